@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type { Exchange } from "./Exchange.ts"
 import type { AdmittedUser, PageVisit } from "./Pages.ts"
-import type { Penalties } from "./Penalties.ts"
+import type { Guesser, Penalties } from "./Penalties.ts"
 import type { Permitted } from "./permissions.ts"
 import { type HttpRefusal, NO_ROOM, TOO_LARGE } from "./refusals.ts"
 import { BodyReader } from "./requestBody.ts"
@@ -53,22 +53,36 @@ export class Visits {
       peer: client.text,
       remote: !client.loopback,
       form,
-      admit: (user, password) => this.#admit(session, `${user}:${Redacted.value(password)}`)
+      admit: (user, password) => admitInTurn(this.#rules, session, `${user}:${Redacted.value(password)}`)
     }
   }
+}
 
-  /** Checks credentials in their turn, with the delay of wrong ones. */
-  #admit(session: Session, credentials: string): Effect.Effect<AdmittedUser | undefined> {
-    const { admit, penalties, permittedTo } = this.#rules
-    const authorization = `Basic ${Buffer.from(credentials).toString("base64")}`
-    return Effect.async((resume) => {
-      const takeBack = penalties.await(session.key, () => {
-        const user = admit(authorization)
-        if (user === undefined) return penalties.serve(session, () => resume(Effect.succeed(undefined)))
-        penalties.admitted(session.key)
-        resume(Effect.succeed({ user, permitted: permittedTo(user) }))
-      })
-      return Effect.sync(() => takeBack?.())
+/** A client that waits for its credentials to be checked. */
+interface WaitingClient extends Guesser {
+  readonly whenGone: (then: () => void) => void
+}
+
+/** Checks credentials in their turn, with the delay of wrong ones. Those of a client that left are not checked. */
+export const admitInTurn = (
+  { admit, penalties, permittedTo }: VisitRules,
+  client: WaitingClient,
+  credentials: string
+): Effect.Effect<AdmittedUser | undefined> => {
+  const authorization = `Basic ${Buffer.from(credentials).toString("base64")}`
+  return Effect.async((resume) => {
+    const takeBack = penalties.await(client.key, () => {
+      const user = admit(authorization)
+      if (user === undefined) return penalties.serve(client, () => resume(Effect.succeed(undefined)))
+      penalties.admitted(client.key)
+      resume(Effect.succeed({ user, permitted: permittedTo(user) }))
     })
-  }
+    if (takeBack === undefined) return undefined
+    // Otherwise clients that left would take the room for calls.
+    client.whenGone(() => {
+      takeBack()
+      resume(Effect.succeed(undefined))
+    })
+    return Effect.sync(takeBack)
+  })
 }

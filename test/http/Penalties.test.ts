@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { type Guesses, Penalties } from "../../src/http/Penalties.ts"
+import { admitInTurn } from "../../src/http/Visits.ts"
 
 /** Sends a wrong guess from an address; resolves when it was answered. */
 const guess = (penalties: Penalties, key: string, log: Array<string>) =>
@@ -62,6 +63,25 @@ describe("Penalties", () => {
       yield* Fiber.join(last)
       assert.isFalse(penalties.any)
       assert.strictEqual(judged, 2, "the stranger had gone")
+    }))
+
+  it.live("a log-in whose client left does not wait for its turn", () =>
+    Effect.gen(function*() {
+      const penalties = new Penalties({ places: 1, time: TIME, log: silent })
+      const checked: Array<string> = []
+      const admit = (authorization: string): undefined => void checked.push(authorization)
+      let leave = (): void => {}
+      const client = { key: "a", client: { text: "a:1" }, whenGone: (then: () => void) => void (leave = then) }
+      const rules = { admit, penalties, permittedTo: () => undefined }
+      const first = yield* Effect.fork(admitInTurn(rules, client, "a:1"))
+      yield* Effect.yieldNow()
+      const waiting = yield* Effect.fork(admitInTurn(rules, client, "a:2"))
+      yield* Effect.yieldNow()
+      leave()
+      assert.isUndefined(yield* Fiber.join(waiting))
+      assert.isTrue(penalties.any, "the first one still waits")
+      yield* Fiber.join(first)
+      assert.lengthOf(checked, 1)
     }))
 
   it.live("writes one line a second about wrong credentials, and one at the end", () =>

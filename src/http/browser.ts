@@ -1,4 +1,5 @@
 import { isIP } from "node:net"
+import { isLoopback } from "../base/addresses.ts"
 
 /**
  * Requests that web pages make browsers send (docs/rpc.md, "Browsers"). Any page can make a browser POST a text to an
@@ -20,14 +21,23 @@ const hostOf = (authority: string): string => {
   return authority.split(":")[0] ?? ""
 }
 
+const nameOf = (host: string): string => hostOf(host).toLowerCase().replace(/\.$/, "")
+
 /**
  * Whether a Host header cannot be a foreign name that resolves to this machine: an address, a name of this machine or
  * without a dot, or the name that the node listens on. A program without the header is no browser.
  */
 export const isLocalName = (host: string | undefined, { ownName }: Pick<BrowserRule, "ownName">): boolean => {
   if (host === undefined) return true
-  const name = hostOf(host).toLowerCase().replace(/\.$/, "")
+  const name = nameOf(host)
   return isIP(name) !== 0 || !name.includes(".") || name.endsWith(".localhost") || name === ownName.toLowerCase()
+}
+
+/** Whether a Host header is an address or a name that only means this machine, or the name that the node listens on. */
+export const isOwnName = (host: string | undefined, { ownName }: Pick<BrowserRule, "ownName">): boolean => {
+  if (host === undefined) return true
+  const name = nameOf(host)
+  return isLoopback(name) || name.endsWith(".localhost") || name === ownName.toLowerCase()
 }
 
 export interface BrowserRule {

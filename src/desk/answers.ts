@@ -93,6 +93,14 @@ export const Payments = Schema.Array(Payment)
 
 export const AddressCheck = Schema.Struct({ isvalid: Schema.Boolean, error: Schema.optional(Schema.String) })
 
+export const OwnAddress = Schema.Struct({ ismine: Schema.Boolean })
+
+export const PsbtInputs = Schema.Struct({
+  tx: Schema.Struct({ vin: Schema.Array(Schema.Struct({ txid: Schema.String, vout: Schema.Number })) })
+})
+
+export const Spenders = Schema.Array(Schema.Struct({ spendingtxid: Schema.optional(Schema.String) }))
+
 export const FundedAnswer = Schema.Struct({ psbt: Schema.String, fee: Schema.Number })
 
 export const Signed = Schema.Struct({ psbt: Schema.String, complete: Schema.Boolean })

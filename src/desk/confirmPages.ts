@@ -1,5 +1,4 @@
 import * as Effect from "effect/Effect"
-import * as Redacted from "effect/Redacted"
 import type { PageAnswer } from "../http/Pages.ts"
 import { redirect } from "../web/document.ts"
 import { type Html, html } from "../web/html.ts"
@@ -10,6 +9,7 @@ import type { Confirmation, ConfirmRefusal, Done, Plan } from "./confirmations.t
 import { deskLink, deskPlace } from "./deskLinks.ts"
 import { isMendable, wordsOf } from "./errorWords.ts"
 import { alertView, field } from "./frame.ts"
+import { passwordAgain } from "./loginPages.ts"
 import {
   deskAnswer,
   type DeskHandler,
@@ -26,12 +26,12 @@ import {
 const OPEN_SECONDS = 60
 const RENEWALS_SECONDS = 3_600
 
-const needsPassphrase = ({ unlocks }: Plan, { lock }: WalletState): boolean =>
+const needsPassphrase = ({ unlocks }: Pick<Plan, "unlocks">, { lock }: WalletState): boolean =>
   unlocks === "all" ? lock === "locked" || lock === "renewals" : unlocks === "renewals" && lock === "locked"
 
 const confirmView = (
   visit: DeskVisit,
-  { id, plan }: Confirmation,
+  { id, plan, wallet }: Confirmation,
   { lock, message, password = [] }: {
     readonly lock: WalletState
     readonly message?: Html | undefined
@@ -43,9 +43,11 @@ const confirmView = (
     at: "confirm",
     status: message === undefined && password.length === 0 ? 200 : 403,
     main:
-      html`<h1>${plan.title}</h1>${message}<section class="card">${plan.content}</section><section class="card"><h2>Confirm</h2><form class="stacked" action="${
-        deskLink("confirm")
-      }" method="post">${tokenField(visit)}<input type="hidden" name="id" value="${id}">${
+      html`<h1>${plan.title}</h1>${message}<section class="card">${plan.content}</section><section class="card"><h2>Confirm</h2>${
+        wallet !== undefined && wallet !== "" && html`<p class="muted">In the wallet ${visible(wallet)}.</p>`
+      }<form class="stacked" action="${deskLink("confirm")}" method="post">${
+        tokenField(visit)
+      }<input type="hidden" name="id" value="${id}">${
         plan.spends && !visit.session.isVerified(visit.now()) &&
         field({
           name: "password",
@@ -92,6 +94,10 @@ const REFUSALS: Readonly<Record<ConfirmRefusal, readonly [title: string, text: H
   same: [
     "This was done already",
     html`Another window did the same after this page was made. This request did nothing. Start again only if you want it a second time.`
+  ],
+  wallet: [
+    "This page is for another wallet",
+    html`Another window chose another wallet after this page was made. Nothing was done. Start again if you still want to.`
   ]
 }
 
@@ -104,7 +110,8 @@ export const confirmPage: DeskHandler = (visit) =>
     const found = visit.session.confirmations.find(visit.query.get("id"))
     if (found === undefined) return refused(visit, "unknown")
     if (found.state.is !== "open") return toResult(found.id)
-    const refusal = visit.session.confirmations.refusal(found, visit.now())
+    const { now, session: { confirmations }, wallet } = visit
+    const refusal = confirmations.refusal(found, { wallet, now: now() })
     return refusal === undefined
       ? confirmView(visit, found, { lock: yield* walletState(visit) })
       : refused(visit, refusal)
@@ -113,7 +120,11 @@ export const confirmPage: DeskHandler = (visit) =>
 /** Opens the wallet for some work, and leaves its lock as it was. */
 const whileOpen = (
   { call }: Calls,
-  { passphrase, plan, state }: { readonly passphrase: string; readonly plan: Plan; readonly state: WalletState },
+  { passphrase, plan, state }: {
+    readonly passphrase: string
+    readonly plan: Pick<Plan, "unlocks">
+    readonly state: WalletState
+  },
   work: Effect.Effect<Done, CallFailed>
 ): Effect.Effect<Done, CallFailed> => {
   if (passphrase === "" || !needsPassphrase(plan, state)) return work
@@ -148,18 +159,22 @@ const failureView = (failure: CallFailed): Html => {
 
 export const confirm: DeskHandler = (visit) =>
   Effect.gen(function*() {
-    const { admit, calls, form, now, session } = visit
+    const { admit, calls, form, now, session, wallet } = visit
     const { confirmations } = session
     const found = confirmations.find(form.get("id"))
     if (found === undefined) return refused(visit, "unknown")
-    const { id, plan } = found
+    const { id, plan, run } = found
+    if (found.state.is === "over") return toResult(id)
+    if (run === undefined) return refused(visit, "old")
     if (found.state.is === "open") {
-      const refusal = confirmations.refusal(found, now())
+      const refusal = confirmations.refusal(found, { wallet, now: now() })
       if (refusal !== undefined) return refused(visit, refusal)
     }
-    if (found.state.is === "over") return toResult(id)
     if (plan.spends && !session.isVerified(now())) {
-      const user = yield* admit(session.user.user, Redacted.make(form.get("password") ?? ""))
+      const user = yield* admit(
+        session.user.user,
+        passwordAgain(session.user.user, { text: form.get("password") ?? "" })
+      )
       if (user === undefined) {
         const password = ["This is not the password. Nothing was sent."]
         return confirmView(visit, found, { lock: yield* walletState(visit), password })
@@ -167,8 +182,8 @@ export const confirm: DeskHandler = (visit) =>
       session.verified = now()
     }
     const state = yield* walletState(visit)
-    const work = whileOpen(calls, { plan, state, passphrase: form.get("passphrase") ?? "" }, plan.run(calls))
-    const outcome = yield* confirmations.perform(found, work, { again: isMendable, now })
+    const work = whileOpen(calls, { plan, state, passphrase: form.get("passphrase") ?? "" }, run(calls))
+    const outcome = yield* confirmations.perform(found, work, { again: isMendable, now, wallet })
     if (typeof outcome === "string") return refused(visit, outcome)
     return "failed" in outcome && isMendable(outcome.failed)
       ? confirmView(visit, found, { lock: yield* walletState(visit), message: failureView(outcome.failed) })

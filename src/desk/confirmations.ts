@@ -41,7 +41,11 @@ export type DeskOutcome = { readonly done: Done } | { readonly failed: CallFaile
 
 export interface Confirmation {
   readonly id: string
-  readonly plan: Plan
+  readonly plan: Omit<Plan, "run">
+  /** What does it; `undefined` once it was done or is too old, since it may hold a passphrase. */
+  run: Plan["run"] | undefined
+  /** The wallet that it was made for. */
+  readonly wallet: string | undefined
   readonly made: number
   state:
     | { readonly is: "open" }
@@ -56,17 +60,22 @@ export const OPEN_MS = 15 * 60_000
 const MOST = 100
 
 /** Why a confirmation does nothing. */
-export type ConfirmRefusal = "unknown" | "old" | "same"
+export type ConfirmRefusal = "unknown" | "old" | "same" | "wallet"
+
+const isOld = ({ made }: Pick<Confirmation, "made">, now: number): boolean => now - made >= OPEN_MS
 
 export class Confirmations {
   readonly #all = new Map<string, Confirmation>()
 
-  prepare(plan: Plan, now: number): string {
+  prepare(
+    { run, ...plan }: Plan,
+    { now, wallet }: { readonly wallet: string | undefined; readonly now: number }
+  ): string {
     const id = randomBytes(16).toString("base64url")
-    this.#all.set(id, { id, plan, made: now, state: { is: "open" } })
-    for (const [key, { state }] of this.#all) {
-      if (this.#all.size <= MOST) break
-      if (state.is !== "running") this.#all.delete(key)
+    this.#all.set(id, { id, plan, run, wallet, made: now, state: { is: "open" } })
+    for (const [key, each] of this.#all) {
+      if (each.state.is === "open" && isOld(each, now)) each.run = undefined
+      if (this.#all.size > MOST && each.state.is !== "running") this.#all.delete(key)
     }
     return id
   }
@@ -76,10 +85,14 @@ export class Confirmations {
   }
 
   /** Whether an open confirmation can be done now. */
-  refusal({ made, plan: { same } }: Confirmation, now: number): ConfirmRefusal | undefined {
-    if (now - made >= OPEN_MS) return "old"
+  refusal(
+    { made, plan: { same }, wallet }: Confirmation,
+    now: { readonly wallet: string | undefined; readonly now: number }
+  ): ConfirmRefusal | undefined {
+    if (isOld({ made }, now.now)) return "old"
+    if (wallet !== now.wallet) return "wallet"
     for (const other of this.#all.values()) {
-      if (other.plan.same !== same || other.state.is === "open") continue
+      if (other.plan.same !== same || other.wallet !== wallet || other.state.is === "open") continue
       if (other.state.is === "running" || (other.state.at >= made && "done" in other.state.outcome)) return "same"
     }
     return undefined
@@ -92,13 +105,17 @@ export class Confirmations {
   perform(
     confirmation: Confirmation,
     work: Effect.Effect<Done, CallFailed>,
-    { again, now }: { readonly now: () => number; readonly again: (failure: CallFailed) => boolean }
+    { again, now, wallet }: {
+      readonly now: () => number
+      readonly wallet: string | undefined
+      readonly again: (failure: CallFailed) => boolean
+    }
   ): Effect.Effect<DeskOutcome | ConfirmRefusal> {
     return Effect.suspend((): Effect.Effect<DeskOutcome | ConfirmRefusal> => {
       const { state } = confirmation
       if (state.is === "running") return Deferred.await(state.outcome)
       if (state.is === "over") return Effect.succeed(state.outcome)
-      const refusal = this.refusal(confirmation, now())
+      const refusal = this.refusal(confirmation, { now: now(), wallet })
       if (refusal !== undefined) return Effect.succeed(refusal)
       // In the same turn as the check: no other request comes between.
       const outcome = Deferred.unsafeMake<DeskOutcome>(FiberId.none)
@@ -108,6 +125,7 @@ export class Confirmations {
         confirmation.state = "failed" in ended && again(ended.failed)
           ? { is: "open" }
           : { is: "over", outcome: ended, at: now() }
+        if (confirmation.state.is === "over") confirmation.run = undefined
         return Effect.as(Deferred.succeed(outcome, ended), ended)
       })
     })

@@ -1,10 +1,11 @@
 import * as Effect from "effect/Effect"
-import { isLocalName } from "../http/browser.ts"
+import { isOwnName } from "../http/browser.ts"
 import type { PageAnswer, PageRequest, PageVisit, VisitHandler } from "../http/Pages.ts"
 import { Dispatch } from "../rpc/Dispatch.ts"
 import { redirect } from "../web/document.ts"
 import { html } from "../web/html.ts"
 import { visible } from "../web/visible.ts"
+import { WalletInfo } from "./answers.ts"
 import { makeCalls } from "./calls.ts"
 import { confirm, confirmPage, resultPage } from "./confirmPages.ts"
 import { DESK, deskLink, type DeskPage, deskPlace } from "./deskLinks.ts"
@@ -84,7 +85,7 @@ const wrongWay = (
       ? "The desk answers other machines only over https: the proxy has to end TLS and to set X-Forwarded-Proto to https."
       : "The desk is for browsers of the node's machine. For others, put a proxy with TLS in front and set -webwalletproxy, or go through SSH."
   }
-  return isLocalName(host, { ownName })
+  return isOwnName(host, { ownName })
     ? undefined
     : "The desk answers only under an address or a name of this machine, such as 127.0.0.1 or localhost."
 }
@@ -92,7 +93,9 @@ const wrongWay = (
 /** The address of the page that a request asks for, as links have it. */
 const hereOf = ({ path, query }: PageRequest): string => `.${path}${query.size === 0 ? "" : `?${query.toString()}`}`
 
-const servesDesk = ({ path }: PageRequest): boolean => path.startsWith(DESK) || path === DESK.slice(0, -1)
+/** No page is deeper: redirects are relative to the page. */
+const servesDesk = ({ path }: PageRequest): boolean =>
+  path === DESK.slice(0, -1) || (path.startsWith(DESK) && !path.includes("/", DESK.length))
 
 /** Seconds after which a browser asks again whether the node has started. */
 const STARTING_SECONDS = 5
@@ -137,7 +140,8 @@ export const makeDesk = (config: DeskConfig): Effect.Effect<VisitHandler, never,
       }
       if (failure.code === -18 || failure.code === -19) {
         visit.session.wallet = undefined
-        return withoutWallet(visit, failure)
+        const frame = { ...visit.frame, formToken: visit.session.formToken(undefined) }
+        return withoutWallet({ ...visit, frame, wallet: undefined }, failure)
       }
       const { detail, nothingDone, text } = wordsOf(failure)
       return Effect.succeed(deskAnswer(visit, {
@@ -184,13 +188,25 @@ export const makeDesk = (config: DeskConfig): Effect.Effect<VisitHandler, never,
       { admit, form = new URLSearchParams(), peer, remote }: PageVisit
     ): DeskVisit => ({
       session,
-      frame: { network, here: hereOf(request), user: session.user.user, formToken: session.formToken },
+      wallet: session.wallet,
+      frame: {
+        network,
+        here: hereOf(request),
+        user: session.user.user,
+        formToken: session.formToken(session.wallet)
+      },
       calls: makeCalls(dispatch, { peer, remote, wallet: session.wallet, permitted: session.user.permitted }),
       query: request.query,
       form,
       admit,
       now
     })
+
+    /** Keeps the only wallet as that of the session: another one that is loaded later does not take its place. */
+    const keepWallet = ({ calls, session }: DeskVisit): Effect.Effect<void> =>
+      Effect.ignore(Effect.map(calls.call("getwalletinfo", [], WalletInfo), ({ walletname }) => {
+        session.wallet ??= walletname
+      }))
 
     const visit = (request: PageRequest, given: PageVisit): Effect.Effect<PageAnswer> => {
       const frame = { network, here: hereOf(request) }
@@ -233,7 +249,9 @@ export const makeDesk = (config: DeskConfig): Effect.Effect<VisitHandler, never,
       const handler = form === undefined ? handlers?.get : handlers?.post
       // An address that only takes forms is opened by hand, or by the back button.
       if (handlers === undefined || handler === undefined) return Effect.succeed(redirect(deskPlace("names")))
-      return answerTo(handlers.at, whole, handler)
+      return form === undefined && session.wallet === undefined
+        ? Effect.flatMap(keepWallet(whole), () => answerTo(handlers.at, visitOf(session, request, given), handler))
+        : answerTo(handlers.at, whole, handler)
     }
 
     return { serves: servesDesk, visit }

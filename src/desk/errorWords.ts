@@ -26,6 +26,10 @@ const TEXTS: ReadonlyArray<readonly [text: string, words: string]> = [
   ["this name exists already", "The name was registered meanwhile, by another owner or by you. Choose another one."],
   ["this name is already being registered", "The wallet is registering this name already: see its registrations."],
   ["this name is already active", "The name was registered meanwhile, by another owner or by you."],
+  [
+    "this name was changed meanwhile",
+    "The name was changed after this page was made, perhaps from another window. Open it again, so that the other change is not lost."
+  ],
   ["this name can not be updated", "The name has expired, or no longer belongs to the wallet."],
   ["too many pending operations", "The name has other changes that wait for a block. Wait for it, and start again."],
   [

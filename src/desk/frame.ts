@@ -139,5 +139,5 @@ export const option = ({ checked = false, hint, label, name, type, value }: Opti
 }
 
 /** A card with a heading. */
-export const card = (title: string, content: Part): Html =>
+export const card = (title: Part, content: Part): Html =>
   html`<section class="card"><h2>${title}</h2>${content}</section>`

@@ -46,6 +46,9 @@ export const ENDED: LoginMessage = {
     "You are not logged in any more: the session ended, or svcd was restarted. What you sent just now did nothing. Log in, and look at your names and payments before you start again."
 }
 
+/** The user of the cookie file. */
+const COOKIE_USER = "__cookie__"
+
 /** The two parts of a cookie file, or what was typed. */
 const credentialsOf = (form: URLSearchParams): { readonly user: string; readonly password: string } => {
   const [user, password] = [form.get("user") ?? "", form.get("password") ?? ""]
@@ -53,6 +56,12 @@ const credentialsOf = (form: URLSearchParams): { readonly user: string; readonly
   return user === "" && colon > 0
     ? { user: password.slice(0, colon), password: password.slice(colon + 1).trim() }
     : { user, password }
+}
+
+/** A password that is asked for again: that of a cookie file also as the whole content of the file, as at the log-in. */
+export const passwordAgain = (user: string, { text }: { readonly text: string }): Redacted.Redacted<string> => {
+  const given = credentialsOf(new URLSearchParams({ password: text }))
+  return Redacted.make(user === COOKIE_USER && given.user === user ? given.password : text)
 }
 
 export const login = (

@@ -122,8 +122,9 @@ export const release: DeskHandler = (visit) =>
       same: `release ${hex}`,
       run: ({ call }) =>
         Effect.gen(function*() {
-          if (empties) yield* call("name_update", [hex, "", AS_HEX], Anything)
           yield* call("name_autorenew", [hex, false, { nameEncoding: "hex" }], Anything)
+          // Last: what fails after a transaction would look as if nothing was sent.
+          if (empties) yield* call("name_update", [hex, "", AS_HEX], Anything)
           return {
             title: "The name is released",
             text: html`The wallet does not renew it any more.${

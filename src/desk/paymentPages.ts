@@ -10,12 +10,15 @@ import {
   BalancesAnswer,
   Finished,
   FundedAnswer,
+  OwnAddress,
   type Payment,
   Payments,
+  PsbtInputs,
   Signed,
+  Spenders,
   Text
 } from "./answers.ts"
-import { CallFailed, type Calls } from "./calls.ts"
+import { CallFailed, type Calls, unless } from "./calls.ts"
 import { deskLink, deskPlace } from "./deskLinks.ts"
 import { alertView, card, field } from "./frame.ts"
 import { amountGiven, nmc, unitsOf } from "./money.ts"
@@ -100,10 +103,18 @@ export const paymentsPage: DeskHandler = (visit) =>
 /** Letters and digits: what an address can have. */
 const ADDRESS = /^[a-zA-Z0-9]{20,100}$/
 
+/** The address in a link, if it is one of the wallet: others can make links too, with their own address. */
+const ownAddress = ({ calls, query }: DeskVisit): Effect.Effect<string | undefined, CallFailed> => {
+  const given = query.get("address") ?? ""
+  if (!ADDRESS.test(given)) return Effect.succeed(undefined)
+  return Effect.map(
+    unless(calls.call("getaddressinfo", [given], OwnAddress), [-5]),
+    (found) => found?.ismine === true ? given : undefined
+  )
+}
+
 export const receivePage: DeskHandler = (visit) =>
-  Effect.sync(() => {
-    const given = visit.query.get("address") ?? ""
-    const address = ADDRESS.test(given) ? given : undefined
+  Effect.map(ownAddress(visit), (address) => {
     return deskAnswer(visit, {
       title: "Receive",
       at: "receive",
@@ -164,9 +175,20 @@ const sendForm = (
 
 export const sendPage: DeskHandler = (visit) => Effect.sync(() => sendForm(visit))
 
-/** Signs and sends the transaction that was shown: never another one, so that it can be paid once at most. */
-const sendShown = ({ call }: Calls, psbt: string): Effect.Effect<string, CallFailed> =>
+/** Fails if another transaction without a block spends the coins: this one could replace it, and undo what it pays. */
+const areFree = ({ call }: Pick<Calls, "call">, psbt: string): Effect.Effect<void, CallFailed> =>
   Effect.gen(function*() {
+    const { tx } = yield* call("decodepsbt", [psbt], PsbtInputs)
+    const spenders = yield* call("gettxspendingprevout", [tx.vin.map(({ txid, vout }) => ({ txid, vout }))], Spenders)
+    if (spenders.some(({ spendingtxid }) => spendingtxid !== undefined)) {
+      return yield* new CallFailed({ method: "gettxspendingprevout", code: -26, message: "txn-mempool-conflict" })
+    }
+  })
+
+/** Signs and sends the transaction that was shown: never another one, so that it can be paid once at most. */
+const sendShown = ({ call }: Pick<Calls, "call">, psbt: string): Effect.Effect<string, CallFailed> =>
+  Effect.gen(function*() {
+    yield* areFree({ call }, psbt)
     const signed = yield* call("walletprocesspsbt", [psbt], Signed)
     const { hex } = yield* call("finalizepsbt", [signed.psbt], Finished)
     if (hex === undefined) {

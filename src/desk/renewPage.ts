@@ -3,8 +3,8 @@ import { redirect } from "../web/document.ts"
 import { html } from "../web/html.ts"
 import { Anything, RenewalPlanAnswer } from "./answers.ts"
 import type { CallParam } from "./calls.ts"
-import { deskLink } from "./deskLinks.ts"
-import { deskPlace } from "./deskLinks.ts"
+import type { Plan } from "./confirmations.ts"
+import { deskLink, deskPlace } from "./deskLinks.ts"
 import { nmc } from "./money.ts"
 import { about, listedHex, ofNames, recordView } from "./nameViews.ts"
 import { type DeskHandler, NotMeant, planned } from "./visit.ts"
@@ -17,6 +17,25 @@ const ENCODING = { nameEncoding: "hex" } as const
 
 const NAME = /^(?:[0-9a-f]{2}){1,255}$/
 
+/** The wallet stops renewing a name: it will be lost, so that the password is asked for. */
+const stopping = (hex: string): Plan => ({
+  title: "Stop renewing a name",
+  content: recordView([
+    ["Name", listedHex(hex)],
+    ["Afterwards", html`The name expires unless you renew it, and any owner can register it then.`]
+  ]),
+  button: "Stop renewing it",
+  back: deskLink("name", { hex }),
+  spends: true,
+  unlocks: "nothing",
+  same: `stop ${hex}`,
+  run: ({ call }) =>
+    Effect.as(call("name_autorenew", [hex, false, ENCODING], Anything), {
+      title: "The wallet does not renew the name",
+      text: html`Renew it yourself before it expires, if you want to keep it.`
+    })
+})
+
 export const renew: DeskHandler = (visit) =>
   Effect.gen(function*() {
     const { calls, form } = visit
@@ -25,7 +44,8 @@ export const renew: DeskHandler = (visit) =>
     const [first] = chosen
     if (which === "on" || which === "off") {
       if (first === undefined) return yield* new NotMeant({ text: "The form names no name." })
-      yield* calls.call("name_autorenew", [first, which === "on", ENCODING], Anything)
+      if (which === "off") return planned(visit, stopping(first))
+      yield* calls.call("name_autorenew", [first, true, ENCODING], Anything)
       return redirect(deskPlace("name", { hex: first }))
     }
     if (which !== "all" && first === undefined) {
@@ -79,7 +99,7 @@ export const cancel: DeskHandler = (visit) =>
       }<p class="muted">The name is not sent. The 0.01 NMC of its commitment stay locked: only another registration of the same name can use them.</p>`,
       button: "Cancel the registration",
       back: deskLink("names"),
-      spends: false,
+      spends: true,
       unlocks: "nothing",
       same: `cancel ${hex}`,
       run: ({ call }) =>

@@ -25,7 +25,7 @@ const hashOf = (token: string): string => createHash("sha256").update(token).dig
 export class DeskSession {
   readonly user: AdmittedUser
   readonly confirmations: Confirmations
-  /** The wallet that it shows; `undefined` for the only one. */
+  /** The wallet that it shows; `undefined` until one is known. */
   wallet: string | undefined
   readonly begun: number
   used: number
@@ -39,13 +39,13 @@ export class DeskSession {
     this.confirmations = new Confirmations()
   }
 
-  /** The token that each of its forms carries. */
-  get formToken(): string {
-    return createHmac("sha256", this.#key).update("form").digest("base64url")
+  /** The token of forms that act on a wallet: when another one is chosen, they count no longer. */
+  formToken(wallet: string | undefined): string {
+    return createHmac("sha256", this.#key).update(JSON.stringify([wallet])).digest("base64url")
   }
 
   isFormToken(given: string | null): boolean {
-    const [right, token] = [Buffer.from(this.formToken), Buffer.from(given ?? "")]
+    const [right, token] = [Buffer.from(this.formToken(this.wallet)), Buffer.from(given ?? "")]
     return right.length === token.length && timingSafeEqual(right, token)
   }
 
@@ -62,7 +62,7 @@ export class DeskSessions {
 
   /** Begins a session. Returns its token, which is stored nowhere. */
   begin(user: AdmittedUser, now: number): { readonly token: string; readonly session: DeskSession } {
-    for (const [key, session] of this.#sessions) if (isOver(session, now)) this.#sessions.delete(key)
+    this.#forget(now)
     if (this.#sessions.size >= MOST_SESSIONS) {
       const [oldest] = [...this.#sessions].toSorted(([, a], [, b]) => a.used - b.used)
       if (oldest !== undefined) this.#sessions.delete(oldest[0])
@@ -76,15 +76,14 @@ export class DeskSessions {
   /** The session of a token, which counts as used now; `undefined` if there is none any more. */
   find(token: string | undefined, now: number): DeskSession | undefined {
     if (token === undefined) return undefined
-    const key = hashOf(token)
-    const session = this.#sessions.get(key)
-    if (session === undefined) return undefined
-    if (isOver(session, now)) {
-      this.#sessions.delete(key)
-      return undefined
-    }
-    session.used = now
+    this.#forget(now)
+    const session = this.#sessions.get(hashOf(token))
+    if (session !== undefined) session.used = now
     return session
+  }
+
+  #forget(now: number): void {
+    for (const [key, session] of this.#sessions) if (isOver(session, now)) this.#sessions.delete(key)
   }
 
   end(token: string | undefined): void {

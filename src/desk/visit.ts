@@ -17,6 +17,8 @@ import type { DeskSession } from "./sessions.ts"
 
 export interface DeskVisit {
   readonly session: DeskSession
+  /** The wallet of the session when the request came. */
+  readonly wallet: string | undefined
   readonly frame: FrameOf
   readonly calls: Calls
   readonly query: URLSearchParams
@@ -41,8 +43,8 @@ export const deskAnswer = (visit: DeskVisit, content: DeskContent): PageAnswer =
 export const tokenField = ({ frame }: DeskVisit): Html => formToken(frame.formToken)
 
 /** Goes to the page on which the user confirms a plan. */
-export const planned = ({ now, session }: DeskVisit, plan: Plan): PageAnswer =>
-  redirect(deskPlace("confirm", { id: session.confirmations.prepare(plan, now()) }))
+export const planned = ({ now, session, wallet }: DeskVisit, plan: Plan): PageAnswer =>
+  redirect(deskPlace("confirm", { id: session.confirmations.prepare(plan, { now: now(), wallet }) }))
 
 /** The name of a link or a form. */
 export const nameIn = (given: URLSearchParams): Effect.Effect<Bytes, NotMeant> => {

@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import { redirect } from "../web/document.ts"
 import { ago } from "../web/format.ts"
 import { type Html, html, NOTHING } from "../web/html.ts"
+import { visible } from "../web/visible.ts"
 import { Anything, LoadedWallets } from "./answers.ts"
 import type { CallFailed } from "./calls.ts"
 import { deskLink, deskPlace } from "./deskLinks.ts"
@@ -111,7 +112,7 @@ const walletView = (
       status: passphrase.length + unlock.length > 0 ? 403 : 200,
       main: html`<h1>Wallet</h1>${
         card(
-          info.walletname === "" ? "The wallet" : info.walletname,
+          info.walletname === "" ? "The wallet" : visible(info.walletname),
           html`${
             recordView([
               [
@@ -216,7 +217,7 @@ export const withoutWallet = (
                 type: "radio",
                 name: "wallet",
                 value: name,
-                label: name === "" ? "The default wallet" : name,
+                label: name === "" ? "The default wallet" : visible(name),
                 checked: at === 0
               })
             )

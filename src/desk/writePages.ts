@@ -8,8 +8,8 @@ import { namesMeant } from "../web/namesMeant.ts"
 import { kindOfName } from "../web/nameState.ts"
 import { indentedJson } from "../web/valueView.ts"
 import { titleName, visible, wholeName } from "../web/visible.ts"
-import { Anything, AS_HEX, FeeRateAnswer, Registrations, RenewalPlanAnswer } from "./answers.ts"
-import { type CallParam, unless } from "./calls.ts"
+import { Anything, AS_HEX, FeeRateAnswer, OwnNameList, Pending, Registrations, RenewalPlanAnswer } from "./answers.ts"
+import { CallFailed, type CallParam, type Calls, unless } from "./calls.ts"
 import { deskLink, ownNameLink } from "./deskLinks.ts"
 import { alertView, deskPage, field, option } from "./frame.ts"
 import { nmc, unitsOf } from "./money.ts"
@@ -246,6 +246,14 @@ const planRegistration = (visit: DeskVisit, form: ValueForm, value: string) =>
     })
   })
 
+/** What the wallet knows of a name: its value, and the changes that wait for a block. */
+const standOf = ({ call }: Pick<Calls, "call">, hex: string) =>
+  Effect.gen(function*() {
+    const [record] = yield* call("name_list", [hex, AS_HEX], OwnNameList)
+    const pending = yield* call("name_pending", [hex, AS_HEX], Pending)
+    return JSON.stringify([record?.value, pending.map(({ txid }) => txid).toSorted()])
+  })
+
 const planUpdate = (visit: DeskVisit, form: ValueForm, value: string) =>
   Effect.gen(function*() {
     const { made, name } = form
@@ -263,6 +271,7 @@ const planUpdate = (visit: DeskVisit, form: ValueForm, value: string) =>
       })
     }
     const fee = yield* renewalCost(visit, hex)
+    const before = yield* standOf(visit.calls, hex)
     const bytes = Buffer.from(value)
     return planned(visit, {
       title: "Change the value of a name",
@@ -282,11 +291,21 @@ const planUpdate = (visit: DeskVisit, form: ValueForm, value: string) =>
       unlocks: "all",
       same: `update ${hex} ${toHex(bytes)}`,
       run: ({ call }) =>
-        Effect.as(call("name_update", [hex, toHex(bytes), AS_HEX], Anything), {
-          title: "The change is sent",
-          text: html`It counts once a block holds it, in about ten minutes. <a href="${
-            ownNameLink("name", name)
-          }">The name</a> shows it then.`
+        Effect.gen(function*() {
+          if ((yield* standOf({ call }, hex)) !== before) {
+            return yield* new CallFailed({
+              method: "name_update",
+              code: -4,
+              message: "this name was changed meanwhile"
+            })
+          }
+          yield* call("name_update", [hex, toHex(bytes), AS_HEX], Anything)
+          return {
+            title: "The change is sent",
+            text: html`It counts once a block holds it, in about ten minutes. <a href="${
+              ownNameLink("name", name)
+            }">The name</a> shows it then.`
+          }
         })
     })
   })

@@ -22,6 +22,8 @@ export class Refused {
 export interface RecordedCall {
   readonly method: string
   readonly params: ReadonlyArray<unknown>
+  /** The wallet that it is for; `undefined` for the only one. */
+  readonly wallet?: string | undefined
 }
 
 export type Answers = Record<string, (params: ReadonlyArray<unknown>) => unknown>
@@ -39,7 +41,10 @@ export const EMPTY_WALLET: Answers = {
   estimatesmartfee: () => ({}),
   validateaddress: () => ({ isvalid: true }),
   name_autoregister: () => ({}),
-  listtransactions: () => []
+  listtransactions: () => [],
+  getaddressinfo: () => ({ ismine: true }),
+  decodepsbt: () => ({ tx: { vin: [{ txid: "ef".repeat(32), vout: 1, sequence: 0 }] } }),
+  gettxspendingprevout: () => [{ txid: "ef".repeat(32), vout: 1 }]
 }
 
 interface Asked {
@@ -76,7 +81,7 @@ export class TestDesk {
         methods: () => [],
         waits: false,
         weight: 0,
-        answer: () => Effect.zipRight(Effect.yieldNow(), desk.answer(String(body)))
+        answer: ({ wallet }) => Effect.zipRight(Effect.yieldNow(), desk.answer(String(body), wallet))
       }),
       readLong: () => Effect.die("not asked for"),
       install: () => Effect.void,
@@ -93,10 +98,10 @@ export class TestDesk {
     return new TestDesk({ ...EMPTY_WALLET, ...answers }, (desk) => TestDesk.handler(desk, behindProxy))
   }
 
-  answer(body: string) {
+  answer(body: string, wallet: string | undefined) {
     return Effect.sync(() => {
       const { method, params }: RecordedCall = JSON.parse(body)
-      this.calls.push({ method, params })
+      this.calls.push({ method, params, wallet })
       const answered = this.answers[method]?.(params) ?? null
       return answered instanceof Refused
         ? { status: 200, body: JSON.stringify({ jsonrpc: "2.0", id: 1, error: { ...answered } }) }

@@ -1,0 +1,209 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { Confirmations, OPEN_MS } from "../../src/desk/confirmations.ts"
+import { deskStarting } from "../../src/desk/desk.ts"
+import { passwordAgain } from "../../src/desk/loginPages.ts"
+import { pageRequest } from "../../src/http/Pages.ts"
+import { html } from "../../src/web/html.ts"
+import { type Answers, PASSWORD, Refused, TestDesk } from "./askDesk.ts"
+
+/** What an attacker, another window or another wallet could make of the desk. */
+
+const hexOf = (text: string): string => Buffer.from(text).toString("hex")
+
+const NAME = hexOf("d/example")
+const ADDRESS = "mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r"
+const OTHER_ADDRESS = "mfWxJ45yp2SFn7UciZyNpvDKrzbhyfKrY8"
+
+const OWN = {
+  name: NAME,
+  value: hexOf("{\"ip\":\"192.0.2.1\"}"),
+  txid: "ab".repeat(32),
+  ismine: true,
+  height: 100,
+  expires_in: 30_000,
+  expired: false,
+  address: ADDRESS
+}
+
+const PAYS: Answers = {
+  walletcreatefundedpsbt: () => ({ psbt: "unsigned", fee: 0.000_23 }),
+  walletprocesspsbt: ([psbt]) => ({ psbt: `signed ${String(psbt)}`, complete: true }),
+  finalizepsbt: () => ({ hex: "00", complete: true }),
+  sendrawtransaction: () => "cd".repeat(32)
+}
+
+const idOf = ({ location }: { readonly location: string }): string => location.split("id=")[1] ?? ""
+
+const confirm = (desk: TestDesk, id: string) => desk.send("confirm", { id, password: PASSWORD })
+
+const payment = (desk: TestDesk, address = ADDRESS) => Effect.map(desk.send("send", { address, amount: "1.5" }), idOf)
+
+const named = (walletname: string): Answers => ({
+  getwalletinfo: () => ({ walletname, private_keys_enabled: true, phrase_kept: true })
+})
+
+describe("wallets", () => {
+  it.live("a page of one wallet does nothing in another one that a second window chose", () =>
+    Effect.gen(function*() {
+      const desk = TestDesk.make({ ...PAYS, ...named("first") })
+      yield* desk.login
+      const id = yield* payment(desk)
+      assert.include((yield* desk.ask({ path: `confirm?id=${id}` })).body, "In the wallet first.")
+      const before = yield* desk.token
+      yield* desk.send("choose", { wallet: "second" })
+      const form = yield* desk.ask({ path: "send", fields: { token: before, address: ADDRESS, amount: "1" } })
+      assert.deepStrictEqual([form.status, form.body.includes("This form counts no longer")], [403, true])
+      for (const answer of [yield* desk.ask({ path: `confirm?id=${id}` }), yield* confirm(desk, id)]) {
+        assert.deepStrictEqual([answer.status, answer.body.includes("for another wallet")], [409, true])
+      }
+      assert.deepStrictEqual(desk.called("walletprocesspsbt", "sendrawtransaction"), [])
+      assert.strictEqual((yield* confirm(desk, yield* payment(desk))).status, 303)
+      assert.deepStrictEqual(desk.called("sendrawtransaction").map(({ wallet }) => wallet), ["second"])
+    }))
+
+  it.live("the only wallet stays that of the session, and its end leads to the choice", () =>
+    Effect.gen(function*() {
+      const desk = TestDesk.make({ ...named("first"), listwallets: () => ["second\u202e"] })
+      yield* desk.login
+      yield* desk.ask({ path: "names" })
+      desk.answers = { ...desk.answers, ...named("second") }
+      yield* desk.ask({ path: "names" })
+      assert.strictEqual(desk.called("name_list").at(-1)?.wallet, "first")
+      desk.answers = { ...desk.answers, getwalletinfo: () => new Refused(-18, "not loaded") }
+      const choice = yield* desk.ask({ path: "names" })
+      assert.include(choice.body, "Choose a wallet")
+      assert.notInclude(choice.body.replaceAll(/value="[^"]*"/g, ""), "\u202e")
+      const token = /name="token" value="([^"]+)"/.exec(choice.body)?.[1] ?? ""
+      const { location } = yield* desk.ask({ path: "choose", fields: { token, wallet: "second" } })
+      assert.strictEqual(location, "./names")
+    }))
+})
+
+describe("payments", () => {
+  it.live("a link cannot show the address of another owner as that of the wallet", () =>
+    Effect.gen(function*() {
+      const desk = TestDesk.make({ getaddressinfo: ([address]) => ({ ismine: address === ADDRESS }) })
+      yield* desk.login
+      assert.include((yield* desk.ask({ path: `receive?address=${ADDRESS}` })).body, ">mrCDrC")
+      assert.notInclude(
+        (yield* desk.ask({ path: `receive?address=${OTHER_ADDRESS}` })).body.split("<main")[1] ?? "",
+        OTHER_ADDRESS
+      )
+      desk.answers = { ...desk.answers, getaddressinfo: () => new Refused(-5, "invalid address") }
+      assert.strictEqual((yield* desk.ask({ path: `receive?address=${"x".repeat(30)}` })).status, 200)
+    }))
+
+  it.live("a payment does not replace another one that uses the same coins", () =>
+    Effect.gen(function*() {
+      const desk = TestDesk.make(PAYS)
+      yield* desk.login
+      const ids = [yield* payment(desk), yield* payment(desk, OTHER_ADDRESS)]
+      yield* confirm(desk, ids[0] ?? "")
+      desk.answers = { ...desk.answers, gettxspendingprevout: () => [{ txid: "", vout: 1, spendingtxid: "cd" }] }
+      const refused = yield* desk.follow(yield* confirm(desk, ids[1] ?? ""))
+      assert.include(refused.body, "Another transaction spends the same coins")
+      assert.lengthOf(desk.called("sendrawtransaction"), 1)
+    }))
+})
+
+describe("names", () => {
+  it.live("a change does not undo one that another window made after its page", () =>
+    Effect.gen(function*() {
+      const desk = TestDesk.make({ name_list: () => [OWN], name_renew: () => ({ names: [], transactions: 1 }) })
+      yield* desk.login
+      const write = (address: string) =>
+        Effect.map(desk.send("write", { hex: NAME, new: "0", kind: "domain", base: OWN.value, address }), idOf)
+      const [first, second] = [yield* write("192.0.2.2"), yield* write("192.0.2.3")]
+      yield* confirm(desk, first)
+      desk.answers = {
+        ...desk.answers,
+        name_pending: () => [{ name: NAME, value: "7b7d", op: "name_update", txid: "cd", ismine: true }]
+      }
+      const refused = yield* desk.follow(yield* confirm(desk, second))
+      assert.include(refused.body, "The name was changed after this page was made")
+      assert.lengthOf(desk.called("name_update"), 1)
+    }))
+
+  it.live("to give up a renewal or a registration asks for the password", () =>
+    Effect.gen(function*() {
+      const desk = TestDesk.make({ name_list: () => [OWN] })
+      yield* desk.login
+      for (const [path, fields] of [["renew", { which: "off" }], ["cancel", {}]] as const) {
+        const page = yield* desk.follow(yield* desk.send(path, { hex: NAME, ...fields }))
+        assert.include(page.body, "name=\"password\"", path)
+      }
+      assert.deepStrictEqual(desk.called("name_autorenew", "name_cancel"), [])
+    }))
+
+  it.live("a release that fails in part has not sent a transaction", () =>
+    Effect.gen(function*() {
+      const desk = TestDesk.make({ name_list: () => [OWN], name_autorenew: () => new Refused(-4, "disk is full") })
+      yield* desk.login
+      const id = idOf(yield* desk.send("release", { hex: NAME, empty: "1" }))
+      assert.include((yield* desk.follow(yield* confirm(desk, id))).body, "Nothing was sent")
+      assert.deepStrictEqual(desk.called("name_update"), [])
+    }))
+})
+
+describe("the way to a page", () => {
+  it.live("a name without a dot or a foreign address is no name of this machine", () =>
+    Effect.gen(function*() {
+      const desk = TestDesk.make()
+      for (
+        const [host, status] of [
+          ["127.0.0.1:8336", 200],
+          ["[::1]:8336", 200],
+          ["svcd.localhost:1", 200],
+          ["203.0.113.5:8443", 403],
+          ["[2001:db8::1]", 403],
+          ["server", 403]
+        ] as const
+      ) {
+        assert.strictEqual((yield* desk.ask({ path: "login", headers: { host } })).status, status, host)
+      }
+    }))
+
+  it("an address below a page has no page: its redirect would lead to itself", () => {
+    const served = ["/desk", "/desk/", "/desk/names", "/desk/a/names", "/desk//"].filter((path) =>
+      deskStarting.serves(pageRequest(path))
+    )
+    assert.deepStrictEqual(served, ["/desk", "/desk/", "/desk/names"])
+  })
+
+  it("the content of the cookie file is its password also when it is asked for again", () => {
+    assert.strictEqual(Redacted.value(passwordAgain("__cookie__", { text: "__cookie__:abc\n" })), "abc")
+    assert.strictEqual(Redacted.value(passwordAgain("__cookie__", { text: "abc" })), "abc")
+    assert.strictEqual(Redacted.value(passwordAgain("alice", { text: "alice:abc" })), "alice:abc")
+  })
+})
+
+describe("memory", () => {
+  it.effect("what was done or is too old keeps no passphrase", () =>
+    Effect.gen(function*() {
+      const confirmations = new Confirmations()
+      const plan = (same: string) => ({
+        title: "",
+        content: html``,
+        button: "",
+        back: "",
+        spends: true,
+        unlocks: "nothing" as const,
+        same,
+        run: () => Effect.succeed({ title: "", text: html`` })
+      })
+      const prepare = (same: string, now: number) => confirmations.prepare(plan(same), { now, wallet: "" })
+      const done = confirmations.find(prepare("a", 0)) ?? assert.fail()
+      const old = confirmations.find(prepare("b", 0)) ?? assert.fail()
+      yield* confirmations.perform(done, Effect.succeed({ title: "", text: html`` }), {
+        again: () => false,
+        now: () => 0,
+        wallet: ""
+      })
+      assert.isUndefined(done.run)
+      prepare("c", OPEN_MS - 1)
+      assert.isDefined(old.run)
+      prepare("c", OPEN_MS)
+      assert.isUndefined(old.run)
+    }))
+})

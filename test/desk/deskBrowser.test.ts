@@ -83,7 +83,11 @@ const press = async (page: Page, text: string): Promise<void> => {
   if (button === null) {
     assert.fail(`no button ${text} on ${await page.evaluate("document.querySelector('main').innerText")}`)
   }
-  await Promise.all([page.waitForNavigation({ waitUntil: "domcontentloaded" }), button.click()])
+  // By its method: the value above a button grows while it is typed, and a click at a place would miss it.
+  const click = button.evaluate((node) => {
+    if ("click" in node && typeof node.click === "function") node.click()
+  })
+  await Promise.all([page.waitForNavigation({ waitUntil: "domcontentloaded" }), click])
 }
 
 const text = async (page: Page): Promise<string> =>

@@ -43,17 +43,21 @@ const KINDS: ReadonlyMap<string, string> = new Map([
   ["orphan", "void"]
 ])
 
+const isCommitment = (name: string): boolean => name.startsWith("new: ")
+
 /** What a row is about: a payment, or a name, of which RPC has the operation before a colon. */
 const whatOf = ({ category, name }: Payment): Html => {
   if (name === undefined) return html`${KINDS.get(category) ?? category}`
-  return name.startsWith("new: ")
+  return isCommitment(name)
     ? html`commitment of a name`
     : html`name ${visible(name.replace(/^update: /, ""))}`
 }
 
 /** An output with a name has no amount of its own: its fee stands there, with what the name locks. */
 const amountOf = ({ amount, fee = 0, name }: Payment): Html =>
-  name === undefined ? html`${nmc(amount)}` : html`${nmc(fee)} <span class="muted">fee</span>`
+  name === undefined
+    ? html`${nmc(amount)}`
+    : html`${nmc(fee)} <span class="muted">${isCommitment(name) ? "fee, and what the name locks" : "fee"}</span>`
 
 const paymentRow = (now: number) => (payment: Payment): Html => {
   const { address, confirmations, time, txid } = payment

@@ -41,9 +41,10 @@ const changeText = ({ chain, network, sync, wallet }: StatusAnswers): string => 
   ].join(", ")
 }
 
-/** Whether a daemon that answered before may answer again: it restarts. */
+/** Whether a daemon that answered before may answer again: it restarts, and says so by 503 while it stops. */
 const isAway = (error: RpcClientError): boolean =>
-  error._tag === "RpcUnreachable" || (error._tag === "RpcFailure" && error.code === RPC_CODE.warmUp)
+  error._tag === "RpcUnreachable" || (error._tag === "UnexpectedReply" && error.status === 503) ||
+  (error._tag === "RpcFailure" && error.code === RPC_CODE.warmUp)
 
 const awayText = ({ message }: RpcClientError): string => shownText(message)
 

@@ -2,14 +2,22 @@ import { Effect } from "effect"
 import type { Daemon } from "../../../src/programs/cli/daemon.ts"
 import type { Json } from "../../../src/rpc/json/json.ts"
 import { parseJson } from "../../../src/rpc/json/readJson.ts"
-import { type CallParams, type RpcClientError, RpcFailure, RpcUnreachable } from "../../../src/rpc/RpcClient.ts"
+import {
+  type CallParams,
+  type RpcClientError,
+  RpcFailure,
+  RpcUnreachable,
+  UnexpectedReply
+} from "../../../src/rpc/RpcClient.ts"
 
 /** A daemon that answers each method with a value, as JSON; every other method is unknown to it. */
 export const fakeDaemon = (answers: Readonly<Record<string, unknown>>): Daemon => ({
   call: (method): Effect.Effect<Json, RpcClientError> => {
     const answer = answers[method]
     if (answer === undefined) return new RpcFailure({ code: -32601, message: "Method not found" })
-    if (answer instanceof RpcFailure || answer instanceof RpcUnreachable) return answer
+    if (answer instanceof RpcFailure || answer instanceof RpcUnreachable || answer instanceof UnexpectedReply) {
+      return answer
+    }
     return Effect.succeed(parseJson(typeof answer === "string" ? answer : JSON.stringify(answer)) ?? null)
   },
   lines: () => Effect.die("no document was read"),

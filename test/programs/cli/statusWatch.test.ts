@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, TestClock } from "effect"
 import type { Screen } from "../../../src/programs/cli/outcome.ts"
 import { watchStatus } from "../../../src/programs/cli/statusWatch.ts"
-import { RpcUnreachable } from "../../../src/rpc/RpcClient.ts"
+import { RpcUnreachable, UnexpectedReply } from "../../../src/rpc/RpcClient.ts"
 import { recordingDaemon } from "./fakeDaemon.ts"
 
 const PIPE: Screen = { terminal: false, columns: undefined, colours: false }
@@ -74,12 +74,20 @@ describe("svcd-cli status -watch", () => {
         output: { write: (text: string) => Effect.sync(() => void texts.push(text)), stopped: Effect.never }
       }
       const chain = { chain: "main", blocks: 6, headers: 6 }
-      const answers: Array<unknown> = [chain, away, away]
+      const stopping = new UnexpectedReply({
+        address: "127.0.0.1:8336",
+        status: 503,
+        reason: "Server response: Shutting down"
+      })
+      const answers: Array<unknown> = [chain, stopping, away, away]
       const daemon = recordingDaemon({ getblockchaininfo: () => answers.shift() ?? chain })
       const watching = yield* Effect.fork(watchStatus({ connection, daemon, input, json: false }))
-      yield* TestClock.adjust("3500 millis")
+      yield* TestClock.adjust("4500 millis")
       yield* Fiber.interrupt(watching)
-      assert.deepStrictEqual(texts.map((text) => text.includes("cannot reach a daemon")), [false, true, false])
+      assert.deepStrictEqual(
+        texts.map((text) => /Shutting down|cannot reach a daemon|height/.exec(text)?.[0]),
+        ["height", "Shutting down", "cannot reach a daemon", "height"]
+      )
       const never = recordingDaemon({ getblockchaininfo: away })
       assert.strictEqual(yield* Effect.flip(watchStatus({ connection, daemon: never, input, json: false })), away)
     }))

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { quoted } from "../../base/safeText.ts"
+import { MAX_SCRIPT_ELEMENT_SIZE } from "../../protocol/script.ts"
 import { type DomainField, itemOfLine, readDomainForm, writeDomainForm } from "../../values/domainForm.ts"
 import type { FormLines, WrittenForm } from "../../values/formFields.ts"
 import { canonicalIpv6, isIpv4Text } from "../../values/hosts.ts"
@@ -157,8 +158,19 @@ const contradiction = (line: ValueRequest["line"]): string | undefined => {
   return ways.length > 1 ? `${ways.slice(0, 2).join(" and ")} stand against each other; give one` : undefined
 }
 
-/** The value with the items that the flags name; `undefined` if there are no such flags, and no whole value. */
+/**
+ * The value with the items that the flags name; `undefined` if there are no such flags, and no whole value. Fails for one
+ * that no name can have.
+ */
 export const requestedValue = (request: ValueRequest): Effect.Effect<string | undefined, CommandFailed> =>
+  Effect.flatMap(madeValue(request), (value) => {
+    const bytes = Buffer.byteLength(value ?? "", "utf8")
+    return bytes <= MAX_SCRIPT_ELEMENT_SIZE ? Effect.succeed(value) : new CommandFailed({
+      message: `the value has ${bytes} bytes, and a name can have ${MAX_SCRIPT_ELEMENT_SIZE}: take something out`
+    })
+  })
+
+const madeValue = (request: ValueRequest): Effect.Effect<string | undefined, CommandFailed> =>
   Effect.gen(function*() {
     const { before, line, name } = request
     const problem = contradiction(line)

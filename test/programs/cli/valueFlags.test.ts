@@ -84,6 +84,7 @@ describe("requestedValue", () => {
   it.effect.each<readonly [name: string, flags: ReadonlyArray<string>, before: string | undefined, message: string]>([
     ["d/x", ["-value", "a", "-ip", "192.0.2.1"], "", "-value and -ip stand against each other"],
     ["d/x", ["a", "-file", "value.json"], "", "a value and -file stand against each other"],
+    ["d/x", ["-value", "é".repeat(261)], "", "the value has 522 bytes, and a name can have 520"],
     ["d/x", ["-file", "missing"], "", "missing does not exist"],
     ["d/x", ["-file", "secret"], "", "secret cannot be read (EACCES)"],
     ["d/x", ["-ip", "300.1.1.1"], "", "-ip: \"300.1.1.1\" is not an IPv4 address"],

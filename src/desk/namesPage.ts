@@ -55,7 +55,7 @@ const lockNote = ({ info, lock }: WalletState): Html =>
       "attention",
       html`The recovery words of this wallet were never shown: without them its coins and names are lost with the disk. <a href="${
         deskLink("words")
-      }">Check the words</a>`
+      }">How to write them down</a>`
     )
   }`
 

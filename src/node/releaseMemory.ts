@@ -17,19 +17,23 @@ const MOST_HEAP = 400 * 1024 * 1024
 
 /**
  * Collects the garbage of this thread as V8 does when memory is low: it also moves objects together and frees the room of young
- * ones. The thread stops for about two milliseconds for each megabyte in use. Does nothing in a Node.js without inspector.
+ * ones. The thread stops for about two milliseconds for each megabyte in use. Does nothing if more bytes of heap
+ * are in use than `mostHeap`, and in a Node.js without inspector.
  */
-export const collectGarbage: Effect.Effect<void> = Effect.ignore(Effect.tryPromise(async () => {
-  if (process.memoryUsage().heapUsed > MOST_HEAP) return
-  const { Session } = await import("node:inspector/promises")
-  const session = new Session()
-  session.connect()
-  try {
-    await session.post("HeapProfiler.collectGarbage")
-  } finally {
-    session.disconnect()
-  }
-}))
+export const collectGarbageUpTo = (mostHeap: number): Effect.Effect<void> =>
+  Effect.ignore(Effect.tryPromise(async () => {
+    if (process.memoryUsage().heapUsed > mostHeap) return
+    const { Session } = await import("node:inspector/promises")
+    const session = new Session()
+    session.connect()
+    try {
+      await session.post("HeapProfiler.collectGarbage")
+    } finally {
+      session.disconnect()
+    }
+  }))
+
+const collectGarbage = collectGarbageUpTo(MOST_HEAP)
 
 /** Whether a light part has nothing to do: it knows all names, and their signatures. */
 export const isLightSettled = ({ progress }: Pick<LightNode, "progress">): Effect.Effect<boolean> =>

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, TestClock } from "effect"
-import { collectGarbage, isLightSettled, releaseMemory } from "../../src/node/releaseMemory.ts"
+import { collectGarbageUpTo, isLightSettled, releaseMemory } from "../../src/node/releaseMemory.ts"
 
 describe("release of memory after a sync", () => {
   it.scoped("waits until the node stays at the tip, and releases once", () =>
@@ -44,7 +44,8 @@ describe("release of memory after a sync", () => {
   it.effect("collects the garbage of this thread", () =>
     Effect.gen(function*() {
       const gone = new WeakRef({ some: "object" })
-      yield* collectGarbage
+      // The heap of a test process may be above the limit of a node.
+      yield* collectGarbageUpTo(Infinity)
       assert.isUndefined(gone.deref())
     }))
 })

@@ -3,6 +3,7 @@ import { Deferred, Effect, Fiber, TestClock } from "effect"
 import type { Screen } from "../../../src/programs/cli/outcome.ts"
 import { watchStatus } from "../../../src/programs/cli/statusWatch.ts"
 import { RpcUnreachable, UnexpectedReply } from "../../../src/rpc/RpcClient.ts"
+import { asleepFor } from "../../support/eventually.ts"
 import { recordingDaemon } from "./fakeDaemon.ts"
 
 const PIPE: Screen = { terminal: false, columns: undefined, colours: false }
@@ -34,7 +35,11 @@ const printed = (screen: Screen, json: boolean) =>
       stopped: Deferred.await(stopped)
     }
     const watching = yield* Effect.fork(watchStatus({ connection, daemon, input: { screen, output }, json }))
-    yield* TestClock.adjust("3500 millis")
+    for (let second = 0; second < 3; second++) {
+      yield* asleepFor("1 second")
+      yield* TestClock.adjust("1 second")
+    }
+    yield* asleepFor("1 second")
     yield* Deferred.succeed(stopped, undefined)
     assert.strictEqual((yield* Fiber.join(watching)).code, 0)
     return texts

@@ -197,8 +197,8 @@ const METHODS = [
   "submitheader",
   "submitpackage",
   "syncwithvalidationinterfacequeue",
-  "testmempoolaccept",
   "testalertmail",
+  "testmempoolaccept",
   "testwebhook",
   "unloadwallet",
   "uptime",
@@ -227,6 +227,8 @@ const NO_SUCH_NAME = [RPC_CODE.verifyError]
  */
 const REFUSED: ReadonlyMap<string, ReadonlyArray<number>> = new Map([
   ["submitblock", [RPC_CODE.deserialization]],
+  // No address gets mail here.
+  ["testalertmail", [RPC_CODE.misc]],
   ["getblockfilter", [RPC_CODE.misc]],
   ["pruneblockchain", [RPC_CODE.misc]],
   ["getblockfrompeer", [RPC_CODE.misc]],

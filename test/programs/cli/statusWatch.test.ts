@@ -28,6 +28,7 @@ const printed = (screen: Screen, json: boolean) =>
       getbalances: "{\"mine\":{\"trusted\":0.00000000}}",
       listwallets: [""]
     })
+    yield* TestClock.setTime(0)
     const stopped = yield* Deferred.make<void>()
     const texts: Array<string> = []
     const output = {

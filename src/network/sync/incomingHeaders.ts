@@ -58,13 +58,14 @@ const askBeyond = (context: SyncContext, state: SyncPeer, last: HeaderId): void 
 const LOOK_BACK = 16
 
 /**
- * Asks a peer once more, from further back, that has sent no header at all: its chain may end below our best header. As long as
- * its position is unknown, it is asked for no block.
+ * Asks a peer once more, from further back, that has sent no header at all, if the block of our best header is missing: its chain
+ * may end below that header. As long as its position is unknown, it is asked for no block.
  */
 const lookBack = (context: SyncContext, state: SyncPeer): void => {
   const { tree } = context
   const best = tree.best()
   const [first, height] = [tree.height(GENESIS), tree.height(best)]
+  if (tree.hasBlock(best)) return
   // From the first header or the one after it on, it was asked already.
   if (state.best !== NO_HEADER || state.lookedBack || height <= first + 1) return
   state.lookedBack = true

@@ -48,8 +48,8 @@ export interface JsonFile<A> {
 }
 
 /**
- * Reads a file. A damaged one is renamed to a name that is free, and counts as empty. While there is such a file, the operator
- * is told by `/health` and getcheckinfo: after a restart too, since what was lost is still missing.
+ * Reads a file. A damaged one is renamed to a name that is free, and counts as empty. While such a file is there, `/health` and
+ * getcheckinfo show the damage, also after a restart: the lost entries are still missing.
  */
 export const readJsonFile = <A>(
   { empty, path, remedy, schema }: JsonFile<A>

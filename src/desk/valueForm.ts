@@ -24,7 +24,7 @@ export interface ValueForm {
   readonly texts: ReadonlyMap<string, string>
   readonly kept: ReadonlyArray<string>
   readonly made: MadeValue
-  /** Whether the form was sent, so that what is wrong is told. */
+  /** Whether the user sent the form: the page then shows its faults. */
   readonly sent: boolean
 }
 

@@ -157,3 +157,28 @@ export class TestDesk {
     return this.ask({ path: location.slice(2) })
   }
 }
+
+export const hexOf = (text: string): string => Buffer.from(text).toString("hex")
+
+export const NAME = hexOf("d/example")
+export const ADDRESS = "mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r"
+
+/** A name of the wallet, as `name_list` has it. */
+export const OWN = {
+  name: NAME,
+  value: hexOf("{\"ip\":\"192.0.2.1\",\"x\":[1.50]}"),
+  txid: "ab".repeat(32),
+  ismine: true,
+  height: 100,
+  expires_in: 30_000,
+  expired: false,
+  address: ADDRESS
+}
+
+/** Answers of a wallet that pays. */
+export const PAYS: Answers = {
+  walletcreatefundedpsbt: () => ({ psbt: "unsigned", fee: 0.000_23 }),
+  walletprocesspsbt: ([psbt]) => ({ psbt: `signed ${String(psbt)}`, complete: true }),
+  finalizepsbt: () => ({ hex: "00", complete: true }),
+  sendrawtransaction: () => "cd".repeat(32)
+}

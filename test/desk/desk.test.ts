@@ -1,30 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { IDLE_MS, LONGEST_MS, MOST_SESSIONS } from "../../src/desk/sessions.ts"
-import { type Answers, type DeskAnswer, PASSWORD, Refused, TestDesk } from "./askDesk.ts"
-
-const hexOf = (text: string): string => Buffer.from(text).toString("hex")
-
-const NAME = hexOf("d/example")
-const ADDRESS = "mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r"
-
-const OWN = {
-  name: NAME,
-  value: hexOf("{\"ip\":\"192.0.2.1\",\"x\":[1.50]}"),
-  txid: "ab".repeat(32),
-  ismine: true,
-  height: 100,
-  expires_in: 30_000,
-  expired: false,
-  address: ADDRESS
-}
-
-const PAYS: Answers = {
-  walletcreatefundedpsbt: () => ({ psbt: "unsigned", fee: 0.000_23 }),
-  walletprocesspsbt: ([psbt]) => ({ psbt: `signed ${String(psbt)}`, complete: true }),
-  finalizepsbt: () => ({ hex: "00", complete: true }),
-  sendrawtransaction: () => "cd".repeat(32)
-}
+import { ADDRESS, type DeskAnswer, hexOf, NAME, OWN, PASSWORD, PAYS, Refused, TestDesk } from "./askDesk.ts"
 
 /** The page on which a user confirms a registration, and its id. */
 const toConfirm = (desk: TestDesk, fields: Readonly<Record<string, string>> = {}) =>

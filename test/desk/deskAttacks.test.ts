@@ -5,33 +5,11 @@ import { deskStarting } from "../../src/desk/desk.ts"
 import { passwordAgain } from "../../src/desk/loginPages.ts"
 import { pageRequest } from "../../src/http/Pages.ts"
 import { html } from "../../src/web/html.ts"
-import { type Answers, PASSWORD, Refused, TestDesk } from "./askDesk.ts"
+import { ADDRESS, type Answers, NAME, OWN, PASSWORD, PAYS, Refused, TestDesk } from "./askDesk.ts"
 
 /** What an attacker, another window or another wallet could make of the desk. */
 
-const hexOf = (text: string): string => Buffer.from(text).toString("hex")
-
-const NAME = hexOf("d/example")
-const ADDRESS = "mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r"
 const OTHER_ADDRESS = "mfWxJ45yp2SFn7UciZyNpvDKrzbhyfKrY8"
-
-const OWN = {
-  name: NAME,
-  value: hexOf("{\"ip\":\"192.0.2.1\"}"),
-  txid: "ab".repeat(32),
-  ismine: true,
-  height: 100,
-  expires_in: 30_000,
-  expired: false,
-  address: ADDRESS
-}
-
-const PAYS: Answers = {
-  walletcreatefundedpsbt: () => ({ psbt: "unsigned", fee: 0.000_23 }),
-  walletprocesspsbt: ([psbt]) => ({ psbt: `signed ${String(psbt)}`, complete: true }),
-  finalizepsbt: () => ({ hex: "00", complete: true }),
-  sendrawtransaction: () => "cd".repeat(32)
-}
 
 const idOf = ({ location }: { readonly location: string }): string => location.split("id=")[1] ?? ""
 

@@ -160,10 +160,17 @@ describe.skipIf(!hasServer)("svcd-export", () => {
           yield* cut
           yield* exported(database, branches)
           yield* assertEqual(db, database)
-          yield* alter("SET statement_timeout = 1")
+          // A statement that takes longer than the server allows it, on a machine of any speed.
+          yield* rowsIn(
+            database,
+            "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(60); RETURN NEW; END'"
+          )
+          yield* rowsIn(database, "CREATE TRIGGER slow BEFORE UPDATE ON svcd.cursor EXECUTE FUNCTION slow()")
+          yield* alter("SET statement_timeout = 100")
           yield* cut
           yield* reorganize(3, 31)
           yield* waits("57014")
+          yield* rowsIn(database, "SET statement_timeout = 0; DROP TRIGGER slow ON svcd.cursor")
           yield* alter("RESET statement_timeout")
           yield* cut
           yield* exported(database, branches)

@@ -91,14 +91,14 @@ export const runFlip = async ({ count, files, only, seed, tell }: Options): Prom
   const place = makeWorkplace()
   const peers: Array<DaemonProcess> = []
   try {
-    const places: Array<Place> = []
-    for (const directory of await makeDirectories(place.path)) {
+    const directories = await makeDirectories(place.path)
+    const places = await Promise.all(directories.map(async (directory): Promise<Place> => {
       const { bare, full } = await basesOf(directory)
       const { peer, port } = await peerOn(directory)
       peers.push(peer)
-      places.push({ bare, full, peer: port })
       tell(`${directory}: ${full.asked.length} questions`)
-    }
+      return { bare, full, peer: port }
+    }))
     const planFile = join(place.path, "plan.json")
     const plan: Plan = { place: place.path, places, files: files ?? "" }
     writeFileSync(planFile, JSON.stringify(plan))

@@ -332,30 +332,36 @@ const answersOf = async (port: number, asked: ReadonlyArray<Asked>): Promise<Rea
   return texts
 }
 
-/** Starts a node on a copy of a directory and records its answers, without those that change from start to start. */
-const baseOf = async (
+/** The answers of one run, and the lines that the node logged as warnings and errors. */
+interface Run {
+  readonly asked: ReadonlyArray<Asked>
+  readonly answers: ReadonlyArray<string>
+  readonly warnings: number
+}
+
+/** Starts a node on a copy of a directory and records its answers to these questions, or to those that it leads to. */
+const ask = async (
   directory: string,
+  copy: string,
   flags: ReadonlyArray<string>,
-  known: ReadonlyArray<Asked> | undefined
-): Promise<Base> => {
-  const runs: Array<{ readonly answers: ReadonlyArray<string>; readonly warnings: number }> = []
-  let asked = known ?? []
-  for (let run = 0; run < 2; run++) {
-    const copy = `${directory}-asked`
-    cpSync(directory, copy, { recursive: true })
-    const daemon = await InnerDaemon.open(copy, flags)
-    const start = await daemon.start(30_000, 60_000)
-    if (start._tag !== "Ready") throw new Error(`the undamaged directory does not start: ${JSON.stringify(start)}`)
-    await settled(daemon)
-    if (run === 0 && known === undefined) asked = await questionsOf(daemon.rpc)
-    const answers = await answersOf(daemon.port, asked)
-    runs.push({ answers, warnings: warningsIn(daemon.log()).length })
-    if (!await daemon.stop()) throw new Error("the node on the undamaged directory does not stop")
-    rmSync(copy, { recursive: true, force: true })
-  }
-  const [first, second] = runs
-  if (first === undefined || second === undefined) throw new Error("there were two runs")
-  const stable = asked.flatMap((one, i) => {
+  known?: ReadonlyArray<Asked>
+): Promise<Run> => {
+  cpSync(directory, copy, { recursive: true })
+  const daemon = await InnerDaemon.open(copy, flags)
+  const start = await daemon.start(30_000, 60_000)
+  if (start._tag !== "Ready") throw new Error(`the undamaged directory does not start: ${JSON.stringify(start)}`)
+  await settled(daemon)
+  const asked = known ?? await questionsOf(daemon.rpc)
+  const answers = await answersOf(daemon.port, asked)
+  const warnings = warningsIn(daemon.log()).length
+  if (!await daemon.stop()) throw new Error("the node on the undamaged directory does not stop")
+  rmSync(copy, { recursive: true, force: true })
+  return { asked, answers, warnings }
+}
+
+/** The answers that two runs have in common: those that do not change from start to start. */
+const baseOf = (directory: string, flags: ReadonlyArray<string>, first: Run, second: Run): Base => {
+  const stable = first.asked.flatMap((one, i) => {
     const answer = first.answers[i]
     return answer !== undefined && answer === second.answers[i] ? [{ one, answer }] : []
   })
@@ -370,7 +376,16 @@ const baseOf = async (
 
 /** The expected answers on a directory, of a node with its wallets and of one without. */
 export const basesOf = async (directory: string): Promise<{ readonly full: Base; readonly bare: Base }> => {
-  const full = await baseOf(directory, FLIP_FLAGS, undefined)
-  const bare = await baseOf(directory, WITHOUT_WALLETS, full.asked.filter(({ topic }) => topic !== "wallets"))
-  return { full, bare }
+  const first = await ask(directory, `${directory}-asked`, FLIP_FLAGS)
+  const withoutWallets = first.asked.filter(({ topic }) => topic !== "wallets")
+  // At once: a run mostly waits until its node has settled.
+  const [second, bareFirst, bareSecond] = await Promise.all([
+    ask(directory, `${directory}-again`, FLIP_FLAGS, first.asked),
+    ask(directory, `${directory}-bare`, WITHOUT_WALLETS, withoutWallets),
+    ask(directory, `${directory}-bare-again`, WITHOUT_WALLETS, withoutWallets)
+  ])
+  return {
+    full: baseOf(directory, FLIP_FLAGS, first, second),
+    bare: baseOf(directory, WITHOUT_WALLETS, bareFirst, bareSecond)
+  }
 }

@@ -3,6 +3,7 @@ import type * as Stream from "effect/Stream"
 import type { Follower } from "../chain/write/Follower.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import type { StorageFailure } from "../storage/errors.ts"
+import type { WalletRecovery } from "./keys/recovery.ts"
 import type { WalletVault } from "./keys/Vault.ts"
 import type { WalletKeys } from "./keys/WalletKeys.ts"
 import type { WalletLedger } from "./ledger/WalletLedger.ts"
@@ -28,13 +29,11 @@ export interface Wallet {
   readonly names: WalletNames
   /** The passphrase and the lock. */
   readonly vault: WalletVault
+  /** The words, and copies of the file. */
+  readonly recovery: WalletRecovery
   /** Whether payments leave out coins of addresses that the wallet has spent from, unless the caller wants them. */
   readonly avoidsReuse: () => boolean
   readonly setAvoidReuse: (on: boolean) => Effect.Effect<void, StorageFailure>
-  /** Copies its file; fails if the destination exists. */
-  /** Whether the owner has had the words or a copy of the file; `undefined` for a wallet without words. */
-  readonly isPhraseKept: () => boolean | undefined
-  readonly backup: (destination: string) => Effect.Effect<void, StorageFailure>
   /** To be registered with the chain. */
   readonly follower: Follower
   /** Waits until the wallet has offered again and continued what the blocks so far call for. */

@@ -18,14 +18,15 @@ import { NameDb } from "../names/NameDb.ts"
 import { displayHash } from "../protocol/bytes.ts"
 import { txidKey } from "../protocol/keys.ts"
 import type { DataHealth } from "../storage/DataHealth.ts"
-import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
+import type { StorageFailure } from "../storage/errors.ts"
 import { WalletDamaged } from "./errors.ts"
 import { makeAddresses } from "./keys/addresses.ts"
 import { registrationsProblem } from "./keys/documentCheck.ts"
 import { makeImport, scanMissing } from "./keys/imports.ts"
 import { KeyRing } from "./keys/KeyRing.ts"
+import { makeRecovery } from "./keys/recovery.ts"
 import { makeVault } from "./keys/Vault.ts"
-import { birthtimeOf, isPhraseKept, withAvoidReuse, withPhraseKept } from "./keys/WalletDocument.ts"
+import { birthtimeOf, isPhraseKept, withAvoidReuse } from "./keys/WalletDocument.ts"
 import type { WalletFile } from "./keys/WalletFile.ts"
 import type { WalletKeys } from "./keys/WalletKeys.ts"
 import { Ledger } from "./ledger/Ledger.ts"
@@ -90,21 +91,11 @@ const SETTLE_LIMIT = "5 seconds"
 /** Interval of checking at the start whether the mempool has loaded. */
 const LOADED_INTERVAL = "200 millis"
 
-/** Copies the file. An existing destination is reported as a storage failure as well. */
-const makeBackup = (parts: WalletParts): Wallet["backup"] => (destination) =>
-  parts.file.backup(destination).pipe(
-    Effect.catchTag(
-      "InvalidWalletRequest",
-      ({ reason }) => new StorageUnavailable({ file: destination, doing: "writing", reason })
-    ),
-    Effect.zipRight(isPhraseKept(parts.file.document) === false ? update(parts, withPhraseKept) : Effect.void)
-  )
-
 /** Reminds the owner of words that were never shown. Coins of the private network are worth nothing. */
 const remindOfWords = ({ document }: WalletFile): Effect.Effect<void> =>
   isPhraseKept(document) !== false || document.network === "regtest" ? Effect.void : Effect.logWarning(
     "the words of the wallet were never shown: without them or a backup, a lost disk loses its coins and names. " +
-      "Stop svcd and run \"svcd-wallet export --phrase\", or call backupwallet"
+      "Run \"svcd-wallet export --phrase\", or call backupwallet"
   )
 
 const annotations = (name: string) => ({ subsystem: "wallet", ...name === "" ? {} : { wallet: name } })
@@ -309,10 +300,9 @@ export const make = (
         unlock: (passphrase, seconds, options) =>
           Effect.zipLeft(vault.unlock(passphrase, seconds, options), call).pipe(Effect.withSpan("svcd.wallet.unlock"))
       },
+      recovery: makeRecovery(parts),
       avoidsReuse: () => file.document.avoidReuse === true,
       setAvoidReuse: (on) => update(parts, (document) => withAvoidReuse(document, on)),
-      isPhraseKept: () => isPhraseKept(file.document),
-      backup: makeBackup(parts),
       follower: parts.index.follower,
       settled: Effect.suspend(() => settledOf(parts, calls)),
       changes: Stream.fromPubSub(events)

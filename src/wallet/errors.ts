@@ -49,6 +49,7 @@ export class FundsMissing extends Schema.TaggedError<FundsMissing>()("FundsMissi
 export class InvalidWalletRequest extends Schema.TaggedError<InvalidWalletRequest>()("InvalidWalletRequest", {
   code: Schema.Literal(
     "no-keys",
+    "no-words",
     "used-up",
     "no-change",
     "address-type",

@@ -9,6 +9,7 @@ import type { KeyOrigin } from "../../src/protocol/psbt/Psbt.ts"
 import { outpoint, outpointKey, type Transaction } from "../../src/protocol/transaction.ts"
 import type { CallContext, Method } from "../../src/rpc/method/methodTable.ts"
 import { methodTable } from "../../src/rpc/method/methodTable.ts"
+import type { WalletRecovery } from "../../src/wallet/keys/recovery.ts"
 import type { WalletVault } from "../../src/wallet/keys/Vault.ts"
 import type { OwnScript, WalletKeys } from "../../src/wallet/keys/WalletKeys.ts"
 import type { WalletCoin, WalletLedger, WalletTx } from "../../src/wallet/ledger/WalletLedger.ts"
@@ -148,12 +149,13 @@ const unprepared = (member: string) => (): never => {
 
 /** Members of a wallet and of its interfaces, whose names are all different. */
 export type WalletMembers = Partial<
-  & Omit<Wallet, "keys" | "ledger" | "payments" | "names" | "vault">
+  & Omit<Wallet, "keys" | "ledger" | "payments" | "names" | "vault" | "recovery">
   & WalletKeys
   & WalletLedger
   & WalletPayments
   & WalletNames
   & WalletVault
+  & WalletRecovery
 >
 
 /** Makes a fake wallet. Members that a test needs and that a list cannot answer are given as overrides. */
@@ -183,7 +185,6 @@ export const fakeWallet = (overrides: WalletMembers = {}, held: Partial<FakeStat
     path: "/nowhere/wallet.json",
     rules: DEFAULT_RULES,
     avoidsReuse: () => false,
-    isPhraseKept: () => undefined,
     setAvoidReuse: (on) => noted("setAvoidReuse")(on),
     keys: {
       newAddress: ({ label, type }) =>
@@ -278,7 +279,13 @@ export const fakeWallet = (overrides: WalletMembers = {}, held: Partial<FakeStat
       changePassphrase: noted("changePassphrase"),
       ...overrides
     },
-    backup: noted("backup"),
+    recovery: {
+      isPhraseKept: () => undefined,
+      phraseChecked: () => undefined,
+      checkWords: () => Effect.succeed(false),
+      backup: noted("backup"),
+      ...overrides
+    },
     follower: {
       name: "wallet",
       cursor: Effect.succeed(undefined),

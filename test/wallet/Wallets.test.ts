@@ -112,7 +112,7 @@ describe("Wallets", () => {
       yield* withWallets(directory, ({ wallet, wallets }) =>
         Effect.gen(function*() {
           const copy = join(elsewhere, "copy.json")
-          yield* wallet.backup(copy)
+          yield* wallet.recovery.backup(copy)
           // Of another node's copy, which may be in progress.
           const draft = `${copy}.${"0".repeat(32)}.new`
           writeFileSync(draft, "another's")
@@ -169,8 +169,8 @@ describe("Wallets", () => {
         Effect.gen(function*() {
           yield* fund
           const copy = join(directory, "copy.json")
-          yield* wallet.backup(copy)
-          assert.strictEqual((yield* Effect.flip(wallet.backup(copy)))._tag, "StorageUnavailable")
+          yield* wallet.recovery.backup(copy)
+          assert.strictEqual((yield* Effect.flip(wallet.recovery.backup(copy)))._tag, "StorageUnavailable")
           const restored = yield* wallets.restore({ name: "again", file: copy, loadOnStart: undefined })
           assert.strictEqual((yield* restored.ledger.balances).trusted, 50 * COIN)
           const none = join(directory, "none.json")

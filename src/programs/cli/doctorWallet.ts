@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import { unixTime } from "../../base/clock.ts"
+import { quoted } from "../../base/safeText.ts"
 import { formatMoney, parseAmount } from "../../protocol/amount.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
@@ -67,15 +68,26 @@ export const askWallet = (daemon: Daemon, isRegtest: boolean): Effect.Effect<Wal
     return { ...answers, isRegtest, fee: operation, now: yield* unixTime }
   })
 
+/** The wallet by its name; the default one has none. */
+const walletWords = (wallet: Answer): string => {
+  const name = textAt(wallet, "walletname") ?? ""
+  return name === "" ? "the wallet" : `wallet ${quoted(name)}`
+}
+
 const backupCheck = ({ wallet }: WalletAnswers): ReadonlyArray<Check> => {
   switch (at(wallet, "phrase_kept")) {
     case true:
-      return [ok({ check: "backup", text: "the words of the wallet were shown, or its file was copied" })]
+      return numberAt(wallet, "phrase_checked") === undefined
+        ? [warn("backup", {
+          text: `the recovery words of ${walletWords(wallet)} were never checked: a mistake in them shows too late`,
+          remedy: `give three of them back on the page Wallet of the desk, or by "${NAME} -stdin checkrecoverywords"`
+        })]
+        : [ok({ check: "backup", text: "the owner has given words of the wallet back" })]
     case false:
       return [warn("backup", {
         text:
           "the words of the wallet were never shown: without them or a backup, a lost disk loses its coins and names",
-        remedy: `stop svcd and run "svcd-wallet export --phrase", or call "${NAME} backupwallet PATH"`
+        remedy: `run "svcd-wallet export --phrase", or call "${NAME} backupwallet PATH"`
       })]
     default:
       return []

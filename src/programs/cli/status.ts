@@ -127,7 +127,7 @@ const unseenWords = ({ wallet }: StatusAnswers): ReadonlyArray<string> =>
   at(wallet, "phrase_kept") === false
     ? [
       "the words of the wallet were never shown: without them or a backup, a lost disk loses its coins and names. " +
-      "Stop svcd and run \"svcd-wallet export --phrase\", or call backupwallet"
+      "Run \"svcd-wallet export --phrase\", or call backupwallet"
     ]
     : []
 

@@ -99,6 +99,24 @@ export const opened = (context: CommandContext) =>
     return { file: yield* WalletFile.open(path, context.connection.network), chainstate }
   })
 
+/**
+ * Opens a wallet to read it. Unlike other commands this may happen beside a running node, which replaces the file as a
+ * whole: `keep` stores a change then only if no node runs, and returns whether it did.
+ */
+export const openedForReading = (context: CommandContext) =>
+  opened(context).pipe(
+    Effect.map(({ file }) => ({
+      file: { path: file.path, document: file.document },
+      keep: (change: (document: WalletDocument) => WalletDocument) => Effect.as(file.update(change), true)
+    })),
+    Effect.catchTag("DataDirectoryInUse", () =>
+      Effect.gen(function*() {
+        const path = yield* walletPath(context)
+        const { document } = yield* WalletFile.read(path, context.connection.network)
+        return { file: { path, document }, keep: () => Effect.succeed(false) }
+      }))
+  )
+
 interface NewWallet {
   readonly path: string
   readonly document: WalletDocument
@@ -122,7 +140,11 @@ export const written = (context: CommandContext, { document, password, path }: N
 const NOTHING_WRONG = { problem: undefined } as const
 
 /** The secrets of a wallet, for as long as the scope is open. */
-export const unlocked = (context: CommandContext, file: WalletFile.WalletFile, given: GivenSecret) =>
+export const unlocked = (
+  context: CommandContext,
+  file: Pick<WalletFile.WalletFile, "path" | "document">,
+  given: GivenSecret
+) =>
   Effect.gen(function*() {
     const { encryption: sealing } = file.document
     const masterKey = sealing === undefined

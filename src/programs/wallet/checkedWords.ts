@@ -27,28 +27,31 @@ const drawn = (count: number): ReadonlyArray<number> => {
   return [...places].sort((a, b) => a - b)
 }
 
-/** Asks until the word is right, up to a limit. Returns whether there is a terminal that answers. */
+/** Asks until the word is right, up to a limit. Returns `undefined` if there is no terminal that answers. */
 const askedFor = (
   prompt: Prompt,
   { question, word }: { readonly question: string; readonly word: string }
-): Effect.Effect<boolean> =>
+): Effect.Effect<boolean | undefined> =>
   Effect.gen(function*() {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const answer = yield* prompt.line(tries === 0 ? question : `That is another word. ${question.split("\n").at(-1)}`)
-      if (answer === undefined) return false
+      if (answer === undefined) return undefined
       if (answer.trim().toLowerCase() === word) return true
     }
-    return true
+    return false
   })
 
-/** Without a terminal nothing is asked. */
-export const checkedWords = (prompt: Prompt, words: ReadonlyArray<string>): Effect.Effect<void> =>
+/** Returns whether all answers were right. Without a terminal nothing is asked. */
+export const checkedWords = (prompt: Prompt, words: ReadonlyArray<string>): Effect.Effect<boolean> =>
   Effect.gen(function*() {
     let before = `${numberedWords(words)}\n\nWrite these words down, in this order. To see that you have them:\n`
+    let right = true
     for (const place of drawn(words.length)) {
-      if (!(yield* askedFor(prompt, { question: `${before}Type word ${place + 1}: `, word: words[place] ?? "" }))) {
-        return
-      }
+      const question = `${before}Type word ${place + 1}: `
+      const answered = yield* askedFor(prompt, { question, word: words[place] ?? "" })
+      if (answered === undefined) return false
+      right &&= answered
       before = ""
     }
+    return right
   })

@@ -15,7 +15,12 @@ import { keyDescriptor, parsePrivateKey, prepareImport } from "../../wallet/keys
 import { KeyRing } from "../../wallet/keys/KeyRing.ts"
 import { encryption, newDocument, seededDocument } from "../../wallet/keys/makeDocument.ts"
 import { createMnemonic, parseMnemonic } from "../../wallet/keys/mnemonic.ts"
-import { isPhraseKept, type WalletDocument, withPhraseKept } from "../../wallet/keys/WalletDocument.ts"
+import {
+  isPhraseKept,
+  type WalletDocument,
+  withPhraseChecked,
+  withPhraseKept
+} from "../../wallet/keys/WalletDocument.ts"
 import type { AddressType } from "../../wallet/keys/WalletKeys.ts"
 import {
   type CommandContext,
@@ -23,6 +28,7 @@ import {
   givenSecret,
   newPassphrase,
   opened,
+  openedForReading,
   refuseExisting,
   unlocked,
   walletPath,
@@ -58,8 +64,10 @@ export const createCommand = (
     const createdAt = yield* unixTime
     const { network } = context.connection
     const document = yield* seededDocument({ network, mnemonic, createdAt, birthday: createdAt })
-    yield* written(context, { path, document: withPhraseKept(document), password })
-    if (!yes) yield* checkedWords(context.prompt, Redacted.value(mnemonic).split(" "))
+    const file = yield* written(context, { path, document: withPhraseKept(document), password })
+    if (!yes && (yield* checkedWords(context.prompt, Redacted.value(mnemonic).split(" ")))) {
+      yield* file.update((now) => withPhraseChecked(now, createdAt))
+    }
     return { result: [Redacted.value(mnemonic)], remarks: [`The wallet is ${shownPath(path)}.`, WRITE_DOWN] }
   })
 
@@ -78,14 +86,16 @@ export const recover = (context: CommandContext, { mnemonic: words, passphrase, 
       parseMnemonic(Redacted.value(given)),
       ({ reason }) => wrong(`--mnemonic: ${reason}`)
     )
+    const createdAt = yield* unixTime
     const document = yield* seededDocument({
       network: context.connection.network,
       mnemonic,
       passphrase: passphrase ?? Redacted.make(""),
-      createdAt: yield* unixTime,
+      createdAt,
       birthday: 0
     })
-    yield* written(context, { path, document: withPhraseKept({ ...document, rescanFrom: 0 }), password })
+    // Its owner has just given all words.
+    yield* written(context, { path, document: withPhraseChecked({ ...document, rescanFrom: 0 }, createdAt), password })
     const remarks = ["Its coins and names show once svcd has looked through the chain for them."]
     return { result: [`The wallet was recovered: ${shownPath(path)}`], remarks }
   })
@@ -226,7 +236,7 @@ interface Exported extends Password {
 
 export const exportWallet = (context: CommandContext, { password, phrase, private: keys, yes }: Exported) =>
   Effect.gen(function*() {
-    const { file } = yield* opened(context)
+    const { file, keep } = yield* openedForReading(context)
     if ((phrase || keys) && !yes) yield* confirmed(context)
     const secrets = phrase || keys ? yield* unlocked(context, file, password) : undefined
     if (phrase) {
@@ -234,14 +244,15 @@ export const exportWallet = (context: CommandContext, { password, phrase, privat
       if (words === undefined) {
         return yield* new InvalidWalletRequest({ code: "no-keys", reason: "this wallet was not made of words" })
       }
-      if (isPhraseKept(file.document) === false) yield* file.update(withPhraseKept)
+      const kept = isPhraseKept(file.document) !== false || (yield* keep(withPhraseKept))
       return {
         result: [words],
         remarks: [
           ...(yield* isWholeSeed(file.document, words))
             ? []
             : [PASSPHRASE_APART],
-          ...file.document.imports.length > 0 ? [IMPORTS_APART] : []
+          ...file.document.imports.length > 0 ? [IMPORTS_APART] : [],
+          ...kept ? [] : [BESIDE_NODE]
         ]
       }
     }
@@ -259,5 +270,9 @@ const isWholeSeed = ({ network, seed }: WalletDocument, words: string): Effect.E
 const PASSPHRASE_APART =
   "These words give the wallet only together with the passphrase that was chosen along with them. If none was chosen, " +
   "the words in the file are damaged: compare them with those on paper before you rely on them."
+
+const BESIDE_NODE =
+  "A node runs on this data directory: give three of the words to it, on the page Wallet of the desk or by " +
+  "checkrecoverywords, so that it stops reminding you of them."
 
 const IMPORTS_APART = "Imported keys are not in these words: \"svcd-wallet export --private\" shows them."

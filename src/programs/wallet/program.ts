@@ -18,7 +18,7 @@ import { type Printer, run as runTool } from "../tool/run.ts"
 import type { CommandContext } from "./access.ts"
 import * as Commands from "./commands.ts"
 
-/** `svcd-wallet`: maintains the wallet of a data directory while no node runs on it. */
+/** `svcd-wallet`: maintains the wallet of a data directory while no node runs on it; `export` works beside one. */
 
 const NAME = "svcd-wallet"
 
@@ -160,7 +160,7 @@ const commandOf = (input: WalletToolInput, printer: Printer) => (name: string) =
 const NOTES =
   `--password is the passphrase of the wallet, for those that are encrypted or to be encrypted. A secret that is
 needed and not given is asked for at the terminal, where there is one. Other users can see the arguments of a
-program while it starts.`
+program while it starts. "export" alone also works while a node runs.`
 
 /** Runs the program. Every failure is an outcome. */
 export const run = (input: WalletToolInput): Effect.Effect<ProgramOutcome> =>

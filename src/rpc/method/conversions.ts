@@ -38,6 +38,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   analyzepsbt: "psbt=",
   backupwallet: "destination=",
   bumpfee: "txid options* : conf_target* fee_rate* replaceable* estimate_mode outputs* original_change_index*",
+  checkrecoverywords: "words*",
   combinepsbt: "txs*",
   combinerawtransaction: "txs*",
   converttopsbt: "hexstring permitsigdata* iswitness*",

@@ -25,7 +25,7 @@ const READ = words(`
 
 /** Own names, and what they need: to see the wallet, to receive, and to unlock it. */
 const NAMES = words(`
-  getaddressesbylabel getaddressinfo getbalance getbalances getnewaddress getrawchangeaddress getreceivedbyaddress
+  checkrecoverywords getaddressesbylabel getaddressinfo getbalance getbalances getnewaddress getrawchangeaddress getreceivedbyaddress
   getreceivedbylabel gettransaction getwalletinfo keypoolrefill listaddressgroupings listlabels listlockunspent
   listreceivedbyaddress listreceivedbylabel listsinceblock listtransactions listunspent listwallets name_autoregister
   name_autorenew name_cancel name_expiring name_firstupdate name_list name_new name_pending name_registrations

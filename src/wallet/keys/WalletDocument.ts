@@ -232,6 +232,8 @@ export const WalletDocument = Schema.Struct({
   avoidReuse: optional(Schema.Boolean),
   /** Whether the owner has had the words or a copy of the file; omitted for no, and in files of 0.1.0. */
   phraseKept: optional(Schema.Boolean),
+  /** When the owner gave words back, seconds since 1970; omitted for never. */
+  phraseChecked: optional(Seconds),
   encryption: optional(Encryption),
   seed: optional(Schema.Struct({
     /** The mnemonic (BIP 39), if the seed was made from one. */
@@ -293,6 +295,12 @@ export const isPhraseKept = ({ phraseKept, seed }: WalletDocument): boolean | un
   seed?.mnemonic === undefined ? undefined : phraseKept === true
 
 export const withPhraseKept = (document: WalletDocument): WalletDocument => ({ ...document, phraseKept: true })
+
+/** The owner gave words back: so the owner has them. */
+export const withPhraseChecked = (document: WalletDocument, now: number): WalletDocument => ({
+  ...withPhraseKept(document),
+  phraseChecked: now
+})
 
 /** Sets or removes the flag. */
 export const withAvoidReuse = (document: WalletDocument, on: boolean): WalletDocument => {

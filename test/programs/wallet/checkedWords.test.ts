@@ -23,13 +23,14 @@ describe("checkedWords", () => {
           questions.push(question)
           return answer(Number(/Type word (\d+): $/.exec(question)?.[1]), questions.length)
         })
-      yield* checkedWords({ line, secret: line }, WORDS)
-      return questions
+      const right = yield* checkedWords({ line, secret: line }, WORDS)
+      return { questions, right }
     })
 
   it.effect("shows the words once, and asks for three different ones", () =>
     Effect.gen(function*() {
-      const questions = yield* asked((place) => ` ${WORDS[place - 1]?.toUpperCase()} `)
+      const { questions, right } = yield* asked((place) => ` ${WORDS[place - 1]?.toUpperCase()} `)
+      assert.isTrue(right)
       assert.lengthOf(questions, 3)
       assert.lengthOf(new Set(questions), 3)
       assert.include(questions[0], "12 twelve")
@@ -39,11 +40,17 @@ describe("checkedWords", () => {
   it.effect("asks again after a wrong word, but not for ever", () =>
     Effect.gen(function*() {
       const once = yield* asked((place, count) => count === 1 ? "wrong" : WORDS[place - 1])
-      assert.lengthOf(once, 4)
-      assert.match(once[1] ?? "", /^That is another word\. Type word \d+: $/)
-      assert.lengthOf(yield* asked(() => "wrong"), 15)
+      assert.lengthOf(once.questions, 4)
+      assert.match(once.questions[1] ?? "", /^That is another word\. Type word \d+: $/)
+      assert.isTrue(once.right)
+      const never = yield* asked(() => "wrong")
+      assert.lengthOf(never.questions, 15)
+      assert.isFalse(never.right)
     }))
 
   it.effect("asks nothing more without an answer", () =>
-    Effect.map(asked(() => undefined), (questions) => assert.lengthOf(questions, 1)))
+    Effect.map(
+      asked(() => undefined),
+      ({ questions, right }) => assert.deepStrictEqual([questions.length, right], [1, false])
+    ))
 })

@@ -133,6 +133,7 @@ describe("svcd-wallet", () => {
         assert.strictEqual(JSON.parse(before).rescanFrom, 0)
         // Its owner has the words.
         assert.isTrue(JSON.parse(before).phraseKept)
+        assert.isNumber(JSON.parse(before).phraseChecked)
         refused(yield* call("recover", "--mnemonic", PHRASE), 1, /already/)
         refused(yield* call("create"), 1, /already/)
         assert.strictEqual(readFileSync(file, "utf8"), before)
@@ -300,6 +301,24 @@ describe("svcd-wallet", () => {
       ),
     60_000
   )
+
+  it.effect("shows the words beside a running node, whose file it does not write", () =>
+    inPlace(({ call, dataDir, file }) =>
+      Effect.gen(function*() {
+        const { stdout } = done(yield* call("create", "--words", "12"))
+        writeFileSync(file, withoutChecksum(readFileSync(file, "utf8")).replace(/,\s*"phraseKept": true/, ""))
+        const before = readFileSync(file, "utf8")
+        const held = takeLock(join(dataDir, "LOCK"))
+        const beside = done(yield* call("export", "--phrase", "--yes"))
+        assert.strictEqual(beside.stdout, stdout)
+        assert.include(beside.stderr, "checkrecoverywords")
+        assert.strictEqual(done(yield* call("export")).stdout.trim().split("\n").length, 8)
+        if (held._tag === "Held") held.release()
+        assert.strictEqual(readFileSync(file, "utf8"), before)
+        assert.deepStrictEqual(yield* call("export", "--phrase", "--yes"), { code: 0, stdout, stderr: "" })
+        assert.isTrue(JSON.parse(readFileSync(file, "utf8")).phraseKept)
+      })
+    ))
 
   it.effect("refuses the directory of a running node, and of another network", () =>
     inPlace(({ call, dataDir, file }) =>

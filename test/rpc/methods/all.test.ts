@@ -19,6 +19,7 @@ const METHODS = [
   "analyzepsbt",
   "backupwallet",
   "bumpfee",
+  "checkrecoverywords",
   "clearbanned",
   "combinepsbt",
   "combinerawtransaction",
@@ -278,8 +279,8 @@ const LAST = [
 /** Examples with files outside the directory of the test. */
 const ELSEWHERE = new Set(["backupwallet", "restorewallet"])
 
-/** Methods that wait for a block, which no miner makes here. */
-const WAITING = new Set(["waitforblock", "waitforblockheight", "waitfornewblock"])
+/** Methods that wait: for a block, which no miner makes here, and after words that are not those of the wallet. */
+const WAITING = new Set(["checkrecoverywords", "waitforblock", "waitforblockheight", "waitfornewblock"])
 
 const whileTimePasses = <A, E>(work: Effect.Effect<A, E>) =>
   Effect.raceFirst(work, Effect.forever(TestClock.adjust("1 second")))

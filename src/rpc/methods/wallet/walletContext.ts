@@ -119,6 +119,7 @@ const REQUEST_ERRORS: Readonly<
   Record<InvalidWalletRequest["code"], { readonly code: number; readonly message?: string }>
 > = {
   "no-keys": { code: RPC_CODE.wallet, message: NO_KEYS },
+  "no-words": { code: RPC_CODE.wallet },
   "no-change": { code: RPC_CODE.wallet },
   "used-up": { code: RPC_CODE.keypoolRanOut, message: USED_UP },
   "address-type": { code: RPC_CODE.keypoolRanOut },

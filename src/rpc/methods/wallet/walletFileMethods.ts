@@ -296,7 +296,7 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
     examples: [["/media/backup/savings.json"]],
     errors: ["-4 Error: Wallet backup failed! <reason>"],
     handler: ({ destination }, wallet) =>
-      wallet.backup(destination).pipe(
+      wallet.recovery.backup(destination).pipe(
         Effect.as(null),
         Effect.tapError(({ message: reason }) => Effect.logWarning("wallet backup failed", { reason })),
         // Core gives no reason. Programs compare the beginning.
@@ -333,6 +333,9 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
             "Whether the words of the wallet were shown or its file was copied; only for a wallet with words"
           )
         ),
+        phrase_checked: Schema.optional(
+          Result.time("When the owner last gave words of the wallet back (checkrecoverywords); missing if never")
+        ),
         birthtime: Schema.optional(Result.time("Earliest time at which the wallet may have been used")),
         flags: Schema.Array(Result.string("A flag")).annotations({ description: "The properties above as words" }),
         lastprocessedblock: LAST_BLOCK
@@ -357,7 +360,8 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
           descriptors: true,
           external_signer: false,
           blank: wallet.keys.isBlank(),
-          phrase_kept: wallet.isPhraseKept(),
+          phrase_kept: wallet.recovery.isPhraseKept(),
+          phrase_checked: wallet.recovery.phraseChecked(),
           birthtime: birthtimeOf(wallet),
           flags: flagsOf(wallet),
           lastprocessedblock: lastBlockJson(wallet)

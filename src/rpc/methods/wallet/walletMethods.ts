@@ -16,6 +16,7 @@ import { hdKeyMethods } from "./hdKeyMethods.ts"
 import { passphraseMethods } from "./passphraseMethods.ts"
 import { prunedFundsMethods } from "./prunedFundsMethods.ts"
 import { receivedMethods } from "./receivedMethods.ts"
+import { recoveryMethods } from "./recoveryMethods.ts"
 import { rescanMethods } from "./rescanMethods.ts"
 import { signingMethods } from "./signingMethods.ts"
 import { walletFileMethods } from "./walletFileMethods.ts"
@@ -43,6 +44,7 @@ export const walletMethods: Effect.Effect<
     walletFlagMethods,
     prunedFundsMethods,
     passphraseMethods,
+    recoveryMethods,
     descriptorMethods,
     hdKeyMethods,
     signingMethods,

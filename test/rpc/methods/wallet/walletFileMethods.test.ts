@@ -236,6 +236,41 @@ describe("one wallet", () => {
       }))
   })
 
+  it.effect("compares recovery words, and repeats none of them in an answer", () => {
+    const given: Array<ReadonlyArray<unknown>> = []
+    const fake = fakeWallet({
+      isPhraseKept: () => true,
+      phraseChecked: () => given.length === 0 ? undefined : 1_700_000_000,
+      checkWords: (words) =>
+        Effect.sync(() => {
+          given.push([...words].map(([place, word]) => [place, Redacted.value(word)]))
+          return given.length > 1
+        })
+    })
+    return run(fakeWallets([fake.wallet]), ({ on }) =>
+      Effect.gen(function*() {
+        const { call, refusal } = on("")
+        assert.notInclude((yield* call("getwalletinfo")).text, "phrase_checked")
+        const words = { 3: "zebra", 11: "ability", 24: "able" }
+        assert.deepInclude((yield* call("checkrecoverywords", words)).value, { correct: false })
+        assert.strictEqual(
+          (yield* call("checkrecoverywords", words)).text,
+          `{"correct":true,"phrase_checked":1700000000}`
+        )
+        assert.deepStrictEqual(given[0], [[3, "zebra"], [11, "ability"], [24, "able"]])
+        assert.deepInclude((yield* call("getwalletinfo")).value, { phrase_kept: true, phrase_checked: 1_700_000_000 })
+        const places = { code: -8, message: "the places of words are numbers from 1 to 24, each given once" }
+        for (const key of ["0", "25", "03", "zebra", "-1", ""]) {
+          assert.deepStrictEqual(yield* refusal("checkrecoverywords", { [key]: "zebra" }), places)
+        }
+        assert.deepStrictEqual(yield* refusal("checkrecoverywords", { 3: ["zebra"] }), {
+          code: -8,
+          message: "each word is a text"
+        })
+        assert.lengthOf(given, 2)
+      }))
+  })
+
   it.effect("scans blocks again", () => {
     const last = () => ({ height: 10, hash: regtest.genesisHash })
     const fake = fakeWallet({ lastBlock: last })

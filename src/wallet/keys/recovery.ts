@@ -1,0 +1,83 @@
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import { unixTime } from "../../base/clock.ts"
+import { type StorageFailure, StorageUnavailable } from "../../storage/errors.ts"
+import { InvalidWalletRequest, type KeysLocked, type WalletWatchOnly } from "../errors.ts"
+import type { Vault } from "./Vault.ts"
+import { isPhraseKept, withPhraseChecked, withPhraseKept } from "./WalletDocument.ts"
+import type { WalletFile } from "./WalletFile.ts"
+
+/** How the owner gets the wallet back without this disk, and what the wallet knows of it. */
+export interface WalletRecovery {
+  /** Whether the owner has had the words or a copy of the file; `undefined` for a wallet without words. */
+  readonly isPhraseKept: () => boolean | undefined
+  /** When the owner last gave words back, seconds since 1970; `undefined` if never. */
+  readonly phraseChecked: () => number | undefined
+  /**
+   * Whether these are words of the wallet, each by its place from 1 on; the wallet keeps the time if all of them are. It
+   * needs the unlocked wallet, at least `FEWEST_WORDS` words, and after a wrong answer a second, so that words cannot be
+   * guessed. The answer does not say which word is wrong.
+   */
+  readonly checkWords: (
+    given: ReadonlyMap<number, Redacted.Redacted<string>>
+  ) => Effect.Effect<boolean, KeysLocked | WalletWatchOnly | InvalidWalletRequest | StorageFailure>
+  /** Copies the file; fails if the destination exists. */
+  readonly backup: (destination: string) => Effect.Effect<void, StorageFailure>
+}
+
+/** With fewer words at once, each could be guessed alone from the list of 2048. */
+export const FEWEST_WORDS = 3
+
+/** The most words of a phrase (BIP 39). */
+export const MOST_WORDS = 24
+
+const AFTER_WRONG = "1 second"
+
+const invalid = (code: InvalidWalletRequest["code"], reason: string) => new InvalidWalletRequest({ code, reason })
+
+const normal = (word: string): string => word.normalize("NFKD").trim().toLowerCase()
+
+interface Parts {
+  readonly file: WalletFile
+  readonly vault: Pick<Vault, "secrets">
+}
+
+const makeCheck = (parts: Parts): WalletRecovery["checkWords"] => {
+  // Calls at one time wait for each other: otherwise they would share the second after a wrong answer.
+  const alone = Effect.unsafeMakeSemaphore(1).withPermits(1)
+  return (given) =>
+    Effect.gen(function*() {
+      if (parts.file.document.seed?.mnemonic === undefined) {
+        return yield* invalid("no-words", "this wallet was not made of words")
+      }
+      if (given.size < FEWEST_WORDS) return yield* invalid("range", `give ${FEWEST_WORDS} words at least`)
+      const words = (yield* parts.vault.secrets).mnemonic?.split(" ") ?? []
+      const outside = [...given.keys()].find((place) => words[place - 1] === undefined)
+      if (outside !== undefined) {
+        return yield* invalid("range", `the wallet has ${words.length} words, so that there is no word ${outside}`)
+      }
+      const right = [...given].filter(([place, word]) => normal(Redacted.value(word)) === words[place - 1])
+      if (right.length < given.size) return yield* Effect.as(Effect.sleep(AFTER_WRONG), false)
+      const now = yield* unixTime
+      yield* parts.file.update((document) => withPhraseChecked(document, now))
+      return true
+    }).pipe(alone)
+}
+
+/** An existing destination is reported as a storage failure as well. */
+const makeBackup = (parts: Parts): WalletRecovery["backup"] => (destination) =>
+  parts.file.backup(destination).pipe(
+    Effect.catchTag(
+      "InvalidWalletRequest",
+      ({ reason }) => new StorageUnavailable({ file: destination, doing: "writing", reason })
+    ),
+    Effect.zipRight(isPhraseKept(parts.file.document) === false ? parts.file.update(withPhraseKept) : Effect.void),
+    Effect.asVoid
+  )
+
+export const makeRecovery = (parts: Parts): WalletRecovery => ({
+  isPhraseKept: () => isPhraseKept(parts.file.document),
+  phraseChecked: () => parts.file.document.phraseChecked,
+  checkWords: makeCheck(parts),
+  backup: makeBackup(parts)
+})

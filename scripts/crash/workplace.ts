@@ -13,10 +13,10 @@ export const ROOT = ((): string => {
 })()
 
 /**
- * Where data directories are made: in memory where the system has a place for that, as a run makes thousands of them
- * and a sync costs nothing there. The loss of data by a disk is simulated, and needs no disk.
+ * A folder for data directories: in memory where the system has one, as a run makes thousands of them and a sync costs
+ * nothing there. The loss of data by a disk is simulated, and needs no disk.
  */
-const memory = (): string => {
+export const placeInMemory = (): string => {
   try {
     accessSync("/dev/shm", constants.W_OK)
     return "/dev/shm"
@@ -27,7 +27,7 @@ const memory = (): string => {
 
 /** A folder of its own, and the function that removes it. */
 export const makeWorkplace = (): { readonly path: string; readonly remove: () => void } => {
-  const path = mkdtempSync(join(memory(), "svcd-crash-"))
+  const path = mkdtempSync(join(placeInMemory(), "svcd-crash-"))
   const remove = (): void => rmSync(path, { recursive: true, force: true })
   const done = undoAtEnd(remove)
   return {

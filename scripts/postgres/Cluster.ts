@@ -1,11 +1,11 @@
 // A PostgreSQL server of its own, in a temporary directory, for tests, crash tests and benchmarks.
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
-import { accessSync, chownSync, constants, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { Client } from "pg"
 import { undoAtEnd } from "../crash/leftovers.ts"
+import { placeInMemory } from "../crash/workplace.ts"
 
 const DEBIAN = "/usr/lib/postgresql"
 
@@ -29,16 +29,6 @@ const accountOf = (): Account | undefined => {
   if (process.getuid?.() !== 0) return undefined
   const idOf = (flag: string): number => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }))
   return { uid: idOf("-u"), gid: idOf("-g") }
-}
-
-/** In memory where the system has a place for that: these servers lose nothing with the machine. */
-const placeOf = (): string => {
-  try {
-    accessSync("/dev/shm", constants.W_OK)
-    return "/dev/shm"
-  } catch {
-    return tmpdir()
-  }
 }
 
 /** Milliseconds that a server may take to start. */
@@ -67,7 +57,7 @@ export class Cluster {
   private constructor(programs: string) {
     this.programs = programs
     this.account = accountOf()
-    this.directory = mkdtempSync(join(placeOf(), "svcd-pg-"))
+    this.directory = mkdtempSync(join(placeInMemory(), "svcd-pg-"))
     if (this.account !== undefined) chownSync(this.directory, this.account.uid, this.account.gid)
     this.done = undoAtEnd(() => {
       this.server?.kill("SIGQUIT")

@@ -1,11 +1,14 @@
 import * as Layer from "effect/Layer"
 import { join } from "node:path"
 import * as Chain from "../../src/chain/Chain.ts"
+import type { ChainOptions } from "../../src/chain/openChain.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 
-/** A regtest chain in a directory of a bench. `verifyThreads`: 0 where scripts are not checked. */
-export const benchChain = (directory: string, verifyThreads: number, snapshotHash?: Uint8Array) =>
+type BenchOptions = Partial<ChainOptions> & Pick<ChainOptions, "verifyThreads">
+
+/** A chain in a directory of a bench, of regtest where the options have no other one. */
+export const benchChain = (directory: string, options: BenchOptions) =>
   Chain.layer({
     params: regtestParams,
     blocksDirectory: join(directory, "blocks"),
@@ -13,6 +16,5 @@ export const benchChain = (directory: string, verifyThreads: number, snapshotHas
     temporaryDirectory: directory,
     pageSize: 4096,
     coinCacheBytes: 100 * 1024 * 1024,
-    verifyThreads,
-    snapshotHash
+    ...options
   }).pipe(Layer.provide(DataHealth.layer))

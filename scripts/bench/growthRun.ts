@@ -11,6 +11,7 @@ import * as NameDb from "../../src/names/NameDb.ts"
 import { displayHash } from "../../src/protocol/bytes.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 import { shapedParams } from "../../test/support/shapedNetwork.ts"
+import { benchChain } from "./chain.ts"
 import { ownCpuSeconds } from "./cpuTime.ts"
 import type { GrowthMark } from "./growth.ts"
 
@@ -22,15 +23,7 @@ for (const name of ["blocks", "chainstate"]) mkdirSync(join(directory, name), { 
 
 const node = () =>
   Layer.merge(
-    Chain.layer({
-      params: shapedParams(),
-      blocksDirectory: join(directory, "blocks"),
-      chainstateDirectory: join(directory, "chainstate"),
-      temporaryDirectory: directory,
-      pageSize: 4096,
-      coinCacheBytes: 100 * 1024 * 1024,
-      verifyThreads: 1
-    }),
+    benchChain(directory, { params: shapedParams(), verifyThreads: 1 }),
     NameDb.layer({ filename: join(directory, "names.db"), pageSize: 4096 })
   ).pipe(Layer.provide(DataHealth.layer), Layer.merge(Logger.remove(Logger.defaultLogger)))
 

@@ -14,6 +14,7 @@ import * as Memory from "../../src/node/memory.ts"
 import * as Peers from "../../src/node/peers.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 import { shapedParams } from "../../test/support/shapedNetwork.ts"
+import { benchChain } from "./chain.ts"
 import { settingsFor, YEARS } from "./lightSettings.ts"
 
 const [directory = "", port = "0", file = ""] = process.argv.slice(2)
@@ -21,15 +22,7 @@ for (const name of ["blocks", "chainstate"]) mkdirSync(join(directory, name), { 
 
 const settings = settingsFor(directory, [`-listen=127.0.0.1:${port}`, "-maxoutbound=0"])
 
-const chain = Chain.layer({
-  params: shapedParams(),
-  blocksDirectory: join(directory, "blocks"),
-  chainstateDirectory: join(directory, "chainstate"),
-  temporaryDirectory: directory,
-  pageSize: 4096,
-  coinCacheBytes: 100 * 1024 * 1024,
-  verifyThreads: 1
-})
+const chain = benchChain(directory, { params: shapedParams(), verifyThreads: 1 })
 
 const node = Peers.layer(settings, join(directory, "peers.json")).pipe(
   Layer.provide(Mempool.layer({ filename: undefined })),

@@ -102,7 +102,7 @@ const program = Effect.gen(function*() {
 })
 
 const layers = Layer.mergeAll(
-  benchChain(directory, 1),
+  benchChain(directory, { verifyThreads: 1 }),
   NameDb.layer({ filename: join(directory, "names.db"), pageSize: 4096 }),
   TxIndex.layer({ directory: join(directory, "chainstate"), pageSize: 4096 }),
   Logger.remove(Logger.defaultLogger)

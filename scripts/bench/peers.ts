@@ -96,7 +96,7 @@ const headerRate = async (blocks: ReadonlyArray<Block>): Promise<object> => {
         if (height !== headers.length) return yield* Effect.dieMessage(`the headers end at height ${height}`)
         const withProof = headers.filter(({ auxpow }) => auxpow !== undefined).length
         return { headers: height, withProof, seconds, headersPerSecond: height / seconds }
-      }).pipe(Effect.provide(benchChain(directory, 0)))
+      }).pipe(Effect.provide(benchChain(directory, { verifyThreads: 0 })))
     )
   } finally {
     rmSync(directory, { recursive: true, force: true })

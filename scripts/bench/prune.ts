@@ -2,7 +2,6 @@ import { Effect, Layer, Logger } from "effect"
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as Chain from "../../src/chain/Chain.ts"
 import { ChainControl } from "../../src/chain/ChainControl.ts"
 import { ChainSink } from "../../src/chain/ChainSink.ts"
 import { heightScript } from "../../src/consensus/block.ts"
@@ -13,7 +12,7 @@ import { concat } from "../../src/protocol/bytes.ts"
 import { makeHeader } from "../../src/protocol/header.ts"
 import { Op } from "../../src/protocol/script.ts"
 import { makeTransaction, NO_WITNESS, outpoint } from "../../src/protocol/transaction.ts"
-import * as DataHealth from "../../src/storage/DataHealth.ts"
+import { benchChain } from "./chain.ts"
 
 const MIB = 1024 * 1024
 
@@ -86,16 +85,9 @@ export const benchPrune = async (): Promise<object> => {
   try {
     const prunedTo = await Effect.runPromise(Effect.provide(
       program,
-      Chain.layer({
-        params: regtestParams,
-        blocksDirectory: join(directory, "blocks"),
-        chainstateDirectory: join(directory, "chainstate"),
-        temporaryDirectory: directory,
-        pageSize: 4096,
-        coinCacheBytes: 100 * MIB,
-        verifyThreads: 0,
-        prune: { target: TARGET, after: 100 }
-      }).pipe(Layer.provide(DataHealth.layer), Layer.provideMerge(Logger.remove(Logger.defaultLogger)))
+      benchChain(directory, { verifyThreads: 0, prune: { target: TARGET, after: 100 } }).pipe(
+        Layer.provideMerge(Logger.remove(Logger.defaultLogger))
+      )
     ))
     return {
       what: `files of a node that prunes, while ${BLOCKS} blocks of a megabyte arrive: MiB`,

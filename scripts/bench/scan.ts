@@ -30,7 +30,10 @@ const fill = async (directory: string): Promise<void> => {
     yield* (yield* ChainSink).acceptHeaders(headers)
     yield* (yield* Snapshots).load(path)
   })
-  const layer = Layer.merge(benchChain(directory, 0, trusted), Logger.remove(Logger.defaultLogger))
+  const layer = Layer.merge(
+    benchChain(directory, { verifyThreads: 0, snapshotHash: trusted }),
+    Logger.remove(Logger.defaultLogger)
+  )
   await Effect.runPromise(Effect.provide(program, layer))
   rmSync(path)
 }

@@ -48,4 +48,4 @@ export const benchSnapshot = async (): Promise<object> => {
 }
 
 const quiet = (directory: string, snapshotHash?: Uint8Array) =>
-  Layer.merge(benchChain(directory, 0, snapshotHash), Logger.remove(Logger.defaultLogger))
+  Layer.merge(benchChain(directory, { verifyThreads: 0, snapshotHash }), Logger.remove(Logger.defaultLogger))

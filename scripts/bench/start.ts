@@ -20,7 +20,7 @@ const LAYOUT = ["blocks", "chainstate"]
 /** A data directory whose block index has a million entries. */
 const fill = (directory: string): Promise<void> => {
   for (const name of LAYOUT) mkdirSync(join(directory, name))
-  const layer = benchChain(directory, 0)
+  const layer = benchChain(directory, { verifyThreads: 0 })
   const program = Effect.gen(function*() {
     const sink = yield* ChainSink
     for (const part of minedHeaders({ atOnce: AT_ONCE, count: HEADERS })) yield* sink.acceptHeaders(part)

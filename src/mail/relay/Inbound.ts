@@ -16,6 +16,7 @@ import { type MailIntroduction, receive, type ReceptionOutcome } from "./Recepti
 import { recipientOf } from "./recipientOf.ts"
 import { type Rejection, rejections } from "./rejections.ts"
 import type { RelayConfig } from "./RelayConfig.ts"
+import { correctReplies, NOT_IMPLEMENTED, UNKNOWN } from "./replies.ts"
 import { forwardedSender } from "./smtpTransactionOf.ts"
 import type { Spool } from "./Spool.ts"
 import type { Srs } from "./srs.ts"
@@ -58,9 +59,6 @@ const LONGEST_PATH = 254
 
 /** Refused connections that their clients have not closed yet. */
 const MOST_CLOSING = 256
-
-/** Commands that a relay without users does not need. */
-const UNUSED_COMMANDS = ["AUTH", "HELP", "WIZ", "SHELL", "KILL", "XCLIENT", "XFORWARD"]
 
 /** Takes mail from clients. The protocol is smtp-server's; this class decides what is taken, and the replies. */
 export class Inbound {
@@ -107,8 +105,9 @@ export class Inbound {
       closeTimeout: Duration.toMillis(limits.drainTime),
       disableReverseLookup: true,
       authOptional: true,
-      disabledCommands: tls === undefined ? [...UNUSED_COMMANDS, "STARTTLS"] : UNUSED_COMMANDS,
+      disabledCommands: [...NOT_IMPLEMENTED, ...UNKNOWN, ...(tls === undefined ? ["STARTTLS"] : [])],
       hideSTARTTLS: tls === undefined,
+      hideENHANCEDSTATUSCODES: false,
       logger: false,
       ...tls,
       onConnect: (session, answer) => this.#connect(session, answer),
@@ -120,6 +119,8 @@ export class Inbound {
   }
 
   #connect(session: SMTPServerSession, answer: Answer): void {
+    const connection = this.#connectionOf(session.id)
+    if (connection !== undefined) correctReplies(connection)
     const address = clientAddress(session.remoteAddress, session.remotePort)
     const count = (this.#perClient.get(address.key) ?? 0) + 1
     if (this.#stopping) return this.#reject(rejections.stopping(), answer)
@@ -253,14 +254,18 @@ export class Inbound {
   }
 
   #disconnect(id: string, rejection: Rejection | undefined): void {
-    for (const connection of this.server.connections) {
-      if (connection.session.id !== id) continue
-      if (rejection !== undefined) {
-        this.#parts.tally.count("refused")
-        connection.send(rejection.responseCode, rejection.message)
-      }
-      connection.close()
+    const connection = this.#connectionOf(id)
+    if (connection === undefined) return
+    if (rejection !== undefined) {
+      this.#parts.tally.count("refused")
+      connection.send(rejection.responseCode, rejection.message)
     }
+    connection.close()
+  }
+
+  #connectionOf(id: string) {
+    for (const connection of this.server.connections) if (connection.session.id === id) return connection
+    return undefined
   }
 
   /** Takes no more mail; ends idle connections, and waits for the messages that are being received. */

@@ -1,7 +1,7 @@
 import * as Layer from "effect/Layer"
 import { isLoopback } from "../../base/addresses.ts"
 import * as DaemonClient from "../../client/daemonClient.ts"
-import type { OpenFailure } from "../../client/errors.ts"
+import { InvalidConfig, type OpenFailure } from "../../client/errors.ts"
 import type { NameClient } from "../../client/NameClient.ts"
 import { NETWORK_NAMES } from "../../config/options.ts"
 import type { NetworkName } from "../../protocol/networks.ts"
@@ -9,6 +9,12 @@ import type { NamesConnection } from "./settings.ts"
 
 /** Milliseconds for one call: the sender of a message waits. */
 const TIMEOUT = 10_000
+
+/** A field of the client's configuration is a flag here. */
+const asFlag = (failure: OpenFailure): OpenFailure =>
+  failure._tag === "InvalidConfig" && failure.field === "network"
+    ? new InvalidConfig({ field: "--network", reason: failure.reason })
+    : failure
 
 /**
  * The names of a daemon. Without a given network, those of the network that the daemon is on. Without credentials, a
@@ -33,7 +39,7 @@ export const mailNames = (
         timeout: TIMEOUT
       }
     })
-  if (networkGiven) return on(network)
+  if (networkGiven) return Layer.catchAll(on(network), (failure) => Layer.fail(asFlag(failure)))
   return NETWORK_NAMES.slice(1).reduce(
     (layer, next) =>
       Layer.catchAll(

@@ -294,7 +294,30 @@ describe.concurrent("Inbound", () => {
       assert.match(hello.text, /^250-relay\.example\n/)
       assert.notInclude(hello.text, "STARTTLS")
       assert.notInclude(hello.text, "AUTH")
-      assert.strictEqual((yield* Effect.promise(() => client.say("STARTTLS"))).code, 500)
+      assert.strictEqual((yield* Effect.promise(() => client.say("STARTTLS"))).code, 502)
+      client.end()
+    })
+  )
+
+  scenario(
+    "announces status codes, gives each reply one, and answers 502 to commands that it knows and does not have",
+    Effect.gen(function*() {
+      const upstream = yield* testUpstream()
+      const { address } = yield* relay(upstream)
+      const client = yield* Effect.promise(() => SmtpClient.open(address.port))
+      const say = (line: string) => Effect.map(Effect.promise(() => client.say(line)), ({ text }) => text)
+      assert.match(yield* say("EHLO x"), /^250[- ]ENHANCEDSTATUSCODES$/m)
+      for (const command of ["AUTH PLAIN AAAA", "EXPN alice", "HELP"]) {
+        assert.match(yield* say(command), /^502 5\.5\.1 [A-Z]+ is not implemented$/)
+      }
+      assert.match(yield* say("FROB"), /^500 5\.5\.2 Error/)
+      assert.match(yield* say("VRFY alice"), /^252 2\.1\.5 Try/)
+      assert.match(yield* say("MAIL FROM:<a@b.example>"), /^250 2\.1\.0 Accepted$/)
+      assert.match(yield* say("RCPT TO:<missing@bit>"), /^550 5\.1\.1 No such/)
+      assert.match(yield* say("RCPT TO:<alice@example.com>"), /^550 5\.7\.1 Mail for this domain/)
+      assert.match(yield* say("RCPT TO:<alice@bit>"), /^250 2\.1\.5 Accepted$/)
+      assert.match(yield* say("DATA"), /^354 End/)
+      assert.match(yield* say(`${LETTER}\r\n.`), /^250 2\.0\.0 Queued as/)
       client.end()
     })
   )

@@ -56,4 +56,21 @@ describe("the names of svcd-mail", () => {
       rmSync(cookieFile)
       assert.strictEqual((yield* Effect.flip(lookUp()))._tag, "Unauthorized")
     }))
+
+  it.scopedLive("say which flag is wrong where the daemon is on another network", () =>
+    Effect.gen(function*() {
+      const dataDir = yield* temporaryDirectory
+      const daemon = yield* fakeDaemon(() => undefined)
+      const rpc = { host: "127.0.0.1", port: daemon.port, credentials: undefined }
+      const layer = mailNames({
+        network: "mainnet",
+        networkGiven: true,
+        rpcAddrFrom: "default",
+        dataDir,
+        cookieFile: join(dataDir, ".cookie"),
+        rpc
+      })
+      const { message } = yield* Effect.flip(Effect.provide(NameClient, layer))
+      assert.strictEqual(message, `--network: the daemon at 127.0.0.1:${daemon.port} is on regtest, not mainnet`)
+    }))
 })

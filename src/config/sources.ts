@@ -1,5 +1,7 @@
+import { quoted } from "../base/safeText.ts"
 import { type Option, type OptionTable } from "./optionRow.ts"
 import { isOptionName, type OptionName, optionNamesOf, OPTIONS } from "./options.ts"
+import { nearest } from "./suggest.ts"
 
 /** The value of an option in a source. */
 export interface Given {
@@ -31,6 +33,22 @@ export const fromEnvironment = (env: Readonly<Record<string, string | undefined>
     source.set(name, { texts: [text], from: variable, label: variable, inFile: false })
   }
   return source
+}
+
+/** Variables of the other programs, which one environment may have too. */
+const OF_OTHERS = /^SVCD_(?:MAIL|EXPORT)_/
+
+/** What is wrong with variables that begin as those of svcd: each is named, with the one that was probably meant. */
+export const strangeVariables = (env: Readonly<Record<string, string | undefined>>): ReadonlyArray<string> => {
+  const known = optionNamesOf(OPTIONS).flatMap((name) => OPTIONS[name].env ?? [])
+  const strange = (name: string): boolean =>
+    /^SVCD_/i.test(name) && !OF_OTHERS.test(name) && !known.includes(name) && env[name] !== ""
+  return Object.keys(env).filter(strange).map((name) => {
+    const meant = nearest(name, known.map((each) => each.toLowerCase()))?.toUpperCase()
+    return `${quoted(name)} in the environment is no setting of svcd${
+      meant === undefined ? ": most are flags, or stand in svcd.conf" : `; did you mean ${meant}?`
+    }`
+  })
 }
 
 /** The value without any source. */

@@ -3,6 +3,7 @@ import { Either, Redacted } from "effect"
 import { readConfigFile } from "../../src/config/configFile.ts"
 import { NO_HOME } from "../../src/config/homeDirectory.ts"
 import { decodeSettings, processInput, type Settings } from "../../src/config/settings.ts"
+import { strangeVariables } from "../../src/config/sources.ts"
 import { UsageError } from "../../src/config/UsageError.ts"
 import { version } from "../../src/version.ts"
 import { DEFAULT_FILE, inputOf, problemsOf, settingsOf } from "./input.ts"
@@ -518,5 +519,25 @@ describe("UsageError", () => {
       "svcd: and 2 more"
     ])
     assert.deepStrictEqual(new UsageError({ problems: ["a"] }).report("svcd"), ["svcd: a"])
+  })
+})
+
+describe("variables of the environment", () => {
+  it.each([
+    {
+      env: { SVCD_NETWRK: "regtest" },
+      said: ["\"SVCD_NETWRK\" in the environment is no setting of svcd; did you mean SVCD_NETWORK?"]
+    },
+    {
+      env: { svcd_network: "regtest" },
+      said: ["\"svcd_network\" in the environment is no setting of svcd; did you mean SVCD_NETWORK?"]
+    },
+    {
+      env: { SVCD_FROB: "1" },
+      said: ["\"SVCD_FROB\" in the environment is no setting of svcd: most are flags, or stand in svcd.conf"]
+    },
+    { env: { SVCD_FROB: "", SVCD_RPC_USER: "me", SVCD_MAIL_FLAGS: "x", SVCD_EXPORT_URL: "x", HOME: "/" }, said: [] }
+  ])("with no meaning are named: $env", ({ env, said }) => {
+    assert.deepStrictEqual(strangeVariables(env), said)
   })
 })

@@ -2,6 +2,7 @@ import * as Either from "effect/Either"
 import { readCommandLine } from "../../config/commandLine.ts"
 import { optionsHelp } from "../../config/help.ts"
 import { processInput } from "../../config/settings.ts"
+import { strangeVariables } from "../../config/sources.ts"
 import { USAGE_EXIT_CODE } from "../../config/UsageError.ts"
 import { version } from "../../version.ts"
 
@@ -31,6 +32,7 @@ export const main = async (): Promise<void> => {
       return void process.stdout.write(command.right.text)
     case "Run": {
       const { settings } = command.right
+      for (const text of strangeVariables(input.env)) process.stderr.write(`Warning: ${text}\n`)
       const { runDaemon } = await import("./runDaemon.ts")
       runDaemon(settings, (message) => refuse(message, 1))
     }

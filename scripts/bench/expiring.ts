@@ -22,6 +22,7 @@ const NO_WALLETS = Layer.mock(Wallets, {
   enabled: false,
   loaded: () => [],
   get: () => undefined,
+  twinsOf: () => [],
   changes: Stream.empty
 })
 

@@ -13,7 +13,7 @@ import { unixTime } from "../base/clock.ts"
 import { codeOf, reasonOf } from "../base/errorCode.ts"
 import { Chain } from "../chain/Chain.ts"
 import { ChainControl } from "../chain/ChainControl.ts"
-import { toHex } from "../protocol/bytes.ts"
+import { equal, toHex } from "../protocol/bytes.ts"
 import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
 import { InvalidWalletRequest, type WalletDamaged } from "./errors.ts"
 import { encryption, newDocument } from "./keys/makeDocument.ts"
@@ -31,6 +31,8 @@ export class Wallets extends Context.Tag("svcd/Wallets")<Wallets, {
   /** The loaded wallets, in the order of their loading. */
   readonly loaded: () => ReadonlyArray<Wallet>
   readonly get: (name: string) => Wallet | undefined
+  /** The other loaded wallets that have the keys of this one: it is a copy of them, or made from the same words. */
+  readonly twinsOf: (name: string) => ReadonlyArray<string>
   /** Names of the wallets on disk. */
   readonly onDisk: Effect.Effect<ReadonlyArray<string>, StorageFailure>
   readonly create: (request: {
@@ -77,8 +79,13 @@ type Failure = InvalidWalletRequest | WalletDamaged | StorageFailure
 
 interface Loaded {
   readonly wallet: Wallet
+  readonly file: WalletFile.WalletFile
   readonly scope: Scope.CloseableScope
 }
+
+/** Whether two wallets have the same seed, or one is a copy of the other. */
+const sharesKeys = ({ document: a }: WalletFile.WalletFile, { document: b }: WalletFile.WalletFile): boolean =>
+  a.id === b.id || (a.seed !== undefined && b.seed !== undefined && equal(a.seed.fingerprint, b.seed.fingerprint))
 
 /** Letters, digits and a few signs that have no meaning in a path. One dot may be in front. */
 const NAME = /^\.?[\p{L}\p{N}](?:[\p{L}\p{N} ._-]*[\p{L}\p{N}_-])?$/u
@@ -119,6 +126,7 @@ const disabled: Context.Tag.Service<Wallets> = {
   enabled: false,
   loaded: () => [],
   get: () => undefined,
+  twinsOf: () => [],
   onDisk: Effect.succeed([]),
   create: () => DISABLED,
   load: () => DISABLED,
@@ -170,6 +178,12 @@ const makeEnabled = (
         name === "" ? "wallet.db" : `wallet-${toHex(new TextEncoder().encode(name))}.db`
       )
 
+    const twinsOf = (name: string): ReadonlyArray<string> => {
+      const file = loaded.get(name)?.file
+      if (file === undefined) return []
+      return [...loaded].flatMap(([other, each]) => other !== name && sharesKeys(each.file, file) ? [other] : [])
+    }
+
     /** Opens a wallet from its file and lets it follow the chain. */
     const start = (
       name: string,
@@ -197,7 +211,12 @@ const makeEnabled = (
           Effect.onError((cause) => Scope.close(own, Exit.failCause(cause)))
         )
         const wallet = yield* open
-        loaded.set(name, { wallet, scope: own })
+        loaded.set(name, { wallet, file, scope: own })
+        const twins = twinsOf(name)
+        if (twins.length > 0) {
+          const fields = { wallet: name, others: twins }
+          yield* Effect.logWarning("wallets with the same keys are loaded: unload all but one of them", fields)
+        }
         return wallet
       })
 
@@ -281,6 +300,7 @@ const makeEnabled = (
       enabled: true,
       loaded: () => [...loaded.values()].map(({ wallet }) => wallet),
       get: (name) => loaded.get(name)?.wallet,
+      twinsOf,
       onDisk,
       changes: Stream.fromPubSub(changes),
       create: (request) =>

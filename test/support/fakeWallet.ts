@@ -309,6 +309,7 @@ export const fakeWallets = (
     enabled: true,
     loaded: () => loaded,
     get: (name) => loaded.find((wallet) => wallet.name === name),
+    twinsOf: (name) => name === "twin" ? ["first", ""] : [],
     onDisk: Effect.sync(() => loaded.map(({ name }) => name)),
     changes: Stream.empty,
     create: ({ name }) =>

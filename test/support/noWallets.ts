@@ -8,6 +8,7 @@ export const noWallets: Layer.Layer<Wallets> = Layer.succeed(Wallets, {
   enabled: false,
   loaded: () => [],
   get: () => undefined,
+  twinsOf: () => [],
   onDisk: Effect.succeed([]),
   create: refused,
   load: refused,

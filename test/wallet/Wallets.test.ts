@@ -171,8 +171,12 @@ describe("Wallets", () => {
           const copy = join(directory, "copy.json")
           yield* wallet.recovery.backup(copy)
           assert.strictEqual((yield* Effect.flip(wallet.recovery.backup(copy)))._tag, "StorageUnavailable")
+          assert.deepStrictEqual(wallets.twinsOf(wallet.name), [])
           const restored = yield* wallets.restore({ name: "again", file: copy, loadOnStart: undefined })
           assert.strictEqual((yield* restored.ledger.balances).trusted, 50 * COIN)
+          assert.deepStrictEqual([wallets.twinsOf("again"), wallets.twinsOf(wallet.name)], [[wallet.name], ["again"]])
+          yield* wallets.unload("again", undefined)
+          assert.deepStrictEqual(wallets.twinsOf(wallet.name), [])
           const none = join(directory, "none.json")
           assert.deepInclude(
             yield* Effect.flip(wallets.restore({ name: "none", file: none, loadOnStart: undefined })),

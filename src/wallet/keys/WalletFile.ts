@@ -4,7 +4,7 @@ import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import { isUtf8 } from "node:buffer"
 import { lstat, readFile, realpath, stat } from "node:fs/promises"
-import { basename, join, resolve } from "node:path"
+import { basename, dirname, join, resolve } from "node:path"
 import { codeOf, reasonOf } from "../../base/errorCode.ts"
 import type { NetworkName } from "../../protocol/networks.ts"
 import { type StorageFailure, StorageUnavailable } from "../../storage/errors.ts"
@@ -197,6 +197,10 @@ export class WalletFile {
       )
       if (yield* isThere(path)) {
         return yield* new InvalidWalletRequest({ code: "exists", reason: `${path} exists already` })
+      }
+      const folder = dirname(path)
+      if (!(yield* isThere(folder))) {
+        return yield* new InvalidWalletRequest({ code: "missing", reason: `there is no directory ${folder}` })
       }
       yield* withoutCopies({ path: this.path, target: this.target })
       const text = encodeDocument(this.current)

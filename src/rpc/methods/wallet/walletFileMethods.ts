@@ -45,6 +45,15 @@ const NOTHING_TO_SEAL = "Passphrase provided but private keys are disabled. A pa
 const NO_SIGNER = "Compiled without external signing support (required for external signing)"
 const NOT_ENCRYPTED = "Empty string given as passphrase, wallet will not be encrypted."
 
+/** What the answer warns of where a wallet is loaded beside one with the same keys. */
+const twinWarnings = (names: ReadonlyArray<string>): ReadonlyArray<string> | undefined =>
+  names.length === 0 ? undefined : [
+    `Wallets with the same keys are loaded: ${
+      names.map((name) => `"${name}"`).join(", ")
+    }. Each counts the same coins, ` +
+    "and may give out the same addresses: unload all but one of them."
+  ]
+
 const alreadyLoaded = (name: string): RpcError =>
   new RpcError({ code: RPC_CODE.walletAlreadyLoaded, message: `Wallet "${name}" is already loaded.` })
 
@@ -229,7 +238,7 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
       Effect.gen(function*() {
         if (wallets.get(filename) !== undefined) return yield* alreadyLoaded(filename)
         const { name } = yield* Effect.mapError(wallets.load(filename, load_on_startup), loadFailure(filename))
-        return { name }
+        return { name, warnings: twinWarnings(wallets.twinsOf(name)) }
       })
   })
 
@@ -282,7 +291,7 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
         readablePath({ what: "backup_file", path: backup_file }),
         (path) =>
           wallets.restore({ name: wallet_name, file: path, loadOnStart: load_on_startup }).pipe(
-            Effect.map(({ name }) => ({ name })),
+            Effect.map(({ name }) => ({ name, warnings: twinWarnings(wallets.twinsOf(name)) })),
             Effect.mapError(restoreFailure(wallet_name))
           )
       )

@@ -29,6 +29,12 @@ describe("wallets as a whole", () => {
         assert.strictEqual((yield* on("second").call("unloadwallet")).text, "{}")
         assert.strictEqual((yield* call("restorewallet", "third", "/backup")).text, `{"name":"third"}`)
         assert.deepStrictEqual((yield* call("listwallets")).value, ["", "third"])
+        // The wallets of this test call this one a copy of two others.
+        const { text } = yield* call("restorewallet", "twin", "/backup")
+        assert.match(
+          text,
+          /^{"name":"twin","warnings":\["Wallets with the same keys are loaded: \\"first\\", \\"\\"\. /
+        )
       })))
 
   it.effect("are created with the requested options", () => {

@@ -1,13 +1,13 @@
 /** Replies of smtp-server, as RFC 2034 and RFC 5321 want them. */
 
 /** Commands that the relay knows and does not have: it has no users, and names no mailboxes. */
-export const NOT_IMPLEMENTED: ReadonlyArray<string> = ["AUTH", "EXPN", "HELP"]
+export const UNSUPPORTED: ReadonlyArray<string> = ["AUTH", "EXPN", "HELP"]
 
 /** Commands of smtp-server that no mail needs. */
 export const UNKNOWN: ReadonlyArray<string> = ["WIZ", "SHELL", "KILL", "XCLIENT", "XFORWARD"]
 
 /** Commands for which RFC 5321 4.2.4 wants 502 and not 500. STARTTLS comes here only without a certificate. */
-const KNOWN: ReadonlySet<string> = new Set([...NOT_IMPLEMENTED, "STARTTLS"])
+const KNOWN: ReadonlySet<string> = new Set([...UNSUPPORTED, "STARTTLS"])
 
 const UNRECOGNIZED = 500
 

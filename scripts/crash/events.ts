@@ -1,18 +1,18 @@
-import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import type { Replica } from "../../examples/replica.ts"
 import { CopyProcess } from "./CopyProcess.ts"
 import { DaemonProcess } from "./DaemonProcess.ts"
+import { inDirectories } from "./inDirectories.ts"
 import { FIRST_BLOCKS } from "./Load.ts"
 import { Random } from "./random.ts"
 import { readReplica } from "./replicaProcess.ts"
 import { type Options, Tally } from "./report.ts"
 import { listOf, NodeGone, pause, recordOf, type RpcClient } from "./rpc.ts"
 import { someWork } from "./someWork.ts"
-import { freePort, makeWorkplace, ROOT } from "./workplace.ts"
+import { freePort, ROOT } from "./workplace.ts"
 
 /** Rounds on one data directory: the copy is the same one in all of them. */
-const ROUNDS_PER_DIRECTORY = 100
+const ROUNDS_EACH = 100
 
 /** The most answers of a round before the kill, and the milliseconds after them. */
 const WORK = { answers: 25, delay: 20 }
@@ -164,21 +164,11 @@ const runDirectory = async (
 /** Kills a daemon and a copy of its names that follows the events; the copy has to be equal each time. */
 export const runEvents = async ({ count, only, seed, tell }: Options): Promise<Tally> => {
   const tally = new Tally("a copy by events", seed)
-  const place = makeWorkplace()
-  try {
-    const starts = only === undefined
-      ? Array.from({ length: Math.ceil(count / ROUNDS_PER_DIRECTORY) }, (_, i) => i * ROUNDS_PER_DIRECTORY)
-      : [only]
-    for (const first of starts) {
-      const directory = join(place.path, `node-${first}`)
-      mkdirSync(directory)
-      const length = only === undefined ? Math.min(ROUNDS_PER_DIRECTORY, count - first) : 1
-      const side = { directory, file: join(place.path, `copy-${first}.json`), port: await freePort() }
-      await runDirectory(side, seed, Array.from({ length }, (_, i) => first + i), { tally, tell })
-      rmSync(directory, { recursive: true, force: true })
-    }
-  } finally {
-    place.remove()
-  }
+  await inDirectories(
+    { count, only },
+    { roundsEach: ROUNDS_EACH },
+    async ({ beside, directory, rounds }) =>
+      runDirectory({ directory, file: `${beside}.json`, port: await freePort() }, seed, rounds, { tally, tell })
+  )
   return tally
 }

@@ -1,17 +1,15 @@
-import { mkdirSync, rmSync } from "node:fs"
-import { join } from "node:path"
 import { DaemonProcess } from "./DaemonProcess.ts"
 import { INDEX_FLAGS, indexTrouble, removeIndex } from "./indexes.ts"
+import { inDirectories } from "./inDirectories.ts"
 import { kindOf, Ledger, namesTrouble } from "./Ledger.ts"
 import { FIRST_BLOCKS } from "./Load.ts"
 import { Random } from "./random.ts"
 import { type Failure, type Options, Tally } from "./report.ts"
 import { listOf, pause } from "./rpc.ts"
 import { someWork } from "./someWork.ts"
-import { makeWorkplace } from "./workplace.ts"
 
-/** Rounds on one data directory before a new one, as each round checks what all rounds before it left. */
-const ROUNDS_PER_DIRECTORY = 50
+/** Rounds on one data directory before a new one: each round checks what all rounds before it left. */
+const ROUNDS_EACH = 50
 
 /** Nodes at a time. */
 const AT_ONCE = 2
@@ -90,24 +88,9 @@ const runDirectory = async (
 /** Kills a node under load repeatedly, and checks each time whether all that it acknowledged is there. */
 export const runKill = async ({ count, only, seed, tell }: Options): Promise<Tally> => {
   const tally = new Tally("kill -9", seed)
-  const place = makeWorkplace()
-  const size = Math.max(1, Math.min(ROUNDS_PER_DIRECTORY, Math.ceil(count / AT_ONCE)))
-  const starts = only === undefined ? Array.from({ length: Math.ceil(count / size) }, (_, i) => i * size) : [only]
-  const work = async (): Promise<void> => {
-    for (let first = starts.shift(); first !== undefined; first = starts.shift()) {
-      const from = first
-      const length = only === undefined ? Math.min(size, count - from) : 1
-      const directory = join(place.path, `node-${from}`)
-      mkdirSync(directory)
-      await runDirectory(directory, seed, Array.from({ length }, (_, i) => from + i), tally)
-      rmSync(directory, { recursive: true, force: true })
-      tell(tally.line())
-    }
-  }
-  try {
-    await Promise.all(Array.from({ length: AT_ONCE }, work))
-  } finally {
-    place.remove()
-  }
+  await inDirectories({ count, only }, { roundsEach: ROUNDS_EACH, atOnce: AT_ONCE }, async ({ directory, rounds }) => {
+    await runDirectory(directory, seed, rounds, tally)
+    tell(tally.line())
+  })
   return tally
 }

@@ -1,5 +1,4 @@
 import SQLite from "better-sqlite3"
-import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { storedKeys } from "../../src/postgres/rows.ts"
 import { toHex } from "../../src/protocol/bytes.ts"
@@ -7,15 +6,16 @@ import { Cluster } from "../postgres/Cluster.ts"
 import { CopyProcess } from "./CopyProcess.ts"
 import type { DaemonProcess } from "./DaemonProcess.ts"
 import { reorganize, spawnDaemon } from "./events.ts"
+import { inDirectories } from "./inDirectories.ts"
 import { FIRST_BLOCKS } from "./Load.ts"
 import { Random } from "./random.ts"
 import { type Options, Tally } from "./report.ts"
 import { pause } from "./rpc.ts"
 import { someWork } from "./someWork.ts"
-import { freePort, makeWorkplace, ROOT } from "./workplace.ts"
+import { freePort, ROOT } from "./workplace.ts"
 
-/** Rounds on one data directory and one database. */
-const ROUNDS_PER_DIRECTORY = 50
+/** Rounds on one data directory: the database is the same one in all of them. */
+const ROUNDS_EACH = 50
 
 /** The most answers of a round before the kill, and the milliseconds after them. */
 const WORK = { answers: 25, delay: 40 }
@@ -209,28 +209,13 @@ export const runPostgres = async ({ count, only, seed, tell }: Options): Promise
     tally.skip("PostgreSQL is not installed")
     return tally
   }
-  const place = makeWorkplace()
   try {
-    const starts = only === undefined
-      ? Array.from({ length: Math.ceil(count / ROUNDS_PER_DIRECTORY) }, (_, i) => i * ROUNDS_PER_DIRECTORY)
-      : [only]
-    for (const first of starts) {
-      const directory = join(place.path, `node-${first}`)
-      mkdirSync(directory)
-      const database = `names_${first}`
+    await inDirectories({ count, only }, { roundsEach: ROUNDS_EACH }, async ({ directory, rounds }) => {
+      const database = `names_${rounds[0]}`
       await cluster.query("postgres", `CREATE DATABASE ${database}`)
-      const length = only === undefined ? Math.min(ROUNDS_PER_DIRECTORY, count - first) : 1
-      await runDirectory({
-        place: { directory, port: await freePort(), cluster, database },
-        seed,
-        rounds: Array.from({ length }, (_, i) => first + i),
-        tally,
-        tell
-      })
-      rmSync(directory, { recursive: true, force: true })
-    }
+      await runDirectory({ place: { directory, port: await freePort(), cluster, database }, seed, rounds, tally, tell })
+    })
   } finally {
-    place.remove()
     await cluster.remove()
   }
   return tally

@@ -1,16 +1,17 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs"
+import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { differenceOf, reorganize, spawnDaemon } from "./events.ts"
 import { type Behaviour, HookReceiver } from "./hookReceiver.ts"
+import { inDirectories } from "./inDirectories.ts"
 import { FIRST_BLOCKS } from "./Load.ts"
 import { Random } from "./random.ts"
 import { type Options, Tally } from "./report.ts"
 import { NodeGone, pause, type RpcClient } from "./rpc.ts"
 import { someWork } from "./someWork.ts"
-import { freePort, makeWorkplace } from "./workplace.ts"
+import { freePort } from "./workplace.ts"
 
 /** Rounds on one data directory: the receiver is the same one in all of them. */
-const ROUNDS_PER_DIRECTORY = 50
+const ROUNDS_EACH = 50
 
 /** The most answers of a round before the kill, and the milliseconds after them. */
 const WORK = { answers: 20, delay: 20 }
@@ -112,21 +113,10 @@ const runDirectory = async (
 /** Kills a daemon whose webhook a real server receives; each message is checked, and the server's copy has to be equal. */
 export const runWebhooks = async ({ count, only, seed, tell }: Options): Promise<Tally> => {
   const tally = new Tally("a receiver of webhooks", seed)
-  const place = makeWorkplace()
-  try {
-    const starts = only === undefined
-      ? Array.from({ length: Math.ceil(count / ROUNDS_PER_DIRECTORY) }, (_, i) => i * ROUNDS_PER_DIRECTORY)
-      : [only]
-    for (const first of starts) {
-      const directory = join(place.path, `node-${first}`)
-      mkdirSync(directory)
-      const length = only === undefined ? Math.min(ROUNDS_PER_DIRECTORY, count - first) : 1
-      const side = { directory, port: await freePort() }
-      await runDirectory(side, seed, Array.from({ length }, (_, i) => first + i), { tally, tell })
-      rmSync(directory, { recursive: true, force: true })
-    }
-  } finally {
-    place.remove()
-  }
+  await inDirectories(
+    { count, only },
+    { roundsEach: ROUNDS_EACH },
+    async ({ directory, rounds }) => runDirectory({ directory, port: await freePort() }, seed, rounds, { tally, tell })
+  )
   return tally
 }

@@ -30,6 +30,9 @@ const SHARED = { json: switchOption("print JSON"), help: OPTIONS.help }
 /** What a command has that spends coins. */
 const SPENDING = { yes: switchOption("do it without a question") }
 
+/** What a command has that sets a value. */
+const FORCE = { force: switchOption("with -yes: do it also where the value has an error") }
+
 /** The items of a domain, by flag. Each flag may be repeated. */
 export const DOMAIN_FLAGS = {
   ip: textsOption({ placeholder: "ADDRESS", description: "of a domain: its IPv4 address" }),
@@ -110,6 +113,7 @@ export const CLI_COMMANDS = {
     options: {
       ...SHARED,
       ...SPENDING,
+      ...FORCE,
       ...VALUE,
       owner: textOption({
         placeholder: "ADDRESS",
@@ -130,6 +134,7 @@ export const CLI_COMMANDS = {
     options: {
       ...SHARED,
       ...SPENDING,
+      ...FORCE,
       ...VALUE,
       remove: textsOption({
         placeholder: "KEY",
@@ -139,9 +144,10 @@ export const CLI_COMMANDS = {
   },
   renew: {
     group: "Commands for names",
-    words: "NAME…",
+    words: "[NAME…]",
     takes: [0, 5_000],
     description: "renew names: show what it costs, ask, and send",
+    details: "Give one name or more, or -all, or -within TIME: one of the three.",
     options: {
       ...SHARED,
       ...SPENDING,
@@ -233,7 +239,7 @@ export const CLI_COMMANDS = {
     group: "Commands for coins",
     words: "[LABEL]",
     takes: [0, 1],
-    description: "make an address for payments to the wallet",
+    description: "make an address for payments to the wallet; on a terminal with a QR code",
     options: SHARED
   },
   pay: {

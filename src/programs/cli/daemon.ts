@@ -50,6 +50,11 @@ export interface Daemon {
   readonly triedCookie: () => string | undefined
 }
 
+/** Whether a daemon that answered before may answer again: it restarts, and says so by 503 while it stops. */
+export const isAway = (error: RpcClientError): boolean =>
+  error._tag === "RpcUnreachable" || (error._tag === "UnexpectedReply" && error.status === 503) ||
+  (error._tag === "RpcFailure" && error.code === RPC_CODE.warmUp)
+
 /** The longest time that a timer of this runtime can wait, in milliseconds. */
 const ANY_TIME = 2 ** 31 - 1
 

@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { formatHostPort } from "../../base/addresses.ts"
 import type { ConnectionSettings } from "../../config/connection.ts"
+import type { SettingsInput } from "../../config/settings.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import type { Daemon } from "./daemon.ts"
 import { type Check, checkJson, checkLines, fail, ok, warn } from "./doctorCheck.ts"
@@ -16,7 +17,7 @@ import { quantityOf } from "./quantities.ts"
 export interface DoctorInput {
   readonly connection: ConnectionSettings
   readonly daemon: Daemon
-  readonly input: Pick<CliInput, "readFile" | "screen" | "version">
+  readonly input: SettingsInput & Pick<CliInput, "screen" | "version">
   readonly json: boolean
 }
 
@@ -77,7 +78,7 @@ export const doctorCommand = (doctor: DoctorInput): Effect.Effect<CliOutcome> =>
     // Compiled parts load only here.
     const { machineChecks } = yield* Effect.promise(() => import("./doctorMachine.ts"))
     const checks = [
-      ...(yield* machineChecks(connection.dataDir)),
+      ...(yield* machineChecks(connection.dataDir, doctor.input)),
       ...cookieChecks(doctor),
       ...(yield* daemonChecks(doctor))
     ]

@@ -1,11 +1,14 @@
 import * as Effect from "effect/Effect"
-import { accessSync, constants, statfsSync, statSync } from "node:fs"
+import * as Either from "effect/Either"
+import { accessSync, constants, readdirSync, statfsSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { codeOf } from "../../base/errorCode.ts"
 import { nativeProblem } from "../../base/nativePart.ts"
+import { decodeSettings, type SettingsInput } from "../../config/settings.ts"
 import { loadNativeCurve } from "../../consensus/signatureNative.ts"
 import { type Check, fail, ok, warn } from "./doctorCheck.ts"
-import { sizeText } from "./quantities.ts"
+import { NAME } from "./outcome.ts"
+import { quantityOf, sizeText } from "./quantities.ts"
 
 /** The checks of `svcd-cli doctor` that need no daemon: the installation, and the data directory. */
 
@@ -94,6 +97,39 @@ const attempt = <A>(run: () => A): A | string => {
   }
 }
 
+/** Wallets that are looked at one by one. */
+const MOST_WALLETS = 1_000
+
+/** The default wallet, the folder of named wallets, and the wallets in it. */
+const walletFileChecks = (directory: string): ReadonlyArray<Check> => {
+  const folder = join(directory, "wallets")
+  const named = attempt(() => readdirSync(folder).filter((name) => name.endsWith(".json")))
+  const files = typeof named === "string" ? [] : named.slice(0, MOST_WALLETS).map((name) => join(folder, name))
+  return [join(directory, "wallet.json"), folder, ...files].flatMap((path) => {
+    const found = attempt(() => statSync(path))
+    return typeof found === "string" ? [] : [modeCheck({ check: "walletfile", path }, found.mode)]
+  })
+}
+
+/** The settings with which svcd would start here, but for flags of its own; and the mail before names expire. */
+const settingsChecks = (dataDir: string, input: SettingsInput): ReadonlyArray<Check> => {
+  const decoded = decodeSettings({ ...input, argv: ["-datadir", dataDir] })
+  if (Either.isLeft(decoded)) {
+    return decoded.left.problems.map((text) =>
+      fail("settings", { text, remedy: "svcd does not start with that: correct svcd.conf, or the environment" })
+    )
+  }
+  const { mail } = decoded.right.alerts
+  return [
+    ok({ check: "settings", text: "svcd.conf and the environment are in order" }),
+    ...(mail === undefined ? [] : [ok({
+      check: "alertmail",
+      text: `mail before names expire goes to ${quantityOf(mail.to.length, "address", "addresses")}; ` +
+        `"${NAME} testalertmail" sends a test`
+    })])
+  ]
+}
+
 const directoryChecks = (path: string): ReadonlyArray<Check> => {
   const found = attempt(() => statSync(path))
   if (found === "ENOENT" || found === "ENOTDIR") {
@@ -119,17 +155,18 @@ const directoryChecks = (path: string): ReadonlyArray<Check> => {
       })
     ]
   }
-  const wallet = join(path, "wallet.json")
-  const kept = attempt(() => statSync(wallet))
   const space = attempt(() => spaceCheck(path))
   return [
     ownerCheck(path, found.uid),
     modeCheck({ check: "datadir", path }, found.mode),
-    ...(typeof kept === "string" ? [] : [modeCheck({ check: "walletfile", path: wallet }, kept.mode)]),
+    ...walletFileChecks(path),
     ...(typeof space === "string" ? [] : [space])
   ]
 }
 
 /** All checks of the machine. None of them changes anything. */
-export const machineChecks = (dataDir: string): Effect.Effect<ReadonlyArray<Check>> =>
-  Effect.map(nativeChecks, (native) => [...native, ...directoryChecks(dataDir)])
+export const machineChecks = (dataDir: string, input: SettingsInput): Effect.Effect<ReadonlyArray<Check>> =>
+  Effect.map(
+    nativeChecks,
+    (native) => [...native, ...directoryChecks(dataDir), ...settingsChecks(dataDir, input)]
+  )

@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { formatMoney, isMoney, parseAmount } from "../../protocol/amount.ts"
+import { formatAmount, formatMoney, isMoney, parseAmount } from "../../protocol/amount.ts"
 import { JsonNumber } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import type { OwnContext } from "./commandContext.ts"
@@ -19,7 +19,7 @@ const amountIn = (text: string): Effect.Effect<number, CommandFailed> => {
 }
 
 /** An amount as the daemon takes it: with all its decimals. */
-const jsonAmount = (units: number): JsonNumber => new JsonNumber(formatMoney(units))
+const jsonAmount = (units: number): JsonNumber => new JsonNumber(formatAmount(units))
 
 const sentText = (txid: string): string =>
   `Sent with the transaction ${txid}.\n"${NAME} gettransaction ${txid}" shows when it is in a block.\n`

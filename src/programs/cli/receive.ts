@@ -4,16 +4,18 @@ import type { OwnContext } from "./commandContext.ts"
 import { indented, objectOf } from "./jsonText.ts"
 import { type CliOutcome, success } from "./outcome.ts"
 
-/** `svcd-cli receive`: a new address of the wallet. */
+/** `svcd-cli receive`: a new address of the wallet, on a terminal with its QR code. */
 
 export const receiveCommand = (
-  { daemon, line }: Pick<OwnContext, "daemon" | "line">
+  { daemon, input: { screen }, line }: Pick<OwnContext, "daemon" | "input" | "line">
 ): Effect.Effect<CliOutcome, RpcClientError> => {
   const [label = ""] = line.words
-  return Effect.map(daemon.call("getnewaddress", [label]), (address) =>
-    success(
-      line.wants("json")
-        ? `${indented(objectOf({ address, label }))}\n`
-        : `${typeof address === "string" ? address : ""}\n`
-    ))
+  return Effect.gen(function*() {
+    const answer = yield* daemon.call("getnewaddress", [label])
+    if (line.wants("json")) return success(`${indented(objectOf({ address: answer, label }))}\n`)
+    const address = typeof answer === "string" ? answer : ""
+    if (!screen.terminal) return success(`${address}\n`)
+    const { qrLines } = yield* Effect.promise(() => import("./qrLines.ts"))
+    return success([address, ...qrLines(`namecoin:${address}`, screen), ""].join("\n"))
+  })
 }

@@ -9,7 +9,7 @@ import { ask } from "./ask.ts"
 import type { OwnContext } from "./commandContext.ts"
 import { agreed, spend, wholeOn, withKeys } from "./confirm.ts"
 import { aboutNmc, affordable, balanceOf, costsOf, LOCKED_IN_NAME } from "./costs.ts"
-import type { Daemon } from "./daemon.ts"
+import { type Daemon, isAway } from "./daemon.ts"
 import { at, indented, numberAt, objectOf, objectsOf, textAt } from "./jsonText.ts"
 import { nameMeant } from "./nameHints.ts"
 import { nameState, ONE_NAME } from "./nameRecord.ts"
@@ -17,7 +17,7 @@ import { type CliOutcome, CommandFailed, NAME, success } from "./outcome.ts"
 import { labelled } from "./table.ts"
 import { shownText } from "./textWidth.ts"
 import { requestedValue } from "./valueFlags.ts"
-import { roomText, valueLines, valueReport } from "./valueReport.ts"
+import { acceptable, roomText, valueLines, valueReport } from "./valueReport.ts"
 
 /** `svcd-cli register`: registers a name, after a question with its value and cost. */
 
@@ -28,6 +28,10 @@ const DEPTH = 12
 
 /** Seconds between two questions while it waits. */
 const PAUSE = "2 seconds"
+
+/** A question to a daemon that may restart meanwhile: `undefined` while it is away. */
+const whenThere = <A>(asked: Effect.Effect<A, RpcClientError>): Effect.Effect<A | undefined, RpcClientError> =>
+  Effect.catchIf(asked, isAway, () => Effect.succeed(undefined))
 
 /** What a registration has come to: a share from 0 to 1, and a sentence. */
 const progressOf = (
@@ -43,15 +47,22 @@ const progressOf = (
     return { share: depth / steps, facts: `block ${depth} of ${DEPTH} before the name can be shown` }
   })
 
-/** Waits for the end of a registration. */
+/** Waits for the end of a registration, also over restarts of the daemon. */
 const waitForName = (
   { daemon, input }: Pick<OwnContext, "daemon" | "input">,
   txid: string | undefined
 ): Effect.Effect<void, RpcClientError | CommandFailed> =>
   Effect.gen(function*() {
     const { progress } = input
+    let share = 0
     for (;;) {
-      const all = objectsOf(yield* daemon.call("name_registrations", { options: ONE_NAME }))
+      const answer = yield* whenThere(daemon.call("name_registrations", { options: ONE_NAME }))
+      if (answer === undefined) {
+        progress?.write(CLEAR_LINE + barLine({ share, facts: "waits for the daemon to come back" }, progress.columns))
+        yield* Clock.sleep(PAUSE)
+        continue
+      }
+      const all = objectsOf(answer)
       const registration = all.find((each) => textAt(each, "txid") === txid)
       const step = textAt(registration, "step")
       if (registration === undefined || step === "failed") {
@@ -59,8 +70,11 @@ const waitForName = (
         return yield* new CommandFailed({ message: `the registration has failed: ${shownText(why)}` })
       }
       if (step === "done") return
-      const doing = yield* progressOf(daemon, registration)
-      progress?.write(CLEAR_LINE + barLine(doing, progress.columns))
+      const doing = yield* whenThere(progressOf(daemon, registration))
+      if (doing !== undefined) {
+        share = doing.share
+        progress?.write(CLEAR_LINE + barLine(doing, progress.columns))
+      }
       yield* Clock.sleep(PAUSE)
     }
   }).pipe(Effect.ensuring(Effect.sync(() => input.progress?.write(CLEAR_LINE))))
@@ -97,6 +111,7 @@ export const registerCommand = (
 
     const valueBytes = UTF8.encode(value)
     const report = valueReport(name, valueBytes)
+    yield* acceptable(report, { yes: line.wants("yes"), force: line.wants("force") })
     const { commitment, operation } = yield* costsOf(daemon, UTF8.encode(name).length + valueBytes.length)
     const balance = yield* balanceOf(daemon)
     yield* affordable({ balance, cost: LOCKED_IN_NAME + commitment + operation })

@@ -4,9 +4,8 @@ import * as Either from "effect/Either"
 import { unixTime } from "../../base/clock.ts"
 import type { ConnectionSettings } from "../../config/connection.ts"
 import { encodeJson } from "../../rpc/json/encodeJson.ts"
-import { RPC_CODE } from "../../rpc/method/RpcError.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
-import type { Daemon } from "./daemon.ts"
+import { type Daemon, isAway } from "./daemon.ts"
 import { numberAt, objectOf } from "./jsonText.ts"
 import { type CliInput, type CliOutcome, success } from "./outcome.ts"
 import { quantityOf } from "./quantities.ts"
@@ -40,11 +39,6 @@ const changeText = ({ chain, network, sync, wallet }: StatusAnswers): string => 
     ...(scan === undefined ? [] : [scan.facts])
   ].join(", ")
 }
-
-/** Whether a daemon that answered before may answer again: it restarts, and says so by 503 while it stops. */
-const isAway = (error: RpcClientError): boolean =>
-  error._tag === "RpcUnreachable" || (error._tag === "UnexpectedReply" && error.status === 503) ||
-  (error._tag === "RpcFailure" && error.code === RPC_CODE.warmUp)
 
 const awayText = ({ message }: RpcClientError): string => shownText(message)
 

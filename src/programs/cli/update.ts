@@ -11,7 +11,7 @@ import { type CliOutcome, CommandFailed, NAME, success } from "./outcome.ts"
 import { labelled } from "./table.ts"
 import { shownText } from "./textWidth.ts"
 import { requestedValue } from "./valueFlags.ts"
-import { roomText, valueLine, valueLines, valueReport } from "./valueReport.ts"
+import { acceptable, roomText, valueLine, valueLines, valueReport } from "./valueReport.ts"
 
 /** `svcd-cli update`: changes the value of a name, after a question with the value before and after. */
 
@@ -45,6 +45,7 @@ export const updateCommand = (
       })
     }
     const report = valueReport(name, UTF8.encode(value))
+    yield* acceptable(report, { yes: line.wants("yes"), force: line.wants("force") })
     const { operation } = yield* costsOf(daemon, UTF8.encode(name).length + UTF8.encode(value).length)
     yield* affordable({ balance: yield* balanceOf(daemon), cost: operation })
     const preview = [

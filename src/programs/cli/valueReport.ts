@@ -1,8 +1,9 @@
+import * as Effect from "effect/Effect"
 import { MAX_SCRIPT_ELEMENT_SIZE } from "../../protocol/script.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import { type Finding, findingText, lint, type ProgramView } from "../../values/lint.ts"
 import { objectOf } from "./jsonText.ts"
-import type { Screen } from "./outcome.ts"
+import { CommandFailed, type Screen } from "./outcome.ts"
 import { painted } from "./table.ts"
 import { shownText } from "./textWidth.ts"
 
@@ -41,6 +42,19 @@ export const valueLines = (value: string, report: ValueReport, screen: Screen): 
   ...programLines(report, screen),
   ...findingLines(report, screen)
 ]
+
+/** Without a question the user does not see an error: `-yes` alone refuses it. */
+export const acceptable = (
+  { findings }: ValueReport,
+  { force, yes }: { readonly yes: boolean; readonly force: boolean }
+): Effect.Effect<void, CommandFailed> => {
+  const error = findings.find(isError)
+  return error === undefined || force || !yes
+    ? Effect.void
+    : new CommandFailed({
+      message: `the value has an error: ${findingText(error)}. Nothing was done; with -force it is sent as it is`
+    })
+}
 
 /** How much of the room a value takes. */
 export const roomText = ({ bytes }: ValueReport): string => `${bytes} of ${MAX_SCRIPT_ELEMENT_SIZE} bytes`

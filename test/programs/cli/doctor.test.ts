@@ -1,11 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either } from "effect"
-import { chmodSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Daemon } from "../../../src/programs/cli/daemon.ts"
 import { doctorCommand } from "../../../src/programs/cli/doctor.ts"
 import { machineChecks } from "../../../src/programs/cli/doctorMachine.ts"
 import { type RpcClientError, RpcUnreachable } from "../../../src/rpc/RpcClient.ts"
+import { inputOf } from "../../config/input.ts"
 import { temporaryDirectory } from "../../support/chain.ts"
 import { fakeDaemon, hex } from "./fakeDaemon.ts"
 
@@ -29,7 +30,14 @@ const WELL = {
   getbalances: "{\"mine\":{\"trusted\":1.00000000}}"
 }
 
-const doctor = (daemon: Daemon, { dataDir = "/nowhere", json = true } = {}) =>
+const doctor = (
+  daemon: Daemon,
+  { dataDir = "/nowhere", files = {}, json = true }: {
+    readonly dataDir?: string
+    readonly json?: boolean
+    readonly files?: Readonly<Record<string, string>>
+  } = {}
+) =>
   doctorCommand({
     connection: {
       network: "mainnet",
@@ -40,7 +48,8 @@ const doctor = (daemon: Daemon, { dataDir = "/nowhere", json = true } = {}) =>
     },
     daemon,
     input: {
-      readFile: () => Either.left("cannot be read (EACCES)"),
+      ...inputOf([], { files }),
+      readFile: (path) => path.endsWith(".cookie") ? Either.left("cannot be read (EACCES)") : Either.right(files[path]),
       screen: { terminal: false, columns: undefined, colours: false },
       version: "1.2.3"
     },
@@ -129,10 +138,30 @@ describe("svcd-cli doctor", () => {
       const directory = yield* temporaryDirectory
       chmodSync(directory, 0o755)
       writeFileSync(join(directory, "wallet.json"), "{}", { mode: 0o600 })
-      const checks = yield* machineChecks(directory)
+      mkdirSync(join(directory, "wallets"), { mode: 0o700 })
+      writeFileSync(join(directory, "wallets", "shop.json"), "{}", { mode: 0o644 })
+      const checks = yield* machineChecks(directory, inputOf([]))
+      const open = checks.filter(({ state }) => state === "warn").map(({ remedy }) => remedy)
+      assert.includeMembers(open, [`chmod go= ${directory}`, `chmod go= ${join(directory, "wallets", "shop.json")}`])
       const stateOf = (name: string) => checks.find(({ check }) => check === name)?.state
       assert.deepStrictEqual(["sqlite", "owner", "datadir", "walletfile"].map(stateOf), ["ok", "ok", "warn", "ok"])
-      const file = yield* machineChecks(join(directory, "wallet.json"))
+      const file = yield* machineChecks(join(directory, "wallet.json"), inputOf([]))
       assert.strictEqual(file.find(({ check }) => check === "datadir")?.state, "fail")
+    }))
+
+  it.effect("looks at svcd.conf, and says whether mail is sent before names expire", () =>
+    Effect.gen(function*() {
+      const linesWith = (conf: string) =>
+        Effect.map(
+          doctor(fakeDaemon(WELL), { json: false, files: { "/nowhere/svcd.conf": conf } }),
+          ({ stdout }) => stdout
+        )
+      const half = yield* linesWith("alertmail = [\"me@example.org\"]\n")
+      assert.match(half, /\nfail {2}-alertmail: needs -alertmailserver.*\n {6}svcd does not start with that/)
+      const server = "smtps://me:s3cret@mail.example.org"
+      const whole = yield* linesWith(`alertmail = ["me@example.org"]\nalertmailserver = "${server}"\n`)
+      assert.match(whole, /\nok {4}mail before names expire goes to 1 address; "svcd-cli testalertmail" sends a test\n/)
+      assert.notInclude(whole, "s3cret")
+      assert.notInclude(yield* linesWith(""), "mail")
     }))
 })

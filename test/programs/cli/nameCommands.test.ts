@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, TestClock } from "effect"
+import { encodeQR } from "qr"
 import { blocksWithin } from "../../../src/programs/cli/renew.ts"
 import { RpcFailure, RpcUnreachable } from "../../../src/rpc/RpcClient.ts"
 import { answering, runWith } from "./commandRun.ts"
@@ -116,6 +117,44 @@ describe("svcd-cli register", () => {
       assert.lengthOf(sent("name_registrations"), 4)
       const failed = runWith({ ...FREE, name_registrations: [{ txid: TXID, step: "failed", note: "too late" }] })
       assert.match((yield* failed.run("register", "d/example", "-yes", "-wait")).stderr, /has failed: too late/)
+    }))
+
+  it.effect("goes on waiting while the daemon restarts", () =>
+    Effect.gen(function*() {
+      const away = new RpcUnreachable({ address: "127.0.0.1:8336", code: "ECONNREFUSED", wasSent: false })
+      const steps = ["committed", undefined, undefined, "done"]
+      const { run, sent } = runWith({
+        ...FREE,
+        name_registrations: () => {
+          const step = steps.shift()
+          return step === undefined ? away : [{ txid: TXID, step }]
+        },
+        gettransaction: away
+      })
+      const waiting = yield* Effect.fork(run("register", "d/example", "-yes", "-wait"))
+      yield* TestClock.adjust("7 seconds")
+      assert.match((yield* Fiber.join(waiting)).stdout, /d\/example is registered\.\n$/)
+      assert.lengthOf(sent("name_registrations"), 4)
+    }))
+
+  it.effect("sends a value with an error only after a question, or with -force", () =>
+    Effect.gen(function*() {
+      const bad = ["register", "d/example", "no JSON"]
+      const refused = runWith(FREE)
+      const { code, stderr } = yield* refused.run(...bad, "-yes")
+      assert.strictEqual(code, 1)
+      assert.match(
+        stderr,
+        /the value has an error: .*not valid JSON.* Nothing was done; with -force it is sent as it is/
+      )
+      assert.lengthOf(refused.sent("name_autoregister"), 0)
+      const prompt = answering("y")
+      const asked = runWith(FREE, { prompt })
+      yield* asked.run(...bad)
+      assert.match(prompt.asked[0] ?? "", /error: .*not valid JSON/)
+      const forced = runWith(FREE)
+      yield* forced.run(...bad, "-yes", "-force")
+      assert.deepStrictEqual([asked, forced].map(({ sent }) => sent("name_autoregister").length), [1, 1])
     }))
 })
 
@@ -303,7 +342,7 @@ describe("svcd-cli pay and receive", () => {
       const { stdout } = yield* run("pay", OWNER, "1.5", "-comment", "rent")
       assert.match(prompt.asked[0] ?? "", /Pay {2}1\.50 NMC\nTo {3}N1owner\nFee {2}about 0\.00022500 NMC/)
       const [params] = sent("sendtoaddress")
-      assert.strictEqual(JSON.stringify(params), JSON.stringify([OWNER, { text: "1.50" }, "rent"]))
+      assert.strictEqual(JSON.stringify(params), JSON.stringify([OWNER, { text: "1.50000000" }, "rent"]))
       assert.include(stdout, TXID)
     }))
 
@@ -353,5 +392,20 @@ describe("svcd-cli pay and receive", () => {
       assert.strictEqual((yield* run("receive", "shop")).stdout, `${OWNER}\n`)
       assert.deepStrictEqual(sent("getnewaddress"), [["shop"]])
       assert.deepStrictEqual(JSON.parse((yield* run("receive", "-json")).stdout), { address: OWNER, label: "" })
+    }))
+
+  it.effect("draws the address as a QR code on a terminal that is wide enough, and not with -json", () =>
+    Effect.gen(function*() {
+      const wide = yield* runWith(PAYING, { columns: 80 }).run("receive")
+      const [address, ...lines] = wide.stdout.trimEnd().split("\n")
+      assert.strictEqual(address, OWNER)
+      const modules = lines.flatMap((line) => {
+        const rows = [...line].map((block) => [" ▄".includes(block), " ▀".includes(block)] as const)
+        return [rows.map(([upper]) => upper), rows.map(([, lower]) => lower)]
+      })
+      const expected = encodeQR(`namecoin:${OWNER}`, "raw", { ecc: "medium", border: 4 })
+      assert.deepStrictEqual(modules.slice(0, expected.length), expected)
+      assert.strictEqual((yield* runWith(PAYING, { columns: 20 }).run("receive")).stdout, `${OWNER}\n`)
+      assert.notInclude((yield* runWith(PAYING, { columns: 80 }).run("receive", "-json")).stdout, "█")
     }))
 })

@@ -98,6 +98,7 @@ const SLOW = [
   "rpc/methods/nameMethods.test.ts",
   "rpc/methods/rawTransactionMethods.test.ts",
   "rpc/methods/transactionMethods.test.ts",
+  "rpc/reader/ReadThread.test.ts",
   "scripts/checkImports.test.ts",
   "scripts/checkParams.test.ts",
   "scripts/rpcDocs.test.ts",

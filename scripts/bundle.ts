@@ -19,7 +19,8 @@ const THREADS = [
   "chain/background/backgroundWorker",
   "chain/indexes/setWorker",
   "chain/write/verifyWorker",
-  "light/linkWorker"
+  "light/linkWorker",
+  "rpc/reader/readWorker"
 ]
   .map(compiled)
 

@@ -53,7 +53,7 @@ const repeated = (work: () => Promise<unknown>) => async (): Promise<void> => {
 /** What a node does beside the callers. */
 const scenarios = (
   node: NodeProcess,
-  { blocks, tall }: { readonly blocks: ReadonlyArray<Uint8Array>; readonly tall: number }
+  { blocks, tall }: { readonly blocks: ReadonlyArray<Uint8Array>; readonly tall: unknown }
 ): ReadonlyArray<readonly [string, () => Promise<unknown>]> => {
   const call = (method: string, ...params: ReadonlyArray<unknown>) => () => node.call(method, ...params)
   const batch = JSON.stringify(Array.from({ length: 100_000 }, (_, id) => ({ id, method: "getblockcount" })))
@@ -64,7 +64,7 @@ const scenarios = (
     ["blocksConnect", () => connectBlocks(node.rpcPort, blocks)],
     ["walletUnlocks", repeated(call("walletpassphrase", PASSPHRASE, 60))],
     ["longList", repeated(call("name_scan", "", WIDE))],
-    ["filteredList", repeated(call("name_filter", "e.*7"))],
+    ["filteredList", repeated(call("name_scan", "", 100, { regexp: "e.*7" }))],
     ["blockWithPrevouts", repeated(call("getblock", tall, 3))],
     ["coinSet", repeated(call("gettxoutsetinfo"))],
     ["coinScan", repeated(call("scantxoutset", "start", ["raw(51)"]))],
@@ -98,7 +98,7 @@ export const benchTurns = async (directory: string, records: ReadonlyArray<Uint8
     const figures: Record<string, object> = {
       import: { turnP999Ms: boundOf(none, imported, 0.999), longestTurnMs: boundOf(none, imported, 1) }
     }
-    for (const [what, work] of scenarios(node, { blocks, tall: typeof tall === "string" ? tallest : 0 })) {
+    for (const [what, work] of scenarios(node, { blocks, tall })) {
       const before = await delaysOf(metricsPort)
       const calls = load(node.rpcPort, body, SECONDS)
       await work()

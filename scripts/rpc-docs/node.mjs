@@ -30,6 +30,7 @@ import * as Publishers from "../../build/src/publish/Publishers.js"
 import * as Lifecycle from "../../build/src/rpc/Lifecycle.js"
 import { LogControl } from "../../build/src/rpc/LogControl.js"
 import { NodeOptions } from "../../build/src/rpc/NodeOptions.js"
+import * as ReadThread from "../../build/src/rpc/reader/ReadThread.js"
 import * as DataHealth from "../../build/src/storage/DataHealth.js"
 import { Wallets } from "../../build/src/wallet/Wallets.js"
 import { Webhooks } from "../../build/src/webhooks/Webhooks.js"
@@ -116,6 +117,7 @@ export const stores = (directory) => {
     NodeClock.layer(),
     TxIndex.layerOff,
     Indexes.layerNone,
+    ReadThread.layerAbsent,
     Publishers.layerSilent,
     webhooks,
     alertMail,

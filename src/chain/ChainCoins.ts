@@ -1,6 +1,5 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
 import type { Coin, NameClaim } from "../consensus/view.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import type { NameKey, OutpointKey } from "../protocol/keys.ts"
@@ -8,11 +7,14 @@ import type { StorageFailure } from "../storage/errors.ts"
 import { attempt } from "./attempt.ts"
 import { type ChainParts, settledTipOf } from "./ChainParts.ts"
 import { type HeaderInfo, headerInfo } from "./index/headerInfo.ts"
-import { type CoinsFound, rowsAtOnce, type WantedScripts } from "./state/ChainDatabase.ts"
+import type { CoinsFound, WantedScripts } from "./state/CoinReads.ts"
 import type { TipState } from "./state/TipState.ts"
+import { searchCoins, visit, VISIT_ROWS } from "./state/visitCoins.ts"
 
 export interface StateAtRest {
   readonly tip: HeaderInfo
+  /** The file with the coins: another connection that begins to read it now sees the same state. */
+  readonly file: string
   /** Passes all coins to `use` in lists, in the order of (txid, index). */
   readonly visitCoins: (
     use: (coins: ReadonlyArray<readonly [outpoint: string, coin: Coin]>) => void
@@ -45,37 +47,6 @@ export class ChainCoins extends Context.Tag("svcd/ChainCoins")<ChainCoins, {
   readonly tipState: Effect.Effect<TipState>
 }>() {}
 
-const VISIT_ROWS = 250
-
-const visit = <Key extends string, A>(
-  page: (after: Key | undefined) => ReadonlyArray<readonly [key: Key, value: A]>,
-  use: (rows: ReadonlyArray<readonly [key: Key, value: A]>) => void
-): Effect.Effect<void, StorageFailure> =>
-  Effect.gen(function*() {
-    for (let rows = yield* attempt(() => page(undefined)); rows.length > 0;) {
-      const seen = rows
-      yield* Effect.sync(() => use(seen))
-      yield* turnOfEventLoop
-      rows = yield* attempt(() => page(seen[seen.length - 1]?.[0]))
-    }
-  })
-
-const NO_KEY = Buffer.alloc(0)
-
-const search = (
-  step: (after: Buffer) => CoinsFound,
-  goOn: (found: CoinsFound) => boolean
-): Effect.Effect<void, StorageFailure> =>
-  Effect.gen(function*() {
-    for (let after: Buffer | undefined = NO_KEY; after !== undefined;) {
-      const from: Buffer = after
-      const found = yield* attempt(() => step(from))
-      if (!goOn(found)) return
-      after = found.last
-      yield* turnOfEventLoop
-    }
-  })
-
 export const make = ({ state, writer }: ChainParts): Context.Tag.Service<ChainCoins> => {
   const tipState = (): TipState => {
     const tip = settledTipOf(state)
@@ -90,9 +61,9 @@ export const make = ({ state, writer }: ChainParts): Context.Tag.Service<ChainCo
       writer.stored(Effect.suspend(() =>
         work({
           tip: headerInfo(state, state.tip),
-          visitCoins: (use) => visit((after) => state.storedCoins(after, VISIT_ROWS), use),
-          searchCoins: (scripts, goOn) =>
-            search((after) => state.storedCoinsPaying({ after, limit: rowsAtOnce(scripts), scripts }), goOn),
+          file: state.storedCoins.file,
+          visitCoins: (use) => visit((after) => state.storedCoins.coinsAfter(after, VISIT_ROWS), use),
+          searchCoins: (scripts, goOn) => searchCoins((search) => state.storedCoins.coinsPaying(search), scripts, goOn),
           visitClaims: (use) => visit((after) => state.storedClaims(after, VISIT_ROWS), use)
         })
       )),

@@ -8,7 +8,7 @@ import { type Height, nameKey } from "../protocol/keys.ts"
 import { type MultiRow, runRows } from "./multiRow.ts"
 import type { NameBatch, NumberedEffect } from "./nameChanges.ts"
 import { firstOperationAt, hashKey, plain } from "./NameEntry.ts"
-import { query } from "./NamesFile.ts"
+import { query, type Statements } from "./NamesFile.ts"
 import { emptySearch, endAt, namesFrom, reindexNames } from "./search/SearchWriter.ts"
 
 /** The writes to names.db. All of them run inside a transaction of the writer. */
@@ -45,7 +45,7 @@ interface CursorRow {
 }
 
 /** The last block in the tables; `undefined` if they are new. */
-export const readCursor = (connection: Connection): Effect.Effect<Cursor | undefined, SqlError> =>
+export const readCursor = (connection: Statements): Effect.Effect<Cursor | undefined, SqlError> =>
   Effect.map(
     query<CursorRow>(connection, "SELECT height, hash FROM cursor", []),
     ([row]) => row === undefined ? undefined : { height: row.height, hash: plain(row.hash) }
@@ -64,7 +64,7 @@ const INSERT_BLOCKS: MultiRow<Cursor> = {
   params: ({ hash, height }) => [height, hash]
 }
 
-export const readTrail = (connection: Connection): Effect.Effect<ReadonlyArray<Cursor>, SqlError> =>
+export const readTrail = (connection: Statements): Effect.Effect<ReadonlyArray<Cursor>, SqlError> =>
   Effect.map(
     query<CursorRow>(connection, "SELECT height, hash FROM blocks ORDER BY height DESC", []),
     (rows) => rows.map(({ hash, height }) => ({ height, hash: plain(hash) }))
@@ -104,7 +104,7 @@ export const applyBatch = (
   })
 
 /** The height of the block that the histories begin with; `undefined` for genesis. */
-export const readBeginning = (connection: Connection): Effect.Effect<Height | undefined, SqlError> =>
+export const readBeginning = (connection: Statements): Effect.Effect<Height | undefined, SqlError> =>
   Effect.map(
     query<{ readonly height: Height }>(connection, "SELECT height FROM beginning", []),
     ([row]) => row?.height

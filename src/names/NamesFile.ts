@@ -13,7 +13,15 @@ import { keepPrivate } from "../base/privateFile.ts"
 import { attempt } from "../chain/attempt.ts"
 import type { Histogram } from "../metrics/families.ts"
 import { nameDbReadLatency, nameDbWriteLatency } from "../metrics/metrics.ts"
-import { guarded, newerFormat, newerRemedy, pragmas, requireWritable, storageFailure } from "../storage/Database.ts"
+import {
+  type Database,
+  guarded,
+  newerFormat,
+  newerRemedy,
+  pragmas,
+  requireWritable,
+  storageFailure
+} from "../storage/Database.ts"
 import { DataHealth } from "../storage/DataHealth.ts"
 import { StorageCorrupted, type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
 import { removeDamaged, removeDatabase } from "../storage/inspect.ts"
@@ -36,6 +44,12 @@ export interface NamesFileOptions {
 
 type Doing = "opening" | "reading" | "writing"
 
+/** What a query needs of a connection. */
+export type Statements = Pick<Connection, "execute">
+
+/** The reads of names.db that need no connection of the node: another thread has its own (`openNamesSnapshot`). */
+export type NamesReads = Pick<NamesFile, "points" | "search" | "snapshot" | "point">
+
 /** The open names.db. Readers do not wait for the writer's transaction: until its commit they see the old state. */
 export interface NamesFile {
   readonly reader: SqlClient.SqlClient
@@ -49,7 +63,7 @@ export interface NamesFile {
   readonly write: <A>(work: (connection: Connection) => Effect.Effect<A, SqlError>) => Effect.Effect<A, StorageFailure>
   /** Runs queries of the reader on one state. */
   readonly snapshot: <A>(
-    work: (connection: Connection) => Effect.Effect<A, SqlError>
+    work: (connection: Statements) => Effect.Effect<A, SqlError>
   ) => Effect.Effect<A, StorageFailure>
   /** Converts the errors of a query to `StorageFailure`. */
   readonly reading: <A>(query: Effect.Effect<A, SqlError>) => Effect.Effect<A, StorageFailure>
@@ -62,7 +76,7 @@ export interface NamesFile {
 
 /** Runs a statement inside a transaction. The caller declares the type of the rows according to the tables. */
 export const query = <Row>(
-  connection: Connection,
+  connection: Statements,
   text: string,
   params: ReadonlyArray<unknown>
 ): Effect.Effect<ReadonlyArray<Row>, SqlError> => connection.execute(text, params, undefined)
@@ -78,7 +92,7 @@ const isClosed = (root: unknown): boolean =>
   root instanceof TypeError && root.message === "The database connection is not open"
 
 /** Converts an error or defect of a client to a `StorageFailure`. Dies of any other error. */
-const failing = (filename: string, doing: Doing) => (error: unknown): Effect.Effect<never, StorageFailure> =>
+export const failing = (filename: string, doing: Doing) => (error: unknown): Effect.Effect<never, StorageFailure> =>
   Effect.suspend(() => {
     const root = rootOf(error)
     if (isClosed(root)) {
@@ -198,7 +212,10 @@ interface Connections {
 }
 
 /** A connection directly on the driver. The one that copies the log must not wait for readers: they wait for it. */
-const driver = (filename: string, options: SQLite.Options) =>
+export const driver = (
+  filename: string,
+  options: SQLite.Options
+): Effect.Effect<Database, StorageFailure> =>
   Effect.try({
     try: () => new SQLite(filename, options),
     catch: storageFailure({ file: filename, doing: "opening", remedy: REMEDY })

@@ -18,7 +18,7 @@ import {
   plain,
   RECORD_COLUMNS
 } from "./NameEntry.ts"
-import { type NamesFile, query } from "./NamesFile.ts"
+import { type NamesFile, type NamesReads, query } from "./NamesFile.ts"
 
 /**
  * Queries over many names. Each is answered in pages, and the event loop has a turn between pages: neither memory nor
@@ -134,7 +134,10 @@ const HISTORY = `
   WHERE n.name = ? AND o.id > ? ORDER BY o.id LIMIT ?`
 
 /** All operations on a name, the oldest first, from one state; empty for a name that never existed. */
-export const history = (file: NamesFile, name: Bytes): Effect.Effect<ReadonlyArray<NameHistoryEntry>, StorageFailure> =>
+export const history = (
+  file: Pick<NamesReads, "snapshot">,
+  name: Bytes
+): Effect.Effect<ReadonlyArray<NameHistoryEntry>, StorageFailure> =>
   file.snapshot((connection) =>
     Effect.gen(function*() {
       const entries: Array<NameHistoryEntry> = []

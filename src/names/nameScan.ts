@@ -1,4 +1,3 @@
-import type { Connection } from "@effect/sql/SqlConnection"
 import type { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -8,7 +7,7 @@ import type { StorageFailure } from "../storage/errors.ts"
 import { prefixEnd, successor } from "./nameChanges.ts"
 import { firstOperationAt, type NameEntry, plain, RECORD_COLUMNS } from "./NameEntry.ts"
 import { laterOf, type ListOptions, namedAll, type NamedRow, type Page, PAGE_ROWS, paged } from "./nameQueries.ts"
-import { type NamesFile, query } from "./NamesFile.ts"
+import { type NamesReads, query, type Statements } from "./NamesFile.ts"
 
 /**
  * Names in the order of the reference node, by length and then by bytes, with filters. The scan reads names from an
@@ -46,7 +45,7 @@ const RECORDS = `
   JOIN names n ON n.id = wanted.value JOIN operations o ON o.id = n.operation ORDER BY wanted.key`
 
 const recordsOf = (
-  connection: Connection,
+  connection: Statements,
   candidates: ReadonlyArray<Candidate>
 ): Effect.Effect<ReadonlyArray<NameEntry>, SqlError> =>
   candidates.length === 0
@@ -67,17 +66,17 @@ const OF_LENGTH = "SELECT id, name FROM names WHERE length = ? AND name >= ?"
 const LONGER = "SELECT min(length) AS length FROM names WHERE length > ?"
 
 /** Scans all names, one length after the other: so a prefix is a range in each length. */
-const scanByName = (file: NamesFile, options: ScanOptions): Stream.Stream<NameEntry, StorageFailure> => {
+const scanByName = (file: NamesReads, options: ScanOptions): Stream.Stream<NameEntry, StorageFailure> => {
   const { count = Infinity, matches, prefix = EMPTY, start = EMPTY } = options
   const end = prefixEnd(prefix)
   const wanted = heightFits(options)
 
-  const candidatesAt = (connection: Connection, { from, length }: ScanState, limit: number) =>
+  const candidatesAt = (connection: Statements, { from, length }: ScanState, limit: number) =>
     end === undefined
       ? query<Candidate>(connection, `${OF_LENGTH} ORDER BY name LIMIT ?`, [length, from, limit])
       : query<Candidate>(connection, `${OF_LENGTH} AND name < ? ORDER BY name LIMIT ?`, [length, from, end, limit])
 
-  const longer = (connection: Connection, { left, length }: ScanState) =>
+  const longer = (connection: Statements, { left, length }: ScanState) =>
     Effect.map(
       query<{ readonly length: number | null }>(connection, LONGER, [length]),
       ([row]) => row === undefined || row.length === null ? undefined : { length: row.length, from: prefix, left }
@@ -118,7 +117,7 @@ const IN_HEIGHTS = "SELECT id, name FROM names WHERE operation >= ? AND operatio
 
 /** The matching names in order, if so few names were updated since `minHeight` that a search by height is best. */
 const fewNames = (
-  file: NamesFile,
+  file: NamesReads,
   { matches, maxHeight = Infinity, minHeight, prefix = EMPTY, start = EMPTY }: ScanOptions
 ): Effect.Effect<ReadonlyArray<Candidate> | undefined, StorageFailure> => {
   if (minHeight === undefined) return Effect.succeed(undefined)
@@ -137,7 +136,7 @@ const fewNames = (
 }
 
 const scanFew = (
-  file: NamesFile,
+  file: NamesReads,
   options: ScanOptions,
   few: ReadonlyArray<Candidate>
 ): Stream.Stream<NameEntry, StorageFailure> => {
@@ -152,7 +151,7 @@ const scanFew = (
     ))
 }
 
-export const scan = (file: NamesFile, options: ScanOptions): Stream.Stream<NameEntry, StorageFailure> =>
+export const scan = (file: NamesReads, options: ScanOptions): Stream.Stream<NameEntry, StorageFailure> =>
   options.count !== undefined && options.count <= 0
     ? Stream.empty
     : Stream.unwrap(Effect.map(

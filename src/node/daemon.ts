@@ -33,6 +33,7 @@ import * as Lifecycle from "../rpc/Lifecycle.ts"
 import { LogControl } from "../rpc/LogControl.ts"
 import { allMethods } from "../rpc/methods/all.ts"
 import { NodeOptions } from "../rpc/NodeOptions.ts"
+import * as ReadThread from "../rpc/reader/ReadThread.ts"
 import { recordCall, recordMalformed, recordRefusal } from "../rpc/recordCalls.ts"
 import { DataHealth } from "../storage/DataHealth.ts"
 import { watchDisk } from "../storage/diskSpace.ts"
@@ -279,6 +280,7 @@ export const run = (settings: Settings) => {
   )
   const parts = Layer.unwrapEffect(Effect.map(Lifecycle.Lifecycle, ({ warmUp }) => Node.layer(settings, warmUp)))
   const daemon = Dispatch.installed(allMethods).pipe(
+    Layer.provide(ReadThread.layer({ namesFile: join(settings.dataDir, "names.db") })),
     Layer.provideMerge(webhooksLayer(settings)),
     Layer.provideMerge(alertMailLayer(settings)),
     Layer.provideMerge(parts),

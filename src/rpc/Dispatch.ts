@@ -150,12 +150,13 @@ const make = (options: DispatchOptions) =>
     /** Ends waiting calls when the node stops. */
     const stopped = Effect.zipRight(lifecycle.stopRequested, Effect.suspend(RpcError.shuttingDown))
 
-    const contextOf = ({ peer, remote, wallet }: Caller): CallContext => ({
+    const contextOf = ({ memory = UNCOUNTED, peer, remote, wallet }: Caller): CallContext => ({
       wallet,
       peer,
       remote,
       methods,
       turns: lane.open(),
+      room: memory.limit,
       running: () => [...running]
     })
 

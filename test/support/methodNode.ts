@@ -1,6 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Context, Effect, Either, Layer, Logger, ParseResult } from "effect"
 import { join } from "node:path"
+import type { Worker } from "node:worker_threads"
 import * as ExpiringNames from "../../src/alerts/ExpiringNames.ts"
 import * as AlertMail from "../../src/alerts/mail/AlertMail.ts"
 import * as WatchList from "../../src/alerts/WatchList.ts"
@@ -36,6 +37,7 @@ import { type Described, describedBy, plainAnswer } from "../../src/rpc/method/r
 import type { RpcError } from "../../src/rpc/method/RpcError.ts"
 import { allMethods } from "../../src/rpc/methods/all.ts"
 import { NodeOptions } from "../../src/rpc/NodeOptions.ts"
+import * as ReadThread from "../../src/rpc/reader/ReadThread.ts"
 import { SlowLane } from "../../src/rpc/SlowLane.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 import * as Wallets from "../../src/wallet/Wallets.ts"
@@ -76,6 +78,9 @@ export class MethodNode extends Context.Tag("test/MethodNode")<
     readonly watch: typeof WatchList.WatchList.Service
     readonly lifecycle: typeof Lifecycle.Lifecycle.Service
     readonly methods: MethodTable
+    readonly reader: typeof ReadThread.ReadThread.Service
+    /** The same methods without a read thread. */
+    readonly here: Calls
     /** Makes a table of methods on the same chain, with other options of the operator. */
     readonly withOptions: (
       options: Partial<typeof NodeOptions.Service>
@@ -162,6 +167,7 @@ export const callsOf = (methods: MethodTable): Calls => {
     remote: false,
     methods,
     turns: new SlowLane().open(),
+    room: Number.MAX_SAFE_INTEGER,
     running: () => []
   }
   const callText = (name: string, params: string): Effect.Effect<Answer, RpcError> =>
@@ -201,6 +207,8 @@ export interface MethodNodeOptions {
   readonly wallets?: boolean
   /** Whether the node is still loading data. */
   readonly loading?: boolean
+  /** Starts the read thread; none by default. */
+  readonly reader?: () => Worker
 }
 
 /** The tip of `regtest-names`. */
@@ -215,9 +223,13 @@ const clockNobodyKeeps = Layer.sync(NodeClock.MockTime, () => {
   })
 })
 
+const readerOf = ({ reader }: MethodNodeOptions, namesFile: string) =>
+  reader === undefined ? ReadThread.layerAbsent : ReadThread.layer({ namesFile, launch: reader })
+
 const make = (options: MethodNodeOptions) =>
   Effect.gen(function*() {
     const directory = yield* temporaryDirectory
+    const namesFile = join(directory, "names.db")
     if (options.blocks !== false) yield* fillChain(directory)
     const chainAndPool = Layer.merge(Miner.layer(), FeeEstimator.layer({ filename: undefined })).pipe(
       Layer.provideMerge(
@@ -266,7 +278,8 @@ const make = (options: MethodNodeOptions) =>
       Layer.provideMerge(NameAnswers.layer()),
       Layer.provideMerge(options.light ?? LightPart.layerWhole),
       Layer.provideMerge(Layer.merge(Scheduler.layer, Warnings.layer)),
-      Layer.provideMerge(Layer.merge(chainAndPool, NameDb.layerTemporary)),
+      Layer.provideMerge(readerOf(options, namesFile)),
+      Layer.provideMerge(Layer.merge(chainAndPool, NameDb.layer({ filename: namesFile, pageSize: 4096 }))),
       Layer.provideMerge(DataHealth.layer),
       Layer.provide(Logger.remove(Logger.defaultLogger))
     )
@@ -297,6 +310,12 @@ const make = (options: MethodNodeOptions) =>
         Effect.map((list) => methodTable(list))
       )
     const methods = yield* tableFor({})
+    const here = allMethods.pipe(
+      Effect.provide(ReadThread.layerAbsent),
+      Effect.provideService(NodeOptions, { ...DEFAULTS, ...options.options }),
+      Effect.provide(context),
+      Effect.map((list) => callsOf(methodTable(list)))
+    )
     return MethodNode.of({
       chain,
       names,
@@ -309,6 +328,8 @@ const make = (options: MethodNodeOptions) =>
       watch: Context.get(context, WatchList.WatchList),
       lifecycle: Context.get(context, Lifecycle.Lifecycle),
       methods,
+      here: yield* here,
+      reader: Context.get(context, ReadThread.ReadThread),
       ...callsOf(methods),
       withOptions: (decided) => Effect.map(tableFor(decided), callsOf)
     })

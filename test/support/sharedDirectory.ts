@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, statfsSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { TestProject } from "vitest/node"
-import { bundleOf } from "./bundle.ts"
+import { bundleOf, readerOf } from "./bundle.ts"
 
 /** The temporary directory of a run: of each test, and for files that its processes share. */
 
@@ -29,6 +29,8 @@ export const setup = ({ provide }: TestProject): () => void => {
   process.env["TMPDIR"] = directory
   provide("sharedDirectory", directory)
   return () => {
-    for (const path of [directory, bundleOf(directory)]) rmSync(path, { recursive: true, force: true })
+    for (const path of [directory, bundleOf(directory), readerOf(directory)]) {
+      rmSync(path, { recursive: true, force: true })
+    }
   }
 }

@@ -11,7 +11,8 @@ import { type Inspected, newerThan } from "../../storage/inspect.ts"
 import type { PageGuard } from "../../storage/PageGuard.ts"
 import { repeated, rowWriter } from "../../storage/rowWriter.ts"
 import { PAGE_BYTES } from "../index/BlockIndex.ts"
-import { coinKey, decodeCoin, outpointOfKey, packedBytes, scriptStart } from "./coinCodec.ts"
+import { coinKey, decodeCoin, packedBytes } from "./coinCodec.ts"
+import { CoinReads, type CoinSearch, type CoinsFound } from "./CoinReads.ts"
 
 /**
  * chainstate/chainstate.db: coins, name claims, the block index and the best block. One transaction moves all of them
@@ -78,42 +79,6 @@ const toClaim = ({ height, outpoint }: Omit<ClaimRow, "name">): NameClaim => ({
   outpoint: binaryString(outpoint)
 })
 
-/** Scripts to search for: as `binaryString`, and the lengths that they have. */
-export interface WantedScripts {
-  readonly keys: { readonly has: (script: string) => boolean }
-  readonly lengths: ReadonlySet<number>
-  /** The last four bytes of each script, each once, to find the coins in SQLite; none if a script is shorter. */
-  readonly tails: ReadonlyArray<Bytes>
-}
-
-/** Bytes of a tail, and how many a search compares within SQLite, where a coin that differs costs a tenth. */
-export const TAIL_BYTES = 4
-const TAILS = [64, 4_096]
-
-/** Coins that a search for scripts reads at a time: two to four milliseconds of work, however they are compared. */
-export const rowsAtOnce = ({ tails }: WantedScripts): number =>
-  tails.length === 0 || tails.length > 4_096 ? 500 : tails.length > 64 ? 4_000 : 1_000
-
-interface CoinCells {
-  readonly outpoint: Buffer
-  readonly coin: Buffer
-}
-
-export interface CoinSearch {
-  /** The key of the last coin of the previous step; empty for the first. */
-  readonly after: Buffer
-  readonly limit: number
-  readonly scripts: WantedScripts
-}
-
-export interface CoinsFound {
-  readonly found: ReadonlyArray<readonly [outpoint: string, coin: Coin]>
-  /** The number of coins that were read. */
-  readonly count: number
-  /** The key of the last one, which begins with its txid in wire order; `undefined` at the end. */
-  readonly last: Buffer | undefined
-}
-
 type CoinRow = readonly [key: Buffer, coin: string]
 
 /** Splits changes into deleted and stored rows, each list in the order of the keys. */
@@ -134,27 +99,11 @@ const split = <Key extends string, A>(
 const prepare = (database: Database) => {
   const statement = <Bind extends Array<unknown>, Row>(sql: string): Statement<Bind, Row> => database.prepare(sql)
   return {
+    coins: new CoinReads(database),
     coin: statement<[Buffer], { readonly coin: Buffer }>("SELECT coin FROM coins WHERE outpoint = ?"),
     coinOf: statement<[Uint8Array, Uint8Array], { readonly coin: Buffer }>(
       "SELECT coin FROM coins WHERE outpoint BETWEEN ? AND ? ORDER BY outpoint LIMIT 1"
     ),
-    coinsAfter: statement<[Buffer, number], { readonly outpoint: Buffer; readonly coin: Buffer }>(
-      "SELECT outpoint, coin FROM coins WHERE outpoint > ? ORDER BY outpoint LIMIT ?"
-    ),
-    coinsUpTo: statement<[Buffer, number], { readonly count: number; readonly last: Buffer | null }>(
-      `SELECT count(*) AS count, max(outpoint) AS last
-       FROM (SELECT outpoint FROM coins WHERE outpoint > ? ORDER BY outpoint LIMIT ?)`
-    ),
-    coinsWithin: statement<[Buffer, Buffer], CoinCells>(
-      "SELECT outpoint, coin FROM coins WHERE outpoint > ? AND outpoint <= ? ORDER BY outpoint"
-    ),
-    coinsEnding: TAILS.map((size) => ({
-      size,
-      statement: statement<Array<Uint8Array>, CoinCells>(
-        `SELECT outpoint, coin FROM coins WHERE outpoint > ? AND outpoint <= ?
-         AND substr(coin, -${TAIL_BYTES}) IN (${repeated("?", size)}) ORDER BY outpoint`
-      )
-    })),
     claim: statement<[Buffer], Omit<ClaimRow, "name">>("SELECT height, outpoint FROM claims WHERE name = ?"),
     claimsOf: statement<Array<Buffer>, ClaimRow>(
       `SELECT name, height, outpoint FROM claims WHERE name IN (${repeated("?", NAMES_AT_ONCE)})`
@@ -310,47 +259,14 @@ export class ChainDatabase {
     })
   }
 
-  /** Up to `limit` stored coins after an outpoint key (`undefined`: from the first), in the order of (txid, index). */
+  /** As in `CoinReads`. */
   coinsAfter(outpoint: string | undefined, limit: number): ReadonlyArray<readonly [outpoint: string, coin: Coin]> {
-    const after = outpoint === undefined ? Buffer.alloc(0) : coinKey(outpoint)
-    return this.guard(
-      "reading",
-      () =>
-        this.statements.coinsAfter.all(after, limit).map((row) =>
-          [outpointOfKey(row.outpoint), decodeCoin(row.coin)] as const
-        )
-    )
+    return this.guard("reading", () => this.statements.coins.coinsAfter(outpoint, limit))
   }
 
-  /** The coins with one of some scripts among up to `limit` stored coins after a key, without decoding the others. */
-  coinsPaying({ after, limit, scripts }: CoinSearch): CoinsFound {
-    return this.guard("reading", () => {
-      const { coinsUpTo } = this.statements
-      const { count, last } = coinsUpTo.get(after, limit) ?? { count: 0, last: null }
-      if (last === null) return { found: [], count: 0, last: undefined }
-      const rows = this.coinsBetween({ after, last }, scripts)
-      const found: Array<readonly [outpoint: string, coin: Coin]> = []
-      for (const { coin, outpoint } of rows) {
-        const start = scriptStart(coin)
-        if (scripts.lengths.has(coin.length - start) && scripts.keys.has(coin.toString("latin1", start))) {
-          found.push([outpointOfKey(outpoint), decodeCoin(coin)])
-        }
-      }
-      return { found, count, last }
-    })
-  }
-
-  /** The coins within bounds, without most of those that do not have the wanted scripts. */
-  private coinsBetween(
-    { after, last }: { readonly after: Buffer; readonly last: Buffer },
-    { tails }: WantedScripts
-  ): ReadonlyArray<CoinCells> {
-    const { coinsEnding, coinsWithin } = this.statements
-    const [first] = tails
-    const ending = coinsEnding.find(({ size }) => tails.length <= size)
-    if (first === undefined || ending === undefined) return coinsWithin.all(after, last)
-    const rest = Array.from({ length: ending.size - tails.length }, () => first)
-    return ending.statement.all(after, last, ...tails, ...rest)
+  /** As in `CoinReads`. */
+  coinsPaying(search: CoinSearch): CoinsFound {
+    return this.guard("reading", () => this.statements.coins.coinsPaying(search))
   }
 
   /** Up to `limit` stored claims after a name (`undefined`: from the first), in the order of the names' bytes. */

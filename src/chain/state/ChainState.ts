@@ -16,7 +16,7 @@ import { BlockLosses, lacksUndo } from "../repair/BlockLosses.ts"
 import type { BegunWith, SnapshotBase } from "../snapshot/snapshotState.ts"
 import type { Accepted } from "./Accepted.ts"
 import type { ActiveChain } from "./ActiveChain.ts"
-import type { ChainDatabase, CoinSearch, CoinsFound } from "./ChainDatabase.ts"
+import type { ChainDatabase } from "./ChainDatabase.ts"
 import type { ChainStores } from "./ChainStores.ts"
 import type { Undo } from "./coinCodec.ts"
 import { CoinStore } from "./CoinStore.ts"
@@ -280,14 +280,9 @@ export class ChainState {
     return this.stores.database.coinOf(txid)
   }
 
-  /** The stored coins after an outpoint, `undefined` for the first ones, in order. */
-  storedCoins(after: string | undefined, limit: number): ReadonlyArray<readonly [outpoint: string, coin: Coin]> {
-    return this.stores.database.coinsAfter(after, limit)
-  }
-
-  /** The coins with one of some scripts, in the next stored coins. */
-  storedCoinsPaying(search: CoinSearch): CoinsFound {
-    return this.stores.database.coinsPaying(search)
+  /** The stored coins, and their file. */
+  get storedCoins(): Pick<ChainDatabase, "coinsAfter" | "coinsPaying" | "file"> {
+    return this.stores.database
   }
 
   /** The stored claims after a name, `undefined` for the first ones, in order. */

@@ -5,7 +5,7 @@ import { foldedText, searchPairs, searchValue, textGroups } from "../../values/s
 import { WrongQuery } from "../errors.ts"
 import { successor } from "../nameChanges.ts"
 import { type NameClock, type NameEntry, nameEntryOf, plain } from "../NameEntry.ts"
-import type { NamesFile } from "../NamesFile.ts"
+import type { NamesReads } from "../NamesFile.ts"
 import {
   type NameQuery,
   queryEnd,
@@ -126,7 +126,7 @@ const stateOf = (
 
 /** One page of the names that a query finds. */
 export const findNames = (
-  file: NamesFile,
+  file: NamesReads,
   asked: NameQuery,
   options: PageOptions
 ): Effect.Effect<FoundNames, WrongQuery | StorageFailure> =>

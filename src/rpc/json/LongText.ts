@@ -5,7 +5,9 @@ export const PIECE = 65_536
  * JSON text in pieces. Its bytes count against the caller until they are released. Pieces are immutable: an answer that
  * is the same for all callers is encoded once, and every caller is sent the same pieces.
  */
-export class LongText {
+export class LongText<out A = unknown> {
+  /** As in `RawJson`: only the type of an answer shows what the text says. */
+  declare readonly says: A
   readonly pieces: ReadonlyArray<Uint8Array>
   readonly length: number
 
@@ -14,7 +16,7 @@ export class LongText {
     this.length = pieces.reduce((sum, piece) => sum + piece.length, 0)
   }
 
-  static of(text: string): LongText {
+  static of<A>(text: string): LongText<A> {
     const bytes = Buffer.from(text, "utf8")
     const pieces = Array.from(
       { length: Math.ceil(bytes.length / PIECE) },

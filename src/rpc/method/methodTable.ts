@@ -28,6 +28,8 @@ export interface CallContext {
   readonly methods: MethodTable
   /** Turns of the event loop that the call shares with other costly calls. */
   readonly turns: CallTurns
+  /** Bytes that the answer may take in memory. */
+  readonly room: number
   /** The running calls, this one included. */
   readonly running: () => ReadonlyArray<RunningCall>
 }

@@ -4,6 +4,7 @@ import * as AST from "effect/SchemaAST"
 import { formatAmount, parseAmount } from "../../protocol/amount.ts"
 import { Amount, type JsonValue, type LazyArray, type LazyMap, RawJson } from "../json/encodeJson.ts"
 import { type Json, JsonNumber, JsonObject } from "../json/json.ts"
+import type { LongText } from "../json/LongText.ts"
 
 /**
  * The schemas of results. The help, the OpenRPC document and the types of clients come from them. Their encoded side is
@@ -26,7 +27,7 @@ export type AnyResult = Schema.Schema.AnyNoContext
  * What code may make for a described value `A`, because the encoder writes the same JSON for it: text encoded before, and
  * items and members made during encoding.
  */
-export type Encodable<A> = [JsonValue] extends [A] ? JsonValue : RawJson<A> | EncodableStructure<A>
+export type Encodable<A> = [JsonValue] extends [A] ? JsonValue : RawJson<A> | LongText<A> | EncodableStructure<A>
 
 type EncodableStructure<A> = A extends null | undefined | boolean | number | string | Amount ? A
   : A extends ReadonlyArray<infer B> ? ReadonlyArray<Encodable<B>> | LazyArray<Encodable<B>>

@@ -26,6 +26,7 @@ import type { Lifecycle } from "../Lifecycle.ts"
 import { LogControl } from "../LogControl.ts"
 import type { Method } from "../method/methodTable.ts"
 import type { NodeOptions } from "../NodeOptions.ts"
+import type { ReadThread } from "../reader/ReadThread.ts"
 import { activityMethods } from "./activityMethods.ts"
 import { alertMailMethods } from "./alertMailMethod.ts"
 import { blockMethods } from "./blockMethods.ts"
@@ -97,6 +98,7 @@ export const allMethods: Effect.Effect<
   | Lifecycle
   | NodeOptions
   | Publishers
+  | ReadThread
   | Wallets
   | Warnings
   | Webhooks

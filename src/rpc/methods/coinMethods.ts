@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Scope from "effect/Scope"
 import { Chain } from "../../chain/Chain.ts"
 import { ChainCoins } from "../../chain/ChainCoins.ts"
 import { ChainControl } from "../../chain/ChainControl.ts"
@@ -16,6 +17,7 @@ import { boolean, hash, json, optional, string, uint32, withDefault } from "../m
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { NodeOptions } from "../NodeOptions.ts"
+import { ReadThread } from "../reader/ReadThread.ts"
 import {
   COIN_STATISTICS,
   coinJson,
@@ -34,7 +36,7 @@ const HASH_KINDS: ReadonlyArray<CoinHashKind> = ["hash_serialized_3", "muhash", 
 export const coinMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | ChainCoins | ChainControl | Indexes | Mempool | NodeOptions
+  Chain | ChainCoins | ChainControl | Indexes | Mempool | NodeOptions | ReadThread
 > = Effect.gen(function*() {
   const chain = yield* Chain
   const chainCoins = yield* ChainCoins
@@ -42,6 +44,8 @@ export const coinMethods: Effect.Effect<
   const pool = yield* Mempool
   const options = yield* NodeOptions
   const { coinStats } = yield* Indexes
+  const reader = yield* ReadThread
+  const counting = yield* Effect.makeSemaphore(1)
   const context = { network: chain.params.network, ...options }
 
   const gettxout = method({
@@ -74,7 +78,8 @@ export const coinMethods: Effect.Effect<
     }
   })
 
-  const statistics = (kind: CoinHashKind) =>
+  /** Counts in this thread, at rest. */
+  const countHere = (kind: CoinHashKind) =>
     chainCoins.atRest(({ tip, visitCoins }) =>
       Effect.gen(function*() {
         const stats = new CoinStats(kind)
@@ -83,7 +88,28 @@ export const coinMethods: Effect.Effect<
         })
         return coinStatsJson(stats.finish(), { ...tip, diskSize: yield* control.chainstateSize })
       })
-    ).pipe(Effect.mapError(storageError))
+    )
+
+  /** The read thread counts what is stored now. The node connects blocks meanwhile. */
+  const countAside = (kind: CoinHashKind) =>
+    Effect.scoped(Effect.gen(function*() {
+      const scope = yield* Effect.scope
+      const { job, ...at } = yield* chainCoins.atRest(({ file, tip: { hash, height } }) =>
+        Effect.gen(function*() {
+          const diskSize = yield* control.chainstateSize
+          const begun = yield* Scope.extend(reader.begin({ type: "coinStats", file, kind }), scope)
+          return { job: begun, hash, height, diskSize }
+        })
+      )
+      return coinStatsJson(yield* job.found, at)
+    }))
+
+  const statistics = (kind: CoinHashKind) =>
+    countAside(kind).pipe(
+      Effect.catchTag("NotRead", () => countHere(kind)),
+      Effect.mapError((error) => error._tag === "RpcError" ? error : storageError(error)),
+      counting.withPermits(1)
+    )
 
   /** The block that a caller asks for, if the index can answer. */
   const specificBlock = (
@@ -126,8 +152,9 @@ export const coinMethods: Effect.Effect<
   const gettxoutsetinfo = method({
     name: "gettxoutsetinfo",
     group: "Blockchain",
-    summary:
-      "Counts and hashes all unspent outputs. Reads all of them, and the node connects no block meanwhile; with " +
+    // A count ends when its caller disconnects.
+    waits: true,
+    summary: "Counts and hashes all unspent outputs. Reads all of them, as they are at the tip at the call; with " +
       "-coinstatsindex it answers at once, for any block, except for hash_serialized_3.",
     params: {
       hash_type: withDefault(string("hash_serialized_3, muhash or none."), "hash_serialized_3"),

@@ -25,12 +25,14 @@ import { boolean, int32, notNull, object, optional, orEmpty, string, withDefault
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { NodeOptions } from "../NodeOptions.ts"
+import { ReadThread } from "../reader/ReadThread.ts"
 import type { ShapeContext } from "../shapes/context.ts"
-import { NAME_INFO, nameInfoJson, nameInfoText } from "../shapes/name.ts"
+import { NAME_INFO, nameInfoText, nameRow } from "../shapes/name.ts"
 import { storageError } from "./errors.ts"
 import { contextFor, decodeGiven, ENCODINGS, type GivenEncodings, shownName } from "./nameEncodings.ts"
 import { nameProofs, PROOF_ERRORS, REQUIRE_PROOF } from "./nameProof.ts"
-import { matcher, sift, within } from "./nameSearch.ts"
+import { namesByThread } from "./namesByThread.ts"
+import { listNames } from "./nameSearch.ts"
 import { ownership } from "./wallet/walletContext.ts"
 
 /** Methods that read names (reference/rpc.md 3.3 and 5). */
@@ -56,7 +58,16 @@ const incompleteHistory = (base: number | string): string =>
 export const nameMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | ChainCoins | NameAnswers | NameDb | SyncReporter | SyncStatus | DataHealth | NodeOptions | Wallets
+  | Chain
+  | ChainCoins
+  | NameAnswers
+  | NameDb
+  | SyncReporter
+  | SyncStatus
+  | DataHealth
+  | NodeOptions
+  | ReadThread
+  | Wallets
 > = Effect.gen(function*() {
   const chain = yield* Chain
   const chainCoins = yield* ChainCoins
@@ -65,7 +76,9 @@ export const nameMethods: Effect.Effect<
   const whole = yield* completeNames()
   const { proved, refuse } = nameProofs(yield* SyncReporter)
   const options = yield* NodeOptions
+  const reader = yield* ReadThread
   const wallets = yield* Wallets
+  const readByThread = namesByThread(reader, wallets)
   const { requireProof: leastProof = "work" } = options
   const { params } = chain
   const searches = yield* Effect.makeSemaphore(SEARCHES)
@@ -75,10 +88,8 @@ export const nameMethods: Effect.Effect<
   /** Converts records to answers. `ismine` is only present if the call has a wallet. */
   const shower = (context: ShapeContext, call: CallContext) => {
     const owns = ownership(wallets, call)
-    return (record: NameEntry, now: NameClock) => ({
-      ...nameInfoJson(context, record, now),
-      ismine: owns?.(record.address)
-    })
+    return (record: NameEntry, now: NameClock, proof?: ProofLevel) =>
+      nameRow(context, record, { now, ismine: owns?.(record.address), proof })
   }
 
   /** The member `proof`: only for a call that asks for it, or with less than the whole chain. */
@@ -90,6 +101,18 @@ export const nameMethods: Effect.Effect<
 
   /** Fails with -10 while a window answers, for questions that only the whole chain decides. */
   const wholeChain = Effect.suspend(() => answers.fromWindow() ? refuse(new NamesIncomplete()) : Effect.void)
+
+  /** Fails with -10 for a list without the wanted names, if there may be such names. */
+  const certainly = (
+    { listed, wanted }: { readonly listed: number; readonly wanted: number }
+  ): Effect.Effect<void, RpcError> =>
+    Effect.gen(function*() {
+      // A window that is not complete lacks names anywhere in the list.
+      const isCertain = wanted <= 0 || (listed > 0 && !answers.fromWindow())
+      if (!isCertain && !(yield* Effect.mapError(answers.complete, storageError))) {
+        return yield* refuse(new NamesIncomplete())
+      }
+    })
 
   /** Runs a lookup; `undefined` if the name certainly does not exist. */
   const found = <A>(
@@ -199,7 +222,7 @@ export const nameMethods: Effect.Effect<
         if (!allowExpired && isExpired(record, now.tipHeight, params)) {
           return yield* RpcError.wallet(`name expired: ${shownName(meant)}`)
         }
-        return { ...shower(context, call)(record, now), proof: proofShown(proof, given.requireProof) }
+        return shower(context, call)(record, now, proofShown(proof, given.requireProof))
       })
     }
   })
@@ -230,6 +253,11 @@ export const nameMethods: Effect.Effect<
         const meant = yield* nameMeant(yield* decodeGiven(name, context.nameEncoding), given.byHash)
         const beginning = yield* Effect.mapError(names.beginning, storageError)
         if (beginning !== undefined) return yield* RpcError.misc(incompleteHistory(beginning))
+        const read = yield* readByThread(
+          { context, call, proof: undefined },
+          (shown) => ({ type: "history", file: reader.namesFile, name: meant, shown })
+        )
+        if (read !== undefined && read.count > 0) return read.text
         const records = yield* found(names.history(meant))
         if (records === undefined) return yield* RpcError.wallet(`name not found: ${shownName(meant)}`)
         const now = yield* clock
@@ -280,33 +308,28 @@ export const nameMethods: Effect.Effect<
           return yield* RpcError.invalidParameter("maxConf must not be negative")
         }
         const prefix = given.prefix === undefined ? undefined : yield* decodeGiven(given.prefix, context.nameEncoding)
-        const matches = given.regexp === undefined ? undefined : yield* matcher(given.regexp)
+        const { regexp } = given
+        const list = { start: from, count: Math.max(0, count), prefix, regexp, minConf, maxConf }
+        const proof = given.requireProof === undefined ? undefined : "full" as const
+        const read = answers.fromWindow() ? undefined : yield* readByThread(
+          { context, call, proof },
+          (shown) => ({ type: "scan", file: reader.namesFile, list, shown })
+        )
+        if (read !== undefined) {
+          yield* certainly({ listed: read.count, wanted: count })
+          return read.text
+        }
         const now = yield* clock
-        const most = Math.max(0, count)
-        const search = {
-          start: from,
-          prefix,
-          minHeight: maxConf === undefined ? undefined : now.tipHeight - maxConf + 1,
-          maxHeight: now.tipHeight - minConf + 1
-        }
-        const found = matches === undefined
-          ? answers.scan({ ...search, count: most })
-          : answers.scan(search).pipe(Stream.mapChunksEffect(sift(matches)), Stream.take(most))
+        const found = yield* listNames(answers.scan, list, now.tipHeight)
         const required = given.requireProof ?? leastProof
-        const enough = Stream.mapEffect(within(found), (answer) => proved(answer, required))
-        const collected = Effect.catchAll(Stream.runCollect(required === "work" ? within(found) : enough), refuse)
-        const limited = matches === undefined ? collected : searches.withPermits(1)(collected)
-        const listed = Chunk.toReadonlyArray(yield* limited)
-        // A window that is not complete lacks names anywhere in the list.
-        const isCertain = listed.length > 0 && !answers.fromWindow()
-        if (!isCertain && count > 0 && !(yield* Effect.mapError(answers.complete, storageError))) {
-          return yield* refuse(new NamesIncomplete())
-        }
+        const enough = required === "work" ? found : Stream.mapEffect(found, (answer) => proved(answer, required))
+        const collected = Effect.catchAll(Stream.runCollect(enough), refuse)
+        const listed = Chunk.toReadonlyArray(
+          yield* regexp === undefined ? collected : searches.withPermits(1)(collected)
+        )
+        yield* certainly({ listed: listed.length, wanted: count })
         const show = shower(context, call)
-        return itemsOf(listed, ({ proof, record }) => ({
-          ...show(record, now),
-          proof: proofShown(proof, given.requireProof)
-        }))
+        return itemsOf(listed, ({ proof, record }) => show(record, now, proofShown(proof, given.requireProof)))
       })
   })
 

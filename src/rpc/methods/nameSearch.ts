@@ -4,12 +4,23 @@ import * as Stream from "effect/Stream"
 import { RE2JS } from "re2js"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import type { NameAnswer } from "../../light/NameAnswers.ts"
+import type { ScanOptions } from "../../names/nameScan.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
+import type { Height } from "../../protocol/keys.ts"
 import { encodeText } from "../../protocol/nameText.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { RpcError } from "../method/RpcError.ts"
 
 /** Searches in lists of names, and their bounds. */
+
+/** The names that `name_scan` lists. */
+export interface NameScan extends Required<Pick<ScanOptions, "start" | "prefix">> {
+  readonly count: number
+  readonly regexp: string | undefined
+  /** Confirmations of the last operation, both included. */
+  readonly minConf: number
+  readonly maxConf: number | undefined
+}
 
 /** Maximum characters of a regular expression; a longer one takes longer to parse than to match. */
 const MAX_EXPRESSION = 512
@@ -24,7 +35,7 @@ const MAX_PROGRAM = 2_000
  * Compiles a search in the name as text. The time is proportional to the length of the name, for any expression, and
  * both lengths are bounded: callers are not trusted.
  */
-export const matcher = (expression: string): Effect.Effect<(name: Bytes) => boolean, RpcError> =>
+const matcher = (expression: string): Effect.Effect<(name: Bytes) => boolean, RpcError> =>
   Effect.suspend(() => {
     const tooLarge = RpcError.misc("the regular expression is too large")
     if (expression.length > MAX_EXPRESSION) return tooLarge
@@ -43,7 +54,7 @@ export const matcher = (expression: string): Effect.Effect<(name: Bytes) => bool
 /** Milliseconds for which a search may block other work. */
 const SEARCH_SLICE = 10
 
-export const sift = (matches: (name: Bytes) => boolean) => (page: Chunk.Chunk<NameAnswer>) =>
+const sift = (matches: (name: Bytes) => boolean) => (page: Chunk.Chunk<NameAnswer>) =>
   Effect.gen(function*() {
     const found: Array<NameAnswer> = []
     let since = performance.now()
@@ -64,7 +75,7 @@ const MAX_SCAN_BYTES = 128 * 1024 * 1024
 const RECORD_BYTES = 350
 
 /** Fails with an error if a list exceeds the maximum answer. */
-export const within = (
+const within = (
   records: Stream.Stream<NameAnswer, StorageFailure>
 ): Stream.Stream<NameAnswer, StorageFailure | RpcError> =>
   Stream.suspend(() => {
@@ -75,4 +86,24 @@ export const within = (
         ? RpcError.misc("The answer would be too large: request fewer names at a time")
         : Effect.succeed(chunk)
     })
+  })
+
+/** The names of a list, page by page, at a tip. Fails with an error if the list exceeds the maximum answer. */
+export const listNames = (
+  scan: (options: ScanOptions) => Stream.Stream<NameAnswer, StorageFailure>,
+  { count, maxConf, minConf, prefix, regexp, start }: NameScan,
+  tipHeight: Height
+): Effect.Effect<Stream.Stream<NameAnswer, StorageFailure | RpcError>, RpcError> =>
+  Effect.map(regexp === undefined ? Effect.succeed(undefined) : matcher(regexp), (matches) => {
+    const search = {
+      start,
+      prefix,
+      minHeight: maxConf === undefined ? undefined : tipHeight - maxConf + 1,
+      maxHeight: tipHeight - minConf + 1
+    }
+    return within(
+      matches === undefined
+        ? scan({ ...search, count })
+        : scan(search).pipe(Stream.mapChunksEffect(sift(matches)), Stream.take(count))
+    )
   })

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Scope from "effect/Scope"
 import { Chain } from "../../chain/Chain.ts"
 import { ChainCoins } from "../../chain/ChainCoins.ts"
 import type { Coin } from "../../consensus/view.ts"
@@ -12,9 +13,16 @@ import type { Method } from "../method/methodTable.ts"
 import { string } from "../method/params.ts"
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
+import { ReadThread } from "../reader/ReadThread.ts"
 import { storageError } from "./errors.ts"
 import { OneScan, SCAN_RUNS } from "./OneScan.ts"
-import { inferredDescriptor, OPTIONAL_SCAN_OBJECTS, SCAN_ERRORS, scanScriptSteps } from "./scanObjects.ts"
+import {
+  inferredDescriptor,
+  OPTIONAL_SCAN_OBJECTS,
+  SCAN_ERRORS,
+  type ScanScripts,
+  scanScriptSteps
+} from "./scanObjects.ts"
 
 /** Searches the unspent outputs (reference/rpc.md 3.2). Source: upstream `rpc/blockchain.cpp`, `scantxoutset`. */
 
@@ -43,90 +51,123 @@ const SCANNED = Schema.Struct({
 const percentBefore = (key: Uint8Array): number =>
   Math.floor((0x100 * (key[0] ?? 0) + (key[1] ?? 0)) * 100 / 65_536 + 0.5)
 
-export const scanMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | ChainCoins> = Effect.gen(function*() {
-  const chain = yield* Chain
-  const coins = yield* ChainCoins
-  const { network } = chain.params
-  const scan = new OneScan()
+export const scanMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | ChainCoins | ReadThread> = Effect.gen(
+  function*() {
+    const chain = yield* Chain
+    const coins = yield* ChainCoins
+    const { network } = chain.params
+    const scan = new OneScan()
+    const reader = yield* ReadThread
 
-  const scantxoutset = method({
-    name: "scantxoutset",
-    group: "Blockchain",
-    // A search ends when its caller disconnects.
-    waits: true,
-    summary: "Searches the unspent outputs for those of descriptors. The node connects no block meanwhile.",
-    params: { action: string("start, abort or status."), scanobjects: OPTIONAL_SCAN_OBJECTS },
-    results: [
-      { when: "action is start", schema: SCANNED },
-      { when: "action is abort", schema: Result.boolean("Whether a search was running") },
-      {
-        when: "action is status and a search is running",
-        schema: Schema.Struct({ progress: Result.integer("Percent") })
-      },
-      { when: "action is status and no search is running", schema: Result.nothing("") }
-    ],
-    examples: [["start", ["raw(76a91411b366edfc0a8b66feebae5c2e25a7b6a5d1cf3188ac)#fm24fxxy"]], ["status"], ["abort"]],
-    errors: [
-      `-8 ${SCAN_RUNS}`,
-      "-8 Invalid action '<x>'",
-      "-1 scanobjects argument is required for the start action",
-      ...SCAN_ERRORS
-    ],
-    handler: ({ action, scanobjects }, { turns }) => {
-      const start = Effect.gen(function*() {
-        if (scanobjects === undefined) {
-          return yield* RpcError.misc("scanobjects argument is required for the start action")
-        }
-        const scripts = yield* readInTurns(turns, scanScriptSteps(network, scanobjects))
-        return yield* coins.atRest(({ searchCoins, tip }) =>
-          Effect.gen(function*() {
-            const found: Array<readonly [outpoint: string, coin: Coin]> = []
-            let txouts = 0
-            yield* searchCoins(scripts, (step) => {
-              found.push(...step.found)
-              txouts += step.count
-              if (step.last !== undefined) scan.progress = percentBefore(step.last)
-              return !scan.aborted
-            })
-            const { tree } = chain
-            const last = tree.find(tip.hash)
-            const unspents = found.map(([key, coin]) => {
-              const outpoint = fromBinaryString(key)
-              return {
-                txid: displayHash(prevoutTxid(outpoint)),
-                vout: prevoutIndex(outpoint),
-                scriptPubKey: toHex(coin.script),
-                desc: inferredDescriptor(network, scripts, coin.script),
-                amount: new Amount(coin.value),
-                coinbase: coin.coinbase,
-                height: coin.height,
-                blockhash: displayHash(tree.hash(tree.ancestor(last, coin.height))),
-                confirmations: tip.height - coin.height + 1
-              }
-            })
+    /** Notes how far the search is. Returns whether it goes on. */
+    const reached = (key: Uint8Array): boolean => {
+      scan.progress = percentBefore(key)
+      return !scan.aborted
+    }
+
+    /** Searches in this thread, at rest. */
+    const searchHere = (scripts: ScanScripts) =>
+      coins.atRest(({ searchCoins, tip }) =>
+        Effect.gen(function*() {
+          const found: Array<readonly [outpoint: string, coin: Coin]> = []
+          let txouts = 0
+          yield* searchCoins(scripts, (step) => {
+            found.push(...step.found)
+            txouts += step.count
+            return step.last === undefined ? !scan.aborted : reached(step.last)
+          })
+          return { tip, found, txouts }
+        })
+      )
+
+    /** The read thread searches what is stored now. The node connects blocks meanwhile. */
+    const searchAside = ({ keys, lengths, tails }: ScanScripts) =>
+      Effect.scoped(Effect.gen(function*() {
+        const scope = yield* Effect.scope
+        const wanted = { keys: new Set(keys.keys()), lengths, tails }
+        const { job, tip } = yield* coins.atRest(({ file, tip }) =>
+          Effect.map(
+            Scope.extend(reader.begin({ type: "coinSearch", file, scripts: wanted }, { reached }), scope),
+            (job) => ({ job, tip })
+          )
+        )
+        const { count, found } = yield* job.found
+        return { tip, found, txouts: count }
+      }))
+
+    const scantxoutset = method({
+      name: "scantxoutset",
+      group: "Blockchain",
+      // A search ends when its caller disconnects.
+      waits: true,
+      summary: "Searches the unspent outputs for those of descriptors, as they are at the tip at the call.",
+      params: { action: string("start, abort or status."), scanobjects: OPTIONAL_SCAN_OBJECTS },
+      results: [
+        { when: "action is start", schema: SCANNED },
+        { when: "action is abort", schema: Result.boolean("Whether a search was running") },
+        {
+          when: "action is status and a search is running",
+          schema: Schema.Struct({ progress: Result.integer("Percent") })
+        },
+        { when: "action is status and no search is running", schema: Result.nothing("") }
+      ],
+      examples: [["start", ["raw(76a91411b366edfc0a8b66feebae5c2e25a7b6a5d1cf3188ac)#fm24fxxy"]], ["status"], [
+        "abort"
+      ]],
+      errors: [
+        `-8 ${SCAN_RUNS}`,
+        "-8 Invalid action '<x>'",
+        "-1 scanobjects argument is required for the start action",
+        ...SCAN_ERRORS
+      ],
+      handler: ({ action, scanobjects }, { turns }) => {
+        const start = Effect.gen(function*() {
+          if (scanobjects === undefined) {
+            return yield* RpcError.misc("scanobjects argument is required for the start action")
+          }
+          const scripts = yield* readInTurns(turns, scanScriptSteps(network, scanobjects))
+          const { found, tip, txouts } = yield* searchAside(scripts).pipe(
+            Effect.catchTag("NotRead", () => searchHere(scripts)),
+            Effect.mapError((error) => error._tag === "RpcError" ? error : storageError(error))
+          )
+          const { tree } = chain
+          const last = tree.find(tip.hash)
+          const unspents = found.map(([key, coin]) => {
+            const outpoint = fromBinaryString(key)
             return {
-              success: !scan.aborted,
-              txouts,
-              height: tip.height,
-              bestblock: displayHash(tip.hash),
-              unspents,
-              total_amount: new Amount(found.reduce((sum, [, { value }]) => sum + value, 0))
+              txid: displayHash(prevoutTxid(outpoint)),
+              vout: prevoutIndex(outpoint),
+              scriptPubKey: toHex(coin.script),
+              desc: inferredDescriptor(network, scripts, coin.script),
+              amount: new Amount(coin.value),
+              coinbase: coin.coinbase,
+              height: coin.height,
+              blockhash: displayHash(tree.hash(tree.ancestor(last, coin.height))),
+              confirmations: tip.height - coin.height + 1
             }
           })
-        ).pipe(Effect.mapError(storageError))
-      })
-      switch (action) {
-        case "start":
-          return scan.alone(start)
-        case "abort":
-          return Effect.succeed(scan.abort())
-        case "status":
-          return Effect.succeed(scan.running ? { progress: scan.progress } : null)
-        default:
-          return RpcError.invalidParameter(`Invalid action '${action}'`)
+          return {
+            success: !scan.aborted,
+            txouts,
+            height: tip.height,
+            bestblock: displayHash(tip.hash),
+            unspents,
+            total_amount: new Amount(unspents.reduce((sum, { amount }) => sum + amount.units, 0))
+          }
+        })
+        switch (action) {
+          case "start":
+            return scan.alone(start)
+          case "abort":
+            return Effect.succeed(scan.abort())
+          case "status":
+            return Effect.succeed(scan.running ? { progress: scan.progress } : null)
+          default:
+            return RpcError.invalidParameter(`Invalid action '${action}'`)
+        }
       }
-    }
-  })
+    })
 
-  return [scantxoutset]
-})
+    return [scantxoutset]
+  }
+)

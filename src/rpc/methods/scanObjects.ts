@@ -1,5 +1,5 @@
 import * as Either from "effect/Either"
-import { TAIL_BYTES } from "../../chain/state/ChainDatabase.ts"
+import { TAIL_BYTES } from "../../chain/state/CoinReads.ts"
 import { binaryString, type Bytes, fromBinaryString } from "../../protocol/bytes.ts"
 import { descriptorOf } from "../../protocol/descriptor/descriptor.ts"
 import type { Network } from "../../protocol/networks.ts"

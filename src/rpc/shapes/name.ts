@@ -1,5 +1,6 @@
 import * as Schema from "effect/Schema"
 import { expirationDepth } from "../../consensus/expiry.ts"
+import type { ProofLevel } from "../../light/proof.ts"
 import type { NameClock } from "../../names/NameDb.ts"
 import { addressOf } from "../../protocol/address.ts"
 import { type Bytes, displayHash, toHex } from "../../protocol/bytes.ts"
@@ -174,6 +175,17 @@ export const nameInfoJson = (
   ...nameOutputJson(context, record),
   ...nameExpiryJson(record.height, clock)
 })
+
+/** A record in a list. With a wallet, the caller knows `ismine`. */
+export const nameRow = (
+  context: ShapeContext,
+  record: ConfirmedName,
+  { ismine, now, proof }: {
+    readonly now: NameClock
+    readonly ismine: boolean | undefined
+    readonly proof: ProofLevel | undefined
+  }
+): Result.ValueOf<typeof NAME_INFO> => ({ ...nameInfoJson(context, record, now), ismine, proof })
 
 interface KeptText {
   readonly context: Pick<ShapeContext, "network" | "nameEncoding" | "valueEncoding">

@@ -22,7 +22,7 @@ const prepare = (state: ChainState) => {
 /** All coins, as far as needed to distinguish states. */
 const coinsOf = (state: ChainState) => {
   state.flush()
-  return state.storedCoins(undefined, 100_000)
+  return state.storedCoins.coinsAfter(undefined, 100_000)
 }
 
 /** The coins of a chain without reorgs at a height. */

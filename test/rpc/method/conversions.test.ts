@@ -34,6 +34,7 @@ import { conversions } from "../../../src/rpc/method/help.ts"
 import { methodTable } from "../../../src/rpc/method/methodTable.ts"
 import { allMethods } from "../../../src/rpc/methods/all.ts"
 import { NodeOptions } from "../../../src/rpc/NodeOptions.ts"
+import * as ReadThread from "../../../src/rpc/reader/ReadThread.ts"
 import * as DataHealth from "../../../src/storage/DataHealth.ts"
 import { Webhooks } from "../../../src/webhooks/Webhooks.ts"
 import { fakeWalletsLayer } from "../../support/fakeWallet.ts"
@@ -147,6 +148,7 @@ describe("the table of the command line", () => {
       Layer.mock(TxIndex, { enabled: false, follower: undefined }),
       Indexes.layerNone,
       Publishers.layerSilent,
+      ReadThread.layerAbsent,
       Layer.mock(SyncStatus, {}),
       Layer.mock(NameAnswers, { fromWindow: () => false, recent: () => undefined, proofOfAbsence: () => "full" }),
       Layer.mock(SyncReporter, {}),

@@ -15,6 +15,7 @@ const CONTEXT: CallContext = {
   remote: false,
   methods: new Map(),
   turns: new SlowLane().open(),
+  room: Number.MAX_SAFE_INTEGER,
   running: () => []
 }
 

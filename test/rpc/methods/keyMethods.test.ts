@@ -20,6 +20,7 @@ describe("createmultisig", () => {
         remote: false,
         methods: METHODS,
         turns: { isOver: () => true, next: Effect.sync(() => void turns++) },
+        room: Number.MAX_SAFE_INTEGER,
         running: () => []
       }
       const method = METHODS.get("createmultisig") ?? assert.fail("no method")

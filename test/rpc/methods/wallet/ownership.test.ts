@@ -14,6 +14,7 @@ import { infoMethods } from "../../../../src/rpc/methods/infoMethods.ts"
 import { nameMethods } from "../../../../src/rpc/methods/nameMethods.ts"
 import { relayMethods } from "../../../../src/rpc/methods/relayMethods.ts"
 import { NodeOptions } from "../../../../src/rpc/NodeOptions.ts"
+import * as ReadThread from "../../../../src/rpc/reader/ReadThread.ts"
 import * as DataHealth from "../../../../src/storage/DataHealth.ts"
 import type { Wallet } from "../../../../src/wallet/Wallet.ts"
 import { Wallets } from "../../../../src/wallet/Wallets.ts"
@@ -59,6 +60,7 @@ const withWallets = (...wallets: ReadonlyArray<Wallet>) =>
     Effect.provideServiceEffect(FeeEstimator, Effect.map(MethodNode, ({ fees }) => fees)),
     Effect.provideService(PeerManager, peerManager()),
     Effect.provideService(NodeOptions, OPTIONS),
+    Effect.provide(ReadThread.layerAbsent),
     Effect.provideService(Wallets, fakeWallets(wallets))
   )
 

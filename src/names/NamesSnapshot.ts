@@ -1,0 +1,53 @@
+import { SqlError } from "@effect/sql/SqlError"
+import type SQLite from "better-sqlite3"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type { StorageFailure } from "../storage/errors.ts"
+import { driver, failing, type NamesReads, type Statements } from "./NamesFile.ts"
+import { PointReads } from "./PointReads.ts"
+import { SearchReads } from "./search/SearchReads.ts"
+
+/**
+ * Opens names.db for reading, as it is after the last commit: all reads see that state until the scope closes, whatever
+ * the node commits meanwhile. The node has the file open, so that this is never its last connection (`PageGuard`).
+ */
+export const openNamesSnapshot = (filename: string): Effect.Effect<NamesReads, StorageFailure, Scope.Scope> =>
+  Effect.gen(function*() {
+    const failed = failing(filename, "reading")
+    const point = <A>(work: () => A): Effect.Effect<A, StorageFailure> =>
+      Effect.suspend(() => {
+        try {
+          return Effect.succeed(work())
+        } catch (cause) {
+          return failed(cause)
+        }
+      })
+    const database = yield* Effect.acquireRelease(
+      driver(filename, { readonly: true, fileMustExist: true }),
+      (opened) => Effect.sync(() => opened.close())
+    )
+    const prepared = new Map<string, SQLite.Statement<Array<unknown>, Record<string, unknown>>>()
+    const connection: Statements = {
+      execute: (text, params) =>
+        Effect.try({
+          try: () => {
+            const statement = prepared.get(text) ?? database.prepare<Array<unknown>, Record<string, unknown>>(text)
+            prepared.set(text, statement)
+            return statement.all(...params)
+          },
+          catch: (cause) => new SqlError({ cause, message: "a query failed" })
+        })
+    }
+    return yield* point((): NamesReads => {
+      database.exec("BEGIN")
+      const points = new PointReads(database)
+      // The first read determines the state.
+      points.cursor()
+      return {
+        points,
+        search: new SearchReads(database),
+        point,
+        snapshot: (work) => work(connection).pipe(Effect.catchAll(failed), Effect.catchAllDefect(failed))
+      }
+    })
+  })

@@ -1,0 +1,277 @@
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import { existsSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { Worker } from "node:worker_threads"
+import { endWorker } from "../../base/endWorker.ts"
+import type { Bytes } from "../../protocol/bytes.ts"
+import { RpcError } from "../method/RpcError.ts"
+import type { FromReader, Job, JobResult, JobResults, ToReader } from "./readMessage.ts"
+import { unpackScripts } from "./readMessage.ts"
+
+/** The thread does not do a job: the caller does it in its own thread. */
+export class NotRead extends Data.TaggedError("NotRead")<{ readonly reason: string }> {}
+
+/** What the node does for a job while it runs. */
+export interface JobHelp {
+  /** Whether the wallet of the call owns a script. */
+  readonly owns?: ((script: Bytes) => boolean) | undefined
+  /** Called with the key up to which a search has read the coins. Returns whether it goes on. */
+  readonly reached?: (key: Bytes) => boolean
+}
+
+/** A job whose state is fixed. */
+export interface BegunJob<A> {
+  readonly found: Effect.Effect<A, RpcError | NotRead>
+}
+
+/**
+ * A thread that reads names and coins from their files for answers that take long, and makes their JSON. The event loop
+ * of the node only passes the pieces on to the caller. The first job starts the thread, and it ends when it has had none
+ * for a while. Where there is no thread, a job fails with `NotRead`.
+ *
+ *   method ── job ─▶ ReadThread ─▶ readWorker.ts ─▶ runJob.ts ── a connection for each job ─▶ names.db, chainstate.db
+ *   method ◀── pieces ──┘
+ */
+export class ReadThread extends Context.Tag("svcd/ReadThread")<ReadThread, {
+  /**
+   * Begins a job, and waits until its state is fixed: it is that of the last commit before. The scope drops a job that
+   * has not ended.
+   */
+  readonly begin: <J extends Job>(
+    job: J,
+    help?: JobHelp
+  ) => Effect.Effect<BegunJob<JobResults[J["type"]]>, RpcError | NotRead, Scope.Scope>
+  /** The file with the names, for jobs. */
+  readonly namesFile: string
+  /** Does a job whose state may be any from now on. */
+  readonly read: <J extends Job>(
+    job: J,
+    help?: JobHelp
+  ) => Effect.Effect<JobResults[J["type"]], RpcError | NotRead>
+}>() {}
+
+/** The thread's program, compiled beside this file. If the sources run directly, there is none. */
+const program = new URL("./readWorker.js", import.meta.url)
+
+const LIMITS = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 512 }
+
+/** Milliseconds without a job after which the thread ends: it takes memory. */
+const IDLE = 30_000
+
+/** Milliseconds for which no thread is started after one was lost. */
+const PAUSE = 10_000
+
+/** Jobs at one time. More of them than the dispatcher runs heavy calls; the rest is for what it does not count. */
+const MOST_JOBS = 32
+
+export interface ReadThreadOptions {
+  readonly namesFile: string
+  /** Starts the thread; by default with the compiled program, if there is one. */
+  readonly launch?: (() => Worker) | undefined
+  readonly idle?: number
+  readonly pause?: number
+}
+
+interface Waiting {
+  readonly help: JobHelp
+  readonly begun: Deferred.Deferred<void, NotRead | RpcError>
+  readonly found: Deferred.Deferred<JobResult, NotRead | RpcError>
+}
+
+/** The thread and its jobs. */
+class Reader {
+  readonly #launch: () => Worker
+  readonly #idle: number
+  readonly #pause: number
+  readonly #jobs = new Map<number, Waiting>()
+  #worker: Worker | undefined
+  #next = 0
+  #lostAt = -Infinity
+  #rest: NodeJS.Timeout | undefined
+  #closed = false
+
+  constructor(launch: () => Worker, { idle = IDLE, pause = PAUSE }: ReadThreadOptions) {
+    this.#launch = launch
+    this.#idle = idle
+    this.#pause = pause
+  }
+
+  /** Why no job can begin now. */
+  get refusal(): string | undefined {
+    if (this.#jobs.size >= MOST_JOBS) return `${MOST_JOBS} other jobs are running`
+    return performance.now() - this.#lostAt < this.#pause ? "the thread was lost a moment ago" : undefined
+  }
+
+  get isClosed(): boolean {
+    return this.#closed
+  }
+
+  /** Sends a job. Throws if the system refuses a thread. */
+  begin(job: Job, waiting: Waiting): number {
+    const worker = this.#worker ??= this.#start()
+    const id = this.#next++
+    clearTimeout(this.#rest)
+    // Keeps the process alive until the answer.
+    worker.ref()
+    this.#jobs.set(id, waiting)
+    this.#tell({ type: "read", id, job })
+    return id
+  }
+
+  /** Drops a job that has not ended. */
+  drop(id: number): void {
+    if (!this.#jobs.has(id)) return
+    this.#tell({ type: "cancel", id })
+    this.#ended(id)
+  }
+
+  /** Ends the thread. The jobs fail as calls of a stopping node do. */
+  close(): Promise<void> {
+    this.#closed = true
+    clearTimeout(this.#rest)
+    this.#failAll(RpcError.shuttingDown())
+    return this.#end()
+  }
+
+  #tell(message: ToReader): void {
+    this.#worker?.postMessage(message)
+  }
+
+  #start(): Worker {
+    const worker = this.#launch()
+    const lose = (reason: string): void => {
+      // A thread that rests may end.
+      if (this.#worker !== worker) return
+      this.#worker = undefined
+      this.#lostAt = performance.now()
+      this.#failAll(new NotRead({ reason }))
+    }
+    worker.on("message", (message: FromReader) => this.#take(message))
+    worker.on("messageerror", (error) => lose(error.message))
+    worker.on("error", (error) => lose(error.message))
+    worker.on("exit", (code) => lose(`the thread ended with exit code ${code}`))
+    return worker
+  }
+
+  #failAll(failure: NotRead | RpcError): void {
+    for (const id of [...this.#jobs.keys()]) this.#fail(id, failure)
+  }
+
+  #fail(id: number, failure: NotRead | RpcError): void {
+    const job = this.#jobs.get(id)
+    if (job === undefined) return
+    Deferred.unsafeDone(job.begun, Exit.fail(failure))
+    Deferred.unsafeDone(job.found, Exit.fail(failure))
+    this.#ended(id)
+  }
+
+  #ended(id: number): void {
+    this.#jobs.delete(id)
+    if (this.#jobs.size > 0) return
+    this.#worker?.unref()
+    clearTimeout(this.#rest)
+    this.#rest = setTimeout(() => void this.#end(), this.#idle).unref()
+  }
+
+  async #end(): Promise<void> {
+    const worker = this.#worker
+    this.#worker = undefined
+    if (worker !== undefined) await endWorker(worker)
+  }
+
+  #take(message: FromReader): void {
+    const { id } = message
+    const job = this.#jobs.get(id)
+    // An answer to a job that was dropped.
+    if (job === undefined) return
+    switch (message.type) {
+      case "begun":
+        return Deferred.unsafeDone(job.begun, Exit.void)
+      case "owns": {
+        const { owns = () => false } = job.help
+        return this.#tell({ type: "owned", id, owned: unpackScripts(message.scripts).map(owns) })
+      }
+      case "reached":
+        if (job.help.reached?.(message.key) === false) this.#tell({ type: "stop", id })
+        return
+      case "found":
+        Deferred.unsafeDone(job.found, Exit.succeed(message.reading))
+        return this.#ended(id)
+      case "refused":
+        return this.#fail(id, new RpcError({ code: message.code, message: message.message }))
+      case "failed":
+        return this.#fail(id, new NotRead({ reason: message.reason }))
+    }
+  }
+}
+
+/** Logs why the thread did not do a job. If a file is damaged, the read of the event loop finds it and repairs it. */
+const noted = <A, R>(work: Effect.Effect<A, RpcError | NotRead, R>): Effect.Effect<A, RpcError | NotRead, R> =>
+  Effect.tapErrorTag(work, "NotRead", ({ reason }) =>
+    Effect.annotateLogs(
+      Effect.logWarning("the read thread did not do a job: the event loop does it", { reason }),
+      "subsystem",
+      "rpc"
+    ))
+
+const service = (reader: Reader, { namesFile }: ReadThreadOptions): Context.Tag.Service<ReadThread> => {
+  const begin = <J extends Job>(
+    job: J,
+    help: JobHelp = {}
+  ): Effect.Effect<BegunJob<JobResults[J["type"]]>, NotRead | RpcError, Scope.Scope> =>
+    Effect.gen(function*() {
+      if (reader.isClosed) return yield* RpcError.shuttingDown()
+      const { refusal } = reader
+      if (refusal !== undefined) return yield* new NotRead({ reason: refusal })
+      const begun = yield* Deferred.make<void, NotRead | RpcError>()
+      const found = yield* Deferred.make<JobResult, NotRead | RpcError>()
+      yield* Effect.acquireRelease(
+        Effect.try({
+          try: () => reader.begin(job, { help, begun, found }),
+          catch: (cause) => new NotRead({ reason: String(cause) })
+        }),
+        (id) => Effect.sync(() => reader.drop(id))
+      )
+      yield* noted(Deferred.await(begun))
+      // The thread answers a job with the reading of its type.
+      return { found: noted(Deferred.await(found) as Effect.Effect<JobResults[J["type"]], NotRead | RpcError>) }
+    })
+  return {
+    namesFile,
+    begin,
+    read: (job, help) => Effect.scoped(Effect.flatMap(begin(job, help), ({ found }) => found))
+  }
+}
+
+/** Without a thread: each job fails at once. */
+export const layerAbsent: Layer.Layer<ReadThread> = Layer.succeed(ReadThread, {
+  namesFile: "",
+  begin: () => new NotRead({ reason: "there is no read thread" }),
+  read: () => new NotRead({ reason: "there is no read thread" })
+})
+
+const compiled = existsSync(fileURLToPath(program))
+  ? (): Worker => new Worker(program, { resourceLimits: LIMITS })
+  : undefined
+
+/** The thread, until the layer closes. Where there is no compiled program, there is no thread. */
+export const layer = (options: ReadThreadOptions): Layer.Layer<ReadThread> => {
+  const { launch = compiled } = options
+  if (launch === undefined) return layerAbsent
+  return Layer.scoped(
+    ReadThread,
+    Effect.map(
+      Effect.acquireRelease(
+        Effect.sync(() => new Reader(launch, options)),
+        (reader) => Effect.promise(() => reader.close())
+      ),
+      (reader) => service(reader, options)
+    )
+  )
+}

@@ -1,0 +1,196 @@
+import SQLite from "better-sqlite3"
+import * as Chunk from "effect/Chunk"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { CoinReads } from "../../chain/state/CoinReads.ts"
+import { CoinStats } from "../../chain/state/coinStats.ts"
+import { searchCoins, visit, VISIT_ROWS } from "../../chain/state/visitCoins.ts"
+import { paramsOf } from "../../consensus/params.ts"
+import type { Coin } from "../../consensus/view.ts"
+import type { NameEntry } from "../../names/NameEntry.ts"
+import { history } from "../../names/nameQueries.ts"
+import { scan } from "../../names/nameScan.ts"
+import { openNamesSnapshot } from "../../names/NamesSnapshot.ts"
+import { type Bytes, fromBinaryString } from "../../protocol/bytes.ts"
+import { networks } from "../../protocol/networks.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
+import { encodeJson } from "../json/encodeJson.ts"
+import { noMemory, PieceWriter } from "../longAnswer.ts"
+import type { RpcError } from "../method/RpcError.ts"
+import { listNames } from "../methods/nameSearch.ts"
+import { nameRow } from "../shapes/name.ts"
+import type {
+  CoinSearchJob,
+  CoinStatsJob,
+  HistoryJob,
+  Job,
+  JobResult,
+  ReadCoins,
+  ReadNames,
+  ScanJob,
+  ShownNames
+} from "./readMessage.ts"
+
+/** Does the jobs of the read thread: each on a connection of its own, which sees one state of the file. */
+
+/** The node, as a job sees it. */
+export interface Asker {
+  /** Reports that the state is fixed: what the node commits from now on is not part of the answer. */
+  readonly begun: Effect.Effect<void>
+  readonly owns: (scripts: ReadonlyArray<Bytes>) => Effect.Effect<ReadonlyArray<boolean>>
+  readonly reached: (key: Uint8Array) => void
+  /** Whether a search is to end with what it has. */
+  readonly isStopped: () => boolean
+}
+
+const encoder = new TextEncoder()
+
+/** A piece in memory of its own, which can be handed to another thread. */
+const alone = (piece: Uint8Array): Uint8Array<ArrayBuffer> => {
+  const { buffer } = piece
+  return buffer instanceof ArrayBuffer && buffer.byteLength === piece.length
+    ? new Uint8Array(buffer)
+    : Uint8Array.from(piece)
+}
+
+/** Writes records as an array, page by page. */
+class RecordsWriter {
+  count = 0
+  readonly #writer: PieceWriter
+
+  constructor(room: number) {
+    let taken = 0
+    this.#writer = new PieceWriter({
+      limit: room,
+      take: (bytes) => (taken += bytes) <= room,
+      give: () => {},
+      isLost: () => false
+    })
+  }
+
+  add(row: string): Effect.Effect<void, RpcError> {
+    return this.#writer.add(`${this.count++ === 0 ? "[" : ","}${row}`) ? Effect.void : noMemory()
+  }
+
+  end(): Effect.Effect<ReadNames, RpcError> {
+    const text = this.#writer.add(this.count === 0 ? "[]" : "]") ? this.#writer.end() : undefined
+    if (text === undefined) return noMemory()
+    const pieces = typeof text === "string" ? [encoder.encode(text)] : text.pieces
+    return Effect.succeed({ pieces: pieces.map(alone), count: this.count })
+  }
+}
+
+/** Adds a page of records to an answer. */
+const adder = (shown: ShownNames, tipHeight: number, asker: Asker) => {
+  const network = networks[shown.network]
+  const context = { ...shown, network }
+  const now = { tipHeight, params: paramsOf(network) }
+  return (writer: RecordsWriter, page: ReadonlyArray<NameEntry>): Effect.Effect<void, RpcError> =>
+    Effect.flatMap(
+      shown.withOwner ? asker.owns(page.map(({ address }) => address)) : Effect.succeed([]),
+      (owned) =>
+        Effect.forEach(
+          page,
+          (record, i) =>
+            writer.add(encodeJson(nameRow(context, record, { now, ismine: owned[i], proof: shown.proof }))),
+          { discard: true }
+        )
+    )
+}
+
+const PAGE = 1_000
+
+const scanNames = (
+  { file, list, shown }: ScanJob,
+  asker: Asker
+): Effect.Effect<ReadNames, RpcError | StorageFailure, Scope.Scope> =>
+  Effect.gen(function*() {
+    const names = yield* openNamesSnapshot(file)
+    yield* asker.begun
+    const tipHeight = (yield* names.point(() => names.points.cursor()))?.height ?? 0
+    const writer = new RecordsWriter(shown.room)
+    const add = adder(shown, tipHeight, asker)
+    const found = yield* listNames(
+      (options) => Stream.map(scan(names, options), (record) => ({ record, proof: "full" })),
+      list,
+      tipHeight
+    )
+    yield* Stream.runForEachChunk(
+      found,
+      (page) => add(writer, Chunk.toReadonlyArray(page).map(({ record }) => record))
+    )
+    return yield* writer.end()
+  })
+
+const readHistory = (
+  { file, name, shown }: HistoryJob,
+  asker: Asker
+): Effect.Effect<ReadNames, RpcError | StorageFailure, Scope.Scope> =>
+  Effect.gen(function*() {
+    const names = yield* openNamesSnapshot(file)
+    yield* asker.begun
+    const tipHeight = (yield* names.point(() => names.points.cursor()))?.height ?? 0
+    const entries = yield* history(names, name)
+    const writer = new RecordsWriter(shown.room)
+    const add = adder(shown, tipHeight, asker)
+    for (let from = 0; from < entries.length; from += PAGE) yield* add(writer, entries.slice(from, from + PAGE))
+    return yield* writer.end()
+  })
+
+/** Opens the coins as they are after the last commit. */
+const openCoins = (file: string): Effect.Effect<CoinReads, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => new SQLite(file, { readonly: true, fileMustExist: true })),
+    (opened) => Effect.sync(() => opened.close())
+  ).pipe(Effect.map((database) => {
+    database.exec("BEGIN")
+    // The first read determines the state.
+    database.prepare("SELECT best_hash FROM state").get()
+    return new CoinReads(database)
+  }))
+
+const countCoins = (
+  { file, kind }: CoinStatsJob,
+  asker: Asker
+): Effect.Effect<JobResult, StorageFailure, Scope.Scope> =>
+  Effect.gen(function*() {
+    const coins = yield* openCoins(file)
+    yield* asker.begun
+    const stats = new CoinStats(kind)
+    yield* visit((after: string | undefined) => coins.coinsAfter(after, VISIT_ROWS), (page) => {
+      for (const [key, coin] of page) stats.add(fromBinaryString(key), coin)
+    })
+    return stats.finish()
+  })
+
+const findCoins = (
+  { file, scripts }: CoinSearchJob,
+  asker: Asker
+): Effect.Effect<ReadCoins, StorageFailure, Scope.Scope> =>
+  Effect.gen(function*() {
+    const coins = yield* openCoins(file)
+    yield* asker.begun
+    const found: Array<readonly [outpoint: string, coin: Coin]> = []
+    let count = 0
+    yield* searchCoins((search) => coins.coinsPaying(search), scripts, (step) => {
+      found.push(...step.found)
+      count += step.count
+      if (step.last !== undefined) asker.reached(Uint8Array.from(step.last))
+      return !asker.isStopped()
+    })
+    return { found, count, whole: !asker.isStopped() }
+  })
+
+export const runJob = (job: Job, asker: Asker): Effect.Effect<JobResult, RpcError | StorageFailure> => {
+  switch (job.type) {
+    case "scan":
+      return Effect.scoped(scanNames(job, asker))
+    case "history":
+      return Effect.scoped(readHistory(job, asker))
+    case "coinStats":
+      return Effect.scoped(countCoins(job, asker))
+    case "coinSearch":
+      return Effect.scoped(findCoins(job, asker))
+  }
+}

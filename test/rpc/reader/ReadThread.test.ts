@@ -1,0 +1,291 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Effect, Exit, Fiber, Layer, Logger, Scope } from "effect"
+import { Worker } from "node:worker_threads"
+import { inject } from "vitest"
+import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
+import type { ScanJob } from "../../../src/rpc/reader/readMessage.ts"
+import * as Reader from "../../../src/rpc/reader/ReadThread.ts"
+import { readProgram } from "../../support/bundle.ts"
+import { eventually, inTime } from "../../support/eventually.ts"
+import { type Calls, MethodNode, methodNode } from "../../support/methodNode.ts"
+
+const thread = (): Worker => new Worker(readProgram(inject("sharedDirectory")))
+
+/** A thread with a program of its own, which gets each message after the first statement. */
+const program = (onMessage: string, workerData?: unknown): () => Worker => () =>
+  new Worker(
+    `const { parentPort, workerData } = require("node:worker_threads")
+     parentPort.on("message", (message) => {
+       if (message === "close") return parentPort.close()
+       ${onMessage}
+     })`,
+    { eval: true, workerData }
+  )
+
+/** Runs a test, and returns what it logged: a job that the thread did not do is a warning. */
+const logged = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+  Effect.suspend(() => {
+    const lines: Array<string> = []
+    const log = Logger.make(({ message }) => void lines.push(String(message)))
+    return Effect.as(Effect.provide(work, Logger.replace(Logger.defaultLogger, log)), lines)
+  })
+
+const SCAN: ScanJob = {
+  type: "scan",
+  file: "names.db",
+  list: { start: new Uint8Array(), count: 1, prefix: undefined, regexp: undefined, minConf: 1, maxConf: undefined },
+  shown: {
+    network: "regtest",
+    nameEncoding: "ascii",
+    valueEncoding: "ascii",
+    withOwner: false,
+    proof: undefined,
+    room: 1_000
+  }
+}
+
+/** Answer or error of a call, as text. */
+const outcome = (calls: Calls, method: string, params: ReadonlyArray<unknown>) =>
+  Effect.match(calls.call(method, ...params), {
+    onSuccess: ({ text }) => text,
+    onFailure: ({ code, message }) => `${code} ${message}`
+  })
+
+/** The same without the size of the file, which does not follow from the state alone. */
+const stateIn = (calls: Calls, method: string, params: ReadonlyArray<unknown>) =>
+  Effect.map(outcome(calls, method, params), (text) => text.replace(/"disk_size":\d+/, ""))
+
+const HEX = { nameEncoding: "hex", valueEncoding: "hex" }
+
+/** A coin of the chain, and one that it does not have. */
+const OBJECTS = ["raw(51)", "addr(mkHV1C6JLheLoUSSZYk7x3FH5tnx9bu7yc)"]
+
+const QUESTIONS: ReadonlyArray<readonly [method: string, ...params: ReadonlyArray<unknown>]> = [
+  ["name_scan"],
+  ["name_scan", "", 10_000],
+  ["name_scan", "", 10_000, HEX],
+  ["name_scan", "", 10_000, { nameEncoding: "utf8", valueEncoding: "utf8" }],
+  ["name_scan", "d/", 3, { prefix: "d/" }],
+  ["name_scan", "", 10_000, { prefix: "id/", requireProof: "full" }],
+  ["name_scan", "", 10_000, { regexp: "^d/.*[0-9]" }],
+  ["name_scan", "", 5, { regexp: "e" }],
+  ["name_scan", "", 10_000, { minConf: 20, maxConf: 100 }],
+  ["name_scan", "", 10_000, { maxConf: 0 }],
+  ["name_scan", "", 0],
+  ["name_scan", "", -1],
+  ["name_scan", "", 10, { prefix: "no such prefix" }],
+  ["name_scan", "", 10, { regexp: "(" }],
+  ["name_scan", "", 10, { regexp: "a".repeat(600) }],
+  ["name_scan", "", 10, { minConf: 0 }],
+  ["name_scan", "zz", 10, { nameEncoding: "hex" }],
+  ["name_history", "no such name"],
+  ["gettxoutsetinfo"],
+  ["gettxoutsetinfo", "muhash"],
+  ["gettxoutsetinfo", "none"],
+  ["gettxoutsetinfo", "other"],
+  ["scantxoutset", "start", OBJECTS],
+  ["scantxoutset", "start", ["raw()"]],
+  ["scantxoutset", "start", ["no descriptor"]],
+  ["scantxoutset", "status"],
+  ["scantxoutset", "abort"]
+]
+
+layer(methodNode({ reader: thread, wallets: true }))("the read thread", (it) => {
+  it.effect("answers as the event loop does, byte for byte", () =>
+    Effect.gen(function*() {
+      const { here, ...calls } = yield* MethodNode
+      const { lines } = yield* Effect.map(
+        logged(Effect.gen(function*() {
+          for (const [method, ...params] of QUESTIONS) {
+            const question = `${method} ${JSON.stringify(params).slice(0, 80)}`
+            assert.strictEqual(yield* outcome(calls, method, params), yield* outcome(here, method, params), question)
+          }
+          const listed: ReadonlyArray<{ readonly name: string }> = JSON.parse(
+            yield* outcome(here, "name_scan", ["", 10_000, HEX])
+          )
+          assert.lengthOf(listed, 391)
+          for (const { name } of listed.slice(0, 60)) {
+            assert.strictEqual(
+              yield* outcome(calls, "name_history", [name, HEX]),
+              yield* outcome(here, "name_history", [name, HEX])
+            )
+          }
+        })),
+        (lines) => ({ lines })
+      )
+      // Otherwise the event loop compared with itself.
+      assert.deepStrictEqual(lines, [])
+      assert.include(yield* outcome(calls, "name_scan", ["", 3]), `"ismine":false`)
+    }))
+
+  it.effect("asks the node whether its wallet owns a name", () =>
+    Effect.gen(function*() {
+      const { reader } = yield* MethodNode
+      const shown = { ...SCAN.shown, withOwner: true, room: 1_000_000 }
+      const job: ScanJob = { ...SCAN, file: reader.namesFile, list: { ...SCAN.list, count: 1_200 }, shown }
+      let asked = 0
+      const { count, pieces } = yield* reader.read(job, { owns: () => asked++ % 3 === 0 })
+      const rows: ReadonlyArray<{ readonly ismine: boolean }> = JSON.parse(Buffer.concat([...pieces]).toString())
+      assert.deepStrictEqual([asked, count], [391, 391])
+      assert.deepStrictEqual(rows.map(({ ismine }) => ismine), rows.map((_, i) => i % 3 === 0))
+    }))
+
+  it.effect("refuses an answer that has no room", () =>
+    Effect.gen(function*() {
+      const { reader } = yield* MethodNode
+      const job = { ...SCAN, file: reader.namesFile, list: { ...SCAN.list, count: 400 } }
+      const error = yield* Effect.flip(Effect.asVoid(reader.read(job)))
+      assert.deepStrictEqual([error._tag, "code" in error ? error.code : 0], ["RpcError", -7])
+    }))
+
+  it.effect("does not do a job on a file that it cannot read", () =>
+    Effect.gen(function*() {
+      const { reader } = yield* MethodNode
+      const lines = yield* logged(Effect.gen(function*() {
+        const error = yield* Effect.flip(reader.read({ ...SCAN, file: "/no/such/names.db" }))
+        assert.strictEqual(error._tag, "NotRead")
+      }))
+      assert.lengthOf(lines, 1)
+    }))
+
+  it.effect("answers from one state each, also while blocks leave the chain and return", () =>
+    Effect.gen(function*() {
+      const { chain, here, ...calls } = yield* MethodNode
+      const questions = [["name_scan", "", 10_000, HEX], ["gettxoutsetinfo"]] as const
+      const { height } = yield* chain.tip
+      const blocks = yield* Effect.forEach([0, 1, 2, 3], (n) => chain.headerAt(height - n))
+      const hashes = blocks.map((info) => info?.hash ?? assert.fail("no block"))
+      const known = questions.map(() => new Set<string>())
+      const learn = Effect.gen(function*() {
+        for (const [i, [method, ...params]] of questions.entries()) known[i]?.add(yield* stateIn(here, method, params))
+      })
+      yield* learn
+      for (const hash of hashes) {
+        yield* chain.control.invalidate(hash)
+        yield* learn
+      }
+      const [lowest = assert.fail("no block")] = hashes.slice(-1)
+      yield* chain.control.reconsider(lowest)
+      for (const hash of hashes) yield* chain.control.reconsider(hash)
+      assert.deepStrictEqual([...known].map(({ size }) => size), [5, 5])
+      const seen = questions.map(() => new Set<string>())
+      const lines = yield* logged(Effect.gen(function*() {
+        for (let round = 0; round < 6; round++) {
+          const asked = yield* Effect.fork(Effect.forEach(questions, ([method, ...params], i) =>
+            Effect.map(stateIn(calls, method, params), (answer) => {
+              assert.isTrue(known[i]?.has(answer), `${method} mixes states: ${answer.slice(0, 200)}`)
+              seen[i]?.add(answer)
+            }), { concurrency: 2, discard: true }))
+          // The blocks leave or return while the thread reads, before it begins, or when it is done.
+          for (let turn = 0; turn < round; turn++) {
+            yield* turnOfEventLoop
+          }
+          yield* round % 2 === 0 ? chain.control.invalidate(lowest) : chain.control.reconsider(lowest)
+          yield* Fiber.join(asked)
+        }
+      }))
+      assert.deepStrictEqual(lines, [])
+      for (const { size } of seen) {
+        assert.isAbove(size, 1, "the chain did not move meanwhile")
+      }
+    }))
+})
+
+describe("a read thread", () => {
+  const withReader = <A, E>(
+    options: Partial<Reader.ReadThreadOptions>,
+    use: (reader: typeof Reader.ReadThread.Service) => Effect.Effect<A, E, Scope.Scope>
+  ) =>
+    Effect.scoped(Effect.flatMap(Reader.ReadThread, use)).pipe(
+      Effect.provide(Reader.layer({ namesFile: "names.db", ...options }))
+    )
+
+  const BEGINS = "parentPort.postMessage({ type: 'begun', id: message.id });"
+  const FINDS = "parentPort.postMessage({ type: 'found', id: message.id, reading: { pieces: [], count: 7 } })"
+
+  it.live("that dies fails its jobs, and is replaced after a pause", () =>
+    Effect.gen(function*() {
+      let launched = 0
+      const launch = () => program(launched++ === 0 ? "process.exit(3)" : BEGINS + FINDS)()
+      const lines = yield* logged(withReader({ launch, pause: 50 }, (reader) =>
+        Effect.gen(function*() {
+          const lost = yield* Effect.all([Effect.flip(reader.read(SCAN)), Effect.flip(reader.read(SCAN))], {
+            concurrency: 2
+          })
+          assert.deepStrictEqual(lost.map(({ _tag }) => _tag), ["NotRead", "NotRead"])
+          // Within the pause no other one is started.
+          assert.strictEqual((yield* Effect.flip(reader.read(SCAN)))._tag, "NotRead")
+          assert.strictEqual(launched, 1)
+          yield* eventually("another thread answers", Effect.isSuccess(reader.read(SCAN)))
+          assert.strictEqual(launched, 2)
+        })))
+      assert.isTrue(lines.every((line) => line.startsWith("the read thread did not do a job")), lines.join())
+    }))
+
+  it.live("that is refused by the system fails a job", () =>
+    withReader({
+      launch: () => {
+        throw new Error("no more threads")
+      }
+    }, (reader) =>
+      Effect.gen(function*() {
+        assert.strictEqual((yield* Effect.flip(reader.read(SCAN)))._tag, "NotRead")
+      })))
+
+  it.live("drops the job of a caller that left", () =>
+    Effect.gen(function*() {
+      const told = new Int32Array(new SharedArrayBuffer(4))
+      const launch = program(
+        `if (message.type === "cancel") new Int32Array(workerData)[0] = 1; else { ${BEGINS} }`,
+        told.buffer
+      )
+      yield* withReader({ launch }, (reader) =>
+        Effect.gen(function*() {
+          const scope = yield* Scope.make()
+          yield* Scope.extend(reader.begin(SCAN), scope)
+          assert.strictEqual(Atomics.load(told, 0), 0)
+          yield* Scope.close(scope, Exit.void)
+          yield* eventually("the thread is told", () => Atomics.load(told, 0) === 1)
+        }))
+    }))
+
+  it.live("ends when it has had no job for a while, and starts again for the next one", () =>
+    Effect.gen(function*() {
+      let launched = 0
+      let ended = 0
+      const launch = () => {
+        launched++
+        return program(BEGINS + FINDS)().on("exit", () => void ended++)
+      }
+      yield* withReader({ launch, idle: 1 }, (reader) =>
+        Effect.gen(function*() {
+          assert.strictEqual((yield* reader.read(SCAN)).count, 7)
+          yield* eventually("the thread ends", () => ended === 1)
+          assert.strictEqual((yield* reader.read(SCAN)).count, 7)
+          assert.strictEqual(launched, 2)
+        }))
+      assert.strictEqual(ended, 2)
+    }))
+
+  it.live("ends with the node: a running job fails as other calls do", () =>
+    Effect.gen(function*() {
+      let ended = 0
+      const launch = () => program(BEGINS)().on("exit", () => void ended++)
+      const scope = yield* Scope.make()
+      const context = yield* Scope.extend(Layer.build(Reader.layer({ namesFile: "names.db", launch })), scope)
+      const reader = yield* Effect.provide(Reader.ReadThread, context)
+      const running = yield* Effect.fork(Effect.flip(reader.read(SCAN)))
+      yield* Effect.scoped(reader.begin(SCAN))
+      yield* inTime(Scope.close(scope, Exit.void), "the thread ends")
+      const error = yield* Fiber.join(running)
+      assert.deepStrictEqual([error._tag, error.message, ended], ["RpcError", "Shutting down", 1])
+      assert.strictEqual((yield* Effect.flip(reader.read(SCAN))).message, "Shutting down")
+    }))
+
+  it.live("takes a bounded number of jobs", () =>
+    withReader({ launch: program(BEGINS) }, (reader) =>
+      Effect.gen(function*() {
+        for (let job = 0; job < 32; job++) yield* reader.begin(SCAN)
+        assert.strictEqual((yield* Effect.flip(reader.begin(SCAN)))._tag, "NotRead")
+      })))
+})

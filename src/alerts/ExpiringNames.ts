@@ -32,8 +32,13 @@ export type Whose =
   | { readonly of: "owner"; readonly script: Bytes }
   /** These names, of any owner. */
   | { readonly of: "names"; readonly names: ReadonlyArray<Bytes> }
-  /** Names of the loaded wallets, watched names, or both. */
-  | { readonly of: "subjects"; readonly mine: boolean; readonly watched: boolean }
+  /** Names of the loaded wallets, watched names, or both. `wants` chooses among them before the limit counts. */
+  | {
+    readonly of: "subjects"
+    readonly mine: boolean
+    readonly watched: boolean
+    readonly wants?: ((record: ExpiringRecord) => boolean) | undefined
+  }
 
 export interface ExpiringQuery {
   /** Blocks within which the names expire. */
@@ -214,9 +219,10 @@ const make = (
             if (record !== undefined) first.add(record)
           }
         } else {
+          const { wants } = whose
           for (const record of yield* subjects(whose)) {
             if (first.isFull || blocksToExpiry(record, clock) > blocks) break
-            first.add(record)
+            if (wants === undefined || wants(record)) first.add(record)
           }
         }
         return { ...first.page(), clock }

@@ -19,8 +19,8 @@ const step = FastCheck.oneof(
   FastCheck.constant({ type: "list" } as const)
 )
 
-/** The lists over names.db, and the names that they read. */
-const listsOver = (
+/** The service over names.db; `read` gets the names that it reads. */
+const namesOver = (
   db: typeof NameDb.Service,
   watch: typeof WatchList.WatchList.Service,
   read: Array<string> = [],
@@ -39,14 +39,16 @@ const listsOver = (
         }
       }))
     )
-  ).pipe(Effect.map((context) => {
-    const { list } = Context.get(context, ExpiringNames.ExpiringNames)
-    return Effect.map(
+  ).pipe(Effect.map((context) => Context.get(context, ExpiringNames.ExpiringNames)))
+
+/** The lists over names.db, and the names that they read. */
+const listsOver = (...parts: Parameters<typeof namesOver>) =>
+  Effect.map(namesOver(...parts), ({ list }) =>
+    Effect.map(
       list({ blocks: 30, whose: WATCHED, limit: 100 }),
       ({ names }) =>
         names.map(({ left, record: { height, name } }) => `${Buffer.from(name).toString()} ${height} ${left}`)
-    )
-  }))
+    ))
 
 describe("ExpiringNames", () => {
   it.effect.prop("lists watched names as if it read them all, over blocks, rewinds and changes of the list", {
@@ -96,6 +98,30 @@ describe("ExpiringNames", () => {
         assert.deepStrictEqual(yield* readFor, ["d/a", "d/b", "d/c", "d/none"])
         for (let height = 2; height < 20; height++) yield* db.follower.apply([blockAt(height)])
         assert.deepStrictEqual(yield* readFor, ["d/a", "d/b", "d/c", "d/none"])
+      })
+    ))
+
+  it.scoped("chooses among own and watched names before it counts them", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const watch = yield* Effect.provide(WatchList.WatchList, WatchList.layerMemory)
+        const rand = Uint8Array.of(1)
+        const registered = (name: string): Operation => ({ name: text(name), rand })
+        yield* db.follower.apply([
+          blockAt(0),
+          blockAt(1, [registered("d/a")]),
+          blockAt(2, [registered("d/b")]),
+          blockAt(3, [registered("d/c")])
+        ])
+        yield* watch.add(["d/a", "d/b", "d/c"].map(text))
+        const { list } = yield* namesOver(db, watch)
+        const wants = ({ name }: { readonly name: Uint8Array }) => !Buffer.from(name).equals(text("d/a"))
+        const page = (cursor?: string) => list({ blocks: 30, whose: { ...WATCHED, wants }, limit: 1, cursor })
+        const first = yield* page()
+        assert.deepStrictEqual(first.names.map(({ record: { name } }) => name), [text("d/b")])
+        const second = yield* page(first.next)
+        assert.deepStrictEqual(second.names.map(({ record: { name } }) => name), [text("d/c")])
+        assert.isUndefined(second.next)
       })
     ))
 

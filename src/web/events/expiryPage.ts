@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { createHash } from "node:crypto"
-import { byExpiry, type ExpiringName } from "../../alerts/expiring.ts"
+import { byExpiry, type ExpiringRecord } from "../../alerts/expiring.ts"
 import { ExpiringNames, type Whose } from "../../alerts/ExpiringNames.ts"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import { Chain } from "../../chain/Chain.ts"
@@ -49,15 +49,16 @@ const refused = (status: 400 | 503, error: string): PageAnswer => ({
 const isKnown = (tag: string, { ifNoneMatch }: Pick<PageRequest, "ifNoneMatch">): boolean =>
   ifNoneMatch !== undefined && ifNoneMatch.split(",").some((each) => ["*", tag, `W/${tag}`].includes(each.trim()))
 
+const isWanted = ({ names, owners }: CalendarQuery, { address, name }: ExpiringRecord): boolean =>
+  (names === undefined || names.some((wanted) => equal(wanted, name))) &&
+  (owners === undefined || owners.some((owner) => equal(owner, address)))
+
 /** The lists of names that have all names of the calendar. */
-const sourcesOf = ({ mine, names, owners = [], watched }: CalendarQuery): ReadonlyArray<Whose> => {
-  if (mine || watched) return [{ of: "subjects", mine, watched }]
+const sourcesOf = (query: CalendarQuery): ReadonlyArray<Whose> => {
+  const { mine, names, owners = [], watched } = query
+  if (mine || watched) return [{ of: "subjects", mine, watched, wants: (record) => isWanted(query, record) }]
   return names === undefined ? owners.map((script) => ({ of: "owner", script })) : [{ of: "names", names }]
 }
-
-const isWanted = ({ names, owners }: CalendarQuery, { record }: ExpiringName): boolean =>
-  (names === undefined || names.some((name) => equal(name, record.name))) &&
-  (owners === undefined || owners.some((owner) => equal(owner, record.address)))
 
 /** The calendar's version: equal for equal calendars. The texts follow from these facts and the program's version. */
 const tagOf = (entries: ReadonlyArray<CalendarName>, hash: Bytes): string => {
@@ -95,7 +96,7 @@ export const expiryPage: Effect.Effect<PageHandler, never, Chain | ExpiringNames
         for (const whose of sourcesOf(query)) {
           const { names } = yield* expiring.list({ blocks: WHOLE_LIFE, whose, limit: MOST_NAMES })
           for (const each of names) {
-            if (!isWanted(query, each)) continue
+            if (!isWanted(query, each.record)) continue
             const { address, name } = each.record
             const mine = expiring.isMine(address)
             found.set(nameKey(name), { ...each, mine, renewed: mine && expiring.isRenewed(name) })

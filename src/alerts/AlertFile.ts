@@ -2,10 +2,11 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import { basename } from "node:path"
 import { LONGEST_WATCHED } from "../config/alertSettings.ts"
 import { CommitSignal } from "../names/CommitSignal.ts"
 import { type Bytes, fromHex, toHex } from "../protocol/bytes.ts"
-import type { DataHealth } from "../storage/DataHealth.ts"
+import { DataHealth } from "../storage/DataHealth.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { readJsonFile, writeJsonFile } from "./jsonFile.ts"
 import type { MailQueue } from "./mail/mailQueue.ts"
@@ -27,7 +28,7 @@ export class AlertFile extends Context.Tag("svcd/AlertFile")<AlertFile, {
   readonly isSaved: () => boolean
   /** Changes the state, then stores it. If it cannot be stored, it counts anyway, and the next change stores it too. */
   readonly change: (change: (state: AlertState) => AlertState) => Effect.Effect<void, StorageFailure>
-  /** Returns what ends with the next change of the state. */
+  /** Returns what ends with the next change of the state, whether it could be stored or not. */
   readonly changed: () => Effect.Effect<void>
 }>() {}
 
@@ -88,13 +89,14 @@ const EMPTY: typeof Content.Type = { version: 1, told: [], mail: [] }
 const REMEDY =
   "the last notices before names expire come again, and mail that waited is lost; look at svcd-cli expiring"
 
-/** Opens the file. One that cannot be read is logged, and replaced with the next change: notices may come again. */
+/** Opens the file. Without one that can be read, notices may come again: the node does not end for that. */
 const make = (filename: string): Effect.Effect<typeof AlertFile.Service, never, DataHealth> =>
   Effect.gen(function*() {
+    const health = yield* DataHealth
     const read = yield* Effect.catchAll(
-      readJsonFile({ path: filename, schema: Content, empty: EMPTY, remedy: REMEDY }),
+      readJsonFile({ path: filename, schema: Content, empty: EMPTY, remedy: REMEDY, ifUnreadable: "aside" }),
       ({ message: reason }) =>
-        Effect.as(Effect.logError("notices of names that expire may come again", { reason }), EMPTY)
+        Effect.as(health.notice({ what: basename(filename), reason: `${reason}: ${REMEDY}` }), EMPTY)
     )
     const commits = new CommitSignal()
     const oneAtATime = (yield* Effect.makeSemaphore(1)).withPermits(1)
@@ -109,9 +111,13 @@ const make = (filename: string): Effect.Effect<typeof AlertFile.Service, never, 
           const { mail, told } = change(state)
           state = { told: told.slice(-MOST_TOLD), mail }
           isSaved = false
-          yield* writeJsonFile(filename, Content, { version: 1, ...state })
-          isSaved = true
-          commits.tell()
+          yield* Effect.ensuring(
+            Effect.tap(
+              writeJsonFile(filename, Content, { version: 1, ...state }),
+              () => Effect.sync(() => void (isSaved = true))
+            ),
+            Effect.sync(() => commits.tell())
+          )
         })).pipe(Effect.uninterruptible)
     })
   })

@@ -70,7 +70,14 @@ const make = (
   Effect.gen(function*() {
     const read = filename === undefined
       ? EMPTY_FILE
-      : yield* readJsonFile({ path: filename, schema: WatchFile, empty: EMPTY_FILE, remedy: REMEDY })
+      : yield* readJsonFile({
+        path: filename,
+        schema: WatchFile,
+        empty: EMPTY_FILE,
+        remedy: REMEDY,
+        // The node would watch nothing, and say so to an operator who does not look.
+        ifUnreadable: "fail"
+      })
     const fixed = keyed(configured)
     const commits = new CommitSignal()
     const oneAtATime = (yield* Effect.makeSemaphore(1)).withPermits(1)

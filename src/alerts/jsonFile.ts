@@ -45,27 +45,34 @@ export interface JsonFile<A> {
   readonly empty: A
   /** What is lost with the file, and what the operator does about it: a sentence. */
   readonly remedy: string
+  /**
+   * What happens to a file that the system does not let the node read: the node fails, or goes on without the file, which is
+   * put aside like a damaged one.
+   */
+  readonly ifUnreadable: "fail" | "aside"
 }
 
 /**
- * Reads a file. A damaged one is renamed to a name that is free, and counts as empty. While such a file is there, `/health` and
- * getcheckinfo show the damage, also after a restart: the lost entries are still missing.
+ * Reads a file. A damaged one is renamed to a name that is free, and counts as empty. While such a file is there, `/health`,
+ * getcheckinfo and `svcd-cli doctor` show the damage, also after a restart: the lost entries are still missing.
  */
 export const readJsonFile = <A>(
-  { empty, path, remedy, schema }: JsonFile<A>
+  { empty, ifUnreadable, path, remedy, schema }: JsonFile<A>
 ): Effect.Effect<A, StorageFailure, DataHealth> =>
   Effect.gen(function*() {
     const health = yield* DataHealth
     const name = basename(path)
-    const whole = yield* io({ file: path, doing: "reading" }, () => readFile(path, "utf8")).pipe(
-      Effect.catchIf(({ reason }) => reason === "ENOENT", () => Effect.succeed(undefined))
+    const found = yield* io({ file: path, doing: "reading" }, () => readFile(path, "utf8")).pipe(
+      Effect.map((whole) => {
+        const { checksum, text } = checkText(whole)
+        return checksum === "wrong" ? Option.none<A>() : Schema.decodeUnknownOption(schema)(text)
+      }),
+      Effect.catchIf(({ reason }) => reason === "ENOENT", () => Effect.succeed(Option.some(empty))),
+      Effect.catchIf(
+        () => ifUnreadable === "aside",
+        ({ message: reason }) => Effect.as(Effect.logError("a file cannot be read", { reason }), Option.none<A>())
+      )
     )
-    const { checksum, text } = whole === undefined ? { checksum: "none", text: "" } : checkText(whole)
-    const found = whole === undefined
-      ? Option.some(empty)
-      : checksum === "wrong"
-      ? Option.none()
-      : Schema.decodeUnknownOption(schema)(text)
     if (Option.isNone(found)) {
       const aside = freeName(path, yield* putAside(path))
       if (aside === undefined) {
@@ -77,16 +84,16 @@ export const readJsonFile = <A>(
       }
       yield* io({ file: path, doing: "putting aside" }, () => rename(path, aside))
       yield* health.damaged(name)
-      yield* Effect.logError("a file is damaged: it was renamed, and the node goes on without it", {
+      yield* Effect.logError("a file is damaged or unreadable: it was renamed, and the node goes on without it", {
         file: path,
         renamed: aside
       })
     }
     const kept = yield* putAside(path)
     if (kept.length > 0) {
-      const reason = `was damaged and is kept as ${
+      const reason = `was damaged or unreadable and is kept as ${
         kept.slice(0, MOST_SHOWN).join(", ")
-      }: ${remedy}; then move the damaged file away and restart`
+      }: ${remedy}; then move that file away and restart`
       yield* Effect.asVoid(health.notice({ what: name, reason }))
     }
     return Option.getOrElse(found, () => empty)

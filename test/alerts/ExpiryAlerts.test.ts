@@ -155,6 +155,8 @@ describe("runExpiryAlerts", () => {
       Effect.gen(function*() {
         yield* watch.add([text("d/a")])
         mkdirSync(filename)
+        // No draft of the file can be written.
+        mkdirSync(`${filename}.new`)
         for (let i = 0; i < 20; i++) yield* block
         yield* Effect.scoped(Effect.gen(function*() {
           yield* run

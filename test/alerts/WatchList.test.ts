@@ -77,7 +77,7 @@ describe("WatchList", () => {
           // After a restart too: the names are still missing.
           assert.match(
             (yield* reasons).join(),
-            /^watched.json was damaged and is kept as watched.json.damaged: the names that/
+            /^watched.json was damaged or unreadable and is kept as watched.json.damaged: the names that/
           )
         }))
       // Damage of today does not replace what was kept.

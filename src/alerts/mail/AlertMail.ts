@@ -49,6 +49,19 @@ export interface AlertMailOptions {
   readonly send: (mail: OutgoingMail) => Effect.Effect<MailOutcome>
 }
 
+/**
+ * Time for an attempt, from the connection to the server's last word. Each step has a limit of its own; a server that sends a
+ * byte now and then, or takes its time in each step, could otherwise hold the mail of its address for hours.
+ */
+const ATTEMPT_MINUTES = 5
+
+/** An attempt took too long. Whether the server has taken the mail is not known. */
+export class AlertMailTimedOut extends Schema.TaggedError<AlertMailTimedOut>()("AlertMailTimedOut", {}) {
+  override get message(): string {
+    return `the server was not done after ${ATTEMPT_MINUTES} minutes, and the connection was closed`
+  }
+}
+
 /** No mail is configured. */
 export class NoAlertMail extends Schema.TaggedError<NoAlertMail>()("NoAlertMail", {}) {
   override get message(): string {
@@ -80,15 +93,28 @@ const HEALTH = "alert mail"
 const newId = Effect.sync(() => randomBytes(16).toString("hex"))
 
 const make = (
-  { addresses, send }: AlertMailOptions
+  { addresses, send: sendAtAll }: AlertMailOptions
 ): Effect.Effect<typeof AlertMail.Service, never, AlertFile | DataHealth> =>
   Effect.gen(function*() {
+    const send = (mail: OutgoingMail): Effect.Effect<MailOutcome> =>
+      sendAtAll(mail).pipe(
+        Effect.timeoutFail({ duration: `${ATTEMPT_MINUTES} minutes`, onTimeout: () => new AlertMailTimedOut() }),
+        Effect.catchTag(
+          "AlertMailTimedOut",
+          ({ message: answer }) => Effect.succeed({ isAccepted: false, answer })
+        )
+      )
     const file = yield* AlertFile
     const health = yield* DataHealth
     const tests = yield* Effect.makeSemaphore(1)
 
     const queues = (): ReadonlyArray<MailQueue> => queuesOf(file.current().mail, addresses)
-    const count = Effect.sync(() => alertMailsWaiting.set(mailsIn(queues())))
+    /** Keeps the metric like the queues: notices come also while a server keeps a mail waiting. */
+    const counting = Effect.forever(Effect.suspend(() => {
+      const changed = file.changed()
+      alertMailsWaiting.set(mailsIn(queues()))
+      return changed
+    }))
 
     const become = (to: string, change: (queue: MailQueue) => MailQueue): Effect.Effect<void, StorageFailure> =>
       file.change(({ mail, told }) => ({ told, mail: replaced(queuesOf(mail, addresses), to, change) }))
@@ -172,8 +198,7 @@ const make = (
               Effect.logError("alert mail waits: a file of the node cannot be written", { reason: message }),
               Effect.sleep(DISK_PAUSE)
             )
-          ),
-          Effect.zipLeft(count)
+          )
         )
       )
     }
@@ -187,10 +212,10 @@ const make = (
 
     return AlertMail.of({
       queued: (before, notices) => withNotices(queuesOf(before, addresses), notices),
-      run: Effect.forEach(addresses, (to) => Effect.forkScoped(worker(to)), { discard: true }).pipe(
-        Effect.zipRight(count),
-        Effect.annotateLogs("subsystem", "names")
-      ),
+      run: Effect.forEach([counting, ...addresses.map(worker)], (each) => Effect.forkScoped(each), { discard: true })
+        .pipe(
+          Effect.annotateLogs("subsystem", "names")
+        ),
       test: tests.withPermits(1)(test)
     })
   })

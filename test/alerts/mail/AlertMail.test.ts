@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Logger, Queue, Random, TestClock } from "effect"
-import { readFileSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as AlertFile from "../../../src/alerts/AlertFile.ts"
 import * as AlertMail from "../../../src/alerts/mail/AlertMail.ts"
@@ -182,6 +182,76 @@ describe("AlertMail", () => {
         const tested = yield* Effect.fork(test)
         for (const outcome of [TAKEN, LATER]) yield* (yield* next).answer(outcome)
         assert.deepStrictEqual(yield* tested, [{ address: A, ...TAKEN }, { address: "b@x.example", ...LATER }])
+      })
+    ))
+
+  it.scoped("ends an attempt that takes too long, and sends the same mail again", () =>
+    inDirectory((filename) =>
+      Effect.gen(function*() {
+        const failed = alertMails.of("failed").value()
+        const { give, logged, next, test, waiting } = yield* runOf(filename)
+        yield* give("d/a")
+        const first = yield* next
+        yield* asleepFor(300_000)
+        yield* TestClock.adjust("299 seconds")
+        assert.strictEqual(alertMails.of("failed").value(), failed)
+        yield* TestClock.adjust("1 second")
+        yield* asleepFor(5_000)
+        assert.strictEqual(alertMails.of("failed").value(), failed + 1)
+        assert.include(logged.find((line) => line.includes("tried again")), "not done after 5 minutes")
+        assert.strictEqual(yield* waiting, 0)
+        yield* TestClock.adjust("5 seconds")
+        const again = yield* next
+        assert.strictEqual(idOf(again), idOf(first))
+        yield* again.answer(TAKEN)
+        const tested = yield* Effect.fork(test)
+        yield* next
+        yield* asleepFor(300_000)
+        yield* TestClock.adjust("5 minutes")
+        assert.match((yield* tested)[0]?.answer ?? "", /not done after 5 minutes/)
+      })
+    ))
+
+  it.scoped("counts what waits while a server keeps a mail waiting, also if the disk takes no file", () =>
+    inDirectory((filename) =>
+      Effect.gen(function*() {
+        const { give, next } = yield* runOf(filename)
+        yield* give("d/a")
+        yield* next
+        yield* eventually("one is being sent", () => alertMailsWaiting.value() === 1)
+        yield* give("d/b")
+        yield* eventually("another one gathers", () => alertMailsWaiting.value() === 2)
+      })
+    ).pipe(
+      Effect.zipRight(inDirectory((filename) =>
+        Effect.gen(function*() {
+          const { give } = yield* runOf(filename)
+          mkdirSync(`${filename}.new`)
+          yield* Effect.flip(give("d/a"))
+          yield* eventually("it waits", () => alertMailsWaiting.value() === 1)
+        })
+      ))
+    ))
+
+  it.scoped("goes on without a file that it cannot read, keeps it, and tells the operator", () =>
+    inDirectory((filename) =>
+      Effect.gen(function*() {
+        mkdirSync(filename)
+        writeFileSync(join(filename, "mark"), "")
+        yield* Effect.scoped(Effect.gen(function*() {
+          const { give, next } = yield* runOf(filename)
+          yield* give("d/a")
+          assert.deepStrictEqual(namesOf(yield* next), ["d/a"])
+        }))
+        assert.isTrue(existsSync(join(`${filename}.damaged`, "mark")))
+        // After a restart too.
+        const { health } = yield* runOf(filename)
+        const [notice] = yield* health.notices
+        assert.strictEqual(notice?.what, "alerts.json")
+        assert.include(
+          notice?.reason,
+          "is kept as alerts.json.damaged: the last notices before names expire come again"
+        )
       })
     ))
 

@@ -72,6 +72,12 @@ export class ExpiringNames extends Context.Tag("svcd/ExpiringNames")<ExpiringNam
 
 const NO_RECORDS: ReadonlyArray<ExpiringRecord> = []
 
+/** A watched name, and its record if it was ever registered. */
+interface WatchedRecord {
+  readonly name: Bytes
+  readonly record: ExpiringRecord | undefined
+}
+
 /** The keys of the lists of names that wallets renew. A list is replaced with each change. */
 const renewedKeys = new WeakMap<ReadonlyArray<Bytes>, ReadonlySet<NameKey>>()
 
@@ -110,7 +116,8 @@ const make = (
     let watched: {
       readonly count: number
       readonly version: number
-      readonly found: ReadonlyMap<NameKey, ExpiringRecord | undefined>
+      readonly found: ReadonlyMap<NameKey, WatchedRecord>
+      /** The first to expire first. */
       readonly records: ReadonlyArray<ExpiringRecord>
     } | undefined
 
@@ -123,29 +130,37 @@ const make = (
           : Effect.succeed(known)
       })
 
-    /** The records of the watched names. After a block, only those that the block or the list changed are read. */
+    /** The records of the watched names, the first to expire first. After a block, only those that it changed are read. */
     const watchedRecords = Effect.gen(function*() {
+      const before = watched
       const { count } = commits
       const version = watch.version()
-      if (watched?.count === count && watched.version === version) return watched.records
-      const touched = watched === undefined ? "all" : commits.touchedBehind(watched.count)
-      const before = watched?.found
-      const found = new Map<NameKey, ExpiringRecord | undefined>()
-      let isChanged = before === undefined || watched?.version !== version
-      for (const { name } of watch.names()) {
-        const key = nameKey(name)
-        if (before?.has(key) === true && touched !== "all" && !touched.has(key)) {
-          found.set(key, before.get(key))
-          continue
-        }
-        const record = yield* recordOf(name)
-        found.set(key, record)
-        isChanged = true
-      }
-      // The same list as before where nothing is different: it need not be sorted again.
-      const records = !isChanged && watched !== undefined
-        ? watched.records
-        : [...found.values()].filter((record) => record !== undefined)
+      if (before?.count === count && before.version === version) return before.records
+      const touched = before === undefined ? "all" : commits.touchedBehind(before.count)
+      const isKnown = (key: NameKey): boolean =>
+        before?.found.has(key) === true && touched !== "all" && !touched.has(key)
+      const wanted = before?.version === version && touched !== "all"
+        ? [...touched].flatMap((key) => before.found.get(key) ?? [])
+        : watch.names().filter(({ name }) => !isKnown(nameKey(name)))
+      const fresh: Array<WatchedRecord> = []
+      for (const { name } of wanted) fresh.push({ name, record: yield* recordOf(name) })
+      const found = before?.version === version
+        ? new Map(before.found)
+        : new Map(
+          watch.names().flatMap(({ name }) => {
+            const known = before?.found.get(nameKey(name))
+            return known === undefined ? [] : [[nameKey(name), known] as const]
+          })
+        )
+      for (const each of fresh) found.set(nameKey(each.name), each)
+      const kept = new Set([...found.values()].map(({ record }) => record))
+      const records = fresh.length === 0 && before?.version === version
+        ? before.records
+        // In their order but for the fresh ones, so that to sort them takes little.
+        : [
+          ...(before?.records ?? []).filter((record) => kept.has(record)),
+          ...fresh.flatMap(({ record }) => record ?? [])
+        ].sort(byExpiry)
       watched = { count, version, found, records }
       return records
     })
@@ -178,6 +193,10 @@ const make = (
         const isKnown = sources.length === sorted.sources.length &&
           sources.every((source, i) => source === sorted.sources[i])
         if (isKnown) return sorted.records
+        if (sources.every((source) => source === records || source.length === 0)) {
+          sorted = { sources, records }
+          return records
+        }
         const found = new Map<NameKey, ExpiringRecord>()
         for (const record of sources.flat()) {
           const key = nameKey(record.name)

@@ -19,8 +19,12 @@ const arrived = (height: number): void => {
   if (times.length === readers) process.send?.({ height, times })
 }
 
+/** The beginning of an event: its id is a cursor with a version. */
+const EVENT = "\nid: a"
+
 for (let i = 0; i < readers; i++) {
   let events = 0
+  let end = ""
   let last = -1
   let isOpen = false
   const socket = connect(port, "127.0.0.1")
@@ -35,7 +39,10 @@ for (let i = 0; i < readers; i++) {
       if (++connected === readers) process.send?.({ connected })
     }
     if (wanted < Infinity) {
-      events += text.split("\nid: ").length - 1
+      // The beginning of an event may be in two pieces.
+      const joined = end + text
+      end = joined.slice(1 - EVENT.length)
+      events += joined.split(EVENT).length - 1
       if (events >= wanted) process.send?.({ events, at: now() })
     }
     const at = text.lastIndexOf("\"hash\":\"")

@@ -7,21 +7,20 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { ExpiringNames } from "../../src/alerts/ExpiringNames.ts"
 import { Budget, MemoryBudget } from "../../src/base/MemoryBudget.ts"
-import { paramsOf } from "../../src/consensus/params.ts"
 import { Health } from "../../src/http/health.ts"
 import * as Pages from "../../src/http/Pages.ts"
 import * as RpcServer from "../../src/http/RpcServer.ts"
 import { BEGINNING } from "../../src/names/events/EventCursor.ts"
 import { NameEvents } from "../../src/names/events/NameEvents.ts"
 import * as NameDb from "../../src/names/NameDb.ts"
-import { networks } from "../../src/protocol/networks.ts"
 import * as Dispatch from "../../src/rpc/Dispatch.ts"
 import * as Lifecycle from "../../src/rpc/Lifecycle.ts"
 import { NodeOptions } from "../../src/rpc/NodeOptions.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 import { eventsPage } from "../../src/web/events/eventsPage.ts"
-import { ownCpuSeconds } from "./cpuTime.ts"
+import { cpuSecondsOf, ownCpuSeconds } from "./cpuTime.ts"
 import { BenchChain } from "./eventLog.ts"
+import { indexed } from "./nameDb.ts"
 
 /** Readers that wait for a block, and blocks. */
 const READERS = 1_000
@@ -31,13 +30,6 @@ const BLOCKS = 50
 const PAUSE = 300
 
 const now = (): number => performance.timeOrigin + performance.now()
-
-/** Waits until the search indexes are built: they take the time of the process too. */
-export const indexed = Effect.gen(function*() {
-  const { find } = yield* NameDb.NameDb
-  const clock = { tipHeight: 0, params: paramsOf(networks.mainnet) }
-  while ((yield* find({ changedSince: 1 }, { clock, limit: 1 })).indexed < 1) yield* Effect.sleep("100 millis")
-})
 
 /** Reads all events of the log, page by page. */
 const replay = (chain: BenchChain) =>
@@ -152,7 +144,8 @@ const follow = (chain: BenchChain, port: number) =>
     while ((yield* told(child)).connected === undefined);
     const megabytes = memory() - before
     const delays: Array<number> = []
-    const began = ownCpuSeconds()
+    const [began, readersBegan] = [ownCpuSeconds(), cpuSecondsOf(child.pid)]
+    const aBlock = (seconds: number): number => Math.round((1000 * seconds) / BLOCKS)
     for (let i = 0; i < BLOCKS; i++) {
       const block = chain.next()
       yield* follower.apply([block])
@@ -168,7 +161,8 @@ const follow = (chain: BenchChain, port: number) =>
       megabytes: Math.round(megabytes),
       p50Milliseconds: percentileOf(delays, 0.5),
       p99Milliseconds: percentileOf(delays, 0.99),
-      cpuMillisecondsABlock: Math.round((1000 * (ownCpuSeconds() - began)) / BLOCKS)
+      cpuMillisecondsABlock: aBlock(ownCpuSeconds() - began),
+      readersCpuMillisecondsABlock: aBlock(cpuSecondsOf(child.pid) - readersBegan)
     }
   }))
 

@@ -12,8 +12,8 @@ import * as DataHealth from "../../src/storage/DataHealth.ts"
 import { Cluster } from "../postgres/Cluster.ts"
 import { cpuSecondsOf, ownCpuSeconds } from "./cpuTime.ts"
 import { BenchChain } from "./eventLog.ts"
-import { indexed, serve } from "./events.ts"
-import { nameOf } from "./nameDb.ts"
+import { serve } from "./events.ts"
+import { indexed, nameOf } from "./nameDb.ts"
 
 /** Blocks at the tip, and milliseconds between two. */
 const BLOCKS = 50

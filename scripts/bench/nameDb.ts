@@ -1,16 +1,20 @@
 import { Effect, Layer, Logger } from "effect"
-import { mkdtempSync, rmSync, statSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { ConnectedBlock } from "../../src/chain/write/Follower.ts"
+import { paramsOf } from "../../src/consensus/params.ts"
 import type { NameEffect } from "../../src/consensus/view.ts"
+import { LATEST_MIGRATION } from "../../src/names/migrations.ts"
 import * as NameDb from "../../src/names/NameDb.ts"
 import { scriptOf } from "../../src/protocol/address.ts"
 import { decodeBlock } from "../../src/protocol/block.ts"
 import { hash160, sha256 } from "../../src/protocol/hash.ts"
-import { regtest } from "../../src/protocol/networks.ts"
+import { networks, regtest } from "../../src/protocol/networks.ts"
 import { makeTransaction } from "../../src/protocol/transaction.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
+import type { StorageFailure } from "../../src/storage/errors.ts"
+import { benchCache } from "../../test/support/shapedFile.ts"
 
 /** Names that change in one block, and blocks that are connected at once. */
 export const NAMES_PER_BLOCK = 20
@@ -106,6 +110,46 @@ export const importNames = (count: number) =>
     }
     return seconds
   })
+
+/** Waits until the search indexes are built: they take the time of the process too. */
+export const indexed = Effect.gen(function*() {
+  const { find } = yield* NameDb.NameDb
+  const clock = { tipHeight: 0, params: paramsOf(networks.mainnet) }
+  while ((yield* find({ changedSince: 1 }, { clock, limit: 1 })).indexed < 1) yield* Effect.sleep("100 millis")
+})
+
+/** To be raised with each change of `blockOf`. */
+const GENERATOR = 1
+
+/**
+ * A `names.db` of `importNames` with its search indexes, for measurements that only read. It is made once, which takes some
+ * minutes, and kept beside the generated chains.
+ */
+export const keptNames = async (names: number): Promise<string> => {
+  const directory = join(benchCache(), `names-${GENERATOR}-${LATEST_MIGRATION}-${names}`)
+  if (!existsSync(directory)) {
+    const draft = `${directory}.${process.pid}`
+    mkdirSync(draft, { recursive: true })
+    try {
+      await Effect.runPromise(
+        Effect.zipRight(importNames(names), indexed).pipe(
+          Effect.provide(openNames(join(draft, "names.db")))
+        )
+      )
+      renameSync(draft, directory)
+    } finally {
+      rmSync(draft, { recursive: true, force: true })
+    }
+  }
+  return join(directory, "names.db")
+}
+
+/** names.db as a node opens it, without its log. */
+export const openNames = (filename: string): Layer.Layer<NameDb.NameDb, StorageFailure> =>
+  NameDb.layer({ filename, pageSize: 4096 }).pipe(
+    Layer.provide(DataHealth.layer),
+    Layer.provide(Logger.remove(Logger.defaultLogger))
+  )
 
 /** Every so many of the names, in a shuffled order. */
 const sample = (names: number, size: number, offset: number): ReadonlyArray<Uint8Array> =>

@@ -1,12 +1,11 @@
-import { Effect, Layer, Logger } from "effect"
+import { Effect } from "effect"
 import { mkdtempSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { paramsOf } from "../../src/consensus/params.ts"
 import * as NameDb from "../../src/names/NameDb.ts"
 import { networks } from "../../src/protocol/networks.ts"
-import * as DataHealth from "../../src/storage/DataHealth.ts"
-import { importNames, nameOf, NAMES_PER_BLOCK } from "./nameDb.ts"
+import { importNames, nameOf, NAMES_PER_BLOCK, openNames } from "./nameDb.ts"
 
 /** Searches of a kind that are timed. */
 const QUERIES = 400
@@ -78,12 +77,7 @@ export const benchSearch = async ({ names }: { readonly names: number }): Promis
 
   try {
     const figures = await Effect.runPromise(measured.pipe(
-      Effect.provide(
-        NameDb.layer({ filename, pageSize: 4096 }).pipe(
-          Layer.provide(DataHealth.layer),
-          Layer.provide(Logger.remove(Logger.defaultLogger))
-        )
-      )
+      Effect.provide(openNames(filename))
     ))
     return { ...figures, fileMB: Math.round(statSync(filename).size / 1e6) }
   } finally {

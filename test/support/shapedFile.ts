@@ -39,8 +39,8 @@ export interface ShapedFile {
   readonly directory: string
 }
 
-/** The directory of cached chains: `SVCD_BENCH_CACHE`, or one in the system's temporary directory. */
-const cache = (): string => process.env["SVCD_BENCH_CACHE"] ?? join(tmpdir(), "svcd-bench-cache")
+/** The directory of what benchmarks make once: `SVCD_BENCH_CACHE`, or one in the system's temporary directory. */
+export const benchCache = (): string => process.env["SVCD_BENCH_CACHE"] ?? join(tmpdir(), "svcd-bench-cache")
 
 const CHUNK = 1 << 22
 
@@ -104,7 +104,7 @@ const generate = (shape: ChainShape, path: string): ShapedFacts => {
 /** The chain of a shape, from the cache or made now: mainnet's takes some minutes. */
 export const shapedFile = (shape: ChainShape = MAINNET_SHAPE): ShapedFile => {
   const key = Buffer.from(sha256(Buffer.from(JSON.stringify([GENERATOR, shape])))).toString("hex").slice(0, 16)
-  const directory = join(cache(), `chain-${key}`)
+  const directory = join(benchCache(), `chain-${key}`)
   const [blocks, factsFile] = [join(directory, "blk00000.dat"), join(directory, "facts.json")]
   if (!existsSync(factsFile)) {
     mkdirSync(directory, { recursive: true })

@@ -41,13 +41,18 @@ export class CopyRows {
     this.at = this.piece.writeInt32BE(value, this.at + WORD)
   }
 
-  /** A `bytea` of hexadecimal digits, of which the caller has made sure. Returns a view of the bytes until the next call. */
-  hex(digits: string): Uint8Array {
+  /** A `bytea` of hexadecimal digits, of which the caller has made sure. */
+  hex(digits: string): void {
     const length = digits.length / 2
     this.reserve(WORD + length)
     const start = this.piece.writeInt32BE(length, this.at)
     this.at = start + this.piece.write(digits, start, "hex")
-    return this.piece.subarray(start, this.at)
+  }
+
+  /** The same; returns a view of the bytes until the next call. */
+  hexBytes(digits: string): Uint8Array {
+    this.hex(digits)
+    return this.piece.subarray(this.at - digits.length / 2, this.at)
   }
 
   /** A `text` or a word of an enumeration; `undefined` is NULL. */

@@ -5,6 +5,7 @@ import type { ConsensusParams } from "../consensus/params.ts"
 import { CursorUnusable } from "../names/errors.ts"
 import { BEGINNING, blockKey, cursorText, endOf, type EventCursor } from "../names/events/EventCursor.ts"
 import { noticesOf } from "../names/events/NameEvent.ts"
+import { operationKind } from "../names/events/NameEvent.ts"
 import type { EventOptions, EventPage } from "../names/events/NameEvents.ts"
 import type { LoggedOperation, OperationLog } from "../names/events/OperationLog.ts"
 import { expiredFrom, PAGE_EVENTS, readEvents } from "../names/events/readEvents.ts"
@@ -83,14 +84,18 @@ const beforeOf = (row: NeighbourRow): NameEntry | undefined => {
   })
 }
 
-const knownOf = (row: NeighbourRow): Known => ({
-  id: idOf(row),
-  record: nameEntryIn(row),
-  before: beforeOf(row),
-  next: row.next_height === null || row.next_number === null
-    ? undefined
-    : idOf({ height: row.next_height, number: row.next_number })
-})
+const knownOf = (row: NeighbourRow): Known => {
+  const [record, before] = [nameEntryIn(row), beforeOf(row)]
+  return {
+    id: idOf(row),
+    kind: operationKind(record, before),
+    record,
+    before,
+    next: row.next_height === null || row.next_number === null
+      ? undefined
+      : idOf({ height: row.next_height, number: row.next_number })
+  }
+}
 
 /** The log of what was read. */
 const logOf = (
@@ -100,7 +105,7 @@ const logOf = (
 ): OperationLog => ({
   last: { height, hash: wireHash(hash) },
   beginning,
-  operations: ({ from, to }, limit) => operations.filter(({ id }) => id >= from && id < to).slice(0, limit),
+  operations: ({ from, to }, { limit }) => operations.filter(({ id }) => id >= from && id < to).slice(0, limit),
   newest: ({ from, to }, asOf) =>
     operations.filter(({ id, next }) => id >= from && id < to && (next === undefined || next >= asOf)),
   recordBelow: (name) => below.get(nameKey(name)),

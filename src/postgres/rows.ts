@@ -74,7 +74,7 @@ export class RowWriter {
       out.text(type)
       out.hex(name)
       out.hex(value)
-      out.text(this.address(out.hex(script)))
+      out.text(this.address(out.hexBytes(script)))
       out.hex(txid)
       out.integer(vout)
     }
@@ -83,7 +83,7 @@ export class RowWriter {
   /** The row of a name in `names`. */
   name(out: CopyRows, { height, name, number, script, txid, value, vout }: CurrentName): void {
     out.row(14)
-    const nameBytes = out.hex(name)
+    const nameBytes = out.hexBytes(name)
     const nameText = storableText(nameBytes)
     const valueBytes = fromHex(value) ?? EMPTY
     const valueText = storableText(valueBytes)
@@ -96,7 +96,7 @@ export class RowWriter {
     out.hex(value)
     out.text(valueText)
     out.json(jsonbText(valueText))
-    out.text(this.address(out.hex(script)))
+    out.text(this.address(out.hexBytes(script)))
     out.hex(txid)
     out.integer(vout)
     out.text(searchedText(folded, foldedValue))

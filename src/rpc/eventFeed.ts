@@ -113,7 +113,13 @@ export const eventFeed = <E>(
           yield* hangUp
           continue
         }
-        const found = Chunk.toReadonlyArray(got.right).flat().flatMap((line) => readLine(line) ?? [])
+        const found: Array<FeedLine> = []
+        for (const lines of got.right) {
+          for (const text of lines) {
+            const line = readLine(text)
+            if (line !== undefined) found.push(line)
+          }
+        }
         const last = found.at(-1)
         if (last === undefined) continue
         // Not 0: a daemon that ends each connection after its first line must not be called without a pause.

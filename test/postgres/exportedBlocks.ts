@@ -74,7 +74,7 @@ const stored = (db: Db) =>
         record.vout
       ])
     return {
-      operations: log.operations(range, Number.MAX_SAFE_INTEGER).map(textOf),
+      operations: log.operations(range, { limit: Number.MAX_SAFE_INTEGER, before: true }).map(textOf),
       names: log.newest(range, Number.MAX_SAFE_INTEGER).map(textOf)
     }
   })

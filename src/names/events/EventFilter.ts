@@ -39,8 +39,12 @@ export const wantsNotices = ({ kinds }: EventFilter): boolean => kinds?.includes
 export const wantsAll = (filter: EventFilter): boolean => filter.kinds === undefined && wantsAllNames(filter)
 
 /** Whether the reader wants the events of all names, be it of some kinds only. */
-export const wantsAllNames = ({ concerns, names, owners, prefixes }: EventFilter): boolean =>
-  names === undefined && owners === undefined && prefixes === undefined && concerns === undefined
+export const wantsAllNames = (filter: EventFilter): boolean =>
+  filter.names === undefined && filter.prefixes === undefined && wantsAllOwners(filter)
+
+/** Whether the owners of a name do not matter to the reader. */
+export const wantsAllOwners = ({ concerns, owners }: EventFilter): boolean =>
+  owners === undefined && concerns === undefined
 
 const startsWith = (name: Bytes, prefix: Bytes): boolean =>
   name.length >= prefix.length && equal(name.subarray(0, prefix.length), prefix)

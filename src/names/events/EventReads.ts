@@ -3,6 +3,7 @@ import type { Bytes } from "../../protocol/bytes.ts"
 import type { Height } from "../../protocol/keys.ts"
 import type { Database, Statement } from "../../storage/Database.ts"
 import { nameEntryOf, type OperationRow, plain, RECORD_COLUMNS, recordEntryOf, WrongRow } from "../NameEntry.ts"
+import { kindKeeping, operationKind } from "./NameEvent.ts"
 import type { LoggedOperation, OperationLog } from "./OperationLog.ts"
 
 interface NamedOperation extends OperationRow {
@@ -33,6 +34,19 @@ type PackedPair = readonly [
 const numbersOf = (table: string): string =>
   `${table}.id, ${table}.vout, ${table}.amount, ${table}.rand IS NOT NULL, length(${table}.value), length(${table}.address)`
 
+/** The same without the record before. `kept` is 2 for the same owner, plus 1 for the same value. */
+type PackedOperation = readonly [
+  id: number,
+  vout: number,
+  amount: number,
+  first: number,
+  valueLength: number,
+  addressLength: number,
+  nameLength: number,
+  kept: number | null,
+  bytes: Buffer
+]
+
 // CROSS JOIN keeps the order of the tables: the operations of the range one after the other. The bytes of a text that is
 // joined from blobs are theirs, with every zero byte.
 const OPERATIONS = `
@@ -40,6 +54,17 @@ const OPERATIONS = `
     CAST(o.txid || o.value || o.address || n.name || coalesce(p.txid || p.value || p.address, '') AS BLOB)
   FROM operations o CROSS JOIN names n ON n.id = o.name_id
   LEFT JOIN operations p ON p.id = (SELECT max(q.id) FROM operations q WHERE q.name_id = o.name_id AND q.id < o.id)
+  WHERE o.id >= ? AND o.id < ? ORDER BY o.id LIMIT ?`
+
+// The record before is compared where it is: its bytes are not read for the caller, and a registration needs none.
+const OPERATIONS_ALONE = `
+  SELECT ${numbersOf("o")}, length(n.name),
+    iif(o.rand IS NULL, (
+      SELECT 2 * (p.address = o.address) + (p.value = o.value) FROM operations p
+      WHERE p.name_id = o.name_id AND p.id < o.id ORDER BY p.id DESC LIMIT 1
+    ), NULL),
+    CAST(o.txid || o.value || o.address || n.name AS BLOB)
+  FROM operations o CROSS JOIN names n ON n.id = o.name_id
   WHERE o.id >= ? AND o.id < ? ORDER BY o.id LIMIT ?`
 
 const NEWEST = `
@@ -56,19 +81,21 @@ const TXID_BYTES = 32
 
 /** Takes the bytes of one row apart. */
 class PackedBytes {
-  private readonly bytes: Uint8Array
+  private readonly bytes: Buffer
   private at = 0
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Buffer) {
     this.bytes = bytes
   }
 
+  /** Plain bytes, whose `slice` copies; that of a `Buffer` does not. */
   next(length: number): Bytes {
+    const { bytes } = this
     const from = this.at
     this.at += length
     // A damaged row may have a column of another type, whose length is not in bytes.
-    if (this.at > this.bytes.length) throw new WrongRow("a row is shorter than its columns")
-    return this.bytes.subarray(from, this.at)
+    if (!(this.at <= bytes.length)) throw new WrongRow("a row is shorter than its columns")
+    return new Uint8Array(bytes.buffer, bytes.byteOffset + from, length)
   }
 
   get isEnd(): boolean {
@@ -77,7 +104,7 @@ class PackedBytes {
 }
 
 const pairOf = (row: PackedPair): LoggedOperation => {
-  const bytes = new PackedBytes(plain(row[13]))
+  const bytes = new PackedBytes(row[13])
   // In the order of the bytes.
   const txid = bytes.next(TXID_BYTES)
   const value = bytes.next(row[4])
@@ -86,7 +113,7 @@ const pairOf = (row: PackedPair): LoggedOperation => {
   const id = row[0]
   const record = recordEntryOf({ name, id, vout: row[1], amount: row[2], first: row[3], txid, value, address })
   const beforeId = row[7]
-  if (beforeId === null) return { id, record, before: undefined }
+  if (beforeId === null) return { id, kind: operationKind(record, undefined), record, before: undefined }
   const before = recordEntryOf({
     name,
     id: beforeId,
@@ -98,13 +125,28 @@ const pairOf = (row: PackedPair): LoggedOperation => {
     address: bytes.next(row[12])
   })
   if (!bytes.isEnd) throw new WrongRow("a row is longer than its columns")
-  return { id, record, before }
+  return { id, kind: operationKind(record, before), record, before }
+}
+
+const aloneOf = (row: PackedOperation): LoggedOperation => {
+  const bytes = new PackedBytes(row[8])
+  const txid = bytes.next(TXID_BYTES)
+  const value = bytes.next(row[4])
+  const address = bytes.next(row[5])
+  const name = bytes.next(row[6])
+  if (!bytes.isEnd) throw new WrongRow("a row is longer than its columns")
+  const [id, vout, amount, first] = row
+  const kept = row[7]
+  const record = recordEntryOf({ name, id, vout, amount, first, txid, value, address })
+  const kind = kindKeeping(record, kept === null ? undefined : { owner: kept >= 2, value: kept % 2 === 1 })
+  return { id, kind, record, before: undefined }
 }
 
 /** Reads the operations of names.db in chain order, directly on the driver. Methods throw the driver's errors. */
 export class EventReads {
   private readonly database: Database
   private readonly operations: Statement<[number, number, number], PackedPair>
+  private readonly alone: Statement<[number, number, number], PackedOperation>
   private readonly counted: Statement<[number, number], { readonly count: number }>
   private readonly newest: Statement<[number, number, number], NamedOperation>
   private readonly below: Statement<[Bytes, number], OperationRow>
@@ -114,6 +156,7 @@ export class EventReads {
   constructor(database: Database) {
     this.database = database
     this.operations = database.prepare<[number, number, number], PackedPair>(OPERATIONS).raw(true)
+    this.alone = database.prepare<[number, number, number], PackedOperation>(OPERATIONS_ALONE).raw(true)
     this.counted = database.prepare("SELECT count(*) AS count FROM operations WHERE id >= ? AND id < ?")
     this.newest = database.prepare(NEWEST)
     this.below = database.prepare(BELOW)
@@ -130,7 +173,8 @@ export class EventReads {
     return {
       last: this.last(),
       beginning: this.start.get()?.height ?? -1,
-      operations: ({ from, to }, limit) => this.operations.all(from, to, limit).map(pairOf),
+      operations: ({ from, to }, { before, limit }) =>
+        before ? this.operations.all(from, to, limit).map(pairOf) : this.alone.all(from, to, limit).map(aloneOf),
       count: ({ from, to }) => this.counted.get(from, to)?.count ?? 0,
       newest: ({ from, to }, asOf) =>
         this.newest.all(from, to, asOf).map((row) => ({ id: row.id, record: nameEntryOf(plain(row.name), row) })),

@@ -32,7 +32,7 @@ export interface Placed {
 export interface OperationEvent extends Placed {
   readonly type: OperationKind
   readonly record: NameEntry
-  /** The record that it replaced; `undefined` for a registration, or if it is not known. */
+  /** The record that it replaced; `undefined` for a registration, if it is not known, or if the reader does not want it. */
   readonly before: NameEntry | undefined
 }
 
@@ -76,14 +76,29 @@ export interface BlockEvent extends Placed {
 
 export type NameEvent = OperationEvent | ExpiredEvent | ExpiringEvent | UndoneEvent | BlockEvent
 
-/** The kind of an operation, from the record that it replaces. A transfer may change the value too. */
-export const operationKind = (record: NameEntry, before: NameEntry | undefined): OperationKind => {
+/** What an operation has in common with the record that it replaces. */
+export interface KeptParts {
+  readonly owner: boolean
+  readonly value: boolean
+}
+
+/** The kind of an operation; `kept` is `undefined` if the record that it replaces is not known. A transfer may change the value too. */
+export const kindKeeping = (record: NameEntry, kept: KeptParts | undefined): OperationKind => {
   if (record.op === "name_firstupdate") return "registered"
-  if (before === undefined) return "updated"
-  if (!equal(record.address, before.address)) return "transferred"
-  if (equal(record.value, before.value)) return "renewed"
+  if (kept === undefined) return "updated"
+  if (!kept.owner) return "transferred"
+  if (kept.value) return "renewed"
   return record.value.length === 0 ? "cleared" : "updated"
 }
+
+/** The same from the record that it replaces. */
+export const operationKind = (record: NameEntry, before: NameEntry | undefined): OperationKind =>
+  kindKeeping(
+    record,
+    before === undefined || record.op === "name_firstupdate"
+      ? undefined
+      : { owner: equal(record.address, before.address), value: equal(record.value, before.value) }
+  )
 
 /** Blocks before its expiry at which a name is about to expire: eight, four, two weeks, a week, a day. */
 const NOTICES = [8_064, 4_032, 2_016, 1_008, 144]

@@ -37,6 +37,8 @@ export interface EventOptions {
   readonly notices: boolean
   /** Whether the end of each block is an event; by default not. */
   readonly blocks?: boolean | undefined
+  /** Whether events of operations have the record before; by default they do. Reading takes two thirds of the time without it. */
+  readonly before?: boolean | undefined
   /** The largest number of events of a page, about; `PAGE_EVENTS` by default. Bytes are limited in the same measure. */
   readonly most?: number | undefined
 }
@@ -168,7 +170,8 @@ export const makeNameEvents = (parts: NameEventsParts): typeof NameEvents.Servic
     Effect.suspend(() => {
       if (keptOf !== commits.count) kept.clear()
       keptOf = commits.count
-      const key = `${cursorText(from)} ${options.notices} ${options.blocks === true} ${options.most}`
+      const { before = true, blocks = false, most, notices } = options
+      const key = `${cursorText(from)} ${notices} ${blocks} ${before} ${most}`
       const known = kept.get(key)
       if (known !== undefined) return Effect.succeed(known)
       const asked = commits.count

@@ -2,12 +2,14 @@ import type { Cursor } from "../../chain/write/Follower.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import type { Height } from "../../protocol/keys.ts"
 import type { NameEntry } from "../NameEntry.ts"
+import type { OperationKind } from "./NameEvent.ts"
 
 /** A NAME_FIRSTUPDATE or NAME_UPDATE by its number: height · 2^20 + its index in the block. */
 export interface LoggedOperation {
   readonly id: number
+  readonly kind: OperationKind
   readonly record: NameEntry
-  /** The record of the name before it; `undefined` for the first known one. */
+  /** The record of the name before it; `undefined` for the first known one, or if it is not wanted. */
   readonly before: NameEntry | undefined
 }
 
@@ -15,6 +17,13 @@ export interface LoggedOperation {
 export interface OperationRange {
   readonly from: number
   readonly to: number
+}
+
+export interface OperationsWanted {
+  /** The largest number of operations. */
+  readonly limit: number
+  /** Whether the records before them are wanted too. */
+  readonly before: boolean
 }
 
 /**
@@ -26,12 +35,12 @@ export interface OperationLog {
   readonly last: Cursor | undefined
   /** The height up to which only the newest operation on each name is known; -1 if all are. */
   readonly beginning: Height
-  /** The operations of a range, in their order, at most `limit`. */
-  readonly operations: (range: OperationRange, limit: number) => ReadonlyArray<LoggedOperation>
+  /** The operations of a range, in their order. */
+  readonly operations: (range: OperationRange, wanted: OperationsWanted) => ReadonlyArray<LoggedOperation>
   /** How many operations a range has. It reads all of them: a day of the chain takes some milliseconds. */
   readonly count: (range: OperationRange) => number
   /** Those operations of a range that are the newest on their name below the number `asOf`, in their order. */
-  readonly newest: (range: OperationRange, asOf: number) => ReadonlyArray<Omit<LoggedOperation, "before">>
+  readonly newest: (range: OperationRange, asOf: number) => ReadonlyArray<Pick<LoggedOperation, "id" | "record">>
   /** The record of a name without the operations from a number on. */
   readonly recordBelow: (name: Bytes, id: number) => NameEntry | undefined
 }

@@ -4,8 +4,8 @@ import type { Bytes } from "../../protocol/bytes.ts"
 import type { Height, UnixTime } from "../../protocol/keys.ts"
 import { firstOperationAt, type NameEntry } from "../NameEntry.ts"
 import { blockKey, type EventCursor, EventPhase, indexOf, numberIn, phaseOf } from "./EventCursor.ts"
-import { type NameEvent, noticesOf, operationKind, type Placed } from "./NameEvent.ts"
-import type { LoggedOperation, OperationLog, OperationRange } from "./OperationLog.ts"
+import { type NameEvent, noticesOf, type Placed } from "./NameEvent.ts"
+import type { LoggedOperation, OperationLog, OperationRange, OperationsWanted } from "./OperationLog.ts"
 
 /**
  * Events of the best chain, from the operations in chain order. An event is a function of the operations alone, so the
@@ -34,6 +34,8 @@ export interface EventsFrom {
   readonly notices: boolean
   /** Whether the end of each block is an event. */
   readonly blocks?: boolean | undefined
+  /** Whether events of operations have the record before; by default they do. */
+  readonly before?: boolean | undefined
   /** The largest number of events, about; the bytes are limited in the same measure. */
   readonly most?: number | undefined
 }
@@ -55,15 +57,15 @@ export const expiredFrom = (height: Height, params: ConsensusParams): Height | u
 /** The operations from a number on, read from the log some at a time. */
 class OperationsAhead {
   private readonly log: OperationLog
-  private readonly atOnce: number
+  private readonly wanted: OperationsWanted
   private readonly to: number
   private from: number
   private read: ReadonlyArray<LoggedOperation> = []
   private at = 0
 
-  constructor(log: OperationLog, { from, to }: OperationRange, atOnce: number) {
+  constructor(log: OperationLog, { from, to }: OperationRange, wanted: OperationsWanted) {
     this.log = log
-    this.atOnce = atOnce
+    this.wanted = wanted
     this.from = from
     this.to = to
   }
@@ -71,9 +73,9 @@ class OperationsAhead {
   /** The next operation, which stays the next one until `take`. */
   peek(): LoggedOperation | undefined {
     if (this.at === this.read.length && this.from < this.to) {
-      this.read = this.log.operations({ from: this.from, to: this.to }, this.atOnce)
+      this.read = this.log.operations({ from: this.from, to: this.to }, this.wanted)
       this.at = 0
-      this.from = this.read.length < this.atOnce ? this.to : (this.read.at(-1)?.id ?? this.to) + 1
+      this.from = this.read.length < this.wanted.limit ? this.to : (this.read.at(-1)?.id ?? this.to) + 1
     }
     return this.read[this.at]
   }
@@ -173,11 +175,11 @@ class EventCollector {
       if (this.isFull) return false
       const next = this.ahead.peek()
       if (next === undefined || next.id >= end) return true
-      const { before, id, record } = next
+      const { before, id, kind, record } = next
       const { hash, height, key } = block
       const cursor = { height, number: FIRST_OPERATION + indexOf(id), block: key }
       // Without the copy of an object: it is made for each event.
-      this.add({ cursor, height, hash, type: operationKind(record, before), record, before }, record)
+      this.add({ cursor, height, hash, type: kind, record, before }, record)
       this.ahead.take()
     }
   }
@@ -208,11 +210,12 @@ class EventCollector {
 export const readEvents = (
   log: OperationLog,
   chain: EventChain,
-  { blocks = false, from, most = PAGE_EVENTS, notices }: EventsFrom
+  { before = true, blocks = false, from, most = PAGE_EVENTS, notices }: EventsFrom
 ): EventList => {
   const last = log.last?.height ?? -1
   const first = Math.max(0, from.height)
-  const ahead = new OperationsAhead(log, { from: firstBehind(from), to: firstOperationAt(last + 1) }, most)
+  const range = { from: firstBehind(from), to: firstOperationAt(last + 1) }
+  const ahead = new OperationsAhead(log, range, { limit: most, before })
   const collector = new EventCollector(log, chain, { ahead, most, notices, blocks })
   // Up to the beginning, the order of the operations within a block is that of this log alone.
   const beginning = log.beginning < 0 ? "" : blockKey(chain.hashAt(log.beginning))

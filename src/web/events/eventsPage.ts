@@ -5,7 +5,14 @@ import { concerning, ExpiringNames } from "../../alerts/ExpiringNames.ts"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import type { PageAnswer, PageHandler, PageRequest, PageStream } from "../../http/Pages.ts"
 import { cursorText, type EventCursor } from "../../names/events/EventCursor.ts"
-import { filtered, wantsAll, wantsAllNames, wantsBlocks, wantsNotices } from "../../names/events/EventFilter.ts"
+import {
+  filtered,
+  wantsAll,
+  wantsAllNames,
+  wantsAllOwners,
+  wantsBlocks,
+  wantsNotices
+} from "../../names/events/EventFilter.ts"
 import type { NameEvent } from "../../names/events/NameEvent.ts"
 import { type EventFailure, type EventPage, NameEvents } from "../../names/events/NameEvents.ts"
 import { encodeJson, type JsonValue } from "../../rpc/json/encodeJson.ts"
@@ -60,8 +67,12 @@ const remembered = <K extends object, A>(cache: WeakMap<K, Map<string, A>>, of: 
 const encodingsOf = ({ bytes, nameEncoding, valueEncoding }: EventQuery["context"]): string =>
   bytes === true ? "bytes" : `${nameEncoding} ${valueEncoding}`
 
-/** The kinds of events to read; the others of the filter are chosen afterwards. */
-const kindsOf = ({ filter }: EventQuery) => ({ notices: wantsNotices(filter), blocks: wantsBlocks(filter) })
+/** What to read; other parts of the filter choose afterwards. The record before is read where it is written or compared. */
+const readsOf = ({ context, filter }: EventQuery) => ({
+  notices: wantsNotices(filter),
+  blocks: wantsBlocks(filter),
+  before: context.bytes !== true || !wantsAllOwners(filter)
+})
 
 const isServed: PageHandler["serves"] = ({ path }) => path === "/events"
 
@@ -127,7 +138,7 @@ export const eventsPage: Effect.Effect<PageHandler, never, PageServices> = Effec
     write: (write) =>
       Effect.gen(function*() {
         yield* write(form.position(begin))
-        const options = { ...kindsOf(query), most: STREAM_EVENTS }
+        const options = { ...readsOf(query), most: STREAM_EVENTS }
         let written = yield* Clock.currentTimeMillis
         for (let at = begin;;) {
           const left = Math.max(1, written + HEARTBEAT - (yield* Clock.currentTimeMillis))
@@ -164,7 +175,7 @@ export const eventsPage: Effect.Effect<PageHandler, never, PageServices> = Effec
       const gather = Effect.gen(function*() {
         while (found.length < query.limit) {
           const news = log.news()
-          const page = yield* log.page(at, kindsOf(query))
+          const page = yield* log.page(at, readsOf(query))
           const wanted = wantedOf(query, page)
           const taken = wanted.slice(0, query.limit - found.length)
           found.push(...taken)
@@ -192,7 +203,7 @@ export const eventsPage: Effect.Effect<PageHandler, never, PageServices> = Effec
       const asked = { ...read.right, filter: concerning(read.right.filter, read.right, subjects) }
       const at = yield* begin(asked, lastEventId)
       // A cursor that cannot be used has a status of its own, before the answer begins.
-      yield* log.page(at, kindsOf(asked))
+      yield* log.page(at, readsOf(asked))
       const { wait } = asked
       if (wait !== undefined) {
         return {

@@ -207,6 +207,8 @@ describe("a replica of the events", () => {
         const all = (yield* readAll(events, BEGINNING, { notices })).flatMap((page) => page.events)
         const texts = all.map(({ cursor }) => cursorText(cursor))
         assert.deepStrictEqual(texts, [...new Set(texts)].sort())
+        const alone = (yield* readAll(events, BEGINNING, { notices, before: false })).flatMap((page) => page.events)
+        assert.deepStrictEqual(alone, all.map((event) => "before" in event ? { ...event, before: undefined } : event))
         for (const [i, event] of all.entries()) {
           const [page] = yield* readAll(events, event.cursor, { notices, most: 1 })
           assert.deepStrictEqual(page?.events[0], all[i + 1])

@@ -130,14 +130,14 @@ type Events = ReturnType<Branches["events"]>
 export const readAll = (
   events: Events,
   from: EventCursor,
-  { blocks = false, most = Infinity, notices = false }: Partial<EventOptions> & {
+  { before = true, blocks = false, most = Infinity, notices = false }: Partial<EventOptions> & {
     readonly most?: number
   } = {}
 ) =>
   Effect.gen(function*() {
     const pages: Array<EventPage> = []
     for (let at = from; pages.length < most;) {
-      const page = yield* events.page(at, { notices, blocks })
+      const page = yield* events.page(at, { notices, blocks, before })
       pages.push(page)
       at = page.next
       if (page.isEnd) break

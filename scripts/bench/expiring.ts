@@ -39,7 +39,7 @@ const expiringLists = ({ names, tipHeight }: { readonly names: number; readonly 
     const db = yield* NameDb.NameDb
     const params = paramsOf(networks.mainnet)
     const { records: [some] } = yield* db.find({ changedSince: tipHeight }, { clock: { tipHeight, params }, limit: 1 })
-    // The file is kept, so no block is connected: the lists hear of commits that change watched names.
+    // The file is kept, so no block is connected: the lists are told of commits that change watched names.
     const commits = new CommitSignal()
     const context = yield* Layer.build(
       ExpiringNames.layerFor(params).pipe(

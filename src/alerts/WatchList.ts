@@ -75,7 +75,7 @@ const make = (
         schema: WatchFile,
         empty: EMPTY_FILE,
         remedy: REMEDY,
-        // The node would watch nothing, and say so to an operator who does not look.
+        // Without the list the node would watch nothing, and an operator may not see a notice.
         ifUnreadable: "fail"
       })
     const fixed = keyed(configured)

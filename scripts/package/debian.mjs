@@ -2,7 +2,7 @@
 
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
-import { commitTime, run, settle, version } from "./facts.mjs"
+import { author, commitTime, run, settle, version } from "./facts.mjs"
 
 /** The services. None of them starts before the operator enables it. */
 const SERVICES = ["svcd.service", "svcd-mail.service", "svcd-export.service"]
@@ -25,13 +25,18 @@ const SETTINGS = {
 `
 }
 
+const { DEBEMAIL, DEBFULLNAME } = process.env
+
+/** Name and address, as the tools of Debian take them from the environment. */
+const maintainer = DEBFULLNAME && DEBEMAIL ? `${DEBFULLNAME} <${DEBEMAIL}>` : author
+
 const control = (kilobytes) =>
   `Package: svcd
 Version: ${version}
 Section: net
 Priority: optional
 Architecture: amd64
-Maintainer: svcd contributors <svcd@localhost>
+Maintainer: ${maintainer}
 Installed-Size: ${kilobytes}
 Depends: libc6 (>= 2.34), libgcc-s1, libstdc++6, adduser
 Description: Namecoin full node, wallet and mail relay

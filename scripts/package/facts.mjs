@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url"
 
 export const PROJECT = fileURLToPath(new URL("../../", import.meta.url))
 
-export const { description, version } = JSON.parse(readFileSync(join(PROJECT, "package.json"), "utf8"))
+export const { author, description, version } = JSON.parse(readFileSync(join(PROJECT, "package.json"), "utf8"))
 
 /** Runs a program, and returns what it printed; a failure ends the script with what the program said. */
 export const run = (program, args, options = {}) => {

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import { isUtf8 } from "node:buffer"
+import { isAscii, isUtf8 } from "node:buffer"
 import { StringDecoder } from "node:string_decoder"
 import type { Steps } from "../protocol/steps.ts"
 import { answerBatch, type BatchReply, NO_CONTENT } from "./batch.ts"
@@ -120,8 +120,9 @@ const DECODED = 262_144
 const textOf = (body: Uint8Array): string | undefined =>
   isUtf8(body) ? Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8") : undefined
 
-/** The text of a long body, in parts. */
+/** The text of a long body, in parts. One of ASCII alone, as nearly all are, is copied at once: a megabyte takes half a millisecond. */
 function* textSteps(body: Uint8Array): Steps<string | undefined> {
+  if (isAscii(body)) return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("latin1")
   if (!isUtf8(body)) return undefined
   const decoder = new StringDecoder("utf8")
   const parts: Array<string> = []

@@ -36,7 +36,10 @@ const PART = 0x8000
 /** Length from which a regular expression, faster than a loop, skips the rest of a string. */
 const LONG = 256
 
-const NOT_PLAIN = /["\\\u0000-\u001f]/g
+/** Characters that it skips at a time: about half a millisecond. */
+const SKIPPED = 0x80000
+
+const NOT_PLAIN = /["\\\u0000-\u001f]/
 
 const FOUR_HEX_DIGITS = /^[0-9a-fA-F]{4}$/
 
@@ -54,6 +57,8 @@ class JsonReader {
   values = 0
   /** The parts read so far of an unfinished string with escapes. */
   #parts: Array<string> | undefined
+  /** Where an unfinished string without escapes so far starts. */
+  #start: number | undefined
   readonly #maxValues: number
 
   constructor(text: string, maxValues: number) {
@@ -74,9 +79,9 @@ class JsonReader {
       if (within instanceof JsonObject) {
         if (this.#next() !== QUOTE) return undefined
         let key = this.#readString()
-        while (this.#parts !== undefined) {
+        while (this.#isUnfinished()) {
           yield
-          key = this.#readEscaped(this.#at)
+          key = this.#readOn()
         }
         if (key === undefined || this.#next() !== COLON) return undefined
         this.#at++
@@ -97,9 +102,9 @@ class JsonReader {
         }
       } else {
         value = code === QUOTE ? this.#readString() : this.#readWordOrNumber(code)
-        while (this.#parts !== undefined) {
+        while (this.#isUnfinished()) {
           yield
-          value = this.#readEscaped(this.#at)
+          value = this.#readOn()
         }
         if (value === undefined) return undefined
       }
@@ -171,9 +176,23 @@ class JsonReader {
     return this.#at - start
   }
 
+  /** Whether the string that is read goes on: `readOn` reads its next part. */
+  #isUnfinished(): boolean {
+    return this.#parts !== undefined || this.#start !== undefined
+  }
+
+  #readOn(): string | undefined {
+    const start = this.#start
+    this.#start = undefined
+    return start === undefined ? this.#readEscaped(this.#at) : this.#readPlain(start)
+  }
+
   /** Reads the string whose opening quote is next. Almost every string has no escapes and is a slice of the text. */
   #readString(): string | undefined {
-    const start = ++this.#at
+    return this.#readPlain(++this.#at)
+  }
+
+  #readPlain(start: number): string | undefined {
     for (;;) {
       const code = this.#text.charCodeAt(this.#at)
       if (code === QUOTE) return this.#text.slice(start, this.#at++)
@@ -181,14 +200,22 @@ class JsonReader {
       // Also false for NaN: the text ends within the string.
       if (!(code >= 0x20)) return undefined
       this.#at++
-      if (this.#at - start === LONG) this.#skipPlain()
+      if (this.#at - start >= LONG && !this.#skipPlain()) {
+        this.#start = start
+        return undefined
+      }
     }
   }
 
-  /** Skips to the next character that needs handling: a block in hex has millions of plain ones. */
-  #skipPlain(): void {
-    NOT_PLAIN.lastIndex = this.#at
-    this.#at = NOT_PLAIN.exec(this.#text)?.index ?? this.#text.length
+  /**
+   * Skips to the next character that needs handling: a block in hex has millions of plain ones. Returns false if it
+   * found none yet.
+   */
+  #skipPlain(): boolean {
+    const next = this.#text.slice(this.#at, this.#at + SKIPPED)
+    const found = next.search(NOT_PLAIN)
+    this.#at += found === -1 ? next.length : found
+    return found !== -1 || this.#at === this.#text.length
   }
 
   /**

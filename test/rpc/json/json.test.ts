@@ -236,6 +236,25 @@ describe("a long text", () => {
     }
   })
 
+  it("has the same long string without escapes, in parts, wherever it ends or has an escape", () => {
+    const part = 0x80000
+    for (const length of [part - 1, part, part + 255, part + 256, part + 257, 2 * part + 256, 2 * part + 257]) {
+      const plain = "é".repeat(length)
+      for (const [text, expected] of [[plain, plain], [`${plain}\\n${plain}`, `${plain}\n${plain}`]] as const) {
+        const steps = readJsonSteps(`["${text}",1]`, BIG)
+        let turns = 0
+        let step = steps.next()
+        for (; step.done !== true; step = steps.next()) turns++
+        const { read } = step.value
+        assert.isTrue(Array.isArray(read) && read[0] === expected && read.length === 2, String(length))
+        assert.isAtLeast(turns, Math.floor((length - 256) / (part + 1)))
+      }
+      for (const end of ["", "\u0001\"", "\\x\""]) {
+        assert.isUndefined(parseJson(`["${plain}${end}`), `${length} ${JSON.stringify(end)}`)
+      }
+    }
+  })
+
   it("yields to other fibers after every thousand values", () => {
     const steps = readJsonSteps(`[${"1,".repeat(99_999)}1]`, BIG)
     let turns = 0

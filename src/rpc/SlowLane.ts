@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 
-/** Milliseconds of one turn of the event loop for all costly calls together. */
-const TURN = 2
+/** Milliseconds of one turn of the event loop for all costly calls together: more gains them nothing, and cheap calls wait. */
+const TURN = 1
 
 /** Milliseconds up to which a call counts as a short one. */
 const SHORT = 20
@@ -18,11 +18,11 @@ interface Waiter {
 }
 
 /**
- * The lane of costly calls: batches, blocks, long bodies and long answers. Each works for a few milliseconds and then
+ * The lane of costly calls: batches, blocks, long bodies and long answers. Each works for a moment and then
  * waits. A hundred of them in a row would still stall cheap calls and peers for half a second. So all costly calls
- * together get a few milliseconds of each turn of the event loop.
+ * together get a part of each turn of the event loop.
  *
- *   turn of the event loop: sockets, timers, cheap calls ─▶ costly calls: a short one, a long one, … for 2 ms
+ *   turn of the event loop: sockets, timers, cheap calls ─▶ costly calls: a short one, a long one, … for 1 ms
  *
  * Calls that have used little time so far alternate with the others: a call for one block does not wait behind a
  * hundred calls for thousands of blocks. If no call waits, a costly call begins at once.

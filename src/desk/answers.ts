@@ -70,9 +70,12 @@ export const WalletInfo = Schema.Struct({
   unlocked_until: Schema.optional(Schema.Number),
   renewals_only: Schema.optional(Schema.Boolean),
   private_keys_enabled: Schema.Boolean,
-  phrase_kept: Schema.optional(Schema.Boolean)
+  phrase_kept: Schema.optional(Schema.Boolean),
+  phrase_checked: Schema.optional(Schema.Number)
 })
 export type WalletInfo = typeof WalletInfo.Type
+
+export const WordsCheck = Schema.Struct({ correct: Schema.Boolean })
 
 export const LoadedWallets = Schema.Array(Schema.String)
 

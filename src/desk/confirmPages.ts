@@ -3,31 +3,16 @@ import type { PageAnswer } from "../http/Pages.ts"
 import { redirect } from "../web/document.ts"
 import { type Html, html } from "../web/html.ts"
 import { visible } from "../web/visible.ts"
-import { Anything } from "./answers.ts"
-import type { CallFailed, Calls } from "./calls.ts"
-import type { Confirmation, ConfirmRefusal, Done, Plan } from "./confirmations.ts"
+import type { CallFailed } from "./calls.ts"
+import type { Confirmation, ConfirmRefusal } from "./confirmations.ts"
 import { deskLink, deskPlace } from "./deskLinks.ts"
 import { isMendable, wordsOf } from "./errorWords.ts"
 import { alertView, field } from "./frame.ts"
 import { passwordAgain } from "./loginPages.ts"
-import {
-  deskAnswer,
-  type DeskHandler,
-  type DeskVisit,
-  secondsNow,
-  tokenField,
-  type WalletState,
-  walletState
-} from "./visit.ts"
+import { needsPassphrase, passphraseField, whileOpen } from "./openWallet.ts"
+import { deskAnswer, type DeskHandler, type DeskVisit, tokenField, type WalletState, walletState } from "./visit.ts"
 
 /** The page on which the user confirms, and the page with the result. */
-
-/** Seconds for which the wallet is open for what was confirmed, and for renewals that take some blocks. */
-const OPEN_SECONDS = 60
-const RENEWALS_SECONDS = 3_600
-
-const needsPassphrase = ({ unlocks }: Pick<Plan, "unlocks">, { lock }: WalletState): boolean =>
-  unlocks === "all" ? lock === "locked" || lock === "renewals" : unlocks === "renewals" && lock === "locked"
 
 const confirmView = (
   visit: DeskVisit,
@@ -59,16 +44,7 @@ const confirmView = (
           wrong: password
         })
       }${
-        needsPassphrase(plan, lock) &&
-        field({
-          name: "passphrase",
-          label: "Passphrase of the wallet",
-          hint: plan.unlocks === "renewals"
-            ? "Opens the wallet for renewals alone, for one hour. Without it they wait until you unlock the wallet."
-            : "Opens the wallet for this alone, and locks it again.",
-          type: "password",
-          required: plan.unlocks === "all"
-        })
+        needsPassphrase(plan.unlocks, lock) && passphraseField({ unlocks: plan.unlocks })
       }<div class="buttons"><button class="primary" type="submit">${plan.button}</button><a class="button" href="${plan.back}">Back</a></div></form></section>`
   })
 
@@ -85,7 +61,7 @@ const simple = (visit: DeskVisit, title: string, text: Html): PageAnswer =>
 const REFUSALS: Readonly<Record<ConfirmRefusal, readonly [title: string, text: Html]>> = {
   unknown: [
     "This page counts no longer",
-    html`What it asked to confirm is forgotten: the session is another one, or the node was restarted. This request did nothing. An earlier one may have done it: look at your names and payments before you start again.`
+    html`What it asked to confirm is forgotten: its session has ended, or the node was restarted. This request did nothing. An earlier one may have done it: look at your names and payments before you start again.`
   ],
   old: [
     "This page is too old",
@@ -116,34 +92,6 @@ export const confirmPage: DeskHandler = (visit) =>
       ? confirmView(visit, found, { lock: yield* walletState(visit) })
       : refused(visit, refusal)
   })
-
-/** Opens the wallet for some work, and leaves its lock as it was. */
-const whileOpen = (
-  { call }: Calls,
-  { passphrase, plan, state }: {
-    readonly passphrase: string
-    readonly plan: Pick<Plan, "unlocks">
-    readonly state: WalletState
-  },
-  work: Effect.Effect<Done, CallFailed>
-): Effect.Effect<Done, CallFailed> => {
-  if (passphrase === "" || !needsPassphrase(plan, state)) return work
-  if (plan.unlocks === "renewals") {
-    return Effect.zipRight(call("walletpassphrase", [passphrase, RENEWALS_SECONDS, true], Anything), work)
-  }
-  const until = state.info.unlocked_until ?? 0
-  const asBefore = Effect.gen(function*() {
-    const left = until - (yield* secondsNow)
-    yield* state.lock === "renewals" && left > 0
-      ? call("walletpassphrase", [passphrase, left, true], Anything)
-      : call("walletlock", [], Anything)
-  })
-  return Effect.zipRight(
-    call("walletpassphrase", [passphrase, OPEN_SECONDS], Anything),
-    // A lock that fails is no failure of the work: the time ends soon in any case.
-    Effect.ensuring(work, Effect.ignore(asBefore))
-  )
-}
 
 const failureView = (failure: CallFailed): Html => {
   const { detail, nothingDone, text } = wordsOf(failure)
@@ -182,7 +130,11 @@ export const confirm: DeskHandler = (visit) =>
       session.verified = now()
     }
     const state = yield* walletState(visit)
-    const work = whileOpen(calls, { plan, state, passphrase: form.get("passphrase") ?? "" }, run(calls))
+    const work = whileOpen(
+      calls,
+      { unlocks: plan.unlocks, state, passphrase: form.get("passphrase") ?? "" },
+      run(calls)
+    )
     const outcome = yield* confirmations.perform(found, work, { again: isMendable, now, wallet })
     if (typeof outcome === "string") return refused(visit, outcome)
     return "failed" in outcome && isMendable(outcome.failed)

@@ -44,6 +44,8 @@ export interface Confirmation {
   readonly plan: Omit<Plan, "run">
   /** What does it; `undefined` once it was done or is too old, since it may hold a passphrase. */
   run: Plan["run"] | undefined
+  /** The session that made it. */
+  readonly by: object
   /** The wallet that it was made for. */
   readonly wallet: string | undefined
   readonly made: number
@@ -56,7 +58,7 @@ export interface Confirmation {
 /** Milliseconds for which a page can be confirmed: fees and names change. */
 export const OPEN_MS = 15 * 60_000
 
-/** Confirmations of one session that are remembered. */
+/** Confirmations of one user that are remembered. */
 const MOST = 100
 
 /** Why a confirmation does nothing. */
@@ -64,20 +66,26 @@ export type ConfirmRefusal = "unknown" | "old" | "same" | "wallet"
 
 const isOld = ({ made }: Pick<Confirmation, "made">, now: number): boolean => now - made >= OPEN_MS
 
+/** The confirmations of one user, in all sessions: what one session has done, no other one does again. */
 export class Confirmations {
   readonly #all = new Map<string, Confirmation>()
 
   prepare(
     { run, ...plan }: Plan,
-    { now, wallet }: { readonly wallet: string | undefined; readonly now: number }
+    { by, now, wallet }: { readonly by: object; readonly wallet: string | undefined; readonly now: number }
   ): string {
     const id = randomBytes(16).toString("base64url")
-    this.#all.set(id, { id, plan, run, wallet, made: now, state: { is: "open" } })
+    this.#all.set(id, { id, plan, run, by, wallet, made: now, state: { is: "open" } })
     for (const [key, each] of this.#all) {
       if (each.state.is === "open" && isOld(each, now)) each.run = undefined
       if (this.#all.size > MOST && each.state.is !== "running") this.#all.delete(key)
     }
     return id
+  }
+
+  /** Forgets what a session that ends has left open; the outcome of the rest stays. */
+  close(by: object): void {
+    for (const [key, each] of this.#all) if (each.by === by && each.state.is === "open") this.#all.delete(key)
   }
 
   find(id: string | null): Confirmation | undefined {

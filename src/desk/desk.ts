@@ -18,8 +18,17 @@ import { newAddress, pay, paymentsPage, receivePage, sendPage } from "./paymentP
 import { cancel, renew } from "./renewPage.ts"
 import { type DeskSession, DeskSessions, sessionCookie, tokenOf } from "./sessions.ts"
 import { deskAnswer, type DeskFailure, type DeskHandler, type DeskVisit } from "./visit.ts"
-import { choose, createWallet, lock, setPassphrase, unlock, walletPage, withoutWallet } from "./walletPages.ts"
-import { wordsPage } from "./wordsPage.ts"
+import {
+  choose,
+  choosePage,
+  createWallet,
+  lock,
+  setPassphrase,
+  unlock,
+  walletPage,
+  withoutWallet
+} from "./walletPages.ts"
+import { checkWords, wordsPage } from "./wordsPage.ts"
 import { draft, edit, register, write } from "./writePages.ts"
 
 /** The desk: pages with which a user of RPC owns names and coins. */
@@ -50,9 +59,9 @@ const PAGES: ReadonlyArray<PageHandlers> = [
   { at: "unlock", post: unlock },
   { at: "lock", post: lock },
   { at: "encrypt", post: setPassphrase },
-  { at: "choose", post: choose },
+  { at: "choose", get: choosePage, post: choose },
   { at: "create", post: createWallet },
-  { at: "words", get: wordsPage }
+  { at: "words", get: wordsPage, post: checkWords }
 ]
 
 const PAGE_OF: ReadonlyMap<string, PageHandlers> = new Map(PAGES.map((each) => [each.at, each]))
@@ -140,7 +149,7 @@ export const makeDesk = (config: DeskConfig): Effect.Effect<VisitHandler, never,
       }
       if (failure.code === -18 || failure.code === -19) {
         visit.session.wallet = undefined
-        const frame = { ...visit.frame, formToken: visit.session.formToken(undefined) }
+        const frame = { ...visit.frame, wallet: undefined, formToken: visit.session.formToken(undefined) }
         return withoutWallet({ ...visit, frame, wallet: undefined }, failure)
       }
       const { detail, nothingDone, text } = wordsOf(failure)
@@ -193,6 +202,7 @@ export const makeDesk = (config: DeskConfig): Effect.Effect<VisitHandler, never,
         network,
         here: hereOf(request),
         user: session.user.user,
+        wallet: session.wallet,
         formToken: session.formToken(session.wallet)
       },
       calls: makeCalls(dispatch, { peer, remote, wallet: session.wallet, permitted: session.user.permitted }),

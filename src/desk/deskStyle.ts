@@ -29,7 +29,9 @@ input[type=checkbox], input[type=radio] { width: 1.1rem; height: 1.1rem; flex: n
 .fields summary { font-weight: 600; }
 .fields details > .field { margin-top: .8rem; }
 form > table + .buttons { margin-top: .9rem; }
+.words { display: grid; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)); gap: 1rem; width: 100%; max-width: 44rem; }
 .draft { width: 100%; }
+.record pre.value { max-height: none; }
 .draft pre { margin-top: .4rem; }
 .meter { font-variant-numeric: tabular-nums; }
 .qr { display: block; width: 100%; max-width: 16rem; height: auto; border-radius: .5rem; margin-bottom: .8rem; }

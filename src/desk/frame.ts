@@ -4,6 +4,7 @@ import { documents } from "../web/document.ts"
 import { type Html, html, NOTHING, type Part } from "../web/html.ts"
 import { HOME } from "../web/links.ts"
 import { STYLE } from "../web/style.ts"
+import { visible } from "../web/visible.ts"
 import type { Tone } from "../web/words.ts"
 import { deskLink, type DeskPage } from "./deskLinks.ts"
 import { DESK_SCRIPT } from "./deskScript.ts"
@@ -27,6 +28,8 @@ export interface PlainFrame {
 /** What every page of a session shows. */
 export interface FrameOf extends PlainFrame {
   readonly user: string
+  /** `undefined` while none is chosen. */
+  readonly wallet: string | undefined
   readonly formToken: string
 }
 
@@ -47,17 +50,38 @@ const SECTIONS: ReadonlyArray<readonly [page: DeskPage, text: string]> = [
   ["wallet", "Wallet"]
 ]
 
-const section = (at: DeskPage) => ([page, text]: readonly [page: DeskPage, text: string]): Html =>
-  at === page
-    ? html`<a href="${deskLink(page)}" aria-current="page">${text}</a>`
+/** The section of a page that is below one. */
+const SECTION_OF: Partial<Readonly<Record<DeskPage, DeskPage>>> = {
+  name: "names",
+  edit: "names",
+  transfer: "names",
+  release: "names",
+  receive: "payments",
+  send: "payments",
+  words: "wallet",
+  choose: "wallet"
+}
+
+const section = (at: DeskPage) => ([page, text]: readonly [page: DeskPage, text: string]): Html => {
+  if (at === page) return html`<a href="${deskLink(page)}" aria-current="page">${text}</a>`
+  return SECTION_OF[at] === page
+    ? html`<a href="${deskLink(page)}" aria-current="true">${text}</a>`
     : html`<a href="${deskLink(page)}">${text}</a>`
+}
 
 export const formToken = (token: string): Html => html`<input type="hidden" name="token" value="${token}">`
 
-const sessionOf = (at: DeskPage, { formToken: token, user }: FrameOf): Html =>
-  html`<nav class="sections" aria-label="Sections">${
-    SECTIONS.map(section(at))
-  }</nav><div class="session"><span class="muted">${user}</span><form action="${deskLink("logout")}" method="post">${
+/** The wallet of the pages, and the way to another one. */
+const walletLink = (wallet: string | undefined): Part =>
+  wallet !== undefined &&
+  html`<a class="of-wallet" href="${deskLink("choose")}"><span class="out">Choose another wallet than </span>${
+    wallet === "" ? "default wallet" : html`wallet ${visible(wallet)}`
+  }</a>`
+
+const sessionOf = (at: DeskPage, { formToken: token, user, wallet }: FrameOf): Html =>
+  html`<nav class="sections" aria-label="Sections">${SECTIONS.map(section(at))}</nav><div class="session">${
+    walletLink(wallet)
+  }<span class="muted">user ${user}</span><form action="${deskLink("logout")}" method="post">${
     formToken(token)
   }<button type="submit">Log out</button></form></div>`
 

@@ -25,14 +25,14 @@ export const loginPage = (frame: PlainFrame, message?: LoginMessage): PageAnswer
       field({
         name: "user",
         label: "User",
-        hint: "A user of RPC; empty for the cookie of the node",
+        hint: "The user of -rpcuser or -rpcauth. Leave it empty to log in with the cookie file",
         autocomplete: "username"
       })
     }${
       field({
         name: "password",
         label: "Password",
-        hint: "Or the whole content of the file .cookie in the data directory",
+        hint: "Or the whole content of the cookie file: .cookie in the data directory",
         type: "password",
         autocomplete: "current-password",
         required: true

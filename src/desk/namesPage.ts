@@ -50,12 +50,14 @@ const lockNote = ({ info, lock }: WalletState): Html =>
       }">Unlock it for renewals</a> so that it can renew names by itself.`
     )
   }${
-    info.phrase_kept === false &&
+    info.phrase_kept !== undefined && info.phrase_checked === undefined &&
     alertView(
       "attention",
-      html`The recovery words of this wallet were never shown: without them its coins and names are lost with the disk. <a href="${
-        deskLink("words")
-      }">How to write them down</a>`
+      html`${
+        info.phrase_kept
+          ? "You have not given any recovery word of this wallet back yet: a mistake on your paper would show too late."
+          : "The recovery words of this wallet were never shown: without them its coins and names are lost with the disk."
+      } <a href="${deskLink("words")}">${info.phrase_kept ? "Check the words" : "Write them down, and check them"}</a>`
     )
   }`
 
@@ -69,7 +71,7 @@ const ownRow = (
   }</span></label></td><th scope="row"><a href="${ownNameLink("name", name)}">${listedHex(each.name)}</a>${
     pending && html` <span class="badge busy">changing</span>`
   }</th><td data-label="Expires in">${expiryOf(each)}</td><td data-label="Renewal">${
-    renewed ? "by itself" : "by you"
+    renewed ? "by the wallet" : "by you"
   }</td><td data-label="Value" class="value-cell broad">${shortValue(bytesOfHex(each.value))}</td></tr>`
 }
 
@@ -218,7 +220,7 @@ export const namePage: DeskHandler = (visit) =>
               tokenField(visit)
             }<input type="hidden" name="hex" value="${hex}"> <button type="submit" name="which" value="${
               isRenewed ? "off" : "on"
-            }">${isRenewed ? "Stop that" : "Let the wallet renew it"}</button></form>`
+            }">${isRenewed ? "Stop renewing it" : "Let the wallet renew it"}</button></form>`
           ],
           ["Last change", html`block ${record.height}`],
           ["Address", html`<code class="address">${record.address}</code>`],

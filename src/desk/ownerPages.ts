@@ -33,7 +33,7 @@ const transferForm = (
       field({
         name: "address",
         label: "Address of the new owner",
-        hint: "The new owner gets it from the own wallet, for example under Payments, Receive",
+        hint: "The wallet of the new owner shows it, for example under Payments, Receive",
         value: address,
         wrong,
         required: true

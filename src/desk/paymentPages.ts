@@ -4,7 +4,7 @@ import { redirect } from "../web/document.ts"
 import { ago, shortHash } from "../web/format.ts"
 import { type Html, html } from "../web/html.ts"
 import { transactionLink } from "../web/links.ts"
-import { visible } from "../web/visible.ts"
+import { listedName, visible } from "../web/visible.ts"
 import {
   AddressCheck,
   BalancesAnswer,
@@ -22,7 +22,7 @@ import { CallFailed, type Calls, unless } from "./calls.ts"
 import { deskLink, deskPlace } from "./deskLinks.ts"
 import { alertView, card, field } from "./frame.ts"
 import { amountGiven, nmc, unitsOf } from "./money.ts"
-import { recordView } from "./nameViews.ts"
+import { listedHex, recordView } from "./nameViews.ts"
 import { qrCode } from "./qr.ts"
 import { deskAnswer, type DeskHandler, type DeskVisit, NotMeant, planned, secondsNow, tokenField } from "./visit.ts"
 
@@ -45,12 +45,20 @@ const KINDS: ReadonlyMap<string, string> = new Map([
 
 const isCommitment = (name: string): boolean => name.startsWith("new: ")
 
+/** The name of an update, which RPC has in quotation marks or, with other characters than those of ASCII, as 0x and digits. */
+const UPDATE = /^update: (?:'(.*)'|0x([0-9a-f]*))$/s
+
+const listedOperation = (operation: string): Html => {
+  const [, text, hex] = UPDATE.exec(operation) ?? []
+  return text === undefined ? listedHex(hex) : listedName(Buffer.from(text))
+}
+
 /** What a row is about: a payment, or a name, of which RPC has the operation before a colon. */
 const whatOf = ({ category, name }: Payment): Html => {
   if (name === undefined) return html`${KINDS.get(category) ?? category}`
   return isCommitment(name)
     ? html`commitment of a name`
-    : html`name ${visible(name.replace(/^update: /, ""))}`
+    : html`name ${listedOperation(name)}`
 }
 
 /** An output with a name has no amount of its own: its fee stands there, with what the name locks. */
@@ -125,12 +133,12 @@ export const receivePage: DeskHandler = (visit) =>
       main: html`<h1>Receive</h1><section class="card">${
         address === undefined
           ? html`<p>For coins, and for a name that its owner transfers to you. A new address for each payer keeps payments apart.</p>`
-          : html`${
+          : html`<p>Give this address to the payer, or to the present owner of a name that you get.</p>${
             qrCode({ text: `namecoin:${address}`, label: `QR code of the address ${address}` })
           }<p class="big"><code class="address">${address}</code></p>`
       }<form action="${deskLink("receive")}" method="post">${tokenField(visit)}<button class="primary" type="submit">${
-        address === undefined ? "Show a new address" : "Show another one"
-      }</button></form></section>`
+        address === undefined ? "Show a new address" : "Show another new address"
+      }</button></form></section><p class="buttons"><a class="button" href="${deskLink("payments")}">Payments</a></p>`
     })
   })
 
@@ -234,7 +242,7 @@ export const pay: DeskHandler = (visit) =>
         ["Amount", html`<b>${amount} NMC</b>`],
         ["Fee", html`${nmc(fee)}`],
         ["In all", html`${nmc(total)}`],
-        ["Afterwards", html`It is final.`]
+        ["Afterwards", html`Nothing can undo the payment.`]
       ]),
       button: `Pay ${amount} NMC`,
       back: deskLink("send"),

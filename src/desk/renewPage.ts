@@ -64,13 +64,18 @@ export const renew: DeskHandler = (visit) =>
       title: renewed.length === 1 ? "Renew a name" : `Renew ${ofNames(renewed.length)}`,
       content: recordView([
         [
-          "Names",
+          renewed.length === 1 ? "Name" : "Names",
           html`<ul class="sees">${renewed.slice(0, NAMES_SHOWN).map(({ name }) => html`<li>${listedHex(name)}</li>`)}${
             renewed.length > NAMES_SHOWN && html`<li class="muted">and ${renewed.length - NAMES_SHOWN} more</li>`
           }</ul>`
         ],
         ["Fees", about(plan.fee === undefined ? undefined : nmc(plan.fee))],
-        ["How", html`A transaction for each name, over the next blocks. Value and owner stay as they are.`],
+        [
+          "How",
+          html`${
+            renewed.length === 1 ? "One transaction" : "A transaction for each name, over the next blocks"
+          }. Value and owner stay as they are.`
+        ],
         skipped.length > 0 ? ["Left out", html`${ofNames(skipped.length)} that cannot be renewed now`] : undefined
       ]),
       button: renewed.length === 1 ? "Renew it" : "Renew them",

@@ -32,11 +32,11 @@ export class DeskSession {
   verified: number | undefined
   readonly #key = randomBytes(TOKEN_BYTES)
 
-  constructor(user: AdmittedUser, now: number) {
+  constructor({ confirmations, user }: Pick<DeskSession, "user" | "confirmations">, now: number) {
     this.user = user
     this.begun = now
     this.used = now
-    this.confirmations = new Confirmations()
+    this.confirmations = confirmations
   }
 
   /** The token of forms that act on a wallet: when another one is chosen, they count no longer. */
@@ -59,16 +59,18 @@ export const isOver = ({ begun, used }: Pick<DeskSession, "begun" | "used">, now
 
 export class DeskSessions {
   readonly #sessions = new Map<string, DeskSession>()
+  /** By user, of which the node has as many as its configuration names. They last as long as the process. */
+  readonly #confirmations = new Map<string, Confirmations>()
 
   /** Begins a session. Returns its token, which is stored nowhere. */
   begin(user: AdmittedUser, now: number): { readonly token: string; readonly session: DeskSession } {
     this.#forget(now)
     if (this.#sessions.size >= MOST_SESSIONS) {
       const [oldest] = [...this.#sessions].toSorted(([, a], [, b]) => a.used - b.used)
-      if (oldest !== undefined) this.#sessions.delete(oldest[0])
+      if (oldest !== undefined) this.#end(oldest[0])
     }
     const token = randomBytes(TOKEN_BYTES).toString("base64url")
-    const session = new DeskSession(user, now)
+    const session = new DeskSession({ user, confirmations: this.#confirmationsOf(user) }, now)
     this.#sessions.set(hashOf(token), session)
     return { token, session }
   }
@@ -83,11 +85,26 @@ export class DeskSessions {
   }
 
   #forget(now: number): void {
-    for (const [key, session] of this.#sessions) if (isOver(session, now)) this.#sessions.delete(key)
+    for (const [key, session] of this.#sessions) if (isOver(session, now)) this.#end(key)
+  }
+
+  #confirmationsOf({ user }: AdmittedUser): Confirmations {
+    const known = this.#confirmations.get(user)
+    if (known !== undefined) return known
+    const made = new Confirmations()
+    this.#confirmations.set(user, made)
+    return made
+  }
+
+  /** Ends a session. A confirmation that it left open may hold a passphrase. */
+  #end(key: string): void {
+    const session = this.#sessions.get(key)
+    session?.confirmations.close(session)
+    this.#sessions.delete(key)
   }
 
   end(token: string | undefined): void {
-    if (token !== undefined) this.#sessions.delete(hashOf(token))
+    if (token !== undefined) this.#end(hashOf(token))
   }
 }
 

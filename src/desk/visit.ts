@@ -44,7 +44,7 @@ export const tokenField = ({ frame }: DeskVisit): Html => formToken(frame.formTo
 
 /** Goes to the page on which the user confirms a plan. */
 export const planned = ({ now, session, wallet }: DeskVisit, plan: Plan): PageAnswer =>
-  redirect(deskPlace("confirm", { id: session.confirmations.prepare(plan, { now: now(), wallet }) }))
+  redirect(deskPlace("confirm", { id: session.confirmations.prepare(plan, { by: session, now: now(), wallet }) }))
 
 /** The name of a link or a form. */
 export const nameIn = (given: URLSearchParams): Effect.Effect<Bytes, NotMeant> => {

@@ -1,9 +1,9 @@
 import * as Effect from "effect/Effect"
 import { redirect } from "../web/document.ts"
-import { ago } from "../web/format.ts"
+import { ago, day } from "../web/format.ts"
 import { type Html, html, NOTHING } from "../web/html.ts"
 import { visible } from "../web/visible.ts"
-import { Anything, LoadedWallets } from "./answers.ts"
+import { Anything, LoadedWallets, type WalletInfo } from "./answers.ts"
 import type { CallFailed } from "./calls.ts"
 import { deskLink, deskPlace } from "./deskLinks.ts"
 import { wordsOf } from "./errorWords.ts"
@@ -14,6 +14,7 @@ import {
   type DeskHandler,
   type DeskVisit,
   type Lock,
+  NotMeant,
   planned,
   secondsNow,
   tokenField,
@@ -29,17 +30,46 @@ const LOCKS: Readonly<Record<Lock, readonly [tone: string, word: string, text: s
   unlocked: ["busy", "unlocked", "It signs whatever a user with rights asks for."]
 }
 
-/** Times to choose, in seconds. */
-const TIMES: ReadonlyArray<readonly [seconds: number, words: string]> = [
-  [300, "5 minutes"],
-  [1_800, "30 minutes"],
-  [10_800, "3 hours, for a registration"],
-  [2_592_000, "30 days"],
-  [31_536_000, "1 year"]
-]
+interface Unlocking {
+  /** The value of the field. */
+  readonly key: string
+  readonly renewalsOnly: boolean
+  readonly seconds: number
+  readonly words: string
+  readonly hint: string
+}
 
-/** Longest time for which the whole wallet is unlocked here. */
-const LONGEST_WHOLE = 10_800
+/** What to unlock, and for how long. The whole wallet is open for three hours at most. */
+const UNLOCKINGS: ReadonlyArray<Unlocking> = [
+  {
+    key: "renewals-30-days",
+    renewalsOnly: true,
+    seconds: 2_592_000,
+    words: "Only renewals of names, for 30 days",
+    hint: "No payment, no change and no transfer"
+  },
+  {
+    key: "renewals-1-year",
+    renewalsOnly: true,
+    seconds: 31_536_000,
+    words: "Only renewals of names, for 1 year",
+    hint: "The same for longer"
+  },
+  {
+    key: "all-3-hours",
+    renewalsOnly: false,
+    seconds: 10_800,
+    words: "Payments and names, for 3 hours",
+    hint: "For a registration, which takes about two hours"
+  },
+  {
+    key: "all-5-minutes",
+    renewalsOnly: false,
+    seconds: 300,
+    words: "Payments and names, for 5 minutes",
+    hint: "For several changes without the passphrase each time"
+  }
+]
 
 const unlockForm = (visit: DeskVisit, wrong: ReadonlyArray<string>): Html =>
   card(
@@ -47,19 +77,10 @@ const unlockForm = (visit: DeskVisit, wrong: ReadonlyArray<string>): Html =>
     html`<form class="stacked" action="${deskLink("unlock")}" method="post">${
       tokenField(visit)
     }<fieldset><legend>For what</legend>${
-      option({
-        type: "radio",
-        name: "for",
-        value: "renewals",
-        label: "Renewals of names only",
-        hint: "No payment, no change and no transfer",
-        checked: true
-      })
-    }${
-      option({ type: "radio", name: "for", value: "all", label: "Everything", hint: "For three hours at most" })
-    }</fieldset><div class="field"><label for="f-time">For how long</label><select id="f-time" name="time">${
-      TIMES.map(([time, words]) => html`<option value="${time}">${words}</option>`)
-    }</select></div>${
+      UNLOCKINGS.map(({ hint, key, words }, at) =>
+        option({ type: "radio", name: "for", value: key, label: words, hint, checked: at === 0 })
+      )
+    }</fieldset>${
       field({ name: "passphrase", label: "Passphrase of the wallet", type: "password", required: true, wrong })
     }<button class="primary" type="submit">Unlock</button></form>`
   )
@@ -84,14 +105,18 @@ const encryptForm = (visit: DeskVisit, wrong: ReadonlyArray<string>): Html =>
     }<button class="primary" type="submit">Go on to confirm</button></form>`
   )
 
-const wordsRow = (kept: boolean | undefined): readonly [string, Html] | undefined =>
+const wordsRow = (
+  { phrase_checked: checked, phrase_kept: kept }: WalletInfo
+): readonly [string, Html] | undefined =>
   kept === undefined ? undefined : [
     "Recovery words",
     html`${
-      kept
-        ? html`<span class="badge good">kept</span> They were shown, or the file was copied.`
+      checked !== undefined
+        ? html`<span class="badge good">kept</span> You gave three of them back on ${day(checked)}.`
+        : kept
+        ? html`<span class="badge attention">not checked</span> They were shown, or the file was copied.`
         : html`<span class="badge attention">not yet</span> They were never shown, and there is no copy of the file.`
-    } <a href="${deskLink("words")}">About the words</a>`
+    } <a href="${deskLink("words")}">${checked === undefined ? "Check the words" : "About the words"}</a>`
   ]
 
 const walletView = (
@@ -118,18 +143,18 @@ const walletView = (
               [
                 "Lock",
                 html`<span class="badge ${tone}">${word}</span> ${text}${
-                  until > 0 && html` Until then: ${ago(until, { now })}.`
+                  until > 0 && html` It ends ${ago(until, { now })}`
                 }`
               ],
               info.private_keys_enabled ? undefined : ["Keys", html`None: it watches only.`],
-              wordsRow(info.phrase_kept)
+              wordsRow(info)
             ])
-          }${
+          }<div class="buttons">${
             until > 0 &&
             html`<form action="${deskLink("lock")}" method="post">${
               tokenField(visit)
-            }<p class="buttons"><button type="submit">Lock it now</button></p></form>`
-          }`
+            }<button type="submit">Lock it now</button></form>`
+          }<a class="button" href="${deskLink("choose")}">Choose another wallet</a></div>`
         )
       }${
         lock === "none"
@@ -144,11 +169,10 @@ export const walletPage: DeskHandler = (visit) => walletView(visit)
 export const unlock: DeskHandler = (visit) =>
   Effect.gen(function*() {
     const { calls, form } = visit
-    const renewalsOnly = form.get("for") !== "all"
-    const [first] = TIMES
-    const time = TIMES.find(([seconds]) => String(seconds) === form.get("time"))?.[0] ?? first?.[0] ?? 0
-    const lasting = renewalsOnly ? time : Math.min(time, LONGEST_WHOLE)
-    const done = calls.call("walletpassphrase", [form.get("passphrase") ?? "", lasting, renewalsOnly], Anything)
+    const chosen = UNLOCKINGS.find(({ key }) => key === form.get("for"))
+    if (chosen === undefined) return yield* new NotMeant({ text: "The form does not say what to unlock." })
+    const { renewalsOnly, seconds } = chosen
+    const done = calls.call("walletpassphrase", [form.get("passphrase") ?? "", seconds, renewalsOnly], Anything)
     return yield* Effect.matchEffect(done, {
       onSuccess: () => Effect.succeed(redirect(deskPlace("wallet"))),
       onFailure: (failure) =>
@@ -194,17 +218,20 @@ export const setPassphrase: DeskHandler = (visit) =>
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
-/** The page for a session without a wallet: none is loaded, or several are. */
-export const withoutWallet = (
-  visit: DeskVisit,
-  failure: Pick<CallFailed, "code" | "message">,
-  wrong: ReadonlyArray<string> = []
-) =>
+interface Choice {
+  /** Why the page is shown, if the user did not ask for it. */
+  readonly why?: string
+  readonly wrong?: ReadonlyArray<string>
+}
+
+/** The loaded wallets, and a form for a new one. */
+const choiceView = (visit: DeskVisit, { why, wrong = [] }: Choice) =>
   Effect.gen(function*() {
     const names = yield* Effect.orElseSucceed(visit.calls.call("listwallets", [], LoadedWallets), () => [])
+    const now = visit.session.wallet
     return deskAnswer(visit, {
-      title: "Choose a wallet",
-      at: "wallet",
+      title: names.length === 0 ? "Create a wallet" : "Choose a wallet",
+      at: "choose",
       status: wrong.length > 0 ? 400 : 200,
       main: html`<h1>${names.length === 0 ? "Create a wallet" : "Choose a wallet"}</h1>${
         names.length > 0 && card(
@@ -218,17 +245,18 @@ export const withoutWallet = (
                 name: "wallet",
                 value: name,
                 label: name === "" ? "The default wallet" : visible(name),
-                checked: at === 0
+                ...(name === now ? { hint: "The one that you see now" } : {}),
+                checked: now === undefined ? at === 0 : name === now
               })
             )
           }</fieldset><button class="primary" type="submit">Use it</button></form>`
         )
       }${
         card(
-          names.length === 0 ? "A new wallet" : "Another wallet",
+          names.length === 0 ? "A new wallet" : "Create another wallet",
           html`<form class="stacked" action="${deskLink("create")}" method="post">${tokenField(visit)}<p>${
-            wordsOf(failure).text
-          } A wallet is a file on the machine of the node, with the keys for your names and coins.</p>${
+            why !== undefined && `${why} `
+          }A wallet is a file on the machine of the node, with the keys for your names and coins.</p>${
             field({
               name: "wallet",
               label: "Name of the wallet",
@@ -240,7 +268,8 @@ export const withoutWallet = (
             field({
               name: "passphrase",
               label: "Passphrase",
-              hint: "The wallet signs only after you enter it. Without one, any reader of its file has its coins",
+              hint:
+                "Recommended: the wallet then signs only after you enter it. Without one, any reader of its file has its coins",
               type: "password",
               autocomplete: "new-password"
             })
@@ -257,6 +286,12 @@ export const withoutWallet = (
       }`
     })
   })
+
+export const choosePage: DeskHandler = (visit) => choiceView(visit, {})
+
+/** The page for a session without a wallet: none is loaded, or several are. */
+export const withoutWallet = (visit: DeskVisit, failure: Pick<CallFailed, "code" | "message">) =>
+  choiceView(visit, { why: wordsOf(failure).text })
 
 export const choose: DeskHandler = ({ form, session }) =>
   Effect.sync(() => {
@@ -286,10 +321,8 @@ export const createWallet: DeskHandler = (visit) =>
       true
     ], Anything)
     const failed = (failure: CallFailed) =>
-      withoutWallet(visit, failure, [wordsOf(failure).detail ?? wordsOf(failure).text])
-    if (wrong !== undefined) {
-      return yield* withoutWallet(visit, { code: -18, message: "" }, [wrong])
-    }
+      choiceView(visit, { wrong: [wordsOf(failure).detail ?? wordsOf(failure).text] })
+    if (wrong !== undefined) return yield* choiceView(visit, { wrong: [wrong] })
     return yield* Effect.matchEffect(made, {
       onFailure: failed,
       onSuccess: () =>

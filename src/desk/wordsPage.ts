@@ -1,23 +1,152 @@
 import * as Effect from "effect/Effect"
-import { html } from "../web/html.ts"
-import { deskLink } from "./deskLinks.ts"
-import { alertView } from "./frame.ts"
-import { deskAnswer, type DeskHandler, walletState } from "./visit.ts"
+import { randomInt } from "node:crypto"
+import { redirect } from "../web/document.ts"
+import { day } from "../web/format.ts"
+import { type Html, html, NOTHING } from "../web/html.ts"
+import { WordsCheck } from "./answers.ts"
+import { deskLink, deskPlace } from "./deskLinks.ts"
+import { alertView, card, field } from "./frame.ts"
+import { needsPassphrase, passphraseField, whileOpen } from "./openWallet.ts"
+import {
+  deskAnswer,
+  type DeskHandler,
+  type DeskVisit,
+  NotMeant,
+  tokenField,
+  type WalletState,
+  walletState
+} from "./visit.ts"
 
-/** How the wallet is restored: its words. They are never shown here, since a page may stay in the memory of a browser. */
+/**
+ * How the wallet is restored: its words. They are never shown here, since a page may stay in the memory of a browser; the
+ * owner gives three of them back.
+ */
+
+/** Words that are asked for, out of those of a new wallet, and out of the fewest that a wallet can have. */
+const ASKED = 3
+const USUAL_WORDS = 24
+const FEWEST_WORDS = 12
+
+const drawn = (count: number): ReadonlyArray<number> => {
+  const places = new Set<number>()
+  while (places.size < ASKED) places.add(randomInt(count) + 1)
+  return [...places].toSorted((a, b) => a - b)
+}
+
+/** A field of one word: `word-7`. */
+const WORD = /^word-([1-9]\d?)$/
+
+interface Asked {
+  readonly places: ReadonlyArray<number>
+  readonly problem?: string
+  readonly passphrase?: ReadonlyArray<string>
+}
+
+/** A name that a shell takes as it is. */
+const PLAIN_NAME = /^[\w.-]+$/
+
+/** The command that shows the words, as it is typed at the machine of the node. */
+const exportCommand = ({ frame: { network = "mainnet" } }: DeskVisit, { info: { walletname } }: WalletState): string =>
+  [
+    "svcd-wallet export --phrase",
+    ...(walletname === "" ? [] : [`--wallet ${PLAIN_NAME.test(walletname) ? walletname : "NAME"}`]),
+    ...(network === "mainnet" ? [] : [`-network ${network}`])
+  ].join(" ")
+
+const checkForm = (visit: DeskVisit, state: WalletState, { passphrase = [], places, problem }: Asked): Html =>
+  html`${problem !== undefined && alertView("attention", problem)}<form class="stacked" action="${
+    deskLink("words")
+  }" method="post">${
+    tokenField(visit)
+  }<p>Read these three words from your paper. The node compares them, and keeps the day.</p><div class="words">${
+    places.map((place) => field({ name: `word-${place}`, label: `Word ${place}`, required: true }))
+  }</div>${
+    needsPassphrase("all", state) && passphraseField({ unlocks: "all", wrong: passphrase })
+  }<button class="primary" type="submit">Check the words</button></form>`
+
+const standOf = ({ info }: WalletState): Html =>
+  info.phrase_kept === undefined
+    ? alertView(
+      "busy",
+      html`This wallet was not made of words: keep copies of its file, which <code>backupwallet</code> makes.`
+    )
+    : info.phrase_checked !== undefined
+    ? alertView("good", `You have the words: you gave three of them back on ${day(info.phrase_checked)}.`)
+    : info.phrase_kept
+    ? alertView(
+      "attention",
+      "It is not certain that you have the words: they were shown, or the file was copied, but you have not given any of them back."
+    )
+    : alertView("attention", "The words of this wallet were never shown, and there is no copy of its file.")
+
+const view = (visit: DeskVisit, state: WalletState, asked: Asked) => {
+  const { info } = state
+  const isWrong = asked.problem !== undefined || (asked.passphrase ?? []).length > 0
+  const form = checkForm(visit, state, asked)
+  return deskAnswer(visit, {
+    title: "Recovery words",
+    at: "words",
+    status: isWrong ? 400 : 200,
+    main: html`<h1>Recovery words</h1>${!isWrong && standOf(state)}${
+      info.phrase_kept === undefined
+        ? NOTHING
+        : html`<section class="card"><h2>Write them down</h2><p>The words are the wallet: with them alone its coins and names can be restored on another machine, and any reader of them has both. Write them on paper, and keep them away from the machine.</p><ol class="steps"><li>Show the words at the machine of the node: <code>${
+          exportCommand(visit, state)
+        }</code></li><li>Write them down with their numbers.</li><li>Give three of them back below.</li></ol><p class="muted">The command needs the same <code>-datadir</code> as svcd, if svcd has one. The desk does not show the words: what a browser has shown may stay on its disk. A copy of the file, made by <code>svcd-cli backupwallet FILE</code>, restores the wallet too.</p></section>${
+          info.phrase_checked === undefined || isWrong
+            ? card("Check them", form)
+            : card("Check them again", html`<details><summary>With three other words</summary>${form}</details>`)
+        }`
+    }<p class="buttons"><a class="button" href="${deskLink("names")}">Names</a><a class="button" href="${
+      deskLink("wallet")
+    }">Wallet</a></p>`
+  })
+}
 
 export const wordsPage: DeskHandler = (visit) =>
-  Effect.map(walletState(visit), ({ info }) =>
-    deskAnswer(visit, {
-      title: "Recovery words",
-      at: "words",
-      main: html`<h1>Recovery words</h1>${
-        info.phrase_kept === false &&
-        alertView("attention", "The words of this wallet were never shown, and there is no copy of its file.")
-      }${
-        info.phrase_kept === undefined &&
-        alertView("busy", "This wallet was not made of words: keep copies of its file, which backupwallet makes.")
-      }<section class="card"><p>The words are the wallet: with them alone its coins and names can be restored on another machine, and any reader of them has both. Write them on paper, and keep them away from the machine.</p><ol class="steps"><li>Stop the node: <code>svcd-cli stop</code></li><li>Show the words at the machine of the node: <code>svcd-wallet export --phrase</code></li><li>Write them down, in their order, and start the node again.</li></ol><p class="muted">The desk does not show them: what a browser has shown may stay on its disk. A copy of the file, made by <code>svcd-cli backupwallet FILE</code>, restores the wallet too.</p><p class="buttons"><a class="button primary" href="${
-        deskLink("names")
-      }">Names</a><a class="button" href="${deskLink("wallet")}">Wallet</a></p></section>`
-    }))
+  Effect.map(walletState(visit), (state) => view(visit, state, { places: drawn(USUAL_WORDS) }))
+
+export const checkWords: DeskHandler = (visit) =>
+  Effect.gen(function*() {
+    const { calls, form } = visit
+    const given = [...form].flatMap(([name, text]): ReadonlyArray<readonly [string, string]> => {
+      const place = WORD.exec(name)?.[1]
+      return place === undefined ? [] : [[place, text]]
+    })
+    if (given.length < ASKED) return yield* new NotMeant({ text: "The form has too few words. Open the page again." })
+    const state = yield* walletState(visit)
+    const places = given.map(([place]) => Number(place))
+    const check = calls.call("checkrecoverywords", [Object.fromEntries(given)], WordsCheck)
+    const passphrase = form.get("passphrase") ?? ""
+    return yield* Effect.matchEffect(whileOpen(calls, { unlocks: "all", state, passphrase }, check), {
+      onSuccess: ({ correct }) =>
+        Effect.succeed(
+          correct ? redirect(deskPlace("words")) : view(visit, state, {
+            places,
+            problem:
+              "At least one of these is not the word of this wallet at its place. Compare your paper with what the command shows, letter by letter."
+          })
+        ),
+      onFailure: (failure) => {
+        switch (failure.code) {
+          case -13:
+          case -14:
+            return Effect.succeed(
+              view(visit, state, {
+                places,
+                passphrase: [passphrase === "" ? "Enter it: the wallet is locked." : "The passphrase is wrong."]
+              })
+            )
+          case -8:
+            return Effect.succeed(
+              view(visit, state, {
+                places: drawn(FEWEST_WORDS),
+                problem: `This wallet has fewer than ${USUAL_WORDS} words. Here are other places.`
+              })
+            )
+          default:
+            return failure
+        }
+      }
+    })
+  })

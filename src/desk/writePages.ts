@@ -222,8 +222,12 @@ const planRegistration = (visit: DeskVisit, form: ValueForm, value: string) =>
           ["Name", wholeName(name)],
           ["Value", valueRow(value)],
           ["Size", html`${made.bytes} of 520 bytes`],
-          ["Locked in the name", html`${LOCKED} NMC, until it expires`],
+          [
+            "Stays in the name",
+            html`${LOCKED} NMC. They go with the name, also to its next owner, and do not come back to your balance.`
+          ],
           ["Fees", about(nmc(fees))],
+          ["In all", about(nmc(LOCKED + fees))],
           [
             "How",
             html`A commitment now, which hides the name; the name itself after twelve blocks, about two hours later.`

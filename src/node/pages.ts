@@ -8,7 +8,7 @@ import { eventsPage, eventsStarting } from "../web/events/eventsPage.ts"
 import { expiryPage } from "../web/events/expiryPage.ts"
 import { restFind } from "../web/rest/restFind.ts"
 import { restNames, restStarting } from "../web/rest/restNames.ts"
-import { startingPage, statusPage } from "../web/statusPage.ts"
+import { makeStatusPage, startingPage } from "../web/statusPage.ts"
 
 /** The documents on the RPC listener that the settings ask for. */
 
@@ -29,7 +29,7 @@ export const layer = (settings: Wanted): Layer.Layer<Pages.Pages, never, Lifecyc
 
 export const pagesOfNode = (settings: Wanted) =>
   Effect.gen(function*() {
-    const status = settings.statusPage ? [yield* statusPage] : []
+    const status = settings.statusPage ? [yield* makeStatusPage({ desk: settings.desk !== undefined })] : []
     const desk = settings.desk === undefined
       ? []
       : [yield* makeDesk({ ...settings.desk, network: settings.network, ownName: settings.rpc.host })]

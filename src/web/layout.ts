@@ -3,7 +3,7 @@ import { version } from "../version.ts"
 import { documents } from "./document.ts"
 import { duration } from "./format.ts"
 import { type Html, html } from "./html.ts"
-import { ACTIVITY, blocksLink, HOME, namesLink } from "./links.ts"
+import { ACTIVITY, blocksLink, DESK_HOME, HOME, namesLink } from "./links.ts"
 import { PAGE_SCRIPT } from "./script.ts"
 import { STYLE } from "./style.ts"
 
@@ -19,6 +19,8 @@ export interface PageContent {
   readonly at?: string | undefined
   /** `undefined` while the network is unknown. */
   readonly network: string | undefined
+  /** Whether the node has the desk: the pages then link it. */
+  readonly desk?: boolean
   readonly searched?: string
   /** Seconds since 1970: the reference for distances in time. */
   readonly now: number
@@ -45,12 +47,14 @@ const section = (at: string | undefined) => ([link, text]: readonly [link: strin
     ? html`<a href="${link}" aria-current="page">${text}</a>`
     : html`<a href="${link}">${text}</a>`
 
-const top = ({ at, network, searched = "" }: PageContent): Html =>
+const top = ({ at, desk = false, network, searched = "" }: PageContent): Html =>
   html`<a class="skip" href="${`${
     at ?? ""
   }#main`}">Skip to content</a><header class="top"><a class="brand" href="${HOME}">svcd</a>${
     network !== undefined && html`<span class="badge">${network}</span>
-<nav class="sections" aria-label="Sections">${SECTIONS.map(section(at))}</nav>
+<nav class="sections" aria-label="Sections">${SECTIONS.map(section(at))}${
+      desk && html`<a href="${DESK_HOME}">Desk</a>`
+    }</nav>
 <form class="search" role="search" action="${HOME}" method="get"><label class="out" for="q">Name, block, transaction or address to look up</label><input id="q" name="q" type="search" value="${searched}" placeholder="Name, block, transaction, address, text" maxlength="1000" autocomplete="off" autocapitalize="none" spellcheck="false"><button type="submit">Search</button></form><p id="note" class="note attention" role="status" hidden>The node does not answer. What follows is from before; this page keeps trying.</p>`
   }</header>`
 

@@ -9,6 +9,9 @@ import type { NameList } from "./routes.ts"
 
 export const HOME = "./"
 
+/** The pages for the owner of a wallet, which other files make. */
+export const DESK_HOME = "./desk/"
+
 /** A page of a search: the first one, or the one behind a cursor. */
 export interface PageOfSearch {
   readonly text: string

@@ -54,6 +54,8 @@ const ROOT = { path: "/" }
 
 export interface StatusPageOptions {
   readonly overviewMs?: number
+  /** Whether the node has the desk. */
+  readonly desk?: boolean
 }
 
 type Services =
@@ -93,8 +95,9 @@ const onlyMeaning = ({ exact, place }: SearchFound): string | undefined => {
   return links.length === 1 ? links[0] : undefined
 }
 
+/** The status page: the state of the node, and its names, for people. */
 export const makeStatusPage = (
-  { overviewMs = OVERVIEW_MS }: StatusPageOptions = {}
+  { desk = false, overviewMs = OVERVIEW_MS }: StatusPageOptions = {}
 ): Effect.Effect<PageHandler, never, Services> =>
   Effect.gen(function*() {
     const chain = yield* Chain
@@ -108,7 +111,7 @@ export const makeStatusPage = (
     const few = yield* Effect.makeSemaphore(NAME_PAGES)
     const network = chain.params.network.name
 
-    const framed = (content: Omit<PageContent, "network">): PageAnswer => page({ ...content, network })
+    const framed = (content: Omit<PageContent, "network" | "desk">): PageAnswer => page({ ...content, desk, network })
 
     const simple = (
       status: number,
@@ -233,6 +236,3 @@ export const makeStatusPage = (
         )
     }
   })
-
-/** The status page: the state of the node, and its names, for people. */
-export const statusPage: Effect.Effect<PageHandler, never, Services> = makeStatusPage()

@@ -55,6 +55,61 @@ describe("wallets", () => {
       const token = /name="token" value="([^"]+)"/.exec(choice.body)?.[1] ?? ""
       const { location } = yield* desk.ask({ path: "choose", fields: { token, wallet: "second" } })
       assert.strictEqual(location, "./names")
+      // From then on each page names it, and leads to the others.
+      desk.answers = { ...desk.answers, ...named("second"), listwallets: () => ["first", "second"] }
+      assert.match((yield* desk.ask({ path: "names" })).body, /href="\.\/desk\/choose"[^]*wallet second<\/a>/)
+      assert.match(
+        (yield* desk.ask({ path: "choose" })).body,
+        /value="second" checked><span>second <span class="hint">The one that you see now/
+      )
+    }))
+})
+
+describe("recovery words", () => {
+  const PLACES = ["word-2", "word-9", "word-24"]
+  const WORDS = { "word-2": "zebra", "word-9": "able", "word-24": "about" }
+
+  /** The places for which a page has a field. */
+  const askedIn = ({ body }: { readonly body: string }): ReadonlyArray<string> =>
+    [...body.matchAll(/name="(word-\d+)"/g)].map(([, name = ""]) => name)
+
+  it.live("three of them are given back, and the desk never shows any", () =>
+    Effect.gen(function*() {
+      const info = { walletname: "first", private_keys_enabled: true, unlocked_until: 0, phrase_kept: false }
+      const desk = TestDesk.make({
+        getwalletinfo: () => info,
+        walletpassphrase: ([passphrase]) => passphrase === "open" ? null : new Refused(-14, "incorrect"),
+        checkrecoverywords: () => ({ correct: false })
+      })
+      yield* desk.login
+      assert.include((yield* desk.ask({ path: "names" })).body, "were never shown")
+      const page = yield* desk.ask({ path: "words" })
+      assert.include(page.body, "svcd-wallet export --phrase --wallet first -network regtest")
+      assert.lengthOf(new Set(askedIn(page)), 3)
+
+      const wrong = yield* desk.send("words", { ...WORDS, passphrase: "open" })
+      assert.strictEqual(wrong.status, 400)
+      assert.include(wrong.body, "At least one of these is not the word")
+      assert.deepStrictEqual([askedIn(wrong), wrong.body.includes("zebra")], [PLACES, false])
+      assert.deepStrictEqual(desk.calls.slice(-3).map(({ method, params }) => [method, params[0]]), [
+        ["walletpassphrase", "open"],
+        ["checkrecoverywords", { 2: "zebra", 9: "able", 24: "about" }],
+        ["walletlock", undefined]
+      ])
+      assert.include((yield* desk.send("words", { ...WORDS, passphrase: "no" })).body, "The passphrase is wrong")
+      assert.strictEqual((yield* desk.send("words", { "word-2": "zebra" })).status, 400)
+
+      desk.answers = { ...desk.answers, checkrecoverywords: () => new Refused(-8, "the wallet has 12 words") }
+      const other = yield* desk.send("words", { ...WORDS, passphrase: "open" })
+      assert.isTrue(askedIn(other).every((name) => Number(name.slice(5)) <= 12))
+      desk.answers = {
+        ...desk.answers,
+        getwalletinfo: () => ({ ...info, phrase_kept: true, phrase_checked: 1_700_000_000 }),
+        checkrecoverywords: () => ({ correct: true })
+      }
+      const right = yield* desk.follow(yield* desk.send("words", { ...WORDS, passphrase: "open" }))
+      assert.include(right.body, "you gave three of them back on 14 Nov 2023")
+      assert.notInclude((yield* desk.ask({ path: "names" })).body, "recovery word")
     }))
 })
 
@@ -70,6 +125,34 @@ describe("payments", () => {
       )
       desk.answers = { ...desk.answers, getaddressinfo: () => new Refused(-5, "invalid address") }
       assert.strictEqual((yield* desk.ask({ path: `receive?address=${"x".repeat(30)}` })).status, 200)
+    }))
+
+  it.live("what one session has paid, no later session pays again, and what it left open is forgotten", () =>
+    Effect.gen(function*() {
+      const desk = TestDesk.make({ ...PAYS, ...named("first") })
+      yield* desk.login
+      const [paid, made, open] = [yield* payment(desk), yield* payment(desk), yield* payment(desk, OTHER_ADDRESS)]
+      desk.time++
+      const first = desk.cookie
+      desk.cookie = ""
+      yield* desk.login
+      const second = desk.cookie
+      // Two sessions with a page each that pay the same, made before either was sent.
+      desk.cookie = first
+      assert.strictEqual((yield* confirm(desk, paid)).status, 303)
+      desk.cookie = second
+      yield* desk.ask({ path: "names" })
+      assert.include((yield* confirm(desk, made)).body, "This was done already")
+      // The back button after a new log-in leads to the result, and what the ended session left open is gone.
+      desk.cookie = first
+      yield* desk.send("logout", {})
+      yield* desk.login
+      const back = yield* desk.ask({ path: `confirm?id=${paid}` })
+      assert.strictEqual(back.location, `./result?id=${paid}`)
+      assert.include((yield* desk.follow(back)).body, "The payment is sent")
+      assert.strictEqual((yield* confirm(desk, paid)).location, `./result?id=${paid}`)
+      assert.include((yield* confirm(desk, open)).body, "This page counts no longer")
+      assert.lengthOf(desk.called("sendrawtransaction"), 1)
     }))
 
   it.live("a payment does not replace another one that uses the same coins", () =>
@@ -160,6 +243,7 @@ describe("memory", () => {
   it.effect("what was done or is too old keeps no passphrase", () =>
     Effect.gen(function*() {
       const confirmations = new Confirmations()
+      const by = {}
       const plan = (same: string) => ({
         title: "",
         content: html``,
@@ -170,7 +254,7 @@ describe("memory", () => {
         same,
         run: () => Effect.succeed({ title: "", text: html`` })
       })
-      const prepare = (same: string, now: number) => confirmations.prepare(plan(same), { now, wallet: "" })
+      const prepare = (same: string, now: number) => confirmations.prepare(plan(same), { by, now, wallet: "" })
       const done = confirmations.find(prepare("a", 0)) ?? assert.fail()
       const old = confirmations.find(prepare("b", 0)) ?? assert.fail()
       yield* confirmations.perform(done, Effect.succeed({ title: "", text: html`` }), {
@@ -183,5 +267,11 @@ describe("memory", () => {
       assert.isDefined(old.run)
       prepare("c", OPEN_MS)
       assert.isUndefined(old.run)
+      confirmations.close({})
+      assert.isDefined(confirmations.find(old.id))
+      // At the end of the session only the outcome of what was done stays.
+      confirmations.close(by)
+      assert.isUndefined(confirmations.find(old.id))
+      assert.isDefined(confirmations.find(done.id))
     }))
 })

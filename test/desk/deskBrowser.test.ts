@@ -1,8 +1,10 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Page } from "puppeteer-core"
+import { readdirSync } from "node:fs"
+import { join } from "node:path"
+import type { Browser, Page } from "puppeteer-core"
 import { temporaryDirectory } from "../support/chain.ts"
-import { type Node, startNode } from "../support/daemon.ts"
+import { type Node, program, runCommand, startNodeBy } from "../support/daemon.ts"
 import {
   assertAccessible,
   chromium,
@@ -15,9 +17,14 @@ import {
 } from "../web/browser.ts"
 
 /**
- * A new user in a browser, with a node of the build: from no wallet to a name that was registered, changed, renewed and
- * transferred. Every page in light, dark and on a phone. Skipped without Chromium.
+ * A new user in a browser, without a line of JSON: from no wallet to checked recovery words, and to a name that was
+ * registered, changed, renewed and transferred. Every page in light, dark and on a phone. Skipped without Chromium.
+ *
+ * The programs are those of the build; with `SVCD_ARCHIVE` those of that archive of `npm run package`, unpacked as its owner
+ * does it.
  */
+
+const ARCHIVE = process.env["SVCD_ARCHIVE"]
 
 const USER = "owner"
 const PASSWORD = "a password for the test"
@@ -26,13 +33,34 @@ const PASSPHRASE = "correct horse battery"
 /** An address without a known key. */
 const NO_OWNER = "mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r"
 
-const LOOKS = [
+/** Names that are hard to show: as long as any, and with characters that turn text. */
+const LONG = `d/${"long-".repeat(50)}x`
+const TURNING = "id/a\u202eb\u200bc <b>"
+
+const UTF8 = { nameEncoding: "utf8", valueEncoding: "utf8" }
+
+const ALL_LOOKS = [
   { look: "dark", width: 1_280, scheme: "dark" },
   { look: "phone", width: 360, scheme: "light" },
   { look: "light", width: 1_280, scheme: "light" }
 ] as const
 
-const COLORED: ReadonlySet<string> = new Set(["formWrong", "names", "result", "wallet"])
+/** In the suite the colors of the dark scheme are left to the run with the archive. */
+const LOOKS = ARCHIVE === undefined && process.env["SVCD_PICTURES"] === undefined
+  ? ALL_LOOKS.filter(({ look }) => look !== "dark")
+  : ALL_LOOKS
+
+const COLORED: ReadonlySet<string> = new Set(["formWrong", "names", "result", "wallet", "words"])
+
+/** The command of a program, by its name. */
+const installed = Effect.gen(function*() {
+  if (ARCHIVE === undefined) return (name: string): ReadonlyArray<string> => [process.execPath, program(name)]
+  const folder = yield* temporaryDirectory
+  const { code, stderr } = yield* runCommand("tar", "-xzf", ARCHIVE, "-C", folder)
+  assert.strictEqual(code, 0, stderr)
+  const [tree = assert.fail("an empty archive")] = readdirSync(folder)
+  return (name: string): ReadonlyArray<string> => [join(folder, tree, "bin", name)]
+})
 
 const rpcOf = ({ port }: Node) => async (method: string, ...params: ReadonlyArray<unknown>): Promise<unknown> => {
   const answer = await fetch(`http://127.0.0.1:${port}`, {
@@ -45,8 +73,11 @@ const rpcOf = ({ port }: Node) => async (method: string, ...params: ReadonlyArra
   return result
 }
 
+const looked: Array<string> = []
+
 /** Checks a page in every look. */
 const look = async (page: Page, name: string): Promise<void> => {
+  looked.push(name)
   for (const { look, scheme, width } of LOOKS) {
     await page.setViewport({ width, height: 800 })
     await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }])
@@ -78,8 +109,8 @@ const fill = async (page: Page, fields: Readonly<Record<string, string>>): Promi
 }
 
 /** Presses a button or a link with this text, and waits for the next page. */
-const press = async (page: Page, text: string): Promise<void> => {
-  const button = await page.$(`xpath///main//*[self::button or self::a][contains(normalize-space(.), "${text}")]`)
+const press = async (page: Page, text: string, within = "main"): Promise<void> => {
+  const button = await page.$(`xpath///${within}//*[self::button or self::a][contains(normalize-space(.), "${text}")]`)
   if (button === null) {
     assert.fail(`no button ${text} on ${await page.evaluate("document.querySelector('main').innerText")}`)
   }
@@ -93,6 +124,11 @@ const press = async (page: Page, text: string): Promise<void> => {
 const text = async (page: Page): Promise<string> =>
   String(await page.evaluate("document.querySelector('main').innerText"))
 
+const logIn = async (page: Page): Promise<void> => {
+  await fill(page, { user: USER, password: PASSWORD })
+  await press(page, "Log in")
+}
+
 const confirmed = async (page: Page, button: string, result: string): Promise<void> => {
   if (await page.$("[name=password]") !== null) await fill(page, { password: PASSWORD })
   if (await page.$("[name=passphrase]") !== null) await fill(page, { passphrase: PASSPHRASE })
@@ -100,138 +136,226 @@ const confirmed = async (page: Page, button: string, result: string): Promise<vo
   assert.strictEqual(await heading(page), result)
 }
 
+/** The words for which a page asks, out of those of the wallet. */
+const wordsFor = async (page: Page, words: ReadonlyArray<string>): Promise<Readonly<Record<string, string>>> => {
+  const names = await page.$$eval("[name^=word-]", (fields) => fields.map((field) => field.getAttribute("name") ?? ""))
+  return Object.fromEntries(names.map((name) => [name, words[Number(name.slice(5)) - 1] ?? ""]))
+}
+
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
+
+interface Place {
+  readonly browser: Browser
+  readonly node: Node
+  /** The words of a wallet, as the user reads them at the machine of the node. */
+  readonly wordsOf: (wallet: string) => Promise<ReadonlyArray<string>>
+}
+
+const walk = async ({ browser, node, wordsOf }: Place): Promise<void> => {
+  const rpc = rpcOf(node)
+  const mine = (count: number) => rpc("generatetoaddress", count, NO_OWNER)
+  const origin = `http://127.0.0.1:${node.port}`
+
+  // The pages about the node lead to the desk.
+  const overview = await browser.newPage()
+  await overview.authenticate({ username: USER, password: PASSWORD })
+  await overview.goto(`${origin}/blocks`, { waitUntil: "domcontentloaded" })
+  await press(overview, "Desk", "header")
+  assert.strictEqual(overview.url(), `${origin}/desk/login`)
+  await overview.close()
+
+  const { faults, page, requests } = await watched(browser, 1_280)
+  const open = (path: string) => page.goto(`${origin}/desk/${path}`, { waitUntil: "domcontentloaded" })
+  await open("names")
+  assert.strictEqual(await heading(page), "Log in")
+  await look(page, "login")
+  await fill(page, { user: USER, password: "wrong" })
+  await press(page, "Log in")
+  assert.include(await text(page), "wrong")
+  await look(page, "loginWrong")
+  await logIn(page)
+
+  assert.strictEqual(await heading(page), "Create a wallet")
+  await look(page, "create")
+  await fill(page, { wallet: "main", passphrase: PASSPHRASE, again: PASSPHRASE })
+  await press(page, "Create it")
+  assert.strictEqual(await heading(page), "Recovery words")
+  await look(page, "words")
+  const words = await wordsOf("main")
+  assert.lengthOf(words, 24)
+  const asked = await wordsFor(page, words)
+  const [first = assert.fail("no words are asked for")] = Object.keys(asked)
+  await fill(page, { ...asked, [first]: "nothing", passphrase: PASSPHRASE })
+  await press(page, "Check the words")
+  assert.include(await text(page), "At least one of these is not the word")
+  await look(page, "wordsWrong")
+  await fill(page, { ...await wordsFor(page, words), passphrase: PASSPHRASE })
+  await press(page, "Check the words")
+  assert.include(await text(page), "You have the words")
+  await look(page, "wordsKept")
+  await press(page, "Names")
+  assert.notInclude(await text(page), "recovery word")
+  await look(page, "empty")
+
+  await open("receive")
+  await press(page, "Show a new address")
+  await look(page, "receive")
+  const address = String(await page.evaluate("document.querySelector('.address').innerText"))
+  await rpc("generatetoaddress", 1, address)
+  await mine(100)
+
+  await open("register")
+  await look(page, "register")
+  await fill(page, { name: "desk-example.bit" })
+  await press(page, "Go on")
+  await look(page, "form")
+  await fill(page, {
+    address: "192.0.2.1\n2001:db8::1",
+    subdomain: "www 192.0.2.2\nnowhere",
+    ns: "ns1.example.org"
+  })
+  await press(page, "Go on to confirm")
+  assert.include(await text(page), "Line 2 has to be a label")
+  await look(page, "formWrong")
+  await fill(page, { subdomain: "www 192.0.2.2", ns: "" })
+  await press(page, "Go on to confirm")
+  assert.include(await text(page), "of 520 bytes")
+  await look(page, "confirm")
+  await confirmed(page, "Register it", "The registration is under way")
+  await look(page, "result")
+
+  await open("wallet")
+  await look(page, "wallet")
+  await page.click("[name=for][value=all-3-hours]")
+  await fill(page, { passphrase: PASSPHRASE })
+  await press(page, "Unlock")
+  await look(page, "walletOpen")
+  // Others that are hard to show come along.
+  await rpc("name_autoregister", LONG, "{\"ip\":\"192.0.2.7\"}")
+  await rpc("name_autoregister", TURNING, `{"name":"\u202e ${"<i>".repeat(60)}"}`, UTF8)
+  await open("names")
+  await look(page, "underWay")
+  // The wallet sends the names on its own, some time after the twelfth block.
+  const nameLinks = () => page.$$eval("[name=hex][type=checkbox]", (boxes) => boxes.length)
+  for (let block = 0; await nameLinks() < 3; block++) {
+    assert.isBelow(block, 60)
+    await mine(1)
+    await open("names")
+  }
+  assert.include(await text(page), "d/desk-example")
+  await look(page, "names")
+  await press(page, "long-")
+  await look(page, "nameLong")
+  await open("names")
+  await press(page, "id/a")
+  await look(page, "nameTurning")
+  await open("names")
+  await press(page, "d/desk-example")
+  await look(page, "name")
+  await press(page, "Change its value")
+  await look(page, "edit")
+  await fill(page, { text: "hello from the desk", mail: "10 mail.example.org" })
+  await page.waitForFunction("document.getElementById('draft').innerText.includes('hello from the desk')")
+  await press(page, "Go on to confirm")
+  await look(page, "change")
+  await confirmed(page, "Change it", "The change is sent")
+  await mine(1)
+
+  await open("names")
+  await page.click("[name=hex]")
+  await press(page, "Renew chosen names")
+  await look(page, "renew")
+  await confirmed(page, "Renew it", "The renewal is under way")
+  await mine(2)
+
+  await open("send")
+  await look(page, "send")
+  await fill(page, { address: NO_OWNER, amount: "1,5" })
+  await press(page, "Go on to confirm")
+  assert.include(await text(page), "without commas")
+  await look(page, "sendWrong")
+  await fill(page, { address: NO_OWNER, amount: "1.5" })
+  await press(page, "Go on to confirm")
+  await look(page, "pay")
+  const payment = page.url()
+  await confirmed(page, "Pay 1.5 NMC", "The payment is sent")
+  await look(page, "paid")
+  // The back button, the same page once more, and both after a new log-in.
+  await page.goBack({ waitUntil: "domcontentloaded" })
+  await page.waitForFunction("document.querySelector('h1').innerText === 'The payment is sent'")
+  await press(page, "Log out", "header")
+  await logIn(page)
+  await page.goto(payment, { waitUntil: "domcontentloaded" })
+  assert.strictEqual(await heading(page), "The payment is sent")
+  await open("payments")
+  await look(page, "payments")
+  assert.lengthOf((await text(page)).match(/paid/g) ?? [], 1)
+
+  await open("names")
+  await press(page, "d/desk-example")
+  await press(page, "Stop renewing it")
+  await look(page, "stop")
+  await press(page, "Back")
+  await press(page, "Release")
+  await look(page, "release")
+  await press(page, "Back")
+  await press(page, "Transfer")
+  await look(page, "transfer")
+  await fill(page, { address: NO_OWNER })
+  await press(page, "Go on to confirm")
+  await look(page, "transferConfirm")
+  await confirmed(page, "Transfer it", "The transfer is sent")
+  await mine(1)
+  await open("names")
+  assert.include(await text(page), "Former names")
+  await look(page, "former")
+
+  await open("confirm?id=unknown")
+  await look(page, "unknown")
+  // A second wallet, and the way back to the first.
+  await press(page, "Choose another wallet", "header")
+  await fill(page, { wallet: "savings" })
+  await press(page, "Create it")
+  await press(page, "Choose another wallet", "header")
+  await look(page, "choose")
+  await page.click("[name=wallet][value=main]")
+  await press(page, "Use it")
+  assert.include(await text(page), "Former names")
+
+  assert.deepStrictEqual(faults.filter((fault) => !/\b40[0-9]\b/.test(fault)), [])
+  assert.deepStrictEqual(requests.filter((url) => !url.startsWith("data:") && !url.startsWith(`${origin}/`)), [])
+}
+
 it.scopedLive.skipIf(chromium === undefined)(
-  "a new user makes a wallet, and registers, changes, renews and transfers a name",
+  "a new user makes a wallet, checks its words, and registers, changes, renews and transfers a name",
   () =>
     Effect.gen(function*() {
+      const began = performance.now()
+      const command = yield* installed
       const directory = yield* temporaryDirectory
-      const node = yield* startNode(
-        directory,
-        "-nowallet",
-        "-webwallet",
-        `-rpcuser=${USER}`,
-        `-rpcpassword=${PASSWORD}`
-      )
+      const flags = ["-nowallet", "-webwallet", `-rpcuser=${USER}`, `-rpcpassword=${PASSWORD}`]
+      const node = yield* startNodeBy(command("svcd"), directory, ...flags)
       yield* node.ready
-      const opened = yield* openBrowser(chromium ?? assert.fail())
-      yield* Effect.promise(async () => {
-        const rpc = rpcOf(node)
-        const mine = (count: number) => rpc("generatetoaddress", count, NO_OWNER)
-        const origin = `http://127.0.0.1:${node.port}`
-        const { faults, page, requests } = await watched(opened, 1_280)
-        const open = (path: string) => page.goto(`${origin}/desk/${path}`, { waitUntil: "domcontentloaded" })
-
-        await open("names")
-        assert.strictEqual(await heading(page), "Log in")
-        await look(page, "login")
-        await fill(page, { user: USER, password: "wrong" })
-        await press(page, "Log in")
-        assert.include(await text(page), "wrong")
-        await fill(page, { user: USER, password: PASSWORD })
-        await press(page, "Log in")
-
-        assert.strictEqual(await heading(page), "Create a wallet")
-        await look(page, "create")
-        await fill(page, { wallet: "main", passphrase: PASSPHRASE, again: PASSPHRASE })
-        await press(page, "Create it")
-        assert.strictEqual(await heading(page), "Recovery words")
-        await look(page, "words")
-        await press(page, "Names")
-        await look(page, "empty")
-
-        await open("receive")
-        await press(page, "Show a new address")
-        await look(page, "receive")
-        const address = String(await page.evaluate("document.querySelector('.address').innerText"))
-        await rpc("generatetoaddress", 1, address)
-        await mine(100)
-
-        await open("register")
-        await look(page, "register")
-        await fill(page, { name: "desk-example.bit" })
-        await press(page, "Go on")
-        await fill(page, {
-          address: "192.0.2.1\n2001:db8::1",
-          subdomain: "www 192.0.2.2\nnowhere",
-          ns: "ns1.example.org"
-        })
-        await press(page, "Go on to confirm")
-        assert.include(await text(page), "Line 2 has to be a label")
-        await look(page, "formWrong")
-        await fill(page, { subdomain: "www 192.0.2.2", ns: "" })
-        await press(page, "Go on to confirm")
-        assert.include(await text(page), "of 520 bytes")
-        await look(page, "confirm")
-        await confirmed(page, "Register it", "The registration is under way")
-        await look(page, "result")
-
-        await open("wallet")
-        await look(page, "wallet")
-        await page.click("[name=for][value=all]")
-        await fill(page, { passphrase: PASSPHRASE })
-        await press(page, "Unlock")
-        await open("names")
-        await look(page, "underWay")
-        // The wallet sends the name on its own, some time after the twelfth block.
-        for (let block = 0; !(await text(page)).includes("Renew chosen"); block++) {
-          assert.isBelow(block, 60)
-          await mine(1)
-          await open("names")
-        }
-
-        await open("names")
-        assert.include(await text(page), "d/desk-example")
-        await look(page, "names")
-        await press(page, "d/desk-example")
-        await look(page, "name")
-        await press(page, "Change its value")
-        await look(page, "edit")
-        await fill(page, { text: "hello from the desk", mail: "10 mail.example.org" })
-        await page.waitForFunction("document.getElementById('draft').innerText.includes('hello from the desk')")
-        await press(page, "Go on to confirm")
-        await confirmed(page, "Change it", "The change is sent")
-        await mine(1)
-
-        await open("names")
-        await page.click("[name=hex]")
-        await press(page, "Renew chosen names")
-        await look(page, "renew")
-        await confirmed(page, "Renew it", "The renewal is under way")
-        await mine(2)
-
-        await open("send")
-        await look(page, "send")
-        await fill(page, { address: NO_OWNER, amount: "1,5" })
-        await press(page, "Go on to confirm")
-        assert.include(await text(page), "without commas")
-        await fill(page, { address: NO_OWNER, amount: "1.5" })
-        await press(page, "Go on to confirm")
-        await look(page, "pay")
-        await confirmed(page, "Pay 1.5 NMC", "The payment is sent")
-        // The back button, and the same page once more.
-        await page.goBack({ waitUntil: "domcontentloaded" })
-        await page.waitForFunction("document.querySelector('h1').innerText === 'The payment is sent'")
-        await open("payments")
-        await look(page, "payments")
-        assert.lengthOf((await text(page)).match(/paid/g) ?? [], 1)
-
-        await open("names")
-        await press(page, "d/desk-example")
-        await press(page, "Release")
-        await look(page, "release")
-        await press(page, "Back")
-        await press(page, "Transfer")
-        await look(page, "transfer")
-        await fill(page, { address: NO_OWNER })
-        await press(page, "Go on to confirm")
-        await confirmed(page, "Transfer it", "The transfer is sent")
-        await mine(1)
-        await open("names")
-        assert.include(await text(page), "Former names")
-
-        assert.deepStrictEqual(faults.filter((fault) => !/\b40[0-9]\b/.test(fault)), [])
-        assert.deepStrictEqual(requests.filter((url) => !url.startsWith("data:") && !url.startsWith(`${origin}/`)), [])
-      })
+      const browser = yield* openBrowser(chromium ?? assert.fail())
+      const ready = performance.now()
+      const wordsOf = async (wallet: string): Promise<ReadonlyArray<string>> => {
+        const place = ["-network", "regtest", "-datadir", directory, "--wallet", wallet]
+        const shown = [...command("svcd-wallet"), "export", "--phrase", "--yes", "--password", PASSPHRASE, ...place]
+        const { code, stderr, stdout } = await Effect.runPromise(runCommand(...shown))
+        assert.strictEqual(code, 0, stderr)
+        return stdout.trim().split(" ")
+      }
+      yield* Effect.promise(() => walk({ browser, node, wordsOf }))
+      const end = performance.now()
+      yield* Effect.sync(() =>
+        console.log(
+          `the walk of a new user ${
+            ARCHIVE === undefined ? "with the build" : "with the archive"
+          }: ${looked.length} pages in ${LOOKS.length} looks, ${seconds(ready - began)} to install and start, ${
+            seconds(end - ready)
+          } to walk`
+        )
+      )
     }),
-  300_000
+  600_000
 )

@@ -36,10 +36,8 @@ export class Running {
   stderr = ""
   private readonly exit: Promise<readonly [number | null, NodeJS.Signals | null]>
 
-  /** `under` is a command that runs its arguments as a program, with fewer rights or less room. */
-  constructor(name: string, args: ReadonlyArray<string>, under: ReadonlyArray<string> = []) {
-    const [command = process.execPath, ...rest] = [...under, process.execPath, program(name), ...args]
-    this.child = spawn(command, rest, { stdio: ["ignore", "pipe", "pipe"] })
+  constructor([command = process.execPath, ...args]: ReadonlyArray<string>) {
+    this.child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"] })
     this.child.stdout?.setEncoding("utf8").on("data", (text: string) => void (this.stdout += text))
     this.child.stderr?.setEncoding("utf8").on("data", (text: string) => void (this.stderr += text))
     this.exit = new Promise((resolve) => this.child.once("close", (code, signal) => resolve([code, signal])))
@@ -56,12 +54,23 @@ export class Running {
     Effect.zipRight(Effect.sync(() => this.child.kill(signal)), this.ended)
 }
 
-/** Starts a program that ends with the scope, whatever happens. */
-export const start = (name: string, args: ReadonlyArray<string>, under: ReadonlyArray<string> = []) =>
+/** Starts a command that ends with the scope, whatever happens. */
+const startCommand = (command: ReadonlyArray<string>) =>
   Effect.acquireRelease(
-    Effect.sync(() => new Running(name, args, under)),
+    Effect.sync(() => new Running(command)),
     (running) => Effect.sync(() => running.child.kill("SIGKILL"))
   )
+
+/**
+ * Starts a program that ends with the scope, whatever happens. `under` is a command that runs its arguments as a program,
+ * with fewer rights or less room.
+ */
+export const start = (name: string, args: ReadonlyArray<string>, under: ReadonlyArray<string> = []) =>
+  startCommand([...under, process.execPath, program(name), ...args])
+
+/** Runs a command to its end. */
+export const runCommand = (...command: ReadonlyArray<string>): Effect.Effect<Ended> =>
+  Effect.scoped(Effect.flatMap(startCommand(command), ({ ended }) => ended))
 
 /** Runs a program to its end. */
 export const run = (name: string, ...args: ReadonlyArray<string>): Effect.Effect<Ended> =>
@@ -90,10 +99,14 @@ export const startNode = (directory: string, ...args: ReadonlyArray<string>) => 
 
 /** The same, run by another command. */
 export const startNodeUnder = (under: ReadonlyArray<string>, directory: string, ...args: ReadonlyArray<string>) =>
+  startNodeBy([...under, process.execPath, program("svcd")], directory, ...args)
+
+/** The same by a command of svcd, for instance of an installed one. */
+export const startNodeBy = (command: ReadonlyArray<string>, directory: string, ...args: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const port = yield* freePort
     const flags = ["-network", "regtest", "-datadir", directory, "-rpcaddr", `127.0.0.1:${port}`, "-maxpeers", "0"]
-    const running = yield* start("svcd", [...flags, ...args], under)
+    const running = yield* startCommand([...command, ...flags, ...args])
     const url = `http://127.0.0.1:${port}`
     const status = (path: string) => Effect.map(request(url + path), ({ status }) => status)
     const node: Node = {

@@ -1,0 +1,60 @@
+import * as Effect from "effect/Effect"
+import type { Html } from "../web/html.ts"
+import { Anything } from "./answers.ts"
+import type { CallFailed, Calls } from "./calls.ts"
+import type { Plan } from "./confirmations.ts"
+import { field } from "./frame.ts"
+import { secondsNow, type WalletState } from "./visit.ts"
+
+/** Opening the wallet for one thing alone, with the passphrase on the page that asks for it. */
+
+/** Seconds for which the wallet is open for one thing, and for renewals that take some blocks. */
+const OPEN_SECONDS = 60
+const RENEWALS_SECONDS = 3_600
+
+type Unlocks = Plan["unlocks"]
+
+export const needsPassphrase = (unlocks: Unlocks, { lock }: Pick<WalletState, "lock">): boolean =>
+  unlocks === "all" ? lock === "locked" || lock === "renewals" : unlocks === "renewals" && lock === "locked"
+
+export const passphraseField = (
+  { unlocks, wrong = [] }: { readonly unlocks: Unlocks; readonly wrong?: ReadonlyArray<string> }
+): Html =>
+  field({
+    name: "passphrase",
+    label: "Passphrase of the wallet",
+    hint: unlocks === "renewals"
+      ? "Opens the wallet for renewals alone, for one hour. Without it they wait until you unlock the wallet."
+      : "Opens the wallet for this alone, and locks it again.",
+    type: "password",
+    required: unlocks === "all",
+    wrong
+  })
+
+/** Opens the wallet for some work, and leaves its lock as it was. */
+export const whileOpen = <A>(
+  { call }: Pick<Calls, "call">,
+  { passphrase, state, unlocks }: {
+    readonly passphrase: string
+    readonly unlocks: Unlocks
+    readonly state: WalletState
+  },
+  work: Effect.Effect<A, CallFailed>
+): Effect.Effect<A, CallFailed> => {
+  if (passphrase === "" || !needsPassphrase(unlocks, state)) return work
+  if (unlocks === "renewals") {
+    return Effect.zipRight(call("walletpassphrase", [passphrase, RENEWALS_SECONDS, true], Anything), work)
+  }
+  const until = state.info.unlocked_until ?? 0
+  const asBefore = Effect.gen(function*() {
+    const left = until - (yield* secondsNow)
+    yield* state.lock === "renewals" && left > 0
+      ? call("walletpassphrase", [passphrase, left, true], Anything)
+      : call("walletlock", [], Anything)
+  })
+  return Effect.zipRight(
+    call("walletpassphrase", [passphrase, OPEN_SECONDS], Anything),
+    // A lock that fails is no failure of the work: the time ends soon in any case.
+    Effect.ensuring(work, Effect.ignore(asBefore))
+  )
+}

@@ -17,7 +17,7 @@ const saying = (text: string, found: SearchFound): Html => {
   const none = html`<p class="empty">${
     next === undefined ? "No name and no value has this text." : "No name on this page; there may be more."
   }</p>`
-  return html`<section class="card" aria-labelledby="saying-title"><h2 id="saying-title">Names that say it</h2>${
+  return html`<section class="card" aria-labelledby="saying-title"><h2 id="saying-title">Names with this text</h2>${
     indexed < 1 &&
     html`<p class="note busy">The search index is being built: it has ${
       Math.floor(100 * indexed)

@@ -228,7 +228,7 @@ layer(methodNode())("on a chain full of names", (it) => {
         )
       )
       const part = yield* get(handler, "/?q=onion")
-      assert.include(part.body, "Names that say it")
+      assert.include(part.body, "Names with this text")
       assert.include(part.body, "<table class=\"stack names\">")
       const owner = yield* get(handler, `/?q=${encodeURIComponent(`owner:${address}`)}`)
       assert.include(owner.body, "d/embermapleb831")

@@ -95,7 +95,7 @@ const look = async (page: Page, name: string): Promise<void> => {
 /** Fills in fields by name. */
 const fill = async (page: Page, fields: Readonly<Record<string, string>>): Promise<void> => {
   for (const [name, text] of Object.entries(fields)) {
-    const selector = `[name="${name}"]`
+    const selector = `[name="${name}"]:not([type=radio])`
     await page.$eval(selector, (element) => {
       for (let above = element.parentElement; above !== null; above = above.parentElement) {
         if (above.tagName === "DETAILS") above.setAttribute("open", "")
@@ -160,6 +160,9 @@ const walk = async ({ browser, node, wordsOf }: Place): Promise<void> => {
   const overview = await browser.newPage()
   await overview.authenticate({ username: USER, password: PASSWORD })
   await overview.goto(`${origin}/blocks`, { waitUntil: "domcontentloaded" })
+  await overview.setViewport({ width: 360, height: 800 })
+  await picture(overview, "desk-node-phone")
+  assert.strictEqual(await overflow(overview), 0, "the page about the node is wider than a phone")
   await press(overview, "Desk", "header")
   assert.strictEqual(overview.url(), `${origin}/desk/login`)
   await overview.close()

@@ -29,12 +29,13 @@ input[type=checkbox], input[type=radio] { width: 1.1rem; height: 1.1rem; flex: n
 .fields summary { font-weight: 600; }
 .fields details > .field { margin-top: .8rem; }
 form > table + .buttons { margin-top: .9rem; }
-.words { display: grid; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)); gap: 1rem; width: 100%; max-width: 44rem; }
+.words { display: flex; flex-wrap: wrap; gap: 1rem; width: 100%; max-width: 44rem; }
+.words .field { flex: 1 1 11rem; }
 .draft { width: 100%; }
 .record pre.value { max-height: none; }
 .draft pre { margin-top: .4rem; }
 .meter { font-variant-numeric: tabular-nums; }
-.qr { display: block; width: 100%; max-width: 16rem; height: auto; border-radius: .5rem; margin-bottom: .8rem; }
+.qr { display: block; width: 100%; max-width: 16rem; height: auto; border-radius: .5rem; margin: .8rem 0; }
 .big { font-size: 1.05rem; }
 .alert { padding: .7rem 1rem; border-radius: .5rem; color: var(--tone); background: var(--tone-back); overflow-wrap: anywhere; }
 .alert p + p { margin-top: .35rem; }

@@ -84,9 +84,7 @@ const formerView = (names: ReadonlyArray<OwnName>): Html =>
     ? NOTHING
     : card(
       "Former names",
-      html`<details><summary>${
-        ofNames(names.length)
-      } that expired, or that have another owner</summary><ul class="operations">${
+      html`<details><summary>${ofNames(names.length)}, expired or with another owner</summary><ul class="operations">${
         names.slice(0, FORMER).map((each) =>
           html`<li><a href="${nameLink(bytesOfHex(each.name))}">${listedHex(each.name)}</a><span class="muted">${
             each.expired ? "expired" : "has another owner"

@@ -143,7 +143,7 @@ const walletView = (
               [
                 "Lock",
                 html`<span class="badge ${tone}">${word}</span> ${text}${
-                  until > 0 && html` It ends ${ago(until, { now })}`
+                  until > 0 && html` It locks again ${ago(until, { now })}`
                 }`
               ],
               info.private_keys_enabled ? undefined : ["Keys", html`None: it watches only.`],

@@ -5,7 +5,8 @@ import type { NameKey } from "../protocol/keys.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import type { Repair } from "../storage/repair.ts"
 import type { CommitSignal, Touched } from "./CommitSignal.ts"
-import { batchOf, SettingNumbers } from "./nameChanges.ts"
+import { HeldBlocks } from "./HeldBlocks.ts"
+import { batchOf, type NameBatch, SettingNumbers } from "./nameChanges.ts"
 import { WrongRow } from "./NameEntry.ts"
 import type { NamesFile } from "./NamesFile.ts"
 import { addNames, applyBatch, beginAt, readBeginning, readCursor, readTrail, rewindTo } from "./NameStore.ts"
@@ -28,7 +29,10 @@ export interface NameFollowerParts {
 const said = (message: string, facts: Readonly<Record<string, unknown>>): Effect.Effect<void> =>
   Effect.annotateLogs(Effect.logDebug(message, facts), "subsystem", "names")
 
-/** Applies blocks to names.db, one transaction per batch or rewind, and wakes the readers of `commits`. */
+/**
+ * Applies blocks to names.db, one transaction per batch or rewind, and wakes the readers of `commits`. While many blocks
+ * arrive, a batch has the operations of thousands.
+ */
 export const makeNameFollower = (
   { commits, cursor, file, position, records, search }: NameFollowerParts
 ): Follower => {
@@ -51,25 +55,44 @@ export const makeNameFollower = (
         })
     )
 
-  const apply = (blocks: ReadonlyArray<ConnectedBlock>): Effect.Effect<void, StorageFailure> =>
-    Effect.suspend(() => {
-      const [first, ...others] = blocks
-      if (first === undefined) return Effect.void
-      const last = others[others.length - 1] ?? first
-      const batch = batchOf(blocks)
-      const write = file.write((connection) =>
-        Effect.flatMap(readCursor(connection), (at) => {
-          const expected = (at?.height ?? -1) + 1
-          return first.height === expected
-            ? Effect.zipRight(applyBatch(connection, batch, [first, ...others]), keepUp(connection, blocks.length))
-            : Effect.dieMessage(`names.db: block ${first.height} is out of order, block ${expected} is expected`)
-        })
+  const held = new HeldBlocks()
+
+  const store = (batch: NameBatch, blocks: ReadonlyArray<Cursor>): Effect.Effect<void, StorageFailure> => {
+    const [first, ...others] = blocks
+    if (first === undefined) return Effect.void
+    const last = others[others.length - 1] ?? first
+    const write = file.write((connection) =>
+      Effect.flatMap(readCursor(connection), (at) => {
+        const expected = (at?.height ?? -1) + 1
+        return first.height === expected
+          ? Effect.zipRight(applyBatch(connection, batch, [first, ...others]), keepUp(connection, blocks.length))
+          : Effect.dieMessage(`names.db: block ${first.height} is out of order, block ${expected} is expected`)
+      }), batch.operations.length)
+    return changing(batch.latest, Effect.map(write, (complete) => search.changed(blocks.length, complete))).pipe(
+      Effect.zipRight(said("names stored", { height: last.height, operations: batch.operations.length }))
+    )
+  }
+
+  const settle = Effect.suspend(() =>
+    held.blocks.length === 0
+      ? Effect.void
+      : store(held.batch, held.blocks).pipe(
+        Effect.zipRight(Effect.sync(() => held.clear())),
+        Effect.uninterruptible,
+        Effect.withSpan("svcd.names.settle", { attributes: applied(held.blocks) })
       )
-      return changing(batch.latest, Effect.map(write, (complete) => search.changed(blocks.length, complete)))
-        .pipe(
-          Effect.zipRight(said("names stored", { height: last.height, operations: batch.operations.length }))
-        )
-    }).pipe(Effect.withSpan("svcd.names.apply", { attributes: applied(blocks) }))
+  )
+
+  const apply = (blocks: ReadonlyArray<ConnectedBlock>): Effect.Effect<void, StorageFailure> =>
+    Effect.zipRight(settle, Effect.suspend(() => store(batchOf(blocks), blocks))).pipe(
+      Effect.withSpan("svcd.names.apply", { attributes: applied(blocks) })
+    )
+
+  const hold = (blocks: ReadonlyArray<ConnectedBlock>): Effect.Effect<void, StorageFailure> =>
+    Effect.suspend(() => {
+      held.add(blocks)
+      return held.isFull ? settle : Effect.void
+    })
 
   /** Names that began with a snapshot do not go back below it: what they were there is in the blocks alone. */
   const aboveBeginning = (to: Cursor): Effect.Effect<void, StorageFailure> =>
@@ -88,7 +111,7 @@ export const makeNameFollower = (
           ? rewindTo(connection, to)
           : Effect.dieMessage(`names.db: cannot rewind to block ${to.height}, the last block is ${at?.height}`))
     )
-    return aboveBeginning(to).pipe(
+    return Effect.zipRight(settle, aboveBeginning(to)).pipe(
       Effect.zipRight(changing("all", write)),
       Effect.zipRight(said("names rolled back", { height: to.height })),
       Effect.withSpan("svcd.names.rewind", { attributes: { height: to.height } })
@@ -106,7 +129,11 @@ export const makeNameFollower = (
         Effect.catchIf(isStorageFailure, Effect.die)
       )
     )
-    return changing("all", Effect.map(write, () => search.changed(Infinity, false))).pipe(
+    return Effect.suspend(() => {
+      // Nothing from before stays.
+      held.clear()
+      return changing("all", Effect.map(write, () => search.changed(Infinity, false)))
+    }).pipe(
       Effect.zipRight(Effect.logInfo("names begin at the base of the snapshot", { height: at.height })),
       Effect.as(true),
       Effect.withSpan("svcd.names.adopt", { attributes: { height: at.height } })
@@ -116,7 +143,10 @@ export const makeNameFollower = (
   const repair: Repair = {
     ...file.repair,
     // The cached records are correct, but not in the file until the rebuild is complete.
-    begin: changing("all", file.repair.begin)
+    begin: Effect.suspend(() => {
+      held.clear()
+      return changing("all", file.repair.begin)
+    })
   }
   return {
     name: "names.db",
@@ -124,6 +154,7 @@ export const makeNameFollower = (
     trail: file.snapshot(readTrail),
     apply,
     rewind,
+    bulk: { hold, settle },
     adopt,
     repair
   }

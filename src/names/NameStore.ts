@@ -21,10 +21,11 @@ const UPSERT_NAMES: MultiRow<NumberedEffect> = {
   tail:
     "ON CONFLICT (name) DO UPDATE SET operation = excluded.operation, address = excluded.address RETURNING id, operation",
   columns: 4,
-  params: ({ effect, id }) => [id, effect.name, hashKey(hash256(effect.name)), effect.address]
+  params: ({ effect: { address, name }, id }) => [id, name, hashKey(hash256(name)), address]
 }
 
-interface OperationOfName extends NumberedEffect {
+interface OperationOfName {
+  readonly numbered: NumberedEffect
   readonly nameId: number
 }
 
@@ -32,7 +33,7 @@ const INSERT_OPERATIONS: MultiRow<OperationOfName> = {
   head: "INSERT INTO operations (id, name_id, txid, vout, amount, value, address, rand)",
   tail: "",
   columns: 8,
-  params: ({ effect, id, nameId }) => {
+  params: ({ nameId, numbered: { effect, id } }) => {
     const { address, operation, transaction, value, vout } = effect
     const rand = operation.op === "name_firstupdate" ? operation.rand : null
     return [id, nameId, transaction.txid, vout, value, operation.value, address, rand]
@@ -80,11 +81,11 @@ const storeOperations = (
     const remember = ({ id, operation }: { readonly id: number; readonly operation: number }) =>
       void ids.set(operation, id)
     yield* runRows(connection, { statement: UPSERT_NAMES, rows: [...latest.values()], use: remember })
-    const rows = operations.map(({ effect, id }) => {
+    const rows = operations.map((numbered) => {
       // The last operation on a name needs no lookup by name.
-      const nameId = ids.get(id) ?? ids.get(latest.get(nameKey(effect.name))?.id ?? -1)
-      if (nameId === undefined) throw new Error(`a name of height ${effect.height} was not stored`)
-      return { effect, id, nameId }
+      const nameId = ids.get(numbered.id) ?? ids.get(latest.get(nameKey(numbered.effect.name))?.id ?? -1)
+      if (nameId === undefined) throw new Error(`a name of height ${numbered.effect.height} was not stored`)
+      return { numbered, nameId }
     })
     yield* runRows(connection, { statement: INSERT_OPERATIONS, rows })
   })

@@ -18,6 +18,7 @@ import {
   guarded,
   newerFormat,
   newerRemedy,
+  PAGE_CACHE_KIB,
   pragmas,
   requireWritable,
   storageFailure
@@ -59,8 +60,11 @@ export interface NamesFile {
   readonly events: EventReads
   /** For searches, in the same way. */
   readonly search: SearchReads
-  /** Runs statements of the writer in one transaction: all of them, or none. */
-  readonly write: <A>(work: (connection: Connection) => Effect.Effect<A, SqlError>) => Effect.Effect<A, StorageFailure>
+  /** Runs statements of the writer in one transaction: all of them, or none. `rows`: about how many it writes. */
+  readonly write: <A>(
+    work: (connection: Connection) => Effect.Effect<A, SqlError>,
+    rows?: number
+  ) => Effect.Effect<A, StorageFailure>
   /** Runs queries of the reader on one state. */
   readonly snapshot: <A>(
     work: (connection: Statements) => Effect.Effect<A, SqlError>
@@ -138,6 +142,27 @@ const transaction = <A>(
       )
     )
   }))
+
+/** Rows of a transaction that changes more pages than the connection keeps. */
+const MANY_ROWS = 2_000
+
+/** KiB of pages that the writer keeps during such a transaction: a page is written once, not each time that it leaves memory. */
+const BULK_CACHE_KIB = 16_384
+
+/** A transaction of the writer. A large one has more memory for pages, which is given back after it. */
+const withRoom = <A>(
+  writer: SqlClient.SqlClient,
+  { rows, work }: {
+    readonly rows: number
+    readonly work: (connection: Connection) => Effect.Effect<A, SqlError>
+  }
+): Effect.Effect<A, SqlError> => {
+  const written = transaction(writer, "BEGIN IMMEDIATE", work)
+  const keep = (kib: number) => writer.unsafe(`PRAGMA cache_size = -${kib}`)
+  return rows < MANY_ROWS
+    ? written
+    : Effect.acquireUseRelease(keep(BULK_CACHE_KIB), () => written, () => Effect.ignore(keep(PAGE_CACHE_KIB)))
+}
 
 /** Opens a client. The driver throws its errors; here they are failures. */
 const connect = (
@@ -318,11 +343,11 @@ export const open = (options: NamesFileOptions): Effect.Effect<NamesFile, Storag
       get search() {
         return current.search
       },
-      write: (work) =>
+      write: (work, rows = 0) =>
         timed(
           nameDbWriteLatency,
           Effect.suspend(() =>
-            explained(filename, "writing", transaction(current.writer, "BEGIN IMMEDIATE", work)).pipe(
+            explained(filename, "writing", withRoom(current.writer, { work, rows })).pipe(
               Effect.zipLeft(committed),
               noticing
             )

@@ -101,7 +101,7 @@ export const openDatabase = ({ filename, migrations, pageSize, remedy }: OpenOpt
   })
 
 /** KiB of pages that a connection keeps in memory. A node has five connections and more. */
-const PAGE_CACHE_KIB = 2_048
+export const PAGE_CACHE_KIB = 2_048
 
 /** The settings of every database of the node. The order matters: the first write fixes the page size. */
 export const pragmas = (pageSize: number): ReadonlyArray<string> => [

@@ -14,7 +14,9 @@ import {
   crashBlock,
   dump,
   hashAt,
+  holdAll,
   type Operation,
+  settled,
   text,
   withDb,
   withNewDb
@@ -119,6 +121,50 @@ describe("rewind", () => {
         }))
     }), { fastCheck: { numRuns: 40 } })
 
+  it.scoped.prop("blocks that are held lead to the same file as blocks that are applied, over reorgs too", {
+    steps: FastCheck.array(
+      FastCheck.oneof(
+        { weight: 4, arbitrary: FastCheck.array(FastCheck.array(operation, { maxLength: 5 }), { maxLength: 4 }) },
+        { weight: 1, arbitrary: FastCheck.record({ back: FastCheck.integer({ min: 1, max: 6 }) }) },
+        { weight: 1, arbitrary: FastCheck.constant("apply" as const) },
+        { weight: 1, arbitrary: FastCheck.constant("settle" as const) }
+      ),
+      { maxLength: 12 }
+    )
+  }, ({ steps }) =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const [straight, held] = [join(directory, "straight.db"), join(directory, "held.db")]
+      const same = () => assert.deepStrictEqual(dump(held), dump(straight))
+      yield* withDb(straight, (one) =>
+        withDb(held, (other) =>
+          Effect.gen(function*() {
+            yield* applyAll(one, [[blockAt(0)]])
+            yield* applyAll(other, [[blockAt(0)]])
+            let [height, next] = [0, "hold"]
+            for (const step of steps) {
+              if (step === "apply") next = step
+              else if (step === "settle") yield* settled(other)
+              else if ("back" in step) {
+                height = Math.max(0, height - step.back)
+                const to = { height, hash: hashAt(height) }
+                yield* one.follower.rewind(to)
+                yield* other.follower.rewind(to)
+                same()
+              } else {
+                const blocks = step.map((list, i) => blockAt(height + 1 + i, list))
+                height += blocks.length
+                yield* applyAll(one, batches(blocks, 1))
+                yield* (next === "hold" ? holdAll : applyAll)(other, [blocks])
+                if (next === "apply") same()
+                next = "hold"
+              }
+            }
+            yield* settled(other)
+            same()
+          })))
+    }), { fastCheck: { numRuns: 40 } })
+
   it.scoped("a long rewind in pieces gives the same state", () =>
     Effect.gen(function*() {
       const filename = join(yield* temporaryDirectory, "names.db")
@@ -166,6 +212,58 @@ describe("readers while blocks come in", () => {
           assert.deepStrictEqual(changes, [to === "back" ? 0 : to], `towards ${to}`)
         }
         assert.isAtLeast(rounds, 10, "the reader ran while the batches were written")
+      })
+    ))
+})
+
+describe("hold", () => {
+  it.scoped("held blocks are not answered, are gone with the process, and are stored together", () =>
+    Effect.gen(function*() {
+      const filename = join(yield* temporaryDirectory, "names.db")
+      yield* withDb(filename, (db) =>
+        Effect.gen(function*() {
+          yield* applyAll(db, [[blockAt(0)]])
+          yield* holdAll(db, [[blockAt(1, [{ name }])], [blockAt(2), blockAt(3)]])
+          assert.strictEqual((yield* db.cursor)?.height, 0)
+          assert.strictEqual((yield* Effect.flip(db.resolve(name)))._tag, "NameNotFound")
+        }))
+      yield* withDb(filename, (db) =>
+        Effect.gen(function*() {
+          assert.strictEqual((yield* db.cursor)?.height, 0)
+          yield* holdAll(db, [[blockAt(1, [{ name }])], [blockAt(2)]])
+          yield* settled(db)
+          assert.strictEqual((yield* db.cursor)?.height, 2)
+          assert.strictEqual((yield* db.resolve(name)).height, 1)
+          yield* settled(db)
+          assert.strictEqual((yield* db.cursor)?.height, 2)
+        }))
+    }))
+
+  it.effect("hold dies on a gap, and keeps what it has", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        yield* holdAll(db, [[blockAt(0)], [blockAt(1)]])
+        const exit = yield* Effect.exit(holdAll(db, [[blockAt(3)]]))
+        assert.match(Exit.isFailure(exit) ? String(Cause.squash(exit.cause)) : "", /block 3 comes where block 2 should/)
+        yield* holdAll(db, [[blockAt(2)]])
+        yield* settled(db)
+        assert.strictEqual((yield* db.cursor)?.height, 2)
+      })
+    ))
+
+  it.effect("hold stores by itself what has become too much for memory", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const large = { name, value: new Uint8Array(3 * 1024 * 1024) }
+        yield* holdAll(db, [[blockAt(0, [large])], [blockAt(1, [large])]])
+        assert.isUndefined(yield* db.cursor)
+        yield* holdAll(db, [[blockAt(2, [large])]])
+        assert.strictEqual((yield* db.cursor)?.height, 2)
+        const many = Array.from({ length: 4_096 }, (_, i) => blockAt(3 + i))
+        yield* holdAll(db, [many.slice(0, 4_095)])
+        assert.strictEqual((yield* db.cursor)?.height, 2)
+        yield* holdAll(db, [many.slice(4_095)])
+        assert.strictEqual((yield* db.cursor)?.height, 4_098)
       })
     ))
 })

@@ -1,8 +1,8 @@
 import { Effect } from "effect"
-import { applyAll, crashBlock, withDb } from "./blocks.ts"
+import { applyAll, crashBlock, holdAll, withDb } from "./blocks.ts"
 
 /**
- * Applies blocks to the names.db of the first argument, from its cursor on and in batches of 1 to 7, and prints its
+ * Applies blocks to the names.db of the first argument, from its cursor on and in batches of 3 to 9, and prints its
  * height. Runs until it is killed or fails; then it prints the error, and whether the file still answers.
  */
 const [filename = ""] = process.argv.slice(2)
@@ -13,8 +13,10 @@ const work = withDb(filename, (db) =>
   Effect.gen(function*() {
     for (;;) {
       const first = ((yield* db.cursor)?.height ?? -1) + 1
-      const blocks = Array.from({ length: 1 + first % 7 }, (_, i) => crashBlock(first + i))
-      yield* applyAll(db, [blocks]).pipe(
+      const blocks = Array.from({ length: 3 + first % 7 }, (_, i) => crashBlock(first + i))
+      // Some wait in memory, as while a node syncs.
+      yield* holdAll(db, [blocks.slice(0, first % 3)])
+      yield* applyAll(db, [blocks.slice(first % 3)]).pipe(
         Effect.catchAll((failure) =>
           Effect.gen(function*() {
             const cursor = yield* db.cursor

@@ -87,6 +87,15 @@ export const withNewDb = <A, E, R>(use: (db: Db) => Effect.Effect<A, E, R>) =>
 export const applyAll = (db: Db, all: ReadonlyArray<ReadonlyArray<ConnectedBlock>>) =>
   Effect.forEach(all, (blocks) => db.follower.apply(blocks), { discard: true })
 
+/** Gives blocks that the follower may keep in memory. */
+export const holdAll = (db: Db, all: ReadonlyArray<ReadonlyArray<ConnectedBlock>>) =>
+  Effect.forEach(all, (blocks) => db.follower.bulk?.hold(blocks) ?? Effect.dieMessage("it holds nothing"), {
+    discard: true
+  })
+
+/** Stores what the follower keeps in memory. */
+export const settled = (db: Db) => db.follower.bulk?.settle ?? Effect.void
+
 const shown = (cell: unknown): unknown => cell instanceof Uint8Array ? toHex(cell) : cell
 
 /** Every row of every table as text. Fails if SQLite finds the file damaged. */
@@ -99,7 +108,7 @@ export const dump = (filename: string): Readonly<Record<string, ReadonlyArray<un
       database.prepare(`SELECT * FROM ${table} ORDER BY 1`).raw().all().map((row) =>
         Array.isArray(row) ? row.map(shown) : row
       )
-    return { names: rows("names"), operations: rows("operations"), cursor: rows("cursor") }
+    return { names: rows("names"), operations: rows("operations"), cursor: rows("cursor"), blocks: rows("blocks") }
   } finally {
     database.close()
   }

@@ -17,7 +17,7 @@ import { lastUnneeded, refusePruned } from "../prune/pruneLocks.ts"
 import type { ChainState } from "../state/ChainState.ts"
 import type { Connected, Settled } from "../state/Connector.ts"
 import type { Follower } from "./Follower.ts"
-import { advance, cursorOf, follow, type Following, startsBehind } from "./followers.ts"
+import { advance, cursorOf, follow, type Following, type News, settle, startsBehind } from "./followers.ts"
 import { recordBatch, recordDisconnected } from "./recordChain.ts"
 import { type ScriptFailure, scriptReject } from "./verifyMessage.ts"
 import type { VerifyPool } from "./VerifyPool.ts"
@@ -112,7 +112,7 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
     /** Connected blocks and events that the followers and listeners have not been notified of. */
     const untold = new Map<HeaderId, Connected>()
     let untoldBytes = 0
-    let happened: Array<ChainEvent> = []
+    const happened: Array<ChainEvent> = []
     let flushedAt = performance.now()
     let telling = false
 
@@ -137,8 +137,21 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
       )
     }).pipe(Effect.withSpan("svcd.chain.commit"))
 
+    /** A store that is found damaged is rebuilt from then on. */
+    const noticing = (
+      following: Following,
+      work: Effect.Effect<void, StorageFailure>
+    ): Effect.Effect<void, StorageFailure> =>
+      Effect.catchIf(
+        work,
+        (failure) => following.follower.repair?.concerns(failure) === true,
+        () => Effect.sync(() => void (following.rebuilding = true))
+      )
+
     const prune = (upTo?: Height): Effect.Effect<void, StorageFailure> =>
       Effect.gen(function*() {
+        // A follower must not need a pruned block after a crash.
+        yield* Effect.forEach(followers, (following) => noticing(following, settle(following)), { discard: true })
         const limit = lastUnneeded(state, followers)
         if (!(yield* attempt(() => state.pruning.mark({ limit, upTo })))) return
         yield* flush
@@ -150,34 +163,31 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
         Effect.withSpan("svcd.chain.prune")
       )
 
-    const tell = (
-      following: Following,
-      recent: ReadonlyMap<HeaderId, Connected>
-    ): Effect.Effect<void, StorageFailure> =>
-      following.rebuilding ? Effect.void : Effect.catchIf(
-        follow(state, following, recent),
-        (failure) => following.follower.repair?.concerns(failure) === true,
-        () => Effect.sync(() => void (following.rebuilding = true))
-      )
+    const tell = (following: Following, news: News): Effect.Effect<void, StorageFailure> =>
+      following.rebuilding ? Effect.void : noticing(following, follow(state, following, news))
 
-    const catchUp: Effect.Effect<void, StorageFailure> = Effect.suspend(() => {
-      const started = performance.now()
-      const recent = new Map(untold)
-      const news = happened
-      untold.clear()
-      untoldBytes = 0
-      happened = []
-      return Effect.forEach(followers, (following) => tell(following, recent), { discard: true }).pipe(
-        Effect.ensuring(Effect.sync(() => state.spent("follow", performance.now() - started))),
-        Effect.zipRight(
-          PubSub.publishAll(events, news).pipe(
-            Effect.withSpan("svcd.chain.publish", { attributes: { events: news.length } })
-          )
-        ),
-        Effect.withSpan("svcd.chain.follow", { attributes: { blocks: recent.size } }),
-        Effect.asVoid
-      )
-    })
+    /** Notifies followers and listeners. `more`: the blocks of this series go on, and followers may lag. */
+    const tellAll = (more: boolean): Effect.Effect<void, StorageFailure> =>
+      Effect.suspend(() => {
+        const started = performance.now()
+        const recent = new Map(untold)
+        // One event is left for the end, when no follower lags: a listener then finds all blocks everywhere.
+        const news = happened.splice(0, happened.length - (more ? 1 : 0))
+        untold.clear()
+        untoldBytes = 0
+        return Effect.forEach(followers, (following) => tell(following, { recent, more }), { discard: true }).pipe(
+          Effect.ensuring(Effect.sync(() => state.spent("follow", performance.now() - started))),
+          Effect.zipRight(
+            PubSub.publishAll(events, news).pipe(
+              Effect.withSpan("svcd.chain.publish", { attributes: { events: news.length } })
+            )
+          ),
+          Effect.withSpan("svcd.chain.follow", { attributes: { blocks: recent.size } }),
+          Effect.asVoid
+        )
+      })
+
+    const catchUp = tellAll(false)
 
     /** Connects one batch towards `target`: rules on this thread, scripts on all threads. */
     const connectBatch = (target: HeaderId): Effect.Effect<Settled, StorageFailure> =>
@@ -248,7 +258,7 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
           }
           // A long way is stored and published in pieces, so that memory stays bounded.
           if (state.flushDue) yield* flush
-          if (untold.size >= BACKLOG.blocks || untoldBytes >= BACKLOG.bytes) yield* catchUp
+          if (untold.size >= BACKLOG.blocks || untoldBytes >= BACKLOG.bytes) yield* tellAll(true)
           if (state.pruning.due) yield* prune()
           yield* turnOfEventLoop
         }
@@ -334,7 +344,7 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
           yield* refusePruned(state, following)
           const isBehind = startsBehind(state, following)
           following.rebuilding = isBehind
-          if (!isBehind) yield* tell(following, untold)
+          if (!isBehind) yield* tell(following, { recent: untold, more: false })
           const before = follower.last === true ? -1 : followers.findIndex(({ follower: { last } }) => last === true)
           followers.splice(before < 0 ? followers.length : before, 0, following)
           if (isBehind) yield* Effect.forkIn(followAlone(following), scope)

@@ -44,6 +44,21 @@ export interface StateAtBase {
 }
 
 /**
+ * For a store that writes the blocks of thousands together with much less work than in batches. Chain calls `hold` in place
+ * of `apply` while further blocks are at hand, and `settle` when there are none, and before it prunes blocks.
+ */
+export interface BulkWrites {
+  /**
+   * Takes blocks as `apply` does, but may keep them in memory, up to a limit. The stored data and their cursor stay at an
+   * earlier block until `settle` or the next `apply` or `rewind`. A process that ends before has stored none of them: the
+   * store then continues from its stored cursor.
+   */
+  readonly hold: (blocks: ReadonlyArray<ConnectedBlock>) => Effect.Effect<void, StorageFailure>
+  /** Stores the blocks that are kept in memory, if there are any. */
+  readonly settle: Effect.Effect<void, StorageFailure>
+}
+
+/**
  * A store that is derived from the best chain and keeps its own cursor in the same transaction as its data (design:
  * NameDb, the wallet's index, optional indexes). Chain brings it from its cursor to the tip, at the start and after
  * each batch of blocks. So a crash between the two commits needs no special handling.
@@ -76,6 +91,7 @@ export interface Follower {
   readonly trail?: Effect.Effect<ReadonlyArray<Cursor>, StorageFailure>
   readonly apply: (blocks: ReadonlyArray<ConnectedBlock>) => Effect.Effect<void, StorageFailure>
   readonly rewind: (to: Cursor) => Effect.Effect<void, StorageFailure>
+  readonly bulk?: BulkWrites
   /**
    * Replaces all data by those of the state at a block, and moves the cursor there. Chain calls it in place of `apply`
    * if the chain state began with a snapshot and the blocks after the cursor are missing. A follower without it waits for
@@ -92,7 +108,7 @@ export interface Follower {
 
 /** The attributes of the span in which a follower applies blocks. */
 export const applied = (
-  blocks: ReadonlyArray<ConnectedBlock>
+  blocks: ReadonlyArray<Cursor>
 ): { readonly blocks: number; readonly height: Height | undefined } => ({
   blocks: blocks.length,
   height: blocks.at(-1)?.height

@@ -83,8 +83,13 @@ export interface Following {
   waitsFor?: Height | undefined
 }
 
-/** The blocks just connected, by number. */
-type RecentBlocks = ReadonlyMap<HeaderId, Connected>
+/** What a follower is told of. */
+export interface News {
+  /** The blocks just connected, by number, which need not be read again. */
+  readonly recent: ReadonlyMap<HeaderId, Connected>
+  /** Whether further blocks are at hand behind the tip: the follower may keep in memory what it has to store. */
+  readonly more: boolean
+}
 
 /** A follower that may lag catches up in the background if more blocks than this are left: some seconds of work. */
 const SHORT_WAY = 500
@@ -94,16 +99,19 @@ const LONG_WAY = 2_000
 
 const REPORT_MS = 10_000
 
+/** Makes a follower store what it keeps in memory. */
+export const settle = ({ follower: { bulk } }: Following): Effect.Effect<void, StorageFailure> =>
+  bulk === undefined ? Effect.void : Effect.uninterruptible(bulk.settle)
+
 /**
- * Brings a follower to the tip. Rewinds it first if it is on another branch. `recent` are the blocks just connected, by
- * number, which need not be read again. It can be interrupted between steps. An unreadable block is logged and the
+ * Brings a follower to the tip. Rewinds it first if it is on another branch. It can be interrupted between steps. An unreadable block is logged and the
  * follower waits before it: a peer may send it again. The follower's `arrived` is called then too, since the wait has
  * no known end.
  */
 export const follow = (
   state: ChainState,
   following: Following,
-  recent: RecentBlocks
+  news: News
 ): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
     let reported = performance.now()
@@ -112,7 +120,8 @@ export const follow = (
       const trail = follower.trail !== undefined && needsTrail(state, cursor) ? yield* follower.trail : []
       const move = nextMove(state, cursor, trail)
       const isThere = move.type === "wait" || (move.type !== "rewind" && move.from > state.settledHeight)
-      if (isThere || !(yield* Effect.uninterruptible(step(state, following, { move, recent })))) {
+      if (isThere || !(yield* Effect.uninterruptible(step(state, following, { ...news, move })))) {
+        if (!news.more) yield* settle(following)
         if (moved && following.follower.arrived !== undefined) yield* following.follower.arrived
         return
       }
@@ -136,15 +145,16 @@ export const startsBehind = (state: ChainState, { cursor, follower }: Following)
 export const advance = (state: ChainState, following: Following): Effect.Effect<boolean, StorageFailure> =>
   Effect.suspend(() => {
     const move = nextMove(state, following.cursor)
-    return move.type === "wait" || (move.type !== "rewind" && move.from > state.settledHeight)
+    const onward = move.type === "wait" || (move.type !== "rewind" && move.from > state.settledHeight)
       ? Effect.succeed(false)
-      : Effect.uninterruptible(step(state, following, { move, recent: new Map() }))
+      : Effect.uninterruptible(step(state, following, { move, recent: new Map(), more: false }))
+    return Effect.tap(onward, (moved) => moved ? Effect.void : settle(following))
   })
 
 const step = (
   state: ChainState,
   following: Following,
-  { move, recent }: { readonly move: Exclude<Move, { readonly type: "wait" }>; readonly recent: RecentBlocks }
+  { more, move, recent }: News & { readonly move: Exclude<Move, { readonly type: "wait" }> }
 ): Effect.Effect<boolean, StorageFailure> =>
   Effect.gen(function*() {
     if (move.type === "rewind") {
@@ -166,7 +176,9 @@ const step = (
     const { blocks, thrown } = batchFrom(state, following.follower, { from: move.from, recent })
     const last = blocks[blocks.length - 1]
     if (last !== undefined) {
-      yield* following.follower.apply(blocks)
+      const { apply, bulk } = following.follower
+      const isLast = !more && last.height === state.settledHeight
+      yield* (isLast ? apply : bulk?.hold ?? apply)(blocks)
       following.cursor = { height: last.height, hash: last.hash }
       yield* goesOn(following)
       return true

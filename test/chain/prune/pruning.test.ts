@@ -100,6 +100,22 @@ describe("pruning", () => {
         }))
     }))
 
+  it.scoped("a follower stores what it holds before the blocks of it are removed", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      yield* run(directory, MANUAL, (chain) =>
+        Effect.gen(function*() {
+          yield* chain.sink.deliver(blocks.slice(1), false)
+          const left: Array<number> = []
+          const settle = Effect.sync(() => void left.push(bytesOf(directory)))
+          yield* chain.control.register(follower({ bulk: { hold: () => Effect.void, settle } }))
+          left.length = 0
+          yield* chain.control.pruning.upTo(TIP)
+          assert.lengthOf(left, 1)
+          assert.isAbove(left[0] ?? 0, bytesOf(directory))
+        }))
+    }))
+
   it("keeps what a follower has not read yet, and ten blocks below", () => {
     const at = (height: number) => ({ cursor: { height, hash: source.blockAt(0).hash } })
     assert.strictEqual(lastUnneeded({ settledHeight: 700 }, [at(700)]), 689)

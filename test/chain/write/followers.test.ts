@@ -188,7 +188,7 @@ describe("follow", () => {
         rewind: ({ height }) => Effect.sync(() => void heard.push(`-${height}`)),
         arrived: Effect.sync(() => void heard.push("here"))
       }
-      yield* follow(state, { follower, cursor: from, rebuilding: false }, new Map())
+      yield* follow(state, { follower, cursor: from, rebuilding: false }, { recent: new Map(), more: false })
       return heard
     }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger)))
 
@@ -199,6 +199,42 @@ describe("follow", () => {
       assert.deepStrictEqual(yield* heardFrom(state, from, FORK), [`-${FORK}`, "here"])
       const part = [FORK + 1, FORK + 2].join()
       assert.deepStrictEqual(yield* heardFrom(state, from, FORK + 2), [`-${FORK}`, `+${part}`, "here"])
+    }))
+
+  it.scoped("follow lets a follower hold blocks while more are at hand, and makes it store them at the end", () =>
+    Effect.gen(function*() {
+      const { state } = yield* opened(false)
+      const heard: Array<string> = []
+      const hear = (what: string) => (given: ReadonlyArray<Cursor>) =>
+        Effect.sync(() => void heard.push(`${what} ${given.map(({ height }) => height).join()}`))
+      const follower: Follower = {
+        name: "test",
+        cursor: Effect.succeed(undefined),
+        apply: hear("apply"),
+        rewind: () => Effect.void,
+        bulk: { hold: hear("hold"), settle: Effect.sync(() => void heard.push("settle")) }
+      }
+      const from = (height: number): Following => ({
+        follower,
+        cursor: cursorOf(state, state.at(height)),
+        rebuilding: false
+      })
+      const following = from(TIP - 1)
+      const recent = new Map()
+      yield* follow(state, following, { recent, more: true })
+      assert.deepStrictEqual(heard.splice(0), [`hold ${TIP}`])
+      yield* follow(state, following, { recent, more: false })
+      assert.deepStrictEqual(heard.splice(0), ["settle"])
+      yield* follow(state, from(TIP - 1), { recent, more: false })
+      assert.deepStrictEqual(heard.splice(0), [`apply ${TIP}`, "settle"])
+      // A large block fills a batch, and another batch is behind it.
+      state.connected = (id) => {
+        const connected = ChainState.prototype.connected.call(state, id)
+        if (state.index.height(id) < TIP) Object.defineProperty(connected.block, "size", { value: 8 * 1024 * 1024 })
+        return connected
+      }
+      yield* follow(state, from(TIP - 2), { recent, more: false })
+      assert.deepStrictEqual(heard.splice(0), [`hold ${TIP - 1}`, `apply ${TIP}`, "settle"])
     }))
 
   it.scoped("follow logs once that it waits for a block, and once that it continues", () =>
@@ -220,7 +256,7 @@ describe("follow", () => {
       const logged: Array<string> = []
       const logger = Logger.make(({ message }) => void logged.push(String(message).split(":")[0] ?? ""))
       const told = Effect.provide(
-        follow(state, following, new Map()),
+        follow(state, following, { recent: new Map(), more: false }),
         Logger.replace(Logger.defaultLogger, logger)
       )
       yield* told

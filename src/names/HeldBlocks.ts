@@ -1,0 +1,118 @@
+import type { ConnectedBlock, Cursor } from "../chain/write/Follower.ts"
+import type { Bytes } from "../protocol/bytes.ts"
+import type { NameKey } from "../protocol/keys.ts"
+import { Reader } from "../protocol/Reader.ts"
+import { Writer } from "../protocol/Writer.ts"
+import { batchOf, type NameBatch, type NumberedEffect, type StoredEffect } from "./nameChanges.ts"
+import { heightOfOperation } from "./NameEntry.ts"
+
+/**
+ * The most that waits to be stored. The indexes of names.db have keys in random order: a page of them costs the same to
+ * write for one new row as for ten, so the work for an operation falls as more of them are stored together.
+ */
+const MOST = { blocks: 4_096, operations: 24_000, bytes: 8 * 1024 * 1024 }
+
+const TXID_BYTES = 32
+
+const NO_RAND = new Uint8Array(0)
+
+const packInto = (writer: Writer, { address, name, operation, transaction, value, vout }: StoredEffect): void => {
+  const isFirst = operation.op === "name_firstupdate"
+  writer.varBytes(name).varBytes(operation.value).varBytes(address).bytes(transaction.txid)
+    .compactSize(vout).compactSize(value).u8(isFirst ? 1 : 0).varBytes(isFirst ? operation.rand : NO_RAND)
+}
+
+/** An operation in packed bytes. Thousands wait at a time: as objects each would take several times as much memory. */
+class PackedOperation implements NumberedEffect {
+  readonly id: number
+  private readonly bytes: Bytes
+  private readonly at: number
+
+  constructor(id: number, bytes: Bytes, at: number) {
+    this.id = id
+    this.bytes = bytes
+    this.at = at
+  }
+
+  get effect(): StoredEffect {
+    const reader = new Reader(this.bytes, this.at)
+    const name = reader.varBytes("name")
+    const written = reader.varBytes("value of the name")
+    const address = reader.varBytes("address")
+    const txid = reader.bytes(TXID_BYTES, "txid")
+    const vout = reader.compactSize("vout")
+    const value = reader.compactSize("value", Number.MAX_SAFE_INTEGER)
+    const isFirst = reader.u8("kind") === 1
+    const rand = reader.varBytes("rand")
+    return {
+      name,
+      operation: isFirst
+        ? { op: "name_firstupdate", name, rand, value: written }
+        : { op: "name_update", name, value: written },
+      height: heightOfOperation(this.id),
+      transaction: { txid },
+      vout,
+      value,
+      address
+    }
+  }
+}
+
+const packed = (operations: ReadonlyArray<NumberedEffect>) => {
+  const writer = new Writer()
+  const starts = operations.map(({ effect }) => {
+    const at = writer.size
+    packInto(writer, effect)
+    return at
+  })
+  const bytes = writer.toBytes()
+  return { size: bytes.length, all: operations.map(({ id }, i) => new PackedOperation(id, bytes, starts[i] ?? 0)) }
+}
+
+/** What consecutive blocks change in names.db, in memory until it is stored together. */
+export class HeldBlocks {
+  private operations: Array<NumberedEffect> = []
+  private latest = new Map<NameKey, NumberedEffect>()
+  private passed: Array<Cursor> = []
+  private bytes = 0
+
+  /** Adds blocks. Throws `RangeError` if they do not follow the last held one without a gap. */
+  add(blocks: ReadonlyArray<ConnectedBlock>): void {
+    const [before, first] = [this.passed[this.passed.length - 1], blocks[0]]
+    if (before !== undefined && first !== undefined && first.height !== before.height + 1) {
+      throw new RangeError(`block ${first.height} comes where block ${before.height + 1} should`)
+    }
+    const { latest, operations } = batchOf(blocks)
+    const { all, size } = packed(operations)
+    const byId = new Map(all.map((operation) => [operation.id, operation]))
+    for (const operation of all) this.operations.push(operation)
+    for (const [key, { id }] of latest) {
+      const operation = byId.get(id)
+      if (operation !== undefined) this.latest.set(key, operation)
+    }
+    this.bytes += size
+    for (const { hash, height } of blocks) this.passed.push({ hash, height })
+  }
+
+  get isFull(): boolean {
+    const { bytes, operations, passed } = this
+    return passed.length >= MOST.blocks || operations.length >= MOST.operations || bytes >= MOST.bytes
+  }
+
+  /** The operations of all held blocks. */
+  get batch(): NameBatch {
+    return { operations: this.operations, latest: this.latest }
+  }
+
+  /** The held blocks, the oldest first. */
+  get blocks(): ReadonlyArray<Cursor> {
+    return this.passed
+  }
+
+  clear(): void {
+    this.operations = []
+    this.latest = new Map()
+    this.passed = []
+    this.bytes = 0
+  }
+}

@@ -4,7 +4,7 @@
 // folders `lib`, `promise` and `native` beside FOLDER, unless an option is given. --alone bundles another program.
 
 import { type BuildOptions, buildSync, type Metafile } from "esbuild"
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { isBuiltin } from "node:module"
 import { basename, dirname, join, resolve } from "node:path"
 import process from "node:process"
@@ -140,23 +140,14 @@ const copyNativeCurve = (build: string): void => {
   cpSync(join(ROOT, "node_modules/secp256k1/prebuilds"), join(folder, "prebuilds"), { recursive: true })
 }
 
-/** A program that runs for a moment, many times. */
+/** A program that runs for a moment, many times: half of the work of a start is to compile it again. */
 const SHORT = "svcd-cli"
 
 /** The file behind the one that a user starts. */
 const mainOf = (program: string): string => `${program}.main`
 
-/**
- * From Node.js 22 on, keeps what is compiled in a directory of the user alone: otherwise half of the work of a short program
- * is to compile it again. A shared directory could hold code of another user.
- */
-const CACHE = `import module from "node:module";
-const cache = process.env.XDG_CACHE_HOME || (process.env.HOME && process.env.HOME + "/.cache");
-if (cache && module.enableCompileCache) {
-  process.umask(0o077);
-  module.enableCompileCache(cache + "/svcd");
-}
-`
+/** The file between the two, for a program whose compiled code is kept. */
+const startOf = (program: string): string => `${program}.start.mjs`
 
 /**
  * What a user starts: it tells an older Node.js apart, where the program itself would end with an error of the loader. So
@@ -167,9 +158,13 @@ const launcher = (program: string): string => {
   const [major, minor] = oldest.split(".")
   return `#!/usr/bin/env node
 import process from "node:process";
-${program === SHORT ? CACHE : ""}const [major, minor] = process.versions.node.split(".").map(Number);
+const [major, minor] = process.versions.node.split(".").map(Number);
 if (major > ${major} || (major === ${major} && minor >= ${minor})) {
-  await import("./${mainOf(program)}.${program === SHORT ? "mjs" : "js"}");
+  ${
+    program === SHORT
+      ? `(await import("./${startOf(program)}")).runCached(import.meta.url)`
+      : `await import("./${mainOf(program)}.js")`
+  };
 } else {
   console.error(\`${program}: Node.js ${oldest} or newer is needed, and this is \${process.versions.node}: install a newer one (https://nodejs.org), or the archive of svcd, which has its own\`);
   process.exitCode = 1;
@@ -180,22 +175,23 @@ if (major > ${major} || (major === ${major} && minor >= ${minor})) {
 const entryOf = (program: string) => ({ in: compiled(`bin/${program}`), out: mainOf(program) })
 
 /**
- * Bundles that program so that a start reads little: what it loads on use is in files of its own, and names are short. The
- * files stand in the same folder, as other code looks for files from its own place.
+ * Bundles that program into one file in CommonJS, the only form whose compiled code a program can keep (cachedStart.mjs). What
+ * it loads on use stands in the same file, and costs nothing before. Names are short.
  */
 const composeShort = (folder: string): ReadonlyArray<string> => {
-  for (const file of existsSync(folder) ? readdirSync(folder) : []) {
-    if (file.startsWith(`${SHORT}-`)) rmSync(join(folder, file))
-  }
+  mkdirSync(folder, { recursive: true })
+  // A build of an earlier version has more files.
+  for (const file of readdirSync(folder)) if (file.startsWith(SHORT)) rmSync(join(folder, file))
+  cpSync(join(ROOT, "scripts/cachedStart.mjs"), join(folder, startOf(SHORT)))
   return compose(folder, {
-    // No package inside is one in CommonJS that loads modules of Node.
-    banner: {},
-    chunkNames: `${SHORT}-[name]-[hash]`,
+    banner: { js: `const urlOfBundle = require("node:url").pathToFileURL(__filename).href;` },
+    define: { "import.meta.url": "urlOfBundle" },
     entryPoints: [entryOf(SHORT)],
+    format: "cjs",
     minify: true,
-    // The loader knows this kind of module by its name, and looks for no package.json.
-    outExtension: { ".js": ".mjs" },
-    splitting: true
+    outExtension: { ".js": ".cjs" },
+    // Kept code loads what is not inside by require: an import would need an experimental option.
+    supported: { "dynamic-import": false }
   })
 }
 

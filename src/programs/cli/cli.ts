@@ -39,7 +39,7 @@ export const run = (input: CliInput): Effect.Effect<CliOutcome> =>
     return line.command === "rpcauth" ? makeUser(input, line) : connected(input, line)
   })
 
-/** All but calls of methods: a call loads none of it. One module, as each file takes time to find. */
+/** All but calls of methods: a call runs none of it. */
 const ownCommands = Effect.promise(() => import("./ownCommands.ts"))
 
 const help = (command: CommandName | undefined): Effect.Effect<CliOutcome> =>

@@ -1,0 +1,87 @@
+// Runs the program of one file with what V8 compiled of it at an earlier start: to compile it again is a third of the work of
+// a call. bundle.ts puts this file beside the program.
+
+import { createHash } from "node:crypto"
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from "node:fs"
+import { createRequire } from "node:module"
+import { dirname, join } from "node:path"
+import process from "node:process"
+import { fileURLToPath } from "node:url"
+import { Script } from "node:vm"
+
+const DIGEST_BYTES = 32
+const OLD = 30 * 86_400_000
+
+const digestOf = (...parts) => parts.reduce((hash, part) => hash.update(part), createHash("sha256")).digest()
+
+/** A directory of the user alone: one that others can write could hold code of theirs. `undefined`: nothing is kept. */
+const cacheFolder = ({ HOME, NODE_DISABLE_COMPILE_CACHE, XDG_CACHE_HOME }) => {
+  const base = XDG_CACHE_HOME || (HOME && join(HOME, ".cache"))
+  return NODE_DISABLE_COMPILE_CACHE || !base ? undefined : join(base, "svcd")
+}
+
+/** The kept code; `undefined` if there is none, if it is damaged, or if another user may have written it. */
+const readKept = (path) => {
+  let descriptor
+  try {
+    descriptor = openSync(path, "r")
+    const { mode, uid } = fstatSync(descriptor)
+    if ((mode & 0o022) !== 0 || (process.getuid && uid !== process.getuid())) return undefined
+    const kept = readFileSync(descriptor)
+    const code = kept.subarray(DIGEST_BYTES)
+    return digestOf(code).equals(kept.subarray(0, DIGEST_BYTES)) ? code : undefined
+  } catch {
+    return undefined
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor)
+  }
+}
+
+/** Keeps the code for the next start, and removes that of programs that did not start for a month. */
+const keep = (path, code) => {
+  try {
+    const folder = dirname(path)
+    // One after the other: below /proc, a recursive call never ends.
+    for (const each of [dirname(folder), folder]) if (!existsSync(each)) mkdirSync(each, { mode: 0o700 })
+    const draft = `${path}.${process.pid}`
+    writeFileSync(draft, Buffer.concat([digestOf(code), code]), { flag: "wx", mode: 0o600 })
+    renameSync(draft, path)
+    for (const name of readdirSync(folder).filter((each) => /^svcd-cli-[0-9a-f]{32}(\.\d+)?$/.test(each))) {
+      const other = join(folder, name)
+      if (Date.now() - statSync(other).mtimeMs > OLD) rmSync(other)
+    }
+  } catch {
+    // A full disk, or a directory that cannot be written: the next start compiles again.
+  }
+}
+
+/** Runs the program in CommonJS beside a file, such as svcd-cli.main.cjs beside svcd-cli.js. Its text is ASCII. */
+export const runCached = (url) => {
+  const main = fileURLToPath(url).replace(/\.js$/, ".main.cjs")
+  const source = readFileSync(main, "latin1").replace(/^#!.*/, "")
+  const folder = cacheFolder(process.env)
+  const id = digestOf(process.version, process.arch, source).toString("hex").slice(0, 32)
+  const path = folder && join(folder, `svcd-cli-${id}`)
+  const cachedData = path && readKept(path)
+  const script = new Script(`(function (require, module, exports, __filename, __dirname) {${source}\n})`, {
+    cachedData,
+    filename: main
+  })
+  if (path && (!cachedData || script.cachedDataRejected)) {
+    process.once("exit", () => keep(path, script.createCachedData()))
+  }
+  const module = { exports: {} }
+  script.runInThisContext()(createRequire(main), module, module.exports, main, dirname(main))
+}

@@ -1,0 +1,66 @@
+import { assert, describe, it } from "@effect/vitest"
+import { spawnSync } from "node:child_process"
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll } from "vitest"
+
+const folder = mkdtempSync(join(tmpdir(), "svcd-cached-"))
+afterAll(() => rmSync(folder, { force: true, recursive: true }))
+
+const START = new URL("../../scripts/cachedStart.mjs", import.meta.url).href
+const program = join(folder, "prog.js")
+writeFileSync(join(folder, "package.json"), "{ \"type\": \"module\" }")
+writeFileSync(program, `import { runCached } from ${JSON.stringify(START)}\nrunCached(import.meta.url)\n`)
+writeFileSync(
+  join(folder, "prog.main.cjs"),
+  "#!/usr/bin/env node\nconsole.log(require(\"node:path\").basename(__filename), process.argv[2])\n"
+)
+
+/** Runs the program; returns what it printed on both outputs. */
+const run = (env: Readonly<Record<string, string>>): string => {
+  const { stderr, stdout } = spawnSync(process.execPath, [program, "word"], {
+    encoding: "utf8",
+    env: { PATH: process.env["PATH"], ...env },
+    timeout: 30_000
+  })
+  return stdout + stderr
+}
+
+const SAID = "prog.main.cjs word\n"
+
+describe("the start of svcd-cli", () => {
+  it("keeps compiled code for the user alone, and replaces what is damaged or what others may have written", () => {
+    const XDG_CACHE_HOME = join(folder, "cache")
+    const place = join(XDG_CACHE_HOME, "svcd")
+    assert.strictEqual(run({ XDG_CACHE_HOME }), SAID)
+    const [name = "", ...others] = readdirSync(place)
+    assert.deepStrictEqual(others, [])
+    const file = join(place, name)
+    const fileId = () => statSync(file).ino
+    assert.deepStrictEqual([place, file].map((path) => statSync(path).mode & 0o777), [0o700, 0o600])
+
+    const first = fileId()
+    assert.strictEqual(run({ XDG_CACHE_HOME }), SAID)
+    assert.strictEqual(fileId(), first, "kept code is used, not written again")
+
+    const kept = readFileSync(file)
+    kept[40] = (kept[40] ?? 0) ^ 1
+    writeFileSync(file, kept)
+    assert.strictEqual(run({ XDG_CACHE_HOME }), SAID)
+    assert.notDeepEqual(readFileSync(file), kept, "damaged code is replaced")
+
+    chmodSync(file, 0o666)
+    assert.strictEqual(run({ XDG_CACHE_HOME }), SAID)
+    assert.strictEqual(statSync(file).mode & 0o777, 0o600)
+    assert.deepStrictEqual(readdirSync(place), [name])
+  })
+
+  it("runs where nothing can be kept", () => {
+    assert.strictEqual(run({ XDG_CACHE_HOME: "/proc/nowhere" }), SAID)
+    assert.strictEqual(run({}), SAID)
+    const XDG_CACHE_HOME = join(folder, "off")
+    assert.strictEqual(run({ XDG_CACHE_HOME, NODE_DISABLE_COMPILE_CACHE: "1" }), SAID)
+    assert.isFalse(readdirSync(folder).includes("off"))
+  })
+})

@@ -68,6 +68,9 @@ const parseCookie = (text: string): Credentials | undefined => {
   return user === undefined || password === undefined ? undefined : { user, password: Redacted.make(password) }
 }
 
+const isSame = (a: Credentials, b: Credentials | undefined): boolean =>
+  a.user === b?.user && Redacted.value(a.password) === Redacted.value(b.password)
+
 /** The credentials in a cookie file, or on the left why there are none. */
 const readCookie = (path: string, { readFile }: SettingsInput): Either.Either<Credentials, string> => {
   const name = `cookie file ${shownPath(path)}`
@@ -146,11 +149,20 @@ export const makeDaemon = (options: DaemonOptions): Effect.Effect<Daemon, string
       return false
     }
 
+    /** Reads the cookie in use again: a daemon that starts again makes a new one. */
+    const renewed = (): boolean => {
+      if (tried === undefined) return false
+      const cookie = readCookie(tried, input)
+      if (Either.isLeft(cookie) || isSame(cookie.right, credentials)) return false
+      credentials = cookie.right
+      return true
+    }
+
     /** Tries the cookies, one after the other, while the daemon asks for other credentials. */
     const authorized = <A, E extends Failure, R>(once: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
       Effect.catchIf(
         once,
-        ({ _tag }) => _tag === "RpcUnauthorized" && found(),
+        ({ _tag }) => _tag === "RpcUnauthorized" && (renewed() || found()),
         () => authorized(once)
       )
 

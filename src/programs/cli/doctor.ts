@@ -78,7 +78,7 @@ export const doctorCommand = (doctor: DoctorInput): Effect.Effect<CliOutcome> =>
     // Compiled parts load only here.
     const { machineChecks } = yield* Effect.promise(() => import("./doctorMachine.ts"))
     const checks = [
-      ...(yield* machineChecks(connection.dataDir, doctor.input)),
+      ...(yield* machineChecks(connection, doctor.input)),
       ...cookieChecks(doctor),
       ...(yield* daemonChecks(doctor))
     ]

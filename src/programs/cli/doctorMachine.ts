@@ -4,6 +4,7 @@ import { accessSync, constants, readdirSync, statfsSync, statSync } from "node:f
 import { join } from "node:path"
 import { codeOf } from "../../base/errorCode.ts"
 import { nativeProblem } from "../../base/nativePart.ts"
+import type { ConnectionSettings } from "../../config/connection.ts"
 import { decodeSettings, type SettingsInput } from "../../config/settings.ts"
 import { loadNativeCurve } from "../../consensus/signatureNative.ts"
 import { type Check, fail, ok, warn } from "./doctorCheck.ts"
@@ -111,9 +112,12 @@ const walletFileChecks = (directory: string): ReadonlyArray<Check> => {
   })
 }
 
+/** The data directory that is looked at, and the network of its node. */
+type DataPlace = Pick<ConnectionSettings, "dataDir" | "network">
+
 /** The settings with which svcd would start here, but for flags of its own; and the mail before names expire. */
-const settingsChecks = (dataDir: string, input: SettingsInput): ReadonlyArray<Check> => {
-  const decoded = decodeSettings({ ...input, argv: ["-datadir", dataDir] })
+const settingsChecks = ({ dataDir, network }: DataPlace, input: SettingsInput): ReadonlyArray<Check> => {
+  const decoded = decodeSettings({ ...input, argv: ["-network", network, "-datadir", dataDir] })
   if (Either.isLeft(decoded)) {
     return decoded.left.problems.map((text) =>
       fail("settings", { text, remedy: "svcd does not start with that: correct svcd.conf, or the environment" })
@@ -165,8 +169,8 @@ const directoryChecks = (path: string): ReadonlyArray<Check> => {
 }
 
 /** All checks of the machine. None of them changes anything. */
-export const machineChecks = (dataDir: string, input: SettingsInput): Effect.Effect<ReadonlyArray<Check>> =>
+export const machineChecks = (place: DataPlace, input: SettingsInput): Effect.Effect<ReadonlyArray<Check>> =>
   Effect.map(
     nativeChecks,
-    (native) => [...native, ...directoryChecks(dataDir), ...settingsChecks(dataDir, input)]
+    (native) => [...native, ...directoryChecks(place.dataDir), ...settingsChecks(place, input)]
   )

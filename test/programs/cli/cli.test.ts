@@ -3,10 +3,12 @@ import { Effect, Either, Fiber, Redacted, TestClock } from "effect"
 import { createServer, type Server } from "node:http"
 import { networkInterfaces } from "node:os"
 import { run } from "../../../src/programs/cli/cli.ts"
+import { makeDaemon } from "../../../src/programs/cli/daemon.ts"
 import { Amount } from "../../../src/rpc/json/encodeJson.ts"
 import { method } from "../../../src/rpc/method/method.ts"
 import * as Param from "../../../src/rpc/method/params.ts"
 import { RPC_CODE, RpcError } from "../../../src/rpc/method/RpcError.ts"
+import { inputOf } from "../../config/input.ts"
 import { ANY_RESULT } from "../../support/anyResult.ts"
 import { asleepFor } from "../../support/eventually.ts"
 import { MUTE, SILENT } from "../../support/liveOutput.ts"
@@ -261,6 +263,36 @@ describe("svcd-cli", () => {
         assert.strictEqual((yield* cli(["-datadir=/place", ...at], { files: elsewhere })).stdout, "0\n")
         const given = yield* cli(["-rpcuser=cli", "-rpcpassword=x", ...at], { files })
         assert.match(given.stderr, /wants other credentials\n/)
+      }))
+
+    it.scopedLive("reads it again when the daemon has started again with another one", () =>
+      Effect.gen(function*() {
+        const { port } = yield* server
+        let cookie = COOKIE
+        const daemon = yield* makeDaemon({
+          connection: {
+            network: "mainnet",
+            dataDir: "/place",
+            rpc: { host: "127.0.0.1", port, credentials: undefined },
+            cookieFile: "/place/.cookie",
+            rpcAddrFrom: "default"
+          },
+          wallet: undefined,
+          cookieFile: undefined,
+          timeout: 10,
+          wait: undefined,
+          input: inputOf([], {
+            files: {
+              get "/place/.cookie"() {
+                return cookie
+              }
+            }
+          })
+        })
+        cookie = "cli:of the start before"
+        assert.strictEqual((yield* Effect.flip(daemon.call("getblockcount")))._tag, "RpcUnauthorized")
+        cookie = COOKIE
+        assert.isTrue(yield* Effect.isSuccess(daemon.call("getblockcount")))
       }))
 
     it.scopedLive.skipIf(OUTSIDE === undefined)(

@@ -139,13 +139,17 @@ describe("svcd-cli doctor", () => {
       chmodSync(directory, 0o755)
       writeFileSync(join(directory, "wallet.json"), "{}", { mode: 0o600 })
       mkdirSync(join(directory, "wallets"), { mode: 0o700 })
-      writeFileSync(join(directory, "wallets", "shop.json"), "{}", { mode: 0o644 })
-      const checks = yield* machineChecks(directory, inputOf([]))
+      writeFileSync(join(directory, "wallets", "shop.json"), "{}")
+      chmodSync(join(directory, "wallets", "shop.json"), 0o644)
+      const checks = yield* machineChecks({ dataDir: directory, network: "mainnet" }, inputOf([]))
       const open = checks.filter(({ state }) => state === "warn").map(({ remedy }) => remedy)
       assert.includeMembers(open, [`chmod go= ${directory}`, `chmod go= ${join(directory, "wallets", "shop.json")}`])
       const stateOf = (name: string) => checks.find(({ check }) => check === name)?.state
       assert.deepStrictEqual(["sqlite", "owner", "datadir", "walletfile"].map(stateOf), ["ok", "ok", "warn", "ok"])
-      const file = yield* machineChecks(join(directory, "wallet.json"), inputOf([]))
+      const file = yield* machineChecks(
+        { dataDir: join(directory, "wallet.json"), network: "mainnet" },
+        inputOf([])
+      )
       assert.strictEqual(file.find(({ check }) => check === "datadir")?.state, "fail")
     }))
 
@@ -163,5 +167,16 @@ describe("svcd-cli doctor", () => {
       assert.match(whole, /\nok {4}mail before names expire goes to 1 address; "svcd-cli testalertmail" sends a test\n/)
       assert.notInclude(whole, "s3cret")
       assert.notInclude(yield* linesWith(""), "mail")
+    }))
+
+  it.effect("reads svcd.conf for the network of the node", () =>
+    Effect.gen(function*() {
+      const files = { "/nowhere/svcd.conf": "fastprune = true\n" }
+      const stateOn = (network: "mainnet" | "regtest") =>
+        Effect.map(
+          machineChecks({ dataDir: "/nowhere", network }, inputOf([], { files })),
+          (checks) => checks.filter(({ check }) => check === "settings").map(({ state }) => state)
+        )
+      assert.deepStrictEqual([yield* stateOn("regtest"), yield* stateOn("mainnet")], [["ok"], ["fail"]])
     }))
 })

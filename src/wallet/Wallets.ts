@@ -204,8 +204,9 @@ const makeEnabled = (
           limitNameChains: options.limitNameChains,
           ...options.rules === undefined ? {} : { rules: options.rules }
         }).pipe(
-          Effect.provide(services),
+          // First its scope: among the services is that of the layer, which ends with the node.
           Scope.extend(own),
+          Effect.provide(services),
           Effect.tap(({ follower }) => starting ? Effect.void : control.register(follower)),
           Effect.catchTag("BlocksPruned", () => refuse("behind-pruned", BEHIND_PRUNED)),
           Effect.onError((cause) => Scope.close(own, Exit.failCause(cause)))

@@ -6,7 +6,7 @@ import { turnOfEventLoop } from "../../src/base/turnOfEventLoop.ts"
 import { COIN } from "../../src/protocol/amount.ts"
 import { SCRYPT, ScryptCost } from "../../src/wallet/keys/seal.ts"
 import { temporaryDirectory } from "../support/chain.ts"
-import { withWallets } from "../support/liveWallets.ts"
+import { fundedDirectory, withWallets } from "../support/liveWallets.ts"
 import { ADDRESS } from "../support/mempool.ts"
 import { withoutChecksum } from "../support/walletText.ts"
 
@@ -182,6 +182,20 @@ describe("Wallets", () => {
             yield* Effect.flip(wallets.restore({ name: "none", file: none, loadOnStart: undefined })),
             { code: "missing" }
           )
+        }))
+    }))
+
+  it.scopedLive("an unloaded wallet learns of no transaction until it is loaded again", () =>
+    Effect.gen(function*() {
+      yield* withWallets(yield* fundedDirectory, ({ wallet, wallets }) =>
+        Effect.gen(function*() {
+          const old = yield* wallets.create(request)
+          const { script } = yield* old.keys.newAddress({ type: "legacy", label: "" })
+          yield* wallets.unload("w1", undefined)
+          yield* wallet.payments.pay({ outputs: [{ value: COIN, script }] })
+          assert.deepStrictEqual(old.ledger.transactions(), [])
+          const again = yield* wallets.load("w1", undefined)
+          assert.lengthOf(again.ledger.transactions(), 1)
         }))
     }))
 

@@ -207,18 +207,25 @@ describe("a read thread", () => {
     Effect.gen(function*() {
       let launched = 0
       const launch = () => program(launched++ === 0 ? "process.exit(3)" : BEGINS + FINDS)()
-      const lines = yield* logged(withReader({ launch, pause: 50 }, (reader) =>
-        Effect.gen(function*() {
-          const lost = yield* Effect.all([Effect.flip(reader.read(SCAN)), Effect.flip(reader.read(SCAN))], {
-            concurrency: 2
-          })
-          assert.deepStrictEqual(lost.map(({ _tag }) => _tag), ["NotRead", "NotRead"])
-          // Within the pause no other one is started.
-          assert.strictEqual((yield* Effect.flip(reader.read(SCAN)))._tag, "NotRead")
-          assert.strictEqual(launched, 1)
-          yield* eventually("another thread answers", Effect.isSuccess(reader.read(SCAN)))
-          assert.strictEqual(launched, 2)
-        })))
+      const lost = (reader: typeof Reader.ReadThread.Service) =>
+        Effect.all([Effect.flip(reader.read(SCAN)), Effect.flip(reader.read(SCAN))], { concurrency: 2 }).pipe(
+          Effect.tap((both) => assert.deepStrictEqual(both.map(({ _tag }) => _tag), ["NotRead", "NotRead"]))
+        )
+      const lines = yield* logged(Effect.gen(function*() {
+        yield* withReader({ launch, pause: 3_600_000 }, (reader) =>
+          Effect.gen(function*() {
+            yield* lost(reader)
+            assert.strictEqual((yield* Effect.flip(reader.read(SCAN)))._tag, "NotRead")
+            assert.strictEqual(launched, 1)
+          }))
+        launched = 0
+        yield* withReader({ launch, pause: 1 }, (reader) =>
+          Effect.gen(function*() {
+            yield* lost(reader)
+            yield* eventually("another thread answers", Effect.isSuccess(reader.read(SCAN)))
+            assert.strictEqual(launched, 2)
+          }))
+      }))
       assert.isTrue(lines.every((line) => line.startsWith("the read thread did not do a job")), lines.join())
     }))
 

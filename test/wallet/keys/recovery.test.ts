@@ -8,6 +8,7 @@ import { makeVault } from "../../../src/wallet/keys/Vault.ts"
 import * as WalletFile from "../../../src/wallet/keys/WalletFile.ts"
 import { temporaryDirectory } from "../../support/chain.ts"
 import { withCheapScrypt } from "../../support/cheapScrypt.ts"
+import { asleepFor } from "../../support/eventually.ts"
 
 const PASSPHRASE = Redacted.make("correct horse")
 
@@ -47,6 +48,7 @@ describe("the check of recovery words", () => {
       const wrong: readonly [number, string] = [24, other(words[23] ?? "")]
       const first = yield* Effect.fork(check(at(1), at(2), wrong))
       const second = yield* Effect.fork(check(at(1), at(2), at(24)))
+      yield* asleepFor("1 second")
       yield* TestClock.adjust("999 millis")
       assert.isNull(yield* Fiber.poll(first).pipe(Effect.map((exit) => exit._tag === "None" ? null : exit)))
       assert.isUndefined(recovery.phraseChecked())

@@ -94,6 +94,8 @@ class Reader {
   #next = 0
   #lostAt = -Infinity
   #rest: NodeJS.Timeout | undefined
+  /** Resolves when the threads that were told to end are gone. */
+  #gone = Promise.resolve()
   #closed = false
 
   constructor(launch: () => Worker, { idle = IDLE, pause = PAUSE }: ReadThreadOptions) {
@@ -131,7 +133,7 @@ class Reader {
     this.#ended(id)
   }
 
-  /** Ends the thread. The jobs fail as calls of a stopping node do. */
+  /** Ends the thread, and waits for one that ends already. The jobs fail as calls of a stopping node do. */
   close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#rest)
@@ -179,10 +181,11 @@ class Reader {
     this.#rest = setTimeout(() => void this.#end(), this.#idle).unref()
   }
 
-  async #end(): Promise<void> {
-    const worker = this.#worker
+  #end(): Promise<void> {
+    const [worker, before] = [this.#worker, this.#gone]
     this.#worker = undefined
-    if (worker !== undefined) await endWorker(worker)
+    if (worker !== undefined) this.#gone = endWorker(worker).then(() => before)
+    return this.#gone
   }
 
   #take(message: FromReader): void {

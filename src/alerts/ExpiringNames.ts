@@ -154,6 +154,8 @@ const make = (
         )
       for (const each of fresh) found.set(nameKey(each.name), each)
       const kept = new Set([...found.values()].map(({ record }) => record))
+      // A record that was read again may be the same object as before.
+      for (const { record } of fresh) kept.delete(record)
       const records = fresh.length === 0 && before?.version === version
         ? before.records
         // In their order but for the fresh ones, so that to sort them takes little.

@@ -101,6 +101,20 @@ describe("ExpiringNames", () => {
       })
     ))
 
+  it.scoped("lists each watched name once after more blocks than it keeps changes of", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const watch = yield* Effect.provide(WatchList.WatchList, WatchList.layerMemory)
+        const list = yield* listsOver(db, watch)
+        yield* db.follower.apply([blockAt(0), blockAt(1, [{ name: text("d/a"), rand: Uint8Array.of(1) }])])
+        yield* watch.add([text("d/a")])
+        assert.deepStrictEqual(yield* list, ["d/a 1 30"])
+        // The record stays the same object in the cache of names.db.
+        for (let height = 2; height < 30; height++) yield* db.follower.apply([blockAt(height)])
+        assert.deepStrictEqual(yield* list, ["d/a 1 2"])
+      })
+    ))
+
   it.scoped("chooses among own and watched names before it counts them", () =>
     withNewDb((db) =>
       Effect.gen(function*() {

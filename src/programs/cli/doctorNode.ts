@@ -120,6 +120,8 @@ const syncChecks = ({ chain, now, sync }: NodeAnswers): ReadonlyArray<Check> => 
 const dataChecks = ({ chain, checks, network }: NodeAnswers): ReadonlyArray<Check> => {
   const missing = numberAt(checks, "missing_blocks") ?? 0
   const reasonOf = (each: Json): string => `${textAt(each, "what") ?? ""}: ${textAt(each, "reason") ?? ""}`
+  const notices = objectsOf(at(checks, "notices")).map(reasonOf)
+  const warnings = new Set([...textsOf(at(chain, "warnings")), ...textsOf(at(network, "warnings"))])
   const found = [
     ...objectsOf(at(checks, "doubts")).map((each) =>
       fail("data", {
@@ -127,16 +129,15 @@ const dataChecks = ({ chain, checks, network }: NodeAnswers): ReadonlyArray<Chec
         remedy: `see docs/data-directory.md; "${NAME} getcheckinfo" has the details`
       })
     ),
-    ...objectsOf(at(checks, "notices")).map((each) =>
-      warn("data", { text: reasonOf(each), remedy: `"${NAME} getcheckinfo" has the details` })
-    ),
+    ...notices.map((text) => warn("data", { text, remedy: `"${NAME} getcheckinfo" has the details` })),
     ...(missing === 0
       ? []
       : [warn("data", {
         text: `${quantityOf(missing, "block")} of the chain ${missing === 1 ? "is" : "are"} missing`,
         remedy: "the node fetches them from its peers by itself"
       })]),
-    ...[...new Set([...textsOf(at(chain, "warnings")), ...textsOf(at(network, "warnings"))])].map((text) =>
+    // The warnings have the notices too.
+    ...[...warnings].filter((text) => !notices.includes(text)).map((text) =>
       warn("warning", { text, remedy: "svcd says this itself; its log may have more" })
     )
   ]

@@ -44,7 +44,14 @@ const progressOf = (
     if (step === "revealed") return { share: (DEPTH + 1) / steps, facts: "waits for the block of the name" }
     const sent = yield* ask(daemon, "gettransaction", [textAt(registration, "txid") ?? ""])
     const depth = Math.max(0, Math.min(DEPTH, numberAt(sent, "confirmations") ?? 0))
-    return { share: depth / steps, facts: `block ${depth} of ${DEPTH} before the name can be shown` }
+    const note = textAt(registration, "note") ?? ""
+    return {
+      share: depth / steps,
+      // With all blocks there, the wallet says what else the name waits for: that the owner unlocks it, for instance.
+      facts: depth === DEPTH && note !== ""
+        ? shownText(note)
+        : `block ${depth} of ${DEPTH} before the name can be shown`
+    }
   })
 
 /** Waits for the end of a registration, also over restarts of the daemon. */

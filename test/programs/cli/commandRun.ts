@@ -1,4 +1,5 @@
 import { Effect, Either } from "effect"
+import type { ProgressTerminal } from "../../../src/base/progressBar.ts"
 import { isCliCommand } from "../../../src/programs/cli/commandTable.ts"
 import { readCliCommandLine } from "../../../src/programs/cli/flags.ts"
 import type { CliInput } from "../../../src/programs/cli/outcome.ts"
@@ -23,11 +24,12 @@ export const answering = (...answers: ReadonlyArray<string>): Prompt & { readonl
 
 export const runWith = (
   answers: Readonly<Record<string, unknown>>,
-  { columns, files = {}, prompt = MUTE }: {
+  { columns, files = {}, progress, prompt = MUTE }: {
     readonly prompt?: Prompt
     readonly files?: Readonly<Record<string, string>>
     /** Columns of a terminal; a pipe without. */
     readonly columns?: number
+    readonly progress?: ProgressTerminal
   } = {}
 ) => {
   const daemon = recordingDaemon(answers)
@@ -40,7 +42,7 @@ export const runWith = (
     cores: 1,
     version: "1.2.3",
     screen: { terminal: columns !== undefined, columns, colours: false },
-    progress: undefined,
+    progress,
     output: SILENT,
     readStdin: Effect.succeed("{\"ip\":\"192.0.2.77\"}\n"),
     prompt

@@ -87,6 +87,14 @@ describe("svcd-cli doctor", () => {
     ["a sync", { getsyncstatus: { phase: "blocks", percent: 5, window: null } }, ["warn sync"]],
     ["an old tip", { getblockchaininfo: { ...WELL.getblockchaininfo, time: -20_000 } }, ["warn sync"]],
     ["damage", { getcheckinfo: { doubts: [{ what: "names.db", reason: "page 7" }] } }, ["fail data"]],
+    [
+      "a notice once, though it is a warning too",
+      {
+        getcheckinfo: { notices: [{ what: "disk space", reason: "low" }] },
+        getblockchaininfo: { ...WELL.getblockchaininfo, warnings: ["disk space: low"] }
+      },
+      ["warn data"]
+    ],
     ["a notice", { getcheckinfo: { notices: [{ what: "disk space", reason: "low" }] } }, ["warn data"]],
     ["missing blocks", { getcheckinfo: { missing_blocks: 3 } }, ["warn data"]],
     ["a warning", { getblockchaininfo: { ...WELL.getblockchaininfo, warnings: ["fork"] } }, ["warn warning"]],

@@ -3,6 +3,7 @@ import { Effect, Fiber, TestClock } from "effect"
 import { encodeQR } from "qr"
 import { blocksWithin } from "../../../src/programs/cli/renew.ts"
 import { RpcFailure, RpcUnreachable } from "../../../src/rpc/RpcClient.ts"
+import { asleepFor } from "../../support/eventually.ts"
 import { answering, runWith } from "./commandRun.ts"
 import { hex } from "./fakeDaemon.ts"
 
@@ -117,6 +118,22 @@ describe("svcd-cli register", () => {
       assert.lengthOf(sent("name_registrations"), 4)
       const failed = runWith({ ...FREE, name_registrations: [{ txid: TXID, step: "failed", note: "too late" }] })
       assert.match((yield* failed.run("register", "d/example", "-yes", "-wait")).stderr, /has failed: too late/)
+    }))
+
+  it.effect("says with -wait that the wallet has to be unlocked", () =>
+    Effect.gen(function*() {
+      const steps = ["maturing", "done"]
+      const written: Array<string> = []
+      const { run } = runWith({
+        ...FREE,
+        name_registrations: () => [{ txid: TXID, step: steps.shift(), note: "waits until the wallet is unlocked" }],
+        gettransaction: { confirmations: 12 }
+      }, { progress: { columns: 80, write: (text) => void written.push(text) } })
+      const waiting = yield* Effect.fork(run("register", "d/example", "-yes", "-wait"))
+      yield* asleepFor("2 seconds")
+      yield* TestClock.adjust("2 seconds")
+      yield* Fiber.join(waiting)
+      assert.match(written[0] ?? "", /waits until the wallet is unlocked$/)
     }))
 
   it.effect("goes on waiting while the daemon restarts", () =>

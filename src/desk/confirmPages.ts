@@ -71,6 +71,10 @@ const REFUSALS: Readonly<Record<ConfirmRefusal, readonly [title: string, text: H
     "This was done already",
     html`Another window did the same after this page was made. This request did nothing. Start again only if you want it a second time.`
   ],
+  unclear: [
+    "This may have been done already",
+    html`Another window tried the same after this page was made, and it is not certain whether something was sent. This request did nothing. Look at your names and payments before you start again.`
+  ],
   wallet: [
     "This page is for another wallet",
     html`Another window chose another wallet after this page was made. Nothing was done. Start again if you still want to.`

@@ -7,6 +7,7 @@ import * as Option from "effect/Option"
 import { randomBytes } from "node:crypto"
 import type { Html } from "../web/html.ts"
 import { CallFailed, type Calls } from "./calls.ts"
+import { wordsOf } from "./errorWords.ts"
 
 /**
  * What a user confirms before it is done. A confirmation is done at most once: the page that shows it has its id, and a
@@ -62,7 +63,7 @@ export const OPEN_MS = 15 * 60_000
 const MOST = 100
 
 /** Why a confirmation does nothing. */
-export type ConfirmRefusal = "unknown" | "old" | "same" | "wallet"
+export type ConfirmRefusal = "unknown" | "old" | "same" | "unclear" | "wallet"
 
 const isOld = ({ made }: Pick<Confirmation, "made">, now: number): boolean => now - made >= OPEN_MS
 
@@ -101,7 +102,11 @@ export class Confirmations {
     if (wallet !== now.wallet) return "wallet"
     for (const other of this.#all.values()) {
       if (other.plan.same !== same || other.wallet !== wallet || other.state.is === "open") continue
-      if (other.state.is === "running" || (other.state.at >= made && "done" in other.state.outcome)) return "same"
+      if (other.state.is === "running") return "same"
+      if (other.state.at < made) continue
+      const { outcome } = other.state
+      if ("done" in outcome) return "same"
+      if (!wordsOf(outcome.failed).nothingDone) return "unclear"
     }
     return undefined
   }

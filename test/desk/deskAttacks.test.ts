@@ -155,6 +155,29 @@ describe("payments", () => {
       assert.lengthOf(desk.called("sendrawtransaction"), 1)
     }))
 
+  it.live("after a payment that may have been sent, another window does not send the same", () =>
+    Effect.gen(function*() {
+      const desk = TestDesk.make(PAYS)
+      yield* desk.login
+      const failing = (code: number) => {
+        desk.answers = { ...desk.answers, sendrawtransaction: () => new Refused(code, "no answer") }
+      }
+      const twoPages = Effect.all([payment(desk), payment(desk)])
+      failing(-32603)
+      const [first, second] = yield* twoPages
+      assert.include((yield* desk.follow(yield* confirm(desk, first))).body, "It is not certain whether")
+      desk.answers = { ...desk.answers, ...PAYS }
+      assert.include((yield* confirm(desk, second)).body, "This may have been done already")
+      assert.lengthOf(desk.called("sendrawtransaction"), 1)
+      // A page that was made later is the user's decision, and so is one after a refusal that sent nothing.
+      desk.time++
+      failing(-26)
+      const [third, fourth] = yield* twoPages
+      assert.include((yield* desk.follow(yield* confirm(desk, third))).body, "Nothing was sent")
+      desk.answers = { ...desk.answers, ...PAYS }
+      assert.include((yield* desk.follow(yield* confirm(desk, fourth))).body, "The payment is sent")
+    }))
+
   it.live("a payment does not replace another one that uses the same coins", () =>
     Effect.gen(function*() {
       const desk = TestDesk.make(PAYS)

@@ -307,6 +307,39 @@ describe("the sums of a database", () => {
       opened.guard.close()
     })
   })
+
+  it("a log that grows behind a long read is copied seldom", () => {
+    withDirectory((directory) => {
+      const file = join(directory, "test.db")
+      const { database, guard } = openDatabase({ filename: file, pageSize: 4096, migrations: [TABLE], remedy: REMEDY })
+      let copies = 0
+      const copy = guard.copyLog.bind(guard)
+      guard.copyLog = () => {
+        copies++
+        copy()
+      }
+      const reader = new SQLite(file, { readonly: true })
+      reader.exec("BEGIN")
+      reader.prepare("SELECT count(*) FROM rows").get()
+      const insert = database.prepare("INSERT INTO rows (data) VALUES (zeroblob(1048576))")
+      const write = (megabytes: number): void => {
+        for (let i = 0; i < megabytes; i++) {
+          insert.run()
+          guard.committed()
+        }
+      }
+      write(48)
+      // At about 16, 24 and 36 MB.
+      assert.strictEqual(copies, 3)
+      reader.exec("COMMIT")
+      reader.close()
+      write(14)
+      assert.strictEqual(copies, 4)
+      assert.isBelow(readWal(file).frames, 4_096)
+      for (let page = guard.check(0); page !== undefined;) page = guard.check(page)
+      guard.close()
+    })
+  })
 })
 
 describe("a guard that is closed", () => {

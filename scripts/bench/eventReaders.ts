@@ -7,6 +7,7 @@ const [port = 0, readers = 1, , wanted = Infinity] = process.argv.slice(2).map(N
 const from = process.argv[4] ?? "now"
 
 const now = (): number => performance.timeOrigin + performance.now()
+const start = now()
 
 /** When each height came, for each reader. */
 const arrivals = new Map<number, Array<number>>()
@@ -50,7 +51,7 @@ const begin = (): void => {
       const joined = end + text
       end = joined.slice(1 - EVENT.length)
       events += joined.split(EVENT).length - 1
-      if (events >= wanted) process.send?.({ events, at: now() })
+      if (events >= wanted) process.send?.({ events, begun: start, at: now() })
     }
     const at = text.lastIndexOf("\"hash\":\"")
     if (wanted < Infinity || at < 0) return

@@ -99,6 +99,9 @@ interface Told {
   readonly height?: number
   readonly times?: ReadonlyArray<number>
   readonly events?: number
+  /** When the process of the readers began, and when so many events were there. */
+  readonly begun?: number
+  readonly at?: number
 }
 
 const readers = (...args: ReadonlyArray<string | number>) =>
@@ -116,12 +119,15 @@ const told = (child: ChildProcess): Effect.Effect<Told> =>
 /** One reader that catches up over HTTP. The CPU seconds are those of the node. */
 const catchUp = (port: number, events: number) =>
   Effect.scoped(Effect.gen(function*() {
-    const [began, started] = [ownCpuSeconds(), performance.now()]
+    const began = ownCpuSeconds()
     const child = yield* readers(port, 1, "0", events)
-    while ((yield* told(child)).events === undefined);
+    let last: Told = {}
+    while (last.events === undefined) last = yield* told(child)
+    const { at = 0, begun = 0 } = last
     return {
       events,
-      perSecond: Math.round(events / ((performance.now() - started) / 1000)),
+      // Without the start of a process.
+      perSecond: Math.round(events / ((at - begun) / 1000)),
       perCpuSecond: Math.round(events / (ownCpuSeconds() - began))
     }
   }))
@@ -129,20 +135,24 @@ const catchUp = (port: number, events: number) =>
 const percentileOf = (sorted: ReadonlyArray<number>, share: number): number =>
   Math.round(10 * (sorted[Math.floor((sorted.length - 1) * share)] ?? 0)) / 10
 
-const memory = (): number => {
-  globalThis.gc?.()
+/** Megabytes in use. What buffers hold is released in the turn after their collection. */
+const memory = Effect.gen(function*() {
+  for (let i = 0; i < 3; i++) {
+    globalThis.gc?.()
+    yield* Effect.promise(() => new Promise(setImmediate))
+  }
   const { external, heapUsed } = process.memoryUsage()
   return (external + heapUsed) / 1e6
-}
+})
 
 /** Many readers at the tip: from the commit of a block until its events are there, and what the readers take. */
 const follow = (chain: BenchChain, port: number) =>
   Effect.scoped(Effect.gen(function*() {
     const { follower } = yield* NameDb.NameDb
-    const before = memory()
+    const before = yield* memory
     const child = yield* readers(port, READERS, "now")
     while ((yield* told(child)).connected === undefined);
-    const megabytes = memory() - before
+    const megabytes = (yield* memory) - before
     const delays: Array<number> = []
     const [began, readersBegan] = [ownCpuSeconds(), cpuSecondsOf(child.pid)]
     const aBlock = (seconds: number): number => Math.round((1000 * seconds) / BLOCKS)

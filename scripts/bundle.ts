@@ -140,7 +140,7 @@ const copyNativeCurve = (build: string): void => {
   cpSync(join(ROOT, "node_modules/secp256k1/prebuilds"), join(folder, "prebuilds"), { recursive: true })
 }
 
-/** A program that runs for a moment, many times: half of the work of a start is to compile it again. */
+/** A program that runs for a moment, many times: to compile it again is a third of the work of a call. */
 const SHORT = "svcd-cli"
 
 /** The file behind the one that a user starts. */

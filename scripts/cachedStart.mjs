@@ -22,11 +22,15 @@ import { fileURLToPath } from "node:url"
 import { Script } from "node:vm"
 
 const DIGEST_BYTES = 32
+/** Milliseconds after which kept code is removed. */
 const OLD = 30 * 86_400_000
 
 const digestOf = (...parts) => parts.reduce((hash, part) => hash.update(part), createHash("sha256")).digest()
 
-/** A directory of the user alone: one that others can write could hold code of theirs. `undefined`: nothing is kept. */
+/**
+ * The directory of kept code; `undefined` if nothing is kept. A new one is for the user alone; in one that exists, `readKept`
+ * refuses files that others own or can write.
+ */
 const cacheFolder = ({ HOME, NODE_DISABLE_COMPILE_CACHE, XDG_CACHE_HOME }) => {
   const base = XDG_CACHE_HOME || (HOME && join(HOME, ".cache"))
   return NODE_DISABLE_COMPILE_CACHE || !base ? undefined : join(base, "svcd")
@@ -49,7 +53,7 @@ const readKept = (path) => {
   }
 }
 
-/** Keeps the code for the next start, and removes that of programs that did not start for a month. */
+/** Keeps the code for the next start, and removes code that was written more than a month ago. */
 const keep = (path, code) => {
   try {
     const folder = dirname(path)

@@ -60,7 +60,7 @@ const imported = Effect.gen(function*() {
 const started = Effect.flatMap(Chain.Chain, ({ tip }) => tip)
 
 const first = await Effect.runPromise(Effect.scoped(Effect.provide(imported, node())))
-const peakMemoryMB = Math.round(process.resourceUsage().maxRSS / 1024)
+const peakMemoryMB = Math.round(process.resourceUsage().maxRSS * 1024 / 1e6)
 const before = performance.now()
 const { height: reached } = await Effect.runPromise(Effect.scoped(Effect.provide(started, node())))
 const openSeconds = (performance.now() - before) / 1000

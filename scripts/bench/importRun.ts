@@ -100,4 +100,4 @@ const result = await Effect.runPromise(
   )
 )
 rmSync(directory, { recursive: true, force: true })
-console.log(JSON.stringify({ ...result, peakMemoryMB: Math.round(process.resourceUsage().maxRSS / 1024) }))
+console.log(JSON.stringify({ ...result, peakMemoryMB: Math.round(process.resourceUsage().maxRSS * 1024 / 1e6) }))

@@ -14,9 +14,11 @@ const RENEWALS_SECONDS = 3_600
 
 type Unlocks = Plan["unlocks"]
 
+/** Whether a plan needs the passphrase first. */
 export const needsPassphrase = (unlocks: Unlocks, { lock }: Pick<WalletState, "lock">): boolean =>
   unlocks === "all" ? lock === "locked" || lock === "renewals" : unlocks === "renewals" && lock === "locked"
 
+/** The field for it. */
 export const passphraseField = (
   { unlocks, wrong = [] }: { readonly unlocks: Unlocks; readonly wrong?: ReadonlyArray<string> }
 ): Html =>

@@ -25,7 +25,7 @@ import {
 /** Words that are asked for, out of those of a new wallet, and out of the fewest that a wallet can have. */
 const ASKED = 3
 const USUAL_WORDS = 24
-const FEWEST_WORDS = 12
+const SHORTEST_PHRASE = 12
 
 const drawn = (count: number): ReadonlyArray<number> => {
   const places = new Set<number>()
@@ -140,7 +140,7 @@ export const checkWords: DeskHandler = (visit) =>
           case -8:
             return Effect.succeed(
               view(visit, state, {
-                places: drawn(FEWEST_WORDS),
+                places: drawn(SHORTEST_PHRASE),
                 problem: `This wallet has fewer than ${USUAL_WORDS} words. Here are other places.`
               })
             )

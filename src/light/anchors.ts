@@ -1,7 +1,7 @@
 import type { ChainAnchor, ConsensusParams } from "../consensus/params.ts"
 import type { Height } from "../protocol/keys.ts"
 
-/** Blocks of the window beyond those that a name lives: for reorganisations at its start. */
+/** Blocks of the window beyond those that a name lives: for reorganizations at its start. */
 const SPARE_BLOCKS = 100
 
 /** The lowest block that a window with this tip needs: every name that lives at the tip has an operation from there on. */

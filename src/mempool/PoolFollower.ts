@@ -36,7 +36,7 @@ export interface PoolFollowerParts {
 }
 
 /**
- * Keeps the pool on the chain. A connected block removes its transactions from the pool. After a reorganisation the
+ * Keeps the pool on the chain. A connected block removes its transactions from the pool. After a reorganization the
  * transactions of disconnected blocks are offered again, oldest first, and then all invalid transactions are removed.
  */
 export const makePoolFollower = (
@@ -59,7 +59,7 @@ export const makePoolFollower = (
           if (disconnected.length === 0) continue
           for (const { txidKey } of block.transactions) if (disconnectedKeys.has(txidKey)) minedAgain.add(txidKey)
         }
-        // After a reorganisation `arrived` checks the whole pool.
+        // After a reorganization `arrived` checks the whole pool.
         if (!rewound) removeExpiredUpdates(pool, state, params)
       })
       rolling.blockConnected(now())

@@ -108,7 +108,7 @@ const fault = (
 }
 
 /**
- * Removes transactions that are invalid after a reorganisation: immature, not final, without their coins, or in
+ * Removes transactions that are invalid after a reorganization: immature, not final, without their coins, or in
  * conflict with a name. Source: upstream `validation.cpp`, `Chainstate::MaybeUpdateMempoolForReorg`;
  * `names/mempool.cpp`, `removeUnexpireConflicts`.
  */

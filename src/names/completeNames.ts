@@ -26,7 +26,7 @@ export interface CompleteNames {
   readonly settled: Effect.Effect<Cursor | undefined, StorageFailure>
   /**
    * Runs a query about names. If the answer denies a name, the query runs again between two checks of the same tip,
-   * since a reorganisation may have been in progress at first. Without a stable tip the query fails with
+   * since a reorganization may have been in progress at first. Without a stable tip the query fails with
    * `NamesIncomplete`.
    */
   readonly ask: <A, E>(

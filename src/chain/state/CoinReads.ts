@@ -25,6 +25,7 @@ interface CoinCells {
   readonly coin: Buffer
 }
 
+/** One step of a search. */
 export interface CoinSearch {
   /** The key of the last coin of the previous step; empty for the first. */
   readonly after: Buffer
@@ -32,6 +33,7 @@ export interface CoinSearch {
   readonly scripts: WantedScripts
 }
 
+/** What one step found. */
 export interface CoinsFound {
   readonly found: ReadonlyArray<readonly [outpoint: string, coin: Coin]>
   /** The number of coins that were read. */

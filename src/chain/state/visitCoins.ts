@@ -9,6 +9,7 @@ import { type CoinSearch, type CoinsFound, rowsAtOnce, type WantedScripts } from
 /** Rows of one part. */
 export const VISIT_ROWS = 250
 
+/** Passes all rows to `use`, page by page. */
 export const visit = <Key extends string, A>(
   page: (after: Key | undefined) => ReadonlyArray<readonly [key: Key, value: A]>,
   use: (rows: ReadonlyArray<readonly [key: Key, value: A]>) => void

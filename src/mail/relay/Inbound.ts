@@ -16,7 +16,7 @@ import { type MailIntroduction, receive, type ReceptionOutcome } from "./Recepti
 import { recipientOf } from "./recipientOf.ts"
 import { type Rejection, rejections } from "./rejections.ts"
 import type { RelayConfig } from "./RelayConfig.ts"
-import { correctReplies, UNKNOWN, UNSUPPORTED } from "./replies.ts"
+import { correctReplies, HIDDEN, UNSUPPORTED } from "./replies.ts"
 import { forwardedSender } from "./smtpTransactionOf.ts"
 import type { Spool } from "./Spool.ts"
 import type { Srs } from "./srs.ts"
@@ -105,7 +105,7 @@ export class Inbound {
       closeTimeout: Duration.toMillis(limits.drainTime),
       disableReverseLookup: true,
       authOptional: true,
-      disabledCommands: [...UNSUPPORTED, ...UNKNOWN, ...(tls === undefined ? ["STARTTLS"] : [])],
+      disabledCommands: [...UNSUPPORTED, ...HIDDEN, ...(tls === undefined ? ["STARTTLS"] : [])],
       hideSTARTTLS: tls === undefined,
       hideENHANCEDSTATUSCODES: false,
       logger: false,

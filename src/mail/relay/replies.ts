@@ -1,10 +1,10 @@
 /** Replies of smtp-server, as RFC 2034 and RFC 5321 want them. */
 
-/** Commands that the relay knows and does not have: it has no users, and names no mailboxes. */
+/** Commands that get 502: the relay has no users (AUTH), lists no mailboxes (EXPN) and has no help. */
 export const UNSUPPORTED: ReadonlyArray<string> = ["AUTH", "EXPN", "HELP"]
 
-/** Commands of smtp-server that no mail needs. */
-export const UNKNOWN: ReadonlyArray<string> = ["WIZ", "SHELL", "KILL", "XCLIENT", "XFORWARD"]
+/** Commands of smtp-server that the relay switches off: they get 500, as an unknown command does. */
+export const HIDDEN: ReadonlyArray<string> = ["WIZ", "SHELL", "KILL", "XCLIENT", "XFORWARD"]
 
 /** Commands for which RFC 5321 4.2.4 wants 502 and not 500. STARTTLS comes here only without a certificate. */
 const KNOWN: ReadonlySet<string> = new Set([...UNSUPPORTED, "STARTTLS"])

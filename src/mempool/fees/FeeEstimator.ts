@@ -106,7 +106,7 @@ const SAVE_INTERVAL = "1 hour"
 /** Seconds that the tip may be old while fees are observed. Upstream `validation.h`, `MAX_FEE_ESTIMATION_TIP_AGE`. */
 const MAX_TIP_AGE = 3 * 3600
 
-/** Mined transactions that are remembered: as many as a deep reorganisation may return to the mempool. */
+/** Mined transactions that are remembered: as many as a deep reorganization may return to the mempool. */
 const MAX_MINED = 20_000
 
 const load = (filename: string | undefined): Effect.Effect<FeeHistory> =>
@@ -140,7 +140,7 @@ const make = (
     const status = yield* SyncStatus
     const { filename } = options
     const history = yield* load(filename)
-    /** Mined transactions, oldest first: a reorganisation returns them to the mempool, and they are not new then. */
+    /** Mined transactions, oldest first: a reorganization returns them to the mempool, and they are not new then. */
     const mined = new Set<TxidKey>()
     /** Arrived at a newer tip than the last counted block, before the event of that block. */
     const early = new Map<TxidKey, PoolEntry>()

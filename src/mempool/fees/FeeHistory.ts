@@ -23,7 +23,7 @@ export interface FeeSample {
   readonly vsize: number
   /** Height of the tip at its arrival. */
   readonly height: number
-  /** Whether its fee alone decides how long it waits: false with unconfirmed parents, or after a reorganisation. */
+  /** Whether its fee alone decides how long it waits: false with unconfirmed parents, or after a reorganization. */
   readonly validForEstimation: boolean
 }
 
@@ -136,7 +136,7 @@ export class FeeHistory {
   }
 
   /**
-   * A block with these transactions became the tip. A block no higher than a counted one belongs to a reorganisation,
+   * A block with these transactions became the tip. A block no higher than a counted one belongs to a reorganization,
    * in which transactions would count twice: they are no longer followed, and not counted.
    */
   blockConnected(height: number, keys: Iterable<TxidKey>): void {

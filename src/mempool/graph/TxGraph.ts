@@ -14,7 +14,7 @@ export interface NewNode<Key extends string = string> {
   readonly weight: number
   /** The transactions that it spends. Unknown keys are ignored. */
   readonly parents: Iterable<Key>
-  /** The transactions that spend it and were there before, as after a reorganisation. Unknown keys are ignored. */
+  /** The transactions that spend it and were there before, as after a reorganization. Unknown keys are ignored. */
   readonly children?: Iterable<Key>
 }
 

@@ -4,7 +4,7 @@ import { Heap } from "./Heap.ts"
 
 /** Orders the transactions of a cluster as they are best mined. */
 
-/** Larger clusters are only ordered greedily: they arise from reorganisations alone. */
+/** Larger clusters are only ordered greedily: they arise from reorganizations alone. */
 const MAX_OPTIMAL = 200
 
 /** A chunk of a cluster: adjacent transactions of its order that together pay a better rate than what follows. */

@@ -75,7 +75,7 @@ export const checkTruc = (
   if (vsize > MAX_CHILD_VSIZE) return violation(tooBig(entry, "version=3 child", MAX_CHILD_VSIZE))
   const siblings = [...pool.graph.descendants(parent.transaction.txidKey)]
   if (siblings.length === 0 || siblings.some((sibling) => replaced.has(sibling))) return undefined
-  // A reorganisation may have made a larger family; upstream does not define which of several children to replace.
+  // A reorganization may have made a larger family; upstream does not define which of several children to replace.
   const [only] = siblings
   const sibling = siblings.length === 1 && only !== undefined ? pool.get(only) : undefined
   const alone = sibling !== undefined && ancestorCount(pool, sibling) + 1 === FAMILY

@@ -81,7 +81,7 @@ const backupCheck = ({ wallet }: WalletAnswers): ReadonlyArray<Check> => {
         ? [warn("backup", {
           text: `the recovery words of ${walletWords(wallet)} were never checked: a mistake in them shows too late`,
           remedy:
-            `give three of them back on the page Wallet of the desk, or by "${NAME} -stdin checkrecoverywords"; ` +
+            `give three of them back on the page Recovery words of the desk, or by "${NAME} -stdin checkrecoverywords"; ` +
             "\"svcd-wallet export --phrase\" shows them"
         })]
         : [ok({ check: "backup", text: "the owner has given words of the wallet back" })]

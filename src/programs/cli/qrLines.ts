@@ -14,7 +14,7 @@ const END = "\u001b[0m"
 const INK = { both: "█", upper: "▀", lower: "▄", none: " " }
 const LIGHT = { both: " ", upper: "▄", lower: "▀", none: "█" }
 
-/** The lines of a text as a QR code; none where the terminal is too narrow. Without colours it has to be a dark one. */
+/** A text as lines of a QR code; none if the terminal is too narrow. Without colours the code is readable on a dark terminal only. */
 export const qrLines = (text: string, { colours, columns }: Screen): ReadonlyArray<string> => {
   const rows = encodeQR(text, "raw", { ecc: "medium", border: BORDER })
   if (columns !== undefined && columns < rows.length) return []

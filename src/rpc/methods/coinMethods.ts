@@ -78,7 +78,7 @@ export const coinMethods: Effect.Effect<
     }
   })
 
-  /** Counts in this thread, at rest. */
+  /** Counts in the event loop; the node connects no block meanwhile. */
   const countHere = (kind: CoinHashKind) =>
     chainCoins.atRest(({ tip, visitCoins }) =>
       Effect.gen(function*() {

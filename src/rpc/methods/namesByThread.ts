@@ -16,6 +16,7 @@ import { ownership } from "./wallet/walletContext.ts"
 
 type Listed = ReadonlyArray<Schema.Schema.Type<typeof NAME_INFO>>
 
+/** A list as JSON text, and its number of records. */
 export interface ListByThread {
   readonly count: number
   readonly text: LongText<Listed> | RawJson<Listed>
@@ -26,7 +27,10 @@ const textOf = (pieces: ReadonlyArray<Uint8Array>): LongText<Listed> | RawJson<L
   return pieces.length === 1 && text.length < PIECE ? new RawJson<Listed>(text.toString()) : text
 }
 
-/** Makes a function that lets the thread do a job; `undefined` if it does not. The records are of the whole chain. */
+/**
+ * Returns a function that has the read thread make a list; its result is `undefined` if the thread did not do it. Only for the
+ * whole chain, not for a window.
+ */
 export const namesByThread = (reader: typeof ReadThread.Service, wallets: typeof Wallets.Service) =>
 (
   { call, context, proof }: {

@@ -65,7 +65,7 @@ export const scanMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Ch
       return !scan.aborted
     }
 
-    /** Searches in this thread, at rest. */
+    /** Searches in the event loop; the node connects no block meanwhile. */
     const searchHere = (scripts: ScanScripts) =>
       coins.atRest(({ searchCoins, tip }) =>
         Effect.gen(function*() {

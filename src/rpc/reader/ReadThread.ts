@@ -31,17 +31,17 @@ export interface BegunJob<A> {
 }
 
 /**
- * A thread that reads names and coins from their files for answers that take long, and makes their JSON. The event loop
- * of the node only passes the pieces on to the caller. The first job starts the thread, and it ends when it has had none
- * for a while. Where there is no thread, a job fails with `NotRead`.
+ * A thread that reads names and coins from their files, for answers that take long. For lists of names it makes the JSON,
+ * and the event loop only passes the pieces on to the caller. The first job starts the thread, and it ends when it has had
+ * none for a while. Where there is no thread, a job fails with `NotRead`.
  *
  *   method ── job ─▶ ReadThread ─▶ readWorker.ts ─▶ runJob.ts ── a connection for each job ─▶ names.db, chainstate.db
  *   method ◀── pieces ──┘
  */
 export class ReadThread extends Context.Tag("svcd/ReadThread")<ReadThread, {
   /**
-   * Begins a job, and waits until its state is fixed: it is that of the last commit before. The scope drops a job that
-   * has not ended.
+   * Begins a job, and waits until the thread has fixed the state that it reads: the one after the last commit before that.
+   * A job that has not ended is dropped when the scope closes.
    */
   readonly begin: <J extends Job>(
     job: J,
@@ -49,7 +49,7 @@ export class ReadThread extends Context.Tag("svcd/ReadThread")<ReadThread, {
   ) => Effect.Effect<BegunJob<JobResults[J["type"]]>, RpcError | NotRead, Scope.Scope>
   /** The file with the names, for jobs. */
   readonly namesFile: string
-  /** Does a job whose state may be any from now on. */
+  /** Does a job. It reads the state after the last commit at its start, or a later one. */
   readonly read: <J extends Job>(
     job: J,
     help?: JobHelp
@@ -64,16 +64,17 @@ const LIMITS = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 512 }
 /** Milliseconds without a job after which the thread ends: it takes memory. */
 const IDLE = 30_000
 
-/** Milliseconds for which no thread is started after one was lost. */
+/** Milliseconds after the loss of a thread during which jobs are refused. */
 const PAUSE = 10_000
 
-/** Jobs at one time. More of them than the dispatcher runs heavy calls; the rest is for what it does not count. */
+/** The most jobs at one time: more than the heavy calls of the dispatcher, as not every call with a job counts as heavy. */
 const MOST_JOBS = 32
 
 export interface ReadThreadOptions {
   readonly namesFile: string
   /** Starts the thread; by default with the compiled program, if there is one. */
   readonly launch?: (() => Worker) | undefined
+  /** Milliseconds, as `IDLE` and `PAUSE`. */
   readonly idle?: number
   readonly pause?: number
 }
@@ -93,7 +94,7 @@ class Reader {
   #worker: Worker | undefined
   #next = 0
   #lostAt = -Infinity
-  #rest: NodeJS.Timeout | undefined
+  #idleTimer: NodeJS.Timeout | undefined
   /** Resolves when the threads that were told to end are gone. */
   #gone = Promise.resolve()
   #closed = false
@@ -118,7 +119,7 @@ class Reader {
   begin(job: Job, waiting: Waiting): number {
     const worker = this.#worker ??= this.#start()
     const id = this.#next++
-    clearTimeout(this.#rest)
+    clearTimeout(this.#idleTimer)
     // Keeps the process alive until the answer.
     worker.ref()
     this.#jobs.set(id, waiting)
@@ -136,7 +137,7 @@ class Reader {
   /** Ends the thread, and waits for one that ends already. The jobs fail as calls of a stopping node do. */
   close(): Promise<void> {
     this.#closed = true
-    clearTimeout(this.#rest)
+    clearTimeout(this.#idleTimer)
     this.#failAll(RpcError.shuttingDown())
     return this.#end()
   }
@@ -148,7 +149,7 @@ class Reader {
   #start(): Worker {
     const worker = this.#launch()
     const lose = (reason: string): void => {
-      // A thread that rests may end.
+      // The node told this thread to end: no loss.
       if (this.#worker !== worker) return
       this.#worker = undefined
       this.#lostAt = performance.now()
@@ -177,8 +178,8 @@ class Reader {
     this.#jobs.delete(id)
     if (this.#jobs.size > 0) return
     this.#worker?.unref()
-    clearTimeout(this.#rest)
-    this.#rest = setTimeout(() => void this.#end(), this.#idle).unref()
+    clearTimeout(this.#idleTimer)
+    this.#idleTimer = setTimeout(() => void this.#end(), this.#idle).unref()
   }
 
   #end(): Promise<void> {

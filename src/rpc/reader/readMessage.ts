@@ -18,6 +18,7 @@ export interface ShownNames extends NameEncodings {
   readonly room: number
 }
 
+/** Lists names. */
 export interface ScanJob {
   readonly type: "scan"
   readonly file: string
@@ -25,6 +26,7 @@ export interface ScanJob {
   readonly shown: ShownNames
 }
 
+/** All records of a name. */
 export interface HistoryJob {
   readonly type: "history"
   readonly file: string
@@ -32,12 +34,14 @@ export interface HistoryJob {
   readonly shown: ShownNames
 }
 
+/** Counts and hashes all coins. */
 export interface CoinStatsJob {
   readonly type: "coinStats"
   readonly file: string
   readonly kind: CoinHashKind
 }
 
+/** Searches the coins of some scripts. */
 export interface CoinSearchJob {
   readonly type: "coinSearch"
   readonly file: string
@@ -52,6 +56,7 @@ export interface ReadNames {
   readonly count: number
 }
 
+/** The coins of a search. */
 export interface ReadCoins extends Pick<CoinsFound, "count" | "found"> {
   /** Whether all coins were searched. */
   readonly whole: boolean
@@ -74,6 +79,7 @@ export interface PackedScripts {
   readonly ends: Uint32Array<ArrayBuffer>
 }
 
+/** From the node to the thread. */
 export type ToReader =
   | { readonly type: "read"; readonly id: number; readonly job: Job }
   /** Whether the wallet owns each script of the last question. */
@@ -83,6 +89,7 @@ export type ToReader =
   /** Drops a job. There is no answer. */
   | { readonly type: "cancel"; readonly id: number }
 
+/** From the thread to the node. */
 export type FromReader =
   /** The state that the job reads does not change any more. */
   | { readonly type: "begun"; readonly id: number }
@@ -95,6 +102,7 @@ export type FromReader =
   /** The thread cannot do this job. */
   | { readonly type: "failed"; readonly id: number; readonly reason: string }
 
+/** Copies scripts into one buffer. */
 export const packScripts = (scripts: ReadonlyArray<Bytes>): PackedScripts => {
   const ends = new Uint32Array(scripts.length)
   let size = 0
@@ -104,5 +112,6 @@ export const packScripts = (scripts: ReadonlyArray<Bytes>): PackedScripts => {
   return { bytes, ends }
 }
 
+/** The scripts of a buffer, as views. */
 export const unpackScripts = ({ bytes, ends }: PackedScripts): ReadonlyArray<Bytes> =>
   Array.from(ends, (end, i) => bytes.subarray(i === 0 ? 0 : ends[i - 1], end))

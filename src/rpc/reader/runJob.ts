@@ -99,6 +99,7 @@ const adder = (shown: ShownNames, tipHeight: number, asker: Asker) => {
     )
 }
 
+/** Records of a history that are shown in one step. */
 const PAGE = 1_000
 
 const scanNames = (
@@ -182,6 +183,7 @@ const findCoins = (
     return { found, count, whole: !asker.isStopped() }
   })
 
+/** Does a job, and closes its connection. */
 export const runJob = (job: Job, asker: Asker): Effect.Effect<JobResult, RpcError | StorageFailure> => {
   switch (job.type) {
     case "scan":

@@ -11,7 +11,7 @@ import type { WalletFile } from "./WalletFile.ts"
 export interface WalletRecovery {
   /** Whether the owner has had the words or a copy of the file; `undefined` for a wallet without words. */
   readonly isPhraseKept: () => boolean | undefined
-  /** When the owner last gave words back, seconds since 1970; `undefined` if never. */
+  /** When the owner last entered the right words, seconds since 1970; `undefined` if never. */
   readonly phraseChecked: () => number | undefined
   /**
    * Whether these are words of the wallet, each by its place from 1 on; the wallet keeps the time if all of them are. It
@@ -25,7 +25,7 @@ export interface WalletRecovery {
   readonly backup: (destination: string) => Effect.Effect<void, StorageFailure>
 }
 
-/** With fewer words at once, each could be guessed alone from the list of 2048. */
+/** One word can be guessed with 2,048 calls and two with 4 million, a second each; three need 8.6 billion. */
 export const FEWEST_WORDS = 3
 
 /** The most words of a phrase (BIP 39). */
@@ -75,6 +75,7 @@ const makeBackup = (parts: Parts): WalletRecovery["backup"] => (destination) =>
     Effect.asVoid
   )
 
+/** The recovery of one wallet. */
 export const makeRecovery = (parts: Parts): WalletRecovery => ({
   isPhraseKept: () => isPhraseKept(parts.file.document),
   phraseChecked: () => parts.file.document.phraseChecked,

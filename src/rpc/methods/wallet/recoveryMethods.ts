@@ -36,13 +36,13 @@ export const recoveryMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallet
     name: "checkrecoverywords",
     summary:
       "Compares some of the recovery words, which the owner reads from paper, with those of the wallet. If all of them " +
-      "are right, the wallet keeps the time of the check. It does not say which word is wrong, and answers a wrong one after a " +
-      "second. The wallet must be unlocked.",
+      "are right, the wallet keeps the time of the check. The method does not say which word is wrong, and waits a second " +
+      "before it answers so. The wallet must be unlocked.",
     params: { words: jsonObject(`At least ${FEWEST_WORDS} words, each by its place in the phrase, from 1 on.`) },
     results: [{
       schema: Schema.Struct({
         correct: Result.boolean("Whether all of them are right"),
-        phrase_checked: Schema.optional(Result.time("When the owner last gave words back; missing if never"))
+        phrase_checked: Schema.optional(Result.time("When the owner last entered the right words; missing if never"))
       })
     }],
     examples: [[{ 3: "abandon", 11: "ability", 24: "able" }]],

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import { parseDisplayHash } from "../protocol/bytes.ts"
 import { redirect } from "../web/document.ts"
-import { ago, shortHash } from "../web/format.ts"
+import { dated, shortHash } from "../web/format.ts"
 import { type Html, html } from "../web/html.ts"
 import { transactionLink } from "../web/links.ts"
 import { listedName, visible } from "../web/visible.ts"
@@ -69,7 +69,7 @@ const amountOf = ({ amount, fee = 0, name }: Payment): Html =>
 
 const paymentRow = (now: number) => (payment: Payment): Html => {
   const { address, confirmations, time, txid } = payment
-  return html`<tr><td data-label="Time">${ago(time, { now })}</td><th scope="row">${whatOf(payment)}${
+  return html`<tr><td data-label="Time">${dated(time, { now })}</td><th scope="row">${whatOf(payment)}${
     confirmations === 0 && html` <span class="badge busy">no block yet</span>`
   }${
     confirmations < 0 && html` <span class="badge attention">void</span>`

@@ -75,9 +75,13 @@ const days = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", 
 /** A day, for times that are not known to the minute: `21 Nov 2026`. */
 export const day = (seconds: number): string => days.format(1000 * Math.min(Math.max(0, seconds), LAST_MOMENT))
 
-/** A moment as its distance from now, with the date on request. Seconds since 1970. */
+/** A moment as its distance from now, with the date as a tooltip. Seconds since 1970. */
 export const ago = (seconds: number, { now }: { readonly now: number }): Html =>
   html`<time datetime="${isoOf(seconds)}" title="${moment(seconds)}">${distance(seconds - now)}</time>`
+
+/** A moment as its distance from now, and its date beside it: a phone has no tooltip. Seconds since 1970. */
+export const dated = (seconds: number, { now }: { readonly now: number }): Html =>
+  html`${ago(seconds, { now })} <span class="date">${moment(seconds)}</span>`
 
 /** The start of a hash or a txid, expandable; a selection copies all of it. */
 export const shortHash = (display: string): Html =>

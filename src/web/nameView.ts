@@ -1,7 +1,7 @@
 import type { NameEntry } from "../names/NameDb.ts"
 import { type Bytes, equal, toHex } from "../protocol/bytes.ts"
 import { encodeText } from "../protocol/nameText.ts"
-import { ago, amountText, count } from "./format.ts"
+import { ago, amountText, count, dated } from "./format.ts"
 import { type Html, html, NOTHING } from "./html.ts"
 import { nameEventsLink, nameLink } from "./links.ts"
 import { lintView } from "./lintView.ts"
@@ -41,7 +41,7 @@ ${row("Owner", ownerOf(found.params.network, record.address))}
 ${
     row(
       record.op === "name_firstupdate" ? "Registered" : "Last update",
-      html`${blockView(record.height)}${time !== undefined && html`, ${ago(time, { now: found.now })}`}`
+      html`${blockView(record.height)}${time !== undefined && html`, ${dated(time, { now: found.now })}`}`
     )
   }
 ${
@@ -81,7 +81,7 @@ const historyRow = ({ now, params }: Moment) => (each: HistoryRow, at: number): 
   const { entry, time } = each
   return html`<tr>
 <th scope="row">${blockView(entry.height, count(entry.height))}</th>
-<td data-label="Time">${time === undefined ? "–" : ago(time, { now })}</td>
+<td data-label="Time">${time === undefined ? "–" : dated(time, { now })}</td>
 <td data-label="Operation">${deed(each)}</td>
 <td data-label="Value" class="value-cell broad">${listedValue(entry.value, `value-${at}`)}</td>
 <td data-label="Owner" class="owner-cell broad">${ownerOf(params.network, entry.address)}</td>

@@ -74,6 +74,7 @@ table a:hover, .operations a:hover, .pager a:hover { text-decoration: underline;
 .operations a { min-width: 0; max-width: 100%; }
 .what, .muted, .empty { color: var(--muted); }
 .what { font-size: .88rem; }
+.date { color: var(--muted); font-size: .85em; }
 .name, .break, .address { overflow-wrap: anywhere; }
 .name { white-space: pre-wrap; unicode-bidi: isolate; }
 .mark { color: var(--mark); background: var(--mark-back); border-radius: .25em; padding: 0 .25em; margin: 0 .1em; font: .75em ui-monospace, Menlo, Consolas, monospace; white-space: nowrap; unicode-bidi: isolate; }

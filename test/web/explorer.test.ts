@@ -55,6 +55,10 @@ layer(methodNode())("on a chain full of names", (it) => {
       assert.include(page.body, "updates</span> <a href=\"?name=d%2Fembermapleb831\">")
       assert.include(page.body, "commits to a name")
       assert.include(page.body, "0.00001406 NMC")
+      assert.match(
+        page.body,
+        /<dt>Time<\/dt><dd><time [^>]*>[^<]*<\/time> <span class="date">2023-11-\d\d \d\d:\d\d UTC</
+      )
       assert.include(page.body, "<base href=\"../\">")
       assert.include(page.body, "href=\"./block/589#main\"")
       const { chain } = yield* MethodNode

@@ -1,5 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ago, amountText, count, counted, day, distance, duration, moment, rate, size } from "../../src/web/format.ts"
+import {
+  ago,
+  amountText,
+  count,
+  counted,
+  dated,
+  day,
+  distance,
+  duration,
+  moment,
+  rate,
+  size
+} from "../../src/web/format.ts"
 
 describe("format", () => {
   it("writes numbers with separators", () => {
@@ -57,6 +69,11 @@ describe("format", () => {
     assert.strictEqual(
       ago(1_700_000_000, { now: 1_700_000_060 }).text,
       "<time datetime=\"2023-11-14T22:13:20.000Z\" title=\"2023-11-14 22:13 UTC\">1 min. ago</time>"
+    )
+    // The date is outside of the element whose text the script keeps current.
+    assert.strictEqual(
+      dated(1_700_000_000, { now: 1_700_000_060 }).text,
+      `${ago(1_700_000_000, { now: 1_700_000_060 }).text} <span class="date">2023-11-14 22:13 UTC</span>`
     )
     assert.strictEqual(moment(-1), "1970-01-01 00:00 UTC")
     assert.include(moment(1e20), "275760-09-13")

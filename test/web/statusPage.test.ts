@@ -116,12 +116,15 @@ layer(methodNode())("on a chain full of names", (it) => {
         const address = stringAt(each, "show", "address")
         assert.deepStrictEqual({
           rows: body.match(/data-label="Time"/g)?.length,
+          dates: body.match(/<\/time> <span class="date">\d{4}-\d\d-\d\d \d\d:\d\d UTC<\/span>/g)?.length,
           txid: body.includes(stringAt(each, "show", "txid")),
           address: body.includes(address === "<nonstandard>" ? "a script without an address" : address),
           total: body.includes(`<dd>${history}, <a`),
           expired: /class="name-head".*?<span class="badge (\w+)">/s.exec(body)?.[1] === "attention"
         }, {
           rows: Math.min(20, history),
+          // One for each row, and the one of the record.
+          dates: Math.min(20, history) + 1,
           txid: true,
           address: true,
           total: true,

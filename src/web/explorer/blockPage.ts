@@ -1,6 +1,6 @@
 import { difficultyOf } from "../../consensus/difficulty.ts"
 import { displayHash } from "../../protocol/bytes.ts"
-import { ago, amountText, count, counted, moment, size } from "../format.ts"
+import { amountText, count, counted, dated, size } from "../format.ts"
 import { type Html, html } from "../html.ts"
 import { blockLink, blocksLink } from "../links.ts"
 import { headingView, pagesView, row } from "../parts.ts"
@@ -80,7 +80,7 @@ const record = ({ contents, info, now }: BlockFound): Html => {
   return html`<section class="card" aria-labelledby="record-title"><h2 id="record-title">Header</h2>
 <dl class="record">
 ${row("Hash", html`<code class="break">${displayHash(hash)}</code>`)}
-${row("Time", html`${moment(header.time)}, ${ago(header.time, { now })}`)}
+${row("Time", dated(header.time, { now }))}
 ${
     row(
       "State",

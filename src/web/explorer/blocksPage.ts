@@ -1,5 +1,5 @@
 import { difficultyOf } from "../../consensus/difficulty.ts"
-import { ago, count } from "../format.ts"
+import { count, dated } from "../format.ts"
 import { type Html, html } from "../html.ts"
 import { blocksLink } from "../links.ts"
 import { blockView, shortBlock } from "../places.ts"
@@ -11,7 +11,7 @@ import { difficultyText } from "./words.ts"
 const blockRow = (now: number) => ({ info, operations }: ListedBlock): Html =>
   html`<tr>
 <th scope="row">${blockView(info.height, count(info.height))}</th>
-<td>${ago(info.header.time, { now })}</td>
+<td>${dated(info.header.time, { now })}</td>
 <td class="number">${info.transactions === 0 ? "–" : count(info.transactions)}</td>
 <td class="number">${operations === undefined ? "–" : count(operations)}</td>
 <td class="number wide">${difficultyText(difficultyOf(info.header.bits))}</td>

@@ -2,7 +2,7 @@ import { displayHash, toHex } from "../../protocol/bytes.ts"
 import { NAME_TX_VERSION } from "../../protocol/nameOperation.ts"
 import type { Network } from "../../protocol/networks.ts"
 import { LOCKTIME_THRESHOLD, prevoutIndex, prevoutTxid } from "../../protocol/transaction.ts"
-import { ago, amountText, count, counted, moment, size } from "../format.ts"
+import { amountText, count, counted, dated, moment, size } from "../format.ts"
 import { type Html, html, NOTHING } from "../html.ts"
 import { transactionLink } from "../links.ts"
 import { headingView, pagesView, row } from "../parts.ts"
@@ -57,11 +57,11 @@ const record = ({ now, place, transaction }: TransactionFound): Html =>
 ${row("Txid", html`<code class="break">${displayHash(transaction.txid)}</code>`)}
 ${
     place._tag === "Pool"
-      ? row("Seen", ago(place.entry.time, { now }))
+      ? row("Seen", dated(place.entry.time, { now }))
       : row(
         "Block",
         html`${blockView(place.info.height)}, transaction ${count(place.position)}, ${
-          ago(place.info.header.time, { now })
+          dated(place.info.header.time, { now })
         }`
       )
   }

@@ -8,6 +8,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { Scheduler } from "../base/Scheduler.ts"
 import { withLoneSpan } from "../base/spans.ts"
+import { UNSEEN_WORDS } from "../base/unseenWords.ts"
 import { Chain } from "../chain/Chain.ts"
 import { ChainCoins } from "../chain/ChainCoins.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
@@ -93,10 +94,7 @@ const LOADED_INTERVAL = "200 millis"
 
 /** Reminds the owner of words that were never shown. Coins of the private network are worth nothing. */
 const remindOfWords = ({ document }: WalletFile): Effect.Effect<void> =>
-  isPhraseKept(document) !== false || document.network === "regtest" ? Effect.void : Effect.logWarning(
-    "the words of the wallet were never shown: without them or a backup, a lost disk loses its coins and names. " +
-      "Run \"svcd-wallet export --phrase\", or call backupwallet"
-  )
+  isPhraseKept(document) !== false || document.network === "regtest" ? Effect.void : Effect.logWarning(UNSEEN_WORDS)
 
 const annotations = (name: string) => ({ subsystem: "wallet", ...name === "" ? {} : { wallet: name } })
 

@@ -1,11 +1,12 @@
 import * as Effect from "effect/Effect"
 import { unixTime } from "../../base/clock.ts"
+import { UNSEEN_WORDS } from "../../base/unseenWords.ts"
 import { toHex } from "../../protocol/bytes.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { ask, BLOCK_SECONDS } from "./ask.ts"
 import type { Daemon } from "./daemon.ts"
-import { indented, objectOf, textAt } from "./jsonText.ts"
+import { at, indented, objectOf, textAt } from "./jsonText.ts"
 import type { Screen } from "./outcome.ts"
 import {
   entryJson,
@@ -45,6 +46,8 @@ export interface OwnNames {
   readonly registrations: ReadonlyArray<OwnNameEntry>
   /** Whether the wallet renews a name by itself; `undefined` if the daemon does not say. */
   readonly renews: ((name: Shown) => boolean) | undefined
+  /** Whether the words of the wallet were never shown; also `false` on regtest, where nothing is worth a backup. */
+  readonly wordsUnseen: boolean
   /** Whether blocks come at a steady rate, so that dates can be estimated. */
   readonly dated: boolean
   /** Unix time in seconds. */
@@ -57,6 +60,7 @@ export const select = (
     readonly pending: Json | undefined
     readonly registrations: Json | undefined
     readonly renewals: Json | undefined
+    readonly wallet: Json | undefined
   },
   { all, expiring, prefix }: NamesCommandOptions,
   { dated, now }: { readonly now: number; readonly dated: boolean }
@@ -77,6 +81,7 @@ export const select = (
     pending: under ? ownNamesOf(answers.pending).filter((entry) => fits(entry) && entry.mine) : [],
     registrations: under ? ownNamesOf(answers.registrations).filter(isShown) : [],
     renews: renewalOf(answers.renewals),
+    wordsUnseen: under && dated && at(answers.wallet, "phrase_kept") === false,
     dated,
     now
   }
@@ -90,6 +95,7 @@ const gather = (daemon: Daemon, options: NamesCommandOptions): Effect.Effect<Own
       pending: ask(daemon, "name_pending", IN_HEX),
       registrations: ask(daemon, "name_registrations", IN_HEX),
       renewals: ask(daemon, "name_autorenew", RENEWALS_IN_HEX),
+      wallet: ask(daemon, "getwalletinfo"),
       chain: ask(daemon, "getblockchaininfo")
     }, { concurrency: "unbounded" })
     const now = yield* unixTime
@@ -157,7 +163,7 @@ const registrationLines = ({ registrations }: OwnNames, screen: Screen): Readonl
     : ["", painted("Registrations", "bold", screen), ...registrationTable(registrations, screen)]
 
 /** The remarks below the tables. */
-const remarks = ({ dated, expired, given, names, pending, renews }: OwnNames): ReadonlyArray<string> => {
+const remarks = ({ dated, expired, given, names, pending, renews, wordsUnseen }: OwnNames): ReadonlyArray<string> => {
   const renewed = new Set(pending.map(({ name }) => name.hex))
   const soon = names.filter((name) => isAlive(name) && name.expiresIn <= RENEW_SOON && !renewed.has(name.name.hex))
   const hidden = [
@@ -175,7 +181,8 @@ const remarks = ({ dated, expired, given, names, pending, renews }: OwnNames): R
     ...(renews === undefined || names.every((name) => !isAlive(name) || renews(name.name))
       ? []
       : ["\"svcd-cli name_autorenew NAME true\" makes the wallet renew a name, \"… null true\" all its names."]),
-    ...(hidden.length === 0 ? [] : [`Not shown: ${hidden.join(", ")}; -all shows them.`])
+    ...(hidden.length === 0 ? [] : [`Not shown: ${hidden.join(", ")}; -all shows them.`]),
+    ...(wordsUnseen ? [`Warning: ${UNSEEN_WORDS}`] : [])
   ]
 }
 

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import { formatHostPort } from "../../base/addresses.ts"
 import { unixTime } from "../../base/clock.ts"
+import { UNSEEN_WORDS } from "../../base/unseenWords.ts"
 import type { ConnectionSettings } from "../../config/connection.ts"
 import { type Json, JsonNumber } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
@@ -124,12 +125,7 @@ const loneliness = ({ chain, network, uptime }: StatusAnswers): ReadonlyArray<st
 }
 
 const unseenWords = ({ wallet }: StatusAnswers): ReadonlyArray<string> =>
-  at(wallet, "phrase_kept") === false
-    ? [
-      "the words of the wallet were never shown: without them or a backup, a lost disk loses its coins and names. " +
-      "Run \"svcd-wallet export --phrase\", or call backupwallet"
-    ]
-    : []
+  at(wallet, "phrase_kept") === false ? [UNSEEN_WORDS] : []
 
 const mempoolRows = ({ mempool }: StatusAnswers): ReadonlyArray<Row> => {
   const count = numberAt(mempool, "size")

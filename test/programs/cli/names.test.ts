@@ -130,6 +130,16 @@ Not shown: 1 expired, 1 given away; -all shows them.
       assert.deepStrictEqual(names.map((each: { autorenew: boolean }) => each.autorenew), [true, false])
     }))
 
+  it.effect("reminds of words that were never shown, where coins have a value", () =>
+    Effect.gen(function*() {
+      const wallet = (phrase_kept: boolean) => ({ ...ANSWERS, getwalletinfo: { walletname: "", phrase_kept } })
+      const reminder = "\nWarning: the words of the wallet were never shown"
+      assert.include(yield* shown(wallet(false)), reminder)
+      assert.notInclude(yield* shown(wallet(true)), "Warning")
+      assert.notInclude(yield* shown(wallet(false), { expiring: 900 }), "Warning")
+      assert.notInclude(yield* shown({ ...wallet(false), getblockchaininfo: { chain: "regtest" } }), "Warning")
+    }))
+
   it.effect("escapes control characters, and fits the terminal", () =>
     Effect.gen(function*() {
       const evil = "d/\u001b]0;title\u0007\u202e\n名前"

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { UNSEEN_WORDS } from "../../../base/unseenWords.ts"
 import { type Bytes, displayHash, EMPTY, equal, toHex } from "../../../protocol/bytes.ts"
 import type { StorageFailure } from "../../../storage/errors.ts"
 import { lintWarnings } from "../../../values/lint.ts"
@@ -97,7 +98,9 @@ export const makeRegistrationMethods = (parts: NameMethodParts): ReadonlyArray<M
         ...REGISTRATION_MEMBERS,
         autorenew: Result.boolean("Whether the wallet renews the name before it expires"),
         warnings: Schema.optional(
-          Schema.Array(Result.string("A warning")).annotations({ description: "Warnings about the name and the value" })
+          Schema.Array(Result.string("A warning")).annotations({
+            description: "Warnings about the name, the value, and a wallet without a backup"
+          })
         )
       })
     }],
@@ -118,7 +121,8 @@ export const makeRegistrationMethods = (parts: NameMethodParts): ReadonlyArray<M
           wallet.names.register(name, value, renew === undefined ? options : { ...options, renew }),
           nameError
         )
-        const warnings = lintWarnings(name, value)
+        const unseen = network.name !== "regtest" && wallet.recovery.isPhraseKept() === false
+        const warnings = [...lintWarnings(name, value), ...unseen ? [UNSEEN_WORDS] : []]
         return {
           ...registrationJson(context, registration),
           autorenew: options.destination === undefined && isRenewedBy(wallet, name),

@@ -11,7 +11,7 @@ import type { Registration, WalletName } from "../../../../src/wallet/names/Wall
 import { fakeWallet, ownScript } from "../../../support/fakeWallet.ts"
 import { saltOf, text } from "../../../support/regtest.ts"
 import { namesOn } from "./naming.ts"
-import { HEIGHT, paidTo, payingWallet } from "./paying.ts"
+import { chain, HEIGHT, mainChain, paidTo, payingWallet } from "./paying.ts"
 
 const ADDRESS = ownScript(9).address ?? ""
 const made = paidTo(1, COIN, 1)
@@ -167,6 +167,21 @@ describe("registrations", () => {
         yield* refusal("name_autoregister", "d/x", "v".repeat(521)),
         invalid(-8, "the value is too long")
       )
+    }))
+
+  it.effect("remind of words that were never shown, where coins have a value", () =>
+    Effect.gen(function*() {
+      const warningsOf = (kept: boolean, chainOf = mainChain) =>
+        Effect.gen(function*() {
+          const fake = fakeWallet({ register: () => Effect.succeed(registration()), isPhraseKept: () => kept })
+          const { call } = yield* namesOn([fake], [], false, chainOf)
+          return Object((yield* call("name_autoregister", "d/x", "{}")).value).warnings
+        })
+      const warnings = yield* warningsOf(false)
+      assert.lengthOf(warnings, 1)
+      assert.match(warnings[0], /^the words of the wallet were never shown/)
+      assert.isUndefined(yield* warningsOf(true))
+      assert.isUndefined(yield* warningsOf(false, chain))
     }))
 
   it.effect("are listed", () =>

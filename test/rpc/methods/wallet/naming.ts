@@ -59,12 +59,13 @@ const filling = Layer.mock(SyncReporter, {
 
 /**
  * The name methods on some wallets, at a height of 200. `records` are the names of the chain, which is complete unless
- * it is `syncing`; with "window", a light start answers.
+ * it is `syncing`; with "window", a light start answers. The chain is that of regtest unless another is given.
  */
 export const namesOn = (
   wallets: ReadonlyArray<Pick<FakeWallet, "wallet">>,
   records: ReadonlyArray<NameEntry> = [],
-  syncing: boolean | "window" = false
+  syncing: boolean | "window" = false,
+  chainOf = chain
 ): Effect.Effect<Calls> =>
   Effect.map(
     Effect.provide(
@@ -72,7 +73,7 @@ export const namesOn = (
       Layer.provideMerge(
         wholeAnswers,
         Layer.mergeAll(
-          chain,
+          chainOf,
           options,
           namesOf(records),
           fakeWalletsLayer(wallets.map(({ wallet }) => wallet)),

@@ -10,7 +10,7 @@ import { DUST_FEE_RATE, INCREMENTAL_FEE_RATE, MIN_RELAY_FEE_RATE } from "../../.
 import { DEFAULT_POLICY } from "../../../../src/mempool/policy/Policy.ts"
 import { COIN } from "../../../../src/protocol/amount.ts"
 import { decodeBlock } from "../../../../src/protocol/block.ts"
-import { networks } from "../../../../src/protocol/networks.ts"
+import { type Network, networks } from "../../../../src/protocol/networks.ts"
 import { makeTransaction, NO_WITNESS, outpoint, type Transaction } from "../../../../src/protocol/transaction.ts"
 import { paymentMethods } from "../../../../src/rpc/methods/wallet/paymentMethods.ts"
 import type { WalletCoin } from "../../../../src/wallet/ledger/WalletLedger.ts"
@@ -142,13 +142,20 @@ export const TIP: HeaderInfo = {
   next: undefined
 }
 
+const chainOn = (network: Network) =>
+  Layer.mock(Chain, {
+    // Without a rate, no tree is asked for the progress.
+    params: { ...paramsOf(network), transactionRate: undefined },
+    tree: noTree,
+    tip: Effect.succeed(TIP),
+    toldTip: Effect.succeed(TIP)
+  }).pipe(Layer.merge(Layer.mock(ChainCoins, { coin: () => Effect.succeed({ coin: undefined, tip: TIP }) })))
+
 /** A chain without coins, at that height; the pool has the coins of the test. */
-export const chain = Layer.mock(Chain, {
-  params: paramsOf(networks.regtest),
-  tree: noTree,
-  tip: Effect.succeed(TIP),
-  toldTip: Effect.succeed(TIP)
-}).pipe(Layer.merge(Layer.mock(ChainCoins, { coin: () => Effect.succeed({ coin: undefined, tip: TIP }) })))
+export const chain = chainOn(networks.regtest)
+
+/** The same of a network whose coins are not worthless. */
+export const mainChain = chainOn(networks.mainnet)
 
 /** A follower without effect. */
 export const noFollower: Follower = {

@@ -20,6 +20,13 @@ export const NOTIFY_OPTIONS = {
     "command to run when a transaction of a wallet is new or changes; %s txid, %w wallet, %b block hash, %h height",
     { defaultNote: "no command" }
   ),
+  namenotify: singleOption(
+    Kind.optionalKind(command),
+    "namenotify",
+    "General",
+    "command to run for each change of a name in a block; %s becomes the name in hex",
+    { defaultNote: "no command" }
+  ),
   alertnotify: singleOption(
     Kind.optionalKind(command),
     "alertnotify",

@@ -24,6 +24,7 @@ import * as ErrorCount from "../metrics/countErrors.ts"
 import { blockchainSyncing, METRICS, rpcInFlight } from "../metrics/metrics.ts"
 import * as MetricsServer from "../metrics/MetricsServer.ts"
 import { sampleProcess } from "../metrics/processMetrics.ts"
+import { NameEvents } from "../names/events/NameEvents.ts"
 import { PeerManager } from "../network/PeerManager.ts"
 import * as Publishers from "../publish/Publishers.ts"
 import type { ZeroMqMissing } from "../publish/zeroMq.ts"
@@ -49,7 +50,7 @@ import * as Logging from "./logging.ts"
 import * as Memory from "./memory.ts"
 import * as Node from "./node.ts"
 import { NodeMetrics } from "./nodeMetrics.ts"
-import { notifyOfNode, notifyOfShutdown, notifyOfWallets } from "./notifications.ts"
+import { notifyOfNames, notifyOfNode, notifyOfShutdown, notifyOfWallets } from "./notifications.ts"
 import * as NodePages from "./pages.ts"
 import { rpcCookie } from "./rpcCookie.ts"
 import { checkWebhooks, webhooksLayer } from "./webhooks.ts"
@@ -206,6 +207,7 @@ const start = (settings: Settings, health: NodeHealth, sampling: Sampling) =>
     const { changes } = yield* Wallets
     const warnings = yield* Warnings.Warnings
     const webhooks = yield* Webhooks
+    const events = yield* NameEvents
     yield* notifyOfWallets(settings.notify, changes)
     // This scope closes before the stores do.
     yield* Effect.addFinalizer(() => server.drain)
@@ -235,6 +237,7 @@ const start = (settings: Settings, health: NodeHealth, sampling: Sampling) =>
       Effect.zipRight(
         notifyOfNode(settings.notify, { events: chain.events, syncing: status.syncing, warnings: warnings.raised })
       ),
+      Effect.zipRight(notifyOfNames(settings.notify, { log: events, syncing: status.syncing })),
       Effect.zipRight(alerts)
     )
     const ended = yield* Node.start(settings, { tell: lifecycle.warmUp, ready })

@@ -3,9 +3,12 @@ import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { escapeUnsafe } from "../base/safeText.ts"
+import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
 import type { ChainEvent } from "../chain/ChainEvent.ts"
 import type { NotifySettings } from "../config/settings.ts"
-import { displayHash } from "../protocol/bytes.ts"
+import type { NameEvent } from "../names/events/NameEvent.ts"
+import type { EventFailure, NameEvents } from "../names/events/NameEvents.ts"
+import { type Bytes, displayHash, toHex } from "../protocol/bytes.ts"
 import type { TransactionChange } from "../wallet/Wallet.ts"
 import { runCommand } from "./runCommand.ts"
 
@@ -77,6 +80,59 @@ export const notifyOfWallets = (
     if (walletnotify === undefined) return
     const add = yield* lineOf("walletnotify", MAX_WAITING_OF_WALLETS)
     yield* Effect.forkScoped(Stream.runForEach(changes, (change) => add(walletCommand(walletnotify, change))))
+  })
+
+/** Changes of names that are in memory while their commands run; the others stay on disk. */
+const CHANGES_AT_ONCE = 100
+
+const namesOf = (event: NameEvent): ReadonlyArray<Bytes> => {
+  if (event.type === "undone") return event.names.map(({ name }) => name)
+  return event.type === "block" || event.type === "expiring" ? [] : [event.record.name]
+}
+
+export interface NotifiedNames {
+  readonly log: Pick<typeof NameEvents.Service, "news" | "now" | "page">
+  /** Whether the node downloads the chain: no command runs for what its blocks change. */
+  readonly syncing: Effect.Effect<boolean>
+}
+
+/**
+ * Runs `-namenotify` for each change of a name from now on: an operation, an expiry, a block that leaves the best chain.
+ * A slow command delays the others and drops none, because the log of events keeps them.
+ */
+export const notifyOfNames = (
+  { namenotify }: NotifySettings,
+  { log, syncing }: NotifiedNames
+): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    if (namenotify === undefined) return
+    const options = { notices: false, before: false, most: CHANGES_AT_ONCE }
+    const follow: Effect.Effect<never, EventFailure> = Effect.gen(function*() {
+      for (let at = yield* log.now;;) {
+        const changed = log.news()
+        if (yield* syncing) {
+          at = yield* log.now
+          yield* changed
+          continue
+        }
+        const { events, isEnd, next } = yield* log.page(at, options)
+        yield* Effect.forEach(
+          events.flatMap(namesOf),
+          (name) => run("namenotify", namenotify.replaceAll("%s", toHex(name)), { milliseconds: LONGEST }),
+          { discard: true }
+        )
+        at = next
+        yield* isEnd ? changed : turnOfEventLoop
+      }
+    })
+    const goOn = Effect.catchAll(follow, ({ message: reason }) => {
+      const changed = log.news()
+      return Effect.zipRight(
+        Effect.logWarning("changes of names missed: their events cannot be read", { option: "namenotify", reason }),
+        changed
+      )
+    })
+    yield* Effect.forkScoped(Effect.forever(goOn))
   })
 
 export interface NotifiedNode {

@@ -24,6 +24,7 @@ describe("decodeSettings", () => {
       notify: {
         blocknotify: undefined,
         walletnotify: undefined,
+        namenotify: undefined,
         alertnotify: undefined,
         startupnotify: undefined,
         shutdownnotify: []

@@ -4,9 +4,20 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { ChainEvent } from "../../src/chain/ChainEvent.ts"
-import { notifyOfNode, notifyOfShutdown, notifyOfWallets, walletCommand } from "../../src/node/notifications.ts"
+import { CursorUnusable } from "../../src/names/errors.ts"
+import {
+  notifyOfNames,
+  notifyOfNode,
+  notifyOfShutdown,
+  notifyOfWallets,
+  walletCommand
+} from "../../src/node/notifications.ts"
 import { runCommand } from "../../src/node/runCommand.ts"
+import { toHex } from "../../src/protocol/bytes.ts"
+import { applyAll, text, withNewDb } from "../names/blocks.ts"
+import { Branches } from "../names/events/world.ts"
 import { eventually } from "../support/eventually.ts"
+import { branch, rand } from "../web/events/served.ts"
 
 const temporaryDirectory = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "svcd-test-"))),
@@ -16,6 +27,7 @@ const temporaryDirectory = Effect.acquireRelease(
 const NONE = {
   blocknotify: undefined,
   walletnotify: undefined,
+  namenotify: undefined,
   alertnotify: undefined,
   startupnotify: undefined,
   shutdownnotify: []
@@ -132,4 +144,89 @@ describe("notifications", () => {
       yield* notifyOfShutdown({ ...NONE, shutdownnotify: [`echo > ${one}; exit 1`, `echo > ${two}`] })
       assert.isTrue(existsSync(one ?? "") && existsSync(two ?? ""))
     }))
+})
+
+describe("the commands of names", () => {
+  const evil = text("d/a'; $(false) `id` %s \n")
+
+  it.scopedLive("run one at a time for each change in a block that is not of a download, with the name in hex", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const directory = yield* temporaryDirectory
+        const [file, lock] = [join(directory, "names"), join(directory, "lock")]
+        const branches = new Branches()
+        const blocks = branch("a", 0, [
+          [],
+          [{ name: text("d/before"), rand }],
+          [{ name: text("d/downloaded"), rand }],
+          [{ name: evil, rand }, { name: text("d/b"), rand }],
+          [{ name: evil, value: text("new") }]
+        ])
+        branches.add(blocks)
+        const reach = (from: number, to: number) => {
+          branches.tip = blocks[to - 1]
+          return applyAll(db, [blocks.slice(from, to)])
+        }
+        yield* reach(0, 2)
+        let [syncing, asked] = [true, 0]
+        // Two commands at one time would meet at the lock.
+        const namenotify = `mkdir ${lock} && sleep 0.02 && echo %s >> ${file}; rmdir ${lock}`
+        yield* notifyOfNames({ ...NONE, namenotify }, {
+          log: branches.events(db),
+          syncing: Effect.sync(() => {
+            asked++
+            return syncing
+          })
+        })
+        yield* eventually("the first look", () => asked === 1)
+        yield* reach(2, 3)
+        yield* eventually("the look behind the downloaded block", () => asked === 2)
+        syncing = false
+        yield* reach(3, 4)
+        const lines = () => textOf(file).split("\n").slice(0, -1)
+        yield* eventually("the commands of a block", () => lines().length === 2)
+        yield* reach(4, 5)
+        yield* eventually("the command of the next block", () => lines().length === 3)
+        const other = branch("b", 4, [[], []])
+        branches.add(other, blocks[3])
+        branches.tip = other[1]
+        if (blocks[3] === undefined) return assert.fail()
+        yield* db.follower.rewind(blocks[3])
+        yield* applyAll(db, [other])
+        yield* eventually("the command of the block that left", () => lines().length === 4)
+        const shownName = toHex(evil)
+        assert.deepStrictEqual(lines(), [shownName, toHex(text("d/b")), shownName, shownName])
+      })
+    ))
+
+  it.scopedLive("go on from the next block when events cannot be read", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const file = join(yield* temporaryDirectory, "names")
+        const branches = new Branches()
+        const blocks = branch("a", 0, [[], [{ name: text("d/a"), rand }], [{ name: text("d/b"), rand }]])
+        branches.add(blocks)
+        branches.tip = blocks[0]
+        yield* applyAll(db, [blocks.slice(0, 1)])
+        const log = branches.events(db)
+        let pages = 0
+        yield* notifyOfNames({ ...NONE, namenotify: `echo %s >> ${file}` }, {
+          log: {
+            ...log,
+            page: (from, options) =>
+              pages++ === 0
+                ? new CursorUnusable({ cursor: "x", why: "pruned", oldest: "0" })
+                : log.page(from, options)
+          },
+          syncing: Effect.succeed(false)
+        })
+        yield* eventually("the failure", () => pages === 1)
+        branches.tip = blocks[1]
+        yield* applyAll(db, [blocks.slice(1, 2)])
+        yield* eventually("the next look", () => pages === 2)
+        branches.tip = blocks[2]
+        yield* applyAll(db, [blocks.slice(2)])
+        yield* eventually("the command", () => textOf(file) === `${toHex(text("d/b"))}\n`)
+      })
+    ))
 })

@@ -50,7 +50,7 @@ ${
       html`${transactionView(record.txid, { block: record.height })}, output ${record.vout}`
     )
   }
-${row("Locked", html`${amountText(record.amount)}`)}
+${row(left <= 0 ? "Was locked" : "Locked", html`${amountText(record.amount)}`)}
 ${row("Operations", html`${count(total)}, <a href="${nameEventsLink(record.name)}">follow its changes</a>`)}
 ${!isPlain(record.name) && row("Bytes", nameHex(record.name))}
 </dl></section>`

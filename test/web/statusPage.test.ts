@@ -120,6 +120,7 @@ layer(methodNode())("on a chain full of names", (it) => {
           txid: body.includes(stringAt(each, "show", "txid")),
           address: body.includes(address === "<nonstandard>" ? "a script without an address" : address),
           total: body.includes(`<dd>${history}, <a`),
+          locked: /<dt>((?:Was l|L)ocked)<\/dt>/.exec(body)?.[1],
           expired: /class="name-head".*?<span class="badge (\w+)">/s.exec(body)?.[1] === "attention"
         }, {
           rows: Math.min(20, history),
@@ -128,6 +129,7 @@ layer(methodNode())("on a chain full of names", (it) => {
           txid: true,
           address: true,
           total: true,
+          locked: at(each, "show", "expired") === true ? "Was locked" : "Locked",
           expired: at(each, "show", "expired") === true
         })
       }

@@ -68,13 +68,13 @@ const pending = (operations: ReadonlyArray<PendingOperation>, now: number): Html
 <h2 id="pending-title">Waiting for a block</h2>
 <ul class="operations">${operations.map(pendingRow(now))}</ul></section>`
 
-/** The effect of an operation, compared to the one before. */
+/**
+ * The effect of an operation, compared to the one before. A new address is no new owner: wallets take a fresh one for
+ * each update. The addresses are in a column of their own.
+ */
 const deed = ({ before, entry }: HistoryRow): string => {
   if (entry.op === "name_firstupdate") return before === undefined ? "registered" : "registered again"
-  if (before === undefined) return "updated"
-  const sameOwner = equal(entry.address, before.address)
-  if (!equal(entry.value, before.value)) return sameOwner ? "updated" : "updated, new address"
-  return sameOwner ? "renewed" : "moved to a new address"
+  return before === undefined || !equal(entry.value, before.value) ? "updated" : "renewed"
 }
 
 const historyRow = ({ now, params }: Moment) => (each: HistoryRow, at: number): Html => {

@@ -135,6 +135,25 @@ layer(methodNode())("on a chain full of names", (it) => {
       }
     }))
 
+  it.effect("the history says updated and renewed, also where the address is a fresh one", () =>
+    Effect.gen(function*() {
+      const handler = yield* statusPageOf()
+      let fresh = 0
+      for (const each of names) {
+        const { body } = yield* get(handler, linkTo(bytesOf(stringAt(each, "nameHex"))))
+        const deeds = [...body.matchAll(/data-label="Operation">([^<]*)</g)].map(([, deed = ""]) => deed)
+        const history = items(at(each, "history")).toReversed()
+        for (const [row, deed] of deeds.entries()) {
+          if (deed === "registered" || deed === "registered again") continue
+          const [now, before] = [history[row] ?? assert.fail(), history[row + 1] ?? assert.fail()]
+          const same = (member: string) => stringAt(now, member) === stringAt(before, member)
+          assert.strictEqual(deed, same("value") ? "renewed" : "updated")
+          if (same("value") && !same("address")) fresh++
+        }
+      }
+      assert.isAbove(fresh, 100)
+    }))
+
   it.effect("an unregistered name is not found, and registered names with that prefix are listed", () =>
     Effect.gen(function*() {
       const handler = yield* statusPageOf()

@@ -86,7 +86,7 @@ const SHELLS = {
 const writeCompletions = (share) => {
   for (const program of programs) {
     const script = join(BUILT, `${program}.js`)
-    // svcd has flags alone, and prints no completions.
+    // svcd-export prints no completions.
     if (!run(process.execPath, [script, "--help"]).includes("-completions")) continue
     for (const [shell, file] of Object.entries(SHELLS)) {
       write(join(share, file(program)), run(process.execPath, [script, "--completions", shell]))

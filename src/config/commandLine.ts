@@ -2,7 +2,7 @@ import * as Data from "effect/Data"
 import * as Either from "effect/Either"
 import { readArgv } from "./argv.ts"
 import { translatedFlag } from "./coreFlags.ts"
-import { OPTIONS } from "./options.ts"
+import { OPTIONS, type Shell, SHELLS } from "./options.ts"
 import { printConfig } from "./printConfig.ts"
 import { decodeGathered, gather, type Settings, type SettingsInput } from "./settings.ts"
 import { UsageError } from "./UsageError.ts"
@@ -10,6 +10,8 @@ import { UsageError } from "./UsageError.ts"
 export type DaemonCommand = Data.TaggedEnum<{
   Help: {}
   Version: {}
+  /** Print what makes a shell complete the flags. */
+  Completions: { readonly shell: Shell }
   /** Print `text` on standard output. */
   PrintConfig: { readonly text: string }
   Run: { readonly settings: Settings }
@@ -25,6 +27,9 @@ export const readCommandLine = (input: SettingsInput): Either.Either<DaemonComma
   if (wants("help")) return Either.right(DaemonCommand.Help())
   if (wants("version")) return Either.right(DaemonCommand.Version())
   if (problems.length > 0) return Either.left(new UsageError({ problems: problems.map(translatedFlag) }))
+  const named = given.get("completions")?.at(-1)
+  const shell = SHELLS.find((each) => each === named)
+  if (shell !== undefined) return Either.right(DaemonCommand.Completions({ shell }))
   return Either.gen(function*() {
     const gathered = yield* gather(OPTIONS, given, input)
     const settings = yield* decodeGathered(gathered, input)

@@ -20,6 +20,10 @@ import { ZMQ_OPTIONS } from "./zmqOptions.ts"
 
 export const NETWORK_NAMES = ["mainnet", "testnet", "regtest"] as const satisfies ReadonlyArray<NetworkName>
 
+/** Shells for which the programs print completions. */
+export const SHELLS = ["bash", "zsh", "fish"] as const
+export type Shell = (typeof SHELLS)[number]
+
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const
 export type LogLevelName = (typeof LOG_LEVELS)[number]
 
@@ -61,6 +65,13 @@ export const OPTIONS = {
     "General",
     "print the settings in force, each with its source, and exit",
     { default: "0", flagOnly: true }
+  ),
+  completions: singleOption(
+    Kind.optionalKind(Kind.choiceKind(SHELLS)),
+    "completions",
+    "General",
+    "print what makes a shell complete flags, and exit",
+    { flagOnly: true }
   ),
   version: singleOption(Kind.onOffKind, "version", "General", "print the version and exit", {
     default: "0",

@@ -33,7 +33,7 @@ const line = (name: OptionName, given: Given): string => {
 }
 
 /** Options that select a command are not part of a configuration. */
-const COMMANDS: ReadonlySet<OptionName> = new Set<OptionName>(["help", "version", "printconfig"])
+const COMMANDS: ReadonlySet<OptionName> = new Set<OptionName>(["help", "version", "printconfig", "completions"])
 
 /** An option's texts with absolute paths: relative ones would change their meaning in another file. */
 const settled = (name: OptionName, gathered: Gathered, input: SettingsInput): Given => {

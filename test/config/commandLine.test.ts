@@ -25,6 +25,15 @@ describe("readCommandLine", () => {
     assert.strictEqual(ask(["-maxpeers", flag])._tag, "Version")
   })
 
+  it("gives completions for a shell that it knows", () => {
+    assert.deepInclude(ask(["-completions", "fish"], { files: { [DEFAULT_FILE]: "this is not TOML" } }), {
+      _tag: "Completions",
+      shell: "fish"
+    })
+    const refused = readCommandLine(inputOf(["-completions=tcsh"]))
+    assert.match(Either.getOrThrow(Either.flip(refused)).message, /-completions: "tcsh" is not one of bash, zsh, fish/)
+  })
+
   it("runs with settings otherwise", () => {
     const command = ask(["-network=regtest", "-nohelp", "-version=0"])
     assert.strictEqual(command._tag === "Run" && command.settings.network, "regtest")
@@ -70,7 +79,8 @@ describe("-printconfig", () => {
         "# metricsaddr is not set: no endpoint"
       ]
     ) assert.include(text.split("\n"), line)
-    for (const name of optionNamesOf(OPTIONS).filter((name) => !["help", "version", "printconfig"].includes(name))) {
+    const commands = ["help", "version", "printconfig", "completions"]
+    for (const name of optionNamesOf(OPTIONS).filter((name) => !commands.includes(name))) {
       assert.match(text, new RegExp(`^(# )?${name} `, "m"))
     }
   })

@@ -107,6 +107,7 @@ describe("fromFile", () => {
     const flagsOnly = optionNamesOf(OPTIONS).filter((name) => OPTIONS[name].key === undefined)
     assert.deepStrictEqual(flagsOnly, [
       "printconfig",
+      "completions",
       "version",
       "help",
       "loadblock",

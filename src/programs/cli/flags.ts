@@ -3,8 +3,7 @@ import { readArgv } from "../../config/argv.ts"
 import { CONNECTION_OPTIONS } from "../../config/connection.ts"
 import { translatedBy } from "../../config/coreFlags.ts"
 import { type OptionTable } from "../../config/optionRow.ts"
-import { OPTIONS } from "../../config/options.ts"
-import { SHELLS } from "../tool/arguments.ts"
+import { OPTIONS, SHELLS } from "../../config/options.ts"
 import {
   type CLI_COMMANDS,
   COMMAND_NAMES,

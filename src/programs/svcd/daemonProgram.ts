@@ -28,6 +28,10 @@ export const main = async (): Promise<void> => {
       return void process.stdout.write(optionsHelp())
     case "Version":
       return void process.stdout.write(`svcd ${version}\n`)
+    case "Completions": {
+      const { daemonCompletions } = await import("./completions.ts")
+      return void process.stdout.write(await daemonCompletions(command.right.shell))
+    }
     case "PrintConfig":
       return void process.stdout.write(command.right.text)
     case "Run": {

@@ -2,6 +2,7 @@ import type * as Usage from "@effect/cli/Usage"
 import * as Option from "effect/Option"
 import { quoted } from "../../base/safeText.ts"
 import { type FlagForm, readWords } from "../../config/argv.ts"
+import { SHELLS } from "../../config/options.ts"
 import { nearest } from "../../config/suggest.ts"
 
 /**
@@ -43,9 +44,6 @@ export const formsOf = (usage: Usage.Usage, repeatable = false): Forms => {
       return { ...formsOf(usage.left, repeatable), ...formsOf(usage.right, repeatable) }
   }
 }
-
-export const SHELLS = ["bash", "zsh", "fish"] as const
-export type Shell = (typeof SHELLS)[number]
 
 /** The library's own flags, as far as the tools have them. */
 export const BUILT_IN = {

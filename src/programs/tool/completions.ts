@@ -1,7 +1,11 @@
 import type * as Command from "@effect/cli/Command"
 import * as Descriptor from "@effect/cli/CommandDescriptor"
+import * as Options from "@effect/cli/Options"
 import * as Effect from "effect/Effect"
-import { type Forms, formsOf, type Shell } from "./arguments.ts"
+import { pathKind } from "../../config/kinds.ts"
+import type { Option, OptionTable } from "../../config/optionRow.ts"
+import type { Shell } from "../../config/options.ts"
+import { BUILT_IN, type Forms, formsOf } from "./arguments.ts"
 
 /** Scripts with which a shell completes flags and sub-commands. @effect/cli writes them; some of it needs correction. */
 
@@ -15,6 +19,29 @@ export interface Completed<E, A> {
   /** The sub-command that explains others: behind it their names are offered. */
   readonly explains?: string
 }
+
+const FOLDERS: ReadonlySet<string> = new Set(["datadir"])
+
+const describedFlag = (name: string, { description, placeholder, toml }: Option): Options.Options<unknown> => {
+  const plain: Options.Options<unknown> = toml === "boolean"
+    ? Options.boolean(name)
+    : CHOICE.test(placeholder)
+    ? Options.choice(name, placeholder.split("|"))
+    : FOLDERS.has(name)
+    ? Options.directory(name)
+    : placeholder === pathKind.placeholder
+    ? Options.file(name)
+    : Options.text(name)
+  return Options.withDescription(plain, description)
+}
+
+/** The flags of an option table as the library describes them, without those that it has itself. */
+export const describedFlags = (options: OptionTable): Record<string, Options.Options<unknown>> =>
+  Object.fromEntries(
+    Object.entries(options)
+      .filter(([name, { flag }]) => flag && !Object.hasOwn(BUILT_IN, name))
+      .map(([name, option]) => [name, describedFlag(name, option)])
+  )
 
 interface Script {
   readonly text: string
@@ -33,10 +60,13 @@ const COMMAND_STRANGERS = [...STRANGERS, "--completions", "--version"]
 const without = (words: string, strangers: ReadonlyArray<string>): string =>
   words.split(" ").filter((word) => !strangers.includes(word)).join(" ")
 
+/** The placeholder of a flag that takes one of some words. */
+const CHOICE = /^[\w-]+(?:\|[\w-]+)+$/
+
 /** The words of flags that take one of some words: their placeholder lists them. */
 const choicesOf = (forms: Forms): ReadonlyArray<readonly [name: string, words: string]> =>
   Object.entries(forms).flatMap(([name, { placeholder }]) =>
-    /^[\w-]+(?:\|[\w-]+)+$/.test(placeholder) ? [[name, placeholder.replaceAll("|", " ")] as const] : []
+    CHOICE.test(placeholder) ? [[name, placeholder.replaceAll("|", " ")] as const] : []
   )
 
 const withBashChoices = (text: string, forms: Forms): string =>
@@ -94,7 +124,7 @@ const mendBash = (script: Script): string => {
   const mended = withBashChoices(withBashCommands(script), forms)
     .replace(behindSwitch, "")
     .replace(
-      /compgen -W "([a-z]+(?:,[a-z]+)+)"/g,
+      /compgen -W "([\w-]+(?:,[\w-]+)+)"/g,
       (_, choices: string) => `compgen -W "${choices.replaceAll(",", " ")}"`
     )
     .split("\n")
@@ -129,6 +159,8 @@ const withExplained = (text: string, { commands, explains, name, standIn }: Scri
 /** Corrects a script for zsh or fish: choices, and the flags that the program does not have. */
 const mendLines = (script: Script): string =>
   withExplained(withoutStrangers(script), script)
+    // fish: the library offers flags until there is a word, which may be the value of a flag where there are no sub-commands.
+    .replaceAll(script.commands.length === 0 ? " -n \"__fish_use_subcommand\"" : /(?!)/g, "")
     // fish: the programs take flags with one dash too.
     .replaceAll(/^(complete -c .*) -l ([a-z_-]{2,})(?= )/gm, "$1 -l $2 -o $2")
 
@@ -149,7 +181,8 @@ export const shellScript = <E, A>(completed: Completed<E, A>): Effect.Effect<str
   // The library misreads hyphens in names of programs in parts of its scripts.
   const standIn = name.replaceAll("-", "_")
   const { descriptor } = completed.command(standIn)
-  const commands = [...Descriptor.getSubcommands(descriptor)]
+  // A program without sub-commands is its own.
+  const commands = [...Descriptor.getSubcommands(descriptor)].filter(([command]) => command !== standIn)
   const usages = [Descriptor.getUsage(descriptor), ...commands.map(([, command]) => Descriptor.getUsage(command))]
   const forms: Forms = Object.assign({}, ...usages.map((usage) => formsOf(usage)))
   const scriptOf = (lines: ReadonlyArray<string>): Script => ({

@@ -148,7 +148,7 @@ export const ownNamesPage: DeskHandler = (visit) =>
           EMPTY :
           html`<form action="${deskLink("renew")}" method="post">${
             tokenField(visit)
-          }<table class="stack names own"><thead><tr><th scope="col"><span class="out">Choose</span></th><th scope="col">Name</th><th scope="col">Expires in</th><th scope="col">Renewal</th><th scope="col">Value</th></tr></thead><tbody>${
+          }<table class="stack names own"><caption class="out">Names of the wallet</caption><thead><tr><th scope="col"><span class="out">Choose</span></th><th scope="col">Name</th><th scope="col">Expires in</th><th scope="col">Renewal</th><th scope="col">Value</th></tr></thead><tbody>${
             own.slice((page - 1) * PAGE, page * PAGE).map((each) =>
               ownRow(each, { pending: changing.has(each.name), renewed: renewing.all || renewed.has(each.name) })
             )

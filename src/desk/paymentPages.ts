@@ -104,7 +104,7 @@ export const paymentsPage: DeskHandler = (visit) =>
           "Last payments",
           payments.length === 0
             ? html`<p class="empty">None yet.</p>`
-            : html`<table class="stack"><thead><tr><th scope="col">Time</th><th scope="col">What</th><th scope="col" class="number">Amount</th><th scope="col">Address</th><th scope="col">Transaction</th></tr></thead><tbody>${
+            : html`<table class="stack"><caption class="out">Last payments, the newest first</caption><thead><tr><th scope="col">Time</th><th scope="col">What</th><th scope="col" class="number">Amount</th><th scope="col">Address</th><th scope="col">Transaction</th></tr></thead><tbody>${
               [...payments].reverse().map(paymentRow(now))
             }</tbody></table>`
         )

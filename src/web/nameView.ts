@@ -97,7 +97,7 @@ const pager = ({ page, pages, record: { name } }: NameFound): Html =>
 
 const history = (found: NameFound): Html =>
   html`<section id="history" class="card" aria-labelledby="history-title"><h2 id="history-title">History</h2>
-<table class="stack history">
+<table class="stack history"><caption class="out">Operations on this name, the newest first</caption>
 <thead><tr><th scope="col">Height</th><th scope="col">Time</th><th scope="col">Operation</th><th scope="col">Value</th><th scope="col">Owner</th><th scope="col">Transaction</th></tr></thead>
 <tbody>${found.history.map(historyRow(found))}</tbody>
 </table>${pager(found)}</section>`

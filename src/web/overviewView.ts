@@ -79,7 +79,7 @@ const blockRow = (now: number) => ({ content, info }: BlockSummary): Html =>
 const blocks = ({ blocks, now }: Overview): Html =>
   html`<section id="blocks" class="card" aria-labelledby="blocks-title">
 <h2 id="blocks-title">Recent blocks</h2>
-<table>
+<table><caption class="out">The last blocks, the newest first</caption>
 <thead><tr><th scope="col">Height</th><th scope="col">Time</th><th scope="col" class="number"><abbr title="Transactions">Tx</abbr></th><th scope="col" class="number"><abbr title="Operations that set names">Names</abbr></th><th scope="col" class="number wide">Size</th><th scope="col" class="wide">Hash</th></tr></thead>
 <tbody>${blocks.map(blockRow(now))}</tbody>
 </table>
@@ -138,7 +138,7 @@ const peers = ({ inbound, now, outbound, peers }: Overview): Html => {
 ${
     peers.length === 0
       ? html`<p class="empty">No peers are connected. What the node knows stays as it is until one is.</p>`
-      : html`<table class="stack">
+      : html`<table class="stack"><caption class="out">Connected peers</caption>
 <thead><tr><th scope="col">Address</th><th scope="col">Software</th><th scope="col">Direction</th><th scope="col" class="number">Height</th><th scope="col" class="number">Ping</th><th scope="col">Connected</th><th scope="col" class="number">Received</th><th scope="col" class="number">Sent</th></tr></thead>
 <tbody>${peers.map(peerRow(now))}</tbody>
 </table>${hidden > 0 && html`<p class="muted">and ${count(hidden)} more</p>`}`

@@ -11,7 +11,7 @@ const contentOf = ({ body }: Page): string =>
 /** Elements of all pages. Any other element was injected. */
 const ELEMENTS = new Set(
   ("html head meta title link body a header span form label input button main section h1 h2 p dl div dt dd b time " +
-    "table thead tr th abbr tbody td code ul li footer bdi i pre details summary nav progress base svg desc rect path")
+    "table caption thead tr th abbr tbody td code ul li footer bdi i pre details summary nav progress base svg desc rect path")
     .split(" ")
 )
 
@@ -36,9 +36,10 @@ export const assertHarmless = (page: Page): void => {
   )
 }
 
-/** Checks that the rows of tables have a cell for each column. */
+/** Checks that tables say what they list, and that their rows have a cell for each column. */
 export const assertTables = ({ body }: Page): void => {
   for (const [table] of body.matchAll(/<table.*?<\/table>/gs)) {
+    assert.match(table, /^<table[^>]*><caption class="out">[^<]+<\/caption>\s*<thead>/)
     const columns = table.match(/<th scope="col"/g)?.length
     const rows = [...table.matchAll(/<th scope="row".*?<\/tr>/gs)].map(([row]) => row.match(/<t[hd][ >]/g)?.length)
     assert.deepStrictEqual([...new Set(rows)], [columns])

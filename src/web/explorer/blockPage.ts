@@ -47,7 +47,7 @@ const transactions = (found: BlockFound, { coinsKnown, rows, transactions }: Blo
   html`<section class="card" aria-labelledby="transactions-title"><h2 id="transactions-title">${
     counted(transactions, "transaction")
   }</h2>
-<table class="stack">
+<table class="stack"><caption class="out">Transactions of the block, in its order</caption>
 <thead><tr><th scope="col">Transaction</th><th scope="col">What it does</th><th scope="col" class="number">Outputs</th><th scope="col" class="number">Fee</th><th scope="col" class="number">Size</th></tr></thead>
 <tbody>${rows.map(transactionRow(found.info.height))}</tbody>
 </table>${

@@ -22,7 +22,7 @@ export const blocksPage = ({ blocks, newest, now, tipHeight }: BlockList): Html 
   const last = blocks.at(-1)?.info.height ?? 0
   const first = blocks[0]?.info.height ?? 0
   return html`<h1>Blocks</h1><section id="blocks" class="card" aria-label="Blocks">
-<table>
+<table><caption class="out">Blocks of the best chain, the newest first</caption>
 <thead><tr><th scope="col">Height</th><th scope="col">Time</th><th scope="col" class="number"><abbr title="Transactions">Tx</abbr></th><th scope="col" class="number"><abbr title="Operations that set names">Names</abbr></th><th scope="col" class="number wide">Difficulty</th><th scope="col" class="wide">Hash</th></tr></thead>
 <tbody>${blocks.map(blockRow(now))}</tbody>
 </table><nav class="pager" aria-label="Pages of the blocks">${

@@ -29,7 +29,7 @@ const nameRow = (moment: Moment) => (record: NameEntry): Html =>
 
 /** Names with their values, and until when they live. */
 export const namesTable = (records: ReadonlyArray<NameEntry>, moment: Moment): Html =>
-  html`<table class="stack names">
+  html`<table class="stack names"><caption class="out">Names with their values and expiry</caption>
 <thead><tr><th scope="col">Name</th><th scope="col">Value</th><th scope="col" class="number">Changed</th><th scope="col" class="number">Expires</th></tr></thead>
 <tbody>${records.map(nameRow(moment))}</tbody>
 </table>`

@@ -107,7 +107,7 @@ const inputs = ({ inputs, network, page, place, transaction }: TransactionFound)
       ? html`<p class="muted">No more inputs on page ${count(page)}.</p>`
       : transaction.isCoinbase
       ? html`<ul class="operations">${coinbaseRow(first)}</ul>`
-      : html`<table class="stack"><thead><tr><th scope="col">Spends</th><th scope="col">From</th><th scope="col">Script</th><th scope="col" class="number">Amount</th></tr></thead><tbody>${
+      : html`<table class="stack"><caption class="out">Inputs of the transaction</caption><thead><tr><th scope="col">Spends</th><th scope="col">From</th><th scope="col">Script</th><th scope="col" class="number">Amount</th></tr></thead><tbody>${
         inputs.map(inputRow(network))
       }</tbody></table>`
   }${
@@ -152,7 +152,7 @@ const outputs = (found: TransactionFound): Html => {
   }</h2>${
     outputs.length === 0
       ? html`<p class="muted">No more outputs on page ${count(page)}.</p>`
-      : html`<table class="stack"><thead><tr><th scope="col">No.</th><th scope="col">To</th><th scope="col">Script</th><th scope="col">State</th><th scope="col" class="number">Amount</th></tr></thead><tbody>${
+      : html`<table class="stack"><caption class="out">Outputs of the transaction</caption><thead><tr><th scope="col">No.</th><th scope="col">To</th><th scope="col">Script</th><th scope="col">State</th><th scope="col" class="number">Amount</th></tr></thead><tbody>${
         outputs.map(outputRow(network))
       }</tbody></table>`
   }${

@@ -122,6 +122,7 @@ const peerRow = (now: number) => ({ peer, sync }: PeerInfo): Html =>
     peer.hello.userAgent === "" ? "–" : visible(peer.hello.userAgent)
   }</td>
 <td data-label="Direction">${peer.inbound ? "in" : "out"}</td>
+<td data-label="Protocol" class="number">${String(peer.hello.version)}</td>
 <td data-label="Height" class="number">${
     count(Math.max(0, sync.syncedHeaders, sync.syncedBlocks, peer.hello.startHeight))
   }</td>
@@ -139,7 +140,7 @@ ${
     peers.length === 0
       ? html`<p class="empty">No peers are connected. What the node knows stays as it is until one is.</p>`
       : html`<table class="stack"><caption class="out">Connected peers</caption>
-<thead><tr><th scope="col">Address</th><th scope="col">Software</th><th scope="col">Direction</th><th scope="col" class="number">Height</th><th scope="col" class="number">Ping</th><th scope="col">Connected</th><th scope="col" class="number">Received</th><th scope="col" class="number">Sent</th></tr></thead>
+<thead><tr><th scope="col">Address</th><th scope="col">Software</th><th scope="col">Direction</th><th scope="col" class="number">Protocol</th><th scope="col" class="number">Height</th><th scope="col" class="number">Ping</th><th scope="col">Connected</th><th scope="col" class="number">Received</th><th scope="col" class="number">Sent</th></tr></thead>
 <tbody>${peers.map(peerRow(now))}</tbody>
 </table>${hidden > 0 && html`<p class="muted">and ${count(hidden)} more</p>`}`
   }

@@ -72,6 +72,7 @@ layer(methodNode())("on a chain full of names", (it) => {
       assert.match(page.body, /<dt>Active names<\/dt><dd><b>67<\/b><span>324 expired<\/span>/)
       assert.match(page.body, /<dt>Peers<\/dt><dd><b>2<\/b><span>1 out, 1 in<\/span>/)
       assert.include(page.body, "192.0.2.1:8334")
+      assert.lengthOf(page.body.match(/<td data-label="Protocol" class="number">70016<\/td>/g) ?? [], 2)
       assert.include(page.body, "&lt;script&gt;alert(1)&lt;/script&gt;")
       assert.include(page.body, "href=\"?name=d%2Fsierrabd83\"")
       assert.lengthOf(page.body.match(/<th scope="row"><a href="\.\/block\/(?:5\d\d|600)">/g) ?? [], 10)

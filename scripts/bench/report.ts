@@ -3,6 +3,9 @@
 const PREFACE = `# Performance
 
 Each section has the figures of one run of \`npm run bench -- --SECTION --write\`, which writes it; without a section the bench measures all of them.
+A section without a line "Measured on" was measured on 2026-11-21 or before. A goal is what the figures should reach; some sections
+miss theirs, most of all where the machine was busy ("load average before").
+
 Times depend on the machine and on what else it does: compare ratios and processor time. Where a run takes seconds, the middle
 of several counts.
 `

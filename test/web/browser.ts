@@ -94,7 +94,9 @@ const SHOWN: ReadonlyMap<string, number> = new Map([
   ["domain-light", 900],
   ["searchText-dark", 700],
   ["block-dark", 800],
-  ["activity-light", 850]
+  ["activity-light", 850],
+  ["desk-names-phone", 900],
+  ["desk-confirm-light", 1150]
 ])
 
 export const picture = async (page: Page, name: string): Promise<void> => {

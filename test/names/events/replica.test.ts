@@ -11,8 +11,13 @@ import { nameEventText } from "../../../src/rpc/shapes/nameEvent.ts"
 import { applyAll, batches, blockAt, type Operation, text, withNewDb } from "../blocks.ts"
 import { Branches, readAll } from "./world.ts"
 
-/** Depths of reorganizations, up to the longest that a light node follows too. */
-const DEPTHS = [1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 288]
+/**
+ * Depths of reorganizations, up to the longest that a light node follows too. `EVERY_DEPTH` in the environment takes all of
+ * them.
+ */
+const DEPTHS = process.env["EVERY_DEPTH"] === undefined
+  ? [1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 288]
+  : Array.from({ length: 288 }, (_, i) => i + 1)
 
 const CONTEXT = { network: regtest, nameEncoding: "hex", valueEncoding: "hex", params: regtestParams } as const
 

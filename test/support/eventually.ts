@@ -60,10 +60,17 @@ export const settled = (what: string, value: () => unknown): Effect.Effect<void>
   })
 }
 
-/** Waits until a fiber sleeps on the test clock, for this long from now: it has then done all that it had to do. */
-export const asleepFor = (time: Duration.DurationInput): Effect.Effect<void> =>
-  eventually(
-    `asleep for ${Duration.format(time)}`,
-    Effect.zipWith(Clock.currentTimeMillis, TestClock.sleeps(), (now, wakes) =>
-      Chunk.contains(wakes, now + Duration.toMillis(time)))
+/** The number of sleeps on the test clock for this long from now. The time limit of what has ended stays among them. */
+export const sleepsFor = (time: Duration.DurationInput): Effect.Effect<number> =>
+  Effect.zipWith(
+    Clock.currentTimeMillis,
+    TestClock.sleeps(),
+    (now, wakes) => Chunk.size(Chunk.filter(wakes, (wake) => wake === now + Duration.toMillis(time)))
   )
+
+/**
+ * Waits until a fiber sleeps on the test clock, for this long from now: it has then done all that it had to do. `others`: the
+ * number of other sleeps until then.
+ */
+export const asleepFor = (time: Duration.DurationInput, others = 0): Effect.Effect<void> =>
+  eventually(`asleep for ${Duration.format(time)}`, Effect.map(sleepsFor(time), (sleeps) => sleeps > others))

@@ -8,7 +8,7 @@ import { checksummed } from "../../../src/base/checksum.ts"
 import { alertMails, alertMailsWaiting } from "../../../src/metrics/alertMetrics.ts"
 import * as DataHealth from "../../../src/storage/DataHealth.ts"
 import { temporaryDirectory } from "../../support/chain.ts"
-import { asleepFor, eventually } from "../../support/eventually.ts"
+import { asleepFor, eventually, sleepsFor } from "../../support/eventually.ts"
 import { noticeOf } from "./notice.ts"
 
 interface Attempt {
@@ -110,16 +110,19 @@ describe("AlertMail", () => {
           yield* give("d/a")
           const first = yield* next
           const since = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
-          yield* first.answer(LATER)
           let pause = 5_000
+          // The time limits of attempts that ended: one ends when a later attempt begins.
+          let others = yield* sleepsFor(pause)
+          yield* first.answer(LATER)
           for (let now = since; now < since + 26 * 3_600_000; now += pause, pause = Math.min(2 * pause, 3_600_000)) {
-            yield* asleepFor(pause)
+            yield* asleepFor(pause, others)
             assert.strictEqual(yield* waiting, 0)
             assert.strictEqual((yield* health.notices).length, now - since < 86_400_000 ? 0 : 1)
             yield* TestClock.adjust(pause)
             const again = yield* next
             assert.deepStrictEqual([idOf(again), namesOf(again)], [idOf(first), ["d/a"]])
             if (now === since) yield* give("d/b")
+            others = yield* sleepsFor(Math.min(2 * pause, 3_600_000))
             yield* again.answer(LATER)
           }
           assert.strictEqual(logged.filter((text) => text.includes("alert mail not sent: it is tried again")).length, 1)
@@ -134,7 +137,7 @@ describe("AlertMail", () => {
           assert.notMatch(String(notice?.reason), /x\.example|451/)
           const told = logged.filter((text) => text.includes("alert mail not sent for a day"))
           assert.match(told.join("\n"), /a@x\.example.*451 later/)
-          yield* asleepFor(3_600_000)
+          yield* asleepFor(3_600_000, others)
           yield* TestClock.adjust(3_600_000)
           yield* (yield* next).answer(TAKEN)
           const other = yield* next

@@ -427,11 +427,13 @@ const neverBreaks = (callText: Calls["callText"]) => {
     const text = JSON.stringify(params)
     // Half a surrogate pair is not JSON for our reader: the dispatcher refuses it before a method is called.
     FastCheck.pre(!/\\ud[89a-f]/i.test(text))
-    const code = await Effect.runPromise(Effect.match(callText(name, text), {
-      onSuccess: () => 0,
-      onFailure: (error) => error.code
+    const refused = await Effect.runPromise(Effect.match(callText(name, text), {
+      onSuccess: () => undefined,
+      onFailure: (error) => error
     }))
-    assert.notStrictEqual(code, RPC_CODE.internalError)
+    // As Core: an earlier call may have left a transaction in the mempool.
+    if (refused?.message.startsWith("Unable to load UTXO snapshot") === true) return
+    assert.notStrictEqual(refused?.code, RPC_CODE.internalError, refused?.message)
   })
 }
 

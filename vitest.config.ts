@@ -122,6 +122,7 @@ const SLOW = [
   "wallet/signing/signTransaction.test.ts",
   "wallet/walletHistory.test.ts",
   "wallet/walletRules.test.ts",
+  "web/events/eventReaders.test.ts",
   "web/events/eventsPage.test.ts",
   "web/explorer.test.ts",
   "web/explorerBrowser.test.ts",

@@ -77,7 +77,7 @@ export class HttpService {
     this.#rates = new RateLimiter(config.rateLimit)
     this.#bodies = new BodyReader(maxRequestSize)
     const open = new OpenCalls(run)
-    this.#streams = new PageStreams({ run, stallTimeout: config.idleTimeout })
+    this.#streams = new PageStreams({ run, stallTimeout: config.idleTimeout, maxReaders: config.readers })
     this.#open = open
     this.#connections = new HttpConnections(connections)
     const log = (guesses: Guesses): void => void run(Effect.logWarning("RPC credentials refused", guesses))

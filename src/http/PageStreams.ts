@@ -6,14 +6,12 @@ import { type HttpRefusal, TOO_MANY_READERS } from "./refusals.ts"
 
 /** Documents that are written for as long as their callers read them. */
 
-/** Readers at the same time. They are beside the connections and calls of the listener, and use up neither. */
-const MAX_READERS = 1_024
-
 export interface PageStreamsConfig {
   readonly run: <A>(effect: Effect.Effect<A>) => Fiber.RuntimeFiber<A>
   /** Milliseconds after which a reader that reads nothing is disconnected. */
   readonly stallTimeout: number
-  readonly maxReaders?: number | undefined
+  /** Readers at the same time. */
+  readonly maxReaders: number
 }
 
 export interface StreamHead {
@@ -35,7 +33,7 @@ export class PageStreams {
 
   /** Whether there is room for another reader. */
   get refusal(): HttpRefusal | undefined {
-    return this.size < (this.#config.maxReaders ?? MAX_READERS) ? undefined : TOO_MANY_READERS
+    return this.size < this.#config.maxReaders ? undefined : TOO_MANY_READERS
   }
 
   /** Writes a document until it ends, the caller is gone or reads nothing, or the node stops. Closes the connection. */

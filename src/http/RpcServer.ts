@@ -56,6 +56,8 @@ export interface RpcLimits {
   readonly connections: number
   /** Running requests. Nearly all end in the turn in which they begin. */
   readonly concurrentRequests: number
+  /** Readers of streams at the same time. They are beside the connections and requests, and use up neither. */
+  readonly readers: number
   /** Between two requests of a connection, and without progress of an answer. */
   readonly idleTimeout: number
   readonly headersTimeout: number
@@ -70,6 +72,7 @@ export interface RpcLimits {
 const LIMITS: RpcLimits = {
   connections: 512,
   concurrentRequests: 1_024,
+  readers: 1_024,
   idleTimeout: 30_000,
   headersTimeout: 30_000,
   requestTimeout: 120_000,
@@ -111,6 +114,7 @@ const make = (config: RpcServerConfig) =>
       maxRequestSize,
       budget: yield* Budget,
       concurrentRequests: limits.concurrentRequests,
+      readers: limits.readers,
       idleTimeout: limits.idleTimeout,
       penalty: limits.penalty,
       fastLane: config.fastLane ?? true,

@@ -28,6 +28,8 @@ export interface HttpServiceConfig {
   /** The budget of memory that callers can make the node hold. */
   readonly budget: MemoryBudget
   readonly concurrentRequests: number
+  /** Readers of streams at the same time. */
+  readonly readers: number
   /** Milliseconds between two requests, and without progress of an answer, after which a connection is closed. */
   readonly idleTimeout: number
   /** Milliseconds by which the answer to wrong credentials is delayed. */

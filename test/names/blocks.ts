@@ -4,7 +4,7 @@ import type { ConnectedBlock } from "../../src/chain/write/Follower.ts"
 import type { NameEffect } from "../../src/consensus/view.ts"
 import * as NameDb from "../../src/names/NameDb.ts"
 import { decodeBlock } from "../../src/protocol/block.ts"
-import { type Bytes, toHex } from "../../src/protocol/bytes.ts"
+import { type Bytes, EMPTY, toHex } from "../../src/protocol/bytes.ts"
 import { hash256 } from "../../src/protocol/hash.ts"
 import { regtest } from "../../src/protocol/networks.ts"
 import { makeTransaction } from "../../src/protocol/transaction.ts"
@@ -13,6 +13,29 @@ import * as DataHealth from "../../src/storage/DataHealth.ts"
 /** Blocks as a follower of the chain receives them. Only their changes of names are real. */
 
 export const text = (characters: string): Uint8Array => new TextEncoder().encode(characters)
+
+/** Values that are hard to write as text or as JSON, each in some way. */
+export const STRANGE_VALUES: ReadonlyArray<Uint8Array> = [
+  EMPTY,
+  Uint8Array.of(0),
+  Uint8Array.of(0xff, 0xfe, 0x00, 0x41),
+  text("a\0b"),
+  text("back\\slash \\N tab\t newline\n return\r quote' \""),
+  text("\\."),
+  new Uint8Array(1_023).fill(0x61),
+  new Uint8Array(1_023).fill(0xc3),
+  text("{\"a\":\"\\u0000\"}"),
+  text("{\"a\":\"\\ud800\"}"),
+  text("{\"\\udc00\":1}"),
+  text("{\"a\":1e400000}"),
+  text("{\"a\":1e-99999}"),
+  text("{\"text\":\"alice1e9999\",\"n\":1.5e3}"),
+  text("[".repeat(500) + "]".repeat(500)),
+  text("{\"ip\":\"192.0.2.1\",\"email\":\"a\\u0000b@example.com\",\"map\":{\"\":{\"ip6\":\"2001:db8::1\"}}}"),
+  text("{\"a\":1,\"a\":2}"),
+  text("\ufeff{}"),
+  text("\"\u{1f600}\"")
+]
 
 /** A test's description of an operation. An owner is a letter or two; `rand` makes it a registration. */
 export interface Operation {

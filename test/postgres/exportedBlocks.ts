@@ -4,7 +4,7 @@ import type { ConnectedBlock } from "../../src/chain/write/Follower.ts"
 import type { ExportSource } from "../../src/postgres/exporter.ts"
 import { EMPTY, toHex } from "../../src/protocol/bytes.ts"
 import { hash256 } from "../../src/protocol/hash.ts"
-import { applyAll, batches, blockAt, type Operation, text } from "../names/blocks.ts"
+import { applyAll, batches, blockAt, type Operation, STRANGE_VALUES, text } from "../names/blocks.ts"
 import type { Branches } from "../names/events/world.ts"
 import { rand, world } from "../web/events/served.ts"
 import { newDatabase, rowsIn, sourceAt } from "./exported.ts"
@@ -13,37 +13,12 @@ import { newDatabase, rowsIn, sourceAt } from "./exported.ts"
 
 type Db = Parameters<Branches["events"]>[0]
 
-const bytes = (...values: ReadonlyArray<number>): Uint8Array => Uint8Array.from(values)
-
-/** Values that a database refuses as text or as JSON, each in some way. */
-const STRANGE: ReadonlyArray<Uint8Array> = [
-  EMPTY,
-  bytes(0),
-  bytes(0xff, 0xfe, 0x00, 0x41),
-  text("a\0b"),
-  text("back\\slash \\N tab\t newline\n return\r quote' \""),
-  text("\\."),
-  new Uint8Array(1_023).fill(0x61),
-  new Uint8Array(1_023).fill(0xc3),
-  text("{\"a\":\"\\u0000\"}"),
-  text("{\"a\":\"\\ud800\"}"),
-  text("{\"\\udc00\":1}"),
-  text("{\"a\":1e400000}"),
-  text("{\"a\":1e-99999}"),
-  text("{\"text\":\"alice1e9999\",\"n\":1.5e3}"),
-  text("[".repeat(500) + "]".repeat(500)),
-  text("{\"ip\":\"192.0.2.1\",\"email\":\"a\\u0000b@example.com\",\"map\":{\"\":{\"ip6\":\"2001:db8::1\"}}}"),
-  text("{\"a\":1,\"a\":2}"),
-  text("\ufeff{}"),
-  text("\"\u{1f600}\"")
-]
-
 const operationsAt = (height: number, branch: number): ReadonlyArray<Operation> =>
   [0, 1, 2].map((i) => {
     const number = height * 7 + branch * 3 + i
     return {
-      name: number % 11 === 0 ? bytes(0xff, number % 5, 0) : text(`d/${number % 40}`),
-      value: STRANGE[number % STRANGE.length] ?? EMPTY,
+      name: number % 11 === 0 ? Uint8Array.of(0xff, number % 5, 0) : text(`d/${number % 40}`),
+      value: STRANGE_VALUES[number % STRANGE_VALUES.length] ?? EMPTY,
       owner: text(`o${number % 5}`),
       ...number % 3 === 0 ? { rand } : {}
     }

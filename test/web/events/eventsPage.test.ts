@@ -1,56 +1,29 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Stream } from "effect"
-import { type ClientRequest, get, type IncomingMessage } from "node:http"
-import { connect } from "node:net"
+import { isUtf8 } from "node:buffer"
 import { type Replica, take } from "../../../examples/replica.ts"
-import { MemoryBudget } from "../../../src/base/MemoryBudget.ts"
 import { isStream, pageRequest } from "../../../src/http/Pages.ts"
 import { NameEvents } from "../../../src/names/events/NameEvents.ts"
 import { EMPTY, toHex } from "../../../src/protocol/bytes.ts"
 import { jsonLines, serverSentEvents } from "../../../src/web/events/eventForms.ts"
 import { eventsPage } from "../../../src/web/events/eventsPage.ts"
-import { applyAll, text, withNewDb } from "../../names/blocks.ts"
+import { applyAll, STRANGE_VALUES, text, withNewDb } from "../../names/blocks.ts"
 import { Branches } from "../../names/events/world.ts"
 import { eventually } from "../../support/eventually.ts"
-import { ALICE, ALICE_SCRIPT, branch, LISTS, OPTIONS, rand, SUBJECTS, world } from "./served.ts"
-
-interface Reader {
-  readonly request: ClientRequest
-  readonly lines: () => ReadonlyArray<string>
-  readonly length: () => number
-  readonly answer: () => IncomingMessage | undefined
-  readonly ended: () => boolean
-}
-
-/** Reads a stream until the scope ends. */
-const reader = (port: number, query: string, headers: Record<string, string> = {}) =>
-  Effect.acquireRelease(
-    Effect.sync((): Reader => {
-      let received = ""
-      let answer: IncomingMessage | undefined
-      let over = false
-      const request = get({ port, host: "127.0.0.1", path: `/events${query}`, agent: false, headers }, (incoming) => {
-        answer = incoming
-        incoming.on("data", (part: Buffer) => (received += part.toString()))
-        incoming.on("close", () => (over = true))
-        incoming.on("error", () => {})
-      })
-      request.on("error", () => (over = true))
-      return {
-        request,
-        length: () => received.length,
-        lines: () => received.split("\n").slice(0, -1),
-        answer: () => answer,
-        ended: () => over
-      }
-    }),
-    ({ request }) => Effect.sync(() => request.destroy())
-  )
-
-const LINES = { accept: "application/x-ndjson" }
-
-const eventsOf = (from: Reader) =>
-  from.lines().map((line) => JSON.parse(line)).filter(({ type }) => type !== "position")
+import {
+  ALICE,
+  ALICE_SCRIPT,
+  branch,
+  eventsOf,
+  LINES,
+  LISTS,
+  OPTIONS,
+  rand,
+  type Reader,
+  reader,
+  SUBJECTS,
+  world
+} from "./served.ts"
 
 const body = (from: Reader) => JSON.parse(from.lines().join("\n"))
 
@@ -178,6 +151,38 @@ describe("GET /events", () => {
         assert.deepStrictEqual(eventsOf(rest), [told[5]])
       }))))
 
+  it.live("has every value in each encoding, one line an event, or says why the encoding cannot represent it", () =>
+    world(
+      [[], STRANGE_VALUES.map((value, i) => ({ name: text(`d/${i}`), rand, value }))],
+      ({ port }) =>
+        Effect.scoped(Effect.gen(function*() {
+          const events = (query: string, headers?: Record<string, string>) =>
+            Effect.gen(function*() {
+              const from = yield* reader(port, `?from=0${query}`, headers)
+              const lines = () =>
+                headers === undefined
+                  ? from.lines().filter((line) => line.startsWith("data: {"))
+                  : from.lines().slice(1)
+              yield* eventually("all values", () => lines().length === STRANGE_VALUES.length)
+              return lines().map((line) => JSON.parse(line.replace(/^data: /, "")))
+            })
+          const hex = STRANGE_VALUES.map((value) => toHex(value))
+          assert.isTrue(hex.some((value) => value.length === 2_046))
+          for (const headers of [undefined, LINES]) {
+            const bytes = yield* events("&form=bytes", headers)
+            assert.deepStrictEqual(bytes.map(({ value }) => value), hex)
+            const digits = yield* events("&valueEncoding=hex", headers)
+            assert.deepStrictEqual(digits.map(({ record }) => record.value), hex)
+            const shown = yield* events("&valueEncoding=utf8", headers)
+            for (const [i, { record }] of shown.entries()) {
+              const value = Buffer.from(STRANGE_VALUES[i] ?? EMPTY)
+              if (isUtf8(value)) assert.strictEqual(record.value, value.toString())
+              else assert.deepStrictEqual([record.value, typeof record.value_error], [undefined, "string"])
+            }
+          }
+        }))
+    ))
+
   it.live("answers 410 with the oldest cursor to one that cannot be used", () =>
     world(LISTS, ({ port }) =>
       Effect.scoped(Effect.gen(function*() {
@@ -291,79 +296,4 @@ describe("GET /events", () => {
         assert.deepStrictEqual(asked.slice(1), [...new Set(asked.slice(1))])
       })
     )))
-
-  it.live("holds no more for readers that do not read than the budget has, and drops those with the most", () => {
-    const budget = new MemoryBudget(4_000_000)
-    const limit = budget.limit("rpc_answers")
-    const dropped: Array<string> = []
-    budget.listen(({ action, kind }) => void dropped.push(`${kind} ${action}`))
-    return world(
-      [
-        [],
-        ...Array.from({ length: 4 }, (_, i) =>
-          Array.from(
-            { length: 2_000 },
-            (_, j) => ({ name: text(`d/${i}.${j}`), value: new Uint8Array(1_000).fill(97) })
-          ))
-      ],
-      ({ port }) =>
-        Effect.scoped(Effect.gen(function*() {
-          let most = 0
-          yield* Effect.forEach(Array.from({ length: 8 }), () =>
-            Effect.acquireRelease(
-              Effect.sync(() => {
-                const socket = connect(port, "127.0.0.1")
-                socket.on("error", () => {})
-                socket.write("GET /events?from=0&valueEncoding=hex HTTP/1.1\r\nHost: localhost\r\n\r\n")
-                return socket.pause()
-              }),
-              (socket) => Effect.sync(() => socket.destroy())
-            ))
-          yield* eventually("a reader is dropped", () => {
-            most = Math.max(most, budget.held("rpc_answers"))
-            return dropped.length > 0
-          })
-          assert.isAbove(most, 0)
-          assert.isAtMost(most, limit)
-          assert.isTrue(dropped.every((what) => what.startsWith("rpc_answers ")))
-        })),
-      { budget }
-    )
-  })
-
-  it.live("disconnects a reader that never reads, and goes on with the others", () =>
-    world(
-      [
-        [],
-        ...Array.from(
-          { length: 4 },
-          (_, i) =>
-            Array.from(
-              { length: 2_000 },
-              (_, j) => ({ name: text(`d/${i}.${j}`), value: new Uint8Array(1_000).fill(97) })
-            )
-        )
-      ],
-      ({ port }) =>
-        Effect.scoped(Effect.gen(function*() {
-          const silent = yield* Effect.acquireRelease(
-            Effect.sync(() => {
-              const socket = connect(port, "127.0.0.1")
-              socket.on("error", () => {})
-              socket.write("GET /events?from=0&valueEncoding=hex HTTP/1.1\r\nHost: localhost\r\n\r\n")
-              // Without a listener for data, nothing is read.
-              return socket.pause()
-            }),
-            (socket) => Effect.sync(() => socket.destroy())
-          )
-          const reading = yield* reader(port, "?from=0", LINES)
-          yield* eventually("all events", () => reading.length() > 8_000 * 520)
-          // A socket that reads nothing learns of the end only when it writes.
-          yield* eventually("the end of the silent one", () => {
-            silent.write("\r\n")
-            return silent.destroyed
-          })
-        })),
-      { limits: { idleTimeout: 2_000 } }
-    ))
 })

@@ -1,4 +1,5 @@
 import { Effect, Layer } from "effect"
+import { type ClientRequest, get, type IncomingMessage } from "node:http"
 import { ExpiringNames } from "../../../src/alerts/ExpiringNames.ts"
 import type { ConnectedBlock } from "../../../src/chain/write/Follower.ts"
 import type { PageHandler, Pages } from "../../../src/http/Pages.ts"
@@ -73,3 +74,44 @@ export const LISTS: ReadonlyArray<ReadonlyArray<Operation>> = [
   [{ name: text("d/a"), rand, value: text("1") }, { name: text("id/b"), rand, value: text("2"), owner: ALICE_SCRIPT }],
   [{ name: text("d/a"), value: text("3") }]
 ]
+
+export interface Reader {
+  readonly request: ClientRequest
+  readonly lines: () => ReadonlyArray<string>
+  readonly length: () => number
+  readonly received: () => string
+  readonly answer: () => IncomingMessage | undefined
+  readonly ended: () => boolean
+}
+
+/** Reads a stream until the scope ends. */
+export const reader = (port: number, query: string, headers: Record<string, string> = {}) =>
+  Effect.acquireRelease(
+    Effect.sync((): Reader => {
+      let received = ""
+      let answer: IncomingMessage | undefined
+      let over = false
+      const request = get({ port, host: "127.0.0.1", path: `/events${query}`, agent: false, headers }, (incoming) => {
+        answer = incoming
+        incoming.on("data", (part: Buffer) => (received += part.toString()))
+        incoming.on("close", () => (over = true))
+        incoming.on("error", () => {})
+      })
+      request.on("error", () => (over = true))
+      return {
+        request,
+        length: () => received.length,
+        received: () => received,
+        lines: () => received.split("\n").slice(0, -1),
+        answer: () => answer,
+        ended: () => over
+      }
+    }),
+    ({ request }) => Effect.sync(() => request.destroy())
+  )
+
+export const LINES = { accept: "application/x-ndjson" }
+
+/** The events of a reader of lines. */
+export const eventsOf = (from: Reader) =>
+  from.lines().map((line) => JSON.parse(line)).filter(({ type }) => type !== "position")

@@ -10,7 +10,7 @@ import type { NameEvent } from "../names/events/NameEvent.ts"
 import type { EventFailure, NameEvents } from "../names/events/NameEvents.ts"
 import { type Bytes, displayHash, toHex } from "../protocol/bytes.ts"
 import type { TransactionChange } from "../wallet/Wallet.ts"
-import { runCommand } from "./runCommand.ts"
+import { runCommand, runProgram } from "./runCommand.ts"
 
 /**
  * Runs the operator's commands (`-blocknotify` and others). The commands of one kind run one after the other. A command
@@ -135,6 +135,24 @@ export const notifyOfNames = (
     yield* Effect.forkScoped(Effect.forever(goOn))
   })
 
+/**
+ * Reports to systemd that the node is ready, where its unit waits for that (`Type=notify`) or another manager does: they set
+ * `NOTIFY_SOCKET` (sd_notify(3)). Node.js cannot send to a socket of that kind, so the program of systemd does. Without the
+ * program the node runs all the same.
+ */
+const tellServiceManager: Effect.Effect<void> = Effect.suspend(() => {
+  if ((process.env["NOTIFY_SOCKET"] ?? "") === "") return Effect.void
+  return Effect.flatMap(
+    runProgram(["systemd-notify", "--ready"], { milliseconds: LONGEST }),
+    (end) =>
+      end._tag === "Ended" && end.status === 0
+        ? Effect.logDebug("service manager told that the node is ready")
+        : Effect.logDebug("service manager not told that the node is ready: systemd-notify failed", {
+          end: end._tag === "Ended" ? end.status : end._tag
+        })
+  )
+})
+
 export interface NotifiedNode {
   readonly events: Stream.Stream<ChainEvent>
   /** Warnings, each as it appears. */
@@ -143,13 +161,17 @@ export interface NotifiedNode {
   readonly syncing: Effect.Effect<boolean>
 }
 
-/** Runs `-blocknotify` for the blocks of a node, `-alertnotify` for its warnings, and `-startupnotify` now. */
+/**
+ * Runs `-blocknotify` for the blocks of a node, `-alertnotify` for its warnings, and `-startupnotify` now; reports to the service
+ * manager now that the node is ready.
+ */
 export const notifyOfNode = (
   settings: NotifySettings,
   { events, syncing, warnings }: NotifiedNode
 ): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function*() {
     const { alertnotify, blocknotify, startupnotify } = settings
+    yield* Effect.forkScoped(tellServiceManager)
     if (startupnotify !== undefined) yield* (yield* lineOf("startupnotify"))(startupnotify)
     if (alertnotify !== undefined) {
       const alert = yield* lineOf("alertnotify")

@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { spawn } from "node:child_process"
+import { type ChildProcess, spawn, type SpawnOptions } from "node:child_process"
 
 /** The end of a command: its status, or why it has none. */
 export type CommandEnd =
@@ -11,16 +11,16 @@ export type CommandEnd =
 const environment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("SVCD_")))
 
-/**
- * Runs a command in a shell and in a process group of its own, without input and output, and kills the group after a
- * time. An interrupted caller leaves it running.
- */
-export const runCommand = (
-  command: string,
-  { milliseconds }: { readonly milliseconds: number }
+export interface CommandLimit {
+  readonly milliseconds: number
+}
+
+const endOf = (
+  start: (options: SpawnOptions) => ChildProcess,
+  { milliseconds }: CommandLimit
 ): Effect.Effect<CommandEnd> =>
   Effect.async((resume) => {
-    const child = spawn(command, { shell: true, detached: true, stdio: "ignore", env: environment() })
+    const child = start({ detached: true, stdio: "ignore", env: environment() })
     const end = (how: CommandEnd): void => {
       clearTimeout(timer)
       resume(Effect.succeed(how))
@@ -40,3 +40,16 @@ export const runCommand = (
       child.unref()
     })
   })
+
+/**
+ * Runs a command in a shell and in a process group of its own, without input and output, and kills the group after a
+ * time. An interrupted caller leaves it running.
+ */
+export const runCommand = (command: string, limit: CommandLimit): Effect.Effect<CommandEnd> =>
+  endOf((options) => spawn(command, { ...options, shell: true }), limit)
+
+/** The same for a program on the path, without a shell. */
+export const runProgram = (
+  [program, ...args]: readonly [program: string, ...args: ReadonlyArray<string>],
+  limit: CommandLimit
+): Effect.Effect<CommandEnd> => endOf((options) => spawn(program, args, options), limit)

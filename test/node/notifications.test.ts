@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Stream } from "effect"
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { Effect, Logger, LogLevel, Stream } from "effect"
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { ChainEvent } from "../../src/chain/ChainEvent.ts"
@@ -129,6 +129,54 @@ describe("notifications", () => {
       })
       yield* eventually("two commands ran", () => textOf(file).split("\n").length === 3)
       assert.strictEqual(textOf(file), "names.db: it's $& `lost`; $(id)\ntwo\\u000alines\n")
+    }))
+
+  it.scopedLive("tell a service manager that the node is ready, if it has a socket for that", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const told = join(directory, "told")
+      const logged: Array<string> = []
+      const logger = Logger.make(({ message }) => void logged.push(JSON.stringify(message)))
+      const hasRun = () => textOf(told).endsWith("\n")
+      const startWith = (variables: Readonly<Record<string, string>>, ended: () => boolean, startupnotify?: string) =>
+        Effect.gen(function*() {
+          const before = Object.keys(variables).map((name) => [name, process.env[name]] as const)
+          Object.assign(process.env, variables)
+          yield* Effect.addFinalizer(() =>
+            Effect.sync(() => {
+              for (const [name, value] of before) {
+                if (value === undefined) delete process.env[name]
+                else process.env[name] = value
+              }
+            })
+          )
+          yield* notifyOfNode({ ...NONE, startupnotify }, {
+            events: Stream.never,
+            syncing: Effect.succeed(false),
+            warnings: Stream.never
+          })
+          yield* eventually("the start was told", ended)
+        }).pipe(
+          Effect.scoped,
+          Effect.provide([Logger.replace(Logger.defaultLogger, logger), Logger.minimumLogLevel(LogLevel.Debug)])
+        )
+      const program = join(directory, "systemd-notify")
+      writeFileSync(program, `#!/bin/sh\necho "$NOTIFY_SOCKET" "$@" "\${SVCD_RPC_PASSWORD-none}" >> ${told}\n`, {
+        mode: 0o755
+      })
+      const path = { PATH: `${directory}:${process.env["PATH"]}` }
+      yield* startWith({ ...path, NOTIFY_SOCKET: "/run/some", SVCD_RPC_PASSWORD: "geheim" }, hasRun)
+      assert.strictEqual(textOf(told), "/run/some --ready none\n")
+      rmSync(told)
+      // Without a socket only the command of the operator runs.
+      yield* startWith({ ...path, NOTIFY_SOCKET: "" }, hasRun, `echo command >> ${told}`)
+      assert.strictEqual(textOf(told), "command\n")
+      // A missing program is no failure.
+      rmSync(program)
+      yield* startWith(
+        { PATH: directory, NOTIFY_SOCKET: "/run/none" },
+        () => logged.some((line) => /not told.*NotStarted/.test(line))
+      )
     }))
 
   it.scopedLive("of the start and of the end run", () =>

@@ -27,27 +27,32 @@ const activeNames = (scan: unknown): ReadonlyArray<string> =>
     record.expired === false && record.name !== undefined ? [record.name] : []
   )
 
+/** Runs `use` with a node that has the chain of the tests, and its active names. */
+export const withNames = async <A>(
+  options: { readonly directory?: string },
+  use: (node: NodeProcess, names: ReadonlyArray<string>) => Promise<A> | A
+): Promise<A> => {
+  const { tipHash }: { tipHash: string } = JSON.parse(
+    gunzipSync(readFileSync(join(CHAIN, "expected.json.gz"))).toString("utf8")
+  )
+  const args = ["-maxpeers", "0", "-loadblock", join(CHAIN, "blocks.dat.gz")]
+  const node = await NodeProcess.start({ ...options, args })
+  try {
+    await node.untilTip(tipHash)
+    return await use(node, activeNames(await node.call("name_scan")))
+  } finally {
+    await node.stop()
+  }
+}
+
 /**
  * The embedded client as a program uses it, each time in a process of its own on a data directory that a daemon left:
  * the time until the first name is resolved, and how many are resolved in a second.
  */
 export const benchEmbedded = async (): Promise<object> => {
   const dataDir = mkdtempSync(join(tmpdir(), "svcd-bench-embedded-"))
-  const { tipHash }: { tipHash: string } = JSON.parse(
-    gunzipSync(readFileSync(join(CHAIN, "expected.json.gz"))).toString("utf8")
-  )
   try {
-    const daemon = await NodeProcess.start({
-      directory: dataDir,
-      args: ["-maxpeers", "0", "-loadblock", join(CHAIN, "blocks.dat.gz")]
-    })
-    let names: ReadonlyArray<string>
-    try {
-      await daemon.untilTip(tipHash)
-      names = activeNames(await daemon.call("name_scan"))
-    } finally {
-      await daemon.stop()
-    }
+    const names = await withNames({ directory: dataDir }, (_, active) => active)
     const script = fileURLToPath(new URL("./embeddedRun.js", import.meta.url))
     const runs = Array.from(
       { length: RUNS },

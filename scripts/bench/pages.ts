@@ -20,14 +20,23 @@ import { networks } from "../../src/protocol/networks.ts"
 import { makeStatusPage } from "../../src/web/statusPage.ts"
 import { chainLayer } from "../../test/support/chainLayer.ts"
 import { noPeers } from "../../test/support/peers.ts"
-import { importNames, nameOf } from "./nameDb.ts"
+import { countOf } from "./counts.ts"
+import { cpuSecondsOf } from "./cpuTime.ts"
+import { keptNames, nameOf } from "./nameDb.ts"
 import { NodeProcess, pause } from "./nodeProcess.ts"
+import { paints } from "./paint.ts"
 
 /** Requests for a kind of page. */
 const REQUESTS = 200
 
 /** Pages of names that are walked through. */
 const WALKED = 20
+
+/** Pairs of imports with and without a reader, unless `--pairs` says another number. */
+const PAIRS = 3
+
+/** Milliseconds between two loads by the script of the overview. */
+const REFRESH_MS = 5_000
 
 const rounded = (value: number): number => Math.round(100 * value) / 100
 
@@ -71,7 +80,7 @@ const timed = (handler: PageHandler, targetAt: (index: number) => string, reques
       const { status, text } = yield* bodyOf(handler, target)
       times.push(performance.now() - started)
       if (status !== 200) throw new Error(`${target}: ${status}`)
-      most = Math.max(most, text.length)
+      most = Math.max(most, Buffer.byteLength(text))
     }
     return summary(times, { bytes: most, cpu: cpuMilliseconds() - before })
   })
@@ -86,7 +95,7 @@ const walked = (handler: PageHandler, first: string) =>
       const started = performance.now()
       const { text }: { readonly text: string } = yield* bodyOf(handler, target)
       times.push(performance.now() - started)
-      most = Math.max(most, text.length)
+      most = Math.max(most, Buffer.byteLength(text))
       target = /<a rel="next" href="\.([^"]*)"/.exec(text)?.[1]?.replaceAll("&amp;", "&")
     }
     return summary(times, { bytes: most, cpu: cpuMilliseconds() - before })
@@ -94,6 +103,7 @@ const walked = (handler: PageHandler, first: string) =>
 
 /** The pages about names, among many, in this process. */
 export const namePages = async ({ names }: { readonly names: number }): Promise<object> => {
+  const filename = await keptNames(names)
   const folder = mkdtempSync(join(tmpdir(), "svcd-bench-pages-"))
   const params = paramsOf(networks.mainnet)
   const services = Layer.mergeAll(
@@ -109,18 +119,13 @@ export const namePages = async ({ names }: { readonly names: number }): Promise<
       Layer.provideMerge(LightPart.layerWhole),
       Layer.provideMerge(Mempool.layer({ filename: join(folder, "mempool.dat") })),
       Layer.provideMerge(SyncStatus.layer({ offline: true })),
-      Layer.provideMerge(NameDb.layer({ filename: join(folder, "names.db"), pageSize: 4096 })),
+      Layer.provideMerge(NameDb.layer({ filename, pageSize: 4096 })),
       (layers) => Layer.provideMerge(ExpiringNames.layerNothing, layers),
       Layer.provideMerge(chainLayer(folder, params)),
       Layer.provide(Logger.remove(Logger.defaultLogger))
     )
   const measured = Effect.gen(function*() {
     const handler = yield* makeStatusPage({ overviewMs: 0 })
-    yield* importNames(names)
-    for (let isBuilt = false; !isBuilt;) {
-      yield* Effect.sleep("500 millis")
-      isBuilt = !(yield* bodyOf(handler, "/?q=text:nothing-says-this")).text.includes("is being built")
-    }
     const name = (index: number): Uint8Array => nameOf((index * 7919) % names)
     const shown = (index: number): string => encodeURIComponent(Buffer.from(name(index)).toString("latin1"))
     const owner = (index: number): string =>
@@ -156,7 +161,7 @@ const fetched = async (node: NodeProcess, targetAt: (index: number) => string): 
   let most = 0
   for (let i = 0; i < REQUESTS; i++) {
     const started = performance.now()
-    most = Math.max(most, (await page(node, targetAt(i))).length)
+    most = Math.max(most, Buffer.byteLength(await page(node, targetAt(i))))
     times.push(performance.now() - started)
   }
   return summary(times, { bytes: most })
@@ -200,15 +205,71 @@ export const blockPages = async ({ file, tip }: { readonly file: string; readonl
       const body = await page(node, `/block/${heightAt(i)}`)
       for (const [, target = ""] of [...body.matchAll(found)].slice(1, 4)) transactions.push(target)
     }
+    const [first]: ReadonlyArray<unknown> = [await node.call("name_scan", "d/", 1)].flat()
+    const name = typeof first === "object" && first !== null && "name" in first ? String(first.name) : ""
     return {
       overview: await fetched(node, () => "/"),
       blocks: await fetched(node, (i) => `/blocks?from=${heightAt(i)}`),
       block: await fetched(node, (i) => `/block/${heightAt(i)}`),
       transaction: await fetched(node, (i) => transactions[i % transactions.length] ?? "/"),
       activity: await fetched(node, () => "/activity"),
-      nameShow: await beside(node, (i) => `/block/${heightAt(i)}`)
+      nameShow: await beside(node, (i) => `/block/${heightAt(i)}`),
+      paint: await paints(`http://127.0.0.1:${node.rpcPort}`, {
+        overview: "/",
+        block: `/block/${height}`,
+        name: `/?name=${encodeURIComponent(name)}`
+      })
     }
   } finally {
     await node.stop()
+  }
+}
+
+/** CPU seconds of a node from its start until it has imported a chain; with a reader, the overview is open meanwhile. */
+const importCost = async (
+  { file, tip }: { readonly file: string; readonly tip: string },
+  isRead: boolean
+): Promise<{ readonly cpuSeconds: number; readonly pages: number }> => {
+  const node = await NodeProcess.start({ args: ["-maxpeers", "0", "-loadblock", file] })
+  let pages = 0
+  const read = (): void => {
+    void page(node, "/").then(() => pages++, () => undefined)
+  }
+  let reader: NodeJS.Timeout | undefined
+  try {
+    await node.until("getblockcount", (height) => typeof height === "number")
+    if (isRead) {
+      read()
+      reader = setInterval(read, REFRESH_MS)
+    }
+    await node.untilTip(tip)
+    return { cpuSeconds: cpuSecondsOf(node.child.pid), pages }
+  } finally {
+    clearInterval(reader)
+    await node.stop()
+  }
+}
+
+/** What an open overview costs a node that imports a chain, in pairs, so that a slow phase of the machine affects both. */
+export const besideImport = async (chain: { readonly file: string; readonly tip: string }): Promise<object> => {
+  const pairs = countOf("--pairs", PAIRS)
+  const alone: Array<number> = []
+  const read: Array<number> = []
+  let pages = 0
+  for (let n = 0; n < pairs; n++) {
+    for (const isRead of n % 2 === 0 ? [true, false] : [false, true]) {
+      const cost = await importCost(chain, isRead)
+      pages += cost.pages
+      const costs = isRead ? read : alone
+      costs.push(cost.cpuSeconds)
+    }
+  }
+  const median = (values: ReadonlyArray<number>): number => values.toSorted((a, b) => a - b)[pairs >> 1] ?? Number.NaN
+  return {
+    pairs,
+    pagesEach: pages / pairs,
+    aloneCpuSeconds: median(alone),
+    withReaderCpuSeconds: median(read),
+    ratio: median(read.map((seconds, n) => seconds / (alone[n] ?? Number.NaN)))
   }
 }

@@ -1,11 +1,11 @@
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
+import { deepStrictEqual } from "node:assert/strict"
 import { accessSync, constants, mkdirSync, readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { delimiter, join } from "node:path"
 import { type Browser, launch, type Page } from "puppeteer-core"
 
-/** Pages in a browser. */
+/** Pages in a browser: also for scripts, which have no test runner. */
 
 const isExecutable = (path: string): boolean => {
   try {
@@ -78,7 +78,7 @@ export const assertAccessible = async (
     `axe.run(document, { runOnly: ${JSON.stringify(runOnly)}, resultTypes: ["violations"] }).then(({ violations }) =>
       violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html, failureSummary }) => html.slice(0, 200) + " " + failureSummary).join(" | ")))`
   )
-  assert.deepStrictEqual(found, [], what)
+  deepStrictEqual(found, [], what)
 }
 
 /** The folder for pictures of all pages, if the run is to make some. */

@@ -83,7 +83,7 @@ export interface Following {
   waitsFor?: Height | undefined
 }
 
-/** What a follower is told of. */
+/** New blocks for the followers. */
 export interface News {
   /** The blocks just connected, by number, which need not be read again. */
   readonly recent: ReadonlyMap<HeaderId, Connected>

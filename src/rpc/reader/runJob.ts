@@ -102,16 +102,22 @@ const adder = (shown: ShownNames, tipHeight: number, asker: Asker) => {
 /** Records of a history that are shown in one step. */
 const PAGE = 1_000
 
-const scanNames = (
-  { file, list, shown }: ScanJob,
-  asker: Asker
-): Effect.Effect<ReadNames, RpcError | StorageFailure, Scope.Scope> =>
+/** Fixes the state of a file with names, and begins an answer of its records. */
+const beginNames = (file: string, shown: ShownNames, asker: Asker) =>
   Effect.gen(function*() {
     const names = yield* openNamesSnapshot(file)
     yield* asker.begun
     const tipHeight = (yield* names.point(() => names.points.cursor()))?.height ?? 0
     const writer = new RecordsWriter(shown.room)
-    const add = adder(shown, tipHeight, asker)
+    return { names, tipHeight, writer, add: adder(shown, tipHeight, asker) }
+  })
+
+const scanNames = (
+  { file, list, shown }: ScanJob,
+  asker: Asker
+): Effect.Effect<ReadNames, RpcError | StorageFailure, Scope.Scope> =>
+  Effect.gen(function*() {
+    const { add, names, tipHeight, writer } = yield* beginNames(file, shown, asker)
     const found = yield* listNames(
       (options) => Stream.map(scan(names, options), (record) => ({ record, proof: "full" })),
       list,
@@ -129,12 +135,8 @@ const readHistory = (
   asker: Asker
 ): Effect.Effect<ReadNames, RpcError | StorageFailure, Scope.Scope> =>
   Effect.gen(function*() {
-    const names = yield* openNamesSnapshot(file)
-    yield* asker.begun
-    const tipHeight = (yield* names.point(() => names.points.cursor()))?.height ?? 0
+    const { add, names, writer } = yield* beginNames(file, shown, asker)
     const entries = yield* history(names, name)
-    const writer = new RecordsWriter(shown.room)
-    const add = adder(shown, tipHeight, asker)
     for (let from = 0; from < entries.length; from += PAGE) yield* add(writer, entries.slice(from, from + PAGE))
     return yield* writer.end()
   })

@@ -10,18 +10,23 @@ interface NamedOperation extends OperationRow {
   readonly name: Buffer
 }
 
-/**
- * An operation beside the one before it on the same name, as a list: the numbers of both, and the bytes of all columns in
- * one piece. Objects with a buffer for each column would take two thirds of the time of a replay.
- */
-type PackedPair = readonly [
+/** The numbers of an operation: `first` is 1 for a registration, the lengths are bytes. */
+type OperationNumbers = readonly [
   id: number,
   vout: number,
   amount: number,
   first: number,
   valueLength: number,
   addressLength: number,
-  nameLength: number,
+  nameLength: number
+]
+
+/**
+ * An operation beside the one before it on the same name, as a list: the numbers of both, and the bytes of all columns in
+ * one piece. Objects with a buffer for each column would take two thirds of the time of a replay.
+ */
+type PackedPair = readonly [
+  ...operation: OperationNumbers,
   beforeId: number | null,
   beforeVout: number,
   beforeAmount: number,
@@ -36,13 +41,7 @@ const numbersOf = (table: string): string =>
 
 /** The same without the record before. `kept` is 2 for the same owner, plus 1 for the same value. */
 type PackedOperation = readonly [
-  id: number,
-  vout: number,
-  amount: number,
-  first: number,
-  valueLength: number,
-  addressLength: number,
-  nameLength: number,
+  ...operation: OperationNumbers,
   kept: number | null,
   bytes: Buffer
 ]
@@ -103,19 +102,27 @@ class PackedBytes {
   }
 }
 
-const pairOf = (row: PackedPair): LoggedOperation => {
-  const bytes = new PackedBytes(row[13])
+/** The record of a row, whose bytes come first. */
+const recordIn = (
+  [id, vout, amount, first, valueLength, addressLength, nameLength]: PackedPair | PackedOperation,
+  bytes: PackedBytes
+) => {
   // In the order of the bytes.
   const txid = bytes.next(TXID_BYTES)
-  const value = bytes.next(row[4])
-  const address = bytes.next(row[5])
-  const name = bytes.next(row[6])
+  const value = bytes.next(valueLength)
+  const address = bytes.next(addressLength)
+  const name = bytes.next(nameLength)
+  return recordEntryOf({ name, id, vout, amount, first, txid, value, address })
+}
+
+const pairOf = (row: PackedPair): LoggedOperation => {
+  const bytes = new PackedBytes(row[13])
   const id = row[0]
-  const record = recordEntryOf({ name, id, vout: row[1], amount: row[2], first: row[3], txid, value, address })
+  const record = recordIn(row, bytes)
   const beforeId = row[7]
   if (beforeId === null) return { id, kind: operationKind(record, undefined), record, before: undefined }
   const before = recordEntryOf({
-    name,
+    name: record.name,
     id: beforeId,
     vout: row[8],
     amount: row[9],
@@ -130,14 +137,10 @@ const pairOf = (row: PackedPair): LoggedOperation => {
 
 const aloneOf = (row: PackedOperation): LoggedOperation => {
   const bytes = new PackedBytes(row[8])
-  const txid = bytes.next(TXID_BYTES)
-  const value = bytes.next(row[4])
-  const address = bytes.next(row[5])
-  const name = bytes.next(row[6])
+  const record = recordIn(row, bytes)
   if (!bytes.isEnd) throw new WrongRow("a row is longer than its columns")
-  const [id, vout, amount, first] = row
+  const [id] = row
   const kept = row[7]
-  const record = recordEntryOf({ name, id, vout, amount, first, txid, value, address })
   const kind = kindKeeping(record, kept === null ? undefined : { owner: kept >= 2, value: kept % 2 === 1 })
   return { id, kind, record, before: undefined }
 }

@@ -30,6 +30,28 @@ const LARGE = [
   Array.from({ length: 50 }, (_, i) => ({ name: text(`d/${i}`), rand, value: new Uint8Array(1_000).fill(97) }))
 ]
 
+/** Blocks whose events are 16 MB of text. */
+const LONG_BLOCKS = [
+  [],
+  ...Array.from(
+    { length: 4 },
+    (_, i) =>
+      Array.from({ length: 2_000 }, (_, j) => ({ name: text(`d/${i}.${j}`), value: new Uint8Array(1_000).fill(97) }))
+  )
+]
+
+/** A reader of all events that reads nothing: its socket has no listener for data. */
+const silentReader = (port: number) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const socket = connect(port, "127.0.0.1")
+      socket.on("error", () => {})
+      socket.write("GET /events?from=0&valueEncoding=hex HTTP/1.1\r\nHost: localhost\r\n\r\n")
+      return socket.pause()
+    }),
+    (socket) => Effect.sync(() => socket.destroy())
+  )
+
 describe("the readers of events", () => {
   it.live("take a place each, and the next one gets status 503 until a place is free", () =>
     world(LISTS, ({ port }) =>
@@ -107,27 +129,11 @@ describe("the readers of events", () => {
     const dropped: Array<string> = []
     budget.listen(({ action, kind }) => void dropped.push(`${kind} ${action}`))
     return world(
-      [
-        [],
-        ...Array.from({ length: 4 }, (_, i) =>
-          Array.from(
-            { length: 2_000 },
-            (_, j) => ({ name: text(`d/${i}.${j}`), value: new Uint8Array(1_000).fill(97) })
-          ))
-      ],
+      LONG_BLOCKS,
       ({ port }) =>
         Effect.scoped(Effect.gen(function*() {
           let most = 0
-          const sockets = yield* Effect.forEach(Array.from({ length: 8 }), () =>
-            Effect.acquireRelease(
-              Effect.sync(() => {
-                const socket = connect(port, "127.0.0.1")
-                socket.on("error", () => {})
-                socket.write("GET /events?from=0&valueEncoding=hex HTTP/1.1\r\nHost: localhost\r\n\r\n")
-                return socket.pause()
-              }),
-              (socket) => Effect.sync(() => socket.destroy())
-            ))
+          const sockets = yield* Effect.replicateEffect(silentReader(port), 8)
           yield* eventually("a reader is dropped", () => {
             most = Math.max(most, budget.held("rpc_answers"))
             return dropped.length > 0
@@ -145,29 +151,10 @@ describe("the readers of events", () => {
 
   it.live("disconnects a reader that never reads, and goes on with the others", () =>
     world(
-      [
-        [],
-        ...Array.from(
-          { length: 4 },
-          (_, i) =>
-            Array.from(
-              { length: 2_000 },
-              (_, j) => ({ name: text(`d/${i}.${j}`), value: new Uint8Array(1_000).fill(97) })
-            )
-        )
-      ],
+      LONG_BLOCKS,
       ({ port }) =>
         Effect.scoped(Effect.gen(function*() {
-          const silent = yield* Effect.acquireRelease(
-            Effect.sync(() => {
-              const socket = connect(port, "127.0.0.1")
-              socket.on("error", () => {})
-              socket.write("GET /events?from=0&valueEncoding=hex HTTP/1.1\r\nHost: localhost\r\n\r\n")
-              // Without a listener for data, nothing is read.
-              return socket.pause()
-            }),
-            (socket) => Effect.sync(() => socket.destroy())
-          )
+          const silent = yield* silentReader(port)
           const reading = yield* reader(port, "?from=0", LINES)
           yield* eventually("all events", () => reading.length() > 8_000 * 520)
           // A socket that reads nothing learns of the end only when it writes.

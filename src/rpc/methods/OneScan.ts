@@ -26,4 +26,21 @@ export class OneScan {
     if (this.running) this.aborted = true
     return this.running
   }
+
+  /** Does what a call asks for. `status` describes the running search. */
+  act<A, S>(
+    action: string,
+    { start, status }: { readonly start: Effect.Effect<A, RpcError>; readonly status: () => S }
+  ): Effect.Effect<A | S | boolean | null, RpcError> {
+    switch (action) {
+      case "start":
+        return this.alone(start)
+      case "abort":
+        return Effect.sync(() => this.abort())
+      case "status":
+        return Effect.sync(() => this.running ? status() : null)
+      default:
+        return RpcError.invalidParameter(`Invalid action '${action}'`)
+    }
+  }
 }

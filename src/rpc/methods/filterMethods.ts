@@ -192,16 +192,10 @@ export const filterMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | 
         }
         return { from_height: first, to_height: scannedHeight, relevant_blocks: relevant, completed: !scan.aborted }
       })
-      switch (action) {
-        case "start":
-          return scan.alone(start)
-        case "abort":
-          return Effect.succeed(scan.abort())
-        case "status":
-          return Effect.succeed(scan.running ? { progress: scan.progress, current_height: scannedHeight } : null)
-        default:
-          return RpcError.invalidParameter(`Invalid action '${action}'`)
-      }
+      return scan.act(action, {
+        start,
+        status: () => ({ progress: scan.progress, current_height: scannedHeight })
+      })
     }
   })
 

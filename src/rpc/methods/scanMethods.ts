@@ -155,16 +155,7 @@ export const scanMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Ch
             total_amount: new Amount(unspents.reduce((sum, { amount }) => sum + amount.units, 0))
           }
         })
-        switch (action) {
-          case "start":
-            return scan.alone(start)
-          case "abort":
-            return Effect.succeed(scan.abort())
-          case "status":
-            return Effect.succeed(scan.running ? { progress: scan.progress } : null)
-          default:
-            return RpcError.invalidParameter(`Invalid action '${action}'`)
-        }
+        return scan.act(action, { start, status: () => ({ progress: scan.progress }) })
       }
     })
 

@@ -279,8 +279,17 @@ const LAST = [
 /** Examples with files outside the directory of the test. */
 const ELSEWHERE = new Set(["backupwallet", "restorewallet"])
 
-/** Methods that wait: for a block, which no miner makes here, and after words that are not those of the wallet. */
-const WAITING = new Set(["checkrecoverywords", "waitforblock", "waitforblockheight", "waitfornewblock"])
+/**
+ * Methods that wait: for a block, which no miner makes here, after words that are not those of the wallet, and for
+ * tasks of the node, which are due on the clock of the test alone.
+ */
+const WAITING = new Set([
+  "checkrecoverywords",
+  "mockscheduler",
+  "waitforblock",
+  "waitforblockheight",
+  "waitfornewblock"
+])
 
 const whileTimePasses = <A, E>(work: Effect.Effect<A, E>) =>
   Effect.raceFirst(work, Effect.forever(TestClock.adjust("1 second")))
@@ -414,6 +423,9 @@ const HARMLESS = METHODS.filter((name) =>
   !["stop", "invalidateblock", "reconsiderblock", ...LAST, ...ELSEWHERE, ...WAITING].includes(name)
 )
 
+/** Milliseconds for one call of the random ones, so that one that never ends is named. */
+const CALL_LIMIT = 30_000
+
 /** No call ends in a defect or an internal error. */
 const neverBreaks = (callText: Calls["callText"]) => {
   const given = FastCheck.oneof(
@@ -427,10 +439,8 @@ const neverBreaks = (callText: Calls["callText"]) => {
     const text = JSON.stringify(params)
     // Half a surrogate pair is not JSON for our reader: the dispatcher refuses it before a method is called.
     FastCheck.pre(!/\\ud[89a-f]/i.test(text))
-    const refused = await Effect.runPromise(Effect.match(callText(name, text), {
-      onSuccess: () => undefined,
-      onFailure: (error) => error
-    }))
+    const answered = Effect.match(callText(name, text), { onSuccess: () => undefined, onFailure: (error) => error })
+    const refused = await Effect.runPromise(answered, { signal: AbortSignal.timeout(CALL_LIMIT) })
     // As Core: an earlier call may have left a transaction in the mempool.
     if (refused?.message.startsWith("Unable to load UTXO snapshot") === true) return
     assert.notStrictEqual(refused?.code, RPC_CODE.internalError, refused?.message)
@@ -443,7 +453,7 @@ layer(methodNode({ txIndex: true, wallets: true }))("whatever they are given", (
     () =>
       Effect.gen(function*() {
         const { callText } = yield* MethodNode
-        yield* Effect.promise(() => FastCheck.assert(neverBreaks(callText), { numRuns: 2_000 }))
+        yield* Effect.promise(() => FastCheck.assert(neverBreaks(callText), { numRuns: 2_000, endOnFailure: true }))
       }),
     120_000
   )

@@ -13,13 +13,17 @@ import * as NameAnswers from "../../src/light/NameAnswers.ts"
 import * as SyncReporter from "../../src/light/SyncReporter.ts"
 import * as FeeEstimator from "../../src/mempool/fees/FeeEstimator.ts"
 import * as Mempool from "../../src/mempool/Mempool.ts"
+import type { PoolEntry } from "../../src/mempool/PoolEntry.ts"
 import * as NameDb from "../../src/names/NameDb.ts"
 import { encodeAddress } from "../../src/protocol/address.ts"
-import { hash160 } from "../../src/protocol/hash.ts"
+import { hash160, hash256 } from "../../src/protocol/hash.ts"
+import { NAME_TX_VERSION, nameScript } from "../../src/protocol/nameOperation.ts"
 import { networks } from "../../src/protocol/networks.ts"
+import { makeTransaction, outpoint } from "../../src/protocol/transaction.ts"
 import { makeStatusPage } from "../../src/web/statusPage.ts"
 import { chainLayer } from "../../test/support/chainLayer.ts"
 import { noPeers } from "../../test/support/peers.ts"
+import { entryOf, poolWith } from "../../test/support/pool.ts"
 import { countOf } from "./counts.ts"
 import { cpuSecondsOf } from "./cpuTime.ts"
 import { keptNames, nameOf } from "./nameDb.ts"
@@ -28,6 +32,9 @@ import { paints } from "./paint.ts"
 
 /** Requests for a kind of page. */
 const REQUESTS = 200
+
+/** Transactions of the mempool that is shown, each with an operation on a name. */
+const WAITING = 50_000
 
 /** Pages of names that are walked through. */
 const WALKED = 20
@@ -101,6 +108,35 @@ const walked = (handler: PageHandler, first: string) =>
     return summary(times, { bytes: most, cpu: cpuMilliseconds() - before })
   })
 
+/** The operations that wait, as they are after a burst of updates. */
+const waitingOperations = (): ReadonlyArray<PoolEntry> =>
+  Array.from({ length: WAITING }, (_, at) => {
+    const operation = { op: "name_update", name: nameOf(at), value: new Uint8Array(20) } as const
+    const transaction = makeTransaction({
+      version: NAME_TX_VERSION,
+      inputs: [{ prevout: outpoint(hash256(nameOf(at)), 0), scriptSig: new Uint8Array(107), sequence: 0, witness: [] }],
+      outputs: [{ value: 1_000_000, script: nameScript(operation, new Uint8Array(25)) }],
+      lockTime: 0
+    })
+    return entryOf(transaction, { fee: 20_000 + (at * 7919) % 100_000, time: 1_700_000_000 + at })
+  })
+
+/** The pages of a full mempool that changes before each request. */
+const mempoolPages = Effect.gen(function*() {
+  const entries = waitingOperations()
+  const handler = yield* Effect.updateService(makeStatusPage(), Mempool.Mempool, (pool) => {
+    const full = poolWith(pool, entries)
+    const info = full.info()
+    let changes = 0
+    return { ...full, info: () => ({ ...info, changes: changes++ }) }
+  })
+  return {
+    transactions: WAITING,
+    newest: yield* timed(handler, (i) => `/mempool?page=${1 + i % 1_000}`),
+    byFeeRate: yield* timed(handler, (i) => `/mempool?order=rate&names=1&page=${1 + i % 1_000}`)
+  }
+})
+
 /** The pages about names, among many, in this process. */
 export const namePages = async ({ names }: { readonly names: number }): Promise<object> => {
   const filename = await keptNames(names)
@@ -139,7 +175,8 @@ export const namePages = async ({ names }: { readonly names: number }): Promise<
       namesByChange: yield* walked(handler, "/names?order=changed"),
       namesByExpiry: yield* walked(handler, "/names?order=expiring"),
       // No name is an identity: each page reads until its time is over.
-      absentNamespaceByChange: yield* walked(handler, "/names?order=changed&prefix=id%2F")
+      absentNamespaceByChange: yield* walked(handler, "/names?order=changed&prefix=id%2F"),
+      mempool: yield* mempoolPages
     }
   })
   try {

@@ -12,7 +12,7 @@ import { makeStatusPage, startingPage } from "../web/statusPage.ts"
 
 /** The documents on the RPC listener that the settings ask for. */
 
-type Wanted = Pick<Settings, "desk" | "network" | "rest" | "rpc" | "statusPage">
+type Wanted = Pick<Settings, "blocksOnly" | "desk" | "network" | "rest" | "rpc" | "statusPage">
 
 /** The handlers while the node starts. */
 export const layer = (settings: Wanted): Layer.Layer<Pages.Pages, never, Lifecycle> =>
@@ -29,7 +29,8 @@ export const layer = (settings: Wanted): Layer.Layer<Pages.Pages, never, Lifecyc
 
 export const pagesOfNode = (settings: Wanted) =>
   Effect.gen(function*() {
-    const status = settings.statusPage ? [yield* makeStatusPage({ desk: settings.desk !== undefined })] : []
+    const { blocksOnly } = settings
+    const status = settings.statusPage ? [yield* makeStatusPage({ blocksOnly, desk: settings.desk !== undefined })] : []
     const desk = settings.desk === undefined
       ? []
       : [yield* makeDesk({ ...settings.desk, network: settings.network, ownName: settings.rpc.host })]

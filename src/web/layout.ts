@@ -3,7 +3,7 @@ import { version } from "../version.ts"
 import { documents } from "./document.ts"
 import { duration } from "./format.ts"
 import { type Html, html } from "./html.ts"
-import { ACTIVITY, blocksLink, DESK_HOME, HOME, namesLink } from "./links.ts"
+import { ACTIVITY, blocksLink, DESK_HOME, HOME, namesLink, poolLink } from "./links.ts"
 import { PAGE_SCRIPT } from "./script.ts"
 import { STYLE } from "./style.ts"
 
@@ -40,7 +40,12 @@ const baseOf = (at: string | undefined): string => {
   return "../".repeat(path.split("/").length - 2) || HOME
 }
 
-const SECTIONS = [[blocksLink(), "Blocks"], [namesLink(), "Names"], [ACTIVITY, "Activity"]] as const
+const SECTIONS = [
+  [blocksLink(), "Blocks"],
+  [namesLink(), "Names"],
+  [poolLink(), "Mempool"],
+  [ACTIVITY, "Activity"]
+] as const
 
 const section = (at: string | undefined) => ([link, text]: readonly [link: string, text: string]): Html =>
   at?.split("?")[0] === link

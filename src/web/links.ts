@@ -1,6 +1,6 @@
 import { type Bytes, displayHash, toHex } from "../protocol/bytes.ts"
 import { encodeText } from "../protocol/nameText.ts"
-import type { NameList } from "./routes.ts"
+import type { NameList, PoolList } from "./routes.ts"
 
 /**
  * The addresses of the pages, relative to the overview, so that they also work behind a proxy's prefix. A name stands in
@@ -40,6 +40,16 @@ export const nameLink = (name: Bytes, { full = false, page = 1 }: NameLinkOption
 export const nameEventsLink = (name: Bytes): string => `./events?name=${toHex(name)}&nameEncoding=hex`
 
 export const ACTIVITY = "./activity"
+
+/** The list of waiting transactions. */
+export const poolLink = ({ names = false, order = "newest", page = 1 }: Partial<PoolList> = {}): string => {
+  const parts = [
+    order === "newest" ? "" : `order=${order}`,
+    names ? "names=1" : "",
+    page > 1 ? `page=${page}` : ""
+  ].filter((part) => part !== "")
+  return parts.length === 0 ? "./mempool" : `./mempool?${parts.join("&")}`
+}
 
 export const blocksLink = ({ from }: { readonly from?: number | undefined } = {}): string =>
   `./blocks${from === undefined ? "" : `?from=${from}`}`

@@ -3,7 +3,7 @@ import type { BlockSummary } from "./BlockSummaries.ts"
 import { fact } from "./explorer/words.ts"
 import { ago, count, counted, size } from "./format.ts"
 import { type Html, html } from "./html.ts"
-import { nameLink } from "./links.ts"
+import { nameLink, poolLink } from "./links.ts"
 import type { ConfirmedChange, Overview, PendingChange } from "./overviewData.ts"
 import { blockView, shortBlock } from "./places.ts"
 import { listedName, visible } from "./visible.ts"
@@ -58,7 +58,7 @@ ${namesFact(overview)}
 ${
     fact(
       "Mempool",
-      count(mempool.size),
+      html`<a href="${poolLink()}">${count(mempool.size)}</a>`,
       `${mempool.size === 1 ? "transaction" : "transactions"}, ${size(mempool.bytes)}`
     )
   }
@@ -107,7 +107,7 @@ ${
     pending.total + changes.length === 0
       ? html`<p class="empty">No names were registered or updated in the last blocks.</p>`
       : html`<ul class="operations">${pending.newest.map((each) => pendingChange(now, each))}${
-        hidden > 0 && html`<li class="muted">${count(hidden)} more pending</li>`
+        hidden > 0 && html`<li><a href="${poolLink({ names: true })}">${count(hidden)} more pending</a></li>`
       }${changes.map((each) => change(now, each))}</ul>`
   }
 </section>`

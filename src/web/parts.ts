@@ -36,6 +36,12 @@ export const moreView = (
     ? NOTHING
     : html`<nav class="pager" aria-label="${label}"><a rel="next" href="${link}">More</a></nav>`
 
+/** A choice in a list of class `choices`. */
+export const tab = (text: string, { isHere, link }: { readonly link: string; readonly isHere: boolean }): Html =>
+  isHere
+    ? html`<li><a href="${link}" aria-current="true">${text}</a></li>`
+    : html`<li><a href="${link}">${text}</a></li>`
+
 /** A heading with the kind of the page above it, and links beside it. */
 export const headingView = (kind: string, heading: Html, beside: Html = NOTHING): Html =>
   html`<header class="page-head"><div class="name-head"><p class="muted">${kind}</p><h1>${heading}</h1></div>${beside}</header>`

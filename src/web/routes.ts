@@ -19,6 +19,20 @@ export interface NameList {
   readonly after?: string | undefined
 }
 
+/** The order of a list of waiting transactions. */
+export const POOL_ORDERS = ["newest", "rate"] as const
+
+export type WaitingOrder = (typeof POOL_ORDERS)[number]
+
+/** A page of the list of waiting transactions. */
+export interface PoolList {
+  readonly order: WaitingOrder
+  /** Whether only transactions with a name operation are listed. */
+  readonly names: boolean
+  /** From 1 on. */
+  readonly page: number
+}
+
 /** A height, or a hash in wire order. */
 export type BlockPlace = number | Bytes
 
@@ -39,17 +53,18 @@ export type Wanted =
   }
   | { readonly _tag: "Address"; readonly text: string; readonly after?: string }
   | { readonly _tag: "Names"; readonly list: NameList }
+  | { readonly _tag: "Pool"; readonly list: PoolList }
   | { readonly _tag: "Activity" }
   | { readonly _tag: "Wrong"; readonly reason: string }
 
-/** Most pages of a history, a block or a transaction. */
-const MAX_PAGE = 1_000
+/** Most pages of a history, a block, a transaction or the mempool. */
+export const MAX_PAGE = 1_000
 
 const PAGE = /^[1-9][0-9]{0,3}$/
 
 const HEIGHT = /^[0-9]{1,9}$/
 
-const PATH = /^\/(?:blocks|names|activity|(block|tx|address)\/([^/]{1,200}))?$/
+const PATH = /^\/(?:blocks|names|mempool|activity|(block|tx|address)\/([^/]{1,200}))?$/
 
 /** Whether a path, as it was sent, is that of a page. */
 export const isPagePath = (path: string): boolean => PATH.test(path)
@@ -114,6 +129,14 @@ const namesOf = (query: URLSearchParams): Wanted => {
   return { _tag: "Names", list: after === null ? list : { ...list, after } }
 }
 
+const poolOf = (query: URLSearchParams): Wanted => {
+  const given = query.get("order") ?? "newest"
+  const order = POOL_ORDERS.find((each) => each === given)
+  if (order === undefined) return wrong(`Waiting transactions are ordered by ${POOL_ORDERS.join(" or ")}.`)
+  const page = pageOf(query)
+  return page === undefined ? WRONG_PAGE : { _tag: "Pool", list: { order, names: query.get("names") === "1", page } }
+}
+
 const blocksOf = (query: URLSearchParams): Wanted => {
   const from = query.get("from")
   if (from === null) return { _tag: "Blocks", from: undefined }
@@ -140,6 +163,8 @@ export const wanted = ({ path, query }: PageTarget): Wanted => {
       return blocksOf(query)
     case "/names":
       return namesOf(query)
+    case "/mempool":
+      return poolOf(query)
     case "/activity":
       return { _tag: "Activity" }
   }

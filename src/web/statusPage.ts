@@ -56,6 +56,8 @@ export interface StatusPageOptions {
   readonly overviewMs?: number
   /** Whether the node has the desk. */
   readonly desk?: boolean
+  /** Whether the node takes no transactions from peers. */
+  readonly blocksOnly?: boolean
 }
 
 type Services =
@@ -97,14 +99,14 @@ const onlyMeaning = ({ exact, place }: SearchFound): string | undefined => {
 
 /** The status page: the state of the node, and its names, for people. */
 export const makeStatusPage = (
-  { desk = false, overviewMs = OVERVIEW_MS }: StatusPageOptions = {}
+  { blocksOnly = false, desk = false, overviewMs = OVERVIEW_MS }: StatusPageOptions = {}
 ): Effect.Effect<PageHandler, never, Services> =>
   Effect.gen(function*() {
     const chain = yield* Chain
     const gather = yield* makeOverview
     const activity = yield* makeActivity
     const reader = yield* makeNameReader
-    const explorer = yield* makeExplorer
+    const explorer = yield* makeExplorer({ blocksOnly })
     const search = yield* makeSearcher({ ...reader, isTransaction: explorer.isTransaction })
     const alone = yield* Effect.makeSemaphore(1)
     const oneActivity = yield* Effect.makeSemaphore(1)

@@ -28,7 +28,7 @@ h2 { font-size: 1rem; margin-bottom: .6rem; }
 .top, main, .foot { max-width: 72rem; margin: 0 auto; padding: 0 1rem; }
 .top { display: flex; flex-wrap: wrap; align-items: center; gap: .6rem 1rem; padding-top: 1rem; padding-bottom: 1rem; }
 .brand { font-weight: 700; font-size: 1.15rem; color: var(--text); text-decoration: none; }
-.sections { display: flex; gap: .25rem; }
+.sections { display: flex; flex-wrap: wrap; gap: .25rem; }
 .sections a { padding: .3rem .7rem; border-radius: .5rem; color: var(--text); text-decoration: none; font-weight: 500; }
 .sections a:hover { background: var(--line); }
 .sections a[aria-current] { background: var(--busy-back); color: var(--link); }

@@ -1,4 +1,5 @@
 import { Effect, Layer, Stream } from "effect"
+import { entryUsage } from "../../src/mempool/memoryUsage.ts"
 import { Mempool, type MempoolChunk } from "../../src/mempool/Mempool.ts"
 import { DEFAULT_POLICY } from "../../src/mempool/policy/Policy.ts"
 import type { PoolEntry } from "../../src/mempool/PoolEntry.ts"
@@ -31,6 +32,22 @@ export const chunkOf = (...entries: ReadonlyArray<PoolEntry>): MempoolChunk => (
   entries,
   fee: entries.reduce((sum, { modifiedFee }) => sum + modifiedFee, 0),
   weight: entries.reduce((sum, { weight }) => sum + weight, 0)
+})
+
+/** A mempool with other transactions, for pages that show it. */
+export const poolWith = (
+  pool: typeof Mempool.Service,
+  entries: ReadonlyArray<PoolEntry>
+): typeof Mempool.Service => ({
+  ...pool,
+  entries: () => entries,
+  info: () => ({
+    ...pool.info(),
+    size: entries.length,
+    bytes: entries.reduce((sum, { vsize }) => sum + vsize, 0),
+    usage: entries.reduce((sum, { transaction }) => sum + entryUsage(transaction), 0),
+    totalFee: entries.reduce((sum, { fee }) => sum + fee, 0)
+  })
 })
 
 /** A pool that holds the given transactions, and validates nothing: for code that only reads it. */

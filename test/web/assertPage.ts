@@ -18,7 +18,7 @@ const ELEMENTS = new Set(
 const HANDLER = /\s(?:on\w+|style|src|srcdoc|formaction)=/i
 
 const OWN_ADDRESS =
-  /^(?:\?(?:name|hex|q)=[^"<>]*|\.\/(?:(?:blocks|names|activity|events|block\/|tx\/|address\/)[^"<>]*)?|\.\.\/|[^"<>:]*#main|data:image\/svg\+xml,[^"<>]*)$/
+  /^(?:\?(?:name|hex|q)=[^"<>]*|\.\/(?:(?:blocks|names|mempool|activity|events|block\/|tx\/|address\/)[^"<>]*)?|\.\.\/|[^"<>:]*#main|data:image\/svg\+xml,[^"<>]*)$/
 
 /** Checks that a page has only the elements of the pages. */
 export const assertHarmless = (page: Page): void => {

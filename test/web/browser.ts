@@ -94,6 +94,7 @@ const SHOWN: ReadonlyMap<string, number> = new Map([
   ["domain-light", 900],
   ["searchText-dark", 700],
   ["block-dark", 800],
+  ["mempool-light", 850],
   ["activity-light", 850],
   ["desk-names-phone", 900],
   ["desk-confirm-light", 1150]

@@ -138,6 +138,9 @@ layer(methodNode())("on a chain full of names", (it) => {
       assertFine(activity)
       assert.lengthOf(activity.body.match(/It draws this when it has the whole chain/g) ?? [], 3)
       assertFine(yield* get(handler, "/blocks"))
+      const mempool = yield* get(handler, "/mempool")
+      assertFine(mempool)
+      assert.include(mempool.body, "The node has only the last blocks so far")
       assertFine(yield* get(handler, "/?q=589"), 303)
     }))
 
@@ -275,6 +278,16 @@ layer(Layer.fresh(spendableNode))("on a chain that grows", (it) => {
       const activity = yield* get(handler, "/activity")
       assertFine(activity)
       assert.match(activity.body, /<b>1<\/b> <span>transaction, /)
+      const mempool = yield* get(handler, "/mempool?names=1")
+      assertFine(mempool)
+      assert.include(mempool.body, `href="./tx/${displayHash(registration.txid)}"`)
+      assert.notInclude(mempool.body, "<script>alert")
+      assert.include(
+        (yield* get(handler, "/blocks")).body,
+        "<a href=\"./mempool\">1 transaction</a> waits for a block."
+      )
+      assert.include((yield* get(handler, "/")).body, "<dt>Mempool</dt><dd><b><a href=\"./mempool\">1</a></b>")
+      assertFine(yield* get(handler, "/mempool?page=2"), 404)
       yield* mine(registration)
       const { height } = yield* chain.tip
       for (

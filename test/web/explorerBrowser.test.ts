@@ -5,6 +5,7 @@ import { addressOf } from "../../src/protocol/address.ts"
 import { displayHash } from "../../src/protocol/bytes.ts"
 import { eventually } from "../support/eventually.ts"
 import { MethodNode, methodNode } from "../support/methodNode.ts"
+import { entryOf, poolWith } from "../support/pool.ts"
 import {
   assertAccessible,
   chromium,
@@ -61,7 +62,7 @@ it.scoped.skipIf(chromium === undefined)(
   "every page is accessible and fits in light, dark and on a phone, and can be used by search and keyboard",
   () =>
     Effect.gen(function*() {
-      const { chain, names } = yield* MethodNode
+      const { chain, names, pool } = yield* MethodNode
       const record = yield* names.resolve(Buffer.from("d/embermapleb831"))
       const info = yield* chain.headerAt(record.height)
       const block = yield* chain.block(info?.hash ?? assert.fail())
@@ -87,10 +88,14 @@ it.scoped.skipIf(chromium === undefined)(
         names: "/names",
         namesChanged: "/names?order=changed&prefix=d%2F&expired=1",
         namesExpiring: "/names?order=expiring",
+        mempool: "/mempool",
         activity: "/activity",
         wrong: "/block/abc"
       }
-      const handler = yield* statusPageOf([peer(1), peer(2)])
+      const waiting = block.transactions.slice(1).map((transaction, at) =>
+        entryOf(transaction, { fee: 70_000 * (at + 1), time: NOW / 1000 - 400 * (block.transactions.length - at) })
+      )
+      const handler = yield* statusPageOf([peer(1), peer(2)], { pool: poolWith(pool, waiting) })
       yield* eventually(
         "the search index is built",
         Effect.zipRight(

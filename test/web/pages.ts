@@ -74,27 +74,37 @@ export const peer = (id: number, changes: { readonly name?: string; readonly use
 })
 
 export interface PageNode {
+  readonly blocksOnly?: boolean
   /** Whether it answers from the last blocks alone. */
   readonly light?: boolean
   readonly overviewMs?: number
   readonly chain?: TestChain
   readonly names?: typeof NameDb.Service
+  readonly pool?: typeof Mempool.Service
   readonly manager?: typeof PeerManager.Service
 }
 
 /** The pages of the node. The overview is rebuilt for each request. */
 export const pagesOf = (
-  { chain: givenChain, light = false, manager = peerManager(), names: given, overviewMs = 0 }: PageNode = {}
+  {
+    blocksOnly = false,
+    chain: givenChain,
+    light = false,
+    manager = peerManager(),
+    names: given,
+    overviewMs = 0,
+    pool: givenPool
+  }: PageNode = {}
 ) =>
   Effect.gen(function*() {
     const { chain, expiring, fees, indexes, names, pool, status, txIndex } = yield* MethodNode
-    return yield* makeStatusPage({ overviewMs }).pipe(
+    return yield* makeStatusPage({ blocksOnly, overviewMs }).pipe(
       Effect.updateService(NameAnswers, (answers) => light ? { ...answers, fromWindow: () => true } : answers),
       Effect.provide(Layer.provideMerge(wholeAnswers, DataHealth.layer)),
       Effect.provideService(NameDb, given ?? names),
       Effect.provideService(ExpiringNames, expiring),
       Effect.provide(servicesOf(givenChain ?? chain)),
-      Effect.provideService(Mempool, pool),
+      Effect.provideService(Mempool, givenPool ?? pool),
       Effect.provideService(FeeEstimator, fees),
       Effect.provideService(TxIndex, txIndex),
       Effect.provideService(Indexes, indexes),
@@ -104,9 +114,10 @@ export const pagesOf = (
   })
 
 /** The pages of the node, with these peers. */
-export const statusPageOf = (peers: ReadonlyArray<PeerInfo> = []) => {
+export const statusPageOf = (peers: ReadonlyArray<PeerInfo> = [], node: PageNode = {}) => {
   const inbound = peers.filter(({ peer }) => peer.inbound).length
   return pagesOf({
+    ...node,
     manager: peerManager({
       peers: Effect.succeed(peers),
       count: Effect.succeed({ inbound, outbound: peers.length - inbound })

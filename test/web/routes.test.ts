@@ -4,9 +4,9 @@ import { encodeAddress } from "../../src/protocol/address.ts"
 import { displayHash } from "../../src/protocol/bytes.ts"
 import { networks } from "../../src/protocol/networks.ts"
 import { METHODS_OF } from "../../src/rpc/method/rights.ts"
-import { addressLink, blockLink, blocksLink, namesLink, transactionLink } from "../../src/web/links.ts"
+import { addressLink, blockLink, blocksLink, namesLink, poolLink, transactionLink } from "../../src/web/links.ts"
 import { placeMeant } from "../../src/web/placesMeant.ts"
-import { isPagePath, NAME_ORDERS, type Wanted, wanted } from "../../src/web/routes.ts"
+import { isPagePath, NAME_ORDERS, POOL_ORDERS, type Wanted, wanted } from "../../src/web/routes.ts"
 import { methodsShown } from "../../src/web/statusRequest.ts"
 
 const asked = (target: string): Wanted => {
@@ -35,6 +35,8 @@ describe("wanted", () => {
       _tag: "Names",
       list: { order: "changed", prefix: "d/", expired: true, after: "x" }
     }],
+    ["/mempool", { _tag: "Pool", list: { order: "newest", names: false, page: 1 } }],
+    ["/mempool?order=rate&names=1&page=3", { _tag: "Pool", list: { order: "rate", names: true, page: 3 } }],
     ["/activity", { _tag: "Activity" }]
   ])("reads %s", (target, expected) => {
     assert.deepEqual(asked(target), expected)
@@ -50,6 +52,8 @@ describe("wanted", () => {
     `/tx/${displayHash(HASH)}?page=1001`,
     "/blocks?from=x",
     "/names?order=size",
+    "/mempool?order=size",
+    "/mempool?page=0",
     `/names?prefix=${"x".repeat(256)}`
   ])("says what is wrong with %s", (target) => {
     assert.strictEqual(asked(target)._tag, "Wrong")
@@ -58,6 +62,8 @@ describe("wanted", () => {
   it.each([
     ["/", true],
     ["/blocks", true],
+    ["/mempool", true],
+    ["/mempool/", false],
     ["/block/1", true],
     ["/block/", false],
     ["/block/1/2", false],
@@ -85,6 +91,7 @@ describe("methodsShown", () => {
     ["/blocks", ["getblock", "getblockheader"]],
     ["/block/5", ["getblock", "getblockheader"]],
     ["/tx/aa", ["getrawtransaction"]],
+    ["/mempool", ["getmempoolinfo", "getrawmempool"]],
     ["/activity", ["estimatesmartfee", "getblockheader"]]
   ])("a user of %s needs %j, which belong to the right to read", (path, methods) => {
     assert.deepStrictEqual(methodsShown({ query: new URLSearchParams(), path }), methods)
@@ -98,10 +105,11 @@ describe("links", () => {
     height,
     page,
     order: FastCheck.constantFrom(...NAME_ORDERS),
+    poolOrder: FastCheck.constantFrom(...POOL_ORDERS),
     prefix: FastCheck.fullUnicodeString({ maxLength: 60 }),
     after: FastCheck.option(FastCheck.string({ maxLength: 40 }), { nil: undefined }),
     expired: FastCheck.boolean()
-  }, ({ after, expired, hash, height, order, page, prefix }) => {
+  }, ({ after, expired, hash, height, order, page, poolOrder, prefix }) => {
     const block = asked(blockLink(hash, { page }))
     assert.deepEqual(block, { _tag: "Block", place: hash, page })
     assert.deepEqual(asked(blockLink(height)), { _tag: "Block", place: height, page: 1 })
@@ -112,6 +120,8 @@ describe("links", () => {
       block: height,
       page
     })
+    const pool = { order: poolOrder, names: expired, page }
+    assert.deepEqual(asked(poolLink(pool)), { _tag: "Pool", list: pool })
     const names = asked(namesLink({ order, prefix, expired, after }))
     const list = { order, prefix, expired }
     assert.deepEqual(names, { _tag: "Names", list: after === undefined ? list : { ...list, after } })

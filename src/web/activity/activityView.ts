@@ -89,9 +89,10 @@ const poolPoint = ({ from, transactions, vsize }: PoolPart): Point => ({
   text: `${counted(transactions, "transaction")}, ${size(vsize)}`
 })
 
-const pool = ({ pool }: Activity): Chart => {
-  const transactions = pool.reduce((sum, part) => sum + part.transactions, 0)
-  const vsize = pool.reduce((sum, part) => sum + part.vsize, 0)
+/** The mempool by fee rate. */
+export const poolChart = (parts: ReadonlyArray<PoolPart>): Chart => {
+  const transactions = parts.reduce((sum, part) => sum + part.transactions, 0)
+  const vsize = parts.reduce((sum, part) => sum + part.vsize, 0)
   return {
     key: "mempool",
     title: "Mempool by fee rate",
@@ -103,12 +104,13 @@ const pool = ({ pool }: Activity): Chart => {
       ? "The mempool is empty."
       : "Virtual bytes in the mempool by the fee rate of their transactions, in NMC a kvB.",
     columns: ["NMC a kvB", "Transactions"],
-    points: transactions === 0 ? [] : pool.map(poolPoint),
+    points: transactions === 0 ? [] : parts.map(poolPoint),
     form: "bars"
   }
 }
 
 export const activityView = (activity: Activity): Html =>
   html`<h1>Activity</h1><div class="charts">${
-    [blocks, operations, fees, pool, difficulty].map((chart) => chartView(chart(activity)))
+    [blocks(activity), operations(activity), fees(activity), poolChart(activity.pool), difficulty(activity)]
+      .map(chartView)
   }</div>`

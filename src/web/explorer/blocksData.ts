@@ -3,11 +3,12 @@ import { unixTime } from "../../base/clock.ts"
 import { Chain } from "../../chain/Chain.ts"
 import type { HeaderInfo } from "../../chain/index/headerInfo.ts"
 import { NameAnswers } from "../../light/NameAnswers.ts"
+import { Mempool } from "../../mempool/Mempool.ts"
 import { NameDb } from "../../names/NameDb.ts"
 import { firstOperationAt } from "../../names/NameEntry.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 
-/** The data of the list of blocks. It reads headers and names, and no blocks. */
+/** The data of the list of blocks. It reads headers, names and the size of the mempool, and no blocks. */
 
 export interface ListedBlock {
   readonly info: HeaderInfo
@@ -21,6 +22,8 @@ export interface BlockList {
   readonly tipHeight: number
   /** Whether it begins at the tip. */
   readonly newest: boolean
+  /** Transactions that wait for a block. */
+  readonly waiting: number
   /** The highest first. */
   readonly blocks: ReadonlyArray<ListedBlock>
 }
@@ -29,9 +32,10 @@ export const LISTED_BLOCKS = 50
 
 export type BlockLister = (from: number | undefined) => Effect.Effect<BlockList, StorageFailure>
 
-export const makeBlockLister: Effect.Effect<BlockLister, never, Chain | NameAnswers | NameDb> = Effect.gen(
+export const makeBlockLister: Effect.Effect<BlockLister, never, Chain | Mempool | NameAnswers | NameDb> = Effect.gen(
   function*() {
     const chain = yield* Chain
+    const pool = yield* Mempool
     const names = yield* NameDb
     const answers = yield* NameAnswers
     return (from) =>
@@ -59,6 +63,7 @@ export const makeBlockLister: Effect.Effect<BlockLister, never, Chain | NameAnsw
           now,
           tipHeight: tip.height,
           newest: start === tip.height,
+          waiting: pool.info().size,
           blocks: infos.map((info) => ({ info, operations: counts.get(info.height) }))
         }
       })

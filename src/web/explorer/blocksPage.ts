@@ -1,7 +1,7 @@
 import { difficultyOf } from "../../consensus/difficulty.ts"
-import { count, dated } from "../format.ts"
+import { count, counted, dated } from "../format.ts"
 import { type Html, html } from "../html.ts"
-import { blocksLink } from "../links.ts"
+import { blocksLink, poolLink } from "../links.ts"
 import { blockView, shortBlock } from "../places.ts"
 import { type BlockList, LISTED_BLOCKS, type ListedBlock } from "./blocksData.ts"
 import { difficultyText } from "./words.ts"
@@ -18,10 +18,15 @@ const blockRow = (now: number) => ({ info, operations }: ListedBlock): Html =>
 <td class="wide">${shortBlock(info.hash)}</td>
 </tr>`
 
-export const blocksPage = ({ blocks, newest, now, tipHeight }: BlockList): Html => {
+export const blocksPage = ({ blocks, newest, now, tipHeight, waiting }: BlockList): Html => {
   const last = blocks.at(-1)?.info.height ?? 0
   const first = blocks[0]?.info.height ?? 0
-  return html`<h1>Blocks</h1><section id="blocks" class="card" aria-label="Blocks">
+  return html`<h1>Blocks</h1>${
+    newest &&
+    html`<p><a href="${poolLink()}">${counted(waiting, "transaction")}</a> ${
+      waiting === 1 ? "waits" : "wait"
+    } for a block.</p>`
+  }<section id="blocks" class="card" aria-label="Blocks">
 <table><caption class="out">Blocks of the best chain, the newest first</caption>
 <thead><tr><th scope="col">Height</th><th scope="col">Time</th><th scope="col" class="number"><abbr title="Transactions">Tx</abbr></th><th scope="col" class="number"><abbr title="Operations that set names">Names</abbr></th><th scope="col" class="number wide">Difficulty</th><th scope="col" class="wide">Hash</th></tr></thead>
 <tbody>${blocks.map(blockRow(now))}</tbody>

@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import type { Chain } from "../../chain/Chain.ts"
 import type { ChainCoins } from "../../chain/ChainCoins.ts"
 import type { Indexes } from "../../chain/indexes/Indexes.ts"
+import type { SyncStatus } from "../../chain/SyncStatus.ts"
 import type { TxIndex } from "../../chain/TxIndex.ts"
 import type { NameAnswers } from "../../light/NameAnswers.ts"
 import type { Mempool } from "../../mempool/Mempool.ts"
@@ -12,23 +13,25 @@ import type { StorageFailure } from "../../storage/errors.ts"
 import { count } from "../format.ts"
 import { html } from "../html.ts"
 import type { PageContent } from "../layout.ts"
-import { addressLink, blockLink, blocksLink, namesLink, transactionLink } from "../links.ts"
+import { addressLink, blockLink, blocksLink, namesLink, poolLink, transactionLink } from "../links.ts"
 import type { Wanted } from "../routes.ts"
 import { visible } from "../visible.ts"
 import { makeBlockReader } from "./blockData.ts"
 import { blockPage, unknownBlock } from "./blockPage.ts"
 import { makeBlockLister } from "./blocksData.ts"
 import { blocksPage } from "./blocksPage.ts"
+import { makePoolLister, type PoolListerOptions } from "./mempoolData.ts"
+import { mempoolPage } from "./mempoolPage.ts"
 import { makeNameLister } from "./namesData.ts"
 import { addressPage, namesPage } from "./namesPage.ts"
 import { makeTransactionReader, type TransactionReader } from "./transactionData.ts"
 import { missingTransaction, transactionPage } from "./transactionPage.ts"
 
-/** The pages about blocks, transactions, addresses and lists of names. */
+/** The pages about blocks, transactions, waiting ones too, addresses and lists of names. */
 
 export type Explored = Extract<
   Wanted,
-  { readonly _tag: "Block" | "Blocks" | "Transaction" | "Address" | "Names" }
+  { readonly _tag: "Block" | "Blocks" | "Transaction" | "Pool" | "Address" | "Names" }
 >
 
 /** A page without the parts that all pages have. */
@@ -40,95 +43,105 @@ export interface Explorer {
   readonly isTransaction: TransactionReader["isKnown"]
 }
 
-type Services = Chain | ChainCoins | Indexes | Mempool | NameAnswers | NameDb | TxIndex
+type Services = Chain | ChainCoins | Indexes | Mempool | NameAnswers | NameDb | SyncStatus | TxIndex
 
 /** Light pages that are made at the same time; further requests wait. */
 const LIGHT_PAGES = 4
 
-export const makeExplorer: Effect.Effect<Explorer, never, Services> = Effect.gen(function*() {
-  const blockReader = yield* makeBlockReader
-  const lister = yield* makeBlockLister
-  const transactions = yield* makeTransactionReader
-  const names = yield* makeNameLister
-  const few = yield* Effect.makeSemaphore(LIGHT_PAGES)
-  // A page of a large block takes as long as all others together.
-  const one = yield* Effect.makeSemaphore(1)
+export const makeExplorer = (options: PoolListerOptions): Effect.Effect<Explorer, never, Services> =>
+  Effect.gen(function*() {
+    const blockReader = yield* makeBlockReader
+    const lister = yield* makeBlockLister
+    const transactions = yield* makeTransactionReader
+    const names = yield* makeNameLister
+    const waiting = yield* makePoolLister(options)
+    const few = yield* Effect.makeSemaphore(LIGHT_PAGES)
+    // A page of a large block takes as long as all others together.
+    const one = yield* Effect.makeSemaphore(1)
 
-  const block = (wanted: Extract<Explored, { readonly _tag: "Block" }>) =>
-    Effect.map(blockReader(wanted), (found): Explanation | undefined => {
-      if (found === undefined) return undefined
-      const at = blockLink(wanted.place, wanted)
-      return "info" in found
-        ? { status: 200, title: `Block ${count(found.info.height)}`, at, now: found.now, main: blockPage(found) }
-        : { status: 404, title: "Unknown block", at, now: found.now, main: unknownBlock(found) }
-    })
-
-  const transaction = (wanted: Extract<Explored, { readonly _tag: "Transaction" }>) =>
-    Effect.map(transactions.transaction(wanted), (found): Explanation | undefined => {
-      if (found === undefined) return undefined
-      const { now } = found
-      const at = transactionLink(wanted.txid, wanted)
-      if (!("_tag" in found)) {
-        const title = `Transaction ${displayHash(wanted.txid).slice(0, 12)}…`
-        return { status: 200, title, at, now, main: transactionPage(found) }
-      }
-      return {
-        status: found._tag === "Unknown" ? 404 : 200,
-        title: "Unknown transaction",
-        at,
-        now,
-        main: missingTransaction(wanted.txid, found)
-      }
-    })
-
-  const address = (wanted: Extract<Explored, { readonly _tag: "Address" }>) =>
-    Effect.map(names.address(wanted), (found): Explanation => {
-      const { now } = found
-      const at = addressLink(wanted.text, wanted)
-      if (!("error" in found)) return { status: 200, title: "Address", at, now, main: addressPage(found) }
-      const main = html`<section class="card"><h1>Not an address</h1><p>${visible(found.error)}</p></section>`
-      return { status: 404, title: "Not an address", at, now, main }
-    })
-
-  const list = ({ list }: Extract<Explored, { readonly _tag: "Names" }>) =>
-    Effect.map(
-      names.names(list),
-      (found): Explanation => ({
-        status: 200,
-        title: "Names",
-        at: namesLink(list),
-        now: found.now,
-        main: namesPage(found)
+    const block = (wanted: Extract<Explored, { readonly _tag: "Block" }>) =>
+      Effect.map(blockReader(wanted), (found): Explanation | undefined => {
+        if (found === undefined) return undefined
+        const at = blockLink(wanted.place, wanted)
+        return "info" in found
+          ? { status: 200, title: `Block ${count(found.info.height)}`, at, now: found.now, main: blockPage(found) }
+          : { status: 404, title: "Unknown block", at, now: found.now, main: unknownBlock(found) }
       })
-    )
 
-  const blocks = ({ from }: Extract<Explored, { readonly _tag: "Blocks" }>) =>
-    Effect.map(
-      lister(from),
-      (found): Explanation => ({
-        status: 200,
-        title: "Blocks",
-        at: blocksLink({ from }),
-        now: found.now,
-        main: blocksPage(found)
+    const transaction = (wanted: Extract<Explored, { readonly _tag: "Transaction" }>) =>
+      Effect.map(transactions.transaction(wanted), (found): Explanation | undefined => {
+        if (found === undefined) return undefined
+        const { now } = found
+        const at = transactionLink(wanted.txid, wanted)
+        if (!("_tag" in found)) {
+          const title = `Transaction ${displayHash(wanted.txid).slice(0, 12)}…`
+          return { status: 200, title, at, now, main: transactionPage(found) }
+        }
+        return {
+          status: found._tag === "Unknown" ? 404 : 200,
+          title: "Unknown transaction",
+          at,
+          now,
+          main: missingTransaction(wanted.txid, found)
+        }
       })
-    )
 
-  return {
-    isTransaction: transactions.isKnown,
-    page: (wanted) => {
-      switch (wanted._tag) {
-        case "Block":
-          return one.withPermits(1)(block(wanted))
-        case "Transaction":
-          return one.withPermits(1)(transaction(wanted))
-        case "Address":
-          return few.withPermits(1)(address(wanted))
-        case "Names":
-          return few.withPermits(1)(list(wanted))
-        case "Blocks":
-          return few.withPermits(1)(blocks(wanted))
+    const address = (wanted: Extract<Explored, { readonly _tag: "Address" }>) =>
+      Effect.map(names.address(wanted), (found): Explanation => {
+        const { now } = found
+        const at = addressLink(wanted.text, wanted)
+        if (!("error" in found)) return { status: 200, title: "Address", at, now, main: addressPage(found) }
+        const main = html`<section class="card"><h1>Not an address</h1><p>${visible(found.error)}</p></section>`
+        return { status: 404, title: "Not an address", at, now, main }
+      })
+
+    const list = ({ list }: Extract<Explored, { readonly _tag: "Names" }>) =>
+      Effect.map(
+        names.names(list),
+        (found): Explanation => ({
+          status: 200,
+          title: "Names",
+          at: namesLink(list),
+          now: found.now,
+          main: namesPage(found)
+        })
+      )
+
+    const blocks = ({ from }: Extract<Explored, { readonly _tag: "Blocks" }>) =>
+      Effect.map(
+        lister(from),
+        (found): Explanation => ({
+          status: 200,
+          title: "Blocks",
+          at: blocksLink({ from }),
+          now: found.now,
+          main: blocksPage(found)
+        })
+      )
+
+    const pool = ({ list }: Extract<Explored, { readonly _tag: "Pool" }>) =>
+      Effect.map(waiting(list), (found): Explanation | undefined =>
+        found === undefined
+          ? undefined
+          : { status: 200, title: "Mempool", at: poolLink(list), now: found.now, main: mempoolPage(found) })
+
+    return {
+      isTransaction: transactions.isKnown,
+      page: (wanted) => {
+        switch (wanted._tag) {
+          case "Block":
+            return one.withPermits(1)(block(wanted))
+          case "Transaction":
+            return one.withPermits(1)(transaction(wanted))
+          case "Pool":
+            return few.withPermits(1)(pool(wanted))
+          case "Address":
+            return few.withPermits(1)(address(wanted))
+          case "Names":
+            return few.withPermits(1)(list(wanted))
+          case "Blocks":
+            return few.withPermits(1)(blocks(wanted))
+        }
       }
     }
-  }
-})
+  })

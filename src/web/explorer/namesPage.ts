@@ -6,7 +6,7 @@ import { type Html, html } from "../html.ts"
 import { addressLink, nameLink, namesLink } from "../links.ts"
 import type { Moment } from "../nameData.ts"
 import { shortExpiry } from "../nameState.ts"
-import { headingView, moreView, row } from "../parts.ts"
+import { headingView, moreView, row, tab } from "../parts.ts"
 import { blockView } from "../places.ts"
 import type { NameList, NameOrder } from "../routes.ts"
 import { shortValue } from "../valueView.ts"
@@ -48,11 +48,6 @@ const ORDERS: Readonly<Record<NameOrder, string>> = {
 }
 
 const NAMESPACES = [["", "All names"], ["d/", "Domains d/"], ["id/", "Identities id/"]] as const
-
-const tab = (text: string, { isHere, link }: { readonly link: string; readonly isHere: boolean }): Html =>
-  isHere
-    ? html`<li><a href="${link}" aria-current="true">${text}</a></li>`
-    : html`<li><a href="${link}">${text}</a></li>`
 
 /** The order and the namespace are links; only another beginning of names needs a form. */
 const choices = (list: NameList): Html => {

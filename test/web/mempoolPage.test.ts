@@ -1,0 +1,172 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, FastCheck, Layer, TestClock } from "effect"
+import { SyncStatus } from "../../src/chain/SyncStatus.ts"
+import { NameAnswers } from "../../src/light/NameAnswers.ts"
+import { Mempool } from "../../src/mempool/Mempool.ts"
+import { rateOf } from "../../src/mempool/policy/feeRate.ts"
+import type { PoolEntry } from "../../src/mempool/PoolEntry.ts"
+import { displayHash } from "../../src/protocol/bytes.ts"
+import type { NameOperation } from "../../src/protocol/nameOperation.ts"
+import { byFeeRate, makePoolLister } from "../../src/web/explorer/mempoolData.ts"
+import { mempoolPage } from "../../src/web/explorer/mempoolPage.ts"
+import type { PoolList } from "../../src/web/routes.ts"
+import { nameTx, pay, reward } from "../support/mempool.ts"
+import { entryOf, FakePool, poolWith } from "../support/pool.ts"
+
+const text = (value: string): Uint8Array => new TextEncoder().encode(value)
+
+const PAYMENT = pay([reward(1)])
+
+/** A name transaction as the pool holds it. */
+const waiting = (operation: NameOperation, overrides: Partial<PoolEntry> = {}): PoolEntry =>
+  entryOf(nameTx(operation, [reward(2)]), overrides)
+
+const update = (name: string): NameOperation => ({ op: "name_update", name: text(name), value: text("{}") })
+
+const INFO = { maxUsage: 300_000_000, minFeeRate: 12_000 }
+
+interface NodeState {
+  readonly entries?: ReadonlyArray<PoolEntry>
+  readonly light?: boolean
+  readonly loaded?: boolean
+  readonly missing?: boolean
+  readonly blocksOnly?: boolean
+}
+
+const FIRST: PoolList = { order: "newest", names: false, page: 1 }
+
+/** The page of a list on a node; `undefined` behind the last one. */
+const pageOn = (
+  { blocksOnly = false, entries = [], light = false, loaded = true, missing = false }: NodeState,
+  list: Partial<PoolList> = {}
+) =>
+  Effect.gen(function*() {
+    const pool = poolWith(yield* Effect.provide(Mempool, new FakePool().layer), entries)
+    const info = { ...pool.info(), ...INFO, loaded, usage: 1_500 * entries.length }
+    const lister = yield* makePoolLister({ blocksOnly }).pipe(
+      Effect.provideService(Mempool, { ...pool, info: () => info }),
+      Effect.provide([
+        Layer.mock(NameAnswers, {
+          fromWindow: () => light,
+          proofOfAbsence: () => "full",
+          recent: () => undefined
+        }),
+        Layer.mock(SyncStatus, { initialDownload: Effect.succeed(missing) })
+      ])
+    )
+    const found = yield* lister({ ...FIRST, ...list })
+    return found === undefined ? undefined : mempoolPage(found).text
+  })
+
+const rowsOf = (page: string | undefined): ReadonlyArray<string> =>
+  page?.match(/<th scope="row"><a class="hash".*?<\/tr>/gs) ?? []
+
+describe("byFeeRate", () => {
+  const entry = (fee: number, vsize: number): PoolEntry => entryOf(PAYMENT, { fee, vsize })
+
+  it.prop("gives any slice in the order of a stable sort", {
+    given: FastCheck.array(
+      FastCheck.tuple(FastCheck.integer({ min: 0, max: 5_000 }), FastCheck.constantFrom(200, 250))
+    ),
+    from: FastCheck.integer({ min: 0, max: 20 }),
+    length: FastCheck.integer({ min: 0, max: 20 })
+  }, ({ from, given, length }) => {
+    const entries = given.map(([fee, vsize]) => entry(fee, vsize))
+    const sorted = entries.toSorted((a, b) => rateOf(b) - rateOf(a))
+    const to = from + length
+    const slice = byFeeRate(entries, { from, to })
+    assert.isTrue(slice.every((each, at) => each === sorted[from + at]))
+    assert.lengthOf(slice, sorted.slice(from, to).length)
+  })
+
+  it("takes the highest rates as equal, and keeps the order of arrival", () => {
+    const [free, high, highest] = [entry(0, 100), entry(2e15, 1), entry(2.1e15, 1)]
+    assert.deepStrictEqual(byFeeRate([free, high, highest], { from: 0, to: 3 }), [high, highest, free])
+  })
+})
+
+describe("the page of the mempool", () => {
+  it.effect("shows a transaction with its size, fee, fee rate and age, and its name operation with a link", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(1_700_000_000_000)
+      const changing = waiting(update("d/example"), { fee: 50_000, vsize: 250, time: 1_699_999_000 })
+      const page = yield* pageOn({ entries: [changing, entryOf(PAYMENT, { time: 1_699_999_400 })] })
+      const [newest = "", oldest = "", ...more] = rowsOf(page)
+      assert.lengthOf(more, 0)
+      assert.include(newest, "payment")
+      assert.include(newest, "10 min. ago")
+      assert.include(oldest, `href="./tx/${displayHash(changing.transaction.txid)}"`)
+      assert.include(oldest, "updates</span> <a href=\"?name=d%2Fexample\">")
+      assert.include(oldest, "0.0005 NMC</td>")
+      assert.include(oldest, "0.002 NMC</td>")
+      assert.include(oldest, "250 vB")
+      assert.include(oldest, "16 min. ago</time> <span class=\"date\">2023-11-14 21:56 UTC</span>")
+    }))
+
+  it.effect("has the totals: transactions, operations, memory, the minimum fee, and the chart", () =>
+    Effect.gen(function*() {
+      const entries = [
+        entryOf(PAYMENT, { vsize: 1_000 }),
+        waiting({ op: "name_new", commitment: new Uint8Array(20) }, { vsize: 500 }),
+        waiting({ op: "name_firstupdate", name: text("d/a"), rand: new Uint8Array(20), value: text("{}") }),
+        waiting(update("d/b")),
+        waiting(update("d/c"))
+      ]
+      const page = (yield* pageOn({ entries })) ?? ""
+      assert.include(page, "<dt>Transactions</dt><dd><b>5</b>")
+      assert.include(page, "<b>4</b><span>1 to register, 2 to update, 1 to commit</span>")
+      assert.include(page, "<b>7.5 kB</b><span>of 300 MB</span>")
+      assert.include(page, "<b>0.00012 NMC</b><span>a kvB, to be accepted now</span>")
+      assert.include(page, "<b>0.005 NMC</b><span>of all transactions</span>")
+      assert.include(page, "id=\"mempool\" class=\"card chart\"")
+      assert.lengthOf(rowsOf(yield* pageOn({ entries }, { names: true })), 4)
+    }))
+
+  it.effect("goes from page to page in both orders, each transaction once", () =>
+    Effect.gen(function*() {
+      const entries = Array.from({ length: 120 }, (_, at) =>
+        entryOf(PAYMENT, { fee: 1_000 * ((at * 7) % 120), vsize: 100 + at }))
+      for (const order of ["newest", "rate"] as const) {
+        const sizes: Array<string> = []
+        for (const page of [1, 2, 3]) {
+          const rows = rowsOf(yield* pageOn({ entries }, { order, page }))
+          assert.lengthOf(rows, 40)
+          sizes.push(...rows.map((row) =>
+            / (\d+) vB|>(\d+) vB/.exec(row)?.[0] ?? ""
+          ))
+        }
+        assert.strictEqual(new Set(sizes).size, 120, order)
+        assert.isUndefined(yield* pageOn({ entries }, { order, page: 4 }))
+      }
+      const first = (yield* pageOn({ entries }, { order: "rate", names: false })) ?? ""
+      assert.include(first, "href=\"./mempool?order=rate&amp;page=2\"")
+      assert.include(first, "Page 1 of 3")
+    }))
+
+  it.effect("says why it is empty", () =>
+    Effect.gen(function*() {
+      assert.include(yield* pageOn({}), "No transactions wait for a block.")
+      const payments = [entryOf(PAYMENT)]
+      assert.include(yield* pageOn({ entries: payments }, { names: true }), "No name operation waits for a block.")
+      assert.include(yield* pageOn({ missing: true }), "Blocks are missing.")
+      assert.include(yield* pageOn({ loaded: false }), "is loading the transactions")
+      assert.include(yield* pageOn({ blocksOnly: true, entries: payments }), "-blocksonly")
+      const light = yield* pageOn({ light: true })
+      assert.include(light, "The node has only the last blocks so far.")
+      assert.notInclude(light, "<table")
+    }))
+
+  it.effect("escapes names, and stays small with the longest of them", () =>
+    Effect.gen(function*() {
+      const hostile = [
+        update("<script>alert(1)</script>\u202e"),
+        update("\u00fc".repeat(127)),
+        { ...update(""), name: new Uint8Array(255).fill(0xff) }
+      ]
+      const entries = Array.from({ length: 60 }, (_, at) => waiting(hostile[at % 3] ?? update("d/x")))
+      const page = (yield* pageOn({ entries })) ?? ""
+      assert.notInclude(page, "<script>alert")
+      assert.notInclude(page, "\u202e")
+      assert.isBelow(page.length, 60_000)
+    }))
+})

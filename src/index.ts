@@ -18,14 +18,19 @@ export type {
   FindFilter,
   Freshness,
   ListFilter,
+  LiveChange,
+  LiveFilter,
+  LiveType,
   Mode,
   NameChange,
+  NameChanges,
   NameRecord,
   OperationOptions,
   OperationResult,
   RegisterOptions,
   RegistrationProgress,
   ResolveOptions,
+  UnconfirmedChange,
   UpdateOptions
 } from "./client/NameClient.ts"
 export type { ProofLevel } from "./light/proof.ts"

@@ -55,6 +55,9 @@ export type {
   FindFilter,
   Freshness,
   ListFilter,
+  LiveChange,
+  LiveFilter,
+  LiveType,
   Mode,
   NameChange,
   NameRecord,
@@ -62,9 +65,10 @@ export type {
   RegisterOptions,
   RegistrationProgress,
   ResolveOptions,
+  UnconfirmedChange,
   UpdateOptions
 } from "./client/NameClient.ts"
 export type { ProofLevel } from "./light/proof.ts"
 export type { SyncPhase, SyncReport, WindowReport } from "./light/syncReport.ts"
-export type { CallOptions, LogEntry, PromiseClient, PromiseClientConfig } from "./node/promiseClient.ts"
+export type { CallOptions, LogEntry, PromiseChanges, PromiseClient, PromiseClientConfig } from "./node/promiseClient.ts"
 export { version } from "./version.ts"

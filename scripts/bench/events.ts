@@ -10,6 +10,7 @@ import { Budget, MemoryBudget } from "../../src/base/MemoryBudget.ts"
 import { Health } from "../../src/http/health.ts"
 import * as Pages from "../../src/http/Pages.ts"
 import * as RpcServer from "../../src/http/RpcServer.ts"
+import * as LiveEvents from "../../src/mempool/live/LiveEvents.ts"
 import { BEGINNING } from "../../src/names/events/EventCursor.ts"
 import { NameEvents } from "../../src/names/events/NameEvents.ts"
 import * as NameDb from "../../src/names/NameDb.ts"
@@ -88,7 +89,7 @@ export const serve = (chain: BenchChain) =>
     const page = yield* eventsPage.pipe(
       Effect.provideService(NameEvents, events),
       Effect.provideService(NodeOptions, OPTIONS),
-      Effect.provide(NOTHING_WATCHED)
+      Effect.provide([NOTHING_WATCHED, LiveEvents.layerNoMempool])
     )
     yield* Context.get(context, Pages.Pages).install([page])
     return Context.get(context, RpcServer.RpcServer).address.port

@@ -3,7 +3,8 @@ import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type { ProofLevel } from "../light/proof.ts"
 import type { SyncReport } from "../light/syncReport.ts"
-import type { EventKind } from "../names/events/NameEvent.ts"
+import type { DropReason, LiveKind } from "../names/events/LiveEvent.ts"
+import type { EventKind, OperationKind } from "../names/events/NameEvent.ts"
 import type { NetworkName } from "../protocol/networks.ts"
 import type { SearchKey } from "../values/searchable.ts"
 import type { ChangesFailure, ClientFailure, OperationFailure, ReadFailure, ResolveFailure } from "./errors.ts"
@@ -49,9 +50,9 @@ export class NameClient extends Context.Tag("svcd/NameClient")<NameClient, {
    * The changes of names in blocks, the oldest first: from now on, or behind the cursor of a change that was received
    * before. No change is missing and none comes twice, however slow the subscriber is and however often a daemon
    * restarts. Names of blocks that a reorg disconnects come again as `undone`. Fails with `CursorUnusable` if the changes
-   * behind the cursor are not known.
+   * behind the cursor are not known. If `types` has live types, the stream has live changes too.
    */
-  readonly changes: (filter?: ChangeFilter) => Stream.Stream<NameChange, ChangesFailure>
+  readonly changes: NameChanges
   /** The block up to which names are known. */
   readonly freshness: Effect.Effect<Freshness, ReadFailure>
   /**
@@ -207,6 +208,48 @@ export interface ChangeFilter {
   readonly watched?: boolean | undefined
   readonly mine?: boolean | undefined
 }
+
+/** The types of live changes, which a subscriber gets if it asks for them. They have no cursor. */
+export type LiveType = LiveKind
+
+/** As `ChangeFilter`, with live types. If they are the only types, of the changes in blocks only `undone` comes. */
+export interface LiveFilter extends Omit<ChangeFilter, "types"> {
+  readonly types: ReadonlyArray<ChangeType | LiveType>
+}
+
+/** The two forms of `NameClient.changes`. */
+export interface NameChanges {
+  (filter?: ChangeFilter): Stream.Stream<NameChange, ChangesFailure>
+  (filter: LiveFilter): Stream.Stream<NameChange | LiveChange, ChangesFailure>
+}
+
+/** An operation that waits for a block. No miner has to put it into one. */
+export interface UnconfirmedChange {
+  /** The type of the change that it will be in a block. */
+  readonly operation: OperationKind
+  readonly name: string
+  /** As in `NameRecord`. */
+  readonly value: string
+  readonly valueHex?: string
+  /** The owner's address after it; empty if the script has none. */
+  readonly address: string
+  /** 64 hex digits: the change in a block has the same in its record. */
+  readonly txid: string
+}
+
+/**
+ * What happens now, outside of blocks. It is told once and has no cursor: a subscriber that was away begins with
+ * `pending_reset` and all operations that wait.
+ */
+export type LiveChange =
+  /** The operation entered the mempool of the node. The same one may come again. */
+  | UnconfirmedChange & { readonly type: "pending" }
+  /** It left the mempool, and not with a block. */
+  | UnconfirmedChange & { readonly type: "pending_dropped"; readonly reason: DropReason }
+  /** Forget all pending operations. Those that wait now follow. */
+  | { readonly type: "pending_reset" }
+  /** The subscriber has all changes, and names are known up to the tip of the network, whose height it is. */
+  | { readonly type: "synced"; readonly height: number }
 
 /** A change of a name, in a block. */
 export interface NameChange {

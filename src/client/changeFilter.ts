@@ -1,11 +1,12 @@
 import * as Either from "effect/Either"
 import { type EventFilter, isEventKind } from "../names/events/EventFilter.ts"
+import { isLiveKind, LIVE_KINDS, type LiveKind } from "../names/events/LiveEvent.ts"
 import { EVENT_KINDS } from "../names/events/NameEvent.ts"
 import { decodeAddress, scriptOf } from "../protocol/address.ts"
 import { type Bytes, toHex } from "../protocol/bytes.ts"
 import type { Network } from "../protocol/networks.ts"
 import { InvalidRequest } from "./errors.ts"
-import type { ChangeFilter } from "./NameClient.ts"
+import type { ChangeFilter, LiveFilter } from "./NameClient.ts"
 import { nameBytes, namespaceBytes } from "./text.ts"
 
 /** What a subscriber of changes asks for, as bytes. */
@@ -20,6 +21,8 @@ export interface WantedChanges {
   /** The text of a cursor; `undefined`: from now on. */
   readonly from: string | undefined
   readonly filter: EventFilter
+  /** The live types; empty for most. */
+  readonly live: ReadonlySet<LiveKind>
   /** Whether only changes of names of the node's wallets are wanted, or of watched names. */
   readonly mine: boolean
   readonly watched: boolean
@@ -55,7 +58,13 @@ export const withoutSubjects = <W extends Pick<WantedChanges, "mine" | "watched"
   why: string
 ): Read<W> => wanted.mine ? invalid("mine", why) : wanted.watched ? invalid("watched", why) : Either.right(wanted)
 
-export const wantedChanges = (given: ChangeFilter, network: Network): Read<WantedChanges> =>
+/** Fails for live changes, where there are none. */
+export const withoutLive = <W extends Pick<WantedChanges, "live">>(wanted: W, why: string): Read<W> => {
+  const [kind] = wanted.live
+  return kind === undefined ? Either.right(wanted) : invalid("types", `${kind}: ${why}`)
+}
+
+export const wantedChanges = (given: ChangeFilter | LiveFilter, network: Network): Read<WantedChanges> =>
   Either.gen(function*() {
     const bytesOf = (text: string): Read<Bytes> => {
       const decoded = decodeAddress(network, text)
@@ -63,8 +72,11 @@ export const wantedChanges = (given: ChangeFilter, network: Network): Read<Wante
     }
     const from = yield* cursorOf(given.from)
     const types: ReadonlyArray<string> = yield* textsOf("types", given.types)
-    const unknown = types.find((type) => !isEventKind(type))
-    if (unknown !== undefined) yield* invalid("types", `has to be one of ${EVENT_KINDS.join(", ")}`)
+    const live = new Set(types.filter(isLiveKind))
+    const unknown = types.find((type) => !isEventKind(type) && !isLiveKind(type))
+    if (unknown !== undefined) {
+      yield* invalid("types", `has to be one of ${[...EVENT_KINDS, ...LIVE_KINDS].join(", ")}`)
+    }
     const owner = yield* textsOf("owner", given.owner)
     const names = yield* Either.all((yield* textsOf("name", given.name)).map(nameBytes))
     // The empty prefix is that of all names.
@@ -87,8 +99,9 @@ export const wantedChanges = (given: ChangeFilter, network: Network): Read<Wante
         names: some(names),
         prefixes: some(prefixes),
         owners: some(owners),
-        kinds: some(types.filter(isEventKind))
+        kinds: types.length === 0 ? undefined : types.filter(isEventKind)
       },
+      live,
       mine,
       watched,
       query

@@ -10,7 +10,7 @@ import { type Bytes, equal, toHex } from "../protocol/bytes.ts"
 import { printable } from "../protocol/nameText.ts"
 import { networks } from "../protocol/networks.ts"
 import { RPC_CODE } from "../rpc/method/RpcError.ts"
-import { wantedChanges, withoutSubjects } from "./changeFilter.ts"
+import { wantedChanges, withoutLive, withoutSubjects } from "./changeFilter.ts"
 import type { DecodedConfig } from "./config.ts"
 import * as DaemonBlocks from "./daemonBlocks.ts"
 import * as DaemonEvents from "./daemonEvents.ts"
@@ -28,11 +28,14 @@ import {
 } from "./errors.ts"
 import { FOUND_AT_ONCE, pagesOfNames, stillIndexing, wantedNames } from "./findNames.ts"
 import { endWithScope, Lifespan } from "./Lifespan.ts"
+import { changesBy } from "./liveChanges.ts"
 import {
   type ChangeFilter,
   type FindFilter,
   type Freshness,
   type ListFilter,
+  type LiveChange,
+  type LiveFilter,
   type NameChange,
   NameClient,
   type NameRecord,
@@ -232,11 +235,17 @@ export const make = (
 
     const ofEvents = DaemonEvents.make({ rpc, params, report: sync.report })
     const ofBlocks = DaemonBlocks.make({ rpc, params, interval, current })
-    const changes = (filter: ChangeFilter = {}): Stream.Stream<NameChange, ChangesFailure> =>
+    const changes = (
+      filter: ChangeFilter | LiveFilter = {}
+    ): Stream.Stream<NameChange | LiveChange, ChangesFailure> =>
       Stream.unwrap(Effect.map(wantedChanges(filter, params.network), (wanted) =>
         Stream.catchTag(ofEvents(wanted), "NoEvents", ({ from }) =>
-          Stream.unwrap(Effect.map(withoutSubjects(wanted, NO_SUBJECTS), () =>
-            ofBlocks({ ...wanted, from }))))))
+          Stream.unwrap(Effect.map(
+            Either.flatMap(withoutSubjects(wanted, NO_SUBJECTS), () =>
+              withoutLive(wanted, NO_SUBJECTS)),
+            () =>
+              ofBlocks({ ...wanted, from })
+          )))))
     const operations = DaemonOperations.make({ rpc, lifespan, scope, interval })
 
     yield* endWithScope(lifespan)
@@ -261,7 +270,7 @@ export const make = (
           )
         ),
       findNames: (filter) => lifespan.stream(findNames(filter)),
-      changes: (filter) => lifespan.stream(changes(filter)),
+      changes: changesBy((filter) => lifespan.stream(changes(filter))),
       freshness: lifespan.during(Effect.map(sync.report, freshnessOf)),
       progress: lifespan.stream(progressOf(source)),
       ready: (level = requireProof ?? "work") => lifespan.during(readyOf(source, level)),

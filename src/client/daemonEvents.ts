@@ -13,7 +13,8 @@ import { eventFeed, type FeedLine } from "../rpc/eventFeed.ts"
 import type { WantedChanges } from "./changeFilter.ts"
 import type { DaemonRpc } from "./DaemonRpc.ts"
 import { type DaemonFailure, DaemonRefused } from "./errors.ts"
-import type { Freshness, NameChange, NameRecord } from "./NameClient.ts"
+import { liveChangesIn, shownAddress } from "./liveChanges.ts"
+import type { Freshness, LiveChange, NameChange, NameRecord } from "./NameClient.ts"
 import { type FixedPart, recordAt, valueText } from "./record.ts"
 
 /** Changes of names from the events of svcd (docs/events.md), over connections that go on behind the last change. */
@@ -48,9 +49,6 @@ const nameOf = (hex: unknown): string | undefined => {
   return bytes === undefined ? undefined : encodeText(bytes, "utf8")
 }
 
-/** The placeholder for the address of a script that has none. */
-const NO_ADDRESS = /^<.*>$/
-
 /** `undefined` if the members are not those of a record, or the name is no text. */
 const fixedOf = (record: unknown): FixedPart | undefined => {
   if (!isObject(record)) return undefined
@@ -58,7 +56,7 @@ const fixedOf = (record: unknown): FixedPart | undefined => {
   const [name, value] = [nameOf(hexName), hexText(hexValue) ? fromHex(hexValue) : undefined]
   if (name === undefined || value === undefined || typeof address !== "string") return undefined
   if (typeof txid !== "string" || !height(at)) return undefined
-  return { name, ...valueText(value), address: NO_ADDRESS.test(address) ? "" : address, txid, height: at }
+  return { name, ...valueText(value), address: shownAddress(address), txid, height: at }
 }
 
 const KINDS: ReadonlySet<string> = new Set<EventKind>([...OPERATION_KINDS, "expired", "expiring"])
@@ -69,7 +67,8 @@ const isNamed = (type: unknown): type is Exclude<EventKind, "undone"> => typeof 
 export const changesIn = (
   { cursor, event }: Pick<FeedLine, "cursor" | "event">,
   record: (fixed: FixedPart, height: number) => NameRecord
-): ReadonlyArray<NameChange> | undefined => {
+): ReadonlyArray<NameChange | LiveChange> | undefined => {
+  if (cursor === undefined) return liveChangesIn(event)
   const { before, blocks, hash, height: at, name, names, record: now, type } = event
   if (type === "position") return []
   if (!height(at) || typeof hash !== "string") return undefined
@@ -161,7 +160,7 @@ export const eventsOf = ({ from, query, rpc }: EventsOf): Stream.Stream<FeedLine
 export const make = ({ params, report, rpc }: DaemonEventsParts) =>
 (
   { from, query }: WantedChanges
-): Stream.Stream<NameChange, EventsFailure> => {
+): Stream.Stream<NameChange | LiveChange, EventsFailure> => {
   let known: { readonly at: number; readonly says: SyncReport } | undefined
   /** The daemon as of the last second. While it does not answer, nothing is synced. */
   const lately = Effect.gen(function*() {

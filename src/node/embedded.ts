@@ -13,6 +13,7 @@ import { SyncStatus } from "../chain/SyncStatus.ts"
 import type { DecodedConfig, EmbeddedConfig } from "../client/config.ts"
 import { type ClientFailure, InternalError, InvalidConfig, type OpenFailure } from "../client/errors.ts"
 import { endWithScope, Lifespan } from "../client/Lifespan.ts"
+import { changesBy } from "../client/liveChanges.ts"
 import { NameClient } from "../client/NameClient.ts"
 import { progressOf, readyOf, REPORT_INTERVAL } from "../client/readiness.ts"
 import * as DataDirectory from "../config/DataDirectory.ts"
@@ -166,7 +167,7 @@ const make = (config: DecodedConfig, settings: Settings) =>
       resolveName: (name, options) => Effect.suspend(() => lifespan.reason() ?? names.resolveName(name, options)),
       listNames: (filter) => lifespan.during(names.listNames(filter)),
       findNames: (filter) => lifespan.stream(names.findNames(filter)),
-      changes: (filter) => lifespan.stream(names.changes(filter)),
+      changes: changesBy((filter) => lifespan.stream(names.changes(filter))),
       freshness: lifespan.guard(names.freshness),
       progress: lifespan.stream(progressOf(source)),
       ready: (level = requireProof ?? "work") => lifespan.during(readyOf(source, level)),

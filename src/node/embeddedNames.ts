@@ -5,15 +5,18 @@ import * as Stream from "effect/Stream"
 import { concerning, ExpiringNames } from "../alerts/ExpiringNames.ts"
 import { Chain } from "../chain/Chain.ts"
 import { makeAnswering } from "../client/answering.ts"
-import { wantedChanges } from "../client/changeFilter.ts"
+import { wantedChanges, withoutLive } from "../client/changeFilter.ts"
 import { changesOf } from "../client/changes.ts"
 import { type ChangesFailure, InvalidRequest, type ReadFailure, type ResolveFailure } from "../client/errors.ts"
 import { FOUND_AT_ONCE, pagesOfNames, stillIndexing, wantedNames } from "../client/findNames.ts"
+import { liveChangesOf } from "../client/liveChanges.ts"
 import type {
   ChangeFilter,
   FindFilter,
   Freshness,
   ListFilter,
+  LiveChange,
+  LiveFilter,
   NameChange,
   NameRecord,
   ResolveOptions
@@ -25,8 +28,10 @@ import { isExpired } from "../consensus/expiry.ts"
 import type { NameAnswer, NameAnswers } from "../light/NameAnswers.ts"
 import type { ProofLevel } from "../light/proof.ts"
 import type { SyncReport } from "../light/syncReport.ts"
+import { followLive, type LiveStep } from "../mempool/live/followLive.ts"
+import { LiveEvents } from "../mempool/live/LiveEvents.ts"
 import { filtered, wantsNotices } from "../names/events/EventFilter.ts"
-import { NameEvents } from "../names/events/NameEvents.ts"
+import { type EventFailure, type EventPage, NameEvents } from "../names/events/NameEvents.ts"
 import { NameDb } from "../names/NameDb.ts"
 import type { NameQuery } from "../names/search/nameQuery.ts"
 import { type Bytes, EMPTY } from "../protocol/bytes.ts"
@@ -53,6 +58,7 @@ export const make = ({ answers, report, requireProof }: EmbeddedNamesParts) =>
   Effect.gen(function*() {
     const { params } = yield* Chain
     const events = yield* NameEvents
+    const moments = yield* LiveEvents
     const subjects = yield* ExpiringNames
     const names = yield* NameDb
 
@@ -162,28 +168,41 @@ export const make = ({ answers, report, requireProof }: EmbeddedNamesParts) =>
       }))
 
     /** While a window answers, the log is that of the chain behind it, which connects blocks of long ago. */
-    const changes = (given: ChangeFilter = {}): Stream.Stream<NameChange, ChangesFailure> =>
-      Stream.unwrap(Effect.gen(function*() {
+    const changes = (
+      given: ChangeFilter | LiveFilter = {}
+    ): Stream.Stream<NameChange | LiveChange, ChangesFailure> =>
+      Stream.unwrapScoped(Effect.gen(function*() {
         const wanted = yield* wantedChanges(given, params.network)
+        const refusal = moments.refusal()
+        if (refusal !== undefined) yield* withoutLive(wanted, refusal)
         const filter = concerning(wanted.filter, wanted, subjects)
-        const begin = wanted.from === undefined ? yield* events.now : yield* events.cursor(wanted.from)
-        return events.follow(begin, { notices: wantsNotices(wanted.filter) }).pipe(
-          Stream.mapConcatEffect((page) =>
-            Effect.map(answers.fromWindow() ? Effect.succeed(false) : answers.complete, (complete) => {
-              const asOf = (height: Height): Freshness => ({
-                height,
-                synced: complete && height >= page.height,
-                proof: "full"
-              })
-              return page.events.flatMap((event) => {
-                const told = filtered(filter, event)
-                return told === undefined || told.type === "block" ? [] : changesOf({ params, asOf }, told)
-              })
+        const from = wanted.from === undefined ? yield* events.now : yield* events.cursor(wanted.from)
+        const options = { notices: wantsNotices(wanted.filter) }
+
+        const changesIn = (page: EventPage): Effect.Effect<ReadonlyArray<NameChange>, StorageFailure> =>
+          Effect.map(answers.fromWindow() ? Effect.succeed(false) : answers.complete, (complete) => {
+            const asOf = (height: Height): Freshness => ({
+              height,
+              synced: complete && height >= page.height,
+              proof: "full"
             })
-          )
-        )
+            return page.events.flatMap((event) => {
+              const told = filtered(filter, event)
+              return told === undefined || told.type === "block" ? [] : changesOf({ params, asOf }, told)
+            })
+          })
+
+        const pages: Stream.Stream<LiveStep, EventFailure> = wanted.live.size === 0
+          ? Stream.map(events.follow(from, options), (page) => ({ page, live: [] }))
+          : followLive(events, yield* moments.open({ kinds: wanted.live, filter }), { from, options })
+        return Stream.mapConcatEffect(pages, ({ live, page }) =>
+          Effect.map(page === undefined ? Effect.succeed([]) : changesIn(page), (changes) => [
+            ...changes,
+            ...live.flatMap((event) => liveChangesOf(params.network, event))
+          ]))
       }))
 
-    const freshness = Effect.flatMap(report, ({ proof }) => freshnessFor(proof))
+    const freshness = Effect.flatMap(report, ({ proof }) =>
+      freshnessFor(proof))
     return { resolveName, listNames, findNames, changes, freshness }
   })

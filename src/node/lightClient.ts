@@ -5,7 +5,7 @@ import * as Stream from "effect/Stream"
 import * as Scheduler from "../base/Scheduler.ts"
 import { withoutSpan } from "../base/spans.ts"
 import { makeAnswering } from "../client/answering.ts"
-import { wantedChanges, withoutSubjects } from "../client/changeFilter.ts"
+import { wantedChanges, withoutLive, withoutSubjects } from "../client/changeFilter.ts"
 import {
   type ChangesFailure,
   InternalError,
@@ -20,6 +20,7 @@ import {
   type FindFilter,
   type Freshness,
   type ListFilter,
+  type LiveFilter,
   type NameChange,
   NameClient,
   type NameRecord,
@@ -135,10 +136,11 @@ const makeNames = ({ light, report, requireProof }: LightNames) => {
     }))
 
   const inBlocks = LightChanges.make(light)
-  const changes = (filter: ChangeFilter = {}): Stream.Stream<NameChange, ChangesFailure> =>
+  const changes = (filter: ChangeFilter | LiveFilter = {}): Stream.Stream<NameChange, ChangesFailure> =>
     Stream.unwrap(
       wantedChanges(filter, params.network).pipe(
         Either.flatMap((wanted) => withoutSubjects(wanted, NO_SUBJECTS)),
+        Either.flatMap((wanted) => withoutLive(wanted, NO_MEMPOOL)),
         Effect.map(inBlocks)
       )
     )
@@ -147,6 +149,8 @@ const makeNames = ({ light, report, requireProof }: LightNames) => {
 }
 
 const NO_SUBJECTS = "a light client has neither a wallet nor a watch list"
+
+const NO_MEMPOOL = "a light client has only what is in blocks: its ready and progress say when it has caught up"
 
 /** Wallet operations need coins, and so the whole chain. */
 const NEEDS_FULL = "a light client has no wallet: open the directory with sync: \"full\""

@@ -31,6 +31,7 @@ import { LightPart } from "../light/LightPart.ts"
 import * as NameAnswers from "../light/NameAnswers.ts"
 import * as SyncReporter from "../light/SyncReporter.ts"
 import * as FeeEstimator from "../mempool/fees/FeeEstimator.ts"
+import * as LiveEvents from "../mempool/live/LiveEvents.ts"
 import * as Mempool from "../mempool/Mempool.ts"
 import * as Miner from "../mempool/mining/Miner.ts"
 import type { BlockLimits } from "../mempool/mining/selectChunks.ts"
@@ -202,7 +203,7 @@ const stores = (settings: Settings, tell: Tell) =>
       Layer.provideMerge(status),
       Layer.provideMerge(chain)
     )
-    const stored = SyncReporter.layer.pipe(
+    const stored = Layer.merge(SyncReporter.layer, LiveEvents.layer).pipe(
       Layer.provideMerge(NameAnswers.layer()),
       Layer.provideMerge(NameEvents.layer),
       Layer.provideMerge(LightStart.layer(settings)),

@@ -14,6 +14,8 @@ import {
   type FindFilter,
   type Freshness,
   type ListFilter,
+  type LiveChange,
+  type LiveFilter,
   type NameChange,
   NameClient,
   type NameRecord,
@@ -48,6 +50,12 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+/** The two forms of `changes`. */
+export interface PromiseChanges {
+  (filter?: ChangeFilter & CallOptions): AsyncIterableIterator<NameChange>
+  (filter: LiveFilter & CallOptions): AsyncIterableIterator<NameChange | LiveChange>
+}
+
 /** Names, by promises. Rejections are the errors of `svcd/promise`, each an `Error` with a `_tag`. */
 export interface PromiseClient extends AsyncDisposable {
   /** The source of the answers. */
@@ -77,10 +85,10 @@ export interface PromiseClient extends AsyncDisposable {
    */
   readonly findNames: (filter: FindFilter & CallOptions) => AsyncIterableIterator<NameRecord>
   /**
-   * Changes of names in blocks, from now on or behind a cursor. The loop ends with `break`, with the signal, or with the
-   * client.
+   * Changes of names in blocks, from now on or behind a cursor, and live changes for a filter with live types. The loop ends
+   * with `break`, with the signal, or with the client.
    */
-  readonly changes: (filter?: ChangeFilter & CallOptions) => AsyncIterableIterator<NameChange>
+  readonly changes: PromiseChanges
   /** The height and sync state of the names. */
   readonly freshness: (options?: CallOptions) => Promise<Freshness>
   /** How far the node is: at once, then whenever that changes. The loop ends when there is nothing to wait for. */
@@ -242,6 +250,12 @@ export const open = async (
     )
   }
 
+  function changes(filter?: ChangeFilter & CallOptions): AsyncIterableIterator<NameChange>
+  function changes(filter: LiveFilter & CallOptions): AsyncIterableIterator<NameChange | LiveChange>
+  function changes({ signal, types, ...filter }: (LiveFilter | ChangeFilter) & CallOptions = {}) {
+    return iterateUntil(types === undefined ? client.changes(filter) : client.changes({ types, ...filter }), signal)
+  }
+
   return {
     mode: client.mode,
     resolveName: (name, options) => run(client.resolveName(name, options ?? undefined), options?.signal),
@@ -249,7 +263,7 @@ export const open = async (
     updateName: (name, value, options) => run(client.updateName(name, value, options ?? {}), options?.signal),
     listNames: (filter) => run(client.listNames(filter ?? undefined), filter?.signal),
     findNames: ({ signal, ...filter }) => iterateUntil(client.findNames(filter), signal),
-    changes: ({ signal, ...filter } = {}) => iterateUntil(client.changes(filter), signal),
+    changes,
     progress: ({ signal } = {}) => iterateUntil(client.progress, signal),
     ready: (level, options) => run(client.ready(level ?? undefined), options?.signal),
     freshness: (options) => run(client.freshness, options?.signal),

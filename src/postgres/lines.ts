@@ -48,7 +48,8 @@ export class BlockCollector {
   /** What follows from a line: often nothing. `undefined`: it is no line of svcd. */
   take({ cursor, event }: FeedLine): ReadonlyArray<ExportStep> | undefined {
     const { type } = event
-    if (type === "position") return NOTHING
+    // Without a cursor it is in no block.
+    if (type === "position" || cursor === undefined) return NOTHING
     const place = readCursorText(cursor)
     if (place === undefined) return undefined
     if (isKind(type)) return this.operation(type, event, place) ? NOTHING : undefined

@@ -5,10 +5,10 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { wantedChanges } from "../client/changeFilter.ts"
+import { wantedChanges, withoutLive } from "../client/changeFilter.ts"
 import { changesOf } from "../client/changes.ts"
 import type { ChangesFailure, DatabaseUnavailable } from "../client/errors.ts"
-import type { ChangeFilter, Freshness, NameChange } from "../client/NameClient.ts"
+import type { ChangeFilter, Freshness, LiveFilter, NameChange } from "../client/NameClient.ts"
 import type { SyncReport } from "../light/syncReport.ts"
 import { CursorUnusable } from "../names/errors.ts"
 import { BEGINNING, cursorText, type EventCursor, readCursorText } from "../names/events/EventCursor.ts"
@@ -34,6 +34,8 @@ export interface PgChangesParts {
  * them can break unnoticed; so they only make changes come earlier.
  */
 const INTERVAL = 1_000
+
+const NO_MEMPOOL = "an export has only what is in blocks: ask a client over the daemon"
 
 /** Completes for all waiting subscribers when the tables change. */
 const newsOf = ({ client, events, read, schema }: PgChangesParts) =>
@@ -77,7 +79,11 @@ const newsOf = ({ client, events, read, schema }: PgChangesParts) =>
 
 export const pgChanges = (
   parts: PgChangesParts
-): Effect.Effect<(filter?: ChangeFilter) => Stream.Stream<NameChange, ChangesFailure>, never, Scope.Scope> =>
+): Effect.Effect<
+  (filter?: ChangeFilter | LiveFilter) => Stream.Stream<NameChange, ChangesFailure>,
+  never,
+  Scope.Scope
+> =>
   Effect.map(newsOf(parts), ({ news }) => {
     const { events, read, report } = parts
     const { params } = events
@@ -108,6 +114,7 @@ export const pgChanges = (
     return (filter = {}) =>
       Stream.unwrap(Effect.gen(function*() {
         const wanted = yield* wantedChanges(filter, params.network)
+        yield* withoutLive(wanted, NO_MEMPOOL)
         const begin = yield* beginOf(wanted.from)
         return follow(begin, wantsNotices(wanted.filter)).pipe(
           Stream.mapConcatEffect((page) =>

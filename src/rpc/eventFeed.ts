@@ -16,8 +16,8 @@ import type { RpcUnreachable } from "./RpcClient.ts"
 
 /** A line of the daemon. */
 export interface FeedLine {
-  /** The place behind the event. */
-  readonly cursor: string
+  /** The place behind the event; `undefined` for an event of the moment, which has none. */
+  readonly cursor: string | undefined
   /** Not checked: the daemon may be any program. */
   readonly event: Readonly<Record<string, unknown>>
   readonly text: string
@@ -40,13 +40,14 @@ const LONGEST_PAUSE = 5_000
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** `undefined` for a line without a cursor: a report that the stream cannot go on, or no line of a daemon. */
+/** `undefined` for a report that the stream cannot go on, and for no line of a daemon. */
 const readLine = (text: string): FeedLine | undefined => {
   try {
     const event: unknown = JSON.parse(text)
     if (!isObject(event)) return undefined
-    const { cursor } = event
-    return typeof cursor === "string" ? { cursor, event, text } : undefined
+    const { cursor, type } = event
+    if (typeof cursor === "string") return { cursor, event, text }
+    return typeof type === "string" && type !== "error" ? { cursor: undefined, event, text } : undefined
   } catch {
     return undefined
   }
@@ -120,10 +121,10 @@ export const eventFeed = <E>(
             if (line !== undefined) found.push(line)
           }
         }
-        const last = found.at(-1)
-        if (last === undefined) continue
+        if (found.length === 0) continue
+        const last = found.findLast(({ cursor }) => cursor !== undefined)
         // Not 0: a daemon that ends each connection after its first line must not be called without a pause.
-        place = { cursor: last.cursor, attempts: 1, isKnown: true }
+        place = { cursor: last?.cursor ?? place.cursor, attempts: 1, isKnown: true }
         return Chunk.unsafeFromArray(found)
       }
     })

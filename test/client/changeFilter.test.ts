@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Either } from "effect"
-import { wantedChanges, withoutSubjects } from "../../src/client/changeFilter.ts"
+import { wantedChanges, withoutLive, withoutSubjects } from "../../src/client/changeFilter.ts"
 import { regtest } from "../../src/protocol/networks.ts"
 
 describe("wantedChanges", () => {
@@ -10,6 +10,21 @@ describe("wantedChanges", () => {
     assert.deepStrictEqual([query.get("mine"), query.get("watched")], ["1", "1"])
     const plain = Either.getOrThrow(wantedChanges({ mine: false }, regtest))
     assert.isFalse(plain.query.has("mine") || plain.query.has("watched"))
+  })
+})
+
+describe("live types", () => {
+  it("are no kinds of blocks, and leave none if they are alone", () => {
+    const both = Either.getOrThrow(wantedChanges({ types: ["updated", "pending", "synced"] }, regtest))
+    assert.deepStrictEqual([both.filter.kinds, [...both.live]], [["updated"], ["pending", "synced"]])
+    assert.strictEqual(both.query.get("types"), "updated,pending,synced")
+    const alone = Either.getOrThrow(wantedChanges({ types: ["pending"] }, regtest))
+    assert.deepStrictEqual(alone.filter.kinds, [])
+    const none = Either.getOrThrow(wantedChanges({ types: [] }, regtest))
+    assert.deepStrictEqual([none.filter.kinds, none.live.size], [undefined, 0])
+    const refused = Either.flip(withoutLive(both, "there is no mempool"))
+    assert.include(Either.getOrThrow(refused).message, "types: pending: there is no mempool")
+    assert.isTrue(Either.isRight(withoutLive(none, "there is no mempool")))
   })
 })
 

@@ -4,6 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 import { decodeConfig } from "../../src/client/config.ts"
 import { make } from "../../src/client/daemonClient.ts"
 import { changesIn } from "../../src/client/daemonEvents.ts"
+import { liveChangesIn } from "../../src/client/liveChanges.ts"
 import type { ChangeFilter, NameChange } from "../../src/client/NameClient.ts"
 import { recordAt } from "../../src/client/record.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
@@ -208,7 +209,8 @@ describe("changes over the events of a daemon", () => {
       const read = (event: Record<string, unknown>) =>
         changesIn({ cursor: "c", event }, (fixed, height) =>
           recordAt(fixed, { height, synced: false, proof: "work" }, regtestParams))
-      assert.strictEqual(read(good)?.[0]?.name, "d/a")
+      const [change] = read(good) ?? []
+      assert.deepInclude(change, { type: "updated", name: "d/a" })
       assert.deepStrictEqual(read({ type: "position" }), [])
       // A name that is not UTF-8 is no name for an application.
       assert.deepStrictEqual(read({ ...good, name: "ff", record: { ...record, name: "ff" } }), [])
@@ -219,6 +221,23 @@ describe("changes over the events of a daemon", () => {
         }]
       ) {
         assert.strictEqual(read({ ...good, ...wrong }), undefined, JSON.stringify(wrong))
+      }
+      const operation = { operation: "renewed", name: "642f61", value: "ff", address: "<nonstandard>", txid: "00" }
+      const waiting = { ...operation, type: "pending" }
+      const now = (event: Record<string, unknown>) =>
+        liveChangesIn(event)
+      assert.deepStrictEqual(now(waiting), [
+        { type: "pending", operation: "renewed", name: "d/a", value: "\ufffd", valueHex: "ff", address: "", txid: "00" }
+      ])
+      assert.deepStrictEqual(now({ ...waiting, name: "ff" }), [])
+      assert.deepStrictEqual(now({ type: "synced", height: 7 }), [{ type: "synced", height: 7 }])
+      for (
+        const wrong of [{ type: "born" }, { operation: "expired" }, { txid: 1 }, { value: "x" }, {
+          type: "pending_dropped",
+          reason: "boredom"
+        }, { type: "synced", height: "7" }]
+      ) {
+        assert.strictEqual(now({ ...waiting, ...wrong }), undefined, JSON.stringify(wrong))
       }
     }))
 })

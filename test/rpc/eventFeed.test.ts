@@ -42,7 +42,7 @@ describe("the feed of events", () => {
         [[line("3")]],
         "gone"
       ])
-      const seen: Array<string> = []
+      const seen: Array<string | undefined> = []
       const feed = eventFeed({ from: "0", mayPass, open: fake.open, firstPause: 1 })
       const failure = yield* Effect.flip(
         Stream.runForEach(feed, ({ cursor }) => Effect.sync(() => void seen.push(cursor)))
@@ -51,6 +51,17 @@ describe("the feed of events", () => {
       assert.deepStrictEqual(seen, ["1", "2", "3"])
       assert.deepStrictEqual(fake.opened.map(({ from }) => from), ["0", "2", "2", "3"])
       assert.strictEqual(fake.isOpen(), 0)
+    }))
+
+  it.live("has events of the moment, which do not move its place", () =>
+    Effect.gen(function*() {
+      const now = (type: string) => JSON.stringify({ type })
+      const fake = daemon([[[line("1"), now("pending")]], [[now("synced"), line("2")], [now("pending_reset")]], "gone"])
+      const seen: Array<unknown> = []
+      const feed = eventFeed({ from: "0", mayPass, open: fake.open, firstPause: 1 })
+      yield* Effect.flip(Stream.runForEach(feed, ({ event }) => Effect.sync(() => void seen.push(event["type"]))))
+      assert.deepStrictEqual(seen, ["updated", "pending", "synced", "updated", "pending_reset"])
+      assert.deepStrictEqual(fake.opened.map(({ from }) => from), ["0", "1", "2"])
     }))
 
   it.effect("fails at once if the first connection cannot be made", () =>

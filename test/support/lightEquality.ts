@@ -11,6 +11,7 @@ import type { ConsensusParams } from "../../src/consensus/params.ts"
 import { Light } from "../../src/light/Light.ts"
 import { NameAnswers } from "../../src/light/NameAnswers.ts"
 import { SyncReporter } from "../../src/light/SyncReporter.ts"
+import * as LiveEvents from "../../src/mempool/live/LiveEvents.ts"
 import * as NameEvents from "../../src/names/events/NameEvents.ts"
 import * as NameDb from "../../src/names/NameDb.ts"
 import type { NameEntry } from "../../src/names/NameEntry.ts"
@@ -53,7 +54,7 @@ const batches = (blocks: ReadonlyArray<Block>): ReadonlyArray<ReadonlyArray<Bloc
 const wholeNode = (directory: string, params: ConsensusParams): Effect.Effect<Fed, unknown, Scope.Scope> =>
   Effect.gen(function*() {
     const context = yield* Layer.build(
-      Layer.provideMerge(NameEvents.layer, wholeAnswers).pipe(
+      Layer.provideMerge(Layer.merge(NameEvents.layer, LiveEvents.layerNoMempool), wholeAnswers).pipe(
         (layers) => Layer.provideMerge(ExpiringNames.layerNothing, layers),
         Layer.provideMerge(SyncStatus.layer({ offline: true })),
         Layer.provideMerge(NameDb.layerTemporary),

@@ -78,6 +78,12 @@ const fits = (
   }
 ): boolean => fitsName(filter, name) && fitsOwner(filter, records) && fitsConcern(filter, { name, records })
 
+/** Whether a name that these owners have or had fits the filter. */
+export const fitsOwners = (
+  filter: EventFilter,
+  { name, owners }: { readonly name: Bytes; readonly owners: ReadonlyArray<Bytes> }
+): boolean => fits(filter, { name, records: owners.map((address) => ({ address })) })
+
 const fitsUndone = (filter: EventFilter, { name, owners, record }: UndoneName): boolean =>
   fits(filter, { name, records: [record, ...owners.map((address) => ({ address }))] })
 

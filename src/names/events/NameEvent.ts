@@ -83,7 +83,10 @@ export interface KeptParts {
 }
 
 /** The kind of an operation; `kept` is `undefined` if the record that it replaces is not known. A transfer may change the value too. */
-export const kindKeeping = (record: NameEntry, kept: KeptParts | undefined): OperationKind => {
+export const kindKeeping = (
+  record: Pick<NameEntry, "op" | "value">,
+  kept: KeptParts | undefined
+): OperationKind => {
   if (record.op === "name_firstupdate") return "registered"
   if (kept === undefined) return "updated"
   if (!kept.owner) return "transferred"

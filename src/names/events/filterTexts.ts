@@ -5,6 +5,7 @@ import type { Bytes } from "../../protocol/bytes.ts"
 import { decodeText, type NameEncoding } from "../../protocol/nameText.ts"
 import type { Network } from "../../protocol/networks.ts"
 import { type EventFilter, isStreamKind } from "./EventFilter.ts"
+import { isLiveKind } from "./LiveEvent.ts"
 import { STREAM_KINDS, type StreamKind } from "./NameEvent.ts"
 
 /** An event filter as a caller or an operator writes it. An empty list: every value fits. */
@@ -38,8 +39,14 @@ const listOf = <A>(
   return Either.all(given.map((text) => Either.mapLeft(read(text), (reason) => `${part}: ${reason}`)))
 }
 
-const kindOf = (text: string): Read<StreamKind> =>
-  isStreamKind(text) ? Either.right(text) : Either.left(`${quoted(text)} is not one of ${STREAM_KINDS.join(", ")}`)
+const kindOf = (text: string): Read<StreamKind> => {
+  if (isStreamKind(text)) return Either.right(text)
+  return Either.left(
+    isLiveKind(text)
+      ? `${quoted(text)} has no cursor: only readers of GET /events and programs that call changes can have it`
+      : `${quoted(text)} is not one of ${STREAM_KINDS.join(", ")}`
+  )
+}
 
 /** Reads a filter, or returns what is wrong with a part of it: `name`, `prefix`, `owner` or `types`. */
 export const readFilter = (

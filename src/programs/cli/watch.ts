@@ -44,24 +44,34 @@ const memberOf = (value: unknown, name: string): unknown =>
   typeof value === "object" && value !== null ? new Map(Object.entries(value)).get(name) : undefined
 
 const COLOURS: Readonly<Record<string, Colour>> = {
+  pending_dropped: "dim",
   registered: "green",
   expired: "dim",
   expiring: "yellow",
   undone: "red"
 }
 
+/** What stands in the column of the height for an operation that is in no block. */
+const IN_MEMPOOL = "mempool"
+
 /** The lines for an event: one, or one for each name of an undone block. */
 export const changeLines = ({ event }: Pick<FeedLine, "event">, screen: Screen): ReadonlyArray<string> => {
-  const { blocks, height, names, type } = event
+  const { blocks, height, names, operation, reason, type } = event
   const line = (name: unknown, record: unknown): string => {
     const value = record === null ? "(not registered)" : shown(memberOf(record, "value"))
+    const place = typeof height === "number" ? String(height) : IN_MEMPOOL
     const kind = typeof type === "string" ? shownText(type) : ""
-    const said = [String(height), kind.padEnd(11), shownText(shown(name))].join("  ")
+    const said = [place, kind.padEnd(11), shownText(shown(name))].join("  ")
     const left = typeof blocks === "number" ? `(${blocks} blocks left) ` : ""
-    const text = `${said}  ${left}${shownText(value)}`.trimEnd()
+    const will = typeof operation === "string" ? `(${shownText(operation)}) ` : ""
+    const why = typeof reason === "string" ? `(${shownText(reason)}) ` : ""
+    const text = `${said}  ${left}${why || will}${shownText(value)}`.trimEnd()
     return `${painted(screen.columns === undefined ? text : cutTo(text, screen.columns), COLOURS[kind], screen)}\n`
   }
-  if (type === "position") return []
+  if (type === "position" || type === "pending_reset") return []
+  if (type === "synced") return [`${shownText(String(height))}  ${type}\n`]
+  // An operation that waits has its members beside the type.
+  if (typeof operation === "string") return [line(event["name"], event)]
   return Array.isArray(names)
     ? names.map((each: unknown) => line(memberOf(each, "name"), memberOf(each, "record")))
     : [line(event["name"], event["record"])]
@@ -113,7 +123,7 @@ export const watchCommand = (
     feed,
     (lines) =>
       Effect.map(output.write([...lines].map(text).join("")), () => {
-        last = [...lines].at(-1)?.cursor ?? last
+        last = [...lines].findLast(({ cursor }) => cursor !== undefined)?.cursor ?? last
       })
   )
   return Effect.raceFirst(printing, output.stopped).pipe(

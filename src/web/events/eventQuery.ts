@@ -1,7 +1,9 @@
 import * as Either from "effect/Either"
 import { quoted } from "../../base/safeText.ts"
-import type { EventFilter } from "../../names/events/EventFilter.ts"
+import { type EventFilter, isStreamKind } from "../../names/events/EventFilter.ts"
 import { readFilter } from "../../names/events/filterTexts.ts"
+import { isLiveKind, LIVE_KINDS, type LiveKind } from "../../names/events/LiveEvent.ts"
+import { STREAM_KINDS } from "../../names/events/NameEvent.ts"
 import { NAME_ENCODINGS, type NameEncoding } from "../../protocol/nameText.ts"
 import type { ShapeContext } from "../../rpc/shapes/context.ts"
 import type { EventContext } from "../../rpc/shapes/nameEvent.ts"
@@ -12,6 +14,8 @@ export interface EventQuery {
   /** The text of a cursor; `undefined`: from now on. */
   readonly from: string | undefined
   readonly filter: EventFilter
+  /** The kinds of live events that the reader wants; empty for most. */
+  readonly live: ReadonlySet<LiveKind>
   /** Whether only names of loaded wallets are wanted, or only watched names; both: those and these. */
   readonly mine: boolean
   readonly watched: boolean
@@ -84,27 +88,53 @@ const checkParts = (query: URLSearchParams, parts: ReadonlyArray<string>): Read<
     }
   })
 
+/** The kinds in a query. Those of live events alone leave no kind of a block but `undone`. */
+const kindsOf = (
+  query: URLSearchParams
+): Read<{ readonly types: ReadonlyArray<string>; readonly live: Set<LiveKind> }> => {
+  const given = query.getAll("types").flatMap((list) => list.split(","))
+  const wrong = given.find((type) => !isStreamKind(type) && !isLiveKind(type))
+  return wrong === undefined
+    ? Either.right({ types: given.filter(isStreamKind), live: new Set(given.filter(isLiveKind)) })
+    : Either.left(`types: ${quoted(wrong)} is not one of ${[...STREAM_KINDS, ...LIVE_KINDS].join(", ")}`)
+}
+
+/** Live events have no cursor and are not for copies. */
+const checkLive = (
+  [kind]: ReadonlyArray<LiveKind>,
+  { bytes, wait }: { readonly bytes: boolean; readonly wait: number | undefined }
+): Read<void> => {
+  if (kind === undefined) return Either.void
+  if (wait !== undefined) return Either.left(`types: ${kind} has no cursor, so it needs a stream: leave out wait`)
+  return bytes ? Either.left(`types: ${kind} has no form=bytes: leave out form`) : Either.void
+}
+
 export const readEventQuery = (query: URLSearchParams, settings: ShapeContext): Read<EventQuery> =>
   Either.gen(function*() {
     yield* checkParts(query, PARTS)
     const nameEncoding = yield* encodingOf("nameEncoding", query.get("nameEncoding"), settings.nameEncoding)
     const valueEncoding = yield* encodingOf("valueEncoding", query.get("valueEncoding"), settings.valueEncoding)
+    const { live, types } = yield* kindsOf(query)
     const filter = yield* readFilter({
       names: query.getAll("name"),
       prefixes: query.getAll("prefix"),
       owners: query.getAll("owner"),
-      types: query.getAll("types").flatMap((list) => list.split(","))
+      types
     }, { network: settings.network, nameEncoding })
     const from = query.get("from") ?? undefined
     const form = query.get("form") ?? "records"
     if (form !== "records" && form !== "bytes") yield* Either.left(`form: ${quoted(form)} is not one of records, bytes`)
+    const bytes = form === "bytes"
+    const wait = yield* integerOf(query, { part: "wait", most: MAX_WAIT })
+    yield* checkLive([...live], { bytes, wait })
     return {
       from: from === "now" ? undefined : from,
-      filter,
+      filter: live.size > 0 && types.length === 0 ? { ...filter, kinds: [] } : filter,
+      live,
       mine: yield* switchOf(query, "mine"),
       watched: yield* switchOf(query, "watched"),
-      context: { network: settings.network, nameEncoding, valueEncoding, bytes: form === "bytes" },
-      wait: yield* integerOf(query, { part: "wait", most: MAX_WAIT }),
+      context: { network: settings.network, nameEncoding, valueEncoding, bytes },
+      wait,
       limit: Math.max(1, (yield* integerOf(query, { part: "limit", most: MAX_LIMIT })) ?? MAX_LIMIT)
     }
   })

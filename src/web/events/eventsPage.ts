@@ -1,9 +1,13 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import type * as Scope from "effect/Scope"
 import { concerning, ExpiringNames } from "../../alerts/ExpiringNames.ts"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import type { PageAnswer, PageHandler, PageRequest, PageStream } from "../../http/Pages.ts"
+import { pageAfterLive } from "../../mempool/live/followLive.ts"
+import { LiveEvents } from "../../mempool/live/LiveEvents.ts"
+import type { LiveReader } from "../../mempool/live/LiveReader.ts"
 import { cursorText, type EventCursor } from "../../names/events/EventCursor.ts"
 import {
   filtered,
@@ -13,12 +17,14 @@ import {
   wantsBlocks,
   wantsNotices
 } from "../../names/events/EventFilter.ts"
+import type { LiveEvent } from "../../names/events/LiveEvent.ts"
 import type { NameEvent } from "../../names/events/NameEvent.ts"
 import { type EventFailure, type EventPage, NameEvents } from "../../names/events/NameEvents.ts"
 import { encodeJson, type JsonValue } from "../../rpc/json/encodeJson.ts"
 import type { Phase } from "../../rpc/Lifecycle.ts"
 import { NodeOptions } from "../../rpc/NodeOptions.ts"
 import type { ShapeContext } from "../../rpc/shapes/context.ts"
+import { liveEventText } from "../../rpc/shapes/liveEvent.ts"
 import { nameEventText } from "../../rpc/shapes/nameEvent.ts"
 import { type EventForm, jsonLines, serverSentEvents } from "./eventForms.ts"
 import { type EventQuery, readEventQuery } from "./eventQuery.ts"
@@ -54,7 +60,7 @@ const STREAM_EVENTS = 100
 
 /** The texts of what many readers get: of a page, and of an event where they want only some. The keys are how it is written. */
 const pageTexts = new WeakMap<EventPage, Map<string, Uint8Array>>()
-const eventTexts = new WeakMap<NameEvent, Map<string, string>>()
+const eventTexts = new WeakMap<NameEvent | LiveEvent, Map<string, string>>()
 
 const remembered = <K extends object, A>(cache: WeakMap<K, Map<string, A>>, of: K): Map<string, A> => {
   const known = cache.get(of)
@@ -78,9 +84,14 @@ const isServed: PageHandler["serves"] = ({ path }) => path === "/events"
 
 const isServedLater: PageHandler["serves"] = (request) => isServed(request) || isCalendar(request)
 
-/** What a wallet owns and what the operator watches needs a right of its own, besides the rights of public names. */
-const needsOf = ({ query }: PageRequest): ReadonlyArray<string> =>
-  query.has("mine") || query.has("watched") ? ["name_expiring"] : []
+/**
+ * What a wallet owns and what the operator watches needs a right of its own, besides the rights of public names, and so do
+ * operations that wait.
+ */
+const needsOf = ({ query }: PageRequest): ReadonlyArray<string> => [
+  ...query.has("mine") || query.has("watched") ? ["name_expiring"] : [],
+  ...query.getAll("types").some((types) => types.includes("pending")) ? ["name_pending"] : []
+]
 
 /** The answer while the node is starting. A reader comes back: without events the node would look like one that has none. */
 export const eventsStarting = (phase: () => Phase): PageHandler => ({
@@ -94,24 +105,32 @@ export const eventsStarting = (phase: () => Phase): PageHandler => ({
     })
 })
 
-type PageServices = ExpiringNames | NameEvents | NodeOptions
+type PageServices = ExpiringNames | LiveEvents | NameEvents | NodeOptions
 
 export const eventsPage: Effect.Effect<PageHandler, never, PageServices> = Effect.gen(function*() {
   const log = yield* NameEvents
+  const moments = yield* LiveEvents
   const subjects = yield* ExpiringNames
   const { nameEncoding, valueEncoding } = yield* NodeOptions
   const { params } = log
   const settings: ShapeContext = { network: params.network, nameEncoding, valueEncoding }
 
-  const textOf = ({ context }: EventQuery, event: NameEvent): string => {
+  const textFor = <E extends NameEvent | LiveEvent>(
+    { context }: EventQuery,
+    event: E,
+    write: (context: EventQuery["context"], event: E) => string
+  ): string => {
     const key = encodingsOf(context)
     const texts = remembered(eventTexts, event)
     const known = texts.get(key)
     if (known !== undefined) return known
-    const text = nameEventText({ ...context, params }, event)
+    const text = write(context, event)
     texts.set(key, text)
     return text
   }
+
+  const textOf = (query: EventQuery, event: NameEvent): string =>
+    textFor(query, event, (context) => nameEventText({ ...context, params }, event))
 
   const wantedOf = ({ filter }: EventQuery, { events }: EventPage): ReadonlyArray<NameEvent> =>
     wantsAll(filter) ? events : events.flatMap((event) => filtered(filter, event) ?? [])
@@ -121,8 +140,9 @@ export const eventsPage: Effect.Effect<PageHandler, never, PageServices> = Effec
     if (!wantsAllNames(query.filter)) {
       return Buffer.from(wantedOf(query, page).map((event) => form.event(textOf(query, event), event.cursor)).join(""))
     }
-    const kinds = [...new Set(query.filter.kinds)].sort().join(" ")
-    const key = `${form.type} ${encodingsOf(query.context)} ${kinds}`
+    const { kinds } = query.filter
+    const wanted = kinds === undefined ? "default" : [...new Set(kinds)].sort().join(" ")
+    const key = `${form.type} ${encodingsOf(query.context)} ${wanted}`
     const texts = remembered(pageTexts, page)
     const known = texts.get(key)
     if (known !== undefined) return known
@@ -134,16 +154,36 @@ export const eventsPage: Effect.Effect<PageHandler, never, PageServices> = Effec
     return bytes
   }
 
+  /** Writes live events; they do not move the reader's cursor. */
+  const telling = (query: EventQuery, form: EventForm, write: Write) => (events: ReadonlyArray<LiveEvent>) =>
+    events.length === 0
+      ? Effect.void
+      : write(events.map((event) => form.placeless(textFor(query, event, liveEventText))).join(""))
+
+  const readerOf = ({ filter, live }: EventQuery): Effect.Effect<LiveReader | undefined, never, Scope.Scope> =>
+    live.size === 0 ? Effect.succeed(undefined) : moments.open({ kinds: live, filter })
+
   const streamOf = (query: EventQuery, form: EventForm, begin: EventCursor): PageStream => ({
     write: (write) =>
       Effect.gen(function*() {
+        const live = yield* readerOf(query)
+        const tell = telling(query, form, write)
         yield* write(form.position(begin))
         const options = { ...readsOf(query), most: STREAM_EVENTS }
         let written = yield* Clock.currentTimeMillis
         for (let at = begin;;) {
           const left = Math.max(1, written + HEARTBEAT - (yield* Clock.currentTimeMillis))
-          const changed = log.newsWithin(left)
-          const page = yield* log.page(at, options)
+          const changed = live === undefined
+            ? log.newsWithin(left)
+            : Effect.raceFirst(log.newsWithin(left), live.newsWithin(left))
+          if (live !== undefined) yield* tell(yield* live.take)
+          const page = live === undefined
+            ? yield* log.page(at, options)
+            : yield* pageAfterLive(log, { from: at, live, options })
+          if (page === undefined) {
+            yield* turnOfEventLoop
+            continue
+          }
           const piece = page.events.length === 0 ? NO_BYTES : piecesOf(query, form, page)
           at = page.next
           if (piece.length > 0) {
@@ -154,13 +194,15 @@ export const eventsPage: Effect.Effect<PageHandler, never, PageServices> = Effec
             yield* write(form.position(at))
             written = yield* Clock.currentTimeMillis
           }
-          yield* page.isEnd ? changed : turnOfEventLoop
+          if (live !== undefined) yield* tell(yield* live.after(page))
+          yield* page.isEnd && live?.isBehind !== true ? changed : turnOfEventLoop
         }
       }).pipe(
+        Effect.scoped,
         Effect.catchAll((failure) =>
           Effect.zipRight(
             logged(failure),
-            write(form.failure(encodeJson({ type: "error", error: failure.message })))
+            write(form.placeless(encodeJson({ type: "error", error: failure.message })))
           )
         )
       )
@@ -201,6 +243,8 @@ export const eventsPage: Effect.Effect<PageHandler, never, PageServices> = Effec
       const read = readEventQuery(query, settings)
       if (Either.isLeft(read)) return json(400, { error: read.left })
       const asked = { ...read.right, filter: concerning(read.right.filter, read.right, subjects) }
+      const refusal = asked.live.size === 0 ? undefined : moments.refusal()
+      if (refusal !== undefined) return json(400, { error: `types: ${refusal}` })
       const at = yield* begin(asked, lastEventId)
       // A cursor that cannot be used has a status of its own, before the answer begins.
       yield* log.page(at, readsOf(asked))

@@ -100,5 +100,12 @@ describe("svcd-cli watch", () => {
     assert.strictEqual(wild, `7  updated      d/\\u001b[2J  ${"x".repeat(10)}…\n`)
     const [expiring] = lines({ type: "expiring", height: 7, blocks: 144, name: hex("d/a"), record: { value: "" } })
     assert.include(expiring, "(144 blocks left)")
+    const waiting = { operation: "renewed", name: hex("d/a"), value: hex("1") }
+    assert.deepStrictEqual(lines({ ...waiting, type: "pending" }), ["mempool  pending      d/a  (renewed) 1\n"])
+    assert.deepStrictEqual(lines({ ...waiting, type: "pending_dropped", reason: "replaced" }), [
+      "\u001b[90mmempool  pending_dropped  d/a  (replace…\u001b[0m\n"
+    ])
+    assert.deepStrictEqual(lines({ type: "synced", height: 7 }), ["7  synced\n"])
+    assert.deepStrictEqual(lines({ type: "pending_reset" }), [])
   })
 })

@@ -3,6 +3,7 @@ import { Effect, Fiber, Stream } from "effect"
 import { isUtf8 } from "node:buffer"
 import { type Replica, take } from "../../../examples/replica.ts"
 import { isStream, pageRequest } from "../../../src/http/Pages.ts"
+import * as LiveEvents from "../../../src/mempool/live/LiveEvents.ts"
 import { NameEvents } from "../../../src/names/events/NameEvents.ts"
 import { EMPTY, toHex } from "../../../src/protocol/bytes.ts"
 import { jsonLines, serverSentEvents } from "../../../src/web/events/eventForms.ts"
@@ -36,8 +37,8 @@ const whole = (port: number, query: string, headers?: Record<string, string>) =>
 
 describe("serverSentEvents", () => {
   it("has no cursor at the end of a stream, so that the reader keeps its own", () => {
-    assert.strictEqual(serverSentEvents.failure("{}"), "data: {}\n\n")
-    assert.strictEqual(jsonLines.failure("{}"), "{}\n")
+    assert.strictEqual(serverSentEvents.placeless("{}"), "data: {}\n\n")
+    assert.strictEqual(jsonLines.placeless("{}"), "{}\n")
   })
 })
 
@@ -111,7 +112,8 @@ describe("GET /events", () => {
             "&owner=x",
             "&colour=red",
             "&form=x",
-            "&nameEncoding=x"
+            "&nameEncoding=x",
+            "&types=pending"
           ]
         ) {
           const { json, status } = yield* page(wrong)
@@ -279,7 +281,7 @@ describe("GET /events", () => {
               return log.page(from, options)
             }
           }),
-          Effect.provide([OPTIONS, SUBJECTS])
+          Effect.provide([OPTIONS, SUBJECTS, LiveEvents.layerNoMempool])
         )
         const { body } = yield* page.answer(pageRequest("/events?from=0&name=d/none"))
         if (!isStream(body)) {

@@ -3,6 +3,7 @@ import { type ClientRequest, get, type IncomingMessage } from "node:http"
 import { ExpiringNames } from "../../../src/alerts/ExpiringNames.ts"
 import type { ConnectedBlock } from "../../../src/chain/write/Follower.ts"
 import type { PageHandler, Pages } from "../../../src/http/Pages.ts"
+import * as LiveEvents from "../../../src/mempool/live/LiveEvents.ts"
 import { NameEvents } from "../../../src/names/events/NameEvents.ts"
 import { addressOf, scriptOf } from "../../../src/protocol/address.ts"
 import { hash256 } from "../../../src/protocol/hash.ts"
@@ -59,7 +60,7 @@ export const world = (
       const { pages, port } = yield* testServer(options)
       const page = yield* eventsPage.pipe(
         Effect.provideService(NameEvents, branches.events(db)),
-        Effect.provide([SUBJECTS, OPTIONS])
+        Effect.provide([SUBJECTS, OPTIONS, LiveEvents.layerNoMempool])
       )
       yield* pages.install([page])
       yield* use({ db, branches, blocks, port, page, pages })

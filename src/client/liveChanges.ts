@@ -1,0 +1,79 @@
+import type * as Stream from "effect/Stream"
+import type { DropReason, LiveEvent } from "../names/events/LiveEvent.ts"
+import { OPERATION_KINDS, type OperationKind } from "../names/events/NameEvent.ts"
+import { addressOf } from "../protocol/address.ts"
+import { type Bytes, displayHash, fromHex, isHex } from "../protocol/bytes.ts"
+import { addressScript } from "../protocol/nameOperation.ts"
+import { encodeText } from "../protocol/nameText.ts"
+import type { Network } from "../protocol/networks.ts"
+import type { ChangesFailure } from "./errors.ts"
+import type { ChangeFilter, LiveChange, LiveFilter, NameChange, NameChanges } from "./NameClient.ts"
+import { valueText } from "./record.ts"
+
+/** Live changes as applications see them, from the events of the node in this process and from those of a daemon. */
+
+/**
+ * The two forms of `changes`. `all` has live changes only for a filter with live types, so that a subscriber without them
+ * gets changes alone.
+ */
+export const changesBy = (
+  all: (filter: ChangeFilter | LiveFilter | undefined) => Stream.Stream<NameChange | LiveChange, ChangesFailure>
+): NameChanges => {
+  function changes(filter?: ChangeFilter): Stream.Stream<NameChange, ChangesFailure>
+  function changes(filter: LiveFilter): Stream.Stream<NameChange | LiveChange, ChangesFailure>
+  function changes(filter?: ChangeFilter | LiveFilter): Stream.Stream<NameChange | LiveChange, ChangesFailure> {
+    return all(filter)
+  }
+  return changes
+}
+
+/** The live change of an event; none if the name is not text. */
+export const liveChangesOf = (network: Network, event: LiveEvent): ReadonlyArray<LiveChange> => {
+  if (event.type === "pending_reset" || event.type === "synced") return [event]
+  const { address, kind, name: bytes, txid, value } = event.operation
+  const name = encodeText(bytes, "utf8")
+  if (name === undefined) return []
+  const pending = {
+    operation: kind,
+    name,
+    ...valueText(value),
+    address: addressOf(network, addressScript(address)) ?? "",
+    txid: displayHash(txid)
+  }
+  return event.type === "pending"
+    ? [{ type: "pending", ...pending }]
+    : [{ type: "pending_dropped", ...pending, reason: event.reason }]
+}
+
+const REASONS: ReadonlyArray<DropReason> = ["replaced", "conflict", "expired", "evicted", "reorg"]
+
+const isKind = (word: unknown): word is OperationKind => OPERATION_KINDS.some((kind) => kind === word)
+
+const bytesIn = (hex: unknown): Bytes | undefined =>
+  typeof hex === "string" && (hex === "" || isHex(hex)) ? fromHex(hex) : undefined
+
+/** The live changes in a line of a daemon, which has names and values in hexadecimal digits; `undefined` if it is none. */
+export const liveChangesIn = (event: Readonly<Record<string, unknown>>): ReadonlyArray<LiveChange> | undefined => {
+  const { address, height, name: hexName, operation, reason, txid, type, value: hexValue } = event
+  if (type === "pending_reset") return [{ type }]
+  if (type === "synced") {
+    return typeof height === "number" && Number.isSafeInteger(height)
+      ? [{ type, height }]
+      : undefined
+  }
+  const [name, value] = [bytesIn(hexName), bytesIn(hexValue)]
+  if (name === undefined || value === undefined || !isKind(operation)) return undefined
+  if (typeof address !== "string" || typeof txid !== "string") return undefined
+  const text = encodeText(name, "utf8")
+  if (text === undefined) return []
+  const pending = { operation, name: text, ...valueText(value), address: shownAddress(address), txid }
+  if (type === "pending") return [{ type, ...pending }]
+  const known = REASONS.find((each) => each === reason)
+  return type === "pending_dropped" && known !== undefined ? [{ type, ...pending, reason: known }] : undefined
+}
+
+/** The placeholder for the address of a script that has none. */
+const NO_ADDRESS = /^<.*>$/
+
+/** An address in an answer of a daemon; empty for a script without one. */
+export const shownAddress = (address: string): string => NO_ADDRESS.test(address) ? "" : address

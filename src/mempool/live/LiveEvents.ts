@@ -1,0 +1,167 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import { ChainCoins } from "../../chain/ChainCoins.ts"
+import { NameAnswers } from "../../light/NameAnswers.ts"
+import { CommitSignal } from "../../names/CommitSignal.ts"
+import type { DropReason, LiveEvent, LiveWanted, WaitingOperation } from "../../names/events/LiveEvent.ts"
+import { kindKeeping } from "../../names/events/NameEvent.ts"
+import { NameDb } from "../../names/NameDb.ts"
+import { type Bytes, equal } from "../../protocol/bytes.ts"
+import { txidKey } from "../../protocol/keys.ts"
+import { prevoutIndex, prevoutTxid, type Transaction } from "../../protocol/transaction.ts"
+import { Mempool } from "../Mempool.ts"
+import type { MempoolEvent, PoolEntry, RemovalReason } from "../PoolEntry.ts"
+import { LiveReader, type PendingPart } from "./LiveReader.ts"
+import { PendingLog } from "./PendingLog.ts"
+
+/** The events of the moment: operations that wait in the mempool, and that the node has caught up. */
+export class LiveEvents extends Context.Tag("svcd/LiveEvents")<LiveEvents, {
+  /** Why there are none at the moment; `undefined` if there are. */
+  readonly refusal: () => string | undefined
+  /** A reader, until the scope ends. */
+  readonly open: (wanted: LiveWanted) => Effect.Effect<LiveReader, never, Scope.Scope>
+}>() {}
+
+/** Events that a reader may be behind. One has a name, a value and two scripts: some hundred bytes. */
+const KEPT_EVENTS = 1_000
+
+/** Transactions of the mempool that are looked at while the tip is fixed, and operations that are found at most. */
+const LOOKED_AT_ONCE = 500
+const FOUND_AT_ONCE = 100
+
+const DROPPED: Readonly<Record<Exclude<RemovalReason, "block">, DropReason>> = {
+  "conflict": "conflict",
+  "name-conflict": "conflict",
+  "replaced": "replaced",
+  "expiry": "expired",
+  "size-limit": "evicted",
+  "reorg": "reorg"
+}
+
+const WINDOW = "pending operations and the end of the sync need the whole chain: this node answers from its last blocks"
+
+/** The name output that an update spends. */
+interface SpentName {
+  readonly value: Bytes
+  readonly address: Bytes
+}
+
+const spends = ({ inputs }: Transaction, { txid, vout }: { readonly txid: Bytes; readonly vout: number }): boolean =>
+  inputs.some(({ prevout }) => prevoutIndex(prevout) === vout && equal(prevoutTxid(prevout), txid))
+
+const make = Effect.gen(function*() {
+  const pool = yield* Mempool
+  const names = yield* NameDb
+  const answers = yield* NameAnswers
+  const { atTip } = yield* ChainCoins
+  const log = new PendingLog(KEPT_EVENTS)
+  const signal = new CommitSignal()
+  /** An operation keeps what it was when it was first told: what it spends may have left meanwhile. */
+  const told = new WeakMap<Transaction, WaitingOperation>()
+  let readers = 0
+
+  /** What an update replaces: an operation that waits too, or the record of its name. `undefined` if neither is known. */
+  const spentBy = (name: Bytes, transaction: Transaction): Effect.Effect<SpentName | undefined> =>
+    Effect.suspend(() => {
+      for (const { prevout } of transaction.inputs) {
+        const parent = pool.get(txidKey(prevoutTxid(prevout)))?.name
+        if (parent === undefined || parent.vout !== prevoutIndex(prevout)) continue
+        const { address, operation } = parent.script
+        if (operation.op !== "name_new") return Effect.succeed({ value: operation.value, address })
+      }
+      return Effect.match(names.resolve(name), {
+        onFailure: () => undefined,
+        onSuccess: (record) => spends(transaction, record) ? record : undefined
+      })
+    })
+
+  const operationOf = ({ name: output, transaction }: PoolEntry): Effect.Effect<WaitingOperation | undefined> =>
+    Effect.suspend(() => {
+      const known = told.get(transaction)
+      if (known !== undefined || output === undefined) return Effect.succeed(known)
+      const { script: { address, operation }, vout } = output
+      // It does not reveal its name.
+      if (operation.op === "name_new") return Effect.succeed(undefined)
+      const { name, op, value } = operation
+      const before = op === "name_firstupdate" ? Effect.succeed(undefined) : spentBy(name, transaction)
+      return Effect.map(before, (spent): WaitingOperation => {
+        const kept = spent === undefined
+          ? undefined
+          : { owner: equal(spent.address, address), value: equal(spent.value, value) }
+        // Copies: the bytes of the transaction are not kept for them.
+        const made = {
+          kind: kindKeeping({ op, value }, kept),
+          name: name.slice(),
+          value: value.slice(),
+          txid: transaction.txid.slice(),
+          vout,
+          address: address.slice(),
+          ownerBefore: spent?.address.slice()
+        }
+        told.set(transaction, made)
+        return made
+      })
+    })
+
+  const hear = (event: MempoolEvent): Effect.Effect<void> => {
+    // Without readers the next one begins with all operations that wait.
+    if (readers === 0 || event.entry.name === undefined) return Effect.void
+    return Effect.map(operationOf(event.entry), (operation) => {
+      if (operation === undefined) return
+      if (event._tag === "Added") log.add({ type: "pending", operation })
+      else if (event.reason === "block") return
+      else log.add({ type: "pending_dropped", operation, reason: DROPPED[event.reason] })
+      signal.tell()
+    })
+  }
+  yield* pool.listen(hear)
+
+  /** Lists the operations that wait. The tip is fixed for each part: none of them is in a block that readers know. */
+  const list = (): Effect.Effect<PendingPart> => {
+    const waiting = pool.entries()[Symbol.iterator]()
+    const { sequence } = pool.info()
+    return atTip(() =>
+      Effect.gen(function*() {
+        const events: Array<LiveEvent> = []
+        for (let looked = 0; looked < LOOKED_AT_ONCE && events.length < FOUND_AT_ONCE; looked++) {
+          const next = waiting.next()
+          if (next.done === true) return { events, isEnd: true }
+          // The log has those that came later.
+          const operation = next.value.sequence >= sequence ? undefined : yield* operationOf(next.value)
+          if (operation !== undefined) events.push({ type: "pending", operation })
+        }
+        return { events, isEnd: false }
+      })
+    )
+  }
+
+  const synced = Effect.flatMap(answers.complete, (complete) => complete ? answers.height : Effect.succeed(undefined))
+    .pipe(Effect.orElseSucceed(() => undefined))
+
+  const newsWithin = (milliseconds: number) => signal.behind(signal.count, { milliseconds })
+
+  return LiveEvents.of({
+    refusal: () => answers.fromWindow() ? WINDOW : undefined,
+    open: (wanted) =>
+      Effect.acquireRelease(
+        Effect.sync(() => {
+          readers++
+          return new LiveReader({ log, list, synced, newsWithin }, wanted)
+        }),
+        () => Effect.sync(() => void readers--)
+      )
+  })
+})
+
+export const layer: Layer.Layer<LiveEvents, never, ChainCoins | Mempool | NameAnswers | NameDb> = Layer.scoped(
+  LiveEvents,
+  make
+)
+
+/** A node without a mempool. */
+export const layerNoMempool: Layer.Layer<LiveEvents> = Layer.succeed(LiveEvents, {
+  refusal: () => "there is no mempool",
+  open: () => Effect.dieMessage("live events were refused")
+})

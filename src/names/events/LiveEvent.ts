@@ -1,0 +1,61 @@
+import type { Bytes } from "../../protocol/bytes.ts"
+import type { Height } from "../../protocol/keys.ts"
+import { type EventFilter, fitsOwners } from "./EventFilter.ts"
+import type { OperationKind } from "./NameEvent.ts"
+
+/**
+ * Events of the moment. They are in no block, so they have no cursor and are told once: a reader that was away does not
+ * get those that it missed.
+ */
+
+/** The kinds that a reader can ask for. */
+export const LIVE_KINDS = ["pending", "pending_dropped", "synced"] as const
+
+export type LiveKind = (typeof LIVE_KINDS)[number]
+
+/** Why an operation left the mempool, other than with a block. */
+export type DropReason = "replaced" | "conflict" | "expired" | "evicted" | "reorg"
+
+/** An operation that waits for a block. */
+export interface WaitingOperation {
+  /** The kind of the event that it will have in a block. */
+  readonly kind: OperationKind
+  readonly name: Bytes
+  readonly value: Bytes
+  /** In wire order. */
+  readonly txid: Bytes
+  readonly vout: number
+  /** The owner's script, without the name prefix. */
+  readonly address: Bytes
+  /** The owner's script before; `undefined` for a registration, and where it is not known. */
+  readonly ownerBefore: Bytes | undefined
+}
+
+export type LiveEvent =
+  | { readonly type: "pending"; readonly operation: WaitingOperation }
+  /** It left the mempool, and no block has it. */
+  | { readonly type: "pending_dropped"; readonly operation: WaitingOperation; readonly reason: DropReason }
+  /** Forget all pending operations: those that wait now follow. Readers of pending operations get it without asking. */
+  | { readonly type: "pending_reset" }
+  /** Names are known up to the tip of the network, as far as the node knows. The height is that of the last block. */
+  | { readonly type: "synced"; readonly height: Height }
+
+export const isLiveKind = (word: string): word is LiveKind => LIVE_KINDS.some((kind) => kind === word)
+
+/** What a reader of live events wants. The filter chooses among pending operations by name and owner. */
+export interface LiveWanted {
+  readonly kinds: ReadonlySet<LiveKind>
+  readonly filter: EventFilter
+}
+
+/** Whether the reader wants pending operations at all. */
+export const wantsPending = ({ kinds }: LiveWanted): boolean => kinds.has("pending") || kinds.has("pending_dropped")
+
+/** Whether the reader wants the event. */
+export const wantsLive = ({ filter, kinds }: LiveWanted, event: LiveEvent): boolean => {
+  if (event.type === "pending_reset") return true
+  if (!kinds.has(event.type)) return false
+  if (event.type === "synced") return true
+  const { address, name, ownerBefore } = event.operation
+  return fitsOwners(filter, { name, owners: ownerBefore === undefined ? [address] : [address, ownerBefore] })
+}

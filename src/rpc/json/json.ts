@@ -22,9 +22,14 @@ const INDEXED_ABOVE = 16
 
 /** An object as it was written: members in order, repeated names included. No name is special. */
 export class JsonObject {
-  readonly keys: Array<string> = []
-  readonly values: Array<Json> = []
+  readonly keys: Array<string>
+  readonly values: Array<Json>
   #index: ReadonlyMap<string, number> | undefined
+
+  constructor(keys: Array<string> = [], values: Array<Json> = []) {
+    this.keys = keys
+    this.values = values
+  }
 
   get(key: string): Json | undefined {
     const at = this.keys.length <= INDEXED_ABOVE ? this.keys.indexOf(key) : this.#positions().get(key) ?? -1

@@ -50,6 +50,25 @@ const isDigit = (code: number): boolean => code >= ZERO && code <= NINE
 export const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00
 const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit < 0xe000
 
+/** Length up to which an array is copied when it is complete: it has room for more until then, for some 17 values at least. */
+const FEW = 32
+
+/** The array without room for more. Most values of a long batch are in short arrays, and stay until all of it is answered. */
+const exact = <A>(values: Array<A>): Array<A> => values.length > FEW ? values : values.slice()
+
+/** An array or object that is not complete. */
+interface Open {
+  /** The names of the members of an object; `undefined` for an array. */
+  readonly keys: Array<string> | undefined
+  readonly values: Array<Json>
+}
+
+const equalKeys = (a: ReadonlyArray<string>, b: ReadonlyArray<string>): boolean => {
+  if (a.length !== b.length || a.length > FEW) return false
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return true
+}
+
 /** A cursor over a text. A result of `undefined` or `false` means that the text is not JSON. */
 class JsonReader {
   readonly #text: string
@@ -60,6 +79,8 @@ class JsonReader {
   /** Where an unfinished string without escapes so far starts. */
   #start: number | undefined
   readonly #maxValues: number
+  /** The names of the last complete object: those of the next one are often the same, and then the same array. */
+  #keys: Array<string> = []
 
   constructor(text: string, maxValues: number) {
     this.#text = text
@@ -71,12 +92,12 @@ class JsonReader {
    * pauses regularly, so that other work gets a turn.
    */
   *read(): Steps<Json | undefined> {
-    const open: Array<Array<Json> | JsonObject> = []
+    const open: Array<Open> = []
     for (;;) {
       if (++this.values > this.#maxValues) return undefined
       if ((this.values & STEP) === 0) yield
-      const within = open.at(-1)
-      if (within instanceof JsonObject) {
+      const keys = open.at(-1)?.keys
+      if (keys !== undefined) {
         if (this.#next() !== QUOTE) return undefined
         let key = this.#readString()
         while (this.#isUnfinished()) {
@@ -85,17 +106,17 @@ class JsonReader {
         }
         if (key === undefined || this.#next() !== COLON) return undefined
         this.#at++
-        within.keys.push(key)
+        keys.push(key)
       }
       const code = this.#next()
       let value: Json | undefined
       if (code === OPEN_BRACE || code === OPEN_BRACKET) {
         if (open.length === MAX_DEPTH) return undefined
         this.#at++
-        const container = code === OPEN_BRACE ? new JsonObject() : []
+        const container: Open = { keys: code === OPEN_BRACE ? [] : undefined, values: [] }
         if (this.#next() === code + 2) {
           this.#at++
-          value = container
+          value = this.#complete(container)
         } else {
           open.push(container)
           continue
@@ -114,19 +135,19 @@ class JsonReader {
         const after = this.#next()
         if (container === undefined) return this.#at === this.#text.length ? value : undefined
         this.#at++
-        if (container instanceof JsonObject) {
-          container.values.push(value)
-          if (after === COMMA) break
-          if (after !== CLOSE_BRACE) return undefined
-        } else {
-          container.push(value)
-          if (after === COMMA) break
-          if (after !== CLOSE_BRACKET) return undefined
-        }
-        value = container
+        container.values.push(value)
+        if (after === COMMA) break
+        if (after !== (container.keys === undefined ? CLOSE_BRACKET : CLOSE_BRACE)) return undefined
+        value = this.#complete(container)
         open.pop()
       }
     }
+  }
+
+  #complete({ keys, values }: Open): Json {
+    if (keys === undefined) return exact(values)
+    if (!equalKeys(keys, this.#keys)) this.#keys = exact(keys)
+    return new JsonObject(this.#keys, exact(values))
   }
 
   /** The code unit after white space, not consumed; NaN at the end. */

@@ -70,6 +70,8 @@ export class Chain extends Context.Tag("svcd/Chain")<Chain, {
   readonly blockBytes: (hash: Bytes) => Effect.Effect<Bytes, BlockNotFound | BlockUnavailable | StorageFailure>
   /** The undo data of a connected block; `undefined` if the block was never connected. Fails if they are lost. */
   readonly undo: (hash: Bytes) => Effect.Effect<Undo | undefined, BlockNotFound | StorageFailure>
+  /** The same as they are stored, not decoded. */
+  readonly undoBytes: (hash: Bytes) => Effect.Effect<Bytes | undefined, BlockNotFound | StorageFailure>
   readonly events: Stream.Stream<ChainEvent>
 }>() {}
 
@@ -124,6 +126,7 @@ const make = (params: ConsensusParams, { imports, state, writer }: ChainParts): 
     block: (hash) => reading(state, hash)((id) => state.block(id)),
     blockBytes: (hash) => reading(state, hash)((id) => state.blockBytes(id)),
     undo: (hash) => Effect.flatMap(findHeader(state, hash), (id) => attempt(() => state.undo(id))),
+    undoBytes: (hash) => Effect.flatMap(findHeader(state, hash), (id) => attempt(() => state.undoBytes(id))),
     events: Stream.fromPubSub(writer.events)
   }
 }

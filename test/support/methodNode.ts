@@ -160,16 +160,19 @@ const answerOf = (method: Method, result: JsonValue): Answer => {
   return assert.fail(`${method.name} does not answer as it says: ${faults.map((fault) => fault()).join("; ")}`)
 }
 
+/** The context of a local caller. */
+export const contextOf = (methods: MethodTable): CallContext => ({
+  wallet: undefined,
+  peer: "127.0.0.1:1",
+  remote: false,
+  methods,
+  turns: new SlowLane().open(),
+  room: Number.MAX_SAFE_INTEGER,
+  running: () => []
+})
+
 export const callsOf = (methods: MethodTable): Calls => {
-  const context: CallContext = {
-    wallet: undefined,
-    peer: "127.0.0.1:1",
-    remote: false,
-    methods,
-    turns: new SlowLane().open(),
-    room: Number.MAX_SAFE_INTEGER,
-    running: () => []
-  }
+  const context = contextOf(methods)
   const callText = (name: string, params: string): Effect.Effect<Answer, RpcError> =>
     Effect.suspend(() => {
       const method = methods.get(name) ?? assert.fail(`no method ${name}`)

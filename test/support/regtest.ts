@@ -139,9 +139,14 @@ export interface BlockOverrides {
   readonly bits?: number
 }
 
+/** The end of a chain, to build on. */
+export interface ChainEnd extends Pick<MemoryChain, "height" | "params"> {
+  readonly tip: Pick<MemoryChain["tip"], "hash" | "header">
+}
+
 /** A block with work on top of a chain, its coinbase paying the subsidy to anyone. Valid if its transactions are. */
 export const buildBlock = (
-  chain: MemoryChain,
+  chain: ChainEnd,
   transactions: ReadonlyArray<Transaction> = [],
   overrides: BlockOverrides = {}
 ): Block => {

@@ -19,6 +19,10 @@ export interface Loss {
 export const lacksUndo = (index: BlockIndex, id: HeaderId): boolean =>
   id !== 0 && index.has(id, Status.VALID) && !index.has(id, Status.HAVE_UNDO | Status.PRUNED)
 
+/** Whether a block has undo data, or had them until they were lost. */
+export const hadUndo = (index: BlockIndex, id: HeaderId): boolean =>
+  index.has(id, Status.HAVE_UNDO) || lacksUndo(index, id)
+
 /** Whether a block is neither stored nor pruned. */
 const isLost = (index: BlockIndex, id: HeaderId): boolean => !index.has(id, Status.HAVE_DATA | Status.PRUNED)
 

@@ -12,7 +12,7 @@ import { recordChecksum } from "../../storage/recordChecksum.ts"
 import type { BestHeader } from "../index/BestHeader.ts"
 import { type BlockIndex, GENESIS, NONE, Status } from "../index/BlockIndex.ts"
 import { type PruneOptions, Pruning } from "../prune/Pruning.ts"
-import { BlockLosses, lacksUndo } from "../repair/BlockLosses.ts"
+import { BlockLosses, hadUndo } from "../repair/BlockLosses.ts"
 import type { BegunWith, SnapshotBase } from "../snapshot/snapshotState.ts"
 import type { Accepted } from "./Accepted.ts"
 import type { ActiveChain } from "./ActiveChain.ts"
@@ -256,7 +256,12 @@ export class ChainState {
 
   /** The undo data of a block; `undefined` if it was never connected. Throws `StorageFailure`, also if they are lost. */
   undo(id: HeaderId): Undo | undefined {
-    return this.index.has(id, Status.HAVE_UNDO) || lacksUndo(this.index, id) ? this.stored.undo(id) : undefined
+    return hadUndo(this.index, id) ? this.stored.undo(id) : undefined
+  }
+
+  /** The same as they are stored, not decoded. */
+  undoBytes(id: HeaderId): Bytes | undefined {
+    return hadUndo(this.index, id) ? this.stored.undoBytes(id) : undefined
   }
 
   /** Headers with their proofs, up to the first whose proof is not stored: it is in the block. Throws `StorageFailure`. */

@@ -214,14 +214,19 @@ export class StoredBlocks {
     }
   }
 
-  undo(id: HeaderId): Undo {
+  /** The stored undo data of a block, not decoded. */
+  undoBytes(id: HeaderId): Bytes {
     const { files, index } = this.store
     const place = index.undoPlace(id)
     if (!index.has(id, Status.HAVE_UNDO)) {
       if (index.has(id, Status.PRUNED)) throw this.absent(id)
       throw this.failure("undo", place.file, `the undo data of ${this.nameOf(id)} are missing`)
     }
-    const bytes = this.reading("undo", id, () => files.readUndo(index.hash(id), place))
+    return this.reading("undo", id, () => files.readUndo(index.hash(id), place))
+  }
+
+  undo(id: HeaderId): Undo {
+    const bytes = this.undoBytes(id)
     try {
       return decodeUndo(bytes)
     } catch (cause) {

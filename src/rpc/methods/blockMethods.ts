@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import type * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
 import type { BlockNotFound, BlockUnavailable } from "../../chain/errors.ts"
 import type { HeaderInfo } from "../../chain/index/headerInfo.ts"
@@ -7,18 +8,22 @@ import { spentCoins } from "../../consensus/connectBlock.ts"
 import { type Block, encodeBlockHeader } from "../../protocol/block.ts"
 import { type Bytes, toHex } from "../../protocol/bytes.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
+import { LongText } from "../json/LongText.ts"
 import { method } from "../method/method.ts"
-import type { Method } from "../method/methodTable.ts"
+import type { CallContext, Method } from "../method/methodTable.ts"
 import { alias, boolean, hash, verbosity, withDefault } from "../method/params.ts"
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { NodeOptions } from "../NodeOptions.ts"
+import type { BlockJob } from "../reader/readMessage.ts"
+import { ReadThread } from "../reader/ReadThread.ts"
 import {
   BLOCK_WITH_COINS,
   BLOCK_WITH_TRANSACTIONS,
   BLOCK_WITH_TXIDS,
   blockHeaderJson,
   blockJson,
+  type BlockVerbosity,
   HEADER,
   type SpentCoins
 } from "../shapes/block.ts"
@@ -35,6 +40,12 @@ export const missingBlock = (failure: BlockNotFound | BlockUnavailable | Storage
   return blockError(failure)
 }
 
+/** The reference node's error for undo data that cannot be read. */
+const missingUndo = (failure: BlockNotFound | StorageFailure): RpcError =>
+  failure._tag === "StorageCorrupted"
+    ? RpcError.misc(`Can't read undo data from disk: ${failure.message}`)
+    : blockError(failure)
+
 /** The coins that a connected block's transactions spent, without the coinbase. */
 export const spentBy = (
   chain: typeof Chain.Service,
@@ -43,96 +54,126 @@ export const spentBy = (
 ): Effect.Effect<SpentCoins | undefined, RpcError> =>
   chain.undo(block.hash).pipe(
     Effect.map((undo) => undo === undefined ? undefined : spentCoins(block, height, undo.removed).slice(1)),
-    Effect.mapError((failure) =>
-      failure._tag === "StorageCorrupted"
-        ? RpcError.misc(`Can't read undo data from disk: ${failure.message}`)
-        : blockError(failure)
-    )
+    Effect.mapError(missingUndo)
   )
+
+/**
+ * Bytes of a block from which the read thread shows it. The event loop takes some 2 ms for the transactions of a smaller one, a
+ * tenth for their txids.
+ */
+const LARGE_BLOCK = 5_000
+const LARGE_BLOCK_WITH_TXIDS = 100_000
+
+type ShownBlock = Schema.Schema.Type<typeof BLOCK_WITH_TXIDS> | Schema.Schema.Type<typeof BLOCK_WITH_COINS>
 
 /** For the examples: the first block of the main network. */
 const GENESIS = "000000000062b72c5e2ceb45fbc8587e807c155b0da735e6483dfba2f0a9c770"
 
-export const blockMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | NodeOptions> = Effect.gen(function*() {
-  const chain = yield* Chain
-  const options = yield* NodeOptions
-  const context = { network: chain.params.network, ...options }
+export const blockMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | NodeOptions | ReadThread> = Effect.gen(
+  function*() {
+    const chain = yield* Chain
+    const options = yield* NodeOptions
+    const reader = yield* ReadThread
+    const context = { network: chain.params.network, ...options }
 
-  const find = (blockhash: Bytes): Effect.Effect<HeaderInfo, RpcError> =>
-    Effect.mapError(chain.header(blockhash), blockError)
+    const find = (blockhash: Bytes): Effect.Effect<HeaderInfo, RpcError> =>
+      Effect.mapError(chain.header(blockhash), blockError)
 
-  const getblock = method({
-    name: "getblock",
-    group: "Blockchain",
-    heavy: true,
-    summary: "Returns a block, as hexadecimal digits or as an object.",
-    params: {
-      blockhash: hash("The block."),
-      verbosity: withDefault(
-        alias(verbosity("0: hexadecimal digits; 1: txids; 2: transactions; 3: with the coins they spend."), "verbose"),
-        1
-      )
-    },
-    results: [
-      { when: "verbosity is 0 or less", schema: Result.hex("The block with its merged-mining proof") },
-      { when: "verbosity is 1", schema: BLOCK_WITH_TXIDS },
-      { when: "verbosity is 2", schema: BLOCK_WITH_TRANSACTIONS },
-      { when: "verbosity is 3 or more", schema: BLOCK_WITH_COINS }
-    ],
-    examples: [[GENESIS], [GENESIS, 0]],
-    errors: [
-      "-5 Block not found",
-      "-1 Block not available (not fully downloaded)",
-      "-1 Block not available (pruned data)",
-      "-1 Block not found on disk",
-      "-1 Can't read undo data from disk"
-    ],
-    handler: ({ blockhash, verbosity }) =>
+    /** Has the read thread show a block, if it is a large one; `undefined` if the thread does not. */
+    const largeBlock = (
+      { header: _, ...place }: HeaderInfo,
+      verbosity: BlockVerbosity,
+      { room }: CallContext
+    ): Effect.Effect<LongText<ShownBlock> | undefined, RpcError> =>
       Effect.gen(function*() {
-        const info = yield* find(blockhash)
-        const block = yield* Effect.mapError(chain.block(blockhash), missingBlock)
-        if (verbosity <= 0) return toHex(block.bytes)
-        if (verbosity === 1) return blockJson(context, { block, info }, { verbosity: 1 })
-        const spent = yield* spentBy(chain, block, info.height)
-        return blockJson(context, { block, info }, { verbosity: verbosity === 2 ? 2 : 3, spent })
-      })
-  })
+        const bytes = yield* Effect.mapError(chain.blockBytes(place.hash), missingBlock)
+        if (bytes.length < (verbosity === 1 ? LARGE_BLOCK_WITH_TXIDS : LARGE_BLOCK)) return undefined
+        const undo = verbosity === 1 ? undefined : yield* Effect.mapError(chain.undoBytes(place.hash), missingUndo)
+        const { nameEncoding, valueEncoding } = options
+        const shown = { nameEncoding, valueEncoding, network: chain.params.network.name, room }
+        // A copy: the bytes may be part of a larger message, which would go to the thread as well.
+        const job: BlockJob = { type: "block", block: new Uint8Array(bytes), undo, place, verbosity, shown }
+        return new LongText<ShownBlock>((yield* reader.read(job)).pieces)
+      }).pipe(Effect.catchTag("NotRead", () => Effect.succeed(undefined)))
 
-  const getblockheader = method({
-    name: "getblockheader",
-    group: "Blockchain",
-    summary: "Returns a header with its merged-mining proof, as hexadecimal digits or as an object.",
-    params: {
-      blockhash: hash("The block.", { label: "hash" }),
-      verbose: withDefault(boolean("Whether to return an object."), true)
-    },
-    results: [
-      { when: "verbose is true", schema: HEADER },
-      { when: "verbose is false", schema: Result.hex("The header, and the proof if the version has the flag") }
-    ],
-    examples: [[GENESIS], [GENESIS, false]],
-    errors: [
-      "-5 Block not found",
-      "-1 Block not available (not fully downloaded)",
-      "-1 Block not available (pruned data)"
-    ],
-    handler: ({ blockhash, verbose }) =>
-      Effect.gen(function*() {
-        const info = yield* find(blockhash)
-        // The tree stores no proofs; they are with the blocks.
-        const stored = info.header.hasAuxpowFlag ? Effect.asSome(chain.block(blockhash)) : Effect.succeedNone
-        // An object omits a proof that the node has not received yet or has pruned; a serialization without it would be invalid. A
-        // proof that was lost is an error in both.
-        const { find: idOf, isPruned, wasConnected } = chain.tree
-        const id = idOf(blockhash)
-        const known = !verbose || (wasConnected(id) && !isPruned(id))
-          ? stored
-          : Effect.catchTag(stored, "BlockUnavailable", () => Effect.succeedNone)
-        const block = Option.getOrUndefined(yield* Effect.mapError(known, missingBlock))
-        if (verbose) return blockHeaderJson(context, info, block?.auxpow)
-        return toHex(encodeBlockHeader({ header: info.header, auxpow: block?.auxpow }))
-      })
-  })
+    const getblock = method({
+      name: "getblock",
+      group: "Blockchain",
+      heavy: true,
+      summary: "Returns a block, as hexadecimal digits or as an object.",
+      params: {
+        blockhash: hash("The block."),
+        verbosity: withDefault(
+          alias(
+            verbosity("0: hexadecimal digits; 1: txids; 2: transactions; 3: with the coins they spend."),
+            "verbose"
+          ),
+          1
+        )
+      },
+      results: [
+        { when: "verbosity is 0 or less", schema: Result.hex("The block with its merged-mining proof") },
+        { when: "verbosity is 1", schema: BLOCK_WITH_TXIDS },
+        { when: "verbosity is 2", schema: BLOCK_WITH_TRANSACTIONS },
+        { when: "verbosity is 3 or more", schema: BLOCK_WITH_COINS }
+      ],
+      examples: [[GENESIS], [GENESIS, 0]],
+      errors: [
+        "-5 Block not found",
+        "-1 Block not available (not fully downloaded)",
+        "-1 Block not available (pruned data)",
+        "-1 Block not found on disk",
+        "-1 Can't read undo data from disk"
+      ],
+      handler: ({ blockhash, verbosity: given }, call) =>
+        Effect.gen(function*() {
+          const info = yield* find(blockhash)
+          if (given <= 0) return toHex(yield* Effect.mapError(chain.blockBytes(blockhash), missingBlock))
+          const verbosity = given === 1 || given === 2 ? given : 3
+          const text = yield* largeBlock(info, verbosity, call)
+          if (text !== undefined) return text
+          const block = yield* Effect.mapError(chain.block(blockhash), missingBlock)
+          const spent = verbosity === 1 ? undefined : yield* spentBy(chain, block, info.height)
+          return blockJson(context, { block, info }, { verbosity, spent })
+        })
+    })
 
-  return [getblock, getblockheader]
-})
+    const getblockheader = method({
+      name: "getblockheader",
+      group: "Blockchain",
+      summary: "Returns a header with its merged-mining proof, as hexadecimal digits or as an object.",
+      params: {
+        blockhash: hash("The block.", { label: "hash" }),
+        verbose: withDefault(boolean("Whether to return an object."), true)
+      },
+      results: [
+        { when: "verbose is true", schema: HEADER },
+        { when: "verbose is false", schema: Result.hex("The header, and the proof if the version has the flag") }
+      ],
+      examples: [[GENESIS], [GENESIS, false]],
+      errors: [
+        "-5 Block not found",
+        "-1 Block not available (not fully downloaded)",
+        "-1 Block not available (pruned data)"
+      ],
+      handler: ({ blockhash, verbose }) =>
+        Effect.gen(function*() {
+          const info = yield* find(blockhash)
+          // The tree stores no proofs; they are with the blocks.
+          const stored = info.header.hasAuxpowFlag ? Effect.asSome(chain.block(blockhash)) : Effect.succeedNone
+          // An object omits a proof that the node has not received yet or has pruned; a serialization without it would be invalid. A
+          // proof that was lost is an error in both.
+          const { find: idOf, isPruned, wasConnected } = chain.tree
+          const id = idOf(blockhash)
+          const known = !verbose || (wasConnected(id) && !isPruned(id))
+            ? stored
+            : Effect.catchTag(stored, "BlockUnavailable", () => Effect.succeedNone)
+          const block = Option.getOrUndefined(yield* Effect.mapError(known, missingBlock))
+          if (verbose) return blockHeaderJson(context, info, block?.auxpow)
+          return toHex(encodeBlockHeader({ header: info.header, auxpow: block?.auxpow }))
+        })
+    })
+
+    return [getblock, getblockheader]
+  }
+)

@@ -1,21 +1,27 @@
+import type { HeaderInfo } from "../../chain/index/headerInfo.ts"
 import type { CoinsFound, WantedScripts } from "../../chain/state/CoinReads.ts"
 import type { CoinHashKind, CoinStatistics } from "../../chain/state/coinStats.ts"
 import type { ProofLevel } from "../../light/proof.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import type { NetworkName } from "../../protocol/networks.ts"
 import type { NameScan } from "../methods/nameSearch.ts"
+import type { BlockVerbosity } from "../shapes/block.ts"
 import type { NameEncodings } from "../shapes/context.ts"
 
 /** The messages between the node and its read thread. A job is plain data: file, question and form of the answer. */
 
-/** How the records of a list are shown. */
-export interface ShownNames extends NameEncodings {
+/** How an answer is written. */
+export interface ShownText extends NameEncodings {
   readonly network: NetworkName
+  /** Bytes of the answer; a longer one is refused. */
+  readonly room: number
+}
+
+/** How the records of a list are shown. */
+export interface ShownNames extends ShownText {
   /** Whether each has the member `ismine`: the thread asks the node, which has the keys. */
   readonly withOwner: boolean
   readonly proof: ProofLevel | undefined
-  /** Bytes of the answer; a longer one is refused. */
-  readonly room: number
 }
 
 /** Lists names. */
@@ -48,11 +54,27 @@ export interface CoinSearchJob {
   readonly scripts: Pick<WantedScripts, "lengths" | "tails"> & { readonly keys: ReadonlySet<string> }
 }
 
-export type Job = ScanJob | HistoryJob | CoinStatsJob | CoinSearchJob
+/** Shows a block. The node has read its record and verified the checksum. */
+export interface BlockJob {
+  readonly type: "block"
+  readonly block: Bytes
+  /** Its undo data as they are stored; `undefined` if the coins that it spends are not shown. */
+  readonly undo: Bytes | undefined
+  /** Its place in the chain. The header is in the block. */
+  readonly place: Omit<HeaderInfo, "header">
+  readonly verbosity: BlockVerbosity
+  readonly shown: ShownText
+}
 
-/** The JSON of a list, in pieces, and its length. */
-export interface ReadNames {
+export type Job = ScanJob | HistoryJob | CoinStatsJob | CoinSearchJob | BlockJob
+
+/** JSON in pieces. */
+export interface ReadText {
   readonly pieces: ReadonlyArray<Uint8Array<ArrayBuffer>>
+}
+
+/** The JSON of a list, and its length. */
+export interface ReadNames extends ReadText {
   readonly count: number
 }
 
@@ -68,6 +90,7 @@ export interface JobResults {
   readonly history: ReadNames
   readonly coinStats: CoinStatistics
   readonly coinSearch: ReadCoins
+  readonly block: ReadText
 }
 
 export type JobResult = JobResults[Job["type"]]

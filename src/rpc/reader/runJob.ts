@@ -3,24 +3,31 @@ import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { decodeUndo } from "../../chain/state/coinCodec.ts"
 import { CoinReads } from "../../chain/state/CoinReads.ts"
 import { CoinStats } from "../../chain/state/coinStats.ts"
 import { searchCoins, visit, VISIT_ROWS } from "../../chain/state/visitCoins.ts"
+import { spentCoins } from "../../consensus/connectBlock.ts"
 import { paramsOf } from "../../consensus/params.ts"
 import type { Coin } from "../../consensus/view.ts"
 import type { NameEntry } from "../../names/NameEntry.ts"
 import { history } from "../../names/nameQueries.ts"
 import { scan } from "../../names/nameScan.ts"
 import { openNamesSnapshot } from "../../names/NamesSnapshot.ts"
-import { type Bytes, fromBinaryString } from "../../protocol/bytes.ts"
+import { decodeBlock } from "../../protocol/block.ts"
+import { type Bytes, equal, fromBinaryString } from "../../protocol/bytes.ts"
 import { networks } from "../../protocol/networks.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
+import type { AnswerMemory } from "../CallerMemory.ts"
 import { encodeJson } from "../json/encodeJson.ts"
-import { noMemory, PieceWriter } from "../longAnswer.ts"
+import type { LongText } from "../json/LongText.ts"
+import { encodeLong, noMemory, PieceWriter } from "../longAnswer.ts"
 import type { RpcError } from "../method/RpcError.ts"
 import { listNames } from "../methods/nameSearch.ts"
+import { blockJson } from "../shapes/block.ts"
 import { nameRow } from "../shapes/name.ts"
 import type {
+  BlockJob,
   CoinSearchJob,
   CoinStatsJob,
   HistoryJob,
@@ -28,11 +35,12 @@ import type {
   JobResult,
   ReadCoins,
   ReadNames,
+  ReadText,
   ScanJob,
   ShownNames
 } from "./readMessage.ts"
 
-/** Does the jobs of the read thread: each on a connection of its own, which sees one state of the file. */
+/** Does the jobs of the read thread: those that read a file on a connection of their own, which sees one state of it. */
 
 /** The node, as a job sees it. */
 export interface Asker {
@@ -54,19 +62,22 @@ const alone = (piece: Uint8Array): Uint8Array<ArrayBuffer> => {
     : Uint8Array.from(piece)
 }
 
+/** The memory of an answer. */
+const memoryOf = (room: number): AnswerMemory => {
+  let taken = 0
+  return { limit: room, take: (bytes) => (taken += bytes) <= room, give: () => {}, isLost: () => false }
+}
+
+const piecesOf = (text: string | LongText): ReadText["pieces"] =>
+  typeof text === "string" ? [encoder.encode(text)] : text.pieces.map(alone)
+
 /** Writes records as an array, page by page. */
 class RecordsWriter {
   count = 0
   readonly #writer: PieceWriter
 
   constructor(room: number) {
-    let taken = 0
-    this.#writer = new PieceWriter({
-      limit: room,
-      take: (bytes) => (taken += bytes) <= room,
-      give: () => {},
-      isLost: () => false
-    })
+    this.#writer = new PieceWriter(memoryOf(room))
   }
 
   add(row: string): Effect.Effect<void, RpcError> {
@@ -75,9 +86,7 @@ class RecordsWriter {
 
   end(): Effect.Effect<ReadNames, RpcError> {
     const text = this.#writer.add(this.count === 0 ? "[]" : "]") ? this.#writer.end() : undefined
-    if (text === undefined) return noMemory()
-    const pieces = typeof text === "string" ? [encoder.encode(text)] : text.pieces
-    return Effect.succeed({ pieces: pieces.map(alone), count: this.count })
+    return text === undefined ? noMemory() : Effect.succeed({ pieces: piecesOf(text), count: this.count })
   }
 }
 
@@ -185,6 +194,26 @@ const findCoins = (
     return { found, count, whole: !asker.isStopped() }
   })
 
+/** The block of a job and the coins that it spends. An error that is thrown here is found again by the node, which then says what is damaged. */
+const decoded = ({ block: bytes, place: { hash, height }, undo }: BlockJob) => {
+  const block = decodeBlock(bytes)
+  if (!equal(block.hash, hash) || !equal(block.merkle.root, block.header.merkleRoot)) {
+    throw new Error("the bytes are not those of the block")
+  }
+  return { block, spent: undo === undefined ? undefined : spentCoins(block, height, decodeUndo(undo).removed).slice(1) }
+}
+
+const showBlock = (job: BlockJob, asker: Asker): Effect.Effect<ReadText, RpcError> =>
+  Effect.gen(function*() {
+    const { place, shown, verbosity } = job
+    yield* asker.begun
+    const { block, spent } = yield* Effect.sync(() => decoded(job))
+    const context = { ...shown, network: networks[shown.network] }
+    const shownBlock = { block, info: { ...place, header: block.header } }
+    const text = yield* encodeLong(blockJson(context, shownBlock, { spent, verbosity }), memoryOf(shown.room))
+    return { pieces: piecesOf(text) }
+  })
+
 /** Does a job, and closes its connection. */
 export const runJob = (job: Job, asker: Asker): Effect.Effect<JobResult, RpcError | StorageFailure> => {
   switch (job.type) {
@@ -196,5 +225,7 @@ export const runJob = (job: Job, asker: Asker): Effect.Effect<JobResult, RpcErro
       return Effect.scoped(countCoins(job, asker))
     case "coinSearch":
       return Effect.scoped(findCoins(job, asker))
+    case "block":
+      return showBlock(job, asker)
   }
 }

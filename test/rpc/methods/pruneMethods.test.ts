@@ -5,6 +5,7 @@ import { methodTable } from "../../../src/rpc/method/methodTable.ts"
 import { blockMethods } from "../../../src/rpc/methods/blockMethods.ts"
 import { pruneFacts, pruneMethods } from "../../../src/rpc/methods/pruneMethods.ts"
 import { NodeOptions } from "../../../src/rpc/NodeOptions.ts"
+import * as ReadThread from "../../../src/rpc/reader/ReadThread.ts"
 import { temporaryDirectory } from "../../support/chain.ts"
 import { callsOf } from "../../support/methodNode.ts"
 import { BLOCKS, MANUAL, onPruned, SOURCE, TIP } from "../../support/prunedChain.ts"
@@ -18,7 +19,10 @@ const OPTIONS: typeof NodeOptions.Service = {
 }
 
 const calls = Effect.map(
-  Effect.all([pruneMethods, Effect.provideService(blockMethods, NodeOptions, OPTIONS)]),
+  Effect.all([
+    pruneMethods,
+    blockMethods.pipe(Effect.provide(ReadThread.layerAbsent), Effect.provideService(NodeOptions, OPTIONS))
+  ]),
   (lists) => callsOf(methodTable(lists.flat()))
 )
 

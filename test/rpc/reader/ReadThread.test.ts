@@ -3,11 +3,18 @@ import { Effect, Exit, Fiber, Layer, Logger, Scope } from "effect"
 import { Worker } from "node:worker_threads"
 import { inject } from "vitest"
 import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
+import { decodeBlock } from "../../../src/protocol/block.ts"
+import { displayHash } from "../../../src/protocol/bytes.ts"
+import { regtest } from "../../../src/protocol/networks.ts"
+import { Op } from "../../../src/protocol/script.ts"
+import { JsonNumber } from "../../../src/rpc/json/json.ts"
+import { LongText } from "../../../src/rpc/json/LongText.ts"
 import type { ScanJob } from "../../../src/rpc/reader/readMessage.ts"
 import * as Reader from "../../../src/rpc/reader/ReadThread.ts"
 import { readProgram } from "../../support/bundle.ts"
 import { eventually, inTime } from "../../support/eventually.ts"
-import { type Calls, MethodNode, methodNode } from "../../support/methodNode.ts"
+import { type Calls, contextOf, MethodNode, methodNode } from "../../support/methodNode.ts"
+import { buildBlock, makeCoinbase } from "../../support/regtest.ts"
 
 const thread = (): Worker => new Worker(readProgram(inject("sharedDirectory")))
 
@@ -89,6 +96,11 @@ const QUESTIONS: ReadonlyArray<readonly [method: string, ...params: ReadonlyArra
   ["scantxoutset", "status"],
   ["scantxoutset", "abort"]
 ]
+
+const VERBOSITIES = [1, 2, 3] as const
+
+/** Outputs of a coinbase in a block of more than 100,000 bytes. */
+const LONG_OUTPUTS = Array.from({ length: 12 }, () => ({ value: 0, script: new Uint8Array(9_000).fill(Op.OP_RETURN) }))
 
 layer(methodNode({ reader: thread, wallets: true }))("the read thread", (it) => {
   it.effect("answers as the event loop does, byte for byte", () =>
@@ -187,6 +199,63 @@ layer(methodNode({ reader: thread, wallets: true }))("the read thread", (it) => 
         }
       }))
       assert.deepStrictEqual(lines, [])
+    }))
+
+  it.effect("shows blocks as the event loop does, byte for byte", () =>
+    Effect.gen(function*() {
+      const { chain, here, reader } = yield* MethodNode
+      const { height: last } = yield* chain.tip
+      for (let height = last; height >= 0; height -= 7) {
+        const { header: _, ...place } = (yield* chain.headerAt(height)) ?? assert.fail("no block")
+        const [block, stored] = [yield* chain.blockBytes(place.hash), yield* chain.undoBytes(place.hash)]
+        for (const verbosity of VERBOSITIES) {
+          const shown = { network: "regtest", nameEncoding: "ascii", valueEncoding: "ascii", room: 10_000_000 } as const
+          const undo = verbosity === 1 ? undefined : stored
+          const { pieces } = yield* reader.read({ type: "block", block, undo, place, verbosity, shown })
+          assert.strictEqual(
+            Buffer.concat([...pieces]).toString(),
+            yield* outcome(here, "getblock", [displayHash(place.hash), verbosity]),
+            `block ${height}, verbosity ${verbosity}`
+          )
+        }
+      }
+    }))
+
+  it.effect("is asked for a large block, not for a small one", () =>
+    Effect.gen(function*() {
+      const { chain, here, methods, ...calls } = yield* MethodNode
+      const tip = yield* chain.tip
+      const coinbase = makeCoinbase(tip.height + 1, LONG_OUTPUTS)
+      const block = buildBlock({ height: tip.height, params: chain.params, tip }, [], { coinbase })
+      yield* chain.sink.deliver([block], false)
+      const [small, large, largest] = [regtest.genesisBlock, yield* chain.blockBytes(tip.hash), block.bytes]
+      const getblock = methods.get("getblock") ?? assert.fail("no such method")
+      for (
+        const [bytes, ...byThread] of [[small, false, false], [large, false, true], [largest, true, true]] as const
+      ) {
+        const hash = displayHash(decodeBlock(bytes).hash)
+        for (const [i, verbosity] of [1, 3].entries()) {
+          const result = yield* getblock.call([hash, new JsonNumber(`${verbosity}`)], contextOf(methods))
+          assert.strictEqual(result instanceof LongText, byThread[i])
+          const asked = [hash, verbosity]
+          assert.strictEqual(yield* outcome(calls, "getblock", asked), yield* outcome(here, "getblock", asked))
+        }
+      }
+    }))
+
+  it.effect("leaves a damaged block to the event loop", () =>
+    Effect.gen(function*() {
+      const { chain, reader } = yield* MethodNode
+      const { header: _, ...place } = yield* chain.tip
+      const block = (yield* chain.blockBytes(place.hash)).slice()
+      block[90] = (block[90] ?? 0) ^ 1
+      const lines = yield* logged(Effect.gen(function*() {
+        const error = yield* Effect.flip(
+          reader.read({ type: "block", block, undo: undefined, place, verbosity: 1, shown: SCAN.shown })
+        )
+        assert.strictEqual(error._tag, "NotRead")
+      }))
+      assert.lengthOf(lines, 1)
     }))
 })
 

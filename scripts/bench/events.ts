@@ -1,6 +1,5 @@
 import { Context, Effect, Layer, Logger } from "effect"
 import { type ChildProcess, fork } from "node:child_process"
-import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -22,6 +21,7 @@ import { eventsPage } from "../../src/web/events/eventsPage.ts"
 import { cpuSecondsOf, ownCpuSeconds } from "./cpuTime.ts"
 import { BenchChain } from "./eventLog.ts"
 import { indexed } from "./nameDb.ts"
+import { nextMessage } from "./nodeProcess.ts"
 
 /** Readers that wait for a block, and blocks. */
 const READERS = 1_000
@@ -112,10 +112,7 @@ const readers = (...args: ReadonlyArray<string | number>) =>
   )
 
 const told = (child: ChildProcess): Effect.Effect<Told> =>
-  Effect.promise(async () => {
-    const [message]: Array<Told> = await once(child, "message")
-    return message ?? {}
-  })
+  Effect.promise(() => nextMessage<Told>(child, "the process of the readers"))
 
 /** One reader that catches up over HTTP. The CPU seconds are those of the node. */
 const catchUp = (port: number, events: number) =>

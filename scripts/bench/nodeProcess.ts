@@ -21,6 +21,22 @@ export const freePort = (): Promise<number> =>
     })
   })
 
+/** The next message of a child process. Rejects if the process ends first: nothing comes from it any more. */
+export const nextMessage = <A>(child: ChildProcess, name: string): Promise<A> =>
+  new Promise((resolve, reject) => {
+    const gone = (): void => {
+      child.off("message", said)
+      const how = child.signalCode ?? `status ${child.exitCode}`
+      reject(new Error(`${name} ended with ${how} before the measurement: see what it printed above`))
+    }
+    const said = (message: A): void => {
+      child.off("exit", gone)
+      resolve(message)
+    }
+    if (child.exitCode !== null || child.signalCode !== null) return gone()
+    child.once("message", said).once("exit", gone)
+  })
+
 export interface NodeOptions {
   readonly args?: ReadonlyArray<string>
   /** A data directory that outlives the node; without it the node has one of its own, which is removed with it. */

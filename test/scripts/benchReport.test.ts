@@ -1,4 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
+import { fork } from "node:child_process"
+import { nextMessage } from "../../scripts/bench/nodeProcess.ts"
 import { type Measured, withSection } from "../../scripts/bench/report.ts"
 
 const measured = (title: string, seconds: number): Measured => ({
@@ -9,6 +11,20 @@ const measured = (title: string, seconds: number): Measured => ({
 })
 
 const TITLES = ["Import", "Sync", "Start"]
+
+describe("nextMessage", () => {
+  it("says that the process of a measurement ended, and waits for nothing then", async () => {
+    const child = fork("-", {
+      execPath: process.execPath,
+      execArgv: ["--eval", "process.send('first'); process.once('message', () => process.exit(3))"]
+    })
+    expect(await nextMessage(child, "the process")).toBe("first")
+    child.send("end")
+    const ended = "the process ended with status 3 before the measurement: see what it printed above"
+    await expect(nextMessage(child, "the process")).rejects.toThrow(ended)
+    await expect(nextMessage(child, "the process")).rejects.toThrow(ended)
+  })
+})
 
 describe("the page of the bench", () => {
   it("has a new section in the order of the sections", () => {

@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import type { NetworkName } from "../protocol/networks.ts"
 import { ExportRefused, type PostgresFailed } from "./failures.ts"
 import type { PgConnection } from "./PgConnection.ts"
-import { MIGRATIONS, SCHEMA_VERSION, textIndex, versionTable } from "./schema.ts"
+import { type Migration, MIGRATIONS, SCHEMA_VERSION, textIndex, versionTable } from "./schema.ts"
 
 /** Checks the database, takes the lock of a schema, and brings its tables to the version of this program. */
 
@@ -87,9 +87,13 @@ const versionOf = (connection: PgConnection, schema: string): Effect.Effect<numb
   })
 
 /** Why a version cannot be used; `undefined` if it can. */
-export const versionFault = (schema: string, version: number): ExportRefused | undefined =>
-  version <= SCHEMA_VERSION ? undefined : new ExportRefused({
-    reason: `the schema ${schema} has version ${version}, and this svcd knows versions up to ${SCHEMA_VERSION}: ` +
+export const versionFault = (
+  schema: string,
+  version: number,
+  { known = SCHEMA_VERSION }: { readonly known?: number } = {}
+): ExportRefused | undefined =>
+  version <= known ? undefined : new ExportRefused({
+    reason: `the schema ${schema} has version ${version}, and this svcd knows versions up to ${known}: ` +
       "update svcd, or export to another schema"
   })
 
@@ -100,22 +104,30 @@ const Position = Schema.Struct({
   complete: Schema.Boolean
 })
 
+export interface OpenSchemaOptions {
+  readonly schema: string
+  readonly network: NetworkName
+  /** Those of this program, except in tests. */
+  readonly migrations?: ReadonlyArray<Migration>
+}
+
 export const openSchema = (
   connection: PgConnection,
-  { network, schema }: { readonly schema: string; readonly network: NetworkName }
+  { migrations = MIGRATIONS, network, schema }: OpenSchemaOptions
 ): Effect.Effect<ExportPosition, PostgresFailed | ExportRefused> =>
   Effect.gen(function*() {
     const version = yield* versionOf(connection, schema)
-    const fault = versionFault(schema, version)
+    const known = migrations.length
+    const fault = versionFault(schema, version, { known })
     if (fault !== undefined) return yield* fault
-    if (version < SCHEMA_VERSION) {
+    if (version < known) {
       const [namespace] = yield* connection.rows(Found, "SELECT to_regnamespace($1) IS NOT NULL AS found", [schema])
       yield* connection.transaction(Effect.gen(function*() {
         if (namespace?.found !== true) yield* connection.run(`CREATE SCHEMA ${schema}`)
         if (version === 0) yield* connection.run(versionTable(schema))
-        for (const statements of MIGRATIONS.slice(version)) yield* connection.run(...statements(schema))
+        for (const statements of migrations.slice(version)) yield* connection.run(...statements(schema))
         yield* connection.run(
-          `INSERT INTO ${schema}.version (version) VALUES (${SCHEMA_VERSION})
+          `INSERT INTO ${schema}.version (version) VALUES (${known})
             ON CONFLICT (one) DO UPDATE SET version = excluded.version`
         )
       }))

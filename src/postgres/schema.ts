@@ -7,9 +7,6 @@
 export const versionTable = (schema: string): string =>
   `CREATE TABLE ${schema}.version (one boolean PRIMARY KEY DEFAULT true CHECK (one), version integer NOT NULL)`
 
-/** The version that this program writes and reads. */
-export const SCHEMA_VERSION = 1
-
 export const DEFAULT_SCHEMA = "svcd"
 
 /** Where `NOTIFY` says that the names of a schema changed. */
@@ -92,8 +89,14 @@ const FIRST = (schema: string): ReadonlyArray<string> => [
     FROM ${schema}.names n CROSS JOIN ${schema}.cursor c WHERE n.expires_at > c.height`
 ]
 
-/** The statements from the version before to each version, the first from nothing. */
-export const MIGRATIONS: ReadonlyArray<(schema: string) => ReadonlyArray<string>> = [FIRST]
+/** The statements that make a version from the one before, in a schema. */
+export type Migration = (schema: string) => ReadonlyArray<string>
+
+/** One for each version, the first from nothing. */
+export const MIGRATIONS: ReadonlyArray<Migration> = [FIRST]
+
+/** The version that this program writes and reads. */
+export const SCHEMA_VERSION = MIGRATIONS.length
 
 /** The secondary indexes that every export has. They are made when the first copy is complete. */
 export const indexesOf = (schema: string): ReadonlyArray<string> => [

@@ -5,7 +5,9 @@ import { chmodSync, mkdirSync, readFileSync, rmSync } from "node:fs"
 import { createServer, type Server } from "node:net"
 import { join } from "node:path"
 import { type ExportSource, runExport } from "../../src/postgres/exporter.ts"
+import { openSchema } from "../../src/postgres/openSchema.ts"
 import { connectTo } from "../../src/postgres/PgConnection.ts"
+import { type Migration, MIGRATIONS } from "../../src/postgres/schema.ts"
 import { eventually } from "../support/eventually.ts"
 import { exported, exporting, hasServer, NOT_INSTALLED, rowsIn, server, targetIn, withServer } from "./exported.ts"
 import { assertEqual, withBlocks } from "./exportedBlocks.ts"
@@ -231,6 +233,45 @@ describe.skipIf(!hasServer)("svcd-export", () => {
           const target = { shown: "test", url: Redacted.make(server().url(database, "guest")) }
           const failure = yield* Effect.flip(runExport({ source, target, schema: "other" }))
           assert.include(failure.message, "(42501); the user needs CREATE on the database")
+        })
+      ),
+    60_000
+  )
+
+  it.live(
+    "brings the tables of an older version to its own in one transaction, and keeps what they have",
+    () =>
+      withBlocks(({ branches, database, db, source }) =>
+        Effect.gen(function*() {
+          const first = yield* exporting(source, database)
+          yield* exported(database, branches)
+          yield* Fiber.interrupt(first)
+          const connection = yield* connectTo(targetIn(database))
+          const open = (...later: ReadonlyArray<Migration>) =>
+            openSchema(connection, { schema: "svcd", network: "regtest", migrations: [...MIGRATIONS, ...later] })
+          const version = Effect.map(rowsIn(database, "SELECT version FROM svcd.version"), ([row]) => row?.["version"])
+          const operations = rowsIn(database, "SELECT count(*)::int AS count FROM svcd.name_operations")
+          const [before, position] = [yield* operations, yield* open()]
+          const withNotes: Migration = (schema) => [
+            `ALTER TABLE ${schema}.blocks ADD COLUMN note text`,
+            `UPDATE ${schema}.blocks SET note = 'old'`
+          ]
+          const broken: Migration = (schema) => [`ALTER TABLE ${schema}.no_such_table ADD COLUMN note text`]
+          assert.include((yield* Effect.flip(open(withNotes, broken))).message, "(42P01)")
+          const columns = rowsIn(
+            database,
+            "SELECT count(*)::int AS count FROM information_schema.columns WHERE table_schema = 'svcd' AND column_name = 'note'"
+          )
+          assert.deepStrictEqual([yield* version, yield* columns], [MIGRATIONS.length, [{ count: 0 }]])
+          assert.deepStrictEqual(yield* open(withNotes), position)
+          assert.deepStrictEqual(
+            [yield* version, yield* columns, yield* operations],
+            [MIGRATIONS.length + 1, [{ count: 1 }], before]
+          )
+          // A second start changes nothing, and an older program refuses the tables.
+          assert.deepStrictEqual(yield* open(withNotes), position)
+          assert.include((yield* Effect.flip(open())).message, "knows versions up to 1: update svcd")
+          yield* assertEqual(db, database)
         })
       ),
     60_000

@@ -214,7 +214,7 @@ that process has read them for a reader, which has the time that it needs for th
 and of its connection's server process. Both are from the first transaction, of 20,000 operations, until the last block was copied.
 \`completePerSecond\` has the start of svcd-export, names, keys and all indexes too. Then blocks of 20
 operations: the time from their commit in names.db until a reader of PostgreSQL is notified. Then names that one process resolves over
-\`svcd/postgres\`, one after the other and for 64 callers. Goals: 50,000/s, 1 s, 5,000/s.`,
+\`svcd/postgres\`, one after the other and for 64 callers. Goals: 50,000/s, 1 s, 5,000/s for 64 callers.`,
     measure: () => benchExport({ operations: 400_000 })
   },
   {

@@ -78,6 +78,27 @@ layer(methodNode())("on a chain full of names", (it) => {
       assert.lengthOf(page.body.match(/<th scope="row"><a href="\.\/block\/(?:5\d\d|600)">/g) ?? [], 10)
     }))
 
+  it.effect("the overview and the pages of names say which events their script follows; others follow none", () =>
+    Effect.gen(function*() {
+      const handler = yield* statusPageOf([peer(1)])
+      const followed = (target: string) =>
+        Effect.map(
+          get(handler, target),
+          ({ body }) => /<main id="main" [^>]*data-refresh="(.)" data-events="([^"]*)">/.exec(body)?.slice(1).join(" ")
+        )
+      assert.strictEqual(yield* followed("/"), "1 ./events")
+      assert.strictEqual(
+        yield* followed("/?name=d%2Fsierrabd83"),
+        "0 ./events?name=642f73696572726162643833&amp;nameEncoding=hex"
+      )
+      for (const still of ["/blocks", "/block/589", "/names", "/activity", "/mempool", "/?q=d%2F"]) {
+        assert.strictEqual(yield* followed(still), "0 ", still)
+      }
+      // A node that has not caught up would tell of many blocks: then the overview asks every few seconds alone.
+      const calm = yield* get(yield* statusPageOf(), "/")
+      assert.include(calm.body, "data-refresh=\"1\" data-events=\"\"")
+    }))
+
   it.effect("the overview says how many watched names expire soon, and not which", () =>
     Effect.gen(function*() {
       const { expiring, watch } = yield* MethodNode
@@ -368,7 +389,7 @@ layer(Layer.fresh(spendableNode))("on a chain that grows", (it) => {
       assert.include(page.body, "&lt;b&gt;soon&lt;/b&gt;")
       const overview = yield* get(handler, "/")
       assert.match(overview.body, /pending<\/span> to be updated/)
-      assert.match(overview.body, /<dt>Mempool<\/dt><dd><b>1<\/b><span>transaction, /)
+      assert.match(overview.body, /<dt>Mempool<\/dt><dd><b><a href="[^"]*">1<\/a><\/b><span>transaction, /)
     }))
 
   it.effect("a registration is shown before it is confirmed", () =>

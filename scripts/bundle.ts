@@ -146,8 +146,8 @@ const SHORT = "svcd-cli"
 /** The file behind the one that a user starts. */
 const mainOf = (program: string): string => `${program}.main`
 
-/** The file between the two, for a program whose compiled code is kept. */
-const startOf = (program: string): string => `${program}.start.mjs`
+/** The file between the two, for a program whose compiled code is kept, without its ending. */
+const startOf = (program: string): string => `${program}.start`
 
 /**
  * What a user starts: it tells an older Node.js apart, where the program itself would end with an error of the loader. So
@@ -162,7 +162,7 @@ const [major, minor] = process.versions.node.split(".").map(Number);
 if (major > ${major} || (major === ${major} && minor >= ${minor})) {
   ${
     program === SHORT
-      ? `(await import("./${startOf(program)}")).runCached(import.meta.url)`
+      ? `(await import("./${startOf(program)}.mjs")).runCached(import.meta.url)`
       : `await import("./${mainOf(program)}.js")`
   };
 } else {
@@ -175,14 +175,19 @@ if (major > ${major} || (major === ${major} && minor >= ${minor})) {
 const entryOf = (program: string) => ({ in: compiled(`bin/${program}`), out: mainOf(program) })
 
 /**
- * Bundles that program into one file in CommonJS, the only form whose compiled code a program can keep (cachedStart.mjs). What
+ * Bundles that program into one file in CommonJS, the only form whose compiled code a program can keep (bin/cachedStart.ts). What
  * it loads on use stands in the same file, and costs nothing before. Names are short.
  */
 const composeShort = (folder: string): ReadonlyArray<string> => {
   mkdirSync(folder, { recursive: true })
   // A build of an earlier version has more files.
   for (const file of readdirSync(folder)) if (file.startsWith(SHORT)) rmSync(join(folder, file))
-  cpSync(join(ROOT, "scripts/cachedStart.mjs"), join(folder, startOf(SHORT)))
+  compose(folder, {
+    banner: {},
+    entryPoints: [{ in: compiled("bin/cachedStart"), out: startOf(SHORT) }],
+    outExtension: { ".js": ".mjs" },
+    sourcemap: false
+  })
   return compose(folder, {
     banner: { js: `const urlOfBundle = require("node:url").pathToFileURL(__filename).href;` },
     define: { "import.meta.url": "urlOfBundle" },

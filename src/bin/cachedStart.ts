@@ -1,6 +1,3 @@
-// Runs the program of one file with what V8 compiled of it at an earlier start: to compile it again is a third of the work of
-// a call. bundle.ts puts this file beside the program.
-
 import { createHash } from "node:crypto"
 import {
   closeSync,
@@ -21,28 +18,35 @@ import process from "node:process"
 import { fileURLToPath } from "node:url"
 import { Script } from "node:vm"
 
+/**
+ * Runs a program of one file with what V8 compiled of it at an earlier start: to compile it again is a third of the work of
+ * a call. The build puts this file between the one that a user starts and the program; it loads nothing of svcd.
+ */
+
 const DIGEST_BYTES = 32
 /** Milliseconds after which kept code is removed. */
 const OLD = 30 * 86_400_000
 
-const digestOf = (...parts) => parts.reduce((hash, part) => hash.update(part), createHash("sha256")).digest()
+const digestOf = (...parts: ReadonlyArray<string | Uint8Array>): Buffer =>
+  parts.reduce((hash, part) => hash.update(part), createHash("sha256")).digest()
 
 /**
  * The directory of kept code; `undefined` if nothing is kept. A new one is for the user alone; in one that exists, `readKept`
  * refuses files that others own or can write.
  */
-const cacheFolder = ({ HOME, NODE_DISABLE_COMPILE_CACHE, XDG_CACHE_HOME }) => {
-  const base = XDG_CACHE_HOME || (HOME && join(HOME, ".cache"))
-  return NODE_DISABLE_COMPILE_CACHE || !base ? undefined : join(base, "svcd")
+const cacheFolder = (env: NodeJS.ProcessEnv): string | undefined => {
+  const { HOME = "", NODE_DISABLE_COMPILE_CACHE = "", XDG_CACHE_HOME = "" } = env
+  const base = XDG_CACHE_HOME !== "" ? XDG_CACHE_HOME : HOME === "" ? "" : join(HOME, ".cache")
+  return NODE_DISABLE_COMPILE_CACHE !== "" || base === "" ? undefined : join(base, "svcd")
 }
 
 /** The kept code; `undefined` if there is none, if it is damaged, or if another user may have written it. */
-const readKept = (path) => {
-  let descriptor
+const readKept = (path: string): Buffer | undefined => {
+  let descriptor: number | undefined
   try {
     descriptor = openSync(path, "r")
     const { mode, uid } = fstatSync(descriptor)
-    if ((mode & 0o022) !== 0 || (process.getuid && uid !== process.getuid())) return undefined
+    if ((mode & 0o022) !== 0 || (process.getuid !== undefined && uid !== process.getuid())) return undefined
     const kept = readFileSync(descriptor)
     const code = kept.subarray(DIGEST_BYTES)
     return digestOf(code).equals(kept.subarray(0, DIGEST_BYTES)) ? code : undefined
@@ -54,7 +58,7 @@ const readKept = (path) => {
 }
 
 /** Keeps the code for the next start, and removes code that was written more than a month ago. */
-const keep = (path, code) => {
+const keep = (path: string, code: Buffer): void => {
   try {
     const folder = dirname(path)
     // One after the other: below /proc, a recursive call never ends.
@@ -72,18 +76,18 @@ const keep = (path, code) => {
 }
 
 /** Runs the program in CommonJS beside a file, such as svcd-cli.main.cjs beside svcd-cli.js. Its text is ASCII. */
-export const runCached = (url) => {
+export const runCached = (url: string): void => {
   const main = fileURLToPath(url).replace(/\.js$/, ".main.cjs")
   const source = readFileSync(main, "latin1").replace(/^#!.*/, "")
   const folder = cacheFolder(process.env)
   const id = digestOf(process.version, process.arch, source).toString("hex").slice(0, 32)
-  const path = folder && join(folder, `svcd-cli-${id}`)
-  const cachedData = path && readKept(path)
+  const path = folder === undefined ? undefined : join(folder, `svcd-cli-${id}`)
+  const cachedData = path === undefined ? undefined : readKept(path)
   const script = new Script(`(function (require, module, exports, __filename, __dirname) {${source}\n})`, {
     cachedData,
     filename: main
   })
-  if (path && (!cachedData || script.cachedDataRejected)) {
+  if (path !== undefined && (cachedData === undefined || script.cachedDataRejected === true)) {
     process.once("exit", () => keep(path, script.createCachedData()))
   }
   const module = { exports: {} }

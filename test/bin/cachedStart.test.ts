@@ -1,17 +1,27 @@
 import { assert, describe, it } from "@effect/vitest"
+import { buildSync } from "esbuild"
 import { spawnSync } from "node:child_process"
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { afterAll } from "vitest"
 
 const folder = mkdtempSync(join(tmpdir(), "svcd-cached-"))
 afterAll(() => rmSync(folder, { force: true, recursive: true }))
 
-const START = new URL("../../scripts/cachedStart.mjs", import.meta.url).href
+// As the build makes it.
+const { outputFiles: [start] } = buildSync({
+  entryPoints: [fileURLToPath(new URL("../../src/bin/cachedStart.ts", import.meta.url))],
+  bundle: true,
+  format: "esm",
+  platform: "node",
+  write: false
+})
 const program = join(folder, "prog.js")
 writeFileSync(join(folder, "package.json"), "{ \"type\": \"module\" }")
-writeFileSync(program, `import { runCached } from ${JSON.stringify(START)}\nrunCached(import.meta.url)\n`)
+writeFileSync(join(folder, "start.mjs"), start?.text ?? "")
+writeFileSync(program, `import { runCached } from "./start.mjs"\nrunCached(import.meta.url)\n`)
 writeFileSync(
   join(folder, "prog.main.cjs"),
   "#!/usr/bin/env node\nconsole.log(require(\"node:path\").basename(__filename), process.argv[2])\n"

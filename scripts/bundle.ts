@@ -4,6 +4,7 @@
 // folders `lib`, `promise` and `native` beside FOLDER, unless an option is given. --alone bundles another program.
 
 import { type BuildOptions, buildSync, type Metafile } from "esbuild"
+import { createHash } from "node:crypto"
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { isBuiltin } from "node:module"
 import { basename, dirname, join, resolve } from "node:path"
@@ -146,23 +147,31 @@ const SHORT = "svcd-cli"
 /** The file behind the one that a user starts. */
 const mainOf = (program: string): string => `${program}.main`
 
-/** The file between the two, for a program whose compiled code is kept, without its ending. */
+/**
+ * The file between the two, for a program whose compiled code is kept, without its ending. It is in CommonJS: the loader of
+ * modules takes longer for Node's own modules.
+ */
 const startOf = (program: string): string => `${program}.start`
 
 /**
  * What a user starts: it tells an older Node.js apart, where the program itself would end with an error of the loader. So
- * it uses nothing that is new.
+ * it uses nothing that is new. It takes the global `process`: to import it opens all standard streams. `digest` is that of the program whose compiled code is kept.
  */
-const launcher = (program: string): string => {
+const launcher = (program: string, digest?: string): string => {
   const oldest = engines?.["node"]?.replace(/^>=/, "") ?? ""
   const [major, minor] = oldest.split(".")
   return `#!/usr/bin/env node
-import process from "node:process";
-const [major, minor] = process.versions.node.split(".").map(Number);
+${
+    digest !== undefined
+      ? `import { createRequire } from "node:module";\n`
+      : ""
+  }const [major, minor] = process.versions.node.split(".").map(Number);
 if (major > ${major} || (major === ${major} && minor >= ${minor})) {
   ${
-    program === SHORT
-      ? `(await import("./${startOf(program)}.mjs")).runCached(import.meta.url)`
+    digest !== undefined
+      ? `createRequire(import.meta.url)("./${
+        startOf(program)
+      }.cjs").runCached({ url: import.meta.url, digest: "${digest}" })`
       : `await import("./${mainOf(program)}.js")`
   };
 } else {
@@ -185,12 +194,18 @@ const composeShort = (folder: string): ReadonlyArray<string> => {
   compose(folder, {
     banner: {},
     entryPoints: [{ in: compiled("bin/cachedStart"), out: startOf(SHORT) }],
-    outExtension: { ".js": ".mjs" },
+    format: "cjs",
+    minify: true,
+    outExtension: { ".js": ".cjs" },
     sourcemap: false
   })
-  return compose(folder, {
-    banner: { js: `const urlOfBundle = require("node:url").pathToFileURL(__filename).href;` },
-    define: { "import.meta.url": "urlOfBundle" },
+  const packages = compose(folder, {
+    banner: {
+      js: `const urlOfBundle = require("node:url").pathToFileURL(__filename).href;
+const clockOfBundle = { now: () => Number(process.hrtime.bigint()) / 1e6 };`
+    },
+    // Node's own clock of this name loads its tools for measurements, some milliseconds.
+    define: { "import.meta.url": "urlOfBundle", "performance": "clockOfBundle" },
     entryPoints: [entryOf(SHORT)],
     format: "cjs",
     minify: true,
@@ -198,6 +213,9 @@ const composeShort = (folder: string): ReadonlyArray<string> => {
     // Kept code loads what is not inside by require: an import would need an experimental option.
     supported: { "dynamic-import": false }
   })
+  const digest = createHash("sha256").update(readFileSync(join(folder, `${mainOf(SHORT)}.cjs`))).digest("hex")
+  writeFileSync(join(folder, `${SHORT}.js`), launcher(SHORT, digest), { mode: 0o755 })
+  return packages
 }
 
 /** Programs with their threads. Returns the folders of the packages that are inside. */
@@ -213,7 +231,9 @@ const composeMains = (
 const bundlePrograms = (folder: string): void => {
   const long = composeMains(folder, PROGRAMS.filter((program) => program !== SHORT).map(entryOf))
   writeLicences(folder, [...new Set([...composeShort(folder), ...long])])
-  for (const program of PROGRAMS) writeFileSync(join(folder, `${program}.js`), launcher(program), { mode: 0o755 })
+  for (const program of PROGRAMS) {
+    if (program !== SHORT) writeFileSync(join(folder, `${program}.js`), launcher(program), { mode: 0o755 })
+  }
 }
 
 const [folder, option, file] = process.argv.slice(2)

@@ -49,7 +49,8 @@ export const parseHostPort = (text: string, host: "required" | "optional"): Eith
 }
 
 export const formatHostPort = ({ host, port }: Address): string =>
-  isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`
+  // To compile the pattern of `isIPv6` takes some milliseconds, which most calls of svcd-cli do not need.
+  host.includes(":") && isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`
 
 const MAPPED_IPV4 = /^::ffff:(?=\d+\.)/i
 

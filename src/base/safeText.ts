@@ -1,8 +1,13 @@
+/** Text of which no character is unsafe. Most texts are such, and programs that run for a moment make no other pattern. */
+const PLAIN = /^[ -~]*$/
+
+let unsafe: RegExp | undefined
+
 /**
  * Characters that could move the cursor, end a line, turn the writing direction or hide: controls (C0, DEL, C1),
  * format characters (bidirectional overrides, zero-width ones), line and paragraph separators, lone surrogates.
  */
-const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
+const unsafePattern = (): RegExp => unsafe ??= /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 
 const escaped = (character: string): string => {
   let text = ""
@@ -16,7 +21,7 @@ const escaped = (character: string): string => {
  * Returns the text with every unsafe character as `\uXXXX`, so that it stays on one line. JSON keeps its meaning:
  * outside its strings, JSON without indentation has no such character.
  */
-export const escapeUnsafe = (text: string): string => text.replace(UNSAFE, escaped)
+export const escapeUnsafe = (text: string): string => PLAIN.test(text) ? text : text.replace(unsafePattern(), escaped)
 
 const LONGEST_QUOTE = 100
 

@@ -14,7 +14,6 @@ import {
 } from "node:fs"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
-import process from "node:process"
 import { fileURLToPath } from "node:url"
 import { Script } from "node:vm"
 
@@ -75,12 +74,15 @@ const keep = (path: string, code: Buffer): void => {
   }
 }
 
-/** Runs the program in CommonJS beside a file, such as svcd-cli.main.cjs beside svcd-cli.js. Its text is ASCII. */
-export const runCached = (url: string): void => {
+/**
+ * Runs the program in CommonJS beside a file, such as svcd-cli.main.cjs beside svcd-cli.js. Its text is ASCII, and the build
+ * knows its digest.
+ */
+export const runCached = ({ digest, url }: { readonly url: string; readonly digest: string }): void => {
   const main = fileURLToPath(url).replace(/\.js$/, ".main.cjs")
   const source = readFileSync(main, "latin1").replace(/^#!.*/, "")
   const folder = cacheFolder(process.env)
-  const id = digestOf(process.version, process.arch, source).toString("hex").slice(0, 32)
+  const id = digestOf(process.version, process.arch, digest).toString("hex").slice(0, 32)
   const path = folder === undefined ? undefined : join(folder, `svcd-cli-${id}`)
   const cachedData = path === undefined ? undefined : readKept(path)
   const script = new Script(`(function (require, module, exports, __filename, __dirname) {${source}\n})`, {

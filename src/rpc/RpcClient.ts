@@ -269,7 +269,7 @@ export const make = (
           const envelopes = calls.map(({ method, params }) => envelope(method, params))
           const body = Buffer.from(encodeJson(envelopes))
           const ids = envelopes.map(({ id }) => id)
-          return Effect.flatMap(post("/", body, false), (reply) => readBatch(address, reply, ids))
+          return Effect.flatMap(post(path, body, false), (reply) => readBatch(address, reply, ids))
         })
     })
   })

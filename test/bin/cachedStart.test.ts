@@ -14,14 +14,14 @@ afterAll(() => rmSync(folder, { force: true, recursive: true }))
 const { outputFiles: [start] } = buildSync({
   entryPoints: [fileURLToPath(new URL("../../src/bin/cachedStart.ts", import.meta.url))],
   bundle: true,
-  format: "esm",
+  format: "cjs",
   platform: "node",
   write: false
 })
 const program = join(folder, "prog.js")
 writeFileSync(join(folder, "package.json"), "{ \"type\": \"module\" }")
-writeFileSync(join(folder, "start.mjs"), start?.text ?? "")
-writeFileSync(program, `import { runCached } from "./start.mjs"\nrunCached(import.meta.url)\n`)
+writeFileSync(join(folder, "start.cjs"), start?.text ?? "")
+writeFileSync(program, `import start from "./start.cjs"\nstart.runCached({ url: import.meta.url, digest: "ab" })\n`)
 writeFileSync(
   join(folder, "prog.main.cjs"),
   "#!/usr/bin/env node\nconsole.log(require(\"node:path\").basename(__filename), process.argv[2])\n"

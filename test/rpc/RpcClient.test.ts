@@ -66,13 +66,16 @@ describe("RpcClient", () => {
         outcomes.map((outcome) => Either.match(outcome, { onLeft: ({ code }) => String(code), onRight: encodeJson })),
         ["0", "-32601", `"${GENESIS}"`]
       )
-      const turned = yield* strangeServer((_, response, body) => {
+      const paths: Array<string | undefined> = []
+      const turned = yield* strangeServer(({ url }, response, body) => {
+        paths.push(url)
         const calls: ReadonlyArray<{ readonly id: number; readonly method: string }> = JSON.parse(body)
         response.end(JSON.stringify(calls.map(({ id, method }) => ({ id, result: method })).reverse()))
       })
-      const other = yield* RpcClient.make({ address: address(turned.port) })
+      const other = yield* RpcClient.make({ address: address(turned.port), wallet: "second" })
       const replies = yield* other.batch([{ method: "a", params: [] }, { method: "b", params: [] }])
       assert.deepStrictEqual(replies.map((reply) => Either.getOrThrow(reply)), ["a", "b"])
+      assert.deepStrictEqual(paths, ["/wallet/second"])
     }))
 
   it.scopedLive("fails a batch with a missing reply, or with a single reply", () =>

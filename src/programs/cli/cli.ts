@@ -39,12 +39,9 @@ export const run = (input: CliInput): Effect.Effect<CliOutcome> =>
     return line.command === "rpcauth" ? makeUser(input, line) : connected(input, line)
   })
 
-/** All but calls of methods: a call runs none of it. */
-const ownCommands = Effect.promise(() => import("./ownCommands.ts"))
-
 const help = (command: CommandName | undefined): Effect.Effect<CliOutcome> =>
   Effect.map(
-    ownCommands,
+    Effect.promise(() => import("./help.ts")),
     ({ helpText }) => success(helpText(command))
   )
 
@@ -61,7 +58,7 @@ const makeUser = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutco
   const problems = wordProblems(line)
   if (problems.length > 0) return Effect.succeed(usageOutcome(problems))
   return Effect.flatMap(
-    ownCommands,
+    Effect.promise(() => import("./rpcauth.ts")),
     ({ rpcauth }) => rpcauth(line.words, line.wants("json"), input)
   )
 }
@@ -79,7 +76,7 @@ const checkValue = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOut
     read,
     (value) =>
       Effect.map(
-        ownCommands,
+        Effect.promise(() => import("./lint.ts")),
         ({ lintCommand }) => lintCommand({ name, value, json: line.wants("json") }, input.screen)
       )
   )
@@ -132,7 +129,7 @@ const connected = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutc
     if (command === undefined || command === "lint" || command === "rpcauth") {
       return yield* callMethod([...line.words, ...read.parameters], line.wants("named"), { connection, daemon, input })
     }
-    const { runOwnCommand } = yield* ownCommands
+    const { runOwnCommand } = yield* Effect.promise(() => import("./ownCommands.ts"))
     return yield* runOwnCommand(command, { connection, daemon, input, line })
   }).pipe(
     Effect.catchAll((reason) => Effect.succeed(failure(1, `error: ${reason}`))),
@@ -201,7 +198,7 @@ const warned = (
   params: ReadonlyArray<Json> | JsonObject
 ): Effect.Effect<CliOutcome> =>
   Effect.map(
-    ownCommands,
+    Effect.promise(() => import("./lint.ts")),
     ({ warningsOfCall }) => ({ ...done, stderr: warningsOfCall(method, params) })
   )
 

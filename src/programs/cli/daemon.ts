@@ -14,10 +14,12 @@ import type { DocumentFailure, Lines } from "../../rpc/DocumentLines.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import { RPC_CODE } from "../../rpc/method/RpcError.ts"
 import {
+  type BatchedCall,
   type CallParams,
   make,
   type RpcCallOptions,
   type RpcClientError,
+  type RpcFailure,
   type RpcUnreachable
 } from "../../rpc/RpcClient.ts"
 
@@ -42,6 +44,10 @@ export interface Daemon {
     params?: CallParams,
     options?: RpcCallOptions
   ) => Effect.Effect<Json, RpcClientError>
+  /** Makes read-only calls in one request. The outcomes are in the order of the calls. */
+  readonly batch: (
+    calls: ReadonlyArray<BatchedCall>
+  ) => Effect.Effect<ReadonlyArray<Either.Either<Json, RpcFailure>>, RpcClientError>
   /** Connects to read a document line by line. */
   readonly lines: (
     path: string
@@ -169,6 +175,7 @@ export const makeDaemon = (options: DaemonOptions): Effect.Effect<Daemon, string
     return {
       call: (method, params = [], { once = false } = {}) =>
         waiting(authorized(client.call(method, params, { once })), { wait, once }),
+      batch: (calls) => waiting(authorized(client.batch(calls)), { wait, once: false }),
       lines: (path) =>
         Effect.promise(() => import("../../rpc/DocumentLines.ts")).pipe(
           Effect.flatMap(({ openLines }) => waiting(authorized(openLines(source, path)), { wait, once: false }))

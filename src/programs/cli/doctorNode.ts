@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import { unixTime } from "../../base/clock.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
-import { ask } from "./ask.ts"
+import { askEach } from "./ask.ts"
 import type { Daemon } from "./daemon.ts"
 import { type Check, fail, ok, warn } from "./doctorCheck.ts"
 import { at, numberAt, objectsOf, textAt, textsOf } from "./jsonText.ts"
@@ -29,14 +29,14 @@ export interface NodeAnswers {
 export const askNode = (daemon: Daemon): Effect.Effect<NodeAnswers, RpcClientError> =>
   Effect.gen(function*() {
     const chain = yield* daemon.call("getblockchaininfo")
-    const rest = yield* Effect.all({
-      sync: ask(daemon, "getsyncstatus"),
-      network: ask(daemon, "getnetworkinfo"),
-      peers: ask(daemon, "getpeerinfo"),
-      checks: ask(daemon, "getcheckinfo"),
-      webhooks: ask(daemon, "listwebhooks")
-    }, { concurrency: "unbounded" })
-    return { chain, ...rest, now: yield* unixTime }
+    const [sync, network, peers, checks, webhooks] = yield* askEach(daemon, [
+      ["getsyncstatus"],
+      ["getnetworkinfo"],
+      ["getpeerinfo"],
+      ["getcheckinfo"],
+      ["listwebhooks"]
+    ])
+    return { chain, sync, network, peers, checks, webhooks, now: yield* unixTime }
   })
 
 const versionCheck = ({ network }: NodeAnswers, version: string): Check => {

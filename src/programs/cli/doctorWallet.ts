@@ -4,7 +4,7 @@ import { quoted } from "../../base/safeText.ts"
 import { formatMoney, parseAmount } from "../../protocol/amount.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
-import { ask } from "./ask.ts"
+import { askEach } from "./ask.ts"
 import { costsOf } from "./costs.ts"
 import type { Daemon } from "./daemon.ts"
 import { type Check, fail, ok, warn } from "./doctorCheck.ts"
@@ -52,20 +52,32 @@ const USUAL_BYTES = 150
 
 export const askWallet = (daemon: Daemon, isRegtest: boolean): Effect.Effect<WalletAnswers, RpcClientError> =>
   Effect.gen(function*() {
-    const answers = yield* Effect.all({
-      wallets: ask(daemon, "listwallets"),
-      wallet: ask(daemon, "getwalletinfo"),
-      names: ask(daemon, "name_list", IN_HEX),
-      renewals: ask(daemon, "name_autorenew", RENEWALS_IN_HEX),
-      balances: ask(daemon, "getbalances"),
-      pending: ask(daemon, "name_pending", IN_HEX),
-      registrations: ask(daemon, "name_registrations", IN_HEX),
-      watched: ask(daemon, "name_expiring", {
+    const [wallets, wallet, names, renewals, balances, pending, registrations, watched] = yield* askEach(daemon, [
+      ["listwallets"],
+      ["getwalletinfo"],
+      ["name_list", IN_HEX],
+      ["name_autorenew", RENEWALS_IN_HEX],
+      ["getbalances"],
+      ["name_pending", IN_HEX],
+      ["name_registrations", IN_HEX],
+      ["name_expiring", {
         query: { blocks: isRegtest ? 4 : WEEK, watched: true, nameEncoding: "hex", valueEncoding: "hex" }
-      })
-    }, { concurrency: "unbounded" })
+      }]
+    ])
     const { operation } = yield* costsOf(daemon, USUAL_BYTES)
-    return { ...answers, isRegtest, fee: operation, now: yield* unixTime }
+    return {
+      wallets,
+      wallet,
+      names,
+      renewals,
+      balances,
+      pending,
+      registrations,
+      watched,
+      isRegtest,
+      fee: operation,
+      now: yield* unixTime
+    }
   })
 
 /** The wallet by its name; the default one has none. */

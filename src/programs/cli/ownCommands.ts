@@ -2,33 +2,12 @@ import * as Effect from "effect/Effect"
 import { RPC_CODE } from "../../rpc/method/RpcError.ts"
 import type { CommandError, OwnContext } from "./commandContext.ts"
 import type { CommandName } from "./commandTable.ts"
-import { doctorCommand } from "./doctor.ts"
-import { expiringCommand } from "./expiring.ts"
 import { explain } from "./failures.ts"
-import { findCommand } from "./find.ts"
 import { type CliCommandLine, type CliFlagName, countOf } from "./flags.ts"
-import { nameCommand } from "./namePage.ts"
-import { namesCommand } from "./names.ts"
 import { type CliOutcome, failure, NAME, success, usageOutcome } from "./outcome.ts"
-import { payCommand } from "./pay.ts"
-import { peersCommand } from "./peers.ts"
-import { receiveCommand } from "./receive.ts"
-import { registerCommand } from "./register.ts"
-import { registrationsCommand } from "./registrations.ts"
-import { renewCommand } from "./renew.ts"
-import { status } from "./status.ts"
-import { watchStatus } from "./statusWatch.ts"
-import { waitForNames } from "./syncRows.ts"
 import { shownLines } from "./textWidth.ts"
-import { transferCommand } from "./transfer.ts"
-import { updateCommand } from "./update.ts"
-import { webhooksCommand } from "./webhooks.ts"
 
-/** The commands of svcd-cli, and what else a call of a method does not load. */
-
-export { helpText } from "./help.ts"
-export { lintCommand, warningsOfCall } from "./lint.ts"
-export { rpcauth } from "./rpcauth.ts"
+/** The commands of svcd-cli that ask a daemon. Each is loaded on use: all together take longer to load than one to run. */
 
 type Runner = (context: OwnContext) => Effect.Effect<CliOutcome, CommandError>
 
@@ -37,6 +16,12 @@ interface OwnCommand {
   /** What to print if the daemon lacks a method that the command needs. */
   readonly missing?: string
 }
+
+/** Loads the module of a command, and runs it. */
+const using = <Module>(
+  load: () => Promise<Module>,
+  run: (module: Module) => Effect.Effect<CliOutcome, CommandError>
+): Effect.Effect<CliOutcome, CommandError> => Effect.flatMap(Effect.promise(load), run)
 
 /** Names that `find` and `expiring` list by default. */
 const FOUND_NAMES = 100
@@ -65,67 +50,104 @@ const NOT_SVCD = "the daemon cannot do that: it is another program, or an older 
 export type ConnectedCommand = Exclude<CommandName, "lint" | "rpcauth">
 
 const COMMANDS: Readonly<Record<ConnectedCommand, OwnCommand>> = {
-  name: { run: (context) => withCounts(context.line, { last: 10 }, ({ last }) => nameCommand(context, last)) },
-  register: { run: registerCommand, missing: NOT_SVCD },
-  update: { run: updateCommand, missing: NO_WALLET },
-  renew: { run: renewCommand, missing: NOT_SVCD },
-  transfer: { run: transferCommand, missing: NO_WALLET },
+  name: {
+    run: (context) =>
+      withCounts(
+        context.line,
+        { last: 10 },
+        ({ last }) => using(() => import("./namePage.ts"), ({ nameCommand }) => nameCommand(context, last))
+      )
+  },
+  register: {
+    run: (context) => using(() => import("./register.ts"), ({ registerCommand }) => registerCommand(context)),
+    missing: NOT_SVCD
+  },
+  update: {
+    run: (context) => using(() => import("./update.ts"), ({ updateCommand }) => updateCommand(context)),
+    missing: NO_WALLET
+  },
+  renew: {
+    run: (context) => using(() => import("./renew.ts"), ({ renewCommand }) => renewCommand(context)),
+    missing: NOT_SVCD
+  },
+  transfer: {
+    run: (context) => using(() => import("./transfer.ts"), ({ transferCommand }) => transferCommand(context)),
+    missing: NO_WALLET
+  },
   names: {
     run: ({ daemon, input, line }) =>
-      withCounts(line, { expiring: 0 }, ({ expiring }) =>
-        Effect.map(
-          namesCommand(daemon, input.screen, {
-            prefix: line.words[0] ?? "",
-            all: line.wants("all"),
-            expiring: line.has("expiring") ? expiring : undefined,
-            json: line.wants("json")
-          }),
-          success
-        )),
+      withCounts(
+        line,
+        { expiring: 0 },
+        ({ expiring }) =>
+          using(() => import("./names.ts"), ({ namesCommand }) =>
+            Effect.map(
+              namesCommand(daemon, input.screen, {
+                prefix: line.words[0] ?? "",
+                all: line.wants("all"),
+                expiring: line.has("expiring") ? expiring : undefined,
+                json: line.wants("json")
+              }),
+              success
+            ))
+      ),
     missing: `the daemon has no wallet; "${NAME} name_scan" lists all names`
   },
   registrations: {
     run: ({ daemon, input, line }) =>
-      registrationsCommand(daemon, input.screen, { all: line.wants("all"), json: line.wants("json") }),
+      using(
+        () => import("./registrations.ts"),
+        ({ registrationsCommand }) =>
+          registrationsCommand(daemon, input.screen, { all: line.wants("all"), json: line.wants("json") })
+      ),
     missing: NOT_SVCD
   },
   expiring: {
     run: ({ daemon, input, line }) =>
-      withCounts(line, { blocks: EXPIRING_BLOCKS, limit: FOUND_NAMES }, (counts) =>
-        Effect.map(
-          expiringCommand(daemon, input.screen, {
-            all: line.wants("all"),
-            owner: line.text("owner"),
-            ...counts,
-            json: line.wants("json")
-          }),
-          success
-        )),
+      withCounts(
+        line,
+        { blocks: EXPIRING_BLOCKS, limit: FOUND_NAMES },
+        (counts) =>
+          using(() => import("./expiring.ts"), ({ expiringCommand }) =>
+            Effect.map(
+              expiringCommand(daemon, input.screen, {
+                all: line.wants("all"),
+                owner: line.text("owner"),
+                ...counts,
+                json: line.wants("json")
+              }),
+              success
+            ))
+      ),
     missing: `the daemon has no such list; "${NAME} names" shows the names of the wallet`
   },
   find: {
     run: ({ daemon, input, line }) =>
-      withCounts(line, { limit: FOUND_NAMES }, ({ limit }) =>
-        Effect.map(
-          findCommand(daemon, input.screen, {
-            text: line.words[0],
-            key: line.text("key"),
-            value: line.text("value"),
-            owner: line.text("owner"),
-            namespace: line.text("namespace"),
-            expired: line.wants("expired"),
-            limit,
-            json: line.wants("json")
-          }),
-          success
-        )),
+      withCounts(
+        line,
+        { limit: FOUND_NAMES },
+        ({ limit }) =>
+          using(() => import("./find.ts"), ({ findCommand }) =>
+            Effect.map(
+              findCommand(daemon, input.screen, {
+                text: line.words[0],
+                key: line.text("key"),
+                value: line.text("value"),
+                owner: line.text("owner"),
+                namespace: line.text("namespace"),
+                expired: line.wants("expired"),
+                limit,
+                json: line.wants("json")
+              }),
+              success
+            ))
+      ),
     missing: `the daemon cannot search; "${NAME} name_scan" lists names`
   },
   watch: {
-    // Reading a stream of lines takes long to load.
     run: ({ daemon, input, line }) =>
-      Effect.flatMap(
-        Effect.promise(() => import("./watch.ts")),
+      using(
+        () => import("./watch.ts"),
         ({ watchCommand }) =>
           watchCommand({ daemon, screen: input.screen, output: input.output }, {
             prefix: line.words[0],
@@ -135,24 +157,48 @@ const COMMANDS: Readonly<Record<ConnectedCommand, OwnCommand>> = {
           })
       )
   },
-  receive: { run: receiveCommand, missing: NO_WALLET },
-  pay: { run: payCommand, missing: NO_WALLET },
+  receive: {
+    run: (context) => using(() => import("./receive.ts"), ({ receiveCommand }) => receiveCommand(context)),
+    missing: NO_WALLET
+  },
+  pay: {
+    run: (context) => using(() => import("./pay.ts"), ({ payCommand }) => payCommand(context)),
+    missing: NO_WALLET
+  },
   status: {
     run: ({ connection, daemon, input, line }) =>
       Effect.gen(function*() {
         const json = line.wants("json")
-        if (line.wants("wait")) yield* waitForNames(daemon, input.progress)
-        if (line.wants("watch")) return yield* watchStatus({ connection, daemon, input, json })
+        if (line.wants("wait")) {
+          const { waitForNames } = yield* Effect.promise(() => import("./syncRows.ts"))
+          yield* waitForNames(daemon, input.progress)
+        }
+        if (line.wants("watch")) {
+          const { watchStatus } = yield* Effect.promise(() => import("./statusWatch.ts"))
+          return yield* watchStatus({ connection, daemon, input, json })
+        }
+        const { status } = yield* Effect.promise(() => import("./status.ts"))
         return success(yield* status(daemon, { connection, screen: input.screen, json }))
       })
   },
   doctor: {
-    run: ({ connection, daemon, input, line }) => doctorCommand({ connection, daemon, input, json: line.wants("json") })
+    run: ({ connection, daemon, input, line }) =>
+      using(
+        () => import("./doctor.ts"),
+        ({ doctorCommand }) => doctorCommand({ connection, daemon, input, json: line.wants("json") })
+      )
   },
-  peers: { run: ({ daemon, input, line }) => peersCommand(daemon, input.screen, line.wants("json")) },
+  peers: {
+    run: ({ daemon, input, line }) =>
+      using(() => import("./peers.ts"), ({ peersCommand }) => peersCommand(daemon, input.screen, line.wants("json")))
+  },
   webhooks: {
     run: ({ daemon, input, line }) =>
-      webhooksCommand(daemon, input.screen, { test: line.words[1], json: line.wants("json") }),
+      using(
+        () => import("./webhooks.ts"),
+        ({ webhooksCommand }) =>
+          webhooksCommand(daemon, input.screen, { test: line.words[1], json: line.wants("json") })
+      ),
     missing: "the daemon has no webhooks: it is another program, or an older svcd"
   }
 }

@@ -5,7 +5,7 @@ import { UNSEEN_WORDS } from "../../base/unseenWords.ts"
 import type { ConnectionSettings } from "../../config/connection.ts"
 import { type Json, JsonNumber } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
-import { ask, BLOCK_SECONDS } from "./ask.ts"
+import { askEach, BLOCK_SECONDS } from "./ask.ts"
 import type { Daemon } from "./daemon.ts"
 import { at, indented, numberAt, objectOf, spelledAt, textAt, textsOf } from "./jsonText.ts"
 import type { Screen } from "./outcome.ts"
@@ -35,23 +35,23 @@ export interface StatusAnswers {
   readonly now: number
 }
 
-/** Makes all calls at once. Fails if the daemon does not even report its chain. */
+/** Makes all calls in two requests. Fails if the daemon does not even report its chain. */
 export const gatherStatus = (daemon: Daemon): Effect.Effect<StatusAnswers, RpcClientError> =>
   Effect.gen(function*() {
     // Alone at first: a daemon with other credentials, or one that is still starting, gets one call.
     const chain = yield* daemon.call("getblockchaininfo")
-    const rest = yield* Effect.all({
-      sync: ask(daemon, "getsyncstatus"),
-      network: ask(daemon, "getnetworkinfo"),
-      mempool: ask(daemon, "getmempoolinfo"),
-      uptime: ask(daemon, "uptime"),
-      wallets: ask(daemon, "listwallets"),
-      balances: ask(daemon, "getbalances"),
-      wallet: ask(daemon, "getwalletinfo"),
-      names: ask(daemon, "name_list", IN_HEX),
-      renewals: ask(daemon, "name_autorenew", RENEWALS_IN_HEX)
-    }, { concurrency: "unbounded" })
-    return { chain, ...rest, now: yield* unixTime }
+    const [sync, network, mempool, uptime, wallets, balances, wallet, names, renewals] = yield* askEach(daemon, [
+      ["getsyncstatus"],
+      ["getnetworkinfo"],
+      ["getmempoolinfo"],
+      ["uptime"],
+      ["listwallets"],
+      ["getbalances"],
+      ["getwalletinfo"],
+      ["name_list", IN_HEX],
+      ["name_autorenew", RENEWALS_IN_HEX]
+    ])
+    return { chain, sync, network, mempool, uptime, wallets, balances, wallet, names, renewals, now: yield* unixTime }
   })
 
 const NETWORKS: ReadonlyMap<string, string> = new Map([["main", "mainnet"], ["test", "testnet"]])

@@ -5,30 +5,39 @@ import { escapeUnsafe } from "../../base/safeText.ts"
  * direction is escaped, piles of accents are cut down, and widths are counted as terminals do.
  */
 
-/** Most marks on one letter: more would run over the lines above and below. */
-const PILE = /(\p{M}{2})\p{M}+/gu
-
 /** Characters that take two columns: East Asian wide and fullwidth ones (UAX #11), and pictures. */
-const WIDE = new RegExp(
+const WIDE =
   "[\\u1100-\\u115f\\u2e80-\\u303e\\u3041-\\u33ff\\u3400-\\u4dbf\\u4e00-\\u9fff\\ua000-\\ua4cf\\ua960-\\ua97f\\uac00-\\ud7a3" +
-    "\\uf900-\\ufaff\\ufe10-\\ufe19\\ufe30-\\ufe6f\\uff01-\\uff60\\uffe0-\\uffe6\\u{16fe0}-\\u{18cff}\\u{1aff0}-\\u{1b2ff}" +
-    "\\u{20000}-\\u{3fffd}]|\\p{Emoji_Presentation}|\\ufe0f",
-  "u"
-)
-
-const ZERO = /^\p{M}+$/u
+  "\\uf900-\\ufaff\\ufe10-\\ufe19\\ufe30-\\ufe6f\\uff01-\\uff60\\uffe0-\\uffe6\\u{16fe0}-\\u{18cff}\\u{1aff0}-\\u{1b2ff}" +
+  "\\u{20000}-\\u{3fffd}]|\\p{Emoji_Presentation}|\\ufe0f"
 
 const NARROW = /^[ -~]*$/
 
-let segmenter: Intl.Segmenter | undefined
+interface Tools {
+  /** Grapheme clusters. */
+  readonly segmenter: Intl.Segmenter
+  /** More than two marks on one letter would run over the lines above and below. */
+  readonly pile: RegExp
+  readonly wide: RegExp
+  readonly zero: RegExp
+}
 
-/** The segmenter of grapheme clusters. Its making takes a fifth of the program's start, and most outputs are ASCII. */
-const segments = (): Intl.Segmenter => segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" })
+let made: Tools | undefined
 
-const clusterWidth = (cluster: string): number => WIDE.test(cluster) ? 2 : ZERO.test(cluster) ? 0 : 1
+/** What only texts beyond ASCII need. To make it takes a fifth of the program's start. */
+const tools = (): Tools =>
+  made ??= {
+    segmenter: new Intl.Segmenter("en", { granularity: "grapheme" }),
+    pile: /(\p{M}{2})\p{M}+/gu,
+    wide: new RegExp(WIDE, "u"),
+    zero: /^\p{M}+$/u
+  }
+
+const clusterWidth = (cluster: string): number => tools().wide.test(cluster) ? 2 : tools().zero.test(cluster) ? 0 : 1
 
 /** Returns a text that affects nothing on a terminal but its own line. */
-export const shownText = (text: string): string => escapeUnsafe(text).replace(PILE, "$1")
+export const shownText = (text: string): string =>
+  NARROW.test(text) ? text : escapeUnsafe(text).replace(tools().pile, "$1")
 
 /**
  * Escapes what is unsafe in a text of several lines, except for line ends and tabs. JSON keeps its meaning: its strings
@@ -41,7 +50,7 @@ export const shownLines = (text: string): string =>
 export const widthOf = (text: string): number => {
   if (NARROW.test(text)) return text.length
   let width = 0
-  for (const { segment } of segments().segment(text)) width += clusterWidth(segment)
+  for (const { segment } of tools().segmenter.segment(text)) width += clusterWidth(segment)
   return width
 }
 
@@ -50,7 +59,7 @@ export const cutTo = (text: string, width: number): string => {
   if (widthOf(text) <= width) return text
   let kept = ""
   let left = width - 1
-  for (const { segment } of segments().segment(text)) {
+  for (const { segment } of tools().segmenter.segment(text)) {
     left -= clusterWidth(segment)
     if (left < 0) break
     kept += segment

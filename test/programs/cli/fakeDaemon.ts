@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Either } from "effect"
 import type { Daemon } from "../../../src/programs/cli/daemon.ts"
 import type { Json } from "../../../src/rpc/json/json.ts"
 import { parseJson } from "../../../src/rpc/json/readJson.ts"
@@ -10,19 +10,31 @@ import {
   UnexpectedReply
 } from "../../../src/rpc/RpcClient.ts"
 
-/** A daemon that answers each method with a value, as JSON; every other method is unknown to it. */
-export const fakeDaemon = (answers: Readonly<Record<string, unknown>>): Daemon => ({
-  call: (method): Effect.Effect<Json, RpcClientError> => {
-    const answer = answers[method]
-    if (answer === undefined) return new RpcFailure({ code: -32601, message: "Method not found" })
-    if (answer instanceof RpcFailure || answer instanceof RpcUnreachable || answer instanceof UnexpectedReply) {
-      return answer
-    }
-    return Effect.succeed(parseJson(typeof answer === "string" ? answer : JSON.stringify(answer)) ?? null)
-  },
-  lines: () => Effect.die("no document was read"),
-  triedCookie: () => undefined
+/** A daemon that answers a batch as it answers its calls. */
+export const batching = (daemon: Omit<Daemon, "batch">): Daemon => ({
+  ...daemon,
+  batch: (calls) =>
+    Effect.forEach(calls, ({ method, params }) =>
+      daemon.call(method, params).pipe(
+        Effect.map(Either.right),
+        Effect.catchTag("RpcFailure", (failure) => Effect.succeed(Either.left(failure)))
+      ))
 })
+
+/** A daemon that answers each method with a value, as JSON; every other method is unknown to it. */
+export const fakeDaemon = (answers: Readonly<Record<string, unknown>>): Daemon =>
+  batching({
+    call: (method): Effect.Effect<Json, RpcClientError> => {
+      const answer = answers[method]
+      if (answer === undefined) return new RpcFailure({ code: -32601, message: "Method not found" })
+      if (answer instanceof RpcFailure || answer instanceof RpcUnreachable || answer instanceof UnexpectedReply) {
+        return answer
+      }
+      return Effect.succeed(parseJson(typeof answer === "string" ? answer : JSON.stringify(answer)) ?? null)
+    },
+    lines: () => Effect.die("no document was read"),
+    triedCookie: () => undefined
+  })
 
 export interface RecordedCall {
   readonly method: string
@@ -36,9 +48,8 @@ export const recordingDaemon = (
   answers: Readonly<Record<string, unknown>>
 ): Daemon & { readonly calls: ReadonlyArray<RecordedCall> } => {
   const calls: Array<RecordedCall> = []
-  return {
+  const daemon = batching({
     ...fakeDaemon({}),
-    calls,
     call: (method, params = [], { once = false } = {}) =>
       Effect.suspend(() => {
         calls.push({ method, params, once })
@@ -46,7 +57,8 @@ export const recordingDaemon = (
         const made: unknown = typeof answer === "function" ? answer(params) : answer
         return fakeDaemon(made === undefined ? {} : { [method]: made }).call(method)
       })
-  }
+  })
+  return { ...daemon, calls }
 }
 
 export const hex = (text: string): string => Buffer.from(text).toString("hex")

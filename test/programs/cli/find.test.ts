@@ -1,9 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Daemon } from "../../../src/programs/cli/daemon.ts"
 import { findCommand, type FindOptions } from "../../../src/programs/cli/find.ts"
 import { parseJson } from "../../../src/rpc/json/readJson.ts"
-import { fakeDaemon, hex } from "./fakeDaemon.ts"
+import { batching, fakeDaemon, hex } from "./fakeDaemon.ts"
 
 const PIPE = { terminal: false, columns: undefined, colours: false }
 
@@ -29,7 +28,7 @@ describe("svcd-cli find", () => {
   it.effect("reads pages until the limit, and says that there are more", () =>
     Effect.gen(function*() {
       const asked: Array<unknown> = []
-      const daemon: Daemon = {
+      const daemon = batching({
         call: (method, params) =>
           Effect.sync(() => {
             asked.push([method, params])
@@ -40,7 +39,7 @@ describe("svcd-cli find", () => {
           }),
         lines: () => Effect.die("no document was read"),
         triedCookie: () => undefined
-      }
+      })
       const text = yield* findCommand(daemon, PIPE, { ...OPTIONS, namespace: "d/", limit: 2 })
       assert.match(text, /^NAME +EXPIRES IN +VALUE\nd\/1 +10 blocks +\{"ip".*\nd\/3 +10 blocks/)
       assert.include(text, "These are the first 2; -limit shows more.")

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Option, TestClock } from "effect"
-import { status } from "../../../src/programs/cli/status.ts"
+import type { Daemon } from "../../../src/programs/cli/daemon.ts"
+import { gatherStatus, status, statusText } from "../../../src/programs/cli/status.ts"
 import { waitForNames } from "../../../src/programs/cli/syncRows.ts"
 import { RpcFailure } from "../../../src/rpc/RpcClient.ts"
 import { fakeDaemon, hex } from "./fakeDaemon.ts"
@@ -205,6 +206,26 @@ Names       2, the next expires in 1,000 blocks (about 2027-01-22)
       answers["getblockchaininfo"] = CHAIN
       yield* TestClock.adjust("1 second")
       yield* Fiber.join(waiting)
+    }))
+
+  it.effect("asks in two requests, and fails while the daemon starts", () =>
+    Effect.gen(function*() {
+      const requests: Array<ReadonlyArray<string>> = []
+      const daemonOf = (answers: Readonly<Record<string, unknown>>): Daemon => {
+        const { batch, call, ...rest } = fakeDaemon(answers)
+        return {
+          ...rest,
+          call: (method, params) => Effect.zipRight(Effect.sync(() => requests.push([method])), call(method, params)),
+          batch: (calls) =>
+            Effect.zipRight(Effect.sync(() => requests.push(calls.map(({ method }) => method))), batch(calls))
+        }
+      }
+      const answers = yield* gatherStatus(daemonOf(WHOLE))
+      assert.deepStrictEqual(requests.map(({ length }) => length), [1, 9])
+      assert.match(statusText(answers, CONNECTION, PIPE), /^svcd 0\.1\.0 \(my node\) on mainnet/)
+      const starting = new RpcFailure({ code: -28, message: "Loading blocks" })
+      const failed = yield* Effect.flip(gatherStatus(daemonOf({ ...WHOLE, getbalances: starting })))
+      assert.strictEqual(failed.message, "Loading blocks")
     }))
 
   it.effect("omits facts that a daemon does not report", () =>

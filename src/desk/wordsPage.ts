@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { randomInt } from "node:crypto"
+import { ASKED_WORDS, drawnPlaces } from "../base/wordPlaces.ts"
 import { redirect } from "../web/document.ts"
 import { day } from "../web/format.ts"
 import { type Html, html, NOTHING } from "../web/html.ts"
@@ -22,16 +22,9 @@ import {
  * owner gives three of them back.
  */
 
-/** Words that are asked for, out of those of a new wallet, and out of the fewest that a wallet can have. */
-const ASKED = 3
+/** Words of a new wallet, and the fewest that a wallet can have. */
 const USUAL_WORDS = 24
 const SHORTEST_PHRASE = 12
-
-const drawn = (count: number): ReadonlyArray<number> => {
-  const places = new Set<number>()
-  while (places.size < ASKED) places.add(randomInt(count) + 1)
-  return [...places].toSorted((a, b) => a - b)
-}
 
 /** A field of one word: `word-7`. */
 const WORD = /^word-([1-9]\d?)$/
@@ -104,7 +97,7 @@ const view = (visit: DeskVisit, state: WalletState, asked: Asked) => {
 }
 
 export const wordsPage: DeskHandler = (visit) =>
-  Effect.map(walletState(visit), (state) => view(visit, state, { places: drawn(USUAL_WORDS) }))
+  Effect.map(walletState(visit), (state) => view(visit, state, { places: drawnPlaces(USUAL_WORDS) }))
 
 export const checkWords: DeskHandler = (visit) =>
   Effect.gen(function*() {
@@ -113,7 +106,9 @@ export const checkWords: DeskHandler = (visit) =>
       const place = WORD.exec(name)?.[1]
       return place === undefined ? [] : [[place, text]]
     })
-    if (given.length < ASKED) return yield* new NotMeant({ text: "The form has too few words. Open the page again." })
+    if (given.length < ASKED_WORDS) {
+      return yield* new NotMeant({ text: "The form has too few words. Open the page again." })
+    }
     const state = yield* walletState(visit)
     const places = given.map(([place]) => Number(place))
     const check = calls.call("checkrecoverywords", [Object.fromEntries(given)], WordsCheck)
@@ -140,7 +135,7 @@ export const checkWords: DeskHandler = (visit) =>
           case -8:
             return Effect.succeed(
               view(visit, state, {
-                places: drawn(SHORTEST_PHRASE),
+                places: drawnPlaces(SHORTEST_PHRASE),
                 problem: `This wallet has fewer than ${USUAL_WORDS} words. Here are other places.`
               })
             )

@@ -136,9 +136,14 @@ const connected = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutc
     Effect.scoped
   )
 
-const contradictions = ({ command, given }: CliCommandLine): ReadonlyArray<string> => [
+const contradictions = ({ command, given, words }: CliCommandLine): ReadonlyArray<string> => [
   ...(command === "expiring" && given.has("all") && given.has("owner")
     ? ["-all: stands against -owner; give one"]
+    : []),
+  ...(command === "checkwords" && words.length > 0
+    ? (["stdin", "stdinrpcpass"] as const).filter((name) => given.has(name)).map((name) =>
+      `-${name}: standard input has the words; leave the flag out`
+    )
     : []),
   ...(given.has("rpccookiefile")
     ? (["rpcuser", "rpcpassword", "stdinrpcpass"] as const).filter((name) => given.has(name)).map((name) =>

@@ -254,6 +254,16 @@ export const CLI_COMMANDS = {
       comment: textOption({ placeholder: "TEXT", description: "a note for the wallet alone" })
     }
   },
+  checkwords: {
+    group: "Commands for coins",
+    words: "[-]",
+    takes: [0, 1],
+    description: "check that your recovery words are those of the wallet: ask for three of them",
+    details:
+      "Read the words from paper; they are not shown. With - it reads the whole phrase from standard input. A word is never " +
+      "an argument: other users could see it. The exit status is 1 if a word is wrong.",
+    options: SHARED
+  },
   status: {
     group: "Commands for the node",
     words: "",

@@ -92,8 +92,7 @@ const backupCheck = ({ wallet }: WalletAnswers): ReadonlyArray<Check> => {
       return numberAt(wallet, "phrase_checked") === undefined
         ? [warn("backup", {
           text: `the recovery words of ${walletWords(wallet)} were never checked: a mistake in them shows too late`,
-          remedy:
-            `give three of them back on the page Recovery words of the desk, or by "${NAME} -stdin checkrecoverywords"; ` +
+          remedy: `give three of them back with "${NAME} checkwords", or on the page Recovery words of the desk; ` +
             "\"svcd-wallet export --phrase\" shows them"
         })]
         : [ok({ check: "backup", text: "the owner has given words of the wallet back" })]

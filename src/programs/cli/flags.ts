@@ -156,17 +156,23 @@ const TAKEN: { readonly [command in CommandName]?: string } = {
   names: "one prefix",
   find: "one text",
   watch: "one prefix",
+  checkwords: "nothing, or - for standard input; a word in an argument can be seen by other users",
   webhooks: "nothing, or: test ID",
   lint: "a name and a value; put the value in quotes",
   rpcauth: "a user name and a password"
 }
 
+/** Commands whose first word, if they have one, can be this alone; then they take as many words as they can. */
+const ONLY_FIRST: { readonly [command in CommandName]?: string } = { checkwords: "-", webhooks: "test" }
+
 /** What is wrong with the words behind a command. None is shown: a value may be there, or a password. */
 export const wordProblems = ({ command, words }: CliCommandLine): ReadonlyArray<string> => {
   if (command === undefined) return []
   const { takes: [least, most], words: wanted } = COMMAND_ROWS[command]
-  const isTest = command === "webhooks" && words.length > 0
-  const isRight = isTest ? words.length === 2 && words[0] === "test" : words.length >= least && words.length <= most
+  const only = words.length === 0 ? undefined : ONLY_FIRST[command]
+  const isRight = only === undefined
+    ? words.length >= least && words.length <= most
+    : words.length === most && words[0] === only
   const taken = TAKEN[command] ?? (wanted === "" ? "no parameter" : wanted)
   return isRight ? [] : [`${command}: takes ${taken}; see ${NAME} ${command} -help`]
 }

@@ -165,6 +165,10 @@ const COMMANDS: Readonly<Record<ConnectedCommand, OwnCommand>> = {
     run: (context) => using(() => import("./pay.ts"), ({ payCommand }) => payCommand(context)),
     missing: NO_WALLET
   },
+  checkwords: {
+    run: (context) => using(() => import("./checkWords.ts"), ({ checkWordsCommand }) => checkWordsCommand(context)),
+    missing: NOT_SVCD
+  },
   status: {
     run: ({ connection, daemon, input, line }) =>
       Effect.gen(function*() {

@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { randomInt } from "node:crypto"
+import { drawnPlaces } from "../../base/wordPlaces.ts"
 import type { Prompt } from "../tool/prompt.ts"
 
 /** Shows the words of a new wallet at a terminal, and asks for some of them: what is not written down is soon lost. */
@@ -7,8 +7,7 @@ import type { Prompt } from "../tool/prompt.ts"
 const COLUMNS = 4
 const LONGEST_WORD = 8
 
-/** How many words are asked for, and how often a wrong answer is asked again. */
-const ASKED = 3
+/** How often a wrong answer is asked again. */
 const MOST_TRIES = 5
 
 /** The words in rows, each with its number. */
@@ -19,12 +18,6 @@ export const numberedWords = (words: ReadonlyArray<string>): string => {
     (_, row) => cells.slice(row * COLUMNS, (row + 1) * COLUMNS).join("  ").trimEnd()
   )
   return rows.join("\n")
-}
-
-const drawn = (count: number): ReadonlyArray<number> => {
-  const places = new Set<number>()
-  while (places.size < Math.min(ASKED, count)) places.add(randomInt(count))
-  return [...places].sort((a, b) => a - b)
 }
 
 /** Asks until the word is right, up to a limit. Returns `undefined` if there is no terminal that answers. */
@@ -46,9 +39,9 @@ export const checkedWords = (prompt: Prompt, words: ReadonlyArray<string>): Effe
   Effect.gen(function*() {
     let before = `${numberedWords(words)}\n\nWrite these words down, in this order. To see that you have them:\n`
     let right = true
-    for (const place of drawn(words.length)) {
-      const question = `${before}Type word ${place + 1}: `
-      const answered = yield* askedFor(prompt, { question, word: words[place] ?? "" })
+    for (const place of drawnPlaces(words.length)) {
+      const question = `${before}Type word ${place}: `
+      const answered = yield* askedFor(prompt, { question, word: words[place - 1] ?? "" })
       if (answered === undefined) return false
       right &&= answered
       before = ""

@@ -10,22 +10,32 @@ import { recordingDaemon } from "./fakeDaemon.ts"
 
 /** Runs a command of svcd-cli against a daemon that is made of answers. */
 
-/** A terminal at which a person gives these answers, with the questions that the program asked. */
-export const answering = (...answers: ReadonlyArray<string>): Prompt & { readonly asked: ReadonlyArray<string> } => {
+/** A terminal at which a person gives these answers, with the questions that the program asked, and those without echo. */
+export const answering = (
+  ...answers: ReadonlyArray<string>
+): Prompt & { readonly asked: ReadonlyArray<string>; readonly secrets: ReadonlyArray<string> } => {
   const asked: Array<string> = []
+  const secrets: Array<string> = []
   const left = [...answers]
   const next = (question: string) =>
     Effect.sync(() => {
       asked.push(question)
       return left.shift()
     })
-  return { asked, line: next, secret: next }
+  return {
+    asked,
+    secrets,
+    line: next,
+    secret: (question) => Effect.zipRight(Effect.sync(() => secrets.push(question)), next(question))
+  }
 }
 
 export const runWith = (
   answers: Readonly<Record<string, unknown>>,
-  { columns, files = {}, progress, prompt = MUTE }: {
+  { columns, files = {}, progress, prompt = MUTE, stdin = "{\"ip\":\"192.0.2.77\"}\n" }: {
     readonly prompt?: Prompt
+    /** The text of standard input. */
+    readonly stdin?: string
     readonly files?: Readonly<Record<string, string>>
     /** Columns of a terminal; a pipe without. */
     readonly columns?: number
@@ -44,7 +54,7 @@ export const runWith = (
     screen: { terminal: columns !== undefined, columns, colours: false },
     progress,
     output: SILENT,
-    readStdin: Effect.succeed("{\"ip\":\"192.0.2.77\"}\n"),
+    readStdin: Effect.succeed(stdin),
     prompt
   }
   const connection = {

@@ -1,0 +1,77 @@
+import * as Effect from "effect/Effect"
+import { drawnPlaces } from "../../base/wordPlaces.ts"
+import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import type { OwnContext } from "./commandContext.ts"
+import { withKeys } from "./confirm.ts"
+import { at, indented } from "./jsonText.ts"
+import { type CliOutcome, CommandFailed, failure, NAME, success } from "./outcome.ts"
+
+/**
+ * `svcd-cli checkwords`: the owner gives words of the recovery phrase back, and the wallet compares them. A word is never
+ * an argument, which other users could see, and is not shown.
+ */
+
+/** The lengths of phrases (BIP 39), and that of the wallets that svcd makes. */
+const LENGTHS: ReadonlyArray<number> = [12, 15, 18, 21, 24]
+const USUAL = 24
+
+const lengthsText = `${LENGTHS.slice(0, -1).join(", ")} or ${USUAL}`
+
+/** Words by their places, from 1 on. */
+type Words = Readonly<Record<string, string>>
+
+const NO_TERMINAL =
+  `there is no terminal to ask at: give the whole phrase on standard input, with "${NAME} checkwords -"`
+
+const STOPPED = "nothing was checked"
+
+/** The number in front of a word in a list, as `svcd-wallet export` prints it. */
+const NUMBER = /^\d{1,2}[.:)]?$/
+
+/** The whole phrase of standard input. */
+const givenPhrase = (text: string): Effect.Effect<Words, CommandFailed> => {
+  const words = text.split(/\s+/).filter((word) => word !== "" && !NUMBER.test(word))
+  return LENGTHS.includes(words.length)
+    ? Effect.succeed(Object.fromEntries(words.map((word, place) => [String(place + 1), word])))
+    : new CommandFailed({
+      message: `standard input has ${words.length} words, and a recovery phrase has ${lengthsText}; ${STOPPED}`
+    })
+}
+
+/** Asks for some of the words, without showing them. */
+const askedWords = ({ input: { prompt } }: OwnContext): Effect.Effect<Words, CommandFailed> =>
+  Effect.gen(function*() {
+    const typed = yield* prompt.line(`How many words are on your paper? [${USUAL}] `)
+    if (typed === undefined) return yield* new CommandFailed({ message: NO_TERMINAL })
+    const count = typed.trim() === "" ? USUAL : Number(typed)
+    if (!LENGTHS.includes(count)) {
+      return yield* new CommandFailed({ message: `a recovery phrase has ${lengthsText} words; ${STOPPED}` })
+    }
+    const words: Record<string, string> = {}
+    for (const place of drawnPlaces(count)) {
+      const word = yield* prompt.secret(`Word ${place} (it is not shown): `)
+      if (word === undefined || word.trim() === "") return yield* new CommandFailed({ message: STOPPED })
+      words[place] = word.trim()
+    }
+    return words
+  })
+
+const WRONG = "at least one of these is not the word of this wallet at its place. Compare your paper with what " +
+  "\"svcd-wallet export --phrase\" shows, letter by letter"
+
+/** The exit status is 1 if a word is wrong. */
+export const checkWordsCommand = (
+  context: OwnContext
+): Effect.Effect<CliOutcome, RpcClientError | CommandFailed> =>
+  Effect.gen(function*() {
+    const { daemon, input, line } = context
+    const words = line.words[0] === "-"
+      ? yield* Effect.flatMap(input.readStdin, givenPhrase)
+      : yield* askedWords(context)
+    const answer = yield* withKeys({ daemon, prompt: input.prompt }, daemon.call("checkrecoverywords", [words]))
+    const correct = at(answer, "correct") === true
+    if (line.wants("json")) return { code: correct ? 0 : 1, stdout: `${indented(answer)}\n`, stderr: "" }
+    return correct
+      ? success("All of these words are right. The wallet keeps the day of the check.\n")
+      : failure(1, `error: ${WRONG}`)
+  })

@@ -15,6 +15,7 @@ import {
   encodeResult,
   errorStatus,
   isNotification,
+  isSlight,
   type Malformed,
   readRequest,
   type Request
@@ -280,7 +281,7 @@ const make = (options: DispatchOptions) =>
         if (isNotification(request)) return dropped("", outcome, memory)
         return outcome instanceof RpcError ? encodeError(request, outcome) : replyOf(request, outcome)
       }
-      return execute(request, context, { memory, large, finish })
+      return execute(request, context, { memory, large: large && !isSlight(request), finish })
     }
 
     /** The answer to a body without a valid call. */

@@ -1,5 +1,5 @@
 import { encodeJson, encodeString } from "./json/encodeJson.ts"
-import { type Json, JsonObject } from "./json/json.ts"
+import { type Json, JsonNumber, JsonObject } from "./json/json.ts"
 import type { GivenParams } from "./method/methodTable.ts"
 import { RPC_CODE, RpcError } from "./method/RpcError.ts"
 
@@ -47,6 +47,19 @@ export const readRequest = (value: Json): Request | Malformed => {
 }
 
 const NO_PARAMS: ReadonlyArray<Json> = []
+
+/** Most parameters of a slight request, and characters of each. */
+const FEW_PARAMS = 16
+const SHORT_PARAM = 1_000
+
+/** Whether the parameters are few, short and without parts: little can be made from them, however long the batch around them is. */
+export const isSlight = ({ params }: Request): boolean => {
+  const values = params instanceof JsonObject ? params.values : params
+  return values.length <= FEW_PARAMS && values.every((value) => {
+    if (value instanceof JsonNumber) return value.text.length <= SHORT_PARAM
+    return typeof value === "string" ? value.length <= SHORT_PARAM : value === null || typeof value === "boolean"
+  })
+}
 
 /** Whether the request gets no reply. */
 export const isNotification = ({ id, version }: RpcEnvelope): boolean => id === undefined && version === "2.0"

@@ -11,6 +11,7 @@ import type { ChainState } from "../state/ChainState.ts"
 import type { BatchVerdicts } from "../write/ChainWriter.ts"
 import { recordRefused } from "../write/recordChain.ts"
 import type { SourceFile } from "./importSource.ts"
+import { Places, type RecordPlace } from "./Places.ts"
 import type { FoundRecord } from "./scanRecords.ts"
 
 export interface ImportProgress {
@@ -53,23 +54,16 @@ const fileNumber = (source: SourceFile | undefined): number => Number(/(\d+)\.da
 export const readFrom = (source: SourceFile, offset: number, length: number): Buffer =>
   guarded({ file: source.path, doing: "reading", remedy: READ_REMEDY }, () => source.read(offset, length))
 
-interface Located {
-  readonly file: number
-  readonly offset: number
-  readonly size: number
-}
-
 export class ImportRun {
   readonly context: ImportContext
   readonly sources: Array<SourceFile> = []
   readonly started = performance.now()
   private since = this.started
-  /** By the number of the header. */
-  readonly places = new Map<HeaderId, Located>()
+  readonly places = new Places()
   /** Other copies of blocks: one copy may be intact if another is not. */
-  private readonly spares = new Map<HeaderId, Array<Located>>()
+  private readonly spares = new Map<HeaderId, Array<RecordPlace>>()
   private spareCount = 0
-  private readonly orphans = new Map<string, Array<Located>>()
+  private readonly orphans = new Map<string, Array<RecordPlace>>()
   private orphanCount = 0
   private readonly complaints = new Map<number, number>()
   readonly messages: Array<string> = []
@@ -101,7 +95,7 @@ export class ImportRun {
     if (header !== undefined && this.enter(header, place)) this.release(header.header.hash)
   }
 
-  private header(place: Located, head?: Buffer): BlockHeader | undefined {
+  private header(place: RecordPlace, head?: Buffer): BlockHeader | undefined {
     try {
       return readBlockHeader(new Reader(head ?? this.bytes(place)))
     } catch (cause) {
@@ -114,13 +108,13 @@ export class ImportRun {
     }
   }
 
-  bytes({ file, offset, size }: Located): Buffer {
+  bytes({ file, offset, size }: RecordPlace): Buffer {
     const source = this.sources[file]
     return source === undefined ? Buffer.alloc(0) : readFrom(source, offset, size)
   }
 
   /** Returns whether the header was new. */
-  private enter(header: BlockHeader, place: Located): boolean {
+  private enter(header: BlockHeader, place: RecordPlace): boolean {
     const { state } = this.context
     const accepted = state.acceptHeader(header)
     if (accepted.type === "rejected") {
@@ -136,7 +130,7 @@ export class ImportRun {
     }
     const { id } = accepted
     if (state.index.has(id, Status.HAVE_DATA)) this.known++
-    else if (this.places.has(id)) this.spare(id, place)
+    else if (this.places.get(id) !== undefined) this.spare(id, place)
     else {
       this.places.set(id, place)
       this.blocksBytes += place.size
@@ -144,7 +138,7 @@ export class ImportRun {
     return accepted.type === "new"
   }
 
-  private spare(id: HeaderId, place: Located): void {
+  private spare(id: HeaderId, place: RecordPlace): void {
     this.known++
     if (this.spareCount >= MAX_SPARES) return
     this.spareCount++
@@ -153,7 +147,7 @@ export class ImportRun {
     else others.push(place)
   }
 
-  private wait(header: BlockHeader, place: Located): void {
+  private wait(header: BlockHeader, place: RecordPlace): void {
     if (this.orphanCount >= MAX_ORPHANS) return this.complain(place.file, "too many blocks whose parent is missing")
     this.orphanCount++
     const parent = binaryString(header.header.prevHash)
@@ -180,7 +174,7 @@ export class ImportRun {
   }
 
   sayOrphans(): void {
-    let first: Located | undefined
+    let first: RecordPlace | undefined
     for (const places of this.orphans.values()) {
       for (const place of places) {
         const before = first === undefined || place.file < first.file ||
@@ -215,7 +209,7 @@ export class ImportRun {
   }
 
   /** Offers one copy of a block. Returns its error, if any. */
-  private take(place: Located): string | undefined {
+  private take(place: RecordPlace): string | undefined {
     const { own, state } = this.context
     const started = performance.now()
     const bytes = this.bytes(place)
@@ -245,7 +239,7 @@ export class ImportRun {
     }
   }
 
-  private refusal({ offset }: Located, hash: Uint8Array, { detail, reason }: Reject): string {
+  private refusal({ offset }: RecordPlace, hash: Uint8Array, { detail, reason }: Reject): string {
     const why = detail === undefined ? reason : `${reason}, ${detail}`
     return `block ${displayHash(hash)} at offset ${offset} is refused: ${why}`
   }

@@ -115,7 +115,7 @@ const scan = (run: ImportRun, number: number) =>
 const fetchAll = (run: ImportRun) =>
   Effect.gen(function*() {
     // Numbers follow the order in which headers entered the tree: parents before children.
-    const ids = [...run.places.keys()].sort((a, b) => a - b)
+    const ids = run.places.ids()
     // For own files, genesis comes last: see `ChainStores.strayFiles`.
     if (run.context.own && ids[0] === GENESIS) ids.push(...ids.splice(0, 1))
     run.beginBlocks()

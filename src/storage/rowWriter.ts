@@ -13,19 +13,21 @@ export const rowWriter = <Row>(
   database: Database,
   text: (rows: number) => string,
   cells: (row: Row, into: Array<RowCell>) => void
-): (rows: ReadonlyArray<Row>) => void => {
+): (rows: Iterable<Row>) => void => {
   const many = database.prepare<Array<Array<RowCell>>>(text(ROWS))
   const single = database.prepare<Array<Array<RowCell>>>(text(1))
   return (rows) => {
-    const whole = rows.length - rows.length % ROWS
     let bound: Array<RowCell> = []
-    for (const [at, row] of rows.entries()) {
+    let count = 0
+    for (const row of rows) {
       cells(row, bound)
-      if (at < whole && (at + 1) % ROWS !== 0) continue
-      if (at < whole) many.run(bound)
-      else single.run(bound)
+      if (++count < ROWS) continue
+      many.run(bound)
       bound = []
+      count = 0
     }
+    const width = bound.length / count
+    for (let at = 0; at < bound.length; at += width) single.run(bound.slice(at, at + width))
   }
 }
 

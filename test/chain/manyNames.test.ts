@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ChainDatabase } from "../../src/chain/state/ChainDatabase.ts"
-import { packCoin } from "../../src/chain/state/coinCodec.ts"
+import { coinKey, encodeCoin } from "../../src/chain/state/coinCodec.ts"
 import { CoinStore } from "../../src/chain/state/CoinStore.ts"
 import { BlockOverlay } from "../../src/consensus/BlockOverlay.ts"
 import { connectBlock } from "../../src/consensus/connectBlock.ts"
@@ -72,7 +72,8 @@ describe("a coinbase that sets many names", () => {
         pages: [],
         headerCount: 1,
         bestHash: txid,
-        coins: [[key(1_000), packCoin(coin)]],
+        coins: [[coinKey(key(1_000)), encodeCoin(coin)]],
+        spent: [],
         claims: held.filter((_, i) => i % 7 === 0).map((name) => [name, claim] as const)
       })
       const store = new CoinStore(database)

@@ -4,7 +4,7 @@ import { cpSync } from "node:fs"
 import { join } from "node:path"
 import type { Submission } from "../../src/chain/ChainSink.ts"
 import { ChainDatabase } from "../../src/chain/state/ChainDatabase.ts"
-import { packCoin } from "../../src/chain/state/coinCodec.ts"
+import { coinKey, encodeCoin } from "../../src/chain/state/coinCodec.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
 import { reject } from "../../src/consensus/Reject.ts"
 import type { Coin } from "../../src/consensus/view.ts"
@@ -71,7 +71,8 @@ const setHolder = (directory: string, coin: Coin | undefined): void => {
     ...state,
     pages: [],
     claims: [],
-    coins: [[holder, coin === undefined ? undefined : packCoin(coin)]]
+    coins: coin === undefined ? [] : [[coinKey(holder), encodeCoin(coin)]],
+    spent: coin === undefined ? [coinKey(holder)] : []
   })
   database.close()
 }

@@ -11,8 +11,9 @@ import { type Inspected, newerThan } from "../../storage/inspect.ts"
 import type { PageGuard } from "../../storage/PageGuard.ts"
 import { repeated, rowWriter } from "../../storage/rowWriter.ts"
 import { PAGE_BYTES } from "../index/BlockIndex.ts"
-import { coinKey, decodeCoin, packedBytes } from "./coinCodec.ts"
+import { coinKey, decodeCoin } from "./coinCodec.ts"
 import { CoinReads, type CoinSearch, type CoinsFound } from "./CoinReads.ts"
+import type { CoinChanges } from "./CoinTable.ts"
 
 /**
  * chainstate/chainstate.db: coins, name claims, the block index and the best block. One transaction moves all of them
@@ -59,12 +60,10 @@ export interface StoredState {
   readonly bestHash: Bytes
 }
 
-export interface Changes {
+export interface Changes extends CoinChanges {
   readonly pages: ReadonlyArray<{ readonly page: number; readonly bytes: Uint8Array }>
   readonly headerCount: number
   readonly bestHash: Bytes
-  /** Packed coins (`packCoin`), whose bytes are made as they are written; `undefined` for those to remove. */
-  readonly coins: Iterable<readonly [outpoint: string, coin: string | undefined]>
   readonly claims: Iterable<readonly [name: NameKey, claim: NameClaim | undefined]>
 }
 
@@ -79,18 +78,16 @@ const toClaim = ({ height, outpoint }: Omit<ClaimRow, "name">): NameClaim => ({
   outpoint: binaryString(outpoint)
 })
 
-type CoinRow = readonly [key: Buffer, coin: string]
+type CoinRow = readonly [key: Bytes, coin: Bytes]
 
-/** Splits changes into deleted and stored rows, each list in the order of the keys. */
-const split = <Key extends string, A>(
-  changes: Iterable<readonly [key: Key, value: A | undefined]>,
-  keyOf: (key: Key) => Buffer
-) => {
+/** Splits changes into deleted and stored rows, each list in the order of the names' bytes. */
+const split = (changes: Changes["claims"]) => {
   const gone: Array<Buffer> = []
-  const kept: Array<readonly [Buffer, A]> = []
-  for (const [key, value] of changes) {
-    if (value === undefined) gone.push(keyOf(key))
-    else kept.push([keyOf(key), value])
+  const kept: Array<readonly [Buffer, NameClaim]> = []
+  for (const [name, claim] of changes) {
+    const key = Buffer.from(name, "latin1")
+    if (claim === undefined) gone.push(key)
+    else kept.push([key, claim])
   }
   return { gone: gone.sort(Buffer.compare), kept: kept.sort((a, b) => Buffer.compare(a[0], b[0])) }
 }
@@ -124,9 +121,9 @@ const prepare = (database: Database) => {
     putCoins: rowWriter<CoinRow>(
       database,
       (rows) => `INSERT OR REPLACE INTO coins (outpoint, coin) VALUES ${repeated("(?, ?)", rows)}`,
-      ([key, coin], cells) => cells.push(key, packedBytes(coin))
+      ([key, coin], cells) => cells.push(key, coin)
     ),
-    deleteCoins: rowWriter<Buffer>(
+    deleteCoins: rowWriter<Bytes>(
       database,
       (rows) => `DELETE FROM coins WHERE outpoint IN (${repeated("?", rows)})`,
       (key, cells) => cells.push(key)
@@ -281,10 +278,9 @@ export class ChainDatabase {
   /** Stores all changes, or none. Rows are written in key order, which is several times faster. */
   commit(changes: Changes): void {
     const apply = this.database.transaction(() => {
-      const coins = split(changes.coins, coinKey)
-      this.statements.deleteCoins(coins.gone)
-      this.statements.putCoins(coins.kept)
-      const claims = split(changes.claims, (name) => Buffer.from(name, "latin1"))
+      this.statements.deleteCoins(changes.spent)
+      this.statements.putCoins(changes.coins)
+      const claims = split(changes.claims)
       this.statements.deleteClaims(claims.gone)
       this.statements.putClaims(claims.kept)
       for (const { bytes, page } of changes.pages) this.statements.putPage.run(page, bytes)

@@ -91,6 +91,7 @@ export class ChainStores {
         headerCount: this.index.count,
         bestHash: this.index.hash(base),
         coins: [],
+        spent: [],
         claims: []
       })
       database.sums.copyLog()

@@ -2,16 +2,7 @@ import type { ChainView, Coin, NameClaim } from "../../consensus/view.ts"
 import { fromBinaryString } from "../../protocol/bytes.ts"
 import type { Height, NameKey } from "../../protocol/keys.ts"
 import type { ChainDatabase, Changes } from "./ChainDatabase.ts"
-import { packCoin, unpackCoin } from "./coinCodec.ts"
-
-/** The entry of an outpoint without a coin. */
-const NO_COIN = ""
-
-/** The entry differs from the stored coin. */
-const DIRTY = 1
-
-/** The database has no coin here: if the coin is removed before a flush, nothing is stored. */
-const FRESH = 2
+import { CoinTable, DIRTY, FRESH } from "./CoinTable.ts"
 
 /** The lookups of stored coins of the last requested transaction. */
 interface Missed {
@@ -27,15 +18,8 @@ const MISSES = 4
 
 const TXID_SIZE = 32
 
-/** Bytes of a cached coin without those of its packed form: key, header of the text, slots of the maps. Measured. */
-const COIN_BYTES = 160
-
 /** Bytes of a cached claim: key, objects, slot of the map. Measured. */
 const CLAIM_BYTES = 240
-
-const packedOf = (coin: Coin | undefined): string => coin === undefined ? NO_COIN : packCoin(coin)
-
-const coinOf = (packed: string): Coin | undefined => packed === NO_COIN ? undefined : unpackCoin(packed)
 
 /**
  * The coins and name claims of the best chain: the changes since the last flush and the recently read entries, on top
@@ -44,17 +28,14 @@ const coinOf = (packed: string): Coin | undefined => packed === NO_COIN ? undefi
  */
 export class CoinStore implements ChainView {
   private database: ChainDatabase
-  /** Packed coins, or `NO_COIN`. A coin is unpacked when it is read: most are read once, when they are spent. */
-  private readonly coins = new Map<string, string>()
+  /** A coin is decoded when it is read: most are read once, when they are spent. */
+  private readonly coins = new CoinTable()
   private readonly claims = new Map<NameKey, NameClaim | undefined>()
-  /** Outpoints whose entry differs from the stored coin, or has no coin, with `DIRTY` and `FRESH`. A flush visits only these. */
-  private readonly touched = new Map<string, number>()
   /** Names whose claim differs from the stored one. */
   private readonly touchedNames = new Set<NameKey>()
   /** Names with a claim that is not stored yet, by its height. */
   private readonly unstored = new Map<Height, Set<NameKey>>()
   private missed: Missed = NOTHING_MISSED
-  private used = 0
   private changed = false
 
   constructor(database: ChainDatabase) {
@@ -62,7 +43,7 @@ export class CoinStore implements ChainView {
   }
 
   get memory(): number {
-    return this.used
+    return this.coins.bytes + CLAIM_BYTES * this.claims.size
   }
 
   get hasChanges(): boolean {
@@ -78,17 +59,17 @@ export class CoinStore implements ChainView {
   }
 
   readonly coin = (outpoint: string): Coin | undefined => {
-    const packed = this.coins.get(outpoint)
-    if (packed !== undefined) return coinOf(packed)
+    const place = this.coins.find(outpoint)
+    if (place !== 0) return this.coins.coin(place)
     const coin = this.stored(outpoint)
     // A transaction without any coin is remembered once, not per output.
-    if (coin !== undefined || !this.missed.none) this.enter(outpoint, coin, coin === undefined ? FRESH : 0)
+    if (coin !== undefined || !this.missed.none) this.coins.add(outpoint, coin, coin === undefined ? FRESH : 0)
     return coin
   }
 
   private peek(outpoint: string): Coin | undefined {
-    const packed = this.coins.get(outpoint)
-    return packed === undefined ? this.stored(outpoint) : coinOf(packed)
+    const place = this.coins.find(outpoint)
+    return place === 0 ? this.stored(outpoint) : this.coins.coin(place)
   }
 
   /**
@@ -110,7 +91,6 @@ export class CoinStore implements ChainView {
     if (this.claims.has(name)) return this.claims.get(name)
     const claim = this.database.claim(name)
     this.claims.set(name, claim)
-    this.used += CLAIM_BYTES
     return claim
   }
 
@@ -118,7 +98,6 @@ export class CoinStore implements ChainView {
     const unknown = names.filter((name) => !this.claims.has(name))
     const found = this.database.claimsOf(unknown)
     for (const name of unknown) this.claims.set(name, found.get(name))
-    this.used += CLAIM_BYTES * unknown.length
   }
 
   readonly claimsBetween = (from: Height, to: Height): ReadonlyArray<readonly [name: NameKey, claim: NameClaim]> => {
@@ -144,13 +123,6 @@ export class CoinStore implements ChainView {
     claimsBetween: this.claimsBetween
   }
 
-  private enter(outpoint: string, coin: Coin | undefined, state: number): void {
-    const packed = packedOf(coin)
-    this.coins.set(outpoint, packed)
-    if (state !== 0) this.touched.set(outpoint, state)
-    this.used += COIN_BYTES + packed.length
-  }
-
   /** Applies the changes of connecting or disconnecting a block. */
   apply(
     coins: ReadonlyMap<string, Coin | undefined>,
@@ -162,27 +134,18 @@ export class CoinStore implements ChainView {
   }
 
   private setCoin(outpoint: string, coin: Coin | undefined): void {
-    const before = this.coins.get(outpoint)
-    if (before === undefined) {
+    const place = this.coins.find(outpoint)
+    if (place === 0) {
       // New, unless a coinbase repeats an older outpoint (BIP 30 is not enforced).
-      this.enter(outpoint, coin, coin !== undefined && !coin.coinbase ? DIRTY | FRESH : DIRTY)
+      this.coins.add(outpoint, coin, coin !== undefined && !coin.coinbase ? DIRTY | FRESH : DIRTY)
       return
     }
-    const state = this.touched.get(outpoint) ?? 0
-    if (coin === undefined && (state & FRESH) !== 0) {
-      this.coins.delete(outpoint)
-      this.touched.delete(outpoint)
-      this.used -= COIN_BYTES + before.length
-      return
-    }
-    const packed = packedOf(coin)
-    this.used += packed.length - before.length
-    this.coins.set(outpoint, packed)
-    this.touched.set(outpoint, state | DIRTY)
+    const state = this.coins.state(place)
+    if (coin === undefined && (state & FRESH) !== 0) this.coins.remove(place)
+    else this.coins.set(place, coin, state | DIRTY)
   }
 
   private setClaim(name: NameKey, claim: NameClaim | undefined): void {
-    if (!this.claims.has(name)) this.used += CLAIM_BYTES
     this.claims.set(name, claim)
     this.touchedNames.add(name)
     if (claim === undefined) return
@@ -191,41 +154,21 @@ export class CoinStore implements ChainView {
     else names.add(name)
   }
 
-  /** The coins to store, and the outpoints whose coin is gone. One by one: together they would need as much memory as the cache. */
-  private *changedCoins(): Iterable<readonly [outpoint: string, packed: string | undefined]> {
-    for (const [outpoint, state] of this.touched) {
-      if ((state & DIRTY) === 0) continue
-      const packed = this.coins.get(outpoint) ?? NO_COIN
-      yield [outpoint, packed === NO_COIN ? undefined : packed]
-    }
-  }
-
   /** Stores all changes together with the rest of a commit. All or nothing. */
-  flush(rest: Omit<Changes, "coins" | "claims">, keep: number): void {
+  flush(rest: Omit<Changes, "coins" | "spent" | "claims">, keep: number): void {
     const claims = Array.from(this.touchedNames, (name) => [name, this.claims.get(name)] as const)
     this.missed = NOTHING_MISSED
-    this.database.commit({ ...rest, coins: this.changedCoins(), claims })
+    this.database.commit({ ...rest, ...this.coins.changes(), claims })
     this.unstored.clear()
     this.changed = false
-    if (this.used > keep) this.forget()
-    else this.settle()
-  }
-
-  private settle(): void {
-    for (const outpoint of this.touched.keys()) {
-      if (this.coins.get(outpoint) !== NO_COIN) continue
-      this.coins.delete(outpoint)
-      this.used -= COIN_BYTES
-    }
-    this.touched.clear()
+    if (this.memory > keep) return this.forget()
+    this.coins.settle()
     this.touchedNames.clear()
   }
 
   private forget(): void {
     this.coins.clear()
     this.claims.clear()
-    this.touched.clear()
     this.touchedNames.clear()
-    this.used = 0
   }
 }

@@ -14,6 +14,8 @@ import { Writer } from "../../protocol/Writer.ts"
 /** Values reach 2^51, above the limit for lengths. */
 const MAX_VALUE = Number.MAX_SAFE_INTEGER
 
+const TXID_SIZE = 32
+
 const writeCoin = (writer: Writer, coin: Coin): Writer =>
   writer.compactSize(2 * coin.height + (coin.coinbase ? 1 : 0)).compactSize(coin.value)
 
@@ -25,7 +27,10 @@ const readCoinHead = (reader: Reader): Omit<Coin, "script"> => {
 
 const scratch = new Writer()
 
-export const encodeCoin = (coin: Coin): Uint8Array => writeCoin(scratch.clear(), coin).bytes(coin.script).toBytes()
+/** The bytes of a coin: a view, valid until the next encoding. */
+export const encodedCoin = (coin: Coin): Bytes => writeCoin(scratch.clear(), coin).bytes(coin.script).written()
+
+export const encodeCoin = (coin: Coin): Uint8Array => encodedCoin(coin).slice()
 
 /** Throws `DecodeError` for invalid bytes. */
 export const decodeCoin = (bytes: Bytes): Coin => {
@@ -34,33 +39,25 @@ export const decodeCoin = (bytes: Bytes): Coin => {
   return { ...head, script: reader.bytes(reader.remaining, "coin script") }
 }
 
-/** An encoded coin as a string of one character a byte: one flat object in memory, where a coin with its script is three. */
-export const packCoin = (coin: Coin): string => binaryString(encodeCoin(coin))
+/** The bytes of a CompactSize with this first byte. */
+const sizeOf = (first = 0): number => first < 0xfd ? 1 : first === 0xfd ? 3 : first === 0xfe ? 5 : 9
 
-/** The bytes of an encoded coin, to be stored. */
-export const packedBytes = (packed: string): Uint8Array => Buffer.from(packed, "latin1")
-
-/** The number of a CompactSize in a packed coin. */
-const numberAt = (packed: string, at: number): number => {
-  const first = packed.charCodeAt(at)
+/** The number of a CompactSize. */
+const numberAt = (bytes: Bytes, at: number): number => {
+  const first = bytes[at] ?? 0
   if (first < 0xfd) return first
   let value = 0
-  for (let i = at + sizeOf(first) - 1; i > at; i--) value = value * 256 + packed.charCodeAt(i)
+  for (let i = at + sizeOf(first) - 1; i > at; i--) value = value * 256 + (bytes[i] ?? 0)
   return value
 }
 
-export const unpackCoin = (packed: string): Coin => {
-  const code = numberAt(packed, 0)
-  const head = sizeOf(packed.charCodeAt(0))
-  const value = numberAt(packed, head)
-  const start = head + sizeOf(packed.charCodeAt(head))
-  const script = new Uint8Array(packed.length - start)
-  for (let i = 0; i < script.length; i++) script[i] = packed.charCodeAt(start + i)
-  return { height: code >>> 1, coinbase: (code & 1) === 1, value, script }
+/** The coin whose encoding lies within other bytes. Its script is a copy. positional: called for each coin that is spent */
+export const readCoin = (bytes: Bytes, from: number, to: number): Coin => {
+  const code = numberAt(bytes, from)
+  const head = from + sizeOf(bytes[from])
+  const script = new Uint8Array(bytes.subarray(head + sizeOf(bytes[head]), to))
+  return { height: code >>> 1, coinbase: (code & 1) === 1, value: numberAt(bytes, head), script }
 }
-
-/** The bytes of a CompactSize with this first byte. */
-const sizeOf = (first = 0): number => first < 0xfd ? 1 : first === 0xfd ? 3 : first === 0xfe ? 5 : 9
 
 /** The offset of the script in an encoded coin. */
 export const scriptStart = (coin: Bytes): number => {
@@ -68,16 +65,21 @@ export const scriptStart = (coin: Bytes): number => {
   return head + sizeOf(coin[head])
 }
 
-/** The key of a coin in the database: the outpoint with its index big endian, so that the order is (txid, index). */
+/** Writes the key of a coin in the database: the outpoint with its index big endian, so that the order is (txid, index). */
+export const keyInto = (outpoint: string, key: Uint8Array): void => {
+  for (let i = 0; i < TXID_SIZE; i++) key[i] = outpoint.charCodeAt(i)
+  for (let i = TXID_SIZE; i < OUTPOINT_SIZE; i++) key[i] = outpoint.charCodeAt(OUTPOINT_SIZE + TXID_SIZE - 1 - i)
+}
+
 export const coinKey = (outpoint: string): Buffer => {
   const key = Buffer.from(outpoint, "latin1")
-  key.subarray(32).reverse()
+  key.subarray(TXID_SIZE).reverse()
   return key
 }
 
 export const outpointOfKey = (key: Bytes): string => {
   const outpoint = Buffer.from(key)
-  outpoint.subarray(32).reverse()
+  outpoint.subarray(TXID_SIZE).reverse()
   return binaryString(outpoint)
 }
 

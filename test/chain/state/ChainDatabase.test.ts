@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { PAGE_BYTES } from "../../../src/chain/index/BlockIndex.ts"
 import { ChainDatabase, type Changes } from "../../../src/chain/state/ChainDatabase.ts"
-import { packCoin } from "../../../src/chain/state/coinCodec.ts"
+import { coinKey, encodeCoin } from "../../../src/chain/state/coinCodec.ts"
 import type { Coin } from "../../../src/consensus/view.ts"
 import { EMPTY, fromBinaryString, toHex } from "../../../src/protocol/bytes.ts"
 import { type NameKey, nameKey } from "../../../src/protocol/keys.ts"
@@ -22,7 +22,15 @@ const coin = (value: number): Coin => ({
 })
 
 const commit = (database: ChainDatabase, changes: Partial<Changes>): void =>
-  database.commit({ pages: [], headerCount: 0, bestHash: new Uint8Array(32), coins: [], claims: [], ...changes })
+  database.commit({
+    pages: [],
+    headerCount: 0,
+    bestHash: new Uint8Array(32),
+    coins: [],
+    spent: [],
+    claims: [],
+    ...changes
+  })
 
 const withDatabase = <A>(work: (database: ChainDatabase, directory: string) => A): A =>
   withDirectory((directory) => {
@@ -55,7 +63,7 @@ describe("ChainDatabase", () => {
   it("ChainDatabase pages through coins in the order of txid and index", () => {
     withDatabase((database) => {
       const keys = [key(1), key(1, 1), key(1, 255), key(1, 256), key(2), key(0x80, 3), key(0xff, 0xffffffff)]
-      commit(database, { coins: keys.toReversed().map((key, i) => [key, packCoin(coin(i))] as const) })
+      commit(database, { coins: keys.toReversed().map((key, i) => [coinKey(key), encodeCoin(coin(i))] as const) })
       const seen: Array<string> = []
       for (let after: string | undefined;;) {
         const page = database.coinsAfter(after, 3)
@@ -109,9 +117,10 @@ describe("ChainDatabase", () => {
 
   it("a failing commit stores nothing", () => {
     withDatabase((database) => {
-      commit(database, { coins: [[key(1), packCoin(coin(1))]], headerCount: 1 })
+      commit(database, { coins: [[coinKey(key(1)), encodeCoin(coin(1))]], headerCount: 1 })
       const broken = {
-        coins: [[key(2), packCoin(coin(2))], [key(1), undefined]] as const,
+        coins: [[coinKey(key(2)), encodeCoin(coin(2))]] as const,
+        spent: [coinKey(key(1))],
         // The iteration of a later list fails.
         get claims(): never {
           throw new Error("broken")
@@ -124,6 +133,7 @@ describe("ChainDatabase", () => {
           headerCount: 2,
           bestHash: new Uint8Array(32),
           coins: broken.coins,
+          spent: broken.spent,
           claims: (function*(): Iterable<readonly [NameKey, undefined]> {
             yield [nameKey(EMPTY), undefined]
             throw new Error("broken")
@@ -138,7 +148,7 @@ describe("ChainDatabase", () => {
 
   it("ChainDatabase reports a row that does not decode", () => {
     withDatabase((database, directory) => {
-      commit(database, { coins: [[key(1), packCoin(coin(1))]] })
+      commit(database, { coins: [[coinKey(key(1)), encodeCoin(coin(1))]] })
       const other = new SQLite(join(directory, "chainstate.db"))
       other.prepare("UPDATE coins SET coin = ?").run(Buffer.from("fd", "hex"))
       other.close()
@@ -168,7 +178,7 @@ describe("a damaged database", () => {
     withDirectory((directory) => {
       const sound = new ChainDatabase(directory, 4096)
       commit(sound, {
-        coins: Array.from({ length: 250 }, (_, n) => [key(n), packCoin(coin(n))] as const),
+        coins: Array.from({ length: 250 }, (_, n) => [coinKey(key(n)), encodeCoin(coin(n))] as const),
         claims: Array.from(
           { length: 250 },
           (_, n) => [nameKey(fromBinaryString(`name ${n}`)), { height: n, outpoint: key(n) }] as const
@@ -208,7 +218,7 @@ describe("a damaged database", () => {
   it.each([0.3, 0.6, 0.9])("a database cut off after %d of its length is corrupted", (part) => {
     withDirectory((directory) => {
       const sound = new ChainDatabase(directory, 4096)
-      commit(sound, { coins: Array.from({ length: 250 }, (_, n) => [key(n), packCoin(coin(n))] as const) })
+      commit(sound, { coins: Array.from({ length: 250 }, (_, n) => [coinKey(key(n)), encodeCoin(coin(n))] as const) })
       sound.close()
       const file = join(directory, "chainstate.db")
       const bytes = readFileSync(file)

@@ -2,12 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either } from "effect"
 import { BlockIndex, NONE } from "../../../src/chain/index/BlockIndex.ts"
 import { ChainDatabase } from "../../../src/chain/state/ChainDatabase.ts"
-import { packCoin } from "../../../src/chain/state/coinCodec.ts"
+import { encodeCoin } from "../../../src/chain/state/coinCodec.ts"
 import { regtestParams } from "../../../src/consensus/params.ts"
 import type { Coin } from "../../../src/consensus/view.ts"
 import { storedBalance } from "../../../src/programs/wallet/balance.ts"
 import { decodeBlock } from "../../../src/protocol/block.ts"
-import { binaryString, type Bytes, concat } from "../../../src/protocol/bytes.ts"
+import { type Bytes, concat } from "../../../src/protocol/bytes.ts"
 import { makeHeader } from "../../../src/protocol/header.ts"
 import { Op, pushData } from "../../../src/protocol/script.ts"
 import { KeyRing } from "../../../src/wallet/keys/KeyRing.ts"
@@ -38,8 +38,9 @@ const store = (directory: string, coins: ReadonlyArray<Coin>): void => {
     coins: coins.map((coin, at) => {
       const outpoint = new Uint8Array(36)
       outpoint[0] = 255 - at
-      return [binaryString(outpoint), packCoin(coin)]
+      return [outpoint, encodeCoin(coin)]
     }),
+    spent: [],
     claims: []
   })
   database.close()
@@ -114,7 +115,14 @@ describe("storedBalance", () => {
       Effect.gen(function*() {
         store(directory, [])
         const database = new ChainDatabase(directory, PAGE_SIZE)
-        database.commit({ pages: [], headerCount: 5_000, bestHash: new Uint8Array(32), coins: [], claims: [] })
+        database.commit({
+          pages: [],
+          headerCount: 5_000,
+          bestHash: new Uint8Array(32),
+          coins: [],
+          spent: [],
+          claims: []
+        })
         database.close()
         const failure = yield* Effect.flip(storedBalance(directory, yield* KeyRing.make(yield* document, 1)))
         assert.strictEqual(failure._tag, "StorageCorrupted")

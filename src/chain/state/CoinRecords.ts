@@ -1,0 +1,188 @@
+import type { Coin } from "../../consensus/view.ts"
+import { type Bytes, EMPTY } from "../../protocol/bytes.ts"
+import { OUTPOINT_SIZE } from "../../protocol/transaction.ts"
+import { encodedCoin, readCoin } from "./coinCodec.ts"
+
+/** Bits of a record beside its length. A freed record keeps `KEPT`. */
+const FLAG_BITS = 8
+const FLAGS = (1 << FLAG_BITS) - 1
+export const KEPT = 1 << (FLAG_BITS - 1)
+
+const MOST_COIN_BYTES = 2 ** (32 - FLAG_BITS) - 1
+
+/** Bytes of a unit. A place is the number of a record's first unit; no record begins at place 0. */
+const UNIT = 8
+
+/** Units of a chunk, as a power of two: 1 MiB. Only a longer record has a longer chunk, of its own. */
+const CHUNK_BITS = 17
+const CHUNK_UNITS = 1 << CHUNK_BITS
+const CHUNK_BYTES = CHUNK_UNITS * UNIT
+
+/** Offsets in a record. */
+const KEY = 4
+const COIN = KEY + OUTPOINT_SIZE
+
+export const KEY_WORDS = OUTPOINT_SIZE / 4
+
+/** Places are numbers of 32 bits: 32 GiB. From here on, a flush is due in any case. */
+const MOST_BYTES = 2 ** 34
+
+interface Chunk {
+  readonly bytes: Uint8Array
+  readonly words: Uint32Array
+}
+
+const chunkOf = (units: number): Chunk => {
+  const buffer = new ArrayBuffer(Math.max(CHUNK_BYTES, units * UNIT))
+  return { bytes: new Uint8Array(buffer), words: new Uint32Array(buffer) }
+}
+
+const NO_CHUNK: Chunk = { bytes: new Uint8Array(0), words: new Uint32Array(0) }
+
+const unitsOf = (coinBytes: number): number => Math.ceil((COIN + coinBytes) / UNIT)
+
+/** The offset of a record in its chunk, in bytes. */
+const offsetOf = (place: number): number => (place & (CHUNK_UNITS - 1)) * UNIT
+
+/** The index of the first word of a record in its chunk. */
+const wordOf = (place: number): number => offsetOf(place) >>> 2
+
+/**
+ * Records of coins in a few large buffers, outside of the heap of JavaScript. A record lies within one chunk and does not
+ * move. The next record with as many units as a freed one gets its place.
+ *
+ *     0               4                40                 40 + size
+ *     ├───────────────┼────────────────┼──────────────────┼ ─ ─ ─ ┤
+ *      size·256+flags  key (`coinKey`)   coin, or nothing   up to a multiple of 8
+ */
+export class CoinRecords {
+  private chunks: Array<Chunk> = []
+  /** The chunk of the next new record, and its unit there. */
+  private current = 0
+  private next = 1
+  /** The place that was freed last, by the number of its units. Its second word is the place that was freed before it. */
+  private readonly freed = new Map<number, number>()
+  private live = 0
+
+  /** Bytes of the records. Free room counts where there is more of it than of records. */
+  get bytes(): number {
+    const live = this.live * UNIT
+    const taken = (this.current * CHUNK_UNITS + this.next) * UNIT
+    return taken < MOST_BYTES ? live + Math.max(0, taken - 2 * live - CHUNK_BYTES) : Number.POSITIVE_INFINITY
+  }
+
+  flags(place: number): number {
+    return this.head(place) & FLAGS
+  }
+
+  /** positional: called for each coin that changes */
+  setFlags(place: number, flags: number): void {
+    this.chunk(place).words[wordOf(place)] = (this.head(place) & ~FLAGS) | flags
+  }
+
+  hasCoin(place: number): boolean {
+    return this.head(place) >>> FLAG_BITS > 0
+  }
+
+  coin(place: number): Coin | undefined {
+    const at = offsetOf(place) + COIN
+    const size = this.head(place) >>> FLAG_BITS
+    return size === 0 ? undefined : readCoin(this.chunk(place).bytes, at, at + size)
+  }
+
+  /** The key of a record: a view. */
+  key(place: number): Bytes {
+    const at = offsetOf(place) + KEY
+    return this.chunk(place).bytes.subarray(at, at + OUTPOINT_SIZE)
+  }
+
+  /** The bytes of a record's coin: a view. */
+  coinBytes(place: number): Bytes {
+    const at = offsetOf(place) + COIN
+    return this.chunk(place).bytes.subarray(at, at + (this.head(place) >>> FLAG_BITS))
+  }
+
+  /** Copies the key of a record, of `KEY_WORDS` words. */
+  copyKey(place: number, into: Uint32Array): void {
+    const { words } = this.chunk(place)
+    const from = wordOf(place) + KEY / 4
+    for (let i = 0; i < KEY_WORDS; i++) into[i] = words[from + i] ?? 0
+  }
+
+  hasKey(place: number, key: Uint32Array): boolean {
+    const { words } = this.chunk(place)
+    const from = wordOf(place) + KEY / 4
+    for (let i = 0; i < KEY_WORDS; i++) if (words[from + i] !== key[i]) return false
+    return true
+  }
+
+  /** Writes a record. Its flags are those that its place kept, and these. Returns its place. */
+  write(key: Uint32Array, coin: Coin | undefined, flags: number): number {
+    const encoded = coin === undefined ? EMPTY : encodedCoin(coin)
+    const size = encoded.length
+    if (size > MOST_COIN_BYTES) throw new RangeError(`a coin of ${size} bytes is too long for a record`)
+    const place = this.take(unitsOf(size))
+    const { bytes, words } = this.chunk(place)
+    const at = wordOf(place)
+    words[at] = (size << FLAG_BITS) | ((words[at] ?? 0) & KEPT) | flags
+    for (let i = 0; i < KEY_WORDS; i++) words[at + KEY / 4 + i] = key[i] ?? 0
+    if (size > 0) bytes.set(encoded, offsetOf(place) + COIN)
+    return place
+  }
+
+  free(place: number): void {
+    const { words } = this.chunk(place)
+    const at = wordOf(place)
+    const head = words[at] ?? 0
+    const units = unitsOf(head >>> FLAG_BITS)
+    words[at] = head & KEPT
+    words[at + 1] = this.freed.get(units) ?? 0
+    this.freed.set(units, place)
+    this.live -= units
+  }
+
+  /** Frees all records. Their chunks are kept for the next ones. */
+  clear(): void {
+    this.giveBack()
+    this.current = 0
+    this.next = 1
+    this.freed.clear()
+    this.live = 0
+  }
+
+  /** Drops the chunks that were not needed since `clear`. */
+  giveBack(): void {
+    this.chunks.length = Math.min(this.chunks.length, this.current + 1)
+  }
+
+  private chunk(place: number): Chunk {
+    return this.chunks[place >>> CHUNK_BITS] ?? NO_CHUNK
+  }
+
+  private head(place: number): number {
+    return this.chunk(place).words[wordOf(place)] ?? 0
+  }
+
+  /** A free place, or one behind the last record. */
+  private take(units: number): number {
+    this.live += units
+    const freed = this.freed.get(units) ?? 0
+    if (freed !== 0) {
+      this.freed.set(units, this.chunk(freed).words[wordOf(freed) + 1] ?? 0)
+      return freed
+    }
+    if ((this.next + units) * UNIT > Math.max(CHUNK_BYTES, this.chunks[this.current]?.bytes.length ?? 0)) {
+      this.current++
+      this.next = 0
+    }
+    const room = this.chunks[this.current]
+    if (room === undefined || (this.next + units) * UNIT > room.bytes.length) {
+      this.chunks[this.current] = chunkOf(units)
+    }
+    const place = this.current * CHUNK_UNITS + this.next
+    this.next += units
+    // The flags of an earlier record there are not kept.
+    this.chunk(place).words[wordOf(place)] = 0
+    return place
+  }
+}

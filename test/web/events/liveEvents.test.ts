@@ -157,9 +157,12 @@ describe("live events", () => {
       const client = yield* clientAt(port)
       const programs = [yield* collected(client.changes(filter)), yield* collected(embedded(filter))]
       const quiet = yield* reader(port, "", LINES)
+      const alone = yield* reader(port, "?types=synced", LINES)
       yield* eventually(
         "the beginning",
-        () => shown().length === 2 && programs.every((seen) => seen.length === 2) && quiet.lines().length === 1
+        () =>
+          shown().length === 2 && programs.every((seen) => seen.length === 2) &&
+          quiet.lines().length === 1 && eventsOf(alone).length === 1
       )
 
       const one = update("two", registration)
@@ -238,11 +241,12 @@ describe("live events", () => {
       yield* eventually("the blocks of the quiet reader", () => eventsOf(quiet).length === 3)
       assert.deepStrictEqual(eventsOf(quiet).map(({ type }) => type), ["updated", "updated", "registered"])
       assert.isTrue(quiet.lines().every((line) => typeof JSON.parse(line).cursor === "string"))
+      assert.deepStrictEqual(eventsOf(alone), [{ type: "synced", height: 152 }])
     }).pipe(Effect.provide(spendableNode)))
 
-  it.scopedLive("name a transfer for the owner before it, and one that waits for another", () =>
+  it.scopedLive("name what an operation does to one that waits too, and tell it again after a reorganization", () =>
     Effect.gen(function*() {
-      const { pool } = yield* MethodNode
+      const { chain, pool } = yield* MethodNode
       const { page, port } = yield* served
       const commitment = nameTx(nameNew(NAME, saltOf(1)), [reward(1)])
       yield* mine(commitment)
@@ -260,6 +264,10 @@ describe("live events", () => {
         "pending renewed one",
         "pending cleared "
       ])
+      const mined = yield* mine(registration)
+      yield* chain.control.invalidate(mined.header.hash)
+      yield* eventually("the reorganization", () => eventsOf(lines).length === 6)
+      assert.deepStrictEqual(eventsOf(lines).slice(4).map(shownEvent).sort(), ["pending registered one", "undone"])
       const others = yield* reader(port, "?types=pending&name=d/other", LINES)
       yield* eventually("the start of what waits", () => eventsOf(others).length === 1)
       assert.deepStrictEqual(eventsOf(others), [{ type: "pending_reset" }])

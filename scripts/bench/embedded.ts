@@ -63,7 +63,7 @@ export const benchEmbedded = async (): Promise<object> => {
       names: names.length,
       what: "embedded client: cold start to the first name, and names resolved in a second",
       ...runs[RUNS >> 1],
-      goal: "cold start < 1,500 ms, Effect >= 50,000/s, promises >= 25,000/s"
+      goal: "cold start <= 700 ms, Effect >= 50,000/s, promises >= 25,000/s"
     }
   } finally {
     rmSync(dataDir, { recursive: true, force: true })

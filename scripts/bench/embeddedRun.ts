@@ -1,6 +1,5 @@
-// One run of the embedded client, in a process of its own. Usage: embeddedRun.js DATADIR NAMES (JSON)
-
-import { Effect, Layer, Logger } from "effect"
+// One run of the embedded client, in a process of its own, with the bundled library, as a user of the package has it.
+// Usage: embeddedRun.js DATADIR NAMES (JSON)
 
 const [dataDir = "", names = "[]"] = process.argv.slice(2)
 const known: ReadonlyArray<string> = JSON.parse(names)
@@ -15,7 +14,7 @@ const nameOf = (n: number): string => known[n % known.length] ?? ""
 const perSecond = (calls: number, started: number): number => Math.round(calls / ((performance.now() - started) / 1000))
 
 // The modules that a program loads before it has a client are part of its start.
-const { newEmbeddedClient } = await import("../../src/promise.ts")
+const { newEmbeddedClient } = await import("svcd/promise")
 const opening = performance.now()
 const client = await newEmbeddedClient(config)
 await client.resolveName(nameOf(0))
@@ -41,7 +40,9 @@ const promisesPerSecond = await oneByOne(CALLS)
 const concurrentPromisesPerSecond = await together(CALLS)
 await client.close()
 
-const { EmbeddedNode, NameClient } = await import("../../src/index.ts")
+// Not before: the program above does without the package.
+const { Effect, Layer, Logger } = await import("effect")
+const { EmbeddedNode, NameClient } = await import("svcd")
 
 const effectPerSecond = await Effect.gen(function*() {
   const client = yield* NameClient

@@ -1,27 +1,16 @@
 #!/usr/bin/env node
 import * as Effect from "effect/Effect"
+import { fstatSync } from "node:fs"
 import { standardTerminal } from "../base/progressBar.ts"
 import { processInput } from "../config/settings.ts"
 import { run } from "../programs/cli/cli.ts"
 import { screenOf } from "../programs/cli/outcome.ts"
+import { readStandardInput, unreadable } from "../programs/cli/standardInput.ts"
 import { makePrompt } from "../programs/tool/prompt.ts"
 import { version } from "../version.ts"
 
 // What this program writes is for its user alone.
 process.umask(0o077)
-
-/** Maximum characters read from standard input. */
-const MAX_INPUT = 64 * 1024 * 1024
-
-const readStdin = Effect.async<string>((resume) => {
-  let text = ""
-  process.stdin.setEncoding("utf8")
-  process.stdin.on("data", (chunk: string) => {
-    if (text.length <= MAX_INPUT) text += chunk
-  })
-  process.stdin.on("error", () => resume(Effect.succeed(text)))
-  process.stdin.on("end", () => resume(Effect.succeed(text)))
-})
 
 const output = {
   write: (text: string) =>
@@ -42,7 +31,11 @@ const input = {
   version,
   screen: screenOf(process.stdout, process.env),
   progress: standardTerminal(),
-  readStdin,
+  readStdin: Effect.suspend(() => {
+    // For a directory Node.js gives an empty text, and no error.
+    const isDirectory = fstatSync(0).isDirectory()
+    return isDirectory ? unreadable("EISDIR") : readStandardInput(process.stdin)
+  }),
   prompt: makePrompt(process)
 }
 

@@ -79,7 +79,7 @@ const checkValue = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOut
         Effect.promise(() => import("./lint.ts")),
         ({ lintCommand }) => lintCommand({ name, value, json: line.wants("json") }, input.screen)
       )
-  )
+  ).pipe(Effect.catchAll(({ message }) => Effect.succeed(failure(1, `error: ${message}`))))
 }
 
 const linesOf = (text: string): ReadonlyArray<string> => text === "" ? [] : text.replace(/\r?\n$/, "").split(/\r?\n/)
@@ -88,7 +88,7 @@ const linesOf = (text: string): ReadonlyArray<string> => text === "" ? [] : text
 const readInput = (line: CliCommandLine, { readStdin }: CliInput) => {
   const [password, parameters] = [line.wants("stdinrpcpass"), line.wants("stdin")]
   if (!password && !parameters) return Effect.succeed({ password: undefined, parameters: [] })
-  return Effect.map(readStdin, (text) => {
+  return Effect.map(Effect.mapError(readStdin, ({ message }) => message), (text) => {
     const lines = linesOf(text)
     return {
       password: password ? lines[0] ?? "" : undefined,

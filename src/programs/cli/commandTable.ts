@@ -65,7 +65,7 @@ const VALUE = {
   ...DOMAIN_FLAGS,
   ...IDENTITY_FLAGS,
   value: textOption({ placeholder: "TEXT", description: "the whole value, in place of flags for its items" }),
-  file: textOption({ placeholder: "PATH", description: "the same from a file; - for standard input" })
+  file: textOption({ placeholder: "PATH", description: "the same from a file, in UTF-8; - for standard input" })
 }
 
 export type CommandGroup = (typeof COMMAND_GROUPS)[number]
@@ -302,7 +302,7 @@ export const CLI_COMMANDS = {
     words: "NAME VALUE",
     takes: [0, 2],
     description: "check a name and a value before you pay for them",
-    details: "The value - is standard input. The exit status is 1 for an error.",
+    details: "The value - is standard input, in UTF-8. The exit status is 1 for an error.",
     options: SHARED
   },
   rpcauth: {

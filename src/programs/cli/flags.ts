@@ -80,6 +80,9 @@ export interface CliCommandLine {
   readonly problems: ReadonlyArray<string>
 }
 
+/** What Node.js puts in place of bytes of an argument that are not UTF-8: a value with it may be none that was given. */
+const REPLACEMENT = "\ufffd"
+
 /** The commands that have a flag; `undefined` for a flag of the program itself. */
 const ownersOf = (name: string): ReadonlyArray<CommandName> | undefined =>
   Object.hasOwn(CLI_FLAGS, name)
@@ -109,6 +112,13 @@ export const readCliCommandLine = (argv: ReadonlyArray<string>): CliCommandLine 
   }
   const wants = (name: CliFlagName): boolean => ["1", "true"].includes(given.get(name)?.at(-1) ?? "0")
 
+  const replaced = argv.findIndex((text) => text.includes(REPLACEMENT))
+  if (replaced >= 0) {
+    problems.push(
+      `argument ${replaced + 1}: has bytes that are not UTF-8, or U+FFFD, which stands for such bytes; ` +
+        "give it in a file (-file) or on standard input (-stdin, or - for a value)"
+    )
+  }
   const rest = read(argv)
   const named = isCliCommand(rest[0]) ? rest[0] : undefined
   const command = wants("getinfo") ? "status" : named

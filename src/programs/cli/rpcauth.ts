@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { randomBytes } from "node:crypto"
 import { formatHashedUser, hashedUser, parseHashedUser } from "../../config/hashedUser.ts"
-import { type CliInput, type CliOutcome, NAME, success, usageOutcome } from "./outcome.ts"
+import { type CliInput, type CliOutcome, type CommandFailed, failure, NAME, success, usageOutcome } from "./outcome.ts"
 
 /** `svcd-cli rpcauth`: makes a user of RPC whose password is in no file. It asks no daemon. */
 
@@ -10,7 +10,7 @@ import { type CliInput, type CliOutcome, NAME, success, usageOutcome } from "./o
 const PASSWORD_BYTES = 32
 
 /** The password among the words of the command: `-` is the first line of standard input, none is a new one. */
-const passwordOf = (given: string | undefined, { readStdin }: CliInput): Effect.Effect<string> => {
+const passwordOf = (given: string | undefined, { readStdin }: CliInput): Effect.Effect<string, CommandFailed> => {
   if (given === undefined) return Effect.sync(() => randomBytes(PASSWORD_BYTES).toString("base64url"))
   return given === "-" ? Effect.map(readStdin, (text) => text.split(/\r?\n/, 1)[0] ?? "") : Effect.succeed(given)
 }
@@ -33,4 +33,4 @@ export const rpcauth = (words: ReadonlyArray<string>, json: boolean, input: CliI
     return success(
       `For svcd.conf; rpcauth is a list, with one text for each user:\nrpcauth = [${JSON.stringify(line)}]\n${shown}`
     )
-  })
+  }).pipe(Effect.catchAll(({ message }) => Effect.succeed(failure(1, `error: ${message}`))))

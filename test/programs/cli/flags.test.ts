@@ -55,6 +55,15 @@ describe("readCommandLine", () => {
     assert.deepStrictEqual(read(...argv).problems, [problem])
   })
 
+  it("refuses bytes that are not UTF-8, which Node.js has replaced, and shows no secret", () => {
+    const problem = (place: number) =>
+      `argument ${place}: has bytes that are not UTF-8, or U+FFFD, which stands for such bytes; ` +
+      "give it in a file (-file) or on standard input (-stdin, or - for a value)"
+    assert.deepStrictEqual(read("update", "d/x", "-value", "\ufffd").problems, [problem(4)])
+    assert.deepStrictEqual(read("name_update", "d/x", "a\ufffd").problems, [problem(3)])
+    assert.deepStrictEqual(read("-rpcpassword=s\ufffd", "names").problems, [problem(1)])
+  })
+
   it("explains every flag in the help", () => {
     for (const name of Object.keys(CLI_FLAGS)) assert.match(CLI_HELP, new RegExp(`-${name}\\b`))
     for (const command of COMMAND_NAMES) {

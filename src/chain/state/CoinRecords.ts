@@ -171,7 +171,8 @@ export class CoinRecords {
       this.freed.set(units, this.chunk(freed).words[wordOf(freed) + 1] ?? 0)
       return freed
     }
-    if ((this.next + units) * UNIT > Math.max(CHUNK_BYTES, this.chunks[this.current]?.bytes.length ?? 0)) {
+    // Only the first record of a chunk may be longer than that: a longer chunk of an earlier record is not filled further.
+    if (this.next > 0 && (this.next + units) * UNIT > CHUNK_BYTES) {
       this.current++
       this.next = 0
     }

@@ -197,5 +197,14 @@ describe("CoinTable", () => {
     const [first = ""] = model.keys()
     assert.throws(() => table.set(table.find(first), coinOf(5, 1 << 24), DIRTY), RangeError, /too long/)
     holds(table, model, model.keys())
+    // The long chunks are used again by short records, which do not fill more than the room of one chunk.
+    table.clear()
+    const short = new Map<string, Entry>()
+    for (let n = 0; n < 10_000; n++) {
+      const entry = { coin: coinOf(n, 300), state: DIRTY }
+      table.add(numbered(n), entry.coin, entry.state)
+      short.set(numbered(n), entry)
+    }
+    holds(table, short, short.keys())
   })
 })

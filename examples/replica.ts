@@ -1,13 +1,16 @@
 /**
  * A copy of all names, kept up to date from the events of a daemon, also over reorganizations:
  *
- *   node build/examples/replica.js http://127.0.0.1:8336
+ *   node build/examples/replica.js http://USER:PASSWORD@127.0.0.1:8336
  *
- * Save the records together with the cursor, and the copy goes on after a restart without loss or repetition.
+ * Names and values are bytes, so the copy has them in hexadecimal digits: as text, some would be missing. Save the records
+ * together with the cursor, and the copy goes on after a restart without loss or repetition.
  */
 
+import { setTimeout } from "node:timers/promises"
+
 interface NameRecord {
-  readonly value?: string
+  readonly value: string
   readonly txid: string
   readonly expires_at: number
 }
@@ -28,15 +31,23 @@ export const take = (replica: Replica, line: string): void => {
   replica.cursor = event.cursor
 }
 
+/** How the copy has names and values. */
+export const ENCODINGS = "nameEncoding=hex&valueEncoding=hex"
+
+/** The daemon does not answer this request, and will not if it is asked again. */
+export class Refused extends Error {}
+
 /** Follows the events of a daemon until the connection ends. */
-export const follow = async (
-  address: string,
-  replica: Replica,
-  headers: Record<string, string> = {}
-): Promise<void> => {
-  const url = `${address}/events?nameEncoding=hex&from=${replica.cursor}`
-  const answer = await fetch(url, { headers: { ...headers, accept: "application/x-ndjson" } })
-  if (!answer.ok || answer.body === null) throw new Error(`${answer.status}: ${await answer.text()}`)
+export const follow = async (address: string, replica: Replica): Promise<void> => {
+  const { origin, password, username } = new URL(address)
+  const user = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString("base64")
+  const answer = await fetch(`${origin}/events?${ENCODINGS}&from=${replica.cursor}`, {
+    headers: { accept: "application/x-ndjson", ...username === "" ? {} : { authorization: `Basic ${user}` } }
+  })
+  if (!answer.ok || answer.body === null) {
+    const text = `${answer.status}: ${await answer.text()}`
+    throw answer.status < 500 ? new Refused(text) : new Error(text)
+  }
   let rest = ""
   for await (const text of answer.body.pipeThrough(new TextDecoderStream())) {
     const lines = (rest + text).split("\n")
@@ -49,5 +60,11 @@ const [, program, address] = process.argv
 if (/replica\.[jt]s$/.test(program ?? "") && address !== undefined) {
   const replica: Replica = { names: new Map(), cursor: "0" }
   setInterval(() => console.log(`${replica.names.size} names, cursor ${replica.cursor}`), 5_000)
-  for (;;) await follow(address, replica).catch((error: unknown) => console.error(String(error)))
+  for (;;) {
+    await follow(address, replica).catch((error: unknown) => {
+      console.error(String(error))
+      if (error instanceof Refused) process.exit(1)
+    })
+    await setTimeout(1_000)
+  }
 }

@@ -20,6 +20,9 @@ const ADDRESS_TYPES = ["legacy", "p2sh-segwit", "bech32", "bech32m"]
 /** An address without a known key: coins that go there are lost. */
 const ELSEWHERE = "mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r"
 
+/** Values that are no ASCII text, one byte a character, and the longest one that a wallet sends. */
+const STRANGE_VALUES = ["", "\0", "a\0b", "\xff\xfe", "{\"a\":\"\\u0000\"}", "\u00c3".repeat(520)]
+
 /** Called after each answer; its result tells the load whether to go on. */
 export type Pace = (answers: number) => boolean
 
@@ -251,7 +254,11 @@ export class Load {
       : []
     if (owned.length === 0) return
     const name = String(this.random.pick(owned)["name"])
-    await this.act(["name_update", name, this.label()], (txid) => [transactionClaim(String(txid))])
+    const value = this.random.pick([this.label(), ...STRANGE_VALUES])
+    await this.act(
+      ["name_update", name, Buffer.from(value, "latin1").toString("hex"), { valueEncoding: "hex" }],
+      (txid) => [transactionClaim(String(txid))]
+    )
   }
 
   private async renew(): Promise<void> {

@@ -40,16 +40,13 @@ const COPY = join(ROOT, "build/scripts/crash/replicaProcess.js")
 const copyOf = ({ file, port }: Side): CopyProcess =>
   new CopyProcess("the copy", COPY, `http://127.0.0.1:${port}`, file)
 
-/** How a copy has names; by default as the daemon has them. */
-interface Encoding {
-  readonly nameEncoding?: "hex"
-}
+const IN_DIGITS = { nameEncoding: "hex", valueEncoding: "hex" }
 
-/** All records of the daemon, expired ones included, as texts. */
-const recordsOf = async (rpc: RpcClient, encoding: Encoding): Promise<ReadonlyMap<string, string>> => {
+/** All records of the daemon, expired ones included, as texts. Names and values are in hexadecimal digits. */
+const recordsOf = async (rpc: RpcClient): Promise<ReadonlyMap<string, string>> => {
   const found = new Map<string, string>()
   for (let start = "";;) {
-    const page = listOf(await rpc.call("name_scan", start, PAGE, { ...encoding })).map(recordOf)
+    const page = listOf(await rpc.call("name_scan", start, PAGE, IN_DIGITS)).map(recordOf)
     for (const record of page) found.set(String(record["name"]), textOf(record))
     const last = page.at(-1)
     if (last === undefined || page.length < PAGE) return found
@@ -60,13 +57,9 @@ const recordsOf = async (rpc: RpcClient, encoding: Encoding): Promise<ReadonlyMa
 const textOf = (record: Readonly<Record<string, unknown>>): string =>
   [record["value"], record["txid"], record["vout"], record["height"]].join(" ")
 
-/** The first difference between a copy and the daemon; `undefined` if there is none. */
-export const differenceOf = async (
-  rpc: RpcClient,
-  { cursor, names }: Replica,
-  encoding: Encoding
-): Promise<string | undefined> => {
-  const records = await recordsOf(rpc, encoding)
+/** The first difference between a copy, which has names and values in digits, and the daemon; `undefined` if there is none. */
+export const differenceOf = async (rpc: RpcClient, { cursor, names }: Replica): Promise<string | undefined> => {
+  const records = await recordsOf(rpc)
   for (const [name, text] of records) {
     const copied = names.get(name)
     const said = copied === undefined ? "nothing" : textOf({ ...copied })
@@ -79,7 +72,7 @@ export const differenceOf = async (
 /** Waits until the copy has caught up; returns what is different then. */
 const lasting = async (rpc: RpcClient, file: string): Promise<string | undefined> => {
   for (const until = performance.now() + PATIENCE;;) {
-    const found = await differenceOf(rpc, readReplica(file), { nameEncoding: "hex" })
+    const found = await differenceOf(rpc, readReplica(file))
     if (found === undefined || performance.now() > until) return found
     await pause(50)
   }

@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto"
 import { createServer, type Server } from "node:http"
 import { type Replica, take } from "../../examples/replica.ts"
+import { recordOf } from "./rpc.ts"
 import { freePort } from "./workplace.ts"
 
 /** A real HTTP server that receives a webhook of every kind of event, and checks each message. */
@@ -27,6 +28,19 @@ interface Message extends Block {
   readonly type: string
   readonly more: boolean
   readonly events: ReadonlyArray<{ readonly type: string }>
+}
+
+const digitsOf = (text: unknown): string => Buffer.from(String(text)).toString("hex")
+
+/** A part of an event as the copy has it: names and values in hexadecimal digits, also those that have no text. */
+const inDigits = (_key: string, part: unknown): unknown => {
+  if (typeof part !== "object" || part === null || Array.isArray(part)) return part
+  const { name, name_hex: nameHex, value, value_hex: valueHex, ...others } = recordOf(part)
+  return {
+    ...others,
+    ...name === undefined && nameHex === undefined ? {} : { name: nameHex ?? digitsOf(name) },
+    ...value === undefined && valueHex === undefined ? {} : { value: valueHex ?? digitsOf(value) }
+  }
 }
 
 export class HookReceiver {
@@ -104,7 +118,7 @@ export class HookReceiver {
     const message: Message = JSON.parse(body)
     if (message.type === "names.undone") this.undo(message)
     else this.connect(message)
-    for (const event of message.events) take(this.replica, JSON.stringify(event))
+    for (const event of message.events) take(this.replica, JSON.stringify(event, inDigits))
   }
 
   private undo({ hash, height }: Message): void {

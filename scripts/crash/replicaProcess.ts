@@ -1,7 +1,7 @@
 // A copy of all names that follows a daemon, kept in a file: replicaProcess.js ADDRESS FILE. It can be killed at any time.
 
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs"
-import { follow, type Replica } from "../../examples/replica.ts"
+import { follow, Refused, type Replica } from "../../examples/replica.ts"
 
 /** Milliseconds between two looks at the copy. */
 const INTERVAL = 15
@@ -9,7 +9,7 @@ const INTERVAL = 15
 /** Milliseconds before the daemon is asked again. */
 const PAUSE = 100
 
-/** The exit status if the daemon refuses the cursor. */
+/** The exit status if the daemon refuses the request, such as its cursor. */
 export const REFUSED = 3
 
 const [, program = "", address, file] = process.argv
@@ -35,7 +35,7 @@ const run = async (from: string, path: string): Promise<void> => {
   }, INTERVAL)
   for (;;) {
     await follow(from, replica).catch((error: unknown) => {
-      if (!String(error).includes("410:")) return
+      if (!(error instanceof Refused)) return
       process.stderr.write(`${String(error)}\n`)
       process.exit(REFUSED)
     })

@@ -52,7 +52,7 @@ const lasting = async (rpc: RpcClient, receiver: HookReceiver): Promise<string |
   for (const until = performance.now() + PATIENCE;;) {
     const tip = String(await rpc.call("getbestblockhash"))
     const found = tip === receiver.tip
-      ? await differenceOf(rpc, receiver.replica, {})
+      ? await differenceOf(rpc, receiver.replica)
       : `the tip is ${tip}, and the receiver has ${receiver.tip}`
     if (found === undefined || performance.now() > until) return found
     await pause(30)

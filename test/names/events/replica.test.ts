@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Stream } from "effect"
-import { type Replica, take } from "../../../examples/replica.ts"
+import { Effect, Either, Stream } from "effect"
+import { once } from "node:events"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import { ENCODINGS, follow, Refused, type Replica, take } from "../../../examples/replica.ts"
 import type { ConnectedBlock } from "../../../src/chain/write/Follower.ts"
 import { regtestParams } from "../../../src/consensus/params.ts"
 import { BEGINNING, readCursorText } from "../../../src/names/events/EventCursor.ts"
@@ -8,7 +10,8 @@ import { EMPTY, toHex } from "../../../src/protocol/bytes.ts"
 import { hash256 } from "../../../src/protocol/hash.ts"
 import { regtest } from "../../../src/protocol/networks.ts"
 import { nameEventText } from "../../../src/rpc/shapes/nameEvent.ts"
-import { applyAll, batches, blockAt, type Operation, text, withNewDb } from "../blocks.ts"
+import { readEventQuery } from "../../../src/web/events/eventQuery.ts"
+import { applyAll, batches, blockAt, type Operation, STRANGE_VALUES, text, withNewDb } from "../blocks.ts"
 import { Branches, readAll } from "./world.ts"
 
 /**
@@ -19,7 +22,20 @@ const DEPTHS = process.env["EVERY_DEPTH"] === undefined
   ? [1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 288]
   : Array.from({ length: 288 }, (_, i) => i + 1)
 
-const CONTEXT = { network: regtest, nameEncoding: "hex", valueEncoding: "hex", params: regtestParams } as const
+/** What a daemon with the default settings makes of the example's own query. */
+const CONTEXT = {
+  ...Either.getOrThrow(
+    readEventQuery(new URLSearchParams(ENCODINGS), { network: regtest, nameEncoding: "ascii", valueEncoding: "ascii" })
+  ).context,
+  params: regtestParams
+}
+
+/** One name in three has a byte that is no ASCII, and one in three is no UTF-8. */
+const nameOf = (number: number): Uint8Array =>
+  Uint8Array.of(...text(`d/${number}`), ...[[], [0xc3, 0xa9, 0x00], [0xff, 0xfe]][number % 3] ?? [])
+
+const valueOf = (number: number, place: string): Uint8Array =>
+  number % 2 === 0 ? text(place) : STRANGE_VALUES[(number >> 1) % STRANGE_VALUES.length] ?? text(place)
 
 /** Two operations of a block on some names: registrations where the names can have expired, else updates. */
 const operationsAt = (height: number, branch: number): ReadonlyArray<Operation> =>
@@ -27,8 +43,8 @@ const operationsAt = (height: number, branch: number): ReadonlyArray<Operation> 
     const number = height * 7 + branch * 3 + i
     const rand = number % 3 === 0 ? { rand: Uint8Array.of(branch % 256) } : {}
     return {
-      name: text(`d/${number % 40}`),
-      value: text(`${branch}.${height}`),
+      name: nameOf(number % 40),
+      value: valueOf(number, `${branch}.${height}`),
       owner: text(`o${number % 5}`),
       ...rand
     }
@@ -82,5 +98,35 @@ describe("examples/replica.ts", () => {
           assert.deepStrictEqual(copied, records, `${depth} blocks`)
         }
       })
-    ), 120_000)
+    ), 300_000)
+
+  it.effect("sends the credentials of the address, and tells a refusal from a daemon that is away", () =>
+    Effect.promise(async () => {
+      const seen: Array<string> = []
+      const statuses = [200, 401, 410, 503]
+      const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+        seen.push(`${request.headers.authorization} ${request.url}`)
+        response.writeHead(statuses[seen.length - 1] ?? 500).end(`{"type":"position","cursor":"c${seen.length}"}\n`)
+      }).listen(0, "127.0.0.1")
+      try {
+        await once(server, "listening")
+        const bound = server.address()
+        const port = typeof bound === "object" ? bound?.port : undefined
+        const replica: Replica = { names: new Map(), cursor: "0" }
+        const failures: Array<unknown> = []
+        for (const _ of statuses) {
+          failures.push(await follow(`http://reader:p%40ss@127.0.0.1:${port}/`, replica).then(() => "done", (e) => e))
+        }
+        assert.deepStrictEqual(failures.map((failure) => failure instanceof Refused), [false, true, true, false])
+        assert.strictEqual(failures[0], "done")
+        const user = `Basic ${Buffer.from("reader:p@ss").toString("base64")}`
+        assert.deepStrictEqual(seen.slice(0, 2), [
+          `${user} /events?${ENCODINGS}&from=0`,
+          `${user} /events?${ENCODINGS}&from=c1`
+        ])
+      } finally {
+        server.closeAllConnections()
+        server.close()
+      }
+    }))
 })

@@ -31,6 +31,7 @@ const input = {
   version,
   screen: screenOf(process.stdout, process.env),
   progress: standardTerminal(),
+  note: (line: string) => void process.stderr.write(`${line}\n`),
   readStdin: Effect.suspend(() => {
     // For a directory Node.js gives an empty text, and no error.
     const isDirectory = fstatSync(0).isDirectory()

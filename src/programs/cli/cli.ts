@@ -171,7 +171,8 @@ const callMethod = (
   const params = named ? byName(method, args) : byPosition(method, args)
   if (isBadArgument(params)) return Effect.succeed(failure(1, badArgument(method, params)))
   // Any method may send coins.
-  return daemon.call(method, params, { once: true }).pipe(
+  const called = daemon.call(method, params, { once: true })
+  return (SCANNING.has(method) && input.progress !== undefined ? besideBar(called, daemon, input) : called).pipe(
     Effect.flatMap((result) => {
       const text = resultText(result)
       // A program gets every byte unchanged.
@@ -181,6 +182,17 @@ const callMethod = (
     Effect.catchAll((error) => explain(error, { connection, daemon, method, name: nameOf(method, args, named) }))
   )
 }
+
+/** Methods that end when the wallet has searched the chain. */
+const SCANNING: ReadonlySet<string> = new Set(["importdescriptors", "rescanblockchain"])
+
+/** Draws how far the wallet is, until the call ends. */
+const besideBar = <A, E>(call: Effect.Effect<A, E>, daemon: Daemon, input: CliInput): Effect.Effect<A, E> =>
+  Effect.gen(function*() {
+    const { drawScan } = yield* Effect.promise(() => import("./syncRows.ts"))
+    yield* Effect.forkScoped(drawScan(daemon, input))
+    return yield* call
+  }).pipe(Effect.scoped)
 
 /** The method `send` takes outputs in JSON. An address in their place means the command `pay`. */
 const badArgument = (method: string, { argument }: BadArgument): string =>

@@ -32,6 +32,8 @@ export interface CliInput extends SettingsInput {
   readonly screen: Screen
   /** The terminal behind standard error, for a progress bar; `undefined` for a file or a pipe. */
   readonly progress: ProgressTerminal | undefined
+  /** Writes a line to standard error at once, while a command goes on. */
+  readonly note: (line: string) => void
   /** The whole text of standard input, for `-stdin` and `-stdinrpcpass`, and for values; fails if it is not UTF-8. */
   readonly readStdin: Effect.Effect<string, CommandFailed>
   readonly prompt: Prompt

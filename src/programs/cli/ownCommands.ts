@@ -175,7 +175,7 @@ const COMMANDS: Readonly<Record<ConnectedCommand, OwnCommand>> = {
         const json = line.wants("json")
         if (line.wants("wait")) {
           const { waitForNames } = yield* Effect.promise(() => import("./syncRows.ts"))
-          yield* waitForNames(daemon, input.progress)
+          yield* waitForNames(daemon, input)
         }
         if (line.wants("watch")) {
           const { watchStatus } = yield* Effect.promise(() => import("./statusWatch.ts"))

@@ -1,6 +1,5 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { barLine, CLEAR_LINE } from "../../base/progressBar.ts"
 import { formatMoney } from "../../protocol/amount.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
@@ -18,6 +17,7 @@ import { labelled } from "./table.ts"
 import { shownText } from "./textWidth.ts"
 import { requestedValue } from "./valueFlags.ts"
 import { acceptable, roomText, valueLines, valueReport } from "./valueReport.ts"
+import { waitingOn } from "./waiting.ts"
 
 /** `svcd-cli register`: registers a name, after a question with its value and cost. */
 
@@ -60,12 +60,13 @@ const waitForName = (
   txid: string | undefined
 ): Effect.Effect<void, RpcClientError | CommandFailed> =>
   Effect.gen(function*() {
-    const { progress } = input
+    const waiting = waitingOn(input)
+    yield* Effect.addFinalizer(() => waiting.end)
     let share = 0
     for (;;) {
       const answer = yield* whenThere(daemon.call("name_registrations", { options: ONE_NAME }))
       if (answer === undefined) {
-        progress?.write(CLEAR_LINE + barLine({ share, facts: "waits for the daemon to come back" }, progress.columns))
+        waiting.show({ share, facts: "waits for the daemon to come back" })
         yield* Clock.sleep(PAUSE)
         continue
       }
@@ -80,11 +81,11 @@ const waitForName = (
       const doing = yield* whenThere(progressOf(daemon, registration))
       if (doing !== undefined) {
         share = doing.share
-        progress?.write(CLEAR_LINE + barLine(doing, progress.columns))
+        waiting.show(doing)
       }
       yield* Clock.sleep(PAUSE)
     }
-  }).pipe(Effect.ensuring(Effect.sync(() => input.progress?.write(CLEAR_LINE))))
+  }).pipe(Effect.scoped)
 
 /** The name must be free. */
 const free = (daemon: Daemon, name: string): Effect.Effect<void, RpcClientError | CommandFailed> =>

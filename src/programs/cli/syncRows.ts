@@ -1,15 +1,16 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { barLine, CLEAR_LINE, type ProgressTerminal } from "../../base/progressBar.ts"
+import { barLine } from "../../base/progressBar.ts"
 import { progressText, SYNC_PHASES, type SyncPhase } from "../../light/syncReport.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { ask } from "./ask.ts"
 import type { Daemon } from "./daemon.ts"
 import { at, numberAt, textAt } from "./jsonText.ts"
-import type { Screen } from "./outcome.ts"
+import type { CliInput, Screen } from "./outcome.ts"
 import { grouped, quantityOf } from "./quantities.ts"
 import type { Colour } from "./table.ts"
+import { waitingOn } from "./waiting.ts"
 
 /** How far a node is, from its answer to `getsyncstatus`, which only svcd has. */
 
@@ -135,17 +136,35 @@ export const isReady = (chain: Json, sync: Answer): boolean => {
   return hasWindow(sync) ? phase !== "headers" && phase !== "window" : hasChain(chain, sync)
 }
 
-/** Waits until the daemon knows all names, with a bar on the terminal if there is one. */
+/** What a reader of lines gets of it: one for every tenth that is done. */
+const tenthOf = ({ percent, phase }: Doing): string =>
+  progressText({ phase, percent: 10 * Math.floor(percent / 10), secondsLeft: undefined })
+
+/** Waits until the daemon knows all names. */
 export const waitForNames = (
   daemon: Daemon,
-  terminal: ProgressTerminal | undefined
+  input: Pick<CliInput, "note" | "progress">
 ): Effect.Effect<void, RpcClientError> =>
   Effect.gen(function*() {
+    const waiting = waitingOn(input)
+    yield* Effect.addFinalizer(() => waiting.end)
     for (;;) {
       const { doing, done } = yield* look(daemon)
       if (done) return
-      const facts = progressText(doing)
-      terminal?.write(CLEAR_LINE + barLine({ facts, share: doing.percent / 100 }, terminal.columns))
+      waiting.show({ facts: progressText(doing), share: doing.percent / 100, state: tenthOf(doing) })
       yield* Clock.sleep(INTERVAL)
     }
-  }).pipe(Effect.ensuring(Effect.sync(() => terminal?.write(CLEAR_LINE))))
+  }).pipe(Effect.scoped)
+
+/** Draws how far the search of a wallet for its keys is, until it is interrupted; nothing without a terminal. */
+export const drawScan = (daemon: Daemon, { progress }: Pick<CliInput, "progress">): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    if (progress === undefined) return
+    const waiting = waitingOn({ progress, note: () => {} })
+    yield* Effect.addFinalizer(() => waiting.end)
+    for (;;) {
+      yield* Clock.sleep(INTERVAL)
+      const scan = scanOf(yield* ask(daemon, "getwalletinfo"))
+      if (scan !== undefined) waiting.show(scan)
+    }
+  }).pipe(Effect.scoped, Effect.ignore)

@@ -2,9 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Fiber, Redacted, TestClock } from "effect"
 import { createServer, type Server } from "node:http"
 import { networkInterfaces } from "node:os"
+import type { ProgressTerminal } from "../../../src/base/progressBar.ts"
 import { run } from "../../../src/programs/cli/cli.ts"
 import { makeDaemon } from "../../../src/programs/cli/daemon.ts"
-import { Amount } from "../../../src/rpc/json/encodeJson.ts"
+import { Amount, type JsonValue } from "../../../src/rpc/json/encodeJson.ts"
 import { method } from "../../../src/rpc/method/method.ts"
 import * as Param from "../../../src/rpc/method/params.ts"
 import { RPC_CODE, RpcError } from "../../../src/rpc/method/RpcError.ts"
@@ -19,9 +20,13 @@ interface Surroundings {
   readonly files?: Readonly<Record<string, string>>
   readonly stdin?: string
   readonly terminal?: boolean
+  readonly progress?: ProgressTerminal
 }
 
-const cli = (argv: ReadonlyArray<string>, { env = {}, files = {}, stdin, terminal = false }: Surroundings = {}) =>
+const cli = (
+  argv: ReadonlyArray<string>,
+  { env = {}, files = {}, progress, stdin, terminal = false }: Surroundings = {}
+) =>
   run({
     argv,
     env,
@@ -31,7 +36,8 @@ const cli = (argv: ReadonlyArray<string>, { env = {}, files = {}, stdin, termina
     cores: 1,
     version: "1.2.3",
     screen: { terminal, columns: undefined, colours: false },
-    progress: undefined,
+    progress,
+    note: () => {},
     output: SILENT,
     readStdin: stdin === undefined ? Effect.die("standard input was read") : Effect.succeed(stdin),
     prompt: MUTE
@@ -94,6 +100,39 @@ const flags = (port: number): ReadonlyArray<string> => [
 const failed = (code: number, stderr: string) => ({ code, stdout: "", stderr })
 
 describe("svcd-cli", () => {
+  it.scopedLive("draws on a terminal how far a search of the chain is, and its result alone behind it", () =>
+    Effect.gen(function*() {
+      const over = yield* Effect.makeLatch()
+      let asked = 0
+      const answering = (name: string, answer: Effect.Effect<JsonValue>) =>
+        method({
+          name,
+          group: "Hidden",
+          summary: "",
+          params: {},
+          results: ANY_RESULT,
+          examples: [],
+          handler: () => answer
+        })
+      const { port } = yield* testServer({
+        credentials: CREDENTIALS,
+        methods: [
+          answering("rescanblockchain", Effect.as(over.await, { stop_height: 7 })),
+          answering(
+            "getwalletinfo",
+            // The first answer is drawn before the second question.
+            Effect.suspend(() => Effect.as(++asked === 2 ? over.open : Effect.void, { scanning: { progress: 0.5 } }))
+          )
+        ]
+      })
+      const drawn: Array<string> = []
+      const progress = { columns: 100, write: (text: string) => void drawn.push(text) }
+      const { code, stderr, stdout } = yield* cli([...flags(port), "rescanblockchain"], { progress })
+      assert.deepStrictEqual([code, stdout, stderr], [0, "{\n  \"stop_height\": 7\n}\n", ""])
+      assert.match(drawn[0] ?? "", /^\r\u001b\[2K\[#+\.+\] the wallet searches the chain for its keys: 50 % done$/)
+      assert.strictEqual(drawn.at(-1), "\r\u001b[2K")
+    }))
+
   it.scopedLive("prints text without quotes, null not at all, and other values as JSON", () =>
     Effect.gen(function*() {
       const { port } = yield* server

@@ -43,6 +43,7 @@ export const runWith = (
   } = {}
 ) => {
   const daemon = recordingDaemon(answers)
+  const notes: Array<string> = []
   const input: CliInput = {
     argv: [],
     env: {},
@@ -53,6 +54,7 @@ export const runWith = (
     version: "1.2.3",
     screen: { terminal: columns !== undefined, columns, colours: false },
     progress,
+    note: (line) => void notes.push(line),
     output: SILENT,
     readStdin: Effect.succeed(stdin),
     prompt
@@ -66,6 +68,8 @@ export const runWith = (
   } as const
   return {
     daemon,
+    /** The lines that were written to standard error while the command went on. */
+    notes,
     /** The calls of a method, each with its parameters. */
     sent: (method: string) => daemon.calls.filter((call) => call.method === method).map(({ params }) => params),
     run: (...argv: ReadonlyArray<string>) => {

@@ -16,6 +16,7 @@ const cli = (argv: ReadonlyArray<string>, stdin?: string) =>
     version: "1.2.3",
     screen: { terminal: false, columns: undefined, colours: false },
     progress: undefined,
+    note: () => {},
     output: SILENT,
     readStdin: stdin === undefined ? Effect.die("standard input was read") : Effect.succeed(stdin),
     prompt: MUTE

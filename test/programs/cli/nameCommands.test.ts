@@ -107,7 +107,7 @@ describe("svcd-cli register", () => {
   it.effect("waits with -wait until the name is registered", () =>
     Effect.gen(function*() {
       const steps = ["committed", "maturing", "revealed", "done"]
-      const { run, sent } = runWith({
+      const { notes, run, sent } = runWith({
         ...FREE,
         name_registrations: () => [{ txid: TXID, step: steps.shift() }],
         gettransaction: { confirmations: 3 }
@@ -116,6 +116,11 @@ describe("svcd-cli register", () => {
       yield* TestClock.adjust("7 seconds")
       assert.match((yield* Fiber.join(waiting)).stdout, /d\/example is registered\.\n$/)
       assert.lengthOf(sent("name_registrations"), 4)
+      // Without a terminal: a line for each state, once.
+      assert.deepStrictEqual(notes, [
+        "block 3 of 12 before the name can be shown",
+        "waits for the block of the name"
+      ])
       const failed = runWith({ ...FREE, name_registrations: [{ txid: TXID, step: "failed", note: "too late" }] })
       assert.match((yield* failed.run("register", "d/example", "-yes", "-wait")).stderr, /has failed: too late/)
     }))

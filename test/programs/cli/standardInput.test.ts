@@ -25,6 +25,7 @@ const alone = (argv: ReadonlyArray<string>, input: Uint8Array) =>
     version: "1.2.3",
     screen: { terminal: false, columns: undefined, colours: false },
     progress: undefined,
+    note: () => {},
     output: SILENT,
     readStdin: read(input),
     prompt: MUTE

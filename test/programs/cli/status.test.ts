@@ -187,7 +187,7 @@ Names       2, the next expires in 1,000 blocks (about 2027-01-22)
       const answers: Record<string, unknown> = { getsyncstatus: SYNC }
       const drawn: Array<string> = []
       const terminal = { columns: 96, write: (text: string) => void drawn.push(text) }
-      const waiting = yield* Effect.fork(waitForNames(fakeDaemon(answers), terminal))
+      const waiting = yield* Effect.fork(waitForNames(fakeDaemon(answers), { progress: terminal, note: assert.fail }))
       yield* TestClock.adjust("1 second")
       assert.isNull(yield* Fiber.poll(waiting).pipe(Effect.map(Option.getOrNull)))
       assert.match(drawn.at(-1) ?? "", /^\r\u001b\[2K\[#+\.+\] fetching the last blocks: 45 % done/)
@@ -200,12 +200,16 @@ Names       2, the next expires in 1,000 blocks (about 2027-01-22)
   it.effect("waits for the chain of a daemon that tells no more", () =>
     Effect.gen(function*() {
       const answers: Record<string, unknown> = { getblockchaininfo: { ...CHAIN, initialblockdownload: true } }
-      const waiting = yield* Effect.fork(waitForNames(fakeDaemon(answers), undefined))
+      const notes: Array<string> = []
+      const note = (line: string): void => void notes.push(line)
+      const waiting = yield* Effect.fork(waitForNames(fakeDaemon(answers), { progress: undefined, note }))
       yield* TestClock.adjust("5 seconds")
       assert.isNull(yield* Fiber.poll(waiting).pipe(Effect.map(Option.getOrNull)))
       answers["getblockchaininfo"] = CHAIN
       yield* TestClock.adjust("1 second")
       yield* Fiber.join(waiting)
+      // One line for each tenth.
+      assert.deepStrictEqual(notes, ["checking blocks: 100 % done"])
     }))
 
   it.effect("asks in two requests, and fails while the daemon starts", () =>

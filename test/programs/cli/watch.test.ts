@@ -22,6 +22,7 @@ const watching = (port: number, ...args: ReadonlyArray<string>) =>
       version: "1.2.3",
       screen: { terminal: false, columns: undefined, colours: false },
       progress: undefined,
+      note: () => {},
       readStdin: Effect.die("standard input was read"),
       prompt: MUTE,
       output: {

@@ -1,4 +1,5 @@
 import * as Context from "effect/Context"
+import * as DefaultServices from "effect/DefaultServices"
 import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
@@ -20,6 +21,14 @@ export const withoutSpan: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effe
 export const withLoneSpan =
   (name: string, options: Tracer.SpanOptions = {}) => <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.useSpan(name, options, () => withoutSpan(work))
+
+/** The tracer where the host has none: its spans go nowhere. */
+const noTracer = Context.get(DefaultServices.liveServices, Tracer.Tracer)
+
+/** A span that is only made if the host has a tracer: for work that would take less time than its span. */
+export const withTracedSpan =
+  (name: string, options: Tracer.SpanOptions) => <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.tracerWith((tracer) => tracer === noTracer ? work : Effect.withSpan(work, name, options))
 
 /** A layer with a span of its build and a span of its release. Neither is the parent of what the layer does. */
 export const spannedLayer =

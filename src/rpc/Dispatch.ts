@@ -6,6 +6,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { isAscii, isUtf8 } from "node:buffer"
 import { StringDecoder } from "node:string_decoder"
+import { withTracedSpan } from "../base/spans.ts"
 import type { Steps } from "../protocol/steps.ts"
 import { answerBatch, type BatchReply, NO_CONTENT } from "./batch.ts"
 import { type AnswerMemory, UNCOUNTED } from "./CallerMemory.ts"
@@ -238,7 +239,7 @@ const make = (options: DispatchOptions) =>
       const answered = (result: Effect.Effect<JsonValue, RpcError>): Effect.Effect<A> =>
         (method.waits && !method.answersAtStop ? Effect.raceFirst(result, stopped) : result).pipe(
           // Calls that need no fiber have no span: it takes longer than some of their answers.
-          Effect.withSpan(`svcd.rpc.${method.name}`, RPC_SPAN),
+          withTracedSpan(`svcd.rpc.${method.name}`, RPC_SPAN),
           Effect.matchCauseEffect({ onFailure: failed, onSuccess: succeeded })
         )
       const interrupted = Effect.sync(() => {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Exit, Layer } from "effect"
-import { spannedLayer, withLoneSpan, withoutSpan } from "../../src/base/spans.ts"
+import { Context, Effect, Exit, Layer, Option } from "effect"
+import { spannedLayer, withLoneSpan, withoutSpan, withTracedSpan } from "../../src/base/spans.ts"
 import { SpanLog } from "../support/spans.ts"
 
 const inner = Effect.withSpan(Effect.void, "svcd.test.inner")
@@ -33,6 +33,18 @@ describe("spans of fibers that outlive their caller", () => {
         assert.deepStrictEqual(log.paths, ["svcd.test.caller", "svcd.test.caller > svcd.test.lone", "svcd.test.inner"])
       })
     ))
+
+  it.effect("a span of short work is made for a tracer alone", () =>
+    Effect.gen(function*() {
+      const work = withTracedSpan("svcd.test.short", {})(Effect.option(Effect.currentSpan))
+      assert.isTrue(Option.isNone(yield* work))
+      yield* traced((log) =>
+        Effect.gen(function*() {
+          assert.isTrue(Option.isSome(yield* work))
+          assert.deepStrictEqual(log.paths, ["svcd.test.short"])
+        })
+      )
+    }))
 
   it.effect("the fibers of a layer inherit neither the span of its build nor that of the host", () =>
     traced((log) =>

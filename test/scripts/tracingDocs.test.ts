@@ -39,7 +39,7 @@ describe("docs/tracing.md", () => {
   it("shows each span by the name that the source uses: every span has one of svcd", () => {
     const spans = sources.flatMap((text) =>
       Array.from(
-        text.matchAll(/\b(?:withSpan|withLoneSpan|useSpan|Effect\.fn)\(\s*["`]([^"`]*)/g),
+        text.matchAll(/\b(?:withSpan|withLoneSpan|withTracedSpan|useSpan|Effect\.fn)\(\s*["`]([^"`]*)/g),
         ([, name = ""]) => name
       )
     )

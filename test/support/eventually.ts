@@ -6,7 +6,7 @@ import { Chunk, Clock, Duration, Effect, TestClock } from "effect"
  */
 
 /** How long a test waits for an expected event, in milliseconds: long enough for a busy machine. */
-const PATIENCE = 20_000
+const PATIENCE = 40_000
 
 /** How often a condition is checked, in milliseconds. */
 const INTERVAL = 5

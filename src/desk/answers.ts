@@ -69,6 +69,7 @@ export const WalletInfo = Schema.Struct({
   walletname: Schema.String,
   unlocked_until: Schema.optional(Schema.Number),
   renewals_only: Schema.optional(Schema.Boolean),
+  renewals_until: Schema.optional(Schema.Number),
   private_keys_enabled: Schema.Boolean,
   phrase_kept: Schema.optional(Schema.Boolean),
   phrase_checked: Schema.optional(Schema.Number)

@@ -131,6 +131,7 @@ const walletView = (
     const now = yield* secondsNow
     const [tone, word, text] = LOCKS[lock]
     const until = info.unlocked_until ?? 0
+    const renewals = info.renewals_until ?? 0
     return deskAnswer(visit, {
       title: "Wallet",
       at: "wallet",
@@ -143,7 +144,9 @@ const walletView = (
               [
                 "Lock",
                 html`<span class="badge ${tone}">${word}</span> ${text}${
-                  until > 0 && html` It locks again ${ago(until, { now })}`
+                  until > 0 && lock === "unlocked" && renewals > until
+                    ? html` It signs renewals only again ${ago(until, { now })}, and locks ${ago(renewals, { now })}.`
+                    : until > 0 && html` It locks again ${ago(until, { now })}.`
                 }`
               ],
               info.private_keys_enabled ? undefined : ["Keys", html`None: it watches only.`],

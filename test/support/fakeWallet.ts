@@ -273,6 +273,7 @@ export const fakeWallet = (overrides: WalletMembers = {}, held: Partial<FakeStat
       encryption: () => "none",
       signsRenewals: () => overrides.encryption?.() !== "locked",
       unlockedUntil: () => 0,
+      renewalsUntil: () => 0,
       encrypt: noted("encrypt"),
       unlock: noted("unlock"),
       lock: noted("lock")(),

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, TestClock } from "effect"
 import { MethodNode, methodNode } from "../support/methodNode.ts"
 
 /**
@@ -108,10 +108,19 @@ layer(methodNode({ blocks: false, wallets: true }))("a wallet that is unlocked f
       yield* answered("walletlock")
       assert.include((yield* refusal("name_update", NAME)).message, "Please enter the wallet passphrase")
       yield* answered("walletpassphrase", PASSPHRASE, 1_000)
-      assert.notInclude(JSON.stringify(yield* answered("getwalletinfo")), "renewals_only")
+      const { renewals_only: none, renewals_until: over } = Object(yield* answered("getwalletinfo"))
+      assert.deepStrictEqual([none, over], [undefined, undefined])
       yield* answered("sendtoaddress", FOREIGN, 1)
       // A later call limits the wallet again.
       yield* answered("walletpassphrase", PASSPHRASE, 1_000, true)
       assert.strictEqual((yield* refusal("sendtoaddress", FOREIGN, 1)).code, REFUSED)
+      // And one for a payment ends with the wallet as it was.
+      const { renewals_until: until } = Object(yield* answered("getwalletinfo"))
+      yield* answered("walletpassphrase", PASSPHRASE, 10)
+      yield* answered("sendtoaddress", FOREIGN, 1)
+      assert.deepInclude(yield* answered("getwalletinfo"), { renewals_until: until })
+      yield* TestClock.adjust("10 seconds")
+      assert.deepInclude(yield* answered("getwalletinfo"), { renewals_only: true, unlocked_until: until })
+      assert.include(JSON.stringify(yield* answered("name_renew", "all")), "\"state\":\"sent\"")
     }))
 })

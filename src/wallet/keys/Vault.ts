@@ -21,19 +21,25 @@ export interface WalletVault {
   readonly encryption: () => "none" | "locked" | "unlocked"
   /** Whether the wallet signs renewals now: not encrypted, unlocked, or unlocked for them. */
   readonly signsRenewals: () => boolean
-  /** Seconds since 1970; 0 while the wallet is locked. */
+  /** Seconds since 1970 until which the wallet signs what it signs now; 0 while the wallet is locked. */
   readonly unlockedUntil: () => number
+  /** Seconds since 1970 until which the wallet was unlocked for renewals only; 0 if it was not, or if that time is over. */
+  readonly renewalsUntil: () => number
   /** Encrypts the secrets of a wallet without a passphrase, and locks it. */
   readonly encrypt: (
     passphrase: Redacted.Redacted<string>
   ) => Effect.Effect<void, InvalidWalletRequest | StorageFailure>
-  /** Unlocks the wallet for a number of seconds; with `renewalsOnly`, for signatures of renewals alone. */
+  /**
+   * Unlocks the wallet for a number of seconds; with `renewalsOnly`, for signatures of renewals alone. It replaces what is left of
+   * an earlier time, with one exception: at the end of a full unlock, a longer time for renewals goes on. Otherwise a payment
+   * would end the renewals of all names without a word.
+   */
   readonly unlock: (
     passphrase: Redacted.Redacted<string>,
     seconds: number,
     options?: { readonly renewalsOnly?: boolean }
   ) => Effect.Effect<void, WrongPassphrase | InvalidWalletRequest | WalletDamaged>
-  /** Locks the wallet at once. */
+  /** Locks the wallet at once, also for renewals. */
   readonly lock: Effect.Effect<void, InvalidWalletRequest>
   /** Replaces the passphrase; the lock stays as it is. */
   readonly changePassphrase: (
@@ -65,6 +71,9 @@ const LONGEST_UNLOCK = 100_000_000
 /** Longest time of one timer in seconds: the platform's timers count milliseconds in 31 bits. */
 const LONGEST_TIMER = 86_400
 
+/** What a wallet is unlocked for. */
+type Unlock = "all" | "renewals"
+
 const notEncrypted = () => new InvalidWalletRequest({ code: "not-encrypted", reason: "the wallet is not encrypted" })
 
 /** Waits for a number of seconds by the timer: `setmocktime` must not keep a wallet unlocked. */
@@ -78,9 +87,9 @@ export const makeVault = (file: WalletFile, rules: RenewalRules): Effect.Effect<
     const scope = yield* Effect.scope
     const document = () => file.document
     let open = file.document.encryption === undefined ? new Secrets(document, undefined) : undefined
-    let until = 0
-    let renewalsOnly = false
-    let timer: Fiber.Fiber<void> | undefined
+    /** End of each unlock that goes on, in seconds since 1970. A timer ends it, never a clock that a caller can set. */
+    const until = new Map<Unlock, number>()
+    const timers = new Map<Unlock, Fiber.Fiber<void>>()
     let ended = false
     /** Whether the secrets were checked against the file. Unencrypted secrets were checked when the file was opened. */
     let compared = file.document.encryption === undefined
@@ -96,25 +105,40 @@ export const makeVault = (file: WalletFile, rules: RenewalRules): Effect.Effect<
     const close = (): void => {
       open?.wipe()
       open = undefined
-      until = 0
-      renewalsOnly = false
+      until.clear()
     }
 
-    const stopTimer = Effect.suspend(() => {
-      const running = timer
-      timer = undefined
-      return running === undefined ? Effect.void : Effect.asVoid(Fiber.interruptFork(running))
-    })
+    /** Whether the wallet is open for renewals alone. */
+    const renewalsOnly = (): boolean => until.has("renewals") && !until.has("all")
+
+    /** Ends one unlock. The other one goes on, with other secrets: a caller that holds those of the full unlock cannot use them longer. */
+    const end = (which: Unlock): void => {
+      until.delete(which)
+      if (until.size === 0) return close()
+      if (which === "renewals" || open === undefined) return
+      const full = open
+      open = new Secrets(document, full.sealingKey?.slice())
+      full.wipe()
+    }
+
+    const stopTimer = (which: Unlock): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        const running = timers.get(which)
+        timers.delete(which)
+        return running === undefined ? Effect.void : Effect.asVoid(Fiber.interruptFork(running))
+      })
+
+    const stopTimers = Effect.zipRight(stopTimer("all"), stopTimer("renewals"))
 
     const secrets: Vault["secrets"] = Effect.suspend((): Vault["secrets"] => {
       if (!file.document.privateKeys) return Effect.fail(new WalletWatchOnly())
-      if (renewalsOnly) return Effect.fail(new KeysLocked({ renewalsOnly: "" }))
+      if (renewalsOnly()) return Effect.fail(new KeysLocked({ renewalsOnly: "" }))
       return open === undefined ? Effect.fail(new KeysLocked({})) : Effect.succeed(open)
     })
 
     const secretsFor: Vault["secretsFor"] = (transaction, spent) =>
       Effect.suspend(() => {
-        if (open === undefined || !renewalsOnly) return secrets
+        if (open === undefined || !renewalsOnly()) return secrets
         const problem = renewalProblem(transaction, spent, rules)
         return problem === undefined ? Effect.succeed(open) : Effect.fail(new KeysLocked({ renewalsOnly: problem }))
       })
@@ -134,19 +158,22 @@ export const makeVault = (file: WalletFile, rules: RenewalRules): Effect.Effect<
         compared = true
       })
 
-    /** Keeps the wallet unlocked for a number of seconds. A wallet that was unloaded meanwhile stays locked. */
-    const openFor = (secrets: Secrets, seconds: number, only: boolean) =>
+    /**
+     * Keeps the wallet unlocked for a number of seconds. A full unlock leaves the time for renewals as it is, which goes on beside
+     * it; one for renewals ends a full unlock. A wallet that was unloaded meanwhile stays locked.
+     */
+    const openFor = (secrets: Secrets, seconds: number, which: Unlock) =>
       Effect.gen(function*() {
-        yield* stopTimer
-        close()
         const now = yield* unixTime
+        yield* which === "all" ? stopTimer("all") : stopTimers
         if (ended) return secrets.wipe()
+        open?.wipe()
         open = secrets
-        renewalsOnly = only
-        until = now + Math.floor(seconds)
+        until.delete("all")
+        until.set(which, now + Math.floor(seconds))
         // It outlives the call that unlocks.
-        const lock = Effect.zipRight(wait(seconds), Effect.sync(close))
-        timer = yield* Effect.forkIn(withoutSpan(Effect.interruptible(lock)), scope)
+        const lock = Effect.zipRight(wait(seconds), Effect.sync(() => end(which)))
+        timers.set(which, yield* Effect.forkIn(withoutSpan(Effect.interruptible(lock)), scope))
       })
 
     const unlock: Vault["unlock"] = (passphrase, seconds, options = {}) =>
@@ -162,22 +189,23 @@ export const makeVault = (file: WalletFile, rules: RenewalRules): Effect.Effect<
         const time = Math.min(seconds, LONGEST_UNLOCK)
         const secrets = new Secrets(document, yield* openMasterKey(sealed, passphrase))
         yield* Effect.onError(compare(secrets), () => Effect.sync(() => secrets.wipe()))
-        yield* Effect.uninterruptible(openFor(secrets, time, options.renewalsOnly === true))
+        yield* Effect.uninterruptible(openFor(secrets, time, options.renewalsOnly === true ? "renewals" : "all"))
       }).pipe(alone)
 
     const lock: Vault["lock"] = Effect.suspend(() => {
       if (file.document.encryption === undefined) return Effect.fail(notEncrypted())
       close()
-      return stopTimer
+      return stopTimers
     })
 
     return {
       encryption: () => {
         if (file.document.encryption === undefined) return "none"
-        return open === undefined || renewalsOnly ? "locked" : "unlocked"
+        return open === undefined || renewalsOnly() ? "locked" : "unlocked"
       },
       signsRenewals: () => open !== undefined,
-      unlockedUntil: () => until,
+      unlockedUntil: () => until.get("all") ?? until.get("renewals") ?? 0,
+      renewalsUntil: () => until.get("renewals") ?? 0,
       encrypt,
       unlock,
       lock,
@@ -191,6 +219,6 @@ export const makeVault = (file: WalletFile, rules: RenewalRules): Effect.Effect<
       secrets,
       secretsFor,
       opened: () => open,
-      sealingKey: () => renewalsOnly ? undefined : open?.sealingKey
+      sealingKey: () => renewalsOnly() ? undefined : open?.sealingKey
     }
   })

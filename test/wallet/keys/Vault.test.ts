@@ -59,6 +59,59 @@ describe("Vault", () => {
       assert.strictEqual(vault.encryption(), "locked")
     }).pipe(withCheapScrypt))
 
+  it.scoped("the time for renewals goes on after a full unlock, however often, and with secrets of its own", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(0)
+      const vault = yield* encrypted
+      const state = () => [vault.encryption(), vault.signsRenewals(), vault.unlockedUntil(), vault.renewalsUntil()]
+      yield* vault.unlock(PASSPHRASE, 2_592_000, { renewalsOnly: true })
+      assert.deepStrictEqual(state(), ["locked", true, 2_592_000, 2_592_000])
+      for (const start of [0, 300]) {
+        yield* vault.unlock(PASSPHRASE, 300)
+        assert.deepStrictEqual(state(), ["unlocked", true, start + 300, 2_592_000])
+        const full = yield* vault.secrets
+        yield* TestClock.adjust("300 seconds")
+        assert.deepStrictEqual(state(), ["locked", true, 2_592_000, 2_592_000])
+        assert.isTrue(full.isWiped)
+        assert.deepInclude(yield* Effect.flip(vault.secrets), { _tag: "KeysLocked", renewalsOnly: "" })
+        assert.isUndefined(vault.sealingKey())
+        assert.strictEqual(vault.opened()?.mnemonic?.split(" ").length, 24)
+      }
+      yield* TestClock.adjust(1000 * (2_592_000 - 601))
+      assert.isTrue(vault.signsRenewals())
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(state(), ["locked", false, 0, 0])
+    }).pipe(withCheapScrypt))
+
+  it.scoped("a full unlock that is longer ends it all, a later one for renewals ends a full one, a lock ends both", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(0)
+      const vault = yield* encrypted
+      const state = () => [vault.encryption(), vault.signsRenewals(), vault.unlockedUntil(), vault.renewalsUntil()]
+      const locked = ["locked", false, 0, 0]
+      yield* vault.unlock(PASSPHRASE, 10, { renewalsOnly: true })
+      yield* vault.unlock(PASSPHRASE, 20)
+      yield* TestClock.adjust("10 seconds")
+      assert.deepStrictEqual(state(), ["unlocked", true, 20, 0])
+      yield* TestClock.adjust("10 seconds")
+      assert.deepStrictEqual(state(), locked)
+
+      yield* vault.unlock(PASSPHRASE, 30)
+      yield* vault.unlock(PASSPHRASE, 60, { renewalsOnly: true })
+      assert.deepStrictEqual(state(), ["locked", true, 80, 80])
+      yield* TestClock.adjust("59 seconds")
+      assert.deepStrictEqual(state(), ["locked", true, 80, 80])
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(state(), locked)
+
+      yield* vault.unlock(PASSPHRASE, 60, { renewalsOnly: true })
+      yield* vault.unlock(PASSPHRASE, 30)
+      yield* vault.lock
+      assert.deepStrictEqual(state(), locked)
+      yield* TestClock.adjust("30 seconds")
+      assert.deepStrictEqual(state(), locked)
+    }).pipe(withCheapScrypt))
+
   it.scoped("a new passphrase opens the wallet, the old one does not", () =>
     Effect.gen(function*() {
       const vault = yield* encrypted

@@ -84,7 +84,7 @@ export const passphraseMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
     summary:
       "Unlocks the wallet for some time. A later call replaces the time. With renewalsonly the wallet signs nothing but " +
       "renewals of names: a name_update with the same value, whose owner, coins and change are the wallet's, and whose fee is " +
-      "at most 0.01 NMC.",
+      "at most 0.01 NMC. After a call without renewalsonly, a time for renewals that is longer goes on. walletlock ends both.",
     params: {
       passphrase: string("The passphrase."),
       timeout: int64(`Seconds; at most ${LONGEST_UNLOCK}.`),
@@ -113,7 +113,7 @@ export const passphraseMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
 
   const walletlock = make({
     name: "walletlock",
-    summary: "Locks the wallet.",
+    summary: "Locks the wallet, also for renewals.",
     params: {},
     results: [{ schema: Result.nothing("") }],
     examples: [[]],

@@ -331,6 +331,11 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
         renewals_only: Schema.optional(
           Result.boolean("True while the wallet is unlocked for renewals of names alone; otherwise missing")
         ),
+        renewals_until: Schema.optional(
+          Result.time(
+            "Until when the wallet signs renewals of names, also after the end of a full unlock; only while it is unlocked for them"
+          )
+        ),
         private_keys_enabled: Result.boolean("Whether the wallet may hold private keys"),
         avoid_reuse: Result.boolean("Whether payments leave out coins of addresses that the wallet has spent from"),
         scanning: Result.any("false, or the duration of a scan in seconds and its progress from 0 to 1"),
@@ -363,6 +368,7 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
           keypoolsize_hd_internal: change,
           unlocked_until: wallet.vault.encryption() === "none" ? undefined : wallet.vault.unlockedUntil(),
           renewals_only: wallet.vault.encryption() === "locked" && wallet.vault.signsRenewals() ? true : undefined,
+          renewals_until: wallet.vault.renewalsUntil() || undefined,
           private_keys_enabled: wallet.keys.hasPrivateKeys,
           avoid_reuse: wallet.avoidsReuse(),
           scanning: scanningJson(wallet),

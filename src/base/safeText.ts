@@ -31,3 +31,7 @@ export const quoted = (text: string): string =>
 
 /** Returns a path for use in a message: escaped, but complete and without quotes, so that it can be copied. */
 export const shownPath = (path: string): string => escapeUnsafe(path)
+
+/** Quotes a word so that a POSIX shell passes it on unchanged. */
+export const shellWord = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`

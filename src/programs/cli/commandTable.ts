@@ -231,7 +231,8 @@ export const CLI_COMMANDS = {
         placeholder: "KINDS",
         description:
           "only these kinds, with commas between them: registered, updated, renewed, transferred, cleared, " +
-          "expired, expiring"
+          "expired, expiring, undone, block (the end of each block), and of the mempool pending, pending_dropped " +
+          "and synced; undone comes in any case"
       })
     }
   },

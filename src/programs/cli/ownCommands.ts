@@ -153,7 +153,8 @@ const COMMANDS: Readonly<Record<ConnectedCommand, OwnCommand>> = {
             prefix: line.words[0],
             from: line.text("from"),
             types: line.text("types"),
-            json: line.wants("json")
+            json: line.wants("json"),
+            line
           })
       )
   },

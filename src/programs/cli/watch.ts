@@ -1,10 +1,14 @@
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import { shellWord } from "../../base/safeText.ts"
+import type { OptionTable } from "../../config/optionRow.ts"
 import { fromHex, toHex } from "../../protocol/bytes.ts"
 import { encodeText } from "../../protocol/nameText.ts"
 import type { DocumentFailure } from "../../rpc/DocumentLines.ts"
 import { eventFeed, type FeedLine } from "../../rpc/eventFeed.ts"
+import { COMMAND_ROWS } from "./commandTable.ts"
 import type { Daemon } from "./daemon.ts"
+import { CLI_FLAGS, type CliCommandLine } from "./flags.ts"
 import { type CliOutcome, failure, type LiveOutput, NAME, type Screen } from "./outcome.ts"
 import { shownBytes } from "./ownNames.ts"
 import { type Colour, painted } from "./table.ts"
@@ -20,6 +24,8 @@ export interface WatchOptions {
   /** Kinds of changes, with commas between them. */
   readonly types: string | undefined
   readonly json: boolean
+  /** The command line, of which the last message makes the one to go on with. */
+  readonly line: Pick<CliCommandLine, "given" | "words">
 }
 
 export interface WatchSurroundings {
@@ -51,6 +57,37 @@ const COLOURS: Readonly<Record<string, Colour>> = {
   undone: "red"
 }
 
+/** Levels of an event: its names, each with a record. */
+const EVENT_DEPTH = 4
+
+/** An event that was asked for in hex, with `name`, `name_hex`, `value` and `value_hex` as in the JSON of the other commands. */
+const readable = (value: unknown, depth = EVENT_DEPTH): unknown => {
+  if (typeof value !== "object" || value === null) return value
+  if (depth === 0) return null
+  if (Array.isArray(value)) return value.map((each: unknown) => readable(each, depth - 1))
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, member]: [string, unknown]): ReadonlyArray<[string, unknown]> => {
+      if (name === "name_encoding" || name === "value_encoding") return []
+      const isBytes = (name === "name" || name === "value") && typeof member === "string"
+      const bytes = isBytes ? fromHex(member) : undefined
+      if (bytes === undefined) return [[name, readable(member, depth - 1)]]
+      return [[name, encodeText(bytes, "utf8") ?? null], [`${name}_hex`, toHex(bytes)]]
+    })
+  )
+}
+
+/** Flags that are not in the line to go on with: it has another place, and a password must not be on a screen. */
+const LEFT_OUT: ReadonlySet<string> = new Set(["from", "rpcuser", "rpcpassword"])
+
+/** The command line that goes on behind a cursor. */
+export const goOnLine = ({ given, words }: WatchOptions["line"], cursor: string): string => {
+  const options: OptionTable = { ...CLI_FLAGS, ...COMMAND_ROWS.watch.options }
+  const flags = [...given].filter(([name]) => !LEFT_OUT.has(name)).flatMap(([name, texts]) =>
+    texts.slice(-1).map((text) => options[name]?.toml === "boolean" && text === "1" ? `-${name}` : `-${name}=${text}`)
+  )
+  return shownText([NAME, "watch", ...words, ...flags, "-from", cursor].map(shellWord).join(" "))
+}
+
 /** What stands in the column of the height for an operation that is in no block. */
 const IN_MEMPOOL = "mempool"
 
@@ -69,6 +106,9 @@ export const changeLines = ({ event }: Pick<FeedLine, "event">, screen: Screen):
     return `${painted(screen.columns === undefined ? text : cutTo(text, screen.columns), COLOURS[kind], screen)}\n`
   }
   if (type === "position" || type === "pending_reset") return []
+  if (type === "block") {
+    return [`${shownText(String(height))}  ${type.padEnd(11)}  ${shownText(String(event["hash"]))}\n`]
+  }
   if (type === "synced") return [`${shownText(String(height))}  ${type}\n`]
   // An operation that waits has its members beside the type.
   if (typeof operation === "string") return [line(event["name"], event)]
@@ -98,12 +138,11 @@ const meaningOf = (failed: DocumentFailure): CliOutcome | undefined => {
 /** Prints until the user ends it. Then it says where to go on. */
 export const watchCommand = (
   { daemon, output, screen }: WatchSurroundings,
-  { from, json, prefix, types }: WatchOptions
+  { from, json, line: given, prefix, types }: WatchOptions
 ): Effect.Effect<CliOutcome, DocumentFailure> => {
-  const query = new URLSearchParams()
-  if (!json) { for (const encoding of ["nameEncoding", "valueEncoding"]) query.set(encoding, "hex") }
+  const query = new URLSearchParams({ nameEncoding: "hex", valueEncoding: "hex" })
   const bytes = prefix === undefined ? undefined : new TextEncoder().encode(prefix)
-  if (bytes !== undefined && bytes.length > 0) query.set("prefix", json ? prefix ?? "" : toHex(bytes))
+  if (bytes !== undefined && bytes.length > 0) query.set("prefix", toHex(bytes))
   if (types !== undefined) query.set("types", types)
   let last = from
   const feed = eventFeed({
@@ -116,7 +155,10 @@ export const watchCommand = (
     }
   })
   const text = (line: FeedLine): string => {
-    if (json) return line.event["type"] === "position" ? "" : `${screen.terminal ? shownLines(line.text) : line.text}\n`
+    if (json) {
+      const said = line.event["type"] === "position" ? "" : `${JSON.stringify(readable(line.event))}\n`
+      return screen.terminal ? shownLines(said) : said
+    }
     return changeLines(line, screen).join("")
   }
   const printing = Stream.runForEachChunk(
@@ -130,7 +172,7 @@ export const watchCommand = (
     Effect.map((): CliOutcome => ({
       code: 0,
       stdout: "",
-      stderr: last === undefined ? "" : `${NAME}: go on with: ${NAME} watch -from ${shownText(last)}\n`
+      stderr: last === undefined ? "" : `${NAME}: go on with: ${goOnLine(given, last)}\n`
     })),
     Effect.catchAll((failed) => {
       const meaning = meaningOf(failed)

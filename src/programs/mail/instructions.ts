@@ -1,3 +1,5 @@
+import { shellWord } from "../../base/safeText.ts"
+
 /**
  * The remaining steps once the value of a name is prepared: calls of the daemon, as command lines of `svcd-cli` and as
  * bodies of JSON-RPC (reference/protocol.md 9.3). The wallet that makes the calls pays for them.
@@ -11,10 +13,6 @@ export interface Prepared {
   /** Flags that lead `svcd-cli` to the same daemon, if any were given. */
   readonly flags: ReadonlyArray<string>
 }
-
-/** Quotes a word so that a POSIX shell passes it on unchanged. */
-export const shellWord = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 
 const commandLine = ({ flags }: Prepared, ...words: ReadonlyArray<string>): string =>
   ["svcd-cli", ...flags, ...words].map(shellWord).join(" ")

@@ -1,7 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Either, Fiber } from "effect"
+import { LIVE_KINDS } from "../../../src/names/events/LiveEvent.ts"
+import { STREAM_KINDS } from "../../../src/names/events/NameEvent.ts"
 import { run } from "../../../src/programs/cli/cli.ts"
-import { changeLines } from "../../../src/programs/cli/watch.ts"
+import { readCliCommandLine } from "../../../src/programs/cli/flags.ts"
+import { commandHelp } from "../../../src/programs/cli/help.ts"
+import { changeLines, goOnLine } from "../../../src/programs/cli/watch.ts"
 import { applyAll, text } from "../../names/blocks.ts"
 import { eventually } from "../../support/eventually.ts"
 import { MUTE } from "../../support/liveOutput.ts"
@@ -46,9 +50,15 @@ describe("svcd-cli watch", () => {
         assert.deepStrictEqual(first.lines(), ["1  registered   d/a  1", "2  updated      d/a  3"])
         const { code, stderr, stdout } = yield* first.stop
         assert.deepStrictEqual([code, stdout], [0, ""])
-        const [, cursor = ""] = /^svcd-cli: go on with: svcd-cli watch -from (\S+)\n$/.exec(stderr) ?? []
+        const [, rest = "", cursor = ""] = /^svcd-cli: go on with: svcd-cli watch (.*) -from (\S+)\n$/.exec(stderr) ??
+          []
+        assert.strictEqual(rest, `d/ -network=regtest -rpcaddr=127.0.0.1:${port}`)
         const second = yield* watching(port, "-from", cursor, "-json")
-        const next = branch("b", 2, [[{ name: text("id/ü"), rand: Uint8Array.of(1), value: text("9") }]])
+        const next = branch("b", 2, [[{
+          name: text("id/ü"),
+          rand: Uint8Array.of(1),
+          value: Uint8Array.of(0xff, 0x39)
+        }]])
         branches.add(next, blocks[1])
         branches.tip = next[0]
         const [, fork] = blocks
@@ -58,7 +68,16 @@ describe("svcd-cli watch", () => {
         yield* eventually("the reorganization", () => second.lines().length === 2)
         const [undone, fresh] = second.lines().map((line) => JSON.parse(line))
         assert.deepInclude(undone, { type: "undone", height: 2 })
-        assert.deepStrictEqual([fresh.type, fresh.height, fresh.record.value], ["registered", 2, "9"])
+        assert.deepStrictEqual([fresh.type, fresh.height, fresh.name, fresh.name_hex], [
+          "registered",
+          2,
+          "id/ü",
+          "69642fc3bc"
+        ])
+        assert.deepInclude(fresh.record, { name: "id/ü", name_hex: "69642fc3bc", value: null, value_hex: "ff39" })
+        assert.notProperty(fresh.record, "value_encoding")
+        assert.strictEqual(undone.names[0].name_hex, "642f61")
+        assert.deepInclude(undone.names[0].record, { value: "1", value_hex: "31" })
         assert.include((yield* second.stop).stderr, fresh.cursor)
       }))))
 
@@ -78,6 +97,30 @@ describe("svcd-cli watch", () => {
         yield* pages.install([])
         assert.match((yield* failure()).stderr, /^error: the daemon has no events/)
       }))))
+
+  it("goes on with the same command line, without a password", () => {
+    const line = readCliCommandLine([
+      "-rpcuser=u",
+      "-rpcpassword=secret",
+      "-rpcaddr",
+      "127.0.0.1:1",
+      "watch",
+      "d/it's",
+      "-from",
+      "0",
+      "-types",
+      "updated,block",
+      "-json"
+    ])
+    assert.strictEqual(
+      goOnLine(line, "a1"),
+      String.raw`svcd-cli watch 'd/it'\''s' -rpcaddr=127.0.0.1:1 -types=updated,block -json -from a1`
+    )
+  })
+
+  it("explains every kind in its help", () => {
+    for (const kind of [...STREAM_KINDS, ...LIVE_KINDS]) assert.match(commandHelp("watch"), new RegExp(`\\b${kind}\\b`))
+  })
 
   it("shows every kind, and nothing that could move the cursor", () => {
     const screen = { terminal: true, columns: 40, colours: true }
@@ -106,6 +149,7 @@ describe("svcd-cli watch", () => {
     assert.deepStrictEqual(lines({ ...waiting, type: "pending_dropped", reason: "replaced" }), [
       "\u001b[90mmempool  pending_dropped  d/a  (replace…\u001b[0m\n"
     ])
+    assert.deepStrictEqual(lines({ type: "block", height: 7, hash: "ab", time: 1 }), ["7  block        ab\n"])
     assert.deepStrictEqual(lines({ type: "synced", height: 7 }), ["7  synced\n"])
     assert.deepStrictEqual(lines({ type: "pending_reset" }), [])
   })

@@ -77,13 +77,17 @@ export const switchOf = (query: URLSearchParams, part: string): Read<boolean> =>
     : Either.left(`${part}: ${quoted(given)} is not one of 0, 1`)
 }
 
-/** Refuses a part that is not one of `parts`, and one that can be given once only and is given twice. */
-const checkParts = (query: URLSearchParams, parts: ReadonlyArray<string>): Read<void> =>
+/** Refuses a part that is not one of `parts`, and one of `single`, which can be given once only, that is given twice. */
+export const checkParts = (
+  query: URLSearchParams,
+  parts: ReadonlyArray<string>,
+  single: ReadonlyArray<string> = SINGLE
+): Read<void> =>
   Either.gen(function*() {
     for (const part of query.keys()) {
       if (!parts.includes(part)) yield* Either.left(`${quoted(part)} is not one of ${parts.join(", ")}`)
     }
-    for (const part of SINGLE) {
+    for (const part of single) {
       if (query.getAll(part).length > 1) yield* Either.left(`${part}: is given more than once`)
     }
   })

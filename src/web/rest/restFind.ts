@@ -2,7 +2,8 @@ import * as Effect from "effect/Effect"
 import type { PageAnswer, PageHandler } from "../../http/Pages.ts"
 import { encodeJson } from "../../rpc/json/encodeJson.ts"
 import { RPC_CODE, RpcError } from "../../rpc/method/RpcError.ts"
-import { type GivenFind, makeNameSearch } from "../../rpc/methods/findAnswer.ts"
+import { FIND_MEMBERS, type GivenFind, makeNameSearch } from "../../rpc/methods/findAnswer.ts"
+import { checkParts } from "../events/eventQuery.ts"
 import { restAnswer, restFailure } from "./restAnswer.ts"
 
 /** `GET /rest/names.json?text=…`: the search of `name_find`, with its conditions in the query. */
@@ -11,11 +12,19 @@ export const FIND_PATH = "/rest/names.json"
 
 const USUAL = 100
 
+const PARTS = Object.keys(FIND_MEMBERS)
+
+const SWITCHED: ReadonlyMap<string, boolean> = new Map([["0", false], ["1", true], ["false", false], ["true", true]])
+
 const WHOLE = /^\d{1,9}$/
 
-/** Reads the query; a condition that is no number where one is needed is an error. */
+/**
+ * Reads the query. A part that is unknown or is given twice is an error, as is one that is no number or no switch where one
+ * is needed: a condition that is left out would find other names.
+ */
 const givenOf = (query: URLSearchParams): Effect.Effect<GivenFind, RpcError> =>
   Effect.gen(function*() {
+    yield* Effect.mapError(checkParts(query, PARTS, PARTS), (problem) => RpcError.invalidParameter(problem))
     const text = (name: string) => query.get(name) ?? undefined
     const number = (name: string) => {
       const given = text(name)
@@ -23,6 +32,10 @@ const givenOf = (query: URLSearchParams): Effect.Effect<GivenFind, RpcError> =>
       return WHOLE.test(given)
         ? Effect.succeed(Number(given))
         : RpcError.invalidParameter(`${name} must be a whole number`)
+    }
+    const includeExpired = SWITCHED.get(text("includeExpired") ?? "0")
+    if (includeExpired === undefined) {
+      return yield* RpcError.invalidParameter("includeExpired must be one of 0, 1, true, false")
     }
     return {
       text: text("text"),
@@ -32,7 +45,7 @@ const givenOf = (query: URLSearchParams): Effect.Effect<GivenFind, RpcError> =>
       namespace: text("namespace"),
       changedSince: yield* number("changedSince"),
       expiresWithin: yield* number("expiresWithin"),
-      includeExpired: text("includeExpired") === "1" || text("includeExpired") === "true",
+      includeExpired,
       limit: (yield* number("limit")) ?? USUAL,
       cursor: text("cursor"),
       nameEncoding: text("nameEncoding"),

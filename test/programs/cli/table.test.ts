@@ -22,6 +22,15 @@ describe("table", () => {
     ])
   })
 
+  it("aligns rows above a name that is wider in its escaped form", () => {
+    const rows = [["d/a", "5", "x"], ["x/\u202ea\u2066", "36000", "{}"]].map((row) => row.map((text) => ({ text })))
+    assert.deepStrictEqual(table(COLUMNS, rows, PIPE), [
+      "NAME                IN  VALUE",
+      "d/a                  5  x",
+      "x/\\u202ea\\u2066  36000  {}"
+    ])
+  })
+
   it("cuts the longest column at the width of the terminal, and nothing in a pipe", () => {
     const rows = [[{ text: "d/example" }, { text: "5" }, { text: "v".repeat(60) }]]
     assert.deepStrictEqual(table(COLUMNS, rows, screen(30)), [

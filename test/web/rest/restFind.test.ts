@@ -75,6 +75,12 @@ layer(methodNode())("GET /rest/names.json", (it) => {
       assert.match(yield* refused("key=mx"), /^400 key must be one of/)
       assert.match(yield* refused("owner=none"), /^400 invalid address/)
       assert.match(yield* refused("text=abc&limit=x"), /^400 limit must be a whole number/)
+      assert.match(yield* refused("text=abc&includExpired=1"), /^400 "includExpired" is not one of text, key, value/)
+      assert.match(
+        yield* refused("text=abc&includeExpired=yes"),
+        /^400 includeExpired must be one of 0, 1, true, false/
+      )
+      assert.match(yield* refused("text=abc&text=abd"), /^400 text: is given more than once/)
       assert.match(yield* refused("text=abc&limit=1001"), /^400 limit must be from 1 to 1000/)
       assert.match(yield* refused("text=abc&cursor=x"), /^400 the cursor is not one of this query/)
       assert.isFalse(rest.serves(pageRequest("/rest/name/d.json")))

@@ -3,6 +3,7 @@ import { namespaceOf } from "../../protocol/nameText.ts"
 import { encodeJson } from "../json/encodeJson.ts"
 import type { ShapeContext } from "./context.ts"
 import { nameOutputJson } from "./name.ts"
+import { eventNameJson, eventValueJson } from "./nameEvent.ts"
 
 /** An event of the moment as JSON, without a cursor. The members of an operation are those of `name_pending`. */
 export const liveEventText = (context: ShapeContext, event: LiveEvent): string => {
@@ -13,6 +14,8 @@ export const liveEventText = (context: ShapeContext, event: LiveEvent): string =
     operation: operation.kind,
     namespace: namespaceOf(operation.name),
     ...nameOutputJson(context, operation),
+    ...eventNameJson(operation.name, context.nameEncoding),
+    ...eventValueJson(operation.value, context.valueEncoding),
     reason: type === "pending_dropped" ? event.reason : undefined
   })
 }

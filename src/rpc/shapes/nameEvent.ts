@@ -9,7 +9,7 @@ import {
 } from "../../names/events/NameEvent.ts"
 import type { NameEntry } from "../../names/NameEntry.ts"
 import { type Bytes, displayHash, equal, toHex } from "../../protocol/bytes.ts"
-import { namespaceOf } from "../../protocol/nameText.ts"
+import { type NameEncoding, namespaceOf } from "../../protocol/nameText.ts"
 import { encodeJson, encodeString, type JsonValue } from "../json/encodeJson.ts"
 import type { ShapeContext } from "./context.ts"
 import { nameTextJson, ownerAddress, valueTextJson } from "./name.ts"
@@ -25,6 +25,18 @@ export interface EventContext extends ShapeContext {
   readonly bytes?: boolean | undefined
 }
 
+/** A name in an event. One that has no text in the encoding is there in digits, so that no reader loses it. */
+export const eventNameJson = (name: Bytes, encoding: NameEncoding) => {
+  const said = nameTextJson(name, encoding)
+  return said.name === undefined ? { ...said, name_hex: toHex(name) } : said
+}
+
+/** The same for a value. */
+export const eventValueJson = (value: Bytes, encoding: NameEncoding) => {
+  const said = valueTextJson(value, encoding)
+  return said.value === undefined ? { ...said, value_hex: toHex(value) } : said
+}
+
 /** The members of an object, without its braces. */
 const membersText = (members: { readonly [name: string]: JsonValue | undefined }): string =>
   encodeJson(members).slice(1, -1)
@@ -38,7 +50,7 @@ interface NameTexts {
 }
 
 const textsOf = ({ nameEncoding }: EventContext, name: Bytes): NameTexts => ({
-  name: membersText(nameTextJson(name, nameEncoding)),
+  name: membersText(eventNameJson(name, nameEncoding)),
   owner: undefined,
   address: ""
 })
@@ -48,7 +60,7 @@ const recordText = (context: EventContext, record: NameEntry, texts: NameTexts):
     texts.owner = record.address
     texts.address = encodeString(ownerAddress(context.network, record.address))
   }
-  const value = membersText(valueTextJson(record.value, context.valueEncoding))
+  const value = membersText(eventValueJson(record.value, context.valueEncoding))
   return `{${texts.name},${value},"txid":"${
     displayHash(record.txid)
   }","vout":${record.vout},"address":${texts.address},` +

@@ -59,13 +59,13 @@ const encodingOf = (name: string, given: string | null, fallback: NameEncoding):
 
 const integerOf = (
   query: URLSearchParams,
-  { most, part }: { readonly part: string; readonly most: number }
+  { least = 0, most, part }: { readonly part: string; readonly least?: number; readonly most: number }
 ): Read<number | undefined> => {
   const given = query.get(part)
   if (given === null) return Either.right(undefined)
-  return /^\d{1,6}$/.test(given) && Number(given) <= most
+  return /^\d{1,6}$/.test(given) && Number(given) >= least && Number(given) <= most
     ? Either.right(Number(given))
-    : Either.left(`${part}: ${quoted(given)} is not a whole number up to ${most}`)
+    : Either.left(`${part}: ${quoted(given)} is not a whole number from ${least} to ${most}`)
 }
 
 /** A switch: `watched=1`, or `watched` alone. */
@@ -139,7 +139,7 @@ export const readEventQuery = (query: URLSearchParams, settings: ShapeContext): 
       watched: yield* switchOf(query, "watched"),
       context: { network: settings.network, nameEncoding, valueEncoding, bytes },
       wait,
-      limit: Math.max(1, (yield* integerOf(query, { part: "limit", most: MAX_LIMIT })) ?? MAX_LIMIT)
+      limit: (yield* integerOf(query, { part: "limit", least: 1, most: MAX_LIMIT })) ?? MAX_LIMIT
     }
   })
 

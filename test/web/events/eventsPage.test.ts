@@ -109,6 +109,7 @@ describe("GET /events", () => {
             "&types=born",
             "&wait=1000",
             "&limit=x",
+            "&limit=0",
             "&owner=x",
             "&colour=red",
             "&form=x",
@@ -121,6 +122,39 @@ describe("GET /events", () => {
           assert.isString(json.error)
         }
       }))))
+
+  it.live("has the bytes of names and values that have no text in the encoding", () =>
+    world(
+      [
+        [],
+        [{ name: Uint8Array.of(0x78, 0x2f, 0xff), rand, value: Uint8Array.of(0) }, {
+          name: text("d/a"),
+          rand,
+          value: text("1")
+        }]
+      ],
+      ({ blocks: [base], branches, db, port }) =>
+        Effect.scoped(Effect.gen(function*() {
+          const { json } = yield* whole(port, "?from=0&wait=0")
+          const [odd, plain] = json.events
+          const name = { name_error: "invalid data for ascii", name_encoding: "ascii", name_hex: "782fff" }
+          const value = { value_error: "invalid data for ascii", value_encoding: "ascii", value_hex: "00" }
+          assert.deepInclude(odd, name)
+          assert.deepInclude(odd.record, { ...name, ...value })
+          assert.notProperty(odd.record, "name")
+          assert.notProperty(odd.record, "value")
+          assert.notProperty(plain, "name_hex")
+          assert.notProperty(plain.record, "value_hex")
+          if (base === undefined) return assert.fail("there are blocks")
+          const other = branch("b", 1, [[], []])
+          branches.add(other, base)
+          branches.tip = other.at(-1)
+          yield* db.follower.rewind(base)
+          yield* applyAll(db, [other])
+          const [undone] = (yield* whole(port, `?from=${json.cursor}&wait=0`)).json.events
+          assert.deepInclude(undone.names[0], { ...name, record: null })
+        }))
+    ))
 
   it.live("has the end of each block, and bytes alone, for a reader that asks for them", () =>
     world(LISTS, ({ port }) =>

@@ -202,6 +202,7 @@ describe("live events", () => {
       assert.deepInclude(dropped?.event, { txid: idOf(one), reason: "replaced" })
       assert.deepNestedInclude(block?.event, { "record.txid": idOf(two), height: 153 })
       assert.deepInclude(last?.event, { name_error: "invalid data for ascii", txid: idOf(odd) })
+      assert.isString(last?.event["name_hex"])
       // What waits does not move the place of a reader; the block does.
       assert.strictEqual(last?.id, block?.id)
       assert.notStrictEqual(block?.id, before)

@@ -128,6 +128,10 @@ const make = (
       return { row, origin, filter: filter.right, key: keyOfSecret(Redacted.make(row.secret)) }
     }
 
+    /** Why the node must not send to the address that is in a URL. It may have been started with other settings before. */
+    const forbiddenOf = ({ source, url }: Pick<HookRow, "source" | "url">): ForbiddenKind | undefined =>
+      source === "configuration" || choice.allowPrivate ? undefined : forbiddenHost(url)
+
     const partsFor = ({ source }: HookRow): PostParts => ({
       resolve: systemResolve,
       forbidden: source === "configuration" || choice.allowPrivate ? () => undefined : forbiddenAddress,
@@ -162,7 +166,7 @@ const make = (
 
     const list = Effect.map(events.now, ({ height }) =>
       [...hooks.values()].map(({ key, row }) =>
-        hookViewOf(row, { height, isLight, isConfigured: key !== undefined })
+        hookViewOf(row, { height, isLight, isConfigured: key !== undefined, forbidden: forbiddenOf(row) })
       ))
 
     const add = ({ filter, from, secret = newSecret(), url }: NewHook) =>
@@ -173,7 +177,7 @@ const make = (
         if (hooks.size >= MAX_HOOKS) {
           return yield* refused("state", `there are ${MAX_HOOKS} webhooks: remove one first`)
         }
-        const kind = choice.allowPrivate ? undefined : forbiddenHost(url)
+        const kind = forbiddenOf({ source: "rpc", url })
         if (kind !== undefined) {
           return yield* refused(
             "parameter",
@@ -228,7 +232,9 @@ const make = (
         const row = resumed(hook.row, place)
         yield* Effect.ensuring(
           Effect.tap(file.put(row), () =>
-            Effect.sync(() => void (hook.row = row))),
+            Effect.sync(() =>
+              void (hook.row = row)
+            )),
           Effect.suspend(() => run(hook))
         )
         yield* annotated(Effect.logInfo("webhook resumed", { hook: id, origin: hook.origin }))
@@ -273,6 +279,14 @@ const make = (
           yield* Effect.logWarning("webhook is missing from the configuration: nothing is sent to it", {
             hook: hook.row.id,
             origin: hook.origin
+          })
+        }
+        const kind = forbiddenOf(hook.row)
+        if (kind !== undefined) {
+          yield* Effect.logWarning("webhook has an address that only -webhookprivate allows: see listwebhooks", {
+            hook: hook.row.id,
+            origin: hook.origin,
+            address: kind
           })
         }
         yield* run(hook)

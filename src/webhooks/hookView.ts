@@ -2,6 +2,7 @@ import type { WebhookFilter } from "../config/webhookKinds.ts"
 import type { WEBHOOK_STATES } from "../metrics/webhookMetrics.ts"
 import { readCursorText } from "../names/events/EventCursor.ts"
 import type { Height, Millis } from "../protocol/keys.ts"
+import type { ForbiddenKind } from "./addressRule.ts"
 import { storedFilter } from "./hookSettings.ts"
 import type { HookRow, HookSource } from "./HookStore.ts"
 
@@ -38,19 +39,27 @@ export interface HookSurroundings {
   readonly isLight: boolean
   /** Of the names. */
   readonly height: Height
+  /** What is wrong with the address in the URL; `undefined` if the node may send to it. */
+  readonly forbidden: ForbiddenKind | undefined
 }
 
-const stateOf = ({ failures, state }: HookRow, { isConfigured, isLight }: HookSurroundings): HookState => {
+const stateOf = ({ failures, state }: HookRow, { forbidden, isConfigured, isLight }: HookSurroundings): HookState => {
   if (!isConfigured) return "unconfigured"
   if (isLight) return "light"
-  return state === "active" && failures > 0 ? "retrying" : state
+  return state === "active" && (failures > 0 || forbidden !== undefined) ? "retrying" : state
 }
 
-const remedyOf = (id: string, state: HookState): string | undefined => {
+const remedyOf = (
+  id: string,
+  { forbidden, state }: Pick<HookSurroundings, "forbidden"> & { readonly state: HookState }
+): string | undefined => {
   switch (state) {
     case "active":
-    case "retrying":
       return undefined
+    case "retrying":
+      return forbidden === undefined
+        ? undefined
+        : `start the node with -webhookprivate, or put the webhook into svcd.conf, or: removewebhook ${id}`
     case "dead":
     case "gone":
       return `mend the receiver, then: resumewebhook ${id}. It goes on where it was, and skips nothing`
@@ -73,14 +82,14 @@ export const hookViewOf = (row: HookRow, around: HookSurroundings): HookView => 
     url: row.url,
     filter: storedFilter(row).filter,
     state,
-    remedy: remedyOf(row.id, state),
+    remedy: remedyOf(row.id, { forbidden: around.forbidden, state }),
     cursor: row.position,
     lag: Math.max(0, around.height - height),
     delivered: row.delivered,
     deliveredAt: row.deliveredAt,
     failures: row.failures,
     failingSince: row.failingSince,
-    nextAttempt: state === "retrying" ? row.nextAttempt : undefined,
-    lastError: row.lastError
+    nextAttempt: state === "retrying" && row.failures > 0 ? row.nextAttempt : undefined,
+    lastError: row.lastError ?? (around.forbidden === undefined ? undefined : `its address is ${around.forbidden}`)
   }
 }

@@ -496,6 +496,23 @@ describe("Webhooks", () => {
       })
     ))
 
+  it.scoped("to an address that only -webhookprivate allowed say so as soon as the node starts without it", () =>
+    withWorld((world) =>
+      Effect.gen(function*() {
+        const directory = yield* temporaryDirectory
+        const before = yield* world.open({ directory })
+        const { id } = yield* before.hooks.add(hookTo("http://10.0.0.1/"))
+        assert.deepInclude(yield* viewOf(before.hooks, id), { state: "active", remedy: undefined })
+        yield* Scope.close(before.scope, Exit.void)
+        const { hooks } = yield* world.open({ directory, choice: { allowPrivate: false } })
+        yield* hooks.start
+        const view = yield* viewOf(hooks, id)
+        assert.deepInclude(view, { state: "retrying", failures: 0, nextAttempt: undefined })
+        assert.strictEqual(view.lastError, "its address is a private network")
+        assert.include(view.remedy, `start the node with -webhookprivate`)
+      })
+    ))
+
   it.scoped("give up connecting after ten seconds", () =>
     withWorld((world) =>
       Effect.gen(function*() {

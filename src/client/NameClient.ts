@@ -43,12 +43,12 @@ export class NameClient extends Context.Tag("svcd/NameClient")<NameClient, {
   readonly listNames: (filter?: ListFilter) => Effect.Effect<ReadonlyArray<NameRecord>, ReadFailure>
   /**
    * Finds names by what they say, by their owner, by their last change or by their expiry: all given conditions hold. The
-   * stream reads page by page. Fails with `NotSynced` at its end if there may be other names.
+   * stream reads page by page, without names that are not UTF-8. Fails with `NotSynced` at its end if there may be other names.
    */
   readonly findNames: (filter: FindFilter) => Stream.Stream<NameRecord, ReadFailure>
   /**
    * The changes of names in blocks, the oldest first: from now on, or behind the cursor of a change that was received
-   * before. No change is missing and none comes twice, however slow the subscriber is and however often a daemon
+   * before. No change of a name that is UTF-8 is missing and none comes twice, however slow the subscriber is and however often a daemon
    * restarts. Names of blocks that a reorg disconnects come again as `undone`. Fails with `CursorUnusable` if the changes
    * behind the cursor are not known. If `types` has live types, the stream has live changes too.
    */
@@ -258,7 +258,7 @@ export interface NameChange {
   readonly name: string
   /**
    * The state of the name after the change, as of its block; `undefined` if a reorg removed its only registration. A copy
-   * of all names keeps the last record of each.
+   * of all names that are UTF-8 keeps the last record of each.
    */
   readonly record: NameRecord | undefined
   /** The state before an operation; `undefined` for a registration, other changes, and where it is not known. */

@@ -34,8 +34,10 @@ try {
     save(change.cursor)
   }
 } catch (error) {
-  if (error instanceof CursorUnusable) console.error(`${error.message}; delete ${file} to begin with the next block`)
-  else if (!stop.signal.aborted) throw error
+  if (error instanceof CursorUnusable) {
+    const remedy = error.why === "future" ? "" : `; delete ${file} to begin with the next block`
+    console.error(error.message + remedy)
+  } else if (!stop.signal.aborted) throw error
   process.exitCode = stop.signal.aborted ? 0 : 1
 } finally {
   await client.close()

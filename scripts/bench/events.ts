@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { ExpiringNames } from "../../src/alerts/ExpiringNames.ts"
 import { Budget, MemoryBudget } from "../../src/base/MemoryBudget.ts"
+import { SyncStatus } from "../../src/chain/SyncStatus.ts"
 import { Health } from "../../src/http/health.ts"
 import * as Pages from "../../src/http/Pages.ts"
 import * as RpcServer from "../../src/http/RpcServer.ts"
@@ -59,6 +60,14 @@ const OPTIONS = {
   nameHashIndex: false
 } as const
 
+const SYNCED = Layer.succeed(SyncStatus, {
+  syncing: Effect.succeed(false),
+  initialDownload: Effect.succeed(false),
+  loading: Effect.succeed(false),
+  loaded: Effect.void,
+  answered: Effect.void
+})
+
 /** No event concerns a wallet or a watch list. */
 const NOTHING_WATCHED = Layer.succeed(ExpiringNames, {
   list: () => Effect.dieMessage("no caller lists names"),
@@ -89,7 +98,7 @@ export const serve = (chain: BenchChain) =>
     const page = yield* eventsPage.pipe(
       Effect.provideService(NameEvents, events),
       Effect.provideService(NodeOptions, OPTIONS),
-      Effect.provide([NOTHING_WATCHED, LiveEvents.layerNoMempool])
+      Effect.provide([NOTHING_WATCHED, LiveEvents.layerNoMempool, SYNCED])
     )
     yield* Context.get(context, Pages.Pages).install([page])
     return Context.get(context, RpcServer.RpcServer).address.port

@@ -116,7 +116,7 @@ export const make = ({ current, interval, params, rpc }: DaemonBlocksParts) => {
       if (cursor === undefined) return yield* unusable(from, "damaged")
       if (cursor.height < 0) return { last: START, behind: undefined, more: true }
       const hash = yield* ask("getblockhash", [cursor.height], hashReply).pipe(
-        Effect.catchIf(isNoHeight, () => Effect.succeed(""))
+        Effect.catchIf(isNoHeight, () => unusable(from, "future"))
       )
       if (cursor.base !== undefined || blockKey(wireHash(hash)) !== cursor.block) {
         return yield* unusable(from, "unknown")

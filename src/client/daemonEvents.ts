@@ -105,7 +105,7 @@ export const changesIn = (
   return found
 }
 
-const WHY = ["damaged", "unknown", "early", "pruned"] as const
+const WHY = ["damaged", "unknown", "future", "early", "pruned"] as const
 
 /** What a refusal of the daemon means. */
 const meaningOf = ({ body, message, status }: DocumentRefused, from: string | undefined): EventsFailure => {

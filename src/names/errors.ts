@@ -49,19 +49,28 @@ export class NamesIncomplete extends Schema.TaggedError<NamesIncomplete>()("Name
 /** A reader of name events cannot go on from its cursor: it has to begin again. */
 export class CursorUnusable extends Schema.TaggedError<CursorUnusable>()("CursorUnusable", {
   cursor: Schema.String,
-  why: Schema.Literal("damaged", "unknown", "early", "pruned"),
+  why: Schema.Literal("damaged", "unknown", "future", "early", "pruned"),
   /** The oldest cursor from which events can be read here. */
-  oldest: Schema.String
+  oldest: Schema.String,
+  /** Of `future`: the height of the last block that is known here, if the reader can tell. */
+  height: Schema.optional(Schema.Int)
 }) {
   override get message(): string {
-    return `no events from cursor ${JSON.stringify(this.cursor.slice(0, 64))}: ${REASONS[this.why]}; ` +
-      `read everything again from cursor ${this.oldest}`
+    const { cursor, height, oldest, why } = this
+    const last = height === undefined ? "" : ` (${height})`
+    const remedy = why === "future"
+      ? "ask again later if blocks are still missing here; a cursor of another network is of no use"
+      : `read everything again from cursor ${oldest}`
+    return `no events from cursor ${JSON.stringify(cursor.slice(0, 64))}: ${REASONS[why]}${
+      why === "future" ? last : ""
+    }; ${remedy}`
   }
 }
 
 const REASONS = {
   damaged: "it is not a cursor of svcd",
   unknown: "its block is not known here, so it is of another network or another chain",
+  future: "its block is above the last one that is known here",
   early: "events before its block are not known here",
   pruned: "its block left the best chain, and is not stored any more"
 }

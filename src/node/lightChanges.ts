@@ -99,7 +99,7 @@ export const make = (light: WindowLog) => {
     const cursor = readCursorText(from)
     if (cursor === undefined) return unusable("damaged")
     if (cursor.height < tree.height(oldest(tip))) return unusable("early")
-    if (cursor.height > tree.height(tip)) return unusable("unknown")
+    if (cursor.height > tree.height(tip)) return unusable("future")
     const block = tree.ancestor(tip, cursor.height)
     if (blockKey(tree.hash(block)) !== cursor.block || cursor.base !== undefined) return unusable("pruned")
     if (cursor.number === endOfBlock(block).number) return Effect.succeed(new Received(block))

@@ -33,6 +33,14 @@ interface Place {
   readonly beginning: Height
 }
 
+interface PlaceRow extends Place {
+  /** Above this height the tables expect no block soon; `null` while the daemon is not synced: it may have any. */
+  readonly expected: Height | null
+}
+
+/** Blocks by which another replica or daemon may be ahead of the one that the tables follow. */
+const MOST_AHEAD = 6
+
 interface BlockRow {
   readonly height: Height
   readonly hash: Buffer
@@ -133,10 +141,11 @@ export class PgEvents {
     return rowsOf<A>(this.#sql, statement, params)
   }
 
-  get #place(): Effect.Effect<Place | undefined, SqlError> {
+  get #place(): Effect.Effect<PlaceRow | undefined, SqlError> {
     return Effect.map(
-      this.#rows<Place>(
-        `SELECT b.height, b.hash, c.beginning FROM ${this.#schema}.cursor c
+      this.#rows<PlaceRow>(
+        `SELECT b.height, b.hash, c.beginning,
+            CASE WHEN c.synced THEN greatest(c.height, c.daemon_height) + ${MOST_AHEAD} END AS expected FROM ${this.#schema}.cursor c
           JOIN ${this.#schema}.blocks b ON b.height = c.height WHERE c.complete`
       ),
       ([place]) => place
@@ -324,7 +333,9 @@ export class PgEvents {
       const undone = yield* this.#blockOf(from, "undone_blocks")
       if (undone !== undefined) return yield* this.#undoing(place, from, undone)
       // Another replica, or the daemon, is ahead of these tables; or the block is back before the reader undid it.
-      if (connected === undefined && from.height > place.height) return nothing
+      if (connected === undefined && from.height > place.height) {
+        return place.expected !== null && from.height > place.expected ? yield* unusable(from, "future") : nothing
+      }
       return yield* unusable(from, "unknown")
     })
   }

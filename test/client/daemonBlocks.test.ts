@@ -139,6 +139,6 @@ describe("changes over a daemon without events", () => {
           failure._tag === "CursorUnusable" ? failure.why : failure._tag)
       assert.strictEqual(yield* why({ from: "nonsense" }), "damaged")
       assert.strictEqual(yield* why({ from: "a0000003.08388608.0123456789abcdef" }), "unknown")
-      assert.strictEqual(yield* why({ from: "a0000900.08388608.0123456789abcdef" }), "unknown")
+      assert.strictEqual(yield* why({ from: "a0000900.08388608.0123456789abcdef" }), "future")
     }))
 })

@@ -182,7 +182,7 @@ describe("changes over the events of a daemon", () => {
         for (
           const [from, why] of [["x", "damaged"], ["a0000001.08388608.0123456789abcdef", "unknown"], [
             "a9999999.08388608.0123456789abcdef",
-            "unknown"
+            "future"
           ]] as const
         ) {
           assert.deepInclude({ ...yield* failure({ from }) }, {

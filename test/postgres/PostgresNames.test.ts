@@ -227,6 +227,9 @@ describe.skipIf(!hasServer)("PostgresNames", () => {
           )
           const failure = yield* Effect.flip(take("a0000010.08388608.ffffffffffffffff", 1))
           assert.strictEqual(failure._tag === "CursorUnusable" ? failure.why : failure._tag, "unknown")
+          yield* rowsIn(database, "UPDATE svcd.cursor SET synced = true")
+          const above = yield* Effect.flip(take("a9999999.08388608.ffffffffffffffff", 1))
+          assert.strictEqual(above._tag === "CursorUnusable" ? above.why : above._tag, "future")
           assert.strictEqual((yield* Effect.flip(take("x", 1)))._tag, "CursorUnusable")
         })
       ),

@@ -100,8 +100,8 @@ export const makeNameEvents = (parts: NameEventsParts): typeof NameEvents.Servic
     return { tip, resumes: resumption(from, { tree, headers, tip, beginning: log.beginning }) }
   }
 
-  const unusable = (from: EventCursor, why: CursorUnusable["why"]) =>
-    new CursorUnusable({ cursor: cursorText(from), why, oldest: cursorText(BEGINNING) })
+  const unusable = (from: EventCursor, why: CursorUnusable["why"], height?: Height) =>
+    new CursorUnusable({ cursor: cursorText(from), why, oldest: cursorText(BEGINNING), height })
 
   /** The page of a chain that has the cursor's block. */
   const pageOn = (
@@ -157,6 +157,8 @@ export const makeNameEvents = (parts: NameEventsParts): typeof NameEvents.Servic
           return Effect.succeed(nothing)
         case "undo":
           return undoing(from, { hash: tree.hash(resumes.block).slice(), height: from.height }, options)
+        case "future":
+          return unusable(from, "future", resumes.highest)
         case "early":
         case "unknown":
           return unusable(from, resumes.type)

@@ -15,6 +15,8 @@ export type Resumption =
   | { readonly type: "ahead" }
   /** The block is below the first one whose events are known. */
   | { readonly type: "early" }
+  /** The block is above every header: it may come. */
+  | { readonly type: "future"; readonly highest: Height }
   /** No header is known for it. */
   | { readonly type: "unknown" }
 
@@ -42,6 +44,12 @@ export class HeadersByHeight {
       if (this.first[height] === undefined) this.first[height] = id
       else this.others.set(height, [...this.others.get(height) ?? [], id])
     }
+  }
+
+  /** The largest height of a header; -1 without one. */
+  get highest(): Height {
+    this.update()
+    return this.first.length - 1
   }
 
   find({ block, height }: EventCursor): HeaderId {
@@ -81,7 +89,10 @@ export const resumption = (cursor: EventCursor, chain: NamesChain): Resumption =
   }
   if (cursor.base === undefined && hasBlock(chain, cursor)) return { type: "on" }
   const block = headers.find(cursor)
-  if (block === NO_HEADER) return { type: "unknown" }
+  if (block === NO_HEADER) {
+    const { highest } = headers
+    return cursor.height > highest ? { type: "future", highest } : { type: "unknown" }
+  }
   const fork = tree.forkPoint(block, tip)
   const { base = Infinity } = cursor
   const isBehind = fork === tip && tree.height(tip) < Math.min(base, cursor.height)

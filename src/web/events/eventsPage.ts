@@ -4,11 +4,13 @@ import * as Either from "effect/Either"
 import type * as Scope from "effect/Scope"
 import { concerning, ExpiringNames } from "../../alerts/ExpiringNames.ts"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { SyncStatus } from "../../chain/SyncStatus.ts"
 import type { PageAnswer, PageHandler, PageRequest, PageStream } from "../../http/Pages.ts"
 import { pageAfterLive } from "../../mempool/live/followLive.ts"
 import { LiveEvents } from "../../mempool/live/LiveEvents.ts"
 import type { LiveReader } from "../../mempool/live/LiveReader.ts"
-import { cursorText, type EventCursor } from "../../names/events/EventCursor.ts"
+import type { CursorUnusable } from "../../names/errors.ts"
+import { cursorText, type EventCursor, readCursorText } from "../../names/events/EventCursor.ts"
 import {
   filtered,
   wantsAll,
@@ -43,9 +45,21 @@ const json = (status: number, value: JsonValue, headers: Readonly<Record<string,
   body: `${encodeJson(value)}\n`
 })
 
-const refused = (failure: EventFailure): PageAnswer =>
+/** Blocks by which the node that a reader comes from may be ahead of this one, if both are synced. */
+const MOST_AHEAD = 6
+
+/** Whether the block of the cursor is still to come. */
+const mayCome = ({ cursor, height, why }: CursorUnusable, syncing: boolean): boolean => {
+  if (why !== "future") return false
+  const lead = (readCursorText(cursor)?.height ?? Infinity) - (height ?? -1)
+  return syncing || lead <= MOST_AHEAD
+}
+
+const refused = (failure: EventFailure, syncing: boolean): PageAnswer =>
   failure._tag === "CursorUnusable"
-    ? json(410, { error: failure.message, why: failure.why, oldest: failure.oldest })
+    ? mayCome(failure, syncing)
+      ? json(503, { error: failure.message, why: failure.why }, { "Retry-After": "10" })
+      : json(410, { error: failure.message, why: failure.why, oldest: failure.oldest })
     : json(503, { error: "the names cannot be read at the moment; the log of the node says why" }, {
       "Retry-After": "10"
     })
@@ -105,12 +119,13 @@ export const eventsStarting = (phase: () => Phase): PageHandler => ({
     })
 })
 
-type PageServices = ExpiringNames | LiveEvents | NameEvents | NodeOptions
+type PageServices = ExpiringNames | LiveEvents | NameEvents | NodeOptions | SyncStatus
 
 export const eventsPage: Effect.Effect<PageHandler, never, PageServices> = Effect.gen(function*() {
   const log = yield* NameEvents
   const moments = yield* LiveEvents
   const subjects = yield* ExpiringNames
+  const { syncing } = yield* SyncStatus
   const { nameEncoding, valueEncoding } = yield* NodeOptions
   const { params } = log
   const settings: ShapeContext = { network: params.network, nameEncoding, valueEncoding }
@@ -268,7 +283,11 @@ export const eventsPage: Effect.Effect<PageHandler, never, PageServices> = Effec
         headers: { "Content-Type": form.type, "Cache-Control": "no-store", "X-Accel-Buffering": "no" },
         body: streamOf(asked, form, at)
       }
-    }).pipe(Effect.catchAll((failure) => Effect.as(logged(failure), refused(failure))))
+    }).pipe(
+      Effect.catchAll((failure) =>
+        Effect.zipRight(logged(failure), Effect.map(syncing, (missing) => refused(failure, missing)))
+      )
+    )
 
   return { serves: isServed, authenticated: true, needs: needsOf, answer }
 })

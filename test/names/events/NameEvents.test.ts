@@ -322,7 +322,9 @@ describe("a cursor", () => {
         const tip = yield* events.now
         assert.deepStrictEqual(yield* events.cursor(cursorText(tip)), tip)
         assert.strictEqual(yield* why(events, { ...tip, block: "0123456789abcdef" }), "unknown")
-        assert.strictEqual(yield* why(events, { ...tip, height: blocks.length }), "unknown")
+        assert.strictEqual(yield* why(events, { ...tip, height: blocks.length }), "future")
+        const future = yield* Effect.flip(events.page({ ...tip, height: 9_999_999 }, { notices: false }))
+        assert.include(future.message, `above the last one that is known here (${blocks.length - 1}); ask again later`)
       })))
 
   it.effect("of a block that left the chain and is not stored any more is refused", () =>

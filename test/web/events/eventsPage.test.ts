@@ -23,6 +23,8 @@ import {
   type Reader,
   reader,
   SUBJECTS,
+  SYNCED,
+  SYNCING,
   world
 } from "./served.ts"
 
@@ -228,6 +230,28 @@ describe("GET /events", () => {
         }
       }))))
 
+  it.live("answers 503 to a cursor of the future whose block may still come", () =>
+    Effect.gen(function*() {
+      const from = (height: number) => `?wait=0&from=a${String(height).padStart(7, "0")}.08388608.0123456789abcdef`
+      const answers = (port: number) =>
+        Effect.map(
+          Effect.forEach([3, 8, 9, 9_999_999], (height) => whole(port, from(height))),
+          (all) => all.map(({ json: { why }, status }) => `${status} ${why}`)
+        )
+      const [later, refused] = ["503 future", "410 future"]
+      yield* world(LISTS, ({ port }) =>
+        Effect.map(Effect.scoped(answers(port)), (said) =>
+          assert.deepStrictEqual(said, [later, later, refused, refused])))
+      yield* world(
+        LISTS,
+        ({ port }) =>
+          Effect.map(Effect.scoped(answers(port)), (said) =>
+            assert.deepStrictEqual(said, [later, later, later, later])),
+        {},
+        SYNCING
+      )
+    }))
+
   it.live("answers a long poll when a block changes names", () =>
     world(LISTS, ({ blocks, branches, db, port }) =>
       Effect.scoped(Effect.gen(function*() {
@@ -315,7 +339,7 @@ describe("GET /events", () => {
               return log.page(from, options)
             }
           }),
-          Effect.provide([OPTIONS, SUBJECTS, LiveEvents.layerNoMempool])
+          Effect.provide([OPTIONS, SUBJECTS, SYNCED, LiveEvents.layerNoMempool])
         )
         const { body } = yield* page.answer(pageRequest("/events?from=0&name=d/none"))
         if (!isStream(body)) {

@@ -1,6 +1,7 @@
 import { Effect, Layer } from "effect"
 import { type ClientRequest, get, type IncomingMessage } from "node:http"
 import { ExpiringNames } from "../../../src/alerts/ExpiringNames.ts"
+import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
 import type { ConnectedBlock } from "../../../src/chain/write/Follower.ts"
 import type { PageHandler, Pages } from "../../../src/http/Pages.ts"
 import * as LiveEvents from "../../../src/mempool/live/LiveEvents.ts"
@@ -23,6 +24,18 @@ export const OPTIONS = Layer.succeed(NodeOptions, {
   nameHistory: false,
   nameHashIndex: false
 })
+
+const statusOf = (syncing: boolean): Layer.Layer<SyncStatus> =>
+  Layer.succeed(SyncStatus, {
+    syncing: Effect.succeed(syncing),
+    initialDownload: Effect.succeed(syncing),
+    loading: Effect.succeed(false),
+    loaded: Effect.void,
+    answered: Effect.void
+  })
+
+export const SYNCED = statusOf(false)
+export const SYNCING = statusOf(true)
 
 /** A node that watches d/a, and whose wallet has ALICE's key. */
 export const SUBJECTS = Layer.succeed(ExpiringNames, {
@@ -48,7 +61,8 @@ export const world = (
     readonly page: PageHandler
     readonly pages: typeof Pages.Service
   }) => Effect.Effect<void, unknown>,
-  options: TestServerOptions = {}
+  options: TestServerOptions = {},
+  syncStatus = SYNCED
 ) =>
   Effect.scoped(withNewDb((db) =>
     Effect.gen(function*() {
@@ -60,7 +74,7 @@ export const world = (
       const { pages, port } = yield* testServer(options)
       const page = yield* eventsPage.pipe(
         Effect.provideService(NameEvents, branches.events(db)),
-        Effect.provide([SUBJECTS, OPTIONS, LiveEvents.layerNoMempool])
+        Effect.provide([SUBJECTS, OPTIONS, LiveEvents.layerNoMempool, syncStatus])
       )
       yield* pages.install([page])
       yield* use({ db, branches, blocks, port, page, pages })

@@ -70,6 +70,16 @@ const { dependencies, engines, peerDependencies }: Record<string, Record<string,
   readFileSync(join(ROOT, "package.json"), "utf8")
 )
 
+/**
+ * Writes characters beyond ASCII of a bundle as escapes. esbuild leaves them in tagged templates, and one of them doubles the text of
+ * the program in memory. No template here reads its raw text.
+ */
+const toAscii = (file: string): void => {
+  const text = readFileSync(file, "utf8")
+  const ascii = text.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+  if (ascii !== text) writeFileSync(file, ascii)
+}
+
 /** Bundles into a folder, without the licences; returns the folders of the packages that are inside. */
 const compose = (folder: string, options: BuildOptions): ReadonlyArray<string> => {
   const { metafile } = buildSync({
@@ -90,6 +100,7 @@ const compose = (folder: string, options: BuildOptions): ReadonlyArray<string> =
     ...options,
     metafile: true
   })
+  for (const file of Object.keys(metafile.outputs)) if (file.endsWith("js")) toAscii(join(ROOT, file))
   for (const name of loadedBy(metafile)) {
     if (UNUSED.includes(name)) continue
     if (dependencies?.[name] === undefined && peerDependencies?.[name] === undefined) {
@@ -224,7 +235,7 @@ const composeMains = (
   mains: ReadonlyArray<{ readonly in: string; readonly out: string }>
 ): ReadonlyArray<string> => {
   const threads = THREADS.map((thread) => ({ in: thread, out: basename(thread, ".js") }))
-  // The text of a program stays in memory as long as it runs, two bytes a character. Names are kept: reports of errors show them.
+  // The text of a program stays in memory as long as it runs. Names are kept: reports of errors show them.
   return compose(folder, { entryPoints: [...mains, ...threads], minifySyntax: true, minifyWhitespace: true })
 }
 

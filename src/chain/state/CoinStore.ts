@@ -33,7 +33,7 @@ export class CoinStore implements ChainView {
   private readonly claims = new Map<NameKey, NameClaim | undefined>()
   /** Names whose claim differs from the stored one. */
   private readonly touchedNames = new Set<NameKey>()
-  /** Names with a claim that is not stored yet, by its height. */
+  /** Names whose current claim is not stored yet, by its height. */
   private readonly unstored = new Map<Height, Set<NameKey>>()
   private missed: Missed = NOTHING_MISSED
   private changed = false
@@ -105,7 +105,6 @@ export class CoinStore implements ChainView {
     for (const [name, claim] of this.database.claimsBetween(from, to)) {
       if (!this.touchedNames.has(name)) found.push([name, claim])
     }
-    // A changed name is in the sets of all its heights. Only its current claim counts.
     for (let height = from; this.unstored.size > 0 && height <= to; height++) {
       for (const name of this.unstored.get(height) ?? []) {
         const claim = this.claims.get(name)
@@ -146,12 +145,19 @@ export class CoinStore implements ChainView {
   }
 
   private setClaim(name: NameKey, claim: NameClaim | undefined): void {
+    this.noLongerUnstored(name, this.claims.get(name))
     this.claims.set(name, claim)
     this.touchedNames.add(name)
     if (claim === undefined) return
     const names = this.unstored.get(claim.height)
     if (names === undefined) this.unstored.set(claim.height, new Set([name]))
     else names.add(name)
+  }
+
+  private noLongerUnstored(name: NameKey, claim: NameClaim | undefined): void {
+    const names = claim === undefined ? undefined : this.unstored.get(claim.height)
+    names?.delete(name)
+    if (claim !== undefined && names?.size === 0) this.unstored.delete(claim.height)
   }
 
   /** Stores all changes together with the rest of a commit. All or nothing. */

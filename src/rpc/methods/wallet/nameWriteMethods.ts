@@ -29,13 +29,43 @@ const NOT_FOUND = "scan for previous txid failed"
 
 const TRANSACTION_ID = Result.hex("The transaction")
 
-/** Logs what is unusual: the answer is a txid, which has no room for it. */
-const warned = (name: Bytes, value: Bytes): Effect.Effect<void> =>
-  Effect.forEach(
-    lintWarnings(name, value),
-    (warning) => Effect.logWarning("unusual name or value sent", { name: nameField(name), warning }),
-    { discard: true }
+/** The reference node answers with a txid, which has no room for warnings: a caller that wants them says so. */
+const WARNINGS = {
+  warnings: optional(
+    boolean("Whether to return an object, with the warnings of name_lint about name and value."),
+    "false"
   )
+}
+
+const SENT = [
+  {
+    when: "warnings is true",
+    schema: Schema.Struct({
+      txid: TRANSACTION_ID,
+      warnings: Schema.Array(Result.string("A warning, as in name_lint; none of them stopped the transaction"))
+    })
+  },
+  { when: "otherwise", schema: TRANSACTION_ID }
+]
+
+interface SentName {
+  readonly name: Bytes
+  readonly value: Bytes
+  /** Whether the caller asked for the warnings. */
+  readonly wanted: boolean
+}
+
+/** Logs what is unusual, and returns the answer. */
+const warned = (txid: string, { name, value, wanted }: SentName) =>
+  Effect.gen(function*() {
+    const warnings = lintWarnings(name, value)
+    yield* Effect.forEach(
+      warnings,
+      (warning) => Effect.logWarning("unusual name or value sent", { name: nameField(name), warning }),
+      { discard: true }
+    )
+    return wanted ? { txid, warnings } : txid
+  })
 
 export const makeNameWriteMethods = (
   { chain, known, node, wallets }: NameMethodParts
@@ -84,10 +114,10 @@ export const makeNameWriteMethods = (
       rand: optional(hex("The salt of the commitment."), "from the wallet"),
       tx: optional(hexText("The transaction of name_new."), "from the wallet"),
       value: optional(string("The value."), "\"\""),
-      options: orEmpty(notNull(object({ ...ENCODINGS, ...WRITE_OPTIONS }, "Options."))),
+      options: orEmpty(notNull(object({ ...ENCODINGS, ...WRITE_OPTIONS, ...WARNINGS }, "Options."))),
       allow_active: optional(boolean("Whether to continue if the name is active; for tests."), "false")
     },
-    results: [{ schema: TRANSACTION_ID }],
+    results: SENT,
     examples: [["d/example"], ["d/example", SALT, TXID, "{\"ip\":\"192.0.2.1\"}"]],
     errors: [
       "-8 the value is too long",
@@ -127,7 +157,10 @@ export const makeNameWriteMethods = (
         // A txid of all zeros means that the reference node found no commitment.
         const isNone = txid !== undefined && txid.every((byte) => byte === 0)
         return yield* Effect.mapError(
-          Effect.zipLeft(sent(sending), warned(name, value)),
+          Effect.flatMap(
+            sent(sending),
+            (sentTxid) => warned(sentTxid, { name, value, wanted: given.warnings === true })
+          ),
           (failure) =>
             isNone && failure._tag === "NameOperationRefused" && failure.code === "no-new"
               ? RpcError.verifyError(NOT_FOUND)
@@ -144,10 +177,14 @@ export const makeNameWriteMethods = (
     params: {
       name: string("The name."),
       value: optional(string("The value."), "the current value"),
-      options: orEmpty(notNull(object({ ...ENCODINGS, ...WRITE_OPTIONS }, "Options.")))
+      options: orEmpty(notNull(object({ ...ENCODINGS, ...WRITE_OPTIONS, ...WARNINGS }, "Options.")))
     },
-    results: [{ schema: TRANSACTION_ID }],
-    examples: [["d/example"], ["d/example", "{\"ip\":\"192.0.2.1\"}"]],
+    results: SENT,
+    examples: [
+      ["d/example"],
+      ["d/example", "{\"ip\":\"192.0.2.1\"}"],
+      ["d/example", "{\"ip\":\"192.0.2.1\"}", { warnings: true }]
+    ],
     errors: [
       "-8 the value is too long",
       "-25 this name can not be updated",
@@ -160,7 +197,8 @@ export const makeNameWriteMethods = (
       Effect.gen(function*() {
         const { name, options, value } = yield* read({ name: text, value: valueText, options: given })
         const updated = sent(wallet.names.nameUpdate({ ...options, name, value }))
-        return yield* known.orUnknown(Effect.zipLeft(updated, warned(name, value ?? EMPTY)))
+        const shown = { name, value: value ?? EMPTY, wanted: given.warnings === true }
+        return yield* known.orUnknown(Effect.flatMap(updated, (txid) => warned(txid, shown)))
       })
   })
 

@@ -307,3 +307,22 @@ describe("a missing name while blocks are missing", () => {
       assert.lengthOf(fake.asked, 3)
     }))
 })
+
+describe("the warnings about a name and a value", () => {
+  it.effect("are in the answer if the caller asks for them, and the answer is the bare txid otherwise", () =>
+    Effect.gen(function*() {
+      const { call, refusal } = yield* namesOn([writing()])
+      const odd = "{\"ip\":\"192.0.2.300\"}"
+      for (const params of [["name_update", "d/x"], ["name_firstupdate", "d/x", SALT, TXID]] as const) {
+        const [method, ...before] = params
+        assert.strictEqual((yield* call(method, ...before, odd)).value, TXID)
+        assert.strictEqual((yield* call(method, ...before, odd, { warnings: false })).value, TXID)
+        const { txid, warnings } = Object((yield* call(method, ...before, odd, { warnings: true })).value)
+        assert.strictEqual(txid, TXID)
+        assert.match(warnings.join(), /ip "192\.0\.2\.300" is not an IPv4 address/)
+        const { value: fine } = yield* call(method, ...before, "{}", { warnings: true })
+        assert.deepStrictEqual(Object(fine), { txid: TXID, warnings: [] })
+      }
+      assert.deepInclude(yield* refusal("name_update", "d/x", "v", { warnings: 1 }), { code: -3 })
+    }))
+})

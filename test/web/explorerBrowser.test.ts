@@ -201,5 +201,5 @@ it.scoped.skipIf(chromium === undefined)(
       Effect.provide(methodNode()),
       (program) => Effect.zipRight(TestClock.setTime(NOW), program)
     ),
-  180_000
+  400_000
 )

@@ -340,7 +340,7 @@ describe("Webhooks", () => {
   it.scoped("wait for the operator where the log has no place for the cursor", () =>
     withHooks(({ hooks, receiver, world }) =>
       Effect.gen(function*() {
-        const foreign = "a0000001.08388608.0123456789abcdef"
+        const foreign = "a0000000.08388608.0123456789abcdef"
         const { id } = yield* hooks.add(hookTo(receiver.url, { from: foreign }))
         yield* stateIs(hooks, id, "cursor")
         const view = yield* viewOf(hooks, id)

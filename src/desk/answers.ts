@@ -16,6 +16,9 @@ export const OwnName = Schema.Struct({
 })
 export type OwnName = typeof OwnName.Type
 
+/** Of a name that any wallet may own, whether it is this one. */
+export const ShownOwner = Schema.Struct({ ismine: Schema.optional(Schema.Boolean) })
+
 export const OwnNameList = Schema.Array(OwnName)
 
 export const RegistrationRow = Schema.Struct({

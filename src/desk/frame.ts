@@ -116,7 +116,7 @@ export interface FieldShown {
   readonly value?: string
   readonly hint?: Part
   /** What is wrong with it. */
-  readonly wrong?: ReadonlyArray<string>
+  readonly wrong?: ReadonlyArray<Part>
   readonly type?: "text" | "password"
   /** Lines; without them it is one line. */
   readonly rows?: number

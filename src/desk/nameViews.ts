@@ -4,6 +4,7 @@ import { count, counted, duration } from "../web/format.ts"
 import { type Html, html, NOTHING } from "../web/html.ts"
 import { listedName } from "../web/visible.ts"
 import type { OwnName, RegistrationRow } from "./answers.ts"
+import type { PlainFrame } from "./frame.ts"
 
 /** Names and what happens to them, in words. */
 
@@ -17,28 +18,33 @@ export const bytesOfHex = (hex: string | undefined): Bytes => fromHex(hex ?? "")
 
 export const listedHex = (hex: string | undefined): Html => listedName(bytesOfHex(hex))
 
-export const timeOfBlocks = (blocks: number): string => `about ${duration(blocks * BLOCK_SECONDS)}`
+/** Some text about a time; none on regtest, where blocks come when the user wants them. */
+export const ifTimed = ({ network }: Pick<PlainFrame, "network">, text: string): string =>
+  network === "regtest" ? "" : text
 
-export const expiryOf = ({ expired, expires_in: left }: Pick<OwnName, "expired" | "expires_in">): Html =>
+export const expiryOf = (
+  { expired, expires_in: left }: Pick<OwnName, "expired" | "expires_in">,
+  frame: Pick<PlainFrame, "network">
+): Html =>
   expired
     ? html`<span class="badge attention">expired</span>`
     : html`${left < NEAR && html`<span class="badge attention">soon</span> `}${
       counted(left, "block")
-    } <span class="muted">(${timeOfBlocks(left)})</span>`
+    }<span class="muted">${ifTimed(frame, ` (about ${duration(left * BLOCK_SECONDS)})`)}</span>`
 
 const STEPS: Readonly<Record<RegistrationRow["step"], readonly [tone: string, word: string, text: string]>> = {
   committed: ["busy", "step 1 of 3", "The commitment, which hides the name, waits for a block."],
-  maturing: ["busy", "step 2 of 3", "The commitment is in a block and needs eleven more, about two hours."],
+  maturing: ["busy", "step 2 of 3", "The commitment is in a block and needs eleven more"],
   revealed: ["busy", "step 3 of 3", "The name is sent with its value, and waits for a block."],
   done: ["good", "done", "The name is yours."],
   failed: ["attention", "failed", "The registration cannot be finished."]
 }
 
-export const stepView = ({ note, step }: RegistrationRow): Html => {
+export const stepView = ({ note, step }: RegistrationRow, frame: Pick<PlainFrame, "network">): Html => {
   const [tone, word, text] = STEPS[step]
   return html`<span class="badge ${tone}">${word}</span> ${text}${
-    step === "failed" && note !== undefined && html` <span class="muted">${note}.</span>`
-  }`
+    step === "maturing" && `${ifTimed(frame, ", about two hours")}.`
+  }${step === "failed" && note !== undefined && html` <span class="muted">${note}.</span>`}`
 }
 
 /** A fee that is not known exactly. */

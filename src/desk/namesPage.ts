@@ -15,9 +15,11 @@ import {
   OwnNameList,
   Pending,
   Registrations,
+  RenewalPlanAnswer,
   Renewals,
   Renewing
 } from "./answers.ts"
+import { unless } from "./calls.ts"
 import { deskLink, ownNameLink } from "./deskLinks.ts"
 import { alertView, card } from "./frame.ts"
 import { nmc } from "./money.ts"
@@ -63,14 +65,14 @@ const lockNote = ({ info, lock }: WalletState): Html =>
 
 const ownRow = (
   each: OwnName,
-  { pending, renewed }: { readonly pending: boolean; readonly renewed: boolean }
+  { frame, pending, renewed }: Pick<DeskVisit, "frame"> & { readonly pending: boolean; readonly renewed: boolean }
 ): Html => {
   const name = bytesOfHex(each.name)
   return html`<tr><td data-label="Choose"><label class="check"><input type="checkbox" name="hex" value="${each.name}"><span class="out">Choose ${
     titleName(name)
   }</span></label></td><th scope="row"><a href="${ownNameLink("name", name)}">${listedHex(each.name)}</a>${
     pending && html` <span class="badge busy">changing</span>`
-  }</th><td data-label="Expires in">${expiryOf(each)}</td><td data-label="Renewal">${
+  }</th><td data-label="Expires in">${expiryOf(each, frame)}</td><td data-label="Renewal">${
     renewed ? "by the wallet" : "by you"
   }</td><td data-label="Value" class="value-cell broad">${shortValue(bytesOfHex(each.value))}</td></tr>`
 }
@@ -131,7 +133,7 @@ export const ownNamesPage: DeskHandler = (visit) =>
           html`<ul class="operations">${
             running.map((each) =>
               html`<li><span>${each.name === undefined ? "A name that is not revealed" : listedHex(each.name)}<br>${
-                stepView(each)
+                stepView(each, visit.frame)
               }</span>${
                 (each.step === "committed" || each.step === "maturing") && each.name !== undefined &&
                 html`<form class="inline" action="${deskLink("cancel")}" method="post">${
@@ -150,7 +152,11 @@ export const ownNamesPage: DeskHandler = (visit) =>
             tokenField(visit)
           }<table class="stack names own"><caption class="out">Names of the wallet</caption><thead><tr><th scope="col"><span class="out">Choose</span></th><th scope="col">Name</th><th scope="col">Expires in</th><th scope="col">Renewal</th><th scope="col">Value</th></tr></thead><tbody>${
             own.slice((page - 1) * PAGE, page * PAGE).map((each) =>
-              ownRow(each, { pending: changing.has(each.name), renewed: renewing.all || renewed.has(each.name) })
+              ownRow(each, {
+                frame: visit.frame,
+                pending: changing.has(each.name),
+                renewed: renewing.all || renewed.has(each.name)
+              })
             )
           }</tbody></table><p class="buttons"><label class="option" hidden><input type="checkbox" data-all="hex">All on this page</label><button type="submit" name="which" value="chosen">Renew chosen names</button><button type="submit" name="which" value="all">Renew all</button></p></form>${
             pagesView(
@@ -175,6 +181,33 @@ export const heldName = (visit: DeskVisit, given: URLSearchParams) =>
     }
     return { name, hex, record }
   })
+
+/**
+ * The same for a change by a transaction. While another change waits for a block the node refuses it, and knows no fee: the user
+ * learns it before a form is filled in.
+ */
+export const changeableName = (visit: DeskVisit, given: URLSearchParams) =>
+  Effect.gen(function*() {
+    const held = yield* heldName(visit, given)
+    const pending = yield* visit.calls.call("name_pending", [held.hex, AS_HEX], Pending)
+    if (pending.length > 0) {
+      return yield* new NotMeant({
+        text: "A change or a renewal of this name waits for a block. Wait until a block holds it, and start again."
+      })
+    }
+    return held
+  })
+
+/** The fee of a change, about that of a renewal; `undefined` if the node cannot tell it. */
+export const feeOfChange = ({ calls }: DeskVisit, hex: string) =>
+  Effect.map(
+    unless(calls.call("name_renew", [[hex], { nameEncoding: "hex", dryrun: true }], RenewalPlanAnswer), [
+      "forbidden",
+      -4
+    ]),
+    // A plan without a transaction costs nothing, which says nothing of a change.
+    (plan) => plan === undefined || plan.transactions === 0 || plan.fee === undefined ? undefined : nmc(plan.fee)
+  )
 
 export const namePage: DeskHandler = (visit) =>
   Effect.gen(function*() {
@@ -207,7 +240,7 @@ export const namePage: DeskHandler = (visit) =>
         valueView(value, true, nameLink(name))
       }</section>${lintView(name, value)}<section class="card"><h2>Record</h2>${
         recordView([
-          ["Expires in", expiryOf(record)],
+          ["Expires in", expiryOf(record, visit.frame)],
           [
             "Renewal",
             html`${

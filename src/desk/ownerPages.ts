@@ -2,11 +2,12 @@ import * as Effect from "effect/Effect"
 import type { Bytes } from "../protocol/bytes.ts"
 import { html } from "../web/html.ts"
 import { titleName, visible, wholeName } from "../web/visible.ts"
-import { AddressCheck, Anything, AS_HEX } from "./answers.ts"
+import { AddressCheck, Anything, AS_HEX, OwnAddress } from "./answers.ts"
+import { unless } from "./calls.ts"
 import { deskLink, ownNameLink } from "./deskLinks.ts"
 import { field, option } from "./frame.ts"
-import { heldName } from "./namesPage.ts"
-import { recordView } from "./nameViews.ts"
+import { changeableName, feeOfChange, heldName } from "./namesPage.ts"
+import { about, ifTimed, recordView } from "./nameViews.ts"
 import { deskAnswer, type DeskHandler, type DeskVisit, planned, tokenField } from "./visit.ts"
 
 /** Giving a name to another owner, and giving it up. */
@@ -44,29 +45,39 @@ const transferForm = (
   })
 
 export const transferPage: DeskHandler = (visit) =>
-  Effect.map(heldName(visit, visit.query), (given) => transferForm(visit, given))
+  Effect.map(changeableName(visit, visit.query), (given) => transferForm(visit, given))
 
 export const transfer: DeskHandler = (visit) =>
   Effect.gen(function*() {
-    const given = yield* heldName(visit, visit.form)
+    const given = yield* changeableName(visit, visit.form)
     const { hex, name } = given
     const address = (visit.form.get("address") ?? "").trim()
+    if (address === "") return transferForm(visit, given, { wrong: ["Write the address that the new owner gave you."] })
     const { error, isvalid } = yield* visit.calls.call("validateaddress", [address], AddressCheck)
     if (!isvalid) {
       return transferForm(visit, given, {
         address,
-        wrong: [error === undefined ? "This is no address." : `This is no address of this network: ${error}.`]
+        wrong: [
+          error === undefined
+            ? "This is no address."
+            : `This is no address of this network: ${error.replace(/\.$/, "")}.`
+        ]
       })
     }
+    const found = yield* unless(visit.calls.call("getaddressinfo", [address], OwnAddress), ["forbidden", -5])
+    const fee = yield* feeOfChange(visit, hex)
     return planned(visit, {
       title: "Transfer a name",
       content: recordView([
         ["Name", wholeName(name)],
         ["New owner", html`<code class="address">${visible(address)}</code>`],
         ["Goes with it", html`the value, and the 0.01 NMC in the name`],
+        ["Fee", about(fee)],
         [
           "Afterwards",
-          html`Only the new owner can change, renew or give back the name. A wrong address cannot be corrected.`
+          found?.ismine === true
+            ? html`This address is of this wallet: the name stays yours.`
+            : html`Only the new owner can change, renew or give back the name. A wrong address cannot be corrected.`
         ]
       ]),
       button: "Transfer it",
@@ -77,7 +88,9 @@ export const transfer: DeskHandler = (visit) =>
       run: ({ call }) =>
         Effect.as(call("name_update", [hex, null, { ...AS_HEX, destAddress: address }], Anything), {
           title: "The transfer is sent",
-          text: html`The name belongs to the new owner once a block holds the transaction, in about ten minutes.`
+          text: html`The name belongs to the new owner once a block holds the transaction${
+            ifTimed(visit.frame, ", in about ten minutes")
+          }.`
         })
     })
   })
@@ -106,8 +119,9 @@ export const releasePage: DeskHandler = (visit) =>
     }))
 
 export const release: DeskHandler = (visit) =>
-  Effect.map(heldName(visit, visit.form), ({ hex, name }) => {
+  Effect.gen(function*() {
     const empties = visit.form.get("empty") === "1"
+    const { hex, name } = yield* (empties ? changeableName : heldName)(visit, visit.form)
     return planned(visit, {
       title: "Release a name",
       content: recordView([

@@ -22,7 +22,7 @@ import { CallFailed, type Calls, unless } from "./calls.ts"
 import { deskLink, deskPlace } from "./deskLinks.ts"
 import { alertView, card, field } from "./frame.ts"
 import { amountGiven, nmc, unitsOf } from "./money.ts"
-import { listedHex, recordView } from "./nameViews.ts"
+import { ifTimed, listedHex, recordView } from "./nameViews.ts"
 import { qrCode } from "./qr.ts"
 import { deskAnswer, type DeskHandler, type DeskVisit, NotMeant, planned, secondsNow, tokenField } from "./visit.ts"
 
@@ -145,6 +145,9 @@ export const receivePage: DeskHandler = (visit) =>
 export const newAddress: DeskHandler = (visit) =>
   Effect.map(visit.calls.call("getnewaddress", [], Text), (address) => redirect(deskPlace("receive", { address })))
 
+/** What RPC says if the coins are too few; its code is that of other failures too. */
+const TOO_FEW = /^Insufficient funds|exceeds your balance/
+
 interface SendTexts {
   readonly address: string
   readonly amount: string
@@ -213,6 +216,14 @@ const sendShown = ({ call }: Pick<Calls, "call">, psbt: string): Effect.Effect<s
     return yield* call("sendrawtransaction", [hex], Text)
   })
 
+/** A payment with its fee; where the coins are too few, what the wallet can spend. */
+const fundedOr = ({ call }: Pick<Calls, "call">, { address, amount }: SendTexts) =>
+  Effect.catchIf(
+    call("walletcreatefundedpsbt", [[], [{ [address]: amount }]], FundedAnswer),
+    ({ message }) => TOO_FEW.test(message),
+    () => Effect.map(call("getbalances", [], BalancesAnswer), ({ mine }) => ({ spendable: mine.trusted }))
+  )
+
 export const pay: DeskHandler = (visit) =>
   Effect.gen(function*() {
     const { calls, form } = visit
@@ -233,7 +244,15 @@ export const pay: DeskHandler = (visit) =>
       return yield* new NotMeant({ text: "Your user may not pay. Log in as a user with the right for it." })
     }
     const { amount } = given
-    const { fee, psbt } = yield* calls.call("walletcreatefundedpsbt", [[], [{ [address]: amount }]], FundedAnswer)
+    const funded = yield* fundedOr(calls, { address, amount })
+    if ("spendable" in funded) {
+      return sendForm(visit, texts, {
+        amount: `The wallet has too few coins: it can spend ${
+          nmc(funded.spendable)
+        } now, and the fee comes on top of the amount.`
+      })
+    }
+    const { fee, psbt } = funded
     const total = (unitsOf(Number(amount)) + unitsOf(fee)) / 1e8
     return planned(visit, {
       title: "Pay",
@@ -252,7 +271,9 @@ export const pay: DeskHandler = (visit) =>
       run: (call) =>
         Effect.map(sendShown(call, psbt), (txid) => ({
           title: "The payment is sent",
-          text: html`Transaction ${txidView(txid)}. It counts once a block holds it, in about ten minutes.`
+          text: html`Transaction ${txidView(txid)}. It counts once a block holds it${
+            ifTimed(visit.frame, ", in about ten minutes")
+          }.`
         }))
     })
   })

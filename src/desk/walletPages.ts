@@ -8,7 +8,7 @@ import type { CallFailed } from "./calls.ts"
 import { deskLink, deskPlace } from "./deskLinks.ts"
 import { wordsOf } from "./errorWords.ts"
 import { card, field, option } from "./frame.ts"
-import { recordView } from "./nameViews.ts"
+import { ifTimed, recordView } from "./nameViews.ts"
 import {
   deskAnswer,
   type DeskHandler,
@@ -37,6 +37,8 @@ interface Unlocking {
   readonly seconds: number
   readonly words: string
   readonly hint: string
+  /** How long it takes for what the hint says; not on regtest. */
+  readonly time?: string
 }
 
 /** What to unlock, and for how long. The whole wallet is open for three hours at most. */
@@ -60,7 +62,8 @@ const UNLOCKINGS: ReadonlyArray<Unlocking> = [
     renewalsOnly: false,
     seconds: 10_800,
     words: "Payments and names, for 3 hours",
-    hint: "For a registration, which takes about two hours"
+    hint: "For a registration",
+    time: ", which takes about two hours"
   },
   {
     key: "all-5-minutes",
@@ -77,13 +80,23 @@ const unlockForm = (visit: DeskVisit, wrong: ReadonlyArray<string>): Html =>
     html`<form class="stacked" action="${deskLink("unlock")}" method="post">${
       tokenField(visit)
     }<fieldset><legend>For what</legend>${
-      UNLOCKINGS.map(({ hint, key, words }, at) =>
-        option({ type: "radio", name: "for", value: key, label: words, hint, checked: at === 0 })
+      UNLOCKINGS.map(({ hint, key, time = "", words }, at) =>
+        option({
+          type: "radio",
+          name: "for",
+          value: key,
+          label: words,
+          hint: `${hint}${ifTimed(visit.frame, time)}`,
+          checked: at === 0
+        })
       )
     }</fieldset>${
       field({ name: "passphrase", label: "Passphrase of the wallet", type: "password", required: true, wrong })
     }<button class="primary" type="submit">Unlock</button></form>`
   )
+
+/** Characters of a passphrase that the desk sets. */
+const SHORTEST = 12
 
 const encryptForm = (visit: DeskVisit, wrong: ReadonlyArray<string>): Html =>
   card(
@@ -94,7 +107,7 @@ const encryptForm = (visit: DeskVisit, wrong: ReadonlyArray<string>): Html =>
       field({
         name: "passphrase",
         label: "New passphrase",
-        hint: "Several words that do not belong together, 12 characters or more",
+        hint: `Several words that do not belong together, ${SHORTEST} characters or more`,
         type: "password",
         autocomplete: "new-password",
         required: true,
@@ -188,8 +201,6 @@ export const unlock: DeskHandler = (visit) =>
 export const lock: DeskHandler = ({ calls }) =>
   Effect.as(calls.call("walletlock", [], Anything), redirect(deskPlace("wallet")))
 
-const SHORTEST = 8
-
 export const setPassphrase: DeskHandler = (visit) =>
   Effect.gen(function*() {
     const { form } = visit
@@ -272,7 +283,7 @@ const choiceView = (visit: DeskVisit, { why, wrong = [] }: Choice) =>
               name: "passphrase",
               label: "Passphrase",
               hint:
-                "Recommended: the wallet then signs only after you enter it. Without one, any reader of its file has its coins",
+                `Recommended, with ${SHORTEST} characters or more: the wallet then signs only after you enter it. Without one, any reader of its file has its coins`,
               type: "password",
               autocomplete: "new-password"
             })

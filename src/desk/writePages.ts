@@ -2,19 +2,19 @@ import * as Effect from "effect/Effect"
 import type { PageAnswer } from "../http/Pages.ts"
 import { type Bytes, fromHex, toHex } from "../protocol/bytes.ts"
 import { decodeText, encodeText } from "../protocol/nameText.ts"
-import { type Html, html } from "../web/html.ts"
+import { type Html, html, type Part } from "../web/html.ts"
 import { lintView } from "../web/lintView.ts"
-import { namesMeant } from "../web/namesMeant.ts"
+import { hostBelow, namesMeant } from "../web/namesMeant.ts"
 import { kindOfName } from "../web/nameState.ts"
 import { indentedJson } from "../web/valueView.ts"
 import { titleName, visible, wholeName } from "../web/visible.ts"
-import { Anything, AS_HEX, FeeRateAnswer, OwnNameList, Pending, Registrations, RenewalPlanAnswer } from "./answers.ts"
+import { Anything, AS_HEX, FeeRateAnswer, OwnNameList, Pending, Registrations, ShownOwner } from "./answers.ts"
 import { CallFailed, type CallParam, type Calls, unless } from "./calls.ts"
 import { deskLink, ownNameLink } from "./deskLinks.ts"
 import { alertView, deskPage, field, option } from "./frame.ts"
 import { nmc, unitsOf } from "./money.ts"
-import { heldName } from "./namesPage.ts"
-import { about, bytesOfHex, recordView } from "./nameViews.ts"
+import { changeableName, feeOfChange } from "./namesPage.ts"
+import { about, bytesOfHex, ifTimed, recordView } from "./nameViews.ts"
 import { type FormKind, kindFor, madeValue, nameFaults, openValue, sentTexts } from "./valueFields.ts"
 import { draftView, type ValueForm, valueForm } from "./valueForm.ts"
 import { deskAnswer, type DeskFailure, type DeskHandler, type DeskVisit, nameIn, NotMeant, planned } from "./visit.ts"
@@ -28,7 +28,7 @@ const heading = (kind: string, name: Bytes): Html =>
 
 const chooseName = (
   visit: DeskVisit,
-  { text = "", wrong = [] }: { readonly text?: string; readonly wrong?: ReadonlyArray<string> } = {}
+  { text = "", wrong = [] }: { readonly text?: string; readonly wrong?: ReadonlyArray<Part> } = {}
 ) =>
   deskAnswer(visit, {
     title: "Register a name",
@@ -62,6 +62,7 @@ const chooseName = (
 /** The name that a user wrote, with its namespace. */
 const nameGiven = (text: string, as: string | null): Bytes | undefined => {
   const typed = text.trim()
+  if (typed === "") return undefined
   if (as === "other") return decodeText(typed, "utf8")
   if (as === "identity" && !typed.includes("/")) return decodeText(`id/${typed.toLowerCase()}`, "utf8")
   const meant = namesMeant(typed)
@@ -69,11 +70,12 @@ const nameGiven = (text: string, as: string | null): Bytes | undefined => {
 }
 
 /** Why a name cannot be registered: sentences. */
-const barriers = ({ calls }: DeskVisit, name: Bytes) =>
+const barriers = ({ calls }: DeskVisit, name: Bytes): Effect.Effect<ReadonlyArray<Part>, CallFailed> =>
   Effect.gen(function*() {
     if (name.length > 255) return ["The name has more than 255 bytes."]
     const hex = toHex(name)
-    const found = yield* unless(calls.call("name_show", [hex, { ...AS_HEX, allowExpired: false }], Anything), [-4])
+    const found = yield* unless(calls.call("name_show", [hex, { ...AS_HEX, allowExpired: false }], ShownOwner), [-4])
+    if (found?.ismine === true) return [html`This name is yours: <a href="${ownNameLink("edit", name)}">change it</a>.`]
     if (found !== undefined) return ["This name belongs to an owner already. Choose another one."]
     const registrations = yield* calls.call("name_registrations", [AS_HEX], Registrations)
     const running = registrations.some((each) => each.name === hex && each.step !== "done" && each.step !== "failed")
@@ -102,10 +104,18 @@ export const register: DeskHandler = (visit) =>
     }
     const faults = nameFaults(name)
     const suits = kindFor(name)
+    const below = as === "other" || suits !== "domain" ? undefined : hostBelow(text ?? "")
     return deskAnswer(visit, {
       title: `Register ${titleName(name)}`,
       at: "register",
       main: html`${heading("Register", name)}${
+        below !== undefined && alertView(
+          "busy",
+          html`${visible(below.host)} is below ${
+            visible(below.domain)
+          }: that is the name to register. What is below it is a line of its value, under Sub-domains.`
+        )
+      }${
         faults.length > 0 && alertView(
           "attention",
           ...faults.map((each) => visible(each)),
@@ -142,7 +152,7 @@ const editForm = (name: Bytes, value: Bytes, as: string | null): Effect.Effect<V
 
 export const edit: DeskHandler = (visit) =>
   Effect.gen(function*() {
-    const { name, record } = yield* heldName(visit, visit.query)
+    const { name, record } = yield* changeableName(visit, visit.query)
     const form = yield* editForm(name, bytesOfHex(record.value), visit.query.get("as"))
     return deskAnswer(visit, {
       title: `Change ${titleName(name)}`,
@@ -194,15 +204,6 @@ const registrationCost = ({ calls }: DeskVisit, { made, name }: ValueForm) =>
     }
   )
 
-const renewalCost = ({ calls }: DeskVisit, hex: string) =>
-  Effect.map(
-    unless(calls.call("name_renew", [[hex], { nameEncoding: "hex", dryrun: true }], RenewalPlanAnswer), [
-      "forbidden",
-      -4
-    ]),
-    (plan) => plan?.fee
-  )
-
 const valueRow = (value: string): Html =>
   value === ""
     ? html`<span class="muted">empty</span>`
@@ -230,7 +231,9 @@ const planRegistration = (visit: DeskVisit, form: ValueForm, value: string) =>
           ["In all", about(nmc(LOCKED + fees))],
           [
             "How",
-            html`A commitment now, which hides the name; the name itself after twelve blocks, about two hours later.`
+            html`A commitment now, which hides the name; the name itself after twelve blocks${
+              ifTimed(visit.frame, ", about two hours later")
+            }.`
           ]
         ])
       }${lintView(name, bytes)}`,
@@ -261,7 +264,7 @@ const standOf = ({ call }: Pick<Calls, "call">, hex: string) =>
 const planUpdate = (visit: DeskVisit, form: ValueForm, value: string) =>
   Effect.gen(function*() {
     const { made, name } = form
-    const { hex, record } = yield* heldName(visit, visit.form)
+    const { hex, record } = yield* changeableName(visit, visit.form)
     const now = encodeText(bytesOfHex(record.value), "utf8") ?? ""
     if (now === value) {
       return yield* new NotMeant({
@@ -274,7 +277,7 @@ const planUpdate = (visit: DeskVisit, form: ValueForm, value: string) =>
           "The value of this name was changed after this form was opened. Open it again, so that the other change is not lost."
       })
     }
-    const fee = yield* renewalCost(visit, hex)
+    const fee = yield* feeOfChange(visit, hex)
     const before = yield* standOf(visit.calls, hex)
     const bytes = Buffer.from(value)
     return planned(visit, {
@@ -285,7 +288,7 @@ const planUpdate = (visit: DeskVisit, form: ValueForm, value: string) =>
           ["New value", valueRow(value)],
           ["Before", valueRow(now)],
           ["Size", html`${made.bytes} of 520 bytes`],
-          ["Fee", about(fee === undefined ? undefined : nmc(fee))],
+          ["Fee", about(fee)],
           ["How", html`A transaction now, which also renews the name. The value counts once a block holds it.`]
         ])
       }${lintView(name, bytes)}`,
@@ -306,7 +309,7 @@ const planUpdate = (visit: DeskVisit, form: ValueForm, value: string) =>
           yield* call("name_update", [hex, toHex(bytes), AS_HEX], Anything)
           return {
             title: "The change is sent",
-            text: html`It counts once a block holds it, in about ten minutes. <a href="${
+            text: html`It counts once a block holds it${ifTimed(visit.frame, ", in about ten minutes")}. <a href="${
               ownNameLink("name", name)
             }">The name</a> shows it then.`
           }

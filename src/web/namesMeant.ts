@@ -24,6 +24,12 @@ const asciiLabel = (label: string): string => {
   return host.endsWith(".bit") ? host.slice(0, -".bit".length) : lower
 }
 
+/** The host below a domain that a text means, and the domain; `undefined` for any other text. */
+export const hostBelow = (text: string): { readonly host: string; readonly domain: string } | undefined => {
+  const host = HOST.exec(text.trim())?.[1]
+  return host === undefined || host.split(".").length < 3 ? undefined : { host, domain: `${domainLabel(host)}.bit` }
+}
+
 const guesses = (typed: string): ReadonlyArray<string> => {
   const host = HOST.exec(typed)?.[1]
   if (host !== undefined) return [`d/${asciiLabel(domainLabel(host))}`]

@@ -155,6 +155,15 @@ describe("confirmation", () => {
       assert.lengthOf(desk.called("sendrawtransaction"), 2)
     }))
 
+  it.live("an amount above the balance leads back to the form, with what the wallet can spend", () =>
+    Effect.gen(function*() {
+      const desk = TestDesk.make({ ...PAYS, walletcreatefundedpsbt: () => new Refused(-4, "Insufficient funds") })
+      yield* desk.login
+      const { body, status } = yield* desk.send("send", { address: ADDRESS, amount: "2.5" })
+      assert.strictEqual(status, 400)
+      for (const text of [`value="${ADDRESS}"`, "value=\"2.5\"", "it can spend 1.5 NMC now"]) assert.include(body, text)
+    }))
+
   it.live("both windows at one moment pay once", () =>
     Effect.gen(function*() {
       const desk = TestDesk.make(PAYS)
@@ -255,6 +264,89 @@ describe("names", () => {
       assert.strictEqual(wrong.status, 400)
       assert.include(wrong.body, "Line 2 is not an address")
       assert.notInclude(wrong.body, "<img")
+    }))
+
+  it.live("a name whose change waits for a block has no form for another, and no fee is shown that is none", () =>
+    Effect.gen(function*() {
+      const desk = TestDesk.make({
+        name_list: () => [OWN],
+        name_pending: () => [{ name: NAME, op: "name_update", txid: "cd".repeat(32) }]
+      })
+      yield* desk.login
+      const sent = { hex: NAME, new: "0", kind: "domain", base: OWN.value, address: "192.0.2.7" }
+      for (
+        const answer of [
+          yield* desk.ask({ path: `edit?hex=${NAME}` }),
+          yield* desk.ask({ path: `transfer?hex=${NAME}` }),
+          yield* desk.send("write", sent),
+          yield* desk.send("transfer", { hex: NAME, address: ADDRESS }),
+          yield* desk.send("release", { hex: NAME, empty: "1" })
+        ]
+      ) {
+        assert.deepStrictEqual([answer.status, answer.body.includes("waits for a block")], [400, true])
+      }
+      assert.strictEqual((yield* desk.send("release", { hex: NAME })).status, 303)
+      // What the dry run leaves out costs nothing, which is no fee of a change.
+      desk.answers = {
+        ...desk.answers,
+        name_pending: () => [],
+        name_renew: () => ({ names: [], transactions: 0, fee: 0 })
+      }
+      const page = yield* desk.follow(yield* desk.send("write", sent))
+      assert.include(page.body, "unknown until it is sent")
+    }))
+
+  it.live("a transfer shows its fee, and says if the address is of the wallet itself", () =>
+    Effect.gen(function*() {
+      const desk = TestDesk.make({
+        name_list: () => [OWN],
+        name_renew: () => ({ names: [], transactions: 1, fee: 0.0004 }),
+        validateaddress: ([address]) =>
+          address === ADDRESS ? { isvalid: true } : { isvalid: false, error: "Invalid checksum." }
+      })
+      yield* desk.login
+      const transfer = (address: string) => desk.send("transfer", { hex: NAME, address })
+      const own = yield* desk.follow(yield* transfer(ADDRESS))
+      assert.include(own.body, "about 0.0004 NMC")
+      assert.include(own.body, "the name stays yours")
+      desk.answers = { ...desk.answers, getaddressinfo: () => ({ ismine: false }) }
+      const foreign = yield* desk.follow(yield* transfer(ADDRESS))
+      assert.include(foreign.body, "A wrong address cannot be corrected")
+      assert.notInclude(foreign.body, "stays yours")
+      assert.include((yield* transfer(" ")).body, "Write the address that the new owner gave you.")
+      assert.include((yield* transfer("bad")).body, "network: Invalid checksum.<")
+    }))
+
+  it.live("a name to register: none, an own one, and one above the host that was written", () =>
+    Effect.gen(function*() {
+      const desk = TestDesk.make()
+      yield* desk.login
+      const asked = (name: string, as = "domain") =>
+        desk.ask({ path: `register?name=${encodeURIComponent(name)}&as=${as}` })
+      for (const as of ["domain", "identity", "other"]) {
+        const { body, status } = yield* asked(" ", as)
+        assert.deepStrictEqual([status, body.includes("Write a name.")], [400, true], as)
+      }
+      const below = yield* asked("sub.shop.bit")
+      assert.include(below.body, "sub.shop.bit is below shop.bit: that is the name to register")
+      assert.notInclude((yield* asked("Shop.bit")).body, "is below")
+      desk.answers = { ...desk.answers, name_show: () => ({ name: NAME, ismine: true }) }
+      const own = yield* asked("example")
+      assert.strictEqual(own.status, 400)
+      assert.match(own.body, new RegExp(`This name is yours: <a href="[^"]*edit\\?hex=${NAME}">change it</a>`))
+      desk.answers = { ...desk.answers, name_show: () => ({ name: NAME, ismine: false }) }
+      assert.include((yield* asked("example")).body, "belongs to an owner already")
+    }))
+
+  it.live("no page tells times on regtest, where blocks have none", () =>
+    Effect.gen(function*() {
+      const desk = TestDesk.make({ name_list: () => [OWN] })
+      yield* desk.login
+      const { body } = yield* desk.ask({ path: "names" })
+      assert.include(body, "30,000 blocks")
+      assert.notInclude(body, "months")
+      const page = yield* desk.follow((yield* toConfirm(desk)).answer)
+      assert.include(page.body, "after twelve blocks.")
     }))
 
   it.live("markup, hidden and turning characters are spelled out", () =>

@@ -138,5 +138,13 @@ export const writeMail = (line: string): LineWritten => {
     return wrong("has to be a priority and the name of a host, as 10 mail.example.org")
   }
   const written = writeHost(host)
+  // A label alone would lead below `_tcp`: "mail" to mail._tcp.NAME.bit.
+  if (!("wrong" in written) && !/[.@]/.test(host)) {
+    return wrong(
+      `${
+        quoted(host)
+      } is no whole host name: write ${order} mail.example.org, or ${order} ${host}.@ for a host below this domain`
+    )
+  }
   return "wrong" in written ? written : { json: `[${order},0,${SMTP_PORT},${written.json}]` }
 }

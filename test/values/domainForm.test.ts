@@ -111,6 +111,10 @@ describe("writeDomainForm", () => {
       { mail: ["mail.example.org"] },
       "{\"map\":{\"_tcp\":{\"map\":{\"_smtp\":{\"srv\":[[10,0,25,\"mail.example.org.\"]]}}}}}"
     ],
+    [
+      { mail: ["5 mail.@", "@"] },
+      "{\"map\":{\"_tcp\":{\"map\":{\"_smtp\":{\"srv\":[[5,0,25,\"mail.@\"],[10,0,25,\"@\"]]}}}}}"
+    ],
     [{ tor: [ONION] }, `{"map":{"_tor":{"txt":"${ONION}"}}}`],
     [{ text: ["say \"no\"", "ä"] }, "{\"txt\":[\"say \\\"no\\\"\",\"ä\"]}"],
     [
@@ -135,6 +139,8 @@ describe("writeDomainForm", () => {
     [{ tls: ["0 3 1 1 ab"] }, "tls 1: has to be a port"],
     [{ tls: ["443 9 1 1 ab"] }, "tls 1: has to be a port"],
     [{ mail: ["10 20 mail"] }, "mail 1: has to be a priority"],
+    [{ mail: ["mail"] }, "mail 1: \"mail\" is no whole host name: write 10 mail.example.org, or 10 mail.@ for"],
+    [{ mail: ["5 x"] }, "mail 1: \"x\" is no whole host name: write 5 "],
     [{ tor: ["example.onion"] }, "tor 1: \"example.onion\" is not the address of an onion service"],
     [{ text: ["a\u202eb"] }, "text 1: has a character that cannot be seen"],
     [{ subdomain: ["www"] }, "subdomain 1: has to be a label"],
@@ -262,7 +268,7 @@ describe("any value", () => {
       ns: FastCheck.constantFrom("ns1.example.org.", "ns2"),
       ds: FastCheck.constantFrom(`1 2 3 ${DIGEST}`, "7 8 1 abcd"),
       tls: FastCheck.constantFrom(`443 3 1 1 ${DIGEST}`, "25/udp 0 0 0 ab"),
-      mail: FastCheck.constantFrom("10 mail", "0 mail.example.org."),
+      mail: FastCheck.constantFrom("10 mail.@", "0 mail.example.org."),
       tor: FastCheck.constant(ONION),
       text: FastCheck.constantFrom("a text", "<b>"),
       subdomain: FastCheck.constantFrom("www 192.0.2.1", "www ns ns1", "* ::1", "www txt ip 192.0.2.1")

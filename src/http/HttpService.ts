@@ -34,7 +34,8 @@ import {
   STOPPING,
   TOO_LARGE,
   tooMany,
-  UNAUTHORIZED
+  UNAUTHORIZED,
+  UNAUTHORIZED_PAGE
 } from "./refusals.ts"
 import { BodyReader } from "./requestBody.ts"
 import { Session } from "./Session.ts"
@@ -180,7 +181,8 @@ export class HttpService {
     const { session } = exchange
     const takeBack = this.#penalties.await(session.key, () => {
       if (this.#isAdmitted(session, authorization)) return this.#serve(exchange, head)
-      this.#penalties.serve(session, () => this.#refuse(exchange, UNAUTHORIZED))
+      const refusal = head.verb === "GET" ? UNAUTHORIZED_PAGE : UNAUTHORIZED
+      this.#penalties.serve(session, () => this.#refuse(exchange, refusal))
     })
     if (takeBack !== undefined) session.whenGone(takeBack)
   }

@@ -16,7 +16,8 @@ import {
   STOPPING,
   TOO_LARGE,
   tooMany,
-  UNAUTHORIZED
+  UNAUTHORIZED,
+  UNAUTHORIZED_PAGE
 } from "./refusals.ts"
 
 /** The verbs that upstream knows; it answers others with 405 before it checks the path. */
@@ -150,7 +151,9 @@ const privatePage = (
 ): Barrier | undefined => {
   if (listener.busy) return refuse(BUSY)
   if (isForeignHost(head.headers.host, listener)) return refuse(FOREIGN_HOST)
-  return unknownCaller(head, session, listener) ?? notPermitted(session, listener.needed) ?? tooEarly(session)
+  const unknown = unknownCaller(head, session, listener)
+  if (unknown?._tag === "Refuse") return refuse(UNAUTHORIZED_PAGE)
+  return unknown ?? notPermitted(session, listener.needed) ?? tooEarly(session)
 }
 
 /** A document shows what some methods answer. */

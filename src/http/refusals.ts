@@ -57,6 +57,14 @@ export const UNAUTHORIZED: HttpRefusal = {
   text: "",
   headers: ["WWW-Authenticate", "Basic realm=\"jsonrpc\""]
 }
+/** The same for documents: a browser shows the text once its user leaves the question for the password. */
+export const UNAUTHORIZED_PAGE: HttpRefusal = {
+  ...UNAUTHORIZED,
+  text:
+    "This page needs the user and the password of JSON-RPC: load it again, and type those of rpcauth, or rpcuser and " +
+    "rpcpassword.\nWithout a user of your own: the user is __cookie__, and the password is what follows \"__cookie__:\" in the " +
+    "file .cookie of the data directory.\nThe desk has a log-in of its own, which does not count here."
+}
 export const FAILED: HttpRefusal = { status: 500, text: "Internal error" }
 export const tooMany = (seconds: number): HttpRefusal => ({
   status: 429,

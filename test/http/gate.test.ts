@@ -3,6 +3,7 @@ import { Effect, Redacted } from "effect"
 import { connect } from "node:net"
 import { gate, type GateListener, type GateSession, type RequestHead } from "../../src/http/gate.ts"
 import type { PageHandler, VisitHandler } from "../../src/http/Pages.ts"
+import { UNAUTHORIZED_PAGE } from "../../src/http/refusals.ts"
 import { testServer, type TestServerOptions } from "../support/rpcServer.ts"
 
 const page = (path: string, authenticated: boolean): PageHandler => ({
@@ -172,7 +173,13 @@ const CHECKS: ReadonlyArray<Row> = [
     verdict: FOREIGN_HOST
   },
   { why: "a private document is shown to the admitted", verb: "GET", target: "/private", verdict: "Page /private" },
-  { why: "a private document needs credentials", verb: "GET", target: "/private", headers: {}, verdict: "401" },
+  {
+    why: "a private document needs credentials",
+    verb: "GET",
+    target: "/private",
+    headers: {},
+    verdict: `401 ${UNAUTHORIZED_PAGE.text}`
+  },
   {
     why: "a private document waits for them",
     verb: "HEAD",

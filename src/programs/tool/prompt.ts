@@ -4,6 +4,8 @@ import * as Effect from "effect/Effect"
 export interface Prompt {
   readonly secret: (question: string) => Effect.Effect<string | undefined>
   readonly line: (question: string) => Effect.Effect<string | undefined>
+  /** The terminal, if there is one; and whether results appear there too, and not in a file. */
+  readonly terminal?: { readonly hasResults: boolean }
 }
 
 /** Longest accepted answer. */
@@ -26,6 +28,7 @@ export interface PromptTerminal {
     resume(): unknown
   }
   readonly stderr: { readonly isTTY: boolean; write(text: string): unknown }
+  readonly stdout?: { readonly isTTY?: boolean }
 }
 
 /** Reads keys until enter. A keyboard interrupt ends the question without an answer. */
@@ -65,9 +68,10 @@ const ask = ({ stderr, stdin }: PromptTerminal, question: string, echo: boolean)
   })
 
 /** The prompt of a terminal; without one it asks nothing. */
-export const makePrompt = (terminal: PromptTerminal): Prompt => {
-  const there = terminal.stdin.isTTY === true && terminal.stderr.isTTY === true
+export const makePrompt = (terminalOf: PromptTerminal): Prompt => {
+  const there = terminalOf.stdin.isTTY === true && terminalOf.stderr.isTTY === true
   const asking = (echo: boolean) => (question: string): Effect.Effect<string | undefined> =>
-    there ? ask(terminal, question, echo) : Effect.succeed(undefined)
-  return { secret: asking(false), line: asking(true) }
+    there ? ask(terminalOf, question, echo) : Effect.succeed(undefined)
+  const terminal = there ? { terminal: { hasResults: terminalOf.stdout?.isTTY === true } } : {}
+  return { secret: asking(false), line: asking(true), ...terminal }
 }

@@ -34,17 +34,19 @@ const askedFor = (
     return false
   })
 
-/** Returns whether all answers were right. Without a terminal nothing is asked. */
-export const checkedWords = (prompt: Prompt, words: ReadonlyArray<string>): Effect.Effect<boolean> =>
+/** What came of the check: `unasked` without a terminal, `open` if the user left it or gave another word. */
+export type WordsChecked = "right" | "open" | "unasked"
+
+export const checkedWords = (prompt: Prompt, words: ReadonlyArray<string>): Effect.Effect<WordsChecked> =>
   Effect.gen(function*() {
     let before = `${numberedWords(words)}\n\nWrite these words down, in this order. To see that you have them:\n`
-    let right = true
+    let outcome: WordsChecked = "right"
     for (const place of drawnPlaces(words.length)) {
       const question = `${before}Type word ${place}: `
       const answered = yield* askedFor(prompt, { question, word: words[place - 1] ?? "" })
-      if (answered === undefined) return false
-      right &&= answered
+      if (answered === undefined) return prompt.terminal === undefined ? "unasked" : "open"
+      if (!answered) outcome = "open"
       before = ""
     }
-    return right
+    return outcome
   })

@@ -49,6 +49,9 @@ export interface Said {
 const WRITE_DOWN =
   "Write these words down and keep them safe: they are the wallet, and any reader of them has its coins."
 
+const NOT_CHECKED = "The words were not checked: compare what you wrote down with the words above. " +
+  "A mistake on paper shows only when the wallet has to be restored, and then its coins and names are lost."
+
 interface Password {
   readonly password: GivenSecret
 }
@@ -65,10 +68,16 @@ export const createCommand = (
     const { network } = context.connection
     const document = yield* seededDocument({ network, mnemonic, createdAt, birthday: createdAt })
     const file = yield* written(context, { path, document: withPhraseKept(document), password })
-    if (!yes && (yield* checkedWords(context.prompt, Redacted.value(mnemonic).split(" ")))) {
-      yield* file.update((now) => withPhraseChecked(now, createdAt))
+    const checked = yes ? "unasked" : yield* checkedWords(context.prompt, Redacted.value(mnemonic).split(" "))
+    if (checked === "right") yield* file.update((now) => withPhraseChecked(now, createdAt))
+    return {
+      // The check has shown them already, with their numbers.
+      result: !yes && context.prompt.terminal?.hasResults === true ? [] : [Redacted.value(mnemonic)],
+      remarks: [
+        `The wallet is ${shownPath(path)}.`,
+        ...checked === "unasked" ? [WRITE_DOWN] : checked === "right" ? [] : [NOT_CHECKED]
+      ]
     }
-    return { result: [Redacted.value(mnemonic)], remarks: [`The wallet is ${shownPath(path)}.`, WRITE_DOWN] }
   })
 
 interface Recovered extends Password {

@@ -15,7 +15,7 @@ describe("numberedWords", () => {
 
 describe("checkedWords", () => {
   /** A terminal at which each answer is given by `answer`. */
-  const asked = (answer: (place: number, count: number) => string | undefined) =>
+  const asked = (answer: (place: number, count: number) => string | undefined, atTerminal = true) =>
     Effect.gen(function*() {
       const questions: Array<string> = []
       const line = (question: string) =>
@@ -23,14 +23,15 @@ describe("checkedWords", () => {
           questions.push(question)
           return answer(Number(/Type word (\d+): $/.exec(question)?.[1]), questions.length)
         })
-      const right = yield* checkedWords({ line, secret: line }, WORDS)
-      return { questions, right }
+      const terminal = atTerminal ? { terminal: { hasResults: true } } : {}
+      const outcome = yield* checkedWords({ line, secret: line, ...terminal }, WORDS)
+      return { questions, outcome }
     })
 
   it.effect("shows the words once, and asks for three different ones", () =>
     Effect.gen(function*() {
-      const { questions, right } = yield* asked((place) => ` ${WORDS[place - 1]?.toUpperCase()} `)
-      assert.isTrue(right)
+      const { outcome, questions } = yield* asked((place) => ` ${WORDS[place - 1]?.toUpperCase()} `)
+      assert.strictEqual(outcome, "right")
       assert.lengthOf(questions, 3)
       assert.lengthOf(new Set(questions), 3)
       assert.include(questions[0], "12 twelve")
@@ -42,15 +43,17 @@ describe("checkedWords", () => {
       const once = yield* asked((place, count) => count === 1 ? "wrong" : WORDS[place - 1])
       assert.lengthOf(once.questions, 4)
       assert.match(once.questions[1] ?? "", /^That is another word\. Type word \d+: $/)
-      assert.isTrue(once.right)
+      assert.strictEqual(once.outcome, "right")
       const never = yield* asked(() => "wrong")
       assert.lengthOf(never.questions, 15)
-      assert.isFalse(never.right)
+      assert.strictEqual(never.outcome, "open")
     }))
 
   it.effect("asks nothing more without an answer", () =>
-    Effect.map(
-      asked(() => undefined),
-      ({ questions, right }) => assert.deepStrictEqual([questions.length, right], [1, false])
-    ))
+    Effect.gen(function*() {
+      for (const [atTerminal, outcome] of [[true, "open"], [false, "unasked"]] as const) {
+        const left = yield* asked(() => undefined, atTerminal)
+        assert.deepStrictEqual([left.questions.length, left.outcome], [1, outcome])
+      }
+    }))
 })

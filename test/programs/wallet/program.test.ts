@@ -201,6 +201,13 @@ describe("svcd-wallet", () => {
         const { stderr, stdout } = done(yield* call("create", "--words", "12"))
         assert.strictEqual(stdout.trim().split(" ").length, 12)
         assert.match(stderr, /Write these words down/)
+        // At a terminal the question has them. Here the user leaves it.
+        for (const hasResults of [true, false]) {
+          const terminal = { ...NO_TERMINAL, terminal: { hasResults } }
+          const left = done(yield* at(terminal, "create", "-wallet", `left-${hasResults}`))
+          assert.match(left.stderr, /The words were not checked/)
+          assert.strictEqual(left.stdout === "", hasResults)
+        }
         refused(yield* call("export", "--phrase"), 2, /--yes/)
         refused(yield* at(typing("no"), "export", "--phrase"), 2, /--yes/)
         assert.strictEqual(done(yield* at(typing("yes"), "export", "--phrase")).stdout, stdout)

@@ -88,21 +88,37 @@ export const goOnLine = ({ given, words }: WatchOptions["line"], cursor: string)
   return shownText([NAME, "watch", ...words, ...flags, "-from", cursor].map(shellWord).join(" "))
 }
 
+const NEW_ADDRESS = "(new address) "
+
+/**
+ * The word for an event. A wallet takes a fresh address for its own updates: so an operation with a new address is one of the value,
+ * as in `svcd-cli name` and on the pages, and beside it stands that the address is new.
+ */
+const wordFor = ({ before, record, type }: FeedLine["event"]): readonly [word: string, note: string] => {
+  if (type !== "transferred") return [typeof type === "string" ? shownText(type) : "", ""]
+  const isSame = before !== null && memberOf(record, "value") === memberOf(before, "value")
+  return [isSame ? "renewed" : "updated", NEW_ADDRESS]
+}
+
 /** What stands in the column of the height for an operation that is in no block. */
 const IN_MEMPOOL = "mempool"
 
 /** The lines for an event: one, or one for each name of an undone block. */
 export const changeLines = ({ event }: Pick<FeedLine, "event">, screen: Screen): ReadonlyArray<string> => {
   const { blocks, height, names, operation, reason, type } = event
+  const [kind, address] = wordFor(event)
   const line = (name: unknown, record: unknown): string => {
     const value = record === null ? "(not registered)" : shown(memberOf(record, "value"))
     const place = typeof height === "number" ? String(height) : IN_MEMPOOL
-    const kind = typeof type === "string" ? shownText(type) : ""
     const said = [place, kind.padEnd(11), shownText(shown(name))].join("  ")
     const left = typeof blocks === "number" ? `(${blocks} blocks left) ` : ""
-    const will = typeof operation === "string" ? `(${shownText(operation)}) ` : ""
+    const will = typeof operation !== "string"
+      ? ""
+      : operation === "transferred"
+      ? NEW_ADDRESS
+      : `(${shownText(operation)}) `
     const why = typeof reason === "string" ? `(${shownText(reason)}) ` : ""
-    const text = `${said}  ${left}${why || will}${shownText(value)}`.trimEnd()
+    const text = `${said}  ${left}${address}${why || will}${shownText(value)}`.trimEnd()
     return `${painted(screen.columns === undefined ? text : cutTo(text, screen.columns), COLOURS[kind], screen)}\n`
   }
   if (type === "position" || type === "pending_reset") return []

@@ -144,6 +144,16 @@ describe("svcd-cli watch", () => {
     assert.strictEqual(wild, `7  updated      d/\\u001b[2J  ${"x".repeat(10)}…\n`)
     const [expiring] = lines({ type: "expiring", height: 7, blocks: 144, name: hex("d/a"), record: { value: "" } })
     assert.include(expiring, "(144 blocks left)")
+    // The owner may be the same: a wallet takes a fresh address for its own update.
+    const moved = { type: "transferred", height: 7, name: hex("d/a"), record: { value: hex("2") } }
+    for (const [value, word] of [["1", "updated"], ["2", "renewed"]] as const) {
+      assert.deepStrictEqual(lines({ ...moved, before: { value: hex(value) } }), [
+        `7  ${word}      d/a  (new address) 2\n`
+      ])
+    }
+    assert.deepStrictEqual(lines({ type: "pending", operation: "transferred", name: hex("d/a"), value: hex("1") }), [
+      "mempool  pending      d/a  (new address…\n"
+    ])
     const waiting = { operation: "renewed", name: hex("d/a"), value: hex("1") }
     assert.deepStrictEqual(lines({ ...waiting, type: "pending" }), ["mempool  pending      d/a  (renewed) 1\n"])
     assert.deepStrictEqual(lines({ ...waiting, type: "pending_dropped", reason: "replaced" }), [

@@ -266,9 +266,9 @@ const check = (servers: ReadonlyArray<(each: Talk, quiet: number) => Promise<unk
     FastCheck.assert(
       FastCheck.asyncProperty(talk, async (each) => {
         const both = (quiet: number) => Promise.all(servers.map((answer) => answer(each, quiet)))
-        const soon = await both(QUIET)
-        // On a busy machine one of the two may answer later than that.
-        const [lane, node] = isDeepStrictEqual(soon[0], soon[1]) ? soon : await both(LONG_QUIET)
+        let [lane, node] = await both(QUIET)
+        // On a busy machine one of the two may answer later than that, and then into the log of the second try.
+        for (let more = 2; more > 0 && !isDeepStrictEqual(lane, node); more--) [lane, node] = await both(LONG_QUIET)
         assert.deepStrictEqual(lane, node, JSON.stringify({ lane, node }, undefined, 1))
       }),
       { numRuns: RUNS, interruptAfterTimeLimit: 30_000 }

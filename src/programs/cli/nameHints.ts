@@ -1,4 +1,7 @@
+import * as Effect from "effect/Effect"
 import { domainToASCII } from "node:url"
+import { bitDomainOf } from "../../protocol/nameText.ts"
+import { CommandFailed, NAME } from "./outcome.ts"
 
 /** What an owner probably meant by a name that no daemon can know so. */
 
@@ -23,6 +26,32 @@ const meant = (text: string): string | undefined => {
 
 /** The name that a word of a command means: a name, or a domain in any script. */
 export const nameMeant = (text: string): string => meant(text) ?? text
+
+/** The name of a command's first word. Fails for an empty one: a script with an empty variable must not pay for the name "". */
+export const namedBy = (word: string | undefined): Effect.Effect<string, CommandFailed> => {
+  const name = nameMeant(word ?? "")
+  return name === ""
+    ? new CommandFailed({ message: "the name is empty; write a name, as d/example" })
+    : Effect.succeed(name)
+}
+
+/** The same for a name to register: spaces alone, and a namespace alone as `d/`, are refused too. */
+export const newNameBy = (word: string | undefined): Effect.Effect<string, CommandFailed> =>
+  Effect.flatMap(namedBy(word), (name) =>
+    /^(?:[a-z]+\/)?\s*$/.test(name)
+      ? new CommandFailed({ message: `${JSON.stringify(name)} is no whole name; write one, as d/example` })
+      : Effect.succeed(name))
+
+/**
+ * What to do about a name that is free. A name outside every namespace resolves to nothing: most likely the user means a
+ * domain, and registering it would cost coins for nothing.
+ */
+export const freeHint = (name: string): string => {
+  if (name.includes("/")) return `"${NAME} register ${name}" registers it`
+  const label = `d/${name.split(".").at(-2) ?? name}`.toLowerCase()
+  const known = bitDomainOf(new TextEncoder().encode(label)) === undefined ? "" : `: "${NAME} name ${label}" shows one`
+  return `a domain begins with d/${known}`
+}
 
 /** Returns lines to print below the error of a call with this name. */
 export const nameHints = (text: string | undefined): ReadonlyArray<string> => {

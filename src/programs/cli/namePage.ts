@@ -7,9 +7,9 @@ import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { ask, BLOCK_SECONDS } from "./ask.ts"
 import type { OwnContext } from "./commandContext.ts"
 import { at, indented, numberAt, objectOf, objectsOf, textAt, textsOf } from "./jsonText.ts"
-import { nameMeant } from "./nameHints.ts"
+import { freeHint, namedBy } from "./nameHints.ts"
 import { type NameState, nameState, ONE_NAME, shownHex } from "./nameRecord.ts"
-import { type CliInput, type CliOutcome, NAME, type Screen } from "./outcome.ts"
+import { type CliInput, type CliOutcome, type CommandFailed, NAME, type Screen } from "./outcome.ts"
 import { type OwnNameEntry, ownNamesOf, renewalOf, RENEWALS_IN_HEX, type Shown, shownBytes } from "./ownNames.ts"
 import { dayText, grouped, quantityOf } from "./quantities.ts"
 import { RENEW_SOON } from "./status.ts"
@@ -169,8 +169,7 @@ const freeText = (page: NamePage, screen: Screen): string => {
     return [headText(page), "", ...labelled(registrationRow(page), screen), ""].join("\n")
   }
   const shown = shownText(name)
-  const other = name.includes("/") ? "" : ` A domain begins with d/: "${NAME} name d/${shown}".`
-  return `${shown} is not registered. "${NAME} register ${shown}" registers it.${other}\n`
+  return `${shown} is not registered; ${shownText(freeHint(name))}.\n`
 }
 
 const pageText = (page: NamePage, last: number, screen: Screen): string => {
@@ -235,8 +234,8 @@ const pageJson = (page: NamePage, last: number): Json => {
 export const nameCommand = (
   { daemon, input, line }: Pick<OwnContext, "daemon" | "line"> & { readonly input: Pick<CliInput, "screen"> },
   last: number
-): Effect.Effect<CliOutcome, RpcClientError> =>
-  Effect.map(gather({ daemon }, nameMeant(line.words[0] ?? "")), (page) => ({
+): Effect.Effect<CliOutcome, RpcClientError | CommandFailed> =>
+  Effect.map(Effect.flatMap(namedBy(line.words[0]), (name) => gather({ daemon }, name)), (page) => ({
     code: page.state !== undefined && page.state.expiresIn > 0 ? 0 : 1,
     stdout: line.wants("json") ? `${indented(pageJson(page, last))}\n` : pageText(page, last, input.screen),
     stderr: ""

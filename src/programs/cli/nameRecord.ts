@@ -7,6 +7,7 @@ import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { ask } from "./ask.ts"
 import type { Daemon } from "./daemon.ts"
 import { at, numberAt, textAt } from "./jsonText.ts"
+import { freeHint } from "./nameHints.ts"
 import { CommandFailed, NAME } from "./outcome.ts"
 import type { Shown } from "./ownNames.ts"
 
@@ -51,7 +52,7 @@ export const nameState = (daemon: Daemon, name: string): Effect.Effect<NameState
 const ownName = (daemon: Daemon, name: string): Effect.Effect<NameState, RpcClientError | CommandFailed> =>
   Effect.flatMap(nameState(daemon, name), (state) => {
     if (state === undefined) {
-      return new CommandFailed({ message: `${name} is not registered; "${NAME} register ${name}" registers it` })
+      return new CommandFailed({ message: `${name} is not registered; ${freeHint(name)}` })
     }
     if (state.expiresIn <= 0) {
       return new CommandFailed({

@@ -10,7 +10,7 @@ import { agreed, spend, wholeOn, withKeys } from "./confirm.ts"
 import { aboutNmc, affordable, balanceOf, costsOf, LOCKED_IN_NAME } from "./costs.ts"
 import { type Daemon, isAway } from "./daemon.ts"
 import { at, indented, numberAt, objectOf, objectsOf, textAt } from "./jsonText.ts"
-import { nameMeant } from "./nameHints.ts"
+import { newNameBy } from "./nameHints.ts"
 import { nameState, ONE_NAME } from "./nameRecord.ts"
 import { type CliOutcome, CommandFailed, NAME, success } from "./outcome.ts"
 import { labelled } from "./table.ts"
@@ -109,7 +109,7 @@ export const registerCommand = (
   Effect.gen(function*() {
     const { prompt } = input
     const screen = wholeOn(input.screen)
-    const name = nameMeant(line.words[0] ?? "")
+    const name = yield* newNameBy(line.words[0])
     const json = line.wants("json")
     yield* free(daemon, name)
     const value = (yield* requestedValue({ name, before: "", line, input })) ?? ""

@@ -5,7 +5,7 @@ import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import type { OwnContext } from "./commandContext.ts"
 import { agreed, spend, withKeys } from "./confirm.ts"
 import { at, indented, numberAt, objectOf, spelledAt, textAt } from "./jsonText.ts"
-import { nameMeant } from "./nameHints.ts"
+import { namedBy } from "./nameHints.ts"
 import { type CliOutcome, CommandFailed, NAME, type Screen, success } from "./outcome.ts"
 import { type OwnNameEntry, ownNamesOf, shownBytes } from "./ownNames.ts"
 import { grouped, quantityOf } from "./quantities.ts"
@@ -34,7 +34,10 @@ const wanted = ({ line }: Pick<OwnContext, "line">): Effect.Effect<JsonValue, Co
   }
   if (line.wants("all")) return Effect.succeed("all")
   if (within === undefined) {
-    return Effect.succeed(line.words.map((word) => Buffer.from(nameMeant(word), "utf8").toString("hex")))
+    return Effect.forEach(
+      line.words,
+      (word) => Effect.map(namedBy(word), (name) => Buffer.from(name, "utf8").toString("hex"))
+    )
   }
   const blocks = blocksWithin(within)
   return blocks === undefined

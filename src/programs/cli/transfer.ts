@@ -4,7 +4,7 @@ import type { OwnContext } from "./commandContext.ts"
 import { agreed, spend, wholeOn, withKeys } from "./confirm.ts"
 import { aboutNmc, affordable, balanceOf, costsOf } from "./costs.ts"
 import { at, indented, objectOf } from "./jsonText.ts"
-import { nameMeant } from "./nameHints.ts"
+import { namedBy } from "./nameHints.ts"
 import { ONE_NAME, stillHas, updatableName } from "./nameRecord.ts"
 import { type CliOutcome, CommandFailed, success } from "./outcome.ts"
 import { labelled } from "./table.ts"
@@ -21,8 +21,8 @@ export const transferCommand = (
   Effect.gen(function*() {
     const { prompt } = input
     const screen = wholeOn(input.screen)
-    const [word = "", address = ""] = line.words
-    const name = nameMeant(word)
+    const [word, address = ""] = line.words
+    const name = yield* namedBy(word)
     const { value } = yield* updatableName(daemon, name)
     const checked = yield* daemon.call("validateaddress", [address])
     if (at(checked, "isvalid") !== true) {

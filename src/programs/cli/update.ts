@@ -5,7 +5,7 @@ import type { OwnContext } from "./commandContext.ts"
 import { agreed, spend, wholeOn, withKeys } from "./confirm.ts"
 import { aboutNmc, affordable, balanceOf, costsOf } from "./costs.ts"
 import { indented, objectOf } from "./jsonText.ts"
-import { nameMeant } from "./nameHints.ts"
+import { namedBy } from "./nameHints.ts"
 import { ONE_NAME, stillHas, updatableName } from "./nameRecord.ts"
 import { type CliOutcome, CommandFailed, NAME, success } from "./outcome.ts"
 import { labelled } from "./table.ts"
@@ -28,7 +28,7 @@ export const updateCommand = (
   Effect.gen(function*() {
     const { prompt } = input
     const screen = wholeOn(input.screen)
-    const name = nameMeant(line.words[0] ?? "")
+    const name = yield* namedBy(line.words[0])
     const { value: shown } = yield* updatableName(daemon, name)
     const { hex, text: before } = shown
     const value = yield* requestedValue({ name, before, line, input })

@@ -39,6 +39,38 @@ const OWNED = {
   validateaddress: { isvalid: true }
 }
 
+describe("the name of a command", () => {
+  it.effect.each([
+    ["register", ""],
+    ["register", " "],
+    ["register", "d/"],
+    ["register", "''"],
+    ["update", ""],
+    ["transfer", ""],
+    ["renew", ""],
+    ["name", ""]
+  ])("svcd-cli %s refuses the name %j and asks no daemon", ([command = "", name = ""]) =>
+    Effect.gen(function*() {
+      const { daemon, run } = runWith({ ...OWNED, name_show: unknownName })
+      const more = command === "transfer" ? [OWNER] : command === "update" ? ["{}"] : []
+      const yes = command === "name" ? [] : ["-yes"]
+      const { code, stderr, stdout } = yield* run(command, name, ...more, ...yes)
+      assert.deepStrictEqual([code, stdout], [1, ""])
+      assert.match(stderr, /^error: .*as d\/example\n$/)
+      assert.lengthOf(daemon.calls, 0)
+    }))
+
+  it.effect("a free name outside every namespace leads to its domain, not to its registration", () =>
+    Effect.gen(function*() {
+      const { run } = runWith(FREE)
+      assert.notInclude((yield* run("update", "example.com", "{}")).stderr, "register ")
+      assert.strictEqual(
+        (yield* run("name", "example.com")).stdout,
+        "example.com is not registered; a domain begins with d/: \"svcd-cli name d/example\" shows one.\n"
+      )
+    }))
+})
+
 describe("svcd-cli register", () => {
   it.effect("shows value and cost, asks, and begins", () =>
     Effect.gen(function*() {

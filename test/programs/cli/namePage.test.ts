@@ -85,7 +85,7 @@ History, the last 2 of 3
       const { code, stdout } = yield* free.run("name", "d/free")
       assert.deepStrictEqual(
         [code, stdout],
-        [1, "d/free is not registered. \"svcd-cli register d/free\" registers it.\n"]
+        [1, "d/free is not registered; \"svcd-cli register d/free\" registers it.\n"]
       )
       const json = JSON.parse((yield* free.run("name", "d/free", "-json")).stdout)
       assert.deepInclude(json, { name: "d/free", state: "free", domain: "free.bit", pending: [], registration: null })

@@ -1,7 +1,7 @@
 import * as Either from "effect/Either"
 import { readFileSync, statSync } from "node:fs"
 import { parse, TomlDate, TomlError } from "smol-toml"
-import { codeOf } from "../base/errorCode.ts"
+import { codeOf, reasonOf } from "../base/errorCode.ts"
 import { quoted, shownPath } from "../base/safeText.ts"
 import { keyHint } from "./coreFlags.ts"
 import { type Option } from "./optionRow.ts"
@@ -175,6 +175,6 @@ export const readConfigFile = (file: string): Either.Either<string | undefined, 
     const code = codeOf(error)
     if (code === "ENOENT" || code === "ENOTDIR") return Either.right(undefined)
     if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") return Either.left("is not UTF-8")
-    return Either.left(`cannot be read (${code})`)
+    return Either.left(`cannot be read: ${reasonOf(code)}`)
   }
 }

@@ -148,7 +148,7 @@ describe("readConfigFile", () => {
     mkdirSync(join(directory, "folder", "svcd.conf"), { recursive: true })
     assert.deepStrictEqual(
       readConfigFile(join(directory, "folder", "svcd.conf")),
-      Either.left("cannot be read (EISDIR)")
+      Either.left("cannot be read: it is a directory")
     )
   })
 })

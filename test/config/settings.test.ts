@@ -482,9 +482,16 @@ describe("decodeSettings", () => {
     ])
   })
 
-  it("names a file that cannot be read", () => {
-    const outcome = decodeSettings({ ...inputOf([]), readFile: () => Either.left("cannot be read (EACCES)") })
-    assert.deepStrictEqual(Either.isLeft(outcome) && outcome.left.problems, [`${DEFAULT_FILE} cannot be read (EACCES)`])
+  it("names a file that cannot be read, and the remedy for a directory of another user", () => {
+    const problemOf = (why: string) => {
+      const outcome = decodeSettings({ ...inputOf([]), readFile: () => Either.left(why) })
+      return Either.isLeft(outcome) ? outcome.left.problems : []
+    }
+    assert.deepStrictEqual(problemOf("is not UTF-8"), [`${DEFAULT_FILE} is not UTF-8`])
+    assert.deepStrictEqual(problemOf("cannot be read: permission denied"), [
+      `${DEFAULT_FILE} cannot be read: permission denied; run it as the user of the node (sudo -u USER …), ` +
+      "or name another directory with -datadir"
+    ])
   })
 
   it("says where a value is, unless it is a flag that the message names", () => {

@@ -105,7 +105,7 @@ const connected = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutc
       Object.hasOwn(CONNECTION_OPTIONS, name) ? texts.map((text) => `-${name}=${text}`) : []
     )
     const argv = read.password === undefined ? shared : [...shared, `-rpcpassword=${read.password}`]
-    const decoded = decodeConnection({ ...input, argv })
+    const decoded = connectionOf({ ...input, argv }, line)
     if (Either.isLeft(decoded)) return usageOutcome(decoded.left.problems)
 
     const problems = [...contradictions(line), ...wordProblems(line)]
@@ -135,6 +135,14 @@ const connected = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutc
     Effect.catchAll((reason) => Effect.succeed(failure(1, `error: ${reason}`))),
     Effect.scoped
   )
+
+/** Where the daemon is. The doctor goes on without a file that has mistakes or belongs to another user: it reports it. */
+const connectionOf = (input: CliInput, { command }: CliCommandLine) => {
+  const decoded = decodeConnection(input)
+  return Either.isLeft(decoded) && command === "doctor"
+    ? decodeConnection({ ...input, readFile: () => Either.right(undefined) })
+    : decoded
+}
 
 const contradictions = ({ command, given, words }: CliCommandLine): ReadonlyArray<string> => [
   ...(command === "expiring" && given.has("all") && given.has("owner")

@@ -2,10 +2,10 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { accessSync, constants, readdirSync, statfsSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { codeOf } from "../../base/errorCode.ts"
+import { codeOf, reasonOf } from "../../base/errorCode.ts"
 import { nativeProblem } from "../../base/nativePart.ts"
 import type { ConnectionSettings } from "../../config/connection.ts"
-import { decodeSettings, type SettingsInput } from "../../config/settings.ts"
+import { AS_NODE_USER, decodeSettings, type SettingsInput } from "../../config/settings.ts"
 import { loadNativeCurve } from "../../consensus/signatureNative.ts"
 import { type Check, fail, ok, warn } from "./doctorCheck.ts"
 import { NAME } from "./outcome.ts"
@@ -90,6 +90,12 @@ const ownerCheck = (path: string, uid: number): Check => {
     })
 }
 
+/** What to do about a data directory that this user cannot use, by the error's code. */
+export const remedyOf = (code: string): string =>
+  code === "EROFS"
+    ? "mount it writable, or use another directory, with -datadir"
+    : `run ${NAME} as the user of the node (sudo -u USER ${NAME} …), or name another directory with -datadir`
+
 const attempt = <A>(run: () => A): A | string => {
   try {
     return run()
@@ -119,9 +125,15 @@ type DataPlace = Pick<ConnectionSettings, "dataDir" | "network">
 const settingsChecks = ({ dataDir, network }: DataPlace, input: SettingsInput): ReadonlyArray<Check> => {
   const decoded = decodeSettings({ ...input, argv: ["-network", network, "-datadir", dataDir] })
   if (Either.isLeft(decoded)) {
-    return decoded.left.problems.map((text) =>
-      fail("settings", { text, remedy: "svcd does not start with that: correct svcd.conf, or the environment" })
-    )
+    return decoded.left.problems.map((problem) => {
+      const text = problem.replace(`; ${AS_NODE_USER}`, "")
+      return fail("settings", {
+        text,
+        remedy: text === problem
+          ? "svcd does not start with that: correct svcd.conf, or the environment"
+          : AS_NODE_USER
+      })
+    })
   }
   const { mail } = decoded.right.alerts
   return [
@@ -134,6 +146,8 @@ const settingsChecks = ({ dataDir, network }: DataPlace, input: SettingsInput): 
   ]
 }
 
+const NO_DIRECTORY = new Map([["ENOTDIR", "it is no directory"]])
+
 const directoryChecks = (path: string): ReadonlyArray<Check> => {
   const found = attempt(() => statSync(path))
   if (found === "ENOENT" || found === "ENOTDIR") {
@@ -143,10 +157,10 @@ const directoryChecks = (path: string): ReadonlyArray<Check> => {
     })]
   }
   if (typeof found === "string" || !found.isDirectory()) {
-    const why = typeof found === "string" ? found : "it is no directory"
+    const code = typeof found === "string" ? found : "ENOTDIR"
     return [fail("datadir", {
-      text: `the data directory ${path} cannot be used (${why})`,
-      remedy: "run svcd-cli as the user of the node, or name the right directory with -datadir"
+      text: `the data directory ${path} cannot be used: ${reasonOf(code, NO_DIRECTORY)}`,
+      remedy: code === "ENOTDIR" ? "name the right directory with -datadir" : remedyOf(code)
     })]
   }
   const unusable = attempt(() => accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK))
@@ -154,8 +168,8 @@ const directoryChecks = (path: string): ReadonlyArray<Check> => {
     return [
       ownerCheck(path, found.uid),
       fail("datadir", {
-        text: `this user cannot read and write ${path} (${unusable})`,
-        remedy: "run svcd-cli as the user of the node: sudo -u USER svcd-cli …"
+        text: `this user cannot read and write ${path}: ${reasonOf(unusable)}`,
+        remedy: remedyOf(unusable)
       })
     ]
   }

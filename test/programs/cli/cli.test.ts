@@ -133,6 +133,15 @@ describe("svcd-cli", () => {
       assert.strictEqual(drawn.at(-1), "\r\u001b[2K")
     }))
 
+  it.effect("the doctor goes on where svcd.conf cannot be used, and reports it", () =>
+    Effect.gen(function*() {
+      const files = { "/home/test/.svcd/svcd.conf": "no TOML" }
+      assert.strictEqual((yield* cli(["status"], { files })).code, 2)
+      const { code, stdout } = yield* cli(["-rpcaddr", "127.0.0.1:1", "doctor", "-json"], { files })
+      assert.strictEqual(code, 1)
+      assert.match(stdout, /"check": "settings",\s+"state": "fail",\s+"text": "[^"]*svcd\.conf:1 is not TOML/)
+    }))
+
   it.scopedLive("prints text without quotes, null not at all, and other values as JSON", () =>
     Effect.gen(function*() {
       const { port } = yield* server

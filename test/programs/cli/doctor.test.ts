@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Daemon } from "../../../src/programs/cli/daemon.ts"
 import { doctorCommand } from "../../../src/programs/cli/doctor.ts"
-import { machineChecks } from "../../../src/programs/cli/doctorMachine.ts"
+import { machineChecks, remedyOf } from "../../../src/programs/cli/doctorMachine.ts"
 import { type RpcClientError, RpcUnreachable } from "../../../src/rpc/RpcClient.ts"
 import { inputOf } from "../../config/input.ts"
 import { temporaryDirectory } from "../../support/chain.ts"
@@ -49,7 +49,7 @@ const doctor = (
     daemon,
     input: {
       ...inputOf([], { files }),
-      readFile: (path) => path.endsWith(".cookie") ? Either.left("cannot be read (EACCES)") : Either.right(files[path]),
+      readFile: (path) => path.endsWith(".cookie") ? Either.left("cannot be read: permission denied") : Either.right(files[path]),
       screen: { terminal: false, columns: undefined, colours: false },
       version: "1.2.3"
     },
@@ -136,7 +136,7 @@ describe("svcd-cli doctor", () => {
       assert.strictEqual(code, 1)
       assert.match(stdout, /^ok {4}Node\.js/)
       assert.match(stdout, /\nwarn {2}there is no data directory \/nowhere\n {6}svcd makes it/)
-      assert.match(stdout, /\nwarn {2}\/data\/\.cookie cannot be read \(EACCES\)\n/)
+      assert.match(stdout, /\nwarn {2}\/data\/\.cookie cannot be read: permission denied\n/)
       assert.match(stdout, /\nfail {2}cannot reach a daemon at 127\.0\.0\.1:8336: connection refused\n {6}start svcd/)
       assert.match(stdout, /\n1 check failed, 2 warnings\.\n$/)
     }))
@@ -175,6 +175,23 @@ describe("svcd-cli doctor", () => {
       assert.match(whole, /\nok {4}mail before names expire goes to 1 address; "svcd-cli testalertmail" sends a test\n/)
       assert.notInclude(whole, "s3cret")
       assert.notInclude(yield* linesWith(""), "mail")
+    }))
+
+  it("the remedy for a directory that cannot be used depends on the reason", () => {
+    assert.match(remedyOf("EACCES"), /sudo -u USER/)
+    assert.strictEqual(remedyOf("EROFS"), "mount it writable, or use another directory, with -datadir")
+  })
+
+  it.effect("reports svcd.conf of another user, and goes on", () =>
+    Effect.gen(function*() {
+      const input = { ...inputOf([]), readFile: () => Either.left("cannot be read: permission denied") }
+      const checks = yield* machineChecks({ dataDir: "/nowhere", network: "mainnet" }, input)
+      assert.deepStrictEqual(checks.filter(({ check }) => check === "settings"), [{
+        check: "settings",
+        state: "fail",
+        text: "/nowhere/svcd.conf cannot be read: permission denied",
+        remedy: "run it as the user of the node (sudo -u USER …), or name another directory with -datadir"
+      }])
     }))
 
   it.effect("reads svcd.conf for the network of the node", () =>

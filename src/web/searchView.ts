@@ -5,7 +5,7 @@ import { searchLink } from "./links.ts"
 import { absent, listedRecord, suggestions } from "./nameView.ts"
 import { moreView } from "./parts.ts"
 import { addressView, blockView, transactionView } from "./places.ts"
-import type { FoundPlace } from "./placesMeant.ts"
+import { type FoundPlace, placeMeant } from "./placesMeant.ts"
 import type { SearchFound } from "./searchData.ts"
 import { visible } from "./visible.ts"
 
@@ -45,7 +45,17 @@ const placeItem = (place: FoundPlace): Html => {
   }
 }
 
-const meanings = (found: SearchFound): Html => {
+/** A height without a block, and the last block that there is. */
+const missingBlock = (text: string, { params, syncing, tipHeight }: SearchFound): Html => {
+  const meant = placeMeant(text, params.network)
+  return meant?._tag !== "Height" ?
+    NOTHING :
+    html`<p>Block ${count(meant.height)} is not there${syncing && " yet"}; the last one is ${
+      blockView(tipHeight, count(tipHeight))
+    }.</p>`
+}
+
+const meanings = (text: string, found: SearchFound): Html => {
   const { exact, guessed, place, syncing } = found
   if (!guessed) return NOTHING
   if (exact.length === 0 && place === undefined) {
@@ -53,7 +63,7 @@ const meanings = (found: SearchFound): Html => {
     if ((found.saying?.records.length ?? 0) > 0) return NOTHING
     return html`<section class="card" aria-labelledby="meant-title"><h2 id="meant-title">${
       syncing ? "Not known yet" : "No such name"
-    }</h2>${absent(found)}</section>`
+    }</h2>${missingBlock(text, found)}${absent(found)}</section>`
   }
   return html`<section class="card" aria-labelledby="meant-title"><h2 id="meant-title">What it can mean</h2><ul class="operations">${
     place !== undefined && placeItem(place)
@@ -63,4 +73,4 @@ const meanings = (found: SearchFound): Html => {
 /** The result of a search, unless it can mean one thing only. */
 export const searchView = (text: string, found: SearchFound): Html =>
   html`<h1>Search for ${html`<bdi class="name">${visible(text)}</bdi>`}</h1>
-${meanings(found)}${suggestions(found)}${saying(text, found)}`
+${meanings(text, found)}${suggestions(found)}${saying(text, found)}`

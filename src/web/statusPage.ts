@@ -31,7 +31,7 @@ import {
   type PageOfSearch,
   transactionLink
 } from "./links.ts"
-import { makeNameReader } from "./nameData.ts"
+import { makeNameReader, type Moment } from "./nameData.ts"
 import { missingView, nameView } from "./nameView.ts"
 import { makeOverview } from "./overviewData.ts"
 import { overviewView } from "./overviewView.ts"
@@ -51,6 +51,10 @@ const OVERVIEW_MS = 1_000
 const NAME_PAGES = 4
 
 const ROOT = { path: "/" }
+
+/** What a name or a search that is not found means: while the node is syncing, it may be found later. */
+const notFound = ({ syncing }: Pick<Moment, "syncing">) =>
+  syncing ? { status: 503, headers: { "Retry-After": "60" } } : { status: 404 }
 
 export interface StatusPageOptions {
   readonly overviewMs?: number
@@ -160,7 +164,7 @@ export const makeStatusPage = (
         }
         const isThere = "record" in found
         return Effect.succeed(framed({
-          status: isThere ? 200 : 404,
+          ...(isThere ? { status: 200 } : notFound(found)),
           title: `${titleName(name)} · svcd`,
           now: found.now,
           events: found.syncing ? undefined : nameEventsLink(name),
@@ -173,7 +177,7 @@ export const makeStatusPage = (
         const only = onlyMeaning(found)
         if (only !== undefined) return redirect(only)
         return framed({
-          status: isNothing(found) ? 404 : 200,
+          ...(isNothing(found) ? notFound(found) : { status: 200 }),
           title: "Search · svcd",
           searched: asked.text,
           now: found.now,

@@ -1,11 +1,14 @@
 import { assert, it, layer } from "@effect/vitest"
 import { Effect, Layer, TestClock } from "effect"
 import { BlockUnavailable } from "../../src/chain/errors.ts"
+import { paramsOf } from "../../src/consensus/params.ts"
 import { addressOf } from "../../src/protocol/address.ts"
 import { Block } from "../../src/protocol/block.ts"
 import { displayHash } from "../../src/protocol/bytes.ts"
 import { nameCommitment } from "../../src/protocol/nameOperation.ts"
+import { mainnet } from "../../src/protocol/networks.ts"
 import { makeTransaction } from "../../src/protocol/transaction.ts"
+import { namesPage } from "../../src/web/explorer/namesPage.ts"
 import { eventually } from "../support/eventually.ts"
 import { nameTx, output, reward } from "../support/mempool.ts"
 import { MethodNode, methodNode } from "../support/methodNode.ts"
@@ -47,6 +50,13 @@ layer(methodNode())("on a chain full of names", (it) => {
       for (const link of [...seen].filter((each) => !each.startsWith("/tx/"))) assertFine(yield* get(handler, link))
       assert.isAbove(seen.size, 40)
     }))
+
+  it("the list of names shows the term of today's names while the first blocks are read", () => {
+    const list = { order: "name", prefix: "", expired: false } as const
+    const moment = { now: 0, tipHeight: 5, params: paramsOf(mainnet), list, found: undefined }
+    assert.include(namesPage({ ...moment, syncing: true }).text, "expires 36,000 blocks after")
+    assert.include(namesPage({ ...moment, syncing: false }).text, "expires 12,000 blocks after")
+  })
 
   it.effect("a block shows its transactions, their operations and their fees", () =>
     Effect.gen(function*() {

@@ -77,6 +77,8 @@ export interface PageNode {
   readonly blocksOnly?: boolean
   /** Whether it answers from the last blocks alone. */
   readonly light?: boolean
+  /** Whether it does not know all names yet. */
+  readonly syncing?: boolean
   readonly overviewMs?: number
   readonly chain?: TestChain
   readonly names?: typeof NameDb.Service
@@ -93,13 +95,18 @@ export const pagesOf = (
     manager = peerManager(),
     names: given,
     overviewMs = 0,
-    pool: givenPool
+    pool: givenPool,
+    syncing = false
   }: PageNode = {}
 ) =>
   Effect.gen(function*() {
     const { chain, expiring, fees, indexes, names, pool, status, txIndex } = yield* MethodNode
     return yield* makeStatusPage({ blocksOnly, overviewMs }).pipe(
-      Effect.updateService(NameAnswers, (answers) => light ? { ...answers, fromWindow: () => true } : answers),
+      Effect.updateService(NameAnswers, (answers) => ({
+        ...answers,
+        ...(light ? { fromWindow: () => true } : {}),
+        ...(syncing ? { complete: Effect.succeed(false) } : {})
+      })),
       Effect.provide(Layer.provideMerge(wholeAnswers, DataHealth.layer)),
       Effect.provideService(NameDb, given ?? names),
       Effect.provideService(ExpiringNames, expiring),

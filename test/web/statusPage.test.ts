@@ -190,6 +190,26 @@ layer(methodNode())("on a chain full of names", (it) => {
       assert.notInclude(absent.body, "begin like this")
     }))
 
+  it.effect("while the node is syncing, what is not found may be found later", () =>
+    Effect.gen(function*() {
+      const handler = yield* statusPageOf([], { syncing: true })
+      for (const target of ["/?name=d/no-such-name", "/?q=no-such-name"]) {
+        const page = yield* get(handler, target)
+        assert.deepStrictEqual([page.status, page.headers["Retry-After"]], [503, "60"], target)
+        assert.match(page.body, /not known yet/i)
+      }
+      assert.strictEqual((yield* get(handler, "/?name=d/sierrabd83")).status, 200)
+    }))
+
+  it.effect("a search for a height without a block names the last block", () =>
+    Effect.gen(function*() {
+      const { body, status } = yield* get(yield* statusPageOf(), "/?q=99999999")
+      assert.strictEqual(status, 404)
+      assert.match(body, /Block 99,999,999 is not there; the last one is <a [^>]*>600<\/a>\./)
+      const syncing = yield* get(yield* statusPageOf([], { syncing: true }), "/?q=99999999")
+      assert.include(syncing.body, "Block 99,999,999 is not there yet;")
+    }))
+
   it.effect("a search redirects to the single matching name, by its text, domain or bytes", () =>
     Effect.gen(function*() {
       const handler = yield* statusPageOf()

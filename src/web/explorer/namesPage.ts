@@ -71,11 +71,13 @@ const choices = (list: NameList): Html => {
 }
 
 export const namesPage = (listed: NamesListed): Html => {
-  const { list, params, tipHeight } = listed
+  const { list, params, syncing, tipHeight } = listed
+  // The first blocks of the chain had another term than the names of today.
+  const term = expirationDepth(syncing ? Number.MAX_SAFE_INTEGER : tipHeight, params)
   return html`<h1>Names</h1>${choices(list)}<section id="names" class="card" aria-label="Names">${
     listed.found === undefined ? LIGHT : found(listed.found, listed, (after) => namesLink({ ...list, after }))
   }</section><p class="muted">A name expires ${
-    counted(expirationDepth(tipHeight, params), "block")
+    counted(term, "block")
   } after its last change, unless its owner renews it.</p>`
 }
 

@@ -123,7 +123,8 @@ const connected = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutc
       cookieFile: line.text("rpccookiefile"),
       timeout,
       wait: line.wants("rpcwait") ? wait : undefined,
-      input
+      input,
+      note: input.note
     })
     const { command } = line
     if (command === undefined || command === "lint" || command === "rpcauth") {

@@ -5,7 +5,7 @@ import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import { join } from "node:path"
-import { isLoopback } from "../../base/addresses.ts"
+import { formatHostPort, isLoopback } from "../../base/addresses.ts"
 import { shownPath } from "../../base/safeText.ts"
 import type { ConnectionSettings } from "../../config/connection.ts"
 import { absolutePath, type Credentials, type SettingsInput } from "../../config/settings.ts"
@@ -23,6 +23,8 @@ import {
   type RpcUnreachable
 } from "../../rpc/RpcClient.ts"
 
+import { NAME } from "./outcome.ts"
+
 /** The daemon that svcd-cli calls, with the credentials that are found for it. */
 
 export interface DaemonOptions {
@@ -35,6 +37,8 @@ export interface DaemonOptions {
   /** Seconds to wait for a daemon that is starting, 0 for any time; `undefined`: not at all. */
   readonly wait: number | undefined
   readonly input: SettingsInput
+  /** Reports that `-rpcwait` waits, once for a daemon. */
+  readonly note?: (line: string) => void
 }
 
 export interface Daemon {
@@ -66,6 +70,9 @@ const ANY_TIME = 2 ** 31 - 1
 
 /** Pause of `-rpcwait` between two attempts. */
 const WAIT = "1 second"
+
+/** Milliseconds without an answer after which the user is told what `-rpcwait` waits for. */
+const REMARK_AFTER = 3_000
 
 /** Parses the line that the reference node writes for its clients: `user:password`. */
 const parseCookie = (text: string): Credentials | undefined => {
@@ -107,23 +114,29 @@ const isStarting = (error: Failure, once: boolean): boolean =>
 interface Waiting {
   readonly wait: number | undefined
   readonly once: boolean
+  /** Reports that the program waits. */
+  readonly told: (error: Failure) => Effect.Effect<void>
 }
 
 /** Tries again until the time is over, which counts the attempts too. */
-const waiting = <A, E extends Failure, R>(work: Effect.Effect<A, E, R>, { once, wait }: Waiting) =>
+const waiting = <A, E extends Failure, R>(work: Effect.Effect<A, E, R>, { once, told, wait }: Waiting) =>
   wait === undefined ? work : Effect.clockWith((clock) => {
     const now = () => Number(clock.unsafeCurrentTimeNanos()) / 1e6
-    const deadline = wait === 0 ? Infinity : now() + wait * 1000
+    const begin = now()
+    const deadline = wait === 0 ? Infinity : begin + wait * 1000
     return Effect.retry(work, {
       schedule: Schedule.spaced(WAIT),
-      while: (error) => isStarting(error, once) && now() < deadline
+      while: (error) => {
+        if (!isStarting(error, once) || now() >= deadline) return Effect.succeed(false)
+        return now() - begin < REMARK_AFTER ? Effect.succeed(true) : Effect.as(told(error), true)
+      }
     })
   })
 
 /** Prepares calls to the daemon; left: why a cookie file cannot be used. Nothing is sent yet. */
 export const makeDaemon = (options: DaemonOptions): Effect.Effect<Daemon, string, Scope.Scope> =>
   Effect.gen(function*() {
-    const { connection, cookieFile, input, timeout, wait, wallet } = options
+    const { connection, cookieFile, input, note = () => {}, timeout, wait, wallet } = options
     const { credentials: given, ...address } = connection.rpc
     let credentials = given
     let tried: string | undefined
@@ -172,13 +185,24 @@ export const makeDaemon = (options: DaemonOptions): Effect.Effect<Daemon, string
         () => authorized(once)
       )
 
+    let isTold = false
+    const told = (error: Failure): Effect.Effect<void> => {
+      if (isTold) return Effect.void
+      isTold = true
+      const place = formatHostPort(address)
+      const what = error._tag === "RpcUnreachable"
+        ? `waiting for a daemon at ${place}`
+        : `waiting until the daemon at ${place} has started`
+      return Effect.sync(() => note(`${NAME}: ${what} (Ctrl-C ends it, -rpcwaittimeout limits it)`))
+    }
+
     return {
       call: (method, params = [], { once = false } = {}) =>
-        waiting(authorized(client.call(method, params, { once })), { wait, once }),
-      batch: (calls) => waiting(authorized(client.batch(calls)), { wait, once: false }),
+        waiting(authorized(client.call(method, params, { once })), { wait, once, told }),
+      batch: (calls) => waiting(authorized(client.batch(calls)), { wait, once: false, told }),
       lines: (path) =>
         Effect.promise(() => import("../../rpc/DocumentLines.ts")).pipe(
-          Effect.flatMap(({ openLines }) => waiting(authorized(openLines(source, path)), { wait, once: false }))
+          Effect.flatMap(({ openLines }) => waiting(authorized(openLines(source, path)), { wait, once: false, told }))
         ),
       triedCookie: () => tried
     }

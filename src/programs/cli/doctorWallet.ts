@@ -18,7 +18,8 @@ import {
   ownNamesOf,
   renewalOf,
   RENEWALS_IN_HEX,
-  shownBytes
+  shownBytes,
+  walletList
 } from "./ownNames.ts"
 import { quantityOf } from "./quantities.ts"
 import { RENEW_SOON } from "./status.ts"
@@ -208,12 +209,14 @@ export const walletChecks = (answers: WalletAnswers): ReadonlyArray<Check> => {
   const { wallet, wallets } = answers
   if (!Array.isArray(wallets)) return watchedChecks(answers)
   if (wallet === undefined) {
-    const count = textsOf(wallets).length
+    const names = textsOf(wallets)
     return [
       wallets.length === 0
         ? ok({ check: "wallet", text: "no wallet is loaded" })
         : warn("wallet", {
-          text: `${quantityOf(Math.max(count, wallets.length), "wallet")} are loaded, and none of them was looked at`,
+          text: `${quantityOf(wallets.length, "wallet")} are loaded, and none of them was looked at: ${
+            walletList(names)
+          }`,
           remedy: `"${NAME} -rpcwallet NAME doctor" looks at one`
         }),
       ...watchedChecks(answers)

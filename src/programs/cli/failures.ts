@@ -8,8 +8,10 @@ import { RPC_CODE } from "../../rpc/method/RpcError.ts"
 import type { RpcClientError, RpcFailure } from "../../rpc/RpcClient.ts"
 import { COMMAND_NAMES, type CommandName } from "./commandTable.ts"
 import type { Daemon } from "./daemon.ts"
+import { textsOf } from "./jsonText.ts"
 import { nameHints } from "./nameHints.ts"
 import { type CliOutcome, failure, NAME } from "./outcome.ts"
+import { walletList } from "./ownNames.ts"
 import { shownLines } from "./textWidth.ts"
 
 /**
@@ -43,7 +45,6 @@ const meant = (daemon: Daemon, method: string): Effect.Effect<string | undefined
 const REMEDIES: ReadonlyMap<number, string> = new Map([
   [RPC_CODE.initialDownload, `"${NAME} status -wait" waits until the node knows all names.`],
   [RPC_CODE.insufficientFunds, `"${NAME} receive" makes an address to pay coins to.`],
-  [RPC_CODE.walletNotSpecified, "-rpcwallet NAME says which wallet."],
   [
     RPC_CODE.walletNotFound,
     `"${NAME} listwallets" lists the wallets that are loaded, and -rpcwallet NAME chooses one.`
@@ -54,6 +55,13 @@ const REMEDIES: ReadonlyMap<number, string> = new Map([
     `"${NAME} -stdin walletpassphrase" unlocks it, with two lines: passphrase, and seconds.`
   ]
 ])
+
+/** Which wallets are loaded, for a call that needs one of them. */
+const severalWallets = (daemon: Daemon): Effect.Effect<string> =>
+  daemon.call("listwallets").pipe(
+    Effect.map((names) => `Several wallets are loaded: ${walletList(textsOf(names))}; add -rpcwallet NAME.`),
+    Effect.orElseSucceed(() => "Several wallets are loaded; add -rpcwallet NAME.")
+  )
 
 /** An error of the daemon in a command of svcd-cli itself: what the daemon says, and what to do. */
 const plainly = ({ code, message }: RpcFailure): string => {
@@ -79,12 +87,17 @@ export const explain = (
   switch (error._tag) {
     case "RpcFailure": {
       const code = Math.abs(error.code) % 256
-      const hint = error.code === RPC_CODE.walletNotSpecified ? "\nTo svcd-cli, -rpcwallet NAME says which one." : ""
       const hints = error.code === RPC_CODE.wallet || error.code === RPC_CODE.invalidEncoding ? nameHints(name) : []
-      const said = [`error code: ${error.code}\nerror message:\n${shownLines(error.message)}${hint}`, ...hints].join(
+      const said = [`error code: ${error.code}\nerror message:\n${shownLines(error.message)}`, ...hints].join(
         "\n"
       )
       const exit = code === 0 ? 1 : code
+      if (error.code === RPC_CODE.walletNotSpecified) {
+        return Effect.map(
+          severalWallets(daemon),
+          (list) => failure(exit, command === undefined ? `${said}\n${list}` : `error: ${list}`)
+        )
+      }
       if (command !== undefined) return Effect.succeed(failure(exit, plainly(error)))
       if (error.code !== RPC_CODE.methodNotFound || method === undefined) return Effect.succeed(failure(exit, said))
       return Effect.map(

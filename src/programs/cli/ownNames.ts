@@ -1,3 +1,4 @@
+import { quoted } from "../../base/safeText.ts"
 import { fromHex, toHex } from "../../protocol/bytes.ts"
 import { encodeText } from "../../protocol/nameText.ts"
 import type { Json, JsonObject } from "../../rpc/json/json.ts"
@@ -70,6 +71,10 @@ export const renewalOf = (answer: Json | undefined): ((name: Shown) => boolean) 
   const names = new Set(ownNamesOf(at(answer, "names")).map(({ name }) => name.hex))
   return at(answer, "all") === true ? () => true : ({ hex }) => names.has(hex)
 }
+
+/** Wallets as `-rpcwallet` names them: the default one is the empty text. */
+export const walletList = (names: ReadonlyArray<string>): string =>
+  names.map((name) => `${quoted(name)}${name === "" ? " (wallet.json)" : ""}`).join(", ")
 
 /** The parameters of `name_autorenew` that change nothing, with names in hex. */
 export const RENEWALS_IN_HEX = { options: { nameEncoding: "hex" } } as const

@@ -172,7 +172,9 @@ const walletRows = (answers: StatusAnswers): ReadonlyArray<Row> => {
     `${spelledAt(balances, "mine", "trusted") ?? "?"} NMC`,
     ...(isZero(pending) ? [] : [`${pending} unconfirmed`]),
     ...(isZero(immature) ? [] : [`${immature} immature`]),
-    ...(until === undefined ? [] : [until > now ? "unlocked" : "locked"])
+    ...(until === undefined ? [] : [
+      until <= now ? "locked" : at(wallet, "renewals_only") === true ? "unlocked for renewals alone" : "unlocked"
+    ])
   ]
   const name = textAt(wallet, "walletname") ?? ""
   const title = name === "" ? "" : ` in ${name}`
@@ -232,6 +234,7 @@ export const statusJson = (answers: StatusAnswers): Json => {
       unconfirmed: at(balances, "mine", "untrusted_pending"),
       immature: at(balances, "mine", "immature"),
       unlocked_until: at(wallet, "unlocked_until"),
+      renewals_only: at(wallet, "renewals_only"),
       names: names === undefined ? undefined : alive.length,
       next_expires_in: alive[0]?.expiresIn,
       names_by_hand: names === undefined || renews === undefined

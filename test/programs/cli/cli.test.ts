@@ -21,11 +21,12 @@ interface Surroundings {
   readonly stdin?: string
   readonly terminal?: boolean
   readonly progress?: ProgressTerminal
+  readonly notes?: Array<string>
 }
 
 const cli = (
   argv: ReadonlyArray<string>,
-  { env = {}, files = {}, progress, stdin, terminal = false }: Surroundings = {}
+  { env = {}, files = {}, notes = [], progress, stdin, terminal = false }: Surroundings = {}
 ) =>
   run({
     argv,
@@ -37,7 +38,7 @@ const cli = (
     version: "1.2.3",
     screen: { terminal, columns: undefined, colours: false },
     progress,
-    note: () => {},
+    note: (line) => void notes.push(line),
     output: SILENT,
     readStdin: stdin === undefined ? Effect.die("standard input was read") : Effect.succeed(stdin),
     prompt: MUTE
@@ -430,6 +431,23 @@ describe("svcd-cli", () => {
       const { code, stderr } = yield* Fiber.join(waiting)
       assert.strictEqual(code, 1)
       assert.include(stderr, "It is from -rpcaddr: is svcd running")
+    }))
+
+  it.effect("says once what -rpcwait waits for", () =>
+    Effect.gen(function*() {
+      const port = yield* Effect.scoped(Effect.map(testServer(), (each) => each.port))
+      const notes: Array<string> = []
+      const argv = ["-rpcaddr", `127.0.0.1:${port}`, "-rpcwait", "-rpcwaittimeout=6", "getblockcount"]
+      const waiting = yield* Effect.fork(cli(argv, { notes }))
+      for (let second = 0; second < 6; second++) {
+        yield* asleepFor("1 second")
+        assert.lengthOf(notes, second < 3 ? 0 : 1)
+        yield* TestClock.adjust("1 second")
+      }
+      assert.strictEqual((yield* Fiber.join(waiting)).code, 1)
+      assert.deepStrictEqual(notes, [
+        `svcd-cli: waiting for a daemon at 127.0.0.1:${port} (Ctrl-C ends it, -rpcwaittimeout limits it)`
+      ])
     }))
 
   it.scoped("waits for no second chance of a call that the daemon may have received", () =>

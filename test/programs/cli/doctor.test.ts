@@ -49,7 +49,8 @@ const doctor = (
     daemon,
     input: {
       ...inputOf([], { files }),
-      readFile: (path) => path.endsWith(".cookie") ? Either.left("cannot be read: permission denied") : Either.right(files[path]),
+      readFile: (path) =>
+        path.endsWith(".cookie") ? Either.left("cannot be read: permission denied") : Either.right(files[path]),
       screen: { terminal: false, columns: undefined, colours: false },
       version: "1.2.3"
     },
@@ -123,6 +124,13 @@ describe("svcd-cli doctor", () => {
   ])("finds %s", ([, answers, expected]) =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* complaints(answers), [...expected])
+    }))
+
+  it.effect("names the wallets where several are loaded", () =>
+    Effect.gen(function*() {
+      const answers = { ...WELL, listwallets: ["", "w2"], getwalletinfo: undefined }
+      const { stdout } = yield* doctor(fakeDaemon(answers), { json: false })
+      assert.include(stdout, "2 wallets are loaded, and none of them was looked at: \"\" (wallet.json), \"w2\"\n")
     }))
 
   it.effect("checks the machine without a daemon, and ends with status 1", () =>

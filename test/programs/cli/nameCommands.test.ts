@@ -71,6 +71,17 @@ describe("the name of a command", () => {
     }))
 })
 
+describe("a command that needs one of several wallets", () => {
+  it.effect("lists them as -rpcwallet names them", () =>
+    Effect.gen(function*() {
+      const several = new RpcFailure({ code: -19, message: "Multiple wallets are loaded." })
+      const { run } = runWith({ name_list: several, listwallets: ["", "w2"] })
+      const { code, stderr } = yield* run("names")
+      const expected = "error: Several wallets are loaded: \"\" (wallet.json), \"w2\"; add -rpcwallet NAME.\n"
+      assert.deepStrictEqual([code, stderr], [19, expected])
+    }))
+})
+
 describe("svcd-cli register", () => {
   it.effect("shows value and cost, asks, and begins", () =>
     Effect.gen(function*() {

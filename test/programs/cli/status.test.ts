@@ -247,6 +247,22 @@ Names       2, the next expires in 1,000 blocks (about 2027-01-22)
       assert.strictEqual(lineOf(yield* shown({ getblockchaininfo: CHAIN, listwallets }), "Wallet"), line)
     }))
 
+  it.effect("tells a wallet that renews names alone from one that signs everything", () =>
+    Effect.gen(function*() {
+      const walletOf = (renewals_only: boolean) => {
+        const answers = { ...WHOLE, getwalletinfo: { walletname: "", unlocked_until: NOW + 1e9, renewals_only } }
+        return Effect.all([
+          Effect.map(shown(answers), (text) => lineOf(text, "Wallet")),
+          Effect.map(shown(answers, true), (text) => JSON.parse(text).wallet.renewals_only)
+        ])
+      }
+      assert.deepStrictEqual(yield* walletOf(true), [
+        "12.50000000 NMC, 1.00000000 unconfirmed, unlocked for renewals alone",
+        true
+      ])
+      assert.deepStrictEqual(yield* walletOf(false), ["12.50000000 NMC, 1.00000000 unconfirmed, unlocked", false])
+    }))
+
   it.effect("shows each warning once, complete and escaped", () =>
     Effect.gen(function*() {
       const warnings = ["the clock is wrong\u001b[31m", "w".repeat(200)]

@@ -45,7 +45,7 @@ export const reasonOf = (code: string, own: ErrorWords = NO_WORDS): string => ow
 
 /** What the operator does about a disk, by words of the reason. */
 const REMEDIES = [
-  ["the disk is full", "make room and try again"],
+  ["the disk is full", "make room and start again"],
   ["the file system is read-only", "mount it writable, or use another directory"]
 ] as const
 

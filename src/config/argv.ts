@@ -49,8 +49,14 @@ class ArgvReader<Name extends string> {
   private readonly options: Readonly<Record<Name, FlagForm>>
   private readonly names: ReadonlyMap<string, Name>
   private readonly positional: Positional
+  private readonly meant: (flag: string) => boolean
 
-  constructor(argv: ReadonlyArray<string>, options: Readonly<Record<Name, FlagForm>>, positional: Positional) {
+  constructor(
+    argv: ReadonlyArray<string>,
+    options: Readonly<Record<Name, FlagForm>>,
+    { meant, positional }: { readonly positional: Positional; readonly meant: (flag: string) => boolean }
+  ) {
+    this.meant = meant
     this.argv = argv
     this.options = options
     this.positional = positional
@@ -84,7 +90,7 @@ class ArgvReader<Name extends string> {
       else this.problems.push(`-${word}: takes no value; write -${switchedOff}=0 or -${switchedOff}=1`)
       return
     }
-    const meant = nearest(word, this.names.keys())
+    const meant = nearest(word, [...this.names.keys()].filter(this.meant))
     const shown = quotedName(argument).slice(1, -1)
     this.problems.push(`${shown}: unknown flag${meant === undefined ? "" : `; did you mean -${meant}?`}`)
     if (value === undefined) this.skipValue()
@@ -134,12 +140,19 @@ class ArgvReader<Name extends string> {
   }
 }
 
+interface ArgvReading {
+  /** `refuse` by default. */
+  readonly positional?: Positional
+  /** Whether an error may propose a flag; every flag by default. */
+  readonly meant?: (flag: string) => boolean
+}
+
 /** Parses the arguments of a program, without those of Node itself, by a table of options. */
 export const readArgv = <O extends FlagForms>(
   argv: ReadonlyArray<string>,
   options: O,
-  positional: Positional = "refuse"
-): CommandLine<keyof O & string> => new ArgvReader<keyof O & string>(argv, options, positional).read()
+  { meant = () => true, positional = "refuse" }: ArgvReading = {}
+): CommandLine<keyof O & string> => new ArgvReader<keyof O & string>(argv, options, { positional, meant }).read()
 
 /** Flags, and the words between them. */
 export interface Words<Name extends string> {
@@ -154,7 +167,7 @@ export const readWords = <O extends FlagForms>(argv: ReadonlyArray<string>, opti
   const words: Array<string> = []
   const problems: Array<string> = []
   for (let rest = argv;;) {
-    const part = readArgv(rest, options, "end")
+    const part = readArgv(rest, options, { positional: "end" })
     for (const [name, texts] of part.given) given.set(name, [...given.get(name) ?? [], ...texts])
     problems.push(...part.problems)
     const [word, ...more] = part.rest

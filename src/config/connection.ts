@@ -44,7 +44,7 @@ export const decodeConnection = (
   input: SettingsInput
 ): Either.Either<{ readonly connection: ConnectionSettings; readonly rest: ReadonlyArray<string> }, UsageError> =>
   Either.gen(function*() {
-    const { given, problems, rest } = readArgv(input.argv, CONNECTION_OPTIONS, "end")
+    const { given, problems, rest } = readArgv(input.argv, CONNECTION_OPTIONS, { positional: "end" })
     if (problems.length > 0) return yield* Either.left(new UsageError({ problems }))
     const gathered = yield* gather({ ...CONNECTION_OPTIONS, rpccookiefile: OPTIONS.rpccookiefile }, given, input)
     const { network, rpcaddr, rpcpassword, rpcuser } = yield* decodeValues(gathered.source)

@@ -212,7 +212,7 @@ const configFileOf = (
 export const AS_NODE_USER = "run it as the user of the node (sudo -u USER …), or name another directory with -datadir"
 
 /** A configuration file that cannot be read, and what to do where it belongs to another user. */
-const unreadable = (configFile: string, why: string): string =>
+const unreadable = ({ configFile, why }: { readonly configFile: string; readonly why: string }): string =>
   `${shownPath(configFile)} ${why}${why.includes(reasonOf("EACCES")) ? `; ${AS_NODE_USER}` : ""}`
 
 /** The merged sources of a table's options, and the path of the configuration file, which need not exist. */
@@ -230,7 +230,7 @@ export const gather = (
   const flags = fromFlags(new Map([...given].flatMap(([name, texts]) => isOptionName(name) ? [[name, texts]] : [])))
   const env = fromEnvironment(input.env)
   return Either.flatMap(configFileOf(input, flags, env), (configFile) => {
-    const text = Either.mapLeft(input.readFile(configFile), (why) => [unreadable(configFile, why)])
+    const text = Either.mapLeft(input.readFile(configFile), (why) => [unreadable({ configFile, why })])
     return text.pipe(
       Either.flatMap((found) =>
         found === undefined ? Either.right<OptionSource>(new Map()) : fromFile({ text: found, file: configFile })

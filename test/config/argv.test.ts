@@ -104,13 +104,15 @@ describe("readArgv", () => {
   })
 
   it("ends at the first argument that is not a flag, for tools with arguments of their own", () => {
-    const { given, problems, rest } = readArgv(["-network=regtest", "getblockhash", "-1", "-network"], OPTIONS, "end")
+    const { given, problems, rest } = readArgv(["-network=regtest", "getblockhash", "-1", "-network"], OPTIONS, {
+      positional: "end"
+    })
     assert.deepStrictEqual([Object.fromEntries(given), rest, problems], [
       { network: ["regtest"] },
       ["getblockhash", "-1", "-network"],
       []
     ])
-    assert.deepStrictEqual(readArgv(["--", "-network"], OPTIONS, "end").rest, ["-network"])
+    assert.deepStrictEqual(readArgv(["--", "-network"], OPTIONS, { positional: "end" }).rest, ["-network"])
   })
 
   it("accepts only the flags of its table", () => {

@@ -168,7 +168,7 @@ describe("guarded", () => {
       const insert = database.prepare("INSERT INTO one (b) VALUES (zeroblob(100000))")
       const error = failure(() => guarded({ file, doing: "writing", remedy: REMEDY }, () => insert.run()))
       assert.instanceOf(error, StorageUnavailable)
-      assert.match(error.message, /^writing .* failed: the disk is full \(SQLITE_FULL\); make room and try again$/)
+      assert.match(error.message, /^writing .* failed: the disk is full \(SQLITE_FULL\); make room and start again$/)
       assert.deepStrictEqual(database.prepare("SELECT count(*) FROM one").pluck().get(), 0)
       database.close()
     })

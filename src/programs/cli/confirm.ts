@@ -28,8 +28,11 @@ export const agreed = (
     ? Effect.succeed(preview)
     : Effect.flatMap(prompt.line(`${preview}\n${question} [y/N] `), (answer) => {
       if (answer !== undefined && YES.test(answer.trim())) return Effect.succeed("")
-      const why = answer === undefined ? ": there is no answer; -yes does it without a question" : ""
-      return new CommandFailed({ message: `nothing was done${why}` })
+      return new CommandFailed({
+        message: answer === undefined
+          ? `nothing was done: there is no answer; -yes does it without a question. It would do this:\n${preview}`
+          : "nothing was done"
+      })
     })
 
 /** Seconds for which a wallet is unlocked: a command takes less. */

@@ -13,17 +13,19 @@ import { quantityOf, sizeText } from "./quantities.ts"
 
 /** The checks of `svcd-cli doctor` that need no daemon: the installation, and the data directory. */
 
+/** SQLite does not load: what its error says, with the remedy that the programs give too. */
+export const sqliteCheck = (error: unknown): Check => {
+  const [text = "", remedy = "install svcd again with the same Node.js"] =
+    nativeProblem(error, "better-sqlite3")?.split(": ") ?? ["SQLite (better-sqlite3) does not load"]
+  return fail("sqlite", { text, remedy: `${remedy}; neither svcd nor svcd-wallet can start without it` })
+}
+
 /** Compiled parts: SQLite, without which nothing works, and libsecp256k1, without which checks are slow. */
 const nativeChecks: Effect.Effect<ReadonlyArray<Check>> = Effect.promise(async () => {
   const sqlite = await import("better-sqlite3").then(({ default: Database }) => {
     new Database(":memory:").close()
     return ok({ check: "sqlite", text: "SQLite (better-sqlite3) loads" })
-  }).catch((error: unknown) =>
-    fail("sqlite", {
-      text: nativeProblem(error, "better-sqlite3") ?? "SQLite (better-sqlite3) does not load",
-      remedy: "install svcd again with the same Node.js: neither svcd nor svcd-wallet can start without it"
-    })
-  )
+  }).catch((error: unknown) => sqliteCheck(error))
   const curve = loadNativeCurve() === undefined
     ? warn("secp256k1", {
       text: "the compiled libsecp256k1 is missing: signatures are checked some thirty times more slowly",

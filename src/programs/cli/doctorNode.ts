@@ -93,7 +93,7 @@ const peerChecks = ({ chain, network }: NodeAnswers): ReadonlyArray<Check> => {
   }
   return [fail("peers", {
     text: "no peer is connected, so no new blocks come",
-    remedy: "check the network and its firewall, and -proxy, -onlynet, -maxpeers and -addpeer"
+    remedy: "check the network and its firewall, and -proxy, -onlynet and -addpeer; -maxpeers 0 keeps the node offline"
   })]
 }
 

@@ -3,6 +3,7 @@ import type { JsonValue } from "../../rpc/json/encodeJson.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import type { Daemon } from "./daemon.ts"
 import { numberAt } from "./jsonText.ts"
+import { writtenInNames } from "./nameHints.ts"
 import { gatherNames, listJson, listText, type NamesFound } from "./namePages.ts"
 import type { Screen } from "./outcome.ts"
 import { type OwnNameEntry, shownBytes } from "./ownNames.ts"
@@ -63,8 +64,15 @@ export const findCommand = (
   daemon: Daemon,
   screen: Screen,
   options: FindOptions
-): Effect.Effect<string, RpcClientError> =>
-  Effect.map(
-    gatherNames(daemon, { method: "name_find", conditions: conditions(options), limit: options.limit }),
+): Effect.Effect<string, RpcClientError> => {
+  const gather = (text: string | undefined) =>
+    gatherNames(daemon, { method: "name_find", conditions: conditions({ ...options, text }), limit: options.limit })
+  const written = options.text === undefined ? undefined : writtenInNames(options.text)
+  return Effect.map(
+    Effect.flatMap(
+      gather(options.text),
+      (found) => found.names.length > 0 || written === undefined ? Effect.succeed(found) : gather(written)
+    ),
     (found) => options.json ? listJson(found, MEMBERS) : foundText(found, screen)
   )
+}

@@ -104,8 +104,12 @@ const strayFlag = (name: string, owners: ReadonlyArray<CommandName>): string =>
 export const readCliCommandLine = (argv: ReadonlyArray<string>): CliCommandLine => {
   const given = new Map<string, ReadonlyArray<string>>()
   const problems: Array<string> = []
+  const [first] = readArgv(argv, ALL, { positional: "end" }).rest
+  /** A flag of another command would be the next error. */
+  const isMeant = (flag: string): boolean =>
+    Object.hasOwn(CLI_FLAGS, flag) || isCliCommand(first) && Object.hasOwn(COMMAND_ROWS[first].options, flag)
   const read = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
-    const found = readArgv(words, ALL, "end")
+    const found = readArgv(words, ALL, { positional: "end", meant: isMeant })
     for (const [name, texts] of found.given) given.set(name, [...given.get(name) ?? [], ...texts])
     problems.push(...found.problems)
     return found.rest

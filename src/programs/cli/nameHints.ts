@@ -27,6 +27,12 @@ const meant = (text: string): string | undefined => {
 /** The name that a word of a command means: a name, or a domain in any script. */
 export const nameMeant = (text: string): string => meant(text) ?? text
 
+/** How names write a text that is searched: a domain, or letters beyond ASCII as DNS has them; `undefined` for no other way. */
+export const writtenInNames = (text: string): string | undefined => {
+  const written = meant(text) ?? (/^[^\s/]*$/.test(text) ? domain(text).slice("d/".length) : text)
+  return written === text || written === text.toLowerCase() ? undefined : written
+}
+
 /** The name of a command's first word. Fails for an empty one: a script with an empty variable must not pay for the name "". */
 export const namedBy = (word: string | undefined): Effect.Effect<string, CommandFailed> => {
   const name = nameMeant(word ?? "")

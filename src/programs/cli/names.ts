@@ -165,7 +165,8 @@ const registrationLines = ({ registrations }: OwnNames, screen: Screen): Readonl
 /** The remarks below the tables. */
 const remarks = ({ dated, expired, given, names, pending, renews, wordsUnseen }: OwnNames): ReadonlyArray<string> => {
   const renewed = new Set(pending.map(({ name }) => name.hex))
-  const soon = names.filter((name) => isAlive(name) && name.expiresIn <= RENEW_SOON && !renewed.has(name.name.hex))
+  const byHand = (name: OwnedName): boolean => isAlive(name) && renews?.(name.name) !== true
+  const soon = names.filter((name) => byHand(name) && name.expiresIn <= RENEW_SOON && !renewed.has(name.name.hex))
   const hidden = [
     ...(expired === 0 ? [] : [`${grouped(expired)} expired`]),
     ...(given === 0 ? [] : [`${grouped(given)} given away`])
@@ -178,7 +179,7 @@ const remarks = ({ dated, expired, given, names, pending, renews, wordsUnseen }:
           dated ? "four weeks" : quantityOf(RENEW_SOON, "block")
         }; "svcd-cli renew NAME" renews one.`
       ]),
-    ...(renews === undefined || names.every((name) => !isAlive(name) || renews(name.name))
+    ...(renews === undefined || !names.some(byHand)
       ? []
       : ["\"svcd-cli name_autorenew NAME true\" makes the wallet renew a name, \"… null true\" all its names."]),
     ...(hidden.length === 0 ? [] : [`Not shown: ${hidden.join(", ")}; -all shows them.`]),

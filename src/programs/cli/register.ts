@@ -96,8 +96,20 @@ const free = (daemon: Daemon, name: string): Effect.Effect<void, RpcClientError 
     return new CommandFailed({ message: `${name} is registered already, and ${owner}; ${next}` })
   })
 
-const nextText = (name: string, isEncrypted: boolean): string =>
-  `The registration of ${name} has begun. It takes about two hours, and the node does the rest by itself.\n` +
+/** Blocks of a registration: those before the name can be shown, and the one that has the name. */
+const BLOCKS = DEPTH + 1
+
+interface Begun {
+  readonly name: string
+  readonly isEncrypted: boolean
+  /** Whether blocks come at a steady rate. */
+  readonly dated: boolean
+}
+
+const nextText = ({ dated, isEncrypted, name }: Begun): string =>
+  `The registration of ${name} has begun. It takes ${
+    dated ? "about two hours" : `${BLOCKS} blocks`
+  }, and the node does the rest by itself.\n` +
   (isEncrypted
     ? `The wallet has to be unlocked for a moment then: "${NAME} -stdin walletpassphrase", with two lines.\n`
     : "") +
@@ -138,6 +150,7 @@ export const registerCommand = (
       ...valueLines(value, report, screen)
     ].join("\n")
     const said = yield* agreed(prompt, { preview, question: "Register it?", yes: line.wants("yes") })
+    const dated = textAt(yield* ask(daemon, "getblockchaininfo"), "chain") !== "regtest"
     const isEncrypted = numberAt(yield* ask(daemon, "getwalletinfo"), "unlocked_until") !== undefined
     const begun = yield* withKeys(
       { daemon, prompt },
@@ -162,6 +175,8 @@ export const registerCommand = (
         }))
       }\n`)
     }
-    const end = line.wants("wait") ? `${shownText(name)} is registered.\n` : nextText(shownText(name), isEncrypted)
+    const end = line.wants("wait")
+      ? `${shownText(name)} is registered.\n`
+      : nextText({ name: shownText(name), isEncrypted, dated })
     return success(`${said === "" ? "" : `${said}\n`}${end}`)
   })

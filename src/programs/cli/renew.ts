@@ -47,6 +47,9 @@ const wanted = ({ line }: Pick<OwnContext, "line">): Effect.Effect<JsonValue, Co
     : Effect.succeed(blocks)
 }
 
+/** The time that a name has left: none for one that is not registered or has expired. */
+const leftText = (blocks: number): string => blocks <= 0 ? "–" : quantityOf(blocks, "block")
+
 const previewOf = (draft: Json, screen: Screen): string =>
   table(
     [
@@ -57,7 +60,7 @@ const previewOf = (draft: Json, screen: Screen): string =>
     ],
     ownNamesOf(at(draft, "names")).map(({ name, said }) => [
       { text: shownBytes(name), colour: textAt(said, "state") === "skipped" ? "yellow" as const : undefined },
-      { text: quantityOf(Math.max(0, numberAt(said, "expires_in") ?? 0), "block") },
+      { text: leftText(numberAt(said, "expires_in") ?? 0) },
       { text: spelledAt(said, "fee") ?? "" },
       { text: textAt(said, "note") ?? (textAt(said, "state") === "skipped" ? "skipped" : "") }
     ]),

@@ -120,7 +120,9 @@ const loneliness = ({ chain, network, uptime }: StatusAnswers): ReadonlyArray<st
   const isAlone = numberAt(network, "connections") === 0 && at(network, "networkactive") !== false
   const seconds = uptime instanceof JsonNumber ? uptime.value : 0
   return isAlone && seconds > ALONE_SECONDS && networkOf(chain) !== "regtest"
-    ? ["no peers, so no new blocks: check the network and its firewall, and -proxy, -onlynet, -maxpeers and -addpeer"]
+    ? [
+      "no peers, so no new blocks: check the network and its firewall, and -proxy, -onlynet and -addpeer; -maxpeers 0 keeps the node offline"
+    ]
     : []
 }
 

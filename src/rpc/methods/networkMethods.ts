@@ -36,7 +36,9 @@ const summaryMethods = ({ mempool, peers, warnings }: SummaryServices): Readonly
     params: {},
     results: [{
       schema: Schema.Struct({
-        version: Result.integer("Version of svcd, two digits for each part"),
+        version: Result.integer(
+          "Version of Namecoin Core whose interface this is, as 310100 for 31.1; `subversion` has that of svcd"
+        ),
         subversion: Result.string("User agent of this node"),
         protocolversion: Result.integer("Version of the network protocol"),
         localservices: Result.hex("Services of this node, 16 digits"),

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Daemon } from "../../../src/programs/cli/daemon.ts"
 import { doctorCommand } from "../../../src/programs/cli/doctor.ts"
-import { machineChecks, remedyOf } from "../../../src/programs/cli/doctorMachine.ts"
+import { machineChecks, remedyOf, sqliteCheck } from "../../../src/programs/cli/doctorMachine.ts"
 import { type RpcClientError, RpcUnreachable } from "../../../src/rpc/RpcClient.ts"
 import { inputOf } from "../../config/input.ts"
 import { temporaryDirectory } from "../../support/chain.ts"
@@ -188,6 +188,16 @@ describe("svcd-cli doctor", () => {
   it("the remedy for a directory that cannot be used depends on the reason", () => {
     assert.match(remedyOf("EACCES"), /sudo -u USER/)
     assert.strictEqual(remedyOf("EROFS"), "mount it writable, or use another directory, with -datadir")
+  })
+
+  it("a missing native part has one remedy, that of the programs", () => {
+    const { remedy, text } = sqliteCheck(new Error("Could not locate the bindings file. Tried: …"))
+    assert.deepStrictEqual([text, remedy], [
+      "the native part of better-sqlite3 is missing",
+      "run \"npm rebuild better-sqlite3\" where svcd is installed, or install svcd again; " +
+      "neither svcd nor svcd-wallet can start without it"
+    ])
+    assert.match(sqliteCheck(new Error("x")).remedy, /^install svcd again with the same Node\.js;/)
   })
 
   it.effect("reports svcd.conf of another user, and goes on", () =>

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { findCommand, type FindOptions } from "../../../src/programs/cli/find.ts"
 import { parseJson } from "../../../src/rpc/json/readJson.ts"
-import { batching, fakeDaemon, hex } from "./fakeDaemon.ts"
+import { batching, fakeDaemon, hex, recordingDaemon } from "./fakeDaemon.ts"
 
 const PIPE = { terminal: false, columns: undefined, colours: false }
 
@@ -63,6 +63,19 @@ describe("svcd-cli find", () => {
       const text = yield* findCommand(daemon, PIPE, OPTIONS)
       assert.include(text, "No name is found.")
       assert.include(text, "there may be more names")
+    }))
+
+  it.effect.each([
+    ["zürich", "xn--zrich-kva"],
+    ["example.bit", "d/example"]
+  ])("finds %s as names write it, %s, if no text says it", ([text = "", written = ""]) =>
+    Effect.gen(function*() {
+      const textOf = (params: unknown) => JSON.stringify(params).includes(JSON.stringify(written))
+      const daemon = recordingDaemon({
+        name_find: (params: unknown) => ({ names: textOf(params) ? [entry("d/found", 10)] : [], complete: true })
+      })
+      assert.include(yield* findCommand(daemon, PIPE, { ...OPTIONS, text }), "d/found")
+      assert.lengthOf(daemon.calls, 2)
     }))
 
   it.effect("prints JSON with names that are no text", () =>

@@ -46,6 +46,8 @@ describe("readCommandLine", () => {
       "-json: is a flag of the commands of svcd-cli itself, not of methods"
     ],
     [["names", "--all=maybe"], "-all: \"maybe\" is not one of 0, 1, true, false"],
+    [["update", "-frob", "d/x"], "-frob: unknown flag"],
+    [["watch", "-frob"], "-frob: unknown flag; did you mean -from?"],
     [["-frobnicate", "getinfo"], "-frobnicate: unknown flag"],
     [["-named", "-stdni", "getinfo"], "-stdni: unknown flag; did you mean -stdin?"],
     [["-regtest", "getinfo"], "-regtest: unknown flag; write -network regtest"],

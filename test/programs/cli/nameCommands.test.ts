@@ -103,6 +103,17 @@ describe("svcd-cli register", () => {
       assert.match(stdout, /^The registration of d\/example has begun\./)
     }))
 
+  it.effect("promises no hours on regtest", () =>
+    Effect.gen(function*() {
+      const begun = (chain: string) =>
+        Effect.map(
+          runWith({ ...FREE, getblockchaininfo: { chain } }).run("register", "d/example", "-yes"),
+          ({ stdout }) => stdout
+        )
+      assert.include(yield* begun("main"), "It takes about two hours,")
+      assert.include(yield* begun("regtest"), "It takes 13 blocks,")
+    }))
+
   it.effect.each(["no", "", "yesterday"])("does nothing after the answer %j", (answer) =>
     Effect.gen(function*() {
       const { run, sent } = runWith(FREE, { prompt: answering(answer) })
@@ -114,7 +125,11 @@ describe("svcd-cli register", () => {
   it.effect("does nothing without a terminal and -yes", () =>
     Effect.gen(function*() {
       const { run, sent } = runWith(FREE)
-      assert.match((yield* run("register", "d/example")).stderr, /there is no answer; -yes does it/)
+      const { stderr } = yield* run("register", "d/example")
+      assert.match(
+        stderr,
+        /there is no answer; -yes does it without a question\. It would do this:\nRegister +d\/example\n/
+      )
       assert.lengthOf(sent("name_autoregister"), 0)
     }))
 
@@ -345,6 +360,13 @@ describe("svcd-cli renew", () => {
   const answers = {
     name_renew: (params: ReadonlyArray<unknown>) => JSON.stringify(params[1]).includes("dryrun") ? draft : done
   }
+
+  it.effect("shows no time for a name that is not registered", () =>
+    Effect.gen(function*() {
+      const names = [{ name: hex("d/nix"), state: "skipped", expires_in: 0, note: "the name is not registered" }]
+      const { run } = runWith({ name_renew: { names, transactions: 0 } })
+      assert.match((yield* run("renew", "d/nix")).stdout, /\nd\/nix +– +the name is not registered\n/)
+    }))
 
   it.effect.each(
     [

@@ -79,6 +79,13 @@ Not shown: 1 expired, 1 given away; -all shows them.
       )
     }))
 
+  it.effect("advises to renew only names that the wallet does not renew", () =>
+    Effect.gen(function*() {
+      assert.notInclude(yield* shown({ ...ANSWERS, name_autorenew: { all: true, names: [] } }), "renew NAME")
+      const byHand = yield* shown({ ...ANSWERS, name_autorenew: { all: false, names: [] } })
+      assert.include(byHand, "1 name expires within four weeks; \"svcd-cli renew NAME\" renews one.")
+    }))
+
   it.effect("shows everything with -all", () =>
     Effect.gen(function*() {
       const text = yield* shown(ANSWERS, { all: true })

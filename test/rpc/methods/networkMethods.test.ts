@@ -393,6 +393,7 @@ describe("the rest", () => {
         /^\{"totalbytesrecv":6,"totalbytessent":5,"timemillis":1700000000000,"uploadtarget":\{"timeframe":86400,"target":9,"target_reached":true,"serve_historical_blocks":false,"bytes_left_in_cycle":1,"time_left_in_cycle":2\}/
       )
       const info = (yield* call("getnetworkinfo")).text
+      assert.match(info, /^\{"version":310100,/)
       assert.match(info, /"subversion":"\/svcd:0.0.0\/","protocolversion":110016,"localservices":"0000000000000409"/)
       assert.match(info, /"connections":3,"connections_in":2,"connections_out":1,"networkactive":true/)
       assert.match(info, /"localrelay":false,/)

@@ -86,6 +86,8 @@ export class BodyReader {
       counted += beyond
       return true
     }
+    const goOn = (): void => void request.resume()
+    const lineUp = (): void => this.#line.add(goOn)
     request.on("data", (chunk: Uint8Array) => {
       if (settled) return
       size += chunk.length
@@ -97,13 +99,13 @@ export class BodyReader {
       }
       if (size <= SMALL) return
       request.pause()
-      const goOn = (): void => void request.resume()
       const wait = Math.max(
         this.#rate.waitAfter(chunk.length, performance.now()),
         memory.isTight("rpc_bodies") ? PAUSE : 0
       )
-      if (wait > 0) setTimeout(goOn, wait)
-      else this.#line.add(goOn)
+      // Through the line in any case: behind a stop of the event loop, many of these timers are due in one turn.
+      if (wait > 0) setTimeout(lineUp, wait)
+      else lineUp()
     })
     request.on("end", () => {
       const all = [...joined, ...pieces]

@@ -90,15 +90,15 @@ const make = Effect.gen(function*() {
         const kept = spent === undefined
           ? undefined
           : { owner: equal(spent.address, address), value: equal(spent.value, value) }
-        // Copies: the bytes of the transaction are not kept for them.
+        // Copies: the bytes of the transaction are not kept for them. `slice` of a Buffer would be a view.
         const made = {
           kind: kindKeeping({ op, value }, kept),
-          name: name.slice(),
-          value: value.slice(),
-          txid: transaction.txid.slice(),
+          name: Uint8Array.from(name),
+          value: Uint8Array.from(value),
+          txid: Uint8Array.from(transaction.txid),
           vout,
-          address: address.slice(),
-          ownerBefore: spent?.address.slice()
+          address: Uint8Array.from(address),
+          ownerBefore: spent && Uint8Array.from(spent.address)
         }
         told.set(transaction, made)
         return made

@@ -31,8 +31,8 @@ export interface BegunJob<A> {
 }
 
 /**
- * A thread that reads names and coins from their files, for answers that take long. For lists of names it makes the JSON,
- * and the event loop only passes the pieces on to the caller. The first job starts the thread, and it ends when it has had
+ * A thread that reads names and coins from their files, for answers that take long. For lists of names and for blocks, whose
+ * bytes it gets, it makes the JSON, and the event loop only passes the pieces on to the caller. The first job starts the thread, and it ends when it has had
  * none for a while. Where there is no thread, a job fails with `NotRead`.
  *
  *   method ── job ─▶ ReadThread ─▶ readWorker.ts ─▶ runJob.ts ── a connection for each job ─▶ names.db, chainstate.db
@@ -115,7 +115,7 @@ class Reader {
     return this.#closed
   }
 
-  /** Sends a job. Throws if the system refuses a thread. */
+  /** Sends a job. Throws if the system refuses a thread, or memory for a copy of the job. */
   begin(job: Job, waiting: Waiting): number {
     const worker = this.#worker ??= this.#start()
     const id = this.#next++
@@ -123,7 +123,12 @@ class Reader {
     // Keeps the process alive until the answer.
     worker.ref()
     this.#jobs.set(id, waiting)
-    this.#tell({ type: "read", id, job })
+    try {
+      this.#tell({ type: "read", id, job })
+    } catch (cause) {
+      this.#ended(id)
+      throw cause
+    }
     return id
   }
 

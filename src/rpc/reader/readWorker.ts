@@ -8,7 +8,7 @@ import { CLOSE } from "../../base/endWorker.ts"
 import { type FromReader, packScripts, type ToReader } from "./readMessage.ts"
 import { type Asker, runJob } from "./runJob.ts"
 
-/** The main program of the read thread. Its jobs take turns, one page each. */
+/** The main program of the read thread. Its jobs take turns, one page each; a block is one page. */
 
 interface Running {
   fiber: Fiber.RuntimeFiber<void> | undefined

@@ -105,6 +105,7 @@ export class CoinStore implements ChainView {
     for (const [name, claim] of this.database.claimsBetween(from, to)) {
       if (!this.touchedNames.has(name)) found.push([name, claim])
     }
+    // A change of a name leaves the set of its earlier height.
     for (let height = from; this.unstored.size > 0 && height <= to; height++) {
       for (const name of this.unstored.get(height) ?? []) {
         const claim = this.claims.get(name)

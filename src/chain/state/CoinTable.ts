@@ -16,6 +16,9 @@ const LISTED = KEPT
 
 const LEAST_SLOTS = 64
 
+/** Places for which the list of changed ones keeps its room after a flush. */
+const SHORT_LIST = 65_536
+
 /** Bytes of an entry's share of the slots: 8 a slot, of which up to two thirds are taken. */
 const SLOT_BYTES = 16
 
@@ -102,10 +105,10 @@ export class CoinTable {
   /** Adds an entry for an outpoint without one. */
   add(outpoint: string, coin: Coin | undefined, state: number): void {
     const hash = this.lookAt(outpoint)
-    const place = this.write(coin, state)
+    // First, so that without memory for more slots there is no record outside of them.
+    if (3 * (this.entries + 1) > this.slots.length) this.resize(this.slots.length)
+    this.enter(hash, this.write(coin, state))
     this.entries++
-    if (3 * this.entries > this.slots.length) this.resize(this.slots.length)
-    this.enter(hash, place)
   }
 
   /** Replaces the coin and the state of an entry. */
@@ -151,6 +154,7 @@ export class CoinTable {
       if (isEntry && !records.hasCoin(place)) this.remove(place)
     }
     records.giveBack()
+    if (this.listed.length > SHORT_LIST) this.listed = new Uint32Array(SHORT_LIST)
     let count = this.slots.length / 2
     while (count > LEAST_SLOTS && 8 * this.entries < count) count /= 2
     if (2 * count < this.slots.length) this.resize(count)

@@ -72,8 +72,8 @@ export const keyInto = (outpoint: string, key: Uint8Array): void => {
 }
 
 export const coinKey = (outpoint: string): Buffer => {
-  const key = Buffer.from(outpoint, "latin1")
-  key.subarray(TXID_SIZE).reverse()
+  const key = Buffer.alloc(OUTPOINT_SIZE)
+  keyInto(outpoint, key)
   return key
 }
 

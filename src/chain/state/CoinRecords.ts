@@ -64,11 +64,11 @@ export class CoinRecords {
   private readonly freed = new Map<number, number>()
   private live = 0
 
-  /** Bytes of the records. Free room counts where there is more of it than of records. */
+  /** Bytes of the records, with the free room between them beyond one chunk. */
   get bytes(): number {
     const live = this.live * UNIT
     const taken = (this.current * CHUNK_UNITS + this.next) * UNIT
-    return taken < MOST_BYTES ? live + Math.max(0, taken - 2 * live - CHUNK_BYTES) : Number.POSITIVE_INFINITY
+    return taken < MOST_BYTES ? Math.max(live, taken - CHUNK_BYTES) : Number.POSITIVE_INFINITY
   }
 
   flags(place: number): number {

@@ -170,7 +170,7 @@ describe("CoinTable", () => {
       table.remove(table.find(numbered(n)))
       model.delete(numbered(n))
     }
-    // Most of the room is free, and counts as far as it is more than one chunk and what is in use.
+    // Most of the room is free, and counts as far as it is more than one chunk.
     assert.isBelow(table.bytes, full)
     assert.isAbove(table.bytes, full / 3)
     table.settle()

@@ -38,8 +38,9 @@ type State =
   | { readonly at: "following"; readonly place: number }
 
 /**
- * A reader of live events beside the events of blocks. Before each page of blocks the reader takes live events, and reads
- * the page again if more came meanwhile: so a pending operation always comes before the block that has it.
+ * A reader of live events beside the events of blocks. Behind each page of blocks that it reads, and before it hands the page
+ * out, it takes the live events up to that moment: so a pending operation always comes before the block that has it. Later
+ * ones come behind the page: so the page waits for no more than the log holds.
  *
  * Pending operations begin when the reader has all blocks: with `pending_reset` and all that wait. A reader that falls behind the
  * log begins with them again in the same way, so it takes no memory however slow it is.
@@ -56,14 +57,35 @@ export class LiveReader {
     this.isSyncedTold = !wanted.kinds.has("synced")
   }
 
-  /** Whether events are there that come before the next page of blocks. */
-  get isBehind(): boolean {
-    const { state } = this
-    return state.at === "following" ? state.place < this.parts.log.end : state.at !== "away"
+  /** The place behind the last event of the log now. */
+  get end(): number {
+    return this.parts.log.end
   }
 
-  /** The next events; none if there are none now. */
-  readonly take: Effect.Effect<ReadonlyArray<LiveEvent>> = Effect.suspend(() => {
+  /** Whether the operations that wait are told first: the next page of blocks is read behind them. */
+  get isListing(): boolean {
+    return this.state.at === "beginning" || this.state.at === "listing"
+  }
+
+  /** Whether events up to a place of the log are not taken yet. */
+  isBefore(end: number): boolean {
+    return this.isListing || this.state.at === "following" && this.state.place < end
+  }
+
+  /** Whether events are there that are not taken yet. */
+  get isBehind(): boolean {
+    return this.isBefore(this.end)
+  }
+
+  /** The next events; none if there are none now, or the reader wants none of them. */
+  readonly take: Effect.Effect<ReadonlyArray<LiveEvent>> = Effect.suspend(() => this.nextTo(this.end))
+
+  /** The next events up to a place of the log. */
+  takeTo(end: number): Effect.Effect<ReadonlyArray<LiveEvent>> {
+    return Effect.suspend(() => this.nextTo(end))
+  }
+
+  private nextTo(end: number): Effect.Effect<ReadonlyArray<LiveEvent>> {
     const { log } = this.parts
     const { state } = this
     switch (state.at) {
@@ -77,9 +99,9 @@ export class LiveReader {
       case "listing":
         return this.takeListed(state.next, state.place)
       case "following":
-        return Effect.succeed(this.takeLogged(state.place))
+        return Effect.succeed(this.takeLogged({ from: state.place, end }))
     }
-  })
+  }
 
   private takeListed(next: Effect.Effect<PendingPart>, place: number): Effect.Effect<ReadonlyArray<LiveEvent>> {
     return Effect.gen(this, function*() {
@@ -97,7 +119,7 @@ export class LiveReader {
     })
   }
 
-  private takeLogged(from: number): ReadonlyArray<LiveEvent> {
+  private takeLogged({ end, from }: { readonly from: number; readonly end: number }): ReadonlyArray<LiveEvent> {
     const { log } = this.parts
     if (!log.reaches(from)) {
       this.state = { at: "away" }
@@ -105,7 +127,7 @@ export class LiveReader {
     }
     const events: Array<LiveEvent> = []
     let place = from
-    for (; events.length < GIVEN_AT_ONCE; place++) {
+    for (; events.length < GIVEN_AT_ONCE && place < end; place++) {
       const event = log.behind(place)
       if (event === undefined) break
       if (wantsLive(this.wanted, event)) events.push(event)

@@ -1,3 +1,4 @@
+import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
@@ -14,21 +15,40 @@ export interface LiveStep {
   readonly live: ReadonlyArray<LiveEvent>
 }
 
-type Reader = Pick<LiveReader, "after" | "isBehind" | "newsWithin" | "take">
+type Reader = Pick<
+  LiveReader,
+  "after" | "end" | "isBefore" | "isBehind" | "isListing" | "newsWithin" | "take" | "takeTo"
+>
 
 /** Milliseconds after which a subscriber looks again, although nothing was told. */
 const LONGEST_WAIT = 60_000
 
-/** The next page behind a cursor, read when no live event comes before it; `undefined` if some do. */
+interface NextPage {
+  readonly from: EventCursor
+  readonly live: Reader
+  readonly options: EventOptions
+  /** Gets the live events that come before the page, some at a time. */
+  readonly tell: (events: ReadonlyArray<LiveEvent>) => Effect.Effect<void>
+}
+
+/**
+ * The next page behind a cursor, when the live events that come before it are told: those up to the moment at which it was
+ * read. `undefined` while the operations that wait are listed: the page would be old when their list ends.
+ */
 export const pageAfterLive = (
   log: Pick<typeof NameEvents.Service, "page">,
-  { from, live, options }: { readonly from: EventCursor; readonly live: Reader; readonly options: EventOptions }
+  { from, live, options, tell }: NextPage
 ): Effect.Effect<EventPage | undefined, EventFailure> =>
-  live.isBehind
-    ? Effect.succeed(undefined)
-    : Effect.map(log.page(from, options), (page) => live.isBehind ? undefined : page)
-
-const stepTo = (next: EventCursor, step: LiveStep) => [step, Option.some(next)] as const
+  Effect.gen(function*() {
+    if (live.isListing) {
+      yield* tell(yield* live.take)
+      return undefined
+    }
+    const page = yield* log.page(from, options)
+    const { end } = live
+    while (live.isBefore(end)) yield* tell(yield* live.takeTo(end))
+    return page
+  })
 
 /** As `NameEvents.follow`, with live events between the pages. */
 export const followLive = (
@@ -36,20 +56,22 @@ export const followLive = (
   live: Reader,
   { from, options }: { readonly from: EventCursor; readonly options: EventOptions }
 ): Stream.Stream<LiveStep, EventFailure> =>
-  Stream.paginateEffect(from, (place) =>
+  Stream.paginateChunkEffect(from, (place) =>
     Effect.gen(function*() {
       for (let at = place;;) {
         const changed = Effect.raceFirst(log.newsWithin(LONGEST_WAIT), live.newsWithin(LONGEST_WAIT))
-        const taken = yield* live.take
-        if (taken.length > 0) return stepTo(at, { page: undefined, live: taken })
-        const page = yield* pageAfterLive(log, { from: at, live, options })
-        if (page === undefined) {
-          yield* turnOfEventLoop
-          continue
+        const steps: Array<LiveStep> = []
+        const tell = (events: ReadonlyArray<LiveEvent>) =>
+          Effect.sync(() => {
+            if (events.length > 0) steps.push({ page: undefined, live: events })
+          })
+        const page = yield* pageAfterLive(log, { from: at, live, options, tell })
+        if (page !== undefined) {
+          const behind = yield* live.after(page)
+          if (page.events.length + behind.length > 0) steps.push({ page, live: behind })
+          at = page.next
         }
-        const behind = yield* live.after(page)
-        if (page.events.length + behind.length > 0) return stepTo(page.next, { page, live: behind })
-        at = page.next
-        yield* page.isEnd && !live.isBehind ? changed : turnOfEventLoop
+        if (steps.length > 0) return [Chunk.fromIterable(steps), Option.some(at)]
+        yield* page?.isEnd === true && !live.isBehind ? changed : turnOfEventLoop
       }
     }))

@@ -191,16 +191,11 @@ export const eventsPage: Effect.Effect<PageHandler, never, PageServices> = Effec
           const changed = live === undefined
             ? log.newsWithin(left)
             : Effect.raceFirst(log.newsWithin(left), live.newsWithin(left))
-          if (live !== undefined) yield* tell(yield* live.take)
           const page = live === undefined
             ? yield* log.page(at, options)
-            : yield* pageAfterLive(log, { from: at, live, options })
-          if (page === undefined) {
-            yield* turnOfEventLoop
-            continue
-          }
-          const piece = page.events.length === 0 ? NO_BYTES : piecesOf(query, form, page)
-          at = page.next
+            : yield* pageAfterLive(log, { from: at, live, options, tell })
+          const piece = page === undefined || page.events.length === 0 ? NO_BYTES : piecesOf(query, form, page)
+          at = page?.next ?? at
           if (piece.length > 0) {
             yield* write(piece)
             written = yield* Clock.currentTimeMillis
@@ -209,8 +204,8 @@ export const eventsPage: Effect.Effect<PageHandler, never, PageServices> = Effec
             yield* write(form.position(at))
             written = yield* Clock.currentTimeMillis
           }
-          if (live !== undefined) yield* tell(yield* live.after(page))
-          yield* page.isEnd && live?.isBehind !== true ? changed : turnOfEventLoop
+          if (live !== undefined && page !== undefined) yield* tell(yield* live.after(page))
+          yield* page?.isEnd === true && live?.isBehind !== true ? changed : turnOfEventLoop
         }
       }).pipe(
         Effect.scoped,

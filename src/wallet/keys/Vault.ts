@@ -87,8 +87,11 @@ export const makeVault = (file: WalletFile, rules: RenewalRules): Effect.Effect<
     const scope = yield* Effect.scope
     const document = () => file.document
     let open = file.document.encryption === undefined ? new Secrets(document, undefined) : undefined
-    /** End of each unlock that goes on, in seconds since 1970. A timer ends it, never a clock that a caller can set. */
-    const until = new Map<Unlock, number>()
+    /**
+     * Each unlock that goes on, with its end in seconds since 1970. A timer ends it, never a clock that a caller can set. A timer
+     * that has fired can still run after its unlock was replaced, so each one ends only the object that it was started for.
+     */
+    const until = new Map<Unlock, { readonly time: number }>()
     const timers = new Map<Unlock, Fiber.Fiber<void>>()
     let ended = false
     /** Whether the secrets were checked against the file. Unencrypted secrets were checked when the file was opened. */
@@ -112,7 +115,8 @@ export const makeVault = (file: WalletFile, rules: RenewalRules): Effect.Effect<
     const renewalsOnly = (): boolean => until.has("renewals") && !until.has("all")
 
     /** Ends one unlock. The other one goes on, with other secrets: a caller that holds those of the full unlock cannot use them longer. */
-    const end = (which: Unlock): void => {
+    const end = (which: Unlock, own: { readonly time: number }): void => {
+      if (until.get(which) !== own) return
       until.delete(which)
       if (until.size === 0) return close()
       if (which === "renewals" || open === undefined) return
@@ -170,9 +174,10 @@ export const makeVault = (file: WalletFile, rules: RenewalRules): Effect.Effect<
         open?.wipe()
         open = secrets
         until.delete("all")
-        until.set(which, now + Math.floor(seconds))
+        const own = { time: now + Math.floor(seconds) }
+        until.set(which, own)
         // It outlives the call that unlocks.
-        const lock = Effect.zipRight(wait(seconds), Effect.sync(() => end(which)))
+        const lock = Effect.zipRight(wait(seconds), Effect.sync(() => end(which, own)))
         timers.set(which, yield* Effect.forkIn(withoutSpan(Effect.interruptible(lock)), scope))
       })
 
@@ -204,8 +209,8 @@ export const makeVault = (file: WalletFile, rules: RenewalRules): Effect.Effect<
         return open === undefined || renewalsOnly() ? "locked" : "unlocked"
       },
       signsRenewals: () => open !== undefined,
-      unlockedUntil: () => until.get("all") ?? until.get("renewals") ?? 0,
-      renewalsUntil: () => until.get("renewals") ?? 0,
+      unlockedUntil: () => (until.get("all") ?? until.get("renewals"))?.time ?? 0,
+      renewalsUntil: () => until.get("renewals")?.time ?? 0,
       encrypt,
       unlock,
       lock,

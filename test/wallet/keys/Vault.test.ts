@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Redacted, TestClock } from "effect"
+import { Clock, Effect, Redacted, TestClock } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { KeysLocked } from "../../../src/wallet/errors.ts"
@@ -110,6 +110,35 @@ describe("Vault", () => {
       assert.deepStrictEqual(state(), locked)
       yield* TestClock.adjust("30 seconds")
       assert.deepStrictEqual(state(), locked)
+    }).pipe(withCheapScrypt))
+
+  it.scoped("a timer that fires while its time is renewed does not end the new time", () =>
+    Effect.gen(function*() {
+      let fire = () => {}
+      let isLate = false
+      const clock: Clock.Clock = {
+        ...Clock.make(),
+        currentTimeMillis: Effect.sync(() => {
+          // The old timer fires here, and its fiber runs only after the one that renews.
+          if (isLate) fire()
+          return 0
+        }),
+        sleep: () => Effect.async<void>((resume) => void (fire = () => resume(Effect.void)))
+      }
+      const vault = yield* encrypted
+      yield* Effect.gen(function*() {
+        yield* vault.unlock(PASSPHRASE, 60, { renewalsOnly: true })
+        yield* Effect.yieldNow()
+        isLate = true
+        yield* vault.unlock(PASSPHRASE, 90, { renewalsOnly: true })
+        isLate = false
+        for (let turn = 0; turn < 5; turn++) yield* Effect.yieldNow()
+        assert.deepStrictEqual([vault.signsRenewals(), vault.renewalsUntil()], [true, 90])
+        // The new timer still ends its own time.
+        fire()
+        for (let turn = 0; turn < 5; turn++) yield* Effect.yieldNow()
+        assert.deepStrictEqual([vault.signsRenewals(), vault.renewalsUntil()], [false, 0])
+      }).pipe(Effect.withClock(clock))
     }).pipe(withCheapScrypt))
 
   it.scoped("a new passphrase opens the wallet, the old one does not", () =>

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { type Bytes, displayHash, EMPTY, toHex } from "../../../protocol/bytes.ts"
+import { parseNameScript } from "../../../protocol/nameOperation.ts"
 import { nameField } from "../../../protocol/nameText.ts"
 import type { Transaction } from "../../../protocol/transaction.ts"
 import { lintWarnings } from "../../../values/lint.ts"
@@ -55,6 +56,15 @@ interface SentName {
   readonly wanted: boolean
 }
 
+/** The value that a transaction sets: an update without a value sets the one that the name has. */
+const valueSetBy = ({ outputs }: Transaction): Bytes => {
+  for (const { script } of outputs) {
+    const operation = parseNameScript(script)?.operation
+    if (operation !== undefined && operation.op !== "name_new") return operation.value
+  }
+  return EMPTY
+}
+
 /** Logs what is unusual, and returns the answer. */
 const warned = (txid: string, { name, value, wanted }: SentName) =>
   Effect.gen(function*() {
@@ -73,8 +83,7 @@ export const makeNameWriteMethods = (
   const define = walletMethod(wallets)
   const read = nameWriteReader(chain.params.network, node)
 
-  const sent = (sending: Effect.Effect<Transaction, NameFailure>): Effect.Effect<string, NameFailure | RpcError> =>
-    Effect.mapBoth(sending, { onFailure: nameError, onSuccess: ({ txid }) => displayHash(txid) })
+  const sent = (sending: Effect.Effect<Transaction, NameFailure>) => Effect.mapError(sending, nameError)
 
   const name_new = define({
     name: "name_new",
@@ -159,7 +168,7 @@ export const makeNameWriteMethods = (
         return yield* Effect.mapError(
           Effect.flatMap(
             sent(sending),
-            (sentTxid) => warned(sentTxid, { name, value, wanted: given.warnings === true })
+            (transaction) => warned(displayHash(transaction.txid), { name, value, wanted: given.warnings === true })
           ),
           (failure) =>
             isNone && failure._tag === "NameOperationRefused" && failure.code === "no-new"
@@ -197,8 +206,9 @@ export const makeNameWriteMethods = (
       Effect.gen(function*() {
         const { name, options, value } = yield* read({ name: text, value: valueText, options: given })
         const updated = sent(wallet.names.nameUpdate({ ...options, name, value }))
-        const shown = { name, value: value ?? EMPTY, wanted: given.warnings === true }
-        return yield* known.orUnknown(Effect.flatMap(updated, (txid) => warned(txid, shown)))
+        const wanted = given.warnings === true
+        return yield* known.orUnknown(Effect.flatMap(updated, (transaction) =>
+          warned(displayHash(transaction.txid), { name, value: value ?? valueSetBy(transaction), wanted })))
       })
   })
 

@@ -3,6 +3,8 @@ import { Effect } from "effect"
 import { TransactionRejected } from "../../../../src/mempool/errors.ts"
 import { COIN } from "../../../../src/protocol/amount.ts"
 import { displayHash, EMPTY, reversed } from "../../../../src/protocol/bytes.ts"
+import { nameScript } from "../../../../src/protocol/nameOperation.ts"
+import { makeTransaction } from "../../../../src/protocol/transaction.ts"
 import { FundsMissing, InvalidWalletRequest, KeysLocked, NameOperationRefused } from "../../../../src/wallet/errors.ts"
 import type { NameFailure } from "../../../../src/wallet/names/WalletNames.ts"
 import { fakeWallet, ownScript, type WalletMembers } from "../../../support/fakeWallet.ts"
@@ -324,5 +326,18 @@ describe("the warnings about a name and a value", () => {
         assert.deepStrictEqual(Object(fine), { txid: TXID, warnings: [] })
       }
       assert.deepInclude(yield* refusal("name_update", "d/x", "v", { warnings: 1 }), { code: -3 })
+    }))
+
+  it.effect("are about the value that the name has, if an update gives none", () =>
+    Effect.gen(function*() {
+      const operation = { op: "name_update", name: text("d/x"), value: text("{\"ip\":\"192.0.2.300\"}") } as const
+      const [output] = made.outputs
+      const script = nameScript(operation, output?.script ?? EMPTY)
+      const { inputs, lockTime, outputs, version } = made
+      const renewal = makeTransaction({ version, inputs, lockTime, outputs: [...outputs, { value: 0, script }] })
+      const { call } = yield* namesOn([writing({ nameUpdate: () => Effect.succeed(renewal) })])
+      const { warnings } = Object((yield* call("name_update", "d/x", null, { warnings: true })).value)
+      assert.match(warnings.join(), /ip "192\.0\.2\.300" is not an IPv4 address/)
+      assert.strictEqual((yield* call("name_update", "d/x")).value, displayHash(renewal.txid))
     }))
 })

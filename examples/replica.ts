@@ -39,14 +39,17 @@ export class Refused extends Error {}
 
 /** Follows the events of a daemon until the connection ends. */
 export const follow = async (address: string, replica: Replica): Promise<void> => {
-  const { origin, password, username } = new URL(address)
+  const { origin, password, pathname, username } = new URL(address)
+  // The address may have a path: that of a proxy in front of the daemon.
+  const events = `${origin}${pathname.replace(/\/$/, "")}/events`
   const user = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString("base64")
-  const answer = await fetch(`${origin}/events?${ENCODINGS}&from=${replica.cursor}`, {
+  const answer = await fetch(`${events}?${ENCODINGS}&from=${replica.cursor}`, {
     headers: { accept: "application/x-ndjson", ...username === "" ? {} : { authorization: `Basic ${user}` } }
   })
   if (!answer.ok || answer.body === null) {
     const text = `${answer.status}: ${await answer.text()}`
-    throw answer.status < 500 ? new Refused(text) : new Error(text)
+    // 429: the daemon has had too many requests, and answers a later one.
+    throw answer.status < 500 && answer.status !== 429 ? new Refused(text) : new Error(text)
   }
   let rest = ""
   for await (const text of answer.body.pipeThrough(new TextDecoderStream())) {

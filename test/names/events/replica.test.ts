@@ -103,7 +103,7 @@ describe("examples/replica.ts", () => {
   it.effect("sends the credentials of the address, and tells a refusal from a daemon that is away", () =>
     Effect.promise(async () => {
       const seen: Array<string> = []
-      const statuses = [200, 401, 410, 503]
+      const statuses = [200, 401, 410, 429, 503]
       const server = createServer((request: IncomingMessage, response: ServerResponse) => {
         seen.push(`${request.headers.authorization} ${request.url}`)
         response.writeHead(statuses[seen.length - 1] ?? 500).end(`{"type":"position","cursor":"c${seen.length}"}\n`)
@@ -114,15 +114,18 @@ describe("examples/replica.ts", () => {
         const port = typeof bound === "object" ? bound?.port : undefined
         const replica: Replica = { names: new Map(), cursor: "0" }
         const failures: Array<unknown> = []
-        for (const _ of statuses) {
-          failures.push(await follow(`http://reader:p%40ss@127.0.0.1:${port}/`, replica).then(() => "done", (e) => e))
+        for (const path of ["/", "/svcd/", "/svcd", "", "/"]) {
+          failures.push(
+            await follow(`http://reader:p%40ss@127.0.0.1:${port}${path}`, replica).then(() => "done", (e) => e)
+          )
         }
-        assert.deepStrictEqual(failures.map((failure) => failure instanceof Refused), [false, true, true, false])
+        assert.deepStrictEqual(failures.map((failure) => failure instanceof Refused), [false, true, true, false, false])
         assert.strictEqual(failures[0], "done")
         const user = `Basic ${Buffer.from("reader:p@ss").toString("base64")}`
-        assert.deepStrictEqual(seen.slice(0, 2), [
+        const behindOne = `events?${ENCODINGS}&from=c1`
+        assert.deepStrictEqual(seen, [
           `${user} /events?${ENCODINGS}&from=0`,
-          `${user} /events?${ENCODINGS}&from=c1`
+          ...["/svcd/", "/svcd/", "/", "/"].map((folder) => `${user} ${folder}${behindOne}`)
         ])
       } finally {
         server.closeAllConnections()

@@ -17,7 +17,13 @@ export const ask = (
     () => Effect.succeed(undefined)
   )
 
-/** The same for several methods, in one request. The answers are in the order of the calls. */
+/** Whether the daemon does not permit a call, or one of a batch, to this user: see docs/security.md. */
+const isForbidden = (error: RpcClientError): boolean => error._tag === "UnexpectedReply" && error.status === 403
+
+/**
+ * The same for several methods, in one request. The answers are in the order of the calls. The daemon executes nothing of a
+ * batch with a call that the user has no right to: then each method is asked alone, and those without the right are `undefined`.
+ */
 export const askEach = (
   daemon: Daemon,
   calls: ReadonlyArray<readonly [method: string, params?: CallParams]>
@@ -30,7 +36,10 @@ export const askEach = (
         ? Effect.succeed(outcomes.map(Either.getOrUndefined))
         : Effect.map(starting, () => [])
     }
-  )
+  ).pipe(Effect.catchIf(isForbidden, () =>
+    Effect.forEach(calls, ([method, params]) =>
+      Effect.catchIf(ask(daemon, method, params), isForbidden, () =>
+        Effect.succeed(undefined)))))
 
 /** Seconds between two blocks, on the networks with a steady rate. */
 export const BLOCK_SECONDS = 600

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import type { Daemon } from "../../../src/programs/cli/daemon.ts"
 import { doctorCommand } from "../../../src/programs/cli/doctor.ts"
 import { machineChecks, remedyOf, sqliteCheck } from "../../../src/programs/cli/doctorMachine.ts"
-import { type RpcClientError, RpcUnreachable } from "../../../src/rpc/RpcClient.ts"
+import { type RpcClientError, RpcUnreachable, UnexpectedReply } from "../../../src/rpc/RpcClient.ts"
 import { inputOf } from "../../config/input.ts"
 import { temporaryDirectory } from "../../support/chain.ts"
 import { fakeDaemon, hex } from "./fakeDaemon.ts"
@@ -73,6 +73,16 @@ describe("svcd-cli doctor", () => {
   it.effect("finds nothing wrong with a node that is well", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* complaints({}), [])
+    }))
+
+  it.effect("leaves out what the user has no right to ask, and still finds the rest", () =>
+    Effect.gen(function*() {
+      const forbidden = new UnexpectedReply({ address: "127.0.0.1:8336", status: 403, reason: "status 403" })
+      assert.deepStrictEqual(yield* complaints({ listwebhooks: forbidden }), [])
+      const answers = { listwebhooks: forbidden, getnetworkinfo: { subversion: "/svcd:0.1.0(x)/" } }
+      assert.deepStrictEqual(yield* complaints(answers), ["warn version"])
+      const broken = new UnexpectedReply({ address: "127.0.0.1:8336", status: 500, reason: "status 500" })
+      assert.include(yield* complaints({ listwebhooks: broken }), "fail daemon")
     }))
 
   it.effect.each<readonly [why: string, answers: object, expected: ReadonlyArray<string>]>([

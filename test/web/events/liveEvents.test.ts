@@ -162,7 +162,7 @@ describe("live events", () => {
         "the beginning",
         () =>
           shown().length === 2 && programs.every((seen) => seen.length === 2) &&
-          quiet.lines().length === 1 && eventsOf(alone).length === 1
+          quiet.lines().length >= 1 && eventsOf(alone).length === 1
       )
 
       const one = update("two", registration)

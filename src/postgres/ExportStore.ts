@@ -51,17 +51,27 @@ const Place = Schema.Struct({ height: Schema.Int, hash: Schema.String, cursor: S
 /** A block of the tables. */
 export type StoredPlace = typeof Place.Type
 
+export interface ExportStoreParts {
+  readonly connection: PgConnection
+  readonly schema: string
+  readonly rows: RowWriter
+  /** Called after each transaction. */
+  readonly committed: () => void
+}
+
 export class ExportStore {
   readonly #connection: PgConnection
   readonly #schema: string
   readonly #rows: RowWriter
+  readonly #committed: () => void
   /** A statement of another fiber must not get into a transaction. */
   readonly #alone = Effect.unsafeMakeSemaphore(1).withPermits(1)
 
-  constructor(connection: PgConnection, schema: string, rows: RowWriter) {
+  constructor({ committed, connection, rows, schema }: ExportStoreParts) {
     this.#connection = connection
     this.#schema = schema
     this.#rows = rows
+    this.#committed = committed
   }
 
   /** Moves the cursor, within the transaction of the rows. */
@@ -119,7 +129,7 @@ export class ExportStore {
 
   /** A transaction of its own, after the others. */
   #transaction<A>(work: Effect.Effect<A, PostgresFailed>): Effect.Effect<A, PostgresFailed> {
-    return this.#alone(this.#connection.transaction(work))
+    return Effect.tap(this.#alone(this.#connection.transaction(work)), () => this.#committed())
   }
 
   /** Blocks that follow each other, for `append`. */

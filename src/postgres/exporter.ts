@@ -10,7 +10,7 @@ import { paramsOf } from "../consensus/params.ts"
 import type { CursorUnusable } from "../names/errors.ts"
 import { type NetworkName, networks } from "../protocol/networks.ts"
 import type { FeedLine } from "../rpc/eventFeed.ts"
-import { type DaemonState, ExportStore, type StoredPlace } from "./ExportStore.ts"
+import { type DaemonState, ExportStore, type ExportStoreParts, type StoredPlace } from "./ExportStore.ts"
 import { type BlocksMissing, DaemonBehind, ExportRefused, type PostgresFailed } from "./failures.ts"
 import { checkDatabase, ensureTextIndex, type ExportPosition, openSchema, takeExportLock } from "./openSchema.ts"
 import { connectTo, type PgTarget } from "./PgConnection.ts"
@@ -37,6 +37,13 @@ export interface ExportOptions {
   readonly lockSeconds?: number | undefined
   /** The most blocks that are undone because the daemon does not know them. */
   readonly mostUndone?: number | undefined
+  readonly pauses?: ExportPauses | undefined
+}
+
+/** Pauses before a retry, in milliseconds: each is twice the one before, and up to half of it is left out at random. */
+export interface ExportPauses {
+  readonly first: number
+  readonly longest: number
 }
 
 /** Why an export ends. */
@@ -57,9 +64,7 @@ const SETTLED_MS = 10_000
 /** Milliseconds between two looks at the daemon. Readers take names for complete for a minute after one. */
 export const CHECK_MS = 5_000
 
-/** Milliseconds before the first and the last retry. */
-const FIRST_PAUSE = 250
-const LONGEST_PAUSE = 15_000
+const PAUSES: ExportPauses = { first: 250, longest: 15_000 }
 
 /** The last block that daemon and tables share, up to a height; `undefined` if they share none. */
 const lastShared = (store: ExportStore, source: ExportSource, height: number) =>
@@ -124,14 +129,14 @@ const meet = (
 /** One connection to the database, until something fails, or the tables had to go back to another block. */
 const session = (
   { lockSeconds, mostUndone: most = MOST_UNDONE, schema, source, target }: ExportOptions,
-  rows: RowWriter
+  parts: Pick<ExportStoreParts, "rows" | "committed">
 ): Effect.Effect<void, ExportFailure, Scope.Scope> =>
   Effect.gen(function*() {
     const connection = yield* connectTo(target)
     yield* checkDatabase(connection, schema)
     yield* takeExportLock(connection, schema, { seconds: lockSeconds })
     const position = yield* openSchema(connection, { schema, network: source.network })
-    const store = new ExportStore(connection, schema, rows)
+    const store = new ExportStore({ connection, schema, ...parts })
     const follower = new TableFollower({ store, position, scope: yield* Effect.scope })
     yield* Effect.logInfo("export follows the daemon", { database: target.shown, schema, height: position.height })
     // A lost commit of the first copy is copied again: the cursor is lost with it.
@@ -205,18 +210,23 @@ const mayPass = (failure: ExportFailure): boolean => {
 /** Exports until it is interrupted, or a failure needs the operator. */
 export const runExport = (options: ExportOptions): Effect.Effect<never, ExportFailure> =>
   Effect.gen(function*() {
+    const { first, longest } = options.pauses ?? PAUSES
     const rows = new RowWriter(paramsOf(networks[options.source.network]))
-    for (let attempts = 0;; attempts++) {
+    let attempts = 0
+    // What was written is not written again, so each failure behind it is a new one.
+    const committed = () => void (attempts = 0)
+    for (;;) {
       const began = yield* Clock.currentTimeMillis
-      const outcome = yield* Effect.either(Effect.scoped(session(options, rows)))
+      const outcome = yield* Effect.either(Effect.scoped(session(options, { rows, committed })))
       if (outcome._tag === "Right") {
-        attempts = -1
+        attempts = 0
         continue
       }
       if (!mayPass(outcome.left)) return yield* Effect.fail(outcome.left)
-      if ((yield* Clock.currentTimeMillis) > began + 2 * LONGEST_PAUSE) attempts = 0
+      if ((yield* Clock.currentTimeMillis) > began + 2 * longest) attempts = 0
       yield* Effect.logWarning("export waits, and tries again", { reason: outcome.left.message })
-      const longest = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** Math.min(attempts, 16))
-      yield* Effect.sleep(longest * (0.5 + 0.5 * (yield* Random.next)))
+      const most = Math.min(longest, first * 2 ** Math.min(attempts, 16))
+      attempts++
+      yield* Effect.sleep(most * (0.5 + 0.5 * (yield* Random.next)))
     }
   })

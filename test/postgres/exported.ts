@@ -3,7 +3,7 @@ import { Effect, Logger, Redacted } from "effect"
 import { Cluster } from "../../scripts/postgres/Cluster.ts"
 import { eventsOf } from "../../src/client/daemonEvents.ts"
 import * as DaemonRpc from "../../src/client/DaemonRpc.ts"
-import { type ExportSource, runExport } from "../../src/postgres/exporter.ts"
+import { type ExportPauses, type ExportSource, runExport } from "../../src/postgres/exporter.ts"
 import type { DaemonState } from "../../src/postgres/ExportStore.ts"
 import { EXPORT_QUERY } from "../../src/postgres/lines.ts"
 import type { PgTarget } from "../../src/postgres/PgConnection.ts"
@@ -84,9 +84,19 @@ export const sourceAt = (port: number, branches: Branches) =>
     }
   )
 
-/** Runs an export until the scope closes. The reasons why it waits are added to `said`. */
-export const exporting = (source: ExportSource, database: string, said: Array<string> = []) =>
-  runExport({ source, target: targetIn(database), schema: "svcd", lockSeconds: 2 }).pipe(
+interface ExportingOptions {
+  /** The reasons why the export waits are added to it. */
+  readonly said?: Array<string>
+  readonly pauses?: ExportPauses
+}
+
+/** Runs an export until the scope closes. */
+export const exporting = (
+  source: ExportSource,
+  database: string,
+  { pauses = { first: 50, longest: 250 }, said = [] }: ExportingOptions = {}
+) =>
+  runExport({ source, target: targetIn(database), schema: "svcd", pauses }).pipe(
     Effect.provide(Logger.replace(
       Logger.defaultLogger,
       Logger.make(({ message }) => void said.push(JSON.stringify(message)))

@@ -12,9 +12,12 @@ import { eventually } from "../support/eventually.ts"
 import { exported, exporting, hasServer, NOT_INSTALLED, rowsIn, server, targetIn, withServer } from "./exported.ts"
 import { assertEqual, withBlocks } from "./exportedBlocks.ts"
 
-const fails = (source: ExportSource, database: string, schema = "svcd") =>
+/** Milliseconds for a test of many steps, of which each may take its time on a busy machine. */
+const TIMEOUT = 180_000
+
+const fails = (source: ExportSource, database: string, options: { schema?: string; lockSeconds?: number } = {}) =>
   Effect.map(
-    Effect.flip(runExport({ source, target: targetIn(database), schema, lockSeconds: 1 })),
+    Effect.flip(runExport({ source, target: targetIn(database), schema: "svcd", ...options })),
     (failure) => failure.message
   )
 
@@ -114,7 +117,7 @@ describe.skipIf(!hasServer)("svcd-export", () => {
           assert.isAbove(Number(living?.["least"]), 0)
         })
       ),
-    60_000
+    TIMEOUT
   )
 
   it.live(
@@ -136,7 +139,7 @@ describe.skipIf(!hasServer)("svcd-export", () => {
           assert.isNull(running.unsafePoll())
         })
       ),
-    60_000
+    TIMEOUT
   )
 
   it.live(
@@ -148,7 +151,7 @@ describe.skipIf(!hasServer)("svcd-export", () => {
           const said: Array<string> = []
           const waits = (code: string) =>
             eventually(`an attempt that ends with ${code}`, () => said.some((line) => line.includes(`(${code})`)))
-          const running = yield* exporting(source, database, said)
+          const running = yield* exporting(source, database, { said })
           yield* exported(database, branches)
           const cut = rowsIn(
             "postgres",
@@ -180,7 +183,7 @@ describe.skipIf(!hasServer)("svcd-export", () => {
           assert.isNull(running.unsafePoll())
         })
       ),
-    60_000
+    TIMEOUT
   )
 
   it.live(
@@ -191,7 +194,7 @@ describe.skipIf(!hasServer)("svcd-export", () => {
           const running = yield* exporting(source, database)
           yield* exported(database, branches)
           assert.strictEqual(
-            yield* fails(source, database),
+            yield* fails(source, database, { lockSeconds: 1 }),
             "another svcd-export writes the schema svcd of this database: stop it, or give -schema another name"
           )
           yield* Fiber.interrupt(running)
@@ -205,7 +208,7 @@ describe.skipIf(!hasServer)("svcd-export", () => {
             "the schema svcd has version 99, and this svcd knows versions up to 1: update svcd, or export to another schema"
           )
           assert.strictEqual(
-            yield* fails(source, database, "user"),
+            yield* fails(source, database, { schema: "user" }),
             "user is a reserved word of PostgreSQL: give -schema another name"
           )
           const plain = `${database}_ascii`
@@ -235,7 +238,7 @@ describe.skipIf(!hasServer)("svcd-export", () => {
           assert.include(failure.message, "(42501); the user needs CREATE on the database")
         })
       ),
-    60_000
+    TIMEOUT
   )
 
   it.live(
@@ -274,7 +277,7 @@ describe.skipIf(!hasServer)("svcd-export", () => {
           yield* assertEqual(db, database)
         })
       ),
-    60_000
+    TIMEOUT
   )
 
   it.live(
@@ -296,7 +299,7 @@ describe.skipIf(!hasServer)("svcd-export", () => {
               `UPDATE svcd.cursor SET cursor = left(cursor, 18) || 'ffffffffffffffff'`
             )
             const said: Array<string> = []
-            const next = yield* exporting(source, database, said)
+            const next = yield* exporting(source, database, { said })
             yield* exported(database, branches)
             yield* assertEqual(db, database)
             assert.isTrue(said.some((line) => line.includes(`"to":${last}}`)), said.join("\n"))
@@ -313,7 +316,7 @@ describe.skipIf(!hasServer)("svcd-export", () => {
           const tip = branches.tip?.height ?? -1
           const said: Array<string> = []
           const behind = Effect.succeed({ height: 3, synced: false, proof: "work" } as const)
-          const waiting = yield* exporting({ ...source, state: behind }, database, said)
+          const waiting = yield* exporting({ ...source, state: behind }, database, { said })
           const words = `the daemon syncs at block 3, and does not know block ${tip}`
           yield* eventually("an export that waits", () => said.some((line) => line.includes(words)))
           yield* Fiber.interrupt(waiting)
@@ -334,7 +337,7 @@ describe.skipIf(!hasServer)("svcd-export", () => {
           assert.isAbove(chain.length, 50)
         })
       ),
-    60_000
+    TIMEOUT
   )
 
   it.live(
@@ -352,7 +355,7 @@ describe.skipIf(!hasServer)("svcd-export", () => {
               yield* rowsIn(database, "DROP INDEX IF EXISTS svcd.names_by_text")
               yield* reorganize(2, branch)
               const said: Array<string> = []
-              yield* exporting(source, database, said)
+              yield* exporting(source, database, { said })
               yield* exported(database, branches)
               yield* assertEqual(db, database)
               return said
@@ -364,12 +367,12 @@ describe.skipIf(!hasServer)("svcd-export", () => {
             )
           yield* again(70)
           assert.isTrue(yield* hasIndex)
-          yield* onIndex("PERFORM pg_sleep(1)")
+          yield* onIndex("IF current_setting('statement_timeout') <> '0' THEN RAISE disk_full; END IF")
           yield* rowsIn(
             database,
             "CREATE EVENT TRIGGER on_index ON ddl_command_start WHEN TAG IN ('CREATE INDEX') EXECUTE FUNCTION on_index()"
           )
-          yield* rowsIn("postgres", `ALTER DATABASE ${database} SET statement_timeout = 600`)
+          yield* rowsIn("postgres", `ALTER DATABASE ${database} SET statement_timeout = '1h'`)
           yield* again(71)
           assert.isTrue(yield* hasIndex)
           yield* onIndex("RAISE disk_full")
@@ -378,7 +381,7 @@ describe.skipIf(!hasServer)("svcd-export", () => {
           assert.include(full.join("\n"), "their index cannot be made")
         })
       ),
-    60_000
+    TIMEOUT
   )
 
   it.live(
@@ -386,7 +389,9 @@ describe.skipIf(!hasServer)("svcd-export", () => {
     () =>
       withBlocks(({ branches, chain, database, db, reorganize, source }) =>
         Effect.gen(function*() {
-          const left: Array<number> = [35, chain.length]
+          // With pauses that add up, these would take longer than the test waits.
+          const atEnd = Array.from({ length: 13 }, (_, i) => chain.length + 2 * i)
+          const left: Array<number> = [35, ...atEnd]
           /** The daemon, which once leaves out each of these blocks. */
           const leaving = (lines: ReturnType<ExportSource["lines"]>) => {
             const height = left.shift()
@@ -394,20 +399,19 @@ describe.skipIf(!hasServer)("svcd-export", () => {
           }
           const said: Array<string> = []
           const failing = { ...source, lines: (from: string) => leaving(source.lines(from)) }
-          const running = yield* exporting(failing, database, said)
+          const running = yield* exporting(failing, database, { said, pauses: { first: 20, longest: 120_000 } })
           yield* exported(database, branches)
           yield* assertEqual(db, database)
-          yield* reorganize(0, 60)
-          yield* reorganize(0, 61)
+          for (let i = 0; i < 2 * atEnd.length; i++) yield* reorganize(0, 60 + i)
           yield* exported(database, branches)
           yield* assertEqual(db, database)
-          for (const next of [36, chain.length + 1]) {
-            assert.isTrue(said.some((line) => line.includes(`block ${next} came behind`)), said.join("\n"))
+          for (const height of [35, ...atEnd]) {
+            assert.isTrue(said.some((line) => line.includes(`block ${height + 1} came behind`)), said.join("\n"))
           }
           assert.isNull(running.unsafePoll())
         })
       ),
-    60_000
+    TIMEOUT
   )
 
   it.live(
@@ -430,7 +434,7 @@ describe.skipIf(!hasServer)("svcd-export", () => {
           execFileSync("chown", ["postgres", join(disk, "space")])
           yield* rowsIn("postgres", `CREATE TABLESPACE small LOCATION '${join(disk, "space")}'`)
           const said: Array<string> = []
-          const running = yield* exporting(source, database, said)
+          const running = yield* exporting(source, database, { said })
           yield* exported(database, branches)
           yield* rowsIn(database, "ALTER TABLE svcd.name_operations SET TABLESPACE small")
           // Fills what is left.
@@ -444,6 +448,6 @@ describe.skipIf(!hasServer)("svcd-export", () => {
           assert.isTrue(Exit.isSuccess(yield* Effect.exit(Fiber.interrupt(running))))
         })
       ),
-    60_000
+    TIMEOUT
   )
 })

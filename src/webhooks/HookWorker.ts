@@ -5,7 +5,7 @@ import { createHash } from "node:crypto"
 import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
 import { webhookDeliveries } from "../metrics/webhookMetrics.ts"
 import { CursorUnusable } from "../names/errors.ts"
-import { BEGINNING, cursorText, type EventCursor, readCursorText } from "../names/events/EventCursor.ts"
+import { BEGINNING, cursorText, type EventCursor, mayCome, readCursorText } from "../names/events/EventCursor.ts"
 import { type EventFilter, wantsBlocks, wantsNotices } from "../names/events/EventFilter.ts"
 import type { NameEvent } from "../names/events/NameEvent.ts"
 import type { EventFailure, EventPage, NameEvents } from "../names/events/NameEvents.ts"
@@ -39,11 +39,16 @@ export interface HookWorkerParts {
   /** Writes an event as `/events` does. */
   readonly textOf: (event: NameEvent) => string
   readonly send: (hook: LiveHook, message: { readonly id: string; readonly body: string }) => Effect.Effect<HookAnswer>
+  /** Whether blocks are missing: then the block of a cursor may still come. */
+  readonly syncing: Effect.Effect<boolean>
   readonly put: (row: HookRow) => Effect.Effect<void, StorageFailure>
 }
 
 /** Blocks without a wanted event after which the place of a hook is stored. */
 const STORED_EVERY = 64
+
+/** Pause of a hook whose cursor is above the last block of the node, while that block may still come. */
+const AHEAD_PAUSE = "10 seconds"
 
 /** Pause after a failure of the disk. */
 const DISK_PAUSE = "1 minute"
@@ -65,10 +70,14 @@ interface Found {
 }
 
 /** Runs until it is interrupted. */
-export const hookWorker = (hook: LiveHook, { events, put, send, textOf }: HookWorkerParts): Effect.Effect<never> => {
+export const hookWorker = (
+  hook: LiveHook,
+  { events, put, send, syncing, textOf }: HookWorkerParts
+): Effect.Effect<never> => {
   const { filter, origin } = hook
   const named = { hook: hook.row.id, origin }
   let stored = heightOf(hook.row.position)
+  let isAhead = false
 
   const store = (row: HookRow): Effect.Effect<void, StorageFailure> =>
     Effect.tap(put(row), () =>
@@ -163,14 +172,24 @@ export const hookWorker = (hook: LiveHook, { events, put, send, textOf }: HookWo
     const found = yield* next
     yield* found === undefined ? news : deliver(found)
   }).pipe(
+    Effect.tap(() => {
+      isAhead = false
+    }),
     Effect.catchTag("CursorUnusable", (failure) =>
-      Effect.zipRight(
-        Effect.logError("webhook cannot go on: the node has no events behind its cursor; see listwebhooks", {
+      Effect.gen(function*() {
+        if (mayCome(failure, { syncing: yield* syncing })) {
+          if (!isAhead) {
+            yield* Effect.logWarning("webhook waits: its cursor is above the last block of the node", named)
+          }
+          isAhead = true
+          return yield* Effect.sleep(AHEAD_PAUSE)
+        }
+        yield* Effect.logError("webhook cannot go on: the node has no events behind its cursor; see listwebhooks", {
           ...named,
           why: failure.why
-        }),
-        store(withoutPlace(hook.row, failure.message))
-      ))
+        })
+        yield* store(withoutPlace(hook.row, failure.message))
+      }))
   )
   return Effect.forever(Effect.catchAll(round, ({ message }) =>
     Effect.zipRight(

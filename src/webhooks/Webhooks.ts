@@ -10,6 +10,7 @@ import { randomBytes } from "node:crypto"
 import { isIP } from "node:net"
 import { quoted } from "../base/safeText.ts"
 import { withoutSpan } from "../base/spans.ts"
+import { SyncStatus } from "../chain/SyncStatus.ts"
 import { keyOfSecret, type WebhookChoice, type WebhookSettings } from "../config/webhookKinds.ts"
 import { LightPart } from "../light/LightPart.ts"
 import { WEBHOOK_STATES, webhookLag, webhooks } from "../metrics/webhookMetrics.ts"
@@ -94,12 +95,13 @@ const make = (
 ): Effect.Effect<
   typeof Webhooks.Service,
   StorageFailure | WebhookMisconfigured,
-  DataHealth | LightPart | NameEvents | Scope.Scope
+  DataHealth | LightPart | NameEvents | Scope.Scope | SyncStatus
 > =>
   Effect.gen(function*() {
     const { choice, nameEncoding, textOf } = options
     const events = yield* NameEvents
     const { stays: isLight } = yield* LightPart
+    const { syncing } = yield* SyncStatus
     const writing = { network: events.params.network, nameEncoding }
     const configured = yield* readConfigured(choice.configured, writing)
     const file = yield* openHookFile(options)
@@ -148,7 +150,7 @@ const make = (
 
     const run = (hook: KnownHook): Effect.Effect<void> => {
       if (!isStarted || isLight || hook.key === undefined) return Effect.void
-      const worker = hookWorker(hook, { events, textOf, send, put: file.put })
+      const worker = hookWorker(hook, { events, textOf, send, syncing, put: file.put })
       return Effect.asVoid(FiberMap.run(workers, hook.row.id, withoutSpan(annotated(worker))))
     }
 
@@ -334,5 +336,5 @@ const forbiddenHost = (url: string): ForbiddenKind | undefined => {
 
 export const layer = (
   options: WebhooksOptions
-): Layer.Layer<Webhooks, StorageFailure | WebhookMisconfigured, DataHealth | LightPart | NameEvents> =>
+): Layer.Layer<Webhooks, StorageFailure | WebhookMisconfigured, DataHealth | LightPart | NameEvents | SyncStatus> =>
   Layer.scoped(Webhooks, make(options))

@@ -4,9 +4,11 @@ import { createHmac } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { keyOfSecret } from "../../src/config/webhookKinds.ts"
+import { cursorText, endOf } from "../../src/names/events/EventCursor.ts"
+import { hash256 } from "../../src/protocol/hash.ts"
 import { CONNECT_TIMEOUT } from "../../src/webhooks/post.ts"
 import { PATIENCE } from "../../src/webhooks/retries.ts"
-import { applyAll } from "../names/blocks.ts"
+import { applyAll, text } from "../names/blocks.ts"
 import { temporaryDirectory } from "../support/chain.ts"
 import { asleepFor, eventually, settled } from "../support/eventually.ts"
 import { openReceiver, type Receiver } from "./receiver.ts"
@@ -356,6 +358,32 @@ describe("Webhooks", () => {
         yield* hooks.resume({ id, from: "0" })
         yield* has(receiver, 2)
         assert.deepStrictEqual(receiver.kinds, ["1 updated", "2 updated"])
+      })
+    ))
+
+  it.scoped("wait for a block above the last one that the node has, and go on behind it", () =>
+    withHooks(({ hooks, receiver, world }) =>
+      Effect.gen(function*() {
+        const from = (height: number) => ({ from: cursorText(endOf({ height, hash: hash256(text(`a ${height}`)) })) })
+        // A synced node is at height 0: another one may be six blocks ahead of it.
+        const { id: far } = yield* hooks.add(hookTo(receiver.url, from(7)))
+        yield* stateIs(hooks, far, "cursor")
+        yield* hooks.remove(far)
+        const { id: near } = yield* hooks.add(hookTo(receiver.url, from(6)))
+        yield* asleepFor("10 seconds")
+        assert.strictEqual((yield* viewOf(hooks, near)).state, "active")
+        yield* hooks.remove(near)
+
+        // While blocks are missing, a block of any height may come.
+        world.isSyncing = true
+        const { id } = yield* hooks.add(hookTo(receiver.url, from(9)))
+        yield* asleepFor("10 seconds", 1)
+        assert.strictEqual((yield* viewOf(hooks, id)).state, "active")
+        yield* world.grow("a", 1, Array.from({ length: 9 }, () => [named("d/a")]))
+        yield* world.grow("a", 10, [[named("d/b")]])
+        yield* TestClock.adjust("10 seconds")
+        yield* has(receiver, 1)
+        assert.deepStrictEqual(receiver.kinds, ["10 updated"])
       })
     ))
 

@@ -1,4 +1,5 @@
 import { Context, Effect, Layer, Logger, Redacted, Scope } from "effect"
+import { SyncStatus } from "../../src/chain/SyncStatus.ts"
 import type { ConnectedBlock } from "../../src/chain/write/Follower.ts"
 import type { WebhookChoice, WebhookFilter } from "../../src/config/webhookKinds.ts"
 import { LightPart, NO_LIGHT } from "../../src/light/LightPart.ts"
@@ -58,6 +59,8 @@ export class HookWorld {
   private readonly branches = new Branches()
   private chain: ReadonlyArray<ConnectedBlock> = []
   readonly events
+  /** Whether the node counts as syncing. */
+  isSyncing = false
 
   constructor(db: typeof NameDb.Service) {
     this.db = db
@@ -100,6 +103,7 @@ export class HookWorld {
     }).pipe(
       Layer.provide(Layer.succeed(NameEvents, this.events)),
       Layer.provide(Layer.succeed(LightPart, { ...NO_LIGHT, stays: isLight })),
+      Layer.provide(Layer.mock(SyncStatus, { syncing: Effect.sync(() => this.isSyncing) })),
       Layer.provide(DataHealth.layer),
       Layer.provide(Logger.remove(Logger.defaultLogger))
     )

@@ -1,5 +1,6 @@
 import { type Bytes, toHex } from "../../protocol/bytes.ts"
 import type { Height } from "../../protocol/keys.ts"
+import type { CursorUnusable } from "../errors.ts"
 import { OPERATIONS_PER_BLOCK } from "../NameEntry.ts"
 
 /**
@@ -81,4 +82,17 @@ export const readCursorText = (text: string): EventCursor | undefined => {
   const found = base === undefined ? place : { ...place, base: Number(base) }
   const isBelow = base === undefined || Number(base) < found.height
   return phaseOf(found.number) <= EventPhase.undone && isBelow ? found : undefined
+}
+
+/** Blocks by which the node that a reader comes from may be ahead of this one, if both are synced. */
+const MOST_AHEAD = 6
+
+/** Whether the block of a cursor that cannot be used now is still to come: the reader keeps what it has, and asks again. */
+export const mayCome = (
+  { cursor, height, why }: Pick<CursorUnusable, "cursor" | "height" | "why">,
+  { syncing }: { readonly syncing: boolean }
+): boolean => {
+  if (why !== "future") return false
+  const lead = (readCursorText(cursor)?.height ?? Infinity) - (height ?? -1)
+  return syncing || lead <= MOST_AHEAD
 }

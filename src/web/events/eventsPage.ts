@@ -9,8 +9,7 @@ import type { PageAnswer, PageHandler, PageRequest, PageStream } from "../../htt
 import { pageAfterLive } from "../../mempool/live/followLive.ts"
 import { LiveEvents } from "../../mempool/live/LiveEvents.ts"
 import type { LiveReader } from "../../mempool/live/LiveReader.ts"
-import type { CursorUnusable } from "../../names/errors.ts"
-import { cursorText, type EventCursor, readCursorText } from "../../names/events/EventCursor.ts"
+import { cursorText, type EventCursor, mayCome } from "../../names/events/EventCursor.ts"
 import {
   filtered,
   wantsAll,
@@ -45,19 +44,9 @@ const json = (status: number, value: JsonValue, headers: Readonly<Record<string,
   body: `${encodeJson(value)}\n`
 })
 
-/** Blocks by which the node that a reader comes from may be ahead of this one, if both are synced. */
-const MOST_AHEAD = 6
-
-/** Whether the block of the cursor is still to come. */
-const mayCome = ({ cursor, height, why }: CursorUnusable, syncing: boolean): boolean => {
-  if (why !== "future") return false
-  const lead = (readCursorText(cursor)?.height ?? Infinity) - (height ?? -1)
-  return syncing || lead <= MOST_AHEAD
-}
-
 const refused = (failure: EventFailure, syncing: boolean): PageAnswer =>
   failure._tag === "CursorUnusable"
-    ? mayCome(failure, syncing)
+    ? mayCome(failure, { syncing })
       ? json(503, { error: failure.message, why: failure.why }, { "Retry-After": "10" })
       : json(410, { error: failure.message, why: failure.why, oldest: failure.oldest })
     : json(503, { error: "the names cannot be read at the moment; the log of the node says why" }, {

@@ -9,6 +9,6 @@ export const methodsShown = ({ path, query }: Pick<PageRequest, "path" | "query"
   if (path === "/" && (query.has("name") || query.has("hex"))) return ["name_history", "name_pending"]
   if (path.startsWith("/block")) return ["getblock", "getblockheader"]
   if (path.startsWith("/tx/")) return ["getrawtransaction"]
-  if (path === "/mempool") return ["getmempoolinfo", "getrawmempool"]
+  if (path === "/mempool") return ["getmempoolinfo", "getrawmempool", "getrawtransaction"]
   return path === "/activity" ? ["estimatesmartfee", "getblockheader"] : []
 }

@@ -91,7 +91,7 @@ describe("methodsShown", () => {
     ["/blocks", ["getblock", "getblockheader"]],
     ["/block/5", ["getblock", "getblockheader"]],
     ["/tx/aa", ["getrawtransaction"]],
-    ["/mempool", ["getmempoolinfo", "getrawmempool"]],
+    ["/mempool", ["getmempoolinfo", "getrawmempool", "getrawtransaction"]],
     ["/activity", ["estimatesmartfee", "getblockheader"]]
   ])("a user of %s needs %j, which belong to the right to read", (path, methods) => {
     assert.deepStrictEqual(methodsShown({ query: new URLSearchParams(), path }), methods)

@@ -83,6 +83,17 @@ export interface CliCommandLine {
 /** What Node.js puts in place of bytes of an argument that are not UTF-8: a value with it may be none that was given. */
 const REPLACEMENT = "\ufffd"
 
+/** How to give bytes or a character that no argument may have; each way with what takes it. */
+const otherWay = (text: string, command: CommandName | undefined): string => {
+  if (/^--?rpcpassword\b/.test(text)) return "give the password on standard input (-stdinrpcpass)"
+  if (command === undefined) return "give the parameters on standard input (-stdin)"
+  if (command === "lint") return "give the value on standard input (-)"
+  if (command === "rpcauth") return "give the password on standard input (-)"
+  return Object.hasOwn(COMMAND_ROWS[command].options, "file")
+    ? "give a value in a file (-file PATH) or on standard input (-file -)"
+    : `call a method in place of ${command}, with its parameters on standard input (-stdin)`
+}
+
 /** The commands that have a flag; `undefined` for a flag of the program itself. */
 const ownersOf = (name: string): ReadonlyArray<CommandName> | undefined =>
   Object.hasOwn(CLI_FLAGS, name)
@@ -116,13 +127,6 @@ export const readCliCommandLine = (argv: ReadonlyArray<string>): CliCommandLine 
   }
   const wants = (name: CliFlagName): boolean => ["1", "true"].includes(given.get(name)?.at(-1) ?? "0")
 
-  const replaced = argv.findIndex((text) => text.includes(REPLACEMENT))
-  if (replaced >= 0) {
-    problems.push(
-      `argument ${replaced + 1}: has bytes that are not UTF-8, or U+FFFD, which stands for such bytes; ` +
-        "give it in a file (-file) or on standard input (-stdin, or - for a value)"
-    )
-  }
   const rest = read(argv)
   const named = isCliCommand(rest[0]) ? rest[0] : undefined
   const command = wants("getinfo") ? "status" : named
@@ -134,6 +138,13 @@ export const readCliCommandLine = (argv: ReadonlyArray<string>): CliCommandLine 
       words.push(...left.slice(0, 1))
       left = left.slice(1)
     }
+  }
+  const replaced = argv.findIndex((text) => text.includes(REPLACEMENT))
+  if (replaced >= 0) {
+    problems.push(
+      `argument ${replaced + 1}: has bytes that are not UTF-8, or U+FFFD, which stands for such bytes; ` +
+        otherWay(argv[replaced] ?? "", command)
+    )
   }
   for (const [name, texts] of given) {
     const strange = ALL[name]?.toml === "boolean" ? texts.find((text) => !SWITCHED.has(text)) : undefined

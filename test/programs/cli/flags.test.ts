@@ -58,12 +58,24 @@ describe("readCommandLine", () => {
   })
 
   it("refuses bytes that are not UTF-8, which Node.js has replaced, and shows no secret", () => {
-    const problem = (place: number) =>
-      `argument ${place}: has bytes that are not UTF-8, or U+FFFD, which stands for such bytes; ` +
-      "give it in a file (-file) or on standard input (-stdin, or - for a value)"
-    assert.deepStrictEqual(read("update", "d/x", "-value", "\ufffd").problems, [problem(4)])
-    assert.deepStrictEqual(read("name_update", "d/x", "a\ufffd").problems, [problem(3)])
-    assert.deepStrictEqual(read("-rpcpassword=s\ufffd", "names").problems, [problem(1)])
+    const problem = (place: number, otherWay: string) =>
+      `argument ${place}: has bytes that are not UTF-8, or U+FFFD, which stands for such bytes; ${otherWay}`
+    assert.deepStrictEqual(read("update", "d/x", "-value", "\ufffd").problems, [
+      problem(4, "give a value in a file (-file PATH) or on standard input (-file -)")
+    ])
+    const asParameters = "give the parameters on standard input (-stdin)"
+    assert.deepStrictEqual(read("name_update", "d/x", "a\ufffd").problems, [problem(3, asParameters)])
+    assert.deepStrictEqual(read("name_show", "d/\ufffd").problems, [problem(2, asParameters)])
+    assert.deepStrictEqual(read("lint", "d/x", "\ufffd").problems, [problem(3, "give the value on standard input (-)")])
+    assert.deepStrictEqual(read("rpcauth", "u", "\ufffd").problems, [
+      problem(3, "give the password on standard input (-)")
+    ])
+    assert.deepStrictEqual(read("name", "d/\ufffd").problems, [
+      problem(2, "call a method in place of name, with its parameters on standard input (-stdin)")
+    ])
+    assert.deepStrictEqual(read("-rpcpassword=s\ufffd", "names").problems, [
+      problem(1, "give the password on standard input (-stdinrpcpass)")
+    ])
   })
 
   it("explains every flag in the help", () => {

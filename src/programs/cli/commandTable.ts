@@ -220,7 +220,9 @@ export const CLI_COMMANDS = {
     words: "[PREFIX]",
     takes: [0, 1],
     description: "print a line for each change of a name, as it happens, until it is interrupted",
-    details: "With a prefix, of names that begin so. When interrupted, it prints where to go on.",
+    details:
+      "With a prefix, of names that begin so. When interrupted, it prints where to go on. A line of the kind transferred " +
+      "says updated or renewed, with (new address); -json says transferred.",
     options: {
       ...SHARED,
       from: textOption({

@@ -7,7 +7,7 @@ import { rateOf } from "../../src/mempool/policy/feeRate.ts"
 import type { PoolEntry } from "../../src/mempool/PoolEntry.ts"
 import { displayHash } from "../../src/protocol/bytes.ts"
 import type { NameOperation } from "../../src/protocol/nameOperation.ts"
-import { byFeeRate, makePoolLister } from "../../src/web/explorer/mempoolData.ts"
+import { byFeeRate, makePoolLister, placesOf } from "../../src/web/explorer/mempoolData.ts"
 import { mempoolPage } from "../../src/web/explorer/mempoolPage.ts"
 import type { PoolList } from "../../src/web/routes.ts"
 import { nameTx, pay, reward } from "../support/mempool.ts"
@@ -64,25 +64,59 @@ const rowsOf = (page: string | undefined): ReadonlyArray<string> =>
 describe("byFeeRate", () => {
   const entry = (fee: number, vsize: number): PoolEntry => entryOf(PAYMENT, { fee, vsize })
 
-  it.prop("gives any slice in the order of a stable sort", {
+  const ordered = (entries: ReadonlyArray<PoolEntry>): ReadonlyArray<PoolEntry | undefined> =>
+    Array.from(byFeeRate(entries, placesOf(entries, { names: false })), (place) => entries[place])
+
+  it.prop("gives the order of a stable sort", {
     given: FastCheck.array(
       FastCheck.tuple(FastCheck.integer({ min: 0, max: 5_000 }), FastCheck.constantFrom(200, 250))
-    ),
-    from: FastCheck.integer({ min: 0, max: 20 }),
-    length: FastCheck.integer({ min: 0, max: 20 })
-  }, ({ from, given, length }) => {
+    )
+  }, ({ given }) => {
     const entries = given.map(([fee, vsize]) => entry(fee, vsize))
     const sorted = entries.toSorted((a, b) => rateOf(b) - rateOf(a))
-    const to = from + length
-    const slice = byFeeRate(entries, { from, to })
-    assert.isTrue(slice.every((each, at) => each === sorted[from + at]))
-    assert.lengthOf(slice, sorted.slice(from, to).length)
+    const found = ordered(entries)
+    assert.lengthOf(found, sorted.length)
+    assert.isTrue(found.every((each, at) => each === sorted[at]))
   })
 
   it("takes the highest rates as equal, and keeps the order of arrival", () => {
     const [free, high, highest] = [entry(0, 100), entry(2e15, 1), entry(2.1e15, 1)]
-    assert.deepStrictEqual(byFeeRate([free, high, highest], { from: 0, to: 3 }), [high, highest, free])
+    assert.deepStrictEqual(ordered([free, high, highest]), [high, highest, free])
   })
+})
+
+describe("makePoolLister", () => {
+  it.effect("orders the transactions once while they are the same, and again when one changes", () =>
+    Effect.gen(function*() {
+      let looked = 0
+      let changes = 0
+      const entries = [100, 300, 200].map((fee): PoolEntry => ({
+        ...entryOf(PAYMENT, { fee }),
+        get vsize() {
+          looked++
+          return 100
+        }
+      }))
+      const pool = poolWith(yield* Effect.provide(Mempool, new FakePool().layer), entries)
+      const fixed = pool.info()
+      const lister = yield* makePoolLister({ blocksOnly: false }).pipe(
+        Effect.provideService(Mempool, { ...pool, info: () => ({ ...fixed, changes }) }),
+        Effect.provide([
+          Layer.mock(NameAnswers, { fromWindow: () => false, proofOfAbsence: () => "full", recent: () => undefined }),
+          Layer.mock(SyncStatus, { initialDownload: Effect.succeed(false) })
+        ])
+      )
+      const fees = Effect.map(lister({ ...FIRST, order: "rate" }), (listed) => listed?.entries.map(({ fee }) => fee))
+      assert.deepStrictEqual(yield* fees, [300, 200, 100])
+      const once = looked
+      assert.isAbove(once, 0)
+      assert.deepStrictEqual(yield* fees, [300, 200, 100])
+      assert.strictEqual(looked, once)
+      const [, best] = entries
+      if (best !== undefined) entries.push({ ...best, fee: 400 })
+      changes++
+      assert.deepStrictEqual(yield* fees, [400, 300, 200, 100])
+    }))
 })
 
 describe("the page of the mempool", () => {

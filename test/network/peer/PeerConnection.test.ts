@@ -597,7 +597,7 @@ describe("PeerConnection", () => {
     Effect.gen(function*() {
       const { handler, heard } = recorder()
       const { fiber, remote } = yield* openPair({ handlers: [handler] })
-      yield* inTime(Fiber.interrupt(fiber), "the interruption", 1_000)
+      yield* inTime(Fiber.interrupt(fiber), "the interruption")
       yield* remote.disconnected
       assert.deepStrictEqual(heard, ["connected", "gone"])
     }))

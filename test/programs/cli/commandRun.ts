@@ -1,5 +1,6 @@
 import { Effect, Either } from "effect"
 import type { ProgressTerminal } from "../../../src/base/progressBar.ts"
+import { run } from "../../../src/programs/cli/cli.ts"
 import { isCliCommand } from "../../../src/programs/cli/commandTable.ts"
 import { readCliCommandLine } from "../../../src/programs/cli/flags.ts"
 import type { CliInput } from "../../../src/programs/cli/outcome.ts"
@@ -30,6 +31,31 @@ export const answering = (
   }
 }
 
+const MACHINE = {
+  env: {},
+  homedir: "/home/test",
+  cwd: "/home/test/work",
+  cores: 1,
+  version: "1.2.3",
+  output: SILENT
+} as const
+
+/** Runs svcd-cli by its arguments, without files, a terminal or a daemon. Without `readStdin`, standard input must not be read. */
+export const runAlone = (
+  argv: ReadonlyArray<string>,
+  readStdin: CliInput["readStdin"] = Effect.die("standard input was read")
+) =>
+  run({
+    ...MACHINE,
+    argv,
+    readFile: () => Either.right(undefined),
+    screen: { terminal: false, columns: undefined, colours: false },
+    progress: undefined,
+    note: () => {},
+    readStdin,
+    prompt: MUTE
+  })
+
 export const runWith = (
   answers: Readonly<Record<string, unknown>>,
   { columns, files = {}, progress, prompt = MUTE, stdin = "{\"ip\":\"192.0.2.77\"}\n" }: {
@@ -45,17 +71,12 @@ export const runWith = (
   const daemon = recordingDaemon(answers)
   const notes: Array<string> = []
   const input: CliInput = {
+    ...MACHINE,
     argv: [],
-    env: {},
     readFile: (path) => Either.right(files[path]),
-    homedir: "/home/test",
-    cwd: "/home/test",
-    cores: 1,
-    version: "1.2.3",
     screen: { terminal: columns !== undefined, columns, colours: false },
     progress,
     note: (line) => void notes.push(line),
-    output: SILENT,
     readStdin: Effect.succeed(stdin),
     prompt
   }

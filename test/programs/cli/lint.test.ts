@@ -1,26 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Either } from "effect"
-import { run } from "../../../src/programs/cli/cli.ts"
+import { Effect } from "effect"
 import { warningsOfCall } from "../../../src/programs/cli/lint.ts"
 import { byName, byPosition } from "../../../src/rpc/method/conversions.ts"
-import { MUTE, SILENT } from "../../support/liveOutput.ts"
+import { runAlone } from "./commandRun.ts"
 
 const cli = (argv: ReadonlyArray<string>, stdin?: string) =>
-  run({
-    argv,
-    env: {},
-    readFile: () => Either.right(undefined),
-    homedir: "/home/test",
-    cwd: "/home/test/work",
-    cores: 1,
-    version: "1.2.3",
-    screen: { terminal: false, columns: undefined, colours: false },
-    progress: undefined,
-    note: () => {},
-    output: SILENT,
-    readStdin: stdin === undefined ? Effect.die("standard input was read") : Effect.succeed(stdin),
-    prompt: MUTE
-  })
+  runAlone(argv, stdin === undefined ? undefined : Effect.succeed(stdin))
 
 const WRONG = "{\"ip\":\"192.0.2.1\",\"map\":{\"mail\":{\"ip\":\"192.0.2.300\"}}}"
 

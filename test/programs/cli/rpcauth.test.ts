@@ -1,26 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Either, Redacted } from "effect"
+import { Effect, Redacted } from "effect"
 import { parseHashedUser } from "../../../src/config/hashedUser.ts"
 import { admission } from "../../../src/http/auth.ts"
-import { run } from "../../../src/programs/cli/cli.ts"
-import { MUTE, SILENT } from "../../support/liveOutput.ts"
+import { runAlone } from "./commandRun.ts"
 
 const cli = (argv: ReadonlyArray<string>, stdin?: string) =>
-  run({
-    argv,
-    env: {},
-    readFile: () => Either.right(undefined),
-    homedir: "/home/test",
-    cwd: "/home/test/work",
-    cores: 1,
-    version: "1.2.3",
-    screen: { terminal: false, columns: undefined, colours: false },
-    progress: undefined,
-    note: () => {},
-    output: SILENT,
-    readStdin: stdin === undefined ? Effect.die("standard input was read") : Effect.succeed(stdin),
-    prompt: MUTE
-  })
+  runAlone(argv, stdin === undefined ? undefined : Effect.succeed(stdin))
 
 /** The user that a daemon with this line admits. */
 const admitted = (line: string, pair: string): string | undefined => {

@@ -1,11 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either } from "effect"
 import { Readable } from "node:stream"
-import { run } from "../../../src/programs/cli/cli.ts"
 import { readCliCommandLine } from "../../../src/programs/cli/flags.ts"
 import { readStandardInput } from "../../../src/programs/cli/standardInput.ts"
 import { requestedValue } from "../../../src/programs/cli/valueFlags.ts"
-import { MUTE, SILENT } from "../../support/liveOutput.ts"
+import { runAlone } from "./commandRun.ts"
 
 const streamOf = (...chunks: ReadonlyArray<string | Uint8Array>) =>
   Readable.from(chunks.map((chunk) => Buffer.from(chunk)), { objectMode: false })
@@ -14,22 +13,7 @@ const read = (...chunks: ReadonlyArray<string | Uint8Array>) => readStandardInpu
 
 const BAD = Uint8Array.of(...Buffer.from("{\"txt\":\""), 0xff, 0xfe, ...Buffer.from("\"}"))
 
-const alone = (argv: ReadonlyArray<string>, input: Uint8Array) =>
-  run({
-    argv,
-    env: {},
-    readFile: () => Either.right(undefined),
-    homedir: "/home/test",
-    cwd: "/home/test",
-    cores: 1,
-    version: "1.2.3",
-    screen: { terminal: false, columns: undefined, colours: false },
-    progress: undefined,
-    note: () => {},
-    output: SILENT,
-    readStdin: read(input),
-    prompt: MUTE
-  })
+const alone = (argv: ReadonlyArray<string>, input: Uint8Array) => runAlone(argv, read(input))
 
 describe("readStandardInput", () => {
   it.effect("reads the whole text, also of a character in two chunks, without a byte order mark", () =>

@@ -178,3 +178,10 @@ export const readConfigFile = (file: string): Either.Either<string | undefined, 
     return Either.left(`cannot be read: ${reasonOf(code)}`)
   }
 }
+
+/** What to do about a data directory of another user. */
+export const AS_NODE_USER = "run it as the user of the node (sudo -u USER …), or name another directory with -datadir"
+
+/** What `readConfigFile` found wrong with a file, and what to do where it belongs to another user. */
+export const unreadableFile = ({ file, why }: { readonly file: string; readonly why: string }): string =>
+  `${shownPath(file)} ${why}${why.includes(reasonOf("EACCES")) ? `; ${AS_NODE_USER}` : ""}`

@@ -4,8 +4,6 @@ import * as Struct from "effect/Struct"
 import { availableParallelism } from "node:os"
 import { dirname, isAbsolute, join, resolve } from "node:path"
 import type { Address } from "../base/addresses.ts"
-import { reasonOf } from "../base/errorCode.ts"
-import { shownPath } from "../base/safeText.ts"
 import type { Activation } from "../consensus/params.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import type { NameEncoding } from "../protocol/nameText.ts"
@@ -15,7 +13,7 @@ import { type AlertSettings, alertSettingsOf } from "./alertSettings.ts"
 import { readArgv } from "./argv.ts"
 import { withBlocksOnly } from "./blocksOnly.ts"
 import type { AnchorChoice, AssumeValid } from "./chainKinds.ts"
-import { CONFIG_FILE, fromFile, readConfigFile } from "./configFile.ts"
+import { CONFIG_FILE, fromFile, readConfigFile, unreadableFile } from "./configFile.ts"
 import { COOKIE_MODES, type CookieSettings, wantsCookie } from "./cookie.ts"
 import { translatedFlag } from "./coreFlags.ts"
 import type { HashedUser } from "./hashedUser.ts"
@@ -208,13 +206,6 @@ const configFileOf = (
   return Either.right(join(absolutePath(directory, input), CONFIG_FILE))
 }
 
-/** What to do about a data directory of another user. */
-export const AS_NODE_USER = "run it as the user of the node (sudo -u USER …), or name another directory with -datadir"
-
-/** A configuration file that cannot be read, and what to do where it belongs to another user. */
-const unreadable = ({ configFile, why }: { readonly configFile: string; readonly why: string }): string =>
-  `${shownPath(configFile)} ${why}${why.includes(reasonOf("EACCES")) ? `; ${AS_NODE_USER}` : ""}`
-
 /** The merged sources of a table's options, and the path of the configuration file, which need not exist. */
 export interface Gathered {
   readonly source: OptionSource
@@ -230,7 +221,7 @@ export const gather = (
   const flags = fromFlags(new Map([...given].flatMap(([name, texts]) => isOptionName(name) ? [[name, texts]] : [])))
   const env = fromEnvironment(input.env)
   return Either.flatMap(configFileOf(input, flags, env), (configFile) => {
-    const text = Either.mapLeft(input.readFile(configFile), (why) => [unreadable({ configFile, why })])
+    const text = Either.mapLeft(input.readFile(configFile), (why) => [unreadableFile({ file: configFile, why })])
     return text.pipe(
       Either.flatMap((found) =>
         found === undefined ? Either.right<OptionSource>(new Map()) : fromFile({ text: found, file: configFile })

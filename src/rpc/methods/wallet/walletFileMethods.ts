@@ -331,11 +331,7 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
         renewals_only: Schema.optional(
           Result.boolean("True while the wallet is unlocked for renewals of names alone; otherwise missing")
         ),
-        renewals_until: Schema.optional(
-          Result.time(
-            "Until when the wallet signs renewals of names, also after the end of a full unlock; only while it is unlocked for them"
-          )
-        ),
+        renewals_until: Schema.optional(Result.time("End of the time in which it renews names; else missing")),
         private_keys_enabled: Result.boolean("Whether the wallet may hold private keys"),
         avoid_reuse: Result.boolean("Whether payments leave out coins of addresses that the wallet has spent from"),
         scanning: Result.any("false, or the duration of a scan in seconds and its progress from 0 to 1"),

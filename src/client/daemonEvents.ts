@@ -13,9 +13,10 @@ import { eventFeed, type FeedLine } from "../rpc/eventFeed.ts"
 import type { WantedChanges } from "./changeFilter.ts"
 import type { DaemonRpc } from "./DaemonRpc.ts"
 import { type DaemonFailure, DaemonRefused } from "./errors.ts"
-import { liveChangesIn, shownAddress } from "./liveChanges.ts"
+import { liveChangesIn } from "./liveChanges.ts"
 import type { Freshness, LiveChange, NameChange, NameRecord } from "./NameClient.ts"
 import { type FixedPart, recordAt, valueText } from "./record.ts"
+import { shownAddress } from "./replies.ts"
 
 /** Changes of names from the events of svcd (docs/events.md), over connections that go on behind the last change. */
 

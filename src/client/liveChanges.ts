@@ -9,6 +9,7 @@ import type { Network } from "../protocol/networks.ts"
 import type { ChangesFailure } from "./errors.ts"
 import type { ChangeFilter, LiveChange, LiveFilter, NameChange, NameChanges } from "./NameClient.ts"
 import { valueText } from "./record.ts"
+import { shownAddress } from "./replies.ts"
 
 /** Live changes as applications see them, from the events of the node in this process and from those of a daemon. */
 
@@ -71,9 +72,3 @@ export const liveChangesIn = (event: Readonly<Record<string, unknown>>): Readonl
   const known = REASONS.find((each) => each === reason)
   return type === "pending_dropped" && known !== undefined ? [{ type, ...pending, reason: known }] : undefined
 }
-
-/** The placeholder for the address of a script that has none. */
-const NO_ADDRESS = /^<.*>$/
-
-/** An address in an answer of a daemon; empty for a script without one. */
-export const shownAddress = (address: string): string => NO_ADDRESS.test(address) ? "" : address

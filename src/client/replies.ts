@@ -140,8 +140,11 @@ export interface ShownName {
 const MAX_NAME = 255
 const MAX_VALUE = 1_023
 
-/** The reply's placeholder for the address of a script that has none. */
+/** What a daemon says in place of the address of a script that has none. */
 const NO_ADDRESS = /^<.*>$/
+
+/** An address in an answer of a daemon; empty for a script without one. */
+export const shownAddress = (address: string): string => NO_ADDRESS.test(address) ? "" : address
 
 const { address, expired, expires_in, height } = NAME_INFO.fields
 
@@ -170,7 +173,7 @@ export const nameReply = (reply: Json): ShownName | undefined => {
     shown: nameText === undefined ? undefined : {
       name: nameText,
       ...valueText(value),
-      address: NO_ADDRESS.test(address) ? "" : address,
+      address: shownAddress(address),
       txid,
       height
     },

@@ -3,7 +3,7 @@ import type { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
 import type { ConsensusParams } from "../consensus/params.ts"
 import { CursorUnusable } from "../names/errors.ts"
-import { BEGINNING, blockKey, cursorText, endOf, type EventCursor } from "../names/events/EventCursor.ts"
+import { BEGINNING, blockKey, cursorText, endOf, type EventCursor, MOST_AHEAD } from "../names/events/EventCursor.ts"
 import { noticesOf } from "../names/events/NameEvent.ts"
 import { operationKind } from "../names/events/NameEvent.ts"
 import type { EventOptions, EventPage } from "../names/events/NameEvents.ts"
@@ -37,9 +37,6 @@ interface PlaceRow extends Place {
   /** Above this height the tables expect no block soon; `null` while the daemon is not synced: it may have any. */
   readonly expected: Height | null
 }
-
-/** Blocks by which another replica or daemon may be ahead of the one that the tables follow. */
-const MOST_AHEAD = 6
 
 interface BlockRow {
   readonly height: Height

@@ -85,7 +85,7 @@ export const readCursorText = (text: string): EventCursor | undefined => {
 }
 
 /** Blocks by which the node that a reader comes from may be ahead of this one, if both are synced. */
-const MOST_AHEAD = 6
+export const MOST_AHEAD = 6
 
 /** Whether the block of a cursor that cannot be used now is still to come: the reader keeps what it has, and asks again. */
 export const mayCome = (

@@ -9,23 +9,13 @@ import type { ChangeFilter, NameChange } from "../../src/client/NameClient.ts"
 import { recordAt } from "../../src/client/record.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
 import type { PageRequest } from "../../src/http/Pages.ts"
-import { method } from "../../src/rpc/method/method.ts"
 import { eventsStarting } from "../../src/web/events/eventsPage.ts"
 import { applyAll, text } from "../names/blocks.ts"
-import { ANY_RESULT } from "../support/anyResult.ts"
 import { eventually } from "../support/eventually.ts"
-import { INFO } from "../support/fakeDaemon.ts"
+import { chainAt } from "../support/fakeDaemon.ts"
 import { ALICE, branch, LISTS, rand, world } from "../web/events/served.ts"
 
-const METHODS = [method({
-  name: "getblockchaininfo",
-  group: "Blockchain",
-  summary: "The chain of the test.",
-  params: {},
-  results: ANY_RESULT,
-  examples: [],
-  handler: () => Effect.succeed({ ...INFO, blocks: 2, headers: 2 })
-})]
+const METHODS = [chainAt(2)]
 
 const clientAt = (port: number) =>
   make(Either.getOrThrow(decodeConfig({ network: "regtest", mode: "daemon", rpcAddr: `http://127.0.0.1:${port}` })), {

@@ -1,6 +1,9 @@
 import { Effect } from "effect"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
+import { method } from "../../src/rpc/method/method.ts"
+import type { Method } from "../../src/rpc/method/methodTable.ts"
+import { ANY_RESULT } from "./anyResult.ts"
 
 /** A daemon with scripted answers. */
 
@@ -36,6 +39,18 @@ export const INFO = {
   bestblockhash: HASH,
   initialblockdownload: false
 }
+
+/** `getblockchaininfo` of a node that has all blocks up to a height. */
+export const chainAt = (height: number): Method =>
+  method({
+    name: "getblockchaininfo",
+    group: "Blockchain",
+    summary: "The chain of the test.",
+    params: {},
+    results: ANY_RESULT,
+    examples: [],
+    handler: () => Effect.succeed({ ...INFO, blocks: height, headers: height })
+  })
 
 interface Envelope {
   readonly id: number

@@ -17,13 +17,11 @@ import * as EmbeddedNames from "../../../src/node/embeddedNames.ts"
 import { displayHash } from "../../../src/protocol/bytes.ts"
 import type { NameOperation } from "../../../src/protocol/nameOperation.ts"
 import type { Transaction } from "../../../src/protocol/transaction.ts"
-import { method } from "../../../src/rpc/method/method.ts"
 import * as DataHealth from "../../../src/storage/DataHealth.ts"
 import { eventsPage } from "../../../src/web/events/eventsPage.ts"
-import { ANY_RESULT } from "../../support/anyResult.ts"
 import { servicesOf } from "../../support/chain.ts"
 import { eventually } from "../../support/eventually.ts"
-import { INFO } from "../../support/fakeDaemon.ts"
+import { chainAt } from "../../support/fakeDaemon.ts"
 import { FEE, nameTx, output, reward } from "../../support/mempool.ts"
 import { MethodNode } from "../../support/methodNode.ts"
 import { nameNew, saltOf, text } from "../../support/regtest.ts"
@@ -49,15 +47,7 @@ const first = (name: Uint8Array, salt: number): NameOperation => ({
 const update = (value: string, spent: Transaction, fee = FEE) =>
   nameTx({ op: "name_update", name: NAME, value: text(value) }, [output(spent), output(spent, 1)], { fee })
 
-const METHODS = [method({
-  name: "getblockchaininfo",
-  group: "Blockchain",
-  summary: "The chain of the test.",
-  params: {},
-  results: ANY_RESULT,
-  examples: [],
-  handler: () => Effect.succeed({ ...INFO, blocks: 139, headers: 139 })
-})]
+const METHODS = [chainAt(139)]
 
 /** `/events` of the node over HTTP, and the changes of a client in its process. */
 const served = Effect.gen(function*() {

@@ -238,8 +238,8 @@ export interface UnconfirmedChange {
 }
 
 /**
- * What happens now, outside of blocks. It is told once and has no cursor: a subscriber that was away begins with
- * `pending_reset` and all operations that wait.
+ * A change of the mempool or of the node. It has no cursor and comes once: after each new connection, `pending_reset` and
+ * all operations of the mempool come first.
  */
 export type LiveChange =
   /** The operation entered the mempool of the node. The same one may come again. */

@@ -33,7 +33,7 @@ type State =
   /** Pending operations are not told: the reader is not at the end of the blocks yet, or fell behind the log. */
   | { readonly at: "away" }
   | { readonly at: "beginning" }
-  /** The operations that wait are told. Behind them the reader goes on in the log at `place`. */
+  /** The reader gets the operations of the mempool, and then the log from `place` on. */
   | { readonly at: "listing"; readonly next: Effect.Effect<PendingPart>; readonly place: number }
   | { readonly at: "following"; readonly place: number }
 
@@ -62,7 +62,7 @@ export class LiveReader {
     return this.parts.log.end
   }
 
-  /** Whether the operations that wait are told first: the next page of blocks is read behind them. */
+  /** Whether the reader is at the list of the mempool: the next page of blocks comes after it. */
   get isListing(): boolean {
     return this.state.at === "beginning" || this.state.at === "listing"
   }

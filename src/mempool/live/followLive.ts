@@ -32,8 +32,7 @@ interface NextPage {
 }
 
 /**
- * The next page behind a cursor, when the live events that come before it are told: those up to the moment at which it was
- * read. `undefined` while the operations that wait are listed: the page would be old when their list ends.
+ * Reads the next page behind a cursor, and first tells the live events that were logged before that read ended. `undefined` while the operations that wait are listed: the page would be old when their list ends.
  */
 export const pageAfterLive = (
   log: Pick<typeof NameEvents.Service, "page">,

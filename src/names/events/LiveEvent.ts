@@ -4,8 +4,8 @@ import { type EventFilter, fitsOwners } from "./EventFilter.ts"
 import type { OperationKind } from "./NameEvent.ts"
 
 /**
- * Events of the moment. They are in no block, so they have no cursor and are told once: a reader that was away does not
- * get those that it missed.
+ * Events of the mempool and of the node. They are in no block, so they have no cursor: a reader gets those that happen while
+ * it is connected, and no earlier ones.
  */
 
 /** The kinds that a reader can ask for. */

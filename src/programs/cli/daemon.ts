@@ -71,7 +71,7 @@ const ANY_TIME = 2 ** 31 - 1
 /** Pause of `-rpcwait` between two attempts. */
 const WAIT = "1 second"
 
-/** Milliseconds without an answer after which the user is told what `-rpcwait` waits for. */
+/** Milliseconds without an answer after which `-rpcwait` prints the address that it asks. */
 const REMARK_AFTER = 3_000
 
 /** Parses the line that the reference node writes for its clients: `user:password`. */

@@ -76,6 +76,10 @@ const { dependencies, engines, peerDependencies }: Record<string, Record<string,
  */
 const toAscii = (file: string): void => {
   const text = readFileSync(file, "utf8")
+  // Behind a backslash an escape would say something else.
+  if (/\\[^\0-\x7f]/.test(text)) {
+    throw new Error(`${file} has an escaped character beyond ASCII: write its escape in the source`)
+  }
   const ascii = text.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
   if (ascii !== text) writeFileSync(file, ascii)
 }
@@ -224,7 +228,10 @@ const clockOfBundle = { now: () => Number(process.hrtime.bigint()) / 1e6 };`
     // Kept code loads what is not inside by require: an import would need an experimental option.
     supported: { "dynamic-import": false }
   })
-  const digest = createHash("sha256").update(readFileSync(join(folder, `${mainOf(SHORT)}.cjs`))).digest("hex")
+  const text = readFileSync(join(folder, `${mainOf(SHORT)}.cjs`))
+  const missing = /clockOfBundle\.(?!now\b)\w+/.exec(text.toString("latin1"))
+  if (missing !== null) throw new Error(`${SHORT} needs ${missing[0]}: give its clock that member`)
+  const digest = createHash("sha256").update(text).digest("hex")
   writeFileSync(join(folder, `${SHORT}.js`), launcher(SHORT, digest), { mode: 0o755 })
   return packages
 }

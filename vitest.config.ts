@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config"
 import { BaseSequencer, type TestSpecification } from "vitest/node"
 
 /** Property tests and vectors take long on a slow machine; a test that waits for longer than this hangs. */
-const UNIT_TIMEOUT = 180_000
+const UNIT_TIMEOUT = 120_000
 
 /** A test that starts a node, kills it and starts it again. */
 const INTEGRATION_TIMEOUT = 180_000

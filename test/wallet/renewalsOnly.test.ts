@@ -1,5 +1,6 @@
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, TestClock } from "effect"
+import { layer } from "../support/layer.ts"
 import { MethodNode, methodNode } from "../support/methodNode.ts"
 
 /**

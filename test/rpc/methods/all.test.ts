@@ -1,10 +1,11 @@
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, FastCheck, TestClock } from "effect"
 import { displayHash } from "../../../src/protocol/bytes.ts"
 import { type Described, describedBy } from "../../../src/rpc/method/results.ts"
 import { METHODS_OF } from "../../../src/rpc/method/rights.ts"
 import { RPC_CODE } from "../../../src/rpc/method/RpcError.ts"
 import { fixtureBlocks } from "../../support/chainFixture.ts"
+import { layer } from "../../support/layer.ts"
 import { type Calls, MethodNode, methodNode } from "../../support/methodNode.ts"
 
 /** All methods. */

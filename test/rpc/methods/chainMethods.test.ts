@@ -1,4 +1,4 @@
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { witnessCommitment } from "../../../src/consensus/block.ts"
 import { regtestParams, withOverrides } from "../../../src/consensus/params.ts"
@@ -6,6 +6,7 @@ import { type Block, makeBlock } from "../../../src/protocol/block.ts"
 import { displayHash, toHex } from "../../../src/protocol/bytes.ts"
 import { makeTransaction, NO_WITNESS } from "../../../src/protocol/transaction.ts"
 import { fixtureBlocks } from "../../support/chainFixture.ts"
+import { layer } from "../../support/layer.ts"
 import { MethodNode, methodNode } from "../../support/methodNode.ts"
 import { at, items, recordedJson, recordedText, stringAt } from "../../support/recordedJson.ts"
 

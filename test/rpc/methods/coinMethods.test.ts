@@ -1,9 +1,10 @@
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { displayHash } from "../../../src/protocol/bytes.ts"
 import { parseNameScript } from "../../../src/protocol/nameOperation.ts"
 import type { Transaction } from "../../../src/protocol/transaction.ts"
 import { fixtureBlocks } from "../../support/chainFixture.ts"
+import { layer } from "../../support/layer.ts"
 import { MethodNode, methodNode } from "../../support/methodNode.ts"
 import { at, items, recordedJson, recordedText, stringAt } from "../../support/recordedJson.ts"
 

@@ -1,6 +1,7 @@
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { encodeText } from "../../../src/protocol/nameText.ts"
+import { layer } from "../../support/layer.ts"
 import { MethodNode, methodNode } from "../../support/methodNode.ts"
 
 interface Expiring {

@@ -1,8 +1,9 @@
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { displayHash, toHex } from "../../../src/protocol/bytes.ts"
 import { prevoutIndex, prevoutTxid } from "../../../src/protocol/transaction.ts"
 import { fixtureBlocks } from "../../support/chainFixture.ts"
+import { layer } from "../../support/layer.ts"
 import { MethodNode, methodNode } from "../../support/methodNode.ts"
 
 const blocks = fixtureBlocks("regtest-names/blocks.dat")

@@ -1,7 +1,8 @@
-import { assert, describe, it, layer } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { versionNumber } from "../../../src/rpc/methods/infoMethods.ts"
 import { version } from "../../../src/version.ts"
+import { layer } from "../../support/layer.ts"
 import { MethodNode, methodNode } from "../../support/methodNode.ts"
 
 layer(methodNode({ loading: true }))("getinfo", (it) => {

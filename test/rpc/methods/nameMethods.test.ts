@@ -1,8 +1,9 @@
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { fromHex, toHex } from "../../../src/protocol/bytes.ts"
 import { hash256 } from "../../../src/protocol/hash.ts"
 import type { Json } from "../../../src/rpc/json/json.ts"
+import { layer } from "../../support/layer.ts"
 import { type Calls, MethodNode, methodNode } from "../../support/methodNode.ts"
 import { at, items, recordedJson, recordedText, stringAt } from "../../support/recordedJson.ts"
 

@@ -1,10 +1,11 @@
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Block } from "../../../src/protocol/block.ts"
 import { displayHash, fromHex, toHex } from "../../../src/protocol/bytes.ts"
 import { encodeMerkleProof, readMerkleProof } from "../../../src/protocol/merkleProof.ts"
 import { Reader } from "../../../src/protocol/Reader.ts"
 import { fixtureBlocks } from "../../support/chainFixture.ts"
+import { layer } from "../../support/layer.ts"
 import { MethodNode, methodNode } from "../../support/methodNode.ts"
 
 const blocks = fixtureBlocks("regtest-names/blocks.dat")

@@ -1,4 +1,4 @@
-import { assert, describe, layer } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Either } from "effect"
 import { layerOff } from "../../../src/chain/TxIndex.ts"
 import { Mempool } from "../../../src/mempool/Mempool.ts"
@@ -22,6 +22,7 @@ import { makeProvider, publicKeyOf, type SigningKey } from "../../../src/wallet/
 import { signPsbt } from "../../../src/wallet/signing/signPsbt.ts"
 import { servicesOf } from "../../support/chain.ts"
 import { fixtureJson, hasShared } from "../../support/fixtures.ts"
+import { layer } from "../../support/layer.ts"
 import { callsOf, MethodNode, methodNode } from "../../support/methodNode.ts"
 
 /** A PSBT followed by a byte. */

@@ -1,4 +1,4 @@
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { layerOff } from "../../../src/chain/TxIndex.ts"
 import { Mempool } from "../../../src/mempool/Mempool.ts"
@@ -17,6 +17,7 @@ import { transactionMethods } from "../../../src/rpc/methods/transactionMethods.
 import { NodeOptions } from "../../../src/rpc/NodeOptions.ts"
 import { publicKeyOf } from "../../../src/wallet/signing/SigningProvider.ts"
 import { servicesOf } from "../../support/chain.ts"
+import { layer } from "../../support/layer.ts"
 import { callsOf, MethodNode, methodNode } from "../../support/methodNode.ts"
 
 const OPTIONS = NodeOptions.of({

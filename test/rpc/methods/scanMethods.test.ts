@@ -1,4 +1,4 @@
-import { assert, describe, it, layer } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Fiber } from "effect"
 import type { Coin } from "../../../src/consensus/view.ts"
 import { fromBinaryString, toHex } from "../../../src/protocol/bytes.ts"
@@ -10,6 +10,7 @@ import { parseJson } from "../../../src/rpc/json/readJson.ts"
 import { OneScan } from "../../../src/rpc/methods/OneScan.ts"
 import { inferredDescriptor, scanScriptSteps } from "../../../src/rpc/methods/scanObjects.ts"
 import { derivePath, HARDENED, hardenedChildren, publicKeyOfExtended } from "../../../src/wallet/keys/hd.ts"
+import { layer } from "../../support/layer.ts"
 import { MethodNode, methodNode } from "../../support/methodNode.ts"
 
 const scripts = (objects: unknown) => {

@@ -1,10 +1,11 @@
-import { assert, describe, it, layer } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { decodeBlock } from "../../../src/protocol/block.ts"
 import { displayHash, fromHex } from "../../../src/protocol/bytes.ts"
 import { feeRatePercentiles, truncatedMedian } from "../../../src/rpc/shapes/blockStats.ts"
 import { fixtureBlocks } from "../../support/chainFixture.ts"
 import { fixtureJson, hasShared } from "../../support/fixtures.ts"
+import { layer } from "../../support/layer.ts"
 import { MethodNode, methodNode } from "../../support/methodNode.ts"
 
 const blocks = fixtureBlocks("regtest-names/blocks.dat")

@@ -1,9 +1,10 @@
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, FastCheck } from "effect"
 import { displayHash, toHex } from "../../../src/protocol/bytes.ts"
 import type { RpcError } from "../../../src/rpc/method/RpcError.ts"
 import { bytesOf } from "../../support/bytes.ts"
 import { fixtureBlocks } from "../../support/chainFixture.ts"
+import { layer } from "../../support/layer.ts"
 import { type Answer, MethodNode, methodNode } from "../../support/methodNode.ts"
 import { at, items, recordedJson, recordedText, stringAt } from "../../support/recordedJson.ts"
 

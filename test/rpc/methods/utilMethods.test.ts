@@ -1,8 +1,9 @@
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Destination, encodeAddress } from "../../../src/protocol/address.ts"
 import { regtest } from "../../../src/protocol/networks.ts"
 import { withChecksum } from "../../../src/wallet/keys/descriptors.ts"
+import { layer } from "../../support/layer.ts"
 import { MethodNode, methodNode } from "../../support/methodNode.ts"
 
 layer(methodNode({ txIndex: true, options: { nameHashIndex: false } }))(

@@ -1,8 +1,9 @@
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Duration, Effect, Fiber, TestClock } from "effect"
 import { displayHash } from "../../../src/protocol/bytes.ts"
 import { fixtureBlocks } from "../../support/chainFixture.ts"
 import { asleepFor } from "../../support/eventually.ts"
+import { layer } from "../../support/layer.ts"
 import { MethodNode, methodNode } from "../../support/methodNode.ts"
 
 const blocks = fixtureBlocks("regtest-names/blocks.dat")

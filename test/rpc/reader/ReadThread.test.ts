@@ -1,4 +1,4 @@
-import { assert, describe, it, layer } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Logger, Scope } from "effect"
 import { Worker } from "node:worker_threads"
 import { inject } from "vitest"
@@ -13,6 +13,7 @@ import type { ScanJob } from "../../../src/rpc/reader/readMessage.ts"
 import * as Reader from "../../../src/rpc/reader/ReadThread.ts"
 import { readProgram } from "../../support/bundle.ts"
 import { eventually, inTime } from "../../support/eventually.ts"
+import { layer } from "../../support/layer.ts"
 import { type Calls, contextOf, MethodNode, methodNode } from "../../support/methodNode.ts"
 import { buildBlock, makeCoinbase } from "../../support/regtest.ts"
 

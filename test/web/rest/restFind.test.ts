@@ -1,4 +1,4 @@
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Layer, TestClock } from "effect"
 import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
 import { pageRequest } from "../../../src/http/Pages.ts"
@@ -8,6 +8,7 @@ import * as DataHealth from "../../../src/storage/DataHealth.ts"
 import { FIND_PATH, restFind } from "../../../src/web/rest/restFind.ts"
 import { servicesOf } from "../../support/chain.ts"
 import { eventually } from "../../support/eventually.ts"
+import { layer } from "../../support/layer.ts"
 import { MethodNode, methodNode } from "../../support/methodNode.ts"
 import { wholeAnswers } from "../../support/wholeAnswers.ts"
 

@@ -10,6 +10,7 @@ import { isBuiltin } from "node:module"
 import { basename, dirname, join, resolve } from "node:path"
 import process from "node:process"
 import { fileURLToPath } from "node:url"
+import { COMMAND_NAMES } from "../src/programs/cli/commandTable.ts"
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url))
 
@@ -170,23 +171,27 @@ const startOf = (program: string): string => `${program}.start`
 
 /**
  * What a user starts: it tells an older Node.js apart, where the program itself would end with an error of the loader. So
- * it uses nothing that is new. It takes the global `process`: to import it opens all standard streams. `digest` is that of the program whose compiled code is kept.
+ * it uses nothing that is new. It takes the global `process`: to import it opens all standard streams. `kept` is what the file between
+ * gets of a program whose compiled code is kept.
  */
-const launcher = (program: string, digest?: string): string => {
+const launcher = (
+  program: string,
+  kept?: { readonly digest: string; readonly commands: ReadonlyArray<string> }
+): string => {
   const oldest = engines?.["node"]?.replace(/^>=/, "") ?? ""
   const [major, minor] = oldest.split(".")
   return `#!/usr/bin/env node
 ${
-    digest !== undefined
+    kept !== undefined
       ? `import { createRequire } from "node:module";\n`
       : ""
   }const [major, minor] = process.versions.node.split(".").map(Number);
 if (major > ${major} || (major === ${major} && minor >= ${minor})) {
   ${
-    digest !== undefined
-      ? `createRequire(import.meta.url)("./${
-        startOf(program)
-      }.cjs").runCached({ url: import.meta.url, digest: "${digest}" })`
+    kept !== undefined
+      ? `createRequire(import.meta.url)("./${startOf(program)}.cjs").runCached({ url: import.meta.url, ...${
+        JSON.stringify(kept)
+      } })`
       : `await import("./${mainOf(program)}.js")`
   };
 } else {
@@ -232,7 +237,7 @@ const clockOfBundle = { now: () => Number(process.hrtime.bigint()) / 1e6 };`
   const missing = /clockOfBundle\.(?!now\b)\w+/.exec(text.toString("latin1"))
   if (missing !== null) throw new Error(`${SHORT} needs ${missing[0]}: give its clock that member`)
   const digest = createHash("sha256").update(text).digest("hex")
-  writeFileSync(join(folder, `${SHORT}.js`), launcher(SHORT, digest), { mode: 0o755 })
+  writeFileSync(join(folder, `${SHORT}.js`), launcher(SHORT, { digest, commands: COMMAND_NAMES }), { mode: 0o755 })
   return packages
 }
 

@@ -65,7 +65,7 @@ const keep = (path: string, code: Buffer): void => {
     const draft = `${path}.${process.pid}`
     writeFileSync(draft, Buffer.concat([digestOf(code), code]), { flag: "wx", mode: 0o600 })
     renameSync(draft, path)
-    for (const name of readdirSync(folder).filter((each) => /^svcd-cli-[0-9a-f]{32}(\.\d+)?$/.test(each))) {
+    for (const name of readdirSync(folder).filter((each) => /^svcd-cli-([a-z]+-)?[0-9a-f]{32}(\.\d+)?$/.test(each))) {
       const other = join(folder, name)
       if (Date.now() - statSync(other).mtimeMs > OLD) rmSync(other)
     }
@@ -74,16 +74,29 @@ const keep = (path: string, code: Buffer): void => {
   }
 }
 
+/** What the build tells of a program. */
+interface Kept {
+  /** Of the file that a user starts. */
+  readonly url: string
+  /** Of the program. */
+  readonly digest: string
+  /** The commands of the program. */
+  readonly commands: ReadonlyArray<string>
+}
+
 /**
- * Runs the program in CommonJS beside a file, such as svcd-cli.main.cjs beside svcd-cli.js. Its text is ASCII, and the build
- * knows its digest.
+ * Runs the program in CommonJS beside a file, such as svcd-cli.main.cjs beside svcd-cli.js. Its text is ASCII. V8 keeps the functions
+ * that ran alone, so each command has code of its own: the first argument that is the name of one chooses it, and calls of methods
+ * share one. A wrong choice costs time alone.
  */
-export const runCached = ({ digest, url }: { readonly url: string; readonly digest: string }): void => {
+export const runCached = ({ commands, digest, url }: Kept): void => {
   const main = fileURLToPath(url).replace(/\.js$/, ".main.cjs")
   const source = readFileSync(main, "latin1").replace(/^#!.*/, "")
   const folder = cacheFolder(process.env)
   const id = digestOf(process.version, process.arch, digest).toString("hex").slice(0, 32)
-  const path = folder === undefined ? undefined : join(folder, `svcd-cli-${id}`)
+  const command = process.argv.slice(2).find((word) => commands.includes(word))
+  const name = command === undefined ? `svcd-cli-${id}` : `svcd-cli-${command}-${id}`
+  const path = folder === undefined ? undefined : join(folder, name)
   const cachedData = path === undefined ? undefined : readKept(path)
   const script = new Script(`(function (require, module, exports, __filename, __dirname) {${source}\n})`, {
     cachedData,

@@ -21,15 +21,18 @@ const { outputFiles: [start] } = buildSync({
 const program = join(folder, "prog.js")
 writeFileSync(join(folder, "package.json"), "{ \"type\": \"module\" }")
 writeFileSync(join(folder, "start.cjs"), start?.text ?? "")
-writeFileSync(program, `import start from "./start.cjs"\nstart.runCached({ url: import.meta.url, digest: "ab" })\n`)
+writeFileSync(
+  program,
+  `import start from "./start.cjs"\nstart.runCached({ url: import.meta.url, digest: "ab", commands: ["names"] })\n`
+)
 writeFileSync(
   join(folder, "prog.main.cjs"),
   "#!/usr/bin/env node\nconsole.log(require(\"node:path\").basename(__filename), process.argv[2])\n"
 )
 
 /** Runs the program; returns what it printed on both outputs. */
-const run = (env: Readonly<Record<string, string>>): string => {
-  const { stderr, stdout } = spawnSync(process.execPath, [program, "word"], {
+const run = (env: Readonly<Record<string, string>>, word = "word"): string => {
+  const { stderr, stdout } = spawnSync(process.execPath, [program, word], {
     encoding: "utf8",
     env: { PATH: process.env["PATH"], ...env },
     timeout: 30_000
@@ -64,6 +67,15 @@ describe("the start of svcd-cli", () => {
     assert.strictEqual(run({ XDG_CACHE_HOME }), SAID)
     assert.strictEqual(statSync(file).mode & 0o777, 0o600)
     assert.deepStrictEqual(readdirSync(place), [name])
+  })
+
+  it("keeps the code of each command apart, and that of all other words together", () => {
+    const XDG_CACHE_HOME = join(folder, "commands")
+    for (const word of ["names", "one", "../two"]) {
+      assert.strictEqual(run({ XDG_CACHE_HOME }, word), `prog.main.cjs ${word}\n`)
+    }
+    const kept = readdirSync(join(XDG_CACHE_HOME, "svcd")).map((name) => name.replace(/[0-9a-f]{32}$/, ""))
+    assert.deepStrictEqual(kept.sort(), ["svcd-cli-", "svcd-cli-names-"])
   })
 
   it("runs where nothing can be kept", () => {

@@ -143,6 +143,17 @@ describe("checks before the body (reference/rpc.md 1.1)", () => {
       }
     }))
 
+  it.scopedLive("say in plain text that nothing is at a path", () =>
+    Effect.gen(function*() {
+      const { http } = yield* testServer()
+      for (const request of [{ method: "GET", path: "/nosuch" }, { method: "POST", path: "/nosuch", body: "{}" }]) {
+        const { headers, status, text } = yield* http(request)
+        assert.strictEqual(status, 404)
+        assert.match(text, /^Nothing is at this path: JSON-RPC takes POST at \/ /)
+        assert.strictEqual(headers["content-type"], "text/plain; charset=utf-8")
+      }
+    }))
+
   it.scopedLive("answer in plain text that only POST is handled", () =>
     Effect.gen(function*() {
       const { http } = yield* testServer()

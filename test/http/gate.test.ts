@@ -3,7 +3,7 @@ import { Effect, Redacted } from "effect"
 import { connect } from "node:net"
 import { gate, type GateListener, type GateSession, type RequestHead } from "../../src/http/gate.ts"
 import type { PageHandler, VisitHandler } from "../../src/http/Pages.ts"
-import { UNAUTHORIZED_PAGE } from "../../src/http/refusals.ts"
+import { NOT_FOUND, UNAUTHORIZED_PAGE } from "../../src/http/refusals.ts"
 import { testServer, type TestServerOptions } from "../support/rpcServer.ts"
 
 const page = (path: string, authenticated: boolean): PageHandler => ({
@@ -45,12 +45,12 @@ interface Row {
   readonly verdict: string
 }
 
-/** The verdict on one line, such as `503 Shutting down` or `Rpc a b`. */
+/** The verdict on one line, such as `503 Shutting down` or `Rpc a b`; `404` without its sentence. */
 const decide = ({ headers = RIGHT, length = 100, listener, session, target = "/", verb = "POST" }: Row): string => {
   const verdict = gate({ verb, target, length, headers }, { ...SESSION, ...session }, { ...LISTENER, ...listener })
   switch (verdict._tag) {
     case "Refuse":
-      return `${verdict.refusal.status} ${verdict.refusal.text}`.trim()
+      return `${verdict.refusal.status} ${verdict.refusal === NOT_FOUND ? "" : verdict.refusal.text}`.trim()
     case "Rpc":
       return `Rpc ${verdict.wallet ?? ""}`.trim()
     case "Health":

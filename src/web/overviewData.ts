@@ -8,10 +8,12 @@ import type { SyncReport } from "../light/syncReport.ts"
 import { SyncReporter } from "../light/SyncReporter.ts"
 import { Mempool, type MempoolInfo } from "../mempool/Mempool.ts"
 import type { PoolEntry } from "../mempool/PoolEntry.ts"
+import { noticesOf } from "../names/events/NameEvent.ts"
 import { NameDb, type NameStats } from "../names/NameDb.ts"
 import type { PeerInfo } from "../network/peerInfo.ts"
 import { PeerManager } from "../network/PeerManager.ts"
 import type { Bytes } from "../protocol/bytes.ts"
+import { nameKey } from "../protocol/keys.ts"
 import type { NameSetting } from "../protocol/nameOperation.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { BlockSummaries, type BlockSummary } from "./BlockSummaries.ts"
@@ -52,7 +54,7 @@ export interface Overview {
   readonly peers: ReadonlyArray<PeerInfo>
   readonly inbound: number
   readonly outbound: number
-  /** Names of the loaded wallets and watched names that expire within four weeks; `undefined` without any. */
+  /** Names of the loaded wallets and watched names that expire soon, without a renewal that waits; `undefined` without any. */
   readonly expiring: ExpiringSoon | undefined
   readonly traffic: { readonly sent: number; readonly received: number }
 }
@@ -61,10 +63,10 @@ export interface ExpiringSoon {
   readonly count: number
   /** Whether there are more. */
   readonly more: boolean
+  /** Blocks within which they expire. */
+  readonly within: number
 }
 
-/** Blocks before an expiry from which on the page says so: four weeks. */
-const SOON = 4_032
 const MOST_COUNTED = 1_000
 
 /** Blocks, operations and peers in the lists. */
@@ -127,12 +129,22 @@ export const makeOverview: Effect.Effect<
   const expiring = yield* ExpiringNames
   const { params } = chain
 
+  // Of the second notice before an expiry: four weeks, or a part of the short life on regtest.
+  const [, within = 0] = noticesOf(params)
   const expiringSoon: Effect.Effect<ExpiringSoon | undefined, StorageFailure> = expiring.list({
-    blocks: SOON,
-    whose: { of: "subjects", mine: true, watched: true },
+    blocks: within,
+    whose: {
+      of: "subjects",
+      mine: true,
+      watched: true,
+      // A renewal that waits for a block is on its way: the owner has nothing to do.
+      wants: ({ name }) => pool.pending(nameKey(name)).length === 0
+    },
     limit: MOST_COUNTED
   }).pipe(
-    Effect.map(({ names, next }) => names.length === 0 ? undefined : { count: names.length, more: next !== undefined }),
+    Effect.map(({ names, next }) =>
+      names.length === 0 ? undefined : { count: names.length, more: next !== undefined, within }
+    ),
     Effect.catchTag("WrongQuery", () => Effect.succeed(undefined))
   )
 

@@ -22,6 +22,9 @@ ${
   }
 </section>`
 
+/** Blocks. */
+const FOUR_WEEKS = 4_032
+
 /**
  * How many names, and not which, nor the block of the first: the lists of names by their expiry would tell which. The page
  * may have more readers than the wallet has owners.
@@ -30,9 +33,10 @@ const expiringLine = ({ expiring }: Overview): Html => {
   // Without names it is there too: the script replaces a section, and does not add one.
   if (expiring === undefined) return html`<section id="expiring" hidden></section>`
   const names = `${expiring.more ? "More than " : ""}${counted(expiring.count, "name")}`
+  const span = expiring.within === FOUR_WEEKS ? "four weeks" : counted(expiring.within, "block")
   const verb = expiring.count === 1 && !expiring.more ? "expires" : "expire"
   return html`<section id="expiring" class="status busy" aria-label="Names about to expire">
-<p><b>${names}</b> of the wallets or the watch list ${verb} within four weeks. <code>svcd-cli expiring</code> lists them.</p>
+<p><b>${names}</b> of the wallets or the watch list ${verb} within ${span}, without a renewal on its way. <code>svcd-cli expiring</code> lists them.</p>
 </section>`
 }
 

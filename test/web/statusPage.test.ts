@@ -111,7 +111,10 @@ layer(methodNode())("on a chain full of names", (it) => {
       yield* watch.add(pair)
       const page = yield* get(handler, "/")
       assertHarmless(page)
-      assert.match(page.body, /<b>2 names<\/b> of the wallets or the watch list expire within four weeks\. <code>/)
+      assert.match(
+        page.body,
+        /<b>2 names<\/b> of the wallets or the watch list expire within 8 blocks, without a renewal on its way\. <code>/
+      )
       yield* watch.remove(pair)
     }))
 
@@ -392,6 +395,25 @@ layer(Layer.fresh(spendableNode))("on a chain that grows", (it) => {
       const overview = yield* get(handler, "/")
       assertHarmless(overview)
       assert.include(overview.body, "x/&lt;b&gt;<span class=\"mark\">U+202E</span>")
+    }))
+
+  it.effect("a name that is renewed, or whose renewal waits for a block, is not among those that expire soon", () =>
+    Effect.gen(function*() {
+      const { pool, watch } = yield* MethodNode
+      const handler = yield* statusPageOf()
+      const name = text("d/renewed")
+      const registration = yield* register(name, 7)
+      yield* watch.add([name])
+      const expiring = Effect.map(get(handler, "/"), ({ body }) => /<b>([^<]*)<\/b> of the wallets/.exec(body)?.[1])
+      assert.isUndefined(yield* expiring)
+      for (let i = 0; i < 22; i++) yield* mine()
+      assert.strictEqual(yield* expiring, "1 name")
+      const [update = assert.fail()] = updates(name, registration, [text("{}")])
+      yield* pool.accept(update)
+      assert.isUndefined(yield* expiring)
+      yield* mine(update)
+      assert.isUndefined(yield* expiring)
+      yield* watch.remove([name])
     }))
 
   it.effect("unconfirmed operations are shown with the name and on the overview", () =>

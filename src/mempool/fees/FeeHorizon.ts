@@ -137,8 +137,11 @@ export class FeeHorizon {
   private readonly waitingLonger = new Int32Array(BUCKETS)
   /** Transactions in `waiting`. */
   private young = 0
-  /** Whether all counts are zero: then they need no decay. So they are while blocks are imported. */
-  private isBlank = true
+  /**
+   * Blocks whose decay the counts do not have yet: `settle` applies them at once. The counts of an import, in which
+   * no followed transaction is mined, are thus not touched.
+   */
+  private due = 0
 
   constructor(settings: HorizonSettings) {
     this.settings = settings
@@ -156,7 +159,7 @@ export class FeeHorizon {
   gone(arrival: FollowedArrival, tipHeight: Height, mined: boolean): void {
     this.addWaiting(arrival, tipHeight, -1)
     if (mined) return
-    this.isBlank = false
+    this.settle()
     const { periods, scale } = this.settings
     const { bucket, height } = arrival
     const passed = Math.min(periods, Math.floor((tipHeight - height) / scale))
@@ -165,7 +168,7 @@ export class FeeHorizon {
 
   /** Counts a transaction that was mined `blocks` blocks after its arrival, at least 1. */
   confirmed({ bucket, feeRate }: FollowedRate, blocks: number): void {
-    this.isBlank = false
+    this.settle()
     const { periods, scale } = this.settings
     for (let period = Math.ceil(blocks / scale) - 1; period < periods; period++) {
       add(this.within, period * BUCKETS + bucket, 1)
@@ -185,9 +188,16 @@ export class FeeHorizon {
         this.young -= count
       }
     }
-    if (this.isBlank) return
+    this.due++
+  }
+
+  /** Applies the decay that is due. Called before each use of the counts. */
+  private settle(): void {
+    if (this.due === 0) return
+    const share = this.settings.decay ** this.due
+    this.due = 0
     for (const counts of [this.confirmedIn, this.feeRates, this.within, this.leftAfter]) {
-      for (let i = 0; i < counts.length; i++) counts[i] = (counts[i] ?? 0) * this.settings.decay
+      for (let i = 0; i < counts.length; i++) counts[i] = (counts[i] ?? 0) * share
     }
   }
 
@@ -196,6 +206,7 @@ export class FeeHorizon {
    * `targets`). Goes down from the highest range and combines ranges until they hold enough transactions.
    */
   estimate({ target, threshold }: FeeTarget, tipHeight: Height): HorizonEstimate {
+    this.settle()
     const { decay, scale, sufficient } = this.settings
     const row = (Math.ceil(target / scale) - 1) * BUCKETS
     const enough = sufficient / (1 - decay)
@@ -232,6 +243,7 @@ export class FeeHorizon {
 
   /** The counts to save, without empty ranges. */
   save(): ReadonlyArray<SavedBucket> {
+    this.settle()
     const saved: Array<SavedBucket> = []
     for (let bucket = 0; bucket < BUCKETS; bucket++) {
       const left = this.column(this.leftAfter, bucket)
@@ -251,7 +263,6 @@ export class FeeHorizon {
 
   /** Restores saved counts into a new horizon. Returns what is wrong with them; the horizon is then unusable. */
   restore(saved: ReadonlyArray<SavedBucket>): string | undefined {
-    this.isBlank = saved.length === 0
     let last = -1
     for (const each of saved) {
       const { bucket, confirmed, feeRates, left, within } = each

@@ -229,6 +229,27 @@ describe("FeeHistory", () => {
     assert.strictEqual(smart(again, 90).blocks, 0)
   })
 
+  it("decays the counts of many blocks without a followed transaction in one step", () => {
+    const at = quiet(1, 100_000, 1)
+    const counted = restored(saved(at.history))
+    const blocks = 30
+    for (let n = 1; n <= blocks; n++) {
+      at.history.blockConnected(at.height + n, [])
+      counted.blockConnected(at.height + n, [])
+    }
+    // A power, to the last bit: a multiplication for each block gives another number.
+    assert.notStrictEqual(Array.from({ length: blocks }).reduce<number>((count) => count * 0.962, 1), 0.962 ** blocks)
+    for (const history of [at.history, counted]) {
+      const [bucket] = history.toJSON().short
+      assert.strictEqual(bucket?.confirmed, 0.962 ** blocks)
+      assert.strictEqual(bucket?.within[0], 0.962 ** blocks)
+      // Reading applies it once.
+      assert.deepStrictEqual(history.toJSON().short[0], bucket)
+      const raw = history.estimateRaw("short", { target: 1, threshold: 0.5 })
+      assert.strictEqual(raw?.fail?.confirmed, 0.962 ** blocks)
+    }
+  })
+
   it("saves no waiting transactions", () => {
     const { height, history } = quiet(50)
     history.entered(key("x"), paying(500_000, height))

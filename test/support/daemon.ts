@@ -130,13 +130,24 @@ export const startNodeBy = (command: ReadonlyArray<string>, directory: string, .
     return node
   })
 
-/** Waits until a method answers as wanted. */
+/** Waits until a method answers as wanted. After two minutes the test fails with the last answer. */
 export const until = (node: Node, method: string, fits: (result: unknown) => boolean) =>
-  node.call(method).pipe(
-    Effect.filterOrFail(fits, () => "not yet"),
-    Effect.retry(Schedule.spaced("10 millis")),
-    Effect.timeout("60 seconds")
-  )
+  Effect.suspend(() => {
+    let last: unknown
+    return node.call(method).pipe(
+      Effect.tapBoth({
+        onFailure: (error) => Effect.sync(() => last = error),
+        onSuccess: (result) => Effect.sync(() => last = result)
+      }),
+      Effect.filterOrFail(fits, () => "not yet"),
+      Effect.retry(Schedule.spaced("10 millis")),
+      Effect.timeoutFail({
+        duration: "2 minutes",
+        onTimeout: () => `the last answer of ${method} was ${JSON.stringify(last) ?? "none"}`
+      }),
+      Effect.orDieWith((reason) => typeof reason === "string" ? new Error(reason) : reason)
+    )
+  })
 
 /**
  * A data directory with the chain of `regtest-names`, as a node that has ended leaves it: a copy of one that is made once

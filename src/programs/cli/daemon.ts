@@ -18,6 +18,7 @@ import {
   type CallParams,
   make,
   type RpcCallOptions,
+  type RpcClient,
   type RpcClientError,
   type RpcFailure,
   type RpcUnreachable
@@ -58,6 +59,8 @@ export interface Daemon {
   ) => Effect.Effect<Stream.Stream<Lines, RpcUnreachable>, DocumentFailure, Scope.Scope>
   /** The cookie file whose contents were tried. */
   readonly triedCookie: () => string | undefined
+  /** The same daemon, with calls for another wallet. */
+  readonly ofWallet: (name: string) => Effect.Effect<Daemon, never, Scope.Scope>
 }
 
 /** Whether a daemon that answered before may answer again: it restarts, and says so by 503 while it stops. */
@@ -145,11 +148,8 @@ export const makeDaemon = (options: DaemonOptions): Effect.Effect<Daemon, string
       credentials = yield* readCookie(tried, input)
     }
     const source = { address, credentials: () => credentials }
-    const client = yield* make({
-      ...source,
-      wallet,
-      timeout: timeout === 0 ? ANY_TIME : timeout * 1000
-    })
+    const clientOf = (name: string | undefined) =>
+      make({ ...source, wallet: name, timeout: timeout === 0 ? ANY_TIME : timeout * 1000 })
 
     /** The cookie files in the default places. Their secrets are for this machine alone. */
     const places = given !== undefined || cookieFile !== undefined || !isLoopback(address.host)
@@ -196,7 +196,7 @@ export const makeDaemon = (options: DaemonOptions): Effect.Effect<Daemon, string
       return Effect.sync(() => note(`${NAME}: ${what} (Ctrl-C ends it, -rpcwaittimeout limits it)`))
     }
 
-    return {
+    const through = (client: typeof RpcClient.Service): Daemon => ({
       call: (method, params = [], { once = false } = {}) =>
         waiting(authorized(client.call(method, params, { once })), { wait, once, told }),
       batch: (calls) => waiting(authorized(client.batch(calls)), { wait, once: false, told }),
@@ -204,6 +204,8 @@ export const makeDaemon = (options: DaemonOptions): Effect.Effect<Daemon, string
         Effect.promise(() => import("../../rpc/DocumentLines.ts")).pipe(
           Effect.flatMap(({ openLines }) => waiting(authorized(openLines(source, path)), { wait, once: false, told }))
         ),
-      triedCookie: () => tried
-    }
+      triedCookie: () => tried,
+      ofWallet: (name) => Effect.map(clientOf(name), through)
+    })
+    return through(yield* clientOf(wallet))
   })

@@ -7,7 +7,7 @@ import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import type { Daemon } from "./daemon.ts"
 import { type Check, checkJson, checkLines, fail, ok, warn } from "./doctorCheck.ts"
 import { askNode, nodeChecks } from "./doctorNode.ts"
-import { askWallet, walletChecks } from "./doctorWallet.ts"
+import { askWallet, askWallets, sharedChecks, walletChecks } from "./doctorWallet.ts"
 import { indented, objectOf, textAt } from "./jsonText.ts"
 import type { CliInput, CliOutcome } from "./outcome.ts"
 import { quantityOf } from "./quantities.ts"
@@ -19,6 +19,8 @@ export interface DoctorInput {
   readonly daemon: Daemon
   readonly input: SettingsInput & Pick<CliInput, "screen" | "version">
   readonly json: boolean
+  /** The wallet that `-rpcwallet` names; `undefined`: all that are loaded. */
+  readonly wallet: string | undefined
 }
 
 /** Whether the file with which svcd-cli logs in can be read. Without one, the daemon may ask for nothing. */
@@ -55,16 +57,34 @@ const unreachable = (error: RpcClientError, { connection: { rpc } }: DoctorInput
   }
 }
 
+/** The checks of the wallet that `-rpcwallet` names, or of all that are loaded. */
+const eachWallet = (
+  { daemon, wallet }: DoctorInput,
+  { isRegtest, loaded }: { readonly isRegtest: boolean; readonly loaded: ReadonlyArray<string> }
+): Effect.Effect<ReadonlyArray<Check>, RpcClientError> => {
+  if (wallet !== undefined || loaded.length < 2) {
+    return Effect.map(askWallet(daemon, { isRegtest, name: wallet }), walletChecks)
+  }
+  const checked = (name: string) =>
+    Effect.scoped(Effect.gen(function*() {
+      const answers = yield* askWallet(yield* daemon.ofWallet(name), { isRegtest, name })
+      return walletChecks(answers).map((check): Check => ({ ...check, wallet: name }))
+    }))
+  return Effect.map(Effect.forEach(loaded, checked), (checks) => checks.flat())
+}
+
 /** The checks that a daemon answers; one failed check if there is none. */
 const daemonChecks = (doctor: DoctorInput): Effect.Effect<ReadonlyArray<Check>> =>
   Effect.gen(function*() {
     const { connection, daemon, input } = doctor
     const node = yield* askNode(daemon)
-    const wallet = yield* askWallet(daemon, textAt(node.chain, "chain") === "regtest")
+    const isRegtest = textAt(node.chain, "chain") === "regtest"
+    const shared = yield* askWallets(daemon, isRegtest)
     return [
       ok({ check: "daemon", text: `a daemon answers at ${formatHostPort(connection.rpc)}` }),
       ...nodeChecks(node, input.version),
-      ...walletChecks(wallet)
+      ...(yield* eachWallet(doctor, { isRegtest, loaded: shared.loaded ?? [] })),
+      ...sharedChecks(shared)
     ]
   }).pipe(Effect.catchAll((error) => Effect.succeed([unreachable(error, doctor)])))
 

@@ -1,6 +1,7 @@
 import type { Json } from "../../rpc/json/json.ts"
 import { objectOf } from "./jsonText.ts"
 import type { Screen } from "./outcome.ts"
+import { walletList } from "./ownNames.ts"
 import { type Colour, painted } from "./table.ts"
 import { shownText } from "./textWidth.ts"
 
@@ -16,6 +17,8 @@ export interface Check {
   readonly text: string
   /** What to do; empty for `ok`. */
   readonly remedy: string
+  /** The wallet that it is about, where the daemon has several. */
+  readonly wallet?: string
 }
 
 export const ok = ({ check, text }: Pick<Check, "check" | "text">): Check => ({ check, state: "ok", text, remedy: "" })
@@ -35,10 +38,12 @@ const COLOURS: Readonly<Record<CheckState, Colour>> = { ok: "green", warn: "yell
 /** Columns before a text. */
 const MARGIN = 6
 
-export const checkLines = ({ remedy, state, text }: Check, screen: Screen): ReadonlyArray<string> => [
-  `${painted(state.padEnd(MARGIN), COLOURS[state], screen)}${shownText(text)}`,
+export const checkLines = ({ remedy, state, text, wallet }: Check, screen: Screen): ReadonlyArray<string> => [
+  `${painted(state.padEnd(MARGIN), COLOURS[state], screen)}${wallet === undefined ? "" : `${walletList([wallet])}: `}${
+    shownText(text)
+  }`,
   ...(remedy === "" ? [] : [`${" ".repeat(MARGIN)}${shownText(remedy)}`])
 ]
 
-export const checkJson = ({ check, remedy, state, text }: Check): Json =>
-  objectOf({ check, state, text, remedy: remedy === "" ? undefined : remedy })
+export const checkJson = ({ check, remedy, state, text, wallet }: Check): Json =>
+  objectOf({ check, wallet, state, text, remedy: remedy === "" ? undefined : remedy })

@@ -8,7 +8,7 @@ import { askEach } from "./ask.ts"
 import { costsOf } from "./costs.ts"
 import type { Daemon } from "./daemon.ts"
 import { type Check, fail, ok, warn } from "./doctorCheck.ts"
-import { at, numberAt, spelledAt, textAt, textsOf } from "./jsonText.ts"
+import { at, numberAt, objectsOf, spelledAt, textAt, textsOf } from "./jsonText.ts"
 import { NAME } from "./outcome.ts"
 import {
   IN_HEX,
@@ -19,7 +19,8 @@ import {
   renewalOf,
   RENEWALS_IN_HEX,
   shownBytes,
-  walletList
+  walletList,
+  walletWord
 } from "./ownNames.ts"
 import { quantityOf } from "./quantities.ts"
 import { RENEW_SOON } from "./status.ts"
@@ -29,15 +30,16 @@ import { RENEW_SOON } from "./status.ts"
 type Answer = Json | undefined
 
 export interface WalletAnswers {
-  readonly wallets: Answer
   readonly wallet: Answer
   readonly names: Answer
   readonly renewals: Answer
   readonly balances: Answer
   readonly pending: Answer
   readonly registrations: Answer
-  /** Watched names that expire soon. */
-  readonly watched: Answer
+  /** How remedies begin: svcd-cli, with the flag that chooses the wallet where there are several. */
+  readonly cli: string
+  /** The same for svcd-wallet. */
+  readonly program: string
   readonly isRegtest: boolean
   /** Fee of a renewal, in the smallest unit. */
   readonly fee: number
@@ -51,30 +53,64 @@ const WEEK = 1_008
 /** Bytes of a name and its value together, for an estimate. */
 const USUAL_BYTES = 150
 
-export const askWallet = (daemon: Daemon, isRegtest: boolean): Effect.Effect<WalletAnswers, RpcClientError> =>
-  Effect.gen(function*() {
-    const [wallets, wallet, names, renewals, balances, pending, registrations, watched] = yield* askEach(daemon, [
+/** Wallets, and the names that no wallet has to own. */
+export interface SharedAnswers {
+  /** The loaded wallets; `undefined` from a daemon without wallets. */
+  readonly loaded: ReadonlyArray<string> | undefined
+  /** Names of wallets in the data directory. */
+  readonly stored: ReadonlyArray<string>
+  /** Watched names that expire soon. */
+  readonly watched: Answer
+}
+
+export const askWallets = (daemon: Daemon, isRegtest: boolean): Effect.Effect<SharedAnswers, RpcClientError> =>
+  Effect.map(
+    askEach(daemon, [
       ["listwallets"],
+      ["listwalletdir"],
+      ["name_expiring", {
+        query: { blocks: isRegtest ? 4 : WEEK, watched: true, nameEncoding: "hex", valueEncoding: "hex" }
+      }]
+    ]),
+    ([loaded, stored, watched]) => ({
+      loaded: Array.isArray(loaded) ? textsOf(loaded) : undefined,
+      stored: objectsOf(at(stored, "wallets")).flatMap((entry) => textAt(entry, "name") ?? []),
+      watched
+    })
+  )
+
+export interface WalletPlace {
+  readonly isRegtest: boolean
+  /** The wallet, where several are loaded. */
+  readonly name: string | undefined
+}
+
+/** Asks a daemon about the wallet that its calls are for. */
+export const askWallet = (
+  daemon: Daemon,
+  { isRegtest, name }: WalletPlace
+): Effect.Effect<WalletAnswers, RpcClientError> =>
+  Effect.gen(function*() {
+    const [wallet, names, renewals, balances, pending, registrations] = yield* askEach(daemon, [
       ["getwalletinfo"],
       ["name_list", IN_HEX],
       ["name_autorenew", RENEWALS_IN_HEX],
       ["getbalances"],
       ["name_pending", IN_HEX],
-      ["name_registrations", IN_HEX],
-      ["name_expiring", {
-        query: { blocks: isRegtest ? 4 : WEEK, watched: true, nameEncoding: "hex", valueEncoding: "hex" }
-      }]
+      ["name_registrations", IN_HEX]
     ])
     const { operation } = yield* costsOf(daemon, USUAL_BYTES)
     return {
-      wallets,
       wallet,
       names,
       renewals,
       balances,
       pending,
       registrations,
-      watched,
+      cli: name === undefined ? NAME : `${NAME} -rpcwallet ${walletWord(name)}`,
+      program: name === undefined || name === ""
+        ? "svcd-wallet export"
+        : `svcd-wallet export --wallet ${walletWord(name)}`,
       isRegtest,
       fee: operation,
       now: yield* unixTime
@@ -87,21 +123,21 @@ const walletWords = (wallet: Answer): string => {
   return name === "" ? "the wallet" : `wallet ${quoted(name)}`
 }
 
-const backupCheck = ({ wallet }: WalletAnswers): ReadonlyArray<Check> => {
+const backupCheck = ({ cli, program, wallet }: WalletAnswers): ReadonlyArray<Check> => {
   switch (at(wallet, "phrase_kept")) {
     case true:
       return numberAt(wallet, "phrase_checked") === undefined
         ? [warn("backup", {
           text: `the recovery words of ${walletWords(wallet)} were never checked: a mistake in them shows too late`,
-          remedy: `give three of them back with "${NAME} checkwords", or on the page Recovery words of the desk; ` +
-            "\"svcd-wallet export --phrase\" shows them"
+          remedy: `give three of them back with "${cli} checkwords", or on the page Recovery words of the desk; ` +
+            `"${program} --phrase" shows them`
         })]
         : [ok({ check: "backup", text: "the owner has given words of the wallet back" })]
     case false:
       return [warn("backup", {
         text:
           "the words of the wallet were never shown: without them or a backup, a lost disk loses its coins and names",
-        remedy: `run "svcd-wallet export --phrase", or call "${NAME} backupwallet PATH"`
+        remedy: `run "${program} --phrase", or call "${cli} backupwallet PATH"`
       })]
     default:
       return []
@@ -121,7 +157,8 @@ const lockOf = ({ now, wallet }: WalletAnswers): Locked => {
   return { all: !open, renews: open && at(wallet, "renewals_only") === true }
 }
 
-const UNLOCK = `"${NAME} -stdin walletpassphrase", then three lines: the passphrase, 31536000, true`
+const unlock = (cli: string): string =>
+  `"${cli} -stdin walletpassphrase", then three lines: the passphrase, 31536000, true`
 
 const listed = (names: ReadonlyArray<OwnedName>): string => {
   const [first] = names
@@ -136,6 +173,7 @@ const verb = (names: ReadonlyArray<OwnedName>): string => names.length === 1 ? "
 const DUE = 2_000
 
 const renewalChecks = (answers: WalletAnswers): ReadonlyArray<Check> => {
+  const { cli } = answers
   const pending = new Set(ownNamesOf(answers.pending).map(({ name }) => name.hex))
   const alive = ownedNames(answers.names).filter((name) => isAlive(name) && !pending.has(name.name.hex))
   const renews = renewalOf(answers.renewals) ?? (() => false)
@@ -152,31 +190,31 @@ const renewalChecks = (answers: WalletAnswers): ReadonlyArray<Check> => {
       ? [fail("renewals", {
         text: `${listed(lost)} ${verb(lost)} within ${quantityOf(urgent, "block")}, and the wallet does not renew ` +
           `${lost.length === 1 ? "it" : "them"}`,
-        remedy: `renew now: "${NAME} renew -within ${urgent}"`
+        remedy: `renew now: "${cli} renew -within ${urgent}"`
       })]
       : late.length > 0
       ? [warn("renewals", {
         text: `${listed(late)} ${verb(late)} within ${quantityOf(soon, "block")}, and the wallet does not renew ` +
           `${late.length === 1 ? "it" : "them"}`,
-        remedy: `"${NAME} renew -within ${soon}"`
+        remedy: `"${cli} renew -within ${soon}"`
       })]
       : []),
     ...(byHand.length > 0
       ? [warn("autorenew", {
         text: `${listed(byHand)} ${byHand.length === 1 ? "is" : "are"} not renewed automatically`,
-        remedy: `"${NAME} name_autorenew null true" makes the wallet renew all its names`
+        remedy: `"${cli} name_autorenew null true" makes the wallet renew all its names`
       })]
       : []),
     ...(dueNow.length > 0 && lockOf(answers).all
       ? [fail("lock", {
         text: `the wallet is locked, and ${listed(dueNow)} ${dueNow.length === 1 ? "has" : "have"} to be renewed`,
-        remedy: `unlock it for renewals: ${UNLOCK}`
+        remedy: `unlock it for renewals: ${unlock(cli)}`
       })]
       : []),
     ...(dueNow.length > 0 && balance !== undefined && balance < cost
       ? [fail("balance", {
         text: `${formatMoney(balance)} NMC are too little for ${quantityOf(dueNow.length, "renewal")}`,
-        remedy: `"${NAME} receive" makes an address to pay coins to`
+        remedy: `"${cli} receive" makes an address to pay coins to`
       })]
       : [])
   ]
@@ -186,18 +224,19 @@ const renewalChecks = (answers: WalletAnswers): ReadonlyArray<Check> => {
 /** Registrations whose next step needs a wallet that can sign. */
 const registrationChecks = (answers: WalletAnswers): ReadonlyArray<Check> => {
   const { all, renews } = lockOf(answers)
+  const { cli } = answers
   const under = ownNamesOf(answers.registrations).filter(({ said }) =>
     ["committed", "maturing"].includes(textAt(said, "step") ?? "")
   )
   return under.length > 0 && (all || renews)
     ? [warn("registrations", {
       text: `the wallet is locked, and ${quantityOf(under.length, "registration")} will need it`,
-      remedy: `"${NAME} registrations" shows when; unlock it then: "${NAME} -stdin walletpassphrase", with two lines`
+      remedy: `"${cli} registrations" shows when; unlock it then: "${cli} -stdin walletpassphrase", with two lines`
     })]
     : []
 }
 
-const watchedChecks = ({ watched }: WalletAnswers): ReadonlyArray<Check> => {
+const watchedChecks = ({ watched }: SharedAnswers): ReadonlyArray<Check> => {
   const names = ownedNames(at(watched, "names")).filter(({ said }) => at(said, "mine") !== true)
   return names.length === 0 ? [] : [warn("watched", {
     text: `${listed(names)}, which you watch, ${verb(names)} within a week`,
@@ -205,27 +244,26 @@ const watchedChecks = ({ watched }: WalletAnswers): ReadonlyArray<Check> => {
   })]
 }
 
-export const walletChecks = (answers: WalletAnswers): ReadonlyArray<Check> => {
-  const { wallet, wallets } = answers
-  if (!Array.isArray(wallets)) return watchedChecks(answers)
-  if (wallet === undefined) {
-    const names = textsOf(wallets)
-    return [
-      wallets.length === 0
-        ? ok({ check: "wallet", text: "no wallet is loaded" })
-        : warn("wallet", {
-          text: `${quantityOf(wallets.length, "wallet")} are loaded, and none of them was looked at: ${
-            walletList(names)
-          }`,
-          remedy: `"${NAME} -rpcwallet NAME doctor" looks at one`
-        }),
-      ...watchedChecks(answers)
-    ]
-  }
+/** What there is to say of one wallet; nothing if the user may not ask about it. */
+export const walletChecks = (answers: WalletAnswers): ReadonlyArray<Check> =>
+  answers.wallet === undefined
+    ? []
+    : [...backupCheck(answers), ...renewalChecks(answers), ...registrationChecks(answers)]
+
+/** What there is to say beside single wallets. */
+export const sharedChecks = (answers: SharedAnswers): ReadonlyArray<Check> => {
+  const { loaded, stored } = answers
+  if (loaded === undefined) return watchedChecks(answers)
+  const others = stored.filter((name) => !loaded.includes(name))
   return [
-    ...backupCheck(answers),
-    ...renewalChecks(answers),
-    ...registrationChecks(answers),
+    ...(loaded.length > 0 || others.length > 0 ? [] : [ok({ check: "wallet", text: "no wallet is loaded" })]),
+    ...others.map((name) =>
+      warn("wallet", {
+        text: `a wallet in the data directory is not loaded, and renews no names: ${walletList([name])}`,
+        remedy: `"${NAME} loadwallet ${walletWord(name)} true" loads it, also at each start; ` +
+          "move the file away if it is not needed"
+      })
+    ),
     ...watchedChecks(answers)
   ]
 }

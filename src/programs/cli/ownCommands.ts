@@ -190,7 +190,8 @@ const COMMANDS: Readonly<Record<ConnectedCommand, OwnCommand>> = {
     run: ({ connection, daemon, input, line }) =>
       using(
         () => import("./doctor.ts"),
-        ({ doctorCommand }) => doctorCommand({ connection, daemon, input, json: line.wants("json") })
+        ({ doctorCommand }) =>
+          doctorCommand({ connection, daemon, input, json: line.wants("json"), wallet: line.text("rpcwallet") })
       )
   },
   peers: {

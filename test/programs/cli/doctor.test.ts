@@ -32,8 +32,9 @@ const WELL = {
 
 const doctor = (
   daemon: Daemon,
-  { dataDir = "/nowhere", files = {}, json = true }: {
+  { dataDir = "/nowhere", files = {}, json = true, wallet }: {
     readonly dataDir?: string
+    readonly wallet?: string
     readonly json?: boolean
     readonly files?: Readonly<Record<string, string>>
   } = {}
@@ -54,7 +55,8 @@ const doctor = (
       screen: { terminal: false, columns: undefined, colours: false },
       version: "1.2.3"
     },
-    json
+    json,
+    wallet
   })
 
 /** The checks of a node that are not in order, each with its state. */
@@ -124,7 +126,7 @@ describe("svcd-cli doctor", () => {
       { getwalletinfo: { unlocked_until: 0 }, name_registrations: [{ name: hex("d/n"), step: "maturing" }] },
       ["warn registrations"]
     ],
-    ["several wallets", { listwallets: ["a", "b"], getwalletinfo: undefined }, ["warn wallet"]],
+    ["a wallet that is not loaded", { listwalletdir: { wallets: [{ name: "" }, { name: "w2" }] } }, ["warn wallet"]],
     ["no wallet", { listwallets: [], getwalletinfo: undefined }, []],
     [
       "a watched name",
@@ -136,11 +138,39 @@ describe("svcd-cli doctor", () => {
       assert.deepStrictEqual(yield* complaints(answers), [...expected])
     }))
 
-  it.effect("names the wallets where several are loaded", () =>
+  it.effect("looks at every loaded wallet, and names it in what it says and in the remedy", () =>
     Effect.gen(function*() {
-      const answers = { ...WELL, listwallets: ["", "w2"], getwalletinfo: undefined }
+      const shop = { ...WELL, getwalletinfo: { walletname: "shop", phrase_kept: false }, ...mine(900) }
+      const daemon = (name: string): Daemon => ({
+        ...fakeDaemon(name === "shop" ? { ...shop, name_autorenew: { all: false, names: [] } } : WELL),
+        ofWallet: (other) => Effect.sync(() => daemon(other))
+      })
+      const both = { ...WELL, listwallets: ["", "shop"], getwalletinfo: undefined, name_list: undefined }
+      const several = { ...fakeDaemon(both), ofWallet: (name: string) => Effect.sync(() => daemon(name)) }
+      const { stdout } = yield* doctor(several, { json: false })
+      assert.include(stdout, "ok    \"\" (wallet.json): the owner has given words of the wallet back\n")
+      assert.include(stdout, "warn  \"shop\": the words of the wallet were never shown")
+      assert.include(stdout, "\"svcd-wallet export --wallet shop --phrase\"")
+      assert.include(stdout, "fail  \"shop\": d/mine expires within 1,008 blocks")
+      assert.include(stdout, "\"svcd-cli -rpcwallet shop renew -within 1008\"")
+      const json = yield* doctor(several)
+      const { checks }: { readonly checks: ReadonlyArray<Readonly<Record<string, string>>> } = JSON.parse(json.stdout)
+      const told = checks.filter(({ check }) => check === "backup").map(({ state, wallet }) => [wallet, state])
+      assert.deepStrictEqual(told, [["", "ok"], ["shop", "warn"]])
+      // The wallet that -rpcwallet names is the only one.
+      const one = yield* doctor({ ...daemon("shop"), ofWallet: () => Effect.die("another wallet") }, {
+        json: false,
+        wallet: "shop"
+      })
+      assert.include(one.stdout, "\"svcd-cli -rpcwallet shop renew -within 1008\"")
+    }))
+
+  it.effect("writes the name of a wallet as the shell wants it", () =>
+    Effect.gen(function*() {
+      const answers = { ...WELL, listwalletdir: { wallets: [{ name: "" }, { name: "it's mine" }] } }
       const { stdout } = yield* doctor(fakeDaemon(answers), { json: false })
-      assert.include(stdout, "2 wallets are loaded, and none of them was looked at: \"\" (wallet.json), \"w2\"\n")
+      assert.include(stdout, "is not loaded, and renews no names: \"it's mine\"\n")
+      assert.include(stdout, "\"svcd-cli loadwallet 'it'\\''s mine' true\" loads it, also at each start")
     }))
 
   it.effect("checks the machine without a daemon, and ends with status 1", () =>

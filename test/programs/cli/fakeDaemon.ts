@@ -11,8 +11,9 @@ import {
 } from "../../../src/rpc/RpcClient.ts"
 
 /** A daemon that answers a batch as it answers its calls. */
-export const batching = (daemon: Omit<Daemon, "batch">): Daemon => ({
+export const batching = (daemon: Omit<Daemon, "batch" | "ofWallet">): Daemon => ({
   ...daemon,
+  ofWallet: () => Effect.succeed(batching(daemon)),
   batch: (calls) =>
     Effect.forEach(calls, ({ method, params }) =>
       daemon.call(method, params).pipe(

@@ -73,5 +73,5 @@ export const checkWordsCommand = (
     if (line.wants("json")) return { code: correct ? 0 : 1, stdout: `${indented(answer)}\n`, stderr: "" }
     return correct
       ? success("All of these words are right. The wallet keeps the day of the check.\n")
-      : failure(1, `error: ${WRONG}`)
+      : failure(1, { message: WRONG })
   })

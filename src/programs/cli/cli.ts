@@ -5,12 +5,22 @@ import { CONNECTION_OPTIONS, type ConnectionSettings, decodeConnection } from ".
 import { USAGE_EXIT_CODE } from "../../config/UsageError.ts"
 import type { Json, JsonObject } from "../../rpc/json/json.ts"
 import { type BadArgument, byName, byPosition } from "../../rpc/method/conversions.ts"
+import type { ProgramOutcome } from "../tool/outcome.ts"
 import { type CommandName, isCliCommand } from "./commandTable.ts"
 import { type Daemon, makeDaemon } from "./daemon.ts"
 import { explain } from "./failures.ts"
 import { CLI_SHELLS, type CliCommandLine, countOf, isShell, readCliCommandLine, wordProblems } from "./flags.ts"
-import { resultText } from "./jsonText.ts"
-import { type CliInput, type CliOutcome, failure, NAME, success, usageOutcome } from "./outcome.ts"
+import { indented, resultText } from "./jsonText.ts"
+import {
+  type CliInput,
+  type CliOutcome,
+  failure,
+  NAME,
+  printed,
+  success,
+  toldFailure,
+  usageOutcome
+} from "./outcome.ts"
 import { shownLines } from "./textWidth.ts"
 
 /**
@@ -24,9 +34,21 @@ export type { CliInput, CliOutcome }
 const CALL_SECONDS = 900
 
 /** Runs the program. Every failure is an outcome. */
-export const run = (input: CliInput): Effect.Effect<CliOutcome> =>
+export const run = (input: CliInput): Effect.Effect<ProgramOutcome> =>
   Effect.suspend(() => {
     const line = readCliCommandLine(input.argv)
+    const json = line.wants("json")
+    return Effect.map(
+      runLine(json ? { ...input, note: () => {} } : input, line),
+      (outcome) => {
+        const said = printed(outcome, json)
+        return json && input.screen.terminal ? { ...said, stderr: shownLines(said.stderr) } : said
+      }
+    )
+  })
+
+const runLine = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutcome> =>
+  Effect.suspend(() => {
     if (line.wants("help")) return help(line.command)
     if (line.wants("version")) return Effect.succeed(success(`${NAME} ${input.version}\n`))
     if (line.problems.length > 0) return Effect.succeed(usageOutcome(line.problems))
@@ -79,7 +101,7 @@ const checkValue = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOut
         Effect.promise(() => import("./lint.ts")),
         ({ lintCommand }) => lintCommand({ name, value, json: line.wants("json") }, input.screen)
       )
-  ).pipe(Effect.catchAll(({ message }) => Effect.succeed(failure(1, `error: ${message}`))))
+  ).pipe(Effect.catchAll(({ message }) => Effect.succeed(failure(1, { message }))))
 }
 
 const linesOf = (text: string): ReadonlyArray<string> => text === "" ? [] : text.replace(/\r?\n$/, "").split(/\r?\n/)
@@ -128,12 +150,12 @@ const connected = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutc
     })
     const { command } = line
     if (command === undefined || command === "lint" || command === "rpcauth") {
-      return yield* callMethod([...line.words, ...read.parameters], line.wants("named"), { connection, daemon, input })
+      return yield* callMethod([...line.words, ...read.parameters], { connection, daemon, input, line })
     }
     const { runOwnCommand } = yield* Effect.promise(() => import("./ownCommands.ts"))
     return yield* runOwnCommand(command, { connection, daemon, input, line })
   }).pipe(
-    Effect.catchAll((reason) => Effect.succeed(failure(1, `error: ${reason}`))),
+    Effect.catchAll((reason) => Effect.succeed(failure(1, { message: reason }))),
     Effect.scoped
   )
 
@@ -165,25 +187,31 @@ interface Surroundings {
   readonly daemon: Daemon
   readonly connection: ConnectionSettings
   readonly input: CliInput
+  readonly line: CliCommandLine
 }
+
+const NO_METHOD = "no method given"
+const METHODS = `see ${NAME} -help, and ${NAME} help for the methods`
 
 const callMethod = (
   [method, ...args]: ReadonlyArray<string>,
-  named: boolean,
-  { connection, daemon, input }: Surroundings
+  { connection, daemon, input, line }: Surroundings
 ): Effect.Effect<CliOutcome> => {
   if (method === undefined) {
-    return Effect.succeed(
-      failure(USAGE_EXIT_CODE, `${NAME}: no method given\n${NAME}: see ${NAME} -help, and ${NAME} help for the methods`)
-    )
+    return Effect.succeed(toldFailure({
+      exit: USAGE_EXIT_CODE,
+      text: `${NAME}: ${NO_METHOD}\n${NAME}: ${METHODS}`,
+      problem: { code: USAGE_EXIT_CODE, message: NO_METHOD, remedy: METHODS }
+    }))
   }
+  const named = line.wants("named")
   const params = named ? byName(method, args) : byPosition(method, args)
-  if (isBadArgument(params)) return Effect.succeed(failure(1, badArgument(method, params)))
+  if (isBadArgument(params)) return Effect.succeed(badArgument(method, args, params))
   // Any method may send coins.
   const called = daemon.call(method, params, { once: true })
   return (SCANNING.has(method) && input.progress !== undefined ? besideBar(called, daemon, input) : called).pipe(
     Effect.flatMap((result) => {
-      const text = resultText(result)
+      const text = line.wants("json") ? `${indented(result)}\n` : resultText(result)
       // A program gets every byte unchanged.
       const done = success(input.screen.terminal ? shownLines(text) : text)
       return SETTING.has(method) ? warned(done, method, params) : Effect.succeed(done)
@@ -203,10 +231,17 @@ const besideBar = <A, E>(call: Effect.Effect<A, E>, daemon: Daemon, input: CliIn
     return yield* call
   }).pipe(Effect.scoped)
 
-/** The method `send` takes outputs in JSON. An address in their place means the command `pay`. */
-const badArgument = (method: string, { argument }: BadArgument): string =>
-  `error: Error parsing JSON: ${argument}` +
-  (method === "send" ? `\nTo send coins to an address: ${NAME} pay ADDRESS AMOUNT` : "")
+/** Words that a shell takes as they are. */
+const PLAIN = /^[\w.]+$/
+
+/** The method `send` takes outputs in JSON. An address in their place means the command `pay`, with the same words if it takes them. */
+const badArgument = (method: string, args: ReadonlyArray<string>, { argument }: BadArgument): CliOutcome => {
+  const words = args.length === 2 && args.every((word) => PLAIN.test(word)) ? args : ["ADDRESS", "AMOUNT"]
+  return failure(1, {
+    message: `Error parsing JSON: ${argument}`,
+    remedy: method === "send" ? `To send coins to an address: ${NAME} pay ${words.join(" ")}` : undefined
+  })
+}
 
 /** The name that a call of a method for names has, for hints. */
 const nameOf = (method: string, args: ReadonlyArray<string>, named: boolean): string | undefined => {

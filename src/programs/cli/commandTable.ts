@@ -108,7 +108,7 @@ export const CLI_COMMANDS = {
     takes: [1, 2],
     description: "register a name: show the value and the cost, ask, and begin",
     details:
-      "It takes two transactions and about two hours; the node does the rest by itself. Flags for items of the " +
+      "It takes two transactions and 13 blocks, about two hours on the main network; the node does the rest by itself. Flags for items of the " +
       "value may be repeated.",
     options: {
       ...SHARED,

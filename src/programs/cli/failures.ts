@@ -10,7 +10,7 @@ import { COMMAND_NAMES, type CommandName } from "./commandTable.ts"
 import type { Daemon } from "./daemon.ts"
 import { textsOf } from "./jsonText.ts"
 import { nameHints } from "./nameHints.ts"
-import { type CliOutcome, failure, NAME } from "./outcome.ts"
+import { type CliOutcome, failure, NAME, toldFailure } from "./outcome.ts"
 import { walletList } from "./ownNames.ts"
 import { shownLines } from "./textWidth.ts"
 
@@ -21,13 +21,17 @@ import { shownLines } from "./textWidth.ts"
 
 const sourceOf = (from: string): string => from === "default" ? "That is the default address" : `It is from ${from}`
 
-const unauthorized = ({ rpc }: ConnectionSettings, cookie: string | undefined): string => {
+const unauthorized = ({ rpc }: ConnectionSettings, cookie: string | undefined): CliOutcome => {
   const other = rpc.credentials !== undefined || cookie !== undefined
   const tried = cookie === undefined ? "" : ` than those in ${shownPath(cookie)}`
-  return `error: Authorization failed: ${formatHostPort(rpc)} wants ${
-    other ? `other credentials${tried}` : "credentials"
-  }\nGive them with -rpcuser and -rpcpassword, SVCD_RPC_USER and SVCD_RPC_PASSWORD, or svcd.conf in -datadir; ` +
-    "-rpccookiefile names a cookie."
+  return failure(1, {
+    message: `Authorization failed: ${formatHostPort(rpc)} wants ${
+      other ? `other credentials${tried}` : "credentials"
+    }`,
+    remedy:
+      "Give them with -rpcuser and -rpcpassword, SVCD_RPC_USER and SVCD_RPC_PASSWORD, or svcd.conf in -datadir; " +
+      "-rpccookiefile names a cookie."
+  })
 }
 
 /** The method or command that was probably meant, from the daemon's own list; `undefined` if there is none. */
@@ -63,10 +67,51 @@ const severalWallets = (daemon: Daemon): Effect.Effect<string> =>
     Effect.orElseSucceed(() => "Several wallets are loaded; add -rpcwallet NAME.")
   )
 
+interface Call {
+  readonly connection: ConnectionSettings
+  readonly daemon: Daemon
+  readonly method?: string
+  readonly command?: CommandName
+  /** The name that a method for names got. */
+  readonly name?: string | undefined
+}
+
+/** The exit status for an error of the daemon. */
+const exitOf = ({ code }: RpcFailure): number => Math.abs(code) % 256 || 1
+
 /** An error of the daemon in a command of svcd-cli itself: what the daemon says, and what to do. */
-const plainly = ({ code, message }: RpcFailure): string => {
-  const remedy = REMEDIES.get(code)
-  return `error: ${shownLines(message)}${remedy === undefined ? "" : `\n${remedy}`}`
+const plainly = (error: RpcFailure, remedy: string | undefined): CliOutcome =>
+  toldFailure({
+    exit: exitOf(error),
+    text: `error: ${shownLines(error.message)}${remedy === undefined ? "" : `\n${remedy}`}`,
+    problem: { code: error.code, message: error.message, remedy }
+  })
+
+/** The same of a method, as the reference client prints it. */
+const asReference = (error: RpcFailure, hints: ReadonlyArray<string>): CliOutcome =>
+  toldFailure({
+    exit: exitOf(error),
+    text: [`error code: ${error.code}\nerror message:\n${shownLines(error.message)}`, ...hints].join("\n"),
+    problem: { code: error.code, message: error.message, remedy: hints.length === 0 ? undefined : hints.join("\n") }
+  })
+
+const explainFailure = (
+  error: RpcFailure,
+  { command, daemon, method, name }: Pick<Call, "command" | "daemon" | "method" | "name">
+): Effect.Effect<CliOutcome> => {
+  const hints = error.code === RPC_CODE.wallet || error.code === RPC_CODE.invalidEncoding ? nameHints(name) : []
+  if (error.code === RPC_CODE.walletNotSpecified) {
+    return Effect.map(severalWallets(daemon), (list) =>
+      command === undefined
+        ? asReference(error, [...hints, list])
+        : toldFailure({ exit: exitOf(error), text: `error: ${list}`, problem: { code: error.code, message: list } }))
+  }
+  if (command !== undefined) return Effect.succeed(plainly(error, REMEDIES.get(error.code)))
+  if (error.code !== RPC_CODE.methodNotFound || method === undefined) return Effect.succeed(asReference(error, hints))
+  return Effect.map(
+    meant(daemon, method),
+    (found) => asReference(error, found === undefined ? [] : [`Did you mean ${found}?`])
+  )
 }
 
 /**
@@ -75,50 +120,26 @@ const plainly = ({ code, message }: RpcFailure): string => {
  */
 export const explain = (
   error: RpcClientError | DocumentRefused,
-  { command, connection, daemon, method, name }: {
-    readonly connection: ConnectionSettings
-    readonly daemon: Daemon
-    readonly method?: string
-    readonly command?: CommandName
-    /** The name that a method for names got. */
-    readonly name?: string | undefined
-  }
+  call: Call
 ): Effect.Effect<CliOutcome> => {
+  const { connection, daemon } = call
   switch (error._tag) {
-    case "RpcFailure": {
-      const code = Math.abs(error.code) % 256
-      const hints = error.code === RPC_CODE.wallet || error.code === RPC_CODE.invalidEncoding ? nameHints(name) : []
-      const said = [`error code: ${error.code}\nerror message:\n${shownLines(error.message)}`, ...hints].join(
-        "\n"
-      )
-      const exit = code === 0 ? 1 : code
-      if (error.code === RPC_CODE.walletNotSpecified) {
-        return Effect.map(
-          severalWallets(daemon),
-          (list) => failure(exit, command === undefined ? `${said}\n${list}` : `error: ${list}`)
-        )
-      }
-      if (command !== undefined) return Effect.succeed(failure(exit, plainly(error)))
-      if (error.code !== RPC_CODE.methodNotFound || method === undefined) return Effect.succeed(failure(exit, said))
-      return Effect.map(
-        meant(daemon, method),
-        (name) => failure(exit, name === undefined ? said : `${said}\nDid you mean ${name}?`)
-      )
-    }
+    case "RpcFailure":
+      return explainFailure(error, call)
     case "RpcUnauthorized":
-      return Effect.succeed(failure(1, unauthorized(connection, daemon.triedCookie())))
+      return Effect.succeed(unauthorized(connection, daemon.triedCookie()))
     case "RpcUnreachable": {
       const from = sourceOf(connection.rpcAddrFrom)
       const next = error.wasSent
         ? "It may have received the call, so that svcd-cli does not repeat it."
         : "-rpcaddr names another one, -rpcwait waits for it."
-      return Effect.succeed(failure(
-        1,
-        `error: ${error.message}\n${from}: is svcd running, and does it listen there? ${next}`
-      ))
+      return Effect.succeed(failure(1, {
+        message: error.message,
+        remedy: `${from}: is svcd running, and does it listen there? ${next}`
+      }))
     }
     case "DocumentRefused":
     case "UnexpectedReply":
-      return Effect.succeed(failure(1, `error: ${error.message}`))
+      return Effect.succeed(failure(1, { message: error.message }))
   }
 }

@@ -27,6 +27,7 @@ export const CLI_FLAGS = {
   rpcclienttimeout: textOption({ placeholder: "SECONDS", description: "how long an answer may take; 0 for any time" }),
   rpcwait: switchOption("wait until the daemon answers and has started"),
   rpcwaittimeout: textOption({ placeholder: "SECONDS", description: "how long to wait for that; 0 for any time" }),
+  json: switchOption("print the result as JSON, a text and an error too"),
   named: switchOption("parameters are written name=value"),
   stdin: switchOption("read more parameters from standard input, one a line"),
   stdinrpcpass: switchOption("read the password from the first line of standard input"),
@@ -100,14 +101,6 @@ const ownersOf = (name: string): ReadonlyArray<CommandName> | undefined =>
     ? undefined
     : COMMAND_NAMES.filter((command) => Object.hasOwn(COMMAND_ROWS[command].options, name))
 
-/** More owners than a message lists. */
-const MANY = 6
-
-const strayFlag = (name: string, owners: ReadonlyArray<CommandName>): string =>
-  owners.length > MANY
-    ? `-${name}: is a flag of the commands of ${NAME} itself, not of methods`
-    : `-${name}: is a flag of ${NAME} ${owners.join(", ")}`
-
 /**
  * Parses the arguments of the program: flags, then a method, behind which no word is a flag any more. A command of the
  * program may have flags before and behind it.
@@ -151,7 +144,7 @@ export const readCliCommandLine = (argv: ReadonlyArray<string>): CliCommandLine 
     if (strange !== undefined) problems.push(`-${name}: ${quoted(strange)} is not one of 0, 1, true, false`)
     const owners = ownersOf(name)
     if (owners === undefined || (command !== undefined && owners.includes(command))) continue
-    problems.push(strayFlag(name, owners))
+    problems.push(`-${name}: is a flag of ${NAME} ${owners.join(", ")}`)
   }
   return {
     wants,

@@ -86,6 +86,7 @@ The daemon
 
 The call
   -named                  parameters are written name=value
+  -json                   print the result as JSON, a text and an error too
   -stdin                  read more parameters from standard input, one a line
 
 Others

@@ -10,7 +10,18 @@ import type { Prompt } from "../tool/prompt.ts"
 
 export const NAME = "svcd-cli"
 
-export type CliOutcome = ProgramOutcome
+/** What went wrong, for a program. */
+export interface Problem {
+  /** The code of the daemon's error, which is negative, or else the exit status. */
+  readonly code: number
+  readonly message: string
+  readonly remedy?: string | undefined
+}
+
+export interface CliOutcome extends ProgramOutcome {
+  /** What `stderr` says of a failure. */
+  readonly problem?: Problem
+}
 
 export interface Screen {
   readonly terminal: boolean
@@ -42,13 +53,41 @@ export interface CliInput extends SettingsInput {
 
 export const success = (stdout: string): CliOutcome => ({ code: 0, stdout, stderr: "" })
 
-export const failure = (code: number, text: string): CliOutcome => ({ code, stdout: "", stderr: `${text}\n` })
+/** A failure with what is printed for it. */
+export const toldFailure = (
+  { exit, problem, text }: { readonly exit: number; readonly problem: Problem; readonly text: string }
+): CliOutcome => ({ code: exit, stdout: "", stderr: `${text}\n`, problem })
+
+/** A failure: what went wrong, and what to do about it. */
+export const failure = (exit: number, { message, remedy }: Omit<Problem, "code">): CliOutcome =>
+  toldFailure({
+    exit,
+    text: `error: ${message}${remedy === undefined ? "" : `\n${remedy}`}`,
+    problem: { code: exit, message, remedy }
+  })
 
 export const usageOutcome = (problems: ReadonlyArray<string>): CliOutcome =>
-  failure(USAGE_EXIT_CODE, new UsageError({ problems }).report(NAME).join("\n"))
+  toldFailure({
+    exit: USAGE_EXIT_CODE,
+    text: new UsageError({ problems }).report(NAME).join("\n"),
+    problem: { code: USAGE_EXIT_CODE, message: problems.join("\n") }
+  })
+
+/**
+ * What is printed. With `-json`, a failure is an object on standard error: what comes from standard output is always an
+ * answer.
+ */
+export const printed = ({ code, problem, stderr, stdout }: CliOutcome, json: boolean): ProgramOutcome => ({
+  code,
+  stdout,
+  stderr: json && problem !== undefined ? `${JSON.stringify({ error: problem })}\n` : stderr
+})
 
 /** A command cannot do what it was told: why, and the remedy. */
-export class CommandFailed extends Data.TaggedError("CommandFailed")<{ readonly message: string }> {}
+export class CommandFailed extends Data.TaggedError("CommandFailed")<{
+  readonly message: string
+  readonly remedy?: string | undefined
+}> {}
 
 /** The properties of a process's standard output. */
 export const screenOf = (

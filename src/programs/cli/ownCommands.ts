@@ -4,7 +4,7 @@ import type { CommandError, OwnContext } from "./commandContext.ts"
 import type { CommandName } from "./commandTable.ts"
 import { explain } from "./failures.ts"
 import { type CliCommandLine, type CliFlagName, countOf } from "./flags.ts"
-import { type CliOutcome, failure, NAME, success, usageOutcome } from "./outcome.ts"
+import { type CliOutcome, type CommandFailed, failure, NAME, success, usageOutcome } from "./outcome.ts"
 import { shownLines } from "./textWidth.ts"
 
 /** The commands of svcd-cli that ask a daemon. Each is loaded on use: all together take longer to load than one to run. */
@@ -213,13 +213,16 @@ const COMMANDS: Readonly<Record<ConnectedCommand, OwnCommand>> = {
 const safeJson = (outcome: CliOutcome, { input, line }: OwnContext): CliOutcome =>
   line.wants("json") && input.screen.terminal ? { ...outcome, stdout: shownLines(outcome.stdout) } : outcome
 
+const failed = ({ message, remedy }: CommandFailed): CliOutcome =>
+  failure(1, { message: shownLines(message), remedy: remedy === undefined ? undefined : shownLines(remedy) })
+
 /** Carries out a command. Every failure is an outcome. */
 export const runOwnCommand = (command: ConnectedCommand, context: OwnContext): Effect.Effect<CliOutcome> => {
   const { missing, run } = COMMANDS[command]
   return Effect.catchAll(Effect.map(run(context), (outcome) => safeJson(outcome, context)), (error) => {
-    if (error._tag === "CommandFailed") return Effect.succeed(failure(1, `error: ${shownLines(error.message)}`))
+    if (error._tag === "CommandFailed") return Effect.succeed(failed(error))
     return missing !== undefined && error._tag === "RpcFailure" && error.code === RPC_CODE.methodNotFound
-      ? Effect.succeed(failure(1, `error: ${missing}`))
+      ? Effect.succeed(failure(1, { message: missing }))
       : explain(error, { connection: context.connection, daemon: context.daemon, command })
   })
 }

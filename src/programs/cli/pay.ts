@@ -1,22 +1,16 @@
 import * as Effect from "effect/Effect"
-import { formatAmount, formatMoney, isMoney, parseAmount } from "../../protocol/amount.ts"
+import { formatAmount, formatMoney, parseAmount } from "../../protocol/amount.ts"
 import { JsonNumber } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import type { OwnContext } from "./commandContext.ts"
 import { agreed, spend, wholeOn, withKeys } from "./confirm.ts"
 import { affordable, balanceOf } from "./costs.ts"
-import { at, indented, objectOf, spelledAt } from "./jsonText.ts"
+import { indented, objectOf, spelledAt } from "./jsonText.ts"
 import { type CliOutcome, CommandFailed, NAME, success } from "./outcome.ts"
+import { addressIn, amountIn } from "./payee.ts"
 import { labelled } from "./table.ts"
 
 /** `svcd-cli pay`: sends coins to an address, after a question with the amount and the fee. */
-
-const amountIn = (text: string): Effect.Effect<number, CommandFailed> => {
-  const units = parseAmount(text)
-  return units === undefined || units <= 0 || !isMoney(units)
-    ? new CommandFailed({ message: `the amount ${JSON.stringify(text)} is not a number of NMC above 0, as 1.5` })
-    : Effect.succeed(units)
-}
 
 /** An amount as the daemon takes it: with all its decimals. */
 const jsonAmount = (units: number): JsonNumber => new JsonNumber(formatAmount(units))
@@ -30,12 +24,15 @@ export const payCommand = (
   Effect.gen(function*() {
     const [address = "", given = ""] = line.words
     const json = line.wants("json")
+    if (parseAmount(address) !== undefined && parseAmount(given) === undefined) {
+      return yield* new CommandFailed({
+        message: "the address stands before the amount",
+        remedy: `${NAME} pay ${JSON.stringify(given)} ${address}`
+      })
+    }
     const units = yield* amountIn(given)
     const amount = jsonAmount(units)
-    const checked = yield* daemon.call("validateaddress", [address])
-    if (at(checked, "isvalid") !== true) {
-      return yield* new CommandFailed({ message: `${JSON.stringify(address)} is not an address of this network` })
-    }
+    yield* addressIn(daemon, address)
     yield* affordable({ balance: yield* balanceOf(daemon), cost: units })
     // A draft that is never sent shows what the payment costs.
     const draft = yield* daemon.call("walletcreatefundedpsbt", [[], objectOf({ [address]: amount })])

@@ -108,7 +108,7 @@ interface Begun {
 
 const nextText = ({ dated, isEncrypted, name }: Begun): string =>
   `The registration of ${name} has begun. It takes ${
-    dated ? "about two hours" : `${BLOCKS} blocks`
+    dated ? `${BLOCKS} blocks, about two hours` : `${BLOCKS} blocks`
   }, and the node does the rest by itself.\n` +
   (isEncrypted
     ? `The wallet has to be unlocked for a moment then: "${NAME} -stdin walletpassphrase", with two lines.\n`

@@ -33,4 +33,4 @@ export const rpcauth = (words: ReadonlyArray<string>, json: boolean, input: CliI
     return success(
       `For svcd.conf; rpcauth is a list, with one text for each user:\nrpcauth = [${JSON.stringify(line)}]\n${shown}`
     )
-  }).pipe(Effect.catchAll(({ message }) => Effect.succeed(failure(1, `error: ${message}`))))
+  }).pipe(Effect.catchAll(({ message }) => Effect.succeed(failure(1, { message }))))

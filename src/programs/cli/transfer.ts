@@ -3,10 +3,11 @@ import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import type { OwnContext } from "./commandContext.ts"
 import { agreed, spend, wholeOn, withKeys } from "./confirm.ts"
 import { aboutNmc, affordable, balanceOf, costsOf } from "./costs.ts"
-import { at, indented, objectOf } from "./jsonText.ts"
+import { indented, objectOf } from "./jsonText.ts"
 import { namedBy } from "./nameHints.ts"
 import { ONE_NAME, stillHas, updatableName } from "./nameRecord.ts"
-import { type CliOutcome, CommandFailed, success } from "./outcome.ts"
+import { type CliOutcome, type CommandFailed, success } from "./outcome.ts"
+import { addressIn } from "./payee.ts"
 import { labelled } from "./table.ts"
 import { sentText } from "./update.ts"
 
@@ -24,10 +25,7 @@ export const transferCommand = (
     const [word, address = ""] = line.words
     const name = yield* namedBy(word)
     const { value } = yield* updatableName(daemon, name)
-    const checked = yield* daemon.call("validateaddress", [address])
-    if (at(checked, "isvalid") !== true) {
-      return yield* new CommandFailed({ message: `${JSON.stringify(address)} is not an address of this network` })
-    }
+    yield* addressIn(daemon, address)
     const { operation } = yield* costsOf(daemon, name.length + value.hex.length / 2)
     yield* affordable({ balance: yield* balanceOf(daemon), cost: operation })
     const preview = [

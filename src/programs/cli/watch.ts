@@ -146,9 +146,9 @@ const refusal = (body: string): string => {
 const meaningOf = (failed: DocumentFailure): CliOutcome | undefined => {
   if (failed._tag !== "DocumentRefused") return undefined
   if (failed.status === 404) {
-    return failure(1, "error: the daemon has no events: it is not svcd, or it is older than they are")
+    return failure(1, { message: "the daemon has no events: it is not svcd, or it is older than they are" })
   }
-  return failure(1, `error: ${refusal(failed.body) || failed.message}`)
+  return failure(1, { message: refusal(failed.body) || failed.message })
 }
 
 /** Prints until the user ends it. Then it says where to go on. */

@@ -92,12 +92,11 @@ const tested = (answer: Json, json: boolean): CliOutcome => {
   if (isAccepted) {
     return success(`accepted: status ${status} after ${numberAt(answer, "milliseconds") ?? 0} ms${said}\n`)
   }
-  return failure(
-    1,
-    status === undefined
-      ? `error: no answer: ${shownText(textAt(answer, "error") ?? "")}`
-      : `error: not accepted: status ${status}; a receiver answers with 2xx${said}`
-  )
+  return failure(1, {
+    message: status === undefined
+      ? `no answer: ${shownText(textAt(answer, "error") ?? "")}`
+      : `not accepted: status ${status}; a receiver answers with 2xx${said}`
+  })
 }
 
 export const webhooksCommand = (

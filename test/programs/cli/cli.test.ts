@@ -186,6 +186,47 @@ describe("svcd-cli", () => {
       )
     }))
 
+  it.scopedLive("prints an error as an object with -json, and a result that is a text as JSON", () =>
+    Effect.gen(function*() {
+      const { port } = yield* server
+      const errorOf = (...argv: ReadonlyArray<string>) =>
+        Effect.map(cli([...flags(port), ...argv]), ({ code, stderr, stdout }) => {
+          assert.strictEqual(stdout, "")
+          assert.match(stderr, /^\{.*\}\n$/)
+          return [code, JSON.parse(stderr).error]
+        })
+      assert.deepStrictEqual(yield* errorOf("-json", "getblockhash", "1000000"), [
+        8,
+        { code: -8, message: "Block height out of range" }
+      ])
+      assert.deepStrictEqual(yield* errorOf("-json", "getblokcount"), [
+        89,
+        { code: -32601, message: "Method not found", remedy: "Did you mean getblockcount?" }
+      ])
+      assert.deepStrictEqual(yield* errorOf("-json", "send", "N1", "1"), [
+        1,
+        {
+          code: 1,
+          message: "Error parsing JSON: N1",
+          remedy: "To send coins to an address: svcd-cli pay N1 1"
+        }
+      ])
+      assert.deepStrictEqual(yield* errorOf("-json", "-frob", "status"), [
+        2,
+        { code: 2, message: "-frob: unknown flag" }
+      ])
+      assert.deepStrictEqual(yield* errorOf("-json"), [2, {
+        code: 2,
+        message: "no method given",
+        remedy: "see svcd-cli -help, and svcd-cli help for the methods"
+      }])
+      const gone = yield* cli(["-rpcaddr", "127.0.0.1:1", "status", "--json"])
+      const { error } = JSON.parse(gone.stderr)
+      assert.strictEqual(error.message, "cannot reach a daemon at 127.0.0.1:1: connection refused")
+      assert.match(error.remedy, /^It is from -rpcaddr: is svcd running/)
+      assert.strictEqual((yield* cli([...flags(port), "-json", "getblockhash", "0"])).stdout, `"${GENESIS}"\n`)
+    }))
+
   it.scopedLive("accepts named parameters, and parameters from standard input", () =>
     Effect.gen(function*() {
       const { port } = yield* server
@@ -417,7 +458,7 @@ describe("svcd-cli", () => {
       )
       assert.match(
         (yield* cli([...flags(port), "send", "N1", "1"])).stderr,
-        /JSON: N1\nTo send coins to an address: svcd-cli pay/
+        /JSON: N1\nTo send coins to an address: svcd-cli pay N1 1\n/
       )
     }))
 

@@ -3,7 +3,7 @@ import type { ProgressTerminal } from "../../../src/base/progressBar.ts"
 import { run } from "../../../src/programs/cli/cli.ts"
 import { isCliCommand } from "../../../src/programs/cli/commandTable.ts"
 import { readCliCommandLine } from "../../../src/programs/cli/flags.ts"
-import type { CliInput } from "../../../src/programs/cli/outcome.ts"
+import { type CliInput, printed } from "../../../src/programs/cli/outcome.ts"
 import { runOwnCommand } from "../../../src/programs/cli/ownCommands.ts"
 import type { Prompt } from "../../../src/programs/tool/prompt.ts"
 import { MUTE, SILENT } from "../../support/liveOutput.ts"
@@ -101,7 +101,10 @@ export const runWith = (
       }
       return line.problems.length > 0
         ? Effect.dieMessage(line.problems.join())
-        : runOwnCommand(command, { daemon, connection, input, line })
+        : Effect.map(
+          runOwnCommand(command, { daemon, connection, input, line }),
+          (outcome) => printed(outcome, line.wants("json"))
+        )
     }
   }
 }

@@ -41,10 +41,6 @@ describe("readCommandLine", () => {
 
   it.each([
     [["-all", "status"], "-all: is a flag of svcd-cli renew, names, registrations, expiring"],
-    [
-      ["-json", "getinfo"],
-      "-json: is a flag of the commands of svcd-cli itself, not of methods"
-    ],
     [["names", "--all=maybe"], "-all: \"maybe\" is not one of 0, 1, true, false"],
     [["update", "-frob", "d/x"], "-frob: unknown flag"],
     [["watch", "-frob"], "-frob: unknown flag; did you mean -from?"],

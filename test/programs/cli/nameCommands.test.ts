@@ -110,7 +110,7 @@ describe("svcd-cli register", () => {
           runWith({ ...FREE, getblockchaininfo: { chain } }).run("register", "d/example", "-yes"),
           ({ stdout }) => stdout
         )
-      assert.include(yield* begun("main"), "It takes about two hours,")
+      assert.include(yield* begun("main"), "It takes 13 blocks, about two hours,")
       assert.include(yield* begun("regtest"), "It takes 13 blocks,")
     }))
 
@@ -466,10 +466,47 @@ describe("svcd-cli pay and receive", () => {
       )
     }))
 
-  it.effect.each(["0", "1,5", "1e30", "all"])("refuses the amount %j", (amount) =>
+  it.effect.each([
+    { amount: "0", remedy: "write a number, as 1.5" },
+    { amount: "1,5", remedy: "write a point in place of the comma: 1.5" },
+    { amount: "0.000000001", remedy: "an amount has at most eight decimals" },
+    { amount: "21000001", remedy: "there are never more than 21000000 NMC" },
+    { amount: "1e30", remedy: "write a number, as 1.5" },
+    { amount: "all", remedy: "write a number, as 1.5" }
+  ])("refuses the amount $amount, and says why", ({ amount, remedy }) =>
     Effect.gen(function*() {
       const { run, sent } = runWith(PAYING)
-      assert.match((yield* run("pay", "-yes", OWNER, amount)).stderr, /is not a number of NMC above 0/)
+      assert.strictEqual(
+        (yield* run("pay", "-yes", OWNER, amount)).stderr,
+        `error: the amount "${amount}" is not a number of NMC above 0\n${remedy}\n`
+      )
+      assert.lengthOf(sent("sendtoaddress"), 0)
+    }))
+
+  it.effect("says what is wrong with an address", () =>
+    Effect.gen(function*() {
+      const validateaddress = { isvalid: false, error: "Invalid checksum" }
+      const { run, sent } = runWith({ ...PAYING, validateaddress })
+      const told = (...words: ReadonlyArray<string>) => Effect.map(run("pay", "-yes", ...words), ({ stderr }) => stderr)
+      assert.strictEqual(
+        yield* told("N1bad", "1"),
+        "error: \"N1bad\" is not an address of this network: Invalid checksum\n"
+      )
+      assert.include(
+        yield* told("d/example", "1"),
+        "\nthat is a name: \"svcd-cli name d/example\" shows the address of its owner\n"
+      )
+      assert.strictEqual(
+        yield* told("1.5", OWNER),
+        `error: the address stands before the amount\nsvcd-cli pay "${OWNER}" 1.5\n`
+      )
+      assert.deepStrictEqual(JSON.parse(yield* told("N1bad", "1,5", "-json")), {
+        error: {
+          code: 1,
+          message: "the amount \"1,5\" is not a number of NMC above 0",
+          remedy: "write a point in place of the comma: 1.5"
+        }
+      })
       assert.lengthOf(sent("sendtoaddress"), 0)
     }))
 

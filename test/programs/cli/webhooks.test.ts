@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, TestClock } from "effect"
+import { printed } from "../../../src/programs/cli/outcome.ts"
 import { webhooksCommand } from "../../../src/programs/cli/webhooks.ts"
 import { fakeDaemon } from "./fakeDaemon.ts"
 
@@ -71,7 +72,10 @@ describe("svcd-cli webhooks", () => {
     Effect.gen(function*() {
       const answer = { accepted: true, status: 204, milliseconds: 12, body: "", error: null }
       const run = (testwebhook: object, json = false) =>
-        webhooksCommand(fakeDaemon({ testwebhook }), PIPE, { test: "aa", json })
+        Effect.map(
+          webhooksCommand(fakeDaemon({ testwebhook }), PIPE, { test: "aa", json }),
+          (outcome) => printed(outcome, json)
+        )
       assert.deepStrictEqual(yield* run(answer), {
         code: 0,
         stdout: "accepted: status 204 after 12 ms\n",

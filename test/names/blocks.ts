@@ -1,6 +1,7 @@
 import SQLite from "better-sqlite3"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, TestClock } from "effect"
 import type { ConnectedBlock } from "../../src/chain/write/Follower.ts"
+import { regtestParams } from "../../src/consensus/params.ts"
 import type { NameEffect } from "../../src/consensus/view.ts"
 import * as NameDb from "../../src/names/NameDb.ts"
 import { decodeBlock } from "../../src/protocol/block.ts"
@@ -9,6 +10,7 @@ import { hash256 } from "../../src/protocol/hash.ts"
 import { regtest } from "../../src/protocol/networks.ts"
 import { makeTransaction } from "../../src/protocol/transaction.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
+import { eventually } from "../support/eventually.ts"
 
 /** Blocks as a follower of the chain receives them. Only their changes of names are real. */
 
@@ -118,6 +120,19 @@ export const holdAll = (db: Db, all: ReadonlyArray<ReadonlyArray<ConnectedBlock>
 
 /** Stores what the follower keeps in memory. */
 export const settled = (db: Db) => db.follower.bulk?.settle ?? Effect.void
+
+/** Waits until the search indexes are complete: they are built some time of the test clock after the last block. */
+export const searchBuilt = (db: Db) =>
+  eventually(
+    "the indexes are complete",
+    Effect.zipRight(
+      TestClock.adjust("2 seconds"),
+      Effect.map(
+        db.find({ changedSince: 1 }, { clock: { tipHeight: 0, params: regtestParams }, limit: 1 }),
+        ({ indexed }) => indexed === 1
+      )
+    )
+  )
 
 const shown = (cell: unknown): unknown => cell instanceof Uint8Array ? toHex(cell) : cell
 

@@ -9,8 +9,7 @@ import type { NameDb, NameEntry, NameQuery } from "../../../src/names/NameDb.ts"
 import { toHex } from "../../../src/protocol/bytes.ts"
 import { type SearchKey, searchPairs } from "../../../src/values/searchable.ts"
 import { temporaryDirectory } from "../../support/chain.ts"
-import { eventually } from "../../support/eventually.ts"
-import { applyAll, batches, blockAt, hashAt, type Operation, text, withDb, withNewDb } from "../blocks.ts"
+import { applyAll, batches, blockAt, hashAt, type Operation, searchBuilt, text, withDb, withNewDb } from "../blocks.ts"
 
 type Db = typeof NameDb.Service
 
@@ -182,16 +181,6 @@ describe("the indexes", () => {
     }
   }
 
-  /** The background takes its time after the last block. */
-  const built = (db: Db) =>
-    eventually(
-      "the indexes are complete",
-      Effect.zipRight(
-        TestClock.adjust("2 seconds"),
-        Effect.map(db.find({ changedSince: 1 }, { clock: clockAt(0), limit: 1 }), ({ indexed }) => indexed === 1)
-      )
-    )
-
   it.effect.prop(
     "are after any reorganisation what they are if they are built again",
     {
@@ -223,7 +212,7 @@ describe("the indexes", () => {
             yield* db.follower.rewind({ height: end, hash: hashAt(end) })
           }))
         const kept = indexed(filename)
-        yield* withDb(filename, built, { rebuildSearch: true })
+        yield* withDb(filename, searchBuilt, { rebuildSearch: true })
         assert.deepStrictEqual(Object(kept).keys, Object(indexed(filename)).keys)
         assert.deepStrictEqual(Object(kept).groups, Object(indexed(filename)).groups)
       })),
@@ -277,7 +266,7 @@ describe("the indexes", () => {
         assert.strictEqual(yield* found, 0)
         // Its last blocks are few.
         yield* applyAll(db, few)
-        yield* built(db)
+        yield* searchBuilt(db)
         assert.strictEqual(yield* found, 60)
       })
     ))
@@ -303,7 +292,7 @@ describe("the indexes", () => {
           const before = yield* db.find(asked, { clock: clockAt(699), limit: 1_000 })
           assert.deepStrictEqual({ found: before.records.length, indexed: before.indexed }, { found: 0, indexed: 0 })
           assert.strictEqual((yield* db.resolve(text("d/name 5"))).height, 5)
-          yield* built(db)
+          yield* searchBuilt(db)
           assert.lengthOf(yield* all(db, asked, { limit: 300, tipHeight: 699 }), 700)
           assert.lengthOf(yield* all(db, { text: "name 69", includeExpired: true }, { tipHeight: 699 }), 11)
         }))
@@ -317,7 +306,7 @@ describe("the indexes", () => {
         ]
         yield* applyAll(db, [blocks(0, lists)])
         assert.strictEqual((yield* db.find({ key: "ip" }, { clock: clockAt(0), limit: 1 })).indexed, 0)
-        yield* built(db)
+        yield* searchBuilt(db)
         assert.lengthOf(yield* all(db, { key: "ip" }, { limit: 250 }), 600)
       })
     ))

@@ -107,11 +107,11 @@ it.scoped.skipIf(chromium === undefined)(
       const opened = yield* openBrowser(chromium ?? assert.fail())
       yield* Effect.promise(async () => {
         const { faults, page, requests } = await watched(opened, 1_280)
-        for (const { look, scheme, width } of LOOKS) {
-          await page.setViewport({ width, height: 800 })
-          await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }])
-          for (const [name, target] of Object.entries(targets)) {
-            await page.goto(origin + target, { waitUntil: "domcontentloaded" })
+        for (const [name, target] of Object.entries(targets)) {
+          await page.goto(origin + target, { waitUntil: "domcontentloaded" })
+          for (const { look, scheme, width } of LOOKS) {
+            await page.setViewport({ width, height: 800 })
+            await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }])
             const what = `${target} in ${look}`
             await picture(page, `${name}-${look}`)
             assert.strictEqual(await overflow(page), 0, `${what} is wider than the window`)

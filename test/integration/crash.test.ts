@@ -15,9 +15,9 @@ const few = (count: number): Options => ({ count, seed: 11, only: undefined, tel
 
 describe("npm run crash", () => {
   it("kill finds everything that was acknowledged, after each kill", async () => {
-    const tally = await runKill(few(4))
+    const tally = await runKill(few(2))
     assert.deepStrictEqual(tally.failures, [])
-    assert.strictEqual(tally.of("whole"), 4)
+    assert.strictEqual(tally.of("whole"), 2)
   })
 
   it("snapshot finds a whole chain state after each kill, and validates it in the end", async () => {
@@ -27,15 +27,15 @@ describe("npm run crash", () => {
   })
 
   it("events keeps a copy of all names equal over kills of both sides", async () => {
-    const tally = await runEvents(few(3))
+    const tally = await runEvents(few(2))
     assert.deepStrictEqual(tally.failures, [])
-    assert.strictEqual(tally.of("equal"), 3)
+    assert.strictEqual(tally.of("equal"), 2)
   })
 
   it("webhooks brings a receiver every block in order over kills of the daemon", async () => {
-    const tally = await runWebhooks(few(3))
+    const tally = await runWebhooks(few(2))
     assert.deepStrictEqual(tally.failures, [])
-    assert.strictEqual(tally.of("equal"), 3)
+    assert.strictEqual(tally.of("equal"), 2)
     assert.isAbove(tally.of("messages"), FIRST_BLOCKS)
   })
 
@@ -47,7 +47,7 @@ describe("npm run crash", () => {
   })
 
   it("cut starts nodes on what a disk may hold after a power cut", async (context) => {
-    const tally = await runCut(few(4))
+    const tally = await runCut(few(2))
     if (tally.skipped !== undefined) return context.skip(tally.skipped)
     assert.deepStrictEqual(tally.failures, [])
     assert.strictEqual(tally.of("runs recorded"), 1)
@@ -55,8 +55,8 @@ describe("npm run crash", () => {
   })
 
   it("flip starts nodes on data with a flipped bit", async () => {
-    const tally = await runFlip({ ...few(6), files: "^(blocks/|wallet|peers|fee_|mempool|svcd|NETWORK|LOCK)" })
+    const tally = await runFlip({ ...few(3), files: "^(blocks/|wallet|peers|fee_|mempool|svcd|NETWORK|LOCK)" })
     assert.deepStrictEqual(tally.failures, [])
-    assert.strictEqual(tally.of("rounds"), 6)
+    assert.strictEqual(tally.of("rounds"), 3)
   })
 })

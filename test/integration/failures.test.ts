@@ -106,9 +106,7 @@ describe.skipIf(!canMount)("a full disk", () => {
     Effect.gen(function*() {
       const disk = yield* smallDisk("64m")
       const data = join(disk.path, "data")
-      const first = yield* startNode(data, "-loadblock", FILE)
-      yield* first.ready
-      yield* first.running.end()
+      cpSync(yield* wholeDirectory, data, { recursive: true })
       disk.remount("ro")
       const node = yield* startNode(data)
       endsPlainly(yield* ended(node), data, "the file system is read-only; mount it writable, or use another directory")
@@ -148,18 +146,16 @@ describe.skipIf(!canLimit)("a limit on the size of files", () => {
 describe.skipIf(asOrdinaryUser === undefined)("a file that may not be written", () => {
   it.scopedLive("is named, and nothing else is touched", () =>
     Effect.gen(function*() {
-      const copyOf = yield* copies
+      const data = join(yield* temporaryDirectory, "data")
+      cpSync(yield* wholeDirectory, data, { recursive: true })
+      handOver(join(data, ".."))
       for (const name of ["blocks/blk00000.dat", "blocks/undo00000.dat", "chainstate/chainstate.db", "names.db"]) {
-        const data = copyOf(name.replace("/", "-"))
-        handOver(join(data, ".."))
         chmodSync(join(data, name), 0o400)
         const node = yield* startNodeUnder(asOrdinaryUser ?? [], data)
         endsPlainly(yield* ended(node), join(data, name), /EACCES|permission|readonly/)
         chmodSync(join(data, name), 0o600)
-        const again = yield* startNodeUnder(asOrdinaryUser ?? [], data)
-        yield* isWhole(again)
-        yield* again.running.end()
       }
+      yield* isWhole(yield* startNodeUnder(asOrdinaryUser ?? [], data))
     }))
 })
 
@@ -167,17 +163,22 @@ describe("a damaged database", () => {
   it.scopedLive("is removed with a line in the log, and made again from the blocks", () =>
     Effect.gen(function*() {
       const copyOf = yield* copies
-      for (const name of ["names.db", "chainstate/chainstate.db"]) {
-        for (const kind of ["garbage", "truncated"]) {
-          const data = copyOf(`${name.replace("/", "-")}-${kind}`)
-          const file = join(data, name)
-          const bytes = readFileSync(file)
-          writeFileSync(file, kind === "garbage" ? Buffer.alloc(20_000, 0x5a) : bytes.subarray(0, 5_000))
-          const node = yield* startNode(data)
-          yield* isWhole(node)
-          const { stdout } = yield* node.running.end()
-          assert.match(stdout, /error .*rebuil(t|ding)/)
-        }
+      // Garbage in the place of names.db: NamesFile.test.ts.
+      for (
+        const [name, kind] of [
+          ["names.db", "truncated"],
+          ["chainstate/chainstate.db", "garbage"],
+          ["chainstate/chainstate.db", "truncated"]
+        ] as const
+      ) {
+        const data = copyOf(`${name.replace("/", "-")}-${kind}`)
+        const file = join(data, name)
+        const bytes = readFileSync(file)
+        writeFileSync(file, kind === "garbage" ? Buffer.alloc(20_000, 0x5a) : bytes.subarray(0, 5_000))
+        const node = yield* startNode(data)
+        yield* isWhole(node)
+        const { stdout } = yield* node.running.end()
+        assert.match(stdout, /error .*rebuil(t|ding)/)
       }
     }))
 

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, statfsSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { TestProject } from "vitest/node"
-import { bundleOf, readerOf } from "./bundle.ts"
+import { bundleOf, sourcesOf } from "./bundle.ts"
 
 /** The temporary directory of a run: of each test, and for files that its processes share. */
 
@@ -29,7 +29,7 @@ export const setup = ({ provide }: TestProject): () => void => {
   process.env["TMPDIR"] = directory
   provide("sharedDirectory", directory)
   return () => {
-    for (const path of [directory, bundleOf(directory), readerOf(directory)]) {
+    for (const path of [directory, bundleOf(directory), sourcesOf(directory)]) {
       rmSync(path, { recursive: true, force: true })
     }
   }

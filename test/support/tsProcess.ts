@@ -1,9 +1,8 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
-
-/** Runs TypeScript in a process of its own, as the test runner would. It comes with vitest. */
-const RUNNER = fileURLToPath(new URL("../../node_modules/vite-node/vite-node.mjs", import.meta.url))
+import { inject } from "vitest"
+import { bundledSource } from "./bundle.ts"
 
 /** A program of the tests in a process of its own, for what one process cannot show: locks, signals, closed pipes. */
 export class TsProcess {
@@ -14,7 +13,8 @@ export class TsProcess {
   stderr = ""
 
   constructor(script: URL, args: ReadonlyArray<string>) {
-    this.child = spawn(process.execPath, [RUNNER, "--script", fileURLToPath(script), ...args], { stdio: "pipe" })
+    const program = fileURLToPath(bundledSource(inject("sharedDirectory"), script))
+    this.child = spawn(process.execPath, [program, ...args], { stdio: "pipe" })
     this.child.stdout.setEncoding("utf8").on("data", (text: string) => void (this.stdout += text))
     this.child.stderr.setEncoding("utf8").on("data", (text: string) => void (this.stderr += text))
     this.ended = new Promise((resolve) => this.child.once("exit", (code, signal) => resolve(code ?? signal)))

@@ -11,13 +11,15 @@ import { JsonNumber } from "../../../src/rpc/json/json.ts"
 import { LongText } from "../../../src/rpc/json/LongText.ts"
 import type { ScanJob } from "../../../src/rpc/reader/readMessage.ts"
 import * as Reader from "../../../src/rpc/reader/ReadThread.ts"
-import { readProgram } from "../../support/bundle.ts"
+import { bundledSource } from "../../support/bundle.ts"
 import { eventually, inTime } from "../../support/eventually.ts"
 import { layer } from "../../support/layer.ts"
 import { type Calls, contextOf, MethodNode, methodNode } from "../../support/methodNode.ts"
 import { buildBlock, makeCoinbase } from "../../support/regtest.ts"
 
-const thread = (): Worker => new Worker(readProgram(inject("sharedDirectory")))
+const PROGRAM = new URL("../../../src/rpc/reader/readWorker.ts", import.meta.url)
+
+const thread = (): Worker => new Worker(bundledSource(inject("sharedDirectory"), PROGRAM))
 
 /** A thread with a program of its own, which gets each message after the first statement. */
 const program = (onMessage: string, workerData?: unknown): () => Worker => () =>

@@ -12,7 +12,7 @@ import type { ImportFailed } from "./errors.ts"
 import type { ImportReport } from "./import/importBlocks.ts"
 import { NO_HEADER } from "./index/HeaderTree.ts"
 import type { Accepted } from "./state/Accepted.ts"
-import { type BatchVerdicts, blockReject } from "./write/ChainWriter.ts"
+import { blockReject } from "./write/ChainWriter.ts"
 import { cursorOf } from "./write/followers.ts"
 import { recordRefused } from "./write/recordChain.ts"
 
@@ -99,17 +99,18 @@ export const acceptHeaders = (
 const submit = ({ state, writer }: ChainParts, block: Block): Effect.Effect<Submission, StorageFailure> =>
   writer.exclusively<Submission, StorageFailure>(Effect.gen(function*() {
     const accepted: Accepted = yield* attempt(() => state.acceptBlock(block))
-    const verdicts: BatchVerdicts = yield* writer.activate(false)
+    const stored = accepted.type === "rejected" ? undefined : accepted.id
+    // Also for a pruned or lost block of the active chain, which is stored again: it was judged before.
+    let outcome: Submission = { type: "inconclusive" }
+    yield* writer.activate(false, (id, reject) => {
+      if (id === stored) outcome = reject === undefined ? { type: "connected" } : { type: "rejected", reject }
+    })
     yield* writer.flushAfter(false)
     if (accepted.type === "rejected") {
       recordRefused("block")
       return accepted
     }
-    if (accepted.type === "known") return { type: "duplicate" }
-    // Also for a pruned or lost block of the active chain, which is stored again: it was judged before.
-    if (!verdicts.has(accepted.id)) return { type: "inconclusive" }
-    const reject = verdicts.get(accepted.id)
-    return reject === undefined ? { type: "connected" } : { type: "rejected", reject }
+    return accepted.type === "known" ? { type: "duplicate" } : outcome
   })).pipe(
     Effect.tap(({ type }) => Effect.annotateCurrentSpan("result", type)),
     Effect.withSpan("svcd.chain.submit", { attributes: { hash: displayHash(block.hash) } })
@@ -127,9 +128,9 @@ const deliver = (
       if (accepted.type === "rejected") recordRefused("block")
       refused.push(accepted.type === "rejected" ? accepted.reject : undefined)
     }
-    const verdicts: BatchVerdicts = yield* writer.activate(bulk)
+    const judged: Array<Delivery["judged"][number]> = []
+    yield* writer.activate(bulk, (id, reject) => judged.push({ hash: cursorOf(state, id).hash, reject }))
     yield* writer.flushAfter(bulk)
-    const judged = [...verdicts].map(([id, reject]) => ({ hash: cursorOf(state, id).hash, reject }))
     return { refused, judged }
   })).pipe(Effect.withSpan("svcd.chain.deliver", { attributes: { blocks: blocks.length, bulk } }))
 

@@ -147,10 +147,11 @@ const readTails = (parts: ChainParts, tails: ReadonlyMap<string, number>): Effec
 const connectStored = ({ writer }: ChainParts, blocksDirectory: string): Effect.Effect<void, StorageFailure> =>
   writer.undisturbed(
     Effect.gen(function*() {
-      const verdicts: ChainWriter.BatchVerdicts = yield* writer.activate(true)
+      let isRefused = false
+      yield* writer.activate(true, (_, reject) => isRefused ||= reject !== undefined)
       yield* writer.catchUp
       // Stores a refusal at once: a start after a crash must not validate the block again.
-      if ([...verdicts.values()].some((reject) => reject !== undefined)) yield* writer.flush
+      if (isRefused) yield* writer.flush
     })
   ).pipe(
     Effect.catchIf(

@@ -33,9 +33,9 @@ export const make = ({ state, temporaryDirectory, writer }: ChainImportParts): C
         ...sources,
         state,
         temporaryDirectory,
-        batch: (work) =>
+        batch: (work, judged) =>
           exclusively(
-            attempt(work).pipe(Effect.zipRight(activate(true)), Effect.zipLeft(flushAfter(true)))
+            attempt(work).pipe(Effect.zipRight(activate(true, judged)), Effect.zipLeft(flushAfter(true)))
           ).pipe(Effect.withSpan("svcd.chain.importBatch")),
         flush: exclusively(Effect.zipRight(catchUp, flush)),
         report: (progress) => Effect.sync(() => void (importing = progress))

@@ -1,18 +1,19 @@
 import type * as Effect from "effect/Effect"
 import type { Reject } from "../../consensus/Reject.ts"
 import { type BlockHeader, decodeBlock, readBlockHeader } from "../../protocol/block.ts"
-import { binaryString, displayHash } from "../../protocol/bytes.ts"
+import { displayHash } from "../../protocol/bytes.ts"
 import type { HeaderId, Height } from "../../protocol/keys.ts"
 import { DecodeError, Reader } from "../../protocol/Reader.ts"
 import { guarded } from "../../storage/Database.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { Status } from "../index/BlockIndex.ts"
 import type { ChainState } from "../state/ChainState.ts"
-import type { BatchVerdicts } from "../write/ChainWriter.ts"
+import type { OnVerdict } from "../write/ChainWriter.ts"
 import { recordRefused } from "../write/recordChain.ts"
 import type { SourceFile } from "./importSource.ts"
 import { Places, type RecordPlace } from "./Places.ts"
 import type { FoundRecord } from "./scanRecords.ts"
+import { WaitingRecords } from "./WaitingRecords.ts"
 
 export interface ImportProgress {
   readonly phase: "headers" | "blocks"
@@ -32,13 +33,13 @@ export interface ImportContext {
   readonly from?: ReadonlyMap<string, number>
   readonly state: ChainState
   readonly temporaryDirectory: string
-  /** Runs `work` as the writer and then moves to the best chain. */
-  readonly batch: (work: () => void) => Effect.Effect<BatchVerdicts, StorageFailure>
+  /** Runs `work` as the writer and then moves to the best chain. `judged` is told the verdicts. */
+  readonly batch: (work: () => void, judged: OnVerdict) => Effect.Effect<void, StorageFailure>
   readonly flush: Effect.Effect<void, StorageFailure>
   readonly report: (progress: ImportProgress) => Effect.Effect<void>
 }
 
-/** The largest number of records that wait for their parent: 100 bytes each. */
+/** The largest number of records that wait for their parent: 64 MB. */
 const MAX_ORPHANS = 2_000_000
 
 const MAX_SPARES = 100_000
@@ -63,8 +64,7 @@ export class ImportRun {
   /** Other copies of blocks: one copy may be intact if another is not. */
   private readonly spares = new Map<HeaderId, Array<RecordPlace>>()
   private spareCount = 0
-  private readonly orphans = new Map<string, Array<RecordPlace>>()
-  private orphanCount = 0
+  private readonly orphans = new WaitingRecords()
   private readonly complaints = new Map<number, number>()
   readonly messages: Array<string> = []
   bytesTotal = 0
@@ -148,42 +148,28 @@ export class ImportRun {
   }
 
   private wait(header: BlockHeader, place: RecordPlace): void {
-    if (this.orphanCount >= MAX_ORPHANS) return this.complain(place.file, "too many blocks whose parent is missing")
-    this.orphanCount++
-    const parent = binaryString(header.header.prevHash)
-    const siblings = this.orphans.get(parent)
-    if (siblings === undefined) this.orphans.set(parent, [place])
-    else siblings.push(place)
+    if (this.orphans.size >= MAX_ORPHANS) return this.complain(place.file, "too many blocks whose parent is missing")
+    this.orphans.add(header.header.prevHash, place)
   }
 
   private release(hash: Uint8Array): void {
-    const next = [binaryString(hash)]
+    const next = [hash]
     for (let parent = next.pop(); parent !== undefined; parent = next.pop()) {
-      const children = this.orphans.get(parent) ?? []
-      this.orphans.delete(parent)
-      this.orphanCount -= children.length
-      for (const place of children) {
+      for (const place of this.orphans.take(parent)) {
         const header = this.header(place)
-        if (header !== undefined && this.enter(header, place)) next.push(binaryString(header.header.hash))
+        if (header !== undefined && this.enter(header, place)) next.push(header.header.hash)
       }
     }
   }
 
   get orphansLeft(): number {
-    return this.orphanCount
+    return this.orphans.size
   }
 
   sayOrphans(): void {
-    let first: RecordPlace | undefined
-    for (const places of this.orphans.values()) {
-      for (const place of places) {
-        const before = first === undefined || place.file < first.file ||
-          (place.file === first.file && place.offset < first.offset)
-        if (before) first = place
-      }
-    }
+    const first = this.orphans.first()
     if (first === undefined) return
-    const others = this.orphanCount === 1 ? "" : `, and ${this.orphanCount - 1} more,`
+    const others = this.orphans.size === 1 ? "" : `, and ${this.orphans.size - 1} more,`
     this.complain(
       first.file,
       `the block at offset ${first.offset}${others} cannot be used: an ancestor is neither here nor in the files`
@@ -244,19 +230,17 @@ export class ImportRun {
     return `block ${displayHash(hash)} at offset ${offset} is refused: ${why}`
   }
 
-  /** Reports the blocks that were refused when they were connected. */
-  judged(verdicts: BatchVerdicts): void {
+  /** Reports a block that was refused when it was connected. */
+  readonly judged: OnVerdict = (id, reject) => {
+    if (reject === undefined) return
     const { index } = this.context.state
-    for (const [id, reject] of verdicts) {
-      if (reject === undefined) continue
-      const place = this.places.get(id)
-      if (place !== undefined) {
-        this.refused++
-        this.complain(place.file, this.refusal(place, index.hash(id), reject))
-      } else {
-        const height = index.height(id)
-        this.messages.push(`block ${displayHash(index.hash(id))} at height ${height} is refused: ${reject.reason}`)
-      }
+    const place = this.places.get(id)
+    if (place !== undefined) {
+      this.refused++
+      this.complain(place.file, this.refusal(place, index.hash(id), reject))
+    } else {
+      const height = index.height(id)
+      this.messages.push(`block ${displayHash(index.hash(id))} at height ${height} is refused: ${reject.reason}`)
     }
   }
 

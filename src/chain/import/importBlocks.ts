@@ -123,7 +123,7 @@ const fetchAll = (run: ImportRun) =>
     // At least once: an interrupted import may have stored blocks that are not connected.
     do {
       const begin = at
-      const verdicts = yield* run.context.batch(() => {
+      yield* run.context.batch(() => {
         for (let bytes = 0; at < ids.length && at - begin < BATCH_BLOCKS && bytes < BATCH_BYTES; at++) {
           const id = ids[at] ?? NONE
           const size = run.places.get(id)?.size ?? 0
@@ -131,8 +131,7 @@ const fetchAll = (run: ImportRun) =>
           run.bytesDone += size
           bytes += size
         }
-      })
-      run.judged(verdicts)
+      }, run.judged)
       yield* run.context.report(run.progress("blocks", at))
       yield* say(run)
     } while (at < ids.length)

@@ -33,8 +33,8 @@ const FLUSH_SECONDS = 60
 /** Events kept for a slow listener. Beyond that it misses the oldest. */
 const EVENT_BACKLOG = 4096
 
-/** The verdict on each validated block, by number: its refusal, or `undefined` if it was connected. */
-export type BatchVerdicts = ReadonlyMap<HeaderId, Reject | undefined>
+/** Receives the verdict on each validated block: its refusal, or `undefined` if it was connected. */
+export type OnVerdict = (id: HeaderId, reject: Reject | undefined) => void
 
 /**
  * The only writer of the best chain. It moves batch by batch to the most work, notifies the followers, then publishes
@@ -46,8 +46,11 @@ export interface ChainWriter {
   /** Runs read-only work while there is no writer. A read failure does not end the node. */
   readonly undisturbed: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<A, E>
   readonly stored: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<A, E | StorageFailure>
-  /** Moves to the most work. Followers may be notified later of imported blocks. Needs `exclusively`. */
-  readonly activate: (imported: boolean) => Effect.Effect<BatchVerdicts, StorageFailure>
+  /**
+   * Moves to the most work, and tells `judged` the verdicts: they are not kept, as one call may connect the whole chain.
+   * Followers may be notified later of imported blocks. Needs `exclusively`.
+   */
+  readonly activate: (imported: boolean, judged?: OnVerdict) => Effect.Effect<void, StorageFailure>
   /** Notifies followers and listeners of all new blocks and events. Needs `exclusively`. */
   readonly catchUp: Effect.Effect<void, StorageFailure>
   /** Needs `exclusively`. */
@@ -233,9 +236,8 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
         imported
       })
 
-    const activate = (imported: boolean): Effect.Effect<BatchVerdicts, StorageFailure> =>
+    const activate: ChainWriter["activate"] = (imported, judged) =>
       Effect.gen(function*() {
-        const verdicts = new Map<HeaderId, Reject | undefined>()
         for (let step = yield* nextStep; step.type !== "none"; step = yield* nextStep) {
           telling = !imported
           if (step.type === "wait") {
@@ -246,13 +248,13 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
           else {
             const { connected, refused } = yield* connectBatch(step.target)
             for (const one of connected) {
-              verdicts.set(one.id, undefined)
+              judged?.(one.id, undefined)
               untold.set(one.id, one)
               untoldBytes += one.block.size
               happened.push(connectedEvent(one, imported))
             }
             if (refused !== undefined) {
-              verdicts.set(refused.id, refused.reject)
+              judged?.(refused.id, refused.reject)
               yield* noteRefusal(state, refused)
             }
           }
@@ -264,7 +266,6 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
         }
         // At the tip, followers and listeners are notified only of stored blocks: a crash cannot roll them back.
         if (!imported) yield* flush.pipe(Effect.zipRight(turnOfEventLoop), Effect.zipRight(catchUp))
-        return verdicts
       }).pipe(Effect.ensuring(Effect.sync(() => void (telling = false))))
 
     const fatal = <A, E>(work: Effect.Effect<A, E>): Effect.Effect<A, E> =>

@@ -115,11 +115,19 @@ export class BlockFiles {
 
   /** Appends a block and returns its location. The block is on disk only after `sync`. */
   appendBlock(block: Bytes): Place {
-    return this.append("blk", block)
+    const record = Buffer.allocUnsafe(FRAME_SIZE + block.length)
+    record.set(block, FRAME_SIZE)
+    return this.append("blk", record)
   }
 
   appendUndo(blockHash: Bytes, undo: Bytes): Place {
-    return this.append("undo", concat(undo, checksum(blockHash, undo)))
+    // The checksum covers the hash and the data. Then the frame takes the place of the end of the hash.
+    const end = blockHash.length + undo.length
+    const bytes = Buffer.allocUnsafe(end + CHECKSUM_SIZE)
+    bytes.set(blockHash)
+    bytes.set(undo, blockHash.length)
+    bytes.set(checksum(bytes.subarray(0, end)), end)
+    return this.append("undo", bytes.subarray(blockHash.length - FRAME_SIZE))
   }
 
   /** The number of the file that records are appended to. It is never pruned. */
@@ -127,24 +135,24 @@ export class BlockFiles {
     return this.last[family]
   }
 
-  private append(family: FileFamily, content: Bytes): Place {
+  /** Appends a record, and writes its frame into the first bytes, which are free. */
+  private append(family: FileFamily, record: Buffer): Place {
     let number = family === "undo" ? Math.max(this.last.undo, this.last.blk) : this.last.blk
     const size = this.sizeOf(family, number)
-    if (size > 0 && size + FRAME_SIZE + content.length >= this.maxFileSize) number++
+    if (size > 0 && size + record.length >= this.maxFileSize) number++
     this.last[family] = number
     const file = this.file(family, number)
-    const frame = Buffer.allocUnsafe(FRAME_SIZE + content.length)
-    frame.set(this.magic)
-    frame.writeUInt32LE(content.length, 4)
-    frame.set(content, FRAME_SIZE)
-    const place = { file: number, offset: file.size + FRAME_SIZE, size: content.length }
+    const content = record.length - FRAME_SIZE
+    record.set(this.magic)
+    record.writeUInt32LE(content, 4)
+    const place = { file: number, offset: file.size + FRAME_SIZE, size: content }
     guarded(
       { file: this.path(family, number), doing: "writing", remedy: REMEDY },
-      () => writeAll(file.descriptor, frame, file.size)
+      () => writeAll(file.descriptor, record, file.size)
     )
-    file.size += frame.length
+    file.size += record.length
     file.written = true
-    this.total += frame.length
+    this.total += record.length
     return place
   }
 
@@ -177,7 +185,7 @@ export class BlockFiles {
   readUndo(blockHash: Bytes, place: Place): Uint8Array {
     const content = this.read("undo", place)
     const undo = content.subarray(0, content.length - CHECKSUM_SIZE)
-    if (equal(content.subarray(undo.length), checksum(blockHash, undo))) return undo
+    if (equal(content.subarray(undo.length), checksum(concat(blockHash, undo)))) return undo
     const found = `checksum mismatch: wrong checksum of the record at offset ${place.offset}`
     throw new StorageCorrupted({ file: this.path("undo", place.file), found, remedy: REMEDY })
   }
@@ -251,8 +259,8 @@ export class BlockFiles {
 
 const fsyncAside = promisify(fsync)
 
-const checksum = (blockHash: Bytes, undo: Bytes): Uint8Array =>
-  hash256(concat(blockHash, undo)).subarray(0, CHECKSUM_SIZE)
+/** The checksum of an undo record. `covered`: the hash of the block, and the undo data behind it. */
+const checksum = (covered: Bytes): Uint8Array => hash256(covered).subarray(0, CHECKSUM_SIZE)
 
 const writeAll = (descriptor: number, bytes: Uint8Array, position: number): void => {
   for (let done = 0; done < bytes.length;) {

@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import { appendFileSync, readFileSync, statSync, truncateSync, unlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { toHex } from "../../src/protocol/bytes.ts"
+import { concat, toHex } from "../../src/protocol/bytes.ts"
+import { hash256 } from "../../src/protocol/hash.ts"
 import { regtest } from "../../src/protocol/networks.ts"
 import { BlockFiles, type Place } from "../../src/storage/BlockFiles.ts"
 import { StorageCorrupted, StorageUnavailable } from "../../src/storage/errors.ts"
@@ -134,6 +135,9 @@ describe("undo data", () => {
       const undo = hex("0102030405060708")
       const place = files.appendUndo(HASH, undo)
       assert.strictEqual(place.size, undo.length + 4)
+      const checksum = toHex(hash256(concat(HASH, undo)).subarray(0, 4))
+      const stored = toHex(readFileSync(join(directory, "undo00000.dat")))
+      assert.strictEqual(stored, `${toHex(regtest.magic)}0c000000${toHex(undo)}${checksum}`)
       assert.strictEqual(toHex(files.readUndo(HASH, place)), toHex(undo))
       const path = join(directory, "undo00000.dat")
       assert.include(

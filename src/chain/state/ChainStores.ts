@@ -11,7 +11,7 @@ import { requestRebuild } from "../repair/rebuild.ts"
 import { cutTails, repairFiles, type Tail } from "../repair/repairFiles.ts"
 import { ActiveChain } from "./ActiveChain.ts"
 import { ChainDatabase } from "./ChainDatabase.ts"
-import { encodeUndo, type Undo } from "./coinCodec.ts"
+import { encodedUndo, type Undo } from "./coinCodec.ts"
 
 export interface ChainStoresOptions {
   readonly params: ConsensusParams
@@ -119,7 +119,7 @@ export class ChainStores {
     this.active.become(this.index.add(genesis.header, NONE))
     this.index.addStatus(GENESIS, Status.VALID)
     for (const file of this.files.numbers("undo")) this.files.cut("undo", file, { end: 0 })
-    this.index.setUndo(GENESIS, this.files.appendUndo(genesis.hash, encodeUndo(NOTHING_UNDONE)))
+    this.index.setUndo(GENESIS, this.files.appendUndo(genesis.hash, encodedUndo(NOTHING_UNDONE)))
     // Existing block files are kept: they may have a chain whose index was deleted.
     if (this.strayFiles().length === 0) this.storeGenesis()
   }

@@ -13,7 +13,7 @@ import { StorageCorrupted } from "../../storage/errors.ts"
 import { type BlockIndex, GENESIS, NONE, Status } from "../index/BlockIndex.ts"
 import { scriptsAssumed } from "../index/scriptsAssumed.ts"
 import type { ActiveChain } from "./ActiveChain.ts"
-import { encodeUndo } from "./coinCodec.ts"
+import { encodedUndo } from "./coinCodec.ts"
 import type { CoinStore } from "./CoinStore.ts"
 import type { Forks } from "./Forks.ts"
 import type { StoredBlocks } from "./StoredBlocks.ts"
@@ -205,7 +205,7 @@ export class Connector {
     for (const [i, { block, delta, id }] of good.entries()) {
       try {
         if (!this.index.has(id, Status.HAVE_UNDO)) {
-          this.index.setUndo(id, this.files.appendUndo(block.hash, encodeUndo(delta)))
+          this.index.setUndo(id, this.files.appendUndo(block.hash, encodedUndo(delta)))
         }
       } catch (cause) {
         // A block without undo data could never be disconnected.

@@ -90,7 +90,8 @@ export interface Undo {
   readonly claimsBefore: ReadonlyMap<NameKey, NameClaim | undefined>
 }
 
-export const encodeUndo = ({ claimsBefore, removed }: Undo): Uint8Array => {
+/** The bytes of undo data: a view, valid until the next encoding. */
+export const encodedUndo = ({ claimsBefore, removed }: Undo): Bytes => {
   const writer = scratch.clear().compactSize(removed.size)
   for (const [outpoint, coin] of removed) writeCoin(writer.binary(outpoint), coin).varBytes(coin.script)
   writer.compactSize(claimsBefore.size)
@@ -98,8 +99,10 @@ export const encodeUndo = ({ claimsBefore, removed }: Undo): Uint8Array => {
     writer.compactSize(name.length).binary(name).u8(claim === undefined ? 0 : 1)
     if (claim !== undefined) writer.u32(claim.height).binary(claim.outpoint)
   }
-  return writer.toBytes()
+  return writer.written()
 }
+
+export const encodeUndo = (undo: Undo): Uint8Array => encodedUndo(undo).slice()
 
 /** Throws `DecodeError` for invalid bytes. */
 export const decodeUndo = (bytes: Bytes): Undo => {

@@ -71,8 +71,7 @@ export const benchGrowth = async (): Promise<object> => {
       lastTenthToSecond: perBlock(marks, 10) / perBlock(marks, 2),
       memoryMB: { afterTwoTenths: marks[1]?.memoryMB, atTheEnd: marks.at(-1)?.memoryMB, peak: peakMemoryMB },
       diskToBlocks: sizeOf(directory) / facts.bytes,
-      openSeconds,
-      goal: "lastTenthToSecond <= 1.15, memoryMB.peak <= 250"
+      openSeconds
     }
   } finally {
     rmSync(directory, { recursive: true, force: true })

@@ -2,6 +2,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { gunzipSync } from "node:zlib"
+import { decodeBlock } from "../../src/protocol/block.ts"
+import { displayHash } from "../../src/protocol/bytes.ts"
 import { ROOT } from "./nodeProcess.ts"
 
 const LOAD = join(ROOT, "../shared/fixtures/regtest-load")
@@ -29,7 +31,9 @@ export const recordsOf = (bytes: Buffer): ReadonlyArray<Uint8Array> => {
 }
 
 /** Runs a measurement with the load chain, which stands beside the project; says so where it is missing. */
-export const withLoad = async (use: (load: LoadChain) => Promise<object>): Promise<object> => {
+export const withLoad = async <A extends object>(
+  use: (load: LoadChain) => Promise<A>
+): Promise<A | { readonly skipped: string }> => {
   if (!existsSync(LOAD)) return { skipped: "shared/fixtures/regtest-load is not there" }
   const expected: Omit<LoadChain, "file" | "bytes"> = JSON.parse(readFileSync(join(LOAD, "expected.json"), "utf8"))
   const directory = mkdtempSync(join(tmpdir(), "svcd-bench-"))
@@ -41,4 +45,17 @@ export const withLoad = async (use: (load: LoadChain) => Promise<object>): Promi
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }
+}
+
+/** A file beside that of the chain with its first blocks, from the genesis block to a height. */
+export const firstBlocks = (
+  { bytes, file }: LoadChain,
+  height: number
+): { readonly file: string; readonly tip: string } => {
+  const records = recordsOf(bytes).slice(0, height + 1)
+  const last = records.at(-1)
+  if (last === undefined) throw new Error("the load chain has no blocks")
+  const part = `${file}.part`
+  writeFileSync(part, bytes.subarray(0, records.reduce((sum, record) => sum + record.length + 8, 0)))
+  return { file: part, tip: displayHash(decodeBlock(last).header.hash) }
 }

@@ -108,15 +108,15 @@ export class NodeProcess {
     }
   }
 
-  /** Waits until a method answers as wanted; returns the seconds since the start. */
+  /** Waits until a method answers as wanted; returns the seconds since the start. `every` is the milliseconds between two calls. */
   async until(
     method: string,
     wanted: (result: unknown) => boolean,
-    ...params: ReadonlyArray<unknown>
+    { every = 50, params = [] }: { readonly every?: number; readonly params?: ReadonlyArray<unknown> } = {}
   ): Promise<number> {
     while (!wanted(await this.call(method, ...params))) {
       if (this.child.exitCode !== null) throw new Error(`svcd ended with code ${this.child.exitCode}`)
-      await pause(50)
+      await pause(every)
     }
     return (performance.now() - this.startedAt) / 1000
   }
@@ -140,9 +140,14 @@ export class NodeProcess {
     return this.status("VmHWM")
   }
 
-  async stop(): Promise<void> {
+  /** Ends the process; its data directory stays. */
+  async end(): Promise<void> {
     this.child.kill()
     await this.ended
+  }
+
+  async stop(): Promise<void> {
+    await this.end()
     if (this.ownDirectory) rmSync(this.directory, { recursive: true, force: true })
   }
 }

@@ -1,216 +1,143 @@
-import { execFile, execFileSync } from "node:child_process"
 import { loadavg } from "node:os"
-import { basename } from "node:path"
-import { fileURLToPath } from "node:url"
-import { promisify } from "node:util"
+import {
+  type Contender,
+  contender,
+  median,
+  nameShow,
+  REFERENCE,
+  start,
+  THIS_BUILD,
+  untilTip,
+  type Work,
+  workOf
+} from "./contender.ts"
 import { countOf } from "./counts.ts"
-import { cpuSecondsOf } from "./cpuTime.ts"
-import { YEARS } from "./lightSettings.ts"
 import { freePort, NodeProcess, pause } from "./nodeProcess.ts"
+import { inTurns, type Watch } from "./turnsOfTwo.ts"
 
-/** Turns, unless `--pairs` says another number: in each, both do the same work, so that a slow phase of the machine affects both. */
+/** Pairs of turns, unless `--pairs` says another number. */
 const TURNS = 5
 
-/** Seconds of the load of `name_show`, and its connections. */
-const LOAD_SECONDS = 2
-const CONNECTIONS = 8
-
-/** Milliseconds after the import, until memory counts as that of a node at the tip. */
-const REST = 15_000
-
-/** Milliseconds between two questions whether a node has the tip. */
-const LOOK = 100
-
-/**
- * The reference checks itself after each block of a regtest chain, which costs more than the block; and with an old tip it is in
- * initial download, in which it answers no question about names and serves no headers.
- */
-const REFERENCE = ["-checknamedb=-1", "-checkblockindex=0", "-checkmempool=0", `-maxtipage=${YEARS}`]
-
-/** A program that is compared: svcd's `svcd.js`, or the reference's `namecoind`. */
-interface Contender {
-  readonly program: string
-  readonly reference: boolean
-}
-
-const contender = (program: string): Contender => ({ program, reference: !basename(program).endsWith(".js") })
-
-/** Starts a contender without wallet, with names, their history and expired names. */
-const start = (
-  { program, reference }: Contender,
-  { assumeValid, directory, file, peer }: {
-    readonly assumeValid?: string
-    readonly directory?: string
-    readonly file?: string
-    readonly peer?: number
-  }
-): Promise<NodeProcess> => {
-  const place = directory === undefined ? {} : { directory }
-  const scripts = assumeValid === undefined ? [] : [`-assumevalid=${assumeValid}`]
-  if (reference) {
-    const from = [
-      ...file === undefined ? [] : [`-loadblock=${file}`],
-      peer === undefined ? "-connect=0" : `-connect=127.0.0.1:${peer}`
-    ]
-    const names = ["-namehistory", "-allowexpired"]
-    const args = ["-listen=0", "-dnsseed=0", "-disablewallet", ...names, ...REFERENCE, ...scripts, ...from]
-    return NodeProcess.start({ ...place, args, reference: program })
-  }
-  const from = [
-    ...file === undefined ? [] : ["-loadblock", file],
-    ...peer === undefined ? ["-maxpeers", "0"] : ["-listen", "", "-addpeer", `127.0.0.1:${peer}`]
-  ]
-  return NodeProcess.start({ ...place, args: ["-disablewallet", "-allowexpired", ...scripts, ...from], program })
-}
-
-/** The cost of the way to the tip: of the whole program, from its start on. */
-interface Work {
-  readonly cpuSeconds: number
-  readonly seconds: number
-  readonly peakMemoryMB: number
-}
-
-const untilTip = async (node: NodeProcess, tip: string): Promise<Work> => {
-  while (await node.call("getbestblockhash") !== tip) {
-    if (node.child.exitCode !== null) throw new Error(`the node ended with code ${node.child.exitCode}`)
-    await pause(LOOK)
-  }
-  const seconds = (performance.now() - node.startedAt) / 1000
-  return { cpuSeconds: cpuSecondsOf(node.child.pid), seconds, peakMemoryMB: node.peakMemoryMB }
-}
-
-/** Microseconds of processor time that a call of `name_show` costs, over keep-alive connections. */
-const nameShow = async (node: NodeProcess): Promise<number> => {
-  const [first]: ReadonlyArray<unknown> = [await node.call("name_scan", "d/", 1)].flat()
-  const name = typeof first === "object" && first !== null && "name" in first ? first.name : undefined
-  if (name === undefined) throw new Error("the chain has no names")
-  const body = JSON.stringify({ id: 1, method: "name_show", params: [name] })
-  const script = fileURLToPath(new URL("./rpcLoad.js", import.meta.url))
-  const load = async (): Promise<number> => {
-    const before = cpuSecondsOf(node.child.pid)
-    const args = [script, node.rpcPort, CONNECTIONS, LOAD_SECONDS, body, node.headers.authorization ?? ""].map(String)
-    const { stdout } = await promisify(execFile)(process.execPath, args, { encoding: "utf8" })
-    const { requests, wrong }: { requests: number; wrong: number } = JSON.parse(stdout)
-    if (wrong > 0) throw new Error(`${wrong} calls of name_show failed`)
-    return (cpuSecondsOf(node.child.pid) - before) / requests * 1e6
-  }
-  await load()
-  return await load()
-}
+/** How often both stay at the tip, and for how long, until memory counts as that of a node at the tip. */
+const RESTS = 2
+const REST = 60_000
 
 interface Turn {
   readonly import: Work
+  /** The same, with the scripts of all but the last weeks assumed to be valid. */
+  readonly importScriptsAssumed: Work
   readonly nameShowMicroseconds: number
-  readonly memoryMB: number
   /** The first answer of a new start on the same data directory. */
   readonly start: Work
   /** Download from the reference node, every script checked. */
-  readonly sync?: Work
-  /** The same, with the scripts of all but the last weeks assumed to be valid. */
-  readonly syncScriptsAssumed?: Work
+  readonly sync: Work
+  readonly syncScriptsAssumed: Work
+}
+
+interface Chain {
+  readonly file: string
+  readonly tip: string
 }
 
 const turn = async (
   which: Contender,
-  { file, peer, tip }: { readonly file: string; readonly peer: number | undefined; readonly tip: string }
+  { file, peer, tip }: Chain & { readonly peer: number },
+  watch: Watch
 ): Promise<Turn> => {
   const node = await start(which, { file })
-  let again: NodeProcess | undefined
-  let synced: NodeProcess | undefined
   try {
-    const imported = await untilTip(node, tip)
-    await pause(REST)
-    const { memoryMB } = node
-    const nameShowMicroseconds = await nameShow(node)
-    const ended = new Promise((resolve) => node.child.once("exit", resolve))
-    node.child.kill()
-    await ended
-    again = await start(which, { directory: node.directory })
-    const started = await untilTip(again, tip)
-    await again.stop()
-    const figures = { import: imported, nameShowMicroseconds, memoryMB, start: started }
-    if (peer === undefined) return figures
-    synced = await start(which, { peer })
-    const sync = await untilTip(synced, tip)
-    await synced.stop()
-    synced = await start(which, { assumeValid: tip, peer })
-    return { ...figures, sync, syncScriptsAssumed: await untilTip(synced, tip) }
+    const imported = await watch(() => untilTip(node, tip))
+    const nameShowMicroseconds = await watch(() => nameShow(node))
+    await node.end()
+    const started = await watch(() => workOf(which, { directory: node.directory, tip }))
+    return {
+      import: imported,
+      nameShowMicroseconds,
+      start: started,
+      importScriptsAssumed: await watch(() => workOf(which, { assumeValid: tip, file, tip })),
+      sync: await watch(() => workOf(which, { peer, tip })),
+      syncScriptsAssumed: await watch(() => workOf(which, { assumeValid: tip, peer, tip }))
+    }
   } finally {
-    await again?.stop()
-    await synced?.stop()
     await node.stop()
   }
 }
 
-const median = (values: ReadonlyArray<number>): number => {
-  const sorted = values.toSorted((a, b) => a - b)
-  return sorted[sorted.length >> 1] ?? Number.NaN
+/** Resident memory of both, a minute after each has imported the chain. */
+const memoryAtTip = async (both: ReadonlyArray<Contender>, { file, tip }: Chain): Promise<ReadonlyArray<number>> => {
+  const nodes: Array<NodeProcess> = []
+  try {
+    for (const which of both) {
+      const node = await start(which, { file })
+      nodes.push(node)
+      await untilTip(node, tip)
+    }
+    await pause(REST)
+    return nodes.map(({ memoryMB }) => memoryMB)
+  } finally {
+    for (const node of nodes) await node.stop()
+  }
 }
 
-/** What a program says of its version, in one line. */
-const versionOf = (program: string): string =>
-  execFileSync(program, ["--version"], { encoding: "utf8" }).split("\n", 1)[0] ?? program
+type Pairs = ReadonlyArray<readonly [Turn, Turn]>
 
 /** Of each figure: the medians of both, and the median of the ratios of the turns. */
-const compare = (pairs: ReadonlyArray<readonly [Turn, Turn]>, figure: (turn: Turn) => number): object => ({
+const compare = <A>(pairs: ReadonlyArray<readonly [A, A]>, figure: (turn: A) => number): object => ({
   first: median(pairs.map(([first]) => figure(first))),
   second: median(pairs.map(([, second]) => figure(second))),
   ratio: median(pairs.map(([first, second]) => figure(first) / figure(second)))
 })
 
-const compareWork = (pairs: ReadonlyArray<readonly [Turn, Turn]>, work: (turn: Turn) => Work | undefined): object =>
+const compareWork = (pairs: Pairs, work: (turn: Turn) => Work): object =>
   Object.fromEntries(
     (["cpuSeconds", "seconds", "peakMemoryMB"] as const).map((figure) => [
       figure,
-      compare(pairs, (turn) => work(turn)?.[figure] ?? Number.NaN)
+      compare(pairs, (turn) => work(turn)[figure])
     ])
   )
 
 /**
- * Compares this build with another program, the reference node or another build of svcd, on the same work in turns: import of a
- * block file with all scripts checked, `name_show`, memory at the tip, a start, and with the reference also sync from it. A
- * ratio above 1 says that this build costs more.
+ * Compares this build with the reference node on the same work in turns: import of a block file, `name_show`, a start, sync from the
+ * reference, and memory at the tip. A ratio above 1 says that this build costs more.
  */
 export const benchPairs = async (
-  { file, other, tip }: { readonly file: string; readonly other: string; readonly tip: string }
+  { busy, file, other, tip }: Chain & { readonly busy: boolean; readonly other: Contender }
 ): Promise<object> => {
-  const first = contender(fileURLToPath(new URL("../../bin/svcd.js", import.meta.url)))
-  const second = contender(other)
+  const first = contender(THIS_BUILD, "svcd")
+  if (typeof first === "string") throw new Error(first)
   const before = loadavg()[0]
-  let source: NodeProcess | undefined
+  const peer = await freePort()
+  const args = ["-listen", `-bind=127.0.0.1:${peer}`, ...REFERENCE, "-connect=0", "-dnsseed=0", "-disablewallet"]
+  const source = await NodeProcess.start({ args: [...args, `-loadblock=${file}`], reference: other.program })
   try {
-    let peer: number | undefined
-    if (second.reference) {
-      peer = await freePort()
-      const args = ["-listen", `-bind=127.0.0.1:${peer}`, ...REFERENCE, "-connect=0", "-dnsseed=0", "-disablewallet"]
-      source = await NodeProcess.start({ args: [...args, `-loadblock=${file}`], reference: other })
-      await source.untilTip(tip)
-    }
-    const turns = countOf("--pairs", TURNS)
-    const pairs: Array<readonly [Turn, Turn]> = []
-    for (let n = 0; n < turns; n++) {
-      const [one, two] = n % 2 === 0 ? [first, second] : [second, first]
-      const results = [await turn(one, { file, peer, tip }), await turn(two, { file, peer, tip })] as const
-      pairs.push(n % 2 === 0 ? results : [results[1], results[0]])
+    await source.untilTip(tip)
+    const wanted = { first, second: other, pairs: countOf("--pairs", TURNS), busy }
+    const { foreignCores, leftOut, pairs } = await inTurns(
+      wanted,
+      (which, watch) => turn(which, { file, peer, tip }, watch)
+    )
+    const memory: Array<readonly [number, number]> = []
+    for (let n = 0; n < RESTS; n++) {
+      const [one = Number.NaN, two = Number.NaN] = await memoryAtTip([first, other], { file, tip })
+      memory.push([one, two])
     }
     return {
       what: "this build and another program in turns: medians, and the median of the ratios",
       first: "this build of svcd",
-      second: second.reference ? versionOf(other) : "another build of svcd",
-      turns,
+      second: other.version,
+      turns: pairs.length,
+      turnsLeftOut: leftOut,
+      foreignCores,
       loadAverage: { before, after: loadavg()[0] },
       import: compareWork(pairs, (turn) => turn.import),
+      importScriptsAssumed: compareWork(pairs, (turn) => turn.importScriptsAssumed),
       nameShowCpuMicroseconds: compare(pairs, ({ nameShowMicroseconds }) => nameShowMicroseconds),
-      memoryAtTipMB: compare(pairs, ({ memoryMB }) => memoryMB),
-      start: compareWork(pairs, ({ start }) => start),
-      ...source === undefined
-        ? {}
-        : {
-          sync: compareWork(pairs, ({ sync }) => sync),
-          syncScriptsAssumed: compareWork(pairs, ({ syncScriptsAssumed }) => syncScriptsAssumed)
-        }
+      memoryAtTipMB: compare(memory, (value) => value),
+      start: compareWork(pairs, (turn) => turn.start),
+      sync: compareWork(pairs, (turn) => turn.sync),
+      syncScriptsAssumed: compareWork(pairs, (turn) => turn.syncScriptsAssumed)
     }
   } finally {
-    await source?.stop()
+    await source.stop()
   }
 }

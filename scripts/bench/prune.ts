@@ -94,8 +94,7 @@ export const benchPrune = async (): Promise<object> => {
       target: TARGET / MIB,
       most: most.blocks / MIB,
       mostWithChainState: most.all / MIB,
-      prunedTo,
-      goal: "most <= target + 64"
+      prunedTo
     }
   } finally {
     rmSync(directory, { recursive: true, force: true })

@@ -1,13 +1,21 @@
-/** Writes docs/performance.md: a page of sections, each measured and written by itself. */
+/** Writes docs/performance.md: a table of what svcd is judged by, and sections, each measured and written by itself. */
 
-const PREFACE = `# Performance
+import { barTable } from "./bars.ts"
+import { type Figures, type Goal, goalLines } from "./goals.ts"
 
-Each section has the figures of one run of \`npm run bench -- --SECTION --write\`, which writes it; without a section the bench measures all of them.
-A section without a line "Measured on" was measured on 2026-11-21 or before. A goal is what the figures should reach; some sections
-miss theirs, most of all where the machine was busy ("load average before").
+const TITLE = "# Performance\n"
+
+const PREFACE =
+  `What svcd costs, for operators and for contributors. The first table has what svcd is judged by, from the figures of the sections below: \`ratio\` is svcd to the reference node, \`held\` says whether the figure is within its bar.
+`
+
+const READING =
+  `Each section has the figures of one run of \`npm run bench -- --SECTION --write\`, which writes it; without a section the bench measures all of them.
+A section without a line "Measured on" was measured on 2026-11-21 or before. A goal is what a figure should reach; "Misses" has the
+figures that do not.
 
 Times depend on the machine and on what else it does: compare ratios and processor time. Where a run takes seconds, the middle
-of several counts.
+of several counts. Two builds of svcd are compared as [Contributing](../CONTRIBUTING.md#comparing-two-builds) describes.
 `
 
 const shown = (value: unknown): string => {
@@ -17,43 +25,67 @@ const shown = (value: unknown): string => {
 }
 
 /** The leaves of a result, each with its path. */
-const leaves = (value: unknown, path = ""): ReadonlyArray<readonly [string, string]> => {
+export const figuresOf = (value: unknown, path = ""): Figures => {
   if (typeof value !== "object" || value === null) return [[path, shown(value)]]
-  return Object.entries(value).flatMap(([key, inner]) => leaves(inner, path === "" ? key : `${path}.${key}`))
+  return Object.entries(value).flatMap(([key, inner]) => figuresOf(inner, path === "" ? key : `${path}.${key}`))
 }
 
-const table = (result: object): string =>
-  ["| figure | value |", "|---|---|", ...leaves(result).map(([key, value]) => `| ${key} | ${value} |`)].join("\n")
+/** Why a measurement, or a part of one, was left out; `undefined` where it was not. */
+export const skippedBecause = (result: object): string | undefined =>
+  figuresOf(result).find(([path]) => path === "skipped" || path.endsWith(".skipped"))?.[1]
 
-/** What was measured when, and on what machine. */
-export interface Measured {
+/** What a section of the page says by itself. */
+export interface SectionText {
   readonly title: string
+  /** What is measured and how to read the figures, as Markdown. */
   readonly text: string
-  readonly result: object
-  /** One line: day, revision, versions, machine. */
+  readonly goals?: ReadonlyArray<Goal>
+}
+
+/** What was measured, when, and on what machine. */
+export interface Measured {
+  readonly figures: Figures
+  /** One line: day, revision, versions, machine. Empty for a section that is older than the line. */
   readonly circumstances: string
 }
 
-const heading = (title: string): string => `## ${title}\n`
+const table = (figures: Figures): string =>
+  ["| figure | value |", "|---|---|", ...figures.map(([key, value]) => `| ${key} | ${value} |`)].join("\n")
 
-const sectionOf = ({ circumstances, result, text, title }: Measured): string =>
-  `${heading(title)}
-${text}
+const sectionOf = ({ goals = [], text, title }: SectionText, { circumstances, figures }: Measured): string => {
+  const lines = goalLines(figures, goals).join("\n")
+  return [`## ${title}`, text, lines, circumstances, table(figures)].filter((part) => part !== "").join("\n\n") + "\n"
+}
 
-${circumstances}
+const ROW = /^\| (.+) \| (.*) \|$/u
 
-${table(result)}
-`
-
-/** The sections of a page, by title, each from its heading on. */
-const sectionsIn = (page: string): ReadonlyMap<string, string> =>
+/** The figures of a page, by the title of their section. */
+export const measuredIn = (page: string): ReadonlyMap<string, Measured> =>
   new Map(
-    page.split(/^(?=## )/mu).filter((part) => part.startsWith("## "))
-      .map((part) => [part.slice(3, part.indexOf("\n")), part.endsWith("\n\n") ? part.slice(0, -1) : part])
+    page.split(/^(?=## )/mu).filter((part) => part.startsWith("## ")).map((part) => {
+      const lines = part.split("\n")
+      const rows = lines.flatMap((line) => {
+        const [, path, value] = ROW.exec(line) ?? []
+        return path === undefined || value === undefined || path === "figure" ? [] : [[path, value] as const]
+      })
+      const circumstances = lines.find((line) => line.startsWith("Measured on ")) ?? ""
+      return [lines[0]?.slice(3) ?? "", { figures: rows, circumstances }]
+    })
   )
 
-/** The page with a section measured again. `titles` are those of all sections in their order; sections of other titles are dropped. */
-export const withSection = (page: string, measured: Measured, titles: ReadonlyArray<string>): string => {
-  const sections = new Map(sectionsIn(page)).set(measured.title, sectionOf(measured))
-  return [PREFACE, ...titles.flatMap((title) => sections.get(title) ?? [])].join("\n")
+/** The page: its texts, and the figures of the sections that were measured. Figures of other titles are left out. */
+export const pageOf = (sections: ReadonlyArray<SectionText>, measured: ReadonlyMap<string, Measured>): string => {
+  const figures = new Map([...measured].map(([title, section]) => [title, section.figures]))
+  const parts = sections.flatMap((section) => {
+    const found = measured.get(section.title)
+    return found === undefined ? [] : [sectionOf(section, found)]
+  })
+  return [TITLE, PREFACE, `${barTable(figures)}\n`, READING, ...parts].join("\n")
 }
+
+/** The page with one section measured again; the rest is written again from its figures. */
+export const withSection = (
+  { page, sections }: { readonly page: string; readonly sections: ReadonlyArray<SectionText> },
+  title: string,
+  measured: Measured
+): string => pageOf(sections, new Map(measuredIn(page)).set(title, measured))

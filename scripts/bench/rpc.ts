@@ -100,8 +100,7 @@ export const benchRpc = async (directory: string, records: ReadonlyArray<Uint8Ar
       toBareEcho: single.perSecond / bare.perSecond,
       batch,
       namesInBatchesToSingle: batch.perSecond * BATCH / single.perSecond,
-      whileBlocksConnect: { ...during, blocks: connected.length, slowestBlock: Math.max(...connected) },
-      goal: "toBareEcho >= 0.75, namesInBatchesToSingle >= 3, p99 < 5 ms while blocks connect"
+      whileBlocksConnect: { ...during, blocks: connected.length, slowestBlock: Math.max(...connected) }
     }
   } finally {
     echo.stop()

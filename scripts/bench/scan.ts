@@ -70,7 +70,7 @@ export const benchScan = async (): Promise<object> => {
     const node = await NodeProcess.start({ directory, args: ["-maxpeers", "0", "-allowexpired", "-disablewallet"] })
     try {
       const name = nameOfCoin(20)
-      await node.until("name_show", isRecord, name)
+      await node.until("name_show", isRecord, { params: [name] })
       const call = JSON.stringify({ id: 1, method: "name_show", params: [name] })
       const quiet = await load(node.rpcPort, call)
       const alone = { few: await scans(node, FEW), many: await scans(node, MANY) }
@@ -84,8 +84,7 @@ export const benchScan = async (): Promise<object> => {
         aloneManyScriptsSeconds: alone.many,
         whileNamesAreAskedForSeconds: busy,
         nameShowWithout: quiet,
-        nameShowMeanwhile: during,
-        goal: "< 3 s, name_show p99 < 10 ms meanwhile"
+        nameShowMeanwhile: during
       }
     } finally {
       await node.stop()

@@ -22,7 +22,8 @@ const THREADS = [
   "chain/indexes/setWorker",
   "chain/write/verifyWorker",
   "light/linkWorker",
-  "rpc/reader/readWorker"
+  "rpc/reader/readWorker",
+  "storage/copyWorker"
 ]
   .map(compiled)
 

@@ -168,7 +168,7 @@ describe("a log that a thread copies", () => {
           }
           assert.isUndefined(unsound(file.name))
         })),
-      { numRuns: 12, endOnFailure: true }
+      { numRuns: 10, endOnFailure: true }
     )
   })
 

@@ -11,7 +11,8 @@ import { MethodNode, methodNode } from "../../support/methodNode.ts"
 import { at, items, recordedJson, recordedText, stringAt } from "../../support/recordedJson.ts"
 import { NETWORK } from "../../support/snapshots.ts"
 
-const checkpoints = items(at(recordedJson("regtest-names/expected.json"), "checkpoints"))
+/** Four of those along the chain, the last one at its tip: `Chain.test.ts` compares the coins at all of them. */
+const checkpoints = items(at(recordedJson("regtest-names/expected.json"), "checkpoints")).filter((_, i) => i % 6 === 5)
 
 /** The hash over the coins of a file. */
 const hashOf = (path: string): string => {
@@ -30,7 +31,7 @@ const hashOf = (path: string): string => {
 }
 
 layer(methodNode())("dumptxoutset", (it) => {
-  it.scoped("writes the coins that the reference node has at each checkpoint", () =>
+  it.scoped("writes the coins that the reference node has at a checkpoint", () =>
     Effect.gen(function*() {
       const { call, chain } = yield* MethodNode
       const directory = yield* temporaryDirectory

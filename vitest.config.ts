@@ -134,7 +134,22 @@ const SLOW = [
 ]
 
 /** The longest files, before the others of their project: the last one of a run would leave a core idle. */
-const LONGEST = ["crash", "failures", "daemon", "registration"].map((name) => `/test/integration/${name}.test.ts`)
+const LONGEST = [
+  "desk/deskBrowser",
+  "web/explorerBrowser",
+  "light/attacks",
+  "network/relay/Relay",
+  "postgres/exporter",
+  "wallet/WalletLive",
+  "http/RpcServer",
+  "integration/crash",
+  "integration/failures",
+  "integration/light",
+  "integration/daemon",
+  "integration/damage",
+  "integration/restarts",
+  "integration/registration"
+].map((name) => `/test/${name}.test.ts`)
 
 const rank = ({ moduleId }: TestSpecification): number => {
   const place = LONGEST.findIndex((file) => moduleId.endsWith(file))

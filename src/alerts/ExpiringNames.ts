@@ -64,8 +64,8 @@ export class ExpiringNames extends Context.Tag("svcd/ExpiringNames")<ExpiringNam
   /** Whether a loaded wallet has the address of an owner's script. */
   readonly isMine: (script: Bytes) => boolean
   readonly isWatched: (name: Bytes) => boolean
-  /** Whether a loaded wallet renews its name by itself. */
-  readonly isRenewed: (name: Bytes) => boolean
+  /** Whether a loaded wallet that has the owner's script renews the name by itself. */
+  readonly isRenewed: (record: ExpiringRecord) => boolean
   /** Whether a loaded wallet still searches the chain for its keys, so that names of the wallets may be missing. */
   readonly isSearching: () => boolean
 }>() {}
@@ -76,17 +76,6 @@ const NO_RECORDS: ReadonlyArray<ExpiringRecord> = []
 interface WatchedRecord {
   readonly name: Bytes
   readonly record: ExpiringRecord | undefined
-}
-
-/** The keys of the lists of names that wallets renew. A list is replaced with each change. */
-const renewedKeys = new WeakMap<ReadonlyArray<Bytes>, ReadonlySet<NameKey>>()
-
-const keysOf = (names: ReadonlyArray<Bytes>): ReadonlySet<NameKey> => {
-  const known = renewedKeys.get(names)
-  if (known !== undefined) return known
-  const keys = new Set(names.map(nameKey))
-  renewedKeys.set(names, keys)
-  return keys
 }
 
 const WRONG_CURSOR = "the cursor is not one of this query: pass back next with the same conditions"
@@ -253,11 +242,8 @@ const make = (
       list: (query) => Effect.withSpan(list(query), "svcd.names.expiring"),
       isMine: (script) => wallets.loaded().some(({ keys }) => keys.own(script) !== undefined),
       isWatched: watch.has,
-      isRenewed: (name) =>
-        wallets.loaded().some(({ names: own }) => {
-          const { all, names: renewed } = own.renewal()
-          return all || keysOf(renewed).has(nameKey(name))
-        }),
+      isRenewed: ({ address, name }) =>
+        wallets.loaded().some(({ keys, names: own }) => keys.own(address) !== undefined && own.isRenewed(name)),
       isSearching: () => wallets.loaded().some(({ ledger }) => ledger.scanning() !== undefined)
     })
   })

@@ -105,7 +105,7 @@ export const runExpiryAlerts = (
       const subjects = names.map((each) => {
         const { address, name } = each.record
         const mine = expiring.isMine(address)
-        return { ...each, mine, pending: isPending(name), renewed: mine && expiring.isRenewed(name) }
+        return { ...each, mine, pending: isPending(name), renewed: mine && expiring.isRenewed(each.record) }
       })
       const { due, told } = dueNotices(file.current().told, subjects, { clock, notices })
       yield* log(due)

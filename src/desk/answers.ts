@@ -40,7 +40,8 @@ export const Renewals = Schema.Array(Schema.Struct({
 
 export const Renewing = Schema.Struct({
   all: Schema.Boolean,
-  names: Schema.Array(Schema.Struct({ name: Schema.optional(Schema.String) }))
+  names: Schema.Array(Schema.Struct({ name: Schema.optional(Schema.String) })),
+  except: Schema.optional(Schema.Array(Schema.Struct({ name: Schema.optional(Schema.String) })))
 })
 
 export const RenewalPlanAnswer = Schema.Struct({

@@ -3,7 +3,7 @@ import { fromHex } from "../protocol/bytes.ts"
 import { count, counted, duration } from "../web/format.ts"
 import { type Html, html, NOTHING } from "../web/html.ts"
 import { listedName } from "../web/visible.ts"
-import type { OwnName, RegistrationRow } from "./answers.ts"
+import type { OwnName, RegistrationRow, Renewing } from "./answers.ts"
 import type { PlainFrame } from "./frame.ts"
 
 /** Names and what happens to them, in words. */
@@ -31,6 +31,13 @@ export const expiryOf = (
     : html`${left < NEAR && html`<span class="badge attention">soon</span> `}${
       counted(left, "block")
     }<span class="muted">${ifTimed(frame, ` (about ${duration(left * BLOCK_SECONDS)})`)}</span>`
+
+/** Which names the wallet renews by itself, by their bytes in hexadecimal. */
+export const renewedBy = ({ all, except = [], names }: typeof Renewing.Type): (hex: string) => boolean => {
+  const chosen = new Set(names.map(({ name }) => name))
+  const excepted = new Set(except.map(({ name }) => name))
+  return (hex) => chosen.has(hex) || all && !excepted.has(hex)
+}
 
 const STEPS: Readonly<Record<RegistrationRow["step"], readonly [tone: string, word: string, text: string]>> = {
   committed: ["busy", "step 1 of 3", "The commitment, which hides the name, waits for a block."],

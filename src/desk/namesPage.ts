@@ -1,5 +1,4 @@
 import * as Effect from "effect/Effect"
-import { equal } from "../protocol/bytes.ts"
 import { counted } from "../web/format.ts"
 import { type Html, html, NOTHING } from "../web/html.ts"
 import { nameLink } from "../web/links.ts"
@@ -23,7 +22,7 @@ import { unless } from "./calls.ts"
 import { deskLink, ownNameLink } from "./deskLinks.ts"
 import { alertView, card } from "./frame.ts"
 import { nmc } from "./money.ts"
-import { bytesOfHex, expiryOf, listedHex, ofNames, recordView, stepView } from "./nameViews.ts"
+import { bytesOfHex, expiryOf, listedHex, ofNames, recordView, renewedBy, stepView } from "./nameViews.ts"
 import {
   deskAnswer,
   type DeskHandler,
@@ -113,7 +112,7 @@ export const ownNamesPage: DeskHandler = (visit) =>
       ...pending.map(({ name }) => name),
       ...renewals.filter(({ state }) => state === "waiting" || state === "sent").map(({ name }) => name)
     ])
-    const renewed = new Set(renewing.names.map(({ name }) => name))
+    const isRenewed = renewedBy(renewing)
     const running = registrations.filter(({ step }) => step !== "done")
     return deskAnswer(visit, {
       title: "Names",
@@ -155,7 +154,7 @@ export const ownNamesPage: DeskHandler = (visit) =>
               ownRow(each, {
                 frame: visit.frame,
                 pending: changing.has(each.name),
-                renewed: renewing.all || renewed.has(each.name)
+                renewed: isRenewed(each.name)
               })
             )
           }</tbody></table><p class="buttons"><label class="option" hidden><input type="checkbox" data-all="hex">All on this page</label><button type="submit" name="which" value="chosen">Renew chosen names</button><button type="submit" name="which" value="all">Renew all</button></p></form>${
@@ -216,7 +215,7 @@ export const namePage: DeskHandler = (visit) =>
     const pending = yield* calls.call("name_pending", [hex, AS_HEX], Pending)
     const renewing = yield* calls.call("name_autorenew", [null, null, { nameEncoding: "hex" }], Renewing)
     const value = bytesOfHex(record.value)
-    const isRenewed = renewing.all || renewing.names.some((each) => equal(bytesOfHex(each.name), name))
+    const isRenewed = renewedBy(renewing)(hex)
     return deskAnswer(visit, {
       title: titleName(name),
       at: "name",

@@ -7,6 +7,7 @@ import { NameDb } from "../../src/names/NameDb.ts"
 import { blockAt, hashAt, type Operation, text, withNewDb } from "../names/blocks.ts"
 import { fakeWallet, fakeWalletsLayer } from "../support/fakeWallet.ts"
 import { noWallets } from "../support/noWallets.ts"
+import { ownScript } from "../wallet/payments/coins.ts"
 
 const NAMES = ["d/a", "d/b", "d/c", "d/d", "d/e", "d/f"]
 const WATCHED = { of: "subjects", mine: true, watched: true } as const
@@ -161,6 +162,23 @@ describe("ExpiringNames", () => {
         assert.deepStrictEqual(yield* list, ["d/a 1 30"])
         loaded.splice(0, 1, walletOf("d/b"))
         assert.deepStrictEqual(yield* list, ["d/b 1 30"])
+      })
+    ))
+
+  it.scoped("takes the renewal of a name from the wallet that has it, not from another one", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const watch = yield* Effect.provide(WatchList.WatchList, WatchList.layerMemory)
+        const walletOf = (address: string, isRenewed: boolean) =>
+          fakeWallet({
+            own: (script) => Buffer.from(script).toString() === address ? ownScript({ script }) : undefined,
+            isRenewed: () => isRenewed
+          }).wallet
+        const loaded = [walletOf("a", true), walletOf("b", false)]
+        const { isRenewed } = yield* namesOver(db, watch, [], fakeWalletsLayer([], { loaded: () => loaded }))
+        const record = { name: text("d/a"), value: text(""), txid: hashAt(1), vout: 0, height: 1 }
+        const renewed = ["a", "b", "c"].map((address) => isRenewed({ ...record, address: text(address) }))
+        assert.deepStrictEqual(renewed, [true, false, false])
       })
     ))
 })

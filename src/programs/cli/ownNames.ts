@@ -68,8 +68,11 @@ export const ownedNames = (list: Json | undefined): ReadonlyArray<OwnedName> =>
 /** Which names the wallet renews by itself, from the answer of `name_autorenew`; `undefined` without one. */
 export const renewalOf = (answer: Json | undefined): ((name: Shown) => boolean) | undefined => {
   if (answer === undefined) return undefined
-  const names = new Set(ownNamesOf(at(answer, "names")).map(({ name }) => name.hex))
-  return at(answer, "all") === true ? () => true : ({ hex }) => names.has(hex)
+  const hexOf = (list: "names" | "except") => new Set(ownNamesOf(at(answer, list)).map(({ name }) => name.hex))
+  const names = hexOf("names")
+  if (at(answer, "all") !== true) return ({ hex }) => names.has(hex)
+  const except = hexOf("except")
+  return ({ hex }) => names.has(hex) || !except.has(hex)
 }
 
 /** Wallets as `-rpcwallet` names them: the default one is the empty text. */

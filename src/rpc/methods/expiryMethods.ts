@@ -180,7 +180,7 @@ export const expiryMethods: Effect.Effect<
               expires_about: now + left * params.targetSpacing,
               mine,
               watched: expiring.isWatched(name),
-              autorenew: mine ? expiring.isRenewed(name) : undefined,
+              autorenew: mine ? expiring.isRenewed(record) : undefined,
               pending: pool.pending(nameKey(name)).length > 0
             }
           }),

@@ -253,7 +253,12 @@ export const WalletDocument = Schema.Struct({
   /** Raw transactions in hexadecimal, in the order in which they were queued. */
   queue: ListOf(hexOf(LONGEST_TRANSACTION / 2)),
   lockedCoins: ListOf(LockedCoin),
-  renewals: Schema.Struct({ all: Schema.Boolean, names: ListOf(bytesOf(LONGEST_TEXT)) }),
+  renewals: Schema.Struct({
+    all: Schema.Boolean,
+    names: ListOf(bytesOf(LONGEST_TEXT)),
+    /** Names that the wallet does not renew although `all` is on; omitted without any, and in files of 0.1.0. */
+    except: optional(ListOf(bytesOf(LONGEST_TEXT)))
+  }),
   /** Requested renewals; omitted without any. */
   requestedRenewals: optional(ListOf(RenewalEntry, MAX_RENEWALS))
 })

@@ -109,6 +109,15 @@ export interface WalletName {
   readonly mine: boolean
 }
 
+/** Which names a wallet renews before they expire. */
+export interface RenewalSetting {
+  readonly all: boolean
+  /** Names that are renewed in any case. */
+  readonly names: ReadonlyArray<Bytes>
+  /** Names that are not renewed although `all` is on. */
+  readonly except: ReadonlyArray<Bytes>
+}
+
 /** The names of a wallet: the three operations, registrations over both steps, and renewals. */
 export interface WalletNames {
   /** Sends a NAME_NEW and stores its salt. */
@@ -144,8 +153,9 @@ export interface WalletNames {
   /** Names whose last confirmed operation is in a wallet transaction, by the bytes of the name. */
   readonly list: () => ReadonlyArray<WalletName>
   /**
-   * Sets whether a name is renewed before it expires; without `name`, whether all names are. Fails for a name that the
-   * wallet neither owns nor registers: its owner would wait for a renewal in vain.
+   * Sets whether a name is renewed before it expires; without `name`, whether all names are, without exceptions. Fails for a
+   * name that the wallet neither owns nor registers, where something would be remembered: its owner would wait for a
+   * renewal in vain.
    */
   readonly setRenewal: (
     name: Bytes | undefined,
@@ -162,6 +172,8 @@ export interface WalletNames {
   readonly requestedRenewals: () => ReadonlyArray<Renewal>
   /** Cancels the requested renewal of a name whose NAME_UPDATE is not sent. Returns whether there was one. */
   readonly cancelRenewal: (name: Bytes) => Effect.Effect<boolean, StorageFailure>
-  /** Which names are renewed. */
-  readonly renewal: () => { readonly all: boolean; readonly names: ReadonlyArray<Bytes> }
+  /** Whether a name of the wallet is renewed before it expires. */
+  readonly isRenewed: (name: Bytes) => boolean
+  /** Which names are renewed, without those that have expired or have another owner. */
+  readonly renewal: () => RenewalSetting
 }

@@ -24,7 +24,16 @@ import {
   withOwner
 } from "./NameParts.ts"
 import { nameFirstUpdate, nameNew, nameUpdate } from "./operations.ts"
-import { dueRenewals, holdsName, isRenewed, withRenewal } from "./renewals.ts"
+import {
+  dueRenewals,
+  forgottenNames,
+  holdsName,
+  isRenewed,
+  isSetAlone,
+  lostNames,
+  withoutRenewal,
+  withRenewal
+} from "./renewals.ts"
 import { requestedIn, requestedRenewalOf } from "./renewalVerdict.ts"
 import { advanceRenewals, cancelRenewal, planRenewals, requestRenewals } from "./renewMany.ts"
 import { advanceAll, type Lost } from "./saga.ts"
@@ -34,6 +43,7 @@ import type {
   RegistrationOptions,
   Renewal,
   RenewalChoice,
+  RenewalSetting,
   WalletNames
 } from "./WalletNames.ts"
 
@@ -59,18 +69,17 @@ const existingNew = (
     return { ...draft, rand, newTxid: coin.txid, newVout: coin.vout }
   })
 
-/** Runs work after storing that its name is renewed; undoes that if the work fails. */
+/** Runs work after storing whether its name is renewed; undoes that if the work fails. `undefined`: as it is set. */
 const renewing = <A>(
   parts: NameParts,
-  { name, on }: { readonly name: Bytes; readonly on: boolean },
+  { name, on }: { readonly name: Bytes; readonly on: boolean | undefined },
   work: Effect.Effect<A, NameFailure>
-): Effect.Effect<A, NameFailure> =>
-  !on || isRenewed(parts.file.document, name)
-    ? work
-    : Effect.zipRight(
-      update(parts, withRenewal(name, true)),
-      Effect.tapError(work, () => update(parts, withRenewal(name, false)))
-    )
+): Effect.Effect<A, NameFailure> => {
+  const { document } = parts.file
+  if (on === undefined || on === isRenewed(document, name)) return work
+  const undo = isSetAlone(document, name) ? withRenewal(name, !on) : withoutRenewal(name)
+  return Effect.zipRight(update(parts, withRenewal(name, on)), Effect.tapError(work, () => update(parts, undo)))
+}
 
 /** Begins a registration that the wallet continues by itself. Returns once its NAME_NEW is sent or found. */
 const register = (
@@ -91,7 +100,7 @@ const register = (
     yield* ensureKeysOpen(parts)
     const draft = yield* newRegistration({ ...feesOf(options), name, value, destination: options.destination })
     // A name for another owner cannot be renewed by this wallet.
-    const on = options.destination === undefined && (options.renew ?? autoRenew)
+    const on = options.destination !== undefined ? undefined : options.renew ?? (autoRenew || undefined)
     // A NAME_NEW that was sent before cannot carry the additional outputs.
     const existing = options.sendCoins === undefined ? yield* existingNew(parts, draft) : undefined
     if (existing !== undefined) {
@@ -122,7 +131,7 @@ const cancelRegistration = (
       const reason = "the registration of this name can not be called off: its name_firstupdate is sent"
       return yield* new InvalidWalletRequest({ code: "not-eligible", reason })
     }
-    if (!holdsName(parts.ledger.coins(), name)) yield* update(parts, withRenewal(name, false))
+    if (!holdsName(parts.ledger.coins(), name)) yield* update(parts, withoutRenewal(name))
     if (isUnsent(entry)) return yield* update(parts, withoutEntry(entryKey(entry)))
     const failed: RegistrationEntry = { ...entry, step: "failed", note: CALLED_OFF }
     yield* update(parts, withEntry(failed))
@@ -155,6 +164,38 @@ const renewDue = (parts: NameParts): Effect.Effect<void> =>
     }
   })
 
+/** The names that the wallet has lost, of those with a setting of their own, but for those that it registers again. */
+const lostOf = (parts: NameParts) => {
+  const { chain, file: { document }, ledger } = parts
+  const { except = [], names } = document.renewals
+  if (names.length + except.length === 0) return []
+  const registering = new Set(document.registrations.filter(isUnderWay).map(({ name }) => nameKey(name)))
+  return lostNames(document, ledger.names(), { height: ledger.tip.height, params: chain.params }).filter(({ name }) =>
+    !registering.has(nameKey(name))
+  )
+}
+
+/** Which names are renewed, as users see it. */
+const shownRenewal = (parts: NameParts): RenewalSetting => {
+  const { all, except = [], names } = parts.file.document.renewals
+  const lost = new Set(lostOf(parts).map(({ name }) => nameKey(name)))
+  const kept = (list: ReadonlyArray<Bytes>) => list.filter((name) => !lost.has(nameKey(name)))
+  return { all, names: kept(names), except: kept(except) }
+}
+
+/** Forgets the settings of names that the wallet has lost for good: they would count if an owner transfers such a name to it later. */
+const forgetLost = (parts: NameParts): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    // While the wallet searches the chain, what it knows of a name may be old.
+    if (!parts.index.complete()) return Effect.void
+    const forgotten = forgottenNames(lostOf(parts), parts.ledger.tip.height)
+    if (forgotten.length === 0) return Effect.void
+    return Effect.catchAll(
+      update(parts, (document) => forgotten.reduce((rest, name) => withoutRenewal(name)(rest), document)),
+      (failure) => Effect.logError("settings of lost names cannot be dropped", { reason: failure.message })
+    )
+  })
+
 /** Stores which names are renewed. A mistyped name is refused, not remembered. */
 const setRenewal = (
   parts: NameParts,
@@ -164,7 +205,9 @@ const setRenewal = (
   Effect.suspend((): Effect.Effect<void, InvalidWalletRequest | StorageFailure> => {
     const isOwn = name === undefined || holdsName(parts.ledger.coins(), name) ||
       entriesOf(parts.file.document, name).some(({ step }) => step !== "done" && step !== "failed")
-    if (isOwn || !on) return update(parts, withRenewal(name, on))
+    const { document } = parts.file
+    const isRemembered = on || document.renewals.all && name !== undefined && !isSetAlone(document, name)
+    if (isOwn || !isRemembered) return update(parts, withRenewal(name, on))
     return new InvalidWalletRequest({ code: "missing", reason: "the wallet neither owns nor registers this name" })
   })
 
@@ -224,11 +267,12 @@ export const makeNames = (wallet: WalletOfNames, settings: Partial<NameSettings>
       cancelRegistration: (name) => turn(cancelRegistration(parts, name)),
       list: () => parts.ledger.names(),
       setRenewal: (name, on) => turn(setRenewal(parts, name, on)),
-      renewal: () => file.document.renewals,
+      isRenewed: (name) => isRenewed(file.document, name),
+      renewal: () => shownRenewal(parts),
       planRenewals: (choice) => turn(planRenewals(parts, choice)).pipe(Effect.withSpan("svcd.wallet.planRenewals")),
       renew: (choice) => turn(renewChosen(parts, choice)).pipe(Effect.withSpan("svcd.wallet.renew")),
       requestedRenewals: () => requestedIn(file.document).map(requestedRenewalOf),
       cancelRenewal: (name) => turn(cancelRenewal(parts, name)),
-      step: turn(Effect.zipRight(carryOn, renewDue(parts)))
+      step: turn(Effect.zipRight(carryOn, Effect.zipRight(renewDue(parts), forgetLost(parts))))
     }
   })

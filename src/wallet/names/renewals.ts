@@ -4,6 +4,7 @@ import { type Bytes, equal } from "../../protocol/bytes.ts"
 import { type NameKey, nameKey } from "../../protocol/keys.ts"
 import type { WalletDocument } from "../keys/WalletDocument.ts"
 import type { WalletCoin } from "../ledger/WalletLedger.ts"
+import type { WalletName } from "./WalletNames.ts"
 
 /** A name is renewed when this part of its life remains: about two weeks of 250 days. */
 const SHARE_OF_LIFE = 18
@@ -28,12 +29,13 @@ export const dueRenewals = (
 ): ReadonlyArray<Bytes> => {
   const { height, isPending, params } = tip
   const wanted = new Set(renewals.names.map(nameKey))
+  const except = new Set(renewals.except?.map(nameKey))
   const due: Array<{ readonly name: Bytes; readonly made: number }> = []
   for (const coin of coins) {
     const name = nameIn(coin)
     if (name === undefined || coin.height === undefined || coin.expired || !coin.own.spendable) continue
     const key = nameKey(name)
-    if (!renewals.all && !wanted.has(key) || isPending(key)) continue
+    if (!wanted.has(key) && (!renewals.all || except.has(key)) || isPending(key)) continue
     const left = coin.height + expirationDepth(height, params) - height
     // The update has to be in the next block at the latest, while the name is still active.
     if (left > renewalWindow(height, params) || isExpired({ height: coin.height }, height + 1, params)) continue
@@ -42,9 +44,15 @@ export const dueRenewals = (
   return due.sort((a, b) => a.made - b.made).map(({ name }) => name)
 }
 
-/** Whether a name is renewed, by its own setting or that of all names. */
+const has = (names: ReadonlyArray<Bytes>, name: Bytes): boolean => names.some((other) => equal(other, name))
+
+/** Whether a name is renewed: by its own setting, or by that of all names, of which it is no exception. */
 export const isRenewed = ({ renewals }: WalletDocument, name: Bytes): boolean =>
-  renewals.all || renewals.names.some((other) => equal(other, name))
+  has(renewals.names, name) || renewals.all && !has(renewals.except ?? [], name)
+
+/** Whether a name has a setting of its own. */
+export const isSetAlone = ({ renewals }: WalletDocument, name: Bytes): boolean =>
+  has(renewals.names, name) || has(renewals.except ?? [], name)
 
 /** Whether a coin of the wallet has a name that can still be renewed. */
 export const holdsName = (coins: ReadonlyArray<WalletCoin>, name: Bytes): boolean =>
@@ -53,9 +61,63 @@ export const holdsName = (coins: ReadonlyArray<WalletCoin>, name: Bytes): boolea
     return held !== undefined && !coin.expired && coin.own.spendable && equal(held, name)
   })
 
-/** Stores whether a name is renewed; without `name`, whether all names are. */
-export const withRenewal = (name: Bytes | undefined, on: boolean) => (document: WalletDocument): WalletDocument => {
-  if (name === undefined) return { ...document, renewals: { ...document.renewals, all: on } }
-  const others = document.renewals.names.filter((other) => !equal(other, name))
-  return { ...document, renewals: { ...document.renewals, names: on ? [...others, name] : others } }
+/** The setting with other lists; the file has no empty list of exceptions. */
+const withLists = (
+  document: WalletDocument,
+  { except, names }: { readonly except: ReadonlyArray<Bytes>; readonly names: ReadonlyArray<Bytes> }
+): WalletDocument => {
+  const { all } = document.renewals
+  return { ...document, renewals: { all, names, ...except.length > 0 ? { except } : {} } }
 }
+
+const without = (names: ReadonlyArray<Bytes>, name: Bytes): ReadonlyArray<Bytes> =>
+  names.filter((other) => !equal(other, name))
+
+/** Forgets what was set for a name: what is set for all names counts. */
+export const withoutRenewal = (name: Bytes) => (document: WalletDocument): WalletDocument => {
+  const { except = [], names } = document.renewals
+  return isSetAlone(document, name)
+    ? withLists(document, { names: without(names, name), except: without(except, name) })
+    : document
+}
+
+/**
+ * Stores whether a name is renewed; without `name`, whether all names are. While all are, a name that is not is an exception.
+ * A new setting of all names ends the exceptions: "all" means all.
+ */
+export const withRenewal = (name: Bytes | undefined, on: boolean) => (document: WalletDocument): WalletDocument => {
+  const { all, names } = document.renewals
+  if (name === undefined) return { ...document, renewals: { all: on, names } }
+  const rest = withoutRenewal(name)(document)
+  const { except = [], names: others } = rest.renewals
+  if (on) return withLists(rest, { names: [...others, name], except })
+  return all ? withLists(rest, { names: others, except: [...except, name] }) : rest
+}
+
+/** Blocks after which a reorg does not bring a name back that another owner has, or that has expired. */
+const GONE_FOR = 100
+
+/**
+ * The names with a setting of their own that the wallet has lost: another owner has them, or they have expired. Each has the
+ * height at which that happened.
+ */
+export const lostNames = (
+  { renewals }: WalletDocument,
+  known: ReadonlyArray<WalletName>,
+  { height, params }: { readonly height: number; readonly params: ConsensusParams }
+): ReadonlyArray<{ readonly name: Bytes; readonly since: number }> => {
+  const set = new Set([...renewals.names, ...renewals.except ?? []].map(nameKey))
+  return known.flatMap((each) => {
+    if (!set.has(nameKey(each.name))) return []
+    if (!each.mine) return [{ name: each.name, since: each.height }]
+    return isExpired(each, height, params)
+      ? [{ name: each.name, since: each.height + expirationDepth(height, params) }]
+      : []
+  })
+}
+
+/** Those whose setting is forgotten now: no reorg brings them back. */
+export const forgottenNames = (
+  lost: ReadonlyArray<{ readonly name: Bytes; readonly since: number }>,
+  height: number
+): ReadonlyArray<Bytes> => lost.flatMap(({ name, since }) => height - since < GONE_FOR ? [] : [name])

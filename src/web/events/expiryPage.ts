@@ -99,7 +99,7 @@ export const expiryPage: Effect.Effect<PageHandler, never, Chain | ExpiringNames
             if (!isWanted(query, each.record)) continue
             const { address, name } = each.record
             const mine = expiring.isMine(address)
-            found.set(nameKey(name), { ...each, mine, renewed: mine && expiring.isRenewed(name) })
+            found.set(nameKey(name), { ...each, mine, renewed: mine && expiring.isRenewed(each.record) })
           }
         }
         return [...found.values()].sort((a, b) => byExpiry(a.record, b.record)).slice(0, MOST_NAMES)

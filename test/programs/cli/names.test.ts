@@ -133,6 +133,8 @@ Not shown: 1 expired, 1 given away; -all shows them.
       assert.include(text, "\"svcd-cli name_autorenew NAME true\" makes the wallet renew a name")
       const all = yield* shown({ ...list, name_autorenew: { all: true, names: [] } })
       assert.notMatch(all, /by hand|name_autorenew/)
+      const but = yield* shown({ ...list, name_autorenew: { all: true, names: [], except: [{ name: hex("d/auto") }] } })
+      assert.strictEqual(but.match(/by hand/g)?.length, 1)
       const { names } = JSON.parse(yield* shown(some, { json: true }))
       assert.deepStrictEqual(names.map((each: { autorenew: boolean }) => each.autorenew), [true, false])
     }))

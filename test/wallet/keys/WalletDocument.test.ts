@@ -56,7 +56,7 @@ const full: WalletDocument = {
   transactions: [{ txid: "ab".repeat(32), hex: "00", time: 1, order: 2, comment: "c", abandoned: false }],
   queue: ["0011"],
   lockedCoins: [{ txid: "cd".repeat(32), vout: 3 }],
-  renewals: { all: true, names: [Uint8Array.of(1)] }
+  renewals: { all: true, names: [Uint8Array.of(1)], except: [Uint8Array.of(2)] }
 }
 
 const plain = (document: WalletDocument): Record<string, unknown> =>

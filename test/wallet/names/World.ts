@@ -38,6 +38,7 @@ import { emptyDocument, type WalletDocument } from "../../../src/wallet/keys/Wal
 import type { OwnScript } from "../../../src/wallet/keys/WalletKeys.ts"
 import type { WalletCoin, WalletTx, WalletTxState } from "../../../src/wallet/ledger/WalletLedger.ts"
 import type { WalletOfNames } from "../../../src/wallet/names/NameParts.ts"
+import type { WalletName } from "../../../src/wallet/names/WalletNames.ts"
 import type { PaymentRequest } from "../../../src/wallet/payments/WalletPayments.ts"
 import type { WalletEvent } from "../../../src/wallet/Wallet.ts"
 import { noTree } from "../../support/noTree.ts"
@@ -329,6 +330,28 @@ export class World {
     )
   }
 
+  /** The names of transactions of the wallet, in their last state. */
+  private readonly ownNames = (): ReadonlyArray<WalletName> => {
+    const found = new Map<NameKey, WalletName>()
+    for (const { state, transaction } of this.transactions()) {
+      const output = nameOutput(transaction)
+      const operation = output?.script.operation
+      if (state.type !== "confirmed" || output === undefined || operation === undefined) continue
+      if (operation.op === "name_new") continue
+      const { address } = output.script
+      found.set(nameKey(operation.name), {
+        name: operation.name,
+        operation,
+        txid: transaction.txid,
+        vout: output.vout,
+        script: address,
+        height: state.height,
+        mine: this.indexOf(address) !== -1
+      })
+    }
+    return [...found.values()]
+  }
+
   private readonly pay = (request: PaymentRequest) =>
     Effect.gen(this, function*() {
       if (this.locked) return yield* new KeysLocked({})
@@ -395,7 +418,7 @@ export class World {
           return this.transactions()
         },
         get: (key) => this.transactions().find(({ transaction }) => transaction.txidKey === key),
-        names: () => []
+        names: this.ownNames
       },
       vault: { encryption: () => this.locked ? "locked" : "none", signsRenewals: () => !this.locked },
       keys: {

@@ -300,7 +300,7 @@ describe("renewal", () => {
         yield* own(world, names, bytes("d/left"))
         yield* names.setRenewal(NAME, true)
         yield* names.setRenewal(NAME, true)
-        assert.deepStrictEqual(names.renewal(), { all: false, names: [NAME] })
+        assert.deepStrictEqual(names.renewal(), { all: false, names: [NAME], except: [] })
         const { height = 0 } = world.record(NAME) ?? {}
         yield* mine(world, names, height + 26 - world.height)
         assert.strictEqual(updates(world), 0)
@@ -335,6 +335,66 @@ describe("renewal", () => {
         yield* names.setRenewal(undefined, false)
         yield* mine(world, names, 40)
         assert.strictEqual(updates(world), 1)
+      })
+    ))
+
+  it.effect("renews all names but the exceptions, which hold until all are set again", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        const left = bytes("d/left")
+        yield* own(world, names)
+        yield* own(world, names, left)
+        yield* names.setRenewal(undefined, true)
+        yield* names.setRenewal(left, false)
+        yield* names.setRenewal(left, false)
+        assert.deepStrictEqual(names.renewal(), { all: true, names: [], except: [left] })
+        assert.deepStrictEqual([NAME, left].map(names.isRenewed), [true, false])
+        yield* mine(world, names, 28)
+        const renewed = world.made("name_update").map(operationOf)
+        assert.deepStrictEqual(renewed.map((each) => each.op === "name_update" && each.name), [NAME])
+        // A mistyped exception would leave the meant name renewed.
+        const refused = yield* Effect.flip(names.setRenewal(bytes("d/lfet"), false))
+        assert.strictEqual(refused.message, "the wallet neither owns nor registers this name")
+        yield* names.setRenewal(left, true)
+        assert.deepStrictEqual(names.renewal(), { all: true, names: [left], except: [] })
+        yield* names.setRenewal(left, false)
+        yield* names.setRenewal(undefined, true)
+        assert.deepStrictEqual(names.renewal(), { all: true, names: [], except: [] })
+        yield* names.setRenewal(left, false)
+        yield* names.setRenewal(undefined, false)
+        assert.deepStrictEqual(names.renewal(), { all: false, names: [], except: [] })
+      })
+    ))
+
+  it.effect("forgets a name that another owner has, but not before a reorg cannot bring it back", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        const excepted = bytes("d/excepted")
+        yield* own(world, names)
+        yield* own(world, names, excepted)
+        yield* names.setRenewal(undefined, true)
+        yield* names.setRenewal(NAME, true)
+        yield* names.setRenewal(excepted, false)
+        const kept = { all: true, names: [NAME], except: [excepted] }
+        const given = { all: true, names: [], except: [] }
+        const stored = { all: true, names: [NAME], except: [excepted] }
+        for (const name of [NAME, excepted]) {
+          yield* names.nameUpdate({ name, value: undefined, destination: bytes("another owner") })
+        }
+        yield* mine(world, names, 2)
+        assert.deepStrictEqual(names.renewal(), given)
+        assert.deepStrictEqual(world.document.renewals, stored)
+        world.reorganise(2)
+        assert.deepStrictEqual(names.renewal(), kept)
+        yield* mine(world, names, 100)
+        assert.deepStrictEqual(world.document.renewals, stored)
+        // While the wallet searches the chain, the transaction that brings the name back may be missing.
+        world.searched = false
+        yield* mine(world, names, 1)
+        assert.deepStrictEqual(world.document.renewals, stored)
+        world.searched = true
+        yield* names.step
+        assert.deepStrictEqual(world.document.renewals, { all: true, names: [] })
       })
     ))
 
@@ -377,7 +437,7 @@ describe("renewal", () => {
         yield* names.setRenewal(NAME, true)
         yield* names.setRenewal(other, true)
         yield* names.setRenewal(NAME, false)
-        assert.deepStrictEqual(names.renewal(), { all: false, names: [other] })
+        assert.deepStrictEqual(names.renewal(), { all: false, names: [other], except: [] })
       })
     ))
 })

@@ -49,8 +49,8 @@ const takeAway = (world: World, name: Bytes): void => {
 }
 
 describe("the renewal of registered names", () => {
-  const BEGUN = { all: false, names: [NAME] }
-  const NONE = { all: false, names: [] }
+  const BEGUN = { all: false, names: [NAME], except: [] }
+  const NONE = { all: false, names: [], except: [] }
 
   it.effect("is on by default, and renews the name", () =>
     withNames((names, world) =>
@@ -77,8 +77,26 @@ describe("the renewal of registered names", () => {
       yield* names.register(NAME, VALUE, {})
       assert.deepStrictEqual(names.renewal(), NONE)
       yield* names.register(bytes("d/kept"), VALUE, { renew: true })
-      assert.deepStrictEqual(names.renewal(), { all: false, names: [bytes("d/kept")] })
+      assert.deepStrictEqual(names.renewal(), { all: false, names: [bytes("d/kept")], except: [] })
     }).pipe(Effect.scoped, quiet))
+
+  it.effect("is off on request although the wallet renews all names, until the registration is cancelled", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        yield* names.setRenewal(undefined, true)
+        world.poor = true
+        yield* Effect.flip(names.register(NAME, VALUE, { renew: false }))
+        assert.deepStrictEqual(names.renewal(), { all: true, names: [], except: [] })
+        world.poor = false
+        yield* names.register(NAME, VALUE, { renew: false })
+        assert.deepStrictEqual(names.renewal(), { all: true, names: [], except: [NAME] })
+        yield* names.cancelRegistration(NAME)
+        assert.deepStrictEqual(names.renewal(), { all: true, names: [], except: [] })
+        // What the caller does not say changes no setting, also where the operator leaves renewals to the owner.
+        yield* names.register(NAME, VALUE, {})
+        assert.deepStrictEqual(names.renewal(), { all: true, names: [], except: [] })
+      })
+    ))
 
   it.effect("ends with a registration that fails to start or is cancelled", () =>
     withNames((names, world) =>

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { UNSEEN_WORDS } from "../../../base/unseenWords.ts"
-import { type Bytes, displayHash, EMPTY, equal, toHex } from "../../../protocol/bytes.ts"
+import { type Bytes, displayHash, EMPTY, toHex } from "../../../protocol/bytes.ts"
 import type { StorageFailure } from "../../../storage/errors.ts"
 import { lintWarnings } from "../../../values/lint.ts"
 import type { InvalidWalletRequest } from "../../../wallet/errors.ts"
@@ -32,7 +32,12 @@ const RENEWALS = Schema.Struct({
   all: Result.boolean("Whether the wallet renews all names before they expire"),
   names: Schema.Array(Schema.Struct(NAME_TEXT_MEMBERS)).annotations({
     description: "Names that the wallet renews in any case"
-  })
+  }),
+  except: Schema.optional(
+    Schema.Array(Schema.Struct(NAME_TEXT_MEMBERS)).annotations({
+      description: "Names that the wallet does not renew although it renews all others; missing without any"
+    })
+  )
 })
 
 const registrationJson = (context: ShapeContext, registration: Registration) => {
@@ -49,14 +54,10 @@ const registrationJson = (context: ShapeContext, registration: Registration) => 
   }
 }
 
-const isRenewedBy = (wallet: Wallet, name: Bytes): boolean => {
-  const { all, names } = wallet.names.renewal()
-  return all || names.some((other) => equal(other, name))
-}
-
 const renewalJson = (context: ShapeContext, wallet: Wallet): Result.ValueOf<typeof RENEWALS> => {
-  const { all, names } = wallet.names.renewal()
-  return { all, names: names.map((name) => nameTextJson(name, context.nameEncoding)) }
+  const { all, except, names } = wallet.names.renewal()
+  const shown = (list: ReadonlyArray<Bytes>) => list.map((name) => nameTextJson(name, context.nameEncoding))
+  return { all, names: shown(names), except: except.length === 0 ? undefined : shown(except) }
 }
 
 const refusedByWallet = (failure: InvalidWalletRequest | StorageFailure): RpcError | StorageFailure =>
@@ -125,7 +126,7 @@ export const makeRegistrationMethods = (parts: NameMethodParts): ReadonlyArray<M
         const warnings = [...lintWarnings(name, value), ...unseen ? [UNSEEN_WORDS] : []]
         return {
           ...registrationJson(context, registration),
-          autorenew: options.destination === undefined && isRenewedBy(wallet, name),
+          autorenew: options.destination === undefined && wallet.names.isRenewed(name),
           warnings: warnings.length === 0 ? undefined : warnings
         }
       })
@@ -168,7 +169,8 @@ export const makeRegistrationMethods = (parts: NameMethodParts): ReadonlyArray<M
     name: "name_autorenew",
     group: "Names",
     summary: "Returns the names that the wallet renews before they expire. With \"on\", changes the setting of a " +
-      "name, or of all names. An encrypted wallet must be unlocked at the time of a renewal.",
+      "name, or of all names; a name that is switched off while all are on is an exception, until all names are set again. " +
+      "An encrypted wallet must be unlocked at the time of a renewal.",
     params: {
       name: optional(string("The name; null for all."), "all names"),
       on: optional(boolean("Whether the wallet renews it."), "nothing is changed"),

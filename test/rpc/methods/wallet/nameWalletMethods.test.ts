@@ -261,7 +261,9 @@ describe("name_autorenew", () => {
 
   it.effect("shows the renewed names, and changes the setting", () =>
     Effect.gen(function*() {
-      const fake = fakeWallet({ renewal: () => ({ all: false, names: [text("d/x"), Uint8Array.of(0xff)] }) })
+      const fake = fakeWallet({
+        renewal: () => ({ all: false, names: [text("d/x"), Uint8Array.of(0xff)], except: [] })
+      })
       const { call } = yield* namesOn([fake])
       const shown = "{\"all\":false,\"names\":[{\"name\":\"d/x\",\"name_encoding\":\"ascii\"}," +
         "{\"name_error\":\"invalid data for ascii\",\"name_encoding\":\"ascii\"}]}"
@@ -275,5 +277,16 @@ describe("name_autorenew", () => {
         ["setRenewal", undefined, false],
         ["setRenewal", Uint8Array.of(0xff), false]
       ])
+    }))
+
+  it.effect("shows the exceptions to \"all\"", () =>
+    Effect.gen(function*() {
+      const { call } = yield* namesOn([
+        fakeWallet({ renewal: () => ({ all: true, names: [], except: [text("d/x")] }) })
+      ])
+      assert.strictEqual(
+        (yield* call("name_autorenew")).text,
+        "{\"all\":true,\"names\":[],\"except\":[{\"name\":\"d/x\",\"name_encoding\":\"ascii\"}]}"
+      )
     }))
 })

@@ -67,6 +67,7 @@ const SLOW = [
   "names/search/findNames.test.ts",
   "network/PeerManager.test.ts",
   "network/addresses/AddressBook.test.ts",
+  "network/operatorPeers.test.ts",
   "network/peer/PeerConnection.test.ts",
   "network/relay/Relay.test.ts",
   "network/relay/realMempool.test.ts",

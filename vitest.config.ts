@@ -40,6 +40,8 @@ const SLOW = [
   "http/RpcServer.test.ts",
   "http/hostile.test.ts",
   "http/laneEquality.test.ts",
+  "http/serverConnections.test.ts",
+  "http/serverLimits.test.ts",
   "light/attacks.test.ts",
   "light/headerPeers.test.ts",
   "light/equality.test.ts",

@@ -15,6 +15,7 @@ const SLOW = [
   "chain/Chain.test.ts",
   "chain/TxIndex.test.ts",
   "chain/background/BackgroundValidation.test.ts",
+  "chain/import/badImports.test.ts",
   "chain/import/importBlocks.test.ts",
   "chain/indexes/Indexes.test.ts",
   "chain/reorganisation.test.ts",

@@ -48,6 +48,7 @@ const SLOW = [
   "light/equality.test.ts",
   "light/hostileRuns.test.ts",
   "light/joinHeaders.test.ts",
+  "light/reorganizations.test.ts",
   "light/serviceRuns.test.ts",
   "light/staleWindow.test.ts",
   "light/windowBranches.test.ts",

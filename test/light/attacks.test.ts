@@ -1,73 +1,27 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Layer, type Scope, TestClock } from "effect"
-import { NameClient } from "../../src/client/NameClient.ts"
+import { Effect, type Scope, TestClock } from "effect"
 import { type ConsensusParams, regtestParams } from "../../src/consensus/params.ts"
-import { Light } from "../../src/light/Light.ts"
-import * as LightClient from "../../src/node/lightClient.ts"
-import { type Block, decodeBlock, makeBlock } from "../../src/protocol/block.ts"
-import { concat } from "../../src/protocol/bytes.ts"
-import type { Transaction } from "../../src/protocol/transaction.ts"
-import { type FakePeer, type FakePeerOptions, ServedBlocks } from "../network/sync/fakePeers.ts"
-import { temporaryDirectory } from "../support/chain.ts"
+import { type Block, makeBlock } from "../../src/protocol/block.ts"
 import { eventually } from "../support/eventually.ts"
 import {
-  following,
   type LightNodeOptions,
   type LightService,
   names,
   namesOf,
   nextBlock,
-  onLight,
   pass,
   passUntil,
   registered,
   until,
   updated
 } from "../support/lightNode.ts"
-import { saltOf } from "../support/regtest.ts"
+import { ANCHORED, attack, extended, GENESIS, MAIN, type Stage, staged, STOLEN } from "./lightStage.ts"
 
 /**
  * The attacks of the table in docs/light.md, one by one, with peers that follow a script. Each ends in true answers, or in
  * none with a reason. Kills, full disks and damaged files are in `windowFaults.test.ts`, slow and silent peers for headers
  * in `headerPeers.test.ts`, and all of them at random in `hostileRuns.test.ts`.
  */
-
-const GENESIS = decodeBlock(regtestParams.network.genesisBlock)
-
-/** The first and the last anchor. */
-const [FIRST, LAST] = [60, 80]
-
-/** An address whose owner gives no signature. */
-const LOCKED = concat(Uint8Array.of(0x76, 0xa9, 20), saltOf(7), Uint8Array.of(0x88, 0xac))
-
-const OPEN = registered("d/open", "first")
-const STOLEN = registered("d/stolen", "of its owner", LOCKED)
-const RENEWED = updated("d/open", "second", OPEN)
-
-/** Extends a chain to a height, with transactions at some heights. */
-const extended = (
-  start: ReadonlyArray<Block>,
-  end: number,
-  { at = {}, branch = 0 }: {
-    readonly at?: Readonly<Record<number, ReadonlyArray<Transaction>>>
-    readonly branch?: number
-  } = {}
-): ReadonlyArray<Block> => {
-  const blocks = [...start]
-  while (blocks.length <= end) {
-    blocks.push(nextBlock(blocks, { branch, transactions: at[blocks.length] ?? [] }))
-  }
-  return blocks
-}
-
-const MAIN = extended([GENESIS], 230, {
-  at: {
-    205: [OPEN],
-    208: [STOLEN, registered("d/other", "stays")],
-    222: [RENEWED],
-    226: [registered("d/late", "new")]
-  }
-})
 
 const TIP = MAIN.length - 1
 
@@ -80,49 +34,9 @@ const WITHOUT_ANCHOR = extended(MAIN.slice(0, 71), TIP + 20, {
   at: { 240: [registered("d/false", "of the fork")] }
 })
 
-const anchorAt = (height: number) => ({
-  height,
-  hash: MAIN[height]?.hash ?? GENESIS.hash,
-  chainwork: 2n * BigInt(height + 1)
-})
-
-const ANCHORED: ConsensusParams = { ...regtestParams, anchors: [anchorAt(FIRST), anchorAt(LAST)] }
-
 const TRUTH = namesOf(MAIN)
 
 const timeOf = (blocks: ReadonlyArray<Block>): number => blocks.at(-1)?.header.time ?? 0
-
-/** The answers of a client over the light node. */
-const clientOf = (light: LightService) => {
-  const answers = Layer.build(Layer.provide(LightClient.namesLayer(undefined), Layer.succeed(Light, light)))
-  return Effect.map(answers, (context) => Context.get(context, NameClient))
-}
-
-interface Stage {
-  readonly light: LightService
-  readonly connect: (blocks: ReadonlyArray<Block>, options?: FakePeerOptions) => Effect.Effect<FakePeer>
-  readonly announce: (peer: FakePeer, headers: ReadonlyArray<Block>) => Effect.Effect<void>
-  readonly client: typeof NameClient.Service
-}
-
-const staged = (use: (stage: Stage) => Effect.Effect<void, unknown, Scope.Scope>, options: LightNodeOptions) =>
-  Effect.flatMap(temporaryDirectory, (directory) =>
-    onLight(directory, (light) =>
-      Effect.gen(function*() {
-        const { announce, connect } = yield* following(light)
-        yield* use({
-          light,
-          announce,
-          client: yield* clientOf(light),
-          connect: (blocks, options) => connect(new ServedBlocks(blocks), options)
-        })
-      }), options))
-
-const attack = (
-  name: string,
-  use: (stage: Stage) => Effect.Effect<void, unknown, Scope.Scope>,
-  params: ConsensusParams = ANCHORED
-) => it.scopedLive(name, () => staged(use, { params }), 120_000)
 
 /** An attack that takes long: its time is the test clock's, which starts five minutes after the last block. */
 const slowAttack = (
@@ -358,55 +272,4 @@ describe("attacks on a light node", () => {
       yield* passUntil("the window", () => isFilled(light))
       yield* saysNothing(stage, "d/never")
     }), { now: timeOf(MINED) + DAY + 300, params: MINING })
-})
-
-describe("reorganizations of a light node", () => {
-  /** A name lives longer than the chain is: the window is all of it. */
-  const long: ConsensusParams = { ...regtestParams, expiry: "growing" }
-
-  const COMMON = extended([GENESIS], 460, {
-    at: Object.fromEntries(Array.from({ length: 460 }, (_, height) => [height, [registered(`d/${height}`, "common")]]))
-  })
-
-  const truthOf = (blocks: ReadonlyArray<Block>) => namesOf(blocks, long)
-
-  attack("of 1 to 288 blocks after the window is complete, and beyond", (stage) =>
-    Effect.gen(function*() {
-      const { announce, connect, light } = stage
-      let blocks = COMMON
-      const peer = yield* connect(blocks)
-      yield* until(light, blocks.length - 1)
-      for (const [branch, depth] of [1, 2, 31, 287, 288, 289, 400].entries()) {
-        const tip = blocks.length - 1
-        const at = { [tip + 1]: [registered(`d/${tip}`, `branch ${branch}`)] }
-        const other = extended(blocks.slice(0, tip - depth + 1), tip + 1, { branch: branch + 1, at })
-        peer.served.extend(other.slice(tip - depth + 1))
-        yield* announce(peer, other.slice(tip - depth + 1))
-        yield* until(light, tip + 1)
-        assert.deepStrictEqual(yield* names(light), truthOf(other), `${depth} blocks`)
-        blocks = other
-      }
-    }), long)
-
-  attack("of 1 to 288 blocks while the window is filled", (stage) =>
-    Effect.gen(function*() {
-      const { announce, connect, light } = stage
-      let blocks = COMMON
-      const peer = yield* connect(blocks, { lacks: (height) => height < 300 })
-      yield* eventually("a part of the window", () => Effect.runSync(light.progress).blocks >= 100)
-      for (const [branch, depth] of [1, 12, 100, 288].entries()) {
-        const tip = blocks.length - 1
-        const other = extended(blocks.slice(0, tip - depth + 1), tip + 1, { branch: branch + 1 })
-        peer.served.extend(other.slice(tip - depth + 1))
-        yield* announce(peer, other.slice(tip - depth + 1))
-        yield* eventually(`the tip after ${depth} blocks`, () => Effect.runSync(light.progress).tip.height === tip + 1)
-        const known = yield* names(light)
-        const truth = truthOf(other)
-        for (const [name, value] of known) assert.strictEqual(value, truth.get(name), `${depth}: ${name}`)
-        blocks = other
-      }
-      yield* connect(blocks)
-      yield* until(light, blocks.length - 1)
-      assert.deepStrictEqual(yield* names(light), truthOf(blocks))
-    }), long)
 })

@@ -73,6 +73,7 @@ const SLOW = [
   "network/addresses/AddressBook.test.ts",
   "network/operatorPeers.test.ts",
   "network/peer/PeerConnection.test.ts",
+  "network/relay/relayAnnouncements.test.ts",
   "network/relay/Relay.test.ts",
   "network/relay/realMempool.test.ts",
   "network/sync/BlockDownload.test.ts",

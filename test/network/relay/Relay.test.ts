@@ -1,183 +1,33 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Logger, PubSub, Stream, TestClock } from "effect"
-import * as Scheduler from "../../../src/base/Scheduler.ts"
+import { Effect, TestClock } from "effect"
 import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
-import { Chain } from "../../../src/chain/Chain.ts"
-import { ChainEvent } from "../../../src/chain/ChainEvent.ts"
-import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
-import { regtestParams } from "../../../src/consensus/params.ts"
-import { type RejectionKind, TransactionRejected } from "../../../src/mempool/errors.ts"
-import type { MempoolEvent } from "../../../src/mempool/PoolEntry.ts"
-import { BloomFilter } from "../../../src/network/relay/BloomFilter.ts"
-import * as Relay from "../../../src/network/relay/Relay.ts"
+import type { RejectionKind } from "../../../src/mempool/errors.ts"
 import { type InventoryItem, ItemType } from "../../../src/network/wire/messages/inv.ts"
-import { decodeBlock, makeBlock } from "../../../src/protocol/block.ts"
 import { binaryString, displayHash, toHex } from "../../../src/protocol/bytes.ts"
-import type { TxidKey } from "../../../src/protocol/keys.ts"
 import type { Transaction } from "../../../src/protocol/transaction.ts"
-import { noTree } from "../../support/noTree.ts"
 import { receive } from "../../support/receive.ts"
 import { type FakePeer, fakePeer, itemsOf, ofType } from "./fakePeer.ts"
-import { FakePool, mempoolWith } from "./fakePool.ts"
-import { seeded } from "./random.ts"
+import {
+  announcedTo,
+  connect,
+  first,
+  inv,
+  type Node,
+  pass,
+  said,
+  second,
+  settle,
+  tx,
+  type Verdict,
+  withRelay,
+  wtx
+} from "./relayNode.ts"
 import { coinOf, spend } from "./spends.ts"
-
-/** The mempool's verdict on a transaction; `undefined` accepts it. */
-type Verdict = (transaction: Transaction) => { readonly kind: RejectionKind; readonly reason: string } | undefined
-
-interface Node {
-  readonly relay: Relay.Relay
-  readonly pool: FakePool
-  readonly unbroadcast: Set<string>
-  readonly scheduler: typeof Scheduler.Scheduler.Service
-  readonly judged: Array<string>
-  /** Adds a transaction from a source other than a peer. */
-  readonly submit: (transaction: Transaction, rate?: number) => Effect.Effect<void>
-  readonly remove: (transaction: Transaction) => Effect.Effect<void>
-  readonly connectBlock: (transactions: ReadonlyArray<Transaction>, imported?: boolean) => Effect.Effect<void>
-  readonly disconnectBlock: Effect.Effect<void>
-  readonly log: Effect.Effect<ReadonlyArray<string>>
-  readonly initialDownload: { value: boolean }
-  readonly fees: { min: number }
-}
-
-/** Lets the relay's fibers run until they wait. */
-const settle = Effect.repeatN(turnOfEventLoop, 30)
-
-const pass = (time: `${number} ${"seconds" | "minutes"}`) => Effect.zipRight(TestClock.adjust(time), settle)
-
-/** Runs a test with a relay on a mempool that uses `verdict`. */
-const withRelay = <A, E>(
-  use: (node: Node) => Effect.Effect<A, E>,
-  verdict: Verdict = () => undefined,
-  { before = [], interval = 500, ...rules }: Pick<Relay.RelayOptions, "blocksOnly" | "bloom" | "upload"> & {
-    /** Unbroadcast transactions before the relay started. */
-    readonly before?: ReadonlyArray<Transaction>
-    readonly interval?: number
-  } = {}
-) =>
-  Effect.scoped(Effect.gen(function*() {
-    const pool = new FakePool()
-    const unbroadcast = new Set<TxidKey>()
-    for (const transaction of before) unbroadcast.add(pool.add(transaction).transaction.txidKey)
-    const judged: Array<string> = []
-    const initialDownload = { value: false }
-    const fees = { min: 100_000 }
-    const mempoolEvents = yield* PubSub.unbounded<MempoolEvent>()
-    const chainEvents = yield* PubSub.unbounded<ChainEvent>()
-    let block = decodeBlock(regtestParams.network.genesisBlock)
-    const submit = (transaction: Transaction, rate?: number) =>
-      Effect.suspend(() =>
-        PubSub.publish(mempoolEvents, { _tag: "Added", entry: pool.add(transaction, rate), sequence: 1 })
-      )
-    const mempool = mempoolWith({
-      accept: (transaction) =>
-        Effect.gen(function*() {
-          judged.push(displayHash(transaction.txid))
-          yield* turnOfEventLoop
-          const refusal = pool.get(transaction.txidKey) === undefined
-            ? verdict(transaction)
-            : { kind: "conflict" as const, reason: "txn-already-in-mempool" }
-          if (refusal !== undefined) {
-            return yield* new TransactionRejected({ txid: displayHash(transaction.txid), ...refusal })
-          }
-          yield* submit(transaction)
-          return pool.get(transaction.txidKey) ?? assert.fail("not added")
-        }),
-      get: pool.get,
-      getByWtxid: pool.getByWtxid,
-      entries: () => pool.byTxid.values(),
-      cluster: pool.cluster,
-      info: () => ({
-        loaded: true,
-        size: pool.byTxid.size,
-        bytes: 0,
-        usage: 0,
-        totalFee: 0,
-        maxUsage: 1,
-        minFeeRate: fees.min,
-        minRelayFeeRate: 100_000,
-        incrementalFeeRate: 100,
-        unbroadcast: unbroadcast.size,
-        sequence: pool.sequence,
-        changes: pool.sequence
-      }),
-      isUnbroadcast: (txid) => unbroadcast.has(txid),
-      broadcastDone: (txid) => void unbroadcast.delete(txid),
-      unbroadcast: () => [...unbroadcast].flatMap((txid) => pool.get(txid) ?? []),
-      whenOffered: () => Effect.void,
-      listen: (listener) =>
-        Effect.asVoid(Effect.forkScoped(Stream.runForEach(Stream.fromPubSub(mempoolEvents), listener)))
-    })
-    const chain = Layer.mock(Chain, {
-      params: regtestParams,
-      tree: noTree,
-      events: Stream.fromPubSub(chainEvents),
-      block: () => Effect.succeed(block)
-    })
-    const status = Layer.mock(SyncStatus, { initialDownload: Effect.sync(() => initialDownload.value) })
-    const lines: Array<string> = []
-    const logger = Logger.make<unknown, void>(({ annotations, logLevel, message }) => {
-      const parts = (Array.isArray(message) ? message : [message]).map((part) => JSON.stringify(part))
-      const subsystem = [...annotations].map(([key, value]) => `${key}=${String(value)}`)
-      lines.push([logLevel.label, ...parts, ...subsystem].join(" "))
-    })
-    const scheduler = yield* Effect.provide(Scheduler.Scheduler, Scheduler.layer)
-    const relay = yield* Relay.make({ random: seeded(11), interval, ...rules }).pipe(
-      Effect.provideService(Scheduler.Scheduler, scheduler),
-      Effect.provide(Layer.mergeAll(mempool, chain, status, Logger.replace(Logger.defaultLogger, logger)))
-    )
-    yield* settle
-    return yield* use({
-      relay,
-      pool,
-      unbroadcast,
-      scheduler,
-      judged,
-      submit: (transaction, rate) => Effect.zipRight(submit(transaction, rate), settle),
-      remove: (transaction) =>
-        Effect.suspend(() => {
-          const entry = pool.remove(transaction) ?? assert.fail("not in the pool")
-          return PubSub.publish(mempoolEvents, { _tag: "Removed", entry, reason: "expiry", sequence: 1 })
-        }).pipe(Effect.zipRight(settle)),
-      connectBlock: (transactions, imported = false) =>
-        Effect.suspend(() => {
-          block = makeBlock(block, transactions)
-          const at = { height: 1, hash: block.hash }
-          return PubSub.publish(
-            chainEvents,
-            ChainEvent.BlockConnected({ block: at, transactions: transactions.length, imported })
-          )
-        }).pipe(Effect.zipRight(settle)),
-      disconnectBlock: Effect.suspend(() =>
-        PubSub.publish(chainEvents, ChainEvent.BlockDisconnected({ block: { height: 1, hash: block.hash } }))
-      ).pipe(Effect.zipRight(settle)),
-      log: Effect.sync(() => lines),
-      initialDownload,
-      fees
-    })
-  }))
-
-const wtx = ({ wtxid }: Transaction): InventoryItem => ({ type: ItemType.wtx, hash: wtxid })
-
-const tx = ({ txid }: Transaction): InventoryItem => ({ type: ItemType.tx, hash: txid })
-
-const inv = (...items: ReadonlyArray<InventoryItem>) => ({ type: "inv", items }) as const
 
 const sendTx = ({ relay }: Node, peer: FakePeer, transaction: Transaction) =>
   Effect.zipRight(receive(relay, peer, { type: "tx", transaction }), settle)
 
-/** Items as text, for comparison. */
-const said = (items: ReadonlyArray<InventoryItem>): ReadonlyArray<string> =>
-  items.map(({ hash, type }) => `${type} ${toHex(hash)}`)
-
-const announcedTo = (peer: FakePeer) => said(itemsOf(peer.take(), "inv"))
-
 const askedOf = (peer: FakePeer) => said(itemsOf(peer.take(), "getdata"))
-
-const connect = ({ relay }: Node, ...peers: ReadonlyArray<FakePeer>) => Effect.forEach(peers, relay.connected)
-
-const [first, second] = [spend({ seed: 1, witness: [Uint8Array.of(1)] }), spend({ seed: 2 })]
 
 describe("transaction requests", () => {
   it.effect("a transaction is requested from its announcer, accepted, and announced to the other peers", () =>
@@ -470,223 +320,6 @@ describe("transaction validation", () => {
     ))
 })
 
-describe("transaction announcements", () => {
-  it.effect("transactions are announced by the peer's hash type, above its fee filter", () =>
-    withRelay((node) =>
-      Effect.gen(function*() {
-        const [byWtxid, byTxid] = [fakePeer(), fakePeer({ hello: { wtxidRelay: false } })]
-        const dear = fakePeer({ features: { feeFilter: 200_000 } })
-        const none = fakePeer({ hello: { relay: false } })
-        yield* connect(node, byWtxid, byTxid, dear, none)
-        yield* node.submit(first)
-        yield* node.submit(second, 300_000)
-        assert.strictEqual(node.relay.relayOf(byWtxid).toAnnounce, 2)
-        assert.strictEqual(node.relay.relayOf(none).toAnnounce, 0)
-        yield* pass("60 seconds")
-        assert.deepStrictEqual(announcedTo(byWtxid), said([wtx(second), wtx(first)]))
-        assert.deepStrictEqual(announcedTo(byTxid), said([tx(second), tx(first)]))
-        assert.deepStrictEqual(announcedTo(dear), said([wtx(second)]))
-        assert.deepStrictEqual(announcedTo(none), [])
-        assert.strictEqual(node.relay.relayOf(byWtxid).toAnnounce, 0)
-      })
-    ))
-
-  it.effect("a removed transaction is not announced", () =>
-    withRelay((node) =>
-      Effect.gen(function*() {
-        const peer = fakePeer()
-        yield* connect(node, peer)
-        yield* node.submit(first)
-        yield* node.remove(first)
-        yield* pass("60 seconds")
-        assert.deepStrictEqual(announcedTo(peer), [])
-        assert.notInclude((yield* node.log).join(), "relayed")
-      })
-    ))
-
-  it.effect("all inbound peers get announcements at the same time", () =>
-    withRelay((node) =>
-      Effect.gen(function*() {
-        const peers = Array.from({ length: 5 }, () => fakePeer({ type: "inbound" }))
-        yield* connect(node, ...peers)
-        for (const peer of peers) peer.take()
-        for (let seed = 10; seed < 30; seed++) {
-          yield* node.submit(spend({ seed }))
-          yield* pass("1 seconds")
-          assert.lengthOf(new Set(peers.map((peer) => peer.take().length > 0)), 1)
-        }
-      })
-    ))
-
-  it.effect("a new peer that we called gets own transactions announced until one peer has requested them", () =>
-    withRelay(
-      (node) =>
-        Effect.gen(function*() {
-          yield* pass("60 seconds")
-          const [early, caller, late, latest] = [fakePeer(), fakePeer({ type: "inbound" }), fakePeer(), fakePeer()]
-          yield* connect(node, early)
-          yield* pass("30 seconds")
-          assert.deepStrictEqual(announcedTo(early), said([wtx(first)]))
-          yield* connect(node, caller, late)
-          yield* pass("30 seconds")
-          assert.deepStrictEqual(announcedTo(late), said([wtx(first)]))
-          assert.deepStrictEqual(announcedTo(caller), [], "it would know that they are our own")
-          assert.strictEqual(node.relay.transactionFor(late, wtx(first)), first)
-          assert.strictEqual(node.unbroadcast.size, 0)
-          yield* connect(node, latest)
-          yield* pass("30 seconds")
-          assert.deepStrictEqual(announcedTo(latest), [])
-          assert.lengthOf((yield* node.log).filter((line) => line.includes("transaction relayed")), 1)
-        }),
-      undefined,
-      { before: [first] }
-    ))
-
-  it.effect("the scheduler can be hurried to announce it again", () =>
-    withRelay(
-      (node) =>
-        Effect.gen(function*() {
-          const caller = fakePeer({ type: "inbound" })
-          yield* connect(node, caller)
-          yield* pass("60 seconds")
-          assert.deepStrictEqual(announcedTo(caller), [])
-          yield* node.scheduler.forward("16 minutes")
-          yield* pass("60 seconds")
-          assert.deepStrictEqual(announcedTo(caller), said([wtx(first)]))
-        }),
-      undefined,
-      { before: [first] }
-    ))
-
-  it.effect("an own transaction that no peer requested is announced again after ten to fifteen minutes", () =>
-    withRelay(
-      (node) =>
-        Effect.gen(function*() {
-          const dear = fakePeer({ features: { feeFilter: 200_000 } })
-          yield* connect(node, dear)
-          node.unbroadcast.add(first.txidKey)
-          yield* node.submit(first)
-          yield* pass("60 seconds")
-          assert.deepStrictEqual(announcedTo(dear), [])
-          dear.features.feeFilter = 0
-          yield* pass("8 minutes")
-          assert.deepStrictEqual(announcedTo(dear), [])
-          yield* pass("7 minutes")
-          assert.deepStrictEqual(announcedTo(dear), said([wtx(first)]))
-        }),
-      undefined,
-      { interval: 10_000 }
-    ))
-})
-
-describe("permitted peers", () => {
-  it.effect("a peer with noban gets announcements at the next tick, and is asked like an outbound peer", () =>
-    withRelay((node) =>
-      Effect.gen(function*() {
-        const peers = [fakePeer({ type: "inbound", permissions: ["noban"] }), fakePeer({ type: "inbound" })] as const
-        yield* connect(node, ...peers)
-        for (let seed = 10; seed < 14; seed++) {
-          const transaction = spend({ seed })
-          yield* node.submit(transaction)
-          yield* TestClock.adjust("500 millis")
-          yield* settle
-          assert.deepStrictEqual(announcedTo(peers[0]), said([wtx(transaction)]))
-          peers[0].take()
-        }
-        yield* receive(node.relay, peers[0], inv(wtx(second)))
-        assert.deepStrictEqual(itemsOf(peers[0].take(), "getdata").length, 1)
-        yield* receive(node.relay, peers[1], inv(wtx(first)))
-        assert.deepStrictEqual(itemsOf(peers[1].take(), "getdata").length, 0)
-      })
-    ))
-
-  it.effect("a known transaction of a peer with forcerelay is announced again, and the peer has no fee filter", () =>
-    withRelay((node) =>
-      Effect.gen(function*() {
-        const gateway = fakePeer({ type: "inbound", permissions: ["forcerelay", "relay"] })
-        const plain = fakePeer({ type: "inbound" })
-        yield* node.submit(first)
-        yield* connect(node, gateway, plain)
-        assert.deepStrictEqual(ofType(gateway.sent, "feefilter"), [])
-        const other = fakePeer()
-        yield* pass("60 seconds")
-        yield* connect(node, other)
-        yield* receive(node.relay, plain, { type: "tx", transaction: first })
-        yield* pass("60 seconds")
-        assert.deepStrictEqual(announcedTo(other), [])
-        yield* receive(node.relay, gateway, { type: "tx", transaction: first })
-        yield* pass("60 seconds")
-        assert.deepStrictEqual(announcedTo(other), said([wtx(first)]))
-        assert.deepStrictEqual(announcedTo(gateway), [])
-      })
-    ))
-
-  it.effect("a peer with mempool gets all transactions announced that it pays for, others are disconnected", () =>
-    withRelay((node) =>
-      Effect.gen(function*() {
-        yield* node.submit(first)
-        yield* node.submit(second, 300_000)
-        const asking = fakePeer({ type: "inbound", permissions: ["mempool"] })
-        const poor = fakePeer({ type: "inbound", permissions: ["mempool"], features: { feeFilter: 200_000 } })
-        const [trusted, plain] = [fakePeer({ permissions: ["noban"] }), fakePeer({ type: "inbound" })]
-        yield* connect(node, asking, poor, trusted, plain)
-        yield* pass("60 seconds")
-        for (const peer of [asking, poor, trusted]) peer.take()
-        for (const peer of [asking, poor, trusted, plain]) yield* receive(node.relay, peer, { type: "mempool" })
-        yield* pass("60 seconds")
-        assert.sameDeepMembers([...announcedTo(asking)], [...said([wtx(second), wtx(first)])])
-        assert.deepStrictEqual(announcedTo(poor), said([wtx(second)]))
-        assert.deepStrictEqual([trusted, plain].map((peer) => peer.disconnection()?.reason), [
-          undefined,
-          "unsupported: the peer requests the mempool"
-        ])
-        assert.strictEqual(node.relay.transactionFor(asking, wtx(first)), first)
-      })
-    ))
-})
-
-describe("bloom filters", () => {
-  it.effect("a peer hears only of what its filter matches, also from the mempool", () =>
-    withRelay(
-      (node) =>
-        Effect.gen(function*() {
-          const bloom = new BloomFilter({ filter: new Uint8Array(64), hashFunctions: 9, tweak: 0, flags: 0 })
-          bloom.add(first.txid)
-          const peer = fakePeer({ type: "inbound", features: { bloom } })
-          const late = fakePeer({ type: "inbound", features: { relay: false } })
-          yield* connect(node, peer, late)
-          yield* node.submit(first)
-          yield* node.submit(second)
-          yield* pass("60 seconds")
-          assert.deepStrictEqual(announcedTo(peer), said([wtx(first)]))
-          assert.deepStrictEqual(announcedTo(late), [])
-          late.features.bloom = bloom
-          late.features.relay = true
-          yield* receive(node.relay, late, { type: "mempool" })
-          yield* pass("60 seconds")
-          assert.deepStrictEqual(announcedTo(late), said([wtx(first)]))
-        }),
-      undefined,
-      { bloom: true }
-    ))
-
-  it.effect("a reached upload target ends requests for the mempool, but not of peers with the permission", () =>
-    withRelay(
-      (node) =>
-        Effect.gen(function*() {
-          const [peer, trusted] = [fakePeer({ type: "inbound" }), fakePeer({ permissions: ["mempool"] })]
-          yield* connect(node, peer, trusted)
-          for (const each of [peer, trusted]) yield* receive(node.relay, each, { type: "mempool" })
-          assert.deepStrictEqual([peer, trusted].map((each) => each.disconnection()?.reason), [
-            "upload target reached: the peer requests the mempool",
-            undefined
-          ])
-        }),
-      undefined,
-      { bloom: true, upload: { isReached: () => true } }
-    ))
-})
-
 describe("transactionFor", () => {
   it.effect("a peer gets transactions that existed at its last announcement", () =>
     withRelay((node) =>
@@ -721,54 +354,6 @@ describe("transactionFor", () => {
         yield* node.connectBlock([first], true)
         assert.isUndefined(node.relay.transactionFor(peer, wtx(first)))
       })
-    ))
-})
-
-describe("the fee filter", () => {
-  const rates = (peer: FakePeer) => ofType(peer.take(), "feefilter").map(({ feeRate }) => feeRate)
-
-  it.effect("the fee filter is sent to peers that support it, as soon as they connect", () =>
-    withRelay((node) =>
-      Effect.gen(function*() {
-        const peers = [
-          fakePeer(),
-          fakePeer({ hello: { commonVersion: 110_013 } }),
-          fakePeer({ hello: { commonVersion: 110_012 } }),
-          fakePeer({ type: "block-relay-only" })
-        ]
-        yield* connect(node, ...peers)
-        assert.deepStrictEqual(peers.map(rates), [[100_000], [100_000], [], []])
-      })
-    ))
-
-  it.effect("the fee filter refuses all transactions during initial download, and fewer after it", () =>
-    withRelay((node) =>
-      Effect.gen(function*() {
-        node.initialDownload.value = true
-        const peer = fakePeer()
-        yield* connect(node, peer)
-        assert.isAbove(rates(peer)[0] ?? 0, 9_000_000)
-        node.initialDownload.value = false
-        yield* pass("1 seconds")
-        assert.deepStrictEqual(rates(peer), [100_000])
-      })
-    ))
-
-  it.effect("the fee filter follows the mempool minimum", () =>
-    withRelay(
-      (node) =>
-        Effect.gen(function*() {
-          const peer = fakePeer()
-          yield* connect(node, peer)
-          peer.take()
-          node.fees.min = 1_000_000
-          yield* pass("6 minutes")
-          const [rate = 0] = rates(peer)
-          assert.isAbove(rate, 900_000)
-          assert.isBelow(rate, 1_100_000)
-        }),
-      undefined,
-      { interval: 10_000 }
     ))
 })
 

@@ -59,9 +59,11 @@ describe("runCommand", () => {
 
   it.live("keeps the settings of svcd out of the environment", () =>
     Effect.gen(function*() {
-      process.env["SVCD_RPC_PASSWORD"] = "geheim"
-      const end = yield* runCommand("test -z \"$SVCD_RPC_PASSWORD\" -a -n \"$PATH\"", { milliseconds: 20_000 })
-      delete process.env["SVCD_RPC_PASSWORD"]
+      const end = yield* Effect.acquireUseRelease(
+        Effect.sync(() => void (process.env["SVCD_RPC_PASSWORD"] = "geheim")),
+        () => runCommand("test -z \"$SVCD_RPC_PASSWORD\" -a -n \"$PATH\"", { milliseconds: 20_000 }),
+        () => Effect.sync(() => void delete process.env["SVCD_RPC_PASSWORD"])
+      )
       assert.deepStrictEqual(end, { _tag: "Ended", status: 0 })
     }))
 })

@@ -95,15 +95,19 @@ const openPool = (threads: number) =>
     const { make } = yield* builtPool
     const workers: Array<Worker> = []
     const note = (worker: Worker): void => void workers.push(worker)
-    process.on("worker", note)
-    const pool = yield* make(threads)
-    // No thread starts before there is work. The process reports new threads in its next turn.
-    yield* turnOfEventLoop
-    assert.strictEqual(workers.length, 0)
-    yield* fill(pool.begin(), [good.slice(0, 60)]).finish
-    yield* Effect.ensuring(
-      TestServices.provideLive(eventually("the threads are reported", () => workers.length === pool.threads)),
-      Effect.sync(() => process.off("worker", note))
+    const started = Effect.gen(function*() {
+      const pool = yield* make(threads)
+      // No thread starts before there is work. The process reports new threads in its next turn.
+      yield* turnOfEventLoop
+      assert.strictEqual(workers.length, 0)
+      yield* fill(pool.begin(), [good.slice(0, 60)]).finish
+      yield* TestServices.provideLive(eventually("the threads are reported", () => workers.length === pool.threads))
+      return pool
+    })
+    const pool = yield* Effect.acquireUseRelease(
+      Effect.sync(() => process.on("worker", note)),
+      () => started,
+      () => Effect.sync(() => process.off("worker", note))
     )
     return { pool, workers }
   })

@@ -45,14 +45,15 @@ const BETWEEN_BLOCKS = 100
 /** Connects blocks one after the other during the load; returns how long each took, in milliseconds. */
 export const connectBlocks = async (
   port: number,
-  blocks: ReadonlyArray<Uint8Array>
+  blocks: ReadonlyArray<Uint8Array>,
+  between = BETWEEN_BLOCKS
 ): Promise<ReadonlyArray<number>> => {
   const took: Array<number> = []
   for (const block of blocks) {
     const since = performance.now()
     await post(port, { id: 1, method: "submitblock", params: [Buffer.from(block).toString("hex")] })
     took.push(performance.now() - since)
-    await pause(BETWEEN_BLOCKS)
+    await pause(between)
   }
   return took
 }

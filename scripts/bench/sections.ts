@@ -20,6 +20,7 @@ import { benchScan } from "./scan.ts"
 import { benchSearch } from "./search.ts"
 import { benchSnapshot } from "./snapshot.ts"
 import { benchStart } from "./start.ts"
+import { benchState } from "./state.ts"
 import { type FlaggedText, TEXTS } from "./texts.ts"
 import { benchTurns } from "./turns.ts"
 
@@ -56,7 +57,7 @@ const MEASUREMENTS: Readonly<Record<Flag, Section["measure"]>> = {
       ? Promise.resolve({ skipped: "there is no program to compare with: --against PROGRAM" })
       : withLoad(({ file, tipHash }) => benchPairs({ busy, file, other: against, tip: tipHash })),
   import: benchImport,
-  growth: benchGrowth,
+  growth: () => benchGrowth(),
   indexes: benchIndexes,
   peers: () => withLoad(({ bytes, file, tipHash }) => benchPeers(file, recordsOf(bytes), tipHash)),
   rpc: () => withLoad(({ bytes, file }) => benchRpc(directoryOf(file), recordsOf(bytes))),
@@ -75,7 +76,8 @@ const MEASUREMENTS: Readonly<Record<Flag, Section["measure"]>> = {
   snapshot: benchSnapshot,
   prune: benchPrune,
   headertree: benchHeaderTree,
-  start: benchStart
+  start: benchStart,
+  state: () => benchState()
 }
 
 /** The measurements, in the order of the page. */

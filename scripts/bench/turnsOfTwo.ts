@@ -13,6 +13,16 @@ export interface PairOptions {
   readonly busy: boolean
 }
 
+/** What is known of other programs of the machine. */
+export interface Machine {
+  /** Waits for a while until they do little. Returns whether they do. */
+  readonly untilQuiet: () => Promise<boolean>
+  /** Begins to count what they take; the result has the cores that they used on average. */
+  readonly watch: () => { readonly cores: () => number }
+}
+
+const THIS_MACHINE: Machine = { untilQuiet, watch: () => new ForeignLoad() }
+
 /** What was measured in turns. */
 export interface Pairs<A> {
   readonly pairs: ReadonlyArray<readonly [first: A, second: A]>
@@ -29,17 +39,18 @@ export interface Pairs<A> {
  */
 export const inTurns = async <A>(
   { busy, first, pairs: wanted, second }: PairOptions,
-  turn: (which: Contender, watch: Watch) => Promise<A>
+  turn: (which: Contender, watch: Watch) => Promise<A>,
+  machine = THIS_MACHINE
 ): Promise<Pairs<A>> => {
   const pairs: Array<readonly [A, A]> = []
   let foreignCores = 0
   let leftOut = 0
   /** Undefined where the machine did not become quiet. */
   const quietly = async (which: Contender): Promise<{ readonly figures: A; readonly foreign: number } | undefined> => {
-    if (!busy && !await untilQuiet()) return undefined
+    if (!busy && !await machine.untilQuiet()) return undefined
     let foreign = 0
     const figures = await turn(which, async (piece) => {
-      const others = new ForeignLoad()
+      const others = machine.watch()
       const result = await piece()
       foreign = Math.max(foreign, others.cores())
       return result

@@ -17,6 +17,7 @@ import {
   withSection
 } from "../../scripts/bench/report.ts"
 import { TEXTS } from "../../scripts/bench/texts.ts"
+import { inTurns, type Machine } from "../../scripts/bench/turnsOfTwo.ts"
 
 const TITLES = ["Import", "Sync", "Start"]
 
@@ -143,6 +144,54 @@ describe("a measurement", () => {
       expect(await run(page, { seconds: 7 })).toBe(0)
       expect(readFileSync(page, "utf8")).toContain("| seconds | 7 |\n")
     }))
+})
+
+describe("turns of two programs", () => {
+  const first = { program: "one", reference: false, version: "" }
+  const second = { program: "two", reference: true, version: "" }
+  /** The machine and the order of turns: `foreign` has the cores that other programs use in each, `undefined` for one that cannot begin. */
+  const inOrder = (foreign: ReadonlyArray<number | undefined>) => {
+    const order: Array<string> = []
+    let at = -1
+    const machine: Machine = {
+      untilQuiet: () => Promise.resolve(foreign[++at] !== undefined),
+      watch: () => ({ cores: () => foreign[at] ?? 0 })
+    }
+    const run = (options: { readonly pairs: number; readonly busy: boolean }) =>
+      inTurns({ first, second, ...options }, ({ program }, watch) => {
+        order.push(program)
+        return watch(() => Promise.resolve(`${program}${order.length}`))
+      }, machine)
+    return { order, run }
+  }
+
+  it("begin with one and with the other", async () => {
+    const { order, run } = inOrder([0, 0, 0, 0.1])
+    expect(await run({ pairs: 2, busy: false })).toEqual({
+      pairs: [["one1", "two2"], ["one4", "two3"]],
+      leftOut: 0,
+      foreignCores: 0.1
+    })
+    expect(order).toEqual(["one", "two", "two", "one"])
+  })
+
+  it("do not count beside other programs, and others take their place", async () => {
+    const { run } = inOrder([0, 0.5, undefined, 0, 0, 0, 0])
+    expect(await run({ pairs: 2, busy: false })).toMatchObject({
+      pairs: [["one3", "two4"], ["one6", "two5"]],
+      leftOut: 2
+    })
+  })
+
+  it("fail where fewer than half of them count", async () => {
+    await expect(inOrder([0, 0]).run({ pairs: 3, busy: false })).rejects.toThrow(
+      "1 of 6 pairs ran without other programs' load, which is too few"
+    )
+  })
+
+  it("all count where the caller wants it", async () => {
+    expect(await inOrder([]).run({ pairs: 1, busy: true })).toMatchObject({ pairs: [["one1", "two2"]], leftOut: 0 })
+  })
 })
 
 describe("a comparison of two builds", () => {

@@ -15,7 +15,7 @@ import { alias, boolean, hash, verbosity, withDefault } from "../method/params.t
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { NodeOptions } from "../NodeOptions.ts"
-import type { BlockJob } from "../reader/readMessage.ts"
+import type { BlockJob, StoredBlock } from "../reader/readMessage.ts"
 import { ReadThread } from "../reader/ReadThread.ts"
 import {
   BLOCK_WITH_COINS,
@@ -57,11 +57,24 @@ export const spentBy = (
     Effect.mapError(missingUndo)
   )
 
+/** A connected block as it is stored, for the read thread. The genesis block spends nothing, and has no undo data here. */
+export const recordOfBlock = (
+  chain: typeof Chain.Service,
+  place: Pick<HeaderInfo, "hash" | "height">
+): Effect.Effect<StoredBlock, RpcError> =>
+  Effect.gen(function*() {
+    const { hash, height } = place
+    const block = yield* Effect.mapError(chain.blockBytes(hash), missingBlock)
+    const undo = height === 0 ? undefined : yield* Effect.mapError(chain.undoBytes(hash), missingUndo)
+    // Copies: the bytes may be part of a larger message, which would go to the thread as well.
+    return { hash, height, block: new Uint8Array(block), undo: undo === undefined ? undefined : new Uint8Array(undo) }
+  })
+
 /**
  * Bytes of a block from which the read thread shows it. The event loop takes some 2 ms for the transactions of a smaller one, a
  * tenth for their txids.
  */
-const LARGE_BLOCK = 5_000
+export const LARGE_BLOCK = 5_000
 const LARGE_BLOCK_WITH_TXIDS = 100_000
 
 type ShownBlock = Schema.Schema.Type<typeof BLOCK_WITH_TXIDS> | Schema.Schema.Type<typeof BLOCK_WITH_COINS>

@@ -1,11 +1,11 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
-import { filterScripts, matchesFilter } from "../../chain/indexes/blockFilter.ts"
+import { matchesFilter } from "../../chain/indexes/blockFilter.ts"
 import type { FilterIndex, StoredFilter } from "../../chain/indexes/FilterIndex.ts"
 import { Indexes } from "../../chain/indexes/Indexes.ts"
 import type { Cursor } from "../../chain/write/Follower.ts"
-import { binaryString, type Bytes, displayHash, fromBinaryString, toHex } from "../../protocol/bytes.ts"
+import { type Bytes, displayHash, fromBinaryString, toHex } from "../../protocol/bytes.ts"
 import { DecodeError } from "../../protocol/Reader.ts"
 import { readInTurns } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
@@ -13,7 +13,9 @@ import type { Method } from "../method/methodTable.ts"
 import { boolean, hash, int32, namedOptions, optional, string, withDefault } from "../method/params.ts"
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
-import { missingBlock, spentBy } from "./blockMethods.ts"
+import type { ReadThread } from "../reader/ReadThread.ts"
+import type { SearchedPlace } from "../shapes/activity.ts"
+import { makeBlockSearch, type SearchedBlocks } from "./BlockSearch.ts"
 import { blockError, storageError } from "./errors.ts"
 import { OneScan, SCAN_RUNS } from "./OneScan.ts"
 import { OPTIONAL_SCAN_OBJECTS, SCAN_ERRORS, scanScriptSteps } from "./scanObjects.ts"
@@ -34,170 +36,172 @@ const UNKNOWN_TYPE = "Unknown filtertype"
 /** Filters that a search reads from the index at a time. */
 const AT_ONCE = 100
 
-export const filterMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Indexes> = Effect.gen(function*() {
-  const chain = yield* Chain
-  const { tree } = chain
-  const { filters } = yield* Indexes
-  const scan = new OneScan()
-  let scannedHeight = 0
+export const filterMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Indexes | ReadThread> = Effect.gen(
+  function*() {
+    const chain = yield* Chain
+    const { tree } = chain
+    const { filters } = yield* Indexes
+    const { search } = yield* makeBlockSearch
+    const scan = new OneScan()
+    let scannedHeight = 0
 
-  const indexOf = (type: string): Effect.Effect<FilterIndex, RpcError> =>
-    Effect.suspend(() => {
-      if (type !== "basic") return RpcError.invalidAddressOrKey(UNKNOWN_TYPE)
-      return filters === undefined
-        ? RpcError.misc(`Index is not enabled for filtertype ${type}`)
-        : Effect.succeed(filters)
-    })
-
-  const isReady = (index: FilterIndex): Effect.Effect<boolean, RpcError> =>
-    Effect.gen(function*() {
-      const cursor = yield* index.follower.cursor
-      return (cursor?.height ?? -1) >= (yield* chain.tip).height
-    }).pipe(Effect.mapError(storageError))
-
-  const getblockfilter = method({
-    name: "getblockfilter",
-    group: "Blockchain",
-    summary: "Returns the compact filter of a block (BIP 158). Needs -blockfilterindex.",
-    params: { blockhash: hash("The block."), filtertype: FILTER_TYPE },
-    results: [{
-      schema: Schema.Struct({
-        filter: Result.hex("The filter"),
-        header: Result.hex("The filter header (BIP 157)")
+    const indexOf = (type: string): Effect.Effect<FilterIndex, RpcError> =>
+      Effect.suspend(() => {
+        if (type !== "basic") return RpcError.invalidAddressOrKey(UNKNOWN_TYPE)
+        return filters === undefined
+          ? RpcError.misc(`Index is not enabled for filtertype ${type}`)
+          : Effect.succeed(filters)
       })
-    }],
-    examples: [["000000000062b72c5e2ceb45fbc8587e807c155b0da735e6483dfba2f0a9c770"]],
-    errors: [
-      `-5 ${UNKNOWN_TYPE}`,
-      "-1 Index is not enabled for filtertype basic",
-      "-5 Block not found",
-      "-5 Filter not found. Block was not connected to active chain.",
-      "-1 Filter not found. Block filters are still in the process of being indexed."
-    ],
-    handler: ({ blockhash, filtertype }) =>
+
+    const isReady = (index: FilterIndex): Effect.Effect<boolean, RpcError> =>
       Effect.gen(function*() {
-        const index = yield* indexOf(filtertype)
-        const info = yield* Effect.mapError(chain.header(blockhash), blockError)
-        const found = yield* Effect.mapError(index.filter(info), storageError)
-        if (found !== undefined) return { filter: toHex(found.filter), header: displayHash(found.header) }
-        const missing = "Filter not found."
-        if (!tree.wasConnected(tree.find(blockhash))) {
-          return yield* RpcError.invalidAddressOrKey(`${missing} Block was not connected to active chain.`)
-        }
-        return yield* (yield* isReady(index))
-          ? RpcError.internal(`${missing} This error is unexpected and indicates index corruption.`)
-          : RpcError.misc(`${missing} Block filters are still in the process of being indexed.`)
-      })
-  })
+        const cursor = yield* index.follower.cursor
+        return (cursor?.height ?? -1) >= (yield* chain.tip).height
+      }).pipe(Effect.mapError(storageError))
 
-  /** Whether a block has a script, not only its filter. */
-  const hasScript = (
-    { hash, height }: Cursor,
-    wanted: ReadonlyMap<string, unknown>
-  ): Effect.Effect<boolean, RpcError> =>
-    Effect.gen(function*() {
-      const block = yield* Effect.mapError(chain.block(hash), missingBlock)
-      const spent = height === 0 ? [] : yield* spentBy(chain, block, height)
-      const known = spent ?? (yield* RpcError.misc("Undo data not available"))
-      return block.transactions.some(({ outputs }) => outputs.some(({ script }) => wanted.has(binaryString(script)))) ||
-        filterScripts({ transactions: [] }, known).some((script) => wanted.has(binaryString(script)))
+    const getblockfilter = method({
+      name: "getblockfilter",
+      group: "Blockchain",
+      summary: "Returns the compact filter of a block (BIP 158). Needs -blockfilterindex.",
+      params: { blockhash: hash("The block."), filtertype: FILTER_TYPE },
+      results: [{
+        schema: Schema.Struct({
+          filter: Result.hex("The filter"),
+          header: Result.hex("The filter header (BIP 157)")
+        })
+      }],
+      examples: [["000000000062b72c5e2ceb45fbc8587e807c155b0da735e6483dfba2f0a9c770"]],
+      errors: [
+        `-5 ${UNKNOWN_TYPE}`,
+        "-1 Index is not enabled for filtertype basic",
+        "-5 Block not found",
+        "-5 Filter not found. Block was not connected to active chain.",
+        "-1 Filter not found. Block filters are still in the process of being indexed."
+      ],
+      handler: ({ blockhash, filtertype }) =>
+        Effect.gen(function*() {
+          const index = yield* indexOf(filtertype)
+          const info = yield* Effect.mapError(chain.header(blockhash), blockError)
+          const found = yield* Effect.mapError(index.filter(info), storageError)
+          if (found !== undefined) return { filter: toHex(found.filter), header: displayHash(found.header) }
+          const missing = "Filter not found."
+          if (!tree.wasConnected(tree.find(blockhash))) {
+            return yield* RpcError.invalidAddressOrKey(`${missing} Block was not connected to active chain.`)
+          }
+          return yield* (yield* isReady(index))
+            ? RpcError.internal(`${missing} This error is unexpected and indicates index corruption.`)
+            : RpcError.misc(`${missing} Block filters are still in the process of being indexed.`)
+        })
     })
 
-  const matches = ({ filter, hash }: StoredFilter, scripts: ReadonlyArray<Bytes>): Effect.Effect<boolean, RpcError> =>
-    Effect.suspend(() => {
-      try {
-        return Effect.succeed(matchesFilter(filter, hash, scripts))
-      } catch (cause) {
-        if (cause instanceof DecodeError) {
-          return RpcError.internal(`the filter of a block is malformed: ${cause.message}`)
+    /** Which blocks have a script, not only a filter that matches. An empty script that is spent is in no filter. */
+    const withScript = (blocks: SearchedBlocks): Effect.Effect<ReadonlyArray<SearchedPlace>, RpcError> =>
+      Effect.gen(function*() {
+        const places: Array<SearchedPlace> = []
+        yield* search(blocks, (place, matches) => {
+          if (matches.some(({ script, type }) => type === "receive" || script.length > 0)) places.push(place)
+        })
+        return places
+      })
+
+    const matches = ({ filter, hash }: StoredFilter, scripts: ReadonlyArray<Bytes>): Effect.Effect<boolean, RpcError> =>
+      Effect.suspend(() => {
+        try {
+          return Effect.succeed(matchesFilter(filter, hash, scripts))
+        } catch (cause) {
+          if (cause instanceof DecodeError) {
+            return RpcError.internal(`the filter of a block is malformed: ${cause.message}`)
+          }
+          throw cause
         }
-        throw cause
+      })
+
+    const rangeOf = ({ start, stop }: { readonly start: number; readonly stop: number | undefined }) =>
+      Effect.gen(function*() {
+        const tip = yield* chain.tip
+        const first = yield* chain.headerAt(start)
+        if (first === undefined) return yield* RpcError.misc("Invalid start_height")
+        const last = stop === undefined ? tip : yield* chain.headerAt(stop)
+        if (last === undefined || last.height < first.height) return yield* RpcError.misc("Invalid stop_height")
+        return { first: first.height, last: last.height }
+      })
+
+    const scanblocks = method({
+      name: "scanblocks",
+      group: "Blockchain",
+      // A search ends when its caller disconnects.
+      waits: true,
+      summary: "Searches blocks by their filters for scripts of descriptors. Needs -blockfilterindex.",
+      params: {
+        action: string("start, abort or status."),
+        scanobjects: OPTIONAL_SCAN_OBJECTS,
+        start_height: withDefault(int32("Height of the first block."), 0),
+        stop_height: optional(int32("Height of the last block."), "the tip"),
+        filtertype: FILTER_TYPE,
+        options: optional(namedOptions({
+          filter_false_positives: withDefault(boolean("Whether to read each block that a filter matches."), false)
+        }, "Options."))
+      },
+      results: [
+        { when: "action is start", schema: FOUND_BLOCKS },
+        { when: "action is abort", schema: Result.boolean("Whether a search was running") },
+        {
+          when: "action is status and a search is running",
+          schema: Schema.Struct({
+            progress: Result.integer("Percent"),
+            current_height: Result.integer("Height of the last block that was read")
+          })
+        },
+        { when: "action is status and no search is running", schema: Result.nothing("") }
+      ],
+      examples: [["status"], ["abort"]],
+      errors: [
+        `-8 ${SCAN_RUNS}`,
+        "-8 Invalid action '<x>'",
+        `-5 ${UNKNOWN_TYPE}`,
+        "-1 Index is not enabled for filtertype basic",
+        "-1 Invalid start_height",
+        "-1 Invalid stop_height",
+        ...SCAN_ERRORS
+      ],
+      handler: ({ action, filtertype, options, scanobjects = [], start_height, stop_height }, { turns }) => {
+        const start = Effect.gen(function*() {
+          const index = yield* indexOf(filtertype)
+          const { first, last } = yield* rangeOf({ start: start_height, stop: stop_height })
+          const { keys } = yield* readInTurns(turns, scanScriptSteps(chain.params.network, scanobjects))
+          const scripts = Array.from(keys.keys(), fromBinaryString)
+          const relevant: Array<string> = []
+          scannedHeight = first
+          for (let from = first; from <= last && !scan.aborted;) {
+            const to = Math.min(last, from + AT_ONCE - 1)
+            const blocks: Array<Cursor> = []
+            for (let height = from; height <= to; height++) {
+              const info = yield* chain.headerAt(height)
+              if (info !== undefined) blocks.push(info)
+            }
+            const found = yield* Effect.mapError(index.filters(blocks), storageError)
+            const matching: Array<SearchedPlace> = []
+            for (const [i, one] of (found ?? []).entries()) {
+              if (turns.isOver()) yield* turns.next
+              if (yield* matches(one, scripts)) matching.push({ height: from + i, hash: one.hash })
+            }
+            const counts = options?.filter_false_positives === true
+              ? yield* withScript({ places: matching, scripts: keys, turns })
+              : matching
+            for (const { hash } of counts) relevant.push(displayHash(hash))
+            scannedHeight = to
+            scan.progress = last > first ? Math.floor(100 * (to - first) / (last - first)) : 100
+            from = to + 1
+          }
+          return { from_height: first, to_height: scannedHeight, relevant_blocks: relevant, completed: !scan.aborted }
+        })
+        return scan.act(action, {
+          start,
+          status: () => ({ progress: scan.progress, current_height: scannedHeight })
+        })
       }
     })
 
-  const rangeOf = ({ start, stop }: { readonly start: number; readonly stop: number | undefined }) =>
-    Effect.gen(function*() {
-      const tip = yield* chain.tip
-      const first = yield* chain.headerAt(start)
-      if (first === undefined) return yield* RpcError.misc("Invalid start_height")
-      const last = stop === undefined ? tip : yield* chain.headerAt(stop)
-      if (last === undefined || last.height < first.height) return yield* RpcError.misc("Invalid stop_height")
-      return { first: first.height, last: last.height }
-    })
-
-  const scanblocks = method({
-    name: "scanblocks",
-    group: "Blockchain",
-    // A search ends when its caller disconnects.
-    waits: true,
-    summary: "Searches blocks by their filters for scripts of descriptors. Needs -blockfilterindex.",
-    params: {
-      action: string("start, abort or status."),
-      scanobjects: OPTIONAL_SCAN_OBJECTS,
-      start_height: withDefault(int32("Height of the first block."), 0),
-      stop_height: optional(int32("Height of the last block."), "the tip"),
-      filtertype: FILTER_TYPE,
-      options: optional(namedOptions({
-        filter_false_positives: withDefault(boolean("Whether to read each block that a filter matches."), false)
-      }, "Options."))
-    },
-    results: [
-      { when: "action is start", schema: FOUND_BLOCKS },
-      { when: "action is abort", schema: Result.boolean("Whether a search was running") },
-      {
-        when: "action is status and a search is running",
-        schema: Schema.Struct({
-          progress: Result.integer("Percent"),
-          current_height: Result.integer("Height of the last block that was read")
-        })
-      },
-      { when: "action is status and no search is running", schema: Result.nothing("") }
-    ],
-    examples: [["status"], ["abort"]],
-    errors: [
-      `-8 ${SCAN_RUNS}`,
-      "-8 Invalid action '<x>'",
-      `-5 ${UNKNOWN_TYPE}`,
-      "-1 Index is not enabled for filtertype basic",
-      "-1 Invalid start_height",
-      "-1 Invalid stop_height",
-      ...SCAN_ERRORS
-    ],
-    handler: ({ action, filtertype, options, scanobjects = [], start_height, stop_height }, { turns }) => {
-      const start = Effect.gen(function*() {
-        const index = yield* indexOf(filtertype)
-        const { first, last } = yield* rangeOf({ start: start_height, stop: stop_height })
-        const { keys } = yield* readInTurns(turns, scanScriptSteps(chain.params.network, scanobjects))
-        const scripts = Array.from(keys.keys(), fromBinaryString)
-        const relevant: Array<string> = []
-        scannedHeight = first
-        for (let from = first; from <= last && !scan.aborted;) {
-          const to = Math.min(last, from + AT_ONCE - 1)
-          const blocks: Array<Cursor> = []
-          for (let height = from; height <= to; height++) {
-            const info = yield* chain.headerAt(height)
-            if (info !== undefined) blocks.push(info)
-          }
-          const found = yield* Effect.mapError(index.filters(blocks), storageError)
-          for (const [i, one] of (found ?? []).entries()) {
-            if (turns.isOver()) yield* turns.next
-            if (!(yield* matches(one, scripts))) continue
-            const block = { height: from + i, hash: one.hash }
-            const counts = options?.filter_false_positives === true ? yield* hasScript(block, keys) : true
-            if (counts) relevant.push(displayHash(one.hash))
-          }
-          scannedHeight = to
-          scan.progress = last > first ? Math.floor(100 * (to - first) / (last - first)) : 100
-          from = to + 1
-        }
-        return { from_height: first, to_height: scannedHeight, relevant_blocks: relevant, completed: !scan.aborted }
-      })
-      return scan.act(action, {
-        start,
-        status: () => ({ progress: scan.progress, current_height: scannedHeight })
-      })
-    }
-  })
-
-  return [getblockfilter, scanblocks]
-})
+    return [getblockfilter, scanblocks]
+  }
+)

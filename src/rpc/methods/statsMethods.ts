@@ -10,8 +10,9 @@ import type { Method } from "../method/methodTable.ts"
 import { array, hash, int32, optional, shownAs, string } from "../method/params.ts"
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
-import { BLOCK_STATS, blockStatsJson, CHOSEN_STATS, isStatName } from "../shapes/blockStats.ts"
-import { missingBlock, spentBy } from "./blockMethods.ts"
+import { ReadThread } from "../reader/ReadThread.ts"
+import { BLOCK_STATS, type BlockStatistics, blockStatsJson, CHOSEN_STATS, isStatName } from "../shapes/blockStats.ts"
+import { LARGE_BLOCK, missingBlock, recordOfBlock, spentBy } from "./blockMethods.ts"
 import { blockError } from "./errors.ts"
 import { BLOCK_ERRORS, findBlock, hashOrHeight } from "./hashOrHeight.ts"
 
@@ -35,9 +36,34 @@ const STEP = 10_000
 
 const INVALID_COUNT = "Invalid block count: should be between 0 and the block's height - 1"
 
-export const statsMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain> = Effect.gen(function*() {
+export const statsMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | ReadThread> = Effect.gen(function*() {
   const chain = yield* Chain
+  const reader = yield* ReadThread
   const { params, tree } = chain
+
+  /** Refuses a block whose undo data were never stored, or were pruned. */
+  const lacksUndo = (info: HeaderInfo): Effect.Effect<never, RpcError> => {
+    const lacking = tree.height(tree.find(info.hash)) <= tree.losses.prunedTo ? " (pruned data)" : ""
+    return RpcError.misc(`Undo data not available${lacking}`)
+  }
+
+  const countedHere = (info: HeaderInfo): Effect.Effect<BlockStatistics, RpcError> =>
+    Effect.gen(function*() {
+      const block = yield* Effect.mapError(chain.block(info.hash), missingBlock)
+      const undone = info.height === 0 ? [] : yield* spentBy(chain, block, info.height)
+      const spent = undone ?? (yield* lacksUndo(info))
+      return blockStatsJson({ block, info, spent, subsidy: blockSubsidy(info.height, params) })
+    })
+
+  /** Has the read thread count, unless the block is small; `undefined` if the thread does not. */
+  const countedThere = (info: HeaderInfo): Effect.Effect<BlockStatistics | undefined, RpcError> =>
+    Effect.gen(function*() {
+      const { height, medianTimePast } = info
+      const stored = yield* recordOfBlock(chain, info)
+      if (stored.undo === undefined && height > 0) return yield* lacksUndo(info)
+      if (stored.block.length < LARGE_BLOCK) return undefined
+      return yield* reader.read({ type: "blockStats", stored, medianTimePast, subsidy: blockSubsidy(height, params) })
+    }).pipe(Effect.catchTag("NotRead", () => Effect.succeed(undefined)))
 
   const getblockstats = method({
     name: "getblockstats",
@@ -64,13 +90,7 @@ export const statsMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain> = 
     handler: ({ hash_or_height, stats = [] }) =>
       Effect.gen(function*() {
         const info = yield* findBlock(chain, hash_or_height)
-        const block = yield* Effect.mapError(chain.block(info.hash), missingBlock)
-        const undone = info.height === 0 ? [] : yield* spentBy(chain, block, info.height)
-        const lacking = chain.tree.height(chain.tree.find(info.hash)) <= chain.tree.losses.prunedTo
-          ? " (pruned data)"
-          : ""
-        const spent = undone ?? (yield* RpcError.misc(`Undo data not available${lacking}`))
-        const all = blockStatsJson({ block, info, spent, subsidy: blockSubsidy(info.height, params) })
+        const all = (yield* countedThere(info)) ?? (yield* countedHere(info))
         if (stats.length === 0) return all
         const chosen: Record<string, unknown> = {}
         for (const name of [...new Set(stats)].sort()) {

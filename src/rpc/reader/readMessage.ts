@@ -5,7 +5,9 @@ import type { ProofLevel } from "../../light/proof.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import type { NetworkName } from "../../protocol/networks.ts"
 import type { NameScan } from "../methods/nameSearch.ts"
+import type { Match } from "../shapes/activity.ts"
 import type { BlockVerbosity } from "../shapes/block.ts"
+import type { BlockStatistics } from "../shapes/blockStats.ts"
 import type { NameEncodings } from "../shapes/context.ts"
 
 /** The messages between the node and its read thread. A job is plain data: file, question and form of the answer. */
@@ -54,6 +56,32 @@ export interface CoinSearchJob {
   readonly scripts: Pick<WantedScripts, "lengths" | "tails"> & { readonly keys: ReadonlySet<string> }
 }
 
+/** A connected block. The node has read its record and verified the checksum. */
+export interface StoredBlock {
+  readonly hash: Bytes
+  readonly height: number
+  readonly block: Bytes
+  /** Its undo data as they are stored; `undefined` if the coins that it spends are not asked for, or if it spends none. */
+  readonly undo: Bytes | undefined
+}
+
+/** Counts what `getblockstats` shows. */
+export interface BlockStatsJob {
+  readonly type: "blockStats"
+  readonly stored: StoredBlock
+  /** As in `MeasuredBlock`. */
+  readonly medianTimePast: number
+  readonly subsidy: number
+}
+
+/** Searches blocks and the coins that they spend for scripts. */
+export interface BlockSearchJob {
+  readonly type: "blockSearch"
+  readonly blocks: ReadonlyArray<StoredBlock>
+  /** By `binaryString`. */
+  readonly scripts: ReadonlySet<string>
+}
+
 /** Shows a block. The node has read its record and verified the checksum. */
 export interface BlockJob {
   readonly type: "block"
@@ -66,7 +94,7 @@ export interface BlockJob {
   readonly shown: ShownText
 }
 
-export type Job = ScanJob | HistoryJob | CoinStatsJob | CoinSearchJob | BlockJob
+export type Job = ScanJob | HistoryJob | CoinStatsJob | CoinSearchJob | BlockJob | BlockStatsJob | BlockSearchJob
 
 /** JSON in pieces. */
 export interface ReadText {
@@ -91,6 +119,9 @@ export interface JobResults {
   readonly coinStats: CoinStatistics
   readonly coinSearch: ReadCoins
   readonly block: ReadText
+  readonly blockStats: BlockStatistics
+  /** The matches of each block. */
+  readonly blockSearch: ReadonlyArray<ReadonlyArray<Match>>
 }
 
 export type JobResult = JobResults[Job["type"]]

@@ -3,6 +3,7 @@ import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import { decodeUndo } from "../../chain/state/coinCodec.ts"
 import { CoinReads } from "../../chain/state/CoinReads.ts"
 import { CoinStats } from "../../chain/state/coinStats.ts"
@@ -24,10 +25,14 @@ import type { LongText } from "../json/LongText.ts"
 import { encodeLong, noMemory, PieceWriter } from "../longAnswer.ts"
 import type { RpcError } from "../method/RpcError.ts"
 import { listNames } from "../methods/nameSearch.ts"
+import { type Match, matchesOf } from "../shapes/activity.ts"
 import { blockJson } from "../shapes/block.ts"
+import { blockStatsJson } from "../shapes/blockStats.ts"
 import { nameRow } from "../shapes/name.ts"
 import type {
   BlockJob,
+  BlockSearchJob,
+  BlockStatsJob,
   CoinSearchJob,
   CoinStatsJob,
   HistoryJob,
@@ -37,7 +42,8 @@ import type {
   ReadNames,
   ReadText,
   ScanJob,
-  ShownNames
+  ShownNames,
+  StoredBlock
 } from "./readMessage.ts"
 
 /** Does the jobs of the read thread: those that read a file on a connection of their own, which sees one state of it. */
@@ -195,7 +201,7 @@ const findCoins = (
   })
 
 /** The block of a job and the coins that it spends. An error that is thrown here is found again by the node, which then says what is damaged. */
-const decoded = ({ block: bytes, place: { hash, height }, undo }: BlockJob) => {
+const decoded = ({ block: bytes, hash, height, undo }: StoredBlock) => {
   const block = decodeBlock(bytes)
   if (!equal(block.hash, hash) || !equal(block.merkle.root, block.header.merkleRoot)) {
     throw new Error("the bytes are not those of the block")
@@ -207,12 +213,30 @@ const showBlock = (job: BlockJob, asker: Asker): Effect.Effect<ReadText, RpcErro
   Effect.gen(function*() {
     const { place, shown, verbosity } = job
     yield* asker.begun
-    const { block, spent } = yield* Effect.sync(() => decoded(job))
+    const { block, spent } = yield* Effect.sync(() => decoded({ ...job, ...place }))
     const context = { ...shown, network: networks[shown.network] }
     const shownBlock = { block, info: { ...place, header: block.header } }
     const text = yield* encodeLong(blockJson(context, shownBlock, { spent, verbosity }), memoryOf(shown.room))
     return { pieces: piecesOf(text) }
   })
+
+const countBlock = ({ medianTimePast, stored, subsidy }: BlockStatsJob, asker: Asker): Effect.Effect<JobResult> =>
+  Effect.map(asker.begun, () => {
+    const { block, spent = [] } = decoded(stored)
+    return blockStatsJson({ block, info: { height: stored.height, medianTimePast }, spent, subsidy })
+  })
+
+const searchBlock = (stored: StoredBlock, scripts: ReadonlySet<string>): ReadonlyArray<Match> => {
+  const { block: { transactions }, spent = [] } = decoded(stored)
+  return transactions.flatMap((transaction, i) => matchesOf({ transaction, spent: spent[i - 1] ?? [] }, scripts))
+}
+
+/** Searches block by block: other jobs have their turn in between. */
+const searchBlocks = ({ blocks, scripts }: BlockSearchJob, asker: Asker): Effect.Effect<JobResult> =>
+  Effect.zipRight(
+    asker.begun,
+    Effect.forEach(blocks, (stored) => Effect.map(turnOfEventLoop, () => searchBlock(stored, scripts)))
+  )
 
 /** Does a job, and closes its connection. */
 export const runJob = (job: Job, asker: Asker): Effect.Effect<JobResult, RpcError | StorageFailure> => {
@@ -227,5 +251,9 @@ export const runJob = (job: Job, asker: Asker): Effect.Effect<JobResult, RpcErro
       return Effect.scoped(findCoins(job, asker))
     case "block":
       return showBlock(job, asker)
+    case "blockStats":
+      return countBlock(job, asker)
+    case "blockSearch":
+      return searchBlocks(job, asker)
   }
 }

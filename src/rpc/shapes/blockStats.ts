@@ -128,15 +128,15 @@ const growth = (outputs: ReadonlyArray<{ readonly value: number; readonly script
 
 export interface MeasuredBlock {
   readonly block: Block
-  readonly info: HeaderInfo
+  readonly info: Pick<HeaderInfo, "height" | "medianTimePast">
   /** The coins that its transactions spent, without the coinbase. */
   readonly spent: SpentCoins
   readonly subsidy: number
 }
 
-export const blockStatsJson = (
-  { block, info, spent, subsidy }: MeasuredBlock
-): Result.ValueOf<typeof BLOCK_STATS> => {
+export type BlockStatistics = Result.ValueOf<typeof BLOCK_STATS>
+
+export const blockStatsJson = ({ block, info, spent, subsidy }: MeasuredBlock): BlockStatistics => {
   const [, ...ordinary] = block.transactions
   const measures = ordinary.map((transaction, n) => measured(transaction, spent[n] ?? []))
   const sizes = measures.map(({ size }) => size)
@@ -154,7 +154,7 @@ export const blockStatsJson = (
     avgfee: quotient({ of: totalFee, by: ordinary.length }),
     avgfeerate: quotient({ of: totalFee * WITNESS_SCALE, by: totalWeight }),
     avgtxsize: quotient({ of: totalSize, by: ordinary.length }),
-    blockhash: displayHash(info.hash),
+    blockhash: displayHash(block.hash),
     feerate_percentiles: feeRatePercentiles(measures, totalWeight),
     height: info.height,
     ins,
@@ -172,7 +172,7 @@ export const blockStatsJson = (
     swtotal_size: sum(segwit.map(({ size }) => size)),
     swtotal_weight: sum(segwit.map(({ weight }) => weight)),
     swtxs: segwit.length,
-    time: info.header.time,
+    time: block.header.time,
     total_out: sum(measures.map(({ out }) => out)),
     total_size: totalSize,
     total_weight: totalWeight,

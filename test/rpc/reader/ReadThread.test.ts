@@ -3,13 +3,14 @@ import { Effect, Exit, Fiber, Layer, Logger, Scope } from "effect"
 import { Worker } from "node:worker_threads"
 import { inject } from "vitest"
 import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
+import { blockSubsidy } from "../../../src/consensus/subsidy.ts"
 import { decodeBlock } from "../../../src/protocol/block.ts"
-import { displayHash } from "../../../src/protocol/bytes.ts"
+import { binaryString, displayHash, toHex } from "../../../src/protocol/bytes.ts"
 import { regtest } from "../../../src/protocol/networks.ts"
 import { Op } from "../../../src/protocol/script.ts"
 import { JsonNumber } from "../../../src/rpc/json/json.ts"
 import { LongText } from "../../../src/rpc/json/LongText.ts"
-import type { ScanJob } from "../../../src/rpc/reader/readMessage.ts"
+import type { ScanJob, StoredBlock } from "../../../src/rpc/reader/readMessage.ts"
 import * as Reader from "../../../src/rpc/reader/ReadThread.ts"
 import { bundledSource } from "../../support/bundle.ts"
 import { eventually, inTime } from "../../support/eventually.ts"
@@ -246,6 +247,53 @@ layer(methodNode({ reader: thread, wallets: true }))("the read thread", (it) => 
       }
     }))
 
+  it.effect("counts blocks and searches them as the event loop does, byte for byte", () =>
+    Effect.gen(function*() {
+      const { chain, here, reader, ...calls } = yield* MethodNode
+      const { height: last } = yield* chain.tip
+      const stored: Array<StoredBlock> = []
+      for (let height = last; height >= 0; height -= 7) {
+        const { hash, medianTimePast } = (yield* chain.headerAt(height)) ?? assert.fail("no block")
+        const [block, undo] = [yield* chain.blockBytes(hash), yield* chain.undoBytes(hash)]
+        stored.push({ hash, height, block, undo })
+        const subsidy = blockSubsidy(height, chain.params)
+        const counted = yield* reader.read({
+          type: "blockStats",
+          stored: { hash, height, block, undo },
+          medianTimePast,
+          subsidy
+        })
+        assert.strictEqual(JSON.stringify(counted), yield* outcome(here, "getblockstats", [height]), `block ${height}`)
+      }
+      const scripts = decodeBlock(stored[0]?.block ?? assert.fail("no block")).transactions
+        .flatMap(({ outputs }) => outputs.map(({ script }) => script))
+      const found = yield* reader.read({
+        type: "blockSearch",
+        blocks: stored,
+        scripts: new Set(scripts.map(binaryString))
+      })
+      assert.lengthOf(found, stored.length)
+      const objects = scripts.filter(({ length }) => length > 0).map((script) => `raw(${toHex(script)})`)
+      const hashes = stored.map(({ hash }) => displayHash(hash))
+      const lines = yield* logged(Effect.gen(function*() {
+        const asked = [hashes, objects]
+        const shown = yield* outcome(calls, "getdescriptoractivity", asked)
+        assert.strictEqual(shown, yield* outcome(here, "getdescriptoractivity", asked))
+        const { activity }: { readonly activity: ReadonlyArray<unknown> } = JSON.parse(shown)
+        assert.isAbove(activity.length, 0)
+        assert.lengthOf(found.flat(), activity.length)
+        for (const wrong of [["ab".repeat(32)], [601]]) {
+          assert.strictEqual(
+            yield* outcome(calls, "getblockstats", wrong),
+            yield* outcome(here, "getblockstats", wrong)
+          )
+        }
+        const stats = [last, ["avgfee", "txs"]]
+        assert.strictEqual(yield* outcome(calls, "getblockstats", stats), yield* outcome(here, "getblockstats", stats))
+      }))
+      assert.deepStrictEqual(lines, [])
+    }))
+
   it.effect("leaves a damaged block to the event loop", () =>
     Effect.gen(function*() {
       const { chain, reader } = yield* MethodNode
@@ -257,8 +305,12 @@ layer(methodNode({ reader: thread, wallets: true }))("the read thread", (it) => 
           reader.read({ type: "block", block, undo: undefined, place, verbosity: 1, shown: SCAN.shown })
         )
         assert.strictEqual(error._tag, "NotRead")
+        const { hash, height } = place
+        const blocks = [{ hash, height, block, undo: undefined }]
+        const search = yield* Effect.flip(reader.read({ type: "blockSearch", blocks, scripts: new Set() }))
+        assert.strictEqual(search._tag, "NotRead")
       }))
-      assert.lengthOf(lines, 1)
+      assert.lengthOf(lines, 2)
     }))
 })
 

@@ -19,7 +19,7 @@ import { expirationDepth } from "../consensus/expiry.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
 import type { Reject } from "../consensus/Reject.ts"
 import type { NameEntry } from "../names/NameEntry.ts"
-import { RecordCache } from "../names/RecordCache.ts"
+import { CACHED_RECORD_BYTES, recordBytes, RecordCache } from "../names/RecordCache.ts"
 import type { Block } from "../protocol/block.ts"
 import { type Bytes, displayHash } from "../protocol/bytes.ts"
 import type { Header } from "../protocol/header.ts"
@@ -113,7 +113,7 @@ export interface LightOptions {
   readonly verifyThreads: number
 }
 
-/** Names whose answers stay in memory. */
+/** Names whose answers stay in memory, as far as `CACHED_RECORD_BYTES` allows. */
 const CACHED_NAMES = 20_000
 
 const PAUSE = "500 millis"
@@ -156,7 +156,10 @@ const make = (
     const failed = yield* Deferred.make<never, StorageFailure>()
     const events = yield* PubSub.sliding<NewTip>(16)
     const pool = yield* LinkPool.make(options.verifyThreads)
-    const cache = new RecordCache<LightRecord, NameKey>(CACHED_NAMES)
+    const cache = new RecordCache<LightRecord, NameKey>(CACHED_NAMES, {
+      bytes: CACHED_RECORD_BYTES,
+      sizeOf: ({ record }) => recordBytes(record)
+    })
     const names = new NameCount(() => file.countNames())
     /** Forgets what is in memory about these names. */
     const changed = (which: ReadonlyArray<NameKey> | "all"): void => {

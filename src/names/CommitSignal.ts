@@ -6,9 +6,18 @@ import type { NameKey } from "../protocol/keys.ts"
 /** Names that a commit changed; `all` where it is not known which. */
 export type Touched = "all" | Pick<ReadonlyMap<NameKey, unknown>, "keys" | "size">
 
-/** Commits whose names are remembered, and names of one. A reader that is further behind reads everything again. */
+/** Commits whose names are remembered, names of one, and their bytes. A reader that is further behind reads everything again. */
 const KEPT_COMMITS = 16
 const KEPT_NAMES = 5_000
+const KEPT_BYTES = 256 * 1024
+
+/** Whether a commit changed more names than are remembered. */
+const isMany = ({ keys, size }: { readonly keys: Iterable<NameKey>; readonly size: number }): boolean => {
+  if (size > KEPT_NAMES) return true
+  let bytes = 0
+  for (const { length } of keys) bytes += length
+  return bytes > KEPT_BYTES
+}
 
 /** Wakes the readers that wait for the next commit. They miss nothing, since they read the state again. */
 export class CommitSignal {
@@ -65,7 +74,8 @@ export class CommitSignal {
   tell(touched: Touched = "all"): void {
     const waited = this.waited
     this.told++
-    this.trail.push(touched === "all" || touched.size > KEPT_NAMES ? "all" : new Set(touched.keys()))
+    const isUnknown = touched === "all" || isMany({ keys: touched.keys(), size: touched.size })
+    this.trail.push(isUnknown ? "all" : new Set(touched.keys()))
     if (this.trail.length > KEPT_COMMITS) this.trail.shift()
     for (const wake of [...this.waiters]) wake()
     this.waited = Deferred.unsafeMake(FiberId.none)

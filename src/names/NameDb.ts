@@ -37,7 +37,7 @@ import {
 import { scan, type ScanOptions } from "./nameScan.ts"
 import * as NamesFile from "./NamesFile.ts"
 import { readBeginning } from "./NameStore.ts"
-import { RecordCache } from "./RecordCache.ts"
+import { CACHED_RECORD_BYTES, type CacheWeight, recordBytes, RecordCache } from "./RecordCache.ts"
 import { findNames, type FoundNames, type PageOptions } from "./search/findNames.ts"
 import type { NameQuery } from "./search/nameQuery.ts"
 import { makeSearchBuilder } from "./search/SearchBuilder.ts"
@@ -127,6 +127,11 @@ const CACHE_ENTRIES = 10_000
 /** Bytes of name, value and script above which a record is not cached. Only coinbases create such records. */
 const MAX_CACHED_BYTES = 4_096
 
+const CACHE_WEIGHT: CacheWeight<Exit.Exit<NameEntry>> = {
+  bytes: CACHED_RECORD_BYTES,
+  sizeOf: (found) => Exit.isSuccess(found) ? recordBytes(found.value) : 0
+}
+
 /** Searches at one time. Others wait. */
 const SEARCHES = 2
 
@@ -168,7 +173,7 @@ const make = (
     if (options.rebuildSearch === true) yield* file.write(emptySearch)
     const search = yield* makeSearchBuilder(file)
     const searching = yield* Effect.makeSemaphore(SEARCHES)
-    const cache = new RecordCache<Exit.Exit<NameEntry>, NameKey>(options.cacheEntries ?? CACHE_ENTRIES)
+    const cache = new RecordCache<Exit.Exit<NameEntry>, NameKey>(options.cacheEntries ?? CACHE_ENTRIES, CACHE_WEIGHT)
     const position = new RecordCache<Cursor>(2)
     const commits = new CommitSignal()
 

@@ -18,8 +18,8 @@ export interface NameFollowerParts {
   readonly file: NamesFile
   readonly cursor: Follower["cursor"]
   /** Caches of the file: records by name, and the last block, which changes with each write. */
-  readonly records: RecordCache<unknown, NameKey>
-  readonly position: RecordCache<unknown>
+  readonly records: Pick<RecordCache<unknown, NameKey>, "freeze" | "thaw">
+  readonly position: Pick<RecordCache<unknown>, "freeze" | "thaw">
   readonly commits: CommitSignal
   /** Told of each write. */
   readonly search: SearchBuilder

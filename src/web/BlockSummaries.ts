@@ -36,6 +36,11 @@ const MAX_CHANGES = 16
 /** Blocks that are kept: more than any page shows. */
 const CAPACITY = 64
 
+/** Bytes of names with which a block is kept: more than its operations have, unless its coinbase has some. */
+const MOST_BYTES = MAX_CHANGES * 255
+
+const bytesOf = ({ changes }: BlockContent): number => changes.reduce((sum, { name }) => sum + name.length, 0)
+
 const contentOf = (block: Block): BlockContent => {
   const changes: Array<BlockChange> = []
   for (const { outputs, version } of block.transactions) {
@@ -71,7 +76,7 @@ export class BlockSummaries {
     return this.#chain.block(hash).pipe(
       Effect.map((block) => {
         const content = contentOf(block)
-        this.#known.set(key, content)
+        if (bytesOf(content) <= MOST_BYTES) this.#known.set(key, content)
         for (const oldest of this.#known.keys()) {
           if (this.#known.size <= CAPACITY) break
           this.#known.delete(oldest)

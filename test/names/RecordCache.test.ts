@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { RecordCache } from "../../src/names/RecordCache.ts"
+import { CACHED_RECORD_BYTES, recordBytes, RecordCache } from "../../src/names/RecordCache.ts"
 
 describe("RecordCache", () => {
   it("the cache returns a value until it is replaced", () => {
@@ -53,6 +53,31 @@ describe("RecordCache", () => {
     cache.freeze("all")
     assert.deepStrictEqual(["a", "b", "c"].map((key) => cache.get(key)), [undefined, undefined, undefined])
     assert.strictEqual(cache.size, 0)
+  })
+
+  it.prop(
+    "the cache never exceeds its bytes, and keeps the last value that fits in half of them",
+    {
+      sizes: FastCheck.array(FastCheck.record({ key: FastCheck.constantFrom(..."abcdefgh"), size: FastCheck.nat(60) }))
+    },
+    ({ sizes }) => {
+      const cache = new RecordCache<number>(1_000, { bytes: 100, sizeOf: (size) => size })
+      for (const [i, { key, size }] of sizes.entries()) {
+        if (i % 7 === 6) cache.freeze([key])
+        cache.thaw()
+        cache.put(key, size)
+        assert.strictEqual(cache.get(key), size <= 50 ? size : undefined)
+        assert.isAtMost(cache.bytes, 100)
+      }
+    }
+  )
+
+  it("a record counts with its name, value and script", () => {
+    const record = { name: new Uint8Array(20), value: new Uint8Array(500), address: new Uint8Array(25) }
+    const bare = { name: new Uint8Array(), value: new Uint8Array(), address: new Uint8Array() }
+    assert.isAtLeast(recordBytes(record) - recordBytes(bare), 2 * 545)
+    // Records of the usual size fill the cache of NameDb by their number, large ones by their bytes.
+    assert.isAtLeast(CACHED_RECORD_BYTES / recordBytes({ ...record, value: new Uint8Array(100) }), 10_000)
   })
 
   const step = FastCheck.record({

@@ -18,7 +18,7 @@ const MISSES = 4
 
 const TXID_SIZE = 32
 
-/** Bytes of a cached claim: key, objects, slot of the map. Measured. */
+/** Bytes of a cached claim beside its name: objects, slot of the map. Measured. */
 const CLAIM_BYTES = 240
 
 /**
@@ -31,6 +31,8 @@ export class CoinStore implements ChainView {
   /** A coin is decoded when it is read: most are read once, when they are spent. */
   private readonly coins = new CoinTable()
   private readonly claims = new Map<NameKey, NameClaim | undefined>()
+  /** Bytes of the names in `claims`. */
+  private nameBytes = 0
   /** Names whose claim differs from the stored one. */
   private readonly touchedNames = new Set<NameKey>()
   /** Names whose current claim is not stored yet, by its height. */
@@ -43,7 +45,7 @@ export class CoinStore implements ChainView {
   }
 
   get memory(): number {
-    return this.coins.bytes + CLAIM_BYTES * this.claims.size
+    return this.coins.bytes + CLAIM_BYTES * this.claims.size + this.nameBytes
   }
 
   get hasChanges(): boolean {
@@ -90,14 +92,20 @@ export class CoinStore implements ChainView {
   readonly claim = (name: NameKey): NameClaim | undefined => {
     if (this.claims.has(name)) return this.claims.get(name)
     const claim = this.database.claim(name)
-    this.claims.set(name, claim)
+    this.cache(name, claim)
     return claim
   }
 
   readonly expectClaims = (names: ReadonlyArray<NameKey>): void => {
     const unknown = names.filter((name) => !this.claims.has(name))
     const found = this.database.claimsOf(unknown)
-    for (const name of unknown) this.claims.set(name, found.get(name))
+    for (const name of unknown) this.cache(name, found.get(name))
+  }
+
+  private cache(name: NameKey, claim: NameClaim | undefined): void {
+    const before = this.claims.size
+    this.claims.set(name, claim)
+    if (this.claims.size > before) this.nameBytes += name.length
   }
 
   readonly claimsBetween = (from: Height, to: Height): ReadonlyArray<readonly [name: NameKey, claim: NameClaim]> => {
@@ -147,7 +155,7 @@ export class CoinStore implements ChainView {
 
   private setClaim(name: NameKey, claim: NameClaim | undefined): void {
     this.noLongerUnstored(name, this.claims.get(name))
-    this.claims.set(name, claim)
+    this.cache(name, claim)
     this.touchedNames.add(name)
     if (claim === undefined) return
     const names = this.unstored.get(claim.height)
@@ -176,6 +184,7 @@ export class CoinStore implements ChainView {
   private forget(): void {
     this.coins.clear()
     this.claims.clear()
+    this.nameBytes = 0
     this.touchedNames.clear()
   }
 }

@@ -15,6 +15,8 @@ import type { StorageFailure } from "../../storage/errors.ts"
 import type { CommitSignal } from "../CommitSignal.ts"
 import { CursorUnusable } from "../errors.ts"
 import { NameDb } from "../NameDb.ts"
+import type { NameEntry } from "../NameEntry.ts"
+import { recordBytes, RecordCache } from "../RecordCache.ts"
 import { BEGINNING, cursorText, endOf, type EventCursor, readCursorText } from "./EventCursor.ts"
 import type { NameEvent } from "./NameEvent.ts"
 import type { OperationLog } from "./OperationLog.ts"
@@ -78,8 +80,35 @@ export interface NameEventsParts {
   ) => Effect.Effect<ReadonlyArray<TouchedName>, BlockNotFound | BlockUnavailable | StorageFailure>
 }
 
-/** Pages in memory, for readers that are at the same place: most are at the end. */
+/** Pages in memory, for readers that are at the same place: most are at the end. They have so many bytes together, about. */
 const KEPT_PAGES = 4
+const KEPT_BYTES = 16 * 1024 * 1024
+
+/** What an event takes in memory beside its records and names, about. */
+const EVENT_BYTES = 400
+
+const sizeOfRecord = (record: NameEntry | undefined): number => record === undefined ? 0 : recordBytes(record)
+
+const sizeOfEvent = (event: NameEvent): number => {
+  switch (event.type) {
+    case "block":
+      return EVENT_BYTES
+    case "expired":
+    case "expiring":
+      return EVENT_BYTES + sizeOfRecord(event.record)
+    case "undone":
+      return event.names.reduce(
+        (sum, { name, owners, record }) =>
+          owners.reduce((bytes, { length }) => bytes + length, sum + EVENT_BYTES + name.length + sizeOfRecord(record)),
+        EVENT_BYTES
+      )
+    default:
+      return EVENT_BYTES + sizeOfRecord(event.record) + sizeOfRecord(event.before)
+  }
+}
+
+/** What a page takes in memory, about. */
+const sizeOfPage = ({ events }: EventPage): number => events.reduce((sum, event) => sum + sizeOfEvent(event), 0)
 
 const NOTHING = { events: [], isEnd: true } as const
 
@@ -165,7 +194,7 @@ export const makeNameEvents = (parts: NameEventsParts): typeof NameEvents.Servic
       }
     }))
 
-  const kept = new Map<string, EventPage>()
+  const kept = new RecordCache<EventPage>(KEPT_PAGES, { bytes: KEPT_BYTES, sizeOf: sizeOfPage })
   let keptOf = -1
 
   const page = (from: EventCursor, options: EventOptions): Effect.Effect<EventPage, EventFailure> =>
@@ -179,9 +208,7 @@ export const makeNameEvents = (parts: NameEventsParts): typeof NameEvents.Servic
       const asked = commits.count
       return Effect.tap(read(from, options), (found) =>
         Effect.sync(() => {
-          if (asked !== commits.count) return
-          for (const oldest of kept.keys()) if (kept.size >= KEPT_PAGES) kept.delete(oldest)
-          kept.set(key, found)
+          if (asked === commits.count) kept.put(key, found)
         }))
     })
 

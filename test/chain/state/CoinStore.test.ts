@@ -209,6 +209,11 @@ describe("CoinStore over a database", () => {
       assert.isAbove(one, 100)
       store.apply(new Map([[keyOf(2), coin]]), new Map([[nameOf(1), { height: 1, outpoint: keyOf(2) }]]))
       assert.isAbove(store.memory, 2 * one)
+      // A claim counts with its name, once.
+      const [long, claim] = [nameKey(new Uint8Array(255)), { height: 1, outpoint: keyOf(2) }]
+      const beside = new CoinStore(database)
+      for (let n = 0; n < 2; n++) beside.apply(new Map(), new Map([[long, claim]]))
+      assert.strictEqual(beside.memory, 240 + 255)
       // A coin that was created and spent before it was stored leaves no trace.
       const two = store.memory
       store.apply(new Map([[keyOf(3), coin]]), new Map())

@@ -4,7 +4,7 @@ import { quoted } from "../../base/safeText.ts"
 import { CONNECTION_OPTIONS, type ConnectionSettings, decodeConnection } from "../../config/connection.ts"
 import { USAGE_EXIT_CODE } from "../../config/UsageError.ts"
 import type { Json, JsonObject } from "../../rpc/json/json.ts"
-import { type BadArgument, byName, byPosition } from "../../rpc/method/conversions.ts"
+import { type BadArgument, byName, byPosition, METHODS_WITH_SECRETS } from "../../rpc/method/conversions.ts"
 import type { ProgramOutcome } from "../tool/outcome.ts"
 import { type CommandName, isCliCommand } from "./commandTable.ts"
 import { type Daemon, makeDaemon } from "./daemon.ts"
@@ -206,7 +206,9 @@ const callMethod = (
   }
   const named = line.wants("named")
   const params = named ? byName(method, args) : byPosition(method, args)
-  if (isBadArgument(params)) return Effect.succeed(badArgument(method, args, params))
+  if (isBadArgument(params)) {
+    return Effect.succeed(badArgument(method, args, { ...params, shown: line.words.length - 1 }))
+  }
   // Any method may send coins.
   const called = daemon.call(method, params, { once: true })
   return (SCANNING.has(method) && input.progress !== undefined ? besideBar(called, daemon, input) : called).pipe(
@@ -235,10 +237,23 @@ const besideBar = <A, E>(call: Effect.Effect<A, E>, daemon: Daemon, input: CliIn
 const PLAIN = /^[\w.]+$/
 
 /** The method `send` takes outputs in JSON. An address in their place means the command `pay`, with the same words if it takes them. */
-const badArgument = (method: string, args: ReadonlyArray<string>, { argument }: BadArgument): CliOutcome => {
-  const words = args.length === 2 && args.every((word) => PLAIN.test(word)) ? args : ["ADDRESS", "AMOUNT"]
+const badArgument = (
+  method: string,
+  args: ReadonlyArray<string>,
+  { argument, place, shown }: BadArgument & {
+    /** How many of the arguments stand on the command line. The others are from standard input, and no error repeats them. */
+    readonly shown: number
+  }
+): CliOutcome => {
+  const words = args.length === 2 && shown === 2 && args.every((word) => PLAIN.test(word))
+    ? args
+    : ["ADDRESS", "AMOUNT"]
   return failure(1, {
-    message: `Error parsing JSON: ${argument}`,
+    message: `Error parsing JSON: ${
+      place >= shown || METHODS_WITH_SECRETS.has(method)
+        ? `parameter ${place + 1} of ${method} is not JSON (it is not shown: it may be secret)`
+        : argument
+    }`,
     remedy: method === "send" ? `To send coins to an address: ${NAME} pay ${words.join(" ")}` : undefined
   })
 }

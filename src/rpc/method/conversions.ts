@@ -213,6 +213,27 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   walletprocesspsbt: "psbt= sign* sighashtype= bip32derivs* finalize*"
 }
 
+/**
+ * Methods with passphrases, private keys or recovery words among their parameters. No error repeats an argument of them: one of them may
+ * stand in the wrong place.
+ */
+export const METHODS_WITH_SECRETS: ReadonlySet<string> = new Set([
+  "addwebhook",
+  "checkrecoverywords",
+  "createwallet",
+  "createwalletdescriptor",
+  "deriveaddresses",
+  "descriptorprocesspsbt",
+  "encryptwallet",
+  "getdescriptorinfo",
+  "importdescriptors",
+  "migratewallet",
+  "signmessagewithprivkey",
+  "signrawtransactionwithkey",
+  "walletpassphrase",
+  "walletpassphrasechange"
+])
+
 export const METHODS_WITH_PARAMETERS: ReadonlyArray<string> = Object.keys(PARAMETERS)
 
 const FORMATS: ReadonlyMap<string, Format> = new Map([
@@ -239,14 +260,16 @@ const parametersOf = (method: string): Parameters | undefined => {
 export interface BadArgument {
   readonly _tag: "BadArgument"
   readonly argument: string
+  /** Its place among the arguments, from 0. */
+  readonly place: number
 }
 
-const read = (format: Format, argument: string): Json | BadArgument => {
+const read = (format: Format, argument: string, place: number): Json | BadArgument => {
   if (format === "text" || format === "any text") return argument
   if (format === "text or null") return argument === "null" ? null : argument
   const value = parseJson(argument)
   if (value !== undefined) return value
-  return format === "json" ? { _tag: "BadArgument", argument } : argument
+  return format === "json" ? { _tag: "BadArgument", argument, place } : argument
 }
 
 const isBad = (value: Json | BadArgument): value is BadArgument =>
@@ -261,7 +284,7 @@ export const byPosition = (method: string, args: ReadonlyArray<string>): Readonl
   const parameters = parametersOf(method)
   const values: Array<Json> = []
   for (const [position, argument] of args.entries()) {
-    const value = read(formatAt(parameters, position), argument)
+    const value = read(formatAt(parameters, position), argument, position)
     if (isBad(value)) return value
     values.push(value)
   }
@@ -277,9 +300,9 @@ export const byName = (method: string, args: ReadonlyArray<string>): JsonObject 
   const parameters = parametersOf(method)
   const named = new JsonObject()
   const positional: Array<Json> = []
-  for (const argument of args) {
+  for (const [place, argument] of args.entries()) {
     const split = readNamed(parameters, argument, positional.length)
-    const value = read(split.format, split.text)
+    const value = read(split.format, split.text, place)
     if (isBad(value)) return value
     if (split.name === undefined) positional.push(value)
     else {

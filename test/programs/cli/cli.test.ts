@@ -249,6 +249,25 @@ describe("svcd-cli", () => {
       )
     }))
 
+  it.scopedLive("repeats no argument from standard input, and none of a method with secrets", () =>
+    Effect.gen(function*() {
+      const { port } = yield* server
+      const refused = failed(
+        1,
+        "error: Error parsing JSON: parameter 2 of walletpassphrase is not JSON (it is not shown: it may be secret)\n"
+      )
+      const calls = [
+        [["-stdin", "walletpassphrase", "60"], "a long pass phrase\n"],
+        [["-stdin", "-named", "walletpassphrase", "60"], "timeout=a long pass phrase\n"],
+        [["walletpassphrase", "60", "a long pass phrase"], ""]
+      ] as const
+      for (const [words, stdin] of calls) {
+        assert.deepStrictEqual(yield* cli([...flags(port), ...words], { stdin }), refused)
+      }
+      const other = yield* cli([...flags(port), "-stdin", "getblockhash"], { stdin: "zero\n" })
+      assert.notInclude(other.stderr, "zero")
+    }))
+
   it.scopedLive("distinguishes wrong credentials, missing credentials and an unreachable daemon", () =>
     Effect.gen(function*() {
       const { port } = yield* server

@@ -193,7 +193,13 @@ if (major > ${major} || (major === ${major} && minor >= ${minor})) {
       ? `createRequire(import.meta.url)("./${startOf(program)}.cjs").runCached({ url: import.meta.url, ...${
         JSON.stringify(kept)
       } })`
-      : `await import("./${mainOf(program)}.js")`
+      : `import("./${mainOf(program)}.js").catch((error) => {
+    const [, missing] = /^Cannot find (?:package|module) '([^'/\\\\]+|@[^'/\\\\]+\\/[^'/\\\\]+)'/.exec(error.message) || [];
+    if (!/^(?:ERR_)?MODULE_NOT_FOUND$|^ERR_DLOPEN_FAILED$/.test(error.code)) throw error;
+    const what = error.code === "ERR_DLOPEN_FAILED" ? "the native part of a package cannot be loaded" : missing === undefined ? "a file of svcd is missing" : "the package " + missing + " is missing";
+    console.error("${program}: " + what + ": run \\"npm install\\" where svcd is installed, or install svcd again");
+    process.exitCode = 1;
+  })`
   };
 } else {
   console.error(\`${program}: Node.js ${oldest} or newer is needed, and this is \${process.versions.node}: install a newer one (https://nodejs.org), or the archive of svcd, which has its own\`);

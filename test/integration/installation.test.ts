@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { spawnSync } from "node:child_process"
-import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs"
+import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { program } from "../support/daemon.ts"
@@ -73,6 +73,25 @@ describe("an installation", () => {
         })
         const said = endsWith({ status, stderr }, 1)
         assert.include(said, "the native part of better-sqlite3 is missing: run \"npm rebuild better-sqlite3\"")
+      }
+    }))
+
+  it("without a package says which one, or that a file is missing", () =>
+    withDirectory((directory) => {
+      for (const name of ["svcd", "svcd-wallet", "svcd-mail"]) {
+        const lame = join(directory, "bin")
+        cpSync(dirname(program(name)), lame, { recursive: true })
+        const script = join(lame, `${name}.js`)
+        const remedy = "run \"npm install\" where svcd is installed, or install svcd again\n"
+        assert.strictEqual(
+          endsWith(run({ script, args: ["--version"] }), 1),
+          `${name}: the package better-sqlite3 is missing: ${remedy}`
+        )
+        rmSync(join(lame, `${name}.main.js`))
+        assert.strictEqual(
+          endsWith(run({ script, args: ["--version"] }), 1),
+          `${name}: a file of svcd is missing: ${remedy}`
+        )
       }
     }))
 

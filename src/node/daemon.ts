@@ -37,7 +37,7 @@ import { NodeOptions } from "../rpc/NodeOptions.ts"
 import * as ReadThread from "../rpc/reader/ReadThread.ts"
 import { recordCall, recordMalformed, recordRefusal } from "../rpc/recordCalls.ts"
 import { DataHealth } from "../storage/DataHealth.ts"
-import { watchDisk } from "../storage/diskSpace.ts"
+import { checkDisk, watchDisk } from "../storage/diskSpace.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import type { InvalidWalletRequest, WalletDamaged } from "../wallet/errors.ts"
 import { Wallets } from "../wallet/Wallets.ts"
@@ -307,7 +307,10 @@ export const run = (settings: Settings) => {
   ).pipe(
     Effect.provide(daemon),
     // Before there is a data directory.
-    (running) => Effect.all([checkWebhooks(settings), checkGivenFiles(settings), running], { discard: true }),
+    (running) =>
+      Effect.all([checkWebhooks(settings), checkGivenFiles(settings), checkDisk(settings.dataDir), running], {
+        discard: true
+      }),
     Effect.tapError(() => Effect.sync(() => health.become(STARTING))),
     Effect.retry({ while: restarts.mayMend }),
     // Logged after everything is closed: a reader of it may move the data directory.

@@ -1,5 +1,7 @@
 import * as Effect from "effect/Effect"
+import { existsSync } from "node:fs"
 import { statfs } from "node:fs/promises"
+import { dirname } from "node:path"
 import { DataHealth } from "./DataHealth.ts"
 import { StorageUnavailable } from "./errors.ts"
 
@@ -22,6 +24,30 @@ const freeAt = (path: string): Effect.Effect<number | undefined> =>
 
 const megabytes = (bytes: number): string => `${Math.floor(bytes / 1e6)} MB`
 
+const nearlyFull = (directory: string, left: number): StorageUnavailable =>
+  new StorageUnavailable({
+    file: directory,
+    doing: "writing to",
+    reason: `the disk is nearly full, with ${megabytes(left)} left of the ${megabytes(LEAST_FREE)} that svcd needs: ` +
+      "make room and start again"
+  })
+
+/** The path, or the nearest folder above it that exists. */
+const existing = (path: string): string => {
+  const above = dirname(path)
+  return above === path || existsSync(path) ? path : existing(above)
+}
+
+/** Looks once, before the first write to a data directory, which may not exist. Fails if the disk is nearly full. */
+export const checkDisk = (
+  directory: string,
+  free: (path: string) => Effect.Effect<number | undefined> = freeAt
+): Effect.Effect<void, StorageUnavailable> =>
+  Effect.flatMap(
+    Effect.suspend(() => free(existing(directory))),
+    (left) => left !== undefined && left < LEAST_FREE ? nearlyFull(directory, left) : Effect.void
+  )
+
 /** Watches the disk of a data directory, from half a minute after its start on. Fails once the disk is nearly full. */
 export const watchDisk = (
   directory: string,
@@ -34,15 +60,7 @@ export const watchDisk = (
       yield* Effect.sleep(LOOK_EVERY)
       const left = yield* free(directory)
       if (left === undefined) continue
-      if (left < LEAST_FREE) {
-        return yield* new StorageUnavailable({
-          file: directory,
-          doing: "writing to",
-          reason:
-            `the disk is nearly full, with ${megabytes(left)} left of the ${megabytes(LEAST_FREE)} that svcd needs: ` +
-            "make room and start again"
-        })
-      }
+      if (left < LEAST_FREE) return yield* nearlyFull(directory, left)
       if (left < LOW && withdraw === undefined) {
         const reason = `${megabytes(left)} are left in ${directory}; svcd stops below ${megabytes(LEAST_FREE)}`
         withdraw = yield* notice({ what: "disk space", reason })

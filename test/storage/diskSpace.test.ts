@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, TestClock } from "effect"
 import { DataHealth, layer } from "../../src/storage/DataHealth.ts"
-import { LEAST_FREE, LOW, watchDisk } from "../../src/storage/diskSpace.ts"
+import { checkDisk, LEAST_FREE, LOW, watchDisk } from "../../src/storage/diskSpace.ts"
 
 /** Watches a disk whose free bytes are given look by look; the last one stays. Returns the notices after each look. */
 const watch = (looks: ReadonlyArray<number | undefined>) =>
@@ -56,4 +56,21 @@ describe("watchDisk", () => {
       assert.deepStrictEqual(yield* notices, [])
       yield* Fiber.interrupt(fiber)
     }).pipe(Effect.provide(layer)))
+})
+
+describe("checkDisk", () => {
+  it.effect("looks at the nearest folder that exists, and fails below the least", () =>
+    Effect.gen(function*() {
+      const asked: Array<string> = []
+      const free = (left: number | undefined) => (path: string) => Effect.sync(() => (asked.push(path), left))
+      const { message } = yield* Effect.flip(checkDisk("/nowhere/at/all", free(3_000_000)))
+      assert.strictEqual(
+        message,
+        "writing to /nowhere/at/all failed: the disk is nearly full, with 3 MB left of the 50 MB that svcd needs: " +
+          "make room and start again"
+      )
+      yield* checkDisk("/", free(LEAST_FREE))
+      yield* checkDisk("/", free(undefined))
+      assert.deepStrictEqual(asked, ["/", "/", "/"])
+    }))
 })

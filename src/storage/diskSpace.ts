@@ -38,7 +38,7 @@ const existing = (path: string): string => {
   return above === path || existsSync(path) ? path : existing(above)
 }
 
-/** Looks once, before the first write to a data directory, which may not exist. Fails if the disk is nearly full. */
+/** Checks the disk once, before the first write to a data directory, which may not exist. Fails if the disk is nearly full. */
 export const checkDisk = (
   directory: string,
   free: (path: string) => Effect.Effect<number | undefined> = freeAt

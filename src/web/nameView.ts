@@ -1,6 +1,8 @@
 import type { NameEntry } from "../names/NameDb.ts"
+import { addressOf } from "../protocol/address.ts"
 import { type Bytes, equal, toHex } from "../protocol/bytes.ts"
 import { encodeText } from "../protocol/nameText.ts"
+import { updateWord } from "../protocol/updateWord.ts"
 import { ago, amountText, count, dated } from "./format.ts"
 import { type Html, html, NOTHING } from "./html.ts"
 import { nameEventsLink, nameLink } from "./links.ts"
@@ -72,9 +74,14 @@ const pending = (operations: ReadonlyArray<PendingOperation>, now: number): Html
  * The effect of an operation, compared to the one before. A new address is no new owner: wallets take a fresh one for
  * each update. The addresses are in a column of their own.
  */
-const deed = ({ before, entry }: HistoryRow): string => {
+const deed = ({ before, entry }: HistoryRow, { network }: Moment["params"]): string => {
   if (entry.op === "name_firstupdate") return before === undefined ? "registered" : "registered again"
-  return before === undefined || !equal(entry.value, before.value) ? "updated" : "renewed"
+  return before === undefined
+    ? "updated"
+    : updateWord({
+      value: equal(entry.value, before.value),
+      owner: addressOf(network, entry.address) === addressOf(network, before.address)
+    })
 }
 
 const historyRow = ({ now, params }: Moment) => (each: HistoryRow, at: number): Html => {
@@ -82,7 +89,7 @@ const historyRow = ({ now, params }: Moment) => (each: HistoryRow, at: number): 
   return html`<tr>
 <th scope="row">${blockView(entry.height, count(entry.height))}</th>
 <td data-label="Time">${time === undefined ? "–" : dated(time, { now })}</td>
-<td data-label="Operation">${deed(each)}</td>
+<td data-label="Operation">${deed(each, params)}</td>
 <td data-label="Value" class="value-cell broad">${listedValue(entry.value, `value-${at}`)}</td>
 <td data-label="Owner" class="owner-cell broad">${ownerOf(params.network, entry.address)}</td>
 <td data-label="Transaction" class="broad">${shortTransaction(entry.txid, { block: entry.height })}</td>

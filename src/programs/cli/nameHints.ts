@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import { domainToASCII } from "node:url"
+import { shellWord } from "../../base/safeText.ts"
 import { bitDomainOf } from "../../protocol/nameText.ts"
 import { CommandFailed, NAME } from "./outcome.ts"
 
@@ -41,10 +42,13 @@ export const namedBy = (word: string | undefined): Effect.Effect<string, Command
     : Effect.succeed(name)
 }
 
+/** Spaces alone, or a namespace alone. */
+const WITHOUT_LABEL = /^(?:[a-z]+\/)?\s*$/
+
 /** The same for a name to register: spaces alone, and a namespace alone as `d/`, are refused too. */
 export const newNameBy = (word: string | undefined): Effect.Effect<string, CommandFailed> =>
   Effect.flatMap(namedBy(word), (name) =>
-    /^(?:[a-z]+\/)?\s*$/.test(name)
+    WITHOUT_LABEL.test(name)
       ? new CommandFailed({ message: `${JSON.stringify(name)} is no whole name; write one, as d/example` })
       : Effect.succeed(name))
 
@@ -53,7 +57,11 @@ export const newNameBy = (word: string | undefined): Effect.Effect<string, Comma
  * domain, and registering it would cost coins for nothing.
  */
 export const freeHint = (name: string): string => {
-  if (name.includes("/")) return `"${NAME} register ${name}" registers it`
+  if (WITHOUT_LABEL.test(name)) return "a whole name is as d/example"
+  if (name.startsWith("d/") && bitDomainOf(new TextEncoder().encode(name)) === undefined) {
+    return "no domain has such a name"
+  }
+  if (name.includes("/")) return `"${NAME} register ${shellWord(name)}" registers it`
   const label = `d/${name.split(".").at(-2) ?? name}`.toLowerCase()
   const known = bitDomainOf(new TextEncoder().encode(label)) === undefined ? "" : `: "${NAME} name ${label}" shows one`
   return `a domain begins with d/${known}`

@@ -1,17 +1,20 @@
 import * as Effect from "effect/Effect"
 import { unixTime } from "../../base/clock.ts"
+import { shellWord } from "../../base/safeText.ts"
 import { fromHex } from "../../protocol/bytes.ts"
 import { bitDomainOf } from "../../protocol/nameText.ts"
+import { updateWord } from "../../protocol/updateWord.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { ask, BLOCK_SECONDS } from "./ask.ts"
 import type { OwnContext } from "./commandContext.ts"
-import { at, indented, numberAt, objectOf, objectsOf, textAt, textsOf } from "./jsonText.ts"
+import { at, indented, numberAt, objectOf, objectsOf, textAt } from "./jsonText.ts"
 import { freeHint, namedBy } from "./nameHints.ts"
 import { type NameState, nameState, ONE_NAME, shownHex } from "./nameRecord.ts"
 import { type CliInput, type CliOutcome, type CommandFailed, NAME, type Screen } from "./outcome.ts"
 import { type OwnNameEntry, ownNamesOf, renewalOf, RENEWALS_IN_HEX, type Shown, shownBytes } from "./ownNames.ts"
 import { dayText, grouped, quantityOf } from "./quantities.ts"
+import { registrationNote } from "./registrations.ts"
 import { RENEW_SOON } from "./status.ts"
 import { type Colour, labelled, painted, table } from "./table.ts"
 import { shownText } from "./textWidth.ts"
@@ -100,7 +103,7 @@ const renewalRow = ({ name, renews }: NamePage): ReadonlyArray<Row> => {
 const registrationRow = ({ registration }: NamePage): ReadonlyArray<Row> =>
   registration === undefined
     ? []
-    : [["Under way", [...textsOf(at(registration, "step")), ...textsOf(at(registration, "note"))].join(", "), "yellow"]]
+    : [["Under way", [textAt(registration, "step") ?? "", registrationNote(registration)].join(", "), "yellow"]]
 
 const EMPTY = "(empty)"
 
@@ -119,9 +122,15 @@ const pendingLines = ({ pending }: NamePage, screen: Screen): ReadonlyArray<stri
     "",
     painted("Waiting for a block", "bold", screen),
     ...table(
-      [{ title: "OPERATION" }, { title: "TRANSACTION", atLeast: 12 }, { title: "VALUE", atLeast: 8 }],
+      [
+        { title: "OPERATION" },
+        { title: "ADDRESS", atLeast: 12 },
+        { title: "TRANSACTION", atLeast: 12 },
+        { title: "VALUE", atLeast: 8 }
+      ],
       pending.map(({ said, value }) => [
         { text: textAt(said, "op") ?? "" },
+        { text: textAt(said, "address") ?? "" },
         { text: textAt(said, "txid") ?? "" },
         { text: value === undefined ? "" : valueText(value) }
       ]),
@@ -132,7 +141,8 @@ const pendingLines = ({ pending }: NamePage, screen: Screen): ReadonlyArray<stri
 /** What an operation did, compared with the one before. */
 const changeOf = (record: Json, before: Json | undefined): string => {
   if (before === undefined) return "registered"
-  return textAt(record, "value") === textAt(before, "value") ? "same value" : "updated"
+  const keeps = (member: string): boolean => textAt(record, member) === textAt(before, member)
+  return updateWord({ value: keeps("value"), owner: keeps("address") })
 }
 
 const historyLines = ({ history }: NamePage, last: number, screen: Screen): ReadonlyArray<string> => {
@@ -182,7 +192,9 @@ const pageText = (page: NamePage, last: number, screen: Screen): string => {
     ...(report === undefined ? [] : valueLines(shownBytes(state.value), report, screen)),
     ...pendingLines(page, screen),
     ...historyLines(page, last, screen),
-    ...(state.expiresIn > 0 ? [] : ["", `Any owner can register it now: "${NAME} register ${shownText(page.name)}"`]),
+    ...(state.expiresIn > 0
+      ? []
+      : ["", `Any owner can register it now: "${NAME} register ${shownText(shellWord(page.name))}"`]),
     ""
   ].join("\n")
 }
@@ -217,7 +229,13 @@ const pageJson = (page: NamePage, last: number): Json => {
     autorenew: page.renews,
     ...(report === undefined ? {} : reportJson(report)),
     pending: page.pending.map(({ said, value }) =>
-      objectOf({ op: at(said, "op"), txid: at(said, "txid"), value: value?.text ?? null, value_hex: value?.hex })
+      objectOf({
+        op: at(said, "op"),
+        txid: at(said, "txid"),
+        address: at(said, "address"),
+        value: value?.text ?? null,
+        value_hex: value?.hex
+      })
     ),
     registration: page.registration === undefined ? null : objectOf({
       step: at(page.registration, "step"),

@@ -20,6 +20,19 @@ export const isNews = ({ said }: OwnNameEntry, now: number): boolean => {
   return step !== "done"
 }
 
+/** What a registration waits for, where the daemon has no note: the number of its step, of three. */
+const WAITS: Readonly<Record<string, string>> = {
+  committed: "step 1 of 3: the commitment waits for a block",
+  maturing: "step 2 of 3: waits until a block may have the name",
+  revealed: "step 3 of 3: the name waits for a block"
+}
+
+/** The note of a registration: never empty while it is under way. */
+export const registrationNote = (said: Json): string => {
+  const note = textAt(said, "note") ?? ""
+  return note === "" ? WAITS[textAt(said, "step") ?? ""] ?? "" : note
+}
+
 export const registrationTable = (entries: ReadonlyArray<OwnNameEntry>, screen: Screen): ReadonlyArray<string> =>
   table(
     [{ title: "NAME", atLeast: 16 }, { title: "STEP" }, { title: "NOTE", atLeast: 20 }, { title: "VALUE", atLeast: 8 }],
@@ -28,7 +41,7 @@ export const registrationTable = (entries: ReadonlyArray<OwnNameEntry>, screen: 
       return [
         { text: shownBytes(entry.name) },
         { text: step, colour: step === "failed" ? "red" : undefined },
-        { text: textAt(entry.said, "note") ?? "" },
+        { text: registrationNote(entry.said) },
         { text: entry.value === undefined ? "" : shownBytes(entry.value) }
       ]
     }),

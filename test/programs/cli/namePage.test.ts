@@ -25,7 +25,7 @@ const ANSWERS = {
     record("{\"ip\":\"192.0.2.1\"}")
   ],
   name_pending: [
-    { name: hex("d/example"), value: hex("\u202enew"), op: "name_update", txid: "cd".repeat(32) },
+    { name: hex("d/example"), value: hex("\u202enew"), op: "name_update", txid: "cd".repeat(32), address: "N1next" },
     { name: hex("d/other"), value: "", op: "name_update", txid: "ef".repeat(32) }
   ],
   name_registrations: [],
@@ -55,13 +55,13 @@ DNS
   example.bit. A 192.0.2.1
 
 Waiting for a block
-OPERATION    TRANSACTION                                                       VALUE
-name_update  ${"cd".repeat(32)}  \\u202enew
+OPERATION    ADDRESS  TRANSACTION                                                       VALUE
+name_update  N1next   ${"cd".repeat(32)}  \\u202enew
 
 History, the last 2 of 3
-  BLOCK  CHANGE      OWNER    VALUE
-700,000  same value  N1owner  {"ip":"192.0.2.1"}
-650,000  updated     N1owner  {"ip":"192.0.2.1"}
+  BLOCK  CHANGE                OWNER    VALUE
+700,000  renewed               N1owner  {"ip":"192.0.2.1"}
+650,000  updated, new address  N1owner  {"ip":"192.0.2.1"}
 `
       )
     }))
@@ -95,6 +95,20 @@ History, the last 2 of 3
       assert.match(expired.stdout, /Expired {2}5 blocks ago[^]*Any owner can register it now/)
     }))
 
+  it.effect("advises to register no namespace alone and no invalid domain, and quotes for the shell", () =>
+    Effect.gen(function*() {
+      const cases = [
+        ["d/", "a whole name is as d/example"],
+        ["d/<b>x", "no domain has such a name"],
+        ["d/x y", "no domain has such a name"],
+        ["id/x y", "\"svcd-cli register 'id/x y'\" registers it"]
+      ] as const
+      for (const [name, advice] of cases) {
+        const { run } = runWith({ ...ANSWERS, name_show: new RpcFailure({ code: -4, message: "never existed" }) })
+        assert.strictEqual((yield* run("name", name)).stdout, `${name} is not registered; ${advice}.\n`)
+      }
+    }))
+
   it.effect("shows the registration that is under way", () =>
     Effect.gen(function*() {
       const { run } = runWith({
@@ -108,7 +122,10 @@ History, the last 2 of 3
         name_show: new RpcFailure({ code: -4, message: "never existed" }),
         name_registrations: [{ name: hex("d/new"), step: "committed" }]
       })
-      assert.match((yield* begun.run("name", "d/new")).stdout, /Under way {2}committed$/m)
+      assert.match(
+        (yield* begun.run("name", "d/new")).stdout,
+        /Under way {2}committed, step 1 of 3: the commitment waits for a block$/m
+      )
     }))
 
   it.effect("turns nothing on a terminal with JSON, and changes no byte in a pipe", () =>

@@ -1,8 +1,9 @@
 import * as Effect from "effect/Effect"
 import type { JsonValue } from "../../rpc/json/encodeJson.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import { ask } from "./ask.ts"
 import type { Daemon } from "./daemon.ts"
-import { at, numberAt } from "./jsonText.ts"
+import { at, numberAt, textAt } from "./jsonText.ts"
 import { gatherNames, listJson, listText, type NamesFound } from "./namePages.ts"
 import type { Screen } from "./outcome.ts"
 import { type OwnNameEntry, shownBytes } from "./ownNames.ts"
@@ -47,14 +48,14 @@ const urgency = (entry: OwnNameEntry): Colour | undefined => {
   return (numberAt(entry.said, "expires_in") ?? 0) <= WEEK ? "red" : renewal === "auto" ? undefined : "yellow"
 }
 
-const rowOf = (entry: OwnNameEntry) => {
+const rowOf = (dated: boolean) => (entry: OwnNameEntry) => {
   const { name, said } = entry
   const colour = urgency(entry)
   return [
     { text: shownBytes(name), colour },
     { text: grouped(numberAt(said, "expires_at") ?? 0) },
     { text: grouped(numberAt(said, "expires_in") ?? 0), colour },
-    { text: dayText(numberAt(said, "expires_about") ?? 0) },
+    ...(dated ? [{ text: dayText(numberAt(said, "expires_about") ?? 0) }] : []),
     { text: whoText(entry) },
     { text: renewalText(entry) }
   ]
@@ -65,18 +66,23 @@ const emptyText = ({ all, blocks, owner }: ExpiringOptions): string =>
     ? `No name of the wallets or the watch list expires within ${quantityOf(blocks, "block")}.`
     : `No name expires within ${quantityOf(blocks, "block")}.`
 
-const expiringText = (found: NamesFound, options: ExpiringOptions, screen: Screen): string =>
+/** `dated`: whether blocks come at a steady rate, as on all networks but regtest. */
+const expiringText = (
+  found: NamesFound,
+  options: ExpiringOptions & { readonly dated: boolean },
+  screen: Screen
+): string =>
   listText(found, {
     lines: found.names.length === 0 ? [emptyText(options)] : table(
       [
         { title: "NAME", atLeast: 16 },
         { title: "AT HEIGHT", align: "right" },
         { title: "BLOCKS LEFT", align: "right" },
-        { title: "ABOUT" },
+        ...(options.dated ? [{ title: "ABOUT" }] : []),
         { title: "OF" },
         { title: "RENEWAL" }
       ],
-      found.names.map(rowOf),
+      found.names.map(rowOf(options.dated)),
       screen
     ),
     incomplete: "The node is still syncing: names may have been renewed or may be missing."
@@ -102,7 +108,13 @@ export const expiringCommand = (
   screen: Screen,
   options: ExpiringOptions
 ): Effect.Effect<string, RpcClientError> =>
-  Effect.map(
-    gatherNames(daemon, { method: "name_expiring", conditions: conditions(options), limit: options.limit }),
-    (found) => options.json ? listJson(found, MEMBERS) : expiringText(found, options, screen)
-  )
+  Effect.gen(function*() {
+    const found = yield* gatherNames(daemon, {
+      method: "name_expiring",
+      conditions: conditions(options),
+      limit: options.limit
+    })
+    if (options.json) return listJson(found, MEMBERS)
+    const dated = found.names.length === 0 || textAt(yield* ask(daemon, "getblockchaininfo"), "chain") !== "regtest"
+    return expiringText(found, { ...options, dated }, screen)
+  })

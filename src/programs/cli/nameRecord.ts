@@ -72,8 +72,7 @@ const nothingPending = (daemon: Daemon, name: string): Effect.Effect<void, RpcCl
     (pending) =>
       Array.isArray(pending) && pending.length > 0
         ? new CommandFailed({
-          message:
-            `an operation on ${name} waits for a block; "${NAME} name ${name}" shows it, and bumpfee raises its fee`
+          message: `an operation on ${name} waits for a block; "${NAME} name ${name}" shows it`
         })
         : Effect.void
   )

@@ -10,20 +10,26 @@ import { CommandFailed, NAME } from "./outcome.ts"
 /** The decimals of a number, such as `000000001`, unless it has an exponent. */
 const decimalsOf = (text: string): string => /^\d+\.(\d+)$/.exec(text)?.[1] ?? ""
 
-const mistakeIn = (text: string, units: number | undefined): string => {
+const mistakeIn = (text: string): string => {
   if (/^\d*,\d+$/.test(text)) return `write a point in place of the comma: ${text.replace(",", ".")}`
   if (decimalsOf(text).length > 8) return "an amount has at most eight decimals"
-  if (units !== undefined && units > MAX_MONEY) return `there are never more than ${shortAmount(MAX_MONEY)} NMC`
   return "write a number, as 1.5"
 }
 
 /** Reads an amount in NMC above 0 into the smallest unit. */
 export const amountIn = (text: string): Effect.Effect<number, CommandFailed> => {
   const units = parseAmount(text)
+  if (units !== undefined && units > MAX_MONEY) {
+    return new CommandFailed({
+      message: `the amount ${JSON.stringify(text)} is more than all coins: there are never more than ${
+        shortAmount(MAX_MONEY)
+      } NMC`
+    })
+  }
   return units === undefined || units <= 0 || !isMoney(units)
     ? new CommandFailed({
       message: `the amount ${JSON.stringify(text)} is not a number of NMC above 0`,
-      remedy: mistakeIn(text, units)
+      remedy: mistakeIn(text)
     })
     : Effect.succeed(units)
 }

@@ -10,7 +10,7 @@ import { table } from "./table.ts"
 /** `svcd-cli peers`: the connected peers. */
 
 const NO_PEERS =
-  `No peer is connected. "${NAME} doctor" looks for the reason, and "${NAME} addnode ADDRESS add" adds one.\n`
+  `No peer is connected. "${NAME} doctor" looks for the reason, and -addpeer ADDRESS in a start of svcd names one.\n`
 
 const pingText = (peer: Json): string => {
   const seconds = numberAt(peer, "pingtime")

@@ -127,7 +127,7 @@ export const renewCommand = (
         const note = textAt(entry, "note")
         return note === undefined ? [] : [`${shownBytes(name)}: ${note}`]
       }),
-      `"${NAME} name_renewals" shows how far they are.`,
+      `"${NAME} names" shows how far they are.`,
       ""
     ].join("\n"))
   })

@@ -15,6 +15,10 @@ const refuse = (message: string, exitCode: number): void => {
   process.exitCode = exitCode
 }
 
+const warnOfVariables = ({ env }: ReturnType<typeof processInput>): void => {
+  for (const text of strangeVariables(env)) process.stderr.write(`Warning: ${text}\n`)
+}
+
 /** The program svcd: carries out the command line of this process. */
 export const main = async (): Promise<void> => {
   const input = processInput()
@@ -33,10 +37,11 @@ export const main = async (): Promise<void> => {
       return void process.stdout.write(await daemonCompletions(command.right.shell))
     }
     case "PrintConfig":
+      warnOfVariables(input)
       return void process.stdout.write(command.right.text)
     case "Run": {
       const { settings } = command.right
-      for (const text of strangeVariables(input.env)) process.stderr.write(`Warning: ${text}\n`)
+      warnOfVariables(input)
       const { runDaemon } = await import("./runDaemon.ts")
       runDaemon(settings, (message) => refuse(message, 1))
     }

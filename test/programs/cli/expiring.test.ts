@@ -41,6 +41,17 @@ describe("svcd-cli expiring", () => {
       )
     }))
 
+  it.effect("tells no day on regtest, where blocks come on demand", () =>
+    Effect.gen(function*() {
+      const daemon = fakeDaemon({
+        name_expiring: { names: [ENTRY], complete: true },
+        getblockchaininfo: { chain: "regtest" }
+      })
+      const text = yield* expiringCommand(daemon, PIPE, OPTIONS)
+      assert.notInclude(text, "ABOUT")
+      assert.notInclude(text, "2027")
+    }))
+
   it.effect("asks for own and watched names, for those of an owner, or for all", () =>
     Effect.gen(function*() {
       const asked: Array<unknown> = []

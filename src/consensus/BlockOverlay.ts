@@ -1,6 +1,6 @@
 import { binaryString, type Bytes } from "../protocol/bytes.ts"
 import type { Height, NameKey } from "../protocol/keys.ts"
-import { OUTPOINT_SIZE } from "../protocol/transaction.ts"
+import { outpoint, OUTPOINT_SIZE } from "../protocol/transaction.ts"
 import type { ChainView, Coin, NameClaim } from "./view.ts"
 
 /**
@@ -68,12 +68,6 @@ export class BlockOverlay {
 
   /** The key of a transaction's output. The string is flat in memory, as map keys should be. */
   outputKey(txid: Bytes, index: number): string {
-    const { scratch } = this
-    scratch.set(txid)
-    scratch[32] = index
-    scratch[33] = index >> 8
-    scratch[34] = index >> 16
-    scratch[35] = index >>> 24
-    return binaryString(scratch)
+    return binaryString(outpoint(txid, index, this.scratch))
   }
 }

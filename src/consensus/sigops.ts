@@ -22,19 +22,12 @@ const WITNESS_SCRIPT_HASH_SIZE = 32
  * multisignature check from the opcode before it. Source: upstream `script/script.cpp`, `GetSigOpCount`.
  */
 export const countSigops = (script: Bytes, accurate: boolean): number => {
-  const { length } = script
+  const cursor = new ScriptCursor(script)
   let count = 0
   let last: number = Op.OP_INVALIDOPCODE
-  for (let at = 0; at < length;) {
-    const opcode = script[at++] ?? 0
-    if (opcode < Op.OP_PUSHDATA1) at += opcode
-    else if (opcode <= Op.OP_PUSHDATA4) {
-      const width = opcode === Op.OP_PUSHDATA1 ? 1 : opcode === Op.OP_PUSHDATA2 ? 2 : 4
-      if (length - at < width) break
-      let size = 0
-      for (let i = width - 1; i >= 0; i--) size = size * 256 + (script[at + i] ?? 0)
-      at += width + size
-    } else if (opcode === Op.OP_CHECKSIG || opcode === Op.OP_CHECKSIGVERIFY) count++
+  while (cursor.next()) {
+    const { opcode } = cursor
+    if (opcode === Op.OP_CHECKSIG || opcode === Op.OP_CHECKSIGVERIFY) count++
     else if (opcode === Op.OP_CHECKMULTISIG || opcode === Op.OP_CHECKMULTISIGVERIFY) {
       count += accurate && last >= Op.OP_1 && last <= Op.OP_16 ? last - Op.OP_1 + 1 : MAX_KEYS
     }

@@ -34,15 +34,17 @@ export const prevoutTxid = (prevout: Bytes): Uint8Array => prevout.subarray(0, 3
 export const prevoutIndex = (prevout: Bytes): number =>
   ((prevout[32] ?? 0) | ((prevout[33] ?? 0) << 8) | ((prevout[34] ?? 0) << 16) | ((prevout[35] ?? 0) << 24)) >>> 0
 
-/** The outpoint of output `index` of a transaction, as on the wire. */
-export const outpoint = (txid: Bytes, index: number): Uint8Array => {
-  const bytes = new Uint8Array(OUTPOINT_SIZE)
-  bytes.set(txid)
-  bytes[32] = index
-  bytes[33] = index >> 8
-  bytes[34] = index >> 16
-  bytes[35] = index >>> 24
-  return bytes
+/**
+ * The outpoint of output `index` of a transaction, as on the wire. `into`: the 36 bytes to write it into, for callers that need it
+ * only for a moment.
+ */
+export const outpoint = (txid: Bytes, index: number, into = new Uint8Array(OUTPOINT_SIZE)): Uint8Array => {
+  into.set(txid)
+  into[32] = index
+  into[33] = index >> 8
+  into[34] = index >> 16
+  into[35] = index >>> 24
+  return into
 }
 
 /** An outpoint as a key for maps: one character per byte. */

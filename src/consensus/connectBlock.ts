@@ -87,8 +87,8 @@ const applyOutputs = (
   for (let i = 0; i < outputs.length; i++) {
     const output = outputs[i]
     if (output === undefined || !becomesCoin(output.script, made[i], ignored)) continue
-    // A copy: a view would keep the whole block in memory during the life of the coin.
-    const coin: Coin = { value: output.value, script: new Uint8Array(output.script), height, coinbase }
+    // The script is a view: a store of coins copies it.
+    const coin: Coin = { value: output.value, script: output.script, height, coinbase }
     const key = overlay.outputKey(txid, i)
     if (keys !== undefined) keys[i] = key
     overlay.add(key, coin)

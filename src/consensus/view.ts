@@ -6,7 +6,7 @@ import type { Transaction } from "../protocol/transaction.ts"
 export interface Coin {
   /** Smallest units. */
   readonly value: number
-  /** The whole scriptPubKey, a name prefix included. A copy, not a view of a block. */
+  /** The whole scriptPubKey, a name prefix included. In the changes of a block it is a view of the block: what keeps the coin longer copies it. */
   readonly script: Bytes
   /** Height of the block that created it. */
   readonly height: Height

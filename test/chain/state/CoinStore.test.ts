@@ -198,6 +198,21 @@ describe("CoinStore over a database", () => {
     )
   })
 
+  it("CoinStore keeps no view of the coins that it gets: it would keep their whole block in memory", () => {
+    withDirectory((directory) => {
+      const database = new ChainDatabase(directory, 4096)
+      const store = new CoinStore(database)
+      const block = new Uint8Array(1_000).fill(7)
+      const coin: Coin = { value: 1, script: block.subarray(100, 130), height: 1, coinbase: false }
+      store.apply(new Map([[keyOf(1), coin]]), new Map())
+      block.fill(0)
+      const read = store.coin(keyOf(1))?.script ?? assert.fail("no coin")
+      assert.strictEqual(toHex(read), "07".repeat(30))
+      assert.strictEqual(read.buffer.byteLength, 30)
+      database.close()
+    })
+  })
+
   it("CoinStore counts its memory, and removed coins leave nothing behind", () => {
     withDirectory((directory) => {
       const database = new ChainDatabase(directory, 4096)

@@ -92,6 +92,8 @@ export const Payment = Schema.Struct({
   amount: Schema.Number,
   fee: Schema.optional(Schema.Number),
   confirmations: Schema.Number,
+  /** Of its block; missing without one. */
+  blockheight: Schema.optional(Schema.Number),
   txid: Schema.String,
   time: Schema.Number
 })

@@ -1,6 +1,8 @@
 import * as Effect from "effect/Effect"
+import { paramsOf } from "../consensus/params.ts"
 import { isOwnName } from "../http/browser.ts"
 import type { PageAnswer, PageRequest, PageVisit, VisitHandler } from "../http/Pages.ts"
+import { type NetworkName, networks } from "../protocol/networks.ts"
 import { Dispatch } from "../rpc/Dispatch.ts"
 import { redirect } from "../web/document.ts"
 import { html } from "../web/html.ts"
@@ -67,7 +69,9 @@ const PAGES: ReadonlyArray<PageHandlers> = [
 const PAGE_OF: ReadonlyMap<string, PageHandlers> = new Map(PAGES.map((each) => [each.at, each]))
 
 export interface DeskConfig {
-  readonly network: string
+  readonly network: NetworkName
+  /** The data directory, an absolute path. */
+  readonly dataDir: string
   /** Whether a proxy ends TLS in front of it. */
   readonly behindProxy: boolean
   /** The name that the node listens on. */
@@ -134,6 +138,7 @@ export const makeDesk = (config: DeskConfig): Effect.Effect<VisitHandler, never,
   Effect.gen(function*() {
     const dispatch = yield* Dispatch
     const { network, now = () => performance.now() } = config
+    const node = { params: paramsOf(networks[network]), dataDir: config.dataDir }
     const sessions = new DeskSessions()
 
     const failed = (visit: DeskVisit, at: DeskPage) => (failure: DeskFailure): Effect.Effect<PageAnswer> => {
@@ -208,6 +213,7 @@ export const makeDesk = (config: DeskConfig): Effect.Effect<VisitHandler, never,
       calls: makeCalls(dispatch, { peer, remote, wallet: session.wallet, permitted: session.user.permitted }),
       query: request.query,
       form,
+      node,
       admit,
       now
     })

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
-import { counted } from "../web/format.ts"
+import { renewalWindow } from "../wallet/names/renewals.ts"
+import { counted, duration } from "../web/format.ts"
 import { type Html, html, NOTHING } from "../web/html.ts"
 import { nameLink } from "../web/links.ts"
 import { lintView } from "../web/lintView.ts"
@@ -22,7 +23,7 @@ import { unless } from "./calls.ts"
 import { deskLink, ownNameLink } from "./deskLinks.ts"
 import { alertView, card } from "./frame.ts"
 import { nmc } from "./money.ts"
-import { bytesOfHex, expiryOf, listedHex, ofNames, recordView, renewedBy, stepView } from "./nameViews.ts"
+import { bytesOfHex, expiryOf, ifTimed, listedHex, ofNames, recordView, renewedBy, stepView } from "./nameViews.ts"
 import {
   deskAnswer,
   type DeskHandler,
@@ -208,6 +209,14 @@ export const feeOfChange = ({ calls }: DeskVisit, hex: string) =>
     (plan) => plan === undefined || plan.transactions === 0 || plan.fee === undefined ? undefined : nmc(plan.fee)
   )
 
+/** When the wallet renews a name whose last operation is at a height. */
+const beforeExpiry = ({ frame, node }: DeskVisit, height: number): string => {
+  const blocks = renewalWindow(height, node.params)
+  return `${counted(blocks, "block")}${
+    ifTimed(frame, ` (about ${duration(blocks * node.params.targetSpacing)})`)
+  } before it expires`
+}
+
 export const namePage: DeskHandler = (visit) =>
   Effect.gen(function*() {
     const { calls, query } = visit
@@ -244,7 +253,7 @@ export const namePage: DeskHandler = (visit) =>
             "Renewal",
             html`${
               isRenewed
-                ? "The wallet renews it by itself, two weeks before it expires."
+                ? `The wallet renews it by itself, ${beforeExpiry(visit, record.height)}.`
                 : "You renew it: the wallet does not."
             }<form class="inline" action="${deskLink("renew")}" method="post">${
               tokenField(visit)

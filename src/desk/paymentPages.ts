@@ -30,9 +30,10 @@ import { deskAnswer, type DeskHandler, type DeskVisit, NotMeant, planned, second
 
 const LAST_PAYMENTS = 25
 
-const txidView = (txid: string): Html => {
+/** A link to a transaction. Without an index of transactions the node finds one in a block only by its height. */
+const txidView = (txid: string, block?: number): Html => {
   const hash = parseDisplayHash(txid)
-  return hash === undefined ? html`–` : html`<a href="${transactionLink(hash)}">${shortHash(txid)}</a>`
+  return hash === undefined ? html`–` : html`<a href="${transactionLink(hash, { block })}">${shortHash(txid)}</a>`
 }
 
 const KINDS: ReadonlyMap<string, string> = new Map([
@@ -68,7 +69,7 @@ const amountOf = ({ amount, fee = 0, name }: Payment): Html =>
     : html`${nmc(fee)} <span class="muted">${isCommitment(name) ? "fee, and what the name locks" : "fee"}</span>`
 
 const paymentRow = (now: number) => (payment: Payment): Html => {
-  const { address, confirmations, time, txid } = payment
+  const { address, blockheight, confirmations, time, txid } = payment
   return html`<tr><td data-label="Time">${dated(time, { now })}</td><th scope="row">${whatOf(payment)}${
     confirmations === 0 && html` <span class="badge busy">no block yet</span>`
   }${
@@ -79,7 +80,7 @@ const paymentRow = (now: number) => (payment: Payment): Html => {
     address === undefined
       ? html`<span class="muted">none</span>`
       : html`<code class="address">${visible(address)}</code>`
-  }</td><td data-label="Transaction" class="broad">${txidView(txid)}</td></tr>`
+  }</td><td data-label="Transaction" class="broad">${txidView(txid, blockheight)}</td></tr>`
 }
 
 export const paymentsPage: DeskHandler = (visit) =>

@@ -7,8 +7,8 @@ import { findingText } from "../values/lint.ts"
 import { type Html, html, NOTHING } from "../web/html.ts"
 import { indentedJson } from "../web/valueView.ts"
 import { visible } from "../web/visible.ts"
-import { deskLink, ownNameLink } from "./deskLinks.ts"
-import { alertView, field } from "./frame.ts"
+import { deskLink } from "./deskLinks.ts"
+import { alertView, field, option } from "./frame.ts"
 import { type FormKind, type MadeValue, MOST_BYTES, type ValueField, valueFieldsOf } from "./valueFields.ts"
 import { type DeskVisit, tokenField } from "./visit.ts"
 
@@ -18,9 +18,13 @@ export interface ValueForm {
   readonly name: Bytes
   /** Whether the name is new. */
   readonly isNew: boolean
+  /** Whether the wallet renews a new name. */
+  readonly renew: boolean
   readonly kind: FormKind
-  /** The value before, which may have parts that the form does not show. */
+  /** The value that the fields change, which may have parts that they do not show. */
   readonly base: string
+  /** The value of the name when the form was opened. */
+  readonly from: string
   readonly texts: ReadonlyMap<string, string>
   readonly kept: ReadonlyArray<string>
   readonly made: MadeValue
@@ -105,15 +109,27 @@ const fieldsView = (form: ValueForm): Html => {
   }`
 }
 
-/** A link to the other way of editing. */
-const otherWay = ({ isNew, kind, name }: ValueForm, suits: FormKind): Html => {
-  if (suits === "json") return NOTHING
-  const as = kind === "json" ? "form" : "json"
-  const link = isNew ? deskLink("register", { hex: toHex(name), as }) : `${ownNameLink("edit", name)}&as=${as}`
-  return html`<p class="hint"><a href="${link}">${
-    kind === "json" ? "Edit it in fields" : "Edit it as JSON"
-  }</a>, without what is typed here</p>`
-}
+/** The button for the other way of editing, which takes along what is typed. */
+const otherWay = ({ kind }: ValueForm, suits: FormKind): Html =>
+  suits === "json"
+    ? NOTHING
+    : html`<button type="submit" name="other" value="1">${
+      kind === "json" ? "Edit it in fields" : "Edit it as JSON"
+    }</button>`
+
+const renewalOption = ({ isNew, renew }: ValueForm): Html =>
+  isNew
+    ? option({
+      type: "checkbox",
+      name: "renew",
+      value: "1",
+      label: "Let the wallet renew the name",
+      hint: "By itself, before the name expires. Each renewal costs a fee",
+      checked: renew
+    })
+    : NOTHING
+
+const hexOf = (text: string): string => Buffer.from(text).toString("hex")
 
 export const valueForm = (visit: DeskVisit, form: ValueForm, suits: FormKind): Html =>
   html`${
@@ -126,14 +142,14 @@ export const valueForm = (visit: DeskVisit, form: ValueForm, suits: FormKind): H
   }"><input type="hidden" name="new" value="${
     form.isNew ? 1 : 0
   }"><input type="hidden" name="kind" value="${form.kind}"><input type="hidden" name="base" value="${
-    Buffer.from(form.base).toString("hex")
-  }">${fieldsView(form)}${
+    hexOf(form.base)
+  }"><input type="hidden" name="from" value="${hexOf(form.from)}">${fieldsView(form)}${
     form.kept.length > 0 &&
     html`<p class="hint">Kept as they are, because no field shows them: ${
       form.kept.map((path, at) => html`${at > 0 && ", "}<code class="break">${visible(path)}</code>`)
     }</p>`
-  }<div class="draft" id="draft">${
+  }${renewalOption(form)}<div class="draft" id="draft">${
     draftView(form)
-  }</div><div class="buttons"><button class="primary" type="submit">Go on to confirm</button><span class="hint">Nothing is sent yet.</span></div></form>${
+  }</div><div class="buttons"><button class="primary" type="submit">Go on to confirm</button>${
     otherWay(form, suits)
-  }</section>`
+  }<span class="hint">Nothing is sent yet.</span></div></form></section>`

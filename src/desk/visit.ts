@@ -2,6 +2,7 @@ import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
+import type { ConsensusParams } from "../consensus/params.ts"
 import type { AdmittedUser, PageAnswer } from "../http/Pages.ts"
 import { type Bytes, fromHex } from "../protocol/bytes.ts"
 import { redirect } from "../web/document.ts"
@@ -15,6 +16,13 @@ import type { DeskSession } from "./sessions.ts"
 
 /** One request of a user with a session, and what the pages do with it. */
 
+/** What the pages know of the node beyond its methods. */
+export interface NodeOfDesk {
+  readonly params: ConsensusParams
+  /** The data directory, an absolute path. */
+  readonly dataDir: string
+}
+
 export interface DeskVisit {
   readonly session: DeskSession
   /** The wallet of the session when the request came. */
@@ -24,6 +32,7 @@ export interface DeskVisit {
   readonly query: URLSearchParams
   /** Empty for a request by GET. */
   readonly form: URLSearchParams
+  readonly node: NodeOfDesk
   readonly admit: (user: string, password: Redacted.Redacted<string>) => Effect.Effect<AdmittedUser | undefined>
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number

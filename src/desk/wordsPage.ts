@@ -35,15 +35,25 @@ interface Asked {
   readonly passphrase?: ReadonlyArray<string>
 }
 
-/** A name that a shell takes as it is. */
-const PLAIN_NAME = /^[\w.-]+$/
+/** A word that a shell takes as it is. */
+const PLAIN_WORD = /^[\w./@:+-]+$/
 
-/** The command that shows the words, as it is typed at the machine of the node. */
-const exportCommand = ({ frame: { network = "mainnet" } }: DeskVisit, { info: { walletname } }: WalletState): string =>
+/** A character that a reader does not see, or not where it is. */
+const UNSEEN = /[\p{C}\p{Zl}\p{Zp}]/u
+
+/** A word for a shell; one that cannot be typed as it is shown has another in its place. */
+const shellWord = (word: string, other: string): string => {
+  if (PLAIN_WORD.test(word)) return word
+  return UNSEEN.test(word) ? other : `'${word.replaceAll("'", "'\\''")}'`
+}
+
+/** The command that shows the words of this wallet, as it is typed at the machine of the node. */
+const exportCommand = ({ frame, node }: DeskVisit, { info: { walletname } }: WalletState): string =>
   [
     "svcd-wallet export --phrase",
-    ...(walletname === "" ? [] : [`--wallet ${PLAIN_NAME.test(walletname) ? walletname : "NAME"}`]),
-    ...(network === "mainnet" ? [] : [`-network ${network}`])
+    ...(walletname === "" ? [] : [`--wallet ${shellWord(walletname, "NAME")}`]),
+    ...(frame.network === undefined || frame.network === "mainnet" ? [] : [`-network ${frame.network}`]),
+    `-datadir ${shellWord(node.dataDir, "DIRECTORY")}`
   ].join(" ")
 
 const checkForm = (visit: DeskVisit, state: WalletState, { passphrase = [], places, problem }: Asked): Html =>
@@ -83,9 +93,9 @@ const view = (visit: DeskVisit, state: WalletState, asked: Asked) => {
     main: html`<h1>Recovery words</h1>${!isWrong && standOf(state)}${
       info.phrase_kept === undefined
         ? NOTHING
-        : html`<section class="card"><h2>Write them down</h2><p>The words are the wallet: with them alone its coins and names can be restored on another machine, and any reader of them has both. Write them on paper, and keep them away from the machine.</p><ol class="steps"><li>Show the words at the machine of the node: <code>${
+        : html`<section class="card"><h2>Write them down</h2><p>The words are the wallet: with them alone its coins and names can be restored on another machine, and any reader of them has both. Write them on paper, and keep them away from the machine.</p><ol class="steps"><li>Show the words at the machine of the node, as the user that svcd runs as: <code class="break">${
           exportCommand(visit, state)
-        }</code></li><li>Write them down with their numbers.</li><li>Give three of them back below.</li></ol><p class="muted">The command needs the same <code>-datadir</code> as svcd, if svcd has one. The desk does not show the words: what a browser has shown may stay on its disk. A copy of the file, made by <code>svcd-cli backupwallet FILE</code>, restores the wallet too.</p></section>${
+        }</code></li><li>Write them down with their numbers.</li><li>Give three of them back below.</li></ol><p class="muted">The desk does not show the words: what a browser has shown may stay on its disk. A copy of the file, made by <code>svcd-cli backupwallet FILE</code>, restores the wallet too.</p></section>${
           info.phrase_checked === undefined || isWrong
             ? card("Check them", form)
             : card("Check them again", html`<details><summary>With three other words</summary>${form}</details>`)

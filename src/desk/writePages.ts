@@ -28,7 +28,11 @@ const heading = (kind: string, name: Bytes): Html =>
 
 const chooseName = (
   visit: DeskVisit,
-  { text = "", wrong = [] }: { readonly text?: string; readonly wrong?: ReadonlyArray<Part> } = {}
+  { as = null, text = "", wrong = [] }: {
+    readonly as?: string | null
+    readonly text?: string
+    readonly wrong?: ReadonlyArray<Part>
+  } = {}
 ) =>
   deskAnswer(visit, {
     title: "Register a name",
@@ -52,21 +56,44 @@ const chooseName = (
         value: "domain",
         label: "A domain",
         hint: "example, for example.bit",
-        checked: true
+        checked: as !== "identity" && as !== "other"
       })
-    }${option({ type: "radio", name: "as", value: "identity", label: "An identity", hint: "alice, for id/alice" })}${
-      option({ type: "radio", name: "as", value: "other", label: "Exactly what is written above" })
+    }${
+      option({
+        type: "radio",
+        name: "as",
+        value: "identity",
+        label: "An identity",
+        hint: "alice, for id/alice",
+        checked: as === "identity"
+      })
+    }${
+      option({
+        type: "radio",
+        name: "as",
+        value: "other",
+        label: "Exactly what is written above",
+        checked: as === "other"
+      })
     }</fieldset><div class="buttons"><button class="primary" type="submit">Go on</button><span class="hint">Others do not see which name you ask for.</span></div></form></section>`
   })
 
-/** The name that a user wrote, with its namespace. */
-const nameGiven = (text: string, as: string | null): Bytes | undefined => {
+/** The name that a user wrote, with its namespace, or why it is none. */
+const nameGiven = (text: string, as: string | null): Bytes | string => {
   const typed = text.trim()
-  if (typed === "") return undefined
-  if (as === "other") return decodeText(typed, "utf8")
-  if (as === "identity" && !typed.includes("/")) return decodeText(`id/${typed.toLowerCase()}`, "utf8")
-  const meant = namesMeant(typed)
-  return meant.find((name) => kindFor(name) !== "json") ?? meant[0]
+  if (/^(?:[a-z]+\/)?$/.test(typed)) {
+    return typed === "" ? "Write a name." : `${typed} is no whole name: write what follows, as ${typed}example.`
+  }
+  const exactly = () => decodeText(typed, "utf8") ?? "The name is no text."
+  if (as === "other") return exactly()
+  if (typed.includes("/")) return namesMeant(typed).find((name) => kindFor(name) !== "json") ?? exactly()
+  if (as === "identity") {
+    const name = decodeText(`id/${typed.toLowerCase()}`, "utf8")
+    if (name !== undefined && kindFor(name) === "identity") return name
+    return "This cannot be the name of an identity: it has a character that is no letter, digit or mark of ASCII."
+  }
+  return namesMeant(typed).find((name) => kindFor(name) === "domain") ??
+    "This cannot be the name of a domain: it has a character that no domain can have, perhaps one that is not seen."
 }
 
 /** Why a name cannot be registered: sentences. */
@@ -84,7 +111,7 @@ const barriers = ({ calls }: DeskVisit, name: Bytes): Effect.Effect<ReadonlyArra
 
 const emptyForm = (name: Bytes, kind: FormKind): ValueForm => {
   const made = madeValue({ kind, base: "", texts: new Map() })
-  return { name, isNew: true, kind, base: "", texts: new Map(), kept: [], made, sent: false }
+  return { name, isNew: true, renew: true, kind, base: "", from: "", texts: new Map(), kept: [], made, sent: false }
 }
 
 export const register: DeskHandler = (visit) =>
@@ -95,12 +122,10 @@ export const register: DeskHandler = (visit) =>
     if (text === null && hex === null) return chooseName(visit)
     const as = query.get("as")
     const name = hex === null ? nameGiven(text ?? "", as) : yield* nameIn(query)
-    if (name === undefined || name.length === 0) {
-      return chooseName(visit, { text: text ?? "", wrong: ["Write a name."] })
-    }
+    if (typeof name === "string") return chooseName(visit, { text: text ?? "", as, wrong: [visible(name)] })
     const wrong = yield* barriers(visit, name)
     if (wrong.length > 0) {
-      return chooseName(visit, { text: text ?? encodeText(name, "utf8") ?? "", wrong })
+      return chooseName(visit, { text: text ?? encodeText(name, "utf8") ?? "", as, wrong })
     }
     const faults = nameFaults(name)
     const suits = kindFor(name)
@@ -141,8 +166,10 @@ const editForm = (name: Bytes, value: Bytes, as: string | null): Effect.Effect<V
   return Effect.succeed({
     name,
     isNew: false,
+    renew: false,
     kind: open.kind,
     base,
+    from: base,
     texts: open.texts,
     kept: open.kept,
     made,
@@ -174,8 +201,31 @@ const sentForm = ({ form }: DeskVisit): Effect.Effect<ValueForm, NotMeant> =>
     const texts = sentTexts(kind, form)
     const kept = openValue(Buffer.from(base), kind)?.kept ?? []
     const made = madeValue({ kind, base, texts })
-    return { name, isNew: form.get("new") === "1", kind, base, texts, kept, made, sent: true }
+    const isNew = form.get("new") === "1"
+    const from = encodeText(fromHex(form.get("from") ?? "") ?? new Uint8Array(0), "utf8") ?? base
+    const renew = form.get("renew") === "1"
+    return { name, isNew, renew, kind, base, from: form.has("from") ? from : base, texts, kept, made, sent: true }
   })
+
+/**
+ * What was typed, in the other way of editing; as it was if it cannot be read. Fields change the JSON that was typed, so that what
+ * no field shows is kept.
+ */
+const inOtherWay = (form: ValueForm): ValueForm => {
+  const { faults, value } = form.made
+  if (value === undefined) return form
+  const to = form.kind === "json" ? kindFor(form.name) : "json"
+  const open = to !== "json" && value.trim() === ""
+    ? { kind: to, texts: new Map<string, string>(), kept: [] }
+    : openValue(Buffer.from(value), to)
+  if (open === undefined || open.kind !== to) {
+    const fault = { field: "json", line: 0, message: "This is no JSON object: fields can show nothing else." }
+    return { ...form, made: { ...form.made, faults: [...faults, fault] } }
+  }
+  const base = to === "json" ? form.base : value.trim() === "" ? "" : value
+  const made = madeValue({ kind: to, base, texts: open.texts })
+  return { ...form, kind: to, base, texts: open.texts, kept: open.kept, made, sent: false }
+}
 
 /** The value of a form while it is filled in, for the script. */
 export const draft: DeskHandler = (visit) =>
@@ -215,7 +265,7 @@ const planRegistration = (visit: DeskVisit, form: ValueForm, value: string) =>
     const hex = toHex(name)
     const bytes = Buffer.from(value)
     const fees = yield* registrationCost(visit, form)
-    const params: ReadonlyArray<CallParam> = [hex, toHex(bytes), AS_HEX]
+    const params: ReadonlyArray<CallParam> = [hex, toHex(bytes), { ...AS_HEX, autorenew: form.renew }]
     return planned(visit, {
       title: "Register a name",
       content: html`${
@@ -229,6 +279,14 @@ const planRegistration = (visit: DeskVisit, form: ValueForm, value: string) =>
           ],
           ["Fees", about(nmc(fees))],
           ["In all", about(nmc(LOCKED + fees))],
+          [
+            "Renewal",
+            html`${
+              form.renew
+                ? "By the wallet, before the name expires. It must be unlocked for renewals then, if it has a passphrase."
+                : "By you, before the name expires: the wallet does not renew it."
+            }`
+          ],
           [
             "How",
             html`A commitment now, which hides the name; the name itself after twelve blocks${
@@ -271,7 +329,7 @@ const planUpdate = (visit: DeskVisit, form: ValueForm, value: string) =>
         text: "The value is the same as before: there is nothing to send. To keep the name for longer, renew it."
       })
     }
-    if (now !== form.base) {
+    if (now !== form.from) {
       return yield* new NotMeant({
         text:
           "The value of this name was changed after this form was opened. Open it again, so that the other change is not lost."
@@ -319,15 +377,18 @@ const planUpdate = (visit: DeskVisit, form: ValueForm, value: string) =>
 
 export const write: DeskHandler = (visit): Effect.Effect<PageAnswer, DeskFailure> =>
   Effect.gen(function*() {
-    const form = yield* sentForm(visit)
+    const sent = yield* sentForm(visit)
+    const isOther = visit.form.has("other")
+    const form = isOther ? inOtherWay(sent) : sent
     const { faults, value } = form.made
-    if (value !== undefined && faults.length === 0) {
+    if (!isOther && value !== undefined && faults.length === 0) {
       return yield* form.isNew ? planRegistration(visit, form, value) : planUpdate(visit, form, value)
     }
+    const doing = form.isNew ? "Register" : "Change"
     return deskAnswer(visit, {
-      title: "A line cannot be read",
+      title: form.sent ? "A line cannot be read" : `${doing} ${titleName(form.name)}`,
       at: form.isNew ? "register" : "edit",
-      status: 400,
+      status: form.sent ? 400 : 200,
       main: html`${heading(form.isNew ? "Register" : "Change the value", form.name)}${
         valueForm(visit, form, kindFor(form.name))
       }`

@@ -12,7 +12,7 @@ import { makeStatusPage, startingPage } from "../web/statusPage.ts"
 
 /** The documents on the RPC listener that the settings ask for. */
 
-type Wanted = Pick<Settings, "blocksOnly" | "desk" | "network" | "rest" | "rpc" | "statusPage">
+type Wanted = Pick<Settings, "blocksOnly" | "dataDir" | "desk" | "network" | "rest" | "rpc" | "statusPage">
 
 /** The handlers while the node starts. */
 export const layer = (settings: Wanted): Layer.Layer<Pages.Pages, never, Lifecycle> =>
@@ -33,7 +33,14 @@ export const pagesOfNode = (settings: Wanted) =>
     const status = settings.statusPage ? [yield* makeStatusPage({ blocksOnly, desk: settings.desk !== undefined })] : []
     const desk = settings.desk === undefined
       ? []
-      : [yield* makeDesk({ ...settings.desk, network: settings.network, ownName: settings.rpc.host })]
+      : [
+        yield* makeDesk({
+          ...settings.desk,
+          network: settings.network,
+          dataDir: settings.dataDir,
+          ownName: settings.rpc.host
+        })
+      ]
     const rest = settings.rest ? [yield* restNames, yield* restFind] : []
     return [...status, yield* eventsPage, yield* expiryPage, ...rest, ...desk]
   })

@@ -88,7 +88,13 @@ export class TestDesk {
       inFlight: () => 0
     }
     return Effect.runSync(Effect.provideService(
-      makeDesk({ network: "regtest", behindProxy, ownName: "127.0.0.1", now: () => desk.time }),
+      makeDesk({
+        network: "regtest",
+        dataDir: "/srv/the node's",
+        behindProxy,
+        ownName: "127.0.0.1",
+        now: () => desk.time
+      }),
       Dispatch,
       dispatch
     ))

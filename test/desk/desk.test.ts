@@ -130,7 +130,7 @@ describe("confirmation", () => {
       const result = yield* desk.ask({ path: `result?id=${id}` })
       assert.include(result.body, "The registration is under way")
       assert.deepStrictEqual(desk.called("name_autoregister").map(({ params }) => params), [
-        [NAME, hexOf("{\"ip\":\"192.0.2.1\"}"), { nameEncoding: "hex", valueEncoding: "hex" }]
+        [NAME, hexOf("{\"ip\":\"192.0.2.1\"}"), { nameEncoding: "hex", valueEncoding: "hex", autorenew: false }]
       ])
     }))
 
@@ -397,5 +397,170 @@ describe("the renewal of a name", () => {
         assert.include((yield* desk.ask({ path: "names" })).body, `data-label="Renewal">${word}<`)
         assert.include((yield* desk.ask({ path: `name?hex=${NAME}` })).body, button)
       }
+    }))
+})
+
+/** The value of a field in a page, or its text. */
+const fieldIn = (body: string, name: string): string => {
+  const found = new RegExp(`name="${name}" value="([^"]*)"|name="${name}" rows[^>]*>\n([^<]*)<`).exec(body)
+  return (found?.[1] ?? found?.[2] ?? assert.fail(`no field ${name}`)).replaceAll("&quot;", "\"")
+}
+
+describe("the form for a value", () => {
+  it.live("takes what is typed to JSON and back, with what no field shows, and still knows the value before", () =>
+    Effect.gen(function*() {
+      const desk = TestDesk.make({ name_list: () => [OWN], name_renew: () => ({ names: [], transactions: 0 }) })
+      yield* desk.login
+      const opened = yield* desk.ask({ path: `edit?hex=${NAME}` })
+      const given = { hex: NAME, new: "0" }
+      const base = fieldIn(opened.body, "base")
+      const from = fieldIn(opened.body, "from")
+      const typed = { kind: "domain", base, from, address: "192.0.2.7", text: "typed" }
+      const json = yield* desk.send("write", { ...given, ...typed, other: "1" })
+      assert.strictEqual(json.status, 200)
+      const text = fieldIn(json.body, "json")
+      assert.deepStrictEqual(JSON.parse(text), { ip: "192.0.2.7", x: [1.5], txt: "typed" })
+      const more = text.replace("\"typed\"", "\"more\",\"info\":{\"n\":1.50}")
+      const asJson = { kind: "json", base: fieldIn(json.body, "base"), from: fieldIn(json.body, "from"), json: more }
+      const fields = yield* desk.send("write", { ...given, ...asJson, other: "1" })
+      assert.deepStrictEqual(["address", "text"].map((name) => fieldIn(fields.body, name)), ["192.0.2.7", "more"])
+      assert.include(fields.body, ">info<")
+      const sent = yield* desk.send("write", {
+        ...given,
+        kind: "domain",
+        base: fieldIn(fields.body, "base"),
+        from: fieldIn(fields.body, "from"),
+        address: "192.0.2.8",
+        text: "more"
+      })
+      const page = yield* desk.follow(sent)
+      assert.include(page.body, "192.0.2.8")
+      assert.include(page.body, "1.50")
+      // The value that the form was opened with is no longer that of the name.
+      const late = yield* desk.send("write", { ...given, ...asJson, from: hexOf("{}") })
+      assert.include(late.body, "was changed after this form was opened")
+    }))
+
+  it.live("stays as it was typed if the other way cannot show it", () =>
+    Effect.gen(function*() {
+      const desk = TestDesk.make()
+      yield* desk.login
+      const given = { hex: NAME, new: "1", base: "", from: "", other: "1" }
+      const wrong = yield* desk.send("write", { ...given, kind: "domain", subdomain: "nowhere", renew: "1" })
+      assert.strictEqual(wrong.status, 400)
+      assert.strictEqual(fieldIn(wrong.body, "subdomain"), "nowhere")
+      assert.match(wrong.body, /name="renew" value="1" checked/)
+      const text = yield* desk.send("write", { ...given, kind: "json", json: "no object" })
+      assert.strictEqual(text.status, 400)
+      assert.strictEqual(fieldIn(text.body, "json"), "no object")
+      assert.include(text.body, "This is no JSON object")
+      assert.notMatch(text.body, /name="renew" value="1" checked/)
+      assert.strictEqual((yield* desk.send("write", { ...given, kind: "json", json: "" })).status, 200)
+    }))
+
+  it.live("tells how the new name is renewed, and passes it on", () =>
+    Effect.gen(function*() {
+      const desk = TestDesk.make()
+      yield* desk.login
+      assert.match((yield* desk.ask({ path: "register?name=example" })).body, /name="renew" value="1" checked/)
+      for (const [fields, words] of [[{ renew: "1" }, "By the wallet"], [{}, "By you"]] as const) {
+        const { answer, id } = yield* toConfirm(desk, fields)
+        assert.include((yield* desk.follow(answer)).body, words)
+        yield* confirm(desk, id)
+        desk.time++
+      }
+      const options = desk.called("name_autoregister").map(({ params }) => params[2])
+      const hex = { nameEncoding: "hex", valueEncoding: "hex" }
+      assert.deepStrictEqual(options, [{ ...hex, autorenew: true }, { ...hex, autorenew: false }])
+    }))
+})
+
+describe("what a user writes", () => {
+  it.live("is refused at the field of a name that cannot be meant", () =>
+    Effect.gen(function*() {
+      const desk = TestDesk.make()
+      yield* desk.login
+      const answers = [
+        ["name=d/&as=domain", "d/ is no whole name"],
+        ["name=id/&as=identity", "id/ is no whole name"],
+        ["name=x/&as=other", "x/ is no whole name"],
+        ["name=%20&as=other", "Write a name."],
+        ["name=x%E2%80%AEy&as=domain", "cannot be the name of a domain"],
+        ["name=x%E2%80%AEy&as=identity", "cannot be the name of an identity"]
+      ] as const
+      for (const [query, words] of answers) {
+        const { body, status } = yield* desk.ask({ path: `register?${query}` })
+        assert.deepStrictEqual([status, body.includes(words)], [400, true], `${query}: ${body.slice(-2_000)}`)
+        assert.notInclude(body, "Go on to confirm")
+      }
+      assert.match((yield* desk.ask({ path: "register?name=&as=identity" })).body, /value="identity" checked/)
+      for (const query of ["name=x%E2%80%AEy&as=other", "name=b%C3%BCcher&as=domain", "name=id/alice&as=domain"]) {
+        assert.include((yield* desk.ask({ path: `register?${query}` })).body, "Go on to confirm", query)
+      }
+    }))
+
+  it.live("is refused with its own reason where it is no amount", () =>
+    Effect.gen(function*() {
+      const desk = TestDesk.make(PAYS)
+      yield* desk.login
+      const answers = [
+        ["1e9", "write digits alone"],
+        ["-1", "negative"],
+        ["21000000.1", "more than all coins that can exist: 21000000 NMC"],
+        ["9".repeat(60), "more than all coins"],
+        ["0.123456789", "more than 8 decimals"],
+        ["", "Write an amount"],
+        ["x", "This is no amount"],
+        ["0", "zero"],
+        ["1,5", "without commas"]
+      ] as const
+      for (const [amount, words] of answers) {
+        assert.include((yield* desk.send("send", { address: ADDRESS, amount })).body, words, amount)
+      }
+      for (const amount of ["21000000", "1.500000000", ".5", "5.", "1 NMC"]) {
+        assert.strictEqual((yield* desk.send("send", { address: ADDRESS, amount })).status, 303, amount)
+      }
+    }))
+})
+
+describe("what a page knows of the node", () => {
+  it.live("links a confirmed transaction with its block", () =>
+    Effect.gen(function*() {
+      const row = { category: "send", amount: -1, time: 1 }
+      const desk = TestDesk.make({
+        listtransactions: () => [
+          { ...row, confirmations: 3, blockheight: 103, txid: "ab".repeat(32) },
+          { ...row, confirmations: 0, txid: "cd".repeat(32) }
+        ]
+      })
+      yield* desk.login
+      const { body } = yield* desk.ask({ path: "payments" })
+      assert.include(body, `href="./tx/${"ab".repeat(32)}?block=103"`)
+      assert.include(body, `href="./tx/${"cd".repeat(32)}"`)
+    }))
+
+  it.live("tells when the wallet renews in blocks of its network", () =>
+    Effect.gen(function*() {
+      const desk = TestDesk.make({ name_list: () => [OWN] })
+      yield* desk.login
+      assert.include((yield* desk.ask({ path: `name?hex=${NAME}` })).body, "by itself, 3 blocks before it expires.")
+    }))
+
+  it.live("names the wallet, the network and the directory of the words", () =>
+    Effect.gen(function*() {
+      const command = (walletname: string) =>
+        Effect.gen(function*() {
+          const desk = TestDesk.make({
+            getwalletinfo: () => ({ walletname, private_keys_enabled: true, phrase_kept: true })
+          })
+          yield* desk.login
+          const { body } = yield* desk.ask({ path: "words" })
+          return (/svcd-wallet export[^<]*/.exec(body)?.[0] ?? "").replaceAll("&#39;", "'").replaceAll("&quot;", "\"")
+        })
+      const place = "-network regtest -datadir '/srv/the node'\\''s'"
+      assert.strictEqual(yield* command(""), `svcd-wallet export --phrase ${place}`)
+      assert.strictEqual(yield* command("savings"), `svcd-wallet export --phrase --wallet savings ${place}`)
+      assert.strictEqual(yield* command("a b"), `svcd-wallet export --phrase --wallet 'a b' ${place}`)
+      assert.strictEqual(yield* command("a\u202eb"), `svcd-wallet export --phrase --wallet NAME ${place}`)
     }))
 })

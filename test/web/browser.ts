@@ -67,7 +67,7 @@ const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa",
 
 const readAxe = (): string => readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 
-/** Checks the accessibility of a page as it is shown now; `colors` checks its contrast alone, for another scheme. */
+/** Checks the accessibility of a page as it is shown now; `colors` checks what depends on colors alone, for another scheme. */
 export const assertAccessible = async (
   page: Page,
   { colors = false, what }: { readonly what: string; readonly colors?: boolean }

@@ -42,7 +42,7 @@ const PLAIN_WORD = /^[\w./@:+-]+$/
 const UNSEEN = /[\p{C}\p{Zl}\p{Zp}]/u
 
 /** A word for a shell; one that cannot be typed as it is shown has another in its place. */
-const shellWord = (word: string, other: string): string => {
+const shellWord = ({ other, word }: { readonly word: string; readonly other: string }): string => {
   if (PLAIN_WORD.test(word)) return word
   return UNSEEN.test(word) ? other : `'${word.replaceAll("'", "'\\''")}'`
 }
@@ -51,9 +51,9 @@ const shellWord = (word: string, other: string): string => {
 const exportCommand = ({ frame, node }: DeskVisit, { info: { walletname } }: WalletState): string =>
   [
     "svcd-wallet export --phrase",
-    ...(walletname === "" ? [] : [`--wallet ${shellWord(walletname, "NAME")}`]),
+    ...(walletname === "" ? [] : [`--wallet ${shellWord({ word: walletname, other: "NAME" })}`]),
     ...(frame.network === undefined || frame.network === "mainnet" ? [] : [`-network ${frame.network}`]),
-    `-datadir ${shellWord(node.dataDir, "DIRECTORY")}`
+    `-datadir ${shellWord({ word: node.dataDir, other: "DIRECTORY" })}`
   ].join(" ")
 
 const checkForm = (visit: DeskVisit, state: WalletState, { passphrase = [], places, problem }: Asked): Html =>

@@ -50,7 +50,8 @@ const lastToSecond = (figures: ReadonlyArray<number>): number =>
 /** A run in a process of its own. */
 const run = async <A>(...args: ReadonlyArray<string>): Promise<A> => {
   const script = fileURLToPath(new URL("./growthRun.js", import.meta.url))
-  const command = ["--heap-growing-percent=100", script, ...args]
+  // The bounds that svcd sets itself (boundHeap).
+  const command = ["--heap-growing-percent=50", "--max-semi-space-size=2", script, ...args]
   const { stdout } = await promisify(execFile)(process.execPath, command, { encoding: "utf8" })
   return JSON.parse(stdout)
 }

@@ -13,7 +13,7 @@ export interface FoundRecord {
 /** Largest block that can be valid (consensus: stripped bytes, times four, within the weight limit). */
 const MAX_BLOCK_SIZE = 4_000_000
 
-const WINDOW = 4 * 1024 * 1024
+const WINDOW = 256 * 1024
 
 /** Bytes of a record that the scan reads. Longer headers are read later. */
 const HEAD = 16_384

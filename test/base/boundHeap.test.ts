@@ -1,0 +1,58 @@
+import { assert, describe, it } from "@effect/vitest"
+import { buildSync } from "esbuild"
+import { spawnSync } from "node:child_process"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { afterAll } from "vitest"
+import { YOUNG_BYTES } from "../../src/base/boundHeap.ts"
+
+const { outputFiles: [bounds] } = buildSync({
+  stdin: {
+    contents: `import { boundHeap } from "./boundHeap.ts"
+      import { getHeapSpaceStatistics } from "node:v8"
+      import { Worker } from "node:worker_threads"
+      const young = () => getHeapSpaceStatistics().find(({ space_name }) => space_name === "new_space").space_size
+      // Objects of which many survive, as in a sync: V8 enlarges the young generation.
+      const work = () => { const kept = []; for (let i = 0; i < 1_000_000; i++) { const one = [i]; if (i % 3 === 0) kept.push(one) } }
+      boundHeap()
+      work()
+      const alone = young()
+      // The bound listens to the same event.
+      new Worker("", { eval: true }).once("online", () => setImmediate(() => {
+        work()
+        console.log(JSON.stringify([alone, young()]))
+      }))`,
+    resolveDir: fileURLToPath(new URL("../../src/base", import.meta.url))
+  },
+  bundle: true,
+  format: "esm",
+  platform: "node",
+  write: false
+})
+
+const folder = mkdtempSync(join(tmpdir(), "svcd-heap-"))
+afterAll(() => rmSync(folder, { force: true, recursive: true }))
+const program = join(folder, "program.mjs")
+writeFileSync(program, bounds?.text ?? "")
+
+/** The bytes of the young generation after much work, and after work beside a new thread, in a process of its own. */
+const measured = (...options: ReadonlyArray<string>): unknown => {
+  const { stdout } = spawnSync(process.execPath, [...options, program], {
+    encoding: "utf8",
+    env: { PATH: process.env["PATH"] },
+    timeout: 30_000
+  })
+  return JSON.parse(stdout)
+}
+
+describe("bounds of the heap", () => {
+  it("hold the young generation, also when a thread starts", () =>
+    assert.deepStrictEqual(measured(), [YOUNG_BYTES, YOUNG_BYTES]))
+
+  it("leave the size that the user chose", () => {
+    const MIB = 1024 * 1024
+    assert.deepStrictEqual(measured("--max-semi-space-size=8"), [16 * MIB, 16 * MIB])
+  })
+})

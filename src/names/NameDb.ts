@@ -120,6 +120,8 @@ export interface NameDbOptions extends NamesFile.NamesFileOptions {
   readonly cacheEntries?: number
   /** Whether the search indexes are built again. */
   readonly rebuildSearch?: boolean
+  /** Runs when the search indexes of a sync are complete: they are built after it, which takes memory again. */
+  readonly searchBuilt?: Effect.Effect<void>
 }
 
 const CACHE_ENTRIES = 10_000
@@ -171,7 +173,7 @@ const make = (
   Effect.gen(function*() {
     const file = yield* NamesFile.open(options)
     if (options.rebuildSearch === true) yield* file.write(emptySearch)
-    const search = yield* makeSearchBuilder(file)
+    const search = yield* makeSearchBuilder(file, options.searchBuilt ?? Effect.void)
     const searching = yield* Effect.makeSemaphore(SEARCHES)
     const cache = new RecordCache<Exit.Exit<NameEntry>, NameKey>(options.cacheEntries ?? CACHE_ENTRIES, CACHE_WEIGHT)
     const position = new RecordCache<Cursor>(2)

@@ -52,7 +52,7 @@ import { showImport } from "./importProgress.ts"
 import * as LightStart from "./lightStart.ts"
 import * as NodeMetrics from "./nodeMetrics.ts"
 import { reindex } from "./reindex.ts"
-import { isLightSettled, releaseMemory } from "./releaseMemory.ts"
+import { collectGarbage, isLightSettled, releaseMemory } from "./releaseMemory.ts"
 import { reportSync } from "./reportSync.ts"
 import { restartNames } from "./restartNames.ts"
 import { logSync } from "./syncLog.ts"
@@ -168,7 +168,8 @@ const stores = (settings: Settings, tell: Tell) =>
     const names = NameDb.layer({
       filename: directory.file("names.db"),
       pageSize: settings.pageSize,
-      rebuildSearch: settings.reindexNames
+      rebuildSearch: settings.reindexNames,
+      searchBuilt: collectGarbage
     }).pipe(
       Layer.annotateLogs("subsystem", "names")
     )

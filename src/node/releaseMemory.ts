@@ -33,7 +33,8 @@ export const collectGarbageUpTo = (mostHeap: number): Effect.Effect<void> =>
     }
   }))
 
-const collectGarbage = collectGarbageUpTo(MOST_HEAP)
+/** The same, for a node. */
+export const collectGarbage = collectGarbageUpTo(MOST_HEAP)
 
 /** Whether a light part has nothing to do: it knows all names, and their signatures. */
 export const isLightSettled = ({ progress }: Pick<LightNode, "progress">): Effect.Effect<boolean> =>

@@ -17,7 +17,11 @@ export interface SearchBuilder {
 /** Time without a block after which the background begins: after a few blocks, and after a part of an import or a sync. */
 const QUIET = { few: Duration.seconds(2), many: Duration.seconds(15) }
 
-export const makeSearchBuilder = (file: NamesFile): Effect.Effect<SearchBuilder, StorageFailure, Scope.Scope> =>
+/** `built` runs after a build in the background, when the indexes are complete. */
+export const makeSearchBuilder = (
+  file: NamesFile,
+  built: Effect.Effect<void>
+): Effect.Effect<SearchBuilder, StorageFailure, Scope.Scope> =>
   Effect.gen(function*() {
     const wishes = yield* Queue.sliding<void>(1)
     let changes = 0
@@ -49,6 +53,7 @@ export const makeSearchBuilder = (file: NamesFile): Effect.Effect<SearchBuilder,
       yield* Effect.logInfo("search indexes are complete", {
         seconds: Math.round((performance.now() - started) / 1_000)
       })
+      yield* built
     }).pipe(
       // A damaged file is rebuilt, and its new blocks start the next attempt.
       Effect.catchAll(({ message }) => Effect.logWarning("search indexes cannot be built", { reason: message })),

@@ -9,6 +9,7 @@ import type { NameDb, NameEntry, NameQuery } from "../../../src/names/NameDb.ts"
 import { toHex } from "../../../src/protocol/bytes.ts"
 import { type SearchKey, searchPairs } from "../../../src/values/searchable.ts"
 import { temporaryDirectory } from "../../support/chain.ts"
+import { eventually } from "../../support/eventually.ts"
 import { applyAll, batches, blockAt, hashAt, type Operation, searchBuilt, text, withDb, withNewDb } from "../blocks.ts"
 
 type Db = typeof NameDb.Service
@@ -286,16 +287,22 @@ describe("the indexes", () => {
       database.close()
       // The sums are of the file before this change.
       rmSync(`${filename}.sums`)
-      yield* withDb(filename, (db) =>
+      let told = 0
+      const tell = Effect.sync(() => void told++)
+      const open = <A, E, R>(use: (db: Db) => Effect.Effect<A, E, R>) => withDb(filename, use, { searchBuilt: tell })
+      yield* open((db) =>
         Effect.gen(function*() {
           const asked = { key: "ip", value: "192.0.2.1", includeExpired: true } as const
           const before = yield* db.find(asked, { clock: clockAt(699), limit: 1_000 })
           assert.deepStrictEqual({ found: before.records.length, indexed: before.indexed }, { found: 0, indexed: 0 })
           assert.strictEqual((yield* db.resolve(text("d/name 5"))).height, 5)
+          assert.strictEqual(told, 0)
           yield* searchBuilt(db)
+          yield* eventually("the node is told", Effect.sync(() => told === 1))
           assert.lengthOf(yield* all(db, asked, { limit: 300, tipHeight: 699 }), 700)
           assert.lengthOf(yield* all(db, { text: "name 69", includeExpired: true }, { tipHeight: 699 }), 11)
-        }))
+        })
+      )
     })))
 
   it.effect("are left to the background while many names arrive at once", () =>

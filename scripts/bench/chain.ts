@@ -15,6 +15,6 @@ export const benchChain = (directory: string, options: BenchOptions) =>
     chainstateDirectory: join(directory, "chainstate"),
     temporaryDirectory: directory,
     pageSize: 4096,
-    coinCacheBytes: 100 * 1024 * 1024,
+    coinCacheBytes: 32 * 1024 * 1024,
     ...options
   }).pipe(Layer.provide(DataHealth.layer))

@@ -37,7 +37,7 @@ const chain = Chain.layer({
   chainstateDirectory: join(directory, "chainstate"),
   temporaryDirectory: directory,
   pageSize: 4096,
-  coinCacheBytes: 100 * 1024 * 1024,
+  coinCacheBytes: 32 * 1024 * 1024,
   verifyThreads: Number(threads)
 })
 const namesFile = join(directory, "names.db")

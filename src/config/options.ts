@@ -193,7 +193,7 @@ export const OPTIONS = {
     "Chain",
     "memory for unspent coins, in MiB",
     {
-      default: "100"
+      default: "32"
     }
   ),
   txindex: singleOption(Kind.onOffKind, "txindex", "Chain", "keep an index of all transactions", { default: "0" }),

@@ -98,7 +98,7 @@ describe("decodeSettings", () => {
       minimumChainWork: undefined,
       maxTipAge: 86_400,
       verifyThreads: 3,
-      dbCache: 100,
+      dbCache: 32,
       checkBlocks: 6,
       checkLevel: 3,
       backgroundCheck: true,

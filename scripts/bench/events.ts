@@ -61,6 +61,7 @@ const OPTIONS = {
 } as const
 
 const SYNCED = Layer.succeed(SyncStatus, {
+  offline: Effect.succeed(false),
   syncing: Effect.succeed(false),
   initialDownload: Effect.succeed(false),
   loading: Effect.succeed(false),

@@ -7,6 +7,8 @@ import { type BlocksAhead, Chain, type ChainProgress } from "./Chain.ts"
 
 /** The sync state of the node, as callers see it. */
 export class SyncStatus extends Context.Tag("svcd/SyncStatus")<SyncStatus, {
+  /** Whether the node connects to no peers, as its operator chose. */
+  readonly offline: Effect.Effect<boolean>
   /** Whether known or expected blocks are missing, besides one or two that are on their way. */
   readonly syncing: Effect.Effect<boolean>
   /** The reference node's latch: true until the tip is recent (any tip on regtest), then false permanently. */
@@ -71,6 +73,7 @@ export const statusOver = (chain: StatusChain, options: SyncStatusOptions): Effe
     })
 
     return SyncStatus.of({
+      offline: Effect.succeed(options.offline),
       initialDownload,
       syncing,
       loading: Effect.map(chain.progress, ({ importing }) => loading || importing !== undefined),

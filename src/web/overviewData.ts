@@ -171,6 +171,7 @@ export const makeOverview: Effect.Effect<
       importing,
       peers: inbound + outbound,
       active: yield* manager.active,
+      offline: yield* status.offline,
       report,
       speed: speed.note({ at: performance.now(), height: tip.height }),
       spacing: params.targetSpacing,

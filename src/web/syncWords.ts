@@ -19,6 +19,8 @@ export interface SyncFacts extends KnownHeaders {
     | undefined
   readonly peers: number
   readonly active: boolean
+  /** Whether the operator wants no peers. */
+  readonly offline: boolean
   /** How far the node is. */
   readonly report: SyncReport
   /** Blocks a second; `undefined` while unknown. */
@@ -74,7 +76,7 @@ const syncWords = (facts: SyncFacts): SyncWords => {
 }
 
 export const statusWords = (facts: SyncFacts): SyncWords => {
-  const { active, importing, loading, now, onDemand, peers, report, spacing, syncing, tipTime } = facts
+  const { active, importing, loading, now, offline, onDemand, peers, report, spacing, syncing, tipTime } = facts
   // With a window, names are known beyond the chain.
   const height = report.window === undefined ? facts.height : report.height
   if (importing !== undefined) return importWords(importing)
@@ -84,6 +86,14 @@ export const statusWords = (facts: SyncFacts): SyncWords => {
   const known = `Block ${count(height)} is the last one known`
   if (!active) {
     return { tone: "attention", title: "Network is off", detail: `${known}; no new ones come.`, progress: undefined }
+  }
+  if (offline && peers === 0) {
+    return {
+      tone: syncing ? "attention" : "good",
+      title: "Offline by choice",
+      detail: `${known}; with -maxpeers 0 no new ones come from peers.`,
+      progress: undefined
+    }
   }
   if (peers === 0) {
     const title = syncing ? "Looking for peers" : "No peers"

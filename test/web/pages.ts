@@ -83,6 +83,8 @@ export interface PageNode {
   readonly chain?: TestChain
   readonly names?: typeof NameDb.Service
   readonly pool?: typeof Mempool.Service
+  /** Whether the node has no peers by choice. */
+  readonly offline?: boolean
   readonly manager?: typeof PeerManager.Service
 }
 
@@ -94,6 +96,7 @@ export const pagesOf = (
     light = false,
     manager = peerManager(),
     names: given,
+    offline = false,
     overviewMs = 0,
     pool: givenPool,
     syncing = false
@@ -115,7 +118,7 @@ export const pagesOf = (
       Effect.provideService(FeeEstimator, fees),
       Effect.provideService(TxIndex, txIndex),
       Effect.provideService(Indexes, indexes),
-      Effect.provideService(SyncStatus, status),
+      Effect.provideService(SyncStatus, { ...status, offline: Effect.succeed(offline) }),
       Effect.provideService(PeerManager, manager)
     )
   })

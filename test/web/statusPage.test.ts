@@ -126,7 +126,10 @@ layer(methodNode())("on a chain full of names", (it) => {
       assert.include(page.body, "and 95 more")
       const calm = yield* get(yield* statusPageOf(), "/")
       assert.include(calm.body, "No peers are connected")
-      assert.include(calm.body, "<h1 id=\"status-title\"><span class=\"dot\" aria-hidden=\"true\"></span>No peers</h1>")
+      assert.include(
+        calm.body,
+        "<h1 id=\"status-title\"><span class=\"dot\" aria-hidden=\"true\"></span>No peers</h1>"
+      )
     }))
 
   it.effect("every name has a page with its record and its history", () =>

@@ -27,6 +27,7 @@ const READY: SyncFacts = {
   importing: undefined,
   peers: 8,
   active: true,
+  offline: false,
   report: REPORT,
   speed: undefined,
   spacing: 600,
@@ -45,6 +46,13 @@ const SYNCING: SyncFacts = {
 describe("statusWords", () => {
   it.each<[string, SyncFacts, string, string]>([
     ["at the tip", READY, "good", "Up to date"],
+    ["offline by choice", { ...READY, peers: 0, offline: true }, "good", "Offline by choice"],
+    [
+      "offline by choice with blocks missing",
+      { ...SYNCING, peers: 0, offline: true },
+      "attention",
+      "Offline by choice"
+    ],
     ["loading", { ...READY, loading: true }, "busy", "Starting"],
     [
       "importing",

@@ -27,6 +27,7 @@ export const OPTIONS = Layer.succeed(NodeOptions, {
 
 const statusOf = (syncing: boolean): Layer.Layer<SyncStatus> =>
   Layer.succeed(SyncStatus, {
+    offline: Effect.succeed(false),
     syncing: Effect.succeed(syncing),
     initialDownload: Effect.succeed(syncing),
     loading: Effect.succeed(false),

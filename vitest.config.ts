@@ -108,7 +108,6 @@ const SLOW = [
   "scripts/checkImports.test.ts",
   "scripts/checkParams.test.ts",
   "scripts/rpcDocs.test.ts",
-  "storage/CopyThread.test.ts",
   "storage/PageGuard.test.ts",
   "wallet/WalletLive.test.ts",
   "wallet/Wallets.test.ts",

@@ -22,8 +22,7 @@ const THREADS = [
   "chain/indexes/setWorker",
   "chain/write/verifyWorker",
   "light/linkWorker",
-  "rpc/reader/readWorker",
-  "storage/copyWorker"
+  "rpc/reader/readWorker"
 ]
   .map(compiled)
 

@@ -3,8 +3,7 @@ import { accessSync, constants, existsSync } from "node:fs"
 import { reasonOf } from "../base/errorCode.ts"
 import { keepPrivate } from "../base/privateFile.ts"
 import { StorageCorrupted, type StorageFailure, StorageUnavailable } from "./errors.ts"
-import { PageDamaged } from "./logCopy.ts"
-import { PageGuard } from "./PageGuard.ts"
+import { PageDamaged, PageGuard } from "./PageGuard.ts"
 
 /**
  * SQLite for the stores that have no time for one fiber per statement: prepared statements directly on the driver,

@@ -1,26 +1,18 @@
-import SQLite from "better-sqlite3"
-import { closeSync, fstatSync, openSync, rmSync } from "node:fs"
-import { CopyThread, type LaunchCopy, launchCopy } from "./CopyThread.ts"
-import {
-  type BeforeCopy,
-  checkpoint,
-  isSound,
-  type LogState,
-  PageDamaged,
-  prepareCopy,
-  requireFrames
-} from "./logCopy.ts"
-import { type PageSums, readSums, sumOf, sumsFile, writeSums } from "./pageSums.ts"
-import { readFully, readWal, type WalPlace, walSize } from "./walFile.ts"
+import type SQLite from "better-sqlite3"
+import { closeSync, fstatSync, fsyncSync, openSync, rmSync } from "node:fs"
+import { ANY, type PageSums, readSums, sumOf, sumsFile, writeSums } from "./pageSums.ts"
+import { readFully, readWal, type WalContent, walFile, walSize } from "./walFile.ts"
 
 /** Size in bytes of the write-ahead log at which it is copied into the database. */
 export const LOG_BYTES = 16 * 1024 * 1024
 
-/** How many times larger the log may grow while a thread copies it, before this thread does the work and the caller waits. */
-const BEHIND = 4
-
 /** Bytes of pages that one call of `check` reads: about a millisecond. */
 const CHECK_BYTES = 1024 * 1024
+
+/** A page, or a frame of the log, does not match its checksum. */
+export class PageDamaged extends Error {
+  override readonly name = "PageDamaged"
+}
 
 const PAGE_SIZE_OFFSET = 16
 
@@ -47,66 +39,31 @@ const sumsOfFile = (descriptor: number): PageSums => {
 
 const hasLog = (file: string): boolean => readWal(file).frames > 0
 
-/** The most pages that commits may add while a thread copies, for this thread to copy them at once. */
-const FEW_PAGES = 256
-
-export interface GuardOptions {
-  /** Starts a thread that copies the log. Without it this thread copies. */
-  readonly launch?: LaunchCopy | undefined
-  /** As `LOG_BYTES` and `FEW_PAGES`. */
-  readonly logBytes?: number
-  readonly fewPages?: number
-}
-
-/** A copy in another thread, and what it needs. */
-interface Beside {
-  readonly thread: CopyThread
-  readonly before: BeforeCopy
-}
-
 /**
  * Keeps the sums of an open database consistent with its pages. In WAL mode the database file changes only when the log
- * is copied into it. Only this class copies it, or the thread that it starts for that:
+ * is copied into it. Only this class copies it:
  *
  *     commit → log ──(1) sync the log──(2) new sums, synced and renamed──(3) copy the log──► database
  *
  * So at every moment, also after a crash, each page either matches its sum or is superseded by a complete frame of the
  * log. Methods throw `PageDamaged` where that does not hold, and the errors of the driver and the system.
  *
- * Commits go on while the thread copies. They only add frames: a reader that is opened before the thread starts keeps
- * SQLite from copying frames behind those with new sums, and from starting the log again.
- *
  * The database file stays open here until `close`: closing it would drop the locks that SQLite has on it.
  */
 export class PageGuard {
   private readonly file: string
   private readonly database: SQLite.Database
-  private readonly launch: LaunchCopy | undefined
-  private readonly logBytes: number
-  private readonly fewPages: number
   private readonly descriptor: number
   private inForce: PageSums
   /** Whether each page outside the log matches its sum, and each page in the log matched it before. */
   private settled: boolean
   /** The size of the log at which the next copy is tried. */
-  private due: number
-  /** The size of the log at which this thread copies it. */
-  private most: number
-  private beside: Beside | undefined
-  /** The end of the frames that a thread copied, if commits added some meanwhile. */
-  private copied: WalPlace | undefined
-  /** The reader during a copy beside. It stays after one that failed, until this thread has written the sums. */
-  private reader: SQLite.Database | undefined
+  private due = LOG_BYTES
 
   /** `database` is in WAL mode, and no connection copies the log by itself. Computes the sums if they are missing. */
-  constructor(file: string, database: SQLite.Database, options: GuardOptions = { launch: launchCopy }) {
+  constructor(file: string, database: SQLite.Database) {
     this.file = file
     this.database = database
-    this.launch = options.launch
-    this.logBytes = options.logBytes ?? LOG_BYTES
-    this.fewPages = options.fewPages ?? FEW_PAGES
-    this.due = this.logBytes
-    this.most = BEHIND * this.due
     // With its first read a connection takes a lock. While this connection holds it, another connection that closes is
     // not the last one. The last one would copy the log.
     database.pragma("schema_version")
@@ -128,113 +85,82 @@ export class PageGuard {
     return this.inForce.sums.length
   }
 
-  /** Call this after each commit. Has the log copied into the database if it is large enough. */
+  /** Call this after each commit. Copies the log into the database if it is large enough. */
   committed(): void {
-    const size = walSize(this.file)
-    if (size < this.due) return
-    if (size >= this.most || !this.copyBeside()) this.copyLog()
+    if (walSize(this.file) >= this.due) this.copyLog()
   }
 
   /** Copies the log into the database now. A reader of an older state delays the end of the copy. */
   copyLog(): void {
-    this.endBeside()
-    if (walSize(this.file) === 0) return this.dropReader()
-    this.inForce = prepareCopy(this.before(Math.max(0, this.checkpoint("NOOP").log))).sums
-    this.copied = undefined
-    // No commit comes between the new sums and the copy.
-    this.dropReader()
-    this.settled = false
-    this.settled = this.checkpoint("TRUNCATE").busy === 0
-    this.defer(this.settled)
-  }
-
-  /** A copy reads the whole log. Behind a long read the log grows: the copies of it must not cost the square of its size. */
-  private defer(isEmpty: boolean): void {
-    this.due = isEmpty ? this.logBytes : 1.5 * walSize(this.file)
-    this.most = BEHIND * this.due
-  }
-
-  /** Lets a thread copy the log, unless one does. Returns whether one does now. */
-  private copyBeside(): boolean {
-    const { launch } = this
-    if (this.beside !== undefined) return true
-    if (launch === undefined || this.reader !== undefined) return false
-    const { checkpointed, log } = this.checkpoint("NOOP")
-    // Without a frame to copy the reader would not keep SQLite from starting the log again.
-    if (log <= 0 || log === checkpointed) return false
-    try {
-      this.reader = new SQLite(this.file, { readonly: true, timeout: 0 })
-      this.reader.exec("BEGIN")
-      this.reader.pragma("schema_version")
-      const before = this.before(log)
-      const thread = new CopyThread(before, {
-        launch,
-        ended: () => {
-          if (this.beside?.thread === thread) this.tidyUp()
-        }
-      })
-      this.beside = { thread, before }
-      return true
-    } catch {
-      this.dropReader()
-      return false
+    if (walSize(this.file) === 0) return
+    this.sync()
+    const log = readWal(this.file)
+    this.compareLog(log)
+    if (log.frames > 0) {
+      const next = this.sumsAfter(log)
+      writeSums(this.file, next)
+      this.inForce = next
     }
-  }
-
-  /** After a copy beside. What fails here fails again after the next commit, and the caller of `committed` learns of it. */
-  private tidyUp(): void {
-    try {
-      this.endBeside()
-      const { copied } = this
-      if (copied !== undefined && this.checkpoint("NOOP").log - copied.frames <= this.fewPages) this.copyLog()
-    } catch {
-      this.most = 0
-    }
-  }
-
-  /** Waits for the end of a copy beside, if there is one. If it copied all frames, the log is emptied. */
-  private endBeside(): void {
-    const { beside } = this
-    if (beside === undefined) return
-    this.beside = undefined
-    this.most = 0
-    const result = beside.thread.end()
-    if (result?.type === "failed") return
     this.settled = false
-    this.copied = undefined
-    // The thread was lost: the sums beside the file may be those before or after the copy.
-    if (result === undefined) return
-    this.inForce = result.sums
-    this.dropReader()
-    const { frames } = beside.before
-    if (result.checkpointed < frames) return this.defer(false)
-    this.settled = this.checkpoint("NOOP").log === frames
-    if (this.settled) return this.defer(this.checkpoint("TRUNCATE").busy === 0)
-    // Commits have added frames meanwhile. SQLite has not copied the pages that are in these, too.
-    this.copied = result.end
-    this.due = walSize(this.file) + this.logBytes
-    this.most = BEHIND * this.logBytes
+    this.settled = this.checkpoint("TRUNCATE")?.busy === 0
+    // A copy reads the whole log. Behind a long read the log grows: the copies of it must not cost the square of its size.
+    this.due = this.settled ? LOG_BYTES : 1.5 * walSize(this.file)
   }
 
-  private dropReader(): void {
-    this.reader?.close()
-    this.reader = undefined
-  }
-
-  private before(frames: number): BeforeCopy {
-    const { copied, descriptor, file, inForce, settled } = this
-    return { file, descriptor, inForce, settled, frames, after: copied }
-  }
-
-  private checkpoint(mode: "NOOP" | "TRUNCATE"): LogState {
+  /** SQLite's state of the log: whether a reader blocked the checkpoint, and the number of frames. */
+  private checkpoint(mode: "NOOP" | "TRUNCATE") {
     const waits = Number(this.database.pragma("busy_timeout", { simple: true }))
     // A reader of an older state may be in this process: waiting for it would block it.
     this.database.pragma("busy_timeout = 0")
     try {
-      return checkpoint(this.database, mode)
+      return this.database
+        .prepare<[], { readonly busy: number; readonly log: number }>(`PRAGMA wal_checkpoint(${mode})`).get()
     } finally {
       this.database.pragma(`busy_timeout = ${waits}`)
     }
+  }
+
+  private sync(): void {
+    // Windows syncs only files that are open for writing.
+    const log = openSync(walFile(this.file), "r+")
+    try {
+      fsyncSync(log)
+    } finally {
+      closeSync(log)
+    }
+  }
+
+  /** SQLite reads frames that it wrote without a check of their sums. So the sums are checked here. */
+  private compareLog({ frames }: WalContent): void {
+    if (frames < (this.checkpoint("NOOP")?.log ?? 0)) {
+      throw new PageDamaged(`frame ${frames + 1} of its write-ahead log does not match its checksum`)
+    }
+  }
+
+  /** The sums after the copy of the log. Checks each page that the log replaces, unless a copy may have changed it. */
+  private sumsAfter(log: WalContent): PageSums {
+    const { pageSize, sums } = this.inForce
+    if (log.pageSize !== pageSize) throw new PageDamaged(`its log has pages of ${log.pageSize} bytes, not ${pageSize}`)
+    const next = new Uint32Array(log.pageCount)
+    next.set(sums.subarray(0, log.pageCount))
+    const before = Buffer.alloc(pageSize)
+    for (const [page, sum] of log.pages) {
+      if (page > log.pageCount) continue
+      if (this.settled && page <= sums.length) this.compare(page, before)
+      next[page - 1] = sum
+    }
+    return { pageSize, sums: next }
+  }
+
+  private compare(page: number, bytes: Buffer): void {
+    if (!this.isSound(page, bytes)) throw new PageDamaged(`page ${page} does not match its checksum`)
+  }
+
+  private isSound(page: number, bytes: Buffer): boolean {
+    const { pageSize, sums } = this.inForce
+    const sum = sums[page - 1] ?? ANY
+    if (sum === ANY) return true
+    return readFully(this.descriptor, bytes, (page - 1) * pageSize) === pageSize && sumOf(bytes) === sum
   }
 
   /**
@@ -242,33 +168,25 @@ export class PageGuard {
    * the next page, `undefined` at the end.
    */
   check(from: number): number | undefined {
-    const { descriptor, inForce } = this
-    const { pageSize, sums } = inForce
+    const { pageSize, sums } = this.inForce
     const to = Math.min(sums.length, from + Math.max(1, Math.floor(CHECK_BYTES / pageSize)))
     const bytes = Buffer.alloc(pageSize)
-    let log: ReturnType<typeof readWal> | undefined
+    let log: WalContent | undefined
     for (let page = from + 1; page <= to; page++) {
-      if (isSound({ descriptor, inForce }, page, bytes)) continue
+      if (this.isSound(page, bytes)) continue
       log ??= readWal(this.file)
       if (!log.pages.has(page)) throw new PageDamaged(`page ${page} does not match its checksum`)
     }
     if (to < sums.length) return to
-    if (walSize(this.file) > 0) requireFrames(readWal(this.file), this.checkpoint("NOOP").log)
+    if (walSize(this.file) > 0) this.compareLog(readWal(this.file))
     return undefined
   }
 
   /** Closes the database without a copy of the log. Works once only: the descriptor's number is soon another file's. */
   abandon(): void {
     if (!this.database.open) return
-    try {
-      // A thread that copies uses the descriptor.
-      this.beside?.thread.end()
-    } finally {
-      this.beside = undefined
-      this.dropReader()
-      this.database.close()
-      closeSync(this.descriptor)
-    }
+    this.database.close()
+    closeSync(this.descriptor)
   }
 
   /**

@@ -9,29 +9,8 @@ export interface WalContent {
   /** Frames up to the last complete commit. */
   readonly frames: number
   readonly pageCount: number
-  /** The sum of each page (the first is 1) after the last commit. If the read began behind a commit, of the pages behind it. */
+  /** The sum of each page (the first is 1) after the last commit. */
   readonly pages: ReadonlyMap<number, number>
-  /** The end of the last complete commit; `undefined` without one. */
-  readonly end: WalPlace | undefined
-}
-
-/** The end of a commit in a log, where a later read may begin. */
-export interface WalPlace {
-  /** Frames up to here. */
-  readonly frames: number
-  readonly pageCount: number
-  /** SQLite's running sum. */
-  readonly sum: readonly [number, number]
-  /** The first bytes of the log: they change when SQLite starts it again. */
-  readonly header: Uint8Array
-}
-
-/** Which part of a log to read. */
-export interface WalPart {
-  /** Begins there, if the log was not started again since. */
-  readonly after?: WalPlace | undefined
-  /** The number of frames at the end of a commit: those behind it are not read. */
-  readonly upTo?: number
 }
 
 const HEADER_BYTES = 32
@@ -44,19 +23,14 @@ const CHUNK = 1024 * 1024
 
 const HOST_IS_BIG = endianness() === "BE"
 
-const NOTHING: WalContent = { pageSize: 0, frames: 0, pageCount: 0, pages: new Map(), end: undefined }
+const NOTHING: WalContent = { pageSize: 0, frames: 0, pageCount: 0, pages: new Map() }
 
 export const walFile = (file: string): string => `${file}-wal`
 
 /** SQLite's running sum over pairs of words. `from` and `to` count words. */
 class RunningSum {
-  a: number
-  b: number
-
-  constructor([a, b]: readonly [number, number] = [0, 0]) {
-    this.a = a
-    this.b = b
-  }
+  a = 0
+  b = 0
 
   add(words: Uint32Array, from: number, to: number): void {
     let { a, b } = this
@@ -94,7 +68,7 @@ const wordsOf = (bytes: Buffer, swapped: boolean): Uint32Array => {
   return new Uint32Array(Uint8Array.from(copy).buffer)
 }
 
-const read = (descriptor: number, { after, upTo = Infinity }: WalPart): WalContent => {
+const read = (descriptor: number): WalContent => {
   const header = aligned(HEADER_BYTES)
   if (readFully(descriptor, header, 0) < HEADER_BYTES) return NOTHING
   const magic = header.readUInt32BE(0)
@@ -102,20 +76,16 @@ const read = (descriptor: number, { after, upTo = Infinity }: WalPart): WalConte
   const pageSize = header.readUInt32BE(8)
   if (pageSize < 512 || pageSize > 65_536 || (pageSize & (pageSize - 1)) !== 0) return NOTHING
   const swapped = ((magic & 1) === 1) !== HOST_IS_BIG
-  const start = new RunningSum()
-  start.add(wordsOf(header, swapped), 0, 6)
-  if (!start.equals(header, 24)) return NOTHING
+  const sum = new RunningSum()
+  sum.add(wordsOf(header, swapped), 0, 6)
+  if (!sum.equals(header, 24)) return NOTHING
 
   const frameBytes = FRAME_HEADER_BYTES + pageSize
   const perChunk = Math.max(1, Math.floor(CHUNK / frameBytes))
   const chunk = aligned(perChunk * frameBytes)
   const pages = new Map<number, number>()
   let pending = new Map<number, number>()
-  let end = after !== undefined && header.equals(after.header) ? after : undefined
-  let seen = end?.frames ?? 0
-  const sum = end === undefined ? start : new RunningSum(end.sum)
-  const content = (): WalContent => ({ pageSize, frames: end?.frames ?? 0, pageCount: end?.pageCount ?? 0, pages, end })
-  if (seen >= upTo) return content()
+  let [seen, frames, pageCount] = [0, 0, 0]
   for (;;) {
     const whole = Math.floor(readFully(descriptor, chunk, HEADER_BYTES + seen * frameBytes) / frameBytes)
     const words = wordsOf(chunk, swapped)
@@ -124,25 +94,25 @@ const read = (descriptor: number, { after, upTo = Infinity }: WalPart): WalConte
       const page = chunk.readUInt32BE(at)
       // The salts distinguish frames of this log from frames of an earlier one.
       const ours = page > 0 && chunk.compare(header, 16, 24, at + 8, at + 16) === 0
-      if (!ours) return content()
+      if (!ours) return { pageSize, frames, pageCount, pages }
       sum.add(words, at / 4, at / 4 + 2)
       sum.add(words, (at + FRAME_HEADER_BYTES) / 4, (at + frameBytes) / 4)
-      if (!sum.equals(chunk, at + 16)) return content()
+      if (!sum.equals(chunk, at + 16)) return { pageSize, frames, pageCount, pages }
       pending.set(page, sumOf(chunk.subarray(at + FRAME_HEADER_BYTES, at + frameBytes)))
       seen++
       const committed = chunk.readUInt32BE(at + 4)
       if (committed === 0) continue
       for (const [number, its] of pending) pages.set(number, its)
       pending = new Map()
-      end = { frames: seen, pageCount: committed, sum: [sum.a, sum.b], header }
-      if (seen >= upTo) return content()
+      frames = seen
+      pageCount = committed
     }
-    if (whole < perChunk) return content()
+    if (whole < perChunk) return { pageSize, frames, pageCount, pages }
   }
 }
 
 /** Reads the log of a database up to the last complete commit, as SQLite does when it opens the database. */
-export const readWal = (file: string, part: WalPart = {}): WalContent => {
+export const readWal = (file: string): WalContent => {
   let descriptor
   try {
     descriptor = openSync(walFile(file), "r")
@@ -151,7 +121,7 @@ export const readWal = (file: string, part: WalPart = {}): WalContent => {
     throw cause
   }
   try {
-    return read(descriptor, part)
+    return read(descriptor)
   } finally {
     closeSync(descriptor)
   }

@@ -222,8 +222,8 @@ describe("a comparison of two builds", () => {
       "--against takes a namecoind, not build/bin/svcd.js: for another build of svcd use --build."
     ],
     [
-      ["--against", "/bin/true"],
-      "/bin/true does not say that it is a Namecoin Core daemon when called with --version."
+      ["--against", process.execPath],
+      `${process.execPath} does not say that it is a Namecoin Core daemon when called with --version.`
     ],
     [["--pairs", "0"], "--pairs takes a number from 1 to 9999, not \"0\"."],
     [["--runs", "many"], "--runs takes a number from 1 to 9999, not \"many\"."],

@@ -26,7 +26,7 @@ export class WaitingRecords {
   private free = 0
   private highest = 0
   private count = 0
-  /** Odd and random: a file that another person made cannot put its records in one bucket. */
+  /** Odd and random: the buckets of hashes differ from run to run. */
   private readonly multipliers = crypto.getRandomValues(new Uint32Array(8)).map((word) => word | 1)
 
   /** The number of records. */

@@ -24,10 +24,11 @@ export const entryKey = ({ name, rand }: Pick<RegistrationEntry, "name" | "rand"
 export const newOutpoint = ({ newTxid, newVout }: RegistrationEntry): OutpointKey =>
   outpointKey(outpoint(newTxid, newVout))
 
-const isFinished = ({ step }: RegistrationEntry): boolean => step === "done" || step === "failed"
+/** Whether the registration has ended. One by hand ends in the block of its NAME_FIRSTUPDATE. */
+export const hasEnded = ({ step }: RegistrationEntry): boolean => step === "done" || step === "failed"
 
 /** Whether the wallet continues the registration by itself and it has not ended. */
-export const isUnderWay = (entry: RegistrationEntry): boolean => entry.value !== undefined && !isFinished(entry)
+export const isUnderWay = (entry: RegistrationEntry): boolean => entry.value !== undefined && !hasEnded(entry)
 
 /** The public form of an entry. */
 export const registrationOf = (entry: RegistrationEntry): Registration => ({
@@ -43,8 +44,8 @@ export const registrationOf = (entry: RegistrationEntry): Registration => ({
 })
 
 const trimmed = (entries: ReadonlyArray<RegistrationEntry>): ReadonlyArray<RegistrationEntry> => {
-  let surplus = entries.filter(isFinished).length - MAX_FINISHED
-  return surplus <= 0 ? entries : entries.filter((entry) => !isFinished(entry) || surplus-- <= 0)
+  let surplus = entries.filter(hasEnded).length - MAX_FINISHED
+  return surplus <= 0 ? entries : entries.filter((entry) => !hasEnded(entry) || surplus-- <= 0)
 }
 
 /** Replaces the entry with a key, or appends it. */

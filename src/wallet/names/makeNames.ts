@@ -8,7 +8,16 @@ import { InvalidWalletRequest, type KeysLocked } from "../errors.ts"
 import type { RegistrationEntry } from "../keys/WalletDocument.ts"
 import { update } from "../WalletParts.ts"
 import { newRegistration, sendNew, spendableEntry } from "./commitNew.ts"
-import { entriesOf, entryKey, isUnderWay, isUnsent, registrationOf, withEntry, withoutEntry } from "./entries.ts"
+import {
+  entriesOf,
+  entryKey,
+  hasEnded,
+  isUnderWay,
+  isUnsent,
+  registrationOf,
+  withEntry,
+  withoutEntry
+} from "./entries.ts"
 import { findOwnNew } from "./findNew.ts"
 import {
   activeRecord,
@@ -27,10 +36,10 @@ import { nameFirstUpdate, nameNew, nameUpdate } from "./operations.ts"
 import {
   dueRenewals,
   forgottenNames,
-  holdsName,
+  heldNames,
   isRenewed,
-  isSetAlone,
   lostNames,
+  ownSetting,
   withoutRenewal,
   withRenewal
 } from "./renewals.ts"
@@ -76,8 +85,9 @@ const renewing = <A>(
   work: Effect.Effect<A, NameFailure>
 ): Effect.Effect<A, NameFailure> => {
   const { document } = parts.file
+  const before = ownSetting(document, name)
   if (on === undefined || on === isRenewed(document, name)) return work
-  const undo = isSetAlone(document, name) ? withRenewal(name, !on) : withoutRenewal(name)
+  const undo = before === undefined ? withoutRenewal(new Set([nameKey(name)])) : withRenewal(name, before)
   return Effect.zipRight(update(parts, withRenewal(name, on)), Effect.tapError(work, () => update(parts, undo)))
 }
 
@@ -131,7 +141,8 @@ const cancelRegistration = (
       const reason = "the registration of this name can not be called off: its name_firstupdate is sent"
       return yield* new InvalidWalletRequest({ code: "not-eligible", reason })
     }
-    if (!holdsName(parts.ledger.coins(), name)) yield* update(parts, withoutRenewal(name))
+    const key = nameKey(name)
+    if (!heldNames(parts.ledger.coins()).has(key)) yield* update(parts, withoutRenewal(new Set([key])))
     if (isUnsent(entry)) return yield* update(parts, withoutEntry(entryKey(entry)))
     const failed: RegistrationEntry = { ...entry, step: "failed", note: CALLED_OFF }
     yield* update(parts, withEntry(failed))
@@ -185,16 +196,17 @@ const shownRenewal = (parts: NameParts): RenewalSetting => {
 
 /** Forgets the settings of names that the wallet has lost for good: they would count if an owner transfers such a name to it later. */
 const forgetLost = (parts: NameParts): Effect.Effect<void> =>
-  Effect.suspend(() => {
+  Effect.gen(function*() {
+    const { index, ledger } = parts
     // While the wallet searches the chain, what it knows of a name may be old.
-    if (!parts.index.complete()) return Effect.void
-    const forgotten = forgottenNames(lostOf(parts), parts.ledger.tip.height)
-    if (forgotten.length === 0) return Effect.void
-    return Effect.catchAll(
-      update(parts, (document) => forgotten.reduce((rest, name) => withoutRenewal(name)(rest), document)),
-      (failure) => Effect.logError("settings of lost names cannot be dropped", { reason: failure.message })
+    if (!index.complete()) return
+    const forgotten = forgottenNames(lostOf(parts), ledger.tip.height)
+    if (forgotten.size > 0) yield* update(parts, withoutRenewal(forgotten))
+  }).pipe(
+    Effect.catchAll((failure) =>
+      Effect.logError("settings of lost names cannot be dropped", { reason: failure.message })
     )
-  })
+  )
 
 /** Stores which names are renewed. A mistyped name is refused, not remembered. */
 const setRenewal = (
@@ -203,10 +215,11 @@ const setRenewal = (
   on: boolean
 ): Effect.Effect<void, InvalidWalletRequest | StorageFailure> =>
   Effect.suspend((): Effect.Effect<void, InvalidWalletRequest | StorageFailure> => {
-    const isOwn = name === undefined || holdsName(parts.ledger.coins(), name) ||
-      entriesOf(parts.file.document, name).some(({ step }) => step !== "done" && step !== "failed")
     const { document } = parts.file
-    const isRemembered = on || document.renewals.all && name !== undefined && !isSetAlone(document, name)
+    const isRemembered = name !== undefined &&
+      (on || document.renewals.all && ownSetting(document, name) === undefined)
+    const isOwn = name === undefined || heldNames(parts.ledger.coins()).has(nameKey(name)) ||
+      entriesOf(document, name).some((entry) => !hasEnded(entry))
     if (isOwn || !isRemembered) return update(parts, withRenewal(name, on))
     return new InvalidWalletRequest({ code: "missing", reason: "the wallet neither owns nor registers this name" })
   })

@@ -1,6 +1,6 @@
 import { expirationDepth, isExpired } from "../../consensus/expiry.ts"
 import type { ConsensusParams } from "../../consensus/params.ts"
-import { type Bytes, equal } from "../../protocol/bytes.ts"
+import type { Bytes } from "../../protocol/bytes.ts"
 import { type NameKey, nameKey } from "../../protocol/keys.ts"
 import type { WalletDocument } from "../keys/WalletDocument.ts"
 import type { WalletCoin } from "../ledger/WalletLedger.ts"
@@ -18,24 +18,53 @@ export const renewalWindow = (height: number, params: ConsensusParams): number =
 const nameIn = ({ name }: WalletCoin): Bytes | undefined =>
   name === undefined || name.operation.op === "name_new" ? undefined : name.operation.name
 
+/** The names with a setting of their own, by their keys. */
+interface SetNames {
+  readonly names: ReadonlySet<NameKey>
+  readonly except: ReadonlySet<NameKey>
+}
+
+/** For each version of the setting: no code changes such an object. */
+const known = new WeakMap<WalletDocument["renewals"], SetNames>()
+
+/** Makes the keys once for each setting: callers with many names ask for each of them. */
+const setNamesOf = ({ renewals }: WalletDocument): SetNames => {
+  const found = known.get(renewals)
+  if (found !== undefined) return found
+  const made = { names: new Set(renewals.names.map(nameKey)), except: new Set(renewals.except?.map(nameKey)) }
+  known.set(renewals, made)
+  return made
+}
+
+/** Whether a name is renewed: by its own setting, or by that of all names, of which it is no exception. */
+export const isRenewed = (document: WalletDocument, name: Bytes): boolean => {
+  const { except, names } = setNamesOf(document)
+  const key = nameKey(name)
+  return names.has(key) || document.renewals.all && !except.has(key)
+}
+
+/** What is set for a name alone; `undefined` if nothing is. */
+export const ownSetting = (document: WalletDocument, name: Bytes): boolean | undefined => {
+  const { except, names } = setNamesOf(document)
+  const key = nameKey(name)
+  return names.has(key) ? true : except.has(key) ? false : undefined
+}
+
 /**
  * The names to renew now, the first to expire first. The wallet owns them, renewal is on for them, they are near their
  * end and not expired, and no operation on them is pending.
  */
 export const dueRenewals = (
   coins: ReadonlyArray<WalletCoin>,
-  { renewals }: WalletDocument,
+  document: WalletDocument,
   tip: { readonly height: number; readonly params: ConsensusParams; readonly isPending: (name: NameKey) => boolean }
 ): ReadonlyArray<Bytes> => {
   const { height, isPending, params } = tip
-  const wanted = new Set(renewals.names.map(nameKey))
-  const except = new Set(renewals.except?.map(nameKey))
   const due: Array<{ readonly name: Bytes; readonly made: number }> = []
   for (const coin of coins) {
     const name = nameIn(coin)
     if (name === undefined || coin.height === undefined || coin.expired || !coin.own.spendable) continue
-    const key = nameKey(name)
-    if (!wanted.has(key) && (!renewals.all || except.has(key)) || isPending(key)) continue
+    if (!isRenewed(document, name) || isPending(nameKey(name))) continue
     const left = coin.height + expirationDepth(height, params) - height
     // The update has to be in the next block at the latest, while the name is still active.
     if (left > renewalWindow(height, params) || isExpired({ height: coin.height }, height + 1, params)) continue
@@ -44,22 +73,14 @@ export const dueRenewals = (
   return due.sort((a, b) => a.made - b.made).map(({ name }) => name)
 }
 
-const has = (names: ReadonlyArray<Bytes>, name: Bytes): boolean => names.some((other) => equal(other, name))
-
-/** Whether a name is renewed: by its own setting, or by that of all names, of which it is no exception. */
-export const isRenewed = ({ renewals }: WalletDocument, name: Bytes): boolean =>
-  has(renewals.names, name) || renewals.all && !has(renewals.except ?? [], name)
-
-/** Whether a name has a setting of its own. */
-export const isSetAlone = ({ renewals }: WalletDocument, name: Bytes): boolean =>
-  has(renewals.names, name) || has(renewals.except ?? [], name)
-
-/** Whether a coin of the wallet has a name that can still be renewed. */
-export const holdsName = (coins: ReadonlyArray<WalletCoin>, name: Bytes): boolean =>
-  coins.some((coin) => {
-    const held = nameIn(coin)
-    return held !== undefined && !coin.expired && coin.own.spendable && equal(held, name)
-  })
+/** The names in coins of the wallet that can still be renewed, also those that a block does not have yet. */
+export const heldNames = (coins: ReadonlyArray<WalletCoin>): ReadonlySet<NameKey> =>
+  new Set(
+    coins.flatMap((coin) => {
+      const name = nameIn(coin)
+      return name === undefined || coin.expired || !coin.own.spendable ? [] : [nameKey(name)]
+    })
+  )
 
 /** The setting with other lists; the file has no empty list of exceptions. */
 const withLists = (
@@ -70,15 +91,13 @@ const withLists = (
   return { ...document, renewals: { all, names, ...except.length > 0 ? { except } : {} } }
 }
 
-const without = (names: ReadonlyArray<Bytes>, name: Bytes): ReadonlyArray<Bytes> =>
-  names.filter((other) => !equal(other, name))
-
-/** Forgets what was set for a name: what is set for all names counts. */
-export const withoutRenewal = (name: Bytes) => (document: WalletDocument): WalletDocument => {
+/** Forgets what was set for names: what is set for all names counts. */
+export const withoutRenewal = (forgotten: ReadonlySet<NameKey>) => (document: WalletDocument): WalletDocument => {
   const { except = [], names } = document.renewals
-  return isSetAlone(document, name)
-    ? withLists(document, { names: without(names, name), except: without(except, name) })
-    : document
+  const set = setNamesOf(document)
+  if (![...forgotten].some((key) => set.names.has(key) || set.except.has(key))) return document
+  const kept = (list: ReadonlyArray<Bytes>) => list.filter((name) => !forgotten.has(nameKey(name)))
+  return withLists(document, { names: kept(names), except: kept(except) })
 }
 
 /**
@@ -88,7 +107,7 @@ export const withoutRenewal = (name: Bytes) => (document: WalletDocument): Walle
 export const withRenewal = (name: Bytes | undefined, on: boolean) => (document: WalletDocument): WalletDocument => {
   const { all, names } = document.renewals
   if (name === undefined) return { ...document, renewals: { all: on, names } }
-  const rest = withoutRenewal(name)(document)
+  const rest = withoutRenewal(new Set([nameKey(name)]))(document)
   const { except = [], names: others } = rest.renewals
   if (on) return withLists(rest, { names: [...others, name], except })
   return all ? withLists(rest, { names: others, except: [...except, name] }) : rest
@@ -102,22 +121,20 @@ const GONE_FOR = 100
  * height at which that happened.
  */
 export const lostNames = (
-  { renewals }: WalletDocument,
-  known: ReadonlyArray<WalletName>,
+  document: WalletDocument,
+  last: ReadonlyArray<WalletName>,
   { height, params }: { readonly height: number; readonly params: ConsensusParams }
-): ReadonlyArray<{ readonly name: Bytes; readonly since: number }> => {
-  const set = new Set([...renewals.names, ...renewals.except ?? []].map(nameKey))
-  return known.flatMap((each) => {
-    if (!set.has(nameKey(each.name))) return []
+): ReadonlyArray<{ readonly name: Bytes; readonly since: number }> =>
+  last.flatMap((each) => {
+    if (ownSetting(document, each.name) === undefined) return []
     if (!each.mine) return [{ name: each.name, since: each.height }]
     return isExpired(each, height, params)
       ? [{ name: each.name, since: each.height + expirationDepth(height, params) }]
       : []
   })
-}
 
 /** Those whose setting is forgotten now: no reorg brings them back. */
 export const forgottenNames = (
   lost: ReadonlyArray<{ readonly name: Bytes; readonly since: number }>,
   height: number
-): ReadonlyArray<Bytes> => lost.flatMap(({ name, since }) => height - since < GONE_FOR ? [] : [name])
+): ReadonlySet<NameKey> => new Set(lost.flatMap(({ name, since }) => height - since < GONE_FOR ? [] : [nameKey(name)]))

@@ -3,8 +3,10 @@ import { Effect, Logger } from "effect"
 import { binaryString, concat, toHex } from "../../../src/protocol/bytes.ts"
 import { nameCommitment, type NameOperation, parseNameScript } from "../../../src/protocol/nameOperation.ts"
 import { outpoint, outpointKey, type Transaction } from "../../../src/protocol/transaction.ts"
+import { emptyDocument, type WalletDocument } from "../../../src/wallet/keys/WalletDocument.ts"
 import { makeNames, type Names } from "../../../src/wallet/names/makeNames.ts"
 import type { NameSettings } from "../../../src/wallet/names/NameParts.ts"
+import { isRenewed, ownSetting } from "../../../src/wallet/names/renewals.ts"
 import type { NameFailure } from "../../../src/wallet/names/WalletNames.ts"
 import { foreignNew, World } from "./World.ts"
 
@@ -397,6 +399,25 @@ describe("renewal", () => {
         assert.deepStrictEqual(world.document.renewals, { all: true, names: [] })
       })
     ))
+
+  it("reads a setting once for all names", () => {
+    let reads = 0
+    const document: WalletDocument = {
+      ...emptyDocument({ network: "regtest", createdAt: 0 }),
+      renewals: {
+        all: true,
+        get names() {
+          reads++
+          return [NAME]
+        },
+        except: [bytes("d/left")]
+      }
+    }
+    const asked = [NAME, bytes("d/left"), bytes("d/other")]
+    assert.deepStrictEqual(asked.map((name) => isRenewed(document, name)), [true, false, true])
+    assert.deepStrictEqual(asked.map((name) => ownSetting(document, name)), [true, false, undefined])
+    assert.strictEqual(reads, 1)
+  })
 
   it.effect("leaves pending operations alone", () =>
     withNames((names, world) =>

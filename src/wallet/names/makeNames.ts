@@ -175,15 +175,26 @@ const renewDue = (parts: NameParts): Effect.Effect<void> =>
     }
   })
 
-/** The names that the wallet has lost, of those with a setting of their own, but for those that it registers again. */
+/**
+ * Returns a check of a name: whether the wallet holds it, also by a transaction that waits for a block, or registers it, by itself or
+ * by hand. The setting of such a name can be made, and is kept.
+ */
+const concernOf = ({ file: { document }, ledger }: NameParts): (name: Bytes) => boolean => {
+  const held = heldNames(ledger.coins())
+  const begun = document.registrations.flatMap((entry) => hasEnded(entry) ? [] : [nameKey(entry.name)])
+  const registering = new Set(begun)
+  return (name) => held.has(nameKey(name)) || registering.has(nameKey(name))
+}
+
+/** The names that the wallet has lost, of those with a setting of their own. */
 const lostOf = (parts: NameParts) => {
   const { chain, file: { document }, ledger } = parts
   const { except = [], names } = document.renewals
   if (names.length + except.length === 0) return []
-  const registering = new Set(document.registrations.filter(isUnderWay).map(({ name }) => nameKey(name)))
-  return lostNames(document, ledger.names(), { height: ledger.tip.height, params: chain.params }).filter(({ name }) =>
-    !registering.has(nameKey(name))
-  )
+  const lost = lostNames(document, ledger.names(), { height: ledger.tip.height, params: chain.params })
+  if (lost.length === 0) return []
+  const concerns = concernOf(parts)
+  return lost.filter(({ name }) => !concerns(name))
 }
 
 /** Which names are renewed, as users see it. */
@@ -197,9 +208,9 @@ const shownRenewal = (parts: NameParts): RenewalSetting => {
 /** Forgets the settings of names that the wallet has lost for good: they would count if an owner transfers such a name to it later. */
 const forgetLost = (parts: NameParts): Effect.Effect<void> =>
   Effect.gen(function*() {
-    const { index, ledger } = parts
-    // While the wallet searches the chain, what it knows of a name may be old.
-    if (!index.complete()) return
+    const { chain, index, ledger, status } = parts
+    // While the wallet searches the chain, or blocks are missing, what it knows of a name may be old.
+    if (!index.complete() || (yield* status.syncing) || (yield* chain.tip).height !== ledger.tip.height) return
     const forgotten = forgottenNames(lostOf(parts), ledger.tip.height)
     if (forgotten.size > 0) yield* update(parts, withoutRenewal(forgotten))
   }).pipe(
@@ -218,9 +229,7 @@ const setRenewal = (
     const { document } = parts.file
     const isRemembered = name !== undefined &&
       (on || document.renewals.all && ownSetting(document, name) === undefined)
-    const isOwn = name === undefined || heldNames(parts.ledger.coins()).has(nameKey(name)) ||
-      entriesOf(document, name).some((entry) => !hasEnded(entry))
-    if (isOwn || !isRemembered) return update(parts, withRenewal(name, on))
+    if (!isRemembered || concernOf(parts)(name)) return update(parts, withRenewal(name, on))
     return new InvalidWalletRequest({ code: "missing", reason: "the wallet neither owns nor registers this name" })
   })
 

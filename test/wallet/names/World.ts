@@ -85,6 +85,8 @@ export class World {
   /** Names whose operations the wallet does not sign. */
   readonly refused = new Set<NameKey>()
   behind = false
+  /** Whether known blocks are missing, after the initial download. */
+  syncing = false
   /** Whether names.db has no names yet: it is rebuilt. */
   rebuilding = false
   /** Whether the wallet has searched the chain for its keys. Until then it has no confirmed coins. */
@@ -255,8 +257,22 @@ export class World {
   }
 
   /** A name operation of another owner. */
-  foreign(operation: NameOperation, spends: ReadonlyArray<Uint8Array> = []): Transaction {
-    return this.build([{ value: NAME_AMOUNT, script: nameScript(operation, text("another owner")) }], spends)
+  foreign(
+    operation: NameOperation,
+    spends: ReadonlyArray<Uint8Array> = [],
+    owner: Bytes = text("another owner")
+  ): Transaction {
+    return this.build([{ value: NAME_AMOUNT, script: nameScript(operation, owner) }], spends)
+  }
+
+  /** Another owner gives a name to the wallet; the transaction waits for a block. */
+  giveBack(name: Bytes): void {
+    const { txid, value, vout } = this.record(name) ?? {}
+    if (txid === undefined || value === undefined || vout === undefined) throw new Error("the name has no record")
+    const operation: NameOperation = { op: "name_update", name, value }
+    const transaction = this.foreign(operation, [outpoint(txid, vout)], this.scriptOf(0))
+    this.sent.push({ transaction, order: this.sent.length, abandoned: false })
+    this.accept(transaction)
   }
 
   private build(outputs: ReadonlyArray<TransactionOutput>, spends: ReadonlyArray<Uint8Array>): Transaction {
@@ -542,7 +558,10 @@ export class World {
       })
   })
 
-  private readonly status = Layer.mock(SyncStatus, { initialDownload: Effect.sync(() => this.behind) })
+  private readonly status = Layer.mock(SyncStatus, {
+    initialDownload: Effect.sync(() => this.behind),
+    syncing: Effect.sync(() => this.syncing)
+  })
 
   /** The dependencies of the wallet's names part. */
   readonly parts = Effect.provide(

@@ -395,8 +395,73 @@ describe("renewal", () => {
         yield* mine(world, names, 1)
         assert.deepStrictEqual(world.document.renewals, stored)
         world.searched = true
+        // Or a missing block may have it.
+        world.syncing = true
+        yield* names.step
+        assert.deepStrictEqual(world.document.renewals, stored)
+        world.syncing = false
         yield* names.step
         assert.deepStrictEqual(world.document.renewals, { all: true, names: [] })
+      })
+    ))
+
+  it.effect("keeps the setting of a name that its new owner gives back, before a block has that", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        yield* own(world, names)
+        yield* names.nameUpdate({ name: NAME, value: undefined, destination: bytes("another owner") })
+        // With regtest's lifetime of 30 blocks, the other owner has to renew the name.
+        for (let i = 0; i < 5; i++) {
+          world.mine(21)
+          const { txid, vout } = world.record(NAME) ?? assert.fail("no record")
+          world.connect([world.foreign({ op: "name_update", name: NAME, value: VALUE }, [outpoint(txid, vout)])])
+        }
+        world.giveBack(NAME)
+        yield* names.setRenewal(NAME, true)
+        const kept = { all: false, names: [NAME], except: [] }
+        world.mine(1, () => true)
+        yield* names.step
+        assert.deepStrictEqual(names.renewal(), kept)
+        yield* mine(world, names, 27)
+        assert.deepStrictEqual(names.renewal(), kept)
+        assert.strictEqual(updates(world), 2)
+        yield* mine(world, names, 1)
+        assert.strictEqual(updates(world), 3)
+      })
+    ))
+
+  const EXPIRED_FOR = 105
+
+  it.effect("keeps the setting of an expired name that is registered again by hand", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        yield* own(world, names)
+        world.mine(30 + EXPIRED_FOR)
+        yield* names.nameNew(NAME, {})
+        yield* names.setRenewal(NAME, true)
+        yield* names.step
+        yield* mine(world, names, 12)
+        assert.deepStrictEqual(names.renewal(), { all: false, names: [NAME], except: [] })
+        yield* names.nameFirstUpdate(first)
+        yield* mine(world, names, 28)
+        assert.strictEqual(updates(world), 1)
+      })
+    ))
+
+  it.effect("keeps the exception of an expired name that is registered again by hand", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        yield* own(world, names)
+        world.mine(30 + EXPIRED_FOR)
+        yield* names.setRenewal(undefined, true)
+        yield* names.nameNew(NAME, {})
+        yield* names.setRenewal(NAME, false)
+        yield* names.step
+        yield* mine(world, names, 12)
+        assert.deepStrictEqual(names.renewal(), { all: true, names: [], except: [NAME] })
+        yield* names.nameFirstUpdate(first)
+        yield* mine(world, names, 29)
+        assert.strictEqual(updates(world), 0)
       })
     ))
 

@@ -153,9 +153,9 @@ export interface WalletNames {
   /** Names whose last confirmed operation is in a wallet transaction, by the bytes of the name. */
   readonly list: () => ReadonlyArray<WalletName>
   /**
-   * Sets whether a name is renewed before it expires; without `name`, whether all names are, without exceptions. Fails for a
-   * name that the wallet neither owns nor registers, where something would be remembered: its owner would wait for a
-   * renewal in vain.
+   * Sets whether a name is renewed before it expires; without `name`, whether all names are, without exceptions. A name that
+   * is on by its own setting stays on. Fails for a name that the wallet neither owns nor registers, where something would be
+   * remembered: its owner would wait for a renewal in vain.
    */
   readonly setRenewal: (
     name: Bytes | undefined,

@@ -86,7 +86,7 @@ const renewing = <A>(
 ): Effect.Effect<A, NameFailure> => {
   const { document } = parts.file
   const before = ownSetting(document, name)
-  if (on === undefined || on === isRenewed(document, name)) return work
+  if (on === undefined || on === before || !on && !isRenewed(document, name)) return work
   const undo = before === undefined ? withoutRenewal(new Set([nameKey(name)])) : withRenewal(name, before)
   return Effect.zipRight(update(parts, withRenewal(name, on)), Effect.tapError(work, () => update(parts, undo)))
 }
@@ -109,8 +109,10 @@ const register = (
     }
     yield* ensureKeysOpen(parts)
     const draft = yield* newRegistration({ ...feesOf(options), name, value, destination: options.destination })
+    // What the caller says is stored, so that it counts when the setting of all names changes; the default of the node is not.
+    const byDefault = autoRenew && !isRenewed(file.document, name) ? true : undefined
     // A name for another owner cannot be renewed by this wallet.
-    const on = options.destination !== undefined ? undefined : options.renew ?? (autoRenew || undefined)
+    const on = options.destination !== undefined ? undefined : options.renew ?? byDefault
     // A NAME_NEW that was sent before cannot carry the additional outputs.
     const existing = options.sendCoins === undefined ? yield* existingNew(parts, draft) : undefined
     if (existing !== undefined) {

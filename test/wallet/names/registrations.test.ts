@@ -98,6 +98,20 @@ describe("the renewal of registered names", () => {
       })
     ))
 
+  it.effect("is on as the caller said, also after the wallet no longer renews all names", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        yield* names.setRenewal(undefined, true)
+        world.poor = true
+        yield* Effect.flip(names.register(NAME, VALUE, { renew: true }))
+        assert.deepStrictEqual(names.renewal(), { all: true, names: [], except: [] })
+        world.poor = false
+        yield* names.register(NAME, VALUE, { renew: true })
+        yield* names.setRenewal(undefined, false)
+        assert.deepStrictEqual(names.renewal(), BEGUN)
+      })
+    ))
+
   it.effect("ends with a registration that fails to start or is cancelled", () =>
     withNames((names, world) =>
       Effect.gen(function*() {

@@ -2,6 +2,7 @@ import type { NameEntry } from "../names/NameDb.ts"
 import { addressOf } from "../protocol/address.ts"
 import { type Bytes, equal, toHex } from "../protocol/bytes.ts"
 import { encodeText } from "../protocol/nameText.ts"
+import type { Network } from "../protocol/networks.ts"
 import { updateWord } from "../protocol/updateWord.ts"
 import { ago, amountText, count, dated } from "./format.ts"
 import { type Html, html, NOTHING } from "./html.ts"
@@ -70,6 +71,12 @@ const pending = (operations: ReadonlyArray<PendingOperation>, now: number): Html
 <h2 id="pending-title">Waiting for a block</h2>
 <ul class="operations">${operations.map(pendingRow(now))}</ul></section>`
 
+/** Whether two outputs pay to one address, or to one script where scripts have no address. */
+const isSameOwner = (network: Network, one: Bytes, other: Bytes): boolean => {
+  const address = addressOf(network, one)
+  return address === undefined ? equal(one, other) : address === addressOf(network, other)
+}
+
 /**
  * The effect of an operation, compared to the one before. A new address is no new owner: wallets take a fresh one for
  * each update. The addresses are in a column of their own.
@@ -80,7 +87,7 @@ const deed = ({ before, entry }: HistoryRow, { network }: Moment["params"]): str
     ? "updated"
     : updateWord({
       value: equal(entry.value, before.value),
-      owner: addressOf(network, entry.address) === addressOf(network, before.address)
+      owner: isSameOwner(network, entry.address, before.address)
     })
 }
 

@@ -9,6 +9,7 @@ import { nameCommitment } from "../../src/protocol/nameOperation.ts"
 import { mainnet } from "../../src/protocol/networks.ts"
 import { makeTransaction } from "../../src/protocol/transaction.ts"
 import { namesPage } from "../../src/web/explorer/namesPage.ts"
+import { nameView } from "../../src/web/nameView.ts"
 import { eventually } from "../support/eventually.ts"
 import { layer } from "../support/layer.ts"
 import { nameTx, output, reward } from "../support/mempool.ts"
@@ -51,6 +52,29 @@ layer(methodNode())("on a chain full of names", (it) => {
       for (const link of [...seen].filter((each) => !each.startsWith("/tx/"))) assertFine(yield* get(handler, link))
       assert.isAbove(seen.size, 40)
     }))
+
+  it("a history tells scripts without an address apart", () => {
+    const operation = (address: string, height: number) => ({
+      name: text("d/x"),
+      value: text("{}"),
+      op: "name_update" as const,
+      address: text(address),
+      height,
+      txid: text("t".repeat(32)),
+      vout: 0,
+      amount: 1_000_000,
+      rand: undefined
+    })
+    const deeds = ["one", "other", "other"].map((script, at) => {
+      const [entry, before] = [operation(script, 5), operation(["one", "one", "other"][at] ?? "", 4)]
+      const { text: page } = nameView({
+        ...{ now: 0, tipHeight: 5, params: paramsOf(mainnet), syncing: false, pending: [] },
+        ...{ record: entry, history: [{ entry, time: 0, before }], total: 2, page: 1, pages: 1 }
+      }, true)
+      return /data-label="Operation">([^<]*)</.exec(page)?.[1]
+    })
+    assert.deepStrictEqual(deeds, ["renewed", "renewed, new address", "renewed"])
+  })
 
   it("the list of names shows the term of today's names while the first blocks are read", () => {
     const list = { order: "name", prefix: "", expired: false } as const

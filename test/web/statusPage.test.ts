@@ -176,6 +176,8 @@ layer(methodNode())("on a chain full of names", (it) => {
           if (deed === "registered" || deed === "registered again") continue
           const [now, before] = [history[row] ?? assert.fail(), history[row + 1] ?? assert.fail()]
           const same = (member: string) => stringAt(now, member) === stringAt(before, member)
+          // The recorded answers do not tell scripts without an address apart.
+          if (same("address") && stringAt(now, "address") === "<nonstandard>") continue
           assert.strictEqual(
             deed,
             `${same("value") ? "renewed" : "updated"}${same("address") ? "" : ", new address"}`

@@ -21,12 +21,17 @@ const onFile = <A>(file: string, work: () => A): Effect.Effect<A, ImportFailed> 
 /** Bytes of a packed file that are unpacked to look for a block. */
 const PACKED_BYTES = 65_536
 
-/** Whether the beginning of a packed file unpacks to the magic of a record. What does not unpack is refused by the import. */
-const packedHasBlock = (source: SourceFile, magic: Uint8Array): boolean => {
+const beginsForeign = (bytes: Buffer): boolean =>
+  Object.values(networks).some(({ magic }) => bytes.subarray(0, magic.length).equals(magic))
+
+/**
+ * Whether a packed file may have a record. Only its beginning is unpacked: of a longer file it decides alone where it is a record
+ * of another network. What does not unpack is refused by the import.
+ */
+const mayHaveBlock = (source: SourceFile, magic: Uint8Array): boolean => {
   try {
-    return gunzipSync(source.read(0, PACKED_BYTES), { finishFlush: constants.Z_SYNC_FLUSH }).includes(
-      Buffer.from(magic)
-    )
+    const bytes = gunzipSync(source.read(0, PACKED_BYTES), { finishFlush: constants.Z_SYNC_FLUSH })
+    return bytes.includes(Buffer.from(magic)) || (source.size > PACKED_BYTES && !beginsForeign(bytes))
   } catch {
     return true
   }
@@ -45,7 +50,7 @@ const checkBlocks = ({ network }: Settings) => (path: string): Effect.Effect<voi
       for (const file of files) {
         const source = openSource(file, key)
         try {
-          found ||= packed ? packedHasBlock(source, magic) : hasBlock(source, magic)
+          found ||= packed ? mayHaveBlock(source, magic) : hasBlock(source, magic)
         } finally {
           source.close()
         }

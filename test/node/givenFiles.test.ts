@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either } from "effect"
+import { createHash } from "node:crypto"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
@@ -41,11 +42,20 @@ describe("the files of the command line", () => {
       const file = join(path, "given.dat")
       const record = (network: "regtest" | "mainnet") =>
         Buffer.concat([networks[network].magic, Buffer.from([80, 0, 0, 0]), Buffer.alloc(80, 1)])
-      const foreign = [Buffer.alloc(0), Buffer.from("a letter\n"), record("mainnet"), gzipSync(record("mainnet"))]
+      // What cannot be packed, so that it is longer than what is looked at.
+      const noise = createHash("shake256", { outputLength: 200_000 }).digest()
+      const foreign = [
+        Buffer.alloc(0),
+        Buffer.from("a letter\n"),
+        record("mainnet"),
+        gzipSync(record("mainnet")),
+        gzipSync(Buffer.concat([record("mainnet"), noise]))
+      ]
       const ours = [
         Buffer.concat([record("regtest"), Buffer.alloc(99, 7)]),
         Buffer.concat([Buffer.alloc(99, 7), record("regtest")]),
-        gzipSync(record("regtest"))
+        gzipSync(record("regtest")),
+        gzipSync(Buffer.concat([noise, record("regtest")]))
       ]
       for (const [index, bytes] of [...foreign, ...ours].entries()) {
         writeFileSync(file, bytes)

@@ -4,7 +4,7 @@ import { quoted } from "../../base/safeText.ts"
 import { CONNECTION_OPTIONS, type ConnectionSettings, decodeConnection } from "../../config/connection.ts"
 import { USAGE_EXIT_CODE } from "../../config/UsageError.ts"
 import type { Json, JsonObject } from "../../rpc/json/json.ts"
-import { type BadArgument, byName, byPosition, METHODS_WITH_SECRETS } from "../../rpc/method/conversions.ts"
+import { type BadArgument, byName, byPosition, looksSecret, takesSecrets } from "../../rpc/method/conversions.ts"
 import type { ProgramOutcome } from "../tool/outcome.ts"
 import { type CommandName, isCliCommand } from "./commandTable.ts"
 import { type Daemon, makeDaemon } from "./daemon.ts"
@@ -38,13 +38,7 @@ export const run = (input: CliInput): Effect.Effect<ProgramOutcome> =>
   Effect.suspend(() => {
     const line = readCliCommandLine(input.argv)
     const json = line.wants("json")
-    return Effect.map(
-      runLine(json ? { ...input, note: () => {} } : input, line),
-      (outcome) => {
-        const said = printed(outcome, json)
-        return json && input.screen.terminal ? { ...said, stderr: shownLines(said.stderr) } : said
-      }
-    )
+    return Effect.map(runLine(json ? { ...input, note: () => {} } : input, line), (outcome) => printed(outcome, json))
   })
 
 const runLine = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutcome> =>
@@ -245,16 +239,17 @@ const badArgument = (
     readonly shown: number
   }
 ): CliOutcome => {
-  const words = args.length === 2 && shown === 2 && args.every((word) => PLAIN.test(word))
-    ? args
-    : ["ADDRESS", "AMOUNT"]
+  const isSend = method === "send"
+  const isPayment = isSend && args.length === 2 && shown === 2 &&
+    args.every((word) => PLAIN.test(word) && !looksSecret(word))
+  const words = isPayment ? args : ["ADDRESS", "AMOUNT"]
   return failure(1, {
     message: `Error parsing JSON: ${
-      place >= shown || METHODS_WITH_SECRETS.has(method)
+      place >= shown || looksSecret(argument) || (takesSecrets(method) && !isPayment)
         ? `parameter ${place + 1} of ${method} is not JSON (it is not shown: it may be secret)`
         : argument
     }`,
-    remedy: method === "send" ? `To send coins to an address: ${NAME} pay ${words.join(" ")}` : undefined
+    remedy: isSend ? `To send coins to an address: ${NAME} pay ${words.join(" ")}` : undefined
   })
 }
 

@@ -1,6 +1,7 @@
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type { ProgressTerminal } from "../../base/progressBar.ts"
+import { escapeUnsafe } from "../../base/safeText.ts"
 import type { SettingsInput } from "../../config/settings.ts"
 import { USAGE_EXIT_CODE, UsageError } from "../../config/UsageError.ts"
 import type { ProgramOutcome } from "../tool/outcome.ts"
@@ -75,12 +76,12 @@ export const usageOutcome = (problems: ReadonlyArray<string>): CliOutcome =>
 
 /**
  * What is printed. With `-json`, a failure is an object on standard error: what comes from standard output is always an
- * answer.
+ * answer. Characters that could move the cursor or turn the direction are escapes in it: standard error is most often a terminal.
  */
 export const printed = ({ code, problem, stderr, stdout }: CliOutcome, json: boolean): ProgramOutcome => ({
   code,
   stdout,
-  stderr: json && problem !== undefined ? `${JSON.stringify({ error: problem })}\n` : stderr
+  stderr: json && problem !== undefined ? `${escapeUnsafe(JSON.stringify({ error: problem }))}\n` : stderr
 })
 
 /** A command cannot do what it was told: why, and the remedy. */

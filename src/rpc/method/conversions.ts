@@ -213,26 +213,23 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   walletprocesspsbt: "psbt= sign* sighashtype= bip32derivs* finalize*"
 }
 
-/**
- * Methods with passphrases, private keys or recovery words among their parameters. No error repeats an argument of them: one of them may
- * stand in the wrong place.
- */
-export const METHODS_WITH_SECRETS: ReadonlySet<string> = new Set([
-  "addwebhook",
-  "checkrecoverywords",
-  "createwallet",
-  "createwalletdescriptor",
-  "deriveaddresses",
-  "descriptorprocesspsbt",
-  "encryptwallet",
-  "getdescriptorinfo",
-  "importdescriptors",
-  "migratewallet",
-  "signmessagewithprivkey",
-  "signrawtransactionwithkey",
-  "walletpassphrase",
-  "walletpassphrasechange"
-])
+/** Parameters that are passphrases, private keys, recovery words, or descriptors, which may have private keys. */
+const SECRET_PARAMETER =
+  /passphrase|privkey|hdkey|secret|solving_data|descriptor|scanobjects|\brequests\b|\bwords\b|\boutput\b/
+
+/** Whether a method takes secrets. No error repeats an argument of it: one of them may stand in the wrong place. */
+export const takesSecrets = (method: string): boolean =>
+  Object.hasOwn(PARAMETERS, method) && SECRET_PARAMETER.test(PARAMETERS[method] ?? "")
+
+/** The beginning of a descriptor, also in JSON. */
+const DESCRIPTOR = /^[\s[{"']*[A-Za-z_]\w*\(/
+
+/** A word of Base58 as long as a private key, or an extended private key. */
+const KEY =
+  /(?<![1-9A-HJ-NP-Za-km-z])[1-9A-HJ-NP-Za-km-z]{51,52}(?![1-9A-HJ-NP-Za-km-z])|[a-z]prv[1-9A-HJ-NP-Za-km-z]{8}/
+
+/** Whether an argument of any method may be a private key or a descriptor, so that no error repeats it. */
+export const looksSecret = (argument: string): boolean => DESCRIPTOR.test(argument) || KEY.test(argument)
 
 export const METHODS_WITH_PARAMETERS: ReadonlyArray<string> = Object.keys(PARAMETERS)
 

@@ -5,6 +5,7 @@ import { networkInterfaces } from "node:os"
 import type { ProgressTerminal } from "../../../src/base/progressBar.ts"
 import { run } from "../../../src/programs/cli/cli.ts"
 import { makeDaemon } from "../../../src/programs/cli/daemon.ts"
+import { printed } from "../../../src/programs/cli/outcome.ts"
 import { Amount, type JsonValue } from "../../../src/rpc/json/encodeJson.ts"
 import { method } from "../../../src/rpc/method/method.ts"
 import * as Param from "../../../src/rpc/method/params.ts"
@@ -264,6 +265,31 @@ describe("svcd-cli", () => {
       for (const [words, stdin] of calls) {
         assert.deepStrictEqual(yield* cli([...flags(port), ...words], { stdin }), refused)
       }
+      const key = `c${"5".repeat(51)}`
+      const secrets = [
+        ["scantxoutset", "start", "wpkh(KEY)"],
+        ["scanblocks", "start", "raw(KEY)"],
+        ["utxoupdatepsbt", "00", "[KEY"],
+        ["getdescriptoractivity", "[]", "KEY"],
+        ["generatetodescriptor", "one", "wpkh(KEY)"],
+        ["fundrawtransaction", "00", "KEY"],
+        ["walletcreatefundedpsbt", "[]", "[]", "0", "KEY"],
+        ["sendall", "KEY"],
+        ["send", "KEY"],
+        ["send", key, "1"],
+        // In every method.
+        ["getblockhash", key],
+        ["getblockhash", "wpkh(KEY)"],
+        ["getblockhash", "[\"combo(KEY)"],
+        ["getblockhash", "[tprv8ZgxMBicQKEY"],
+        ["-named", "getblockhash", `height=${key}`]
+      ]
+      for (const words of secrets) {
+        const { code, stderr } = yield* cli([...flags(port), ...words])
+        assert.strictEqual(code, 1)
+        assert.match(stderr, /is not JSON \(it is not shown: it may be secret\)/, words.join(" "))
+        assert.notMatch(stderr, /KEY|5555/, words.join(" "))
+      }
       const other = yield* cli([...flags(port), "-stdin", "getblockhash"], { stdin: "zero\n" })
       assert.notInclude(other.stderr, "zero")
     }))
@@ -480,6 +506,13 @@ describe("svcd-cli", () => {
         /JSON: N1\nTo send coins to an address: svcd-cli pay N1 1\n/
       )
     }))
+
+  it("an error in JSON has escapes for what is unsafe on a terminal, and the same value", () => {
+    const message = "a\u009b2J\u202eb\u007f"
+    const { stderr } = printed({ code: 1, stdout: "", stderr: "", problem: { code: 1, message } }, true)
+    assert.match(stderr, /^[ -~]+\n$/)
+    assert.strictEqual(JSON.parse(stderr).error.message, message)
+  })
 
   it.effect("stops waiting at its timeout", () =>
     Effect.gen(function*() {

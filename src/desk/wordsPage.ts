@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { shellWord } from "../base/safeText.ts"
 import { ASKED_WORDS, drawnPlaces } from "../base/wordPlaces.ts"
 import { redirect } from "../web/document.ts"
 import { day } from "../web/format.ts"
@@ -35,25 +36,20 @@ interface Asked {
   readonly passphrase?: ReadonlyArray<string>
 }
 
-/** A word that a shell takes as it is. */
-const PLAIN_WORD = /^[\w./@:+-]+$/
-
 /** A character that a reader does not see, or not where it is. */
 const UNSEEN = /[\p{C}\p{Zl}\p{Zp}]/u
 
 /** A word for a shell; one that cannot be typed as it is shown has another in its place. */
-const shellWord = ({ other, word }: { readonly word: string; readonly other: string }): string => {
-  if (PLAIN_WORD.test(word)) return word
-  return UNSEEN.test(word) ? other : `'${word.replaceAll("'", "'\\''")}'`
-}
+const typedWord = ({ other, word }: { readonly word: string; readonly other: string }): string =>
+  UNSEEN.test(word) ? other : shellWord(word)
 
 /** The command that shows the words of this wallet, as it is typed at the machine of the node. */
 const exportCommand = ({ frame, node }: DeskVisit, { info: { walletname } }: WalletState): string =>
   [
     "svcd-wallet export --phrase",
-    ...(walletname === "" ? [] : [`--wallet ${shellWord({ word: walletname, other: "NAME" })}`]),
+    ...(walletname === "" ? [] : [`--wallet ${typedWord({ word: walletname, other: "NAME" })}`]),
     ...(frame.network === undefined || frame.network === "mainnet" ? [] : [`-network ${frame.network}`]),
-    `-datadir ${shellWord({ word: node.dataDir, other: "DIRECTORY" })}`
+    `-datadir ${typedWord({ word: node.dataDir, other: "DIRECTORY" })}`
   ].join(" ")
 
 const checkForm = (visit: DeskVisit, state: WalletState, { passphrase = [], places, problem }: Asked): Html =>

@@ -7,7 +7,7 @@ import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import type { Daemon } from "./daemon.ts"
 import { type Check, checkJson, checkLines, fail, ok, warn } from "./doctorCheck.ts"
 import { askNode, nodeChecks } from "./doctorNode.ts"
-import { askWallet, askWallets, sharedChecks, walletChecks } from "./doctorWallet.ts"
+import { askWallet, askWallets, noSuchWallet, type SharedAnswers, sharedChecks, walletChecks } from "./doctorWallet.ts"
 import { indented, objectOf, textAt } from "./jsonText.ts"
 import type { CliInput, CliOutcome } from "./outcome.ts"
 import { quantityOf } from "./quantities.ts"
@@ -60,15 +60,22 @@ const unreachable = (error: RpcClientError, { connection: { rpc } }: DoctorInput
 /** The checks of the wallet that `-rpcwallet` names, or of all that are loaded. */
 const eachWallet = (
   { daemon, wallet }: DoctorInput,
-  { isRegtest, loaded }: { readonly isRegtest: boolean; readonly loaded: ReadonlyArray<string> }
+  shared: SharedAnswers,
+  isRegtest: boolean
 ): Effect.Effect<ReadonlyArray<Check>, RpcClientError> => {
+  const { loaded = [] } = shared
+  // A daemon that lists no wallets may still answer for one: the user may have no right to ask for the list.
+  if (wallet !== undefined && shared.loaded?.includes(wallet) === false) {
+    return Effect.succeed([noSuchWallet(wallet, shared)])
+  }
   if (wallet !== undefined || loaded.length < 2) {
-    return Effect.map(askWallet(daemon, { isRegtest, name: wallet }), walletChecks)
+    const named = wallet ?? loaded[0]
+    return Effect.map(askWallet(daemon, { isRegtest, name: wallet }), (answers) => walletChecks(answers, named))
   }
   const checked = (name: string) =>
     Effect.scoped(Effect.gen(function*() {
       const answers = yield* askWallet(yield* daemon.ofWallet(name), { isRegtest, name })
-      return walletChecks(answers).map((check): Check => ({ ...check, wallet: name }))
+      return walletChecks(answers, name).map((check): Check => ({ ...check, wallet: name }))
     }))
   return Effect.map(Effect.forEach(loaded, checked), (checks) => checks.flat())
 }
@@ -83,7 +90,7 @@ const daemonChecks = (doctor: DoctorInput): Effect.Effect<ReadonlyArray<Check>> 
     return [
       ok({ check: "daemon", text: `a daemon answers at ${formatHostPort(connection.rpc)}` }),
       ...nodeChecks(node, input.version),
-      ...(yield* eachWallet(doctor, { isRegtest, loaded: shared.loaded ?? [] })),
+      ...(yield* eachWallet(doctor, shared, isRegtest)),
       ...sharedChecks(shared)
     ]
   }).pipe(Effect.catchAll((error) => Effect.succeed([unreachable(error, doctor)])))

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import { unixTime } from "../../base/clock.ts"
-import { quoted } from "../../base/safeText.ts"
+import { quoted, shellWord } from "../../base/safeText.ts"
 import { formatMoney, parseAmount } from "../../protocol/amount.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
@@ -19,8 +19,7 @@ import {
   renewalOf,
   RENEWALS_IN_HEX,
   shownBytes,
-  walletList,
-  walletWord
+  walletList
 } from "./ownNames.ts"
 import { quantityOf } from "./quantities.ts"
 import { RENEW_SOON } from "./status.ts"
@@ -107,10 +106,10 @@ export const askWallet = (
       balances,
       pending,
       registrations,
-      cli: name === undefined ? NAME : `${NAME} -rpcwallet ${walletWord(name)}`,
+      cli: name === undefined ? NAME : `${NAME} -rpcwallet ${shellWord(name)}`,
       program: name === undefined || name === ""
         ? "svcd-wallet export"
-        : `svcd-wallet export --wallet ${walletWord(name)}`,
+        : `svcd-wallet export --wallet ${shellWord(name)}`,
       isRegtest,
       fee: operation,
       now: yield* unixTime
@@ -244,10 +243,28 @@ const watchedChecks = ({ watched }: SharedAnswers): ReadonlyArray<Check> => {
   })]
 }
 
-/** What there is to say of one wallet; nothing if the user may not ask about it. */
-export const walletChecks = (answers: WalletAnswers): ReadonlyArray<Check> =>
+/** That the wallet of `-rpcwallet` is not loaded. */
+export const noSuchWallet = (name: string, { loaded = [], stored }: SharedAnswers): Check =>
+  fail("wallet", {
+    text: `no wallet ${walletList([name])} is loaded: nothing was looked at in it`,
+    remedy: stored.includes(name)
+      ? `load it: "${NAME} loadwallet ${shellWord(name)}"`
+      : loaded.length === 0
+      ? `no wallet is loaded; "${NAME} listwalletdir" lists those of the data directory`
+      : `name one that is loaded with -rpcwallet, or leave it out: ${walletList(loaded)}`
+  })
+
+/** What there is to say of a wallet. Without an answer about one that is named, the user may lack the right to ask. */
+export const walletChecks = (answers: WalletAnswers, named: string | undefined): ReadonlyArray<Check> =>
   answers.wallet === undefined
-    ? []
+    ? named === undefined ? [] : [warn("wallet", {
+      text:
+        `the daemon does not answer getwalletinfo for the wallet ${
+          walletList([named])
+        }: its backup and its names were ` +
+        "not looked at",
+      remedy: "this user of RPC may lack the right \"names\" (-rpcrights): run svcd-cli as a user who has it"
+    })]
     : [...backupCheck(answers), ...renewalChecks(answers), ...registrationChecks(answers)]
 
 /** What there is to say beside single wallets. */
@@ -260,7 +277,7 @@ export const sharedChecks = (answers: SharedAnswers): ReadonlyArray<Check> => {
     ...others.map((name) =>
       warn("wallet", {
         text: `a wallet in the data directory is not loaded, and renews no names: ${walletList([name])}`,
-        remedy: `"${NAME} loadwallet ${walletWord(name)} true" loads it, also at each start; ` +
+        remedy: `"${NAME} loadwallet ${shellWord(name)} true" loads it, also at each start; ` +
           "move the file away if it is not needed"
       })
     ),

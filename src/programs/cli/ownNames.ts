@@ -79,9 +79,6 @@ export const renewalOf = (answer: Json | undefined): ((name: Shown) => boolean) 
 export const walletList = (names: ReadonlyArray<string>): string =>
   names.map((name) => `${quoted(name)}${name === "" ? " (wallet.json)" : ""}`).join(", ")
 
-/** A wallet as a word of a command line. */
-export const walletWord = (name: string): string => /^[\w.-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`
-
 /** The parameters of `name_autorenew` that change nothing, with names in hex. */
 export const RENEWALS_IN_HEX = { options: { nameEncoding: "hex" } } as const
 

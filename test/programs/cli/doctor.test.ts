@@ -140,7 +140,12 @@ describe("svcd-cli doctor", () => {
 
   it.effect("looks at every loaded wallet, and names it in what it says and in the remedy", () =>
     Effect.gen(function*() {
-      const shop = { ...WELL, getwalletinfo: { walletname: "shop", phrase_kept: false }, ...mine(900) }
+      const shop = {
+        ...WELL,
+        listwallets: ["", "shop"],
+        getwalletinfo: { walletname: "shop", phrase_kept: false },
+        ...mine(900)
+      }
       const daemon = (name: string): Daemon => ({
         ...fakeDaemon(name === "shop" ? { ...shop, name_autorenew: { all: false, names: [] } } : WELL),
         ofWallet: (other) => Effect.sync(() => daemon(other))
@@ -163,6 +168,26 @@ describe("svcd-cli doctor", () => {
         wallet: "shop"
       })
       assert.include(one.stdout, "\"svcd-cli -rpcwallet shop renew -within 1008\"")
+    }))
+
+  it.effect("fails for a wallet of -rpcwallet that is not loaded, and says what it could not look at", () =>
+    Effect.gen(function*() {
+      const told = (answers: object, wallet: string) =>
+        doctor(fakeDaemon({ ...WELL, ...answers }), { json: false, wallet })
+      const none = yield* told({}, "nosuch")
+      assert.strictEqual(none.code, 1)
+      assert.include(
+        none.stdout,
+        "fail  no wallet \"nosuch\" is loaded: nothing was looked at in it\n      name one that is loaded"
+      )
+      const stored = yield* told({ listwalletdir: { wallets: [{ name: "nosuch" }] } }, "nosuch")
+      assert.include(stored.stdout, "load it: \"svcd-cli loadwallet nosuch\"")
+      assert.include((yield* told({ listwallets: [] }, "nosuch")).stdout, "\"svcd-cli listwalletdir\" lists")
+      const forbidden = new UnexpectedReply({ address: "127.0.0.1:8336", status: 403, reason: "status 403" })
+      const refused = yield* told({ getwalletinfo: forbidden }, "")
+      assert.include(refused.stdout, "warn  the daemon does not answer getwalletinfo for the wallet \"\" (wallet.json)")
+      assert.include(refused.stdout, "may lack the right \"names\"")
+      assert.deepStrictEqual(yield* complaints({ getwalletinfo: forbidden }), ["warn wallet"])
     }))
 
   it.effect("writes the name of a wallet as the shell wants it", () =>

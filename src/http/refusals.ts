@@ -30,7 +30,8 @@ export const NOT_GET: HttpRefusal = { status: 405, text: "", headers: ["Allow", 
 /** The reference node answers with an empty body; its clients read the status alone. */
 export const NOT_FOUND: HttpRefusal = {
   status: 404,
-  text: "Nothing is at this path: JSON-RPC takes POST at / and /wallet/NAME, and GET /health tells how the node is"
+  text:
+    "Nothing is at this path: JSON-RPC takes POST at / and /wallet/NAME, and GET /health shows the state of the node"
 }
 export const BUSY: HttpRefusal = { status: 503, text: "Work queue depth exceeded" }
 export const NO_ROOM: HttpRefusal = {

@@ -22,7 +22,7 @@ import {
   shownBytes
 } from "./ownNames.ts"
 import { dayText, grouped, quantityOf } from "./quantities.ts"
-import { isNews, registrationJson, registrationTable } from "./registrations.ts"
+import { isNews, isRecent, registrationJson, registrationTable } from "./registrations.ts"
 import { RENEW_SOON } from "./status.ts"
 import { type Colour, painted, table, type TableCell } from "./table.ts"
 
@@ -44,6 +44,8 @@ export interface OwnNames {
   readonly given: number
   readonly pending: ReadonlyArray<OwnNameEntry>
   readonly registrations: ReadonlyArray<OwnNameEntry>
+  /** Renewals of `name_renew` that are not sent: those that wait, and those that the wallet gave up. */
+  readonly unsent: ReadonlyArray<OwnNameEntry>
   /** Whether the wallet renews a name by itself; `undefined` if the daemon does not say. */
   readonly renews: ((name: Shown) => boolean) | undefined
   /** Whether the words of the wallet were never shown; also `false` on regtest, where nothing is worth a backup. */
@@ -54,12 +56,19 @@ export interface OwnNames {
   readonly now: number
 }
 
+/** Whether a renewal waits, or was skipped not long ago. What is sent is among the pending operations. */
+const isUnsent = (entry: OwnNameEntry, { all, now }: { readonly all: boolean; readonly now: number }): boolean => {
+  const state = textAt(entry.said, "state")
+  return state === "waiting" || (state === "skipped" && (all || isRecent(entry, now)))
+}
+
 export const select = (
   answers: {
     readonly list: Json
     readonly pending: Json | undefined
     readonly registrations: Json | undefined
     readonly renewals: Json | undefined
+    readonly requested: Json | undefined
     readonly wallet: Json | undefined
   },
   { all, expiring, prefix }: NamesCommandOptions,
@@ -80,6 +89,7 @@ export const select = (
     given: all || !under ? 0 : owned.filter(({ expiresIn, mine }) => !mine && expiresIn > 0).length,
     pending: under ? ownNamesOf(answers.pending).filter((entry) => fits(entry) && entry.mine) : [],
     registrations: under ? ownNamesOf(answers.registrations).filter(isShown) : [],
+    unsent: under ? ownNamesOf(answers.requested).filter((entry) => fits(entry) && isUnsent(entry, { all, now })) : [],
     renews: renewalOf(answers.renewals),
     wordsUnseen: under && dated && at(answers.wallet, "phrase_kept") === false,
     dated,
@@ -95,6 +105,7 @@ const gather = (daemon: Daemon, options: NamesCommandOptions): Effect.Effect<Own
       pending: ask(daemon, "name_pending", IN_HEX),
       registrations: ask(daemon, "name_registrations", IN_HEX),
       renewals: ask(daemon, "name_autorenew", RENEWALS_IN_HEX),
+      requested: ask(daemon, "name_renewals", RENEWALS_IN_HEX),
       wallet: ask(daemon, "getwalletinfo"),
       chain: ask(daemon, "getblockchaininfo")
     }, { concurrency: "unbounded" })
@@ -162,6 +173,24 @@ const registrationLines = ({ registrations }: OwnNames, screen: Screen): Readonl
     ? []
     : ["", painted("Registrations", "bold", screen), ...registrationTable(registrations, screen)]
 
+const renewalTable = ({ unsent }: OwnNames, screen: Screen): ReadonlyArray<string> =>
+  unsent.length === 0 ? [] : [
+    "",
+    painted("Renewals that are not sent", "bold", screen),
+    ...table(
+      [NAME, { title: "STATE" }, { title: "NOTE", atLeast: 20 }],
+      unsent.map(({ name, said }) => {
+        const state = textAt(said, "state") ?? ""
+        return [
+          { text: shownBytes(name) },
+          { text: state, colour: state === "skipped" ? "yellow" as const : undefined },
+          { text: textAt(said, "note") ?? "follows by the next blocks" }
+        ]
+      }),
+      screen
+    )
+  ]
+
 /** The remarks below the tables. */
 const remarks = ({ dated, expired, given, names, pending, renews, wordsUnseen }: OwnNames): ReadonlyArray<string> => {
   const renewed = new Set(pending.map(({ name }) => name.hex))
@@ -204,13 +233,14 @@ export const namesText = (own: OwnNames, options: NamesCommandOptions, screen: S
   return [
     ...(main.length === 0 ? [emptyText(options, own)] : main),
     ...pendingTable(own, screen),
+    ...renewalTable(own, screen),
     ...registrationLines(own, screen),
     ...(below.length === 0 ? [] : ["", ...below]),
     ""
   ].join("\n")
 }
 
-export const namesJson = ({ dated, names, now, pending, registrations, renews }: OwnNames): Json =>
+export const namesJson = ({ dated, names, now, pending, registrations, renews, unsent }: OwnNames): Json =>
   objectOf({
     names: names.map((entry) =>
       objectOf({
@@ -220,6 +250,7 @@ export const namesJson = ({ dated, names, now, pending, registrations, renews }:
       })
     ),
     pending: pending.map((entry) => objectOf(entryJson(entry, "op", "txid", "vout", "address"))),
+    renewals: unsent.map((entry) => objectOf(entryJson(entry, "state", "note", "time"))),
     registrations: registrations.map(registrationJson)
   })
 

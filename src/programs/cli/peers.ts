@@ -10,7 +10,8 @@ import { table } from "./table.ts"
 /** `svcd-cli peers`: the connected peers. */
 
 const NO_PEERS =
-  `No peer is connected. "${NAME} doctor" looks for the reason, and -addpeer ADDRESS in a start of svcd names one.\n`
+  `No peer is connected. "${NAME} doctor" looks for the reason. "${NAME} addnode ADDRESS add" adds one now, and ` +
+  "-addpeer ADDRESS at each start of svcd.\n"
 
 const pingText = (peer: Json): string => {
   const seconds = numberAt(peer, "pingtime")

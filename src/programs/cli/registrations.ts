@@ -10,14 +10,17 @@ import { table } from "./table.ts"
 
 /** The registrations of a wallet, and `svcd-cli registrations`. */
 
-/** Days after which a failed registration is hidden. */
+/** Days after which what has failed is hidden. */
 const FAILURE_DAYS = 30
 
+/** Whether an entry began not long ago. */
+export const isRecent = ({ said }: OwnNameEntry, now: number): boolean =>
+  (numberAt(said, "time") ?? now) > now - FAILURE_DAYS * 86_400
+
 /** Whether a registration is under way, or failed not long ago. */
-export const isNews = ({ said }: OwnNameEntry, now: number): boolean => {
-  const step = textAt(said, "step")
-  if (step === "failed") return (numberAt(said, "time") ?? now) > now - FAILURE_DAYS * 86_400
-  return step !== "done"
+export const isNews = (entry: OwnNameEntry, now: number): boolean => {
+  const step = textAt(entry.said, "step")
+  return step === "failed" ? isRecent(entry, now) : step !== "done"
 }
 
 /** What a registration waits for, where the daemon has no note: the number of its step, of three. */

@@ -86,6 +86,34 @@ Not shown: 1 expired, 1 given away; -all shows them.
       assert.include(byHand, "1 name expires within four weeks; \"svcd-cli renew NAME\" renews one.")
     }))
 
+  it.effect("shows renewals that are not sent, with the reason", () =>
+    Effect.gen(function*() {
+      const name_renewals = [
+        { name: hex("d/late"), state: "waiting", time: NOW },
+        { name: hex("d/soon"), state: "sent", txid: "cd".repeat(32), time: NOW },
+        { name: hex("id/now"), state: "done", time: NOW },
+        { name: hex("d/lost"), state: "skipped", note: "the name has expired", time: NOW - 29 * 86_400 },
+        { name: hex("d/old"), state: "skipped", note: "long ago", time: NOW - 31 * 86_400 }
+      ]
+      const text = yield* shown({ ...ANSWERS, name_renewals })
+      assert.include(
+        text,
+        `
+Renewals that are not sent
+NAME    STATE    NOTE
+d/late  waiting  follows by the next blocks
+d/lost  skipped  the name has expired
+
+Registrations
+`
+      )
+      assert.include(yield* shown({ ...ANSWERS, name_renewals }, { all: true }), "d/old   skipped  long ago")
+      assert.notInclude(yield* shown({ ...ANSWERS, name_renewals }, { expiring: 1_000 }), "Renewals that")
+      const { renewals } = JSON.parse(yield* shown({ ...ANSWERS, name_renewals }, { json: true }))
+      assert.deepInclude(renewals[1], { name: "d/lost", state: "skipped", note: "the name has expired" })
+      assert.lengthOf(renewals, 2)
+    }))
+
   it.effect("shows everything with -all", () =>
     Effect.gen(function*() {
       const text = yield* shown(ANSWERS, { all: true })

@@ -263,7 +263,7 @@ export const walletChecks = (answers: WalletAnswers, named: string | undefined):
           walletList([named])
         }: its backup and its names were ` +
         "not looked at",
-      remedy: "this user of RPC may lack the right \"names\" (-rpcrights): run svcd-cli as a user who has it"
+      remedy: "this user of RPC may lack the right \"names\" (-rpcrights): run svcd-cli with credentials that have it"
     })]
     : [...backupCheck(answers), ...renewalChecks(answers), ...registrationChecks(answers)]
 

@@ -56,3 +56,22 @@ export const parseFixedPoint = (text: string, decimals: number): number | undefi
 
 /** Reads an amount in NMC into the smallest unit, whatever its sign and size; `undefined` as in `parseFixedPoint`. */
 export const parseAmount = (text: string): number | undefined => parseFixedPoint(text, AMOUNT_DECIMALS)
+
+/** Reads an amount in NMC above 0 that a person wrote, into the smallest unit; or a sentence with what is wrong with it. */
+export const writtenAmount = (text: string): { readonly units: number } | { readonly wrong: string } => {
+  const plain = text.trim().replace(/\s*NMC$/i, "")
+  if (plain.includes(",")) return { wrong: "Write the amount with a point, as 1.5, and without commas." }
+  if (plain === "") return { wrong: "Write an amount, as 0.5." }
+  if (/^-[\d.]/.test(plain)) return { wrong: "The amount is negative: an amount to pay is above zero." }
+  if (!/^(?:\d+(?:\.\d*)?|\.\d+)$/.test(plain)) {
+    return { wrong: "This is no amount: write digits alone, with a point before the decimals, as 0.5." }
+  }
+  if (/\.\d{8}\d*[1-9]/.test(plain)) {
+    return { wrong: "The amount has more than 8 decimals: the smallest one is 0.00000001." }
+  }
+  const units = parseAmount(plain.replace(/^\./, "0.").replace(/\.$/, ""))
+  if (units === undefined || !isMoney(units)) {
+    return { wrong: `The amount is more than all coins that can exist: ${shortAmount(MAX_MONEY)} NMC.` }
+  }
+  return units === 0 ? { wrong: "The amount is zero." } : { units }
+}

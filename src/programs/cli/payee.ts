@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { isMoney, MAX_MONEY, parseAmount, shortAmount } from "../../protocol/amount.ts"
+import { isMoney, parseAmount, writtenAmount } from "../../protocol/amount.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import type { Daemon } from "./daemon.ts"
 import { at, textAt } from "./jsonText.ts"
@@ -7,31 +7,14 @@ import { CommandFailed, NAME } from "./outcome.ts"
 
 /** Amounts and addresses that a user types, and what is wrong with them. */
 
-/** The decimals of a number, such as `000000001`, unless it has an exponent. */
-const decimalsOf = (text: string): string => /^\d+\.(\d+)$/.exec(text)?.[1] ?? ""
-
-const mistakeIn = (text: string): string => {
-  if (/^\d*,\d+$/.test(text)) return `write a point in place of the comma: ${text.replace(",", ".")}`
-  if (decimalsOf(text).length > 8) return "an amount has at most eight decimals"
-  return "write a number, as 1.5"
-}
-
-/** Reads an amount in NMC above 0 into the smallest unit. */
+/** Reads an amount in NMC above 0 into the smallest unit. Scripts may write an exponent too, as 1e-3. */
 export const amountIn = (text: string): Effect.Effect<number, CommandFailed> => {
-  const units = parseAmount(text)
-  if (units !== undefined && units > MAX_MONEY) {
-    return new CommandFailed({
-      message: `the amount ${JSON.stringify(text)} is more than all coins: there are never more than ${
-        shortAmount(MAX_MONEY)
-      } NMC`
-    })
-  }
-  return units === undefined || units <= 0 || !isMoney(units)
-    ? new CommandFailed({
-      message: `the amount ${JSON.stringify(text)} is not a number of NMC above 0`,
-      remedy: mistakeIn(text)
-    })
-    : Effect.succeed(units)
+  const exact = parseAmount(text)
+  if (exact !== undefined && exact > 0 && isMoney(exact)) return Effect.succeed(exact)
+  const written = writtenAmount(text)
+  return "wrong" in written
+    ? new CommandFailed({ message: `the amount ${JSON.stringify(text)} cannot be paid`, remedy: written.wrong })
+    : Effect.succeed(written.units)
 }
 
 const remedyFor = (text: string): string | undefined =>

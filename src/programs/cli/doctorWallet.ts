@@ -258,11 +258,7 @@ export const noSuchWallet = (name: string, { loaded = [], stored }: SharedAnswer
 export const walletChecks = (answers: WalletAnswers, named: string | undefined): ReadonlyArray<Check> =>
   answers.wallet === undefined
     ? named === undefined ? [] : [warn("wallet", {
-      text:
-        `the daemon does not answer getwalletinfo for the wallet ${
-          walletList([named])
-        }: its backup and its names were ` +
-        "not looked at",
+      text: `the daemon does not answer getwalletinfo for the wallet ${walletList([named])}, which was not looked at`,
       remedy: "this user of RPC may lack the right \"names\" (-rpcrights): run svcd-cli with credentials that have it"
     })]
     : [...backupCheck(answers), ...renewalChecks(answers), ...registrationChecks(answers)]

@@ -45,12 +45,19 @@ export const namedBy = (word: string | undefined): Effect.Effect<string, Command
 /** Spaces alone, or a namespace alone. */
 const WITHOUT_LABEL = /^(?:[a-z]+\/)?\s*$/
 
-/** The same for a name to register: spaces alone, and a namespace alone as `d/`, are refused too. */
+/** The same for a name to register: spaces alone, a namespace alone as `d/`, and one in upper case are refused too. */
 export const newNameBy = (word: string | undefined): Effect.Effect<string, CommandFailed> =>
-  Effect.flatMap(namedBy(word), (name) =>
-    WITHOUT_LABEL.test(name)
-      ? new CommandFailed({ message: `${JSON.stringify(name)} is no whole name; write one, as d/example` })
-      : Effect.succeed(name))
+  Effect.flatMap(namedBy(word), (name) => {
+    if (WITHOUT_LABEL.test(name)) {
+      return new CommandFailed({ message: `${JSON.stringify(name)} is no whole name; write one, as d/example` })
+    }
+    return /^(?:D|ID|Id|iD)\//.test(name)
+      ? new CommandFailed({
+        message: `${JSON.stringify(name)} is in no namespace: upper and lower case are not the same in names`,
+        remedy: `did you mean ${name.toLowerCase()}?`
+      })
+      : Effect.succeed(name)
+  })
 
 /**
  * What to do about a name that is free. A name outside every namespace resolves to nothing: most likely the user means a

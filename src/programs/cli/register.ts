@@ -2,6 +2,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { formatMoney } from "../../protocol/amount.ts"
 import type { Json } from "../../rpc/json/json.ts"
+import { RPC_CODE } from "../../rpc/method/RpcError.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { lintWarnings } from "../../values/lint.ts"
 import { ask } from "./ask.ts"
@@ -96,6 +97,21 @@ const free = (daemon: Daemon, name: string): Effect.Effect<void, RpcClientError 
     return new CommandFailed({ message: `${name} is registered already, and ${owner}; ${next}` })
   })
 
+/** Fails if the registration of a name is under way, which the daemon refuses with an error of its own. */
+const notUnderWay = (daemon: Daemon, name: string): Effect.Effect<void, RpcClientError | CommandFailed> =>
+  Effect.flatMap(
+    ask(daemon, "name_registrations", { options: ONE_NAME }),
+    (answer) =>
+      objectsOf(answer).some((each) =>
+          textAt(each, "name") === name && !["done", "failed"].includes(textAt(each, "step") ?? "")
+        )
+        ? new CommandFailed({
+          message: `the registration of ${name} is under way already`,
+          remedy: `"${NAME} registrations" shows how far it is`
+        })
+        : Effect.void
+  )
+
 /** Blocks of a registration: those before the name can be shown, and the one that has the name. */
 const BLOCKS = DEPTH + 1
 
@@ -159,6 +175,10 @@ export const registerCommand = (
         ...(owner === undefined ? {} : { destAddress: owner }),
         ...(autorenew === undefined ? {} : { autorenew })
       }])
+    ).pipe(
+      Effect.tapError((error) =>
+        error._tag === "RpcFailure" && error.code === RPC_CODE.verifyError ? notUnderWay(daemon, name) : Effect.void
+      )
     )
     const txid = textAt(begun, "txid")
     if (line.wants("wait")) yield* waitForName({ daemon, input }, txid)

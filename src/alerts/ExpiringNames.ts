@@ -243,7 +243,7 @@ const make = (
       isMine: (script) => wallets.loaded().some(({ keys }) => keys.own(script) !== undefined),
       isWatched: watch.has,
       isRenewed: ({ address, name }) =>
-        wallets.loaded().some(({ keys, names: own }) => keys.own(address) !== undefined && own.isRenewed(name)),
+        wallets.loaded().some(({ keys, names: own }) => keys.own(address)?.spendable === true && own.isRenewed(name)),
       isSearching: () => wallets.loaded().some(({ ledger }) => ledger.scanning() !== undefined)
     })
   })

@@ -18,6 +18,7 @@ import {
   ownNamesOf,
   renewalOf,
   RENEWALS_IN_HEX,
+  renewsAll,
   shownBytes,
   walletList
 } from "./ownNames.ts"
@@ -179,7 +180,9 @@ const renewalChecks = (answers: WalletAnswers): ReadonlyArray<Check> => {
   const [due, soon, urgent] = answers.isRegtest ? [8, 8, 4] : [DUE, RENEW_SOON, WEEK]
   if (ownedNames(answers.names).every((name) => !isAlive(name))) return []
   const byHand = alive.filter(({ name }) => !renews(name))
-  const late = byHand.filter(({ expiresIn }) => expiresIn <= soon)
+  // While the wallet renews all names, the owner switched these off: they may expire.
+  const isChosen = renewsAll(answers.renewals)
+  const late = isChosen ? [] : byHand.filter(({ expiresIn }) => expiresIn <= soon)
   const lost = late.filter(({ expiresIn }) => expiresIn <= urgent)
   const dueNow = alive.filter(({ expiresIn, name }) => renews(name) && expiresIn <= due)
   const balance = parseAmount(spelledAt(answers.balances, "mine", "trusted") ?? "")
@@ -201,7 +204,9 @@ const renewalChecks = (answers: WalletAnswers): ReadonlyArray<Check> => {
     ...(byHand.length > 0
       ? [warn("autorenew", {
         text: `${listed(byHand)} ${byHand.length === 1 ? "is" : "are"} not renewed automatically`,
-        remedy: `"${cli} name_autorenew null true" makes the wallet renew all its names`
+        remedy: isChosen
+          ? `if this is not wanted: "${cli} name_autorenew NAME true"`
+          : `"${cli} name_autorenew null true" makes the wallet renew all its names`
       })]
       : []),
     ...(dueNow.length > 0 && lockOf(answers).all

@@ -18,6 +18,7 @@ import {
   ownNamesOf,
   renewalOf,
   RENEWALS_IN_HEX,
+  renewsAll,
   type Shown,
   shownBytes
 } from "./ownNames.ts"
@@ -48,6 +49,8 @@ export interface OwnNames {
   readonly unsent: ReadonlyArray<OwnNameEntry>
   /** Whether the wallet renews a name by itself; `undefined` if the daemon does not say. */
   readonly renews: ((name: Shown) => boolean) | undefined
+  /** Whether it renews all names but those that the owner switched off. */
+  readonly renewsAll: boolean
   /** Whether the words of the wallet were never shown; also `false` on regtest, where nothing is worth a backup. */
   readonly wordsUnseen: boolean
   /** Whether blocks come at a steady rate, so that dates can be estimated. */
@@ -91,6 +94,7 @@ export const select = (
     registrations: under ? ownNamesOf(answers.registrations).filter(isShown) : [],
     unsent: under ? ownNamesOf(answers.requested).filter((entry) => fits(entry) && isUnsent(entry, { all, now })) : [],
     renews: renewalOf(answers.renewals),
+    renewsAll: renewsAll(answers.renewals),
     wordsUnseen: under && dated && at(answers.wallet, "phrase_kept") === false,
     dated,
     now
@@ -184,7 +188,7 @@ const renewalTable = ({ unsent }: OwnNames, screen: Screen): ReadonlyArray<strin
         return [
           { text: shownBytes(name) },
           { text: state, colour: state === "skipped" ? "yellow" as const : undefined },
-          { text: textAt(said, "note") ?? "follows by the next blocks" }
+          { text: textAt(said, "note") ?? "is sent in one of the next blocks" }
         ]
       }),
       screen
@@ -192,7 +196,9 @@ const renewalTable = ({ unsent }: OwnNames, screen: Screen): ReadonlyArray<strin
   ]
 
 /** The remarks below the tables. */
-const remarks = ({ dated, expired, given, names, pending, renews, wordsUnseen }: OwnNames): ReadonlyArray<string> => {
+const remarks = (
+  { dated, expired, given, names, pending, renews, renewsAll, wordsUnseen }: OwnNames
+): ReadonlyArray<string> => {
   const renewed = new Set(pending.map(({ name }) => name.hex))
   const byHand = (name: OwnedName): boolean => isAlive(name) && renews?.(name.name) !== true
   const soon = names.filter((name) => byHand(name) && name.expiresIn <= RENEW_SOON && !renewed.has(name.name.hex))
@@ -210,6 +216,8 @@ const remarks = ({ dated, expired, given, names, pending, renews, wordsUnseen }:
       ]),
     ...(renews === undefined || !names.some(byHand)
       ? []
+      : renewsAll
+      ? ["\"svcd-cli name_autorenew NAME true\" makes the wallet renew a name again that you switched off."]
       : ["\"svcd-cli name_autorenew NAME true\" makes the wallet renew a name, \"… null true\" all its names."]),
     ...(hidden.length === 0 ? [] : [`Not shown: ${hidden.join(", ")}; -all shows them.`]),
     ...(wordsUnseen ? [`Warning: ${UNSEEN_WORDS}`] : [])

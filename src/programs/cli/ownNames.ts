@@ -70,10 +70,13 @@ export const renewalOf = (answer: Json | undefined): ((name: Shown) => boolean) 
   if (answer === undefined) return undefined
   const hexOf = (list: "names" | "except") => new Set(ownNamesOf(at(answer, list)).map(({ name }) => name.hex))
   const names = hexOf("names")
-  if (at(answer, "all") !== true) return ({ hex }) => names.has(hex)
+  if (!renewsAll(answer)) return ({ hex }) => names.has(hex)
   const except = hexOf("except")
   return ({ hex }) => names.has(hex) || !except.has(hex)
 }
+
+/** Whether the wallet renews all names but those that the owner switched off, from the answer of `name_autorenew`. */
+export const renewsAll = (answer: Json | undefined): boolean => answer !== undefined && at(answer, "all") === true
 
 /** Wallets as `-rpcwallet` names them: the default one is the empty text. */
 export const walletList = (names: ReadonlyArray<string>): string =>

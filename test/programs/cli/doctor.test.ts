@@ -117,6 +117,10 @@ describe("svcd-cli doctor", () => {
     ["renewals by hand", { name_autorenew: { all: false, names: [] } }, ["warn autorenew"]],
     ["four weeks", { ...mine(4_000), name_autorenew: { all: false, names: [] } }, ["warn renewals", "warn autorenew"]],
     ["a week", { ...mine(1_000), name_autorenew: { all: false, names: [] } }, ["fail renewals", "warn autorenew"]],
+    ["a name that the owner switched off", {
+      ...mine(1_000),
+      name_autorenew: { all: true, names: [], except: [{ name: hex("d/mine") }] }
+    }, ["warn autorenew"]],
     ["a lock", { ...mine(1_900), getwalletinfo: { ...WELL.getwalletinfo, unlocked_until: 0 } }, ["fail lock"]],
     ["no renewal due", { getwalletinfo: { ...WELL.getwalletinfo, unlocked_until: 0 } }, []],
     ["no coins", { ...mine(1_900), getbalances: "{\"mine\":{\"trusted\":0.00010000}}" }, ["fail balance"]],

@@ -53,7 +53,7 @@ export const newNameBy = (word: string | undefined): Effect.Effect<string, Comma
     }
     return /^(?:D|ID|Id|iD)\//.test(name)
       ? new CommandFailed({
-        message: `${JSON.stringify(name)} is in no namespace: upper and lower case are not the same in names`,
+        message: `${JSON.stringify(name)} begins with an upper-case letter, and names tell case apart`,
         remedy: `did you mean ${name.toLowerCase()}?`
       })
       : Effect.succeed(name)

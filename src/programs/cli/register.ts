@@ -97,13 +97,15 @@ const free = (daemon: Daemon, name: string): Effect.Effect<void, RpcClientError 
     return new CommandFailed({ message: `${name} is registered already, and ${owner}; ${next}` })
   })
 
-/** Fails if the registration of a name is under way, which the daemon refuses with an error of its own. */
+/** Fails if the node does the registration of a name already, which it refuses with an error that has other causes too. */
 const notUnderWay = (daemon: Daemon, name: string): Effect.Effect<void, RpcClientError | CommandFailed> =>
   Effect.flatMap(
     ask(daemon, "name_registrations", { options: ONE_NAME }),
     (answer) =>
       objectsOf(answer).some((each) =>
-          textAt(each, "name") === name && !["done", "failed"].includes(textAt(each, "step") ?? "")
+          // A commitment by hand has no value: the node does not continue it.
+          textAt(each, "name") === name && at(each, "value_encoding") !== undefined &&
+          !["done", "failed"].includes(textAt(each, "step") ?? "")
         )
         ? new CommandFailed({
           message: `the registration of ${name} is under way already`,
@@ -143,7 +145,13 @@ export const registerCommand = (
     const value = (yield* requestedValue({ name, before: "", line, input })) ?? ""
     const owner = line.text("owner")
     const asked = line.text("renew")
-    const autorenew = asked === undefined ? undefined : line.wants("renew")
+    if (owner !== undefined && asked !== undefined && line.wants("renew")) {
+      return yield* new CommandFailed({
+        message: "-renew cannot be used with -owner: a wallet renews only names that it owns"
+      })
+    }
+    // Always said, so that the wallet does what the question shows, whatever the node's -autorenew is.
+    const autorenew = owner === undefined && (asked === undefined || line.wants("renew"))
 
     const valueBytes = UTF8.encode(value)
     const report = valueReport(name, valueBytes)
@@ -160,7 +168,7 @@ export const registerCommand = (
           `${formatMoney(LOCKED_IN_NAME)} NMC locked in the name, and fees of ${aboutNmc(commitment + operation)}`
         ],
         ...(balance === undefined ? [] : [["Balance", `${formatMoney(balance)} NMC`] as const]),
-        ["Renewal", (autorenew ?? owner === undefined) ? "by the wallet, before the name expires" : "by hand"],
+        ["Renewal", autorenew ? "by the wallet, before the name expires" : "by hand"],
         ["Value", roomText(report)]
       ], screen),
       ...valueLines(value, report, screen)
@@ -172,8 +180,7 @@ export const registerCommand = (
       { daemon, prompt },
       spend(daemon, "name_autoregister", [name, Buffer.from(valueBytes).toString("hex"), {
         ...ONE_NAME,
-        ...(owner === undefined ? {} : { destAddress: owner }),
-        ...(autorenew === undefined ? {} : { autorenew })
+        ...(owner === undefined ? { autorenew } : { destAddress: owner })
       }])
     ).pipe(
       Effect.tapError((error) =>

@@ -91,7 +91,7 @@ describe("svcd-cli register", () => {
       assert.deepStrictEqual([code, stderr], [0, ""])
       const value = "{\"ip\":\"192.0.2.1\",\"ip6\":\"2001:db8::1\"}"
       assert.deepStrictEqual(sent("name_autoregister"), [
-        ["d/example", hex(value), { nameEncoding: "utf8", valueEncoding: "hex" }]
+        ["d/example", hex(value), { nameEncoding: "utf8", valueEncoding: "hex", autorenew: true }]
       ])
       const [question = ""] = prompt.asked
       for (
@@ -148,9 +148,16 @@ describe("svcd-cli register", () => {
         "-json"
       )
       assert.deepStrictEqual(sent("name_autoregister"), [
-        ["d/example", hex("{}"), { nameEncoding: "utf8", valueEncoding: "hex", destAddress: OWNER, autorenew: false }]
+        ["d/example", hex("{}"), { nameEncoding: "utf8", valueEncoding: "hex", destAddress: OWNER }]
       ])
       assert.deepInclude(JSON.parse(stdout), { name: "d/example", value: "{}", txid: TXID, step: "committed" })
+      yield* run("register", "d/example", "-norenew", "-yes")
+      assert.deepStrictEqual(sent("name_autoregister").slice(1), [
+        ["d/example", "", { nameEncoding: "utf8", valueEncoding: "hex", autorenew: false }]
+      ])
+      const { code, stderr } = yield* run("register", "d/example", "-owner", OWNER, "-renew", "-yes")
+      assert.deepStrictEqual([code, stderr.split(":")[1]], [1, " -renew cannot be used with -owner"])
+      assert.lengthOf(sent("name_autoregister"), 2)
     }))
 
   it.effect("refuses a name that is taken, and a cost above the balance, without a question", () =>
@@ -165,9 +172,9 @@ describe("svcd-cli register", () => {
   it.effect("ends with status 1 for a name that is under way already, or has another case than its namespace", () =>
     Effect.gen(function*() {
       const refused = new RpcFailure({ code: -25, message: "this name is already being registered" })
-      const told = (name: string, step: string) =>
+      const told = (name: string, step: string, said: object = { value: "v", value_encoding: "ascii" }) =>
         Effect.map(
-          runWith({ ...FREE, name_autoregister: refused, name_registrations: [{ name: "d/example", step }] })
+          runWith({ ...FREE, name_autoregister: refused, name_registrations: [{ name: "d/example", step, ...said }] })
             .run("register", name, "-yes"),
           ({ code, stderr }) => [code, stderr]
         )
@@ -175,10 +182,15 @@ describe("svcd-cli register", () => {
         1,
         "error: the registration of d/example is under way already\n\"svcd-cli registrations\" shows how far it is\n"
       ])
+      // A commitment by hand: another owner registers the name now.
+      assert.deepStrictEqual(yield* told("d/example", "maturing", {}), [
+        25,
+        "error: this name is already being registered\n"
+      ])
       assert.deepStrictEqual(yield* told("d/example", "failed"), [25, "error: this name is already being registered\n"])
       assert.deepStrictEqual(yield* told("D/Example", "done"), [
         1,
-        "error: \"D/Example\" is in no namespace: upper and lower case are not the same in names\ndid you mean d/example?\n"
+        "error: \"D/Example\" begins with an upper-case letter, and names tell case apart\ndid you mean d/example?\n"
       ])
     }))
 

@@ -25,8 +25,8 @@ const beginsForeign = (bytes: Buffer): boolean =>
   Object.values(networks).some(({ magic }) => bytes.subarray(0, magic.length).equals(magic))
 
 /**
- * Whether a packed file may have a record. Only its beginning is unpacked: of a longer file it decides alone where it is a record
- * of another network. What does not unpack is refused by the import.
+ * Whether a packed file may have a record. Only its beginning is unpacked. A longer file is refused only if it begins with a
+ * record of another network. What does not unpack is refused by the import.
  */
 const mayHaveBlock = (source: SourceFile, magic: Uint8Array): boolean => {
   try {

@@ -38,7 +38,8 @@ export const run = (input: CliInput): Effect.Effect<ProgramOutcome> =>
   Effect.suspend(() => {
     const line = readCliCommandLine(input.argv)
     const json = line.wants("json")
-    return Effect.map(runLine(json ? { ...input, note: () => {} } : input, line), (outcome) => printed(outcome, json))
+    return Effect.map(runLine(json ? { ...input, note: () => {}, progress: undefined } : input, line), (outcome) =>
+      printed(outcome, json))
   })
 
 const runLine = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutcome> =>

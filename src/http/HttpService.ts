@@ -114,7 +114,12 @@ export class HttpService {
     const { onRefused } = this.#config
     server.on("clientError", (error, socket) => misread(socket, this.#sessions.get(socket), { error, onRefused }))
     // Without a listener Node closes the connection, and with it loses the answers to earlier requests.
-    server.on("connect", (_, socket) => misread(socket, this.#sessions.get(socket), { onRefused }))
+    server.on("connect", (_, socket) => {
+      const session = this.#sessions.get(socket)
+      // Node's server lets go of the socket, and an answer that waits for its reader would wait for ever.
+      if (session !== undefined) socket.on("drain", () => session.drained())
+      misread(socket, session, { onRefused })
+    })
   }
 
   /** Accepts a new connection, first in the fast lane. */

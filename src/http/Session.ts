@@ -162,6 +162,11 @@ export class Session implements HttpConnection, GateSession {
     })
   }
 
+  /** Lets the current answer go on: the client has read what was written. */
+  drained(): void {
+    if (this.#current?.writableNeedDrain === true) this.#current.emit("drain")
+  }
+
   /** Closes the connection if its client does not read for a while. */
   awaitReader(response: ServerResponse): void {
     response.setTimeout(this.#stallTimeout, () => this.#socket.destroy())

@@ -293,8 +293,8 @@ describe("a request before an invalid one", () => {
       const how = `${fastLane ? "in" : "without"} the fast lane, ${whole ? "in one piece" : "in two"}`
       it.scopedLive(`is executed and answered, ${how}`, () =>
         Effect.gen(function*() {
-          const { port } = yield* testServer({ credentials: undefined, fastLane })
-          for (const [name, milliseconds] of [["getblockcount"], ["slow", 30]] as const) {
+          const { port } = yield* testServer({ methods: [...FAKE_METHODS, long], credentials: undefined, fastLane })
+          for (const [name, milliseconds] of [["getblockcount"], ["slow", 30], ["long"]] as const) {
             const body = milliseconds === undefined ? call(1, name) : call(1, name, milliseconds)
             const good = `POST / HTTP/1.1\r\nContent-Length: ${body.length}\r\n\r\n${body}`
             for (const [text, status] of BROKEN) {

@@ -33,7 +33,7 @@ export interface ImportContext {
   readonly from?: ReadonlyMap<string, number>
   readonly state: ChainState
   readonly temporaryDirectory: string
-  /** Runs `work` as the writer and then moves to the best chain. `judged` is told the verdicts. */
+  /** Runs `work` as the writer and then moves to the best chain. `judged` receives the verdicts. */
   readonly batch: (work: () => void, judged: OnVerdict) => Effect.Effect<void, StorageFailure>
   readonly flush: Effect.Effect<void, StorageFailure>
   readonly report: (progress: ImportProgress) => Effect.Effect<void>

@@ -18,7 +18,7 @@ export const ask = (
   )
 
 /** Whether the daemon does not permit a call, or one of a batch, to this user: see docs/security.md. */
-const isForbidden = (error: RpcClientError): boolean => error._tag === "UnexpectedReply" && error.status === 403
+export const isForbidden = (error: RpcClientError): boolean => error._tag === "UnexpectedReply" && error.status === 403
 
 /**
  * The same for several methods, in one request. The answers are in the order of the calls. The daemon executes nothing of a

@@ -4,9 +4,11 @@ import { formatHostPort } from "../../base/addresses.ts"
 import type { ConnectionSettings } from "../../config/connection.ts"
 import type { SettingsInput } from "../../config/settings.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import { isForbidden } from "./ask.ts"
 import type { Daemon } from "./daemon.ts"
 import { type Check, checkJson, checkLines, fail, ok, warn } from "./doctorCheck.ts"
 import { askNode, nodeChecks } from "./doctorNode.ts"
+import { notingRefused, remedyFor, rightsChecks } from "./doctorRights.ts"
 import { askWallet, askWallets, noSuchWallet, type SharedAnswers, sharedChecks, walletChecks } from "./doctorWallet.ts"
 import { indented, objectOf, textAt } from "./jsonText.ts"
 import type { CliInput, CliOutcome } from "./outcome.ts"
@@ -50,6 +52,13 @@ const unreachable = (error: RpcClientError, { connection: { rpc } }: DoctorInput
       })
     case "RpcUnreachable":
     case "UnexpectedReply":
+      if (isForbidden(error)) {
+        return fail("daemon", {
+          text:
+            `the daemon at ${address} does not let this user of RPC call getblockchaininfo: nothing was looked at in it`,
+          remedy: remedyFor("read")
+        })
+      }
       return fail("daemon", {
         text: error.message,
         remedy: "start svcd; if it ends at once, its last lines in the log say why. -rpcaddr names another address"
@@ -69,13 +78,12 @@ const eachWallet = (
     return Effect.succeed([noSuchWallet(wallet, shared)])
   }
   if (wallet !== undefined || loaded.length < 2) {
-    const named = wallet ?? loaded[0]
-    return Effect.map(askWallet(daemon, { isRegtest, name: wallet }), (answers) => walletChecks(answers, named))
+    return Effect.map(askWallet(daemon, { isRegtest, name: wallet }), walletChecks)
   }
   const checked = (name: string) =>
     Effect.scoped(Effect.gen(function*() {
       const answers = yield* askWallet(yield* daemon.ofWallet(name), { isRegtest, name })
-      return walletChecks(answers, name).map((check): Check => ({ ...check, wallet: name }))
+      return walletChecks(answers).map((check): Check => ({ ...check, wallet: name }))
     }))
   return Effect.map(Effect.forEach(loaded, checked), (checks) => checks.flat())
 }
@@ -83,15 +91,18 @@ const eachWallet = (
 /** The checks that a daemon answers; one failed check if there is none. */
 const daemonChecks = (doctor: DoctorInput): Effect.Effect<ReadonlyArray<Check>> =>
   Effect.gen(function*() {
-    const { connection, daemon, input } = doctor
+    const { connection, input } = doctor
+    const refused = new Set<string>()
+    const daemon = notingRefused(doctor.daemon, refused)
     const node = yield* askNode(daemon)
     const isRegtest = textAt(node.chain, "chain") === "regtest"
     const shared = yield* askWallets(daemon, isRegtest)
     return [
       ok({ check: "daemon", text: `a daemon answers at ${formatHostPort(connection.rpc)}` }),
       ...nodeChecks(node, input.version),
-      ...(yield* eachWallet(doctor, shared, isRegtest)),
-      ...sharedChecks(shared)
+      ...(yield* eachWallet({ ...doctor, daemon }, shared, isRegtest)),
+      ...sharedChecks(shared),
+      ...rightsChecks(refused)
     ]
   }).pipe(Effect.catchAll((error) => Effect.succeed([unreachable(error, doctor)])))
 
@@ -109,15 +120,16 @@ export const doctorCommand = (doctor: DoctorInput): Effect.Effect<CliOutcome> =>
       ...cookieChecks(doctor),
       ...(yield* daemonChecks(doctor))
     ]
-    const [failed, warnings] = [counted(checks, "fail"), counted(checks, "warn")]
+    const [failed, warnings, skipped] = [counted(checks, "fail"), counted(checks, "warn"), counted(checks, "skip")]
     const code = failed > 0 ? 1 : 0
     if (json) {
-      const answer = objectOf({ checks: checks.map(checkJson), failed, warnings })
+      const answer = objectOf({ checks: checks.map(checkJson), failed, warnings, skipped })
       return { code, stdout: `${indented(answer)}\n`, stderr: "" }
     }
+    const rest = skipped === 0 ? "" : " Not everything was looked at."
     const sum = failed + warnings === 0
-      ? "Nothing is wrong."
-      : `${quantityOf(failed, "check")} failed, ${quantityOf(warnings, "warning")}.`
+      ? `Nothing ${skipped === 0 ? "is wrong" : "wrong was found"}.${rest}`
+      : `${quantityOf(failed, "check")} failed, ${quantityOf(warnings, "warning")}.${rest}`
     return {
       code,
       stdout: [...checks.flatMap((check) => checkLines(check, screen)), "", sum, ""].join("\n"),

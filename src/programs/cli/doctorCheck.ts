@@ -7,7 +7,8 @@ import { shownText } from "./textWidth.ts"
 
 /** One thing that `svcd-cli doctor` looks at. */
 
-export type CheckState = "ok" | "warn" | "fail"
+/** `skip`: the user of RPC has not the right to look. */
+export type CheckState = "ok" | "warn" | "fail" | "skip"
 
 export interface Check {
   /** A short stable word for programs. */
@@ -33,7 +34,9 @@ export const warn = (check: string, { remedy, text }: Complaint): Check => ({ ch
 
 export const fail = (check: string, { remedy, text }: Complaint): Check => ({ check, state: "fail", text, remedy })
 
-const COLOURS: Readonly<Record<CheckState, Colour>> = { ok: "green", warn: "yellow", fail: "red" }
+export const skip = (check: string, { remedy, text }: Complaint): Check => ({ check, state: "skip", text, remedy })
+
+const COLOURS: Readonly<Record<CheckState, Colour>> = { ok: "green", warn: "yellow", fail: "red", skip: "yellow" }
 
 /** Columns before a text. */
 const MARGIN = 6

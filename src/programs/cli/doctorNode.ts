@@ -8,7 +8,7 @@ import { type Check, fail, ok, warn } from "./doctorCheck.ts"
 import { at, numberAt, objectsOf, textAt, textsOf } from "./jsonText.ts"
 import { NAME } from "./outcome.ts"
 import { quantityOf, spanText } from "./quantities.ts"
-import { changeLine, hasChain, isReady } from "./syncRows.ts"
+import { changeLine, hasChain, isOffline, isReady, NO_PEERS_WANTED } from "./syncRows.ts"
 
 /** The checks of `svcd-cli doctor` that ask the daemon about itself: version, clock, peers, sync, data on disk. */
 
@@ -79,9 +79,10 @@ const clockChecks = ({ peers }: NodeAnswers): ReadonlyArray<Check> => {
   ]
 }
 
-const peerChecks = ({ chain, network }: NodeAnswers): ReadonlyArray<Check> => {
+const peerChecks = ({ chain, network, sync }: NodeAnswers): ReadonlyArray<Check> => {
   const count = numberAt(network, "connections")
   if (count === undefined) return []
+  if (count === 0 && isOffline(sync)) return [ok({ check: "peers", text: NO_PEERS_WANTED })]
   if (at(network, "networkactive") === false) {
     return [fail("peers", {
       text: "networking is switched off",
@@ -104,11 +105,13 @@ const syncChecks = ({ chain, now, sync }: NodeAnswers): ReadonlyArray<Check> => 
   if (!isReady(chain, sync)) {
     return [warn("sync", {
       text: `the node does not know all names yet: ${changeLine(chain, sync)}`,
-      remedy: `"${NAME} status -wait" waits, and "${NAME} status -watch" shows how far it is`
+      remedy: isOffline(sync)
+        ? "no blocks come from peers: start svcd without -maxpeers 0, or import blocks with -loadblock"
+        : `"${NAME} status -wait" waits, and "${NAME} status -watch" shows how far it is`
     })]
   }
   const age = now - (numberAt(chain, "time") ?? now)
-  if (age > LATE_BLOCK && textAt(chain, "chain") !== "regtest" && hasChain(chain, sync)) {
+  if (age > LATE_BLOCK && textAt(chain, "chain") !== "regtest" && hasChain(chain, sync) && !isOffline(sync)) {
     return [warn("sync", {
       text: `the last block is ${spanText(age)} old`,
       remedy: `look at "${NAME} peers": the node may not reach the network`

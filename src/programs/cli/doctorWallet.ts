@@ -4,7 +4,7 @@ import { quoted, shellWord } from "../../base/safeText.ts"
 import { formatMoney, parseAmount } from "../../protocol/amount.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
-import { askEach } from "./ask.ts"
+import { askEach, isForbidden } from "./ask.ts"
 import { costsOf } from "./costs.ts"
 import type { Daemon } from "./daemon.ts"
 import { type Check, fail, ok, warn } from "./doctorCheck.ts"
@@ -41,7 +41,7 @@ export interface WalletAnswers {
   /** The same for svcd-wallet. */
   readonly program: string
   readonly isRegtest: boolean
-  /** Fee of a renewal, in the smallest unit. */
+  /** Fee of a renewal, in the smallest unit; 0 if the user has not the right to ask. */
   readonly fee: number
   /** Unix time in seconds. */
   readonly now: number
@@ -99,7 +99,11 @@ export const askWallet = (
       ["name_pending", IN_HEX],
       ["name_registrations", IN_HEX]
     ])
-    const { operation } = yield* costsOf(daemon, USUAL_BYTES)
+    const { operation } = yield* Effect.catchIf(
+      costsOf(daemon, USUAL_BYTES),
+      isForbidden,
+      () => Effect.succeed({ operation: 0 })
+    )
     return {
       wallet,
       names,
@@ -259,13 +263,10 @@ export const noSuchWallet = (name: string, { loaded = [], stored }: SharedAnswer
       : `name one that is loaded with -rpcwallet, or leave it out: ${walletList(loaded)}`
   })
 
-/** What there is to say of a wallet. Without an answer about one that is named, the user may lack the right to ask. */
-export const walletChecks = (answers: WalletAnswers, named: string | undefined): ReadonlyArray<Check> =>
+/** What there is to say of a wallet; nothing without an answer about it: the user may not ask, or there is none. */
+export const walletChecks = (answers: WalletAnswers): ReadonlyArray<Check> =>
   answers.wallet === undefined
-    ? named === undefined ? [] : [warn("wallet", {
-      text: `the daemon does not answer getwalletinfo for the wallet ${walletList([named])}, which was not looked at`,
-      remedy: "this user of RPC may lack the right \"names\" (-rpcrights): run svcd-cli with credentials that have it"
-    })]
+    ? []
     : [...backupCheck(answers), ...renewalChecks(answers), ...registrationChecks(answers)]
 
 /** What there is to say beside single wallets. */

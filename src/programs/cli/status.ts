@@ -11,7 +11,7 @@ import { at, indented, numberAt, objectOf, spelledAt, textAt, textsOf } from "./
 import type { Screen } from "./outcome.ts"
 import { IN_HEX, isAlive, type OwnedName, ownedNames, renewalOf, RENEWALS_IN_HEX } from "./ownNames.ts"
 import { dayText, grouped, quantityOf, shortNumber, sizeText, spanText } from "./quantities.ts"
-import { hasChain, hasLastBlocksAlone, isReady, scanRows, syncRows } from "./syncRows.ts"
+import { hasChain, hasLastBlocksAlone, isOffline, isReady, NO_PEERS_WANTED, scanRows, syncRows } from "./syncRows.ts"
 import { type Colour, labelled } from "./table.ts"
 import { shownText } from "./textWidth.ts"
 
@@ -103,10 +103,11 @@ const chainRows = ({ chain, now, sync: answer }: StatusAnswers): ReadonlyArray<R
   ]
 }
 
-const peerRows = ({ network }: StatusAnswers): ReadonlyArray<Row> => {
+const peerRows = ({ network, sync }: StatusAnswers): ReadonlyArray<Row> => {
   if (network === undefined) return []
-  if (at(network, "networkactive") === false) return [["Peers", "networking is switched off", "yellow"]]
   const count = numberAt(network, "connections") ?? 0
+  if (count === 0 && isOffline(sync)) return [["Peers", NO_PEERS_WANTED]]
+  if (at(network, "networkactive") === false) return [["Peers", "networking is switched off", "yellow"]]
   const [inbound, outbound] = [numberAt(network, "connections_in"), numberAt(network, "connections_out")]
   const ways = inbound === undefined || outbound === undefined ? "" : ` (${outbound} called, ${inbound} that called)`
   return [["Peers", count === 0 ? "none" : `${grouped(count)}${ways}`, count === 0 ? "yellow" : undefined]]
@@ -116,8 +117,8 @@ const peerRows = ({ network }: StatusAnswers): ReadonlyArray<Row> => {
 const ALONE_SECONDS = 60
 
 /** What to do about missing peers. A private network may have none. */
-const loneliness = ({ chain, network, uptime }: StatusAnswers): ReadonlyArray<string> => {
-  const isAlone = numberAt(network, "connections") === 0 && at(network, "networkactive") !== false
+const loneliness = ({ chain, network, sync, uptime }: StatusAnswers): ReadonlyArray<string> => {
+  const isAlone = numberAt(network, "connections") === 0 && at(network, "networkactive") !== false && !isOffline(sync)
   const seconds = uptime instanceof JsonNumber ? uptime.value : 0
   return isAlone && seconds > ALONE_SECONDS && networkOf(chain) !== "regtest"
     ? [
@@ -226,7 +227,8 @@ export const statusJson = (answers: StatusAnswers): Json => {
       total: at(network, "connections"),
       inbound: at(network, "connections_in"),
       outbound: at(network, "connections_out"),
-      active: at(network, "networkactive")
+      active: at(network, "networkactive"),
+      wanted: !isOffline(sync)
     }),
     mempool: objectOf({ transactions: at(mempool, "size"), bytes: at(mempool, "bytes") }),
     wallets: wallets ?? [],

@@ -118,6 +118,12 @@ const look = (daemon: Daemon): Effect.Effect<{ readonly done: boolean; readonly 
 const isSynced = (chain: Json): boolean =>
   at(chain, "initialblockdownload") === false && numberAt(chain, "blocks") === numberAt(chain, "headers")
 
+/** Whether the operator wants no peers. A light node without any is of no use: it says so as any other. */
+export const isOffline = (sync: Answer): boolean => at(sync, "offline") === true
+
+/** What stands in the place of peers then. */
+export const NO_PEERS_WANTED = "no peers wanted (-maxpeers 0)"
+
 /** Whether names are answered from the last blocks. */
 const hasWindow = (sync: Answer): boolean => (at(sync, "window") ?? null) !== null
 

@@ -1,4 +1,4 @@
-import type { UserRight } from "../../config/accessKinds.ts"
+import { USER_RIGHTS, type UserRight } from "../../config/accessKinds.ts"
 
 /**
  * The rights of users of RPC (`-rpcrights`). Each method belongs to one right; a right does not contain another.
@@ -58,3 +58,7 @@ export const METHODS_OF: Readonly<Record<UserRight, ReadonlyArray<string>>> = {
   spend: SPEND,
   admin: ADMIN
 }
+
+/** The right that permits a method; `undefined` for a method that is in none. */
+export const rightOf = (method: string): UserRight | undefined =>
+  USER_RIGHTS.find((right) => METHODS_OF[right].includes(method))

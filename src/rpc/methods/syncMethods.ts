@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { SyncStatus } from "../../chain/SyncStatus.ts"
 import { SyncReporter } from "../../light/SyncReporter.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
@@ -17,6 +18,9 @@ export const SYNC_STATUS = Schema.Struct({
   synced: Result.boolean("Whether all names are known up to the tip of the network"),
   percent: Result.number("The part of the phase's work that is done, 0 to 100"),
   secondsleft: Schema.NullOr(Result.number("Seconds until it is done; null while that is unknown")),
+  offline: Schema.optional(
+    Result.boolean("Only where the operator wants no peers (-maxpeers 0): true, and no blocks come from peers")
+  ),
   window: Schema.NullOr(
     Schema.Struct({
       blocks: Result.integer("Blocks in the window"),
@@ -27,26 +31,33 @@ export const SYNC_STATUS = Schema.Struct({
   )
 })
 
-export const syncMethods: Effect.Effect<ReadonlyArray<Method>, never, SyncReporter> = Effect.gen(function*() {
-  const { report } = yield* SyncReporter
-  const getsyncstatus = method({
-    name: "getsyncstatus",
-    group: "Blockchain",
-    summary: "Returns how far the node is, and what its answers about names rest on.",
-    params: {},
-    results: [{ schema: SYNC_STATUS }],
-    examples: [[]],
-    handler: () =>
-      Effect.map(report, ({ headers, height, percent, phase, proof, secondsLeft, synced, window }) => ({
-        phase,
-        proof,
-        height,
-        headers,
-        synced,
-        percent,
-        secondsleft: secondsLeft ?? null,
-        window: window ?? null
-      }))
-  })
-  return [getsyncstatus]
-})
+export const syncMethods: Effect.Effect<ReadonlyArray<Method>, never, SyncReporter | SyncStatus> = Effect.gen(
+  function*() {
+    const { report } = yield* SyncReporter
+    const { offline } = yield* SyncStatus
+    const getsyncstatus = method({
+      name: "getsyncstatus",
+      group: "Blockchain",
+      summary: "Returns how far the node is, and what its answers about names rest on.",
+      params: {},
+      results: [{ schema: SYNC_STATUS }],
+      examples: [[]],
+      handler: () =>
+        Effect.gen(function*() {
+          const { headers, height, percent, phase, proof, secondsLeft, synced, window } = yield* report
+          return {
+            phase,
+            proof,
+            height,
+            headers,
+            synced,
+            percent,
+            secondsleft: secondsLeft ?? null,
+            ...((yield* offline) ? { offline: true } : {}),
+            window: window ?? null
+          }
+        })
+    })
+    return [getsyncstatus]
+  }
+)

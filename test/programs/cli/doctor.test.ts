@@ -77,12 +77,41 @@ describe("svcd-cli doctor", () => {
       assert.deepStrictEqual(yield* complaints({}), [])
     }))
 
-  it.effect("leaves out what the user has no right to ask, and still finds the rest", () =>
+  it.effect("names the right that is missing for what it could not look at, and still finds the rest", () =>
     Effect.gen(function*() {
       const forbidden = new UnexpectedReply({ address: "127.0.0.1:8336", status: 403, reason: "status 403" })
-      assert.deepStrictEqual(yield* complaints({ listwebhooks: forbidden }), [])
+      assert.deepStrictEqual(yield* complaints({ listwebhooks: forbidden }), ["skip rights"])
+      const wallet = ["getwalletinfo", "name_list", "name_autorenew", "getbalances", "name_pending", "listwallets"]
+      const names = Object.fromEntries(
+        [...wallet, "name_registrations", "name_expiring"].map((one) => [one, forbidden])
+      )
+      const reader = { ...WELL, ...names, listwebhooks: forbidden, listwalletdir: forbidden }
+      const { code, stdout } = yield* doctor(fakeDaemon(reader), { json: false })
+      assert.strictEqual(code, 0)
+      assert.include(
+        stdout,
+        "skip  not looked at: the wallets: their backup, lock, balance, renewals and registrations"
+      )
+      assert.include(
+        stdout,
+        "may not call getbalances, getwalletinfo, listwallets, name_autorenew, name_expiring, name_list"
+      )
+      assert.include(stdout, "give the user of RPC the right \"names\" (-rpcrights)")
+      assert.include(stdout, "skip  not looked at: webhooks, and wallets that are not loaded. This user")
+      assert.include(stdout, "Not everything was looked at.\n")
+      const { skipped }: { readonly skipped: number } = JSON.parse((yield* doctor(fakeDaemon(reader))).stdout)
+      assert.strictEqual(skipped, 2)
+      // Without the fee, a balance cannot be judged.
+      assert.deepStrictEqual(yield* complaints({ estimatesmartfee: forbidden }), ["skip rights"])
+      const stranger = yield* doctor(fakeDaemon({ ...WELL, getblockchaininfo: forbidden }), { json: false })
+      assert.strictEqual(stranger.code, 1)
+      assert.include(
+        stranger.stdout,
+        "does not let this user of RPC call getblockchaininfo: nothing was looked at in it"
+      )
+      assert.include(stranger.stdout, "give the user of RPC the right \"read\"")
       const answers = { listwebhooks: forbidden, getnetworkinfo: { subversion: "/svcd:0.1.0(x)/" } }
-      assert.deepStrictEqual(yield* complaints(answers), ["warn version"])
+      assert.deepStrictEqual(yield* complaints(answers), ["warn version", "skip rights"])
       const broken = new UnexpectedReply({ address: "127.0.0.1:8336", status: 500, reason: "status 500" })
       assert.include(yield* complaints({ listwebhooks: broken }), "fail daemon")
     }))
@@ -94,6 +123,11 @@ describe("svcd-cli doctor", () => {
     ["another program", { getnetworkinfo: { ...WELL.getnetworkinfo, subversion: "/Satoshi:31.1/" } }, ["warn version"]],
     ["no peers", { getnetworkinfo: { ...WELL.getnetworkinfo, connections: 0 } }, ["fail peers"]],
     ["no network", { getnetworkinfo: { ...WELL.getnetworkinfo, networkactive: false } }, ["fail peers"]],
+    ["no peers where none are wanted, and an old tip", {
+      getsyncstatus: { ...WELL.getsyncstatus, offline: true },
+      getnetworkinfo: { ...WELL.getnetworkinfo, connections: 0 },
+      getblockchaininfo: { ...WELL.getblockchaininfo, time: -20_000 }
+    }, []],
     ["a slow clock", { getpeerinfo: [{ timeoffset: 90 }, { timeoffset: 80 }, { timeoffset: 70 }] }, ["warn clock"]],
     ["a wrong clock", { getpeerinfo: [-7_200, -7_200, -7_200].map((timeoffset) => ({ timeoffset })) }, ["fail clock"]],
     ["few clocks", { getpeerinfo: [{ timeoffset: 9_000 }] }, []],
@@ -189,9 +223,8 @@ describe("svcd-cli doctor", () => {
       assert.include((yield* told({ listwallets: [] }, "nosuch")).stdout, "\"svcd-cli listwalletdir\" lists")
       const forbidden = new UnexpectedReply({ address: "127.0.0.1:8336", status: 403, reason: "status 403" })
       const refused = yield* told({ getwalletinfo: forbidden }, "")
-      assert.include(refused.stdout, "warn  the daemon does not answer getwalletinfo for the wallet \"\" (wallet.json)")
-      assert.include(refused.stdout, "may lack the right \"names\"")
-      assert.deepStrictEqual(yield* complaints({ getwalletinfo: forbidden }), ["warn wallet"])
+      assert.include(refused.stdout, "may not call getwalletinfo\n      give the user of RPC the right \"names\"")
+      assert.deepStrictEqual(yield* complaints({ getwalletinfo: forbidden }), ["skip rights"])
     }))
 
   it.effect("writes the name of a wallet as the shell wants it", () =>

@@ -286,6 +286,12 @@ Names       2, the next expires in 1,000 blocks (about 2027-01-22)
       assert.include(yield* shown(alone), "Warning: no peers, so no new blocks: check the network")
       assert.notInclude(yield* shown({ ...alone, uptime: 30 }), "Warning")
       assert.notInclude(yield* shown({ ...alone, getblockchaininfo: { ...CHAIN, chain: "regtest" } }), "Warning")
+      const offline = { ...alone, getsyncstatus: { phase: "ready", percent: 100, window: null, offline: true } }
+      const told = yield* shown(offline)
+      assert.strictEqual(lineOf(told, "Peers"), "no peers wanted (-maxpeers 0)")
+      assert.notInclude(told, "Warning")
+      const { peers } = JSON.parse(yield* shown(offline, true))
+      assert.deepInclude(peers, { total: 0, active: true, wanted: false })
       assert.strictEqual(yield* of({ networkactive: false }), "networking is switched off")
     }))
 
@@ -305,7 +311,7 @@ Names       2, the next expires in 1,000 blocks (about 2027-01-22)
         best_block: "ab".repeat(32),
         best_block_time: NOW - 420,
         difficulty: 1.5,
-        peers: { total: 10, inbound: 2, outbound: 8, active: true },
+        peers: { total: 10, inbound: 2, outbound: 8, active: true, wanted: true },
         mempool: { transactions: 12, bytes: 4_100 },
         wallets: [""],
         warnings: []

@@ -10,8 +10,13 @@ import type { Height, Millis } from "../protocol/keys.ts"
 
 const LOOK_EVERY = "5 seconds"
 
-/** Milliseconds without a peer after which the operator should act. */
-const ALONE_MS = 60_000
+const MINUTE = 60_000
+
+/** Milliseconds without a peer after which the operator should act, and is told again: a minute, ten, an hour, six, a day. */
+const ALONE_MS = [MINUTE, 10 * MINUTE, 60 * MINUTE, 360 * MINUTE, 1440 * MINUTE] as const
+
+/** When the operator is told for the time with this number, after the last of which it is once a day. */
+const aloneAfter = (told: number): Millis => ALONE_MS[told] ?? (told - ALONE_MS.length + 2) * 1440 * MINUTE
 
 interface Begun {
   readonly height: Height
@@ -29,14 +34,14 @@ export interface Sight {
 /** An entry of the log. */
 export type SyncNotice =
   | { readonly _tag: "Synced"; readonly height: Height; readonly blocks: number; readonly seconds: number }
-  | { readonly _tag: "Alone" }
+  | { readonly _tag: "Alone"; readonly minutes: number }
   | { readonly _tag: "Accompanied" }
 
 /** Follows the looks at a node, and decides what is worth an entry. */
 export class SyncLog {
   #begun: Begun | undefined
   #aloneSince: Millis | undefined
-  #toldAlone = false
+  #toldAlone = 0
 
   constructor(begun: Begun) {
     this.#begun = begun
@@ -60,15 +65,16 @@ export class SyncLog {
 
   #ofPeers({ now, peers }: Sight): ReadonlyArray<SyncNotice> {
     if (peers > 0) {
-      const told = this.#toldAlone
+      const told = this.#toldAlone > 0
       this.#aloneSince = undefined
-      this.#toldAlone = false
+      this.#toldAlone = 0
       return told ? [{ _tag: "Accompanied" }] : []
     }
     this.#aloneSince ??= now
-    if (this.#toldAlone || now - this.#aloneSince < ALONE_MS) return []
-    this.#toldAlone = true
-    return [{ _tag: "Alone" }]
+    const alone = now - this.#aloneSince
+    if (alone < aloneAfter(this.#toldAlone)) return []
+    this.#toldAlone++
+    return [{ _tag: "Alone", minutes: Math.floor(alone / MINUTE) }]
   }
 }
 
@@ -80,7 +86,8 @@ const logged = (notice: SyncNotice): Effect.Effect<void> => {
     }
     case "Alone":
       return Effect.logWarning(
-        "no peers for a minute, so no new blocks: check the network and its firewall, -proxy, -onlynet and -addpeer"
+        "no peers, so no new blocks: check the network and its firewall, -proxy, -onlynet and -addpeer; -maxpeers 0 keeps the node offline",
+        { minutes: notice.minutes }
       ).pipe(Effect.annotateLogs("subsystem", "network"))
     case "Accompanied":
       return Effect.logInfo("peers are connected again").pipe(Effect.annotateLogs("subsystem", "network"))
@@ -103,7 +110,9 @@ export const reportSync: Effect.Effect<never, never, Chain | SyncStatus | PeerMa
       peers: inbound + outbound,
       now: yield* Clock.currentTimeMillis
     })
-    yield* Effect.forEach(notices, logged, { discard: true })
+    // A private network may have no peers, as `svcd-cli status` and `doctor` take it.
+    const wanted = chain.params.noRetargeting ? notices.filter(({ _tag }) => _tag === "Synced") : notices
+    yield* Effect.forEach(wanted, logged, { discard: true })
   })
   yield* Effect.repeat(look, Schedule.spaced(LOOK_EVERY))
   return yield* Effect.never

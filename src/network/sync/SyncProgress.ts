@@ -22,14 +22,24 @@ const spell = (seconds: number): string => {
   return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
 
-/** Logs the progress of a long download from time to time. Times are milliseconds of one clock. */
+interface Place {
+  readonly headers: number
+  readonly blocks: number
+}
+
+/**
+ * Logs the progress of a long download from time to time, and once that it is stuck. Without peers, which have a warning of
+ * their own, there is nothing to tell. Times are milliseconds of one clock.
+ */
 export class SyncProgress {
+  /** Where the last line was. */
+  private told: Place | undefined
   private last: { readonly time: number; readonly blocks: number } | undefined
 
   /** The line to log, if one is due. */
   look(
     now: number,
-    at: { readonly headers: number; readonly blocks: number; readonly peers: number }
+    at: Place & { readonly peers: number }
   ): ProgressLine | undefined {
     const { blocks, headers, peers } = at
     if (headers - blocks < FAR) {
@@ -39,8 +49,12 @@ export class SyncProgress {
     if (this.last === undefined) this.last = { time: now, blocks }
     const elapsed = now - this.last.time
     if (elapsed < PAUSE) return undefined
-    const rate = Math.max((1000 * (blocks - this.last.blocks)) / elapsed, 0)
+    const gained = blocks - this.last.blocks
+    const rate = Math.max((1000 * gained) / elapsed, 0)
     this.last = { time: now, blocks }
+    const isSame = this.told?.blocks === blocks && this.told.headers === headers
+    if (isSame || (peers === 0 && gained === 0)) return undefined
+    this.told = { headers, blocks }
     return {
       headers,
       blocks,

@@ -26,4 +26,18 @@ describe("SyncProgress", () => {
     assert.strictEqual(progress.look(80_000, { headers: 90_000, blocks: 900, peers: 1 })?.left, "unknown")
     assert.strictEqual(progress.look(90_000, { headers: 90_000, blocks: 910, peers: 1 })?.left, "24 h 44 min")
   })
+
+  it("a stuck download has one line, and none without peers, until there is progress", () => {
+    const progress = new SyncProgress()
+    const at = (now: number, blocks: number, peers: number) => progress.look(now, { headers: 90_000, blocks, peers })
+    at(0, 0, 0)
+    assert.isUndefined(at(10_000, 0, 0))
+    assert.strictEqual(at(20_000, 0, 2)?.left, "unknown")
+    assert.isUndefined(at(30_000, 0, 2))
+    assert.isUndefined(at(40_000, 0, 0))
+    assert.strictEqual(at(50_000, 100, 2)?.blocksPerSecond, 10)
+    assert.isUndefined(at(60_000, 100, 0))
+    // Blocks of a file need no peer.
+    assert.strictEqual(at(70_000, 200, 0)?.blocks, 200)
+  })
 })

@@ -52,7 +52,8 @@ export const RenewalPlanAnswer = Schema.Struct({
     note: Schema.optional(Schema.String)
   })),
   transactions: Schema.Number,
-  fee: Schema.optional(Schema.Number)
+  fee: Schema.optional(Schema.Number),
+  left_out: Schema.optional(Schema.Number)
 })
 export type RenewalPlanAnswer = typeof RenewalPlanAnswer.Type
 

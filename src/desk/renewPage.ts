@@ -17,6 +17,12 @@ const ENCODING = { nameEncoding: "hex" } as const
 
 const NAME = /^(?:[0-9a-f]{2}){1,255}$/
 
+/** What "all" leaves out. */
+const switchedOff = (amount: number): string =>
+  `${ofNames(amount)} ${amount === 1 ? "is" : "are"} left out: renewal is switched off for ${
+    amount === 1 ? "it" : "them"
+  }. Choose a name to renew it once.`
+
 /** The wallet stops renewing a name: it will be lost, so that the password is asked for. */
 const stopping = (hex: string): Plan => ({
   title: "Stop renewing a name",
@@ -55,9 +61,12 @@ export const renew: DeskHandler = (visit) =>
     const plan = yield* calls.call("name_renew", [names, { ...ENCODING, dryrun: true }], RenewalPlanAnswer)
     const skipped = plan.names.filter(({ state }) => state === "skipped")
     const renewed = plan.names.filter(({ state }) => state === "waiting")
+    const off = plan.left_out ?? 0
     if (renewed.length === 0) {
       return yield* new NotMeant({
-        text: skipped[0]?.note === undefined ? "There is no name to renew." : `Nothing is to renew: ${skipped[0].note}.`
+        text: skipped[0]?.note !== undefined
+          ? `Nothing is to renew: ${skipped[0].note}.`
+          : `There is no name to renew.${off > 0 ? ` ${switchedOff(off)}` : ""}`
       })
     }
     return planned(visit, {
@@ -76,7 +85,8 @@ export const renew: DeskHandler = (visit) =>
             renewed.length === 1 ? "One transaction" : "A transaction for each name, over the next blocks"
           }. Value and owner stay as they are.`
         ],
-        skipped.length > 0 ? ["Left out", html`${ofNames(skipped.length)} that cannot be renewed now`] : undefined
+        skipped.length > 0 ? ["Left out", html`${ofNames(skipped.length)} that cannot be renewed now`] : undefined,
+        off > 0 ? ["Not renewed", html`${switchedOff(off)}`] : undefined
       ]),
       button: renewed.length === 1 ? "Renew it" : "Renew them",
       back: deskLink("names"),

@@ -400,6 +400,22 @@ describe("the renewal of a name", () => {
     }))
 })
 
+describe("renewals", () => {
+  it.live("all leaves out the names that are switched off, and says so", () =>
+    Effect.gen(function*() {
+      const desk = TestDesk.make({
+        name_list: () => [OWN],
+        name_renew: () => ({ names: [{ name: NAME, state: "waiting", fee: 0.0004 }], transactions: 1, left_out: 2 })
+      })
+      yield* desk.login
+      const page = yield* desk.follow(yield* desk.send("renew", { which: "all" }))
+      assert.include(page.body, "2 names are left out: renewal is switched off for them.")
+      desk.answers = { ...desk.answers, name_renew: () => ({ names: [], transactions: 0, left_out: 1 }) }
+      const none = yield* desk.send("renew", { which: "all" })
+      assert.include(none.body, "There is no name to renew. 1 name is left out: renewal is switched off for it.")
+    }))
+})
+
 /** The value of a field in a page, or its text. */
 const fieldIn = (body: string, name: string): string => {
   const found = new RegExp(`name="${name}" value="([^"]*)"|name="${name}" rows[^>]*>\n([^<]*)<`).exec(body)

@@ -71,13 +71,21 @@ const previewOf = (draft: Json, screen: Screen): string =>
 const waitingOf = (draft: Json): ReadonlyArray<string> =>
   ownNamesOf(at(draft, "names")).flatMap(({ name, said }) => textAt(said, "state") === "waiting" ? [name.hex] : [])
 
+/** What `-all` and `-within` leave out; no line without such names. */
+const leftOutLines = (draft: Json): ReadonlyArray<string> => {
+  const count = numberAt(draft, "left_out") ?? 0
+  if (count === 0) return []
+  const [are, them] = count === 1 ? ["name is", "it"] : ["names are", "them"]
+  return [`${grouped(count)} ${are} left out: renewal is switched off for ${them}.`]
+}
+
 const costText = (draft: Json): string => {
   const count = numberAt(draft, "transactions") ?? 0
   const fee = spelledAt(draft, "fee")
   return `${quantityOf(count, "transaction")}, ${fee === undefined ? "with fees that are not known yet" : `${fee} NMC`}`
 }
 
-const renewedJson = (entries: ReadonlyArray<OwnNameEntry>): Json =>
+const renewedJson = (entries: ReadonlyArray<OwnNameEntry>, draft: Json): Json =>
   objectOf({
     names: entries.map(({ name, said }) =>
       objectOf({
@@ -87,7 +95,8 @@ const renewedJson = (entries: ReadonlyArray<OwnNameEntry>): Json =>
         txid: at(said, "txid"),
         note: at(said, "note")
       })
-    )
+    ),
+    left_out: at(draft, "left_out")
   })
 
 export const renewCommand = (
@@ -100,12 +109,12 @@ export const renewCommand = (
     const draft = yield* daemon.call("name_renew", [names, { ...IN_HEX, dryrun: true }])
     if ((numberAt(draft, "transactions") ?? 0) === 0) {
       const entries = ownNamesOf(at(draft, "names"))
-      if (json) return success(`${indented(renewedJson(entries))}\n`)
+      if (json) return success(`${indented(renewedJson(entries, draft))}\n`)
       const code = line.words.length > 0 ? 1 : 0
-      const why = entries.length === 0 ? "" : `${previewOf(draft, screen)}\n`
-      return { code, stdout: `${why}There is nothing to renew.\n`, stderr: "" }
+      const why = [...entries.length === 0 ? [] : [previewOf(draft, screen)], ...leftOutLines(draft)]
+      return { code, stdout: [...why, "There is nothing to renew.", ""].join("\n"), stderr: "" }
     }
-    const preview = `${previewOf(draft, screen)}\n${costText(draft)}`
+    const preview = [previewOf(draft, screen), ...leftOutLines(draft), costText(draft)].join("\n")
     const said = yield* agreed(prompt, { preview, question: "Renew them?", yes: line.wants("yes") })
     const chosen = line.words.length > 0 ? names : waitingOf(draft)
     const answer = yield* withKeys(
@@ -113,7 +122,7 @@ export const renewCommand = (
       spend(daemon, "name_renew", [chosen, IN_HEX])
     )
     const entries = ownNamesOf(answer)
-    if (json) return success(`${indented(renewedJson(entries))}\n`)
+    if (json) return success(`${indented(renewedJson(entries, draft))}\n`)
     const isSent = ({ said: entry }: OwnNameEntry): boolean => textAt(entry, "state") === "sent"
     const sent = entries.filter(isSent)
     const others = entries.filter((entry) => textAt(entry.said, "state") === "waiting")

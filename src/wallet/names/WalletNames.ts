@@ -73,7 +73,10 @@ export type RenewalState =
   /** The name needs no renewal any more, or the wallet cannot renew it. */
   | "skipped"
 
-/** Which names to renew: some, all that the wallet holds, or those of them that expire within some blocks. */
+/**
+ * Which names to renew: some, all that the wallet holds, or those of them that expire within some blocks. The last two leave
+ * out the names whose renewal the owner switched off.
+ */
 export type RenewalChoice =
   | { readonly of: "names"; readonly names: ReadonlyArray<Bytes> }
   | { readonly of: "all" }
@@ -83,6 +86,8 @@ export interface RenewalPlan {
   readonly names: ReadonlyArray<PlannedRenewal>
   /** Sum of the fees, smallest units; `undefined` if one is unknown. */
   readonly fee: number | undefined
+  /** Names that are left out because their renewal is switched off; 0 for names that the caller gives. */
+  readonly leftOut: number
 }
 
 export interface PlannedRenewal {

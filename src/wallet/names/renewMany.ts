@@ -15,6 +15,7 @@ import { update } from "../WalletParts.ts"
 import { latestEntry, type NameParts, unavailable } from "./NameParts.ts"
 import { nameUpdate } from "./operations.ts"
 import { type Movements, movementsOf } from "./progress.ts"
+import { ownSetting } from "./renewals.ts"
 import {
   isFinishedRenewal,
   RENEWAL_NOTES,
@@ -94,23 +95,30 @@ const reasonFor = (
     return yield* parts.askNames(reasonOf(parts, name, spender), () => true)
   }).pipe(Effect.catchTag("NamesIncomplete", ({ message }) => unavailable("unknown", message)))
 
-/** The names of a choice, each once. */
+interface ChosenNames {
+  readonly chosen: ReadonlyArray<Chosen>
+  /** Names that a choice of all, or of those that expire soon, leaves out: their owner switched their renewal off. */
+  readonly leftOut: number
+}
+
+/** The names of a choice, each once. A name that the caller gives counts, also if its renewal is switched off. */
 const chosenNames = (
   parts: NameParts,
   choice: RenewalChoice
-): Effect.Effect<ReadonlyArray<Chosen>, InvalidWalletRequest | NameOperationRefused | StorageFailure> =>
+): Effect.Effect<ChosenNames, InvalidWalletRequest | NameOperationRefused | StorageFailure> =>
   Effect.gen(function*() {
     const held = heldNames(parts.ledger.coins())
     if (choice.of !== "names") {
-      const chosen = choice.of === "all" ? held : held.filter(({ height }) => leftOf(parts, height) <= choice.blocks)
-      return yield* bounded(chosen)
+      const near = choice.of === "all" ? held : held.filter(({ height }) => leftOf(parts, height) <= choice.blocks)
+      const chosen = near.filter(({ name }) => ownSetting(parts.file.document, name) !== false)
+      return { chosen: yield* bounded(chosen), leftOut: near.length - chosen.length }
     }
     const coins = new Map<NameKey, HeldName>(held.map((each) => [nameKey(each.name), each]))
     const asked = new Map(choice.names.map((name) => [nameKey(name), name]))
     const spender = spenderIn(parts)
     const chosen: Array<Chosen> = []
     for (const [key, name] of asked) chosen.push(coins.get(key) ?? (yield* reasonFor(parts, name, spender)))
-    return yield* bounded(chosen.sort((a, b) => a.height - b.height))
+    return { chosen: yield* bounded(chosen.sort((a, b) => a.height - b.height)), leftOut: 0 }
   })
 
 const bounded = <A>(names: ReadonlyArray<A>): Effect.Effect<ReadonlyArray<A>, InvalidWalletRequest> =>
@@ -146,16 +154,17 @@ export const planRenewals = (parts: NameParts, choice: RenewalChoice): Effect.Ef
   Effect.gen(function*() {
     const fees = new Map<string, { readonly fee: number | undefined; readonly note: string }>()
     const names: Array<PlannedRenewal> = []
-    for (const chosen of yield* chosenNames(parts, choice)) {
-      const { height, name } = chosen
+    const { chosen, leftOut } = yield* chosenNames(parts, choice)
+    for (const each of chosen) {
+      const { height, name } = each
       const left = leftOf(parts, height)
-      if ("note" in chosen) {
-        names.push({ name, height, left, fee: undefined, note: chosen.note, state: "skipped" })
+      if ("note" in each) {
+        names.push({ name, height, left, fee: undefined, note: each.note, state: "skipped" })
         continue
       }
-      const { output, own } = chosen.coin
+      const { output, own } = each.coin
       const kind = `${own.type} ${own.script.length} ${output.script.length}`
-      const known = fees.get(kind) ?? (yield* Effect.match(feeOf(parts, chosen), {
+      const known = fees.get(kind) ?? (yield* Effect.match(feeOf(parts, each), {
         onSuccess: (fee) => ({ fee, note: "" }),
         onFailure: ({ message }) => ({ fee: undefined, note: message.slice(0, MAX_NOTE) })
       }))
@@ -164,7 +173,7 @@ export const planRenewals = (parts: NameParts, choice: RenewalChoice): Effect.Ef
     }
     const sent = names.filter(({ state }) => state === "waiting")
     const isKnown = sent.every(({ fee }) => fee !== undefined)
-    return { names, fee: isKnown ? sent.reduce((sum, { fee = 0 }) => sum + fee, 0) : undefined }
+    return { names, leftOut, fee: isKnown ? sent.reduce((sum, { fee = 0 }) => sum + fee, 0) : undefined }
   })
 
 /** Stores the requests of a choice; `advanceRenewals` carries them out. Returns the names of the request. */
@@ -173,7 +182,7 @@ export const requestRenewals = (
   choice: RenewalChoice
 ): Effect.Effect<ReadonlyArray<Bytes>, NameFailure> =>
   Effect.gen(function*() {
-    const chosen = yield* chosenNames(parts, choice)
+    const { chosen } = yield* chosenNames(parts, choice)
     const createdAt = Math.floor((yield* Clock.currentTimeMillis) / 1000)
     const added = chosen.filter(({ name }) => !isUnderWayFor(parts, name)).map((each): RenewalEntry => ({
       name: each.name,

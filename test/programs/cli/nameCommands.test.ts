@@ -432,6 +432,23 @@ describe("svcd-cli renew", () => {
       assert.match((yield* run("renew", "-all", "d/example")).stderr, /give names, or -all, or -within/)
     }))
 
+  it.effect("says how many names it leaves out", () =>
+    Effect.gen(function*() {
+      const prompt = answering("y")
+      const { run } = runWith({
+        name_renew: (params: ReadonlyArray<unknown>) =>
+          JSON.stringify(params[1]).includes("dryrun") ? { ...draft, left_out: 2 } : done
+      }, { prompt })
+      yield* run("renew", "-all")
+      assert.include(prompt.asked[0] ?? "", "\n2 names are left out: renewal is switched off for them.\n")
+      assert.strictEqual(JSON.parse((yield* run("renew", "-all", "-yes", "-json")).stdout).left_out, 2)
+      const none = runWith({ name_renew: { names: [], transactions: 0, left_out: 1 } })
+      assert.strictEqual(
+        (yield* none.run("renew", "-all")).stdout,
+        "1 name is left out: renewal is switched off for it.\nThere is nothing to renew.\n"
+      )
+    }))
+
   it("reads times", () => {
     assert.deepStrictEqual(["4w", "10d", "12h", "7", "0", "", "36001", "4y"].map(blocksWithin), [
       4_032,

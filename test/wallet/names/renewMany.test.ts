@@ -68,6 +68,38 @@ describe("planRenewals", () => {
       })))
 })
 
+describe("names whose renewal is switched off", () => {
+  it.effect("are left out of all and of those that expire soon, and are renewed once if they are named", () =>
+    withNames([A, B], (names, world) =>
+      Effect.gen(function*() {
+        yield* names.setRenewal(undefined, true)
+        yield* names.setRenewal(A, false)
+        const choices = [{ of: "all" }, { of: "within", blocks: 30 }] as const
+        for (const choice of choices) {
+          const plan = yield* names.planRenewals(choice)
+          assert.deepStrictEqual([plan.names.map(({ name }) => name), plan.leftOut, plan.fee], [[B], 1, 1_000])
+        }
+        for (const choice of choices) yield* names.renew(choice)
+        assert.strictEqual((yield* names.planRenewals({ of: "within", blocks: 29 })).leftOut, 0)
+        assert.deepStrictEqual([updatesOf(world, A).length, updatesOf(world, B).length], [0, 1])
+        const named = { of: "names", names: [A] } as const
+        const plan = yield* names.planRenewals(named)
+        assert.deepStrictEqual([plan.names.length, plan.leftOut], [1, 0])
+        yield* names.renew(named)
+        yield* names.renew(named)
+        world.mine()
+        yield* names.step
+        assert.deepStrictEqual([updatesOf(world, A).length, updatesOf(world, B).length], [1, 1])
+        assert.deepStrictEqual(names.renewal().except, [A])
+        // Near the end of the renewed name, nothing renews it again.
+        for (let i = 0; i < 29; i++) {
+          world.mine()
+          yield* names.step
+        }
+        assert.strictEqual(updatesOf(world, A).length, 1)
+      })))
+})
+
 describe("a request of names that the wallet does not hold", () => {
   it.effect("looks through the wallet's transactions once", () =>
     withNames([A, B], (names, world) =>

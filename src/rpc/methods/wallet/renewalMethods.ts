@@ -45,7 +45,8 @@ const CHOICE = custom<GivenChoice>({
   words: "json array, string or numeric",
   description:
     `The names, up to ${MOST_NAMES}; "${ALL}" for all names of the wallet; a number of blocks for those that ` +
-    "expire within them. Any other text is one name, and in an array each text is.",
+    "expire within them. Both leave out names whose renewal is switched off (name_autorenew), which a caller can " +
+    "give by name. Any other text is one name, and in an array each text is.",
   read: (value) => {
     if (typeof value === "string") return value === ALL ? { of: "all" } : { of: "texts", texts: [value] }
     if (value instanceof JsonNumber) {
@@ -76,7 +77,10 @@ const PLANNED = Schema.Struct({
 const PLAN = Schema.Struct({
   names: Schema.Array(PLANNED).annotations({ description: "The first to expire first" }),
   transactions: Result.integer("Transactions that would be sent"),
-  fee: Schema.optional(Result.amount("Sum of the fees; missing if one is unknown"))
+  fee: Schema.optional(Result.amount("Sum of the fees; missing if one is unknown")),
+  left_out: Schema.optional(
+    Result.integer("Names that are left out because their renewal is switched off; missing without any")
+  )
 })
 
 const RENEWAL = Schema.Struct({
@@ -148,7 +152,7 @@ export const makeRenewalMethods = ({ chain, known, node, wallets }: NameMethodPa
         const context = contextOf(nameEncoding)
         const choice = yield* choiceOf(given, context)
         if (!dryrun) return (yield* known.orUnknown(wallet.names.renew(choice))).map(renewalJson(context))
-        const { fee, names } = yield* known.orUnknown(wallet.names.planRenewals(choice))
+        const { fee, leftOut, names } = yield* known.orUnknown(wallet.names.planRenewals(choice))
         return {
           names: names.map(({ fee, left, name, note, state }) => ({
             ...nameTextJson(name, context.nameEncoding),
@@ -158,7 +162,8 @@ export const makeRenewalMethods = ({ chain, known, node, wallets }: NameMethodPa
             note: note === "" ? undefined : note
           })),
           transactions: names.filter(({ state }) => state === "waiting").length,
-          fee: amountOf(fee)
+          fee: amountOf(fee),
+          left_out: leftOut === 0 ? undefined : leftOut
         }
       }).pipe(
         Effect.mapError((failure) =>

@@ -239,6 +239,16 @@ describe("name_renew", () => {
       )
     }))
 
+  it.effect("tells how many names a plan leaves out", () =>
+    Effect.gen(function*() {
+      const plan = (leftOut: number) =>
+        fakeWallet({ planRenewals: () => Effect.succeed({ names: [], fee: 0, leftOut }) })
+      const some = yield* namesOn([plan(2)])
+      assert.include((yield* some.call("name_renew", "all", { dryrun: true })).text, "\"left_out\":2")
+      const none = yield* namesOn([plan(0)])
+      assert.notInclude((yield* none.call("name_renew", "all", { dryrun: true })).text, "left_out")
+    }))
+
   it.effect("is refused with -10 while a name may be unknown", () =>
     Effect.gen(function*() {
       const renew = () => Effect.fail(new NameOperationRefused({ code: "unknown", reason: "retry later" }))

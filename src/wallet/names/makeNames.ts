@@ -1,8 +1,9 @@
 import * as Effect from "effect/Effect"
 import { randomBytes } from "node:crypto"
-import type { Bytes } from "../../protocol/bytes.ts"
+import { type Bytes, equal } from "../../protocol/bytes.ts"
 import { nameKey } from "../../protocol/keys.ts"
 import { nameField } from "../../protocol/nameText.ts"
+import type { Transaction } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { InvalidWalletRequest, type KeysLocked } from "../errors.ts"
 import type { RegistrationEntry } from "../keys/WalletDocument.ts"
@@ -25,6 +26,7 @@ import {
   ensureKeysOpen,
   feesOf,
   isBeingRegistered,
+  latestEntry,
   type NameParts,
   type NameSettings,
   tell,
@@ -43,7 +45,7 @@ import {
   withoutRenewal,
   withRenewal
 } from "./renewals.ts"
-import { requestedIn, requestedRenewalOf } from "./renewalVerdict.ts"
+import { isFinishedRenewal, requestedIn, requestedRenewalOf, withdrawn, withRequested } from "./renewalVerdict.ts"
 import { advanceRenewals, cancelRenewal, planRenewals, requestRenewals } from "./renewMany.ts"
 import { advanceAll, type Lost } from "./saga.ts"
 import type {
@@ -221,7 +223,10 @@ const forgetLost = (parts: NameParts): Effect.Effect<void> =>
     )
   )
 
-/** Stores which names are renewed. A mistyped name is refused, not remembered. */
+/**
+ * Stores which names are renewed. A mistyped name is refused, not remembered. Where renewal ends, a requested renewal that is not
+ * sent ends too.
+ */
 const setRenewal = (
   parts: NameParts,
   name: Bytes | undefined,
@@ -231,8 +236,36 @@ const setRenewal = (
     const { document } = parts.file
     const isRemembered = name !== undefined &&
       (on || document.renewals.all && ownSetting(document, name) === undefined)
-    if (!isRemembered || concernOf(parts)(name)) return update(parts, withRenewal(name, on))
-    return new InvalidWalletRequest({ code: "missing", reason: "the wallet neither owns nor registers this name" })
+    if (isRemembered && !concernOf(parts)(name)) {
+      return new InvalidWalletRequest({ code: "missing", reason: "the wallet neither owns nor registers this name" })
+    }
+    const after = withRenewal(name, on)(document)
+    if (on) return update(parts, withRenewal(name, on))
+    const ends = (each: Bytes): boolean =>
+      name === undefined ? isRenewed(document, each) && !isRenewed(after, each) : equal(each, name)
+    return update(parts, (now) => withdrawn(ends)(withRenewal(name, on)(now)))
+  })
+
+/**
+ * Sends the NAME_UPDATE of a caller. One that gives the name away withdraws its requested renewal first: it would be sent if the
+ * transfer were abandoned. A transfer that fails leaves the request as it was.
+ */
+const updateForCaller = (
+  parts: NameParts,
+  request: Parameters<WalletNames["nameUpdate"]>[0]
+): Effect.Effect<Transaction, NameFailure> =>
+  Effect.gen(function*() {
+    const { destination, name } = request
+    const isMeant = (each: Bytes): boolean => equal(each, name)
+    const asked = requestedIn(parts.file.document).filter((entry) => !isFinishedRenewal(entry) && isMeant(entry.name))
+    if (destination === undefined || asked.length === 0) return yield* nameUpdate(parts, request)
+    const record = yield* latestEntry(parts, name)
+    if (record !== undefined && equal(record.address, destination)) return yield* nameUpdate(parts, request)
+    yield* update(parts, withdrawn(isMeant))
+    return yield* Effect.tapError(
+      nameUpdate(parts, request),
+      () => update(parts, (now) => withRequested([...requestedIn(now), ...asked])(now))
+    )
   })
 
 /** Stores a request of many renewals, and begins with it. Returns the state of its names. */
@@ -284,7 +317,7 @@ export const makeNames = (wallet: WalletOfNames, settings: Partial<NameSettings>
       nameNew: (name, options) => turn(nameNew(parts, name, options)).pipe(Effect.withSpan("svcd.wallet.nameNew")),
       nameFirstUpdate: (request) =>
         turn(nameFirstUpdate(parts, request)).pipe(Effect.withSpan("svcd.wallet.nameFirstUpdate")),
-      nameUpdate: (request) => turn(nameUpdate(parts, request)).pipe(Effect.withSpan("svcd.wallet.nameUpdate")),
+      nameUpdate: (request) => turn(updateForCaller(parts, request)).pipe(Effect.withSpan("svcd.wallet.nameUpdate")),
       register: (name, value, options) =>
         turn(register(parts, { name, value }, options)).pipe(Effect.withSpan("svcd.wallet.register")),
       registrations: () => file.document.registrations.map(registrationOf),

@@ -105,6 +105,16 @@ export const withRequested = (entries: ReadonlyArray<RenewalEntry>) => (document
   return kept.length === 0 ? rest : { ...rest, requestedRenewals: kept }
 }
 
+/**
+ * Withdraws the requests of names: the wallet makes no NAME_UPDATE for them any more, also in place of one that is sent and
+ * later abandoned. A sent transaction stays valid.
+ */
+export const withdrawn = (isMeant: (name: Bytes) => boolean) => (document: WalletDocument): WalletDocument => {
+  const entries = requestedIn(document)
+  const kept = entries.filter((entry) => isFinishedRenewal(entry) || !isMeant(entry.name))
+  return kept.length === entries.length ? document : withRequested(kept)(document)
+}
+
 /** Stores the new state of an entry. */
 export const withRenewalEntry = (after: RenewalEntry) => (document: WalletDocument): WalletDocument =>
   withRequested(

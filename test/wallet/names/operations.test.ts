@@ -405,6 +405,40 @@ describe("renewal", () => {
       })
     ))
 
+  it.effect("forgets the setting of a registration that failed, when no reorg can bring it back", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        yield* names.register(NAME, VALUE, { renew: true })
+        const stored = { all: false, names: [NAME] }
+        assert.deepStrictEqual(world.document.renewals, stored)
+        yield* mine(world, names, 2)
+        const salt = new Uint8Array(20).fill(9)
+        const made = foreignNew(world, NAME, salt)
+        const taken = { op: "name_firstupdate", name: NAME, rand: salt, value: VALUE } as const
+        world.connect([made, world.foreign(taken, [outpoint(made.txid, 0)])])
+        yield* names.step
+        assert.deepStrictEqual(names.registrations().map(({ step }) => step), ["failed"])
+        assert.deepStrictEqual(names.renewal().names, [])
+        yield* mine(world, names, 99)
+        assert.deepStrictEqual(world.document.renewals, stored)
+        yield* mine(world, names, 1)
+        assert.deepStrictEqual(world.document.renewals, { all: false, names: [] })
+      })
+    ))
+
+  it.effect("stores no exception for a name that it never had, and cleans one that is stored", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        const never = bytes("d/never")
+        world.document = { ...world.document, renewals: { all: true, names: [never], except: [bytes("d/other")] } }
+        assert.deepStrictEqual(names.renewal(), { all: true, names: [], except: [] })
+        yield* names.setRenewal(never, false)
+        assert.deepStrictEqual(world.document.renewals, { all: true, names: [], except: [bytes("d/other")] })
+        yield* names.step
+        assert.deepStrictEqual(world.document.renewals, { all: true, names: [] })
+      })
+    ))
+
   it.effect("keeps the setting of a name that its new owner gives back, before a block has that", () =>
     withNames((names, world) =>
       Effect.gen(function*() {

@@ -41,17 +41,26 @@ export const renewedBy = ({ all, except = [], names }: typeof Renewing.Type): (h
 
 const STEPS: Readonly<Record<RegistrationRow["step"], readonly [tone: string, word: string, text: string]>> = {
   committed: ["busy", "step 1 of 3", "The commitment, which hides the name, waits for a block."],
-  maturing: ["busy", "step 2 of 3", "The commitment is in a block and needs eleven more"],
+  maturing: ["busy", "step 2 of 3", "The commitment is in a block."],
   revealed: ["busy", "step 3 of 3", "The name is sent with its value, and waits for a block."],
   done: ["good", "done", "The name is yours."],
   failed: ["attention", "failed", "The registration cannot be finished."]
 }
 
-export const stepView = ({ note, step }: RegistrationRow, frame: Pick<PlainFrame, "network">): Html => {
+/** What a commitment in a block waits for. */
+const maturingText = (left: number, frame: Pick<PlainFrame, "network">): string =>
+  left === 0
+    ? "The name can be sent now."
+    : `It needs ${counted(left, "more block")}${ifTimed(frame, `, about ${duration(left * BLOCK_SECONDS)}`)}.`
+
+export const stepView = (row: RegistrationRow, frame: Pick<PlainFrame, "network">): Html => {
+  const { blocks_left: left, note, remedy, step } = row
   const [tone, word, text] = STEPS[step]
   return html`<span class="badge ${tone}">${word}</span> ${text}${
-    step === "maturing" && `${ifTimed(frame, ", about two hours")}.`
-  }${step === "failed" && note !== undefined && html` <span class="muted">${note}.</span>`}`
+    step === "maturing" && left !== undefined && ` ${maturingText(left, frame)}`
+  }${step === "failed" && note !== undefined && html` <span class="muted">${note}.</span>`}${
+    remedy !== undefined && " Register the name to go on with the commitment, and to use the 0.01 NMC in it."
+  }`
 }
 
 /** A fee that is not known exactly. */

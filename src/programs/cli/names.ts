@@ -59,10 +59,14 @@ export interface OwnNames {
   readonly now: number
 }
 
-/** Whether a renewal waits, or was skipped not long ago. What is sent is among the pending operations. */
+/**
+ * Whether a renewal waits, or was skipped not long ago and the name was not renewed since. What is sent is among the pending
+ * operations.
+ */
 const isUnsent = (entry: OwnNameEntry, { all, now }: { readonly all: boolean; readonly now: number }): boolean => {
   const state = textAt(entry.said, "state")
-  return state === "waiting" || (state === "skipped" && (all || isRecent(entry, now)))
+  return state === "waiting" ||
+    (state === "skipped" && (all || at(entry.said, "settled") !== true && isRecent(entry, now)))
 }
 
 export const select = (
@@ -172,10 +176,10 @@ const pendingTable = ({ pending }: OwnNames, screen: Screen): ReadonlyArray<stri
     )
   ]
 
-const registrationLines = ({ registrations }: OwnNames, screen: Screen): ReadonlyArray<string> =>
+const registrationLines = ({ dated, registrations }: OwnNames, screen: Screen): ReadonlyArray<string> =>
   registrations.length === 0
     ? []
-    : ["", painted("Registrations", "bold", screen), ...registrationTable(registrations, screen)]
+    : ["", painted("Registrations", "bold", screen), ...registrationTable(registrations, { dated, screen })]
 
 const renewalTable = ({ unsent }: OwnNames, screen: Screen): ReadonlyArray<string> =>
   unsent.length === 0 ? [] : [

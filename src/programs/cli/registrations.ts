@@ -2,10 +2,12 @@ import * as Effect from "effect/Effect"
 import { unixTime } from "../../base/clock.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import { ask, BLOCK_SECONDS } from "./ask.ts"
 import type { Daemon } from "./daemon.ts"
-import { indented, numberAt, objectOf, textAt } from "./jsonText.ts"
+import { at, indented, numberAt, objectOf, textAt } from "./jsonText.ts"
 import { type CliOutcome, NAME, type Screen, success } from "./outcome.ts"
 import { entryJson, IN_HEX, type OwnNameEntry, ownNamesOf, shownBytes } from "./ownNames.ts"
+import { quantityOf, spanText } from "./quantities.ts"
 import { table } from "./table.ts"
 
 /** The registrations of a wallet, and `svcd-cli registrations`. */
@@ -17,10 +19,10 @@ const FAILURE_DAYS = 30
 export const isRecent = ({ said }: OwnNameEntry, now: number): boolean =>
   (numberAt(said, "time") ?? now) > now - FAILURE_DAYS * 86_400
 
-/** Whether a registration is under way, or failed not long ago. */
+/** Whether a registration is under way, or failed and has a remedy or began not long ago. */
 export const isNews = (entry: OwnNameEntry, now: number): boolean => {
   const step = textAt(entry.said, "step")
-  return step === "failed" ? isRecent(entry, now) : step !== "done"
+  return step === "failed" ? textAt(entry.said, "remedy") !== undefined || isRecent(entry, now) : step !== "done"
 }
 
 /** What a registration waits for, where the daemon has no note: the number of its step, of three. */
@@ -30,29 +32,55 @@ const WAITS: Readonly<Record<string, string>> = {
   revealed: "step 3 of 3: the name waits for a block"
 }
 
+const GO_ON = `"${NAME} register NAME" goes on with it`
+
 /** The note of a registration: never empty while it is under way. */
 export const registrationNote = (said: Json): string => {
   const note = textAt(said, "note") ?? ""
-  return note === "" ? WAITS[textAt(said, "step") ?? ""] ?? "" : note
+  if (textAt(said, "remedy") !== undefined) return `${note}: ${GO_ON}, and uses the 0.01 NMC in it`
+  if (note !== "") return note
+  const byHand = at(said, "value") === undefined
+  return byHand && numberAt(said, "blocks_left") === 0
+    ? `waits for your name_firstupdate, or ${GO_ON}`
+    : WAITS[textAt(said, "step") ?? ""] ?? ""
 }
 
-export const registrationTable = (entries: ReadonlyArray<OwnNameEntry>, screen: Screen): ReadonlyArray<string> =>
-  table(
-    [{ title: "NAME", atLeast: 16 }, { title: "STEP" }, { title: "NOTE", atLeast: 20 }, { title: "VALUE", atLeast: 8 }],
+/** How far the next step is. `dated`: whether blocks come at a steady rate, as on all networks but regtest. */
+const nextText = (left: number | undefined, dated: boolean): string => {
+  if (left === undefined) return ""
+  if (left === 0) return "now"
+  return `${quantityOf(left, "block")}${dated ? `, about ${spanText(left * BLOCK_SECONDS)}` : ""}`
+}
+
+export const registrationTable = (
+  entries: ReadonlyArray<OwnNameEntry>,
+  { dated, screen }: { readonly dated: boolean; readonly screen: Screen }
+): ReadonlyArray<string> => {
+  const tells = entries.some(({ said }) => numberAt(said, "blocks_left") !== undefined)
+  return table(
+    [
+      { title: "NAME", atLeast: 16 },
+      { title: "STEP" },
+      ...(tells ? [{ title: "NEXT STEP IN" }] : []),
+      { title: "NOTE", atLeast: 20 },
+      { title: "VALUE", atLeast: 8 }
+    ],
     entries.map((entry) => {
       const step = textAt(entry.said, "step") ?? ""
       return [
         { text: shownBytes(entry.name) },
-        { text: step, colour: step === "failed" ? "red" : undefined },
+        { text: step, colour: step === "failed" ? "red" as const : undefined },
+        ...(tells ? [{ text: nextText(numberAt(entry.said, "blocks_left"), dated) }] : []),
         { text: registrationNote(entry.said) },
         { text: entry.value === undefined ? "" : shownBytes(entry.value) }
       ]
     }),
     screen
   )
+}
 
 export const registrationJson = (entry: OwnNameEntry): Json =>
-  objectOf(entryJson(entry, "step", "note", "txid", "firstupdate_txid", "time"))
+  objectOf(entryJson(entry, "step", "note", "remedy", "blocks_left", "txid", "firstupdate_txid", "time"))
 
 export const registrationsCommand = (
   daemon: Daemon,
@@ -65,11 +93,12 @@ export const registrationsCommand = (
       all || isNews(entry, now)
     )
     if (json) return success(`${indented(objectOf({ registrations: entries.map(registrationJson) }))}\n`)
+    const dated = entries.length > 0 && textAt(yield* ask(daemon, "getblockchaininfo"), "chain") !== "regtest"
     return success(
       entries.length === 0
         ? `No registration is under way. "${NAME} register NAME" begins one${
           all ? "" : "; -all shows those that are done"
         }.\n`
-        : `${registrationTable(entries, screen).join("\n")}\n`
+        : `${registrationTable(entries, { dated, screen }).join("\n")}\n`
     )
   })

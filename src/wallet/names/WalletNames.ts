@@ -31,7 +31,10 @@ export type RegistrationStep =
   /** NAME_FIRSTUPDATE is sent. */
   | "revealed"
   | "done"
-  /** It cannot complete: another owner has registered the name, or the owner cancelled the registration. */
+  /**
+   * It cannot complete: another owner has registered the name, or the owner cancelled the registration. Or its `name_new` by hand
+   * was not opened for as long as a name lives.
+   */
   | "failed"
 
 /** A registration from its first step to its last; stored in wallet.json. */
@@ -50,6 +53,17 @@ export interface Registration {
   readonly createdAt: number
 }
 
+/** A registration as it is listed. */
+export interface ListedRegistration extends Registration {
+  /**
+   * The least number of blocks until its next step; `undefined` if it has ended, or is unknown. 0: now, or when the owner opens a
+   * `name_new` by hand.
+   */
+  readonly blocksLeft: number | undefined
+  /** Whether it ended only because its `name_new` is old: the next `register` or `nameFirstUpdate` of the name uses that. */
+  readonly reusable: boolean
+}
+
 /** A renewal that the owner asked for with many others; stored in wallet.json. */
 export interface Renewal {
   readonly name: Bytes
@@ -62,6 +76,8 @@ export interface Renewal {
   readonly note: string
   /** Seconds since 1970. */
   readonly createdAt: number
+  /** Whether it was skipped and needs no attention any more: a later operation has renewed the name for the wallet. */
+  readonly settled: boolean
 }
 
 export type RenewalState =
@@ -152,7 +168,7 @@ export interface WalletNames {
     options: RegistrationOptions
   ) => Effect.Effect<Registration, NameFailure>
   /** All registrations, in the order of their start. */
-  readonly registrations: () => ReadonlyArray<Registration>
+  readonly registrations: () => ReadonlyArray<ListedRegistration>
   /** Cancels a registration whose NAME_FIRSTUPDATE is not sent. */
   readonly cancelRegistration: (name: Bytes) => Effect.Effect<void, InvalidWalletRequest | StorageFailure>
   /** Names whose last confirmed operation is in a wallet transaction, by the bytes of the name. */

@@ -1,7 +1,8 @@
 import * as Effect from "effect/Effect"
 import { randomBytes } from "node:crypto"
+import { isExpired } from "../../consensus/expiry.ts"
 import { type Bytes, equal } from "../../protocol/bytes.ts"
-import { nameKey } from "../../protocol/keys.ts"
+import { nameKey, txidKey } from "../../protocol/keys.ts"
 import { nameField } from "../../protocol/nameText.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
@@ -9,16 +10,7 @@ import { InvalidWalletRequest, type KeysLocked } from "../errors.ts"
 import type { RegistrationEntry } from "../keys/WalletDocument.ts"
 import { update } from "../WalletParts.ts"
 import { newRegistration, sendNew, spendableEntry } from "./commitNew.ts"
-import {
-  entriesOf,
-  entryKey,
-  hasEnded,
-  isUnderWay,
-  isUnsent,
-  registrationOf,
-  withEntry,
-  withoutEntry
-} from "./entries.ts"
+import { entriesOf, entryKey, isUnderWay, isUnsent, registrationOf, withEntry, withoutEntry } from "./entries.ts"
 import { findOwnNew } from "./findNew.ts"
 import {
   activeRecord,
@@ -35,26 +27,19 @@ import {
   withOwner
 } from "./NameParts.ts"
 import { nameFirstUpdate, nameNew, nameUpdate } from "./operations.ts"
-import {
-  dueRenewals,
-  forgottenNames,
-  heldNames,
-  isRenewed,
-  lostNames,
-  ownSetting,
-  withoutRenewal,
-  withRenewal
-} from "./renewals.ts"
+import { blocksLeft, NOTES } from "./progress.ts"
+import { dueRenewals, heldNames, isRenewed, ownSetting, withoutRenewal, withRenewal } from "./renewals.ts"
+import { forgetLost, setRenewal, shownRenewal } from "./renewalSetting.ts"
 import { isFinishedRenewal, requestedIn, requestedRenewalOf, withdrawn, withRequested } from "./renewalVerdict.ts"
 import { advanceRenewals, cancelRenewal, planRenewals, requestRenewals } from "./renewMany.ts"
 import { advanceAll, type Lost } from "./saga.ts"
 import type {
+  ListedRegistration,
   NameFailure,
   Registration,
   RegistrationOptions,
   Renewal,
   RenewalChoice,
-  RenewalSetting,
   WalletNames
 } from "./WalletNames.ts"
 
@@ -180,100 +165,6 @@ const renewDue = (parts: NameParts): Effect.Effect<void> =>
   })
 
 /**
- * Returns a check of a name: whether the wallet holds it, also by a transaction that waits for a block, or registers it, by itself or
- * by hand. The setting of such a name can be made, and is kept.
- */
-const concernOf = ({ file: { document }, ledger }: NameParts): (name: Bytes) => boolean => {
-  const held = heldNames(ledger.coins())
-  const begun = document.registrations.flatMap((entry) => hasEnded(entry) ? [] : [nameKey(entry.name)])
-  const registering = new Set(begun)
-  return (name) => held.has(nameKey(name)) || registering.has(nameKey(name))
-}
-
-/** The names that the wallet has lost, of those with a setting of their own. */
-const lostOf = (parts: NameParts) => {
-  const { chain, file: { document }, ledger } = parts
-  const { except = [], names } = document.renewals
-  if (names.length + except.length === 0) return []
-  const lost = lostNames(document, ledger.names(), { height: ledger.tip.height, params: chain.params })
-  if (lost.length === 0) return []
-  const concerns = concernOf(parts)
-  return lost.filter(({ name }) => !concerns(name))
-}
-
-/** Which names are renewed, as users see it. */
-const shownRenewal = (parts: NameParts): RenewalSetting => {
-  const { all, except = [], names } = parts.file.document.renewals
-  const lost = new Set([...lostOf(parts).map(({ name }) => name), ...neverHeld(parts)].map(nameKey))
-  const kept = (list: ReadonlyArray<Bytes>) => list.filter((name) => !lost.has(nameKey(name)))
-  return { all, names: kept(names), except: kept(except) }
-}
-
-/**
- * Forgets the settings of names that the wallet has lost for good, or whose registrations failed: they would count if an owner
- * transfers such a name to it later. A name that another owner registered first is kept while a reorg may undo that.
- */
-const forgetLost = (parts: NameParts): Effect.Effect<void> =>
-  Effect.gen(function*() {
-    const { chain, index, ledger, status } = parts
-    // While the wallet searches the chain, or blocks are missing, what it knows of a name may be old.
-    if (!index.complete() || (yield* status.syncing) || (yield* chain.tip).height !== ledger.tip.height) return
-    const failed = yield* Effect.forEach(neverHeld(parts), (name) =>
-      Effect.map(latestEntry(parts, name), (record) => ({ name, since: record?.height ?? 0 })))
-    const forgotten = forgottenNames([...lostOf(parts), ...failed], ledger.tip.height)
-    if (forgotten.size > 0) {
-      yield* update(parts, withoutRenewal(forgotten))
-    }
-  }).pipe(
-    Effect.catchAll((failure) =>
-      Effect.logError("settings of lost names cannot be dropped", { reason: failure.message })
-    )
-  )
-
-/** The names with a setting of their own that no transaction of the wallet ever had: their registrations failed. */
-const neverHeld = (parts: NameParts): ReadonlyArray<Bytes> => {
-  const { file: { document }, index, ledger } = parts
-  const { except = [], names } = document.renewals
-  // While the wallet searches the chain, it may not know the transaction that brought a name.
-  if (names.length + except.length === 0 || !index.complete()) return []
-  const had = new Set(ledger.names().map(({ name }) => nameKey(name)))
-  const others = [...names, ...except].filter((name) => !had.has(nameKey(name)))
-  if (others.length === 0) return []
-  const concerns = concernOf(parts)
-  return others.filter((name) => !concerns(name))
-}
-
-/** What a setting changes. An exception for a name that the wallet never had is not stored: it would be for ever. */
-const changedBy = (parts: NameParts, name: Bytes | undefined, on: boolean) =>
-  !on && name !== undefined && neverHeld(parts).some((each) => equal(each, name))
-    ? withoutRenewal(new Set([nameKey(name)]))
-    : withRenewal(name, on)
-
-/**
- * Stores which names are renewed. A mistyped name is refused, not remembered. Where renewal ends, a requested renewal that is not
- * sent ends too.
- */
-const setRenewal = (
-  parts: NameParts,
-  name: Bytes | undefined,
-  on: boolean
-): Effect.Effect<void, InvalidWalletRequest | StorageFailure> =>
-  Effect.suspend((): Effect.Effect<void, InvalidWalletRequest | StorageFailure> => {
-    const { document } = parts.file
-    const isRemembered = name !== undefined &&
-      (on || document.renewals.all && ownSetting(document, name) === undefined)
-    if (isRemembered && !concernOf(parts)(name)) {
-      return new InvalidWalletRequest({ code: "missing", reason: "the wallet neither owns nor registers this name" })
-    }
-    const after = changedBy(parts, name, on)
-    if (on) return update(parts, after)
-    const set = after(document)
-    const ends = (each: Bytes): boolean =>
-      name === undefined ? isRenewed(document, each) && !isRenewed(set, each) : equal(each, name)
-    return update(parts, (now) => withdrawn(ends)(after(now)))
-  })
-
-/**
  * Sends the NAME_UPDATE of a caller. One that gives the name away withdraws its requested renewal first: it would be sent if the
  * transfer were abandoned. A transfer that fails leaves the request as it was.
  */
@@ -303,8 +194,29 @@ const renewChosen = (
   Effect.gen(function*() {
     const names = new Set((yield* requestRenewals(parts, choice)).map(nameKey))
     yield* advanceRenewals(parts)
-    return requestedIn(parts.file.document).filter(({ name }) => names.has(nameKey(name))).map(requestedRenewalOf)
+    return requestedRenewals(parts).filter(({ name }) => names.has(nameKey(name)))
   })
+
+/** The requested renewals, and which of those that were skipped need no attention any more. */
+const requestedRenewals = ({ chain, file, ledger }: NameParts): ReadonlyArray<Renewal> => {
+  const entries = requestedIn(file.document)
+  const { height } = ledger.tip
+  const held = entries.some(({ state }) => state === "skipped")
+    ? ledger.names().filter((each) => each.mine && !isExpired(each, height, chain.params))
+    : []
+  const renewedAt = new Map(held.map((each) => [nameKey(each.name), each.height]))
+  return entries.map((entry) => ({
+    ...requestedRenewalOf(entry),
+    settled: entry.state === "skipped" && (renewedAt.get(nameKey(entry.name)) ?? 0) > entry.height
+  }))
+}
+
+const listed = ({ file, ledger }: NameParts): ReadonlyArray<ListedRegistration> =>
+  file.document.registrations.map((entry) => ({
+    ...registrationOf(entry),
+    blocksLeft: blocksLeft(entry, isUnsent(entry) ? undefined : ledger.get(txidKey(entry.newTxid)), ledger.tip.height),
+    reusable: entry.step === "failed" && entry.note === NOTES.unopened
+  }))
 
 /** The name operations of a wallet. */
 export interface Names extends WalletNames {
@@ -347,7 +259,7 @@ export const makeNames = (wallet: WalletOfNames, settings: Partial<NameSettings>
       nameUpdate: (request) => turn(updateForCaller(parts, request)).pipe(Effect.withSpan("svcd.wallet.nameUpdate")),
       register: (name, value, options) =>
         turn(register(parts, { name, value }, options)).pipe(Effect.withSpan("svcd.wallet.register")),
-      registrations: () => file.document.registrations.map(registrationOf),
+      registrations: () => listed(parts),
       cancelRegistration: (name) => turn(cancelRegistration(parts, name)),
       list: () => parts.ledger.names(),
       setRenewal: (name, on) => turn(setRenewal(parts, name, on)),
@@ -355,7 +267,7 @@ export const makeNames = (wallet: WalletOfNames, settings: Partial<NameSettings>
       renewal: () => shownRenewal(parts),
       planRenewals: (choice) => turn(planRenewals(parts, choice)).pipe(Effect.withSpan("svcd.wallet.planRenewals")),
       renew: (choice) => turn(renewChosen(parts, choice)).pipe(Effect.withSpan("svcd.wallet.renew")),
-      requestedRenewals: () => requestedIn(file.document).map(requestedRenewalOf),
+      requestedRenewals: () => requestedRenewals(parts),
       cancelRenewal: (name) => turn(cancelRenewal(parts, name)),
       step: turn(Effect.zipRight(carryOn, Effect.zipRight(renewDue(parts), forgetLost(parts))))
     }

@@ -84,8 +84,10 @@ export const renewalVerdict = (entry: RenewalEntry, facts: RenewalFacts): Renewa
 export const isFinishedRenewal = ({ state }: Pick<RenewalEntry, "state">): boolean =>
   state === "done" || state === "skipped"
 
-/** The public form of an entry. */
-export const requestedRenewalOf = ({ createdAt, height, name, note, state, txid }: RenewalEntry): Renewal => ({
+/** The public form of an entry, as far as it is stored. */
+export const requestedRenewalOf = (
+  { createdAt, height, name, note, state, txid }: RenewalEntry
+): Omit<Renewal, "settled"> => ({
   name,
   height,
   state,

@@ -6,6 +6,7 @@ import { outpoint, outpointKey, type Transaction } from "../../../src/protocol/t
 import { emptyDocument, type WalletDocument } from "../../../src/wallet/keys/WalletDocument.ts"
 import { makeNames, type Names } from "../../../src/wallet/names/makeNames.ts"
 import type { NameSettings } from "../../../src/wallet/names/NameParts.ts"
+import { NOTES } from "../../../src/wallet/names/progress.ts"
 import { isRenewed, ownSetting } from "../../../src/wallet/names/renewals.ts"
 import type { NameFailure } from "../../../src/wallet/names/WalletNames.ts"
 import { foreignNew, World } from "./World.ts"
@@ -112,6 +113,79 @@ describe("nameNew", () => {
         assert.strictEqual(names.registrations()[0]?.step, "revealed")
         yield* mine(world, names, 1)
         assert.strictEqual(names.registrations()[0]?.step, "done")
+      })
+    ))
+
+  const states = (names: Names) =>
+    names.registrations().map(({ blocksLeft, note, reusable, step }) => [step, note, blocksLeft, reusable])
+
+  it.effect("tells the blocks until its next step", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        yield* names.nameNew(NAME, {})
+        assert.deepStrictEqual(states(names), [["committed", "", 1, false]])
+        yield* mine(world, names, 1)
+        assert.deepStrictEqual(states(names), [["maturing", "", 11, false]])
+        yield* mine(world, names, 12)
+        assert.deepStrictEqual(states(names), [["maturing", "", 0, false]])
+        yield* names.nameFirstUpdate(first)
+        assert.deepStrictEqual(states(names), [["revealed", "", 1, false]])
+        yield* mine(world, names, 1)
+        assert.deepStrictEqual(states(names), [["done", "", undefined, false]])
+      })
+    ))
+
+  it.effect("ends when a name's life has passed since, and can still be opened, by hand or by a registration", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        const other = bytes("d/other")
+        yield* names.nameNew(NAME, {})
+        yield* names.nameNew(other, {})
+        yield* mine(world, names, 41)
+        assert.deepStrictEqual(states(names)[0], ["maturing", "", 0, false])
+        yield* mine(world, names, 1)
+        assert.deepStrictEqual(states(names), [
+          ["failed", NOTES.unopened, undefined, true],
+          ["failed", NOTES.unopened, undefined, true]
+        ])
+        // A reorganisation takes it back.
+        world.reorganise(1)
+        yield* names.step
+        assert.strictEqual(states(names)[0]?.[0], "maturing")
+        yield* mine(world, names, 2)
+        yield* names.nameFirstUpdate(first)
+        yield* names.register(other, VALUE, {})
+        yield* mine(world, names, 2)
+        assert.deepStrictEqual(states(names).map(([step]) => step), ["done", "done"])
+        assert.strictEqual(world.made("name_new").length, 2)
+      })
+    ))
+
+  it.effect("ends when another owner has the name, and goes on after the expiry", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        yield* names.nameNew(NAME, {})
+        yield* mine(world, names, 2)
+        const salt = new Uint8Array(20).fill(9)
+        const made = foreignNew(world, NAME, salt)
+        const taken = { op: "name_firstupdate", name: NAME, rand: salt, value: VALUE } as const
+        world.connect([made, world.foreign(taken, [outpoint(made.txid, 0)])])
+        yield* names.step
+        assert.deepStrictEqual(states(names), [["failed", NOTES.takenByHand, undefined, false]])
+        yield* mine(world, names, 28)
+        assert.strictEqual(states(names)[0]?.[0], "failed")
+        yield* mine(world, names, 1)
+        assert.deepStrictEqual(states(names), [["maturing", "", 0, false]])
+      })
+    ))
+
+  it.effect("does not end because the wallet itself has the name", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        yield* own(world, names)
+        yield* names.nameNew(NAME, { allowExisting: true })
+        yield* mine(world, names, 3)
+        assert.strictEqual(states(names).at(-1)?.[0], "maturing")
       })
     ))
 

@@ -315,6 +315,24 @@ describe("renew", () => {
         assert.deepStrictEqual([updatesOf(world, A).length, updatesOf(world, B).length], [0, 1])
       })))
 
+  it.effect("that was skipped is settled once a later operation has renewed the name for the wallet", () =>
+    withNames([A, B], (names, world) =>
+      Effect.gen(function*() {
+        yield* names.nameUpdate({ name: A, value: bytes("new") })
+        world.pool = new Map()
+        const settled = () => names.requestedRenewals().map((each) => [each.state, each.settled])
+        world.connect([])
+        for (let i = 0; i < 30; i++) world.mine()
+        yield* names.renew({ of: "names", names: [A, B] })
+        assert.deepStrictEqual(settled(), [["skipped", false], ["skipped", false]])
+        yield* names.register(A, bytes("v"), {})
+        for (let i = 0; i < 14; i++) {
+          yield* names.step
+          world.mine()
+        }
+        assert.deepStrictEqual(settled(), [["skipped", true], ["skipped", false]])
+      })))
+
   const BOTH = { of: "names", names: [A, B] } as const
 
   /** Requests that wait, in a wallet that is open again. */

@@ -5,7 +5,7 @@ import { type Bytes, displayHash, EMPTY, toHex } from "../../../protocol/bytes.t
 import type { StorageFailure } from "../../../storage/errors.ts"
 import { lintWarnings } from "../../../values/lint.ts"
 import type { InvalidWalletRequest } from "../../../wallet/errors.ts"
-import type { Registration } from "../../../wallet/names/WalletNames.ts"
+import type { ListedRegistration, Registration } from "../../../wallet/names/WalletNames.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { boolean, notNull, object, optional, orEmpty, string } from "../../method/params.ts"
@@ -53,6 +53,14 @@ const registrationJson = (context: ShapeContext, registration: Registration) => 
     time: createdAt
   }
 }
+
+const REMEDY = "name_autoregister or name_firstupdate goes on with its name_new, and uses the 0.01 NMC in it"
+
+const listedJson = (context: ShapeContext, registration: ListedRegistration) => ({
+  ...registrationJson(context, registration),
+  remedy: registration.reusable ? REMEDY : undefined,
+  blocks_left: registration.blocksLeft
+})
 
 const renewalJson = (context: ShapeContext, wallet: Wallet): Result.ValueOf<typeof RENEWALS> => {
   const { all, except, names } = wallet.names.renewal()
@@ -135,14 +143,15 @@ export const makeRegistrationMethods = (parts: NameMethodParts): ReadonlyArray<M
   const name_registrations = define({
     name: "name_registrations",
     group: "Names",
-    summary: "Lists the registrations of the wallet and their progress, including those started by name_new.",
+    summary: "Lists the registrations of the wallet and their progress, including those started by name_new. " +
+      "One by name_new alone ends as failed when another owner has the name, or as many blocks after as a name lives.",
     params: { options: orEmpty(notNull(object(ENCODINGS, "Options."))) },
     results: [{ schema: Schema.Array(Schema.Struct(REGISTRATION_MEMBERS)) }],
     examples: [[]],
     handler: ({ options: given }, wallet) =>
       Effect.sync(() => {
         const context = contextOf(given)
-        return wallet.names.registrations().map((registration) => registrationJson(context, registration))
+        return wallet.names.registrations().map((registration) => listedJson(context, registration))
       })
   })
 

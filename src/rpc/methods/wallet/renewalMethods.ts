@@ -88,17 +88,21 @@ const RENEWAL = Schema.Struct({
   state: STATE,
   txid: Schema.optional(Result.hex("The transaction of name_update, once sent")),
   note: NOTE,
-  time: Result.time("Start of the renewal")
+  time: Result.time("Start of the renewal"),
+  settled: Schema.optional(
+    Result.boolean("true for a skipped renewal of a name that a later operation has renewed: nothing is to be done")
+  )
 })
 
 const RENEWALS = Schema.Array(RENEWAL)
 
-const renewalJson = ({ nameEncoding }: ShapeContext) => ({ createdAt, name, note, state, txid }: Renewal) => ({
+const renewalJson = ({ nameEncoding }: ShapeContext) => ({ createdAt, name, note, settled, state, txid }: Renewal) => ({
   ...nameTextJson(name, nameEncoding),
   state,
   txid: txid === undefined ? undefined : displayHash(txid),
   note: note === "" ? undefined : note,
-  time: createdAt
+  time: createdAt,
+  settled: settled ? true : undefined
 })
 
 const amountOf = (units: number | undefined): Amount | undefined => units === undefined ? undefined : new Amount(units)

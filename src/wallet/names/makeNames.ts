@@ -27,7 +27,7 @@ import {
   withOwner
 } from "./NameParts.ts"
 import { nameFirstUpdate, nameNew, nameUpdate } from "./operations.ts"
-import { blocksLeft, NOTES } from "./progress.ts"
+import { blocksToNextStep, NOTES } from "./progress.ts"
 import { dueRenewals, heldNames, isRenewed, ownSetting, withoutRenewal, withRenewal } from "./renewals.ts"
 import { forgetLost, setRenewal, shownRenewal } from "./renewalSetting.ts"
 import { isFinishedRenewal, requestedIn, requestedRenewalOf, withdrawn, withRequested } from "./renewalVerdict.ts"
@@ -214,7 +214,11 @@ const requestedRenewals = ({ chain, file, ledger }: NameParts): ReadonlyArray<Re
 const listed = ({ file, ledger }: NameParts): ReadonlyArray<ListedRegistration> =>
   file.document.registrations.map((entry) => ({
     ...registrationOf(entry),
-    blocksLeft: blocksLeft(entry, isUnsent(entry) ? undefined : ledger.get(txidKey(entry.newTxid)), ledger.tip.height),
+    blocksLeft: blocksToNextStep(
+      entry,
+      isUnsent(entry) ? undefined : ledger.get(txidKey(entry.newTxid)),
+      ledger.tip.height
+    ),
     reusable: entry.step === "failed" && entry.note === NOTES.unopened
   }))
 

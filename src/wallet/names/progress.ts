@@ -183,7 +183,7 @@ export const registrationVerdict = (entry: RegistrationEntry, evidence: Evidence
  * The least number of blocks until a registration takes its next step; `undefined` if it has ended, or is unknown. 0: now, or
  * when the owner opens a NAME_NEW by hand.
  */
-export const blocksLeft = (
+export const blocksToNextStep = (
   { step }: Pick<RegistrationEntry, "step">,
   made: WalletTx | undefined,
   height: number

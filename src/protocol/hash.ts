@@ -10,6 +10,9 @@ import { type Bytes, concat, equal } from "./bytes.ts"
 
 type Digest = (data: Bytes) => Uint8Array
 
+/** A hash function that writes its digest into other bytes, from `at` on. An array of its own takes 230 bytes of the heap. */
+type DigestInto = (data: Bytes, into: Uint8Array, at: number) => void
+
 interface NativeCrypto {
   readonly hash?: (algorithm: string, data: Uint8Array, encoding: "latin1") => string
   readonly createHash: (algorithm: string) => NativeHash
@@ -38,39 +41,60 @@ const nativeCrypto = (): NativeCrypto | undefined => {
  * A native hash function that agrees with noble's on a sample. Otherwise noble's, as in OpenSSL builds without
  * RIPEMD-160. The digest is text: creating a `Buffer` takes longer than hashing a short input.
  */
-const native = (algorithm: string, size: number, noble: Digest): Digest => {
+const native = (algorithm: string, noble: Digest): DigestInto => {
+  const plain: DigestInto = (data, into, at) => into.set(noble(data), at)
   const oneShot = nativeCrypto()?.hash
-  if (oneShot === undefined) return noble
-  const digest: Digest = (data) => {
+  if (oneShot === undefined) return plain
+  const digest: DigestInto = (data, into, at) => {
     const text = oneShot(algorithm, data, "latin1")
-    const bytes = new Uint8Array(size)
-    for (let i = 0; i < size; i++) bytes[i] = text.charCodeAt(i)
-    return bytes
+    for (let i = 0; i < text.length; i++) into[at + i] = text.charCodeAt(i)
   }
   try {
     const sample = Uint8Array.of(1, 2, 3)
-    return equal(digest(sample), noble(sample)) ? digest : noble
+    const expected = noble(sample)
+    return equal(returned(digest, expected.length)(sample), expected) ? digest : plain
   } catch {
-    return noble
+    return plain
   }
 }
 
-export const sha256: Digest = native("sha256", 32, nobleSha256)
+/** The function that returns a digest of `size` bytes. */
+const returned = (digest: DigestInto, size: number): Digest => (data) => {
+  const bytes = new Uint8Array(size)
+  digest(data, bytes, 0)
+  return bytes
+}
+
+const sha256Into = native("sha256", nobleSha256)
+
+/** The first of two digests, until the second one is made. */
+const first = new Uint8Array(32)
+
+export const sha256: Digest = returned(sha256Into, 32)
 
 export const createSha256: () => StreamingDigest = (() => {
   const crypto = nativeCrypto()
   return crypto === undefined ? () => nobleSha256.create() : () => crypto.createHash("sha256")
 })()
 
-/** Double SHA-256, the hash of blocks, transactions and merkle nodes, in wire order. 32 bytes. */
-export const hash256: Digest = (data) => sha256(sha256(data))
+/** `hash256` into other bytes, which may be those that are hashed. */
+export const hash256Into: DigestInto = (data, into, at) => {
+  sha256Into(data, first, 0)
+  sha256Into(first, into, at)
+}
 
-export const ripemd160: Digest = native("ripemd160", 20, nobleRipemd160)
+/** Double SHA-256, the hash of blocks, transactions and merkle nodes, in wire order. 32 bytes. */
+export const hash256: Digest = returned(hash256Into, 32)
+
+export const ripemd160: Digest = returned(native("ripemd160", nobleRipemd160), 20)
 
 export const sha1: Digest = nobleSha1
 
 /** RIPEMD-160 of SHA-256, the hash in addresses and name commitments. 20 bytes. */
-export const hash160: Digest = (data) => ripemd160(sha256(data))
+export const hash160: Digest = (data) => {
+  sha256Into(data, first, 0)
+  return ripemd160(first)
+}
 
 const tagHashes = new Map<string, Uint8Array>()
 

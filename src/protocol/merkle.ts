@@ -1,5 +1,5 @@
 import type { Bytes } from "./bytes.ts"
-import { hash256 } from "./hash.ts"
+import { hash256, hash256Into } from "./hash.ts"
 
 /** A merkle root, and whether two equal neighbours show that entries were repeated without changing the root. */
 export interface MerkleRoot {
@@ -17,6 +17,9 @@ const sameNodes = (nodes: Bytes, offset: number): boolean => {
   return true
 }
 
+/** The two nodes that are hashed, until their parent is known. */
+const pair = new Uint8Array(64)
+
 /** 32 zero bytes for an empty list. Source: upstream `consensus/merkle.cpp`, `ComputeMerkleRoot`. */
 export const merkleRoot = (hashes: ReadonlyArray<Bytes>): MerkleRoot => {
   const count = hashes.length
@@ -31,7 +34,10 @@ export const merkleRoot = (hashes: ReadonlyArray<Bytes>): MerkleRoot => {
   for (let size = count; size > 1; size = (size + 1) >> 1) {
     for (let i = 0; i + 1 < size && !mutated; i += 2) mutated = sameNodes(nodes, 32 * i)
     if (size % 2 === 1) nodes.copyWithin(32 * size, 32 * (size - 1), 32 * size)
-    for (let i = 0; i < size; i += 2) nodes.set(hash256(nodes.subarray(32 * i, 32 * i + 64)), 16 * i)
+    for (let i = 0; i < size; i += 2) {
+      for (let at = 0; at < 64; at++) pair[at] = nodes[32 * i + at] ?? 0
+      hash256Into(pair, nodes, 16 * i)
+    }
   }
   return { root: nodes.slice(0, 32), mutated }
 }
@@ -42,14 +48,13 @@ export const merkleRoot = (hashes: ReadonlyArray<Bytes>): MerkleRoot => {
  */
 export const merkleBranchRoot = (hash: Bytes, branch: ReadonlyArray<Bytes>, index: number): Uint8Array => {
   if (index === -1) return new Uint8Array(32)
-  const pair = new Uint8Array(64)
-  let root = Uint8Array.from(hash)
+  const root = new Uint8Array(hash)
   let position = index
   for (const sibling of branch) {
     const right = (position & 1) === 1
     pair.set(right ? sibling : root, 0)
     pair.set(right ? root : sibling, 32)
-    root = Uint8Array.from(hash256(pair))
+    hash256Into(pair, root, 0)
     position >>= 1
   }
   return root

@@ -2,7 +2,7 @@ import type { Block } from "../protocol/block.ts"
 import { type Bytes, concat, displayHash, equal } from "../protocol/bytes.ts"
 import { hash256 } from "../protocol/hash.ts"
 import { type Height, txidKey } from "../protocol/keys.ts"
-import { merkleRoot } from "../protocol/merkle.ts"
+import { merkleRootOf } from "../protocol/merkle.ts"
 import { NAME_TX_VERSION } from "../protocol/nameOperation.ts"
 import { Op } from "../protocol/script.ts"
 import { prevoutTxid, type Transaction } from "../protocol/transaction.ts"
@@ -133,8 +133,11 @@ export const witnessCommitment = (coinbase: Transaction): Bytes | undefined => {
 
 /** The required witness commitment: hashes the wtxids, with zeros for the coinbase, and the reserved value. */
 export const computeWitnessCommitment = (transactions: ReadonlyArray<Transaction>, reserved: Bytes): Uint8Array => {
-  const wtxids = transactions.map(({ wtxid }, i) => i === 0 ? new Uint8Array(32) : wtxid)
-  return hash256(concat(merkleRoot(wtxids).root, reserved))
+  const { root } = merkleRootOf(transactions.length, (i, row) => {
+    // The row has zeros for the coinbase.
+    if (i > 0) transactions[i]?.wtxidInto(row, 32 * i)
+  })
+  return hash256(concat(root, reserved))
 }
 
 /**

@@ -17,12 +17,15 @@ const MAX_KEYS = 20
 const WITNESS_KEY_HASH_SIZE = 20
 const WITNESS_SCRIPT_HASH_SIZE = 32
 
+/** The cursor of all counts: they are of each script of a block, and one is over before the next begins. */
+const cursor = new ScriptCursor(EMPTY)
+
 /**
  * Counts the signature operations of a script, up to the first truncated push. `accurate` takes the number of keys of a
  * multisignature check from the opcode before it. Source: upstream `script/script.cpp`, `GetSigOpCount`.
  */
 export const countSigops = (script: Bytes, accurate: boolean): number => {
-  const cursor = new ScriptCursor(script)
+  cursor.begin(script)
   let count = 0
   let last: number = Op.OP_INVALIDOPCODE
   while (cursor.next()) {
@@ -46,7 +49,7 @@ export const legacySigops = ({ inputs, outputs }: Transaction): number => {
 
 /** The bytes that the last instruction of a push-only script leaves on the stack; `undefined` for other scripts. */
 const lastPush = (scriptSig: Bytes): Bytes | undefined => {
-  const cursor = new ScriptCursor(scriptSig)
+  cursor.begin(scriptSig)
   while (cursor.next()) if (cursor.opcode > Op.OP_16) return undefined
   if (cursor.failed) return undefined
   return scriptSig.length === 0 ? EMPTY : cursor.data

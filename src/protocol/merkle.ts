@@ -1,4 +1,4 @@
-import type { Bytes } from "./bytes.ts"
+import { type Bytes, EMPTY } from "./bytes.ts"
 import { hash256, hash256Into } from "./hash.ts"
 
 /** A merkle root, and whether two equal neighbours show that entries were repeated without changing the root. */
@@ -20,16 +20,18 @@ const sameNodes = (nodes: Bytes, offset: number): boolean => {
 /** The two nodes that are hashed, until their parent is known. */
 const pair = new Uint8Array(64)
 
-/** 32 zero bytes for an empty list. Source: upstream `consensus/merkle.cpp`, `ComputeMerkleRoot`. */
-export const merkleRoot = (hashes: ReadonlyArray<Bytes>): MerkleRoot => {
-  const count = hashes.length
+/** 32 zero bytes for an empty list. */
+export const merkleRoot = (hashes: ReadonlyArray<Bytes>): MerkleRoot =>
+  merkleRootOf(hashes.length, (i, row) => row.set(hashes[i] ?? EMPTY, 32 * i))
+
+/**
+ * The root of hashes that `write` puts into a row of zeros, the one with index `i` at byte 32·i. Source: upstream `consensus/merkle.cpp`, `ComputeMerkleRoot`.
+ */
+export const merkleRootOf = (count: number, write: (i: number, row: Uint8Array) => void): MerkleRoot => {
   if (count === 0) return { root: new Uint8Array(32), mutated: false }
   // One extra slot, to complete an odd row in place.
   const nodes = new Uint8Array(32 * (count + 1))
-  for (let i = 0; i < count; i++) {
-    const hash = hashes[i]
-    if (hash !== undefined) nodes.set(hash, 32 * i)
-  }
+  for (let i = 0; i < count; i++) write(i, nodes)
   let mutated = false
   for (let size = count; size > 1; size = (size + 1) >> 1) {
     for (let i = 0; i + 1 < size && !mutated; i += 2) mutated = sameNodes(nodes, 32 * i)

@@ -1,4 +1,4 @@
-import { type Bytes, concat } from "./bytes.ts"
+import { type Bytes, concat, EMPTY } from "./bytes.ts"
 import { hash160 } from "./hash.ts"
 import { Op, pushData, ScriptCursor } from "./script.ts"
 
@@ -40,14 +40,23 @@ export const NAME_NEW_HASH_SIZE = 20
 
 const isDrop = (opcode: number): boolean => opcode === Op.OP_DROP || opcode === Op.OP_2DROP || opcode === Op.OP_NOP
 
-const makeOperation = (opcode: number, args: ReadonlyArray<Bytes>): NameOperation | undefined => {
-  const [first, second, third] = args
+/** The cursor of all name scripts: they are read for each output of a block, and one is over before the next begins. */
+const cursor = new ScriptCursor(EMPTY)
+
+/** The argument at the cursor; `undefined` if another instruction is there. */
+const readArgument = (): Bytes | undefined =>
+  cursor.next() && cursor.opcode <= Op.OP_PUSHDATA4 ? cursor.data : undefined
+
+/** The operation with its arguments at the cursor; `undefined` if one of them is missing. */
+const readOperation = (opcode: number): NameOperation | undefined => {
+  const first = readArgument()
   if (first === undefined) return undefined
-  if (opcode === Op.OP_1) return args.length === 1 ? { op: "name_new", commitment: first } : undefined
+  if (opcode === Op.OP_1) return { op: "name_new", commitment: first }
+  const second = readArgument()
   if (second === undefined) return undefined
-  if (opcode === Op.OP_3) return args.length === 2 ? { op: "name_update", name: first, value: second } : undefined
-  if (third === undefined || args.length !== 3) return undefined
-  return { op: "name_firstupdate", name: first, rand: second, value: third }
+  if (opcode === Op.OP_3) return { op: "name_update", name: first, value: second }
+  const third = readArgument()
+  return third === undefined ? undefined : { op: "name_firstupdate", name: first, rand: second, value: third }
 }
 
 /**
@@ -58,16 +67,9 @@ const makeOperation = (opcode: number, args: ReadonlyArray<Bytes>): NameOperatio
 export const parseNameScript = (script: Bytes): NameScript | undefined => {
   const opcode = script[0]
   if (opcode !== Op.OP_1 && opcode !== Op.OP_2 && opcode !== Op.OP_3) return undefined
-  const cursor = new ScriptCursor(script, 1)
-  const args: Array<Bytes> = []
-  for (;;) {
-    if (!cursor.next()) return undefined
-    if (isDrop(cursor.opcode)) break
-    if (cursor.opcode > Op.OP_PUSHDATA4) return undefined
-    // No operation has more than three arguments. The loop stops before a long script makes a long list.
-    if (args.length === 3) return undefined
-    args.push(cursor.data)
-  }
+  cursor.begin(script, 1)
+  const operation = readOperation(opcode)
+  if (operation === undefined || !cursor.next() || !isDrop(cursor.opcode)) return undefined
   // If reading fails, the position stays after the last readable instruction, plus the bytes of the next one that
   // upstream's reader consumed. `truncatedPushEnd` computes these.
   let end = cursor.offset
@@ -79,8 +81,7 @@ export const parseNameScript = (script: Bytes): NameScript | undefined => {
     if (cursor.failed) end = truncatedPushEnd(script, end)
     break
   }
-  const operation = makeOperation(opcode, args)
-  return operation === undefined ? undefined : { operation, address: script.subarray(end - 1) }
+  return { operation, address: script.subarray(end - 1) }
 }
 
 /** The end of a truncated push for upstream's reader: after the opcode and complete length bytes. */

@@ -132,7 +132,7 @@ export const MAX_SCRIPT_ELEMENT_SIZE = 520
  * distinguishes the two.
  */
 export class ScriptCursor {
-  readonly script: Bytes
+  script: Bytes
   /** The offset of the next instruction. */
   offset: number
   opcode = 0
@@ -143,6 +143,16 @@ export class ScriptCursor {
   constructor(script: Bytes, offset = 0) {
     this.script = script
     this.offset = offset
+  }
+
+  /** Goes to an instruction of another script. */
+  begin(script: Bytes, offset = 0): this {
+    this.script = script
+    this.offset = offset
+    this.opcode = 0
+    this.dataStart = 0
+    this.failed = false
+    return this
   }
 
   next(): boolean {

@@ -1,5 +1,5 @@
 import { binaryString, type Bytes } from "./bytes.ts"
-import { hash256 } from "./hash.ts"
+import { hash256, hash256Into } from "./hash.ts"
 import { type OutpointKey, type TxidKey, txidKey } from "./keys.ts"
 import { Reader } from "./Reader.ts"
 import { compactSizeLength, Writer } from "./Writer.ts"
@@ -56,6 +56,9 @@ export const isNullPrevout = (prevout: Bytes): boolean => {
   return prevoutIndex(prevout) === 0xffffffff
 }
 
+/** Room for a serialization without witnesses that is only hashed. */
+const STRIPPED = new Uint8Array(2_048)
+
 /** A view of a transaction's bytes, made by `readTransaction` or `makeTransaction`. Hashes are computed once. */
 export class Transaction {
   /** The serialization, with witnesses if there are any. */
@@ -92,12 +95,18 @@ export class Transaction {
 
   /** Hash of the serialization without witnesses, wire order. */
   get txid(): Uint8Array {
-    return this.knownTxid ??= hash256(this.hasWitness ? this.strippedBytes() : this.bytes)
+    return this.knownTxid ??= hash256(this.hasWitness ? this.strip(STRIPPED) : this.bytes)
   }
 
   /** Hash of the serialization with witnesses, wire order. Equal to `txid` if there are none. */
   get wtxid(): Uint8Array {
     return this.knownWtxid ??= this.hasWitness ? hash256(this.bytes) : this.txid
+  }
+
+  /** Writes the wtxid into other bytes, without keeping it. */
+  wtxidInto(into: Uint8Array, at: number): void {
+    if (this.hasWitness && this.knownWtxid === undefined) hash256Into(this.bytes, into, at)
+    else into.set(this.wtxid, at)
   }
 
   get txidKey(): TxidKey {
@@ -130,12 +139,18 @@ export class Transaction {
 
   /** The serialization without witnesses. A copy if there are witnesses. */
   strippedBytes(): Uint8Array {
-    if (!this.hasWitness) return this.bytes
-    const { bytes } = this
-    const stripped = new Uint8Array(this.strippedSize)
-    stripped.set(bytes.subarray(0, 4))
+    return this.hasWitness ? this.strip(new Uint8Array(this.strippedSize)) : this.bytes
+  }
+
+  /** Leaves out marker, flag and witnesses. Returns a view of `room`, if that is large enough. */
+  private strip(room: Uint8Array): Uint8Array {
+    const { bytes, strippedSize: size } = this
+    const stripped = room.length === size ? room : size < room.length ? room.subarray(0, size) : new Uint8Array(size)
+    for (let i = 0; i < 4; i++) {
+      stripped[i] = bytes[i] ?? 0
+      stripped[size - 4 + i] = bytes[bytes.length - 4 + i] ?? 0
+    }
     stripped.set(bytes.subarray(6, bytes.length - 4 - this.witnessSize), 4)
-    stripped.set(bytes.subarray(bytes.length - 4), stripped.length - 4)
     return stripped
   }
 }

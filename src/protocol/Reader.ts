@@ -95,11 +95,8 @@ export class Reader {
       if (first > limit) this.fail({ field, reason: `${first} is above the limit of ${limit}` })
       return first
     }
-    const [value, least] = first === 0xfd
-      ? [this.u16(field), 0xfd]
-      : first === 0xfe
-      ? [this.u32(field), 0x10000]
-      : [Number(this.u64(field)), 0x100000000]
+    const value = first === 0xfd ? this.u16(field) : first === 0xfe ? this.u32(field) : Number(this.u64(field))
+    const least = first === 0xfd ? 0xfd : first === 0xfe ? 0x10000 : 0x100000000
     if (value < least) this.fail({ field, reason: "the size is not written in its shortest form" })
     if (value > limit) this.fail({ field, reason: `${value} is above the limit of ${limit}` })
     return value

@@ -87,11 +87,16 @@ export class Writer {
     if (value < 0xfd) return this.u8(value)
     if (value <= 0xffff) return this.u8(0xfd).u16(value)
     if (value <= 0xffffffff) return this.u8(0xfe).u32(value)
-    return this.u8(0xff).u64(BigInt(value))
+    return this.u8(0xff).i64(value)
   }
 
   varBytes(value: Bytes): this {
     return this.compactSize(value.length).bytes(value)
+  }
+
+  /** Copies the bytes written so far into others, from `at` on: for a few bytes cheaper than their view. */
+  copyInto(into: Uint8Array, at: number): void {
+    for (let i = 0; i < this.length; i++) into[at + i] = this.buffer[i] ?? 0
   }
 
   /** The bytes written so far: a view that the next write may invalidate. */

@@ -57,6 +57,7 @@ export class BlockFiles {
   private readonly magic: Bytes
   private readonly maxFileSize: number
   private readonly open = new Map<string, OpenFile>()
+  private readonly paths: Record<FileFamily, Map<number, string>> = { blk: new Map(), undo: new Map() }
   private readonly last: Record<FileFamily, number>
   private total = 0
   /** Whether a file was created whose directory entry may not be on disk yet. */
@@ -78,7 +79,11 @@ export class BlockFiles {
   }
 
   path(family: FileFamily, number: number): string {
-    return join(this.directory, `${family}${String(number).padStart(5, "0")}.dat`)
+    const known = this.paths[family].get(number)
+    if (known !== undefined) return known
+    const path = join(this.directory, `${family}${String(number).padStart(5, "0")}.dat`)
+    this.paths[family].set(number, path)
+    return path
   }
 
   numbers(family: FileFamily): ReadonlyArray<number> {

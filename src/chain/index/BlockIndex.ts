@@ -40,6 +40,8 @@ const UNDO_SIZE = 34
 const CHECKSUM = 35
 
 export const PAGE_BYTES = PAGE_RECORDS * WORDS * 4
+/** The times of which the median is taken; later than any where a chain has fewer. */
+const times = new Float64Array(11)
 
 /** The number of no header; also the parent of genesis. */
 export const NONE: HeaderId = headerId(-1)
@@ -352,10 +354,10 @@ export class BlockIndex {
 
   /** Median of the times of a header and up to ten before it (consensus). */
   medianTimePast(id: HeaderId): number {
-    const times: Array<number> = []
-    for (let walk = id; walk !== NONE && times.length < 11; walk = this.parent(walk)) times.push(this.time(walk))
-    times.sort((a, b) => a - b)
-    return times[times.length >> 1] ?? 0
+    let count = 0
+    for (let walk = id; walk !== NONE && count < 11; walk = this.parent(walk)) times[count++] = this.time(walk)
+    times.fill(Infinity, count).sort()
+    return times[count >> 1] ?? 0
   }
 
   /** The pages that changed since the last call, with their numbers. */

@@ -1,7 +1,7 @@
 import type { Coin } from "../../consensus/view.ts"
-import { type Bytes, EMPTY } from "../../protocol/bytes.ts"
+import type { Bytes } from "../../protocol/bytes.ts"
 import { OUTPOINT_SIZE } from "../../protocol/transaction.ts"
-import { encodedCoin, readCoin } from "./coinCodec.ts"
+import { coinHead, readCoin } from "./coinCodec.ts"
 
 /** Bits of a record beside its length. A freed record keeps `KEPT`. */
 const FLAG_BITS = 8
@@ -118,15 +118,17 @@ export class CoinRecords {
 
   /** Writes a record. Its flags are those that its place kept, and these. Returns its place. */
   write(key: Uint32Array, coin: Coin | undefined, flags: number): number {
-    const encoded = coin === undefined ? EMPTY : encodedCoin(coin)
-    const size = encoded.length
+    const head = coin === undefined ? undefined : coinHead(coin)
+    const size = coin === undefined || head === undefined ? 0 : head.size + coin.script.length
     if (size > MOST_COIN_BYTES) throw new RangeError(`a coin of ${size} bytes is too long for a record`)
     const place = this.take(unitsOf(size))
     const { bytes, words } = this.chunk(place)
     const at = wordOf(place)
     words[at] = (size << FLAG_BITS) | ((words[at] ?? 0) & KEPT) | flags
     for (let i = 0; i < KEY_WORDS; i++) words[at + KEY / 4 + i] = key[i] ?? 0
-    if (size > 0) bytes.set(encoded, offsetOf(place) + COIN)
+    if (coin === undefined || head === undefined) return place
+    head.copyInto(bytes, offsetOf(place) + COIN)
+    bytes.set(coin.script, offsetOf(place) + COIN + head.size)
     return place
   }
 

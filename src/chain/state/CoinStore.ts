@@ -137,8 +137,9 @@ export class CoinStore implements ChainView {
     claims: ReadonlyMap<NameKey, NameClaim | undefined>
   ): void {
     this.changed ||= coins.size + claims.size > 0
-    for (const [outpoint, coin] of coins) this.setCoin(outpoint, coin)
-    for (const [name, claim] of claims) this.setClaim(name, claim)
+    // Without an array for each entry, as in a loop over the map.
+    coins.forEach((coin, outpoint) => this.setCoin(outpoint, coin))
+    claims.forEach((claim, name) => this.setClaim(name, claim))
   }
 
   private setCoin(outpoint: string, coin: Coin | undefined): void {

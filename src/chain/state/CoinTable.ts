@@ -123,7 +123,8 @@ export class CoinTable {
     const mask = slots.length - 1
     let gap = this.slotOf(place)
     for (let at = (gap + 2) & mask;; at = (at + 2) & mask) {
-      const [hash = 0, other = 0] = [slots[at], slots[at + 1]]
+      const hash = slots[at] ?? 0
+      const other = slots[at + 1] ?? 0
       if (other === 0) break
       // An entry behind the gap moves into it, unless its own slot is behind the gap.
       const own = 2 * (hash >>> shift)

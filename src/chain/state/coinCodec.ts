@@ -27,10 +27,10 @@ const readCoinHead = (reader: Reader): Omit<Coin, "script"> => {
 
 const scratch = new Writer()
 
-/** The bytes of a coin: a view, valid until the next encoding. */
-export const encodedCoin = (coin: Coin): Bytes => writeCoin(scratch.clear(), coin).bytes(coin.script).written()
+/** The bytes of a coin before its script, valid until the next encoding. */
+export const coinHead = (coin: Coin): Writer => writeCoin(scratch.clear(), coin)
 
-export const encodeCoin = (coin: Coin): Uint8Array => encodedCoin(coin).slice()
+export const encodeCoin = (coin: Coin): Uint8Array => coinHead(coin).bytes(coin.script).toBytes()
 
 /** Throws `DecodeError` for invalid bytes. */
 export const decodeCoin = (bytes: Bytes): Coin => {
@@ -51,11 +51,11 @@ const numberAt = (bytes: Bytes, at: number): number => {
   return value
 }
 
-/** The coin whose encoding lies within other bytes. Its script is a copy. positional: called for each coin that is spent */
+/** The coin whose encoding lies within other bytes, which are no `Buffer`. Its script is a copy. positional: called for each coin that is spent */
 export const readCoin = (bytes: Bytes, from: number, to: number): Coin => {
   const code = numberAt(bytes, from)
   const head = from + sizeOf(bytes[from])
-  const script = new Uint8Array(bytes.subarray(head + sizeOf(bytes[head]), to))
+  const script = bytes.slice(head + sizeOf(bytes[head]), to)
   return { height: code >>> 1, coinbase: (code & 1) === 1, value: numberAt(bytes, head), script }
 }
 

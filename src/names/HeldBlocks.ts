@@ -1,5 +1,4 @@
 import type { ConnectedBlock, Cursor } from "../chain/write/Follower.ts"
-import type { Bytes } from "../protocol/bytes.ts"
 import type { NameKey } from "../protocol/keys.ts"
 import { Reader } from "../protocol/Reader.ts"
 import { Writer } from "../protocol/Writer.ts"
@@ -25,17 +24,19 @@ const packInto = (writer: Writer, { address, name, operation, transaction, value
 /** An operation in packed bytes. Thousands wait at a time: as objects each would take several times as much memory. */
 class PackedOperation implements NumberedEffect {
   readonly id: number
-  private readonly bytes: Bytes
+  /** Of all operations that were packed together: it moves to the one that is read. */
+  private readonly reader: Reader
   private readonly at: number
 
-  constructor(id: number, bytes: Bytes, at: number) {
+  constructor(id: number, reader: Reader, at: number) {
     this.id = id
-    this.bytes = bytes
+    this.reader = reader
     this.at = at
   }
 
   get effect(): StoredEffect {
-    const reader = new Reader(this.bytes, this.at)
+    const { reader } = this
+    reader.offset = this.at
     const name = reader.varBytes("name")
     const written = reader.varBytes("value of the name")
     const address = reader.varBytes("address")
@@ -65,8 +66,8 @@ const packed = (operations: ReadonlyArray<NumberedEffect>) => {
     packInto(writer, effect)
     return at
   })
-  const bytes = writer.toBytes()
-  return { size: bytes.length, all: operations.map(({ id }, i) => new PackedOperation(id, bytes, starts[i] ?? 0)) }
+  const reader = new Reader(writer.toBytes())
+  return { size: writer.size, all: operations.map(({ id }, i) => new PackedOperation(id, reader, starts[i] ?? 0)) }
 }
 
 /** What consecutive blocks change in names.db, in memory until it is stored together. */
@@ -84,12 +85,15 @@ export class HeldBlocks {
     }
     const { latest, operations } = batchOf(blocks)
     const { all, size } = packed(operations)
-    const byId = new Map(all.map((operation) => [operation.id, operation]))
-    for (const operation of all) this.operations.push(operation)
-    for (const [key, { id }] of latest) {
+    const byId = new Map<number, NumberedEffect>()
+    for (const operation of all) {
+      byId.set(operation.id, operation)
+      this.operations.push(operation)
+    }
+    latest.forEach(({ id }, key) => {
       const operation = byId.get(id)
       if (operation !== undefined) this.latest.set(key, operation)
-    }
+    })
     this.bytes += size
     for (const { hash, height } of blocks) this.passed.push({ hash, height })
   }

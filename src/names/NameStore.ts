@@ -6,7 +6,7 @@ import type { Cursor } from "../chain/write/Follower.ts"
 import { hash256 } from "../protocol/hash.ts"
 import { type Height, nameKey } from "../protocol/keys.ts"
 import { type MultiRow, runRows } from "./multiRow.ts"
-import type { NameBatch, NumberedEffect } from "./nameChanges.ts"
+import type { NameBatch, NumberedEffect, StoredEffect } from "./nameChanges.ts"
 import { firstOperationAt, hashKey, plain } from "./NameEntry.ts"
 import { query, type Statements } from "./NamesFile.ts"
 import { emptySearch, endAt, namesFrom, reindexNames } from "./search/SearchWriter.ts"
@@ -21,24 +21,22 @@ const UPSERT_NAMES: MultiRow<NumberedEffect> = {
   tail:
     "ON CONFLICT (name) DO UPDATE SET operation = excluded.operation, address = excluded.address RETURNING id, operation",
   columns: 4,
-  params: ({ effect: { address, name }, id }) => [id, name, hashKey(hash256(name)), address]
+  cells: ({ effect: { address, name }, id }, into) => into.push(id, name, hashKey(hash256(name)), address)
 }
 
-interface OperationOfName {
-  readonly numbered: NumberedEffect
-  readonly nameId: number
-}
-
-const INSERT_OPERATIONS: MultiRow<OperationOfName> = {
+/** `nameIdOf`: the number of the name that an operation sets. */
+const insertOperations = (
+  nameIdOf: (id: number, effect: StoredEffect) => number
+): MultiRow<NumberedEffect> => ({
   head: "INSERT INTO operations (id, name_id, txid, vout, amount, value, address, rand)",
   tail: "",
   columns: 8,
-  params: ({ nameId, numbered: { effect, id } }) => {
+  cells: ({ effect, id }, into) => {
     const { address, operation, transaction, value, vout } = effect
     const rand = operation.op === "name_firstupdate" ? operation.rand : null
-    return [id, nameId, transaction.txid, vout, value, operation.value, address, rand]
+    into.push(id, nameIdOf(id, effect), transaction.txid, vout, value, operation.value, address, rand)
   }
-}
+})
 
 interface CursorRow {
   readonly height: Height
@@ -62,7 +60,7 @@ const INSERT_BLOCKS: MultiRow<Cursor> = {
   head: "INSERT OR REPLACE INTO blocks (height, hash)",
   tail: "",
   columns: 2,
-  params: ({ hash, height }) => [height, hash]
+  cells: ({ hash, height }, into) => into.push(height, hash)
 }
 
 export const readTrail = (connection: Statements): Effect.Effect<ReadonlyArray<Cursor>, SqlError> =>
@@ -81,13 +79,13 @@ const storeOperations = (
     const remember = ({ id, operation }: { readonly id: number; readonly operation: number }) =>
       void ids.set(operation, id)
     yield* runRows(connection, { statement: UPSERT_NAMES, rows: [...latest.values()], use: remember })
-    const rows = operations.map((numbered) => {
+    const nameIdOf = (id: number, { height, name }: StoredEffect): number => {
       // The last operation on a name needs no lookup by name.
-      const nameId = ids.get(numbered.id) ?? ids.get(latest.get(nameKey(numbered.effect.name))?.id ?? -1)
-      if (nameId === undefined) throw new Error(`a name of height ${numbered.effect.height} was not stored`)
-      return { numbered, nameId }
-    })
-    yield* runRows(connection, { statement: INSERT_OPERATIONS, rows })
+      const nameId = ids.get(id) ?? ids.get(latest.get(nameKey(name))?.id ?? -1)
+      if (nameId === undefined) throw new Error(`a name of height ${height} was not stored`)
+      return nameId
+    }
+    yield* runRows(connection, { statement: insertOperations(nameIdOf), rows: operations })
   })
 
 /** Applies the effects of blocks and stores the blocks. */

@@ -22,7 +22,8 @@ export interface MultiRow<A> {
   readonly head: string
   readonly tail: string
   readonly columns: number
-  readonly params: (row: A) => ReadonlyArray<unknown>
+  /** Adds the values of a row. */
+  readonly cells: (row: A, into: Array<unknown>) => void
 }
 
 const texts = new Map<string, string>()
@@ -51,7 +52,9 @@ export const runRows = <A, Row>(
   { rows, statement, use }: RowWrites<A, Row>
 ): Effect.Effect<void, SqlError> =>
   Effect.forEach(chunksOf(rows), (chunk) => {
-    const returned = query<Row>(connection, textOf(statement, chunk.length), chunk.flatMap(statement.params))
+    const params: Array<unknown> = []
+    for (const row of chunk) statement.cells(row, params)
+    const returned = query<Row>(connection, textOf(statement, chunk.length), params)
     const used = Effect.map(returned, (rows) => use === undefined ? undefined : rows.forEach(use))
     return chunk.length === CHUNK_SIZES[0] ? Effect.zipLeft(used, turnOfEventLoop) : used
   }, { discard: true })

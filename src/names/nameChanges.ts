@@ -11,6 +11,7 @@ export type StoredEffect = Omit<NameEffect, "transaction"> & { readonly transact
 
 export interface NumberedEffect {
   readonly id: number
+  /** Packed operations make it at each access. */
   readonly effect: StoredEffect
 }
 

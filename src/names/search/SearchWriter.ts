@@ -43,14 +43,14 @@ const PAIRS: MultiRow<SearchPair & { readonly id: number }> = {
   head: "INSERT INTO name_keys (key, value, name_id)",
   tail: "",
   columns: 3,
-  params: ({ id, key, value }) => [key, value, id]
+  cells: ({ id, key, value }, into) => into.push(key, value, id)
 }
 
 const textsIn = (table: string): MultiRow<IndexedRow> => ({
   head: `INSERT OR REPLACE INTO ${table} (rowid, text)`,
   tail: "",
   columns: 2,
-  params: ({ id, name, value }) => [id, searchTexts(plain(name), plain(value)).join("\n")]
+  cells: ({ id, name, value }, into) => into.push(id, searchTexts(plain(name), plain(value)).join("\n"))
 })
 
 const CURRENT = `

@@ -1,5 +1,9 @@
+import { expirationDepth } from "../consensus/expiry.ts"
+import { paramsOf } from "../consensus/params.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import { fromHex } from "../protocol/bytes.ts"
+import { networks } from "../protocol/networks.ts"
+import { soonWithin } from "../protocol/soon.ts"
 import { count, counted, duration } from "../web/format.ts"
 import { type Html, html, NOTHING } from "../web/html.ts"
 import { listedName } from "../web/visible.ts"
@@ -11,8 +15,9 @@ import type { PlainFrame } from "./frame.ts"
 /** Seconds between two blocks. */
 const BLOCK_SECONDS = 600
 
-/** Blocks before the expiry from which it is shown as near: two weeks. */
-const NEAR = 2_016
+/** Blocks that a name lives: those of today, on regtest thirty. */
+const depthOf = ({ network }: Pick<PlainFrame, "network">): number =>
+  expirationDepth(Number.MAX_SAFE_INTEGER, paramsOf(networks[network === "regtest" ? network : "mainnet"]))
 
 export const bytesOfHex = (hex: string | undefined): Bytes => fromHex(hex ?? "") ?? new Uint8Array(0)
 
@@ -28,7 +33,7 @@ export const expiryOf = (
 ): Html =>
   expired
     ? html`<span class="badge attention">expired</span>`
-    : html`${left < NEAR && html`<span class="badge attention">soon</span> `}${
+    : html`${left <= soonWithin(depthOf(frame)) && html`<span class="badge attention">soon</span> `}${
       counted(left, "block")
     }<span class="muted">${ifTimed(frame, ` (about ${duration(left * BLOCK_SECONDS)})`)}</span>`
 

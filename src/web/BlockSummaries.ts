@@ -11,6 +11,10 @@ import { NAME_TX_VERSION, type NameSetting, parseNameScript } from "../protocol/
 export interface BlockChange {
   readonly name: Bytes
   readonly op: NameSetting["op"]
+  /** Wire order. */
+  readonly txid: Bytes
+  /** Its place among such operations of the block. */
+  readonly index: number
 }
 
 /** The part of a block that lists show. */
@@ -43,13 +47,13 @@ const bytesOf = ({ changes }: BlockContent): number => changes.reduce((sum, { na
 
 const contentOf = (block: Block): BlockContent => {
   const changes: Array<BlockChange> = []
-  for (const { outputs, version } of block.transactions) {
+  for (const { outputs, txid, version } of block.transactions) {
     if (version !== NAME_TX_VERSION) continue
     for (const { script } of outputs) {
       const operation = parseNameScript(script)?.operation
       if (operation === undefined || operation.op === "name_new") continue
       // A copy: a view would keep the whole block in memory.
-      changes.push({ name: operation.name.slice(), op: operation.op })
+      changes.push({ name: operation.name.slice(), op: operation.op, txid: txid.slice(), index: changes.length })
     }
   }
   return {

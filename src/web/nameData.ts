@@ -9,13 +9,14 @@ import { Mempool } from "../mempool/Mempool.ts"
 import { NameDb, type NameEntry, type NameHistoryEntry } from "../names/NameDb.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import { nameKey } from "../protocol/keys.ts"
-import type { NameSetting } from "../protocol/nameOperation.ts"
 import type { StorageFailure } from "../storage/errors.ts"
+import { makeDeeds } from "./deeds.ts"
 
 /** The data of the pages about single names. */
 
 export interface PendingOperation {
-  readonly op: NameSetting["op"]
+  /** What it will have done. */
+  readonly word: string
   readonly value: Bytes
   readonly txid: Bytes
   /** Time of arrival, seconds since 1970. */
@@ -115,15 +116,21 @@ export const makeNameReader: Effect.Effect<
     const pool = yield* Mempool
     const answers = yield* NameAnswers
 
+    const deeds = yield* makeDeeds
     const moment = yield* momentOf
 
-    const pendingOn = (name: Bytes): ReadonlyArray<PendingOperation> =>
-      pool.pending(nameKey(name)).slice(0, PENDING_ROWS).flatMap(({ name: made, time, transaction }) => {
-        const operation = made?.script.operation
-        return operation === undefined || operation.op === "name_new"
-          ? []
-          : [{ op: operation.op, value: operation.value, txid: transaction.txid, time }]
-      })
+    const pendingOn = (name: Bytes): Effect.Effect<ReadonlyArray<PendingOperation>> =>
+      Effect.map(
+        Effect.forEach(pool.pending(nameKey(name)).slice(0, PENDING_ROWS), (entry) =>
+          Effect.map(deeds.waiting(entry), (worded) => {
+            const { operation, word } = worded ?? {}
+            return operation === undefined || operation.op === "name_new" || word === undefined
+              ? []
+              : [{ word, value: operation.value, txid: entry.transaction.txid, time: entry.time }]
+          })),
+        (found) =>
+          found.flat()
+      )
 
     const beginningWith: NameReader["beginningWith"] = (prefixes, known) =>
       Effect.gen(function*() {
@@ -159,19 +166,19 @@ export const makeNameReader: Effect.Effect<
     const missing = (name: Bytes): Effect.Effect<NameMissing, StorageFailure> =>
       Effect.gen(function*() {
         const suggestions = yield* beginningWith(name.length === 0 ? [] : [name], [])
-        return { ...(yield* moment), pending: pendingOn(name), suggestions }
+        return { ...(yield* moment), pending: yield* pendingOn(name), suggestions }
       })
 
     /** The page of a window shows the newest operation alone: those before it are incomplete, and have no times. */
     const inWindow = (record: NameEntry): Effect.Effect<NameFound, StorageFailure> =>
-      Effect.map(moment, (now) => ({
+      Effect.map(Effect.all([moment, pendingOn(record.name)]), ([now, pending]) => ({
         ...now,
         record,
         history: [{ entry: { ...record, rand: undefined }, time: undefined, before: undefined }],
         total: 1,
         page: 1,
         pages: 1,
-        pending: pendingOn(record.name)
+        pending
       }))
 
     const found = (name: Bytes, page: number): Effect.Effect<NameFound | NameMissing | undefined, StorageFailure> =>
@@ -193,7 +200,7 @@ export const makeNameReader: Effect.Effect<
           total,
           page,
           pages: Math.ceil(total / HISTORY_ROWS),
-          pending: pendingOn(name)
+          pending: yield* pendingOn(name)
         }
       }).pipe(Effect.catchTag("NameNotFound", () => missing(name)))
 

@@ -5,6 +5,7 @@ import type { Bytes } from "../protocol/bytes.ts"
 import { addressScript } from "../protocol/nameOperation.ts"
 import { bitDomainOf, classify, type NameClass } from "../protocol/nameText.ts"
 import type { Network } from "../protocol/networks.ts"
+import { soonWithin } from "../protocol/soon.ts"
 import { count, counted, day, distance } from "./format.ts"
 import { type Html, html } from "./html.ts"
 import type { Moment } from "./nameData.ts"
@@ -17,9 +18,8 @@ import { visible } from "./visible.ts"
 export const blocksUntilExpiry = ({ height }: NameEntry, { params, tipHeight }: Moment): number =>
   height + expirationDepth(tipHeight, params) - tipHeight
 
-/** Whether a name expires soon: within a month, or within a sixth of its lifetime if that is shorter. */
 const expiresSoon = (left: number, { params, tipHeight }: Moment): boolean =>
-  left <= Math.min(4_320, expirationDepth(tipHeight, params) / 6)
+  left <= soonWithin(expirationDepth(tipHeight, params))
 
 export const stateBadge = (record: NameEntry, moment: Moment): Html => {
   const left = blocksUntilExpiry(record, moment)

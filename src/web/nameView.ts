@@ -1,9 +1,7 @@
 import type { NameEntry } from "../names/NameDb.ts"
-import { addressOf } from "../protocol/address.ts"
-import { type Bytes, equal, toHex } from "../protocol/bytes.ts"
+import { type Bytes, toHex } from "../protocol/bytes.ts"
 import { encodeText } from "../protocol/nameText.ts"
-import type { Network } from "../protocol/networks.ts"
-import { updateWord } from "../protocol/updateWord.ts"
+import { operationWord } from "../protocol/operationWord.ts"
 import { ago, amountText, count, dated } from "./format.ts"
 import { type Html, html, NOTHING } from "./html.ts"
 import { nameEventsLink, nameLink } from "./links.ts"
@@ -35,7 +33,8 @@ const nameHex = (name: Bytes): Html =>
 
 const record = (found: NameFound): Html => {
   const { record, total } = found
-  const time = found.page === 1 ? found.history[0]?.time : undefined
+  const last = found.page === 1 ? found.history[0] : undefined
+  const time = last?.time
   const left = blocksUntilExpiry(record, found)
   return html`<section id="record" class="card" aria-labelledby="record-title"><h2 id="record-title">Record</h2>
 <dl class="record">
@@ -43,8 +42,10 @@ ${row(left <= 0 ? "Expired" : "Expires", expiry(record, found))}
 ${row("Owner", ownerOf(found.params.network, record.address))}
 ${
     row(
-      record.op === "name_firstupdate" ? "Registered" : "Last update",
-      html`${blockView(record.height)}${time !== undefined && html`, ${dated(time, { now: found.now })}`}`
+      "Last operation",
+      html`${last === undefined ? "" : `${deed(last, found.params)}, `}${blockView(record.height)}${
+        time !== undefined && html`, ${dated(time, { now: found.now })}`
+      }`
     )
   }
 ${
@@ -59,10 +60,8 @@ ${!isPlain(record.name) && row("Bytes", nameHex(record.name))}
 </dl></section>`
 }
 
-const WAITING = { name_firstupdate: "Registration", name_update: "Update" } as const
-
-const pendingRow = (now: number) => ({ op, time, txid, value }: PendingOperation, at: number): Html =>
-  html`<li><span><span class="badge busy">pending</span> ${WAITING[op]}, seen ${ago(time, { now })}, ${
+const pendingRow = (now: number) => ({ time, txid, value, word }: PendingOperation, at: number): Html =>
+  html`<li><span><span class="badge busy">pending</span> ${word}, seen ${ago(time, { now })}, ${
     shortTransaction(txid)
   }</span>${listedValue(value, `pending-${at}`)}</li>`
 
@@ -71,25 +70,9 @@ const pending = (operations: ReadonlyArray<PendingOperation>, now: number): Html
 <h2 id="pending-title">Waiting for a block</h2>
 <ul class="operations">${operations.map(pendingRow(now))}</ul></section>`
 
-/** Whether two outputs pay to one address, or to one script where scripts have no address. */
-const isSameOwner = (network: Network, one: Bytes, other: Bytes): boolean => {
-  const address = addressOf(network, one)
-  return address === undefined ? equal(one, other) : address === addressOf(network, other)
-}
-
-/**
- * The effect of an operation, compared to the one before. A new address is no new owner: wallets take a fresh one for
- * each update. The addresses are in a column of their own.
- */
-const deed = ({ before, entry }: HistoryRow, { network }: Moment["params"]): string => {
-  if (entry.op === "name_firstupdate") return before === undefined ? "registered" : "registered again"
-  return before === undefined
-    ? "updated"
-    : updateWord({
-      value: equal(entry.value, before.value),
-      owner: isSameOwner(network, entry.address, before.address)
-    })
-}
+/** What an operation did. The addresses are in a column of their own. */
+const deed = ({ before, entry }: HistoryRow, { network }: Moment["params"]): string =>
+  operationWord(network, entry, before)
 
 const historyRow = ({ now, params }: Moment) => (each: HistoryRow, at: number): Html => {
   const { entry, time } = each

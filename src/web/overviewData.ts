@@ -4,6 +4,7 @@ import { unixTime } from "../base/clock.ts"
 import { Chain } from "../chain/Chain.ts"
 import type { HeaderInfo } from "../chain/index/headerInfo.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
+import type { NameAnswers } from "../light/NameAnswers.ts"
 import type { SyncReport } from "../light/syncReport.ts"
 import { SyncReporter } from "../light/SyncReporter.ts"
 import { Mempool, type MempoolInfo } from "../mempool/Mempool.ts"
@@ -14,23 +15,24 @@ import type { PeerInfo } from "../network/peerInfo.ts"
 import { PeerManager } from "../network/PeerManager.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import { nameKey } from "../protocol/keys.ts"
-import type { NameSetting } from "../protocol/nameOperation.ts"
+import { plainWord } from "../protocol/operationWord.ts"
 import type { StorageFailure } from "../storage/errors.ts"
-import { BlockSummaries, type BlockSummary } from "./BlockSummaries.ts"
+import { type BlockChange, BlockSummaries, type BlockSummary } from "./BlockSummaries.ts"
+import { type Deeds, makeDeeds } from "./deeds.ts"
 import { SyncSpeed } from "./SyncSpeed.ts"
 import { statusWords } from "./syncWords.ts"
 import type { SyncWords } from "./words.ts"
 
 export interface PendingChange {
   readonly name: Bytes
-  readonly op: NameSetting["op"]
+  readonly word: string
   /** Time of arrival, seconds since 1970. */
   readonly time: number
 }
 
 export interface ConfirmedChange {
   readonly name: Bytes
-  readonly op: NameSetting["op"]
+  readonly word: string
   readonly height: number
   /** Of the block, seconds since 1970. */
   readonly time: number
@@ -78,29 +80,37 @@ const PEERS = 30
 /** Blocks that are searched for operations: six hours of a public network. */
 const SEARCHED_BLOCKS = 36
 
-/** The operation of an unconfirmed transaction; `undefined` if its name is not revealed yet. */
-const pendingOf = ({ name, time }: PoolEntry): PendingChange | undefined => {
-  const operation = name?.script.operation
-  return operation === undefined || operation.op === "name_new"
-    ? undefined
-    : { name: operation.name, op: operation.op, time }
-}
-
-const pendingIn = (pool: typeof Mempool.Service): Overview["pending"] => {
-  const newest: Array<PendingChange> = []
+/** The newest waiting operations on names that are revealed, and the number of all. */
+const pendingIn = (
+  pool: typeof Mempool.Service
+): { readonly newest: ReadonlyArray<PoolEntry>; readonly total: number } => {
+  const newest: Array<PoolEntry> = []
   let total = 0
   for (const entry of pool.entries()) {
-    const change = pendingOf(entry)
-    if (change === undefined) continue
+    const op = entry.name?.script.operation.op
+    if (op === undefined || op === "name_new") continue
     total++
-    newest.push(change)
+    newest.push(entry)
     if (newest.length > PENDING) newest.shift()
   }
   return { newest: newest.reverse(), total }
 }
 
-const changesIn = (blocks: ReadonlyArray<BlockSummary>): ReadonlyArray<ConfirmedChange> => {
-  const changes: Array<ConfirmedChange> = []
+const pendingChange = (deeds: Deeds) => (entry: PoolEntry): Effect.Effect<ReadonlyArray<PendingChange>> =>
+  Effect.map(deeds.waiting(entry), (worded) => {
+    const { operation, word } = worded ?? {}
+    return operation === undefined || operation.op === "name_new" || word === undefined
+      ? []
+      : [{ name: operation.name, word, time: entry.time }]
+  })
+
+interface BlockChangeAt extends BlockChange {
+  readonly height: number
+  readonly time: number
+}
+
+const changesIn = (blocks: ReadonlyArray<BlockSummary>): ReadonlyArray<BlockChangeAt> => {
+  const changes: Array<BlockChangeAt> = []
   for (const { content, info } of blocks) {
     for (const change of content?.changes ?? []) {
       changes.push({ ...change, height: info.height, time: info.header.time })
@@ -118,7 +128,7 @@ const byStanding = (a: PeerInfo, b: PeerInfo): number =>
 export const makeOverview: Effect.Effect<
   Effect.Effect<Overview, StorageFailure>,
   never,
-  Chain | ExpiringNames | NameDb | PeerManager | Mempool | SyncReporter | SyncStatus
+  Chain | ExpiringNames | NameAnswers | NameDb | PeerManager | Mempool | SyncReporter | SyncStatus
 > = Effect.gen(function*() {
   const chain = yield* Chain
   const names = yield* NameDb
@@ -148,6 +158,7 @@ export const makeOverview: Effect.Effect<
     Effect.catchTag("WrongQuery", () => Effect.succeed(undefined))
   )
 
+  const deeds = yield* makeDeeds
   const summaries = new BlockSummaries(chain)
   const speed = new SyncSpeed({ at: performance.now(), height: (yield* chain.tip).height })
 
@@ -184,6 +195,9 @@ export const makeOverview: Effect.Effect<
     const searched = recent.length < CHANGES && !moving
       ? changesIn(yield* summaries.newest(tip.height, SEARCHED_BLOCKS))
       : recent
+    const said = yield* deeds.words(searched)
+    const waiting = pendingIn(pool)
+    const pending = yield* Effect.forEach(waiting.newest, pendingChange(deeds))
     return {
       now,
       words,
@@ -193,8 +207,13 @@ export const makeOverview: Effect.Effect<
       names: moving ? undefined : yield* names.stats({ params, tipHeight: tip.height }),
       mempool: pool.info(),
       blocks,
-      changes: searched,
-      pending: pendingIn(pool),
+      changes: searched.map(({ height, name, op, time }, at) => ({
+        name,
+        height,
+        time,
+        word: said[at] ?? plainWord(op)
+      })),
+      pending: { newest: pending.flat(), total: waiting.total },
       expiring: moving || report.window !== undefined ? undefined : yield* expiringSoon,
       peers: [...all].sort(byStanding).slice(0, PEERS),
       inbound,

@@ -89,19 +89,15 @@ const blocks = ({ blocks, now }: Overview): Html =>
 </table>
 </section>`
 
-const VERBS = { name_firstupdate: "registered", name_update: "updated" } as const
-
-const change = (now: number, { height, name, op, time }: ConfirmedChange): Html =>
-  html`<li><a href="${nameLink(name)}">${listedName(name)}</a><span class="what">${VERBS[op]} ${ago(time, { now })}, ${
+const change = (now: number, { height, name, time, word }: ConfirmedChange): Html =>
+  html`<li><a href="${nameLink(name)}">${listedName(name)}</a><span class="what">${word} ${ago(time, { now })}, ${
     blockView(height)
   }</span></li>`
 
-const pendingChange = (now: number, { name, op, time }: PendingChange): Html =>
+const pendingChange = (now: number, { name, time, word }: PendingChange): Html =>
   html`<li><a href="${nameLink(name)}">${
     listedName(name)
-  }</a><span class="what"><span class="badge busy">pending</span> to be ${VERBS[op]}, seen ${
-    ago(time, { now })
-  }</span></li>`
+  }</a><span class="what"><span class="badge busy">pending</span> ${word}, seen ${ago(time, { now })}</span></li>`
 
 const changes = ({ changes, now, pending }: Overview): Html => {
   const hidden = pending.total - pending.newest.length

@@ -4,7 +4,7 @@ import { BlockUnavailable } from "../../src/chain/errors.ts"
 import { paramsOf } from "../../src/consensus/params.ts"
 import { addressOf } from "../../src/protocol/address.ts"
 import { Block } from "../../src/protocol/block.ts"
-import { displayHash } from "../../src/protocol/bytes.ts"
+import { displayHash, equal } from "../../src/protocol/bytes.ts"
 import { nameCommitment } from "../../src/protocol/nameOperation.ts"
 import { mainnet } from "../../src/protocol/networks.ts"
 import { makeTransaction } from "../../src/protocol/transaction.ts"
@@ -87,7 +87,7 @@ layer(methodNode())("on a chain full of names", (it) => {
     Effect.gen(function*() {
       const page = yield* get(yield* pagesOf(), "/block/589")
       assert.match(page.body, /<dt>Transactions<\/dt><dd><b>7<\/b>/)
-      assert.include(page.body, "updates</span> <a href=\"?name=d%2Fembermapleb831\">")
+      assert.match(page.body, /(renewed|updated)[a-z, ]*<\/span> <a href="\?name=d%2Fembermapleb831">/)
       assert.include(page.body, "commits to a name")
       assert.include(page.body, "0.00001406 NMC")
       assert.match(
@@ -99,6 +99,42 @@ layer(methodNode())("on a chain full of names", (it) => {
       const { chain } = yield* MethodNode
       const info = (yield* chain.headerAt(589)) ?? assert.fail()
       assert.include((yield* get(yield* pagesOf(), `/block/${displayHash(info.hash)}`)).body, "12 confirmations")
+    }))
+
+  it.effect("a block and a transaction say of an operation what the history of the name says", () =>
+    Effect.gen(function*() {
+      const handler = yield* pagesOf()
+      const { names } = yield* MethodNode
+      const seen = new Set<string>()
+      for (let height = 560; height <= 600; height++) {
+        const { body } = yield* get(handler, `/block/${height}`)
+        const rows = body.matchAll(
+          /href="\.\/(tx\/[0-9a-f]+\?block=\d+)"(?:(?!<\/tr>).)*?badge good">([^<]*)<\/span> <a href="\?name=([^"]*)">/gs
+        )
+        for (const [, link = "", word = "", name = ""] of rows) {
+          const bytes = text(decodeURIComponent(name))
+          const history = yield* names.history(bytes)
+          const at = history.findIndex((entry) => entry.height === height && link.includes(displayHash(entry.txid)))
+          const entry = history[at] ?? assert.fail(`${name} in block ${height}`)
+          const before = history[at - 1]
+          const expected = before === undefined
+            ? "registered"
+            : entry.op === "name_firstupdate"
+            ? "registered again"
+            : `${equal(entry.value, before.value) ? "renewed" : "updated"}${
+              equal(entry.address, before.address) ? "" : ", new address"
+            }`
+          assert.strictEqual(word, expected, `${name} in block ${height}`)
+          if (!seen.has(word)) {
+            assert.include(
+              (yield* get(handler, `/${link}`)).body,
+              `<span class="badge good">${word}</span> <a href="?name=${name}">`
+            )
+          }
+          seen.add(word)
+        }
+      }
+      assert.includeMembers([...seen], ["registered", "updated, new address"])
     }))
 
   it.effect("a transaction shows what it spends, and what became of its outputs", () =>

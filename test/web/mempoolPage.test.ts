@@ -7,6 +7,7 @@ import { rateOf } from "../../src/mempool/policy/feeRate.ts"
 import type { PoolEntry } from "../../src/mempool/PoolEntry.ts"
 import { displayHash } from "../../src/protocol/bytes.ts"
 import type { NameOperation } from "../../src/protocol/nameOperation.ts"
+import type { Deeds } from "../../src/web/deeds.ts"
 import { byFeeRate, makePoolLister, placesOf } from "../../src/web/explorer/mempoolData.ts"
 import { mempoolPage } from "../../src/web/explorer/mempoolPage.ts"
 import type { PoolList } from "../../src/web/routes.ts"
@@ -22,6 +23,11 @@ const waiting = (operation: NameOperation, overrides: Partial<PoolEntry> = {}): 
   entryOf(nameTx(operation, [reward(2)]), overrides)
 
 const update = (name: string): NameOperation => ({ op: "name_update", name: text(name), value: text("{}") })
+
+/** Words that no record decides. */
+const DEEDS: Pick<Deeds, "waiting"> = {
+  waiting: ({ name }) => Effect.succeed(name && { operation: name.script.operation, word: "to be renewed" })
+}
 
 const INFO = { maxUsage: 300_000_000, minFeeRate: 12_000 }
 
@@ -43,7 +49,7 @@ const pageOn = (
   Effect.gen(function*() {
     const pool = poolWith(yield* Effect.provide(Mempool, new FakePool().layer), entries)
     const info = { ...pool.info(), ...INFO, loaded, usage: 1_500 * entries.length }
-    const lister = yield* makePoolLister({ blocksOnly }).pipe(
+    const lister = yield* makePoolLister(DEEDS, { blocksOnly }).pipe(
       Effect.provideService(Mempool, { ...pool, info: () => info }),
       Effect.provide([
         Layer.mock(NameAnswers, {
@@ -99,14 +105,17 @@ describe("makePoolLister", () => {
       }))
       const pool = poolWith(yield* Effect.provide(Mempool, new FakePool().layer), entries)
       const fixed = pool.info()
-      const lister = yield* makePoolLister({ blocksOnly: false }).pipe(
+      const lister = yield* makePoolLister(DEEDS, { blocksOnly: false }).pipe(
         Effect.provideService(Mempool, { ...pool, info: () => ({ ...fixed, changes }) }),
         Effect.provide([
           Layer.mock(NameAnswers, { fromWindow: () => false, proofOfAbsence: () => "full", recent: () => undefined }),
           Layer.mock(SyncStatus, { initialDownload: Effect.succeed(false) })
         ])
       )
-      const fees = Effect.map(lister({ ...FIRST, order: "rate" }), (listed) => listed?.entries.map(({ fee }) => fee))
+      const fees = Effect.map(
+        lister({ ...FIRST, order: "rate" }),
+        (listed) => listed?.entries.map(({ entry }) => entry.fee)
+      )
       assert.deepStrictEqual(yield* fees, [300, 200, 100])
       const once = looked
       assert.isAbove(once, 0)
@@ -130,7 +139,7 @@ describe("the page of the mempool", () => {
       assert.include(newest, "payment")
       assert.include(newest, "10 min. ago")
       assert.include(oldest, `href="./tx/${displayHash(changing.transaction.txid)}"`)
-      assert.include(oldest, "updates</span> <a href=\"?name=d%2Fexample\">")
+      assert.include(oldest, "to be renewed</span> <a href=\"?name=d%2Fexample\">")
       assert.include(oldest, "0.0005 NMC</td>")
       assert.include(oldest, "0.002 NMC</td>")
       assert.include(oldest, "250 vB")
@@ -148,7 +157,7 @@ describe("the page of the mempool", () => {
       ]
       const page = (yield* pageOn({ entries })) ?? ""
       assert.include(page, "<dt>Transactions</dt><dd><b>5</b>")
-      assert.include(page, "<b>4</b><span>1 to register, 2 to update, 1 to commit</span>")
+      assert.include(page, "<b>4</b><span>1 to register, 2 to change or renew, 1 to commit</span>")
       assert.include(page, "<b>7.5 kB</b><span>of 300 MB</span>")
       assert.include(page, "<b>0.00012 NMC</b><span>a kvB, to be accepted now</span>")
       assert.include(page, "<b>0.005 NMC</b><span>of all transactions</span>")

@@ -432,15 +432,25 @@ layer(Layer.fresh(spendableNode))("on a chain that grows", (it) => {
       const registration = yield* register(name, 2)
       const before = yield* get(handler, linkTo(name))
       assert.notInclude(before.body, "Waiting for a block")
-      const [update] = updates(name, registration, [text("<b>soon</b>")])
+      const [update, renewal] = updates(name, registration, [text("<b>soon</b>"), text("<b>soon</b>")])
       yield* pool.accept(update ?? assert.fail())
       const page = yield* get(handler, linkTo(name))
       assertHarmless(page)
       assert.include(page.body, "Waiting for a block")
       assert.include(page.body, "&lt;b&gt;soon&lt;/b&gt;")
       const overview = yield* get(handler, "/")
-      assert.match(overview.body, /pending<\/span> to be updated/)
+      assert.match(overview.body, /pending<\/span> to be updated, seen/)
       assert.match(overview.body, /<dt>Mempool<\/dt><dd><b><a href="[^"]*">1<\/a><\/b><span>transaction, /)
+      // Compared with the operation that waits before it.
+      yield* pool.accept(renewal ?? assert.fail())
+      assert.match((yield* get(handler, "/")).body, /pending<\/span> to be renewed, seen/)
+      assert.match((yield* get(handler, linkTo(name))).body, /to be updated, seen.*to be renewed, seen/s)
+      assert.include((yield* get(handler, "/mempool")).body, "<span class=\"badge good\">to be renewed</span>")
+      yield* mine(update ?? assert.fail(), renewal ?? assert.fail())
+      assert.match(
+        (yield* get(handler, "/")).body,
+        /d\/waits<\/bdi><\/a><span class="what">renewed .*d\/waits<\/bdi><\/a><span class="what">updated /s
+      )
     }))
 
   it.effect("a registration is shown before it is confirmed", () =>
@@ -457,7 +467,7 @@ layer(Layer.fresh(spendableNode))("on a chain that grows", (it) => {
       )
       const page = yield* get(handler, linkTo(name))
       assert.strictEqual(page.status, 404)
-      assert.match(page.body, /pending<\/span> Registration/)
+      assert.match(page.body, /pending<\/span> to be registered, seen/)
     }))
 
   it.effect("an empty chain has a page as well", () =>

@@ -23,7 +23,7 @@ import {
   walletList
 } from "./ownNames.ts"
 import { quantityOf } from "./quantities.ts"
-import { RENEW_SOON } from "./status.ts"
+import { renewNow, renewSoon } from "./status.ts"
 
 /** The checks of `svcd-cli doctor` about the wallet: its backup, its lock, and the names that it renews. */
 
@@ -181,7 +181,8 @@ const renewalChecks = (answers: WalletAnswers): ReadonlyArray<Check> => {
   const pending = new Set(ownNamesOf(answers.pending).map(({ name }) => name.hex))
   const alive = ownedNames(answers.names).filter((name) => isAlive(name) && !pending.has(name.name.hex))
   const renews = renewalOf(answers.renewals) ?? (() => false)
-  const [due, soon, urgent] = answers.isRegtest ? [8, 8, 4] : [DUE, RENEW_SOON, WEEK]
+  const { isRegtest } = answers
+  const [due, soon, urgent] = [isRegtest ? 8 : DUE, renewSoon(isRegtest), renewNow(isRegtest)]
   if (ownedNames(answers.names).every((name) => !isAlive(name))) return []
   const byHand = alive.filter(({ name }) => !renews(name))
   // While the wallet renews all names, the owner switched these off: they may expire.

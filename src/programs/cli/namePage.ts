@@ -3,7 +3,7 @@ import { unixTime } from "../../base/clock.ts"
 import { shellWord } from "../../base/safeText.ts"
 import { fromHex } from "../../protocol/bytes.ts"
 import { bitDomainOf } from "../../protocol/nameText.ts"
-import { updateWord } from "../../protocol/updateWord.ts"
+import { updateWord } from "../../protocol/operationWord.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { ask, BLOCK_SECONDS } from "./ask.ts"
@@ -12,10 +12,18 @@ import { at, indented, numberAt, objectOf, objectsOf, textAt } from "./jsonText.
 import { freeHint, namedBy } from "./nameHints.ts"
 import { type NameState, nameState, ONE_NAME, shownHex } from "./nameRecord.ts"
 import { type CliInput, type CliOutcome, type CommandFailed, NAME, type Screen } from "./outcome.ts"
-import { type OwnNameEntry, ownNamesOf, renewalOf, RENEWALS_IN_HEX, type Shown, shownBytes } from "./ownNames.ts"
+import {
+  type OwnNameEntry,
+  ownNamesOf,
+  renewalOf,
+  RENEWALS_IN_HEX,
+  type Shown,
+  shownBytes,
+  waitingWords
+} from "./ownNames.ts"
 import { dayText, grouped, quantityOf } from "./quantities.ts"
 import { registrationNote } from "./registrations.ts"
-import { RENEW_SOON } from "./status.ts"
+import { renewSoon } from "./status.ts"
 import { type Colour, labelled, painted, table } from "./table.ts"
 import { shownText } from "./textWidth.ts"
 import { reportJson, roomText, valueLines, type ValueReport, valueReport } from "./valueReport.ts"
@@ -87,7 +95,7 @@ const expiryRow = (page: NamePage, { expiresIn }: NameState): Row => {
   return [
     "Expires",
     `in ${quantityOf(expiresIn, "block")}${height}${aboutOf(page, expiresIn)}`,
-    expiresIn <= RENEW_SOON && page.dated ? "yellow" : undefined
+    expiresIn <= renewSoon(!page.dated) ? "yellow" : undefined
   ]
 }
 
@@ -117,8 +125,13 @@ const recordRows = (page: NamePage, state: NameState): ReadonlyArray<Row> => [
   ...(page.report === undefined ? [] : [["Value", roomText(page.report)] as const])
 ]
 
-const pendingLines = ({ pending }: NamePage, screen: Screen): ReadonlyArray<string> =>
-  pending.length === 0 ? [] : [
+const pendingLines = ({ pending, state }: NamePage, screen: Screen): ReadonlyArray<string> => {
+  const [first] = pending
+  const words = waitingWords(
+    pending,
+    first === undefined || state === undefined ? [] : [{ ...state, name: first.name }]
+  )
+  return pending.length === 0 ? [] : [
     "",
     painted("Waiting for a block", "bold", screen),
     ...table(
@@ -128,8 +141,8 @@ const pendingLines = ({ pending }: NamePage, screen: Screen): ReadonlyArray<stri
         { title: "TRANSACTION", atLeast: 12 },
         { title: "VALUE", atLeast: 8 }
       ],
-      pending.map(({ said, value }) => [
-        { text: textAt(said, "op") ?? "" },
+      pending.map(({ said, value }, index) => [
+        { text: words[index] ?? "" },
         { text: textAt(said, "address") ?? "" },
         { text: textAt(said, "txid") ?? "" },
         { text: value === undefined ? "" : valueText(value) }
@@ -137,6 +150,7 @@ const pendingLines = ({ pending }: NamePage, screen: Screen): ReadonlyArray<stri
       screen
     )
   ]
+}
 
 /** What an operation did, compared with the one before. */
 const changeOf = (record: Json, before: Json | undefined): string => {

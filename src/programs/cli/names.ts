@@ -20,11 +20,12 @@ import {
   RENEWALS_IN_HEX,
   renewsAll,
   type Shown,
-  shownBytes
+  shownBytes,
+  waitingWords
 } from "./ownNames.ts"
 import { dayText, grouped, quantityOf } from "./quantities.ts"
 import { isNews, isRecent, registrationJson, registrationTable } from "./registrations.ts"
-import { RENEW_SOON } from "./status.ts"
+import { renewNow, renewSoon } from "./status.ts"
 import { type Colour, painted, table, type TableCell } from "./table.ts"
 
 /** `svcd-cli names`: the names of a wallet, the earliest expiry first, and the operations in progress. */
@@ -121,12 +122,9 @@ const gather = (daemon: Daemon, options: NamesCommandOptions): Effect.Effect<Own
     return select({ list, ...rest }, options, { now, dated: textAt(rest.chain, "chain") !== "regtest" })
   })
 
-/** Blocks below which a name is about to expire: a week. */
-const RENEW_NOW = 7 * 144
-
-const urgency = ({ expiresIn, mine }: OwnedName): Colour | undefined => {
+const urgency = ({ expiresIn, mine }: OwnedName, dated: boolean): Colour | undefined => {
   if (!mine || expiresIn <= 0) return "dim"
-  return expiresIn <= RENEW_NOW ? "red" : expiresIn <= RENEW_SOON ? "yellow" : undefined
+  return expiresIn <= renewNow(!dated) ? "red" : expiresIn <= renewSoon(!dated) ? "yellow" : undefined
 }
 
 const expiryText = ({ expiresIn, mine }: OwnedName): string =>
@@ -151,8 +149,8 @@ const nameTable = ({ dated, names, now, renews }: OwnNames, screen: Screen): Rea
       VALUE
     ],
     names.map((name) => [
-      { text: shownBytes(name.name), colour: urgency(name) },
-      { text: expiryText(name), colour: urgency(name) },
+      { text: shownBytes(name.name), colour: urgency(name, dated) },
+      { text: expiryText(name), colour: urgency(name, dated) },
       ...(dated ? [{ text: name.expiresIn <= 0 ? "" : dayText(now + name.expiresIn * BLOCK_SECONDS) }] : []),
       ...(renews === undefined ? [] : [renewalCell(name, renews)]),
       valueCell(name)
@@ -160,21 +158,23 @@ const nameTable = ({ dated, names, now, renews }: OwnNames, screen: Screen): Rea
     screen
   )
 
-const pendingTable = ({ pending }: OwnNames, screen: Screen): ReadonlyArray<string> =>
-  pending.length === 0 ? [] : [
+const pendingTable = ({ names, pending }: OwnNames, screen: Screen): ReadonlyArray<string> => {
+  const words = waitingWords(pending, names)
+  return pending.length === 0 ? [] : [
     "",
     painted("Waiting for a block", "bold", screen),
     ...table(
       [NAME, { title: "OPERATION" }, { title: "TRANSACTION", atLeast: 12 }, VALUE],
-      pending.map((entry) => [
+      pending.map((entry, index) => [
         { text: shownBytes(entry.name) },
-        { text: textAt(entry.said, "op") ?? "" },
+        { text: words[index] ?? "" },
         { text: textAt(entry.said, "txid") ?? "" },
         valueCell(entry)
       ]),
       screen
     )
   ]
+}
 
 const registrationLines = ({ dated, registrations }: OwnNames, screen: Screen): ReadonlyArray<string> =>
   registrations.length === 0
@@ -205,7 +205,9 @@ const remarks = (
 ): ReadonlyArray<string> => {
   const renewed = new Set(pending.map(({ name }) => name.hex))
   const byHand = (name: OwnedName): boolean => isAlive(name) && renews?.(name.name) !== true
-  const soon = names.filter((name) => byHand(name) && name.expiresIn <= RENEW_SOON && !renewed.has(name.name.hex))
+  const soon = names.filter((name) =>
+    byHand(name) && name.expiresIn <= renewSoon(!dated) && !renewed.has(name.name.hex)
+  )
   const hidden = [
     ...(expired === 0 ? [] : [`${grouped(expired)} expired`]),
     ...(given === 0 ? [] : [`${grouped(given)} given away`])
@@ -215,7 +217,7 @@ const remarks = (
       ? []
       : [
         `${quantityOf(soon.length, "name expires", "names expire")} within ${
-          dated ? "four weeks" : quantityOf(RENEW_SOON, "block")
+          dated ? "four weeks" : quantityOf(renewSoon(true), "block")
         }; "svcd-cli renew NAME" renews one.`
       ]),
     ...(renews === undefined || !names.some(byHand)

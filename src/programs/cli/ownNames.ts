@@ -1,6 +1,7 @@
 import { quoted } from "../../base/safeText.ts"
 import { fromHex, toHex } from "../../protocol/bytes.ts"
 import { encodeText } from "../../protocol/nameText.ts"
+import { plainWord, updateWord, waitingWord } from "../../protocol/operationWord.ts"
 import type { Json, JsonObject } from "../../rpc/json/json.ts"
 import { at, numberAt, objectsOf, textAt } from "./jsonText.ts"
 
@@ -57,6 +58,42 @@ export const entryJson = (
 /** The entries of `name_list` or `name_pending`; entries without a name are left out. */
 export const ownNamesOf = (list: Json | undefined): ReadonlyArray<OwnNameEntry> =>
   objectsOf(list).flatMap((said) => entryOf(said) ?? [])
+
+/** A name with what an operation set. */
+type SetName = Pick<OwnNameEntry, "name" | "value"> & { readonly said: Json }
+
+/** The owner's address and the value, as the daemon says them. */
+const settingOf = ({ said, value }: SetName) => ({ address: textAt(said, "address"), value: value?.hex })
+
+/**
+ * What operations that wait for a block will have done, one for each, in the words of the pages. `now`: the names as they are.
+ * Operations on one name come in their order.
+ */
+export const waitingWords = (
+  pending: ReadonlyArray<OwnNameEntry>,
+  now: ReadonlyArray<SetName>
+): ReadonlyArray<string> => {
+  const last = new Map(now.map((entry) => [entry.name.hex, settingOf(entry)]))
+  return pending.map((entry) => {
+    const [before, after] = [last.get(entry.name.hex), settingOf(entry)]
+    last.set(entry.name.hex, after)
+    switch (textAt(entry.said, "op")) {
+      case "name_firstupdate":
+        return waitingWord(plainWord("name_firstupdate"))
+      case "name_update":
+        return waitingWord(
+          before === undefined
+            ? plainWord("name_update")
+            : updateWord({
+              value: before.value === after.value,
+              owner: after.address === undefined || before.address === after.address
+            })
+        )
+      default:
+        return textAt(entry.said, "op") ?? ""
+    }
+  })
+}
 
 /** The names of `name_list`, the earliest expiry first. */
 export const ownedNames = (list: Json | undefined): ReadonlyArray<OwnedName> =>

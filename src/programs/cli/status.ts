@@ -3,6 +3,7 @@ import { formatHostPort } from "../../base/addresses.ts"
 import { unixTime } from "../../base/clock.ts"
 import { UNSEEN_WORDS } from "../../base/unseenWords.ts"
 import type { ConnectionSettings } from "../../config/connection.ts"
+import { nowWithin, soonWithin } from "../../protocol/soon.ts"
 import { type Json, JsonNumber } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { askEach, BLOCK_SECONDS } from "./ask.ts"
@@ -136,21 +137,28 @@ const mempoolRows = ({ mempool }: StatusAnswers): ReadonlyArray<Row> => {
   return [["Mempool", `${quantityOf(count, "transaction")}, ${sizeText(numberAt(mempool, "bytes") ?? 0)}`]]
 }
 
-/** Blocks below which a name should be renewed soon: four weeks. */
-export const RENEW_SOON = 4 * 7 * 144
+/** Blocks that a name lives on regtest, where blocks come at no rate, and elsewhere. */
+const lifeOf = (isRegtest: boolean): number => isRegtest ? 30 : 36_000
+
+/** Blocks before its expiry from which a name should be renewed soon. */
+export const renewSoon = (isRegtest: boolean): number => soonWithin(lifeOf(isRegtest))
+
+/** The same for one that should be renewed now. */
+export const renewNow = (isRegtest: boolean): number => nowWithin(lifeOf(isRegtest))
 
 const nameRow = (names: ReadonlyArray<OwnedName>, { chain, now, renewals }: StatusAnswers): Row => {
   const alive = names.filter(isAlive)
   const next = alive[0]
   if (next === undefined) return ["Names", "none"]
-  const when = networkOf(chain) === "regtest" ? "" : ` (about ${dayText(now + next.expiresIn * BLOCK_SECONDS)})`
+  const isRegtest = networkOf(chain) === "regtest"
+  const when = isRegtest ? "" : ` (about ${dayText(now + next.expiresIn * BLOCK_SECONDS)})`
   const renews = renewalOf(renewals) ?? (() => true)
   const byHand = alive.filter(({ name }) => !renews(name)).length
   return [
     "Names",
     `${grouped(alive.length)}, the next expires in ${quantityOf(next.expiresIn, "block")}${when}` +
     (byHand === 0 ? "" : `; ${grouped(byHand)} not renewed automatically`),
-    next.expiresIn <= RENEW_SOON ? "yellow" : undefined
+    next.expiresIn <= renewSoon(isRegtest) ? "yellow" : undefined
   ]
 }
 

@@ -4,12 +4,11 @@ import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import { Chain } from "../../chain/Chain.ts"
 import type { HeaderInfo } from "../../chain/index/headerInfo.ts"
 import type { Block } from "../../protocol/block.ts"
-import { NAME_TX_VERSION, type NameOperation } from "../../protocol/nameOperation.ts"
 import type { Network } from "../../protocol/networks.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
+import { type Deeds, nameScriptsOf, plainly, settingsIn, type WordedOperation } from "../deeds.ts"
 import type { BlockPlace } from "../routes.ts"
 import { type BlockCoins, blockCoins } from "./blockCoins.ts"
-import { operationOf } from "./scriptWords.ts"
 
 /** The data of a block's page. */
 
@@ -17,7 +16,7 @@ import { operationOf } from "./scriptWords.ts"
 export interface BlockRow {
   readonly transaction: Transaction
   readonly position: number
-  readonly operations: ReadonlyArray<NameOperation>
+  readonly operations: ReadonlyArray<WordedOperation>
   /** Smallest units of all outputs. */
   readonly paid: number
   /** Smallest units; `undefined` for the coinbase, and where the spent coins are not known. */
@@ -63,25 +62,33 @@ export interface BlockMissing {
 /** Transactions on a page of a block. */
 export const BLOCK_ROWS = 50
 
-const operationsOf = ({ outputs, version }: Transaction): ReadonlyArray<NameOperation> =>
-  version === NAME_TX_VERSION ? outputs.flatMap(({ script }) => operationOf(script) ?? []) : []
-
 const paidBy = ({ outputs }: Transaction): number => outputs.reduce((sum, { value }) => sum + value, 0)
 
-const contentsOf = (block: Block, coins: BlockCoins | undefined, page: number): BlockContents => {
+/** The transactions of a page of a block. */
+const pageOf = ({ transactions }: Block, page: number): ReadonlyArray<Transaction> =>
+  transactions.slice((page - 1) * BLOCK_ROWS, page * BLOCK_ROWS)
+
+interface ShownParts {
+  readonly page: number
+  readonly coins: BlockCoins | undefined
+  /** Of the transactions of the page. */
+  readonly operations: ReadonlyArray<ReadonlyArray<WordedOperation>>
+}
+
+const contentsOf = (block: Block, { coins, operations, page }: ShownParts): BlockContents => {
   const from = (page - 1) * BLOCK_ROWS
   const [coinbase] = block.transactions
   return {
     size: block.size,
     weight: block.weight,
     transactions: block.transactions.length,
-    operations: block.transactions.reduce((sum, transaction) => sum + operationsOf(transaction).length, 0),
+    operations: block.transactions.reduce((sum, transaction) => sum + nameScriptsOf(transaction).length, 0),
     reward: coinbase === undefined ? 0 : paidBy(coinbase),
     parentBlock: block.auxpow?.parent.hash,
-    rows: block.transactions.slice(from, from + BLOCK_ROWS).map((transaction, at) => ({
+    rows: pageOf(block, page).map((transaction, at) => ({
       transaction,
       position: from + at,
-      operations: operationsOf(transaction),
+      operations: operations[at] ?? [],
       paid: paidBy(transaction),
       fee: coins?.fee(transaction)
     })),
@@ -119,42 +126,56 @@ export type BlockReader = (
 ) => Effect.Effect<BlockFound | BlockMissing | undefined>
 
 /** Makes the reader of blocks: its result is `undefined` for a page behind the last. */
-export const makeBlockReader: Effect.Effect<BlockReader, never, Chain> = Effect.gen(function*() {
-  const chain = yield* Chain
+export const makeBlockReader = (deeds: Deeds): Effect.Effect<BlockReader, never, Chain> =>
+  Effect.gen(function*() {
+    const chain = yield* Chain
 
-  const contents = (
-    { hash, height }: HeaderInfo,
-    page: number
-  ): Effect.Effect<BlockContents | WithoutContents> =>
-    Effect.gen(function*() {
-      const block = yield* chain.block(hash)
-      // Reading a large block took its time.
-      yield* turnOfEventLoop
-      return contentsOf(block, yield* coinsOfBlock(chain, block, height), page)
-    }).pipe(
-      Effect.catchAll((failure) =>
-        Effect.succeed<WithoutContents>(
-          failure._tag === "BlockUnavailable" ? (failure.pruned ? "pruned" : "not stored") : "damaged"
+    /** The operations of a page; names know those of the best chain alone. */
+    const operationsOf = (block: Block, { confirmations, height }: HeaderInfo, page: number) => {
+      const shown = pageOf(block, page)
+      if (confirmations <= 0) return Effect.succeed(shown.map(plainly))
+      let settingsBefore = settingsIn(block.transactions.slice(0, (page - 1) * BLOCK_ROWS))
+      return deeds.ofTransactions(shown.map((transaction) => {
+        const placed = { transaction, height, settingsBefore }
+        settingsBefore += settingsIn([transaction])
+        return placed
+      }))
+    }
+
+    const contents = (
+      info: HeaderInfo,
+      page: number
+    ): Effect.Effect<BlockContents | WithoutContents> =>
+      Effect.gen(function*() {
+        const block = yield* chain.block(info.hash)
+        // Reading a large block took its time.
+        yield* turnOfEventLoop
+        const operations = yield* operationsOf(block, info, page)
+        return contentsOf(block, { page, operations, coins: yield* coinsOfBlock(chain, block, info.height) })
+      }).pipe(
+        Effect.catchAll((failure) =>
+          Effect.succeed<WithoutContents>(
+            failure._tag === "BlockUnavailable" ? (failure.pruned ? "pruned" : "not stored") : "damaged"
+          )
         )
       )
-    )
 
-  return ({ page, place }) =>
-    Effect.gen(function*() {
-      const now = yield* unixTime
-      const info = yield* headerOf(chain, place)
-      if (info === undefined) return { now, tipHeight: (yield* chain.tip).height }
-      const found = yield* contents(info, page)
-      const pages = typeof found === "string" ? 1 : Math.max(1, Math.ceil(found.transactions / BLOCK_ROWS))
-      if (page > pages) return undefined
-      return {
-        now,
-        network: chain.params.network,
-        info,
-        previous: info.height === 0 ? undefined : info.header.prevHash,
-        contents: found,
-        page,
-        pages
-      }
-    })
-})
+    return ({ page, place }) =>
+      Effect.gen(function*() {
+        const now = yield* unixTime
+        const info = yield* headerOf(chain, place)
+        if (info === undefined) return { now, tipHeight: (yield* chain.tip).height }
+        const found = yield* contents(info, page)
+        const pages = typeof found === "string" ? 1 : Math.max(1, Math.ceil(found.transactions / BLOCK_ROWS))
+        if (page > pages) return undefined
+        return {
+          now,
+          network: chain.params.network,
+          info,
+          previous: info.height === 0 ? undefined : info.header.prevHash,
+          contents: found,
+          page,
+          pages
+        }
+      })
+  })

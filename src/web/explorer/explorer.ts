@@ -10,6 +10,7 @@ import type { WrongQuery } from "../../names/errors.ts"
 import type { NameDb } from "../../names/NameDb.ts"
 import { displayHash } from "../../protocol/bytes.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
+import { makeDeeds } from "../deeds.ts"
 import { count } from "../format.ts"
 import { html } from "../html.ts"
 import type { PageContent } from "../layout.ts"
@@ -50,11 +51,12 @@ const LIGHT_PAGES = 4
 
 export const makeExplorer = (options: PoolListerOptions): Effect.Effect<Explorer, never, Services> =>
   Effect.gen(function*() {
-    const blockReader = yield* makeBlockReader
+    const deeds = yield* makeDeeds
+    const blockReader = yield* makeBlockReader(deeds)
     const lister = yield* makeBlockLister
-    const transactions = yield* makeTransactionReader
+    const transactions = yield* makeTransactionReader(deeds)
     const names = yield* makeNameLister
-    const waiting = yield* makePoolLister(options)
+    const waiting = yield* makePoolLister(deeds, options)
     const few = yield* Effect.makeSemaphore(LIGHT_PAGES)
     // A page of a large block takes as long as all others together.
     const one = yield* Effect.makeSemaphore(1)

@@ -7,12 +7,19 @@ import { rateOf } from "../../mempool/policy/feeRate.ts"
 import type { PoolEntry } from "../../mempool/PoolEntry.ts"
 import type { NameOperation } from "../../protocol/nameOperation.ts"
 import { partsOf, type PoolPart } from "../activity/activityData.ts"
+import type { Deeds, WordedOperation } from "../deeds.ts"
 import type { PoolList } from "../routes.ts"
 
 /** The data of the list of waiting transactions. The mempool is in memory, and no file is read. */
 
 /** Waiting transactions by the name operation that they have. */
 export type WaitingOperations = Readonly<Record<NameOperation["op"], number>>
+
+/** A transaction of the list; `operation` is `undefined` for a payment. */
+export interface PoolRow {
+  readonly entry: PoolEntry
+  readonly operation: WordedOperation | undefined
+}
 
 export interface PoolListed {
   readonly list: PoolList
@@ -21,7 +28,7 @@ export interface PoolListed {
   readonly info: MempoolInfo
   readonly parts: ReadonlyArray<PoolPart>
   readonly operations: WaitingOperations
-  readonly entries: ReadonlyArray<PoolEntry>
+  readonly entries: ReadonlyArray<PoolRow>
   readonly pages: number
   /** Why transactions are missing; `undefined` if the node takes all. */
   readonly lacks: PoolLack | undefined
@@ -98,6 +105,7 @@ export interface PoolListerOptions {
 }
 
 export const makePoolLister = (
+  deeds: Pick<Deeds, "waiting">,
   { blocksOnly }: PoolListerOptions
 ): Effect.Effect<PoolLister, never, Mempool | NameAnswers | SyncStatus> =>
   Effect.gen(function*() {
@@ -142,7 +150,10 @@ export const makePoolLister = (
         const pages = Math.max(1, Math.ceil(places.length / LISTED_TRANSACTIONS))
         if (list.page > pages) return undefined
         const from = (list.page - 1) * LISTED_TRANSACTIONS
-        const entries = entriesAt(pool.entries(), places.subarray(from, from + LISTED_TRANSACTIONS))
+        const entries = yield* Effect.forEach(
+          entriesAt(pool.entries(), places.subarray(from, from + LISTED_TRANSACTIONS)),
+          (entry) => Effect.map(deeds.waiting(entry), (operation): PoolRow => ({ entry, operation }))
+        )
         const now = yield* unixTime
         const lacks = yield* lackOf(info)
         return { list, now, info, parts, operations, entries, pages, lacks }

@@ -1,5 +1,4 @@
 import { rateOf } from "../../mempool/policy/feeRate.ts"
-import type { PoolEntry } from "../../mempool/PoolEntry.ts"
 import { poolChart } from "../activity/activityView.ts"
 import { chartView } from "../activity/svg.ts"
 import { amountText, count, counted, dated, size } from "../format.ts"
@@ -8,7 +7,7 @@ import { poolLink } from "../links.ts"
 import { pagesView, tab } from "../parts.ts"
 import { shortTransaction } from "../places.ts"
 import { MAX_PAGE, type PoolList } from "../routes.ts"
-import type { PoolLack, PoolListed, WaitingOperations } from "./mempoolData.ts"
+import type { PoolLack, PoolListed, PoolRow, WaitingOperations } from "./mempoolData.ts"
 import { operationLine } from "./operationView.ts"
 import { fact } from "./words.ts"
 
@@ -26,7 +25,7 @@ const LACKS: Readonly<Record<PoolLack, string>> = {
 const operationsNote = ({ name_firstupdate, name_new, name_update }: WaitingOperations): string =>
   [
     [name_firstupdate, "to register"] as const,
-    [name_update, "to update"] as const,
+    [name_update, "to change or renew"] as const,
     [name_new, "to commit"] as const
   ].flatMap(([of, words]) => of === 0 ? [] : [`${count(of)} ${words}`]).join(", ") || "none waits"
 
@@ -48,12 +47,12 @@ const choices = ({ names, order }: PoolList): Html =>
     tab("newest first", { link: poolLink({ names }), isHere: order === "newest" })
   }${tab("highest fee rate first", { link: poolLink({ names, order: "rate" }), isHere: order === "rate" })}</ul></nav>`
 
-const transactionRow = (now: number) => (entry: PoolEntry): Html => {
-  const { fee, name, time, transaction, vsize } = entry
+const transactionRow = (now: number) => ({ entry, operation }: PoolRow): Html => {
+  const { fee, time, transaction, vsize } = entry
   return html`<tr>
 <th scope="row">${shortTransaction(transaction.txid)}</th>
 <td data-label="" class="broad">${
-    name === undefined ? html`<span class="muted">payment</span>` : operationLine(name.script.operation)
+    operation === undefined ? html`<span class="muted">payment</span>` : operationLine(operation)
   }</td>
 <td data-label="Fee" class="number">${amountText(fee)}</td>
 <td data-label="Fee a kvB" class="number">${amountText(rateOf(entry))}</td>

@@ -13,7 +13,6 @@ import type { PoolEntry } from "../../mempool/PoolEntry.ts"
 import type { NameDb } from "../../names/NameDb.ts"
 import { type Bytes, equal } from "../../protocol/bytes.ts"
 import { txidKey } from "../../protocol/keys.ts"
-import { NAME_TX_VERSION, type NameOperation } from "../../protocol/nameOperation.ts"
 import type { Network } from "../../protocol/networks.ts"
 import { isUnspendable } from "../../protocol/script.ts"
 import {
@@ -25,8 +24,8 @@ import {
 } from "../../protocol/transaction.ts"
 import { transactionPlaces } from "../../rpc/methods/transactionPlaces.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
+import { type Deeds, settingsIn, type WordedOperation } from "../deeds.ts"
 import { coinsOfBlock } from "./blockData.ts"
-import { operationOf } from "./scriptWords.ts"
 
 /** The data of a transaction's page. */
 
@@ -64,7 +63,7 @@ export interface TransactionFound {
   readonly network: Network
   readonly transaction: Transaction
   readonly place: WhereItIs
-  readonly operations: ReadonlyArray<NameOperation>
+  readonly operations: ReadonlyArray<WordedOperation>
   /** Smallest units; `undefined` for a coinbase, and where a spent coin is not known. */
   readonly fee: number | undefined
   readonly inputs: ReadonlyArray<InputRow>
@@ -108,171 +107,173 @@ export interface TransactionReader {
 
 type Services = Chain | ChainCoins | Indexes | Mempool | NameAnswers | NameDb | TxIndex
 
-export const makeTransactionReader: Effect.Effect<TransactionReader, never, Services> = Effect.gen(function*() {
-  const chain = yield* Chain
-  const chainCoins = yield* ChainCoins
-  const pool = yield* Mempool
-  const answers = yield* NameAnswers
-  const { spenders } = yield* Indexes
-  const places = yield* transactionPlaces
+export const makeTransactionReader = (deeds: Deeds): Effect.Effect<TransactionReader, never, Services> =>
+  Effect.gen(function*() {
+    const chain = yield* Chain
+    const chainCoins = yield* ChainCoins
+    const pool = yield* Mempool
+    const answers = yield* NameAnswers
+    const { spenders } = yield* Indexes
+    const places = yield* transactionPlaces
 
-  /** The transaction and its block; `undefined` if the block at the height does not have it. */
-  const inBlock = (txid: Bytes, height: number) =>
-    Effect.gen(function*() {
-      const info = yield* chain.headerAt(height)
-      if (info === undefined) return undefined
-      const block = yield* chain.block(info.hash)
-      yield* turnOfEventLoop
-      const position = block.transactions.findIndex((each) => equal(each.txid, txid))
-      const transaction = block.transactions[position]
-      return transaction === undefined ? undefined : { transaction, position, block, info }
-    })
-
-  /** The confirmed transaction that spends an outpoint, from the index; `undefined` for none. */
-  const confirmedSpender = (prevout: Bytes): Effect.Effect<Spender | undefined, StorageFailure> =>
-    Effect.gen(function*() {
-      if (spenders === undefined) return undefined
-      for (const { height, position } of yield* spenders.candidates(prevout)) {
+    /** The transaction and its block; `undefined` if the block at the height does not have it. */
+    const inBlock = (txid: Bytes, height: number) =>
+      Effect.gen(function*() {
         const info = yield* chain.headerAt(height)
-        if (info === undefined) continue
-        const block = yield* Effect.orElseSucceed(chain.block(info.hash), () => undefined)
+        if (info === undefined) return undefined
+        const block = yield* chain.block(info.hash)
         yield* turnOfEventLoop
-        const transaction = block?.transactions[position]
-        if (transaction?.inputs.some((input) => equal(input.prevout, prevout)) === true) {
-          return { txid: transaction.txid, height }
-        }
-      }
-      return undefined
-    })
-
-  const stateOf = (
-    prevout: Bytes,
-    { script }: TransactionOutput,
-    end: number
-  ): Effect.Effect<OutputState, StorageFailure> =>
-    Effect.gen(function*() {
-      const key = outpointKey(prevout)
-      const waiting = pool.spender(key)
-      if (waiting !== undefined) return { txid: waiting.transaction.txid, height: undefined }
-      if (isUnspendable(script)) return "unspendable"
-      if ((yield* chainCoins.coin(key)).coin !== undefined) return "unspent"
-      return performance.now() < end ? (yield* confirmedSpender(prevout)) ?? "spent" : "spent"
-    })
-
-  const slice = <A>(rows: ReadonlyArray<A>, page: number): ReadonlyArray<A> =>
-    rows.slice((page - 1) * TRANSACTION_ROWS, page * TRANSACTION_ROWS)
-
-  const pagesOf = ({ inputs, outputs }: Transaction): number =>
-    Math.max(1, Math.ceil(Math.max(inputs.length, outputs.length) / TRANSACTION_ROWS))
-
-  const outputsOf = (transaction: Transaction, page: number, states: boolean) =>
-    Effect.suspend(() => {
-      const end = performance.now() + SPENDERS_MS
-      return Effect.forEach(slice(transaction.outputs, page), (output, at) => {
-        const index = (page - 1) * TRANSACTION_ROWS + at
-        return states
-          ? Effect.map(
-            stateOf(outpoint(transaction.txid, index), output, end),
-            (state): OutputRow => ({ output, index, state })
-          )
-          : Effect.succeed<OutputRow>({ output, index, state: undefined })
+        const position = block.transactions.findIndex((each) => equal(each.txid, txid))
+        const transaction = block.transactions[position]
+        return transaction === undefined ? undefined : { transaction, position, block, info }
       })
-    })
 
-  const operationsOf = ({ outputs, version }: Transaction): ReadonlyArray<NameOperation> =>
-    version === NAME_TX_VERSION ? outputs.flatMap(({ script }) => operationOf(script) ?? []) : []
-
-  const common = (transaction: Transaction, page: number) => ({
-    network: chain.params.network,
-    transaction,
-    operations: operationsOf(transaction),
-    spendersIndexed: spenders !== undefined,
-    page,
-    pages: pagesOf(transaction)
-  })
-
-  const waiting = (
-    entry: PoolEntry,
-    { now, page }: { readonly now: number; readonly page: number }
-  ): Effect.Effect<TransactionFound, StorageFailure> =>
-    Effect.gen(function*() {
-      const { transaction } = entry
-      const inputs: Array<InputRow> = []
-      for (const input of slice(transaction.inputs, page)) {
-        const key = outpointKey(input.prevout)
-        inputs.push({ input, coin: pool.coin(key) ?? (yield* chainCoins.coin(key)).coin })
-      }
-      return {
-        ...common(transaction, page),
-        now,
-        place: { _tag: "Pool", entry },
-        fee: entry.fee,
-        inputs,
-        outputs: slice(transaction.outputs, page).map((output, at): OutputRow => {
-          const index = (page - 1) * TRANSACTION_ROWS + at
-          const spender = pool.spender(outpointKey(outpoint(transaction.txid, index)))
-          return {
-            output,
-            index,
-            state: spender === undefined ? undefined : { txid: spender.transaction.txid, height: undefined }
+    /** The confirmed transaction that spends an outpoint, from the index; `undefined` for none. */
+    const confirmedSpender = (prevout: Bytes): Effect.Effect<Spender | undefined, StorageFailure> =>
+      Effect.gen(function*() {
+        if (spenders === undefined) return undefined
+        for (const { height, position } of yield* spenders.candidates(prevout)) {
+          const info = yield* chain.headerAt(height)
+          if (info === undefined) continue
+          const block = yield* Effect.orElseSucceed(chain.block(info.hash), () => undefined)
+          yield* turnOfEventLoop
+          const transaction = block?.transactions[position]
+          if (transaction?.inputs.some((input) => equal(input.prevout, prevout)) === true) {
+            return { txid: transaction.txid, height }
           }
+        }
+        return undefined
+      })
+
+    const stateOf = (
+      prevout: Bytes,
+      { script }: TransactionOutput,
+      end: number
+    ): Effect.Effect<OutputState, StorageFailure> =>
+      Effect.gen(function*() {
+        const key = outpointKey(prevout)
+        const waiting = pool.spender(key)
+        if (waiting !== undefined) return { txid: waiting.transaction.txid, height: undefined }
+        if (isUnspendable(script)) return "unspendable"
+        if ((yield* chainCoins.coin(key)).coin !== undefined) return "unspent"
+        return performance.now() < end ? (yield* confirmedSpender(prevout)) ?? "spent" : "spent"
+      })
+
+    const slice = <A>(rows: ReadonlyArray<A>, page: number): ReadonlyArray<A> =>
+      rows.slice((page - 1) * TRANSACTION_ROWS, page * TRANSACTION_ROWS)
+
+    const pagesOf = ({ inputs, outputs }: Transaction): number =>
+      Math.max(1, Math.ceil(Math.max(inputs.length, outputs.length) / TRANSACTION_ROWS))
+
+    const outputsOf = (transaction: Transaction, page: number, states: boolean) =>
+      Effect.suspend(() => {
+        const end = performance.now() + SPENDERS_MS
+        return Effect.forEach(slice(transaction.outputs, page), (output, at) => {
+          const index = (page - 1) * TRANSACTION_ROWS + at
+          return states
+            ? Effect.map(
+              stateOf(outpoint(transaction.txid, index), output, end),
+              (state): OutputRow => ({ output, index, state })
+            )
+            : Effect.succeed<OutputRow>({ output, index, state: undefined })
         })
-      }
+      })
+
+    const common = (transaction: Transaction, page: number) => ({
+      network: chain.params.network,
+      transaction,
+      spendersIndexed: spenders !== undefined,
+      page,
+      pages: pagesOf(transaction)
     })
 
-  const unknown = (now: number): Effect.Effect<TransactionMissing, StorageFailure> =>
-    Effect.gen(function*() {
-      if (answers.fromWindow()) return { _tag: "Light", now }
-      const behind = places.indexed && (yield* places.indexIsBehind)
-      return { _tag: "Unknown", now, indexed: places.indexed, behind }
-    })
+    const waiting = (
+      entry: PoolEntry,
+      { now, page }: { readonly now: number; readonly page: number }
+    ): Effect.Effect<TransactionFound, StorageFailure> =>
+      Effect.gen(function*() {
+        const { transaction } = entry
+        const inputs: Array<InputRow> = []
+        for (const input of slice(transaction.inputs, page)) {
+          const key = outpointKey(input.prevout)
+          inputs.push({ input, coin: pool.coin(key) ?? (yield* chainCoins.coin(key)).coin })
+        }
+        const operation = yield* deeds.waiting(entry)
+        return {
+          ...common(transaction, page),
+          operations: operation === undefined ? [] : [operation],
+          now,
+          place: { _tag: "Pool", entry },
+          fee: entry.fee,
+          inputs,
+          outputs: slice(transaction.outputs, page).map((output, at): OutputRow => {
+            const index = (page - 1) * TRANSACTION_ROWS + at
+            const spender = pool.spender(outpointKey(outpoint(transaction.txid, index)))
+            return {
+              output,
+              index,
+              state: spender === undefined ? undefined : { txid: spender.transaction.txid, height: undefined }
+            }
+          })
+        }
+      })
 
-  const confirmed = (
-    { page, txid }: TransactionWanted,
-    { height, now }: { readonly height: number; readonly now: number }
-  ) =>
-    Effect.gen(function*() {
-      const found = yield* inBlock(txid, height)
-      if (found === undefined) return undefined
-      const { block, info, position, transaction } = found
-      const coins = yield* coinsOfBlock(chain, block, info.height)
-      // The outputs of the genesis block were never coins.
-      const outputs = yield* outputsOf(transaction, page, info.height > 0)
-      const result: TransactionFound = {
-        ...common(transaction, page),
-        now,
-        place: { _tag: "Block", info, position },
-        fee: coins?.fee(transaction),
-        inputs: slice(transaction.inputs, page).map((input) => ({ input, coin: coins?.coin(input.prevout) })),
-        outputs
-      }
-      return result
-    }).pipe(
-      Effect.catchTag("BlockUnavailable", ({ pruned }) =>
-        Effect.succeed<TransactionMissing>({ _tag: "WithoutBlock", now, height, pruned })),
-      // The best chain changed meanwhile.
-      Effect.catchTag("BlockNotFound", () =>
-        Effect.succeed(undefined))
-    )
+    const unknown = (now: number): Effect.Effect<TransactionMissing, StorageFailure> =>
+      Effect.gen(function*() {
+        if (answers.fromWindow()) return { _tag: "Light", now }
+        const behind = places.indexed && (yield* places.indexIsBehind)
+        return { _tag: "Unknown", now, indexed: places.indexed, behind }
+      })
 
-  const transaction: TransactionReader["transaction"] = (wanted) =>
-    Effect.gen(function*() {
-      const now = yield* unixTime
-      const { block, page, txid } = wanted
-      const entry = pool.get(txidKey(txid))
-      const asked = block === undefined ? undefined : yield* confirmed(wanted, { height: block, now })
-      const found = asked ?? (entry === undefined ? undefined : yield* waiting(entry, { now, page }))
-      const height = found === undefined ? yield* places.heightOf(txid) : undefined
-      const answer = found ?? (height === undefined ? undefined : yield* confirmed(wanted, { height, now }))
-      if (answer === undefined) return yield* unknown(now)
-      return "pages" in answer && page > answer.pages ? undefined : answer
-    })
+    const confirmed = (
+      { page, txid }: TransactionWanted,
+      { height, now }: { readonly height: number; readonly now: number }
+    ) =>
+      Effect.gen(function*() {
+        const found = yield* inBlock(txid, height)
+        if (found === undefined) return undefined
+        const { block, info, position, transaction } = found
+        const coins = yield* coinsOfBlock(chain, block, info.height)
+        // The outputs of the genesis block were never coins.
+        const outputs = yield* outputsOf(transaction, page, info.height > 0)
+        const settingsBefore = settingsIn(block.transactions.slice(0, position))
+        const [operations = []] = yield* deeds.ofTransactions([{ transaction, height: info.height, settingsBefore }])
+        const result: TransactionFound = {
+          ...common(transaction, page),
+          operations,
+          now,
+          place: { _tag: "Block", info, position },
+          fee: coins?.fee(transaction),
+          inputs: slice(transaction.inputs, page).map((input) => ({ input, coin: coins?.coin(input.prevout) })),
+          outputs
+        }
+        return result
+      }).pipe(
+        Effect.catchTag("BlockUnavailable", ({ pruned }) =>
+          Effect.succeed<TransactionMissing>({ _tag: "WithoutBlock", now, height, pruned })),
+        // The best chain changed meanwhile.
+        Effect.catchTag("BlockNotFound", () =>
+          Effect.succeed(undefined))
+      )
 
-  return {
-    transaction,
-    isKnown: (txid) =>
-      pool.get(txidKey(txid)) === undefined
-        ? Effect.map(places.heightOf(txid), (height) => height !== undefined)
-        : Effect.succeed(true)
-  }
-})
+    const transaction: TransactionReader["transaction"] = (wanted) =>
+      Effect.gen(function*() {
+        const now = yield* unixTime
+        const { block, page, txid } = wanted
+        const entry = pool.get(txidKey(txid))
+        const asked = block === undefined ? undefined : yield* confirmed(wanted, { height: block, now })
+        const found = asked ?? (entry === undefined ? undefined : yield* waiting(entry, { now, page }))
+        const height = found === undefined ? yield* places.heightOf(txid) : undefined
+        const answer = found ?? (height === undefined ? undefined : yield* confirmed(wanted, { height, now }))
+        if (answer === undefined) return yield* unknown(now)
+        return "pages" in answer && page > answer.pages ? undefined : answer
+      })
+
+    return {
+      transaction,
+      isKnown: (txid) =>
+        pool.get(txidKey(txid)) === undefined
+          ? Effect.map(places.heightOf(txid), (height) => height !== undefined)
+          : Effect.succeed(true)
+    }
+  })

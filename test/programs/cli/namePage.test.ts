@@ -55,8 +55,8 @@ DNS
   example.bit. A 192.0.2.1
 
 Waiting for a block
-OPERATION    ADDRESS  TRANSACTION                                                       VALUE
-name_update  N1next   ${"cd".repeat(32)}  \\u202enew
+OPERATION                   ADDRESS  TRANSACTION                                                       VALUE
+to be updated, new address  N1next   ${"cd".repeat(32)}  \\u202enew
 
 History, the last 2 of 3
   BLOCK  CHANGE                OWNER    VALUE

@@ -38,7 +38,7 @@ const MAX_CHUNKS = 4096
 const WORTH_SHARING = 24
 
 /** A thread without work for this time ends: it takes memory, and at the tip the next work comes in minutes. */
-const IDLE = "1 minute"
+const IDLE = "15 seconds"
 
 /** Milliseconds of work on this thread between two turns of the event loop: about a chunk. */
 const SLICE_MS = 5

@@ -223,6 +223,10 @@ in
           RuntimeDirectoryMode = "0750";
           LogsDirectory = "svcd";
           LogsDirectoryMode = "0750";
+          # For the compiled code that svcd keeps for its next start.
+          CacheDirectory = "svcd";
+          CacheDirectoryMode = "0700";
+          Environment = "XDG_CACHE_HOME=/var/cache";
         }
         // lib.optionalAttrs underVarLib {
           StateDirectory = lib.removePrefix "/var/lib/" cfg.dataDir;

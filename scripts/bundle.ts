@@ -157,7 +157,16 @@ const copyNativeCurve = (build: string): void => {
   cpSync(join(ROOT, "node_modules/secp256k1/prebuilds"), join(folder, "prebuilds"), { recursive: true })
 }
 
-/** A program that runs for a moment, many times: to compile it again is a third of the work of a call. */
+/**
+ * Programs whose compiled code is kept for the next start, with the file between the two: svcd-cli runs for a moment, many times, and
+ * an application may wait for a node that starts.
+ */
+const KEPT: Readonly<Record<string, { readonly file: string; readonly run: string }>> = {
+  "svcd": { file: "bin/svcdStart", run: "runSvcd" },
+  "svcd-cli": { file: "bin/cachedStart", run: "runCached" }
+}
+
+/** The one of them that has commands, and is short enough to have short names too: reports of errors of a node show the names. */
 const SHORT = "svcd-cli"
 
 /** The file behind the one that a user starts. */
@@ -176,10 +185,17 @@ const startOf = (program: string): string => `${program}.start`
  */
 const launcher = (
   program: string,
-  kept?: { readonly digest: string; readonly commands: ReadonlyArray<string> }
+  kept?: { readonly run: string; readonly digest: string; readonly commands: ReadonlyArray<string> }
 ): string => {
   const oldest = engines?.["node"]?.replace(/^>=/, "") ?? ""
   const [major, minor] = oldest.split(".")
+  const load = kept === undefined
+    ? `import("./${mainOf(program)}.js")`
+    : `new Promise((resolve) => resolve(createRequire(import.meta.url)("./${
+      startOf(program)
+    }.cjs").${kept.run}({ url: import.meta.url, ...${
+      JSON.stringify({ digest: kept.digest, commands: kept.commands })
+    } }).running))`
   return `#!/usr/bin/env node
 ${
     kept !== undefined
@@ -187,19 +203,14 @@ ${
       : ""
   }const [major, minor] = process.versions.node.split(".").map(Number);
 if (major > ${major} || (major === ${major} && minor >= ${minor})) {
-  ${
-    kept !== undefined
-      ? `createRequire(import.meta.url)("./${startOf(program)}.cjs").runCached({ url: import.meta.url, ...${
-        JSON.stringify(kept)
-      } })`
-      : `import("./${mainOf(program)}.js").catch((error) => {
+  ${load}.catch((error) => {
     const [, missing] = /^Cannot find (?:package|module) '([^'/\\\\]+|@[^'/\\\\]+\\/[^'/\\\\]+)'/.exec(error.message) || [];
-    if (!/^(?:ERR_)?MODULE_NOT_FOUND$|^ERR_DLOPEN_FAILED$/.test(error.code)) throw error;
+    const noMain = error.code === "ENOENT" && /${program}\\.main\\.cjs$/.test(error.path);
+    if (!noMain && !/^(?:ERR_)?MODULE_NOT_FOUND$|^ERR_DLOPEN_FAILED$/.test(error.code)) throw error;
     const what = error.code === "ERR_DLOPEN_FAILED" ? "the native part of a package cannot be loaded" : missing === undefined ? "a file of svcd is missing" : "the package " + missing + " is missing";
     console.error("${program}: " + what + ": run \\"npm install\\" where svcd is installed, or install svcd again");
     process.exitCode = 1;
-  })`
-  };
+  });
 } else {
   console.error(\`${program}: Node.js ${oldest} or newer is needed, and this is \${process.versions.node}: install a newer one (https://nodejs.org), or the archive of svcd, which has its own\`);
   process.exitCode = 1;
@@ -210,40 +221,44 @@ if (major > ${major} || (major === ${major} && minor >= ${minor})) {
 const entryOf = (program: string) => ({ in: compiled(`bin/${program}`), out: mainOf(program) })
 
 /**
- * Bundles that program into one file in CommonJS, the only form whose compiled code a program can keep (bin/cachedStart.ts). What
- * it loads on use stands in the same file, and costs nothing before. Names are short.
+ * Bundles such a program into one file in CommonJS, the only form whose compiled code a program can keep (bin/cachedStart.ts). What
+ * it loads on use stands in the same file, and costs nothing before.
  */
-const composeShort = (folder: string): ReadonlyArray<string> => {
-  mkdirSync(folder, { recursive: true })
-  // A build of an earlier version has more files.
-  for (const file of readdirSync(folder)) if (file.startsWith(SHORT)) rmSync(join(folder, file))
+const composeKept = (
+  folder: string,
+  program: string,
+  { file, run }: { readonly file: string; readonly run: string }
+): ReadonlyArray<string> => {
+  const isShort = program === SHORT
   compose(folder, {
     banner: {},
-    entryPoints: [{ in: compiled("bin/cachedStart"), out: startOf(SHORT) }],
+    entryPoints: [{ in: compiled(file), out: startOf(program) }],
     format: "cjs",
     minify: true,
     outExtension: { ".js": ".cjs" },
     sourcemap: false
   })
+  const url = `const urlOfBundle = require("node:url").pathToFileURL(__filename).href;`
+  const clock = `const clockOfBundle = { now: () => Number(process.hrtime.bigint()) / 1e6 };`
   const packages = compose(folder, {
-    banner: {
-      js: `const urlOfBundle = require("node:url").pathToFileURL(__filename).href;
-const clockOfBundle = { now: () => Number(process.hrtime.bigint()) / 1e6 };`
-    },
+    banner: { js: isShort ? `${url}\n${clock}` : url },
     // Node's own clock of this name loads its tools for measurements, some milliseconds.
-    define: { "import.meta.url": "urlOfBundle", "performance": "clockOfBundle" },
-    entryPoints: [entryOf(SHORT)],
+    define: { "import.meta.url": "urlOfBundle", ...isShort ? { performance: "clockOfBundle" } : {} },
+    entryPoints: [entryOf(program)],
     format: "cjs",
-    minify: true,
+    minifyIdentifiers: isShort,
+    minifySyntax: true,
+    minifyWhitespace: true,
     outExtension: { ".js": ".cjs" },
     // Kept code loads what is not inside by require: an import would need an experimental option.
     supported: { "dynamic-import": false }
   })
-  const text = readFileSync(join(folder, `${mainOf(SHORT)}.cjs`))
+  const text = readFileSync(join(folder, `${mainOf(program)}.cjs`))
   const missing = /clockOfBundle\.(?!now\b)\w+/.exec(text.toString("latin1"))
-  if (missing !== null) throw new Error(`${SHORT} needs ${missing[0]}: give its clock that member`)
+  if (missing !== null) throw new Error(`${program} needs ${missing[0]}: give its clock that member`)
   const digest = createHash("sha256").update(text).digest("hex")
-  writeFileSync(join(folder, `${SHORT}.js`), launcher(SHORT, { digest, commands: COMMAND_NAMES }), { mode: 0o755 })
+  const commands = isShort ? COMMAND_NAMES : []
+  writeFileSync(join(folder, `${program}.js`), launcher(program, { run, digest, commands }), { mode: 0o755 })
   return packages
 }
 
@@ -258,11 +273,13 @@ const composeMains = (
 }
 
 const bundlePrograms = (folder: string): void => {
-  const long = composeMains(folder, PROGRAMS.filter((program) => program !== SHORT).map(entryOf))
-  writeLicences(folder, [...new Set([...composeShort(folder), ...long])])
-  for (const program of PROGRAMS) {
-    if (program !== SHORT) writeFileSync(join(folder, `${program}.js`), launcher(program), { mode: 0o755 })
-  }
+  mkdirSync(folder, { recursive: true })
+  // A build of an earlier version has other files.
+  for (const file of readdirSync(folder)) if (/^svcd\b/.test(file)) rmSync(join(folder, file))
+  const others = PROGRAMS.filter((program) => KEPT[program] === undefined)
+  const kept = Object.entries(KEPT).flatMap(([program, start]) => composeKept(folder, program, start))
+  writeLicences(folder, [...new Set([...kept, ...composeMains(folder, others.map(entryOf))])])
+  for (const program of others) writeFileSync(join(folder, `${program}.js`), launcher(program), { mode: 0o755 })
 }
 
 const [folder, option, file] = process.argv.slice(2)

@@ -13,13 +13,13 @@ import {
   writeFileSync
 } from "node:fs"
 import { createRequire } from "node:module"
-import { dirname, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Script } from "node:vm"
 
 /**
  * Runs a program of one file with what V8 compiled of it at an earlier start: to compile it again is a third of the work of
- * a call. The build puts this file between the one that a user starts and the program; it loads nothing of svcd.
+ * a start. The build puts this file between the one that a user starts and the program; it loads nothing of svcd.
  */
 
 const DIGEST_BYTES = 32
@@ -56,16 +56,20 @@ const readKept = (path: string): Buffer | undefined => {
   }
 }
 
-/** Keeps the code for the next start, and removes code that was written more than a month ago. */
-const keep = (path: string, code: Buffer): void => {
+/** Keeps the code for the next start, and removes code that was written more than a month ago. Makes it only if it can be written. */
+const keep = (path: string, makeCode: () => Buffer): void => {
   try {
     const folder = dirname(path)
     // One after the other: below /proc, a recursive call never ends.
     for (const each of [dirname(folder), folder]) if (!existsSync(each)) mkdirSync(each, { mode: 0o700 })
     const draft = `${path}.${process.pid}`
-    writeFileSync(draft, Buffer.concat([digestOf(code), code]), { flag: "wx", mode: 0o600 })
+    writeFileSync(draft, "", { flag: "wx", mode: 0o600 })
+    const code = makeCode()
+    writeFileSync(draft, Buffer.concat([digestOf(code), code]))
     renameSync(draft, path)
-    for (const name of readdirSync(folder).filter((each) => /^svcd-cli-([a-z]+-)?[0-9a-f]{32}(\.\d+)?$/.test(each))) {
+    for (
+      const name of readdirSync(folder).filter((each) => /^svcd(-cli)?-([a-z]+-)?[0-9a-f]{32}(\.\d+)?$/.test(each))
+    ) {
       const other = join(folder, name)
       if (Date.now() - statSync(other).mtimeMs > OLD) rmSync(other)
     }
@@ -75,7 +79,7 @@ const keep = (path: string, code: Buffer): void => {
 }
 
 /** What the build tells of a program. */
-interface Kept {
+export interface Kept {
   /** Of the file that a user starts. */
   readonly url: string
   /** Of the program. */
@@ -85,17 +89,23 @@ interface Kept {
 }
 
 /**
- * Runs the program in CommonJS beside a file, such as svcd-cli.main.cjs beside svcd-cli.js. Its text is ASCII. V8 keeps the functions
- * that ran alone, so each command has code of its own: the first argument that is the name of one chooses it, and calls of methods
- * share one. A wrong choice costs time alone.
+ * Runs the program in CommonJS beside a file, such as svcd-cli.main.cjs beside svcd-cli.js, and returns what it exports. Its text is
+ * ASCII. V8 keeps the functions that ran: for a program with commands those of each command alone, which the first argument that is
+ * the name of one chooses, and calls of methods share one. A wrong choice costs time alone.
+ *
+ * `keepWhen` calls its argument, at most once, when what a start needs has run; if omitted, it is the end of the process.
  */
-export const runCached = ({ commands, digest, url }: Kept): void => {
-  const main = fileURLToPath(url).replace(/\.js$/, ".main.cjs")
+export const runCached = (
+  { commands, digest, url }: Kept,
+  keepWhen: (run: () => void) => void = (run) => void process.once("exit", run)
+): unknown => {
+  const program = basename(fileURLToPath(url), ".js")
+  const main = join(dirname(fileURLToPath(url)), `${program}.main.cjs`)
   const source = readFileSync(main, "latin1").replace(/^#!.*/, "")
   const folder = cacheFolder(process.env)
   const id = digestOf(process.version, process.arch, digest).toString("hex").slice(0, 32)
   const command = process.argv.slice(2).find((word) => commands.includes(word))
-  const name = command === undefined ? `svcd-cli-${id}` : `svcd-cli-${command}-${id}`
+  const name = command === undefined ? `${program}-${id}` : `${program}-${command}-${id}`
   const path = folder === undefined ? undefined : join(folder, name)
   const cachedData = path === undefined ? undefined : readKept(path)
   const script = new Script(`(function (require, module, exports, __filename, __dirname) {${source}\n})`, {
@@ -103,8 +113,9 @@ export const runCached = ({ commands, digest, url }: Kept): void => {
     filename: main
   })
   if (path !== undefined && (cachedData === undefined || script.cachedDataRejected === true)) {
-    process.once("exit", () => keep(path, script.createCachedData()))
+    keepWhen(() => keep(path, () => script.createCachedData()))
   }
   const module = { exports: {} }
   script.runInThisContext()(createRequire(main), module, module.exports, main, dirname(main))
+  return module.exports
 }

@@ -194,7 +194,14 @@ export type DaemonEnded =
   | ZeroMqMissing
 
 /** Starts the node behind the listener, and lets it answer as soon as possible. Returns what ends the daemon. */
-const start = (settings: Settings, health: NodeHealth, sampling: Sampling) =>
+const start = (
+  settings: Settings,
+  { health, sampling, started }: {
+    readonly health: NodeHealth
+    readonly sampling: Sampling
+    readonly started: Effect.Effect<void>
+  }
+) =>
   Effect.gen(function*() {
     const chain = yield* Chain.Chain
     const reporter = yield* SyncReporter
@@ -238,7 +245,8 @@ const start = (settings: Settings, health: NodeHealth, sampling: Sampling) =>
         notifyOfNode(settings.notify, { events: chain.events, syncing: status.syncing, warnings: warnings.raised })
       ),
       Effect.zipRight(notifyOfNames(settings.notify, { log: events, syncing: status.syncing })),
-      Effect.zipRight(alerts)
+      Effect.zipRight(alerts),
+      Effect.zipRight(started)
     )
     const ended = yield* Node.start(settings, { tell: lifecycle.warmUp, ready })
     return Effect.raceFirst(ended, lifecycle.stopRequested)
@@ -267,8 +275,11 @@ const rpcListener = (settings: Settings) =>
       })
   ))
 
-/** The daemon: runs until it is told to stop or fails. An interruption shuts it down cleanly. */
-export const run = (settings: Settings) => {
+/**
+ * The daemon: runs until it is told to stop or fails. An interruption shuts it down cleanly. Runs `started` when the node has
+ * started and answers, also after a restart for repair.
+ */
+export const run = (settings: Settings, started: Effect.Effect<void> = Effect.void) => {
   const health = new NodeHealth()
   const sampling = new Sampling()
   const switches = new Logging.DebugSwitches({
@@ -303,7 +314,7 @@ export const run = (settings: Settings) => {
   )
   const restarts = new Restarts(join(settings.dataDir, "chainstate"))
   return Effect.scoped(
-    Effect.raceFirst(Effect.flatten(start(settings, health, sampling)), watchDisk(settings.dataDir))
+    Effect.raceFirst(Effect.flatten(start(settings, { health, sampling, started })), watchDisk(settings.dataDir))
   ).pipe(
     Effect.provide(daemon),
     // Before there is a data directory.

@@ -31,8 +31,8 @@ writeFileSync(
 )
 
 /** Runs the program; returns what it printed on both outputs. */
-const run = (env: Readonly<Record<string, string>>, word = "word"): string => {
-  const { stderr, stdout } = spawnSync(process.execPath, [program, word], {
+const run = (env: Readonly<Record<string, string>>, word = "word", script = program): string => {
+  const { stderr, stdout } = spawnSync(process.execPath, [script, word], {
     encoding: "utf8",
     env: { PATH: process.env["PATH"], ...env },
     timeout: 30_000
@@ -42,7 +42,7 @@ const run = (env: Readonly<Record<string, string>>, word = "word"): string => {
 
 const SAID = "prog.main.cjs word\n"
 
-describe("the start of svcd-cli", () => {
+describe("the start with kept code", () => {
   it("keeps compiled code for the user alone, and replaces what is damaged or what others may have written", () => {
     const XDG_CACHE_HOME = join(folder, "cache")
     const place = join(XDG_CACHE_HOME, "svcd")
@@ -75,7 +75,24 @@ describe("the start of svcd-cli", () => {
       assert.strictEqual(run({ XDG_CACHE_HOME }, word), `prog.main.cjs ${word}\n`)
     }
     const kept = readdirSync(join(XDG_CACHE_HOME, "svcd")).map((name) => name.replace(/[0-9a-f]{32}$/, ""))
-    assert.deepStrictEqual(kept.sort(), ["svcd-cli-", "svcd-cli-names-"])
+    assert.deepStrictEqual(kept.sort(), ["prog-", "prog-names-"])
+  })
+
+  it("keeps code when it is told to, and hands on what the program exports", () => {
+    const XDG_CACHE_HOME = join(folder, "told")
+    const early = join(folder, "early.js")
+    writeFileSync(
+      early,
+      `import start from "./start.cjs"
+const program = start.runCached({ url: import.meta.url, digest: "ab", commands: [] }, (keep) => void (globalThis.keep = keep))
+console.log(program.answer, globalThis.keep === undefined)
+if (process.argv[2] === "keep") globalThis.keep?.()\n`
+    )
+    writeFileSync(join(folder, "early.main.cjs"), "exports.answer = 42\n")
+    assert.strictEqual(run({ XDG_CACHE_HOME }, "word", early), "42 false\n")
+    assert.isFalse(readdirSync(folder).includes("told"), "nothing is kept at the end of the process")
+    assert.strictEqual(run({ XDG_CACHE_HOME }, "keep", early), "42 false\n")
+    assert.strictEqual(run({ XDG_CACHE_HOME }, "word", early), "42 true\n", "kept code is in use")
   })
 
   it("runs where nothing can be kept", () => {

@@ -3,7 +3,8 @@ import { Effect, Schedule } from "effect"
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { temporaryDirectory } from "../support/chain.ts"
-import { run, startNode, wholeDirectory } from "../support/daemon.ts"
+import { run, startNode, startNodeUnder, wholeDirectory } from "../support/daemon.ts"
+import { eventually } from "../support/eventually.ts"
 import { fixtureJson, ownFixture } from "../support/fixtures.ts"
 
 interface Expected {
@@ -145,6 +146,24 @@ describe("svcd", () => {
       assert.strictEqual(statSync(directory).mode & 0o777, 0o700)
       for (const name of ["names.db", "blocks", "chainstate"]) assert.isTrue(existsSync(join(directory, name)), name)
       assert.strictEqual(statSync(join(directory, "blocks", "blk00000.dat")).mode & 0o777, 0o600)
+    }))
+
+  it.scopedLive("keeps its compiled code for the next start, which uses it", () =>
+    Effect.gen(function*() {
+      const parent = yield* temporaryDirectory
+      const cache = join(parent, "cache", "svcd")
+      const start = startNodeUnder(["env", `XDG_CACHE_HOME=${join(parent, "cache")}`], join(parent, "data"))
+      const node = yield* start
+      const kept = (): ReadonlyArray<string> => existsSync(cache) ? readdirSync(cache) : []
+      yield* eventually("the code is kept", () => kept().some((name) => /^svcd-[0-9a-f]{32}$/.test(name)))
+      yield* node.running.end()
+      const [name = ""] = kept()
+      const { ino, size } = statSync(join(cache, name))
+      assert.isAbove(size, 1_000_000)
+      const again = yield* start
+      yield* again.ready
+      assert.deepStrictEqual([again.running.stderr, kept()], ["", [name]])
+      assert.strictEqual(statSync(join(cache, name)).ino, ino)
     }))
 })
 

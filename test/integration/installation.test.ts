@@ -78,18 +78,24 @@ describe("an installation", () => {
 
   it("without a package says which one, or that a file is missing", () =>
     withDirectory((directory) => {
-      for (const name of ["svcd", "svcd-wallet", "svcd-mail"]) {
+      for (
+        const [name, args] of [
+          ["svcd", ["-network=regtest", "-maxpeers=0", `-datadir=${join(directory, "data")}`]],
+          ["svcd-wallet", ["--version"]],
+          ["svcd-mail", ["--version"]]
+        ] as const
+      ) {
         const lame = join(directory, "bin")
         cpSync(dirname(program(name)), lame, { recursive: true })
         const script = join(lame, `${name}.js`)
         const remedy = "run \"npm install\" where svcd is installed, or install svcd again\n"
         assert.strictEqual(
-          endsWith(run({ script, args: ["--version"] }), 1),
+          endsWith(run({ script, args }), 1),
           `${name}: the package better-sqlite3 is missing: ${remedy}`
         )
-        rmSync(join(lame, `${name}.main.js`))
+        for (const ending of ["js", "cjs"]) rmSync(join(lame, `${name}.main.${ending}`), { force: true })
         assert.strictEqual(
-          endsWith(run({ script, args: ["--version"] }), 1),
+          endsWith(run({ script, args }), 1),
           `${name}: a file of svcd is missing: ${remedy}`
         )
       }

@@ -1,11 +1,12 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Effect from "effect/Effect"
+import { tellStarted } from "../../base/startedSignal.ts"
 import type { Settings } from "../../config/settings.ts"
 import { run } from "../../node/daemon.ts"
 
 /** Runs the daemon as this process. This module loads the whole node, so only a start needs it. */
 export const runDaemon = (settings: Settings, refuse: (message: string) => void): void => {
-  const daemon = run(settings).pipe(
+  const daemon = run(settings, Effect.sync(tellStarted)).pipe(
     Effect.catchAll((failure) => Effect.sync(() => refuse(failure.message))),
     Effect.catchAllDefect(() => Effect.sync(() => refuse("an error of svcd itself, please report it: see the log")))
   )

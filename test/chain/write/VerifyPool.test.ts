@@ -271,10 +271,10 @@ describe.skipIf(!isBuilt)("VerifyPool with threads", () => {
       yield* fill(pool.begin(), [good]).finish
       const [first] = workers
       assert.strictEqual(workers.length, 1)
-      yield* TestClock.adjust("1 minute")
+      yield* TestClock.adjust("15 seconds")
       yield* turnOfEventLoop
       assert.notStrictEqual(first?.threadId, -1, "the thread had work since the last look")
-      yield* TestClock.adjust("1 minute")
+      yield* TestClock.adjust("15 seconds")
       yield* TestServices.provideLive(eventually("the thread ends", () =>
         first?.threadId === -1))
       assert.strictEqual(pool.threads, 1)

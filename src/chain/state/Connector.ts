@@ -4,26 +4,30 @@ import { blockFlags } from "../../consensus/flags.ts"
 import { nameEffects } from "../../consensus/names.ts"
 import type { ConsensusParams } from "../../consensus/params.ts"
 import { type Reject, reject } from "../../consensus/Reject.ts"
-import type { BlockDelta, Coin, NameEffect, ScriptCheck } from "../../consensus/view.ts"
+import type { BlockDelta, NameEffect, ScriptCheck } from "../../consensus/view.ts"
 import type { Block, BlockHeader } from "../../protocol/block.ts"
-import { equal } from "../../protocol/bytes.ts"
+import { type Bytes, equal } from "../../protocol/bytes.ts"
 import type { HeaderId, Height } from "../../protocol/keys.ts"
 import type { BlockFiles } from "../../storage/BlockFiles.ts"
 import { StorageCorrupted } from "../../storage/errors.ts"
 import { type BlockIndex, GENESIS, NONE, Status } from "../index/BlockIndex.ts"
 import { scriptsAssumed } from "../index/scriptsAssumed.ts"
 import type { ActiveChain } from "./ActiveChain.ts"
-import { encodedUndo } from "./coinCodec.ts"
+import { decodeUndo, encodeUndo } from "./coinCodec.ts"
 import type { CoinStore } from "./CoinStore.ts"
 import type { Forks } from "./Forks.ts"
 import type { StoredBlocks } from "./StoredBlocks.ts"
 import type { Timings } from "./timings.ts"
 
-/** A connected block whose scripts are not verified yet. */
+/** A connected block whose scripts are not verified yet. What disconnects it is packed: a batch has thousands of coins. */
 interface Prepared {
   readonly id: HeaderId
   readonly block: Block
-  readonly delta: BlockDelta
+  readonly effects: ReadonlyArray<NameEffect>
+  /** The keys of the coins that it changed. */
+  readonly outpoints: ReadonlyArray<string>
+  /** Its undo data, encoded. */
+  readonly undo: Bytes
 }
 
 /** A batch of connected blocks with unverified scripts, and the error that ended it, if any. */
@@ -51,8 +55,8 @@ export interface Connected {
   readonly id: HeaderId
   readonly block: Block
   readonly effects: ReadonlyArray<NameEffect>
-  /** The coins from before the block that it removed; `undefined` if they are in its undo data only. */
-  readonly removed?: ReadonlyMap<string, Coin>
+  /** Its undo data, encoded; `undefined` if they are on disk only. */
+  readonly undo?: Bytes
 }
 
 /** How many blocks a batch may have: it ends at the first limit that it reaches. */
@@ -81,9 +85,13 @@ export interface ConnectorParts {
 /** The reference node's reason for a proposal that does not build on the tip (BIP 23). */
 const NOT_ON_TIP = reject("inconclusive-not-best-prevblk")
 
-/** The changes of coins that disconnect a block. */
-const inverse = ({ coins, removed }: BlockDelta) =>
-  new Map([...coins.keys()].map((outpoint) => [outpoint, removed.get(outpoint)] as const))
+const preparedOf = (id: HeaderId, block: Block, delta: BlockDelta): Prepared => ({
+  id,
+  block,
+  effects: delta.effects,
+  outpoints: [...delta.coins.keys()],
+  undo: encodeUndo(delta)
+})
 
 /**
  * Connects blocks to the best chain, in batches, and disconnects them. A batch has two steps: `prepare` connects its
@@ -133,9 +141,10 @@ export class Connector {
         }
         const { delta } = result
         check(blocks.length, delta.scripts, flags)
+        const prepared = preparedOf(id, block, delta)
         this.coins.apply(delta.coins, delta.claims)
         this.active.pushOnTrust(id)
-        blocks.push({ id, block, delta })
+        blocks.push(prepared)
         bytes += block.size
         for (const { coins } of delta.scripts) inputs += coins.length
       } catch (cause) {
@@ -202,10 +211,10 @@ export class Connector {
     const good = failure === undefined ? batch.blocks : batch.blocks.slice(0, failure.block)
     this.takeBack({ blocks: batch.blocks.slice(good.length) })
     const started = performance.now()
-    for (const [i, { block, delta, id }] of good.entries()) {
+    for (const [i, { block, id, undo }] of good.entries()) {
       try {
         if (!this.index.has(id, Status.HAVE_UNDO)) {
-          this.index.setUndo(id, this.files.appendUndo(block.hash, encodedUndo(delta)))
+          this.index.setUndo(id, this.files.appendUndo(block.hash, undo))
         }
       } catch (cause) {
         // A block without undo data could never be disconnected.
@@ -225,16 +234,17 @@ export class Connector {
     this.forks.prune()
     this.stored.forgetConnected()
     return {
-      connected: good.map(({ block, delta, id }) => ({ id, block, effects: delta.effects, removed: delta.removed })),
+      connected: good.map(({ block, effects, id, undo }) => ({ id, block, effects, undo })),
       refused: damaged === undefined ? refused : undefined,
       damaged
     }
   }
 
   takeBack({ blocks }: Pick<PreparedBatch, "blocks">): void {
-    for (const { delta } of [...blocks].reverse()) {
+    for (const { outpoints, undo } of [...blocks].reverse()) {
+      const { claimsBefore, removed } = decodeUndo(undo)
       this.active.popOnTrust()
-      this.coins.apply(inverse(delta), delta.claimsBefore)
+      this.coins.apply(new Map(outpoints.map((outpoint) => [outpoint, removed.get(outpoint)])), claimsBefore)
     }
   }
 

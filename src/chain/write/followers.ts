@@ -8,6 +8,7 @@ import { StorageCorrupted, type StorageFailure } from "../../storage/errors.ts"
 import { attempt } from "../attempt.ts"
 import { GENESIS, NONE, Status } from "../index/BlockIndex.ts"
 import type { ChainState } from "../state/ChainState.ts"
+import { decodeUndo } from "../state/coinCodec.ts"
 import type { Connected } from "../state/Connector.ts"
 import type { ConnectedBlock, Cursor, Follower, SpentByBlock, StateAtBase } from "./Follower.ts"
 
@@ -239,8 +240,9 @@ const rethrow = (cause: unknown): never => {
 }
 
 /** What a block removed from the coins. Throws `StorageFailure` if its undo data are lost. */
-const coinsOf = (state: ChainState, { block, id, removed }: Connected): SpentByBlock => {
-  const gone = removed ?? state.undo(id)?.removed ?? new Map<string, Coin>()
+const coinsOf = (state: ChainState, { block, id, undo }: Connected): SpentByBlock => {
+  const known = undo === undefined ? state.undo(id) : decodeUndo(undo)
+  const gone = known?.removed ?? new Map<string, Coin>()
   return { removed: gone, spent: id === 0 ? [[]] : spentCoins(block, state.index.height(id), gone) }
 }
 

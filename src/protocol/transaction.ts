@@ -155,10 +155,13 @@ export class Transaction {
   }
 }
 
-const readInputs = (reader: Reader): Array<TransactionInput> => {
+/** An input whose witness is read later: the witnesses follow all inputs and outputs. */
+type ReadInput = Omit<TransactionInput, "witness"> & { witness: TransactionInput["witness"] }
+
+const readInputs = (reader: Reader): Array<ReadInput> => {
   // The size of the smallest input: an outpoint, an empty script, a sequence.
   const count = reader.count("inputs", OUTPOINT_SIZE + 5)
-  const inputs = new Array<TransactionInput>(count)
+  const inputs = new Array<ReadInput>(count)
   for (let i = 0; i < count; i++) {
     inputs[i] = {
       prevout: reader.bytes(OUTPOINT_SIZE, "prevout"),
@@ -190,22 +193,24 @@ const readItems = (reader: Reader, count: number): ReadonlyArray<Bytes> => {
 }
 
 /**
- * Returns an input with the witness at the position of the reader. If the witness has many short items, they are
- * created at each access: an object for a one-byte item takes some 50 bytes, and a block has room for millions.
+ * Reads the witness of the input `i`, and returns whether it has items. If these are many and short, they are created at each
+ * access: an object for a one-byte item takes some 50 bytes, and a block has room for millions.
  */
-const readWitness = (reader: Reader, input: TransactionInput): TransactionInput => {
+const readWitness = (reader: Reader, inputs: Array<ReadInput>, i: number): boolean => {
   const count = reader.count("witness items", 1)
-  if (count === 0) return input
+  const input = inputs[i]
+  if (count === 0 || input === undefined) return false
   const start = reader.offset
-  for (let i = 0; i < count; i++) reader.skip(reader.compactSize("witness item"), "witness item")
+  for (let left = count; left > 0; left--) reader.skip(reader.compactSize("witness item"), "witness item")
   const { offset, source } = reader
   if (offset - start >= ORDINARY_ITEM * count || count <= FEW_ITEMS) {
     reader.offset = start
-    return { ...input, witness: readItems(reader, count) }
+    input.witness = readItems(reader, count)
+    return true
   }
   const bytes = source.subarray(start, offset)
   const { prevout, scriptSig, sequence } = input
-  return {
+  inputs[i] = {
     prevout,
     scriptSig,
     sequence,
@@ -213,6 +218,7 @@ const readWitness = (reader: Reader, input: TransactionInput): TransactionInput 
       return readItems(new Reader(bytes), count)
     }
   }
+  return true
 }
 
 /**
@@ -238,14 +244,7 @@ export const readTransaction = (reader: Reader, witness = true): Transaction => 
   const hasWitness = (flags & 1) !== 0
   if (hasWitness) {
     let empty = true
-    for (let i = 0; i < inputs.length; i++) {
-      const before = inputs[i]
-      if (before === undefined) continue
-      const input = readWitness(reader, before)
-      if (input === before) continue
-      empty = false
-      inputs[i] = input
-    }
+    for (let i = 0; i < inputs.length; i++) if (readWitness(reader, inputs, i)) empty = false
     if (empty) reader.fail({ field: "witness", reason: "superfluous: no input has one" })
   }
   if ((flags & ~1) !== 0) reader.fail({ field: "flag", reason: `unknown optional data (${flags})` })

@@ -93,7 +93,7 @@ export interface Undo {
 /** The bytes of undo data: a view, valid until the next encoding. */
 export const encodedUndo = ({ claimsBefore, removed }: Undo): Bytes => {
   const writer = scratch.clear().compactSize(removed.size)
-  for (const [outpoint, coin] of removed) writeCoin(writer.binary(outpoint), coin).varBytes(coin.script)
+  removed.forEach((coin, outpoint) => writeCoin(writer.binary(outpoint), coin).varBytes(coin.script))
   writer.compactSize(claimsBefore.size)
   for (const [name, claim] of claimsBefore) {
     writer.compactSize(name.length).binary(name).u8(claim === undefined ? 0 : 1)

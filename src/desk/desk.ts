@@ -17,6 +17,7 @@ import { ENDED, login, loginPage } from "./loginPages.ts"
 import { namePage, ownNamesPage } from "./namesPage.ts"
 import { release, releasePage, transfer, transferPage } from "./ownerPages.ts"
 import { newAddress, pay, paymentsPage, receivePage, sendPage } from "./paymentPages.ts"
+import { register } from "./registerPages.ts"
 import { cancel, renew } from "./renewPage.ts"
 import { type DeskSession, DeskSessions, sessionCookie, tokenOf } from "./sessions.ts"
 import { deskAnswer, type DeskFailure, type DeskHandler, type DeskVisit } from "./visit.ts"
@@ -31,7 +32,7 @@ import {
   withoutWallet
 } from "./walletPages.ts"
 import { checkWords, wordsPage } from "./wordsPage.ts"
-import { draft, edit, register, write } from "./writePages.ts"
+import { draft, edit, write } from "./writePages.ts"
 
 /** The desk: pages with which a user of RPC owns names and coins. */
 

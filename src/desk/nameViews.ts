@@ -6,7 +6,8 @@ import { networks } from "../protocol/networks.ts"
 import { soonWithin } from "../protocol/soon.ts"
 import { count, counted, duration } from "../web/format.ts"
 import { type Html, html, NOTHING } from "../web/html.ts"
-import { listedName } from "../web/visible.ts"
+import { kindOfName } from "../web/nameState.ts"
+import { listedName, wholeName } from "../web/visible.ts"
 import type { OwnName, RegistrationRow, Renewing } from "./answers.ts"
 import type { PlainFrame } from "./frame.ts"
 
@@ -78,3 +79,7 @@ export const recordView = (rows: ReadonlyArray<readonly [label: string, content:
   }</dl>`
 
 export const ofNames = (amount: number): string => amount === 1 ? "1 name" : `${count(amount)} names`
+
+/** The head of a page about a name. */
+export const nameHeading = (kind: string, name: Bytes): Html =>
+  html`<header class="name-head"><p class="muted">${kind}: ${kindOfName(name)}</p><h1>${wholeName(name)}</h1></header>`

@@ -2,12 +2,12 @@ import * as Effect from "effect/Effect"
 import type { Bytes } from "../protocol/bytes.ts"
 import { html } from "../web/html.ts"
 import { titleName, visible, wholeName } from "../web/visible.ts"
-import { AddressCheck, Anything, AS_HEX, OwnAddress } from "./answers.ts"
-import { unless } from "./calls.ts"
+import { Anything, AS_HEX } from "./answers.ts"
 import { deskLink, ownNameLink } from "./deskLinks.ts"
 import { field, option } from "./frame.ts"
 import { changeableName, feeOfChange, heldName } from "./namesPage.ts"
 import { about, ifTimed, recordView } from "./nameViews.ts"
+import { addressFault, isOwnAddress } from "./newOwner.ts"
 import { deskAnswer, type DeskHandler, type DeskVisit, planned, tokenField } from "./visit.ts"
 
 /** Giving a name to another owner, and giving it up. */
@@ -53,18 +53,9 @@ export const transfer: DeskHandler = (visit) =>
     const { hex, name } = given
     const address = (visit.form.get("address") ?? "").trim()
     if (address === "") return transferForm(visit, given, { wrong: ["Write the address that the new owner gave you."] })
-    const { error, isvalid } = yield* visit.calls.call("validateaddress", [address], AddressCheck)
-    if (!isvalid) {
-      return transferForm(visit, given, {
-        address,
-        wrong: [
-          error === undefined
-            ? "This is no address."
-            : `This is no address of this network: ${error.replace(/\.$/, "")}.`
-        ]
-      })
-    }
-    const found = yield* unless(visit.calls.call("getaddressinfo", [address], OwnAddress), ["forbidden", -5])
+    const fault = yield* addressFault(visit.calls, address)
+    if (fault !== undefined) return transferForm(visit, given, { address, wrong: [fault] })
+    const isOwn = yield* isOwnAddress(visit.calls, address)
     const fee = yield* feeOfChange(visit, hex)
     return planned(visit, {
       title: "Transfer a name",
@@ -75,7 +66,7 @@ export const transfer: DeskHandler = (visit) =>
         ["Fee", about(fee)],
         [
           "Afterwards",
-          found?.ismine === true
+          isOwn
             ? html`This address is of this wallet: the name stays yours.`
             : html`Only the new owner can change, renew or give back the name. A wrong address cannot be corrected.`
         ]

@@ -9,6 +9,7 @@ import { indentedJson } from "../web/valueView.ts"
 import { visible } from "../web/visible.ts"
 import { deskLink } from "./deskLinks.ts"
 import { alertView, field, option } from "./frame.ts"
+import { ownerField } from "./newOwner.ts"
 import { type FormKind, type MadeValue, MOST_BYTES, type ValueField, valueFieldsOf } from "./valueFields.ts"
 import { type DeskVisit, tokenField } from "./visit.ts"
 
@@ -20,6 +21,9 @@ export interface ValueForm {
   readonly isNew: boolean
   /** Whether the wallet renews a new name. */
   readonly renew: boolean
+  /** The address of another owner of a new name; empty for the wallet. */
+  readonly owner: string
+  readonly ownerWrong: ReadonlyArray<string>
   readonly kind: FormKind
   /** The value that the fields change, which may have parts that they do not show. */
   readonly base: string
@@ -31,6 +35,9 @@ export interface ValueForm {
   /** Whether the user sent the form: the page then shows its faults. */
   readonly sent: boolean
 }
+
+/** A name that the wallet owns, or will own. */
+export const NO_OWNER = { owner: "", ownerWrong: [] } as const
 
 const FINDINGS = 8
 
@@ -133,8 +140,13 @@ const hexOf = (text: string): string => Buffer.from(text).toString("hex")
 
 export const valueForm = (visit: DeskVisit, form: ValueForm, suits: FormKind): Html =>
   html`${
-    form.sent && form.made.faults.length > 0 &&
-    alertView("attention", "Some lines cannot be read. They are marked below; nothing was sent.")
+    form.sent && form.made.faults.length + form.ownerWrong.length > 0 &&
+    alertView(
+      "attention",
+      `${
+        form.made.faults.length > 0 ? "Some lines cannot be read." : "The name cannot be registered so."
+      } What is wrong is marked below; nothing was sent.`
+    )
   }<section class="card fields"><form class="stacked" action="${
     deskLink("write")
   }" method="post" data-draft="./desk/draft">${tokenField(visit)}<input type="hidden" name="hex" value="${
@@ -148,7 +160,9 @@ export const valueForm = (visit: DeskVisit, form: ValueForm, suits: FormKind): H
     html`<p class="hint">Kept as they are, because no field shows them: ${
       form.kept.map((path, at) => html`${at > 0 && ", "}<code class="break">${visible(path)}</code>`)
     }</p>`
-  }${renewalOption(form)}<div class="draft" id="draft">${
+  }${form.isNew && ownerField({ owner: form.owner, wrong: form.ownerWrong })}${
+    renewalOption(form)
+  }<div class="draft" id="draft">${
     draftView(form)
   }</div><div class="buttons"><button class="primary" type="submit">Go on to confirm</button>${
     otherWay(form, suits)

@@ -1,154 +1,24 @@
 import * as Effect from "effect/Effect"
 import type { PageAnswer } from "../http/Pages.ts"
 import { type Bytes, fromHex, toHex } from "../protocol/bytes.ts"
-import { decodeText, encodeText } from "../protocol/nameText.ts"
-import { type Html, html, type Part } from "../web/html.ts"
+import { encodeText } from "../protocol/nameText.ts"
+import { type Html, html } from "../web/html.ts"
 import { lintView } from "../web/lintView.ts"
-import { hostBelow, namesMeant } from "../web/namesMeant.ts"
-import { kindOfName } from "../web/nameState.ts"
 import { indentedJson } from "../web/valueView.ts"
 import { titleName, visible, wholeName } from "../web/visible.ts"
-import { Anything, AS_HEX, FeeRateAnswer, OwnNameList, Pending, Registrations, ShownOwner } from "./answers.ts"
+import { Anything, AS_HEX, FeeRateAnswer, OwnNameList, Pending } from "./answers.ts"
 import { CallFailed, type CallParam, type Calls, unless } from "./calls.ts"
 import { deskLink, ownNameLink } from "./deskLinks.ts"
-import { alertView, deskPage, field, option } from "./frame.ts"
+import { deskPage } from "./frame.ts"
 import { nmc, unitsOf } from "./money.ts"
 import { changeableName, feeOfChange } from "./namesPage.ts"
-import { about, bytesOfHex, ifTimed, recordView } from "./nameViews.ts"
-import { type FormKind, kindFor, madeValue, nameFaults, openValue, sentTexts } from "./valueFields.ts"
-import { draftView, type ValueForm, valueForm } from "./valueForm.ts"
+import { about, bytesOfHex, ifTimed, nameHeading, recordView } from "./nameViews.ts"
+import { ownerFaults, ownerRow } from "./newOwner.ts"
+import { type FormKind, kindFor, madeValue, openValue, sentTexts } from "./valueFields.ts"
+import { draftView, NO_OWNER, type ValueForm, valueForm } from "./valueForm.ts"
 import { deskAnswer, type DeskFailure, type DeskHandler, type DeskVisit, nameIn, NotMeant, planned } from "./visit.ts"
 
-/** Registering a name, and changing its value: the same form, and a page on which the user confirms it. */
-
-const heading = (kind: string, name: Bytes): Html =>
-  html`<header class="name-head"><p class="muted">${kind}: ${kindOfName(name)}</p><h1>${wholeName(name)}</h1></header>`
-
-// The name to register
-
-const chooseName = (
-  visit: DeskVisit,
-  { as = null, text = "", wrong = [] }: {
-    readonly as?: string | null
-    readonly text?: string
-    readonly wrong?: ReadonlyArray<Part>
-  } = {}
-) =>
-  deskAnswer(visit, {
-    title: "Register a name",
-    at: "register",
-    status: wrong.length > 0 ? 400 : 200,
-    main: html`<h1>Register a name</h1><section class="card"><form class="stacked" action="${
-      deskLink("register")
-    }" method="get">${
-      field({
-        name: "name",
-        label: "Name",
-        hint: "A domain such as example.bit, an identity such as id/alice, or any other name",
-        value: text,
-        wrong,
-        required: true
-      })
-    }<fieldset><legend>What it is</legend>${
-      option({
-        type: "radio",
-        name: "as",
-        value: "domain",
-        label: "A domain",
-        hint: "example, for example.bit",
-        checked: as !== "identity" && as !== "other"
-      })
-    }${
-      option({
-        type: "radio",
-        name: "as",
-        value: "identity",
-        label: "An identity",
-        hint: "alice, for id/alice",
-        checked: as === "identity"
-      })
-    }${
-      option({
-        type: "radio",
-        name: "as",
-        value: "other",
-        label: "Exactly what is written above",
-        checked: as === "other"
-      })
-    }</fieldset><div class="buttons"><button class="primary" type="submit">Go on</button><span class="hint">Others do not see which name you ask for.</span></div></form></section>`
-  })
-
-/** The name that a user wrote, with its namespace, or why it is none. */
-const nameGiven = (text: string, as: string | null): Bytes | string => {
-  const typed = text.trim()
-  if (/^(?:[a-z]+\/)?$/.test(typed)) {
-    return typed === "" ? "Write a name." : `${typed} is no whole name: write what follows, as ${typed}example.`
-  }
-  const exactly = () => decodeText(typed, "utf8") ?? "The name is no text."
-  if (as === "other") return exactly()
-  if (typed.includes("/")) return namesMeant(typed).find((name) => kindFor(name) !== "json") ?? exactly()
-  if (as === "identity") {
-    const name = decodeText(`id/${typed.toLowerCase()}`, "utf8")
-    if (name !== undefined && kindFor(name) === "identity") return name
-    return "This cannot be the name of an identity: it has a character that is no letter, digit or mark of ASCII."
-  }
-  return namesMeant(typed).find((name) => kindFor(name) === "domain") ??
-    "This cannot be the name of a domain: it has a character that no domain can have, perhaps one that is not seen."
-}
-
-/** Why a name cannot be registered: sentences. */
-const barriers = ({ calls }: DeskVisit, name: Bytes): Effect.Effect<ReadonlyArray<Part>, CallFailed> =>
-  Effect.gen(function*() {
-    if (name.length > 255) return ["The name has more than 255 bytes."]
-    const hex = toHex(name)
-    const found = yield* unless(calls.call("name_show", [hex, { ...AS_HEX, allowExpired: false }], ShownOwner), [-4])
-    if (found?.ismine === true) return [html`This name is yours: <a href="${ownNameLink("edit", name)}">change it</a>.`]
-    if (found !== undefined) return ["This name belongs to an owner already. Choose another one."]
-    const registrations = yield* calls.call("name_registrations", [AS_HEX], Registrations)
-    const running = registrations.some((each) => each.name === hex && each.step !== "done" && each.step !== "failed")
-    return running ? ["The wallet is registering this name already: see its names."] : []
-  })
-
-const emptyForm = (name: Bytes, kind: FormKind): ValueForm => {
-  const made = madeValue({ kind, base: "", texts: new Map() })
-  return { name, isNew: true, renew: true, kind, base: "", from: "", texts: new Map(), kept: [], made, sent: false }
-}
-
-export const register: DeskHandler = (visit) =>
-  Effect.gen(function*() {
-    const { query } = visit
-    const text = query.get("name")
-    const hex = query.get("hex")
-    if (text === null && hex === null) return chooseName(visit)
-    const as = query.get("as")
-    const name = hex === null ? nameGiven(text ?? "", as) : yield* nameIn(query)
-    if (typeof name === "string") return chooseName(visit, { text: text ?? "", as, wrong: [visible(name)] })
-    const wrong = yield* barriers(visit, name)
-    if (wrong.length > 0) {
-      return chooseName(visit, { text: text ?? encodeText(name, "utf8") ?? "", as, wrong })
-    }
-    const faults = nameFaults(name)
-    const suits = kindFor(name)
-    const below = as === "other" || suits !== "domain" ? undefined : hostBelow(text ?? "")
-    return deskAnswer(visit, {
-      title: `Register ${titleName(name)}`,
-      at: "register",
-      main: html`${heading("Register", name)}${
-        below !== undefined && alertView(
-          "busy",
-          html`${visible(below.host)} is below ${
-            visible(below.domain)
-          }: that is the name to register. What is below it is a line of its value, under Sub-domains.`
-        )
-      }${
-        faults.length > 0 && alertView(
-          "attention",
-          ...faults.map((each) => visible(each)),
-          "It can be registered, but programs may not read it."
-        )
-      }${valueForm(visit, emptyForm(name, as === "json" ? "json" : suits), suits)}`
-    })
-  })
+/** The form for the value of a new name or of an own one, and the page on which the user confirms it. */
 
 // The value of an own name
 
@@ -164,6 +34,7 @@ const editForm = (name: Bytes, value: Bytes, as: string | null): Effect.Effect<V
   }
   const made = madeValue({ kind: open.kind, base, texts: open.texts })
   return Effect.succeed({
+    ...NO_OWNER,
     name,
     isNew: false,
     renew: false,
@@ -184,7 +55,7 @@ export const edit: DeskHandler = (visit) =>
     return deskAnswer(visit, {
       title: `Change ${titleName(name)}`,
       at: "edit",
-      main: html`${heading("Change the value", name)}${valueForm(visit, form, kindFor(name))}`
+      main: html`${nameHeading("Change the value", name)}${valueForm(visit, form, kindFor(name))}`
     })
   })
 
@@ -204,7 +75,9 @@ const sentForm = ({ form }: DeskVisit): Effect.Effect<ValueForm, NotMeant> =>
     const isNew = form.get("new") === "1"
     const from = encodeText(fromHex(form.get("from") ?? "") ?? new Uint8Array(0), "utf8") ?? base
     const renew = form.get("renew") === "1"
-    return { name, isNew, renew, kind, base, from: form.has("from") ? from : base, texts, kept, made, sent: true }
+    const owner = isNew ? (form.get("owner") ?? "").trim() : ""
+    const said = { ...NO_OWNER, owner, renew }
+    return { ...said, name, isNew, kind, base, from: form.has("from") ? from : base, texts, kept, made, sent: true }
   })
 
 /**
@@ -261,16 +134,19 @@ const valueRow = (value: string): Html =>
 
 const planRegistration = (visit: DeskVisit, form: ValueForm, value: string) =>
   Effect.gen(function*() {
-    const { made, name } = form
+    const { made, name, owner } = form
     const hex = toHex(name)
     const bytes = Buffer.from(value)
+    const forOther = yield* ownerRow(visit.calls, owner)
     const fees = yield* registrationCost(visit, form)
-    const params: ReadonlyArray<CallParam> = [hex, toHex(bytes), { ...AS_HEX, autorenew: form.renew }]
+    const payee = owner === "" ? { autorenew: form.renew } : { destAddress: owner }
+    const params: ReadonlyArray<CallParam> = [hex, toHex(bytes), { ...AS_HEX, ...payee }]
     return planned(visit, {
       title: "Register a name",
       content: html`${
         recordView([
           ["Name", wholeName(name)],
+          forOther,
           ["Value", valueRow(value)],
           ["Size", html`${made.bytes} of 520 bytes`],
           [
@@ -284,7 +160,7 @@ const planRegistration = (visit: DeskVisit, form: ValueForm, value: string) =>
             html`${
               form.renew
                 ? "By the wallet, before the name expires. It must be unlocked for renewals then, if it has a passphrase."
-                : "By you, before the name expires: the wallet does not renew it."
+                : `By ${owner === "" ? "you" : "the owner"}, before the name expires: the wallet does not renew it.`
             }`
           ],
           [
@@ -381,16 +257,17 @@ export const write: DeskHandler = (visit): Effect.Effect<PageAnswer, DeskFailure
     const isOther = visit.form.has("other")
     const form = isOther ? inOtherWay(sent) : sent
     const { faults, value } = form.made
-    if (!isOther && value !== undefined && faults.length === 0) {
+    const ownerWrong = isOther ? [] : yield* ownerFaults(visit.calls, form)
+    if (!isOther && value !== undefined && faults.length + ownerWrong.length === 0) {
       return yield* form.isNew ? planRegistration(visit, form, value) : planUpdate(visit, form, value)
     }
     const doing = form.isNew ? "Register" : "Change"
     return deskAnswer(visit, {
-      title: form.sent ? "A line cannot be read" : `${doing} ${titleName(form.name)}`,
+      title: form.sent ? "Something cannot be read" : `${doing} ${titleName(form.name)}`,
       at: form.isNew ? "register" : "edit",
       status: form.sent ? 400 : 200,
-      main: html`${heading(form.isNew ? "Register" : "Change the value", form.name)}${
-        valueForm(visit, form, kindFor(form.name))
+      main: html`${nameHeading(form.isNew ? "Register" : "Change the value", form.name)}${
+        valueForm(visit, { ...form, ownerWrong }, kindFor(form.name))
       }`
     })
   })

@@ -489,6 +489,54 @@ describe("the form for a value", () => {
       const hex = { nameEncoding: "hex", valueEncoding: "hex" }
       assert.deepStrictEqual(options, [{ ...hex, autorenew: true }, { ...hex, autorenew: false }])
     }))
+
+  it.live("registers for another owner after a check of the address, and never with a renewal by this wallet", () =>
+    Effect.gen(function*() {
+      const desk = TestDesk.make({
+        validateaddress: ([address]) =>
+          address === ADDRESS ? { isvalid: true } : { isvalid: false, error: "Invalid checksum." },
+        getaddressinfo: () => ({ ismine: false })
+      })
+      yield* desk.login
+      const form = (yield* desk.ask({ path: "register?name=example" })).body
+      assert.match(form, /<details><summary>For another owner<\/summary>.*name="owner"/s)
+      const typed = { owner: "<b>N1wrong", address: "192.0.2.9" }
+      const wrong = (yield* toConfirm(desk, typed)).answer
+      assert.strictEqual(wrong.status, 400)
+      assert.match(wrong.body, /<details open><summary>For another owner/)
+      assert.include(wrong.body, "This is no address of this network: Invalid checksum.")
+      assert.include(wrong.body, "value=\"&lt;b&gt;N1wrong\"")
+      assert.include(wrong.body, "192.0.2.9</textarea>")
+      const renewed = (yield* toConfirm(desk, { owner: ADDRESS, renew: "1" })).answer
+      assert.strictEqual(renewed.status, 400)
+      assert.include(renewed.body, "A wallet renews only names that it owns")
+      const { answer, id } = yield* toConfirm(desk, { owner: ` ${ADDRESS} ` })
+      const page = yield* desk.follow(answer)
+      assert.match(
+        page.body,
+        new RegExp(`<dt>Owner</dt><dd><code class="address">${ADDRESS}</code>.*Only this owner`, "s")
+      )
+      assert.include(page.body, "By the owner, before the name expires")
+      assert.deepStrictEqual(desk.called("name_autoregister"), [])
+      yield* confirm(desk, id)
+      assert.deepStrictEqual(desk.called("name_autoregister").map(({ params }) => params[2]), [
+        { nameEncoding: "hex", valueEncoding: "hex", destAddress: ADDRESS }
+      ])
+      // What is typed goes along to the other way of editing, where nothing is checked yet.
+      const other = yield* desk.send("write", {
+        hex: NAME,
+        new: "1",
+        kind: "domain",
+        base: "",
+        owner: "N1",
+        other: "1"
+      })
+      assert.match(other.body, /name="owner"[^>]* value="N1"/)
+      desk.answers = { ...desk.answers, getaddressinfo: () => ({ ismine: true }) }
+      desk.time++
+      const own = yield* desk.follow((yield* toConfirm(desk, { owner: ADDRESS })).answer)
+      assert.include(own.body, "This address is of this wallet: the name becomes yours.")
+    }))
 })
 
 describe("what a user writes", () => {

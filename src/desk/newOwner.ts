@@ -1,0 +1,82 @@
+import * as Effect from "effect/Effect"
+import { type Html, html } from "../web/html.ts"
+import { visible } from "../web/visible.ts"
+import { AddressCheck, OwnAddress } from "./answers.ts"
+import { type CallFailed, type Calls, unless } from "./calls.ts"
+import { field } from "./frame.ts"
+
+/** The address that gets a name: of a transfer, or of a registration for another owner. */
+
+/** Why a text is no address that can own a name; `undefined` if it is one. */
+export const addressFault = (
+  { call }: Pick<Calls, "call">,
+  address: string
+): Effect.Effect<string | undefined, CallFailed> =>
+  Effect.map(call("validateaddress", [address], AddressCheck), ({ error, isvalid }) =>
+    isvalid
+      ? undefined
+      : error === undefined
+      ? "This is no address."
+      : `This is no address of this network: ${error.replace(/\.$/, "")}.`)
+
+/** Whether the wallet has the key of an address; false where the user may not ask. */
+export const isOwnAddress = ({ call }: Pick<Calls, "call">, address: string): Effect.Effect<boolean, CallFailed> =>
+  Effect.map(
+    unless(call("getaddressinfo", [address], OwnAddress), ["forbidden", -5]),
+    (found) => found?.ismine === true
+  )
+
+/** What a form says about the owner of a new name. */
+export interface NewOwner {
+  /** Empty for the wallet itself. */
+  readonly owner: string
+  readonly renew: boolean
+}
+
+/** Why a name cannot be registered for an owner: sentences for the field. */
+export const ownerFaults = (
+  calls: Pick<Calls, "call">,
+  { owner, renew }: NewOwner
+): Effect.Effect<ReadonlyArray<string>, CallFailed> =>
+  Effect.gen(function*() {
+    if (owner === "") return []
+    const fault = yield* addressFault(calls, owner)
+    if (fault !== undefined) return [fault]
+    return renew
+      ? ["A wallet renews only names that it owns: untick \"Let the wallet renew the name\", or leave this empty."]
+      : []
+  })
+
+const FIELD = "owner"
+
+/** The field, which is open only where something is in it. */
+export const ownerField = (
+  { owner, wrong }: { readonly owner: string; readonly wrong: ReadonlyArray<string> }
+): Html => {
+  const inner = html`<summary>For another owner</summary>${
+    field({
+      name: FIELD,
+      label: "Address of the owner",
+      hint:
+        "Empty: this wallet owns the name. Else the wallet of the owner shows an address, for example under Payments, " +
+        "Receive. The owner renews the name, so untick the renewal below",
+      value: owner,
+      wrong
+    })
+  }`
+  return owner !== "" || wrong.length > 0 ? html`<details open>${inner}</details>` : html`<details>${inner}</details>`
+}
+
+/** The row of a confirmation about the owner; `undefined` for the wallet itself. */
+export const ownerRow = (
+  calls: Pick<Calls, "call">,
+  owner: string
+): Effect.Effect<readonly [label: string, content: Html] | undefined, CallFailed> =>
+  owner === "" ? Effect.succeed(undefined) : Effect.map(isOwnAddress(calls, owner), (isOwn) => [
+    "Owner",
+    html`<code class="address">${visible(owner)}</code><br>${
+      isOwn
+        ? "This address is of this wallet: the name becomes yours."
+        : "Only this owner can change, renew or transfer the name. A wrong address cannot be corrected."
+    }`
+  ])

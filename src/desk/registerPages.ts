@@ -1,0 +1,152 @@
+import * as Effect from "effect/Effect"
+import { type Bytes, toHex } from "../protocol/bytes.ts"
+import { decodeText, encodeText } from "../protocol/nameText.ts"
+import { html, type Part } from "../web/html.ts"
+import { hostBelow, namesMeant } from "../web/namesMeant.ts"
+import { titleName, visible } from "../web/visible.ts"
+import { AS_HEX, Registrations, ShownOwner } from "./answers.ts"
+import { type CallFailed, unless } from "./calls.ts"
+import { deskLink, ownNameLink } from "./deskLinks.ts"
+import { alertView, field, option } from "./frame.ts"
+import { nameHeading } from "./nameViews.ts"
+import { type FormKind, kindFor, madeValue, nameFaults } from "./valueFields.ts"
+import { NO_OWNER, type ValueForm, valueForm } from "./valueForm.ts"
+import { deskAnswer, type DeskHandler, type DeskVisit, nameIn } from "./visit.ts"
+
+/** The name to register, and the form for its value. */
+
+const chooseName = (
+  visit: DeskVisit,
+  { as = null, text = "", wrong = [] }: {
+    readonly as?: string | null
+    readonly text?: string
+    readonly wrong?: ReadonlyArray<Part>
+  } = {}
+) =>
+  deskAnswer(visit, {
+    title: "Register a name",
+    at: "register",
+    status: wrong.length > 0 ? 400 : 200,
+    main: html`<h1>Register a name</h1><section class="card"><form class="stacked" action="${
+      deskLink("register")
+    }" method="get">${
+      field({
+        name: "name",
+        label: "Name",
+        hint: "A domain such as example.bit, an identity such as id/alice, or any other name",
+        value: text,
+        wrong,
+        required: true
+      })
+    }<fieldset><legend>What it is</legend>${
+      option({
+        type: "radio",
+        name: "as",
+        value: "domain",
+        label: "A domain",
+        hint: "example, for example.bit",
+        checked: as !== "identity" && as !== "other"
+      })
+    }${
+      option({
+        type: "radio",
+        name: "as",
+        value: "identity",
+        label: "An identity",
+        hint: "alice, for id/alice",
+        checked: as === "identity"
+      })
+    }${
+      option({
+        type: "radio",
+        name: "as",
+        value: "other",
+        label: "Exactly what is written above",
+        checked: as === "other"
+      })
+    }</fieldset><div class="buttons"><button class="primary" type="submit">Go on</button><span class="hint">Others do not see which name you ask for.</span></div></form></section>`
+  })
+
+/** The name that a user wrote, with its namespace, or why it is none. */
+const nameGiven = (text: string, as: string | null): Bytes | string => {
+  const typed = text.trim()
+  if (/^(?:[a-z]+\/)?$/.test(typed)) {
+    return typed === "" ? "Write a name." : `${typed} is no whole name: write what follows, as ${typed}example.`
+  }
+  const exactly = () => decodeText(typed, "utf8") ?? "The name is no text."
+  if (as === "other") return exactly()
+  if (typed.includes("/")) return namesMeant(typed).find((name) => kindFor(name) !== "json") ?? exactly()
+  if (as === "identity") {
+    const name = decodeText(`id/${typed.toLowerCase()}`, "utf8")
+    if (name !== undefined && kindFor(name) === "identity") return name
+    return "This cannot be the name of an identity: it has a character that is no letter, digit or mark of ASCII."
+  }
+  return namesMeant(typed).find((name) => kindFor(name) === "domain") ??
+    "This cannot be the name of a domain: it has a character that no domain can have, perhaps one that is not seen."
+}
+
+/** Why a name cannot be registered: sentences. */
+const barriers = ({ calls }: DeskVisit, name: Bytes): Effect.Effect<ReadonlyArray<Part>, CallFailed> =>
+  Effect.gen(function*() {
+    if (name.length > 255) return ["The name has more than 255 bytes."]
+    const hex = toHex(name)
+    const found = yield* unless(calls.call("name_show", [hex, { ...AS_HEX, allowExpired: false }], ShownOwner), [-4])
+    if (found?.ismine === true) return [html`This name is yours: <a href="${ownNameLink("edit", name)}">change it</a>.`]
+    if (found !== undefined) return ["This name belongs to an owner already. Choose another one."]
+    const registrations = yield* calls.call("name_registrations", [AS_HEX], Registrations)
+    const running = registrations.some((each) => each.name === hex && each.step !== "done" && each.step !== "failed")
+    return running ? ["The wallet is registering this name already: see its names."] : []
+  })
+
+const emptyForm = (name: Bytes, kind: FormKind): ValueForm => {
+  const made = madeValue({ kind, base: "", texts: new Map() })
+  return {
+    ...NO_OWNER,
+    name,
+    isNew: true,
+    renew: true,
+    kind,
+    base: "",
+    from: "",
+    texts: new Map(),
+    kept: [],
+    made,
+    sent: false
+  }
+}
+
+export const register: DeskHandler = (visit) =>
+  Effect.gen(function*() {
+    const { query } = visit
+    const text = query.get("name")
+    const hex = query.get("hex")
+    if (text === null && hex === null) return chooseName(visit)
+    const as = query.get("as")
+    const name = hex === null ? nameGiven(text ?? "", as) : yield* nameIn(query)
+    if (typeof name === "string") return chooseName(visit, { text: text ?? "", as, wrong: [visible(name)] })
+    const wrong = yield* barriers(visit, name)
+    if (wrong.length > 0) {
+      return chooseName(visit, { text: text ?? encodeText(name, "utf8") ?? "", as, wrong })
+    }
+    const faults = nameFaults(name)
+    const suits = kindFor(name)
+    const below = as === "other" || suits !== "domain" ? undefined : hostBelow(text ?? "")
+    return deskAnswer(visit, {
+      title: `Register ${titleName(name)}`,
+      at: "register",
+      main: html`${nameHeading("Register", name)}${
+        below !== undefined && alertView(
+          "busy",
+          html`${visible(below.host)} is below ${
+            visible(below.domain)
+          }: that is the name to register. What is below it is a line of its value, under Sub-domains.`
+        )
+      }${
+        faults.length > 0 && alertView(
+          "attention",
+          ...faults.map((each) => visible(each)),
+          "It can be registered, but programs may not read it."
+        )
+      }${valueForm(visit, emptyForm(name, as === "json" ? "json" : suits), suits)}`
+    })
+  })

@@ -5,10 +5,9 @@ import { join } from "node:path"
 import { regtestParams } from "../../src/consensus/params.ts"
 import { blockSubsidy } from "../../src/consensus/subsidy.ts"
 import * as NameDb from "../../src/names/NameDb.ts"
-import { type Block, makeBlock } from "../../src/protocol/block.ts"
+import type { Block } from "../../src/protocol/block.ts"
 import { binaryString, displayHash, fromBinaryString } from "../../src/protocol/bytes.ts"
 import { nameKey } from "../../src/protocol/keys.ts"
-import { merkleRoot } from "../../src/protocol/merkle.ts"
 import { regtest } from "../../src/protocol/networks.ts"
 import { outpoint, prevoutIndex, prevoutTxid, type Transaction } from "../../src/protocol/transaction.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
@@ -17,9 +16,9 @@ import type { MemoryChain } from "../support/MemoryChain.ts"
 import { numbers, shuffled } from "../support/numbers.ts"
 import {
   ANYONE,
-  BLOCK_VERSION,
   currency,
   emptyChain,
+  emptyChild,
   input,
   makeCoinbase,
   mine,
@@ -28,7 +27,6 @@ import {
   type Outpoint,
   rewardOf,
   saltOf,
-  solve,
   text
 } from "../support/regtest.ts"
 
@@ -117,21 +115,6 @@ const someTransactions = ({ chain, commitments }: Trunk, known: Known, next: Ran
   return made
 }
 
-/** An empty block on another one. It is valid, except for the block below it and the value of its coinbase. */
-const emptyOn = (parent: Block, height: number, reward: number, tag: number): Block => {
-  const coinbase = makeCoinbase(height, [{ value: reward, script: ANYONE }], {
-    extra: Uint8Array.of(2, tag & 0xff, tag >> 8)
-  })
-  const header = solve({
-    version: BLOCK_VERSION,
-    prevHash: parent.hash,
-    merkleRoot: merkleRoot([coinbase.txid]).root,
-    time: parent.header.time + 600,
-    bits: parent.header.bits
-  })
-  return makeBlock({ header, auxpow: undefined }, [coinbase])
-}
-
 /** Moves a chain in memory to a node of the tree. */
 const moveTo = (chain: MemoryChain, nodes: ReadonlyArray<Node>, target: number): void => {
   const way: Array<Block> = []
@@ -150,15 +133,14 @@ const makeTree = (trunk: Trunk, known: Known, size: number, next: Random): Reado
     const height = (under?.height ?? BASE) + 1
     const below = under?.block ?? trunk.chain.blockAt(BASE)
     const fault = next(12) === 0
+    const reward = { value: blockSubsidy(height, regtestParams) + (fault ? 1 : 0), script: ANYONE }
+    const coinbase = makeCoinbase(height, [reward], { extra: Uint8Array.of(2, number & 0xff, number >> 8) })
     if (fault || under?.broken === true) {
-      const reward = blockSubsidy(height, regtestParams) + (fault ? 1 : 0)
-      nodes.push({ block: emptyOn(below, height, reward, number), height, parent, broken: true })
+      nodes.push({ block: emptyChild(below, height, { coinbase }), height, parent, broken: true })
       continue
     }
     moveTo(trunk.chain, nodes, parent)
     const transactions = someTransactions(trunk, known, next)
-    const reward = { value: blockSubsidy(height, regtestParams), script: ANYONE }
-    const coinbase = makeCoinbase(height, [reward], { extra: Uint8Array.of(2, number & 0xff, number >> 8) })
     const block = remember(known, mine(trunk.chain, transactions, { coinbase }))
     nodes.push({ block, height, parent, broken: false })
   }

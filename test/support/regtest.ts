@@ -164,6 +164,12 @@ export const buildBlock = (
   return makeBlock({ header, auxpow: undefined }, all)
 }
 
+/** A block of a coinbase alone on top of any block, valid or not. Without another coinbase it creates no coins. */
+export const emptyChild = (parent: ChainEnd["tip"], height: number, overrides: BlockOverrides = {}): Block => {
+  const coinbase = makeCoinbase(height, [{ value: 0, script: ANYONE }])
+  return buildBlock({ height: height - 1, params: regtestParams, tip: parent }, [], { coinbase, ...overrides })
+}
+
 /** Adds a block to the chain and returns it. */
 export const mine = (
   chain: MemoryChain,

@@ -2,28 +2,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { type Block, decodeBlock, makeBlock } from "../../../src/protocol/block.ts"
+import { type Block, decodeBlock } from "../../../src/protocol/block.ts"
 import { concat, displayHash, fromHex } from "../../../src/protocol/bytes.ts"
 import { HEADER_SIZE } from "../../../src/protocol/header.ts"
-import { merkleRoot } from "../../../src/protocol/merkle.ts"
 import { mainnet } from "../../../src/protocol/networks.ts"
 import { withChain } from "../../support/chain.ts"
 import { numbers } from "../../support/numbers.ts"
-import { ANYONE, BLOCK_VERSION, makeCoinbase, solve } from "../../support/regtest.ts"
+import { emptyChild } from "../../support/regtest.ts"
 import { blockAt, blocks, fileOf, importing, invalid, MAGIC, record, setting, standsAt, upTo } from "./importing.ts"
-
-/** An empty block on top of any block. */
-const childOf = (parent: Block, height: number): Block => {
-  const coinbase = makeCoinbase(height, [{ value: 0, script: ANYONE }])
-  const header = solve({
-    version: BLOCK_VERSION,
-    prevHash: parent.hash,
-    merkleRoot: merkleRoot([coinbase.txid]).root,
-    time: parent.header.time + 600,
-    bits: parent.header.bits
-  })
-  return makeBlock({ header, auxpow: undefined }, [coinbase])
-}
 
 describe("import of a damaged file", () => {
   const HEIGHT = 125
@@ -223,8 +209,8 @@ describe("import of an invalid block", () => {
         )
         assert.isDefined(entry)
         const bad = decodeBlock(fromHex(entry.blockHex) ?? new Uint8Array(0))
-        const child = childOf(bad, BELOW + 2)
-        const grandchild = childOf(child, BELOW + 3)
+        const child = emptyChild(bad, BELOW + 2)
+        const grandchild = emptyChild(child, BELOW + 3)
         const before = fileOf(upTo(BELOW))
         const path = write("bad.dat", concat(before, fileOf([bad.bytes, child.bytes, grandchild.bytes])))
         yield* withChain(directory, (chain) =>

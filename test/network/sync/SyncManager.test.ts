@@ -25,6 +25,7 @@ import {
   BLOCK_VERSION,
   buildBlock,
   currency,
+  emptyChild,
   input,
   makeCoinbase,
   mine,
@@ -128,21 +129,7 @@ const onTop = (block: Block, height: number, count: number): ReadonlyArray<Block
   const blocks: Array<Block> = []
   let last = block
   for (let i = 1; i <= count; i++) {
-    const chain = new MemoryChain(regtestParams, trustScripts)
-    const made = buildBlock(chain, [], { coinbase: makeCoinbase(height + i, [{ value: 0, script: ANYONE }]) })
-    let header = made.header
-    for (let nonce = 0;; nonce++) {
-      header = makeHeader({
-        version: BLOCK_VERSION,
-        prevHash: last.hash,
-        merkleRoot: made.header.merkleRoot,
-        time: last.header.time + 60,
-        bits: last.header.bits,
-        nonce
-      })
-      if ((header.hash[31] ?? 255) < 0x7f) break
-    }
-    last = makeBlock({ header, auxpow: undefined }, made.transactions)
+    last = emptyChild(last, height + i, { time: last.header.time + 60 })
     blocks.push(last)
   }
   return blocks

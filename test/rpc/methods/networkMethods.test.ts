@@ -1,94 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, TestClock } from "effect"
-import { Chain } from "../../../src/chain/Chain.ts"
-import { ChainControl, type PruneControl } from "../../../src/chain/ChainControl.ts"
-import { Warnings } from "../../../src/chain/Warnings.ts"
-import { regtestParams } from "../../../src/consensus/params.ts"
-import { Mempool } from "../../../src/mempool/Mempool.ts"
-import { DEFAULT_POLICY } from "../../../src/mempool/policy/Policy.ts"
+import { Effect } from "effect"
 import { PeerNotFound } from "../../../src/network/errors.ts"
 import type { PeerInfo } from "../../../src/network/peerInfo.ts"
-import { PeerManager } from "../../../src/network/PeerManager.ts"
 import { parseEndpoint } from "../../../src/network/wire/addressText.ts"
 import { peerId } from "../../../src/protocol/keys.ts"
-import { methodTable } from "../../../src/rpc/method/methodTable.ts"
-import { networkMethods } from "../../../src/rpc/methods/networkMethods.ts"
-import { NodeOptions } from "../../../src/rpc/NodeOptions.ts"
 import { serviceNames } from "../../../src/rpc/shapes/peer.ts"
 import { ampleAccount } from "../../support/memory.ts"
-import { callsOf } from "../../support/methodNode.ts"
-import { noTree } from "../../support/noTree.ts"
-import { peerManager } from "../../support/peers.ts"
-
-const NOW = 1_700_000_000
-
-const pool = Layer.mock(Mempool, {
-  get: () => undefined,
-  getByWtxid: () => undefined,
-  entries: () => [],
-  spender: () => undefined,
-  ancestors: () => [],
-  descendants: () => [],
-  parents: () => [],
-  children: () => [],
-  cluster: () => [],
-  chunkOf: () => undefined,
-  chunks: () => [],
-  pending: () => [],
-  coin: () => undefined,
-  prioritised: () => new Map(),
-  broadcastLater: () => undefined,
-  isUnbroadcast: () => false,
-  broadcastDone: () => undefined,
-  unbroadcast: () => [],
-  follower: { name: "none", cursor: Effect.succeed(undefined), apply: () => Effect.void, rewind: () => Effect.void },
-  policy: DEFAULT_POLICY,
-  info: () => ({
-    loaded: true,
-    size: 0,
-    bytes: 0,
-    usage: 0,
-    totalFee: 0,
-    maxUsage: 3e8,
-    minFeeRate: 100_000,
-    minRelayFeeRate: 100_000,
-    incrementalFeeRate: 100,
-    unbroadcast: 0,
-    sequence: 0,
-    changes: 0
-  })
-})
-
-const NO_PRUNING: PruneControl = {
-  options: undefined,
-  prunedTo: Effect.succeed(0),
-  begin: Effect.void,
-  upTo: () => Effect.void
-}
-
-/** The methods on a network that a test describes. */
-const network = (said: Partial<typeof PeerManager.Service>, banTime?: number) =>
-  Effect.zipRight(
-    TestClock.setTime(1000 * NOW),
-    networkMethods.pipe(
-      Effect.map((list) => callsOf(methodTable(list))),
-      Effect.provide(Layer.mergeAll(
-        Layer.succeed(PeerManager, peerManager(said)),
-        pool,
-        Layer.mock(Chain, { params: regtestParams, tree: noTree }),
-        Layer.mock(ChainControl, { repairs: [], pruning: NO_PRUNING }),
-        Layer.mock(Warnings, { current: Effect.succeed(["the disk is full"]) }),
-        Layer.succeed(NodeOptions, {
-          nameEncoding: "ascii",
-          valueEncoding: "ascii",
-          allowExpired: false,
-          nameHistory: true,
-          nameHashIndex: true,
-          ...(banTime === undefined ? {} : { banTime })
-        })
-      ))
-    )
-  )
+import { network, NOW } from "./someNetwork.ts"
 
 const endpoint = (text: string) => parseEndpoint(text, 8334) ?? assert.fail(`no address: ${text}`)
 
@@ -266,70 +184,6 @@ describe("disconnectnode", () => {
           message: "Only one of address and nodeid should be provided."
         })
       }
-    }))
-})
-
-describe("bans", () => {
-  it.effect("last a day, a given duration, or until a time", () =>
-    Effect.gen(function*() {
-      const bans: Array<readonly [string, number]> = []
-      const { call, refusal } = yield* network({
-        ban: (subnet, until) =>
-          Effect.sync(() => {
-            bans.push([subnet, until])
-            return subnet === "x" ? "invalid" : subnet === "again" ? "already" : "banned"
-          }),
-        unban: (subnet) => Effect.succeed(subnet === "x" ? "invalid" : subnet === "a" ? "unbanned" : "unknown")
-      })
-      yield* call("setban", "a", "add")
-      yield* call("setban", "b", "add", 60)
-      yield* call("setban", "c", "add", NOW + 5, true)
-      assert.deepStrictEqual(bans, [["a", NOW + 86_400], ["b", NOW + 60], ["c", NOW + 5]])
-      assert.deepStrictEqual(yield* refusal("setban", "x", "add"), { code: -30, message: "Error: Invalid IP/Subnet" })
-      assert.strictEqual((yield* refusal("setban", "again", "add")).message, "Error: IP/Subnet already banned")
-      yield* call("setban", "a", "remove")
-      assert.strictEqual((yield* refusal("setban", "x", "remove")).message, "Error: Invalid IP/Subnet")
-      assert.match((yield* refusal("setban", "q", "remove")).message, /Unban failed/)
-      assert.match((yield* refusal("setban", "q", "maybe")).message, /^setban "subnet"/)
-    }))
-
-  it.effect("last for the time of -bantime", () =>
-    Effect.gen(function*() {
-      const bans: Array<number> = []
-      const ban = (_: string, until: number) => Effect.sync(() => (bans.push(until), "banned" as const))
-      const { call } = yield* network({ ban }, 1_234)
-      yield* call("setban", "a", "add")
-      yield* call("setban", "b", "add", 60)
-      assert.deepStrictEqual(bans, [NOW + 1_234, NOW + 60])
-    }))
-
-  it.effect("that ended before they began are refused, after all other errors", () =>
-    Effect.gen(function*() {
-      const { refusal } = yield* network({
-        ban: () => Effect.dieMessage("nothing is to be banned"),
-        bans: Effect.succeed([{ subnet: "192.0.2.0/24", created: NOW - 10, until: NOW + 50 }])
-      })
-      const past = (subnet: string) => refusal("setban", subnet, "add", NOW - 1, true)
-      const already = { code: -23, message: "Error: IP/Subnet already banned" }
-      const late = { code: -8, message: "Error: Absolute timestamp is in the past" }
-      for (const subnet of ["192.0.2.0/24", "192.0.2.7"]) assert.deepStrictEqual(yield* past(subnet), already, subnet)
-      for (const subnet of ["192.0.2.0/25", "192.0.3.7"]) assert.deepStrictEqual(yield* past(subnet), late, subnet)
-      assert.deepStrictEqual(yield* past("nowhere"), { code: -30, message: "Error: Invalid IP/Subnet" })
-    }))
-
-  it.effect("are listed with their remaining time", () =>
-    Effect.gen(function*() {
-      const { call } = yield* network({
-        bans: Effect.succeed([{ subnet: "192.0.2.0/24", created: NOW - 10, until: NOW + 50 }])
-      })
-      assert.deepStrictEqual((yield* call("listbanned")).value, [{
-        address: "192.0.2.0/24",
-        ban_created: NOW - 10,
-        banned_until: NOW + 50,
-        ban_duration: 60,
-        time_remaining: 50
-      }])
-      assert.strictEqual((yield* call("clearbanned")).text, "null")
     }))
 })
 

@@ -46,7 +46,7 @@ const ALLOWED = new Map([
   // The latency of a peer.
   ["test/network/sync/fakePeers.ts", /^Effect\.sleep/],
   // On the test clock.
-  ["test/programs/cli/cli.test.ts", /^Effect\.delay/]
+  ["test/programs/cli/cliConnection.test.ts", /^Effect\.delay/]
 ])
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url))

@@ -135,7 +135,24 @@ const SLOW = [
   "web/statusPage.test.ts",
   "webhooks/Webhooks.test.ts",
   "webhooks/hookMessage.test.ts",
-  "webhooks/hookRuns.test.ts"
+  "webhooks/hookRuns.test.ts",
+  "network/sync/newBlocks.test.ts",
+  "wallet/livePayments.test.ts",
+  "wallet/liveImports.test.ts",
+  "network/peer/peerLoad.test.ts",
+  "programs/cli/cliConnection.test.ts",
+  "client/daemonRegistrations.test.ts",
+  "webhooks/configuredHooks.test.ts",
+  "webhooks/hookUndo.test.ts",
+  "rpc/methods/nameScan.test.ts",
+  "network/addresses/storedBook.test.ts",
+  "web/growingPages.test.ts",
+  "rpc/reader/readThreadLife.test.ts",
+  "rpc/methods/generateMethods.test.ts",
+  "names/events/cursors.test.ts",
+  "chain/damagedChain.test.ts",
+  "node/embeddedWallet.test.ts",
+  "wallet/names/endedRegistrations.test.ts"
 ]
 
 /** The longest files, before the others of their project: the last one of a run would leave a core idle. */

@@ -9,42 +9,30 @@ import {
   Layer,
   Logger,
   LogLevel,
-  Redacted,
-  Schedule,
   Scope,
   Stream,
   TestContext
 } from "effect"
-import { existsSync, mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { turnOfEventLoop } from "../../src/base/turnOfEventLoop.ts"
 import { blockNamesOf } from "../../src/client/blockNames.ts"
 import { decodeConfig } from "../../src/client/config.ts"
-import {
-  type FindFilter,
-  type NameChange,
-  NameClient,
-  type NameRecord,
-  type RegistrationProgress
-} from "../../src/client/NameClient.ts"
-import { Mempool } from "../../src/mempool/Mempool.ts"
-import { Miner } from "../../src/mempool/mining/Miner.ts"
+import { type FindFilter, type NameChange, NameClient, type NameRecord } from "../../src/client/NameClient.ts"
 import { EmbeddedNode } from "../../src/node/clients.ts"
-import * as Embedded from "../../src/node/embedded.ts"
 import { embeddedSettings } from "../../src/node/embedded.ts"
 import type { Block } from "../../src/protocol/block.ts"
 import { displayHash, fromHex } from "../../src/protocol/bytes.ts"
 import { encodeText } from "../../src/protocol/nameText.ts"
 import { StorageUnavailable } from "../../src/storage/errors.ts"
-import { Wallets } from "../../src/wallet/Wallets.ts"
 import { searchBuilt, withDb } from "../names/blocks.ts"
 import { testChain } from "../support/chain.ts"
 import { fixtureBlocks } from "../support/chainFixture.ts"
-import { withCheapScrypt } from "../support/cheapScrypt.ts"
 import { copyOf, fillDirectory, nodeWithClient, temporaryDirectory } from "../support/embedded.ts"
-import { eventually, inTime } from "../support/eventually.ts"
+import { inTime } from "../support/eventually.ts"
 import { fixtureJson } from "../support/fixtures.ts"
+import { embedded, quiet } from "./embeddedClient.ts"
 
 interface ShownName {
   readonly nameHex: string
@@ -82,32 +70,12 @@ const subscribed = turnOfEventLoop
 
 let filled = ""
 
-const quiet = Logger.remove(Logger.defaultLogger)
-
-const embedded = (config: Parameters<typeof EmbeddedNode.layer>[0]) =>
-  Layer.provide(EmbeddedNode.layer({ network: "regtest", maxPeers: 0, disableWallet: true, ...config }), quiet)
-
 /** Runs with a client on a copy of the filled directory. */
 const withClient = <A, E>(use: (client: typeof NameClient.Service) => Effect.Effect<A, E>) =>
   Effect.gen(function*() {
     const dataDir = yield* copyOf(filled)
     return yield* Effect.provide(Effect.flatMap(NameClient, use), embedded({ dataDir }))
   })
-
-describe("asClientFailure", () => {
-  it.effect("reports a defect of the node as InternalError, and other failures as what they are", () =>
-    Effect.gen(function*() {
-      const failure = new StorageUnavailable({ file: "names.db", doing: "writing", reason: "disk full" })
-      const quiet = Effect.provide(Logger.remove(Logger.defaultLogger))
-      const defect = yield* Embedded.asClientFailure(Effect.die(new TypeError("x is not a function"))).pipe(
-        Effect.flip,
-        quiet
-      )
-      assert.strictEqual(defect._tag, "InternalError")
-      assert.include(defect.message, "a defect of svcd: TypeError: x is not a function")
-      assert.strictEqual(yield* Effect.flip(Embedded.asClientFailure(Effect.fail(failure))), failure)
-    }))
-})
 
 describe("the embedded client", () => {
   beforeAll(async () => {
@@ -331,89 +299,6 @@ describe("the embedded client", () => {
           assert.isAtLeast(told.filter((change) => change.name === name).length, 2, name)
         }
       }).pipe(Effect.provide(nodeWithClient({ dataDir, disableWallet: true })))
-    }))
-
-  it.scopedLive("reports that there is no wallet, and creates none", () =>
-    Effect.gen(function*() {
-      const dataDir = yield* temporaryDirectory
-      yield* Effect.gen(function*() {
-        const client = yield* NameClient
-        assert.strictEqual((yield* Effect.flip(client.registerName("d/x", "v")))._tag, "WalletDisabled")
-        assert.strictEqual((yield* Effect.flip(client.updateName("d/x", "v")))._tag, "WalletDisabled")
-      }).pipe(Effect.provide(embedded({ dataDir })))
-      assert.isFalse(existsSync(join(dataDir, "wallet.json")))
-    }))
-
-  it.scopedLive("registers with the wallet of its directory, reports each step, and updates", () =>
-    Effect.gen(function*() {
-      const dataDir = yield* temporaryDirectory
-      yield* Effect.gen(function*() {
-        const client = yield* NameClient
-        const miner = yield* Miner
-        const wallet = (yield* Wallets).get("")
-        if (wallet === undefined) return yield* Effect.dieMessage("there is a wallet")
-        const { script } = yield* wallet.keys.newAddress({ type: "legacy", label: "" })
-        const mine = (blocks: number) => miner.generate(blocks, script, Infinity)
-        assert.strictEqual((yield* Effect.flip(client.registerName("d/x", "v")))._tag, "InsufficientFunds")
-        const other = yield* Effect.flip(client.registerName("d/x", "v", { address: "NAMEcoin" }))
-        assert.deepInclude({ ...other }, { _tag: "InvalidRequest", field: "address" })
-        yield* mine(101)
-        const told: Array<RegistrationProgress> = []
-        const registering = yield* Effect.fork(client.registerName("d/x", "eins", {
-          waitFor: "registered",
-          onProgress: (progress) => void told.push(progress)
-        }))
-        const until = (step: RegistrationProgress["step"]) =>
-          eventually(`the step ${step}`, () => told.some((each) => each.step === step))
-        yield* until("announced")
-        const twice = yield* Effect.flip(client.registerName("d/x", "zwei"))
-        assert.strictEqual(twice._tag, "NameUnavailable")
-        yield* mine(1)
-        yield* until("waiting")
-        yield* mine(11)
-        yield* until("claimed")
-        yield* mine(1)
-        const { txHash } = yield* Fiber.join(registering)
-        const record = yield* client.resolveName("d/x")
-        assert.deepStrictEqual([record.value, record.txid], ["eins", txHash])
-        assert.deepStrictEqual(told.at(-1), { step: "registered", txHash, height: record.height })
-
-        const updating = yield* Effect.fork(client.updateName("d/x", "", { waitFor: "confirmed" }))
-        const pool = yield* Mempool
-        yield* Effect.suspend(() =>
-          Effect.sync(() => pool.info()).pipe(
-            Effect.filterOrFail(({ size }) => size > 0, () => "not yet"),
-            Effect.retry(Schedule.spaced("5 millis"))
-          )
-        )
-        yield* mine(1)
-        const updated = yield* Fiber.join(updating)
-        assert.deepInclude(yield* client.resolveName("d/x"), { value: "", txid: updated.txHash })
-        assert.strictEqual((yield* Effect.flip(client.updateName("d/none", "v")))._tag, "NameUnavailable")
-      }).pipe(Effect.provide(nodeWithClient({ dataDir })))
-    }))
-
-  it.scopedLive("opens an encrypted wallet only with the passphrase of the configuration", () =>
-    Effect.gen(function*() {
-      const dataDir = yield* temporaryDirectory
-      const tried = (config: { readonly walletPassphrase?: string; readonly wallet?: string }) =>
-        Effect.flatMap(NameClient, (client) => client.registerName("d/x", "v")).pipe(
-          Effect.provide(nodeWithClient({ dataDir, ...config })),
-          Effect.flip
-        )
-      yield* Effect.gen(function*() {
-        const wallet = (yield* Wallets).get("")
-        yield* wallet === undefined
-          ? Effect.dieMessage("no wallet")
-          : withCheapScrypt(wallet.vault.encrypt(Redacted.make("s3cret")))
-        const client = yield* NameClient
-        assert.strictEqual((yield* Effect.flip(client.registerName("d/x", "v")))._tag, "WalletLocked")
-      }).pipe(Effect.provide(nodeWithClient({ dataDir })))
-      assert.strictEqual((yield* tried({ walletPassphrase: "s3cret" }))._tag, "InsufficientFunds")
-      const wrong = yield* tried({ walletPassphrase: "guess" })
-      assert.deepInclude({ ...wrong }, { _tag: "InvalidConfig", field: "walletPassphrase" })
-      const absent = yield* tried({ wallet: "none" })
-      assert.deepInclude({ ...absent }, { _tag: "InvalidConfig", field: "wallet" })
     }))
 
   it.scopedLive("ends with the reason if the node has to stop, and its host continues", () =>

@@ -13,14 +13,17 @@ import { Mempool } from "../../src/mempool/Mempool.ts"
 import { NameDb } from "../../src/names/NameDb.ts"
 import type { PeerInfo } from "../../src/network/peerInfo.ts"
 import { PeerManager } from "../../src/network/PeerManager.ts"
+import type { Bytes } from "../../src/protocol/bytes.ts"
 import { peerId } from "../../src/protocol/keys.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
+import { nameLink } from "../../src/web/links.ts"
 import { makeStatusPage } from "../../src/web/statusPage.ts"
 import { servicesOf, type TestChain } from "../support/chain.ts"
 import { ampleAccount } from "../support/memory.ts"
 import { MethodNode } from "../support/methodNode.ts"
 import { NO_INFO } from "../support/peerManager.ts"
 import { peerManager } from "../support/peers.ts"
+import { at, items, recordedJson } from "../support/recordedJson.ts"
 import { wholeAnswers } from "../support/wholeAnswers.ts"
 
 /** The status page of a node under test, asked directly or served over HTTP. */
@@ -183,3 +186,9 @@ export const serve = (handler: PageHandler) =>
     const { port } = server.address() as AddressInfo
     return { origin: `http://127.0.0.1:${port}`, asked }
   })
+
+export const names = items(at(recordedJson("regtest-names/tip-names.json"), "names"))
+
+export const linkTo = (name: Bytes): string => `/${nameLink(name)}`
+
+export const text = (value: string): Uint8Array => new TextEncoder().encode(value)

@@ -1,0 +1,97 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Redacted, Schedule } from "effect"
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { NameClient, type RegistrationProgress } from "../../src/client/NameClient.ts"
+import { Mempool } from "../../src/mempool/Mempool.ts"
+import { Miner } from "../../src/mempool/mining/Miner.ts"
+import { Wallets } from "../../src/wallet/Wallets.ts"
+import { withCheapScrypt } from "../support/cheapScrypt.ts"
+import { nodeWithClient, temporaryDirectory } from "../support/embedded.ts"
+import { eventually } from "../support/eventually.ts"
+import { embedded } from "./embeddedClient.ts"
+
+describe("the embedded client", () => {
+  it.scopedLive("reports that there is no wallet, and creates none", () =>
+    Effect.gen(function*() {
+      const dataDir = yield* temporaryDirectory
+      yield* Effect.gen(function*() {
+        const client = yield* NameClient
+        assert.strictEqual((yield* Effect.flip(client.registerName("d/x", "v")))._tag, "WalletDisabled")
+        assert.strictEqual((yield* Effect.flip(client.updateName("d/x", "v")))._tag, "WalletDisabled")
+      }).pipe(Effect.provide(embedded({ dataDir })))
+      assert.isFalse(existsSync(join(dataDir, "wallet.json")))
+    }))
+
+  it.scopedLive("registers with the wallet of its directory, reports each step, and updates", () =>
+    Effect.gen(function*() {
+      const dataDir = yield* temporaryDirectory
+      yield* Effect.gen(function*() {
+        const client = yield* NameClient
+        const miner = yield* Miner
+        const wallet = (yield* Wallets).get("")
+        if (wallet === undefined) return yield* Effect.dieMessage("there is a wallet")
+        const { script } = yield* wallet.keys.newAddress({ type: "legacy", label: "" })
+        const mine = (blocks: number) => miner.generate(blocks, script, Infinity)
+        assert.strictEqual((yield* Effect.flip(client.registerName("d/x", "v")))._tag, "InsufficientFunds")
+        const other = yield* Effect.flip(client.registerName("d/x", "v", { address: "NAMEcoin" }))
+        assert.deepInclude({ ...other }, { _tag: "InvalidRequest", field: "address" })
+        yield* mine(101)
+        const told: Array<RegistrationProgress> = []
+        const registering = yield* Effect.fork(client.registerName("d/x", "eins", {
+          waitFor: "registered",
+          onProgress: (progress) => void told.push(progress)
+        }))
+        const until = (step: RegistrationProgress["step"]) =>
+          eventually(`the step ${step}`, () => told.some((each) => each.step === step))
+        yield* until("announced")
+        const twice = yield* Effect.flip(client.registerName("d/x", "zwei"))
+        assert.strictEqual(twice._tag, "NameUnavailable")
+        yield* mine(1)
+        yield* until("waiting")
+        yield* mine(11)
+        yield* until("claimed")
+        yield* mine(1)
+        const { txHash } = yield* Fiber.join(registering)
+        const record = yield* client.resolveName("d/x")
+        assert.deepStrictEqual([record.value, record.txid], ["eins", txHash])
+        assert.deepStrictEqual(told.at(-1), { step: "registered", txHash, height: record.height })
+
+        const updating = yield* Effect.fork(client.updateName("d/x", "", { waitFor: "confirmed" }))
+        const pool = yield* Mempool
+        yield* Effect.suspend(() =>
+          Effect.sync(() => pool.info()).pipe(
+            Effect.filterOrFail(({ size }) => size > 0, () => "not yet"),
+            Effect.retry(Schedule.spaced("5 millis"))
+          )
+        )
+        yield* mine(1)
+        const updated = yield* Fiber.join(updating)
+        assert.deepInclude(yield* client.resolveName("d/x"), { value: "", txid: updated.txHash })
+        assert.strictEqual((yield* Effect.flip(client.updateName("d/none", "v")))._tag, "NameUnavailable")
+      }).pipe(Effect.provide(nodeWithClient({ dataDir })))
+    }))
+
+  it.scopedLive("opens an encrypted wallet only with the passphrase of the configuration", () =>
+    Effect.gen(function*() {
+      const dataDir = yield* temporaryDirectory
+      const tried = (config: { readonly walletPassphrase?: string; readonly wallet?: string }) =>
+        Effect.flatMap(NameClient, (client) => client.registerName("d/x", "v")).pipe(
+          Effect.provide(nodeWithClient({ dataDir, ...config })),
+          Effect.flip
+        )
+      yield* Effect.gen(function*() {
+        const wallet = (yield* Wallets).get("")
+        yield* wallet === undefined
+          ? Effect.dieMessage("no wallet")
+          : withCheapScrypt(wallet.vault.encrypt(Redacted.make("s3cret")))
+        const client = yield* NameClient
+        assert.strictEqual((yield* Effect.flip(client.registerName("d/x", "v")))._tag, "WalletLocked")
+      }).pipe(Effect.provide(nodeWithClient({ dataDir })))
+      assert.strictEqual((yield* tried({ walletPassphrase: "s3cret" }))._tag, "InsufficientFunds")
+      const wrong = yield* tried({ walletPassphrase: "guess" })
+      assert.deepInclude({ ...wrong }, { _tag: "InvalidConfig", field: "walletPassphrase" })
+      const absent = yield* tried({ wallet: "none" })
+      assert.deepInclude({ ...absent }, { _tag: "InvalidConfig", field: "wallet" })
+    }))
+})

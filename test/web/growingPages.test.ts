@@ -1,0 +1,172 @@
+import { assert } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import type { Bytes } from "../../src/protocol/bytes.ts"
+import { nameCommitment } from "../../src/protocol/nameOperation.ts"
+import type { Transaction } from "../../src/protocol/transaction.ts"
+import { layer } from "../support/layer.ts"
+import { nameTx, output, reward } from "../support/mempool.ts"
+import { MethodNode, methodNode } from "../support/methodNode.ts"
+import { mine, spendableNode } from "../support/spendableNode.ts"
+import { assertGuarded, assertHarmless } from "./assertPage.ts"
+import { get, type Page, statusPageOf } from "./pages.ts"
+import { linkTo, text } from "./pages.ts"
+
+/** Values that try to break out of their markup. */
+const NASTY = [
+  "\"><script>alert(1)</script>",
+  "</pre></details><img src=x onerror=alert(1)>",
+  "{\"a\":\"</script><script>alert(1)</script>\"}",
+  "a\u202eb\u0000c",
+  "&lt;b&gt;",
+  // Longer than a line of a list.
+  `${"z".repeat(70)}<script>alert(2)</script>\u202e`,
+  "x".repeat(520)
+]
+
+/** A value that is JSON, and tries to get out as well. */
+const NASTY_JSON = "{\"<img src=x>\":\"</pre><script>alert(3)</script>\u2067\"}"
+
+/** A chain of updates of one name: the first spends the output of a registration. */
+const updates = (name: Bytes, from: Transaction, values: ReadonlyArray<Uint8Array>): ReadonlyArray<Transaction> => {
+  const made: Array<Transaction> = []
+  let last = from
+  for (const value of values) {
+    last = nameTx({ op: "name_update", name, value }, [output(last, 0), output(last, 1)])
+    made.push(last)
+  }
+  return made
+}
+
+/** Registers a name with twelve blocks in between; returns the registration. */
+const register = (name: Bytes, coin: number) =>
+  Effect.gen(function*() {
+    const rand = new Uint8Array(20).fill(coin)
+    const first = nameTx({ op: "name_new", commitment: nameCommitment(rand, name) }, [reward(coin)])
+    yield* mine(first)
+    for (let i = 0; i < 11; i++) yield* mine()
+    const registration = nameTx({ op: "name_firstupdate", name, rand, value: text("{}") }, [
+      output(first, 0),
+      output(first, 1)
+    ])
+    yield* mine(registration)
+    return registration
+  })
+
+layer(Layer.fresh(spendableNode))("on a chain that grows", (it) => {
+  it.effect("long histories are paged, and hostile values stay escaped", () =>
+    Effect.gen(function*() {
+      const handler = yield* statusPageOf()
+      const name = text("x/<b>\u202e")
+      const registration = yield* register(name, 1)
+      const plain = Array.from({ length: 34 }, (_, at) => text(`value ${at}`))
+      const many = updates(name, registration, [
+        ...plain,
+        ...NASTY.map(text),
+        Uint8Array.of(0xff, 0xfe),
+        text(NASTY_JSON)
+      ])
+      yield* mine(...many)
+      const first = yield* get(handler, linkTo(name))
+      const second = yield* get(handler, `${linkTo(name)}&page=2`)
+      const third = yield* get(handler, `${linkTo(name)}&page=3`)
+      for (const page of [first, second, third]) {
+        assert.strictEqual(page.status, 200)
+        assertGuarded(page)
+        assertHarmless(page)
+        assert.include(page.body, "Page ")
+      }
+      const rows = ({ body }: Page) => body.match(/data-label="Time"/g)?.length
+      assert.deepStrictEqual([rows(first), rows(second), rows(third)], [20, 20, 4])
+      assert.strictEqual((yield* get(handler, `${linkTo(name)}&page=4`)).status, 404)
+      assert.notInclude(first.body, "Newer")
+      assert.notInclude(third.body, "Older")
+      assert.include(third.body, "value 0<")
+      assert.include(third.body, "registered")
+      // The oldest entry of a page is compared with the first of the next one.
+      assert.notInclude(second.body, "renewed")
+      assert.include(first.body, "0xfffe")
+      assert.include(
+        first.body,
+        "\n  &quot;&lt;img src=x&gt;&quot;: &quot;&lt;/pre&gt;&lt;script&gt;alert(3)&lt;/script&gt;"
+      )
+      assert.include(first.body, "zzz&lt;script&gt;alert(2)&lt;/script&gt;<span class=\"mark\">U+202E</span></pre>")
+      assert.include(first.body, "a<span class=\"mark\">U+202E</span>b<span class=\"mark\">U+0000</span>c")
+      assert.include(first.body, "&amp;lt;b&amp;gt;")
+      const overview = yield* get(handler, "/")
+      assertHarmless(overview)
+      assert.include(overview.body, "x/&lt;b&gt;<span class=\"mark\">U+202E</span>")
+    }))
+
+  it.effect("a name that is renewed, or whose renewal waits for a block, is not among those that expire soon", () =>
+    Effect.gen(function*() {
+      const { pool, watch } = yield* MethodNode
+      const handler = yield* statusPageOf()
+      const name = text("d/renewed")
+      const registration = yield* register(name, 7)
+      yield* watch.add([name])
+      const expiring = Effect.map(get(handler, "/"), ({ body }) => /<b>([^<]*)<\/b> of the wallets/.exec(body)?.[1])
+      assert.isUndefined(yield* expiring)
+      for (let i = 0; i < 22; i++) yield* mine()
+      assert.strictEqual(yield* expiring, "1 name")
+      const [update = assert.fail()] = updates(name, registration, [text("{}")])
+      yield* pool.accept(update)
+      assert.isUndefined(yield* expiring)
+      yield* mine(update)
+      assert.isUndefined(yield* expiring)
+      yield* watch.remove([name])
+    }))
+
+  it.effect("unconfirmed operations are shown with the name and on the overview", () =>
+    Effect.gen(function*() {
+      const { pool } = yield* MethodNode
+      const handler = yield* statusPageOf()
+      const name = text("d/waits")
+      const registration = yield* register(name, 2)
+      const before = yield* get(handler, linkTo(name))
+      assert.notInclude(before.body, "Waiting for a block")
+      const [update, renewal] = updates(name, registration, [text("<b>soon</b>"), text("<b>soon</b>")])
+      yield* pool.accept(update ?? assert.fail())
+      const page = yield* get(handler, linkTo(name))
+      assertHarmless(page)
+      assert.include(page.body, "Waiting for a block")
+      assert.include(page.body, "&lt;b&gt;soon&lt;/b&gt;")
+      const overview = yield* get(handler, "/")
+      assert.match(overview.body, /pending<\/span> to be updated, seen/)
+      assert.match(overview.body, /<dt>Mempool<\/dt><dd><b><a href="[^"]*">1<\/a><\/b><span>transaction, /)
+      // Compared with the operation that waits before it.
+      yield* pool.accept(renewal ?? assert.fail())
+      assert.match((yield* get(handler, "/")).body, /pending<\/span> to be renewed, seen/)
+      assert.match((yield* get(handler, linkTo(name))).body, /to be updated, seen.*to be renewed, seen/s)
+      assert.include((yield* get(handler, "/mempool")).body, "<span class=\"badge good\">to be renewed</span>")
+      yield* mine(update ?? assert.fail(), renewal ?? assert.fail())
+      assert.match(
+        (yield* get(handler, "/")).body,
+        /d\/waits<\/bdi><\/a><span class="what">renewed .*d\/waits<\/bdi><\/a><span class="what">updated /s
+      )
+    }))
+
+  it.effect("a registration is shown before it is confirmed", () =>
+    Effect.gen(function*() {
+      const { pool } = yield* MethodNode
+      const handler = yield* statusPageOf()
+      const name = text("d/new")
+      const rand = new Uint8Array(20)
+      const first = nameTx({ op: "name_new", commitment: nameCommitment(rand, name) }, [reward(3)])
+      yield* mine(first)
+      for (let i = 0; i < 11; i++) yield* mine()
+      yield* pool.accept(
+        nameTx({ op: "name_firstupdate", name, rand, value: text("1") }, [output(first, 0), output(first, 1)])
+      )
+      const page = yield* get(handler, linkTo(name))
+      assert.strictEqual(page.status, 404)
+      assert.match(page.body, /pending<\/span> to be registered, seen/)
+    }))
+
+  it.effect("an empty chain has a page as well", () =>
+    Effect.gen(function*() {
+      const page = yield* get(yield* statusPageOf(), "/")
+      assert.strictEqual(page.status, 200)
+      assert.include(page.body, "No names were registered or updated in the last blocks.")
+      assertHarmless(page)
+    }).pipe(Effect.provide(methodNode({ blocks: false }))))
+})

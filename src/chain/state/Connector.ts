@@ -4,7 +4,7 @@ import { blockFlags } from "../../consensus/flags.ts"
 import { nameEffects } from "../../consensus/names.ts"
 import type { ConsensusParams } from "../../consensus/params.ts"
 import { type Reject, reject } from "../../consensus/Reject.ts"
-import type { BlockDelta, NameEffect, ScriptCheck } from "../../consensus/view.ts"
+import type { NameEffect, ScriptCheck } from "../../consensus/view.ts"
 import type { Block, BlockHeader } from "../../protocol/block.ts"
 import { type Bytes, equal } from "../../protocol/bytes.ts"
 import type { HeaderId, Height } from "../../protocol/keys.ts"
@@ -19,13 +19,11 @@ import type { Forks } from "./Forks.ts"
 import type { StoredBlocks } from "./StoredBlocks.ts"
 import type { Timings } from "./timings.ts"
 
-/** A connected block whose scripts are not verified yet. What disconnects it is packed: a batch has thousands of coins. */
+/** A connected block whose scripts are not verified yet. What it spent is packed: a batch has thousands of coins. */
 interface Prepared {
   readonly id: HeaderId
   readonly block: Block
   readonly effects: ReadonlyArray<NameEffect>
-  /** The keys of the coins that it changed. */
-  readonly outpoints: ReadonlyArray<string>
   /** Its undo data, encoded. */
   readonly undo: Bytes
 }
@@ -85,14 +83,6 @@ export interface ConnectorParts {
 /** The reference node's reason for a proposal that does not build on the tip (BIP 23). */
 const NOT_ON_TIP = reject("inconclusive-not-best-prevblk")
 
-const preparedOf = (id: HeaderId, block: Block, delta: BlockDelta): Prepared => ({
-  id,
-  block,
-  effects: delta.effects,
-  outpoints: [...delta.coins.keys()],
-  undo: encodeUndo(delta)
-})
-
 /**
  * Connects blocks to the best chain, in batches, and disconnects them. A batch has two steps: `prepare` connects its
  * blocks without their scripts, `settle` keeps them up to the first invalid script.
@@ -141,7 +131,7 @@ export class Connector {
         }
         const { delta } = result
         check(blocks.length, delta.scripts, flags)
-        const prepared = preparedOf(id, block, delta)
+        const prepared = { id, block, effects: delta.effects, undo: encodeUndo(delta) }
         this.coins.apply(delta.coins, delta.claims)
         this.active.pushOnTrust(id)
         blocks.push(prepared)
@@ -241,10 +231,10 @@ export class Connector {
   }
 
   takeBack({ blocks }: Pick<PreparedBatch, "blocks">): void {
-    for (const { outpoints, undo } of [...blocks].reverse()) {
-      const { claimsBefore, removed } = decodeUndo(undo)
+    for (const { block, undo } of [...blocks].reverse()) {
+      const { claims, coins } = undoBlock(block, decodeUndo(undo))
       this.active.popOnTrust()
-      this.coins.apply(new Map(outpoints.map((outpoint) => [outpoint, removed.get(outpoint)])), claimsBefore)
+      this.coins.apply(coins, claims)
     }
   }
 

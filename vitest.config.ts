@@ -109,6 +109,7 @@ const SLOW = [
   "scripts/checkParams.test.ts",
   "scripts/rpcDocs.test.ts",
   "storage/PageGuard.test.ts",
+  "storage/logCopy.test.ts",
   "wallet/WalletLive.test.ts",
   "wallet/Wallets.test.ts",
   "wallet/blankWallet.test.ts",

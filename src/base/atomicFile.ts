@@ -1,6 +1,7 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs"
+import { closeSync, openSync, renameSync, rmSync, writeSync } from "node:fs"
 import { open, rename, rm } from "node:fs/promises"
 import { dirname } from "node:path"
+import { type DiskSteps, DiskWork } from "./diskSteps.ts"
 import { makeDirectory } from "./makeDirectory.ts"
 
 /**
@@ -25,15 +26,17 @@ export const syncDirectory = async (path: string): Promise<void> => {
   }
 }
 
-export const syncDirectoryNow = (path: string): void => {
+function* directorySteps(path: string): DiskSteps {
   if (process.platform === "win32") return
   const descriptor = openSync(path, "r")
   try {
-    fsyncSync(descriptor)
+    yield descriptor
   } finally {
     closeSync(descriptor)
   }
 }
+
+export const syncDirectoryNow = (path: string): void => new DiskWork(directorySteps(path)).finishNow()
 
 export const makeDirectoryDurably = async (directory: string): Promise<void> => {
   const made = makeDirectory(directory)
@@ -72,23 +75,28 @@ export const replaceFile = async (
   await syncDirectory(dirname(path))
 }
 
-/** Replaces a file synchronously, which blocks the event loop: for small files, and at the end of the process. */
-export const replaceFileNow = (path: string, content: Content): void => {
+/** Replaces a file in steps; it is written at once. Concurrent writers of one file need other means. */
+export function* replaceFileSteps(path: string, content: Content): DiskSteps {
   const draft = draftOf(path)
   rmSync(draft, { force: true })
+  let complete = false
   try {
     const descriptor = openSync(draft, "wx", FILE_MODE)
     try {
       const bytes = typeof content === "string" ? Buffer.from(content) : content
       for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at)
-      fsyncSync(descriptor)
+      yield descriptor
     } finally {
       closeSync(descriptor)
     }
     renameSync(draft, path)
-  } catch (error) {
-    rmSync(draft, { force: true })
-    throw error
+    complete = true
+  } finally {
+    if (!complete) rmSync(draft, { force: true })
   }
-  syncDirectoryNow(dirname(path))
+  yield* directorySteps(dirname(path))
 }
+
+/** Replaces a file synchronously, which blocks the event loop: for small files, and at the end of the process. */
+export const replaceFileNow = (path: string, content: Content): void =>
+  new DiskWork(replaceFileSteps(path, content)).finishNow()

@@ -4,6 +4,7 @@ import * as Layer from "effect/Layer"
 import { join } from "node:path"
 import type { Bytes } from "../protocol/bytes.ts"
 import type { Height } from "../protocol/keys.ts"
+import { copyWhenDue } from "../storage/copyWhenDue.ts"
 import { type Database, guarded, openDatabase, PAGES_HAVE_SUMS, type Statement } from "../storage/Database.ts"
 import { DataHealth } from "../storage/DataHealth.ts"
 import { StorageCorrupted, type StorageFailure } from "../storage/errors.ts"
@@ -107,10 +108,10 @@ const make = (directory: string, pageSize: number) =>
         repair.noticed
       )
     const change = (work: (store: Opened) => void): Effect.Effect<void, StorageFailure> =>
-      run("writing", (store) => {
-        work(store)
-        store.guard.committed()
-      })
+      Effect.zipRight(
+        run("writing", work),
+        Effect.suspend(() => copyWhenDue(store.guard, { file: filename, doing: "writing", remedy: REMEDY }))
+      ).pipe(Effect.tapError(repair.noticed))
 
     const follower: Follower = {
       name: "txindex",

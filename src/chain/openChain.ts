@@ -90,7 +90,7 @@ const openParts = (options: OpenOptions): Effect.Effect<ChainParts, StorageFailu
     )
     const decisions = yield* attempt(() => new Decisions(options.blocksDirectory))
     const pool = yield* VerifyPool.make(options.verifyThreads)
-    const writer = yield* ChainWriter.make(state, pool)
+    const writer = yield* ChainWriter.make(state, pool, stores)
     const endBy = (damage: Effect.Effect<never, StorageFailure>) => Effect.ignore(writer.exclusively(damage))
     yield* checkPages(options, stores, endBy)
     // Also if only a read of a caller found the damage: the database may return wrong data to other callers.

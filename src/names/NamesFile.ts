@@ -13,6 +13,7 @@ import { keepPrivate } from "../base/privateFile.ts"
 import { attempt } from "../chain/attempt.ts"
 import type { Histogram } from "../metrics/families.ts"
 import { nameDbReadLatency, nameDbWriteLatency } from "../metrics/metrics.ts"
+import { copyWhenDue } from "../storage/copyWhenDue.ts"
 import {
   type Database,
   guarded,
@@ -327,8 +328,8 @@ export const open = (options: NamesFileOptions): Effect.Effect<NamesFile, Storag
     const noticing = <A>(use: Effect.Effect<A, StorageFailure>): Effect.Effect<A, StorageFailure> =>
       Effect.tapError(use, repair.noticed)
     const failed = (cause: unknown) => noticing(failing(filename, "reading")(cause))
-    const committed = attempt(() =>
-      guarded({ file: filename, doing: "writing", remedy: REMEDY }, () => current.guard.committed())
+    const committed = Effect.suspend(() =>
+      copyWhenDue(current.guard, { file: filename, doing: "writing", remedy: REMEDY })
     )
     return {
       get reader() {

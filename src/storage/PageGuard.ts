@@ -1,13 +1,21 @@
-import type SQLite from "better-sqlite3"
-import { closeSync, fstatSync, fsyncSync, openSync, rmSync } from "node:fs"
-import { ANY, type PageSums, readSums, sumOf, sumsFile, writeSums } from "./pageSums.ts"
-import { readFully, readWal, type WalContent, walFile, walSize } from "./walFile.ts"
+import SQLite from "better-sqlite3"
+import { closeSync, fstatSync, openSync, rmSync } from "node:fs"
+import { type DiskSteps, DiskWork } from "../base/diskSteps.ts"
+import type { Steps } from "../protocol/steps.ts"
+import { ANY, type PageSums, readSums, sumOf, sumsFile, writeSums, writeSumsSteps } from "./pageSums.ts"
+import { readFully, readWal, readWalSteps, type WalContent, walFile, walSize } from "./walFile.ts"
 
-/** Size in bytes of the write-ahead log at which it is copied into the database. */
-export const LOG_BYTES = 16 * 1024 * 1024
+/** Size in bytes of the write-ahead log at which it is copied into the database. SQLite copies it in one turn, within 10 ms. */
+export const LOG_BYTES = 8 * 1024 * 1024
 
 /** Bytes of pages that one call of `check` reads: about a millisecond. */
 const CHECK_BYTES = 1024 * 1024
+
+/** Readers that stay until the process ends: see `PageGuard`. Without a reference, the driver would close them. */
+const STAYING: Array<SQLite.Database> = []
+
+/** Pages that a copy of the log compares before other work has a turn. */
+const COMPARED_A_TURN = 256
 
 /** A page, or a frame of the log, does not match its checksum. */
 export class PageDamaged extends Error {
@@ -39,14 +47,42 @@ const sumsOfFile = (descriptor: number): PageSums => {
 
 const hasLog = (file: string): boolean => readWal(file).frames > 0
 
+interface LogState {
+  /** Whether a reader of an older state was in the way. */
+  readonly busy: number
+  readonly log: number
+  /** Frames that are in the database file. */
+  readonly checkpointed: number
+}
+
+const stateOf = (database: SQLite.Database, mode: "NOOP" | "PASSIVE" | "TRUNCATE"): LogState =>
+  database.prepare<[], LogState>(`PRAGMA wal_checkpoint(${mode})`).get() ?? { busy: 1, log: 0, checkpointed: 0 }
+
+/** A reader of the state at this moment: SQLite neither copies later frames while it is there, nor writes over the log. */
+const pinned = (file: string): SQLite.Database => {
+  const pin = new SQLite(file, { readonly: true })
+  try {
+    pin.exec("BEGIN")
+    pin.prepare("SELECT count(*) FROM sqlite_schema").get()
+    return pin
+  } catch (cause) {
+    pin.close()
+    throw cause
+  }
+}
+
 /**
  * Keeps the sums of an open database consistent with its pages. In WAL mode the database file changes only when the log
  * is copied into it. Only this class copies it:
  *
- *     commit → log ──(1) sync the log──(2) new sums, synced and renamed──(3) copy the log──► database
+ *     commit → log ──(1) sync the log──(2) new sums, synced and renamed──(3) copy the log──► database ──(4) sync it──(5) empty the log
  *
  * So at every moment, also after a crash, each page either matches its sum or is superseded by a complete frame of the
- * log. Methods throw `PageDamaged` where that does not hold, and the errors of the driver and the system.
+ * log. Methods throw `PageDamaged` where that does not hold, and the errors of the driver and the system. A reader holds the log
+ * from (1) to (5), so that commits meanwhile come behind its frames.
+ *
+ * After an error of (1) or (4) the system may forget what it could not write. So nothing is copied any more, and the reader stays:
+ * the log has all that the file may lack, and the next process copies it again.
  *
  * The database file stays open here until `close`: closing it would drop the locks that SQLite has on it.
  */
@@ -59,6 +95,9 @@ export class PageGuard {
   private settled: boolean
   /** The size of the log at which the next copy is tried. */
   private due = LOG_BYTES
+  private copying: DiskWork | undefined
+  /** The error of a sync, after which nothing is copied. */
+  private lost: { readonly cause: unknown } | undefined
 
   /** `database` is in WAL mode, and no connection copies the log by itself. Computes the sums if they are missing. */
   constructor(file: string, database: SQLite.Database) {
@@ -67,7 +106,8 @@ export class PageGuard {
     // With its first read a connection takes a lock. While this connection holds it, another connection that closes is
     // not the last one. The last one would copy the log.
     database.pragma("schema_version")
-    this.descriptor = openSync(file, "r")
+    // Windows syncs only files that are open for writing.
+    this.descriptor = openSync(file, "r+")
     try {
       const known = readSums(file)
       if (typeof known === "string") {
@@ -85,68 +125,119 @@ export class PageGuard {
     return this.inForce.sums.length
   }
 
+  /** Whether the log is large enough to be copied. */
+  get isDue(): boolean {
+    return walSize(this.file) >= this.due
+  }
+
   /** Call this after each commit. Copies the log into the database if it is large enough. */
   committed(): void {
-    if (walSize(this.file) >= this.due) this.copyLog()
+    if (this.isDue) this.copyLog()
   }
 
   /** Copies the log into the database now. A reader of an older state delays the end of the copy. */
   copyLog(): void {
+    this.copying?.finishNow()
     if (walSize(this.file) === 0) return
-    this.sync()
-    const log = readWal(this.file)
-    this.compareLog(log)
-    if (log.frames > 0) {
-      const next = this.sumsAfter(log)
-      writeSums(this.file, next)
-      this.inForce = next
-    }
-    this.settled = false
-    this.settled = this.checkpoint("TRUNCATE")?.busy === 0
-    // A copy reads the whole log. Behind a long read the log grows: the copies of it must not cost the square of its size.
-    this.due = this.settled ? LOG_BYTES : 1.5 * walSize(this.file)
+    this.begun().finishNow()
   }
 
-  /** SQLite's state of the log: whether a reader blocked the checkpoint, and the number of frames. */
-  private checkpoint(mode: "NOOP" | "TRUNCATE") {
-    const waits = Number(this.database.pragma("busy_timeout", { simple: true }))
-    // A reader of an older state may be in this process: waiting for it would block it.
-    this.database.pragma("busy_timeout = 0")
+  /**
+   * The same, while the event loop has turns: the disk works meanwhile. A writer waits for it before its next commit, so that the
+   * log ends there and can be emptied.
+   */
+  async copyLogAside(): Promise<void> {
+    await (this.copying ?? this.begun()).finishAside()
+  }
+
+  private begun(): DiskWork {
+    return this.copying = new DiskWork(this.copySteps())
+  }
+
+  /** The copy of the log, for a caller that runs the steps to their end and syncs as they say. */
+  *copySteps(): DiskSteps {
+    const opened: Array<() => unknown> = []
     try {
-      return this.database
-        .prepare<[], { readonly busy: number; readonly log: number }>(`PRAGMA wal_checkpoint(${mode})`).get()
+      if (this.lost !== undefined) throw this.lost.cause
+      const copier = new SQLite(this.file, { timeout: 0 })
+      opened.push(() => copier.close())
+      // This class syncs the database file.
+      copier.pragma("synchronous = OFF")
+      copier.pragma("wal_autocheckpoint = 0")
+      let isCopied = this.isCopied(copier)
+      if (!isCopied) {
+        const pin = pinned(this.file)
+        opened.push(() => this.lost === undefined ? pin.close() : STAYING.push(pin))
+        yield* this.copyFrames(copier)
+        pin.close()
+        // SQLite leaves out pages of which the log has later frames.
+        this.settled = isCopied = this.isCopied(copier)
+      }
+      // With nothing left to copy, this only empties the log.
+      const isEmptied = isCopied && stateOf(copier, "TRUNCATE").busy === 0
+      // A copy reads the whole log. Behind a long read the log grows: the copies of it must not cost the square of its size.
+      this.due = isEmptied ? LOG_BYTES : 1.5 * walSize(this.file)
     } finally {
-      this.database.pragma(`busy_timeout = ${waits}`)
+      this.copying = undefined
+      for (const close of opened.toReversed()) close()
     }
   }
 
-  private sync(): void {
-    // Windows syncs only files that are open for writing.
+  private isCopied(copier: SQLite.Database): boolean {
+    const { checkpointed, log } = stateOf(copier, "NOOP")
+    return checkpointed === log
+  }
+
+  /** Copies the frames of the log up to the last commit, and no others: a reader holds the log there. */
+  private *copyFrames(copier: SQLite.Database): DiskSteps {
+    const { log: frames } = stateOf(copier, "NOOP")
     const log = openSync(walFile(this.file), "r+")
     try {
-      fsyncSync(log)
+      yield* this.synced(log)
     } finally {
       closeSync(log)
+    }
+    const content = yield* readWalSteps(this.file, frames)
+    this.compareLog(content, frames)
+    const next = yield* this.sumsAfter(content)
+    yield* writeSumsSteps(this.file, next)
+    this.inForce = next
+    this.settled = false
+    stateOf(copier, "PASSIVE")
+    yield* this.synced(this.descriptor)
+  }
+
+  /** Waits until a file is on disk. */
+  private *synced(descriptor: number): DiskSteps {
+    try {
+      yield descriptor
+    } catch (cause) {
+      this.lost = { cause }
+      throw cause
     }
   }
 
   /** SQLite reads frames that it wrote without a check of their sums. So the sums are checked here. */
-  private compareLog({ frames }: WalContent): void {
-    if (frames < (this.checkpoint("NOOP")?.log ?? 0)) {
-      throw new PageDamaged(`frame ${frames + 1} of its write-ahead log does not match its checksum`)
+  private compareLog(content: WalContent, frames: number): void {
+    if (content.frames < frames) {
+      throw new PageDamaged(`frame ${content.frames + 1} of its write-ahead log does not match its checksum`)
     }
   }
 
   /** The sums after the copy of the log. Checks each page that the log replaces, unless a copy may have changed it. */
-  private sumsAfter(log: WalContent): PageSums {
+  private *sumsAfter(log: WalContent): Steps<PageSums> {
     const { pageSize, sums } = this.inForce
     if (log.pageSize !== pageSize) throw new PageDamaged(`its log has pages of ${log.pageSize} bytes, not ${pageSize}`)
     const next = new Uint32Array(log.pageCount)
     next.set(sums.subarray(0, log.pageCount))
     const before = Buffer.alloc(pageSize)
+    let compared = 0
     for (const [page, sum] of log.pages) {
       if (page > log.pageCount) continue
-      if (this.settled && page <= sums.length) this.compare(page, before)
+      if (this.settled && page <= sums.length) {
+        this.compare(page, before)
+        if (++compared % COMPARED_A_TURN === 0) yield
+      }
       next[page - 1] = sum
     }
     return { pageSize, sums: next }
@@ -178,28 +269,30 @@ export class PageGuard {
       if (!log.pages.has(page)) throw new PageDamaged(`page ${page} does not match its checksum`)
     }
     if (to < sums.length) return to
-    if (walSize(this.file) > 0) this.compareLog(readWal(this.file))
+    if (walSize(this.file) > 0) this.compareLog(readWal(this.file), stateOf(this.database, "NOOP").log)
     return undefined
   }
 
   /** Closes the database without a copy of the log. Works once only: the descriptor's number is soon another file's. */
   abandon(): void {
     if (!this.database.open) return
+    this.copying?.stop()
     this.database.close()
     closeSync(this.descriptor)
   }
 
   /**
    * Copies the log and closes the database; this may be the last connection. If the log cannot be copied here, SQLite
-   * copies it at the close. If a page is damaged, the sums stay and the next start finds the mismatch. After other
-   * errors the sums are removed first, and the next start computes them again.
+   * copies it at the close. If a page is damaged, the sums stay and the next start finds the mismatch. After an error of a sync they
+   * stay too, and SQLite copies nothing: a reader stays as well. After other errors the sums are removed first, and the next start
+   * computes them again.
    */
   close(): void {
     if (!this.database.open) return
     try {
       this.copyLog()
     } catch (cause) {
-      if (!(cause instanceof PageDamaged)) rmSync(sumsFile(this.file), { force: true })
+      if (!(cause instanceof PageDamaged) && this.lost === undefined) rmSync(sumsFile(this.file), { force: true })
     } finally {
       this.abandon()
     }

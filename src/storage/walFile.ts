@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs"
 import { endianness } from "node:os"
 import { codeOf } from "../base/errorCode.ts"
+import { runSteps, type Steps } from "../protocol/steps.ts"
 import { sumOf } from "./pageSums.ts"
 
 /** The valid content of SQLite's write-ahead log. Source: sqlite.org/fileformat2.html, "The Write-Ahead Log". */
@@ -68,7 +69,8 @@ const wordsOf = (bytes: Buffer, swapped: boolean): Uint32Array => {
   return new Uint32Array(Uint8Array.from(copy).buffer)
 }
 
-const read = (descriptor: number): WalContent => {
+/** Pauses after each chunk. Reads at most so many frames. */
+function* read(descriptor: number, { most }: { readonly most: number }): Steps<WalContent> {
   const header = aligned(HEADER_BYTES)
   if (readFully(descriptor, header, 0) < HEADER_BYTES) return NOTHING
   const magic = header.readUInt32BE(0)
@@ -90,6 +92,7 @@ const read = (descriptor: number): WalContent => {
     const whole = Math.floor(readFully(descriptor, chunk, HEADER_BYTES + seen * frameBytes) / frameBytes)
     const words = wordsOf(chunk, swapped)
     for (let i = 0; i < whole; i++) {
+      if (seen === most) return { pageSize, frames, pageCount, pages }
       const at = i * frameBytes
       const page = chunk.readUInt32BE(at)
       // The salts distinguish frames of this log from frames of an earlier one.
@@ -108,11 +111,15 @@ const read = (descriptor: number): WalContent => {
       pageCount = committed
     }
     if (whole < perChunk) return { pageSize, frames, pageCount, pages }
+    yield
   }
 }
 
-/** Reads the log of a database up to the last complete commit, as SQLite does when it opens the database. */
-export const readWal = (file: string): WalContent => {
+/**
+ * Reads the log of a database up to the last complete commit, as SQLite does when it opens the database, or to a commit that ends at
+ * frame `most`.
+ */
+export function* readWalSteps(file: string, most = Infinity): Steps<WalContent> {
   let descriptor
   try {
     descriptor = openSync(walFile(file), "r")
@@ -121,10 +128,12 @@ export const readWal = (file: string): WalContent => {
     throw cause
   }
   try {
-    return read(descriptor)
+    return yield* read(descriptor, { most })
   } finally {
     closeSync(descriptor)
   }
 }
+
+export const readWal = (file: string): WalContent => runSteps(readWalSteps(file))
 
 export const walSize = (file: string): number => statSync(walFile(file), { throwIfNoEntry: false })?.size ?? 0

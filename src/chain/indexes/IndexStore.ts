@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { join } from "node:path"
 import type { Bytes } from "../../protocol/bytes.ts"
+import { copyWhenDue } from "../../storage/copyWhenDue.ts"
 import { type Database, guarded, openDatabase, PAGES_HAVE_SUMS, type Statement } from "../../storage/Database.ts"
 import { DataHealth } from "../../storage/DataHealth.ts"
 import { StorageCorrupted, type StorageFailure } from "../../storage/errors.ts"
@@ -102,13 +103,15 @@ export const openIndex = <S>(
         repair.noticed
       )
     const change = (to: Cursor | undefined, work: (statements: S) => void): Effect.Effect<void, StorageFailure> =>
-      run("writing", ({ cursor, database, guard, statements }) => {
-        database.transaction(() => {
-          work(statements)
-          if (to !== undefined) cursor.put.run(to.height, to.hash)
-        })()
-        guard.committed()
-      })
+      Effect.zipRight(
+        run("writing", ({ cursor, database, statements }) => {
+          database.transaction(() => {
+            work(statements)
+            if (to !== undefined) cursor.put.run(to.height, to.hash)
+          })()
+        }),
+        Effect.suspend(() => copyWhenDue(store.guard, { file: filename, doing: "writing", remedy: REMEDY }))
+      ).pipe(Effect.tapError(repair.noticed))
     const follower: OpenIndex<S>["follower"] = {
       name,
       needsCoins,

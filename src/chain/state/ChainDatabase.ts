@@ -1,3 +1,4 @@
+import type * as Effect from "effect/Effect"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import type { Coin, NameClaim } from "../../consensus/view.ts"
@@ -5,8 +6,9 @@ import { binaryString, type Bytes, concat } from "../../protocol/bytes.ts"
 import { type Height, type NameKey, nameKey } from "../../protocol/keys.ts"
 import { DecodeError } from "../../protocol/Reader.ts"
 import { OUTPOINT_SIZE } from "../../protocol/transaction.ts"
+import { copyWhenDue } from "../../storage/copyWhenDue.ts"
 import { type Database, guarded, openDatabase, PAGES_HAVE_SUMS, type Statement } from "../../storage/Database.ts"
-import { StorageCorrupted } from "../../storage/errors.ts"
+import { StorageCorrupted, type StorageFailure } from "../../storage/errors.ts"
 import { type Inspected, newerThan } from "../../storage/inspect.ts"
 import type { PageGuard } from "../../storage/PageGuard.ts"
 import { repeated, rowWriter } from "../../storage/rowWriter.ts"
@@ -298,6 +300,11 @@ export class ChainDatabase {
   /** Copies the write-ahead log into the file if it is large enough. Call this after a commit. */
   committed(): void {
     this.guard("writing", () => this.sums.committed())
+  }
+
+  /** The same, while the event loop has turns. The writer waits for it. */
+  committedAside(): Effect.Effect<void, StorageFailure> {
+    return copyWhenDue(this.sums, { file: this.file, doing: "writing", remedy: REMEDY })
   }
 
   close(): void {

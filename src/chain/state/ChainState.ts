@@ -358,7 +358,7 @@ export class ChainState {
     return this.coins.memory > this.options.coinCacheBytes
   }
 
-  /** Stores everything: block bytes first, then one commit to this tip. Returns whether there were changes. */
+  /** Stores everything: block bytes first, then one commit to this tip. Returns whether there were changes. The writer copies the log behind it. */
   flush(): boolean {
     const { onTrust } = this.active
     if (onTrust > 0) throw new Error(`flush refused: the scripts of ${onTrust} blocks are not verified yet`)
@@ -369,7 +369,6 @@ export class ChainState {
       this.stores.files.sync()
       const rest = { pages, headerCount: this.index.count, bestHash: this.index.hash(this.tip) }
       this.coins.flush(rest, this.options.coinCacheBytes / 2)
-      this.stores.database.committed()
       chainstateFlushDuration.observe((performance.now() - started) / 1000)
       return true
     } catch (cause) {

@@ -15,6 +15,7 @@ import { ChainEvent } from "../ChainEvent.ts"
 import type { BlocksPruned } from "../errors.ts"
 import { lastUnneeded, refusePruned } from "../prune/pruneLocks.ts"
 import type { ChainState } from "../state/ChainState.ts"
+import type { ChainStores } from "../state/ChainStores.ts"
 import type { Connected, Settled } from "../state/Connector.ts"
 import type { Follower } from "./Follower.ts"
 import { advance, cursorOf, follow, type Following, type News, settle, startsBehind } from "./followers.ts"
@@ -105,7 +106,11 @@ const noteWait = (state: ChainState, missing: HeaderId): Effect.Effect<void> => 
   )
 }
 
-export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWriter, never, Scope.Scope> =>
+export const make = (
+  state: ChainState,
+  pool: VerifyPool,
+  stores: Pick<ChainStores, "database">
+): Effect.Effect<ChainWriter, never, Scope.Scope> =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope
     const events = yield* PubSub.sliding<ChainEvent>(EVENT_BACKLOG)
@@ -125,6 +130,7 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
       catch: (cause) => cause
     }).pipe(Effect.catchAll((cause) => isStorageFailure(cause) ? Effect.fail(cause) : Effect.die(cause)))
 
+    /** Stores everything, then copies the log of the database if it is large. */
     const flush = Effect.suspend(() => {
       const started = performance.now()
       const stored = attempt(() => {
@@ -134,6 +140,7 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
       })
       return syncBlocks.pipe(
         Effect.zipRight(stored),
+        Effect.zipLeft(Effect.suspend(() => stores.database.committedAside())),
         Effect.uninterruptible,
         Effect.tap((some) => Effect.annotateCurrentSpan("stored", some)),
         Effect.flatMap((some) => some ? noteFlush(state, flushedAt - started) : Effect.void)

@@ -1,0 +1,19 @@
+import * as Effect from "effect/Effect"
+import { type FileWork, storageFailure } from "./Database.ts"
+import type { StorageFailure } from "./errors.ts"
+import type { PageGuard } from "./PageGuard.ts"
+
+const copyAside = (guard: PageGuard, on: FileWork): Effect.Effect<void, StorageFailure> =>
+  Effect.tryPromise({ try: () => guard.copyLogAside(), catch: (cause) => cause }).pipe(
+    Effect.catchAll((cause) => Effect.suspend(() => Effect.fail(storageFailure(on)(cause))))
+  )
+
+/**
+ * Copies the write-ahead log of a database into the file if it is large enough, while the event loop has turns. A writer runs this
+ * after each commit and waits for it, also if it is interrupted.
+ */
+export const copyWhenDue = (guard: PageGuard, on: FileWork): Effect.Effect<void, StorageFailure> =>
+  Effect.try({ try: () => guard.isDue, catch: storageFailure(on) }).pipe(
+    Effect.flatMap((isDue) => isDue ? copyAside(guard, on) : Effect.void),
+    Effect.uninterruptible
+  )

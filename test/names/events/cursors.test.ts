@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Option, Stream } from "effect"
-import { cursorText, type EventCursor } from "../../../src/names/events/EventCursor.ts"
+import { BEGINNING, cursorText, type EventCursor } from "../../../src/names/events/EventCursor.ts"
 import { binaryString } from "../../../src/protocol/bytes.ts"
 import { applyAll, text } from "../blocks.ts"
 import { branchOf, name, rand, withBlocks } from "./eventBlocks.ts"
@@ -61,6 +61,24 @@ describe("a cursor", () => {
         yield* applyAll(db, [[third]])
         const heard = Option.getOrThrow(yield* Fiber.join(waiting))
         assert.deepStrictEqual(heard.events.map(({ height, type }) => [height, type]), [[2, "updated"]])
+      })))
+
+  it.effect("of several readers at one place is read once until names change, unless its page takes many megabytes", () =>
+    withBlocks([[], [{ name, rand }], [{ name }]], ({ blocks, branches, db, events }) =>
+      Effect.gen(function*() {
+        const options = { notices: false }
+        const small = yield* events.page(BEGINNING, options)
+        assert.strictEqual(yield* events.page(BEGINNING, options), small)
+        const next = branchOf("shared", [...blocks.map(() => []), [{ name, value: new Uint8Array(3_000_000) }]], 0)
+          .slice(-1)
+        branches.add(next, blocks.at(-1))
+        branches.tip = next.at(-1)
+        yield* applyAll(db, [next])
+        const large = yield* events.page(BEGINNING, options)
+        assert.notStrictEqual(large, small)
+        const again = yield* events.page(BEGINNING, options)
+        assert.notStrictEqual(again, large)
+        assert.deepStrictEqual(again, large)
       })))
 
   it.effect("of now is behind the last block of the chain, also while names.db is written again", () =>

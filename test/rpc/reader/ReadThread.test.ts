@@ -60,6 +60,9 @@ const QUESTIONS: ReadonlyArray<readonly [method: string, ...params: ReadonlyArra
   ["scantxoutset", "abort"]
 ]
 
+/** A script that no block has. The filter of one block matches it by chance. */
+const CHANCE = "raw(6a04000000a7)"
+
 const VERBOSITIES = [1, 2, 3] as const
 
 /** Outputs of a coinbase in a block of more than 100,000 bytes. */
@@ -270,5 +273,30 @@ layer(methodNode({ reader: thread, wallets: true }))("the read thread", (it) => 
         assert.strictEqual(search._tag, "NotRead")
       }))
       assert.lengthOf(lines, 2)
+    }))
+})
+
+layer(methodNode({ reader: thread, indexes: true }))("the read thread with indexes", (it) => {
+  it.effect("sorts out the blocks that a filter matches by chance, as the event loop does", () =>
+    Effect.gen(function*() {
+      const { chain, here, ...calls } = yield* MethodNode
+      const { hash } = (yield* chain.headerAt(300)) ?? assert.fail("no block")
+      const { outputs } = decodeBlock(yield* chain.blockBytes(hash)).transactions[0] ?? assert.fail("no coinbase")
+      const paid = `raw(${toHex(outputs[0]?.script ?? assert.fail("no output"))})`
+      const lines = yield* logged(Effect.gen(function*() {
+        for (const [objects, least] of [[[CHANCE], 0], [[paid, CHANCE], 1]] as const) {
+          const scan = (exact: boolean, where: Calls) =>
+            Effect.map(
+              outcome(where, "scanblocks", ["start", objects, 0, null, "basic", { filter_false_positives: exact }]),
+              (text): { readonly relevant_blocks: ReadonlyArray<string> } => JSON.parse(text)
+            )
+          const exact = yield* scan(true, calls)
+          assert.deepStrictEqual(exact, yield* scan(true, here))
+          const { relevant_blocks: all } = yield* scan(false, calls)
+          assert.lengthOf(exact.relevant_blocks, all.length - 1)
+          assert.isAtLeast(exact.relevant_blocks.length, least)
+        }
+      }))
+      assert.deepStrictEqual(lines, [])
     }))
 })

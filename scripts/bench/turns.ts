@@ -28,6 +28,9 @@ interface Turns {
   readonly p99: number
   readonly p999: number
   readonly longest: number
+  /** Processor time between two runs of the timer. */
+  readonly cpuP999: number
+  readonly longestCpu: number
 }
 
 /** The turns of a node since the last call. */
@@ -42,11 +45,13 @@ const turnsOf = async (node: NodeProcess, file: string): Promise<Turns> => {
   return turns
 }
 
-const figuresOf = ({ count, longest, p99, p999 }: Turns) => ({
+const figuresOf = ({ count, cpuP999, longest, longestCpu, p99, p999 }: Turns) => ({
   samples: count,
   turnP99Ms: p99,
   turnP999Ms: p999,
-  longestTurnMs: longest
+  longestTurnMs: longest,
+  turnCpuP999Ms: cpuP999,
+  longestTurnCpuMs: longestCpu
 })
 
 const post = async (node: NodeProcess, body: string): Promise<void> => {

@@ -1,5 +1,6 @@
 import { defineConfig } from "vitest/config"
 import { BaseSequencer, type TestSpecification } from "vitest/node"
+import { COMPILED, compiledSources } from "./test/support/compiledSources.ts"
 
 /** Property tests and vectors take long on a slow machine; a test that waits for longer than this hangs. */
 const UNIT_TIMEOUT = 120_000
@@ -187,7 +188,10 @@ class LongestFirst extends BaseSequencer {
 
 const slow = SLOW.map((file) => `test/${file}`)
 const integration = "test/integration/**/*.test.ts"
-const unit = { testTimeout: UNIT_TIMEOUT, hookTimeout: UNIT_TIMEOUT }
+/** Of the projects whose tests import the sources. */
+const plugins = [compiledSources()]
+const server = { deps: { external: [COMPILED] } }
+const unit = { server, testTimeout: UNIT_TIMEOUT, hookTimeout: UNIT_TIMEOUT }
 
 export default defineConfig({
   test: {
@@ -203,6 +207,7 @@ export default defineConfig({
     globalSetup: "test/support/sharedDirectory.ts",
     projects: [
       {
+        plugins,
         test: {
           ...unit,
           name: "quick",
@@ -213,6 +218,7 @@ export default defineConfig({
         }
       },
       {
+        plugins,
         test: {
           ...unit,
           name: "slow",

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import { isMoney, parseAmount, writtenAmount } from "../../protocol/amount.ts"
+import { looksSecret } from "../../rpc/method/conversions.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import type { Daemon } from "./daemon.ts"
 import { at, textAt } from "./jsonText.ts"
@@ -25,6 +26,12 @@ export const addressIn = (daemon: Daemon, text: string): Effect.Effect<void, Rpc
   Effect.flatMap(daemon.call("validateaddress", [text]), (checked) => {
     if (at(checked, "isvalid") === true) return Effect.void
     const why = textAt(checked, "error")
+    if (looksSecret(text)) {
+      return new CommandFailed({
+        message: "what stands in the place of the address is none (it is not shown: it may be a private key)",
+        remedy: "an address is what the payee gives you; a private key is never given away"
+      })
+    }
     return new CommandFailed({
       message: `${JSON.stringify(text)} is not an address of this network${why === undefined ? "" : `: ${why}`}`,
       remedy: remedyFor(text)

@@ -224,9 +224,11 @@ export const takesSecrets = (method: string): boolean =>
 /** The beginning of a descriptor, also in JSON. */
 const DESCRIPTOR = /^[\s[{"']*[A-Za-z_]\w*\(/
 
-/** A word of Base58 as long as a private key, or an extended private key. */
-const KEY =
-  /(?<![1-9A-HJ-NP-Za-km-z])[1-9A-HJ-NP-Za-km-z]{51,52}(?![1-9A-HJ-NP-Za-km-z])|[a-z]prv[1-9A-HJ-NP-Za-km-z]{8}/
+/**
+ * A word about as long as a private key in Base58 (51 or 52 characters) or an extended one (111), or the beginning of the latter.
+ * A slip of the writer may leave the alphabet (0, O, I and l), or drop or add a character: what is left still tells the key.
+ */
+const KEY = /(?<![\dA-Za-z])(?:[\dA-Za-z]{50,53}|[\dA-Za-z]{110,112})(?![\dA-Za-z])|[A-Za-z]prv[\dA-Za-z]{8}/i
 
 /** Whether an argument of any method may be a private key or a descriptor, so that no error repeats it. */
 export const looksSecret = (argument: string): boolean => DESCRIPTOR.test(argument) || KEY.test(argument)

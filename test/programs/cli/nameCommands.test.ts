@@ -285,6 +285,18 @@ describe("svcd-cli pay and receive", () => {
       assert.lengthOf(sent("sendtoaddress"), 0)
     }))
 
+  it.effect("does not repeat a private key in the place of the address, also with a slip in it", () =>
+    Effect.gen(function*() {
+      const { run, sent } = runWith({ ...PAYING, validateaddress: { isvalid: false, error: "Invalid checksum" } })
+      for (const key of [`c${"5".repeat(51)}`, `c${"5".repeat(40)}0${"5".repeat(10)}`]) {
+        const { code, stderr } = yield* run("pay", key, "1.5", "-yes")
+        assert.strictEqual(code, 1)
+        assert.include(stderr, "it is not shown: it may be a private key")
+        assert.notInclude(stderr, "555")
+      }
+      assert.deepStrictEqual(sent("sendtoaddress"), [])
+    }))
+
   it.effect("pays once, and says that it may have paid where no answer comes", () =>
     Effect.gen(function*() {
       const lost = new RpcUnreachable({ address: "127.0.0.1:8336", code: "ECONNRESET", wasSent: true })

@@ -29,7 +29,7 @@ import * as Publishers from "../../../src/publish/Publishers.ts"
 import { encodeJson, type JsonValue } from "../../../src/rpc/json/encodeJson.ts"
 import { JsonObject } from "../../../src/rpc/json/json.ts"
 import * as Lifecycle from "../../../src/rpc/Lifecycle.ts"
-import { byName, byPosition } from "../../../src/rpc/method/conversions.ts"
+import { byName, byPosition, looksSecret } from "../../../src/rpc/method/conversions.ts"
 import { conversions } from "../../../src/rpc/method/help.ts"
 import { methodTable } from "../../../src/rpc/method/methodTable.ts"
 import { allMethods } from "../../../src/rpc/methods/all.ts"
@@ -174,4 +174,35 @@ describe("the table of the command line", () => {
         nameHashIndex: true
       })
     ))))
+})
+
+describe("looksSecret", () => {
+  const WIF = "L1aW4aubDFB7yfras2S1mN3bqg9nwySY8nkoLmJebSLD5BWv3ENZ"
+  const XPRV =
+    `xprv9s21ZrQH143K3QTDL4LXw2F7HEK3wJUD2nW2nRk4stbPy6cq3jPPqjiChkVvvNKmPGJxWUtg6LnF5kejMRNNU3TGtRBeJgk33yuGBxrMPHi`
+  const changed = (key: string, at: number, to: string): string => key.slice(0, at) + to + key.slice(at + 1)
+
+  it("knows a private key with one wrong character, also one that Base58 does not have, and with one too few or too many", () => {
+    for (const key of [WIF, XPRV]) {
+      const slips = [...key].flatMap((_, at) =>
+        ["0", "O", "I", "l", "7"].map((to) => changed(key, at, to)).concat(changed(key, at, ""), changed(key, at, "aa"))
+      )
+      for (const slip of [key, ...slips]) {
+        for (const text of [slip, `["${slip}"]`, `keys=${slip}`]) assert.isTrue(looksSecret(text), text)
+      }
+    }
+  })
+
+  it("lets txids, addresses and names pass", () => {
+    const txid = "ab".repeat(32)
+    const plain = [
+      txid,
+      `["${txid}"]`,
+      "N1KHAL5C1CRzy58NdJwp1tbLze3XrkFxx9",
+      `nc1${"q".repeat(39)}`,
+      "d/example",
+      "{\"ip\":\"192.0.2.1\"}"
+    ]
+    for (const text of plain) assert.isFalse(looksSecret(text), text)
+  })
 })

@@ -37,6 +37,21 @@ export const searchValue = ({ key, value }: SearchPair): string => {
   return key === "ns" || key === "tor" ? lower.replace(/\.$/, "") : lower
 }
 
+const PREFIXED = /^([a-z0-9]+):\s*(.*)$/s
+
+/** A search by one item: its word, and what follows the colon. */
+export interface ItemSearch {
+  readonly by: SearchKey | "owner" | "text"
+  readonly rest: string
+}
+
+/** Reads `ip:192.0.2.1` and the other keys of values, `owner:ADDRESS` and `text:TEXT`; `undefined` for any other text. */
+export const itemSearch = (text: string): ItemSearch | undefined => {
+  const [, word, rest = ""] = PREFIXED.exec(text.trim()) ?? []
+  const by = ([...SEARCH_KEYS, "owner", "text"] as const).find((each) => each === word)
+  return by === undefined ? undefined : { by, rest }
+}
+
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 

@@ -205,6 +205,7 @@ export const CLI_COMMANDS = {
     words: "[TEXT]",
     takes: [0, 1],
     description: "find names of all owners by a text, an item of the value, or the owner",
+    details: "TEXT can be owner:ADDRESS, ip:192.0.2.1 or another key, as in the search of the pages.",
     options: {
       ...SHARED,
       key: textOption({ placeholder: "KEY", description: "an item of the value: ip, ip6, ns, email, nostr or tor" }),

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import type { JsonValue } from "../../rpc/json/encodeJson.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import { itemSearch } from "../../values/searchable.ts"
 import type { Daemon } from "./daemon.ts"
 import { numberAt } from "./jsonText.ts"
 import { writtenInNames } from "./nameHints.ts"
@@ -22,6 +23,19 @@ export interface FindOptions {
   /** Names to list. */
   readonly limit: number
   readonly json: boolean
+}
+
+/** The conditions of `owner:ADDRESS` and `ip:192.0.2.1`, as in the search of the pages; what a flag says counts before. */
+const fromText = (options: FindOptions): FindOptions => {
+  const { key, owner, text = "" } = options
+  const item = itemSearch(text)
+  if (item === undefined) return options
+  const { by, rest } = item
+  if (by === "text") return { ...options, text: rest }
+  if (by === "owner") return owner === undefined ? { ...options, text: undefined, owner: rest } : options
+  return key === undefined
+    ? { ...options, text: undefined, key: by, value: rest === "" ? undefined : rest }
+    : options
 }
 
 /** Namespaces are ASCII, which is the same bytes in the encoding that the answer has. */
@@ -63,8 +77,9 @@ const MEMBERS = ["expires_in", "expired", "height", "txid", "vout", "address"]
 export const findCommand = (
   daemon: Daemon,
   screen: Screen,
-  options: FindOptions
+  given: FindOptions
 ): Effect.Effect<string, RpcClientError> => {
+  const options = fromText(given)
   const gather = (text: string | undefined) =>
     gatherNames(daemon, { method: "name_find", conditions: conditions({ ...options, text }), limit: options.limit })
   const written = options.text === undefined ? undefined : writtenInNames(options.text)

@@ -57,6 +57,25 @@ describe("svcd-cli find", () => {
       ])
     }))
 
+  it.effect.each(
+    [
+      ["owner:N1address", {}, { owner: "N1address" }],
+      ["owner: N1address", { owner: "N2" }, { text: "owner: N1address", owner: "N2" }],
+      ["ip:192.0.2.1", {}, { key: "ip", value: "192.0.2.1" }],
+      ["tor:", {}, { key: "tor" }],
+      ["text:owner:x", {}, { text: "owner:x" }],
+      ["irc:x", {}, { text: "irc:x" }]
+    ] as const
+  )("understands %s as the search of the pages does", ([text, given, conditions]) =>
+    Effect.gen(function*() {
+      const daemon = recordingDaemon({ name_find: { names: [entry("d/a", 9)], complete: true } })
+      yield* findCommand(daemon, PIPE, { ...OPTIONS, ...given, text })
+      const encodings = { nameEncoding: "hex", valueEncoding: "hex", limit: 100 }
+      assert.deepStrictEqual(daemon.calls.map(({ params }) => params), [{
+        query: { ...conditions, includeExpired: false, ...encodings }
+      }])
+    }))
+
   it.effect("says that nothing is found, and that there may be more", () =>
     Effect.gen(function*() {
       const daemon = fakeDaemon({ name_find: { names: [], complete: false } })

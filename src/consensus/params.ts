@@ -105,7 +105,7 @@ export const MAX_TIMEWARP = 600
 export const MAX_FUTURE_BLOCK_TIME = 7200
 
 const TWO_WEEKS = 14 * 24 * 60 * 60
-const TARGET_SPACING = 600
+export const TARGET_SPACING = 600
 
 const hash = (display: string): Uint8Array => {
   const bytes = parseDisplayHash(display)

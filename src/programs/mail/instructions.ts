@@ -1,4 +1,7 @@
 import { shellWord } from "../../base/safeText.ts"
+import { MIN_FIRSTUPDATE_DEPTH } from "../../consensus/names.ts"
+import { TARGET_SPACING } from "../../consensus/params.ts"
+import type { NetworkName } from "../../protocol/networks.ts"
 
 /**
  * The remaining steps once the value of a name is prepared: calls of the daemon, as command lines of `svcd-cli` and as
@@ -26,16 +29,33 @@ const RAND = "RAND"
 
 const lines = (...texts: ReadonlyArray<string>): string => texts.map((text) => `${text}\n`).join("")
 
-/** For a name to register: one call of svcd, or two of Namecoin Core with some two hours between them. */
-export const registerInstructions = (prepared: Prepared): string => {
-  const { name, value } = prepared
+/** Blocks of a registration: twelve until a block may hold the name, and that one. */
+const BLOCKS = MIN_FIRSTUPDATE_DEPTH + 1
+
+/** How long a registration takes. On regtest, blocks come when the user makes them. */
+const timeText = (network: NetworkName): string =>
+  network === "regtest"
+    ? `${BLOCKS} blocks, which you make on regtest`
+    : `${BLOCKS} blocks, about ${Math.round(BLOCKS * TARGET_SPACING / 3_600)} hours on ${network}`
+
+/** For a name to register: one command of svcd, or two calls of Namecoin Core. */
+export const registerInstructions = (
+  prepared: Prepared & { readonly network: NetworkName; readonly lookup: ReadonlyArray<string> }
+): string => {
+  const { lookup, name, network, value } = prepared
+  const takes = timeText(network)
   return lines(
     value,
     "",
-    "# With svcd: one call. The wallet does the rest within some two hours, and renews the name.",
-    commandLine(prepared, "name_autoregister", name, value),
+    `# 1. Register the name with svcd. The command shows the cost, asks, and pays from the wallet of the node. It takes ${takes}:`,
+    "#    the wallet sends both transactions by itself, also after a restart, and renews the name before it expires.",
+    commandLine(prepared, "register", name, value),
     "",
-    "# With Namecoin Core:",
+    "# 2. See how far it is. When it is done, see where mail for the name goes.",
+    commandLine(prepared, "registrations"),
+    ["svcd-mail", ...prepared.flags, ...lookup].map(shellWord).join(" "),
+    "",
+    `# With Namecoin Core, in place of step 1; it takes ${takes} too:`,
     `# 1. Commit to the name. The answer is the two texts ${TXID} and ${RAND}.`,
     commandLine(prepared, "name_new", name),
     "",

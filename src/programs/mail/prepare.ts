@@ -5,7 +5,7 @@ import type { OpenFailure } from "../../client/errors.ts"
 import { NameClient } from "../../client/NameClient.ts"
 import { UsageError } from "../../config/UsageError.ts"
 import { membersOf, readValue, type ValueProblem, writeValue } from "../../mail/forwarding.ts"
-import { labelProblem, nameOf } from "../../mail/label.ts"
+import { DEFAULT_NAMESPACE, labelProblem, nameOf } from "../../mail/label.ts"
 import { argvOf, type Texts } from "../tool/flags.ts"
 import { registerInstructions, updateInstructions } from "./instructions.ts"
 import { connectionOf, type MailInput, type NamesConnection } from "./settings.ts"
@@ -64,9 +64,17 @@ const flagsOf = ({ connection }: Prepared): ReadonlyArray<string> =>
 
 export const prepareRegistration = (flags: Prepared, input: MailInput): Either.Either<string, UsageError> =>
   Either.gen(function*() {
-    yield* connectionOf(flags.connection, input)
+    const { network } = yield* connectionOf(flags.connection, input)
     const name = yield* nameOfLabel(flags)
-    return registerInstructions({ name, value: yield* valueOf(flags, undefined), flags: flagsOf(flags) })
+    const { label, namespace } = flags
+    const lookup = ["lookup", label, ...namespace === DEFAULT_NAMESPACE ? [] : ["--namespace", namespace]]
+    return registerInstructions({
+      name,
+      value: yield* valueOf(flags, undefined),
+      flags: flagsOf(flags),
+      network,
+      lookup
+    })
   })
 
 /** For how long the daemon may keep the owner waiting. */

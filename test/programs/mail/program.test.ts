@@ -206,16 +206,31 @@ describe("svcd-mail register and update", () => {
       assert.strictEqual(lines[0], value)
       const commands = lines.filter((line) => line.startsWith("svcd-cli"))
       assert.deepStrictEqual(commands, [
-        `svcd-cli name_autoregister id/alice '${value}'`,
+        `svcd-cli register id/alice '${value}'`,
+        "svcd-cli registrations",
         "svcd-cli name_new id/alice",
         `svcd-cli name_firstupdate id/alice RAND TXID '${value}'`
       ])
+      assert.include(lines, "svcd-mail lookup Alice")
+      assert.match(text, /It takes 13 blocks, about 2 hours on mainnet:/)
+      assert.notInclude(text, "name_autoregister id/")
       const bodies = lines.filter((line) => line.startsWith("{\"jsonrpc\"")).map((line): unknown => JSON.parse(line))
       assert.deepStrictEqual(bodies, [
         { jsonrpc: "2.0", id: 1, method: "name_autoregister", params: ["id/alice", value] },
         { jsonrpc: "2.0", id: 1, method: "name_new", params: ["id/alice"] },
         { jsonrpc: "2.0", id: 1, method: "name_firstupdate", params: ["id/alice", "RAND", "TXID", value] }
       ])
+    }))
+
+  it.effect("name the time on the network, and the same namespace and daemon for what comes next", () =>
+    Effect.gen(function*() {
+      const line = "register alice --forward alice@example.org --namespace d -network regtest"
+      const text = done(yield* tool(words(line)))
+      assert.include(text, "It takes 13 blocks, which you make on regtest:")
+      assert.include(
+        text,
+        "\nsvcd-cli -network=regtest registrations\nsvcd-mail -network=regtest lookup alice --namespace d/\n"
+      )
     }))
 
   it.effect("accept flags in any spelling and position", () =>

@@ -258,6 +258,13 @@ export const CLI_COMMANDS = {
       comment: textOption({ placeholder: "TEXT", description: "a note for the wallet alone" })
     }
   },
+  tx: {
+    group: "Commands for coins",
+    words: "TXID",
+    takes: [1, 1],
+    description: "show a transaction of the wallet: whether a block has it, what it pays, the fee",
+    options: SHARED
+  },
   checkwords: {
     group: "Commands for coins",
     words: "[-]",

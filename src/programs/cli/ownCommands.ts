@@ -166,6 +166,10 @@ const COMMANDS: Readonly<Record<ConnectedCommand, OwnCommand>> = {
     run: (context) => using(() => import("./pay.ts"), ({ payCommand }) => payCommand(context)),
     missing: NO_WALLET
   },
+  tx: {
+    run: (context) => using(() => import("./tx.ts"), ({ txCommand }) => txCommand(context)),
+    missing: NO_WALLET
+  },
   checkwords: {
     run: (context) => using(() => import("./checkWords.ts"), ({ checkWordsCommand }) => checkWordsCommand(context)),
     missing: NOT_SVCD

@@ -122,6 +122,8 @@ export const Finished = Schema.Struct({ hex: Schema.optional(Schema.String), com
 
 export const FeeRateAnswer = Schema.Struct({ feerate: Schema.optional(Schema.Number) })
 
+export const MempoolAnswer = Schema.Struct({ mempoolminfee: Schema.Number })
+
 export const SyncState = Schema.Struct({ blocks: Schema.Number, initialblockdownload: Schema.Boolean })
 
 export const Text = Schema.String

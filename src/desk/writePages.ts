@@ -1,16 +1,19 @@
 import * as Effect from "effect/Effect"
+import { MIN_NAME_AMOUNT } from "../consensus/names.ts"
 import type { PageAnswer } from "../http/Pages.ts"
+import { aboutText, amountText } from "../protocol/amount.ts"
 import { type Bytes, fromHex, toHex } from "../protocol/bytes.ts"
 import { encodeText } from "../protocol/nameText.ts"
+import { FEE_TARGET, nameCosts } from "../wallet/names/nameCosts.ts"
 import { type Html, html } from "../web/html.ts"
 import { lintView } from "../web/lintView.ts"
 import { indentedJson } from "../web/valueView.ts"
 import { titleName, visible, wholeName } from "../web/visible.ts"
-import { Anything, AS_HEX, FeeRateAnswer, OwnNameList, Pending } from "./answers.ts"
+import { Anything, AS_HEX, FeeRateAnswer, MempoolAnswer, OwnNameList, Pending } from "./answers.ts"
 import { CallFailed, type CallParam, type Calls, unless } from "./calls.ts"
 import { deskLink, ownNameLink } from "./deskLinks.ts"
 import { deskPage } from "./frame.ts"
-import { nmc, unitsOf } from "./money.ts"
+import { unitsOf } from "./money.ts"
 import { changeableName, feeOfChange } from "./namesPage.ts"
 import { about, bytesOfHex, ifTimed, nameHeading, recordView } from "./nameViews.ts"
 import { ownerFaults, ownerRow } from "./newOwner.ts"
@@ -108,24 +111,18 @@ export const draft: DeskHandler = (visit) =>
       deskPage({ title: "Draft", at: "draft", main: html`<div id="draft">${draftView(form)}</div>` }, visit.frame)
   )
 
-/** Bytes of the two transactions of a registration, without the name and its value. */
-const NEW_BYTES = 230
-const FIRST_BYTES = 320
-
-/** The least fee of 1000 bytes, in NMC: the default of -mintxfee. */
-const LEAST_RATE = 0.001
-
-const LOCKED = 0.01
-
-/** The fees of a registration, about. */
+/** The fees of a registration, about, in the smallest unit. */
 const registrationCost = ({ calls }: DeskVisit, { made, name }: ValueForm) =>
-  Effect.map(
-    unless(calls.call("estimatesmartfee", [6], FeeRateAnswer), ["forbidden"]),
-    (found) => {
-      const rate = Math.max(found?.feerate ?? LEAST_RATE, LEAST_RATE)
-      return Math.ceil(unitsOf(rate) * (NEW_BYTES + FIRST_BYTES + name.length + made.bytes) / 1000) / 1e8
-    }
-  )
+  Effect.gen(function*() {
+    const estimate = yield* unless(calls.call("estimatesmartfee", [FEE_TARGET], FeeRateAnswer), ["forbidden"])
+    const mempool = yield* unless(calls.call("getmempoolinfo", [], MempoolAnswer), ["forbidden"])
+    const rates = [estimate?.feerate, mempool?.mempoolminfee]
+    const { commitment, operation } = nameCosts(
+      name.length + made.bytes,
+      rates.map((rate) => rate === undefined ? undefined : unitsOf(rate))
+    )
+    return commitment + operation
+  })
 
 const valueRow = (value: string): Html =>
   value === ""
@@ -151,10 +148,12 @@ const planRegistration = (visit: DeskVisit, form: ValueForm, value: string) =>
           ["Size", html`${made.bytes} of 520 bytes`],
           [
             "Stays in the name",
-            html`${LOCKED} NMC. They go with the name, also to its next owner, and do not come back to your balance.`
+            html`${
+              amountText(MIN_NAME_AMOUNT)
+            }. They go with the name, also to its next owner, and do not come back to your balance.`
           ],
-          ["Fees", about(nmc(fees))],
-          ["In all", about(nmc(LOCKED + fees))],
+          ["Fees", html`${aboutText(fees)}`],
+          ["In all", html`${aboutText(MIN_NAME_AMOUNT + fees)}`],
           [
             "Renewal",
             html`${

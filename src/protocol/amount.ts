@@ -30,6 +30,12 @@ export const formatMoney = (units: number): string => formatAmount(units).replac
 /** The same with no more decimals than needed: `1`. */
 export const shortAmount = (units: number): string => formatAmount(units).replace(/\.?0+$/, "")
 
+/** An amount as users read it, with its unit: `0.01 NMC`. */
+export const amountText = (units: number): string => `${shortAmount(units)} NMC`
+
+/** An estimate, with four decimals at most, rounded up: more would claim to be exact. */
+export const aboutText = (units: number): string => `about ${amountText(Math.ceil(units / 10_000) * 10_000)}`
+
 const DECIMAL = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/
 
 /** More digits than any value in range has. It also keeps untrusted exponents away from `repeat`. */

@@ -1,4 +1,3 @@
-import { shortAmount } from "../protocol/amount.ts"
 import { type Html, html } from "./html.ts"
 
 /** Numbers and times for display. */
@@ -86,9 +85,6 @@ export const dated = (seconds: number, { now }: { readonly now: number }): Html 
 /** The start of a hash or a txid, expandable; a selection copies all of it. */
 export const shortHash = (display: string): Html =>
   html`<code class="hash" title="${display}">${display.slice(0, 12)}…</code>`
-
-/** An amount with its unit: `0.01 NMC`. */
-export const amountText = (units: number): string => `${shortAmount(units)} NMC`
 
 /** `4.2 blocks/s`. */
 export const rate = (perSecond: number): string =>

@@ -35,6 +35,7 @@ export const EMPTY_WALLET: Answers = {
   name_list: () => [],
   name_registrations: () => [],
   name_renewals: () => [],
+  getmempoolinfo: () => ({ mempoolminfee: 0.001 }),
   name_autorenew: () => ({ all: true, names: [] }),
   name_pending: () => [],
   name_show: () => new Refused(-4, "name never existed"),

@@ -72,7 +72,7 @@ describe("svcd-cli", () => {
       assert.match(doctor.stdout, /ok {4}the wallet renews all its names/)
 
       assert.match(done(yield* cli("transfer", "d/example", NO_OWNER, "-yes")), /nothing restores it\.\nSent with/)
-      assert.match(done(yield* cli("pay", NO_OWNER, "1.5", "-yes")), /Pay {2}1\.50 NMC[^]*Sent with/)
+      assert.match(done(yield* cli("pay", NO_OWNER, "1.5", "-yes")), /Pay {2}1\.5 NMC[^]*Sent with/)
       yield* mine(1)
       const given = yield* page
       assert.deepInclude(given, { value: updated, address: NO_OWNER, mine: false })

@@ -1,17 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import {
-  ago,
-  amountText,
-  count,
-  counted,
-  dated,
-  day,
-  distance,
-  duration,
-  moment,
-  rate,
-  size
-} from "../../src/web/format.ts"
+import { amountText } from "../../src/protocol/amount.ts"
+import { ago, count, counted, dated, day, distance, duration, moment, rate, size } from "../../src/web/format.ts"
 
 describe("format", () => {
   it("writes numbers with separators", () => {

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import { unixTime } from "../../base/clock.ts"
 import { quoted, shellWord } from "../../base/safeText.ts"
-import { formatMoney, parseAmount } from "../../protocol/amount.ts"
+import { amountText, parseAmount } from "../../protocol/amount.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { askEach, isForbidden } from "./ask.ts"
@@ -222,7 +222,7 @@ const renewalChecks = (answers: WalletAnswers): ReadonlyArray<Check> => {
       : []),
     ...(dueNow.length > 0 && balance !== undefined && balance < cost
       ? [fail("balance", {
-        text: `${formatMoney(balance)} NMC are too little for ${quantityOf(dueNow.length, "renewal")}`,
+        text: `${amountText(balance)} are too little for ${quantityOf(dueNow.length, "renewal")}`,
         remedy: `"${cli} receive" makes an address to pay coins to`
       })]
       : [])

@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { formatAmount, formatMoney, parseAmount } from "../../protocol/amount.ts"
+import { amountText, formatAmount, parseAmount } from "../../protocol/amount.ts"
 import { JsonNumber } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import type { OwnContext } from "./commandContext.ts"
@@ -16,7 +16,7 @@ import { labelled } from "./table.ts"
 const jsonAmount = (units: number): JsonNumber => new JsonNumber(formatAmount(units))
 
 const sentText = (txid: string): string =>
-  `Sent with the transaction ${txid}.\n"${NAME} gettransaction ${txid}" shows when it is in a block.\n`
+  `Sent with the transaction ${txid}.\n"${NAME} tx ${txid}" shows when it is in a block.\n`
 
 export const payCommand = (
   { daemon, input, line }: OwnContext
@@ -36,11 +36,11 @@ export const payCommand = (
     yield* affordable({ balance: yield* balanceOf(daemon), cost: units })
     // A draft that is never sent shows what the payment costs.
     const draft = yield* daemon.call("walletcreatefundedpsbt", [[], objectOf({ [address]: amount })])
-    const fee = spelledAt(draft, "fee") ?? "?"
+    const fee = parseAmount(spelledAt(draft, "fee") ?? "")
     const preview = labelled([
-      ["Pay", `${formatMoney(units)} NMC`],
+      ["Pay", amountText(units)],
       ["To", address],
-      ["Fee", `about ${fee} NMC`]
+      ["Fee", fee === undefined ? "unknown until it is sent" : `about ${amountText(fee)}`]
     ], wholeOn(input.screen)).join("\n")
     const said = yield* agreed(input.prompt, { preview, question: "Send it?", yes: line.wants("yes") })
     const txid = yield* withKeys(

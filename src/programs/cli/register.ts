@@ -1,6 +1,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { formatMoney } from "../../protocol/amount.ts"
+import { MIN_NAME_AMOUNT } from "../../consensus/names.ts"
+import { aboutText, amountText } from "../../protocol/amount.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import { RPC_CODE } from "../../rpc/method/RpcError.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
@@ -8,7 +9,7 @@ import { lintWarnings } from "../../values/lint.ts"
 import { ask } from "./ask.ts"
 import type { OwnContext } from "./commandContext.ts"
 import { agreed, spend, wholeOn, withKeys } from "./confirm.ts"
-import { aboutNmc, affordable, balanceOf, costsOf, LOCKED_IN_NAME } from "./costs.ts"
+import { affordable, balanceOf, costsOf } from "./costs.ts"
 import { type Daemon, isAway } from "./daemon.ts"
 import { at, indented, numberAt, objectOf, objectsOf, textAt } from "./jsonText.ts"
 import { newNameBy } from "./nameHints.ts"
@@ -158,16 +159,16 @@ export const registerCommand = (
     yield* acceptable(report, { yes: line.wants("yes"), force: line.wants("force") })
     const { commitment, operation } = yield* costsOf(daemon, UTF8.encode(name).length + valueBytes.length)
     const balance = yield* balanceOf(daemon)
-    yield* affordable({ balance, cost: LOCKED_IN_NAME + commitment + operation })
+    yield* affordable({ balance, cost: MIN_NAME_AMOUNT + commitment + operation })
     const preview = [
       ...labelled([
         ["Register", name],
         ...(owner === undefined ? [] : [["For", owner] as const]),
         [
           "Cost",
-          `${formatMoney(LOCKED_IN_NAME)} NMC locked in the name, and fees of ${aboutNmc(commitment + operation)}`
+          `${amountText(MIN_NAME_AMOUNT)} locked in the name, and fees of ${aboutText(commitment + operation)}`
         ],
-        ...(balance === undefined ? [] : [["Balance", `${formatMoney(balance)} NMC`] as const]),
+        ...(balance === undefined ? [] : [["Balance", amountText(balance)] as const]),
         ["Renewal", autorenew ? "by the wallet, before the name expires" : "by hand"],
         ["Value", roomText(report)]
       ], screen),

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { amountText, parseAmount } from "../../protocol/amount.ts"
 import type { JsonValue } from "../../rpc/json/encodeJson.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
@@ -50,6 +51,12 @@ const wanted = ({ line }: Pick<OwnContext, "line">): Effect.Effect<JsonValue, Co
 /** The time that a name has left: none for one that is not registered or has expired. */
 const leftText = (blocks: number): string => blocks <= 0 ? "–" : quantityOf(blocks, "block")
 
+/** The fee of an entry or of all; `undefined` if it is not known. */
+const feeText = (said: Json): string | undefined => {
+  const units = parseAmount(spelledAt(said, "fee") ?? "")
+  return units === undefined ? undefined : amountText(units)
+}
+
 const previewOf = (draft: Json, screen: Screen): string =>
   table(
     [
@@ -61,7 +68,7 @@ const previewOf = (draft: Json, screen: Screen): string =>
     ownNamesOf(at(draft, "names")).map(({ name, said }) => [
       { text: shownBytes(name), colour: textAt(said, "state") === "skipped" ? "yellow" as const : undefined },
       { text: leftText(numberAt(said, "expires_in") ?? 0) },
-      { text: spelledAt(said, "fee") ?? "" },
+      { text: feeText(said) ?? "" },
       { text: textAt(said, "note") ?? (textAt(said, "state") === "skipped" ? "skipped" : "") }
     ]),
     screen
@@ -81,8 +88,8 @@ const leftOutLines = (draft: Json): ReadonlyArray<string> => {
 
 const costText = (draft: Json): string => {
   const count = numberAt(draft, "transactions") ?? 0
-  const fee = spelledAt(draft, "fee")
-  return `${quantityOf(count, "transaction")}, ${fee === undefined ? "with fees that are not known yet" : `${fee} NMC`}`
+  const fee = feeText(draft)
+  return `${quantityOf(count, "transaction")}, ${fee === undefined ? "with fees that are not known yet" : fee}`
 }
 
 const renewedJson = (entries: ReadonlyArray<OwnNameEntry>, draft: Json): Json =>

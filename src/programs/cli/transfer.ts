@@ -1,8 +1,9 @@
 import * as Effect from "effect/Effect"
+import { aboutText } from "../../protocol/amount.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import type { OwnContext } from "./commandContext.ts"
 import { agreed, spend, wholeOn, withKeys } from "./confirm.ts"
-import { aboutNmc, affordable, balanceOf, costsOf } from "./costs.ts"
+import { affordable, balanceOf, costsOf } from "./costs.ts"
 import { indented, objectOf } from "./jsonText.ts"
 import { namedBy } from "./nameHints.ts"
 import { ONE_NAME, stillHas, updatableName } from "./nameRecord.ts"
@@ -29,7 +30,7 @@ export const transferCommand = (
     const { operation } = yield* costsOf(daemon, name.length + value.hex.length / 2)
     yield* affordable({ balance: yield* balanceOf(daemon), cost: operation })
     const preview = [
-      ...labelled([["Transfer", name], ["To", address], ["Fee", aboutNmc(operation)]], screen),
+      ...labelled([["Transfer", name], ["To", address], ["Fee", aboutText(operation)]], screen),
       LOSS
     ].join("\n")
     const said = yield* agreed(prompt, { preview, question: "Give it away?", yes: line.wants("yes") })

@@ -1,9 +1,10 @@
 import * as Effect from "effect/Effect"
+import { aboutText } from "../../protocol/amount.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { lintWarnings } from "../../values/lint.ts"
 import type { OwnContext } from "./commandContext.ts"
 import { agreed, spend, wholeOn, withKeys } from "./confirm.ts"
-import { aboutNmc, affordable, balanceOf, costsOf } from "./costs.ts"
+import { affordable, balanceOf, costsOf } from "./costs.ts"
 import { indented, objectOf } from "./jsonText.ts"
 import { namedBy } from "./nameHints.ts"
 import { ONE_NAME, stillHas, updatableName } from "./nameRecord.ts"
@@ -49,7 +50,7 @@ export const updateCommand = (
     const { operation } = yield* costsOf(daemon, UTF8.encode(name).length + UTF8.encode(value).length)
     yield* affordable({ balance: yield* balanceOf(daemon), cost: operation })
     const preview = [
-      ...labelled([["Update", name], ["Fee", aboutNmc(operation)], ["Before", ""]], screen),
+      ...labelled([["Update", name], ["Fee", aboutText(operation)], ["Before", ""]], screen),
       valueLine(before ?? `0x${hex}`),
       ...labelled([["After", roomText(report)]], screen),
       ...valueLines(value, report, screen)

@@ -1,5 +1,6 @@
+import { amountText } from "../../protocol/amount.ts"
 import { difficultyText } from "../explorer/words.ts"
-import { amountText, count, counted, day, size } from "../format.ts"
+import { count, counted, day, size } from "../format.ts"
 import { type Html, html } from "../html.ts"
 import type { Activity, ChainDay, FeeFor, PoolPart } from "./activityData.ts"
 import { type Chart, chartView, type Point } from "./svg.ts"

@@ -1,6 +1,7 @@
 import { difficultyOf } from "../../consensus/difficulty.ts"
+import { amountText } from "../../protocol/amount.ts"
 import { displayHash } from "../../protocol/bytes.ts"
-import { amountText, count, counted, dated, size } from "../format.ts"
+import { count, counted, dated, size } from "../format.ts"
 import { type Html, html } from "../html.ts"
 import { blockLink, blocksLink } from "../links.ts"
 import { headingView, pagesView, row } from "../parts.ts"

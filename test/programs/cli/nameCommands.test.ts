@@ -2,7 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, TestClock } from "effect"
 import { encodeQR } from "qr"
 import { blocksWithin } from "../../../src/programs/cli/renew.ts"
+import { aboutText, amountText } from "../../../src/protocol/amount.ts"
 import { RpcFailure, RpcUnreachable } from "../../../src/rpc/RpcClient.ts"
+import { nameCosts } from "../../../src/wallet/names/nameCosts.ts"
 import { answering, runWith } from "./commandRun.ts"
 import { hex } from "./fakeDaemon.ts"
 import { FREE, OWNER, record, TXID, unknownName } from "./someNames.ts"
@@ -259,12 +261,24 @@ describe("svcd-cli pay and receive", () => {
     getnewaddress: JSON.stringify(OWNER)
   }
 
+  it("estimates fees at the highest known rate, and writes amounts without needless decimals", () => {
+    assert.deepStrictEqual(nameCosts(80, []), { commitment: 22_500, operation: 50_000 })
+    assert.deepStrictEqual(nameCosts(80, [undefined, 1_000, 300_000]), { commitment: 67_500, operation: 150_000 })
+    assert.deepStrictEqual([0, 1, 150_000_000, 1_000_000].map(amountText), [
+      "0 NMC",
+      "0.00000001 NMC",
+      "1.5 NMC",
+      "0.01 NMC"
+    ])
+    assert.deepStrictEqual([72_500, 1, 0].map(aboutText), ["about 0.0008 NMC", "about 0.0001 NMC", "about 0 NMC"])
+  })
+
   it.effect("asks with amount, fee and address", () =>
     Effect.gen(function*() {
       const prompt = answering("y")
       const { run, sent } = runWith(PAYING, { prompt })
       const { stdout } = yield* run("pay", OWNER, "1.5", "-comment", "rent")
-      assert.match(prompt.asked[0] ?? "", /Pay {2}1\.50 NMC\nTo {3}N1owner\nFee {2}about 0\.00022500 NMC/)
+      assert.match(prompt.asked[0] ?? "", /Pay {2}1\.5 NMC\nTo {3}N1owner\nFee {2}about 0\.000225 NMC/)
       const [params] = sent("sendtoaddress")
       assert.strictEqual(JSON.stringify(params), JSON.stringify([OWNER, { text: "1.50000000" }, "rent"]))
       assert.include(stdout, TXID)
@@ -281,8 +295,41 @@ describe("svcd-cli pay and receive", () => {
   it.effect("refuses more than the wallet can spend, without a question", () =>
     Effect.gen(function*() {
       const { run, sent } = runWith({ ...PAYING, getbalances: "{\"mine\":{\"trusted\":1.00000000}}" })
-      assert.match((yield* run("pay", OWNER, "1.5", "-yes")).stderr, /can spend 1\.00 NMC.*svcd-cli receive/)
+      assert.match((yield* run("pay", OWNER, "1.5", "-yes")).stderr, /can spend 1 NMC.*svcd-cli receive/)
       assert.lengthOf(sent("sendtoaddress"), 0)
+    }))
+
+  it.effect("points to the command that shows the payment in words", () =>
+    Effect.gen(function*() {
+      assert.include((yield* runWith(PAYING).run("pay", OWNER, "1.5", "-yes")).stdout, `"svcd-cli tx ${TXID}" shows`)
+      const paid = {
+        confirmations: 0,
+        fee: "FEE",
+        comment: "rent\u001b[2J",
+        details: [{ category: "send", address: OWNER, amount: "PAID", abandoned: false }]
+      }
+      const shown = (more: object) => {
+        const answer = JSON.stringify({ ...paid, ...more }).replace("\"FEE\"", "-0.00022500").replace(
+          "\"PAID\"",
+          "-1.50000000"
+        )
+        const { run, sent } = runWith({ gettransaction: answer })
+        return Effect.map(run("tx", TXID), ({ code, stdout }) => {
+          assert.deepStrictEqual([code, sent("gettransaction")], [0, [[TXID]]])
+          return stdout
+        })
+      }
+      assert.strictEqual(
+        yield* shown({}),
+        `State    waits for a block\nPaid     1.5 NMC to ${OWNER}\nFee      0.000225 NMC\nComment  rent\\u001b[2J\n`
+      )
+      const inBlock = { confirmations: 3, blockheight: 700_001, blocktime: 1_800_000_000 }
+      assert.match(yield* shown(inBlock), /^State +in block 700,001 of 2027-01-15, with 3 confirmations\n/)
+      assert.match(yield* shown({ confirmations: -2 }), /^State +no block can have it/)
+      assert.match(yield* shown({ replaced_by_txid: "cd" }), /^State +replaced by the transaction cd\n/)
+      assert.match(yield* shown({ details: [{ ...paid.details[0], abandoned: true }] }), /^State +given up/)
+      const ofNames = { details: [{ category: "send", name: "update: 'd/x'", amount: 0, abandoned: false }] }
+      assert.match(yield* shown(ofNames), /\nName +update: 'd\/x'\n/)
     }))
 
   it.effect("does not repeat a private key in the place of the address, also with a slip in it", () =>

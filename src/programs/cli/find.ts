@@ -1,13 +1,14 @@
 import * as Effect from "effect/Effect"
+import { decodedLabel } from "../../base/unicodeDomain.ts"
 import type { JsonValue } from "../../rpc/json/encodeJson.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
-import { itemSearch } from "../../values/searchable.ts"
+import { itemSearch, SHORTEST_TEXT } from "../../values/searchable.ts"
 import type { Daemon } from "./daemon.ts"
 import { numberAt } from "./jsonText.ts"
 import { writtenInNames } from "./nameHints.ts"
 import { gatherNames, listJson, listText, type NamesFound } from "./namePages.ts"
 import type { Screen } from "./outcome.ts"
-import { type OwnNameEntry, shownBytes } from "./ownNames.ts"
+import { type OwnNameEntry, shownBytes, shownName } from "./ownNames.ts"
 import { quantityOf } from "./quantities.ts"
 import { table } from "./table.ts"
 
@@ -55,7 +56,7 @@ const conditions = (
 const rowOf = (entry: OwnNameEntry) => {
   const left = numberAt(entry.said, "expires_in") ?? 0
   return [
-    { text: shownBytes(entry.name), colour: left <= 0 ? "dim" as const : undefined },
+    { text: shownName(entry.name), colour: left <= 0 ? "dim" as const : undefined },
     { text: left <= 0 ? "expired" : quantityOf(left, "block") },
     { text: entry.value === undefined ? "" : shownBytes(entry.value) }
   ]
@@ -73,21 +74,64 @@ const foundText = (found: NamesFound, screen: Screen): string =>
 
 const MEMBERS = ["expires_in", "expired", "height", "txid", "vout", "address"]
 
+const ENCODED = "d/xn--"
+
+/** What a text beyond ASCII may be a part of, in a domain; `undefined` for any other text. */
+const partOfDomain = (text: string): string | undefined => {
+  const label = text.trim().toLowerCase().normalize("NFC").replace(/^d\//, "").replace(/\.bit$/, "")
+  return /[^\x00-\x7f]/.test(label) && !/[\s/.]/.test(label) ? label : undefined
+}
+
+/** Domains in other scripts that contain a part: names have them encoded, so that the search of the daemon does not see it. */
+const withPart = (
+  daemon: Daemon,
+  options: FindOptions,
+  part: string
+): Effect.Effect<NamesFound, RpcClientError> => {
+  const { limit, namespace = "" } = options
+  if (!ENCODED.startsWith(namespace) && !namespace.startsWith(ENCODED)) {
+    return Effect.succeed({ names: [], more: false, complete: true })
+  }
+  return gatherNames(daemon, {
+    method: "name_find",
+    conditions: conditions({
+      ...options,
+      text: undefined,
+      namespace: namespace.length > ENCODED.length ? namespace : ENCODED
+    }),
+    limit,
+    fits: ({ name }) => decodedLabel((name.text ?? "").slice("d/".length))?.includes(part) === true
+  })
+}
+
+/** Both lists, each name once. */
+const joined = (one: NamesFound, other: NamesFound, limit: number): NamesFound => {
+  const known = new Set(one.names.map(({ name }) => name.hex))
+  const names = [...one.names, ...other.names.filter(({ name }) => !known.has(name.hex))]
+  return {
+    names: names.slice(0, limit),
+    more: one.more || other.more || names.length > limit,
+    complete: one.complete && other.complete
+  }
+}
+
 /** Returns what `svcd-cli find` prints. */
 export const findCommand = (
   daemon: Daemon,
   screen: Screen,
   given: FindOptions
-): Effect.Effect<string, RpcClientError> => {
-  const options = fromText(given)
-  const gather = (text: string | undefined) =>
-    gatherNames(daemon, { method: "name_find", conditions: conditions({ ...options, text }), limit: options.limit })
-  const written = options.text === undefined ? undefined : writtenInNames(options.text)
-  return Effect.map(
-    Effect.flatMap(
-      gather(options.text),
-      (found) => found.names.length > 0 || written === undefined ? Effect.succeed(found) : gather(written)
-    ),
-    (found) => options.json ? listJson(found, MEMBERS) : foundText(found, screen)
-  )
-}
+): Effect.Effect<string, RpcClientError> =>
+  Effect.gen(function*() {
+    const options = fromText(given)
+    const { json, limit, text } = options
+    const gather = (said: string | undefined) =>
+      gatherNames(daemon, { method: "name_find", conditions: conditions({ ...options, text: said }), limit })
+    const part = text === undefined ? undefined : partOfDomain(text)
+    // A text of two letters is too short for the search of the daemon, but not for the domains.
+    const isShort = part !== undefined && Array.from(text ?? "").length < SHORTEST_TEXT
+    const written = text === undefined ? undefined : writtenInNames(text)
+    const first: NamesFound = isShort ? { names: [], more: false, complete: true } : yield* gather(text)
+    const said = first.names.length > 0 || written === undefined ? first : yield* gather(written)
+    const found = part === undefined ? said : joined(said, yield* withPart(daemon, options, part), limit)
+    return json ? listJson(found, MEMBERS) : foundText(found, screen)
+  })

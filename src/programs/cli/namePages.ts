@@ -26,27 +26,39 @@ export interface NamesWanted {
   readonly conditions: Readonly<Record<string, JsonValue>>
   /** Names to list. */
   readonly limit: number
+  /** Which names of the daemon's answer count; by default all. */
+  readonly fits?: (entry: OwnNameEntry) => boolean
 }
+
+/** Names that are read at most while few of them fit. */
+const MOST_READ = 100_000
 
 export const gatherNames = (
   daemon: Daemon,
-  { conditions, limit, method }: NamesWanted
+  { conditions, fits, limit, method }: NamesWanted
 ): Effect.Effect<NamesFound, RpcClientError> =>
   Effect.gen(function*() {
     const names: Array<OwnNameEntry> = []
+    let read = 0
     for (let cursor: string | undefined = undefined;;) {
       const query: Readonly<Record<string, JsonValue>> = {
         ...conditions,
         nameEncoding: "hex",
         valueEncoding: "hex",
-        limit: Math.min(PAGE, Math.max(1, limit - names.length)),
+        limit: fits === undefined ? Math.min(PAGE, Math.max(1, limit - names.length)) : PAGE,
         ...(cursor === undefined ? {} : { cursor })
       }
       const page: Json = yield* daemon.call(method, { query })
-      names.push(...ownNamesOf(at(page, "names")))
+      const entries = ownNamesOf(at(page, "names"))
+      read += entries.length
+      names.push(...fits === undefined ? entries : entries.filter(fits))
       cursor = textAt(page, "next")
-      if (cursor === undefined || names.length >= limit) {
-        return { names, more: cursor !== undefined, complete: at(page, "complete") !== false }
+      if (cursor === undefined || names.length >= limit || read >= MOST_READ) {
+        return {
+          names: names.slice(0, limit),
+          more: cursor !== undefined || names.length > limit,
+          complete: at(page, "complete") !== false
+        }
       }
     }
   })

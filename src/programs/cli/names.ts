@@ -21,6 +21,7 @@ import {
   renewsAll,
   type Shown,
   shownBytes,
+  shownName,
   waitingWords
 } from "./ownNames.ts"
 import { dayText, grouped, quantityOf } from "./quantities.ts"
@@ -149,7 +150,7 @@ const nameTable = ({ dated, names, now, renews }: OwnNames, screen: Screen): Rea
       VALUE
     ],
     names.map((name) => [
-      { text: shownBytes(name.name), colour: urgency(name, dated) },
+      { text: shownName(name.name), colour: urgency(name, dated) },
       { text: expiryText(name), colour: urgency(name, dated) },
       ...(dated ? [{ text: name.expiresIn <= 0 ? "" : dayText(now + name.expiresIn * BLOCK_SECONDS) }] : []),
       ...(renews === undefined ? [] : [renewalCell(name, renews)]),
@@ -166,7 +167,7 @@ const pendingTable = ({ names, pending }: OwnNames, screen: Screen): ReadonlyArr
     ...table(
       [NAME, { title: "OPERATION" }, { title: "TRANSACTION", atLeast: 12 }, VALUE],
       pending.map((entry, index) => [
-        { text: shownBytes(entry.name) },
+        { text: shownName(entry.name) },
         { text: words[index] ?? "" },
         { text: textAt(entry.said, "txid") ?? "" },
         valueCell(entry)
@@ -190,7 +191,7 @@ const renewalTable = ({ unsent }: OwnNames, screen: Screen): ReadonlyArray<strin
       unsent.map(({ name, said }) => {
         const state = textAt(said, "state") ?? ""
         return [
-          { text: shownBytes(name) },
+          { text: shownName(name) },
           { text: state, colour: state === "skipped" ? "yellow" as const : undefined },
           { text: textAt(said, "note") ?? "is sent in one of the next blocks" }
         ]

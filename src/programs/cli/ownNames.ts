@@ -1,4 +1,5 @@
 import { quoted } from "../../base/safeText.ts"
+import { unicodeDomain } from "../../base/unicodeDomain.ts"
 import { fromHex, toHex } from "../../protocol/bytes.ts"
 import { encodeText } from "../../protocol/nameText.ts"
 import { plainWord, updateWord, waitingWord } from "../../protocol/operationWord.ts"
@@ -17,6 +18,12 @@ export interface Shown {
 }
 
 export const shownBytes = ({ hex, text }: Shown): string => text ?? `0x${hex}`
+
+/** A name, and beside an encoded domain the same in its own script, where that is safe to show: `d/xn--zrich-kva (zürich.bit)`. */
+export const shownName = (name: Shown): string => {
+  const domain = name.text === undefined ? undefined : unicodeDomain(name.text)
+  return domain === undefined ? shownBytes(name) : `${shownBytes(name)} (${domain})`
+}
 
 const readHex = (hex: string | undefined): Shown | undefined => {
   const bytes = hex === undefined ? undefined : fromHex(hex)

@@ -76,6 +76,30 @@ describe("svcd-cli find", () => {
       }])
     }))
 
+  it.effect("finds domains in other scripts by a part of them, over pages, and shows them so", () =>
+    Effect.gen(function*() {
+      const pages = [
+        [entry("d/xn--bcher-kva", 10)],
+        [entry("d/xn--zrich-kva", 20), entry("d/xn--zrichsee-65a", 30)]
+      ]
+      const answer = ([query]: ReadonlyArray<unknown>) => {
+        const { cursor, namespace, text } = Object(query).query ?? Object(query)
+        if (text !== undefined || namespace !== hex("d/xn--")) return { names: [], complete: true }
+        return cursor === undefined
+          ? { names: pages[0], next: "1", complete: true }
+          : { names: pages[1], complete: true }
+      }
+      const daemon = recordingDaemon({ name_find: (params: ReadonlyArray<unknown>) => answer([params]) })
+      const shown = yield* findCommand(daemon, PIPE, { ...OPTIONS, text: "ZÜR" })
+      assert.match(shown, /d\/xn--zrich-kva \(zürich\.bit\) +20 blocks/)
+      assert.notInclude(shown, "bcher")
+      const { names } = JSON.parse(yield* findCommand(daemon, PIPE, { ...OPTIONS, text: "zürich.bit", json: true }))
+      assert.deepStrictEqual(names.map((each: { readonly name: string }) => each.name).slice(0, 1), ["d/xn--zrich-kva"])
+      const before = daemon.calls.length
+      yield* findCommand(daemon, PIPE, { ...OPTIONS, text: "zür", namespace: "id/" })
+      assert.lengthOf(daemon.calls.slice(before), 2)
+    }))
+
   it.effect("says that nothing is found, and that there may be more", () =>
     Effect.gen(function*() {
       const daemon = fakeDaemon({ name_find: { names: [], complete: false } })
@@ -94,7 +118,8 @@ describe("svcd-cli find", () => {
         name_find: (params: unknown) => ({ names: textOf(params) ? [entry("d/found", 10)] : [], complete: true })
       })
       assert.include(yield* findCommand(daemon, PIPE, { ...OPTIONS, text }), "d/found")
-      assert.lengthOf(daemon.calls, 2)
+      // Domains in other scripts are read for a part of them too.
+      assert.lengthOf(daemon.calls, text === "zürich" ? 3 : 2)
     }))
 
   it.effect("prints JSON with names that are no text", () =>

@@ -195,6 +195,16 @@ Registrations
       assert.include(text, "0xff00")
     }))
 
+  it.effect("shows a domain in another script beside its name, where that is safe", () =>
+    Effect.gen(function*() {
+      const list = [owned("d/xn--zrich-kva", 900), owned("d/xn--80ak6aa92e", 950)]
+      const text = yield* shown({ ...ANSWERS, name_list: list })
+      assert.match(text, /^d\/xn--zrich-kva \(zürich\.bit\) +900 blocks/m)
+      assert.match(text, /^d\/xn--80ak6aa92e +950 blocks/m)
+      const { names } = JSON.parse(yield* shown({ ...ANSWERS, name_list: list }, { json: true }))
+      assert.strictEqual(names[0].name, "d/xn--zrich-kva")
+    }))
+
   it.effect("marks urgent names on a screen with colours", () =>
     Effect.gen(function*() {
       const list = { name_list: [owned("d/a", 1_008), owned("d/b", 1_009), owned("d/c", 4_033)] }

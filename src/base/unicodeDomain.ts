@@ -1,0 +1,47 @@
+import { domainToASCII, domainToUnicode } from "node:url"
+
+/**
+ * Domains in other scripts than that of ASCII. DNS and names have them encoded (`xn--zrich-kva`), which tells a reader nothing.
+ * The form in Unicode is shown beside that one, never in its place, and only where no reader takes it for another domain: letters
+ * of one script, none of which imitates ASCII as a whole word. The rules are stricter than those of browsers (UTS #39, section 5).
+ */
+
+/** Latin letters with marks, each an ASCII letter without them, and some letters of their own. */
+const LATIN = /^(?:[a-z][\u0300-\u036f]{0,2}|[ßæœøđłþð]|[0-9-])+$/
+
+/** Words of one script, or of those that are written together. No script from right to left: it would turn the line around it. */
+const ONE_SCRIPT = [
+  /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー々0-9-]+$/u,
+  /^[\p{Script=Hangul}\p{Script=Han}0-9-]+$/u,
+  /^[\p{Script=Devanagari}0-9-]+$/u,
+  /^[\p{Script=Bengali}0-9-]+$/u,
+  /^[\p{Script=Tamil}0-9-]+$/u,
+  /^[\p{Script=Telugu}0-9-]+$/u,
+  /^[\p{Script=Thai}0-9-]+$/u,
+  /^[\p{Script=Georgian}0-9-]+$/u
+]
+
+/** Words that also need a letter which looks like none of ASCII. */
+const WITH_OWN_LETTER: ReadonlyArray<readonly [word: RegExp, own: RegExp]> = [
+  [/^[\u0430-\u045f0-9-]+$/, /[бвгджзийлмнпфцчшщъыэюяђћљњџ]/],
+  [/^[\u03ac-\u03ce0-9-]+$/, /[βδζθλμξπσςφψ]/]
+]
+
+const isSafe = (label: string): boolean =>
+  LATIN.test(label.normalize("NFD")) || ONE_SCRIPT.some((word) => word.test(label)) ||
+  WITH_OWN_LETTER.some(([word, own]) => word.test(label) && own.test(label))
+
+/** The label in Unicode, safe to show or not; `undefined` if it is not encoded, or not validly. */
+export const decodedLabel = (label: string): string | undefined => {
+  if (!label.startsWith("xn--")) return undefined
+  const host = domainToUnicode(`${label}.bit`)
+  const decoded = host.slice(0, -".bit".length)
+  return host.endsWith(".bit") && decoded !== label && domainToASCII(host) === `${label}.bit` ? decoded : undefined
+}
+
+/** The domain of a name such as `d/xn--zrich-kva`, in Unicode; `undefined` for any other name, and where it is not safe to show. */
+export const unicodeDomain = (name: string): string | undefined => {
+  if (!name.startsWith("d/xn--")) return undefined
+  const decoded = decodedLabel(name.slice("d/".length))
+  return decoded !== undefined && isSafe(decoded) ? `${decoded}.bit` : undefined
+}

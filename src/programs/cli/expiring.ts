@@ -6,7 +6,7 @@ import type { Daemon } from "./daemon.ts"
 import { at, numberAt, textAt } from "./jsonText.ts"
 import { gatherNames, listJson, listText, type NamesFound } from "./namePages.ts"
 import type { Screen } from "./outcome.ts"
-import { type OwnNameEntry, shownName } from "./ownNames.ts"
+import { nameWithDomain, type OwnNameEntry } from "./ownNames.ts"
 import { dayText, grouped, quantityOf } from "./quantities.ts"
 import { type Colour, table } from "./table.ts"
 
@@ -52,7 +52,7 @@ const rowOf = (dated: boolean) => (entry: OwnNameEntry) => {
   const { name, said } = entry
   const colour = urgency(entry)
   return [
-    { text: shownName(name), colour },
+    { text: nameWithDomain(name), colour },
     { text: grouped(numberAt(said, "expires_at") ?? 0) },
     { text: grouped(numberAt(said, "expires_in") ?? 0), colour },
     ...(dated ? [{ text: dayText(numberAt(said, "expires_about") ?? 0) }] : []),

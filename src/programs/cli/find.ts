@@ -8,7 +8,7 @@ import { numberAt } from "./jsonText.ts"
 import { writtenInNames } from "./nameHints.ts"
 import { gatherNames, listJson, listText, type NamesFound } from "./namePages.ts"
 import type { Screen } from "./outcome.ts"
-import { type OwnNameEntry, shownBytes, shownName } from "./ownNames.ts"
+import { nameWithDomain, type OwnNameEntry, shownBytes } from "./ownNames.ts"
 import { quantityOf } from "./quantities.ts"
 import { table } from "./table.ts"
 
@@ -56,7 +56,7 @@ const conditions = (
 const rowOf = (entry: OwnNameEntry) => {
   const left = numberAt(entry.said, "expires_in") ?? 0
   return [
-    { text: shownName(entry.name), colour: left <= 0 ? "dim" as const : undefined },
+    { text: nameWithDomain(entry.name), colour: left <= 0 ? "dim" as const : undefined },
     { text: left <= 0 ? "expired" : quantityOf(left, "block") },
     { text: entry.value === undefined ? "" : shownBytes(entry.value) }
   ]

@@ -12,6 +12,7 @@ import {
   entryJson,
   IN_HEX,
   isAlive,
+  nameWithDomain,
   type OwnedName,
   ownedNames,
   type OwnNameEntry,
@@ -21,7 +22,6 @@ import {
   renewsAll,
   type Shown,
   shownBytes,
-  shownName,
   waitingWords
 } from "./ownNames.ts"
 import { dayText, grouped, quantityOf } from "./quantities.ts"
@@ -150,7 +150,7 @@ const nameTable = ({ dated, names, now, renews }: OwnNames, screen: Screen): Rea
       VALUE
     ],
     names.map((name) => [
-      { text: shownName(name.name), colour: urgency(name, dated) },
+      { text: nameWithDomain(name.name), colour: urgency(name, dated) },
       { text: expiryText(name), colour: urgency(name, dated) },
       ...(dated ? [{ text: name.expiresIn <= 0 ? "" : dayText(now + name.expiresIn * BLOCK_SECONDS) }] : []),
       ...(renews === undefined ? [] : [renewalCell(name, renews)]),
@@ -167,7 +167,7 @@ const pendingTable = ({ names, pending }: OwnNames, screen: Screen): ReadonlyArr
     ...table(
       [NAME, { title: "OPERATION" }, { title: "TRANSACTION", atLeast: 12 }, VALUE],
       pending.map((entry, index) => [
-        { text: shownName(entry.name) },
+        { text: nameWithDomain(entry.name) },
         { text: words[index] ?? "" },
         { text: textAt(entry.said, "txid") ?? "" },
         valueCell(entry)
@@ -191,7 +191,7 @@ const renewalTable = ({ unsent }: OwnNames, screen: Screen): ReadonlyArray<strin
       unsent.map(({ name, said }) => {
         const state = textAt(said, "state") ?? ""
         return [
-          { text: shownName(name) },
+          { text: nameWithDomain(name) },
           { text: state, colour: state === "skipped" ? "yellow" as const : undefined },
           { text: textAt(said, "note") ?? "is sent in one of the next blocks" }
         ]

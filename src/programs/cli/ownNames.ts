@@ -20,7 +20,7 @@ export interface Shown {
 export const shownBytes = ({ hex, text }: Shown): string => text ?? `0x${hex}`
 
 /** A name, and beside an encoded domain the same in its own script, where that is safe to show: `d/xn--zrich-kva (zürich.bit)`. */
-export const shownName = (name: Shown): string => {
+export const nameWithDomain = (name: Shown): string => {
   const domain = name.text === undefined ? undefined : unicodeDomain(name.text)
   return domain === undefined ? shownBytes(name) : `${shownBytes(name)} (${domain})`
 }

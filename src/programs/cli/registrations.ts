@@ -6,7 +6,7 @@ import { ask, BLOCK_SECONDS } from "./ask.ts"
 import type { Daemon } from "./daemon.ts"
 import { at, indented, numberAt, objectOf, textAt } from "./jsonText.ts"
 import { type CliOutcome, NAME, type Screen, success } from "./outcome.ts"
-import { entryJson, IN_HEX, type OwnNameEntry, ownNamesOf, shownBytes, shownName } from "./ownNames.ts"
+import { entryJson, IN_HEX, nameWithDomain, type OwnNameEntry, ownNamesOf, shownBytes } from "./ownNames.ts"
 import { quantityOf, spanText } from "./quantities.ts"
 import { table } from "./table.ts"
 
@@ -68,7 +68,7 @@ export const registrationTable = (
     entries.map((entry) => {
       const step = textAt(entry.said, "step") ?? ""
       return [
-        { text: shownName(entry.name) },
+        { text: nameWithDomain(entry.name) },
         { text: step, colour: step === "failed" ? "red" as const : undefined },
         ...(tells ? [{ text: nextText(numberAt(entry.said, "blocks_left"), dated) }] : []),
         { text: registrationNote(entry.said) },

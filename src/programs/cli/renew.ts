@@ -8,7 +8,7 @@ import { agreed, spend, withKeys } from "./confirm.ts"
 import { at, indented, numberAt, objectOf, spelledAt, textAt } from "./jsonText.ts"
 import { namedBy } from "./nameHints.ts"
 import { type CliOutcome, CommandFailed, NAME, type Screen, success } from "./outcome.ts"
-import { type OwnNameEntry, ownNamesOf, shownBytes, shownName } from "./ownNames.ts"
+import { nameWithDomain, type OwnNameEntry, ownNamesOf, shownBytes } from "./ownNames.ts"
 import { grouped, quantityOf } from "./quantities.ts"
 import { table } from "./table.ts"
 
@@ -66,7 +66,7 @@ const previewOf = (draft: Json, screen: Screen): string =>
       { title: "NOTE", atLeast: 20 }
     ],
     ownNamesOf(at(draft, "names")).map(({ name, said }) => [
-      { text: shownName(name), colour: textAt(said, "state") === "skipped" ? "yellow" as const : undefined },
+      { text: nameWithDomain(name), colour: textAt(said, "state") === "skipped" ? "yellow" as const : undefined },
       { text: leftText(numberAt(said, "expires_in") ?? 0) },
       { text: feeText(said) ?? "" },
       { text: textAt(said, "note") ?? (textAt(said, "state") === "skipped" ? "skipped" : "") }

@@ -1,4 +1,4 @@
-import { COIN } from "../../protocol/amount.ts"
+import { COIN } from "./amount.ts"
 
 /** What operations on names cost, as far as it can be known before their transactions exist. Amounts are in the smallest unit. */
 

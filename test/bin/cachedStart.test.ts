@@ -10,17 +10,20 @@ import { afterAll } from "vitest"
 const folder = mkdtempSync(join(tmpdir(), "svcd-cached-"))
 afterAll(() => rmSync(folder, { force: true, recursive: true }))
 
-// As the build makes it.
-const { outputFiles: [start] } = buildSync({
-  entryPoints: [fileURLToPath(new URL("../../src/bin/cachedStart.ts", import.meta.url))],
-  bundle: true,
-  format: "cjs",
-  platform: "node",
-  write: false
-})
+/** A file between the two, as the build makes it. */
+const built = (name: string): string => {
+  const { outputFiles: [start] } = buildSync({
+    entryPoints: [fileURLToPath(new URL(`../../src/bin/${name}.ts`, import.meta.url))],
+    bundle: true,
+    format: "cjs",
+    platform: "node",
+    write: false
+  })
+  return start?.text ?? ""
+}
 const program = join(folder, "prog.js")
 writeFileSync(join(folder, "package.json"), "{ \"type\": \"module\" }")
-writeFileSync(join(folder, "start.cjs"), start?.text ?? "")
+writeFileSync(join(folder, "start.cjs"), built("cachedStart"))
 writeFileSync(
   program,
   `import start from "./start.cjs"\nstart.runCached({ url: import.meta.url, digest: "ab", commands: ["names"] })\n`
@@ -93,6 +96,30 @@ if (process.argv[2] === "keep") globalThis.keep?.()\n`
     assert.isFalse(readdirSync(folder).includes("told"), "nothing is kept at the end of the process")
     assert.strictEqual(run({ XDG_CACHE_HOME }, "keep", early), "42 false\n")
     assert.strictEqual(run({ XDG_CACHE_HOME }, "word", early), "42 true\n", "kept code is in use")
+  })
+
+  it("of svcd keeps code once the node has started, and V8 takes it under the bounds of the heap", () => {
+    const XDG_CACHE_HOME = join(folder, "node")
+    const node = join(folder, "node.js")
+    writeFileSync(join(folder, "nodeStart.cjs"), built("svcdStart"))
+    writeFileSync(
+      node,
+      `import start from "./nodeStart.cjs"\nstart.runSvcd({ url: import.meta.url, digest: "ab", commands: [] })\n`
+    )
+    // It listens for the start only if there is no code that fits. The end of the process waits for the kept code.
+    writeFileSync(
+      join(folder, "node.main.cjs"),
+      `const { channel } = require("node:diagnostics_channel")
+const { readdirSync } = require("node:fs")
+const started = channel("svcd.started")
+console.log(started.hasSubscribers)
+started.publish()
+const wanted = () => readdirSync(process.env.XDG_CACHE_HOME + "/svcd").some((name) => /^node-[0-9a-f]{32}$/.test(name))
+const look = () => { try { if (wanted()) return } catch {} setTimeout(look, 10) }
+look()\n`
+    )
+    assert.strictEqual(run({ XDG_CACHE_HOME }, "word", node), "true\n")
+    assert.strictEqual(run({ XDG_CACHE_HOME }, "word", node), "false\n")
   })
 
   it("runs where nothing can be kept", () => {

@@ -148,22 +148,14 @@ describe("svcd", () => {
       assert.strictEqual(statSync(join(directory, "blocks", "blk00000.dat")).mode & 0o777, 0o600)
     }))
 
-  it.scopedLive("keeps its compiled code for the next start, which uses it", () =>
+  it.scopedLive("keeps its compiled code soon after its first start", () =>
     Effect.gen(function*() {
       const parent = yield* temporaryDirectory
       const cache = join(parent, "cache", "svcd")
-      const start = startNodeUnder(["env", `XDG_CACHE_HOME=${join(parent, "cache")}`], join(parent, "data"))
-      const node = yield* start
+      yield* startNodeUnder(["env", `XDG_CACHE_HOME=${join(parent, "cache")}`], join(parent, "data"))
       const kept = (): ReadonlyArray<string> => existsSync(cache) ? readdirSync(cache) : []
       yield* eventually("the code is kept", () => kept().some((name) => /^svcd-[0-9a-f]{32}$/.test(name)))
-      yield* node.running.end()
-      const [name = ""] = kept()
-      const { ino, size } = statSync(join(cache, name))
-      assert.isAbove(size, 1_000_000)
-      const again = yield* start
-      yield* again.ready
-      assert.deepStrictEqual([again.running.stderr, kept()], ["", [name]])
-      assert.strictEqual(statSync(join(cache, name)).ino, ino)
+      for (const name of kept()) assert.isAbove(statSync(join(cache, name)).size, 1_000_000)
     }))
 })
 

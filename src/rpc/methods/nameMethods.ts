@@ -50,6 +50,9 @@ const SHA256D_SIZE = 32
 
 const SEARCHES = 2
 
+/** Names that `name_scan` lists without the read thread: to start it takes 20 MB and more time than to read them. */
+const FEW = 16
+
 /** The error for histories, while names.db has only the records at the base block of a snapshot. */
 const incompleteHistory = (base: number | string): string =>
   `The history of names before block ${base} is not known: the node started from a snapshot of that block. ` +
@@ -311,7 +314,8 @@ export const nameMethods: Effect.Effect<
         const { regexp } = given
         const list = { start: from, count: Math.max(0, count), prefix, regexp, minConf, maxConf }
         const proof = given.requireProof === undefined ? undefined : "full" as const
-        const read = answers.fromWindow() ? undefined : yield* readByThread(
+        const isAtHand = count <= FEW && [prefix, regexp, maxConf].every((each) => each === undefined) && minConf === 1
+        const read = isAtHand || answers.fromWindow() ? undefined : yield* readByThread(
           { context, call, proof },
           (shown) => ({ type: "scan", file: reader.namesFile, list, shown })
         )

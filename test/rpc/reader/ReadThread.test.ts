@@ -1,5 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
+import { vi } from "vitest"
 import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
 import { blockSubsidy } from "../../../src/consensus/subsidy.ts"
 import { decodeBlock } from "../../../src/protocol/block.ts"
@@ -93,7 +94,7 @@ layer(methodNode({ reader: thread, wallets: true }))("the read thread", (it) => 
       )
       // Otherwise the event loop compared with itself.
       assert.deepStrictEqual(lines, [])
-      assert.include(yield* outcome(calls, "name_scan", ["", 3]), `"ismine":false`)
+      assert.include(yield* outcome(calls, "name_scan", ["", 30]), `"ismine":false`)
     }))
 
   it.effect("asks the node whether its wallet owns a name", () =>
@@ -206,6 +207,27 @@ layer(methodNode({ reader: thread, wallets: true }))("the read thread", (it) => 
           const asked = [hash, verbosity]
           assert.strictEqual(yield* outcome(calls, "getblock", asked), yield* outcome(here, "getblock", asked))
         }
+      }
+    }))
+
+  it.scoped("is not asked for the first names of a list, without a filter", () =>
+    Effect.gen(function*() {
+      const { here, reader, ...calls } = yield* MethodNode
+      const read = vi.spyOn(reader, "read")
+      yield* Effect.addFinalizer(() => Effect.sync(() => read.mockRestore()))
+      const ways = [
+        [16, {}, false],
+        [17, {}, true],
+        [16, { prefix: "" }, true],
+        [16, { regexp: "e" }, true],
+        [16, { maxConf: 600 }, true],
+        [16, { minConf: 2 }, true]
+      ] as const
+      for (const [count, filter, byThread] of ways) {
+        const asked = ["d/", count, filter]
+        const before = read.mock.calls.length
+        assert.strictEqual(yield* outcome(calls, "name_scan", asked), yield* outcome(here, "name_scan", asked))
+        assert.strictEqual(read.mock.calls.length > before, byThread, JSON.stringify(asked))
       }
     }))
 

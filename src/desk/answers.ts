@@ -25,7 +25,6 @@ export const RegistrationRow = Schema.Struct({
   name: Schema.optional(Schema.String),
   step: Schema.Literal("committed", "maturing", "revealed", "done", "failed"),
   note: Schema.optional(Schema.String),
-  remedy: Schema.optional(Schema.String),
   blocks_left: Schema.optional(Schema.Number),
   txid: Schema.String,
   time: Schema.Number

@@ -60,13 +60,11 @@ const maturingText = (left: number, frame: Pick<PlainFrame, "network">): string 
     : `It needs ${counted(left, "more block")}${ifTimed(frame, `, about ${duration(left * BLOCK_SECONDS)}`)}.`
 
 export const stepView = (row: RegistrationRow, frame: Pick<PlainFrame, "network">): Html => {
-  const { blocks_left: left, note, remedy, step } = row
+  const { blocks_left: left, note, step } = row
   const [tone, word, text] = STEPS[step]
   return html`<span class="badge ${tone}">${word}</span> ${text}${
     step === "maturing" && left !== undefined && ` ${maturingText(left, frame)}`
-  }${step === "failed" && note !== undefined && html` <span class="muted">${note}.</span>`}${
-    remedy !== undefined && " Register the name to go on with the commitment, and to use the 0.01 NMC in it."
-  }`
+  }${step === "failed" && note !== undefined && html` <span class="muted">${note}.</span>`}`
 }
 
 /** A fee that is not known exactly. */

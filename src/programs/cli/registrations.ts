@@ -19,10 +19,10 @@ const FAILURE_DAYS = 30
 export const isRecent = ({ said }: OwnNameEntry, now: number): boolean =>
   (numberAt(said, "time") ?? now) > now - FAILURE_DAYS * 86_400
 
-/** Whether a registration is under way, or failed and has a remedy or began not long ago. */
+/** Whether a registration is under way, or failed not long ago. */
 export const isNews = (entry: OwnNameEntry, now: number): boolean => {
   const step = textAt(entry.said, "step")
-  return step === "failed" ? textAt(entry.said, "remedy") !== undefined || isRecent(entry, now) : step !== "done"
+  return step === "failed" ? isRecent(entry, now) : step !== "done"
 }
 
 /** What a registration waits for, where the daemon has no note: the number of its step, of three. */
@@ -32,16 +32,13 @@ const WAITS: Readonly<Record<string, string>> = {
   revealed: "step 3 of 3: the name waits for a block"
 }
 
-const GO_ON = `"${NAME} register NAME" goes on with it`
-
 /** The note of a registration: never empty while it is under way. */
 export const registrationNote = (said: Json): string => {
   const note = textAt(said, "note") ?? ""
-  if (textAt(said, "remedy") !== undefined) return `${note}: ${GO_ON}, and uses the 0.01 NMC in it`
   if (note !== "") return note
   const byHand = at(said, "value") === undefined
   return byHand && numberAt(said, "blocks_left") === 0
-    ? `waits for your name_firstupdate, or ${GO_ON}`
+    ? `waits for your name_firstupdate; "${NAME} register NAME" uses it too, once the name is free`
     : WAITS[textAt(said, "step") ?? ""] ?? ""
 }
 
@@ -80,7 +77,7 @@ export const registrationTable = (
 }
 
 export const registrationJson = (entry: OwnNameEntry): Json =>
-  objectOf(entryJson(entry, "step", "note", "remedy", "blocks_left", "txid", "firstupdate_txid", "time"))
+  objectOf(entryJson(entry, "step", "note", "blocks_left", "txid", "firstupdate_txid", "time"))
 
 export const registrationsCommand = (
   daemon: Daemon,

@@ -88,16 +88,7 @@ export const REGISTRATION_MEMBERS = {
       "name_firstupdate is sent; done; failed"
   ),
   note: Schema.optional(Result.string("What the registration waits for, or why it failed")),
-  time: Result.time("Start of the registration"),
-  remedy: Schema.optional(
-    Result.string("What to do about a registration that failed; missing if there is nothing to do")
-  ),
-  blocks_left: Schema.optional(
-    Result.integer(
-      "The least number of blocks until the next step; 0: now, or name_firstupdate may follow a name_new alone; missing if it " +
-        "has ended"
-    )
-  )
+  time: Result.time("Start of the registration")
 }
 
 const undecodable = (encoding: NameEncoding): string => `invalid data for ${encoding}`

@@ -256,7 +256,7 @@ export const WalletDocument = Schema.Struct({
   renewals: Schema.Struct({
     all: Schema.Boolean,
     names: ListOf(bytesOf(LONGEST_TEXT)),
-    /** Names that the wallet does not renew although `all` is on; omitted without any, and in files of 0.1.0. */
+    /** Names that the owner switched off, exceptions also of a renewal of all at once; omitted without any, and in files of 0.1.0. */
     except: optional(ListOf(bytesOf(LONGEST_TEXT)))
   }),
   /** Requested renewals; omitted without any. */

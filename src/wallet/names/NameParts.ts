@@ -43,7 +43,7 @@ export interface WalletOfNames extends
   readonly file: Pick<WalletFile, "document" | "update">
   readonly ledger: Pick<Ledger, "coins" | "get" | "names" | "tip" | "transactions">
   readonly vault: Pick<WalletVault, "encryption" | "signsRenewals">
-  readonly keys: Pick<WalletKeys, "newAddress">
+  readonly keys: Pick<WalletKeys, "newAddress" | "own">
   readonly payments: Pick<WalletPayments, "fund" | "pay">
 }
 

@@ -31,10 +31,7 @@ export type RegistrationStep =
   /** NAME_FIRSTUPDATE is sent. */
   | "revealed"
   | "done"
-  /**
-   * It cannot complete: another owner has registered the name, or the owner cancelled the registration. Or its `name_new` by hand
-   * was not opened for as long as a name lives.
-   */
+  /** It cannot complete: another owner has registered the name, or the owner cancelled the registration. */
   | "failed"
 
 /** A registration from its first step to its last; stored in wallet.json. */
@@ -56,12 +53,10 @@ export interface Registration {
 /** A registration as it is listed. */
 export interface ListedRegistration extends Registration {
   /**
-   * The least number of blocks until its next step; `undefined` if it has ended, or is unknown. 0: now, or when the owner opens a
-   * `name_new` by hand.
+   * The least number of blocks until its next step; `undefined` if it has ended, or is unknown, as for a `name_new` by hand whose
+   * coin this wallet does not have. 0: now, or when the owner opens a `name_new` by hand.
    */
   readonly blocksLeft: number | undefined
-  /** Whether it ended only because its `name_new` is old: the next `register` or `nameFirstUpdate` of the name uses that. */
-  readonly reusable: boolean
 }
 
 /** A renewal that the owner asked for with many others; stored in wallet.json. */
@@ -135,7 +130,7 @@ export interface RenewalSetting {
   readonly all: boolean
   /** Names that are renewed in any case. */
   readonly names: ReadonlyArray<Bytes>
-  /** Names that are not renewed although `all` is on. */
+  /** Names that the owner switched off: not renewed although `all` is on, and left out where all names are renewed at once. */
   readonly except: ReadonlyArray<Bytes>
 }
 

@@ -43,9 +43,13 @@ export const registrationOf = (entry: RegistrationEntry): Registration => ({
   createdAt: entry.createdAt
 })
 
+/** Whether an entry may be dropped. One by hand that failed may still have a NAME_NEW on the network, and has its salt. */
+const isDisposable = (entry: RegistrationEntry): boolean =>
+  hasEnded(entry) && (entry.value !== undefined || entry.step === "done")
+
 const trimmed = (entries: ReadonlyArray<RegistrationEntry>): ReadonlyArray<RegistrationEntry> => {
-  let surplus = entries.filter(hasEnded).length - MAX_FINISHED
-  return surplus <= 0 ? entries : entries.filter((entry) => !hasEnded(entry) || surplus-- <= 0)
+  let surplus = entries.filter(isDisposable).length - MAX_FINISHED
+  return surplus <= 0 ? entries : entries.filter((entry) => !isDisposable(entry) || surplus-- <= 0)
 }
 
 /** Replaces the entry with a key, or appends it. */

@@ -10,7 +10,16 @@ import { InvalidWalletRequest, type KeysLocked } from "../errors.ts"
 import type { RegistrationEntry } from "../keys/WalletDocument.ts"
 import { update } from "../WalletParts.ts"
 import { newRegistration, sendNew, spendableEntry } from "./commitNew.ts"
-import { entriesOf, entryKey, isUnderWay, isUnsent, registrationOf, withEntry, withoutEntry } from "./entries.ts"
+import {
+  entriesOf,
+  entryKey,
+  isUnderWay,
+  isUnsent,
+  newOutpoint,
+  registrationOf,
+  withEntry,
+  withoutEntry
+} from "./entries.ts"
 import { findOwnNew } from "./findNew.ts"
 import {
   activeRecord,
@@ -18,7 +27,6 @@ import {
   ensureKeysOpen,
   feesOf,
   isBeingRegistered,
-  latestEntry,
   type NameParts,
   type NameSettings,
   tell,
@@ -27,10 +35,18 @@ import {
   withOwner
 } from "./NameParts.ts"
 import { nameFirstUpdate, nameNew, nameUpdate } from "./operations.ts"
-import { blocksToNextStep, NOTES } from "./progress.ts"
-import { dueRenewals, heldNames, isRenewed, ownSetting, withoutRenewal, withRenewal } from "./renewals.ts"
+import { blocksToNextStep } from "./progress.ts"
+import {
+  dueRenewals,
+  heldNames,
+  isRenewed,
+  ownSetting,
+  withException,
+  withoutRenewal,
+  withRenewal
+} from "./renewals.ts"
 import { forgetLost, setRenewal, shownRenewal } from "./renewalSetting.ts"
-import { isFinishedRenewal, requestedIn, requestedRenewalOf, withdrawn, withRequested } from "./renewalVerdict.ts"
+import { requestedIn, requestedRenewalOf, withdrawn } from "./renewalVerdict.ts"
 import { advanceRenewals, cancelRenewal, planRenewals, requestRenewals } from "./renewMany.ts"
 import { advanceAll, type Lost } from "./saga.ts"
 import type {
@@ -74,7 +90,8 @@ const renewing = <A>(
   const { document } = parts.file
   const before = ownSetting(document, name)
   if (on === undefined || on === before || !on && !isRenewed(document, name)) return work
-  const undo = before === undefined ? withoutRenewal(new Set([nameKey(name)])) : withRenewal(name, before)
+  const forgotten = withoutRenewal(new Set([nameKey(name)]))
+  const undo = before === undefined ? forgotten : before ? withRenewal(name, true) : withException(name)
   return Effect.zipRight(update(parts, withRenewal(name, on)), Effect.tapError(work, () => update(parts, undo)))
 }
 
@@ -165,25 +182,29 @@ const renewDue = (parts: NameParts): Effect.Effect<void> =>
   })
 
 /**
- * Sends the NAME_UPDATE of a caller. One that gives the name away withdraws its requested renewal first: it would be sent if the
- * transfer were abandoned. A transfer that fails leaves the request as it was.
+ * Sends the NAME_UPDATE of a caller. One that gives the name away then withdraws its requested renewal: that would be sent if the
+ * transfer were abandoned. If the node ends between the two, the request stays: while the transfer spends the coin, nothing
+ * is sent for it, and it ends with the transfer.
  */
 const updateForCaller = (
   parts: NameParts,
   request: Parameters<WalletNames["nameUpdate"]>[0]
 ): Effect.Effect<Transaction, NameFailure> =>
   Effect.gen(function*() {
+    const transaction = yield* nameUpdate(parts, request)
     const { destination, name } = request
-    const isMeant = (each: Bytes): boolean => equal(each, name)
-    const asked = requestedIn(parts.file.document).filter((entry) => !isFinishedRenewal(entry) && isMeant(entry.name))
-    if (destination === undefined || asked.length === 0) return yield* nameUpdate(parts, request)
-    const record = yield* latestEntry(parts, name)
-    if (record !== undefined && equal(record.address, destination)) return yield* nameUpdate(parts, request)
-    yield* update(parts, withdrawn(isMeant))
-    return yield* Effect.tapError(
-      nameUpdate(parts, request),
-      () => update(parts, (now) => withRequested([...requestedIn(now), ...asked])(now))
+    // A name for another address of the wallet still needs its renewal, should this update never reach a block.
+    if (destination === undefined || parts.keys.own(destination)?.spendable === true) return transaction
+    // The update is sent: its caller must get the txid.
+    yield* Effect.catchAll(
+      update(parts, withdrawn((each) => equal(each, name))),
+      (failure) =>
+        Effect.logError("the requested renewal of a name that is given away cannot be withdrawn", {
+          name: nameField(name),
+          reason: failure.message
+        })
     )
+    return transaction
   })
 
 /** Stores a request of many renewals, and begins with it. Returns the state of its names. */
@@ -211,16 +232,20 @@ const requestedRenewals = ({ chain, file, ledger }: NameParts): ReadonlyArray<Re
   }))
 }
 
-const listed = ({ file, ledger }: NameParts): ReadonlyArray<ListedRegistration> =>
-  file.document.registrations.map((entry) => ({
-    ...registrationOf(entry),
-    blocksLeft: blocksToNextStep(
-      entry,
-      isUnsent(entry) ? undefined : ledger.get(txidKey(entry.newTxid)),
-      ledger.tip.height
-    ),
-    reusable: entry.step === "failed" && entry.note === NOTES.unopened
-  }))
+/** The registrations as they are listed. A NAME_NEW by hand waits for this wallet only while the wallet has its coin. */
+const listed = ({ file, ledger }: NameParts): ReadonlyArray<ListedRegistration> => {
+  const { registrations } = file.document
+  const isOpenable = ({ step, value }: RegistrationEntry): boolean => value === undefined && step === "maturing"
+  const coins = registrations.some(isOpenable) ? new Set(ledger.coins().map(({ outpoint }) => outpoint)) : new Set()
+  return registrations.map((entry) => {
+    const made = isUnsent(entry) ? undefined : ledger.get(txidKey(entry.newTxid))
+    const isKnown = !isOpenable(entry) || coins.has(newOutpoint(entry))
+    return {
+      ...registrationOf(entry),
+      blocksLeft: isKnown ? blocksToNextStep(entry, made, ledger.tip.height) : undefined
+    }
+  })
+}
 
 /** The name operations of a wallet. */
 export interface Names extends WalletNames {

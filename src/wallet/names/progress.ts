@@ -22,9 +22,8 @@ import type { RegistrationStep } from "./WalletNames.ts"
  * transactions is not stored: after a crash the same transactions give the same state. So at most one NAME_FIRSTUPDATE
  * is made for a NAME_NEW, whatever the entry says.
  *
- * A NAME_NEW by hand, which the wallet does not continue, is `failed` too after the life of a name. The network sets no
- * end: a NAME_FIRSTUPDATE can open a NAME_NEW of any age (reference/protocol.md 4.5, N17), and then the entry goes on. So it does
- * if the name of the other owner expires.
+ * A NAME_NEW by hand, which the wallet does not continue, does not end while its coin may be unspent: a NAME_FIRSTUPDATE can
+ * open a NAME_NEW of any age (reference/protocol.md 4.5, N17), also after the expiry of a name that another owner has.
  *
  * The mempool accepts a NAME_FIRSTUPDATE from the first confirmation on (reference/protocol.md 5.6, M4). The wallet
  * sends it when the next block may contain it: an earlier transaction would reveal the name to competitors while they
@@ -91,10 +90,6 @@ export interface Evidence {
   readonly spender: WalletTx | undefined
   /** The operation that holds the name, as of the next block: its txid in wire order. */
   readonly holder: Bytes | undefined
-  /** Whether the wallet owns the name: a NAME_NEW by hand may be for the time after its expiry. */
-  readonly holderIsOwn: boolean
-  /** Blocks that a name lives. */
-  readonly lifetime: number
 }
 
 /** The state of a registration, and the next action. */
@@ -108,9 +103,6 @@ export interface Verdict {
 
 export const NOTES = {
   taken: "somebody else has registered the name",
-  takenByHand: "somebody else has registered the name: its name_new is of use only after the expiry",
-  unopened: "its name_new was not opened for as many blocks as a name lives",
-  spent: "its name_new was spent without registering the name",
   abandoned: "its name_new was abandoned",
   conflicted: "its name_new can never be confirmed: another transaction spends its coins",
   unknown: "the wallet does not know its name_new yet",
@@ -140,7 +132,7 @@ const judgeRevealed = (entry: RegistrationEntry, spender: WalletTx, { holder }: 
 }
 
 /** The verdict on a registration without a NAME_FIRSTUPDATE. */
-const judgeCommitted = (entry: RegistrationEntry, { height, lifetime, made }: Evidence): Verdict => {
+const judgeCommitted = (entry: RegistrationEntry, { height, made }: Evidence): Verdict => {
   const alone = entry.value === undefined
   if (made === undefined) {
     return isUnsent(entry) ? verdict("committed", "", { action: "commit" }) : verdict(entry.step, NOTES.unknown)
@@ -148,7 +140,7 @@ const judgeCommitted = (entry: RegistrationEntry, { height, lifetime, made }: Ev
   switch (made.state.type) {
     case "confirmed": {
       const ready = made.state.height + MIN_FIRSTUPDATE_DEPTH
-      if (alone) return height + 1 >= ready + lifetime ? verdict("failed", NOTES.unopened) : verdict("maturing")
+      if (alone) return verdict("maturing")
       return height + 1 < ready
         ? verdict("maturing", `waits until block ${ready} may hold its name_firstupdate`)
         : verdict("maturing", "", { action: "reveal" })
@@ -172,10 +164,7 @@ export const registrationVerdict = (entry: RegistrationEntry, evidence: Evidence
   if (entry.step === "done" && evidence.made === undefined) {
     return { ...verdict("done"), firstUpdateTxid: entry.firstUpdateTxid }
   }
-  const alone = entry.value === undefined
-  if (holder !== undefined && !alone) return verdict("failed", NOTES.taken)
-  if (holder !== undefined && !evidence.holderIsOwn) return verdict("failed", NOTES.takenByHand)
-  if (alone && spender?.state.type === "confirmed") return verdict("failed", NOTES.spent)
+  if (holder !== undefined && entry.value !== undefined) return verdict("failed", NOTES.taken)
   return judgeCommitted(entry, evidence)
 }
 
@@ -210,14 +199,10 @@ export const evidenceOf = (
     readonly height: number
     readonly transaction: (txid: TxidKey) => WalletTx | undefined
     readonly holder: Bytes | undefined
-    readonly holderIsOwn: boolean
-    readonly lifetime: number
   }
 ): Evidence => ({
   height: known.height,
   made: isUnsent(entry) ? undefined : known.transaction(txidKey(entry.newTxid)),
   spender: isUnsent(entry) ? undefined : movements.spender(newOutpoint(entry)),
-  holder: known.holder,
-  holderIsOwn: known.holderIsOwn,
-  lifetime: known.lifetime
+  holder: known.holder
 })

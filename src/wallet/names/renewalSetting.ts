@@ -5,12 +5,21 @@ import type { StorageFailure } from "../../storage/errors.ts"
 import { InvalidWalletRequest } from "../errors.ts"
 import { update } from "../WalletParts.ts"
 import { hasEnded } from "./entries.ts"
-import { latestEntry, type NameParts } from "./NameParts.ts"
-import { forgottenNames, heldNames, isRenewed, lostNames, ownSetting, withoutRenewal, withRenewal } from "./renewals.ts"
+import type { NameParts } from "./NameParts.ts"
+import {
+  forgottenNames,
+  heldNames,
+  isRenewed,
+  lostNames,
+  ownSetting,
+  withException,
+  withoutRenewal,
+  withRenewal
+} from "./renewals.ts"
 import { withdrawn } from "./renewalVerdict.ts"
 import type { RenewalSetting } from "./WalletNames.ts"
 
-/** The owner's setting of which names are renewed: changed, shown, and forgotten for names that the wallet lost or never had. */
+/** The owner's setting of which names are renewed: changed, shown, and forgotten for names that the wallet lost. */
 
 /**
  * Returns a check of a name: whether the wallet holds it, also by a transaction that waits for a block, or registers it, by itself or
@@ -37,54 +46,31 @@ const lostOf = (parts: NameParts) => {
 /** Which names are renewed, as users see it. */
 export const shownRenewal = (parts: NameParts): RenewalSetting => {
   const { all, except = [], names } = parts.file.document.renewals
-  const lost = new Set([...lostOf(parts).map(({ name }) => name), ...neverHeld(parts)].map(nameKey))
+  const lost = new Set(lostOf(parts).map(({ name }) => nameKey(name)))
   const kept = (list: ReadonlyArray<Bytes>) => list.filter((name) => !lost.has(nameKey(name)))
   return { all, names: kept(names), except: kept(except) }
 }
 
 /**
- * Forgets the settings of names that the wallet has lost for good, or whose registrations failed: they would count if an owner
- * transfers such a name to it later. A name that another owner registered first is kept while a reorg may undo that.
+ * Forgets the settings of names that the wallet has lost for good: they would count if an owner transfers such a name to it later.
+ * A name that no block brought to the wallet keeps its setting: its transaction may be on the way, though no mempool has it.
  */
 export const forgetLost = (parts: NameParts): Effect.Effect<void> =>
   Effect.gen(function*() {
     const { chain, index, ledger, status } = parts
     // While the wallet searches the chain, or blocks are missing, what it knows of a name may be old.
     if (!index.complete() || (yield* status.syncing) || (yield* chain.tip).height !== ledger.tip.height) return
-    const failed = yield* Effect.forEach(neverHeld(parts), (name) =>
-      Effect.map(latestEntry(parts, name), (record) => ({ name, since: record?.height ?? 0 })))
-    const forgotten = forgottenNames([...lostOf(parts), ...failed], ledger.tip.height)
-    if (forgotten.size > 0) {
-      yield* update(parts, withoutRenewal(forgotten))
-    }
+    const forgotten = forgottenNames(lostOf(parts), ledger.tip.height)
+    if (forgotten.size > 0) yield* update(parts, withoutRenewal(forgotten))
   }).pipe(
     Effect.catchAll((failure) =>
       Effect.logError("settings of lost names cannot be dropped", { reason: failure.message })
     )
   )
 
-/** The names with a setting of their own that no transaction of the wallet ever had: their registrations failed. */
-const neverHeld = (parts: NameParts): ReadonlyArray<Bytes> => {
-  const { file: { document }, index, ledger } = parts
-  const { except = [], names } = document.renewals
-  // While the wallet searches the chain, it may not know the transaction that brought a name.
-  if (names.length + except.length === 0 || !index.complete()) return []
-  const had = new Set(ledger.names().map(({ name }) => nameKey(name)))
-  const others = [...names, ...except].filter((name) => !had.has(nameKey(name)))
-  if (others.length === 0) return []
-  const concerns = concernOf(parts)
-  return others.filter((name) => !concerns(name))
-}
-
-/** What a setting changes. An exception for a name that the wallet never had is not stored: it would be for ever. */
-const changedBy = (parts: NameParts, name: Bytes | undefined, on: boolean) =>
-  !on && name !== undefined && neverHeld(parts).some((each) => equal(each, name))
-    ? withoutRenewal(new Set([nameKey(name)]))
-    : withRenewal(name, on)
-
 /**
  * Stores which names are renewed. A mistyped name is refused, not remembered. Where renewal ends, a requested renewal that is not
- * sent ends too.
+ * sent ends too; a request does not tell whether the owner named the name.
  */
 export const setRenewal = (
   parts: NameParts,
@@ -98,8 +84,11 @@ export const setRenewal = (
     if (isRemembered && !concernOf(parts)(name)) {
       return new InvalidWalletRequest({ code: "missing", reason: "the wallet neither owns nor registers this name" })
     }
-    const after = changedBy(parts, name, on)
-    if (on) return update(parts, after)
+    if (on) return update(parts, withRenewal(name, on))
+    // An exception stays one while the coin of its name is not found yet, as after a restored wallet file.
+    const held = name !== undefined &&
+      (ownSetting(document, name) === false || heldNames(parts.ledger.coins()).has(nameKey(name)))
+    const after = held ? withException(name) : withRenewal(name, on)
     const set = after(document)
     const ends = (each: Bytes): boolean =>
       name === undefined ? isRenewed(document, each) && !isRenewed(set, each) : equal(each, name)

@@ -100,6 +100,13 @@ export const withoutRenewal = (forgotten: ReadonlySet<NameKey>) => (document: Wa
   return withLists(document, { names: kept(names), except: kept(except) })
 }
 
+/** Switches a name off as an exception: it is not renewed while all are, and left out where all are renewed at once. */
+export const withException = (name: Bytes) => (document: WalletDocument): WalletDocument => {
+  const rest = withoutRenewal(new Set([nameKey(name)]))(document)
+  const { except = [], names } = rest.renewals
+  return withLists(rest, { names, except: [...except, name] })
+}
+
 /**
  * Stores whether a name is renewed; without `name`, whether all names are. While all are, a name that is not is an exception.
  * A new setting of all names ends the exceptions: "all" means all.
@@ -107,10 +114,10 @@ export const withoutRenewal = (forgotten: ReadonlySet<NameKey>) => (document: Wa
 export const withRenewal = (name: Bytes | undefined, on: boolean) => (document: WalletDocument): WalletDocument => {
   const { all, names } = document.renewals
   if (name === undefined) return { ...document, renewals: { all: on, names } }
+  if (!on && all) return withException(name)(document)
   const rest = withoutRenewal(new Set([nameKey(name)]))(document)
   const { except = [], names: others } = rest.renewals
-  if (on) return withLists(rest, { names: [...others, name], except })
-  return all ? withLists(rest, { names: others, except: [...except, name] }) : rest
+  return on ? withLists(rest, { names: [...others, name], except }) : rest
 }
 
 /** Blocks after which a reorg does not bring a name back that another owner has, or that has expired. */

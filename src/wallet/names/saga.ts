@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { expirationDepth, isExpired } from "../../consensus/expiry.ts"
+import { isExpired } from "../../consensus/expiry.ts"
 import type { NameEntry } from "../../names/NameDb.ts"
 import { type Bytes, equal } from "../../protocol/bytes.ts"
 import { txidKey } from "../../protocol/keys.ts"
@@ -137,7 +137,7 @@ export type Lost = Map<string, number>
 
 /** Whether the state of an entry may have changed. */
 const needsLook = ({ ledger }: NameParts, entry: RegistrationEntry): boolean => {
-  if (entry.step === "failed") return entry.value === undefined || entry.note === NOTES.taken
+  if (entry.step === "failed") return entry.note === NOTES.taken
   if (entry.step !== "done" || entry.firstUpdateTxid === undefined) return true
   const state = ledger.get(txidKey(entry.firstUpdateTxid))?.state
   return state !== undefined && state.type !== "confirmed"
@@ -169,8 +169,7 @@ const advance = (
     const { height } = ledger.tip
     const key = entryKey(stored)
     const record = yield* latestEntry(parts, stored.name)
-    const alone = stored.value === undefined
-    if (stored.step === "failed" && !alone && !isOpenAgain(key, record, lost)) return
+    if (stored.step === "failed" && !isOpenAgain(key, record, lost)) return
     // A record of a block that the wallet has not processed is ignored: it may be its own.
     const isHeld = record !== undefined && record.height <= height &&
       !isExpired(record, height + 1, chain.params)
@@ -178,14 +177,7 @@ const advance = (
     const entry = withMaker(stored, movements)
     const verdict = registrationVerdict(
       entry,
-      evidenceOf(entry, movements, {
-        height,
-        transaction: (txid) => ledger.get(txid),
-        holder: holder?.txid,
-        holderIsOwn: alone && holder !== undefined &&
-          ledger.names().some(({ mine, txid }) => mine && equal(txid, holder.txid)),
-        lifetime: expirationDepth(height, chain.params)
-      })
+      evidenceOf(entry, movements, { height, transaction: (txid) => ledger.get(txid), holder: holder?.txid })
     )
     if (verdict.step === "failed" && holder !== undefined) lost.set(key, holder.height)
     const { firstUpdateTxid, step } = verdict

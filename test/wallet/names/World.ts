@@ -438,6 +438,7 @@ export class World {
       },
       vault: { encryption: () => this.locked ? "locked" : "none", signsRenewals: () => !this.locked },
       keys: {
+        own: (script) => this.own(script),
         newAddress: () =>
           Effect.gen(this, function*() {
             yield* this.point

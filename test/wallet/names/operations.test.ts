@@ -1,13 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
-import { toHex } from "../../../src/protocol/bytes.ts"
+import { Effect, Exit } from "effect"
+import { binaryString, toHex } from "../../../src/protocol/bytes.ts"
 import { nameCommitment, parseNameScript } from "../../../src/protocol/nameOperation.ts"
 import { outpoint, outpointKey } from "../../../src/protocol/transaction.ts"
 import type { Names } from "../../../src/wallet/names/makeNames.ts"
-import { NOTES } from "../../../src/wallet/names/progress.ts"
 import type { NameFailure } from "../../../src/wallet/names/WalletNames.ts"
-import { bytes, DRAWN, first, mine, NAME, operationOf, own, VALUE, withNames } from "./operating.ts"
-import { foreignNew } from "./World.ts"
+import { bytes, DRAWN, first, mine, NAME, operationOf, own, start, VALUE, withNames } from "./operating.ts"
+import { foreignNew, type World } from "./World.ts"
 
 const reasonOf = <A>(work: Effect.Effect<A, NameFailure>) =>
   Effect.map(Effect.flip(work), (failure) => failure._tag === "NameOperationRefused" ? failure.reason : failure._tag)
@@ -79,43 +78,34 @@ describe("nameNew", () => {
       })
     ))
 
-  const states = (names: Names) =>
-    names.registrations().map(({ blocksLeft, note, reusable, step }) => [step, note, blocksLeft, reusable])
+  const states = (names: Names) => names.registrations().map(({ blocksLeft, note, step }) => [step, note, blocksLeft])
 
   it.effect("tells the blocks until its next step", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
         yield* names.nameNew(NAME, {})
-        assert.deepStrictEqual(states(names), [["committed", "", 1, false]])
+        assert.deepStrictEqual(states(names), [["committed", "", 1]])
         yield* mine(world, names, 1)
-        assert.deepStrictEqual(states(names), [["maturing", "", 11, false]])
+        assert.deepStrictEqual(states(names), [["maturing", "", 11]])
         yield* mine(world, names, 12)
-        assert.deepStrictEqual(states(names), [["maturing", "", 0, false]])
+        assert.deepStrictEqual(states(names), [["maturing", "", 0]])
         yield* names.nameFirstUpdate(first)
-        assert.deepStrictEqual(states(names), [["revealed", "", 1, false]])
+        assert.deepStrictEqual(states(names), [["revealed", "", 1]])
         yield* mine(world, names, 1)
-        assert.deepStrictEqual(states(names), [["done", "", undefined, false]])
+        assert.deepStrictEqual(states(names), [["done", "", undefined]])
       })
     ))
 
-  it.effect("ends when a name's life has passed since, and can still be opened, by hand or by a registration", () =>
+  it.effect("stays, with its salt and its setting, however long it is not opened, and is opened then", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
         const other = bytes("d/other")
         yield* names.nameNew(NAME, {})
         yield* names.nameNew(other, {})
-        yield* mine(world, names, 41)
-        assert.deepStrictEqual(states(names)[0], ["maturing", "", 0, false])
-        yield* mine(world, names, 1)
-        assert.deepStrictEqual(states(names), [
-          ["failed", NOTES.unopened, undefined, true],
-          ["failed", NOTES.unopened, undefined, true]
-        ])
-        // A reorganisation takes it back.
-        world.reorganise(1)
-        yield* names.step
-        assert.strictEqual(states(names)[0]?.[0], "maturing")
-        yield* mine(world, names, 2)
+        yield* names.setRenewal(NAME, true)
+        yield* mine(world, names, 120)
+        assert.deepStrictEqual(states(names), [["maturing", "", 0], ["maturing", "", 0]])
+        assert.deepStrictEqual(world.document.renewals.names, [NAME])
         yield* names.nameFirstUpdate(first)
         yield* names.register(other, VALUE, {})
         yield* mine(world, names, 2)
@@ -124,21 +114,62 @@ describe("nameNew", () => {
       })
     ))
 
-  it.effect("ends when another owner has the name, and goes on after the expiry", () =>
+  /** Another owner registers the name. */
+  const take = (world: World) => {
+    const salt = new Uint8Array(20).fill(9)
+    const made = foreignNew(world, NAME, salt)
+    const taken = { op: "name_firstupdate", name: NAME, rand: salt, value: VALUE } as const
+    world.connect([made, world.foreign(taken, [outpoint(made.txid, 0)])])
+  }
+
+  it.effect("for a name that another owner still has keeps step and setting, and is opened after the expiry", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
-        yield* names.nameNew(NAME, {})
+        take(world)
         yield* mine(world, names, 2)
-        const salt = new Uint8Array(20).fill(9)
-        const made = foreignNew(world, NAME, salt)
-        const taken = { op: "name_firstupdate", name: NAME, rand: salt, value: VALUE } as const
-        world.connect([made, world.foreign(taken, [outpoint(made.txid, 0)])])
-        yield* names.step
-        assert.deepStrictEqual(states(names), [["failed", NOTES.takenByHand, undefined, false]])
-        yield* mine(world, names, 28)
-        assert.strictEqual(states(names)[0]?.[0], "failed")
+        yield* names.nameNew(NAME, { allowExisting: true })
+        yield* names.setRenewal(NAME, true)
+        yield* mine(world, names, 20)
+        assert.deepStrictEqual(states(names), [["maturing", "", 0]])
+        yield* names.setRenewal(NAME, false)
+        yield* names.setRenewal(NAME, true)
+        yield* mine(world, names, 10)
+        assert.deepStrictEqual(names.renewal().names, [NAME])
+        yield* names.nameFirstUpdate(first)
         yield* mine(world, names, 1)
-        assert.deepStrictEqual(states(names), [["maturing", "", 0, false]])
+        assert.deepStrictEqual(states(names), [["done", "", undefined]])
+        assert.deepStrictEqual(world.document.renewals.names, [NAME])
+      })
+    ))
+
+  it.effect("that was not made before the node ended is removed, also while another owner has the name", () =>
+    Effect.gen(function*() {
+      for (let point = 0, ended = true; ended; point++) {
+        ended = yield* withNames((names, world) =>
+          Effect.gen(function*() {
+            take(world)
+            world.countdown = point
+            const exit = yield* Effect.exit(names.nameNew(NAME, { allowExisting: true }))
+            world.restart()
+            const again = yield* start(world)
+            yield* again.step
+            const made = world.made("name_new").map(({ txidKey }) => txidKey)
+            assert.deepStrictEqual(again.registrations().map(({ newTxid }) => binaryString(newTxid)), made)
+            return Exit.isFailure(exit)
+          })
+        )
+      }
+    }))
+
+  it.effect("whose coin another owner gets tells no blocks to wait", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        yield* names.nameNew(NAME, { destination: bytes("another owner") })
+        yield* mine(world, names, 12)
+        assert.deepStrictEqual(states(names), [["maturing", "", undefined]])
+        take(world)
+        yield* names.step
+        assert.deepStrictEqual(states(names), [["maturing", "", undefined]])
       })
     ))
 

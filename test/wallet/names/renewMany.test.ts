@@ -100,6 +100,27 @@ describe("names whose renewal is switched off", () => {
       })))
 })
 
+describe("a name that is switched off in a wallet that renews by hand", () => {
+  it.effect("is an exception too; names without a setting are renewed with all", () =>
+    withNames([A, B], (names, world) =>
+      Effect.gen(function*() {
+        yield* names.setRenewal(A, true)
+        yield* names.setRenewal(A, false)
+        assert.deepStrictEqual(names.renewal(), { all: false, names: [], except: [A] })
+        for (const choice of [{ of: "all" }, { of: "within", blocks: 30 }] as const) {
+          const plan = yield* names.planRenewals(choice)
+          assert.deepStrictEqual([plan.names.map(({ name }) => name), plan.leftOut], [[B], 1])
+        }
+        yield* names.renew({ of: "all" })
+        assert.deepStrictEqual([updatesOf(world, A).length, updatesOf(world, B).length], [0, 1])
+        yield* names.setRenewal(bytes("d/never"), false)
+        assert.deepStrictEqual(names.renewal().except, [A])
+        yield* names.setRenewal(A, true)
+        assert.deepStrictEqual(names.renewal(), { all: false, names: [A], except: [] })
+        assert.strictEqual((yield* names.planRenewals({ of: "all" })).leftOut, 0)
+      })))
+})
+
 describe("a request of names that the wallet does not hold", () => {
   it.effect("looks through the wallet's transactions once", () =>
     withNames([A, B], (names, world) =>
@@ -404,6 +425,18 @@ describe("renew", () => {
       })
     ))
 
+  it.effect("stays if the name goes to another address of the wallet, and is sent if that is abandoned", () =>
+    withRequests((names, world) =>
+      Effect.gen(function*() {
+        yield* names.nameUpdate({ ...AWAY, destination: world.scriptOf(0) })
+        yield* names.step
+        assert.strictEqual(updatesOf(world, A).length, 1)
+        for (const each of world.sent) each.abandoned ||= updatesOf(world, A).includes(each.transaction)
+        for (const { txidKey } of updatesOf(world, A)) world.pool.delete(txidKey)
+        assert.deepStrictEqual(yield* later(names, world), [2, 1])
+      })
+    ))
+
   it.effect("stays if the transfer fails", () =>
     withRequests((names, world) =>
       Effect.gen(function*() {
@@ -425,8 +458,11 @@ describe("renew", () => {
               world.countdown = point
               const exit = yield* Effect.exit(first.nameUpdate(AWAY))
               world.restart()
-              const [ofA] = yield* later(yield* start(world), world)
-              assert.isAtMost(ofA ?? 0, 1, `point ${point}`)
+              const names = yield* start(world)
+              const [ofA] = yield* later(names, world)
+              // The transfer, or the renewal that it would have withdrawn: the name never stays without both.
+              assert.strictEqual(ofA, 1, `point ${point}`)
+              assert.isFalse(names.requestedRenewals().some(({ name, state }) => equal(name, A) && state !== "done"))
               return Exit.isFailure(exit)
             })
           )

@@ -120,37 +120,37 @@ describe("renewal", () => {
       })
     ))
 
-  it.effect("forgets the setting of a registration that failed, when no reorg can bring it back", () =>
+  it.effect("keeps the setting of a name that is given to the wallet, while neither a block nor the mempool has that", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
-        yield* names.register(NAME, VALUE, { renew: true })
-        const stored = { all: false, names: [NAME] }
-        assert.deepStrictEqual(world.document.renewals, stored)
-        yield* mine(world, names, 2)
         const salt = new Uint8Array(20).fill(9)
         const made = foreignNew(world, NAME, salt)
-        const taken = { op: "name_firstupdate", name: NAME, rand: salt, value: VALUE } as const
-        world.connect([made, world.foreign(taken, [outpoint(made.txid, 0)])])
-        yield* names.step
-        assert.deepStrictEqual(names.registrations().map(({ step }) => step), ["failed"])
-        assert.deepStrictEqual(names.renewal().names, [])
-        yield* mine(world, names, 99)
-        assert.deepStrictEqual(world.document.renewals, stored)
-        yield* mine(world, names, 1)
-        assert.deepStrictEqual(world.document.renewals, { all: false, names: [] })
+        world.connect([made])
+        world.connect([
+          world.foreign({ op: "name_firstupdate", name: NAME, rand: salt, value: VALUE }, [outpoint(made.txid, 0)])
+        ])
+        yield* names.nameNew(bytes("d/other"), {})
+        world.giveBack(NAME)
+        yield* names.setRenewal(NAME, true)
+        const given = world.sent.at(-1)?.transaction ?? assert.fail()
+        // The mempool of the next run is empty: the transaction waits outside, and the chain goes on.
+        world.pool.delete(given.txidKey)
+        yield* mine(world, names, 120)
+        assert.deepStrictEqual(world.document.renewals.names, [NAME])
+        assert.deepStrictEqual(names.renewal().names, [NAME])
       })
     ))
 
-  it.effect("stores no exception for a name that it never had, and cleans one that is stored", () =>
+  it.effect("keeps an exception that is switched off again before the wallet has found its names", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
-        const never = bytes("d/never")
-        world.document = { ...world.document, renewals: { all: true, names: [never], except: [bytes("d/other")] } }
-        assert.deepStrictEqual(names.renewal(), { all: true, names: [], except: [] })
-        yield* names.setRenewal(never, false)
-        assert.deepStrictEqual(world.document.renewals, { all: true, names: [], except: [bytes("d/other")] })
+        yield* own(world, names)
+        yield* names.setRenewal(NAME, false)
+        world.searched = false
+        yield* names.setRenewal(NAME, false)
         yield* names.step
-        assert.deepStrictEqual(world.document.renewals, { all: true, names: [] })
+        assert.deepStrictEqual(names.renewal().except, [NAME])
+        assert.deepStrictEqual(world.document.renewals.except, [NAME])
       })
     ))
 

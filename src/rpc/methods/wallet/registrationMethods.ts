@@ -35,7 +35,8 @@ const RENEWALS = Schema.Struct({
   }),
   except: Schema.optional(
     Schema.Array(Schema.Struct(NAME_TEXT_MEMBERS)).annotations({
-      description: "Names that the wallet does not renew although it renews all others; missing without any"
+      description: "Names whose renewal the owner switched off: not renewed although all others are, and left out by " +
+        "name_renew all; missing without any"
     })
   )
 })
@@ -54,11 +55,18 @@ const registrationJson = (context: ShapeContext, registration: Registration) => 
   }
 }
 
-const REMEDY = "name_autoregister or name_firstupdate goes on with its name_new, and uses the 0.01 NMC in it"
+const LISTED = Schema.Struct({
+  ...REGISTRATION_MEMBERS,
+  blocks_left: Schema.optional(
+    Result.integer(
+      "The least number of blocks until the next step; 0: now, or name_firstupdate may follow a name_new alone; missing if it " +
+        "has ended, or the wallet does not have the coin of a name_new alone"
+    )
+  )
+})
 
 const listedJson = (context: ShapeContext, registration: ListedRegistration) => ({
   ...registrationJson(context, registration),
-  remedy: registration.reusable ? REMEDY : undefined,
   blocks_left: registration.blocksLeft
 })
 
@@ -143,10 +151,9 @@ export const makeRegistrationMethods = (parts: NameMethodParts): ReadonlyArray<M
   const name_registrations = define({
     name: "name_registrations",
     group: "Names",
-    summary: "Lists the registrations of the wallet and their progress, including those started by name_new. " +
-      "One by name_new alone ends as failed when another owner has the name, or as many blocks after as a name lives.",
+    summary: "Lists the registrations of the wallet and their progress, including those started by name_new.",
     params: { options: orEmpty(notNull(object(ENCODINGS, "Options."))) },
-    results: [{ schema: Schema.Array(Schema.Struct(REGISTRATION_MEMBERS)) }],
+    results: [{ schema: Schema.Array(LISTED) }],
     examples: [[]],
     handler: ({ options: given }, wallet) =>
       Effect.sync(() => {
@@ -178,7 +185,8 @@ export const makeRegistrationMethods = (parts: NameMethodParts): ReadonlyArray<M
     name: "name_autorenew",
     group: "Names",
     summary: "Returns the names that the wallet renews before they expire. With \"on\", changes the setting of a " +
-      "name, or of all names; a name that is switched off while all are on is an exception, until all names are set again. " +
+      "name, or of all names; a name that is switched off is an exception, also for name_renew all, until all names are set again. Switching " +
+      "off withdraws renewals of name_renew that are not sent, for all names also of those that name_renew named. " +
       "An encrypted wallet must be unlocked at the time of a renewal.",
     params: {
       name: optional(string("The name; null for all."), "all names"),

@@ -187,7 +187,7 @@ describe("registrations", () => {
   it.effect("are listed", () =>
     Effect.gen(function*() {
       const held = [
-        { ...registration(), blocksLeft: undefined, reusable: true },
+        { ...registration(), blocksLeft: undefined },
         {
           ...registration({
             step: "revealed",
@@ -195,15 +195,13 @@ describe("registrations", () => {
             firstUpdateTxid: made.txid,
             note: "waits for a block"
           }),
-          blocksLeft: 1,
-          reusable: false
+          blocksLeft: 1
         }
       ]
       const { call } = yield* namesOn([fakeWallet({ registrations: () => held })])
       const { text: shown, value } = yield* call("name_registrations")
-      assert.isTrue(shown.startsWith(`[{${SHOWN},"remedy":"name_autoregister or`))
+      assert.isTrue(shown.startsWith(`[{${SHOWN}},`))
       assert.deepStrictEqual([Object(value)[0].blocks_left, Object(value)[1].blocks_left], [undefined, 1])
-      assert.notProperty(Object(value)[1], "remedy")
       assert.deepInclude(Object(value)[1], { firstupdate_txid: TXID, step: "revealed", note: "waits for a block" })
       assert.notProperty(Object(value)[1], "value")
       const inHex = yield* call("name_registrations", { nameEncoding: "hex" })

@@ -13,7 +13,7 @@ import {
   switchOption,
   textOption
 } from "./commandTable.ts"
-import { NAME } from "./outcome.ts"
+import { NAME, quotedArgument } from "./outcome.ts"
 
 /** The flags of svcd-cli, and the reading of its command line. */
 
@@ -165,7 +165,7 @@ export const countOf = (
 ): number => {
   if (text === undefined) return fallback
   if (/^\d{1,7}$/.test(text)) return Number(text)
-  problems.push(`-${name}: ${JSON.stringify(text)} is not a whole number from 0 to 9999999`)
+  problems.push(`-${name}: ${quotedArgument(text)} is not a whole number from 0 to 9999999`)
   return fallback
 }
 

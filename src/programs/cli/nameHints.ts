@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import { domainToASCII } from "node:url"
 import { shellWord } from "../../base/safeText.ts"
 import { bitDomainOf } from "../../protocol/nameText.ts"
+import { looksSecret } from "../../rpc/method/conversions.ts"
 import { CommandFailed, NAME } from "./outcome.ts"
 
 /** What an owner probably meant by a name that no daemon can know so. */
@@ -34,9 +35,18 @@ export const writtenInNames = (text: string): string | undefined => {
   return written === text || written === text.toLowerCase() ? undefined : written
 }
 
-/** The name of a command's first word. Fails for an empty one: a script with an empty variable must not pay for the name "". */
+/**
+ * The name of a command's first word. Fails for an empty one: a script with an empty variable must not pay for the name "". Fails
+ * for what may be a private key: the daemon must not get it, and no error may repeat it. A name with a namespace is never one.
+ */
 export const namedBy = (word: string | undefined): Effect.Effect<string, CommandFailed> => {
   const name = nameMeant(word ?? "")
+  if (!name.includes("/") && looksSecret(name)) {
+    return new CommandFailed({
+      message: "what stands in the place of the name is not shown: it may be a private key",
+      remedy: "write a name, as d/example; a private key is never given away"
+    })
+  }
   return name === ""
     ? new CommandFailed({ message: "the name is empty; write a name, as d/example" })
     : Effect.succeed(name)

@@ -4,6 +4,7 @@ import type { ProgressTerminal } from "../../base/progressBar.ts"
 import { escapeUnsafe } from "../../base/safeText.ts"
 import type { SettingsInput } from "../../config/settings.ts"
 import { USAGE_EXIT_CODE, UsageError } from "../../config/UsageError.ts"
+import { looksSecret } from "../../rpc/method/conversions.ts"
 import type { ProgramOutcome } from "../tool/outcome.ts"
 import type { Prompt } from "../tool/prompt.ts"
 
@@ -83,6 +84,10 @@ export const printed = ({ code, problem, stderr, stdout }: CliOutcome, json: boo
   stdout,
   stderr: json && problem !== undefined ? `${escapeUnsafe(JSON.stringify({ error: problem }))}\n` : stderr
 })
+
+/** An argument as errors repeat it: in quotes, but nothing of what may be a private key or a descriptor. */
+export const quotedArgument = (text: string): string =>
+  looksSecret(text) ? "(not shown: it may be a private key)" : JSON.stringify(text)
 
 /** A command cannot do what it was told: why, and the remedy. */
 export class CommandFailed extends Data.TaggedError("CommandFailed")<{

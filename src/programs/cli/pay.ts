@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import { amountText, formatAmount, parseAmount } from "../../protocol/amount.ts"
 import { JsonNumber } from "../../rpc/json/json.ts"
+import { looksSecret } from "../../rpc/method/conversions.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import type { OwnContext } from "./commandContext.ts"
 import { agreed, spend, wholeOn, withKeys } from "./confirm.ts"
@@ -27,7 +28,7 @@ export const payCommand = (
     if (parseAmount(address) !== undefined && parseAmount(given) === undefined) {
       return yield* new CommandFailed({
         message: "the address stands before the amount",
-        remedy: `${NAME} pay ${JSON.stringify(given)} ${address}`
+        remedy: `${NAME} pay ${looksSecret(given) ? "ADDRESS" : JSON.stringify(given)} ${address}`
       })
     }
     const units = yield* amountIn(given)

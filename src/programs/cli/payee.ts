@@ -4,7 +4,7 @@ import { looksSecret } from "../../rpc/method/conversions.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import type { Daemon } from "./daemon.ts"
 import { at, textAt } from "./jsonText.ts"
-import { CommandFailed, NAME } from "./outcome.ts"
+import { CommandFailed, NAME, quotedArgument } from "./outcome.ts"
 
 /** Amounts and addresses that a user types, and what is wrong with them. */
 
@@ -14,7 +14,10 @@ export const amountIn = (text: string): Effect.Effect<number, CommandFailed> => 
   if (exact !== undefined && exact > 0 && isMoney(exact)) return Effect.succeed(exact)
   const written = writtenAmount(text)
   return "wrong" in written
-    ? new CommandFailed({ message: `the amount ${JSON.stringify(text)} cannot be paid`, remedy: written.wrong })
+    ? new CommandFailed({
+      message: `the amount ${quotedArgument(text)} cannot be paid`,
+      remedy: looksSecret(text) ? "an amount is a number of NMC, as 1.5" : written.wrong
+    })
     : Effect.succeed(written.units)
 }
 

@@ -7,7 +7,7 @@ import type { OwnContext } from "./commandContext.ts"
 import { agreed, spend, withKeys } from "./confirm.ts"
 import { at, indented, numberAt, objectOf, spelledAt, textAt } from "./jsonText.ts"
 import { namedBy } from "./nameHints.ts"
-import { type CliOutcome, CommandFailed, NAME, type Screen, success } from "./outcome.ts"
+import { type CliOutcome, CommandFailed, NAME, quotedArgument, type Screen, success } from "./outcome.ts"
 import { nameWithDomain, type OwnNameEntry, ownNamesOf, shownBytes } from "./ownNames.ts"
 import { grouped, quantityOf } from "./quantities.ts"
 import { table } from "./table.ts"
@@ -43,7 +43,7 @@ const wanted = ({ line }: Pick<OwnContext, "line">): Effect.Effect<JsonValue, Co
   const blocks = blocksWithin(within)
   return blocks === undefined
     ? new CommandFailed({
-      message: `-within: ${JSON.stringify(within)} is no time as 4w, 10d or 12h, and no number of blocks up to 36000`
+      message: `-within: ${quotedArgument(within)} is no time as 4w, 10d or 12h, and no number of blocks up to 36000`
     })
     : Effect.succeed(blocks)
 }

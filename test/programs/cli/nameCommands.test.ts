@@ -17,6 +17,8 @@ const OWNED = {
   validateaddress: { isvalid: true }
 }
 
+const KEY = "L1aW4aubDFB7yfras2S1mN3bqg9nwySY8nkoLmJebSLD5BWv3ENZ"
+
 describe("the name of a command", () => {
   it.effect.each([
     ["register", ""],
@@ -251,6 +253,27 @@ describe("svcd-cli renew", () => {
       undefined
     ])
   })
+})
+
+describe("a private key in a wrong place", () => {
+  it.effect.each([
+    ["pay", "1.5", KEY, "-yes"],
+    ["pay", KEY, KEY],
+    ["pay", OWNER, KEY],
+    ["transfer", KEY, "d/example"],
+    ["update", KEY, "{}"],
+    ["name", KEY],
+    ["register", KEY],
+    ["renew", KEY],
+    ["renew", "-within", KEY]
+  ])("is not repeated, and no daemon gets it: svcd-cli %s", (words) =>
+    Effect.gen(function*() {
+      const { daemon, run } = runWith(OWNED)
+      const { code, stderr, stdout } = yield* run(...words)
+      assert.notStrictEqual(code, 0)
+      assert.notInclude(stderr + stdout, KEY.slice(0, 8))
+      assert.notInclude(JSON.stringify(daemon), KEY.slice(0, 8))
+    }))
 })
 
 describe("svcd-cli pay and receive", () => {

@@ -72,6 +72,7 @@ layer(methodNode())("name_show and name_history", (it) => {
       assert.deepStrictEqual((yield* call("getsyncstatus")).value, {
         phase: "ready",
         proof: "full",
+        offline: true,
         height: 600,
         headers: 600,
         synced: true,

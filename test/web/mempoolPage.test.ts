@@ -157,7 +157,7 @@ describe("the page of the mempool", () => {
       ]
       const page = (yield* pageOn({ entries })) ?? ""
       assert.include(page, "<dt>Transactions</dt><dd><b>5</b>")
-      assert.include(page, "<b>4</b><span>1 to register, 2 to change or renew, 1 to commit</span>")
+      assert.include(page, "<b>4</b><span>1 to register, 2 to update or renew, 1 to commit</span>")
       assert.include(page, "<b>7.5 kB</b><span>of 300 MB</span>")
       assert.include(page, "<b>0.00012 NMC</b><span>a kvB, to be accepted now</span>")
       assert.include(page, "<b>0.005 NMC</b><span>of all transactions</span>")

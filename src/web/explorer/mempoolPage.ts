@@ -26,7 +26,7 @@ const LACKS: Readonly<Record<PoolLack, string>> = {
 const operationsNote = ({ name_firstupdate, name_new, name_update }: WaitingOperations): string =>
   [
     [name_firstupdate, "to register"] as const,
-    [name_update, "to change or renew"] as const,
+    [name_update, "to update or renew"] as const,
     [name_new, "to commit"] as const
   ].flatMap(([of, words]) => of === 0 ? [] : [`${count(of)} ${words}`]).join(", ") || "none waits"
 

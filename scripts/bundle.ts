@@ -238,7 +238,8 @@ const composeKept = (
     outExtension: { ".js": ".cjs" },
     sourcemap: false
   })
-  const url = `const urlOfBundle = require("node:url").pathToFileURL(__filename).href;`
+  // What stands before esbuild's own directive takes its effect away.
+  const url = `"use strict";\nconst urlOfBundle = require("node:url").pathToFileURL(__filename).href;`
   const clock = `const clockOfBundle = { now: () => Number(process.hrtime.bigint()) / 1e6 };`
   const packages = compose(folder, {
     banner: { js: isShort ? `${url}\n${clock}` : url },
@@ -254,6 +255,9 @@ const composeKept = (
     supported: { "dynamic-import": false }
   })
   const text = readFileSync(join(folder, `${mainOf(program)}.cjs`))
+  if (!/^(?:#!.*\n)?"use strict";/.test(text.toString("latin1"))) {
+    throw new Error(`${program} would not run in strict mode: its bundle must begin with "use strict"`)
+  }
   const missing = /clockOfBundle\.(?!now\b)\w+/.exec(text.toString("latin1"))
   if (missing !== null) throw new Error(`${program} needs ${missing[0]}: give its clock that member`)
   const digest = createHash("sha256").update(text).digest("hex")

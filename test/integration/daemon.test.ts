@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
-import { existsSync, readdirSync, rmSync, statSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { temporaryDirectory } from "../support/chain.ts"
-import { run, startNode, startNodeUnder, wholeDirectory } from "../support/daemon.ts"
+import { program, run, startNode, startNodeUnder, wholeDirectory } from "../support/daemon.ts"
 import { eventually } from "../support/eventually.ts"
 import { fixtureJson, ownFixture } from "../support/fixtures.ts"
 
@@ -148,11 +148,19 @@ describe("svcd", () => {
       assert.strictEqual(statSync(join(directory, "blocks", "blk00000.dat")).mode & 0o777, 0o600)
     }))
 
+  it.each(["svcd", "svcd-cli"])("%s runs in strict mode", (name) => {
+    const [first = "", second] = readFileSync(program(name).replace(/\.js$/, ".main.cjs"), "latin1").split("\n", 2)
+    assert.strictEqual(first.startsWith("#!") ? second : first, "\"use strict\";")
+  })
+
   it.scopedLive("keeps its compiled code soon after its first start", () =>
     Effect.gen(function*() {
       const parent = yield* temporaryDirectory
       const cache = join(parent, "cache", "svcd")
-      yield* startNodeUnder(["env", `XDG_CACHE_HOME=${join(parent, "cache")}`], join(parent, "data"))
+      yield* startNodeUnder(
+        ["env", "-u", "CACHE_DIRECTORY", `XDG_CACHE_HOME=${join(parent, "cache")}`],
+        join(parent, "data")
+      )
       const kept = (): ReadonlyArray<string> => existsSync(cache) ? readdirSync(cache) : []
       yield* eventually("the code is kept", () => kept().some((name) => /^svcd-[0-9a-f]{32}$/.test(name)))
       for (const name of kept()) assert.isAbove(statSync(join(cache, name)).size, 1_000_000)

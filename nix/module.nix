@@ -226,7 +226,6 @@ in
           # For the compiled code that svcd keeps for its next start.
           CacheDirectory = "svcd";
           CacheDirectoryMode = "0700";
-          Environment = "XDG_CACHE_HOME=/var/cache";
         }
         // lib.optionalAttrs underVarLib {
           StateDirectory = lib.removePrefix "/var/lib/" cfg.dataDir;

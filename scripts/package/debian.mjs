@@ -75,6 +75,7 @@ fi
 const POSTRM = `#!/bin/sh
 set -e
 if [ -d /run/systemd/system ]; then systemctl daemon-reload || true; fi
+if [ "$1" = purge ]; then rm -rf /var/cache/svcd; fi
 if [ "$1" = purge ] && [ -e /var/lib/svcd ]; then
   echo "svcd: /var/lib/svcd stays: it has the chain, and wallets. Delete it yourself if you need neither." >&2
 fi

@@ -16,7 +16,8 @@ const PEER_PORT = 8334
 /** Where that user, and any other, may write. */
 const SPECIAL = [
   { path: "./tmp", owner: 0, mode: "1777" },
-  { path: "./var/lib/svcd", owner: USER, mode: "0700" }
+  { path: "./var/lib/svcd", owner: USER, mode: "0700" },
+  { path: "./var/cache/svcd", owner: USER, mode: "0700" }
 ]
 
 const sha256 = (bytes) => createHash("sha256").update(bytes).digest("hex")
@@ -51,7 +52,9 @@ const stageRoot = (tree, root) => {
   )
   write(join(root, "etc/group"), `root:x:0:\nsvcd:x:${USER}:\n`)
   write(join(root, "etc/nsswitch.conf"), "hosts: files dns\n")
-  for (const folder of ["tmp", "proc", "dev", "var/lib/svcd"]) mkdirSync(join(root, folder), { recursive: true })
+  for (const folder of ["tmp", "proc", "dev", "var/lib/svcd", "var/cache/svcd"]) {
+    mkdirSync(join(root, folder), { recursive: true })
+  }
 }
 
 const configOf = (layer) => ({
@@ -61,7 +64,13 @@ const configOf = (layer) => ({
   config: {
     User: `${USER}:${USER}`,
     ExposedPorts: { [`${PEER_PORT}/tcp`]: {} },
-    Env: ["PATH=/usr/lib/svcd", "HOME=/var/lib/svcd", "SVCD_DATA_DIR=/var/lib/svcd"],
+    // Compiled code is run: it is kept in the container, not in the volume of the data.
+    Env: [
+      "PATH=/usr/lib/svcd",
+      "HOME=/var/lib/svcd",
+      "SVCD_DATA_DIR=/var/lib/svcd",
+      "XDG_CACHE_HOME=/var/cache"
+    ],
     Entrypoint: ["/usr/lib/svcd/node", "/usr/lib/svcd/bin/svcd.js"],
     Volumes: { "/var/lib/svcd": {} },
     WorkingDir: "/usr/lib/svcd",

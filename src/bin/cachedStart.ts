@@ -1,19 +1,22 @@
-import { createHash } from "node:crypto"
+import { createHash, randomBytes } from "node:crypto"
 import {
   closeSync,
+  constants,
   existsSync,
   fstatSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
   writeFileSync
 } from "node:fs"
 import { createRequire } from "node:module"
-import { basename, dirname, join } from "node:path"
+import { basename, dirname, isAbsolute, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Script } from "node:vm"
 
@@ -23,29 +26,42 @@ import { Script } from "node:vm"
  */
 
 const DIGEST_BYTES = 32
+
+const DAY = 86_400_000
 /** Milliseconds after which kept code is removed. */
-const OLD = 30 * 86_400_000
+const OLD = 30 * DAY
+/** Milliseconds after which a draft is one that a start did not finish. */
+const OLD_DRAFT = DAY
 
 const digestOf = (...parts: ReadonlyArray<string | Uint8Array>): Buffer =>
   parts.reduce((hash, part) => hash.update(part), createHash("sha256")).digest()
 
 /**
- * The directory of kept code; `undefined` if nothing is kept. A new one is for the user alone; in one that exists, `readKept`
- * refuses files that others own or can write.
+ * The directory of kept code; `undefined` if nothing is kept. A service of systemd has its own (`CacheDirectory=`). A relative path
+ * does not count, as the base directories of XDG say. A new directory is for the user alone. In one that others own or can write,
+ * `keep` writes nothing, and in each `readKept` refuses files that others own or can write.
  */
 const cacheFolder = (env: NodeJS.ProcessEnv): string | undefined => {
-  const { HOME = "", NODE_DISABLE_COMPILE_CACHE = "", XDG_CACHE_HOME = "" } = env
-  const base = XDG_CACHE_HOME !== "" ? XDG_CACHE_HOME : HOME === "" ? "" : join(HOME, ".cache")
-  return NODE_DISABLE_COMPILE_CACHE !== "" || base === "" ? undefined : join(base, "svcd")
+  const { CACHE_DIRECTORY = "", HOME = "", NODE_DISABLE_COMPILE_CACHE = "", XDG_CACHE_HOME = "" } = env
+  if (NODE_DISABLE_COMPILE_CACHE !== "") return undefined
+  const [ofService = ""] = CACHE_DIRECTORY.split(":")
+  if (isAbsolute(ofService)) return ofService
+  if (isAbsolute(XDG_CACHE_HOME)) return join(XDG_CACHE_HOME, "svcd")
+  return isAbsolute(HOME) ? join(HOME, ".cache", "svcd") : undefined
 }
+
+/** Whether the user owns it, and no other may write it. */
+const isOwn = ({ mode, uid }: Stats): boolean =>
+  (mode & 0o022) === 0 && (process.getuid === undefined || uid === process.getuid())
 
 /** The kept code; `undefined` if there is none, if it is damaged, or if another user may have written it. */
 const readKept = (path: string): Buffer | undefined => {
   let descriptor: number | undefined
   try {
-    descriptor = openSync(path, "r")
-    const { mode, uid } = fstatSync(descriptor)
-    if ((mode & 0o022) !== 0 || (process.getuid !== undefined && uid !== process.getuid())) return undefined
+    // To open a pipe would wait for its writer. Windows has neither flag.
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    const stats = fstatSync(descriptor)
+    if (!stats.isFile() || !isOwn(stats)) return undefined
     const kept = readFileSync(descriptor)
     const code = kept.subarray(DIGEST_BYTES)
     return digestOf(code).equals(kept.subarray(0, DIGEST_BYTES)) ? code : undefined
@@ -56,23 +72,49 @@ const readKept = (path: string): Buffer | undefined => {
   }
 }
 
-/** Keeps the code for the next start, and removes code that was written more than a month ago. Makes it only if it can be written. */
+/** Removes the user's code that was written more than a month ago, and drafts of starts that were interrupted. */
+const removeOld = (folder: string): void => {
+  for (const name of readdirSync(folder)) {
+    const draft = /^svcd(?:-cli)?-(?:[a-z]+-)?[0-9a-f]{32}(\.[0-9a-f]+)?$/.exec(name)
+    if (draft === null) continue
+    const path = join(folder, name)
+    const stats = lstatSync(path, { throwIfNoEntry: false })
+    if (stats === undefined || !stats.isFile() || !isOwn(stats)) continue
+    if (Date.now() - stats.mtimeMs > (draft[1] === undefined ? OLD : OLD_DRAFT)) rmSync(path, { force: true })
+  }
+}
+
+/** Writes the code into a draft, which then takes the place of what is kept. Makes the code only if it can be written. */
+const replace = (path: string, makeCode: () => Buffer): void => {
+  const draft = `${path}.${randomBytes(8).toString("hex")}`
+  const descriptor = openSync(
+    draft,
+    constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
+    0o600
+  )
+  try {
+    try {
+      const code = makeCode()
+      writeFileSync(descriptor, Buffer.concat([digestOf(code), code]))
+    } finally {
+      closeSync(descriptor)
+    }
+    renameSync(draft, path)
+  } catch (error) {
+    rmSync(draft, { force: true })
+    throw error
+  }
+}
+
+/** Keeps the code for the next start, and removes what is old. */
 const keep = (path: string, makeCode: () => Buffer): void => {
   try {
     const folder = dirname(path)
     // One after the other: below /proc, a recursive call never ends.
     for (const each of [dirname(folder), folder]) if (!existsSync(each)) mkdirSync(each, { mode: 0o700 })
-    const draft = `${path}.${process.pid}`
-    writeFileSync(draft, "", { flag: "wx", mode: 0o600 })
-    const code = makeCode()
-    writeFileSync(draft, Buffer.concat([digestOf(code), code]))
-    renameSync(draft, path)
-    for (
-      const name of readdirSync(folder).filter((each) => /^svcd(-cli)?-([a-z]+-)?[0-9a-f]{32}(\.\d+)?$/.test(each))
-    ) {
-      const other = join(folder, name)
-      if (Date.now() - statSync(other).mtimeMs > OLD) rmSync(other)
-    }
+    if (!isOwn(statSync(folder))) return
+    removeOld(folder)
+    replace(path, makeCode)
   } catch {
     // A full disk, or a directory that cannot be written: the next start compiles again.
   }

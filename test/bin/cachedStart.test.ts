@@ -1,7 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import { buildSync } from "esbuild"
 import { spawnSync } from "node:child_process"
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -119,6 +132,81 @@ const timer = setInterval(() => { try { if (wanted()) clearInterval(timer) } cat
     )
     assert.strictEqual(run({ XDG_CACHE_HOME }, "word", node), "true\n")
     assert.strictEqual(run({ XDG_CACHE_HOME }, "word", node), "false\n")
+  })
+
+  it("waits for no pipe and follows no link in the place of kept code", () => {
+    const XDG_CACHE_HOME = join(folder, "planted")
+    const place = join(XDG_CACHE_HOME, "svcd")
+    run({ XDG_CACHE_HOME })
+    const [name = ""] = readdirSync(place)
+    const file = join(place, name)
+    const plant: ReadonlyArray<() => void> = [
+      () => void spawnSync("mkfifo", ["-m", "600", file]),
+      () => symlinkSync(join(folder, "start.cjs"), file)
+    ]
+    const before = readFileSync(join(folder, "start.cjs"))
+    for (const each of plant) {
+      rmSync(file)
+      each()
+      assert.isFalse(lstatSync(file).isFile())
+      assert.strictEqual(run({ XDG_CACHE_HOME }), SAID)
+      assert.isTrue(lstatSync(file).isFile(), "the code takes the place")
+    }
+    assert.deepStrictEqual(readFileSync(join(folder, "start.cjs")), before)
+    assert.deepStrictEqual(readdirSync(place), [name])
+  })
+
+  it("keeps nothing in a directory that others can write, or that a relative path names", () => {
+    const XDG_CACHE_HOME = join(folder, "open")
+    const place = join(XDG_CACHE_HOME, "svcd")
+    mkdirSync(place, { recursive: true })
+    for (const mode of [0o770, 0o707, 0o1777]) {
+      chmodSync(place, mode)
+      assert.strictEqual(run({ XDG_CACHE_HOME }), SAID)
+      assert.deepStrictEqual(readdirSync(place), [])
+    }
+    const HOME = join(folder, "home")
+    mkdirSync(HOME)
+    assert.strictEqual(run({ HOME, XDG_CACHE_HOME: "relative-cache" }), SAID)
+    assert.isFalse(existsSync("relative-cache"))
+    assert.strictEqual(readdirSync(join(HOME, ".cache", "svcd")).length, 1)
+  })
+
+  it("keeps the code of a service in the directory that systemd made for it", () => {
+    const CACHE_DIRECTORY = join(folder, "service")
+    mkdirSync(CACHE_DIRECTORY, { mode: 0o700 })
+    assert.strictEqual(run({ CACHE_DIRECTORY, XDG_CACHE_HOME: join(folder, "unused") }), SAID)
+    assert.match(readdirSync(CACHE_DIRECTORY).join(), /^prog-[0-9a-f]{32}$/)
+    assert.isFalse(existsSync(join(folder, "unused")))
+  })
+
+  it("leaves no draft of a failed write, and removes old files of its own even then", () => {
+    const XDG_CACHE_HOME = join(folder, "old")
+    const place = join(XDG_CACHE_HOME, "svcd")
+    run({ XDG_CACHE_HOME })
+    const [name = ""] = readdirSync(place)
+    rmSync(join(place, name))
+    // A file cannot take its place.
+    mkdirSync(join(place, name, "inside"), { recursive: true })
+    const id = "0123456789abcdef".repeat(2)
+    const aged = (file: string, days: number): string => {
+      const path = join(place, file)
+      writeFileSync(path, "", { mode: 0o600 })
+      const then = Date.now() / 1000 - days * 86_400
+      utimesSync(path, then, then)
+      return file
+    }
+    const stay = [
+      aged(`svcd-${id}.0a`, 0.9),
+      aged(`svcd-cli-names-${id}`, 29),
+      aged("notes.txt", 99),
+      aged(`svcd-${id}.txt`, 99)
+    ]
+    for (const [file, days] of [[`svcd-${id}.1`, 2], [`svcd-cli-names-${id}.1f`, 2], [`svcd-cli-${id}`, 31]] as const) {
+      aged(file, days)
+    }
+    assert.strictEqual(run({ XDG_CACHE_HOME }), SAID)
+    assert.deepStrictEqual(readdirSync(place).sort(), [name, ...stay].sort())
   })
 
   it("runs where nothing can be kept", () => {

@@ -85,6 +85,8 @@ class Hand {
   private readonly lose: (lost: Error) => void
   private lost: Error | undefined
   private waiting: { readonly resolve: (reply: FromWorker) => void; readonly reject: (lost: Error) => void } | undefined
+  /** The end of the thread that rested last. */
+  private resting: Promise<void> = Promise.resolve()
   /** Whether it got a message since the last call of `rest`. */
   private used = false
   /** Whether it has a batch: its thread alone knows the result of the chunks that it took. */
@@ -147,13 +149,14 @@ class Hand {
     this.used = false
     if (worker === undefined || used || this.hasBatch) return
     this.worker = undefined
-    await endWorker(worker)
+    await (this.resting = endWorker(worker))
   }
 
   async end(): Promise<void> {
     this.lost ??= new Error("the verify pool is closed")
     this.waiting?.reject(this.lost)
     if (this.worker !== undefined) await endWorker(this.worker)
+    await this.resting
   }
 }
 

@@ -260,6 +260,18 @@ describe.skipIf(!isBuilt)("VerifyPool with threads", () => {
       assert.deepStrictEqual(workers.map(({ threadId }) => threadId), [-1, -1])
     }))
 
+  it.scoped("VerifyPool waits for a thread that just rests when the scope closes", () =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const { pool, workers } = yield* Scope.extend(openPool(1), scope)
+      yield* fill(pool.begin(), [good]).finish
+      const isClosing = () => workers[0]?.threadId === -1 || (workers[0]?.listenerCount("exit") ?? 0) > 1
+      for (let look = 0; look < 2; look++) yield* TestClock.adjust("15 seconds")
+      yield* TestServices.provideLive(eventually("the thread rests", isClosing))
+      yield* Scope.close(scope, Exit.void)
+      assert.strictEqual(workers[0]?.threadId, -1)
+    }))
+
   it.scoped("VerifyPool ends threads without work, and starts others for the next batch", () =>
     Effect.gen(function*() {
       const { make } = yield* builtPool

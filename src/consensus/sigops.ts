@@ -17,7 +17,7 @@ const MAX_KEYS = 20
 const WITNESS_KEY_HASH_SIZE = 20
 const WITNESS_SCRIPT_HASH_SIZE = 32
 
-/** The cursor of all counts: they are of each script of a block, and one is over before the next begins. */
+/** The cursor of all counts: they are of each script of a block, and one is over before the next begins. It lets go of each. */
 const cursor = new ScriptCursor(EMPTY)
 
 /**
@@ -36,6 +36,7 @@ export const countSigops = (script: Bytes, accurate: boolean): number => {
     }
     last = opcode
   }
+  cursor.begin(EMPTY)
   return count
 }
 
@@ -50,9 +51,11 @@ export const legacySigops = ({ inputs, outputs }: Transaction): number => {
 /** The bytes that the last instruction of a push-only script leaves on the stack; `undefined` for other scripts. */
 const lastPush = (scriptSig: Bytes): Bytes | undefined => {
   cursor.begin(scriptSig)
-  while (cursor.next()) if (cursor.opcode > Op.OP_16) return undefined
-  if (cursor.failed) return undefined
-  return scriptSig.length === 0 ? EMPTY : cursor.data
+  let isPushOnly = true
+  while (isPushOnly && cursor.next()) isPushOnly = cursor.opcode <= Op.OP_16
+  const last = isPushOnly && !cursor.failed ? cursor.data : undefined
+  cursor.begin(EMPTY)
+  return last
 }
 
 /** The signature operations of a witness program, if `address` is one. Source: upstream `WitnessSigOps`. */

@@ -53,8 +53,7 @@ export interface ScriptCheck {
 
 /**
  * The net changes of a block to coins and claims. A coin that the block both creates and spends is in none of the maps.
- * To disconnect the block, invert the changes: put `removed` and `claimsBefore` back, and remove the coins that `coins`
- * created.
+ * `undoBlock` makes the changes that disconnect the block, from the block itself, `removed` and `claimsBefore`.
  */
 export interface BlockDelta {
   /** Coins after the block by outpoint key; `undefined` if the block removed the coin. */

@@ -55,8 +55,9 @@ export class Writer {
     return this
   }
 
-  /** A signed 64-bit number from an integer that a double holds exactly. */
+  /** A signed 64-bit number from an integer that a double holds exactly. Throws `RangeError` for what is no integer. */
   i64(value: number): this {
+    if (!Number.isInteger(value)) throw new RangeError(`${value} is no integer`)
     const at = this.reserve(8)
     const high = Math.floor(value / 0x100000000)
     this.view.setUint32(at, value - high * 0x100000000, true)

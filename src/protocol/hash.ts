@@ -10,7 +10,10 @@ import { type Bytes, concat, equal } from "./bytes.ts"
 
 type Digest = (data: Bytes) => Uint8Array
 
-/** A hash function that writes its digest into other bytes, from `at` on. An array of its own takes 230 bytes of the heap. */
+/**
+ * A hash function that writes its digest into other bytes, from `at` on. An array of its own takes 230 bytes of the heap. Throws
+ * `RangeError` if the digest does not fit there.
+ */
 type DigestInto = (data: Bytes, into: Uint8Array, at: number) => void
 
 interface NativeCrypto {
@@ -47,6 +50,7 @@ const native = (algorithm: string, noble: Digest): DigestInto => {
   if (oneShot === undefined) return plain
   const digest: DigestInto = (data, into, at) => {
     const text = oneShot(algorithm, data, "latin1")
+    if (at + text.length > into.length) throw new RangeError("a digest does not fit")
     for (let i = 0; i < text.length; i++) into[at + i] = text.charCodeAt(i)
   }
   try {

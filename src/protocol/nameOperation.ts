@@ -40,7 +40,7 @@ export const NAME_NEW_HASH_SIZE = 20
 
 const isDrop = (opcode: number): boolean => opcode === Op.OP_DROP || opcode === Op.OP_2DROP || opcode === Op.OP_NOP
 
-/** The cursor of all name scripts: they are read for each output of a block, and one is over before the next begins. */
+/** The cursor of all name scripts: they are read for each output of a block, and one is over before the next begins. It lets go of each. */
 const cursor = new ScriptCursor(EMPTY)
 
 /** The argument at the cursor; `undefined` if another instruction is there. */
@@ -68,6 +68,13 @@ export const parseNameScript = (script: Bytes): NameScript | undefined => {
   const opcode = script[0]
   if (opcode !== Op.OP_1 && opcode !== Op.OP_2 && opcode !== Op.OP_3) return undefined
   cursor.begin(script, 1)
+  const parsed = readNameScript(script, opcode)
+  cursor.begin(EMPTY)
+  return parsed
+}
+
+/** The name script at the cursor, which stands behind its first opcode. */
+const readNameScript = (script: Bytes, opcode: number): NameScript | undefined => {
   const operation = readOperation(opcode)
   if (operation === undefined || !cursor.next() || !isDrop(cursor.opcode)) return undefined
   // If reading fails, the position stays after the last readable instruction, plus the bytes of the next one that

@@ -146,13 +146,12 @@ export class ScriptCursor {
   }
 
   /** Goes to an instruction of another script. */
-  begin(script: Bytes, offset = 0): this {
+  begin(script: Bytes, offset = 0): void {
     this.script = script
     this.offset = offset
     this.opcode = 0
     this.dataStart = 0
     this.failed = false
-    return this
   }
 
   next(): boolean {

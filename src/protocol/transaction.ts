@@ -59,6 +59,10 @@ export const isNullPrevout = (prevout: Bytes): boolean => {
 /** Room for a serialization without witnesses that is only hashed. */
 const STRIPPED = new Uint8Array(2_048)
 
+/** Room of this size: a part of `STRIPPED`, unless that is too small. */
+const roomFor = (size: number): Uint8Array =>
+  size <= STRIPPED.length ? STRIPPED.subarray(0, size) : new Uint8Array(size)
+
 /** A view of a transaction's bytes, made by `readTransaction` or `makeTransaction`. Hashes are computed once. */
 export class Transaction {
   /** The serialization, with witnesses if there are any. */
@@ -95,7 +99,7 @@ export class Transaction {
 
   /** Hash of the serialization without witnesses, wire order. */
   get txid(): Uint8Array {
-    return this.knownTxid ??= hash256(this.hasWitness ? this.strip(STRIPPED) : this.bytes)
+    return this.knownTxid ??= hash256(this.hasWitness ? this.strip(roomFor(this.strippedSize)) : this.bytes)
   }
 
   /** Hash of the serialization with witnesses, wire order. Equal to `txid` if there are none. */
@@ -142,10 +146,10 @@ export class Transaction {
     return this.hasWitness ? this.strip(new Uint8Array(this.strippedSize)) : this.bytes
   }
 
-  /** Leaves out marker, flag and witnesses. Returns a view of `room`, if that is large enough. */
-  private strip(room: Uint8Array): Uint8Array {
-    const { bytes, strippedSize: size } = this
-    const stripped = room.length === size ? room : size < room.length ? room.subarray(0, size) : new Uint8Array(size)
+  /** Writes the serialization without marker, flag and witnesses into bytes of its size, and returns these. */
+  private strip(stripped: Uint8Array): Uint8Array {
+    const { bytes } = this
+    const size = stripped.length
     for (let i = 0; i < 4; i++) {
       stripped[i] = bytes[i] ?? 0
       stripped[size - 4 + i] = bytes[bytes.length - 4 + i] ?? 0

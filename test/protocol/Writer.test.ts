@@ -23,6 +23,16 @@ describe("Writer", () => {
     assert.strictEqual(toHex(new Writer().i64(value).toBytes()), text)
   })
 
+  it.each([NaN, Infinity, -Infinity, 0.5])("i64 refuses %d, and writes nothing", (value) => {
+    const writer = new Writer()
+    assert.throws(() => writer.i64(value), RangeError, "is no integer")
+    assert.strictEqual(writer.size, 0)
+  })
+
+  it.each([NaN, Infinity])("CompactSize refuses %d", (value) => {
+    assert.throws(() => new Writer().compactSize(value), RangeError, "is no integer")
+  })
+
   it.each([
     [0, "00"],
     [0xfc, "fc"],

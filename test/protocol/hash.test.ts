@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { sha256 as nobleSha256 } from "@noble/hashes/sha2.js"
 import { FastCheck } from "effect"
 import { concat, displayHash, toHex } from "../../src/protocol/bytes.ts"
-import { hash160, hash256, ripemd160, sha1, sha256, taggedHash } from "../../src/protocol/hash.ts"
+import { hash160, hash256, hash256Into, ripemd160, sha1, sha256, taggedHash } from "../../src/protocol/hash.ts"
 import { regtest } from "../../src/protocol/networks.ts"
 import { bytesOf, hex } from "../support/bytes.ts"
 
@@ -40,6 +40,14 @@ it("native SHA-256 agrees with noble's on any bytes, views included", () => {
     assert.strictEqual(toHex(hash256(view)), toHex(nobleSha256(nobleSha256(bytes))))
     assert.strictEqual(toHex(hash160(view)), toHex(ripemd160(nobleSha256(bytes))))
   }))
+})
+
+it("a digest is written where it fits, and refused where it does not", () => {
+  const bytes = ascii("abc")
+  const into = new Uint8Array(40)
+  hash256Into(bytes, into, 8)
+  assert.strictEqual(toHex(into.subarray(8)), toHex(hash256(bytes)))
+  assert.throws(() => hash256Into(bytes, into, 9), RangeError)
 })
 
 describe("tagged hashes (BIP 340)", () => {

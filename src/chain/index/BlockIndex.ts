@@ -40,7 +40,8 @@ const UNDO_SIZE = 34
 const CHECKSUM = 35
 
 export const PAGE_BYTES = PAGE_RECORDS * WORDS * 4
-/** The times of which the median is taken; later than any where a chain has fewer. */
+
+/** The times of a header and those before it, for their median. Where a chain has fewer than eleven, the rest is infinite. */
 const times = new Float64Array(11)
 
 /** The number of no header; also the parent of genesis. */
@@ -352,10 +353,11 @@ export class BlockIndex {
     return one
   }
 
-  /** Median of the times of a header and up to ten before it (consensus). */
+  /** Median of the times of a header and up to ten before it (consensus); 0 for no header. */
   medianTimePast(id: HeaderId): number {
     let count = 0
     for (let walk = id; walk !== NONE && count < 11; walk = this.parent(walk)) times[count++] = this.time(walk)
+    if (count === 0) return 0
     times.fill(Infinity, count).sort()
     return times[count >> 1] ?? 0
   }

@@ -118,17 +118,24 @@ export class CoinRecords {
 
   /** Writes a record. Its flags are those that its place kept, and these. Returns its place. */
   write(key: Uint32Array, coin: Coin | undefined, flags: number): number {
-    const head = coin === undefined ? undefined : coinHead(coin)
-    const size = coin === undefined || head === undefined ? 0 : head.size + coin.script.length
+    if (coin === undefined) return this.writeHead(key, 0, flags)
+    const head = coinHead(coin)
+    const place = this.writeHead(key, head.size + coin.script.length, flags)
+    const { bytes } = this.chunk(place)
+    const at = offsetOf(place) + COIN
+    head.copyInto(bytes, at)
+    bytes.set(coin.script, at + head.size)
+    return place
+  }
+
+  /** Writes a record without its coin, which takes `size` bytes. positional: called for each coin that changes */
+  private writeHead(key: Uint32Array, size: number, flags: number): number {
     if (size > MOST_COIN_BYTES) throw new RangeError(`a coin of ${size} bytes is too long for a record`)
     const place = this.take(unitsOf(size))
-    const { bytes, words } = this.chunk(place)
+    const { words } = this.chunk(place)
     const at = wordOf(place)
     words[at] = (size << FLAG_BITS) | ((words[at] ?? 0) & KEPT) | flags
     for (let i = 0; i < KEY_WORDS; i++) words[at + KEY / 4 + i] = key[i] ?? 0
-    if (coin === undefined || head === undefined) return place
-    head.copyInto(bytes, offsetOf(place) + COIN)
-    bytes.set(coin.script, offsetOf(place) + COIN + head.size)
     return place
   }
 

@@ -27,7 +27,7 @@ const readCoinHead = (reader: Reader): Omit<Coin, "script"> => {
 
 const scratch = new Writer()
 
-/** The bytes of a coin before its script, valid until the next encoding. */
+/** A writer that holds the bytes of a coin before its script, until the next encoding. */
 export const coinHead = (coin: Coin): Writer => writeCoin(scratch.clear(), coin)
 
 export const encodeCoin = (coin: Coin): Uint8Array => coinHead(coin).bytes(coin.script).toBytes()
@@ -51,11 +51,12 @@ const numberAt = (bytes: Bytes, at: number): number => {
   return value
 }
 
-/** The coin whose encoding lies within other bytes, which are no `Buffer`. Its script is a copy. positional: called for each coin that is spent */
+/** The coin whose encoding lies within other bytes. Its script is a copy. positional: called for each coin that is spent */
 export const readCoin = (bytes: Bytes, from: number, to: number): Coin => {
   const code = numberAt(bytes, from)
   const head = from + sizeOf(bytes[from])
-  const script = bytes.slice(head + sizeOf(bytes[head]), to)
+  // `slice` of a `Buffer` is a view.
+  const script = Uint8Array.prototype.slice.call(bytes, head + sizeOf(bytes[head]), to)
   return { height: code >>> 1, coinbase: (code & 1) === 1, value: numberAt(bytes, head), script }
 }
 

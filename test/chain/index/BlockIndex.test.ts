@@ -50,6 +50,11 @@ const pathOf = (nodes: ReadonlyArray<Node>, id: HeaderId): ReadonlyArray<HeaderI
 }
 
 describe("BlockIndex against a naive model", () => {
+  it("the median time of no header is 0", () => {
+    const { index } = build([])
+    assert.strictEqual(index.medianTimePast(NONE), 0)
+  })
+
   it("BlockIndex finds the headers, ancestors, fork points, median times and work of the model", () => {
     FastCheck.assert(
       FastCheck.property(

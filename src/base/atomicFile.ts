@@ -1,7 +1,7 @@
 import { closeSync, openSync, renameSync, rmSync, writeSync } from "node:fs"
 import { open, rename, rm } from "node:fs/promises"
 import { dirname } from "node:path"
-import { type DiskSteps, DiskWork } from "./diskSteps.ts"
+import { type DiskSteps, doNow } from "./diskSteps.ts"
 import { makeDirectory } from "./makeDirectory.ts"
 
 /**
@@ -36,7 +36,7 @@ function* directorySteps(path: string): DiskSteps {
   }
 }
 
-export const syncDirectoryNow = (path: string): void => new DiskWork(directorySteps(path)).finishNow()
+export const syncDirectoryNow = (path: string): void => doNow(directorySteps(path))
 
 export const makeDirectoryDurably = async (directory: string): Promise<void> => {
   const made = makeDirectory(directory)
@@ -98,5 +98,4 @@ export function* replaceFileSteps(path: string, content: Content): DiskSteps {
 }
 
 /** Replaces a file synchronously, which blocks the event loop: for small files, and at the end of the process. */
-export const replaceFileNow = (path: string, content: Content): void =>
-  new DiskWork(replaceFileSteps(path, content)).finishNow()
+export const replaceFileNow = (path: string, content: Content): void => doNow(replaceFileSteps(path, content))

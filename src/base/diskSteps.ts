@@ -20,6 +20,15 @@ const syncNow = (descriptor: number): Failure | undefined => {
   }
 }
 
+const goOn = (steps: DiskSteps, failure: Failure | undefined): IteratorResult<number | void, void> =>
+  failure === undefined ? steps.next() : steps.throw(failure.cause)
+
+/** Does all the work in this turn of the event loop. */
+export const doNow = (steps: DiskSteps): void => {
+  let at = steps.next()
+  while (at.done !== true) at = goOn(steps, typeof at.value === "number" ? syncNow(at.value) : undefined)
+}
+
 const fsyncAside = promisify(fsync)
 
 const syncAside = (descriptor: number): Promise<Failure | undefined> =>
@@ -27,52 +36,34 @@ const syncAside = (descriptor: number): Promise<Failure | undefined> =>
 
 const turn = (): Promise<undefined> => new Promise((resolve) => setImmediate(() => resolve(undefined)))
 
-/** Runs work on files, in one turn of the event loop or in many. An error of the work goes to the caller that runs it then. */
+/** Work whose files are synced by threads of the system, so that other work has turns of the event loop meanwhile. */
 export class DiskWork {
+  /** Several callers wait for the same end. An error of the work goes to each of them. `stop` is an end without an error. */
+  readonly end: Promise<void>
   private readonly steps: DiskSteps
-  /** Where the work waits: another object after each step. Absent before the first one. */
-  private at: IteratorResult<number | void, void> | undefined
+  private isStopped = false
 
-  private aside: Promise<void> | undefined
-
+  /** Begins the work: its first step is done at the return. */
   constructor(steps: DiskSteps) {
     this.steps = steps
+    this.end = this.run()
   }
 
-  private goOn(failure?: Failure): void {
-    // An error ends the work.
-    this.at = { done: true, value: undefined }
-    this.at = failure === undefined ? this.steps.next() : this.steps.throw(failure.cause)
-  }
-
-  /** Does all that is left in this turn. If `finishAside` is under way, it then ends without an error. */
-  finishNow(): void {
-    if (this.at === undefined) this.goOn()
-    while (this.at?.done === false) this.goOn(typeof this.at.value === "number" ? syncNow(this.at.value) : undefined)
-  }
-
-  /**
-   * Does all that is left, and lets threads of the system sync the files, so that other work has turns meanwhile. Several callers
-   * wait for the same end.
-   */
-  finishAside(): Promise<void> {
-    return this.aside ??= this.goOnAside()
-  }
-
-  private async goOnAside(): Promise<void> {
-    if (this.at === undefined) this.goOn()
-    while (this.at?.done === false) {
-      const before: unknown = this.at
-      const failure = await (typeof this.at.value === "number" ? syncAside(this.at.value) : turn())
-      if (this.at !== before) return
-      this.goOn(failure)
+  private async run(): Promise<void> {
+    let at = this.steps.next()
+    while (at.done !== true) {
+      const failure = await (typeof at.value === "number" ? syncAside(at.value) : turn())
+      if (this.isStopped) return
+      at = goOn(this.steps, failure)
     }
   }
 
-  /** Ends the work where it waits. It still closes its files. */
+  /**
+   * Ends the work where it waits: the generator returns there, so it still closes its files. If it waits for a sync, the result of that
+   * sync stays unknown. A second sync would not tell: the system reports an error of a file only once.
+   */
   stop(): void {
-    if (this.at === undefined || this.at.done === true) return
-    this.at = { done: true, value: undefined }
+    this.isStopped = true
     this.steps.return()
   }
 }

@@ -1,6 +1,6 @@
 import SQLite from "better-sqlite3"
 import { closeSync, fstatSync, openSync, rmSync } from "node:fs"
-import { type DiskSteps, DiskWork } from "../base/diskSteps.ts"
+import { type DiskSteps, DiskWork, doNow } from "../base/diskSteps.ts"
 import type { Steps } from "../protocol/steps.ts"
 import { ANY, type PageSums, readSums, sumOf, sumsFile, writeSums, writeSumsSteps } from "./pageSums.ts"
 import { readFully, readWal, readWalSteps, type WalContent, walFile, walSize } from "./walFile.ts"
@@ -20,6 +20,16 @@ const COMPARED_A_TURN = 256
 /** A page, or a frame of the log, does not match its checksum. */
 export class PageDamaged extends Error {
   override readonly name = "PageDamaged"
+}
+
+/** A copy of the log was ended while the system synced a file. */
+class SyncUnknown extends Error {
+  override readonly name = "SyncUnknown"
+  readonly code = "EINTR"
+
+  constructor() {
+    super("its copy was ended during a sync whose result is unknown")
+  }
 }
 
 const PAGE_SIZE_OFFSET = 16
@@ -82,7 +92,8 @@ const pinned = (file: string): SQLite.Database => {
  * from (1) to (5), so that commits meanwhile come behind its frames.
  *
  * After an error of (1) or (4) the system may forget what it could not write. So nothing is copied any more, and the reader stays:
- * the log has all that the file may lack, and the next process copies it again.
+ * the log has all that the file may lack, and the next process copies it again. The same holds if one of these syncs is under way
+ * when its copy is ended, since its result stays unknown.
  *
  * The database file stays open here until `close`: closing it would drop the locks that SQLite has on it.
  */
@@ -96,7 +107,7 @@ export class PageGuard {
   /** The size of the log at which the next copy is tried. */
   private due = LOG_BYTES
   private copying: DiskWork | undefined
-  /** The error of a sync, after which nothing is copied. */
+  /** The error of a sync, or that its result is unknown. Nothing is copied after that. */
   private lost: { readonly cause: unknown } | undefined
 
   /** `database` is in WAL mode, and no connection copies the log by itself. Computes the sums if they are missing. */
@@ -135,11 +146,13 @@ export class PageGuard {
     if (this.isDue) this.copyLog()
   }
 
-  /** Copies the log into the database now. A reader of an older state delays the end of the copy. */
+  /**
+   * Copies the log into the database now. A reader of an older state delays the end of the copy. A copy aside that is under way ends
+   * here and begins again, except during a sync of the log or the database: then this throws, and the next process copies the log.
+   */
   copyLog(): void {
-    this.copying?.finishNow()
-    if (walSize(this.file) === 0) return
-    this.begun().finishNow()
+    this.endCopy()
+    if (walSize(this.file) > 0) doNow(this.copySteps())
   }
 
   /**
@@ -147,11 +160,18 @@ export class PageGuard {
    * log ends there and can be emptied.
    */
   async copyLogAside(): Promise<void> {
-    await (this.copying ?? this.begun()).finishAside()
+    const copying = this.copying ??= new DiskWork(this.copySteps())
+    try {
+      await copying.end
+    } finally {
+      if (this.copying === copying) this.copying = undefined
+    }
+    if (this.lost !== undefined) throw this.lost.cause
   }
 
-  private begun(): DiskWork {
-    return this.copying = new DiskWork(this.copySteps())
+  private endCopy(): void {
+    this.copying?.stop()
+    this.copying = undefined
   }
 
   /** The copy of the log, for a caller that runs the steps to their end and syncs as they say. */
@@ -164,21 +184,20 @@ export class PageGuard {
       // This class syncs the database file.
       copier.pragma("synchronous = OFF")
       copier.pragma("wal_autocheckpoint = 0")
-      let isCopied = this.isCopied(copier)
-      if (!isCopied) {
-        const pin = pinned(this.file)
-        opened.push(() => this.lost === undefined ? pin.close() : STAYING.push(pin))
-        yield* this.copyFrames(copier)
-        pin.close()
-        // SQLite leaves out pages of which the log has later frames.
-        this.settled = isCopied = this.isCopied(copier)
-      }
+      const pin = pinned(this.file)
+      opened.push(() => this.lost === undefined ? pin.close() : STAYING.push(pin))
+      const wasCopied = this.isCopied(copier)
+      // A copy that ended before its sync, maybe of another process, leaves pages that are not on disk.
+      yield* wasCopied ? this.synced(this.descriptor) : this.copyFrames(copier)
+      pin.close()
+      // SQLite leaves out pages of which the log has later frames. Another writer may have added frames.
+      const isCopied = this.isCopied(copier)
+      if (!wasCopied) this.settled = isCopied
       // With nothing left to copy, this only empties the log.
       const isEmptied = isCopied && stateOf(copier, "TRUNCATE").busy === 0
       // A copy reads the whole log. Behind a long read the log grows: the copies of it must not cost the square of its size.
       this.due = isEmptied ? LOG_BYTES : 1.5 * walSize(this.file)
     } finally {
-      this.copying = undefined
       for (const close of opened.toReversed()) close()
     }
   }
@@ -195,7 +214,8 @@ export class PageGuard {
     try {
       yield* this.synced(log)
     } finally {
-      closeSync(log)
+      // A sync under way needs its descriptor.
+      if (this.lost === undefined) closeSync(log)
     }
     const content = yield* readWalSteps(this.file, frames)
     this.compareLog(content, frames)
@@ -207,10 +227,12 @@ export class PageGuard {
     yield* this.synced(this.descriptor)
   }
 
-  /** Waits until a file is on disk. */
+  /** Waits until the log or the database is on disk. If the copy ends here, nothing tells whether it is. */
   private *synced(descriptor: number): DiskSteps {
+    this.lost = { cause: new SyncUnknown() }
     try {
       yield descriptor
+      this.lost = undefined
     } catch (cause) {
       this.lost = { cause }
       throw cause
@@ -273,18 +295,22 @@ export class PageGuard {
     return undefined
   }
 
-  /** Closes the database without a copy of the log. Works once only: the descriptor's number is soon another file's. */
+  /**
+   * Closes the database. Afterwards the sums may be out of date: SQLite copies the log if this was the last connection. So the caller
+   * removes the files, or has copied the log. Works once only: the descriptor's number is soon another file's.
+   */
   abandon(): void {
     if (!this.database.open) return
-    this.copying?.stop()
+    this.endCopy()
     this.database.close()
-    closeSync(this.descriptor)
+    // Otherwise a sync may be under way, and the reader that stays needs its locks.
+    if (this.lost === undefined) closeSync(this.descriptor)
   }
 
   /**
    * Copies the log and closes the database; this may be the last connection. If the log cannot be copied here, SQLite
-   * copies it at the close. If a page is damaged, the sums stay and the next start finds the mismatch. After an error of a sync they
-   * stay too, and SQLite copies nothing: a reader stays as well. After other errors the sums are removed first, and the next start
+   * copies it at the close. If a page is damaged, the sums stay and the next start finds the mismatch. After an error of a sync, or during one,
+   * they stay too, and SQLite copies nothing: a reader stays as well. After other errors the sums are removed first, and the next start
    * computes them again.
    */
   close(): void {

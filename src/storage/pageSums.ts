@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs"
 import { endianness } from "node:os"
 import { crc32 } from "node:zlib"
 import { replaceFileSteps } from "../base/atomicFile.ts"
-import { type DiskSteps, DiskWork } from "../base/diskSteps.ts"
+import { type DiskSteps, doNow } from "../base/diskSteps.ts"
 import { codeOf } from "../base/errorCode.ts"
 
 /**
@@ -75,4 +75,4 @@ export const readSums = (file: string): PageSums | "missing" | "unreadable" => {
 export const writeSumsSteps = (file: string, sums: PageSums): DiskSteps =>
   replaceFileSteps(sumsFile(file), bytesOf(sums))
 
-export const writeSums = (file: string, sums: PageSums): void => new DiskWork(writeSumsSteps(file, sums)).finishNow()
+export const writeSums = (file: string, sums: PageSums): void => doNow(writeSumsSteps(file, sums))

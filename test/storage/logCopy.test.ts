@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import SQLite from "better-sqlite3"
-import { Effect, Exit, FastCheck, Layer, Logger } from "effect"
+import { Effect, Exit, FastCheck, Fiber, Layer, Logger } from "effect"
 import { execFileSync, spawnSync } from "node:child_process"
 import { copyFileSync, existsSync, fstatSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -8,7 +8,7 @@ import { copyWhenDue } from "../../src/storage/copyWhenDue.ts"
 import { openDatabase } from "../../src/storage/Database.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 import { newerThan, removeDamaged } from "../../src/storage/inspect.ts"
-import { LOG_BYTES } from "../../src/storage/PageGuard.ts"
+import { LOG_BYTES, type PageGuard } from "../../src/storage/PageGuard.ts"
 import { sumsFile } from "../../src/storage/pageSums.ts"
 import { readWal, walFile, walSize } from "../../src/storage/walFile.ts"
 import { withDirectoryAsync } from "../support/temporary.ts"
@@ -175,6 +175,23 @@ const withLog = (
 /** The log, the sums, their directory, the database. */
 const SYNCS = process.platform === "win32" ? 3 : 4
 
+/** A copy aside of this guard waits at this sync (the first is 1), or at each turn, and passes all other places at once. */
+const waitingAt = (
+  guard: PageGuard,
+  { disk, place }: { readonly disk: Disk; readonly place: number | "turn" }
+): void => {
+  const stepsOf = guard.copySteps.bind(guard)
+  guard.copySteps = function*() {
+    let syncs = 0
+    for (const step of stepsOf()) {
+      if (typeof step !== "number") {
+        if (place === "turn") yield
+      } else if (++syncs === place) yield step
+      else disk.sync(step)
+    }
+  }
+}
+
 /** Whether the largest size of this process's files can be set. */
 const hasLimits = process.platform === "linux" && spawnSync("prlimit", ["--version"]).status === 0
 
@@ -251,8 +268,10 @@ describe("the copy of the log in steps", () => {
     () =>
       withLog(({ disk, file, opened }) => {
         opened.database.prepare("INSERT INTO rows (id, data) VALUES (?, ?)").run(ROWS, Buffer.alloc(200 * PAGE))
-        const limit = (bytes: string): void =>
-          void execFileSync("prlimit", [`--pid=${process.pid}`, `--fsize=${bytes}:`])
+        const prlimit = (...options: ReadonlyArray<string>): string =>
+          execFileSync("prlimit", [`--pid=${process.pid}`, ...options], { encoding: "utf8" })
+        const limit = (bytes: string): void => void prlimit(`--fsize=${bytes}:`)
+        const before = prlimit("--fsize", "--noheadings", "--raw", "--output=SOFT").trim()
         const refused = statSync(file).size + 50 * PAGE
         try {
           assert.throws(() =>
@@ -261,7 +280,7 @@ describe("the copy of the log in steps", () => {
               if (sync === SYNCS - 2) limit(String(refused))
             }), "disk I/O error")
         } finally {
-          limit("unlimited")
+          limit(before)
         }
         assert.isAtMost(statSync(file).size, refused)
         assert.isAbove(readWal(file).frames, 0)
@@ -311,29 +330,86 @@ describe("the copy of the log in steps", () => {
 describe("the copy of the log aside", () => {
   it("the event loop has turns during the copy, and the log is empty after it", () =>
     withLog(async ({ file, opened }) => {
-      let turns = 0
-      const count = setInterval(() => turns++, 0)
+      let [turns, isCopied] = [0, false]
+      const count = (): void => {
+        turns++
+        if (!isCopied) setImmediate(count)
+      }
+      setImmediate(count)
       await opened.guard.copyLogAside()
-      clearInterval(count)
+      isCopied = true
       assert.isAbove(turns, 0)
       assert.strictEqual(walSize(file), 0)
     }))
 
-  it("a copy at once, a close and a second copy take over from one that is under way", async () => {
-    for (const how of ["copy", "close", "abandon", "aside"] as const) {
-      await withLog(async ({ at, file, opened: { guard } }) => {
+  it("a copy at once, a close and an end during a sync of the log or the database leave the log to the next process", async () => {
+    for (const sync of [1, SYNCS]) {
+      for (const how of ["copy", "close", "abandon"] as const) {
+        await withLog(async ({ at, disk, file, opened: { guard } }) => {
+          waitingAt(guard, { disk, place: sync })
+          const first = guard.copyLogAside().then(() => "copied", String)
+          if (how === "copy") assert.throws(() => guard.copyLog(), "unknown")
+          else if (how === "close") guard.close()
+          else guard.abandon()
+          assert.include(await first, "unknown")
+          guard.close()
+          assert.isTrue(existsSync(sumsFile(file)))
+          assert.isAbove(readWal(file).frames, 0)
+          // The sync had an error, and the system forgot what it was to bring.
+          await holds(disk.cut(at("cut"), (piece) => piece === 0), sync === 1 ? 2 : 3)
+          await holds(killed(file, at("kill")), 3)
+        })
+      }
+    }
+  })
+
+  it("a copy at once and a close end a copy between two syncs, and a second copy aside waits for the first", async () => {
+    for (const how of ["copy", "close", "aside"] as const) {
+      await withLog(async ({ at, disk, file, opened: { database, guard } }) => {
+        // Longer than what is read in one turn.
+        database.prepare("INSERT INTO more (id, data) VALUES (?, zeroblob(2000000))").run(30)
+        waitingAt(guard, { disk, place: "turn" })
         const first = guard.copyLogAside()
+        assert.isAbove(readWal(file).frames, 0)
         if (how === "copy") guard.copyLog()
         else if (how === "close") guard.close()
-        else if (how === "abandon") guard.abandon()
         else await guard.copyLogAside()
-        if (how !== "abandon") assert.strictEqual(walSize(file), 0)
+        assert.strictEqual(walSize(file), 0)
         await first
-        // SQLite itself copies a log that is abandoned: then the files are removed.
-        if (how !== "abandon") await holds(killed(file, at("kill")), 3)
+        await holds(killed(file, at("kill")), 3)
       })
     }
   })
+
+  it("pages that an earlier copy brought are synced before the log is emptied", () =>
+    withLog(({ disk, file, opened }) => {
+      let syncs = 0
+      const look = (): void => {
+        syncs++
+        assert.isAbove(walSize(file), 0)
+      }
+      // The reader keeps the log in its place after the copy.
+      const reader = new SQLite(file, { readonly: true })
+      reader.exec("BEGIN")
+      assert.strictEqual(lastCommit(reader), 3)
+      assert.strictEqual(copied(opened, disk, () => {}), SYNCS)
+      assert.isAbove(walSize(file), 0)
+      reader.close()
+      assert.strictEqual(copied(opened, disk, look), 1)
+      assert.strictEqual(syncs, 1)
+      assert.strictEqual(walSize(file), 0)
+    }))
+
+  it("copyWhenDue ends only after the copy, also if it is interrupted", () =>
+    withDirectoryAsync(async (directory) => {
+      const file = join(directory, "test.db")
+      const opened = open(file, 4096)
+      opened.database.prepare("INSERT INTO more (data) VALUES (zeroblob(?))").run(LOG_BYTES)
+      const fiber = Effect.runFork(copyWhenDue(opened.guard, { file, doing: "writing", remedy: REMEDY }))
+      await Effect.runPromise(Fiber.interrupt(fiber))
+      assert.strictEqual(walSize(file), 0)
+      opened.guard.close()
+    }))
 
   it("copyWhenDue copies a log that is large, and reports an error of the disk as one of writing", () =>
     withDirectoryAsync(async (directory) => {

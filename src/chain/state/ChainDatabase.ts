@@ -1,4 +1,4 @@
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import type { Coin, NameClaim } from "../../consensus/view.ts"
@@ -12,6 +12,7 @@ import { StorageCorrupted, type StorageFailure } from "../../storage/errors.ts"
 import { type Inspected, newerThan } from "../../storage/inspect.ts"
 import type { PageGuard } from "../../storage/PageGuard.ts"
 import { repeated, rowWriter } from "../../storage/rowWriter.ts"
+import { attempt } from "../attempt.ts"
 import { PAGE_BYTES } from "../index/BlockIndex.ts"
 import { coinKey, decodeCoin } from "./coinCodec.ts"
 import { CoinReads, type CoinSearch, type CoinsFound } from "./CoinReads.ts"
@@ -304,7 +305,10 @@ export class ChainDatabase {
 
   /** The same, while the event loop has turns. The writer waits for it. */
   committedAside(): Effect.Effect<void, StorageFailure> {
-    return copyWhenDue(this.sums, { file: this.file, doing: "writing", remedy: REMEDY })
+    return copyWhenDue(this.sums, { file: this.file, doing: "writing", remedy: REMEDY }).pipe(
+      Effect.tapErrorTag("StorageCorrupted", (damage) => attempt(() => this.damaged(damage))),
+      Effect.uninterruptible
+    )
   }
 
   close(): void {

@@ -358,7 +358,10 @@ export class ChainState {
     return this.coins.memory > this.options.coinCacheBytes
   }
 
-  /** Stores everything: block bytes first, then one commit to this tip. Returns whether there were changes. The writer copies the log behind it. */
+  /**
+   * Stores everything: block bytes first, then one commit to this tip. Returns whether there were changes. The log of the database is not
+   * copied here, whatever its size: the writer copies it after each flush of its own.
+   */
   flush(): boolean {
     const { onTrust } = this.active
     if (onTrust > 0) throw new Error(`flush refused: the scripts of ${onTrust} blocks are not verified yet`)

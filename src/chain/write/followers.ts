@@ -205,7 +205,10 @@ const waitsBelowBase = (following: Following, from: Height): Effect.Effect<boole
 
 const NAMES_AT_ONCE = 250
 
-/** The state at the tip. All blocks are validated, and the chain does not change. */
+/**
+ * The state at the tip, stored. All blocks are validated, and the chain does not change. The log of the database is left to the next flush
+ * of the writer, which copies it.
+ */
 const stateAtTip = (state: ChainState): Effect.Effect<StateAtBase, StorageFailure> =>
   Effect.as(attempt(() => state.flush()), {
     at: cursorOf(state, state.tip),

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import SQLite from "better-sqlite3"
-import { FastCheck } from "effect"
-import { readFileSync, writeFileSync } from "node:fs"
+import { Effect, FastCheck } from "effect"
+import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import { PAGE_BYTES } from "../../../src/chain/index/BlockIndex.ts"
 import { ChainDatabase, type Changes } from "../../../src/chain/state/ChainDatabase.ts"
@@ -11,7 +11,8 @@ import { EMPTY, fromBinaryString, toHex } from "../../../src/protocol/bytes.ts"
 import { type NameKey, nameKey } from "../../../src/protocol/keys.ts"
 import { outpoint, outpointKey } from "../../../src/protocol/transaction.ts"
 import { StorageCorrupted, StorageUnavailable } from "../../../src/storage/errors.ts"
-import { withDirectory } from "../../support/temporary.ts"
+import { LOG_BYTES } from "../../../src/storage/PageGuard.ts"
+import { withDirectory, withDirectoryAsync } from "../../support/temporary.ts"
 
 const key = (n: number, index = 0): string => outpointKey(outpoint(new Uint8Array(32).fill(n), index))
 const coin = (value: number): Coin => ({
@@ -213,6 +214,32 @@ describe("a damaged database", () => {
       )
       assert.isAbove(failures, 5)
     })
+  })
+
+  it("damage that a copy of the log finds is reported, at once and aside", async () => {
+    for (const how of ["at once", "aside"] as const) {
+      await withDirectoryAsync(async (directory) => {
+        const reported: Array<StorageCorrupted> = []
+        const database = new ChainDatabase(directory, 4096, (damage) => reported.push(damage))
+        const rows = Array.from({ length: 250 }, (_, n) => [coinKey(key(n)), encodeCoin(coin(n))] as const)
+        commit(database, { coins: rows })
+        database.sums.copyLog()
+        const bytes = readFileSync(database.file)
+        // The last byte of each page but the first, so that each row that is replaced meets it.
+        for (let end = 2 * 4096; end <= bytes.length; end += 4096) bytes[end - 1] = 1 ^ (bytes[end - 1] ?? 0)
+        const file = openSync(database.file, "r+")
+        writeSync(file, bytes)
+        commit(database, { coins: [...rows, [coinKey(key(251)), Buffer.alloc(LOG_BYTES)]] })
+        const work = how === "aside"
+          ? database.committedAside()
+          : Effect.try({ try: () => database.committed(), catch: (cause) => cause })
+        const failure = await Effect.runPromise(Effect.flip(work))
+        assert.instanceOf(failure, StorageCorrupted, how)
+        assert.deepStrictEqual(reported, [failure])
+        database.close()
+        closeSync(file)
+      })
+    }
   })
 
   it.each([0.3, 0.6, 0.9])("a database cut off after %d of its length is corrupted", (part) => {

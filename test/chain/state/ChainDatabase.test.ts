@@ -3,6 +3,7 @@ import SQLite from "better-sqlite3"
 import { Effect, FastCheck } from "effect"
 import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs"
 import { join } from "node:path"
+import { attempt } from "../../../src/chain/attempt.ts"
 import { PAGE_BYTES } from "../../../src/chain/index/BlockIndex.ts"
 import { ChainDatabase, type Changes } from "../../../src/chain/state/ChainDatabase.ts"
 import { coinKey, encodeCoin } from "../../../src/chain/state/coinCodec.ts"
@@ -232,7 +233,7 @@ describe("a damaged database", () => {
         commit(database, { coins: [...rows, [coinKey(key(251)), Buffer.alloc(LOG_BYTES)]] })
         const work = how === "aside"
           ? database.committedAside()
-          : Effect.try({ try: () => database.committed(), catch: (cause) => cause })
+          : attempt(() => database.committed())
         const failure = await Effect.runPromise(Effect.flip(work))
         assert.instanceOf(failure, StorageCorrupted, how)
         assert.deepStrictEqual(reported, [failure])

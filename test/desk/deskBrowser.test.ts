@@ -184,7 +184,7 @@ const walk = async ({ browser, node, wordsOf }: Place): Promise<void> => {
   assert.lengthOf(words, 24)
   const asked = await wordsFor(page, words)
   const [first = assert.fail("no words are asked for")] = Object.keys(asked)
-  await fill(page, { ...asked, [first]: "nothing", passphrase: PASSPHRASE })
+  await fill(page, { ...asked, [first]: "unlisted", passphrase: PASSPHRASE })
   await press(page, "Check the words")
   assert.include(await text(page), "At least one of these is not the word")
   await look(page, "wordsWrong")

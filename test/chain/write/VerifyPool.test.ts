@@ -265,9 +265,7 @@ describe.skipIf(!isBuilt)("VerifyPool with threads", () => {
       const scope = yield* Scope.make()
       const { pool, workers } = yield* Scope.extend(openPool(1), scope)
       yield* fill(pool.begin(), [good]).finish
-      const isClosing = () => workers[0]?.threadId === -1 || (workers[0]?.listenerCount("exit") ?? 0) > 1
       for (let look = 0; look < 2; look++) yield* TestClock.adjust("15 seconds")
-      yield* TestServices.provideLive(eventually("the thread rests", isClosing))
       yield* Scope.close(scope, Exit.void)
       assert.strictEqual(workers[0]?.threadId, -1)
     }))

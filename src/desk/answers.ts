@@ -23,6 +23,8 @@ export const OwnNameList = Schema.Array(OwnName)
 
 export const RegistrationRow = Schema.Struct({
   name: Schema.optional(Schema.String),
+  /** Missing after name_new alone, which the owner goes on with by hand. */
+  value: Schema.optional(Schema.String),
   step: Schema.Literal("committed", "maturing", "revealed", "done", "failed"),
   note: Schema.optional(Schema.String),
   blocks_left: Schema.optional(Schema.Number),

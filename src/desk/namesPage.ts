@@ -136,6 +136,7 @@ export const ownNamesPage: DeskHandler = (visit) =>
                 stepView(each, visit.frame)
               }</span>${
                 (each.step === "committed" || each.step === "maturing") && each.name !== undefined &&
+                each.value !== undefined &&
                 html`<form class="inline" action="${deskLink("cancel")}" method="post">${
                   tokenField(visit)
                 }<input type="hidden" name="hex" value="${each.name}"><button type="submit">Cancel<span class="out"> ${

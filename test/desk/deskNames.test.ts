@@ -29,6 +29,17 @@ describe("names", () => {
       assert.notInclude(wrong.body, "<img")
     }))
 
+  it.live("only a registration that the node goes on with by itself can be cancelled", () =>
+    Effect.gen(function*() {
+      const row = { name: NAME, step: "maturing", txid: "ab".repeat(32), time: 1_700_000_000 }
+      const desk = TestDesk.make({ name_registrations: () => [row] })
+      yield* desk.login
+      const button = "action=\"./desk/cancel\""
+      assert.notInclude((yield* desk.ask({ path: "names" })).body, button)
+      desk.answers = { ...desk.answers, name_registrations: () => [{ ...row, value: "" }] }
+      assert.include((yield* desk.ask({ path: "names" })).body, button)
+    }))
+
   it.live("a name whose change waits for a block has no form for another, and no fee is shown that is none", () =>
     Effect.gen(function*() {
       const desk = TestDesk.make({

@@ -18,8 +18,8 @@ import {
   ownNamesOf,
   renewalOf,
   RENEWALS_IN_HEX,
-  renewsAll,
   shownBytes,
+  switchedOff,
   walletList
 } from "./ownNames.ts"
 import { quantityOf } from "./quantities.ts"
@@ -173,6 +173,9 @@ const listed = (names: ReadonlyArray<OwnedName>): string => {
 
 const verb = (names: ReadonlyArray<OwnedName>): string => names.length === 1 ? "expires" : "expire"
 
+const notRenewed = (names: ReadonlyArray<OwnedName>): string =>
+  `${listed(names)} ${names.length === 1 ? "is" : "are"} not renewed automatically`
+
 /** Blocks before the expiry in which the wallet renews by itself, and in which it becomes urgent. */
 const DUE = 2_000
 
@@ -185,9 +188,11 @@ const renewalChecks = (answers: WalletAnswers): ReadonlyArray<Check> => {
   const [due, soon, urgent] = [isRegtest ? 8 : DUE, renewSoon(isRegtest), renewNow(isRegtest)]
   if (ownedNames(answers.names).every((name) => !isAlive(name))) return []
   const byHand = alive.filter(({ name }) => !renews(name))
-  // While the wallet renews all names, the owner switched these off: they may expire.
-  const isChosen = renewsAll(answers.renewals)
-  const late = isChosen ? [] : byHand.filter(({ expiresIn }) => expiresIn <= soon)
+  // The owner switched these off: they may expire.
+  const isOff = switchedOff(answers.renewals)
+  const off = byHand.filter(({ name }) => isOff(name))
+  const unset = byHand.filter(({ name }) => !isOff(name))
+  const late = unset.filter(({ expiresIn }) => expiresIn <= soon)
   const lost = late.filter(({ expiresIn }) => expiresIn <= urgent)
   const dueNow = alive.filter(({ expiresIn, name }) => renews(name) && expiresIn <= due)
   const balance = parseAmount(spelledAt(answers.balances, "mine", "trusted") ?? "")
@@ -206,12 +211,18 @@ const renewalChecks = (answers: WalletAnswers): ReadonlyArray<Check> => {
         remedy: `"${cli} renew -within ${soon}"`
       })]
       : []),
-    ...(byHand.length > 0
+    ...(unset.length > 0
       ? [warn("autorenew", {
-        text: `${listed(byHand)} ${byHand.length === 1 ? "is" : "are"} not renewed automatically`,
-        remedy: isChosen
-          ? `if this is not wanted: "${cli} name_autorenew NAME true"`
-          : `"${cli} name_autorenew null true" makes the wallet renew all its names`
+        text: notRenewed(unset),
+        remedy: `"${cli} name_autorenew null true" makes the wallet renew all its names${
+          off.length > 0 ? ", also those that you switched off" : ""
+        }`
+      })]
+      : []),
+    ...(off.length > 0
+      ? [warn("autorenew", {
+        text: notRenewed(off),
+        remedy: `if this is not wanted: "${cli} name_autorenew NAME true"`
       })]
       : []),
     ...(dueNow.length > 0 && lockOf(answers).all

@@ -109,14 +109,22 @@ export const ownedNames = (list: Json | undefined): ReadonlyArray<OwnedName> =>
     return expiresIn === undefined ? [] : [{ ...entry, expiresIn }]
   }).sort((a, b) => a.expiresIn - b.expiresIn || (a.name.hex < b.name.hex ? -1 : 1))
 
+const hexOf = (answer: Json | undefined, list: "names" | "except"): ReadonlySet<string> =>
+  new Set(answer === undefined ? [] : ownNamesOf(at(answer, list)).map(({ name }) => name.hex))
+
 /** Which names the wallet renews by itself, from the answer of `name_autorenew`; `undefined` without one. */
 export const renewalOf = (answer: Json | undefined): ((name: Shown) => boolean) | undefined => {
   if (answer === undefined) return undefined
-  const hexOf = (list: "names" | "except") => new Set(ownNamesOf(at(answer, list)).map(({ name }) => name.hex))
-  const names = hexOf("names")
+  const names = hexOf(answer, "names")
   if (!renewsAll(answer)) return ({ hex }) => names.has(hex)
-  const except = hexOf("except")
-  return ({ hex }) => names.has(hex) || !except.has(hex)
+  const isOff = switchedOff(answer)
+  return (name) => names.has(name.hex) || !isOff(name)
+}
+
+/** Which names the owner switched off, from the answer of `name_autorenew`: `renew -within` leaves them out. */
+export const switchedOff = (answer: Json | undefined): (name: Shown) => boolean => {
+  const except = hexOf(answer, "except")
+  return ({ hex }) => except.has(hex)
 }
 
 /** Whether the wallet renews all names but those that the owner switched off, from the answer of `name_autorenew`. */

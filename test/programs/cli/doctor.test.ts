@@ -155,6 +155,10 @@ describe("svcd-cli doctor", () => {
       ...mine(1_000),
       name_autorenew: { all: true, names: [], except: [{ name: hex("d/mine") }] }
     }, ["warn autorenew"]],
+    ["a name that the owner switched off while names are renewed by hand", {
+      ...mine(1_000),
+      name_autorenew: { all: false, names: [], except: [{ name: hex("d/mine") }] }
+    }, ["warn autorenew"]],
     ["a lock", { ...mine(1_900), getwalletinfo: { ...WELL.getwalletinfo, unlocked_until: 0 } }, ["fail lock"]],
     ["no renewal due", { getwalletinfo: { ...WELL.getwalletinfo, unlocked_until: 0 } }, []],
     ["no coins", { ...mine(1_900), getbalances: "{\"mine\":{\"trusted\":0.00010000}}" }, ["fail balance"]],

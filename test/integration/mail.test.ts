@@ -61,9 +61,9 @@ const makePlace = Effect.gen(function*() {
   const daemon = ["-network", "regtest", "-rpcaddr", `127.0.0.1:${node.port}`]
   const prepared = yield* run("svcd-mail", "register", "alice", "--forward", "o'alice@example.org", ...daemon)
   assert.strictEqual(prepared.code, 0, prepared.stderr)
-  const [txid, rand] = yield* Schema.decode(Commitment)(yield* Effect.promise(() => follow(prepared.stdout, 1)))
+  const [txid, rand] = yield* Schema.decode(Commitment)(yield* Effect.promise(() => follow(prepared.stdout, 2)))
   yield* mine(DEPTH)
-  yield* Effect.promise(() => follow(prepared.stdout, 2, { TXID: txid, RAND: rand }))
+  yield* Effect.promise(() => follow(prepared.stdout, 3, { TXID: txid, RAND: rand }))
   yield* mine(1)
 
   const upstream = yield* testUpstream({ login: ["relay", PASSWORD] })

@@ -34,7 +34,7 @@ const otherAnswers = async (port, recorded) => {
   const clients = { "": new RpcClient(port), [SECOND]: new RpcClient(port, SECOND) }
   const others = []
   for (const { answer, question, wallet } of recorded) {
-    const now = recordedAnswer(await clients[wallet].ask(question))
+    const now = recordedAnswer(question, await clients[wallet].ask(question))
     if (now !== answer) others.push(`${wallet} ${JSON.stringify(question)}: ${now} and not ${answer}`)
   }
   return others

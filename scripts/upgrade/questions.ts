@@ -1,3 +1,4 @@
+import { Struct } from "effect"
 import { createHash } from "node:crypto"
 import { type Answer, listOf, type Question, recordOf, type RpcClient, wholeText } from "../crash/rpc.ts"
 import { NAMES, PASSPHRASE, SECOND } from "./fill.ts"
@@ -18,9 +19,18 @@ export interface Recorded {
 /** Longest answer, in characters, that is kept as text: names, amounts and addresses fit; blocks are longer. */
 const LONG = 1_000
 
-/** An answer as it is recorded. */
-export const recordedAnswer = (answer: Answer): string => {
-  const text = wholeText(answer)
+/** The member that the rows of a method's answer have gained since 0.1.0, by method. */
+const GAINED: Readonly<Record<string, string>> = { name_registrations: "blocks_left" }
+
+const withoutGained = (method: string, answer: Answer): Answer => {
+  const gained = GAINED[method]
+  if (gained === undefined || !("result" in answer) || !Array.isArray(answer.result)) return answer
+  return { ...answer, result: answer.result.map((row) => Struct.omit(recordOf(row), gained)) }
+}
+
+/** An answer as it is recorded, without members that are new since 0.1.0. */
+export const recordedAnswer = ([method]: Question, answer: Answer): string => {
+  const text = wholeText(withoutGained(method, answer))
   return text.length <= LONG ? text : `${createHash("sha256").update(text).digest("hex")} of ${text.length} characters`
 }
 
@@ -81,7 +91,7 @@ export const record = async (rpc: RpcClient, second: RpcClient): Promise<Readonl
   const recorded: Array<Recorded> = []
   for (const [wallet, question] of await questionsOf(rpc, second)) {
     const answer = await (wallet === "" ? rpc : second).ask(question)
-    recorded.push({ wallet, question, answer: recordedAnswer(answer) })
+    recorded.push({ wallet, question, answer: recordedAnswer(question, answer) })
   }
   return recorded
 }

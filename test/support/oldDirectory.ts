@@ -1,8 +1,7 @@
-import { Struct } from "effect"
 import { cpSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { type Answer, recordOf, RpcClient } from "../../scripts/crash/rpc.ts"
+import { RpcClient } from "../../scripts/crash/rpc.ts"
 import { unpack } from "../../scripts/upgrade/archive.ts"
 import { SECOND } from "../../scripts/upgrade/fill.ts"
 import { type Recorded, recordedAnswer } from "../../scripts/upgrade/questions.ts"
@@ -37,22 +36,12 @@ export const withOldDirectory = (kind: Kind, use: (directory: string) => Promise
     await use(directory)
   })
 
-/** The member that the rows of a method's answer have gained since 0.1.0. */
-const GAINED: Readonly<Record<string, string>> = { name_registrations: "blocks_left" }
-
-const withoutGained = (method: string, answer: Answer): Answer => {
-  const gained = GAINED[method]
-  if (gained === undefined || !("result" in answer) || !Array.isArray(answer.result)) return answer
-  return { ...answer, result: answer.result.map((row) => Struct.omit(recordOf(row), gained)) }
-}
-
 /** Answers that differ from those of 0.1.0, but for members that are new. */
 export const otherAnswers = async (port: number, kind: Kind): Promise<ReadonlyArray<string>> => {
   const [rpc, second] = [new RpcClient(port), new RpcClient(port, SECOND)]
   const differences: Array<string> = []
   for (const { answer, question, wallet } of recorded[kind]) {
-    const answerNow = await (wallet === "" ? rpc : second).ask(question)
-    const now = recordedAnswer(withoutGained(question[0], answerNow))
+    const now = recordedAnswer(question, await (wallet === "" ? rpc : second).ask(question))
     if (now !== answer) differences.push(`${wallet} ${JSON.stringify(question)}: ${now} and not ${answer}`)
   }
   return differences

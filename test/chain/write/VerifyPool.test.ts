@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Effect, Exit, Logger, Scope, TestClock, TestServices } from "effect"
+import { Cause, Effect, Exit, Fiber, Logger, Option, Scope, TestClock, TestServices } from "effect"
 import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import type { Worker } from "node:worker_threads"
@@ -263,11 +263,20 @@ describe.skipIf(!isBuilt)("VerifyPool with threads", () => {
   it.scoped("VerifyPool waits for a thread that just rests when the scope closes", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
-      const { pool, workers } = yield* Scope.extend(openPool(1), scope)
+      const { pool, workers: [worker = assert.fail("no thread")] } = yield* Scope.extend(openPool(1), scope)
       yield* fill(pool.begin(), [good]).finish
+      // The thread does not hear that it has to end until the test lets it.
+      const held: Array<() => void> = []
+      const post = worker.postMessage.bind(worker)
+      worker.postMessage = (message) => void held.push(() => post(message))
       for (let look = 0; look < 2; look++) yield* TestClock.adjust("15 seconds")
-      yield* Scope.close(scope, Exit.void)
-      assert.strictEqual(workers[0]?.threadId, -1)
+      assert.lengthOf(held, 1)
+      const closing = yield* Effect.fork(Scope.close(scope, Exit.void))
+      for (let turn = 0; turn < 3; turn++) yield* turnOfEventLoop
+      assert.isTrue(Option.isNone(yield* Fiber.poll(closing)))
+      for (const end of held) end()
+      yield* Fiber.join(closing)
+      assert.strictEqual(worker.threadId, -1)
     }))
 
   it.scoped("VerifyPool ends threads without work, and starts others for the next batch", () =>

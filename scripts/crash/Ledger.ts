@@ -2,14 +2,19 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { type Answer, listOf, pause, type Question, recordOf, type RpcClient, textOf } from "./rpc.ts"
 
+interface CallLook {
+  readonly question: Question
+  readonly holds: (answer: Answer) => boolean
+}
+
 /** Where an acknowledged result is checked after a crash. */
 export type Look =
-  /** By a call, whose answer is checked. */
-  | { readonly question: Question; readonly holds: (answer: Answer) => boolean }
+  /** By a call, whose answer is checked. What `unless` finds by another call explains that the first does not hold. */
+  | CallLook & { readonly unless?: CallLook }
   /** In a file of the data directory, whose text is checked. */
   | { readonly file: string; readonly holds: (text: string) => boolean }
 
-export const byCall = (question: Question, holds: (answer: Answer) => boolean): Look => ({ question, holds })
+export const byCall = (question: Question, holds: (answer: Answer) => boolean): CallLook => ({ question, holds })
 
 export const inFile = (file: string, holds: (text: string) => boolean): Look => ({ file, holds })
 
@@ -141,10 +146,12 @@ export class Ledger {
     const looked = all ? due : due.slice(-RECENT)
     const asked = looked.flatMap(({ look, what }) => "question" in look ? [{ look, what }] : [])
     const answers = await rpc.askAll(asked.map(({ look }) => look.question))
-    asked.forEach(({ look, what }, i) => {
+    for (const [i, { look: { holds, unless }, what }] of asked.entries()) {
       const answer = answers[i]
-      if (answer === undefined || !look.holds(answer)) missing.push(`${what}: ${shortly(answer)}`)
-    })
+      if (answer !== undefined && holds(answer)) continue
+      if (unless !== undefined && unless.holds(await rpc.ask(unless.question))) continue
+      missing.push(`${what}: ${shortly(answer)}`)
+    }
     for (const { look, what } of looked) {
       if ("file" in look && !look.holds(contentOf(join(directory, look.file)))) missing.push(what)
     }

@@ -23,6 +23,9 @@ const ELSEWHERE = "mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r"
 /** Values that are no ASCII text, one byte a character, and the longest one that a wallet sends. */
 const STRANGE_VALUES = ["", "\0", "a\0b", "\xff\xfe", "{\"a\":\"\\u0000\"}", "\u00c3".repeat(520)]
 
+const listsExpired = (answer: Answer): boolean =>
+  "result" in answer && listOf(answer.result).some((row) => recordOf(row)["expired"] === true)
+
 /** Called after each answer; its result tells the load whether to go on. */
 export type Pace = (answers: number) => boolean
 
@@ -267,7 +270,8 @@ export class Load {
     await this.act(["name_autorenew", name, true], () => [{
       what: `renewal of ${name}`,
       key: `renewal ${name}`,
-      look: byCall(["name_autorenew"], tells(name))
+      // The wallet shows no setting of a name that expired, and later forgets it.
+      look: { ...byCall(["name_autorenew"], tells(name)), unless: byCall(["name_list", name], listsExpired) }
     }])
   }
 

@@ -276,8 +276,8 @@ const rpcListener = (settings: Settings) =>
   ))
 
 /**
- * The daemon: runs until it is told to stop or fails. An interruption shuts it down cleanly. Runs `started` when the node has
- * started and answers, also after a restart for repair.
+ * The daemon. It runs until the user stops it or until it fails; an interruption shuts it down cleanly. Runs `started` when the node
+ * answers, also after a restart for repair.
  */
 export const run = (settings: Settings, started: Effect.Effect<void> = Effect.void) => {
   const health = new NodeHealth()

@@ -12,10 +12,10 @@ const LOOK_EVERY = "5 seconds"
 
 const MINUTE = 60_000
 
-/** Milliseconds without a peer after which the operator should act, and is told again: a minute, ten, an hour, six, a day. */
+/** Milliseconds without a peer after which the log warns, each time again: a minute, ten minutes, an hour, six hours, a day. */
 const ALONE_MS = [MINUTE, 10 * MINUTE, 60 * MINUTE, 360 * MINUTE, 1440 * MINUTE] as const
 
-/** When the operator is told for the time with this number, after the last of which it is once a day. */
+/** Milliseconds without a peer until warning number `told`, from 0 on. After the last of these times, the log warns once a day. */
 const aloneAfter = (told: number): Millis => ALONE_MS[told] ?? (told - ALONE_MS.length + 2) * 1440 * MINUTE
 
 interface Begun {

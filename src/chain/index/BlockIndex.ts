@@ -7,9 +7,8 @@ import type { Place } from "../../storage/BlockFiles.ts"
 import { HashTable } from "./HashTable.ts"
 
 /**
- * The tree of all headers: a million in about 150 MB. Records of fixed size lie in pages. The number of a record
- * follows the order of arrival, so a parent has a lower number than its children. Pages are stored as they are in
- * memory: a flush writes the changed pages, a start reads all of them.
+ * The tree of all headers: a million in about 150 MB. Records of fixed size lie in pages. The number of a record follows the order of
+ * arrival, so a parent has a lower number than its children. A flush writes the changed pages as they are, a start reads all.
  */
 
 export const PAGE_RECORDS = 512

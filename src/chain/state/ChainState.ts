@@ -359,8 +359,7 @@ export class ChainState {
   }
 
   /**
-   * Stores everything: block bytes first, then one commit to this tip. Returns whether there were changes. The log of the database is not
-   * copied here, whatever its size: the writer copies it after each flush of its own.
+   * Stores everything: block bytes first, then one commit to this tip. Returns whether there were changes. The writer copies the log.
    */
   flush(): boolean {
     const { onTrust } = this.active

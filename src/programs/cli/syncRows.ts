@@ -118,7 +118,7 @@ const look = (daemon: Daemon): Effect.Effect<{ readonly done: boolean; readonly 
 const isSynced = (chain: Json): boolean =>
   at(chain, "initialblockdownload") === false && numberAt(chain, "blocks") === numberAt(chain, "headers")
 
-/** Whether the operator wants no peers. A light node without any is of no use: it says so as any other. */
+/** Whether the node answers that it wants no peers: it was started with `-maxpeers 0`. */
 export const isOffline = (sync: Answer): boolean => at(sync, "offline") === true
 
 /** What stands in the place of peers then. */

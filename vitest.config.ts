@@ -190,6 +190,7 @@ const slow = SLOW.map((file) => `test/${file}`)
 const integration = "test/integration/**/*.test.ts"
 /** Of the projects whose tests import the sources. */
 const plugins = [compiledSources()]
+const setupFiles = ["test/support/curveOnce.ts", "test/support/propertySeed.ts"]
 const server = { deps: { external: [COMPILED] } }
 const unit = { server, testTimeout: UNIT_TIMEOUT, hookTimeout: UNIT_TIMEOUT }
 
@@ -213,7 +214,7 @@ export default defineConfig({
           name: "quick",
           include: ["test/**/*.test.ts"],
           exclude: [integration, ...slow],
-          setupFiles: ["test/support/curveOnce.ts", "test/support/cpuLimit.ts"],
+          setupFiles: [...setupFiles, "test/support/cpuLimit.ts"],
           sequence: { groupOrder: 0 }
         }
       },
@@ -223,7 +224,7 @@ export default defineConfig({
           ...unit,
           name: "slow",
           include: slow,
-          setupFiles: "test/support/curveOnce.ts",
+          setupFiles,
           sequence: { groupOrder: 1 }
         }
       },

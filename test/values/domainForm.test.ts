@@ -279,6 +279,7 @@ describe("any value", () => {
     FastCheck.assert(
       FastCheck.property(FastCheck.jsonValue({ maxDepth: 2 }), lines, (hidden, wanted) => {
         const json = JSON.stringify({ info: hidden, ip: "192.0.2.1", map: { www: { loc: hidden } } })
+        const before = readValue(json)
         const made = writeDomainForm(json, wanted)
         if (made === undefined || !("value" in made)) return
         const after = readDomainForm(made.value)
@@ -286,7 +287,7 @@ describe("any value", () => {
           assert.sameMembers([...after?.lines[key] ?? []], [...new Set(wanted[key] ?? [])], key)
         }
         const rest = readValue(made.value)
-        assert.deepStrictEqual([rest.info, rest.map?.www?.loc], [hidden, hidden])
+        assert.deepStrictEqual([rest.info, rest.map?.www?.loc], [before.info, before.map?.www?.loc])
       }),
       { numRuns: 300 }
     )

@@ -14,8 +14,11 @@ interface Seen extends Outlook {
   readonly at: number
 }
 
+/** Seconds of a step. */
+const STEP = 0.2
+
 /** What a forecast says during a run, which progresses in bursts: `jitter` is the share of each step, in turn. */
-const runOf = (parts: ReadonlyArray<Part>, jitter: ReadonlyArray<number>, step = 0.2) => {
+const runOf = (parts: ReadonlyArray<Part>, jitter: ReadonlyArray<number>, step = STEP) => {
   const forecast = new Forecast()
   const mean = jitter.reduce((a, b) => a + b, 0) / jitter.length
   const done = parts.map(() => 0)
@@ -36,10 +39,15 @@ const runOf = (parts: ReadonlyArray<Part>, jitter: ReadonlyArray<number>, step =
   }
 }
 
-/** The largest part of the time left by which the forecasts after the first tenth miss it; a second apart, as they are whole ones. */
-const worstMiss = ({ seconds, seen }: ReturnType<typeof runOf>): number =>
+/**
+ * The largest part of the time left by which the forecasts after the first tenth miss it. A second does not count, because
+ * forecasts are whole ones, and neither do the seconds of `slack`.
+ */
+const worstMiss = ({ seconds, seen }: ReturnType<typeof runOf>, slack = 0): number =>
   seen.filter(({ at }) => at >= seconds / 10 && at < seconds).reduce((worst, { at, secondsLeft }) => {
-    const miss = secondsLeft === undefined ? Infinity : (Math.abs(secondsLeft - (seconds - at)) - 1) / (seconds - at)
+    const miss = secondsLeft === undefined
+      ? Infinity
+      : (Math.abs(secondsLeft - (seconds - at)) - 1 - slack) / (seconds - at)
     return Math.max(worst, miss)
   }, 0)
 
@@ -59,7 +67,8 @@ describe("Forecast", () => {
             { ...blocks, speed: blocks.speed * line * ratio }
           ]
           const run = runOf(parts, jitter)
-          assert.isAtMost(worstMiss(run), 0.3)
+          // The end may come within a burst that is slower or faster than all of them together.
+          assert.isAtMost(worstMiss(run, jitter.length * STEP), 0.3)
         }
       ),
       { numRuns: 40 }

@@ -34,7 +34,8 @@ export class SetThread {
       this.#waiting.push({ resolve, reject })
       // Keeps the process alive until the answer.
       worker.ref()
-      worker.postMessage(batch, [batch.packed.buffer])
+      // A copy: see `Hand.post` of `VerifyPool`.
+      worker.postMessage(batch)
     })
   }
 

@@ -40,10 +40,10 @@ export const settleBlocks = (start: Bytes, packed: Bytes): SettledBlocks => {
   }
 }
 
-/** A batch for the thread, which takes `packed` over; without `start` it follows the one before. */
+/** A batch for the thread; without `start` it follows the one before. */
 export interface ToSetThread {
   readonly start: Bytes | undefined
-  readonly packed: Uint8Array<ArrayBuffer>
+  readonly packed: Bytes
 }
 
 /** Applies batches one after the other. */

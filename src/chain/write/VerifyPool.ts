@@ -121,11 +121,12 @@ class Hand {
     return this.lost === undefined
   }
 
-  post(message: ToWorker, transfer?: ArrayBufferLike): void {
+  /** Copies the bytes of a message: after a buffer is detached once, V8 checks for it at each access to a typed array of the thread. */
+  post(message: ToWorker): void {
     this.worker ??= this.start()
     this.used = true
     if (message.type === "begin") this.hasBatch = true
-    this.worker.postMessage(message, transfer instanceof ArrayBuffer ? [transfer] : [])
+    this.worker.postMessage(message)
   }
 
   /** Ends the batch and returns the worker's result. Rejects if the worker has ended, or ends before it answers. */
@@ -203,9 +204,8 @@ class Batch implements VerifyBatch {
         this.own.push(...chunk)
         continue
       }
-      const packed = packParts(chunk)
       this.shared.push(chunk)
-      worker.post({ type: "chunk", index, parts: packed }, packed.buffer)
+      worker.post({ type: "chunk", index, parts: packParts(chunk) })
     }
   }
 

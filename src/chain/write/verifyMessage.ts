@@ -6,8 +6,8 @@ import { readTransaction } from "../../protocol/transaction.ts"
 import { Writer } from "../../protocol/Writer.ts"
 
 /**
- * Messages of the verify pool and its workers. The buffer of packed parts is transferred, not copied. A shared table
- * of claims has one word per chunk: the thread that changes a word from 0 to 1 checks the chunk.
+ * Messages of the verify pool and its workers. A shared table of claims has one word per chunk: the thread that changes a
+ * word from 0 to 1 checks the chunk.
  */
 
 /** The checks of one block in a chunk. */
@@ -59,7 +59,6 @@ const COUNT_SIZE = 9
 const packedSize = ({ coins, transaction }: ScriptCheck): number =>
   coins.reduce((size, { script }) => size + 8 + COUNT_SIZE + script.length, transaction.size)
 
-/** The view begins at the begin of its buffer, which has no other use. */
 export const packParts = (parts: ReadonlyArray<ChunkPart>): Uint8Array => {
   const size = parts.reduce((sum, { checks }) => checks.reduce((all, check) => all + packedSize(check), sum), 0)
   const writer = new Writer(size + COUNT_SIZE + parts.length * (8 + COUNT_SIZE))

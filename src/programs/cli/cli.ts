@@ -1,6 +1,5 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import { quoted } from "../../base/safeText.ts"
 import { CONNECTION_OPTIONS, type ConnectionSettings, decodeConnection } from "../../config/connection.ts"
 import { USAGE_EXIT_CODE } from "../../config/UsageError.ts"
 import type { Json, JsonObject } from "../../rpc/json/json.ts"
@@ -17,6 +16,7 @@ import {
   failure,
   NAME,
   printed,
+  quotedArgument,
   success,
   toldFailure,
   usageOutcome
@@ -69,7 +69,7 @@ const completions = (shell: string): Effect.Effect<CliOutcome> =>
       Effect.flatMap(({ completionScript }) => completionScript(shell)),
       Effect.map(success)
     )
-    : Effect.succeed(usageOutcome([`-completions: ${quoted(shell)} is not one of ${CLI_SHELLS.join(", ")}`]))
+    : Effect.succeed(usageOutcome([`-completions: ${quotedArgument(shell)} is not one of ${CLI_SHELLS.join(", ")}`]))
 
 const makeUser = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutcome> => {
   const problems = wordProblems(line)

@@ -1,4 +1,3 @@
-import { quoted } from "../../base/safeText.ts"
 import { readArgv } from "../../config/argv.ts"
 import { CONNECTION_OPTIONS } from "../../config/connection.ts"
 import { translatedBy } from "../../config/coreFlags.ts"
@@ -140,8 +139,10 @@ export const readCliCommandLine = (argv: ReadonlyArray<string>): CliCommandLine 
     )
   }
   for (const [name, texts] of given) {
-    const strange = ALL[name]?.toml === "boolean" ? texts.find((text) => !SWITCHED.has(text)) : undefined
-    if (strange !== undefined) problems.push(`-${name}: ${quoted(strange)} is not one of 0, 1, true, false`)
+    // The text is not repeated: it may be a password, as behind -stdinrpcpass=.
+    if (ALL[name]?.toml === "boolean" && texts.some((text) => !SWITCHED.has(text))) {
+      problems.push(`-${name}: is a switch, and what stands behind = is not one of 0, 1, true, false`)
+    }
     const owners = ownersOf(name)
     if (owners === undefined || (command !== undefined && owners.includes(command))) continue
     problems.push(`-${name}: is a flag of ${NAME} ${owners.join(", ")}`)

@@ -44,7 +44,9 @@ export const namedBy = (word: string | undefined): Effect.Effect<string, Command
   if (!name.includes("/") && looksSecret(name)) {
     return new CommandFailed({
       message: "what stands in the place of the name is not shown: it may be a private key",
-      remedy: "write a name, as d/example; a private key is never given away"
+      remedy:
+        "write a name, as d/example; a private key is never given away. For a name that looks like a key call a method " +
+        `with its hexadecimal digits: ${NAME} name_show HEX '{"nameEncoding":"hex"}'`
     })
   }
   return name === ""

@@ -1,7 +1,7 @@
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type { ProgressTerminal } from "../../base/progressBar.ts"
-import { escapeUnsafe } from "../../base/safeText.ts"
+import { escapeUnsafe, quoted } from "../../base/safeText.ts"
 import type { SettingsInput } from "../../config/settings.ts"
 import { USAGE_EXIT_CODE, UsageError } from "../../config/UsageError.ts"
 import { looksSecret } from "../../rpc/method/conversions.ts"
@@ -85,9 +85,15 @@ export const printed = ({ code, problem, stderr, stdout }: CliOutcome, json: boo
   stderr: json && problem !== undefined ? `${escapeUnsafe(JSON.stringify({ error: problem }))}\n` : stderr
 })
 
-/** An argument as errors repeat it: in quotes, but nothing of what may be a private key or a descriptor. */
+/** A private key in hexadecimal digits. A txid looks the same, so that it counts only where no txid can be meant. */
+const HEX_KEY = /(?<![\da-f])[\da-f]{64}(?![\da-f])/i
+
+/**
+ * An argument as errors repeat it: in quotes, but nothing of what may be a private key, a descriptor or recovery words. Not for
+ * arguments that may be a txid.
+ */
 export const quotedArgument = (text: string): string =>
-  looksSecret(text) ? "(not shown: it may be a private key)" : JSON.stringify(text)
+  looksSecret(text) || HEX_KEY.test(text) ? "(not shown: it may be a private key)" : quoted(text)
 
 /** A command cannot do what it was told: why, and the remedy. */
 export class CommandFailed extends Data.TaggedError("CommandFailed")<{

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import { quoted } from "../../base/safeText.ts"
 import { MAX_SCRIPT_ELEMENT_SIZE } from "../../protocol/script.ts"
+import { looksSecret } from "../../rpc/method/conversions.ts"
 import { type DomainField, itemOfLine, readDomainForm, writeDomainForm } from "../../values/domainForm.ts"
 import type { FormLines, WrittenForm } from "../../values/formFields.ts"
 import { canonicalIpv6, isIpv4Text } from "../../values/hosts.ts"
@@ -10,7 +10,7 @@ import { treeOf } from "../../values/jsonTree.ts"
 import { isFault, memberOf, readLocatedJson } from "../../values/locatedJson.ts"
 import { DOMAIN_FLAGS, IDENTITY_FLAGS } from "./commandTable.ts"
 import type { CliCommandLine } from "./flags.ts"
-import { type CliInput, CommandFailed } from "./outcome.ts"
+import { type CliInput, CommandFailed, quotedArgument } from "./outcome.ts"
 
 /** The value that the flags of `register` and `update` ask for. */
 
@@ -65,9 +65,9 @@ const placedLines = (
 /** A flag for one kind of address with another text; the form alone would take either kind. */
 const wrongAddress = (wanted: Wanted<DomainFlag>): string | undefined => {
   const ip = wanted.get("ip")?.find((text) => !isIpv4Text(text))
-  if (ip !== undefined) return `-ip: ${quoted(ip)} is not an IPv4 address, as 192.0.2.1`
+  if (ip !== undefined) return `-ip: ${quotedArgument(ip)} is not an IPv4 address, as 192.0.2.1`
   const ip6 = wanted.get("ip6")?.find((text) => canonicalIpv6(text) === undefined)
-  return ip6 === undefined ? undefined : `-ip6: ${quoted(ip6)} is not an IPv6 address, as 2001:db8::1`
+  return ip6 === undefined ? undefined : `-ip6: ${quotedArgument(ip6)} is not an IPv6 address, as 2001:db8::1`
 }
 
 const domainLines = (before: string, wanted: Wanted<DomainFlag>): FormLines<DomainField> => ({
@@ -80,10 +80,15 @@ const domainLines = (before: string, wanted: Wanted<DomainFlag>): FormLines<Doma
 
 const NO_OBJECT = "the value is no JSON object, so that its items cannot be changed; give the whole value with -value"
 
+/** In place of a fault that repeats what may be a private key. */
+const NOT_SHOWN = "is nothing that can stand here (it is not shown: it may be a private key)"
+
 const written = (form: WrittenForm<string> | undefined): Effect.Effect<string, CommandFailed> => {
   if (form === undefined) return new CommandFailed({ message: NO_OBJECT })
   if ("value" in form) return Effect.succeed(form.value)
-  const texts = form.faults.map(({ field, line, message }) => `-${FLAG_OF[field] ?? field}, entry ${line}: ${message}`)
+  const texts = form.faults.map(({ field, line, message }) =>
+    `-${FLAG_OF[field] ?? field}, entry ${line}: ${looksSecret(message) ? NOT_SHOWN : message}`
+  )
   return new CommandFailed({ message: texts.join("\nerror: ") })
 }
 
@@ -107,7 +112,7 @@ const without = ({ isIdentity, key, value }: Removal): Effect.Effect<string, Com
     const isMember = !isFault(read) && read.kind === "object" && memberOf(read, key) !== undefined
     tree.remove(isMember ? [key] : key.split("."))
     if (tree.json === same) {
-      return yield* new CommandFailed({ message: `-remove: the value has no item ${quoted(key)}` })
+      return yield* new CommandFailed({ message: `-remove: the value has no item ${quotedArgument(key)}` })
     }
     return tree.json
   })
@@ -141,7 +146,11 @@ const wholeValue = ({ input, line }: ValueRequest): Effect.Effect<string | undef
     onLeft: (why) => new CommandFailed({ message: `${file} ${why}` }),
     onRight: (text) =>
       text === undefined
-        ? new CommandFailed({ message: `${file} does not exist` })
+        ? new CommandFailed({
+          message: `${
+            looksSecret(file) ? "the file of -file (its path is not shown: it may be a private key)" : file
+          } does not exist`
+        })
         : Effect.succeed(withoutEnd(text))
   })
 }
@@ -192,7 +201,7 @@ const madeValue = (request: ValueRequest): Effect.Effect<string | undefined, Com
     const removed = line.given.get("remove") ?? []
     const both = removed.find((key) => line.given.has(key))
     if (both !== undefined) {
-      return yield* new CommandFailed({ message: `-remove ${quoted(both)} stands against -${both}; give one` })
+      return yield* new CommandFailed({ message: `-remove ${both} stands against -${both}; give one` })
     }
     if (before === undefined) return yield* new CommandFailed({ message: NO_OBJECT })
     const domain = wantedOf(DOMAIN_NAMES, line.given)

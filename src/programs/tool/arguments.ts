@@ -99,8 +99,10 @@ interface GivenFlag {
 const textProblem = ({ form, name, texts }: GivenFlag, { allowsEmpty }: Syntax): ReadonlyArray<string> => {
   // The library drops an empty text of a flag that may be repeated.
   if ((form.repeatable || !allowsEmpty) && texts.includes("")) return [`--${name}: must not be empty`]
-  const strange = form.toml === "boolean" ? texts.find((text) => !Object.hasOwn(SWITCHED, text)) : undefined
-  return strange === undefined ? [] : [`--${name}: ${quoted(strange)} is not one of 0, 1, true, false`]
+  // The text is not repeated: it may be a passphrase or recovery words.
+  return form.toml === "boolean" && texts.some((text) => !Object.hasOwn(SWITCHED, text))
+    ? [`--${name}: is a switch, and what stands behind = is not one of 0, 1, true, false`]
+    : []
 }
 
 /** A flag as the library reads it; of one that it takes once, the last text. */

@@ -230,8 +230,12 @@ const DESCRIPTOR = /^[\s[{"']*[A-Za-z_]\w*\(/
  */
 const KEY = /(?<![\dA-Za-z])(?:[\dA-Za-z]{50,53}|[\dA-Za-z]{110,112})(?![\dA-Za-z])|[A-Za-z]prv[\dA-Za-z]{8}/i
 
-/** Whether an argument of any method may be a private key or a descriptor, so that no error repeats it. */
-export const looksSecret = (argument: string): boolean => DESCRIPTOR.test(argument) || KEY.test(argument)
+/** Twelve words in a row of the lengths that recovery words have, as a sentence of a person hardly has them. */
+const RECOVERY_WORDS = /(?<![A-Za-z])(?:[A-Za-z]{3,8}[\s,]+){11}[A-Za-z]{3,8}(?![A-Za-z])/
+
+/** Whether an argument of any method may be a private key, a descriptor or recovery words, so that no error repeats it. */
+export const looksSecret = (argument: string): boolean =>
+  DESCRIPTOR.test(argument) || KEY.test(argument) || RECOVERY_WORDS.test(argument)
 
 export const METHODS_WITH_PARAMETERS: ReadonlyArray<string> = Object.keys(PARAMETERS)
 

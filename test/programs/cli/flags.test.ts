@@ -41,7 +41,11 @@ describe("readCommandLine", () => {
 
   it.each([
     [["-all", "status"], "-all: is a flag of svcd-cli renew, names, registrations, expiring"],
-    [["names", "--all=maybe"], "-all: \"maybe\" is not one of 0, 1, true, false"],
+    [["names", "--all=maybe"], "-all: is a switch, and what stands behind = is not one of 0, 1, true, false"],
+    [
+      ["-stdinrpcpass=correct horse", "getinfo"],
+      "-stdinrpcpass: is a switch, and what stands behind = is not one of 0, 1, true, false"
+    ],
     [["update", "-frob", "d/x"], "-frob: unknown flag"],
     [["watch", "-frob"], "-frob: unknown flag; did you mean -from?"],
     [["-frobnicate", "getinfo"], "-frobnicate: unknown flag"],

@@ -5,7 +5,7 @@ import { blocksWithin } from "../../../src/programs/cli/renew.ts"
 import { aboutText, amountText } from "../../../src/protocol/amount.ts"
 import { nameCosts } from "../../../src/protocol/nameCosts.ts"
 import { RpcFailure, RpcUnreachable } from "../../../src/rpc/RpcClient.ts"
-import { answering, runWith } from "./commandRun.ts"
+import { answering, runAlone, runWith } from "./commandRun.ts"
 import { hex } from "./fakeDaemon.ts"
 import { FREE, OWNER, record, TXID, unknownName } from "./someNames.ts"
 
@@ -18,6 +18,8 @@ const OWNED = {
 }
 
 const KEY = "L1aW4aubDFB7yfras2S1mN3bqg9nwySY8nkoLmJebSLD5BWv3ENZ"
+const HEX_KEY = "7e".repeat(32)
+const WORDS = `${"abandon ".repeat(11)}about`
 
 describe("the name of a command", () => {
   it.effect.each([
@@ -237,8 +239,14 @@ describe("svcd-cli renew", () => {
       const none = runWith({ name_renew: { names: [], transactions: 0, left_out: 1 } })
       assert.strictEqual(
         (yield* none.run("renew", "-all")).stdout,
-        "1 name is left out: renewal is switched off for it.\nThere is nothing to renew.\n"
+        "1 name is left out: renewal is switched off for it.\n" +
+          "There is nothing else to renew. \"svcd-cli renew NAME\" renews a name once that is left out.\n"
       )
+      // For a script, too, names that are left out are no failure, and a name that was given and is not renewed is one.
+      for (const json of [[], ["-json"]]) {
+        assert.strictEqual((yield* none.run("renew", "-within", "4w", ...json)).code, 0)
+        assert.strictEqual((yield* none.run("renew", "d/example", ...json)).code, 1)
+      }
     }))
 
   it("reads times", () => {
@@ -265,14 +273,34 @@ describe("a private key in a wrong place", () => {
     ["name", KEY],
     ["register", KEY],
     ["renew", KEY],
-    ["renew", "-within", KEY]
+    ["renew", "-within", KEY],
+    ["update", "d/example", "-ip", KEY],
+    ["update", "d/example", "-ip6", HEX_KEY],
+    ["update", "d/example", "-alias", `${KEY} `],
+    ["update", "d/example", "-ns", WORDS],
+    ["update", "d/example", "-file", KEY],
+    ["update", "d/example", "-remove", KEY],
+    ["update", "d/example", "-remove", WORDS]
   ])("is not repeated, and no daemon gets it: svcd-cli %s", (words) =>
     Effect.gen(function*() {
       const { daemon, run } = runWith(OWNED)
       const { code, stderr, stdout } = yield* run(...words)
       assert.notStrictEqual(code, 0)
+      for (const secret of [KEY, HEX_KEY, WORDS]) {
+        assert.notInclude((stderr + stdout).toLowerCase(), secret.slice(0, 8).toLowerCase())
+        assert.notInclude(JSON.stringify(daemon), secret.slice(0, 8))
+      }
+    }))
+
+  it.effect.each([
+    [`-json=${KEY}`, "names"],
+    [`-stdinrpcpass=${KEY}`, "getinfo"],
+    ["-completions", KEY]
+  ])("is not repeated where no daemon is asked: svcd-cli %s", (words) =>
+    Effect.gen(function*() {
+      const { code, stderr, stdout } = yield* runAlone(words)
+      assert.notStrictEqual(code, 0)
       assert.notInclude(stderr + stdout, KEY.slice(0, 8))
-      assert.notInclude(JSON.stringify(daemon), KEY.slice(0, 8))
     }))
 })
 

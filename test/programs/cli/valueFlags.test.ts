@@ -97,7 +97,7 @@ describe("requestedValue", () => {
     ["d/x", ["-ip", "192.0.2.1"], "no JSON", "the value is no JSON object"],
     ["d/x", ["-ip", "192.0.2.1"], undefined, "the value is no JSON object"],
     ["d/x", ["-ip", "192.0.2.1", "-remove", "tpyo"], "{}", "-remove: the value has no item \"tpyo\""],
-    ["d/x", ["-ip", "192.0.2.1", "-remove", "ip"], "{}", "-remove \"ip\" stands against -ip"]
+    ["d/x", ["-ip", "192.0.2.1", "-remove", "ip"], "{}", "-remove ip stands against -ip"]
   ])("refuses %s with %j", ([name, flags, before, message]) =>
     Effect.gen(function*() {
       assert.include((yield* Effect.flip(wanted(before, name, ...flags))).message, message)

@@ -43,7 +43,10 @@ describe("the arguments of svcd-mail and svcd-wallet", () => {
     ],
     ["svcd-mail lookup", "svcd-mail: an argument is missing: <label>"],
     ["svcd-mail register alice", "svcd-mail: --forward: is missing"],
-    ["svcd-mail lookup alice --json=maybe", "svcd-mail: --json: \"maybe\" is not one of 0, 1, true, false"],
+    [
+      "svcd-mail lookup alice --json=maybe",
+      "svcd-mail: --json: is a switch, and what stands behind = is not one of 0, 1, true, false"
+    ],
     ["svcd-mail serve --upstream a --domain=", "svcd-mail: --domain: must not be empty"],
     ["svcd-wallet address --lable old", "svcd-wallet: --lable: unknown flag; did you mean -label?"],
     ["svcd-wallet import-key --passwrod x", "svcd-wallet: --passwrod: unknown flag; did you mean -password?"],

@@ -193,7 +193,22 @@ describe("looksSecret", () => {
     }
   })
 
-  it("lets txids, addresses and names pass", () => {
+  it("knows twelve recovery words, also in JSON, in capitals or with one misspelt", () => {
+    const words = `${"abandon ".repeat(11)}about`
+    for (
+      const text of [
+        words,
+        words.toUpperCase(),
+        `["${words}"]`,
+        words.replace("abandon", "abando"),
+        words.replaceAll(" ", ", ")
+      ]
+    ) {
+      assert.isTrue(looksSecret(text), text)
+    }
+  })
+
+  it("lets txids, addresses, names and sentences pass", () => {
     const txid = "ab".repeat(32)
     const plain = [
       txid,
@@ -201,7 +216,8 @@ describe("looksSecret", () => {
       "N1KHAL5C1CRzy58NdJwp1tbLze3XrkFxx9",
       `nc1${"q".repeat(39)}`,
       "d/example",
-      "{\"ip\":\"192.0.2.1\"}"
+      "{\"ip\":\"192.0.2.1\"}",
+      "{\"info\":{\"about\":\"the pages of a small shop that has been in this street for more than ten years\"}}"
     ]
     for (const text of plain) assert.isFalse(looksSecret(text), text)
   })

@@ -147,7 +147,9 @@ export const CLI_COMMANDS = {
     words: "[NAME…]",
     takes: [0, 5_000],
     description: "renew names: show what it costs, ask, and send",
-    details: "Give one name or more, or -all, or -within TIME: one of the three.",
+    details:
+      "Give one name or more, or -all, or -within TIME: one of the three. The exit status is 1 if names are given and none of " +
+      "them is renewed. With -all and -within it is 0 where nothing is due, or only names whose renewal is switched off.",
     options: {
       ...SHARED,
       ...SPENDING,

@@ -116,10 +116,18 @@ export const renewCommand = (
     const draft = yield* daemon.call("name_renew", [names, { ...IN_HEX, dryrun: true }])
     if ((numberAt(draft, "transactions") ?? 0) === 0) {
       const entries = ownNamesOf(at(draft, "names"))
-      if (json) return success(`${indented(renewedJson(entries, draft))}\n`)
+      // What the owner switched off is no failure: a script that renews each week would report it each week.
       const code = line.words.length > 0 ? 1 : 0
-      const why = [...entries.length === 0 ? [] : [previewOf(draft, screen)], ...leftOutLines(draft)]
-      return { code, stdout: [...why, "There is nothing to renew.", ""].join("\n"), stderr: "" }
+      if (json) return { code, stdout: `${indented(renewedJson(entries, draft))}\n`, stderr: "" }
+      const leftOut = leftOutLines(draft)
+      const end = leftOut.length === 0
+        ? "There is nothing to renew."
+        : `There is nothing else to renew. "${NAME} renew NAME" renews a name once that is left out.`
+      return {
+        code,
+        stdout: [...entries.length === 0 ? [] : [previewOf(draft, screen)], ...leftOut, end, ""].join("\n"),
+        stderr: ""
+      }
     }
     const preview = [previewOf(draft, screen), ...leftOutLines(draft), costText(draft)].join("\n")
     const said = yield* agreed(prompt, { preview, question: "Renew them?", yes: line.wants("yes") })

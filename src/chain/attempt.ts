@@ -1,4 +1,6 @@
 import * as Effect from "effect/Effect"
+import { slice, turnOfEventLoop } from "../base/turnOfEventLoop.ts"
+import type { Steps } from "../protocol/steps.ts"
 import { StorageCorrupted, type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
 
 export const isStorageFailure = (cause: unknown): cause is StorageFailure =>
@@ -12,4 +14,23 @@ export const attempt = <A>(work: () => A): Effect.Effect<A, StorageFailure> =>
     } catch (cause) {
       return isStorageFailure(cause) ? Effect.fail(cause) : Effect.die(cause)
     }
+  })
+
+/**
+ * The same for work in steps. The event loop has a turn after some milliseconds of them, and after the last ones; work that takes less
+ * ends at once.
+ */
+export const attemptSteps = <A>(begin: () => Steps<A>): Effect.Effect<A, StorageFailure> =>
+  Effect.suspend(() => {
+    const steps = begin()
+    const some = attempt((): IteratorResult<void, A> => {
+      let at: IteratorResult<void, A> = { done: false, value: undefined }
+      slice(() => (at = steps.next()).done !== true)
+      return at
+    })
+    const onward: Effect.Effect<A, StorageFailure> = Effect.flatMap(
+      Effect.zipRight(turnOfEventLoop, some),
+      (at) => at.done === true ? Effect.as(turnOfEventLoop, at.value) : onward
+    )
+    return Effect.flatMap(some, (at) => at.done === true ? Effect.succeed(at.value) : onward)
   })

@@ -11,6 +11,7 @@ import type { Coin } from "../../src/consensus/view.ts"
 import type { Block } from "../../src/protocol/block.ts"
 import { binaryString, equal, toHex } from "../../src/protocol/bytes.ts"
 import { Op } from "../../src/protocol/script.ts"
+import { runSteps } from "../../src/protocol/steps.ts"
 import { StorageCorrupted } from "../../src/storage/errors.ts"
 import { chainLayer, temporaryDirectory, testChain, withChain } from "../support/chain.ts"
 import { BATCH_LIMITS, openState, openStores, stateOn } from "../support/chainState.ts"
@@ -213,7 +214,7 @@ describe("a name that expires where its claim has", () => {
         throw stores.database.corrupted("a row does not decode (coin)")
       }
       assert.strictEqual(state.acceptBlock(plain).type, "new")
-      const batch = state.prepare(state.index.find(plain.hash), BATCH_LIMITS, () => {})
+      const batch = runSteps(state.prepare(state.index.find(plain.hash), BATCH_LIMITS, () => {}))
       assert.throws(() => state.settle(batch, undefined), "a row does not decode")
       const id = state.index.find(plain.hash)
       assert.isFalse(state.index.isFailed(id))
@@ -227,9 +228,9 @@ describe("a name that expires where its claim has", () => {
       const state = openState(directory)
       state.acceptBlock(failing)
       const given: Array<readonly [block: number, txids: ReadonlyArray<string>]> = []
-      const batch = state.prepare(state.index.find(failing.hash), BATCH_LIMITS, (block, checks) => {
+      const batch = runSteps(state.prepare(state.index.find(failing.hash), BATCH_LIMITS, (block, checks) => {
         given.push([block, checks.map(({ transaction }) => transaction.txidKey)])
-      })
+      }))
       const second = failing.transactions[1] ?? assert.fail()
       assert.deepStrictEqual(given, [[0, [binaryString(second.txid)]]])
       assert.strictEqual(batch.refused?.reject.reason, "bad-names-expiry")

@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { ChainState } from "../../src/chain/state/ChainState.ts"
 import { ChainStores } from "../../src/chain/state/ChainStores.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
+import { runSteps } from "../../src/protocol/steps.ts"
 
 /** The limits of a batch of blocks. */
 export const BATCH_LIMITS = { blocks: 64, inputs: 4_000, bytes: 4_000_000 }
@@ -30,7 +31,7 @@ export const closeState = (state: ChainState): void => {
 /** Connects blocks as long as no block has to be disconnected; scripts are assumed valid. */
 export const connectAll = (state: ChainState): void => {
   for (let step = state.nextStep(); step.type === "connect"; step = state.nextStep()) {
-    state.settle(state.prepare(step.target, BATCH_LIMITS, () => {}), undefined)
+    state.settle(runSteps(state.prepare(step.target, BATCH_LIMITS, () => {})), undefined)
   }
 }
 

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import { withLoneSpan } from "../../base/spans.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
-import { attempt } from "../attempt.ts"
+import { attemptSteps } from "../attempt.ts"
 import type { ImportFailed } from "../errors.ts"
 import type { ChainState } from "../state/ChainState.ts"
 import type { ChainWriter } from "../write/ChainWriter.ts"
@@ -35,7 +35,7 @@ export const make = ({ state, temporaryDirectory, writer }: ChainImportParts): C
         temporaryDirectory,
         batch: (work, judged) =>
           exclusively(
-            attempt(work).pipe(Effect.zipRight(activate(true, judged)), Effect.zipLeft(flushAfter(true)))
+            attemptSteps(work).pipe(Effect.zipRight(activate(true, judged)), Effect.zipLeft(flushAfter(true)))
           ).pipe(Effect.withSpan("svcd.chain.importBatch")),
         flush: exclusively(Effect.zipRight(catchUp, flush)),
         report: (progress) => Effect.sync(() => void (importing = progress))

@@ -4,6 +4,7 @@ import { type BlockHeader, decodeBlock, readBlockHeader } from "../../protocol/b
 import { displayHash } from "../../protocol/bytes.ts"
 import type { HeaderId, Height } from "../../protocol/keys.ts"
 import { DecodeError, Reader } from "../../protocol/Reader.ts"
+import type { Steps } from "../../protocol/steps.ts"
 import { guarded } from "../../storage/Database.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { Status } from "../index/BlockIndex.ts"
@@ -33,8 +34,8 @@ export interface ImportContext {
   readonly from?: ReadonlyMap<string, number>
   readonly state: ChainState
   readonly temporaryDirectory: string
-  /** Runs `work` as the writer and then moves to the best chain. `judged` receives the verdicts. */
-  readonly batch: (work: () => void, judged: OnVerdict) => Effect.Effect<void, StorageFailure>
+  /** Runs the steps of `work` as the writer and then moves to the best chain. `judged` receives the verdicts. */
+  readonly batch: (work: () => Steps<void>, judged: OnVerdict) => Effect.Effect<void, StorageFailure>
   readonly flush: Effect.Effect<void, StorageFailure>
   readonly report: (progress: ImportProgress) => Effect.Effect<void>
 }

@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { slice, turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import type { Height } from "../../protocol/keys.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { attempt, isStorageFailure } from "../attempt.ts"
@@ -29,9 +29,6 @@ export interface ImportReport {
 /** Blocks and bytes stored before they are connected. */
 const BATCH_BLOCKS = 64
 const BATCH_BYTES = 2 * 1024 * 1024
-
-/** Milliseconds of scanning between two turns of the event loop. */
-const SLICE_MS = 50
 
 const reasonOf = (cause: unknown): string => cause instanceof Error ? cause.message : String(cause)
 
@@ -88,18 +85,14 @@ const scan = (run: ImportRun, number: number) =>
     const from = run.context.from?.get(source.path)
     const records = scanRecords(readable, { magic, from, trouble: complain })[Symbol.iterator]()
     const start = run.bytesDone
-    const slice = (): boolean => {
-      for (const end = performance.now() + SLICE_MS; performance.now() < end;) {
-        const next = records.next()
-        if (next.done === true) {
-          return false
-        }
-        run.found(number, next.value)
-        run.bytesDone = start + next.value.offset + next.value.size
-      }
+    const one = (): boolean => {
+      const next = records.next()
+      if (next.done === true) return false
+      run.found(number, next.value)
+      run.bytesDone = start + next.value.offset + next.value.size
       return true
     }
-    while (yield* attempt(slice)) {
+    while (yield* attempt(() => slice(one))) {
       yield* run.context.report(run.progress("headers", run.scanned))
       yield* say(run)
       yield* turnOfEventLoop
@@ -123,13 +116,14 @@ const fetchAll = (run: ImportRun) =>
     // At least once: an interrupted import may have stored blocks that are not connected.
     do {
       const begin = at
-      yield* run.context.batch(() => {
+      yield* run.context.batch(function*() {
         for (let bytes = 0; at < ids.length && at - begin < BATCH_BLOCKS && bytes < BATCH_BYTES; at++) {
           const id = ids[at] ?? NONE
           const size = run.places.get(id)?.size ?? 0
           run.offer(id)
           run.bytesDone += size
           bytes += size
+          yield
         }
       }, run.judged)
       yield* run.context.report(run.progress("blocks", at))

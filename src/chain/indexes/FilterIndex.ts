@@ -92,6 +92,9 @@ const add = (store: Statements, blocks: ReadonlyArray<ConnectedBlock>): void => 
   }
 }
 
+/** The filters of these blocks take a few milliseconds. Rows are written in their order, so that small batches cost little. */
+const BATCH_BYTES = 128 * 1024
+
 const DEFINITION: IndexDefinition<Statements> = {
   name: "basic block filter index",
   file: "blockfilters.db",
@@ -99,6 +102,7 @@ const DEFINITION: IndexDefinition<Statements> = {
   tables: TABLES,
   prepare,
   needsCoins: true,
+  batchBytes: BATCH_BYTES,
   apply: add,
   rewind: (store, height) => {
     store.retire.run(height)

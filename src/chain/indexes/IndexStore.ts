@@ -29,6 +29,8 @@ export interface IndexDefinition<S> {
   /** Removes what is above a height, within a transaction. */
   readonly rewind: (store: S, height: number) => void
   readonly needsCoins?: boolean
+  /** As in `Follower`. */
+  readonly batchBytes?: number
 }
 
 export interface IndexPlace {
@@ -70,7 +72,7 @@ export const openIndex = <S>(
   { directory, pageSize }: IndexPlace
 ): Effect.Effect<OpenIndex<S>, StorageFailure, DataHealth | Scope.Scope> =>
   Effect.gen(function*() {
-    const { apply, file, name, needsCoins = false, prepare, rewind, tables, what } = definition
+    const { apply, batchBytes, file, name, needsCoins = false, prepare, rewind, tables, what } = definition
     const filename = join(directory, file)
     const migrations = [`${tables}\n${CURSOR}\n${PAGES_HAVE_SUMS}`]
     const open = (): Opened<S> => {
@@ -115,6 +117,7 @@ export const openIndex = <S>(
     const follower: OpenIndex<S>["follower"] = {
       name,
       needsCoins,
+      ...(batchBytes === undefined ? {} : { batchBytes }),
       background: true,
       cursor: run("reading", ({ cursor }) => cursor.get.get()),
       apply: (blocks) =>

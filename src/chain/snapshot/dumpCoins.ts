@@ -35,8 +35,8 @@ export interface DumpRequest {
   readonly memory: number
 }
 
-/** Coins written between two turns of the event loop: some milliseconds. */
-const COINS_A_TURN = 1_000
+/** Coins written between two turns of the event loop: a few milliseconds. */
+const COINS_A_TURN = 100
 
 const HEADERS_A_TURN = 50_000
 

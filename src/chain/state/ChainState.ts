@@ -7,6 +7,7 @@ import { chainstateFlushDuration } from "../../metrics/metrics.ts"
 import type { Block, BlockHeader } from "../../protocol/block.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import type { HeaderId, Height, NameKey } from "../../protocol/keys.ts"
+import type { Steps } from "../../protocol/steps.ts"
 import type { Place } from "../../storage/BlockFiles.ts"
 import { recordChecksum } from "../../storage/recordChecksum.ts"
 import type { BestHeader } from "../index/BestHeader.ts"
@@ -301,7 +302,7 @@ export class ChainState {
 
   // For the next four: see `Connector`.
 
-  prepare(target: HeaderId, limits: BatchLimits, check: CheckScripts): PreparedBatch {
+  prepare(target: HeaderId, limits: BatchLimits, check: CheckScripts): Steps<PreparedBatch> {
     return this.connector.prepare(target, limits, check)
   }
 

@@ -8,6 +8,7 @@ import type { NameEffect, ScriptCheck } from "../../consensus/view.ts"
 import type { Block, BlockHeader } from "../../protocol/block.ts"
 import { type Bytes, equal } from "../../protocol/bytes.ts"
 import type { HeaderId, Height } from "../../protocol/keys.ts"
+import type { Steps } from "../../protocol/steps.ts"
 import type { BlockFiles } from "../../storage/BlockFiles.ts"
 import { StorageCorrupted } from "../../storage/errors.ts"
 import { type BlockIndex, GENESIS, NONE, Status } from "../index/BlockIndex.ts"
@@ -113,9 +114,9 @@ export class Connector {
   /**
    * Connects blocks on the way from the tip to `target`, without their scripts. Each block's script checks are passed
    * to `check`. This includes a refused block after the last one, whose scripts may give the actual reason. `settle`
-   * ends the batch with the result of the checks.
+   * ends the batch with the result of the checks. One step a block: until the last step no other block may be connected.
    */
-  prepare(target: HeaderId, limits: BatchLimits, check: CheckScripts): PreparedBatch {
+  *prepare(target: HeaderId, limits: BatchLimits, check: CheckScripts): Steps<PreparedBatch> {
     const blocks: Array<Prepared> = []
     const end = Math.min(this.index.height(target), this.active.height + limits.blocks)
     let bytes = 0
@@ -141,6 +142,7 @@ export class Connector {
         // The blocks before it are valid and have to be settled first.
         return { blocks, refused: undefined, thrown: { id, cause } }
       }
+      yield
     }
     return { blocks, refused: undefined, thrown: undefined }
   }

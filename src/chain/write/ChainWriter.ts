@@ -10,7 +10,7 @@ import { displayHash } from "../../protocol/bytes.ts"
 import type { HeaderId, Height } from "../../protocol/keys.ts"
 import { StorageCorrupted, type StorageFailure } from "../../storage/errors.ts"
 import type { Repair } from "../../storage/repair.ts"
-import { attempt, isStorageFailure } from "../attempt.ts"
+import { attempt, attemptSteps, isStorageFailure } from "../attempt.ts"
 import { ChainEvent } from "../ChainEvent.ts"
 import type { BlocksPruned } from "../errors.ts"
 import { lastUnneeded, refusePruned } from "../prune/pruneLocks.ts"
@@ -204,7 +204,7 @@ export const make = (
       Effect.gen(function*() {
         const batch = pool.begin()
         const begun = performance.now()
-        const prepared = yield* attempt(() => state.prepare(target, BATCH, batch.add))
+        const prepared = yield* attemptSteps(() => state.prepare(target, BATCH, batch.add))
         const started = performance.now()
         // If a worker thread ended, it is unknown which scripts are valid.
         const failed = yield* Effect.onError(batch.finish, () => Effect.sync(() => state.takeBack(prepared))).pipe(
@@ -267,7 +267,9 @@ export const make = (
           }
           // A long way is stored and published in pieces, so that memory stays bounded.
           if (state.flushDue) yield* flush
-          if (untold.size >= BACKLOG.blocks || untoldBytes >= BACKLOG.bytes) yield* tellAll(true)
+          if (untold.size >= BACKLOG.blocks || untoldBytes >= BACKLOG.bytes) {
+            yield* Effect.zipRight(turnOfEventLoop, tellAll(true))
+          }
           if (state.pruning.due) yield* prune()
           yield* turnOfEventLoop
         }

@@ -77,6 +77,8 @@ export interface Follower {
   readonly last?: boolean
   /** Whether `apply` needs the coins that blocks removed. */
   readonly needsCoins?: boolean
+  /** Bytes of blocks for one call of `apply`, approximately: for stores whose work on them takes one turn of the event loop. */
+  readonly batchBytes?: number
   /**
    * Whether the follower may be far behind the tip: then it catches up in the background, between new blocks. For stores
    * without which all answers stay correct.

@@ -6,8 +6,9 @@ import { fileURLToPath } from "node:url"
 import { Worker } from "node:worker_threads"
 import { endWorker } from "../../base/endWorker.ts"
 import { withoutSpan } from "../../base/spans.ts"
-import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { slice, turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import type { ScriptCheck } from "../../consensus/view.ts"
+import type { Steps } from "../../protocol/steps.ts"
 import { verifyChecks } from "./verifyChecks.ts"
 import { type ChunkPart, type FromWorker, packParts, type ScriptFailure, type ToWorker } from "./verifyMessage.ts"
 
@@ -39,9 +40,6 @@ const WORTH_SHARING = 24
 
 /** A thread without work for this time ends: it takes memory, and at the tip the next work comes in minutes. */
 const IDLE = "15 seconds"
-
-/** Milliseconds of work on this thread between two turns of the event loop: about a chunk. */
-const SLICE_MS = 5
 
 /** Each check is short-lived: with the usual size of the young generation, a thread would take 25 MB more. */
 const LIMITS = { maxYoungGenerationSizeMb: 6 }
@@ -209,13 +207,6 @@ class Batch implements VerifyBatch {
     }
   }
 
-  private readonly check = (chunk: Chunk): void => {
-    for (const { block, checks, flags } of chunk) {
-      if (this.failure !== undefined && this.failure.block <= block) return
-      this.failure = earlier(this.failure, verifyChecks(checks, { block, flags }))
-    }
-  }
-
   /** The next work for this thread. The workers start at the other end. */
   private take(): Chunk | undefined {
     const mine = this.own.shift()
@@ -226,14 +217,22 @@ class Batch implements VerifyBatch {
     return undefined
   }
 
-  private readonly slice = (): boolean => {
-    for (const end = performance.now() + SLICE_MS; performance.now() < end;) {
-      const work = this.take()
-      if (work === undefined) return false
-      this.check(work)
+  /** The work of this thread. One step a transaction: a chunk of it may take several slices. */
+  private *checks(): Steps<void> {
+    for (let work = this.take(); work !== undefined; work = this.take()) {
+      for (const { block, checks, flags } of work) {
+        for (const check of checks) {
+          if (this.failure !== undefined && this.failure.block <= block) break
+          this.failure = earlier(this.failure, verifyChecks([check], { block, flags }))
+          yield
+        }
+      }
     }
-    return true
   }
+
+  private readonly steps = this.checks()
+
+  private readonly slice = (): boolean => slice(() => this.steps.next().done !== true)
 
   readonly finish: Effect.Effect<ScriptFailure | undefined> = Effect.suspend(() => {
     const more = Effect.repeat(Effect.zipLeft(Effect.sync(this.slice), turnOfEventLoop), { while: (left) => left })

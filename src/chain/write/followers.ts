@@ -255,13 +255,13 @@ const lacksCoins = (state: ChainState, id: HeaderId): boolean =>
 
 const batchFrom = (
   state: ChainState,
-  { needsCoins = false }: Follower,
+  { batchBytes = BATCH_BYTES, needsCoins = false }: Follower,
   { from, recent }: { readonly from: number; readonly recent: ReadonlyMap<number, Connected> }
 ) => {
   const blocks: Array<ConnectedBlock> = []
   let bytes = 0
   for (let height = from; height <= state.settledHeight; height++) {
-    if (blocks.length >= BATCH_BLOCKS || bytes >= BATCH_BYTES) break
+    if (blocks.length >= BATCH_BLOCKS || bytes >= batchBytes) break
     const id = state.at(height)
     if (needsCoins && lacksCoins(state, id)) break
     try {

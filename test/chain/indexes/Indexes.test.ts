@@ -58,6 +58,8 @@ const partsOf = ({ coinStats, filters, spenders }: Service) => ({
 const isSound = (chain: TestChain, indexes: Service, list: ReadonlyArray<Block>) =>
   Effect.gen(function*() {
     const { coinStats, filters, spenders } = partsOf(indexes)
+    // The filters of a batch are made in one turn of the event loop.
+    assert.isAtMost(filters.follower.batchBytes ?? Infinity, 256 * 1024)
     const tip = { height: list.length - 1, hash: list.at(-1)?.hash ?? assert.fail() }
     const stats = (yield* coinStats.stats(tip)) ?? assert.fail(`no statistics at ${tip.height}`)
     const scanned = yield* coinState(chain)

@@ -3,6 +3,7 @@ import type { ChainState } from "../../../src/chain/state/ChainState.ts"
 import { regtestParams } from "../../../src/consensus/params.ts"
 import { reject } from "../../../src/consensus/Reject.ts"
 import { displayHash } from "../../../src/protocol/bytes.ts"
+import { runSteps } from "../../../src/protocol/steps.ts"
 import { StorageUnavailable } from "../../../src/storage/errors.ts"
 import { blocksOf } from "../../support/chain.ts"
 import { BATCH_LIMITS, closeState, connectAll, openState, openStores, stateOn } from "../../support/chainState.ts"
@@ -16,7 +17,7 @@ const offer = (state: ChainState, from: number, to: number): void => {
 const prepare = (state: ChainState) => {
   const step = state.nextStep()
   if (step.type !== "connect") throw new Error(`the next step is ${step.type}`)
-  return state.prepare(step.target, BATCH_LIMITS, () => {})
+  return runSteps(state.prepare(step.target, BATCH_LIMITS, () => {}))
 }
 
 /** All coins, as far as needed to distinguish states. */
@@ -55,6 +56,23 @@ describe("ChainState", () => {
       // No block is marked invalid.
       connectAll(state)
       assert.strictEqual(state.settledHeight, 160)
+      closeState(state)
+    })
+  })
+
+  it("a batch is prepared block by block, and its blocks count as validated only when it is settled", () => {
+    withDirectory((directory) => {
+      const state = openState(directory)
+      offer(state, 1, 160)
+      const steps = state.prepare(state.bestHeader, BATCH_LIMITS, () => {})
+      for (let height = 1; height <= BATCH_LIMITS.blocks; height++) {
+        assert.isFalse(steps.next().done)
+        assert.deepStrictEqual([state.height, state.settledHeight], [height, 0])
+        assert.throws(() => state.flush(), "not verified yet")
+      }
+      assert.strictEqual(state.settle(runSteps(steps), undefined).connected.length, BATCH_LIMITS.blocks)
+      assert.strictEqual(state.settledHeight, BATCH_LIMITS.blocks)
+      connectAll(state)
       closeState(state)
     })
   })

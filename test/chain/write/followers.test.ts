@@ -237,6 +237,23 @@ describe("follow", () => {
       assert.deepStrictEqual(heard.splice(0), [`hold ${TIP - 1}`, `apply ${TIP}`, "settle"])
     }))
 
+  it.scoped("follow gives a follower no more bytes of blocks at a time than it asks for", () =>
+    Effect.gen(function*() {
+      const { state } = yield* opened(false)
+      const size = state.block(state.at(FORK + 1)).size
+      const heard: Array<string> = []
+      const follower: Follower = {
+        name: "test",
+        batchBytes: size + 1,
+        cursor: Effect.succeed(undefined),
+        apply: (given) => Effect.sync(() => void heard.push(given.map(({ height }) => height).join())),
+        rewind: () => Effect.void
+      }
+      const from = { follower, cursor: cursorOf(state, state.at(FORK)), rebuilding: false }
+      yield* follow(state, from, { recent: new Map(), more: false })
+      assert.deepStrictEqual(heard, [`${FORK + 1},${FORK + 2}`, `${FORK + 3},${FORK + 4}`])
+    }))
+
   it.scoped("follow logs once that it waits for a block, and once that it continues", () =>
     Effect.gen(function*() {
       const { state } = yield* opened(false)

@@ -109,7 +109,7 @@ faster than the bare server.`,
 of 1,000 \`samples\` exceeds, \`longestTurnMs\` the longest one. \`turnCpuP999Ms\` and \`longestTurnCpuMs\` are processor time
 of the main thread between two runs of that timer, which other programs do not lengthen. Beside each work, callers ask for a name as fast as they are answered
 (\`nameShow\`). \`checkpoint\` connects blocks without a pause until the log of names.db was copied into the file; \`mempool\` lists the transactions
-of 100 disconnected blocks.`,
+of 100 disconnected blocks. \`start\` is the time until the node answers: its longest turn loads the program. \`import\` begins behind it.`,
     goals: [["*.turnP999Ms", "<=", 20], ["*.turnCpuP999Ms", "<=", 20], ["*.nameShow.p99", "<", 5]]
   },
   {

@@ -150,13 +150,15 @@ export const benchTurns = async (directory: string, records: ReadonlyArray<Uint8
   const node = await NodeProcess.start({ args, runtime: ["--import", watch.href] })
   try {
     const blocks = records.slice(-HELD_BACK)
+    await node.until("getblockcount", (count) => count !== undefined)
+    const { longest: longestTurnMs, longestCpu: longestTurnCpuMs } = await turnsOf(node, watched)
     await node.until("getblockcount", (count) => count === early.length - 1)
     const imported = await turnsOf(node, watched)
     await node.call("createwallet", "bench", false, false, PASSPHRASE)
     const tallest = early.reduce((best, record, i) => record.length > (early[best]?.length ?? 0) ? i : best, 0)
     const tall = String(await node.call("getblockhash", tallest))
     const body = JSON.stringify({ id: 1, method: "name_show", params: [await someName(node.rpcPort)] })
-    const figures: Record<string, object> = { import: figuresOf(imported) }
+    const figures: Record<string, object> = { start: { longestTurnMs, longestTurnCpuMs }, import: figuresOf(imported) }
     for (const [what, work] of scenarios(node, { blocks, tall })) {
       await turnsOf(node, watched)
       const calls = load(node.rpcPort, body, SECONDS)

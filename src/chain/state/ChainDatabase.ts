@@ -83,16 +83,16 @@ const toClaim = ({ height, outpoint }: Omit<ClaimRow, "name">): NameClaim => ({
 
 type CoinRow = readonly [key: Bytes, coin: Bytes]
 
-/** Splits changes into deleted and stored rows, each list in the order of the names' bytes. */
+/** Splits changes into deleted and stored rows, each list in the order of the names' bytes: a key has one character a byte. */
 const split = (changes: Changes["claims"]) => {
   const gone: Array<Buffer> = []
   const kept: Array<readonly [Buffer, NameClaim]> = []
-  for (const [name, claim] of changes) {
+  for (const [name, claim] of [...changes].sort(([a], [b]) => a < b ? -1 : 1)) {
     const key = Buffer.from(name, "latin1")
     if (claim === undefined) gone.push(key)
     else kept.push([key, claim])
   }
-  return { gone: gone.sort(Buffer.compare), kept: kept.sort((a, b) => Buffer.compare(a[0], b[0])) }
+  return { gone, kept }
 }
 
 /** Prepares the statements. Throws the driver's error if the file has other tables. */

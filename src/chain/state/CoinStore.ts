@@ -2,6 +2,7 @@ import type { ChainView, Coin, NameClaim } from "../../consensus/view.ts"
 import { fromBinaryString } from "../../protocol/bytes.ts"
 import type { Height, NameKey } from "../../protocol/keys.ts"
 import type { ChainDatabase, Changes } from "./ChainDatabase.ts"
+import { ClaimTable } from "./ClaimTable.ts"
 import { CoinTable, DIRTY, FRESH } from "./CoinTable.ts"
 
 /** The lookups of stored coins of the last requested transaction. */
@@ -18,9 +19,6 @@ const MISSES = 4
 
 const TXID_SIZE = 32
 
-/** Bytes of a cached claim beside its name: objects, slot of the map. Measured. */
-const CLAIM_BYTES = 240
-
 /**
  * The coins and name claims of the best chain: the changes since the last flush and the recently read entries, on top
  * of the database. The owner limits the cache: it flushes when `memory` is above its budget. Reads throw
@@ -30,13 +28,7 @@ export class CoinStore implements ChainView {
   private database: ChainDatabase
   /** A coin is decoded when it is read: most are read once, when they are spent. */
   private readonly coins = new CoinTable()
-  private readonly claims = new Map<NameKey, NameClaim | undefined>()
-  /** Bytes of the names in `claims`. */
-  private nameBytes = 0
-  /** Names whose claim differs from the stored one. */
-  private readonly touchedNames = new Set<NameKey>()
-  /** Names whose current claim is not stored yet, by its height. */
-  private readonly unstored = new Map<Height, Set<NameKey>>()
+  private readonly claims = new ClaimTable()
   private missed: Missed = NOTHING_MISSED
   private changed = false
 
@@ -45,7 +37,7 @@ export class CoinStore implements ChainView {
   }
 
   get memory(): number {
-    return this.coins.bytes + CLAIM_BYTES * this.claims.size + this.nameBytes
+    return this.coins.bytes + this.claims.bytes
   }
 
   get hasChanges(): boolean {
@@ -55,7 +47,6 @@ export class CoinStore implements ChainView {
   /** Continues on the coins of another database. There are no changes. */
   continueOn(database: ChainDatabase): void {
     this.forget()
-    this.unstored.clear()
     this.missed = NOTHING_MISSED
     this.database = database
   }
@@ -92,34 +83,22 @@ export class CoinStore implements ChainView {
   readonly claim = (name: NameKey): NameClaim | undefined => {
     if (this.claims.has(name)) return this.claims.get(name)
     const claim = this.database.claim(name)
-    this.cache(name, claim)
+    this.claims.add(name, claim)
     return claim
   }
 
   readonly expectClaims = (names: ReadonlyArray<NameKey>): void => {
     const unknown = names.filter((name) => !this.claims.has(name))
     const found = this.database.claimsOf(unknown)
-    for (const name of unknown) this.cache(name, found.get(name))
-  }
-
-  private cache(name: NameKey, claim: NameClaim | undefined): void {
-    const before = this.claims.size
-    this.claims.set(name, claim)
-    if (this.claims.size > before) this.nameBytes += name.length
+    for (const name of unknown) this.claims.add(name, found.get(name))
   }
 
   readonly claimsBetween = (from: Height, to: Height): ReadonlyArray<readonly [name: NameKey, claim: NameClaim]> => {
     const found: Array<readonly [name: NameKey, claim: NameClaim]> = []
     for (const [name, claim] of this.database.claimsBetween(from, to)) {
-      if (!this.touchedNames.has(name)) found.push([name, claim])
+      if (!this.claims.hasChanged(name)) found.push([name, claim])
     }
-    // A change of a name leaves the set of its earlier height.
-    for (let height = from; this.unstored.size > 0 && height <= to; height++) {
-      for (const name of this.unstored.get(height) ?? []) {
-        const claim = this.claims.get(name)
-        if (claim?.height === height) found.push([name, claim])
-      }
-    }
+    for (let height = from; height <= to; height++) found.push(...this.claims.claimsAt(height))
     return found
   }
 
@@ -139,7 +118,7 @@ export class CoinStore implements ChainView {
     this.changed ||= coins.size + claims.size > 0
     // Without an array for each entry, as in a loop over the map.
     coins.forEach((coin, outpoint) => this.setCoin(outpoint, coin))
-    claims.forEach((claim, name) => this.setClaim(name, claim))
+    claims.forEach((claim, name) => this.claims.change(name, claim))
   }
 
   private setCoin(outpoint: string, coin: Coin | undefined): void {
@@ -154,38 +133,18 @@ export class CoinStore implements ChainView {
     else this.coins.set(place, coin, state | DIRTY)
   }
 
-  private setClaim(name: NameKey, claim: NameClaim | undefined): void {
-    this.noLongerUnstored(name, this.claims.get(name))
-    this.cache(name, claim)
-    this.touchedNames.add(name)
-    if (claim === undefined) return
-    const names = this.unstored.get(claim.height)
-    if (names === undefined) this.unstored.set(claim.height, new Set([name]))
-    else names.add(name)
-  }
-
-  private noLongerUnstored(name: NameKey, claim: NameClaim | undefined): void {
-    const names = claim === undefined ? undefined : this.unstored.get(claim.height)
-    names?.delete(name)
-    if (claim !== undefined && names?.size === 0) this.unstored.delete(claim.height)
-  }
-
   /** Stores all changes together with the rest of a commit. All or nothing. */
   flush(rest: Omit<Changes, "coins" | "spent" | "claims">, keep: number): void {
-    const claims = Array.from(this.touchedNames, (name) => [name, this.claims.get(name)] as const)
     this.missed = NOTHING_MISSED
-    this.database.commit({ ...rest, ...this.coins.changes(), claims })
-    this.unstored.clear()
+    this.database.commit({ ...rest, ...this.coins.changes(), claims: this.claims.changes() })
     this.changed = false
     if (this.memory > keep) return this.forget()
     this.coins.settle()
-    this.touchedNames.clear()
+    this.claims.settle()
   }
 
   private forget(): void {
     this.coins.clear()
     this.claims.clear()
-    this.nameBytes = 0
-    this.touchedNames.clear()
   }
 }

@@ -228,7 +228,7 @@ describe("CoinStore over a database", () => {
       const [long, claim] = [nameKey(new Uint8Array(255)), { height: 1, outpoint: keyOf(2) }]
       const beside = new CoinStore(database)
       for (let n = 0; n < 2; n++) beside.apply(new Map(), new Map([[long, claim]]))
-      assert.strictEqual(beside.memory, 240 + 255)
+      assert.strictEqual(beside.memory, 128 + 255)
       // A coin that was created and spent before it was stored leaves no trace.
       const two = store.memory
       store.apply(new Map([[keyOf(3), coin]]), new Map())

@@ -361,8 +361,9 @@ export class ChainState {
 
   /**
    * Stores everything: block bytes first, then one commit to this tip. Returns whether there were changes. The writer copies the log.
+   * Coins stay in memory up to half of the budget, or all of it if `more` blocks come at once.
    */
-  flush(): boolean {
+  flush(more = false): boolean {
     const { onTrust } = this.active
     if (onTrust > 0) throw new Error(`flush refused: the scripts of ${onTrust} blocks are not verified yet`)
     const started = performance.now()
@@ -370,8 +371,8 @@ export class ChainState {
     try {
       if (pages.length === 0 && !this.coins.hasChanges) return false
       this.stores.files.sync()
-      const rest = { pages, headerCount: this.index.count, bestHash: this.index.hash(this.tip) }
-      this.coins.flush(rest, this.options.coinCacheBytes / 2)
+      const [bestHash, keep] = [this.index.hash(this.tip), this.options.coinCacheBytes / (more ? 1 : 2)]
+      this.coins.flush({ pages, headerCount: this.index.count, bestHash }, keep)
       chainstateFlushDuration.observe((performance.now() - started) / 1000)
       return true
     } catch (cause) {

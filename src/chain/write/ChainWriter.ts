@@ -130,22 +130,25 @@ export const make = (
       catch: (cause) => cause
     }).pipe(Effect.catchAll((cause) => isStorageFailure(cause) ? Effect.fail(cause) : Effect.die(cause)))
 
-    /** Stores everything, then copies the log of the database if it is large. */
-    const flush = Effect.suspend(() => {
-      const started = performance.now()
-      const stored = attempt(() => {
-        const some = state.flush()
-        flushedAt = performance.now()
-        return some
-      })
-      return syncBlocks.pipe(
-        Effect.zipRight(stored),
-        Effect.zipLeft(Effect.suspend(() => stores.database.committedAside())),
-        Effect.uninterruptible,
-        Effect.tap((some) => Effect.annotateCurrentSpan("stored", some)),
-        Effect.flatMap((some) => some ? noteFlush(state, flushedAt - started) : Effect.void)
-      )
-    }).pipe(Effect.withSpan("svcd.chain.commit"))
+    /** Stores everything, then copies the log of the database if it is large. `more`: further blocks come at once. */
+    const flushWith = (more: boolean) =>
+      Effect.suspend(() => {
+        const started = performance.now()
+        const stored = attempt(() => {
+          const some = state.flush(more)
+          flushedAt = performance.now()
+          return some
+        })
+        return syncBlocks.pipe(
+          Effect.zipRight(stored),
+          Effect.zipLeft(Effect.suspend(() => stores.database.committedAside())),
+          Effect.uninterruptible,
+          Effect.tap((some) => Effect.annotateCurrentSpan("stored", some)),
+          Effect.flatMap((some) => some ? noteFlush(state, flushedAt - started) : Effect.void)
+        )
+      }).pipe(Effect.withSpan("svcd.chain.commit"))
+
+    const flush = flushWith(false)
 
     /** A store that is found damaged is rebuilt from then on. */
     const noticing = (
@@ -346,7 +349,9 @@ export const make = (
       prune,
       flushAfter: (many) =>
         Effect.suspend(() =>
-          !many || state.flushDue || performance.now() - flushedAt > 1000 * FLUSH_SECONDS ? flush : Effect.void
+          !many || state.flushDue || performance.now() - flushedAt > 1000 * FLUSH_SECONDS
+            ? flushWith(many)
+            : Effect.void
         ),
       enlist: (follower) =>
         Effect.gen(function*() {

@@ -171,6 +171,12 @@ const listed = (names: ReadonlyArray<OwnedName>): string => {
   return others === 0 ? name : `${name} and ${quantityOf(others, "other name", "other names")}`
 }
 
+/** The first of the names and `true`, as `name_autorenew` takes them: in plain letters if it has a namespace, else in hex. */
+const asParameters = ([first]: ReadonlyArray<OwnedName>): string => {
+  const { hex = "", text = "" } = first?.name ?? {}
+  return /^[!-~]+\/[!-~]+$/.test(text) ? `${shellWord(text)} true` : `${hex} true '{"nameEncoding":"hex"}'`
+}
+
 const verb = (names: ReadonlyArray<OwnedName>): string => names.length === 1 ? "expires" : "expire"
 
 const notRenewed = (names: ReadonlyArray<OwnedName>): string =>
@@ -222,7 +228,7 @@ const renewalChecks = (answers: WalletAnswers): ReadonlyArray<Check> => {
     ...(off.length > 0
       ? [warn("autorenew", {
         text: notRenewed(off),
-        remedy: `if this is not wanted: "${cli} name_autorenew NAME true"`
+        remedy: `if this is not wanted: "${cli} name_autorenew ${asParameters(off)}"`
       })]
       : []),
     ...(dueNow.length > 0 && lockOf(answers).all

@@ -22,6 +22,7 @@ import {
   renewsAll,
   type Shown,
   shownBytes,
+  switchedOff,
   waitingWords
 } from "./ownNames.ts"
 import { dayText, grouped, quantityOf } from "./quantities.ts"
@@ -53,6 +54,8 @@ export interface OwnNames {
   readonly renews: ((name: Shown) => boolean) | undefined
   /** Whether it renews all names but those that the owner switched off. */
   readonly renewsAll: boolean
+  /** Whether the owner switched a name off that can expire. */
+  readonly someOff: boolean
   /** Whether the words of the wallet were never shown; also `false` on regtest, where nothing is worth a backup. */
   readonly wordsUnseen: boolean
   /** Whether blocks come at a steady rate, so that dates can be estimated. */
@@ -92,6 +95,7 @@ export const select = (
   const isShown = (entry: OwnNameEntry): boolean =>
     fits(entry) && (all ? textAt(entry.said, "step") !== "done" : isNews(entry, now))
   const under = expiring === undefined
+  const isOff = switchedOff(answers.renewals)
   return {
     names: shown,
     expired: all || !under ? 0 : owned.filter(({ expiresIn }) => expiresIn <= 0).length,
@@ -101,6 +105,7 @@ export const select = (
     unsent: under ? ownNamesOf(answers.requested).filter((entry) => fits(entry) && isUnsent(entry, { all, now })) : [],
     renews: renewalOf(answers.renewals),
     renewsAll: renewsAll(answers.renewals),
+    someOff: owned.some((name) => isAlive(name) && isOff(name.name)),
     wordsUnseen: under && dated && at(answers.wallet, "phrase_kept") === false,
     dated,
     now
@@ -202,7 +207,7 @@ const renewalTable = ({ unsent }: OwnNames, screen: Screen): ReadonlyArray<strin
 
 /** The remarks below the tables. */
 const remarks = (
-  { dated, expired, given, names, pending, renews, renewsAll, wordsUnseen }: OwnNames
+  { dated, expired, given, names, pending, renews, renewsAll, someOff, wordsUnseen }: OwnNames
 ): ReadonlyArray<string> => {
   const renewed = new Set(pending.map(({ name }) => name.hex))
   const byHand = (name: OwnedName): boolean => isAlive(name) && renews?.(name.name) !== true
@@ -225,7 +230,10 @@ const remarks = (
       ? []
       : renewsAll
       ? ["\"svcd-cli name_autorenew NAME true\" makes the wallet renew a name again that you switched off."]
-      : ["\"svcd-cli name_autorenew NAME true\" makes the wallet renew a name, \"… null true\" all its names."]),
+      : [
+        "\"svcd-cli name_autorenew NAME true\" makes the wallet renew a name, " +
+        `\"svcd-cli name_autorenew null true\" all its names${someOff ? ", also those that you switched off" : ""}.`
+      ]),
     ...(hidden.length === 0 ? [] : [`Not shown: ${hidden.join(", ")}; -all shows them.`]),
     ...(wordsUnseen ? [`Warning: ${UNSEEN_WORDS}`] : [])
   ]

@@ -180,6 +180,28 @@ describe("svcd-cli doctor", () => {
       assert.deepStrictEqual(yield* complaints(answers), [...expected])
     }))
 
+  it.effect("prints the command for a name that is switched off as it works", () =>
+    Effect.gen(function*() {
+      const remedyOf = (name: string) =>
+        Effect.map(
+          doctor(
+            fakeDaemon({
+              ...WELL,
+              name_list: [{ name: hex(name), value: "", expires_in: 9_000, ismine: true }],
+              name_autorenew: { all: true, names: [], except: [{ name: hex(name) }] }
+            }),
+            { json: false }
+          ),
+          ({ stdout }) => stdout
+        )
+      assert.include(yield* remedyOf("d/mine"), "\"svcd-cli name_autorenew d/mine true\"")
+      assert.include(yield* remedyOf("d/it's"), String.raw`"svcd-cli name_autorenew 'd/it'\''s' true"`)
+      // A method would read these two in another way.
+      for (const name of ["null", "d/é"]) {
+        assert.include(yield* remedyOf(name), `name_autorenew ${hex(name)} true '{"nameEncoding":"hex"}'`)
+      }
+    }))
+
   it.effect("looks at every loaded wallet, and names it in what it says and in the remedy", () =>
     Effect.gen(function*() {
       const shop = {

@@ -162,7 +162,11 @@ Registrations
       assert.match(text, /^d\/auto .* auto +value/m)
       assert.match(text, /^d\/hand .* by hand +value/m)
       assert.match(text, /^d\/lost +expired +value/m)
-      assert.include(text, "\"svcd-cli name_autorenew NAME true\" makes the wallet renew a name")
+      const hint = "\"svcd-cli name_autorenew NAME true\" makes the wallet renew a name, " +
+        "\"svcd-cli name_autorenew null true\" all its names"
+      assert.include(text, `${hint}.`)
+      const off = { all: false, names: [], except: [{ name: hex("d/hand") }] }
+      assert.include(yield* shown({ ...list, name_autorenew: off }), `${hint}, also those that you switched off.`)
       const all = yield* shown({ ...list, name_autorenew: { all: true, names: [] } })
       assert.notMatch(all, /by hand|name_autorenew/)
       const but = yield* shown({ ...list, name_autorenew: { all: true, names: [], except: [{ name: hex("d/auto") }] } })

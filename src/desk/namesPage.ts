@@ -1,3 +1,4 @@
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { renewalWindow } from "../wallet/names/renewals.ts"
 import { counted, duration } from "../web/format.ts"
@@ -95,6 +96,21 @@ const formerView = (names: ReadonlyArray<OwnName>): Html =>
       }</ul></details>`
     )
 
+/** Seconds after which a failed registration is not shown, as in `svcd-cli registrations`, and how many are at most. */
+const FAILURE_SHOWN = 30 * 86_400
+const MOST_FAILURES = 10
+
+/** All registrations under way, and the last failures; and how many failures are left out. */
+const registrationsToShow = (all: typeof Registrations.Type) =>
+  Effect.map(Clock.currentTimeMillis, (now) => {
+    const failed = all.filter(({ step }) => step === "failed").toSorted((a, b) => b.time - a.time)
+    const recent = new Set(failed.filter(({ time }) => time > now / 1000 - FAILURE_SHOWN).slice(0, MOST_FAILURES))
+    return {
+      shown: all.filter((each) => each.step === "failed" ? recent.has(each) : each.step !== "done"),
+      hidden: failed.length - recent.size
+    }
+  })
+
 export const ownNamesPage: DeskHandler = (visit) =>
   Effect.gen(function*() {
     const { calls, query } = visit
@@ -114,7 +130,7 @@ export const ownNamesPage: DeskHandler = (visit) =>
       ...renewals.filter(({ state }) => state === "waiting" || state === "sent").map(({ name }) => name)
     ])
     const isRenewed = renewedBy(renewing)
-    const running = registrations.filter(({ step }) => step !== "done")
+    const { hidden, shown: running } = yield* registrationsToShow(registrations)
     return deskAnswer(visit, {
       title: "Names",
       at: "names",
@@ -128,7 +144,7 @@ export const ownNamesPage: DeskHandler = (visit) =>
       }</dd></div><div class="fact"><dt>Under way</dt><dd><b>${
         running.filter(({ step }) => step !== "failed").length
       }</b></dd></div></dl>${
-        running.length > 0 && card(
+        running.length + hidden > 0 && card(
           "Registrations under way",
           html`<ul class="operations">${
             running.map((each) =>
@@ -144,7 +160,12 @@ export const ownNamesPage: DeskHandler = (visit) =>
                 }</span></button></form>`
               }</li>`
             )
-          }</ul>`
+          }</ul>${
+            hidden > 0 &&
+            html`<p class="muted">${
+              counted(hidden, "failed registration")
+            } not shown: <code>svcd-cli registrations -all</code> lists all.</p>`
+          }`
         )
       }<section class="card"><h2>Own names</h2>${
         own.length === 0 ?

@@ -40,6 +40,41 @@ describe("names", () => {
       assert.include((yield* desk.ask({ path: "names" })).body, button)
     }))
 
+  it.live("failed registrations are shown for thirty days, at most ten of them; those under way always", () =>
+    Effect.gen(function*() {
+      const now = Math.floor(Date.now() / 1000)
+      const row = (at: number, step: string, time: number) => ({
+        name: hexOf(`d/r${at}`),
+        step,
+        txid: "ab".repeat(32),
+        time
+      })
+      const rows = [
+        ...Array.from({ length: 12 }, (_, at) => row(at, "failed", now - 100 + at)),
+        row(12, "failed", now - 31 * 86_400),
+        row(13, "maturing", 1_700_000_000)
+      ]
+      const desk = TestDesk.make({ name_registrations: () => rows })
+      yield* desk.login
+      const { body } = yield* desk.ask({ path: "names" })
+      assert.deepStrictEqual(Array.from(body.matchAll(/>d\/r(\d+)</g), ([, at]) => at), [
+        "2",
+        "3",
+        "4",
+        "5",
+        "6",
+        "7",
+        "8",
+        "9",
+        "10",
+        "11",
+        "13"
+      ])
+      assert.include(body, "3 failed registrations not shown")
+      desk.answers = { ...desk.answers, name_registrations: () => rows.slice(0, 3) }
+      assert.notInclude((yield* desk.ask({ path: "names" })).body, "not shown")
+    }))
+
   it.live("a name whose change waits for a block has no form for another, and no fee is shown that is none", () =>
     Effect.gen(function*() {
       const desk = TestDesk.make({

@@ -1,3 +1,4 @@
+import { unicodeDomain } from "../base/unicodeDomain.ts"
 import { type Bytes, toHex } from "../protocol/bytes.ts"
 import { encodeText } from "../protocol/nameText.ts"
 import { type Html, html, type Part } from "./html.ts"
@@ -51,6 +52,10 @@ const LISTED = 64
 /** Characters of a name on its own page: more than the rules allow. */
 const WHOLE = 1_024
 
+/**
+ * A name, and beside an encoded domain the same in its own script, where that is safe to show: the encoded form always stands first,
+ * because it alone is certain.
+ */
 const named = (name: Bytes, limit: number): Html => {
   if (name.length === 0) return html`<i class="muted">(empty name)</i>`
   const text = encodeText(name, "utf8")
@@ -59,8 +64,11 @@ const named = (name: Bytes, limit: number): Html => {
     return html`<bdi class="name hex">0x${hex}${2 * name.length > limit && "…"}</bdi>`
   }
   const shown = firstOf(text, limit)
+  const domain = unicodeDomain(text)
   return shown === text
-    ? html`<bdi class="name">${visibleLine(text)}</bdi>`
+    ? html`<bdi class="name">${visibleLine(text)}</bdi>${
+      domain !== undefined && html` <bdi class="muted">(${visible(domain)})</bdi>`
+    }`
     : html`<bdi class="name">${visible(shown)}…</bdi>`
 }
 

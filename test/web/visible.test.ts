@@ -38,6 +38,19 @@ describe("visible", () => {
     assert.strictEqual(visible(text).text, text)
   })
 
+  it("shows the letters of an encoded domain behind the name, and only where they imitate no others", () => {
+    for (const show of [listedName, wholeName]) {
+      assert.strictEqual(
+        show(utf8("d/xn--zrich-kva")).text,
+        "<bdi class=\"name\">d/xn--zrich-kva</bdi> <bdi class=\"muted\">(zürich.bit)</bdi>"
+      )
+      // Cyrillic letters that look like "apple", markup, and an encoding of nothing else.
+      for (const name of ["d/xn--80ak6aa92e", "d/xn--<b>-kva", "d/xn--example-", "d/müller", "id/xn--zrich-kva"]) {
+        assert.notInclude(show(utf8(name)).text, "muted", name)
+      }
+    }
+  })
+
   it("spells marks out that pile up on a letter, from the fourth on", () => {
     assert.strictEqual(visible("e\u0301\u0301\u0301").text, "e\u0301\u0301\u0301")
     assert.strictEqual(visible("e\u0301\u0301\u0301\u0302").text, `e\u0301\u0301\u0301${marked("U+0302")}`)

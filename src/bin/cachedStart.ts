@@ -111,7 +111,12 @@ const keep = (path: string, makeCode: () => Buffer): void => {
   try {
     const folder = dirname(path)
     // One after the other: below /proc, a recursive call never ends.
-    for (const each of [dirname(folder), folder]) if (!existsSync(each)) mkdirSync(each, { mode: 0o700 })
+    for (const each of [dirname(folder), folder]) {
+      if (existsSync(each)) continue
+      // With `sudo` and the HOME of a user, a directory of root would be in the way of the user's own starts.
+      if (process.getuid?.() === 0 && statSync(dirname(each)).uid !== 0) return
+      mkdirSync(each, { mode: 0o700 })
+    }
     if (!isOwn(statSync(folder))) return
     removeOld(folder)
     replace(path, makeCode)

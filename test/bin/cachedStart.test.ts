@@ -3,6 +3,7 @@ import { buildSync } from "esbuild"
 import { spawnSync } from "node:child_process"
 import {
   chmodSync,
+  chownSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -170,6 +171,18 @@ const timer = setInterval(() => { try { if (wanted()) clearInterval(timer) } cat
     assert.strictEqual(run({ HOME, XDG_CACHE_HOME: "relative-cache" }), SAID)
     assert.isFalse(existsSync("relative-cache"))
     assert.strictEqual(readdirSync(join(HOME, ".cache", "svcd")).length, 1)
+  })
+
+  it.skipIf(process.getuid?.() !== 0)("makes no directory of root in the home of a user", () => {
+    const HOME = join(folder, "user")
+    mkdirSync(HOME)
+    chownSync(HOME, 12_345, 12_345)
+    assert.strictEqual(run({ HOME }), SAID)
+    assert.deepStrictEqual(readdirSync(HOME), [])
+    mkdirSync(join(HOME, ".cache"))
+    chownSync(join(HOME, ".cache"), 12_345, 12_345)
+    assert.strictEqual(run({ HOME }), SAID)
+    assert.deepStrictEqual(readdirSync(join(HOME, ".cache")), [])
   })
 
   it("keeps the code of a service in the directory that systemd made for it", () => {

@@ -57,7 +57,7 @@ const accept = (parts: ChainParts, { base, thread }: Running, own: string): Effe
       yield* writer.flush
       yield* attempt(() => {
         // After a power cut, too, the index has what the background found.
-        stores.database.sums.copyLog()
+        stores.database.copyLog()
         markValidated(own)
         state.becomeValidated()
       })

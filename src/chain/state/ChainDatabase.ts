@@ -303,7 +303,12 @@ export class ChainDatabase {
     this.guard("writing", () => this.sums.committed())
   }
 
-  /** The same, while the event loop has turns. The writer waits for it. */
+  /** Copies the write-ahead log into the file now. */
+  copyLog(): void {
+    this.guard("writing", () => this.sums.copyLog())
+  }
+
+  /** The same as `committed`, while the event loop has turns. The writer waits for it. */
   committedAside(): Effect.Effect<void, StorageFailure> {
     return copyWhenDue(this.sums, { file: this.file, doing: "writing", remedy: REMEDY }).pipe(
       Effect.tapErrorTag("StorageCorrupted", (damage) => attempt(() => this.damaged(damage))),

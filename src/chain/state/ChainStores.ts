@@ -94,7 +94,7 @@ export class ChainStores {
         spent: [],
         claims: []
       })
-      database.sums.copyLog()
+      database.copyLog()
       return database
     } catch (cause) {
       database.close()

@@ -3,6 +3,7 @@ import SQLite from "better-sqlite3"
 import { Effect, FastCheck } from "effect"
 import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs"
 import { join } from "node:path"
+import { vi } from "vitest"
 import { attempt } from "../../../src/chain/attempt.ts"
 import { PAGE_BYTES } from "../../../src/chain/index/BlockIndex.ts"
 import { ChainDatabase, type Changes } from "../../../src/chain/state/ChainDatabase.ts"
@@ -59,6 +60,23 @@ describe("ChainDatabase", () => {
       assert.strictEqual(toHex(second.state()?.bestHash ?? new Uint8Array(0)), "03".repeat(32))
       assert.strictEqual(second.size() % 4096, 0)
       second.close()
+    })
+  })
+
+  it("an error while the log is copied is a StorageFailure, which callers can act on", () => {
+    withDatabase((database) => {
+      const full = Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" })
+      const copy = vi.spyOn(database.sums, "copyLog").mockImplementation(() => {
+        throw full
+      })
+      try {
+        database.copyLog()
+        assert.fail("it must fail")
+      } catch (cause) {
+        assert.isTrue(cause instanceof StorageUnavailable, String(cause))
+      } finally {
+        copy.mockRestore()
+      }
     })
   })
 

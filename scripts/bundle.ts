@@ -286,8 +286,11 @@ const bundlePrograms = (folder: string): void => {
   for (const program of others) writeFileSync(join(folder, `${program}.js`), launcher(program), { mode: 0o755 })
 }
 
-const [folder, option, file] = process.argv.slice(2)
-if (folder === undefined || (option === "--alone" && file === undefined)) {
+const [folder, option, file, ...others] = process.argv.slice(2)
+const isKnown = option === undefined || option === "--programs" && file === undefined ||
+  option === "--alone" && file !== undefined
+// A flag in place of the folder, as --help, would bundle beside the sources.
+if (folder === undefined || folder.startsWith("-") || !isKnown || others.length > 0) {
   throw new Error("usage: bundle.js FOLDER [--programs | --alone FILE]")
 }
 if (file === undefined) bundlePrograms(folder)

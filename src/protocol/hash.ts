@@ -44,7 +44,7 @@ const nativeCrypto = (): NativeCrypto | undefined => {
  * A native hash function that agrees with noble's on a sample. Otherwise noble's, as in OpenSSL builds without
  * RIPEMD-160. The digest is text: creating a `Buffer` takes longer than hashing a short input.
  */
-const native = (algorithm: string, noble: Digest): DigestInto => {
+const checked = (algorithm: string, noble: Digest): DigestInto => {
   const plain: DigestInto = (data, into, at) => into.set(noble(data), at)
   const oneShot = nativeCrypto()?.hash
   if (oneShot === undefined) return plain
@@ -62,6 +62,12 @@ const native = (algorithm: string, noble: Digest): DigestInto => {
   }
 }
 
+/** `checked` on first use: svcd-cli hashes nothing in most calls, and Node's module takes 3 ms to load. */
+const native = (algorithm: string, noble: Digest): DigestInto => {
+  let chosen: DigestInto | undefined
+  return (data, into, at) => (chosen ??= checked(algorithm, noble))(data, into, at)
+}
+
 /** The function that returns a digest of `size` bytes. */
 const returned = (digest: DigestInto, size: number): Digest => (data) => {
   const bytes = new Uint8Array(size)
@@ -76,10 +82,7 @@ const first = new Uint8Array(32)
 
 export const sha256: Digest = returned(sha256Into, 32)
 
-export const createSha256: () => StreamingDigest = (() => {
-  const crypto = nativeCrypto()
-  return crypto === undefined ? () => nobleSha256.create() : () => crypto.createHash("sha256")
-})()
+export const createSha256 = (): StreamingDigest => nativeCrypto()?.createHash("sha256") ?? nobleSha256.create()
 
 /** `hash256` into other bytes, which may be those that are hashed. */
 export const hash256Into: DigestInto = (data, into, at) => {

@@ -1,5 +1,4 @@
 import { type Bytes, fromHex } from "./bytes.ts"
-import { hash256 } from "./hash.ts"
 
 /**
  * The three networks and their distinctive values on the wire and in text (reference/protocol.md 1.1 to 1.4; upstream
@@ -40,27 +39,31 @@ const constant = (hex: string): Uint8Array => {
   return bytes
 }
 
-const HEADER_BYTES = 80
-
-const genesis = (hex: string): Pick<Network, "genesisBlock" | "genesisHash"> => {
-  const genesisBlock = constant(hex)
-  return { genesisBlock, genesisHash: hash256(genesisBlock.subarray(0, HEADER_BYTES)) }
-}
+/** Takes the hash too, in wire order: no program has to load a hash function for it. */
+const genesis = (
+  { block, hash }: { readonly hash: string; readonly block: string }
+): Pick<Network, "genesisBlock" | "genesisHash"> => ({
+  genesisBlock: constant(block),
+  genesisHash: constant(hash)
+})
 
 /**
  * Bitcoin's genesis block with another header: testnet and regtest use its coinbase and therefore its merkle root. The
  * 12 bytes are time, bits and nonce.
  */
-const bitcoinGenesis = (timeBitsNonce: string): Pick<Network, "genesisBlock" | "genesisHash"> =>
-  genesis(
-    "0100000000000000000000000000000000000000000000000000000000000000000000003ba3edfd7a7b12b27ac72c3e67768f61" +
+const bitcoinGenesis = (
+  { hash, timeBitsNonce }: { readonly hash: string; readonly timeBitsNonce: string }
+): Pick<Network, "genesisBlock" | "genesisHash"> =>
+  genesis({
+    hash,
+    block: "0100000000000000000000000000000000000000000000000000000000000000000000003ba3edfd7a7b12b27ac72c3e67768f61" +
       "7fc81bc3888a51323a9fb8aa4b1e5e4a" +
       timeBitsNonce +
       "0101000000010000000000000000000000000000000000000000000000000000000000000000ffffffff4d04ffff001d01044554" +
       "68652054696d65732030332f4a616e2f32303039204368616e63656c6c6f72206f6e206272696e6b206f66207365636f6e642062" +
       "61696c6f757420666f722062616e6b73ffffffff0100f2052a01000000434104678afdb0fe5548271967f1a67130b7105cd6a828" +
       "e03909a67962e0ea1f61deb649f6bc3f4cef38c4f35504e51ec112de5c384df7ba0b8d578a4c702b6bf11d5fac00000000"
-  )
+  })
 
 export const mainnet: Network = {
   name: "mainnet",
@@ -73,14 +76,15 @@ export const mainnet: Network = {
   extendedPrivate: 0x0488ade4,
   bech32Hrp: "nc",
   coinType: 7,
-  ...genesis(
-    "0100000000000000000000000000000000000000000000000000000000000000000000000dcbd3e6f061215bf3b3383c8ce2ec20" +
+  ...genesis({
+    hash: "70c7a9f0a2fb3d48e635a70d5b157c807e58c8fb45eb2c5e2cb7620000000000",
+    block: "0100000000000000000000000000000000000000000000000000000000000000000000000dcbd3e6f061215bf3b3383c8ce2ec20" +
       "1bc65acde32595449ac86890bd2dc641c133aa4dff7f001c92a11ea2010100000001000000000000000000000000000000000000" +
       "0000000000000000000000000000ffffffff5404ff7f001c020a024b2e2e2e2063686f6f7365207768617420636f6d6573206e65" +
       "78742e20204c69766573206f6620796f7572206f776e2c206f7220612072657475726e20746f20636861696e732e202d2d2056ff" +
       "ffffff0100f2052a01000000434104b620369050cd899ffbbc4e8ee51e8c4534a855bb463439d63d235d4779685d8b6f4870a238" +
       "cf365ac94fa13ef9a2a22cd99d0d5ee86dcabcafce36c7acf43ce5ac00000000"
-  ),
+  }),
   dnsSeeds: [
     "nmc.seed.quisquis.de.",
     "seed.nmc.markasoftware.com.",
@@ -153,7 +157,10 @@ export const testnet: Network = {
   extendedPrivate: 0x04358394,
   bech32Hrp: "tn",
   coinType: 1,
-  ...bitcoinGenesis("dae5494df8ff071dff0bec16"),
+  ...bitcoinGenesis({
+    hash: "08b067b31dc139ee8e7a76a4f2cfcca477c4c06e1ef89f4ae308951907000000",
+    timeBitsNonce: "dae5494df8ff071dff0bec16"
+  }),
   dnsSeeds: ["dnsseed.test.namecoin.webbtc.com."],
   fixedSeeds: []
 }
@@ -169,7 +176,10 @@ export const regtest: Network = {
   extendedPrivate: 0x04358394,
   bech32Hrp: "ncrt",
   coinType: 1,
-  ...bitcoinGenesis("dae5494dffff7f2002000000"),
+  ...bitcoinGenesis({
+    hash: "06226e46111a0b59caaf126043eb5bbf28c34f3a5e332a1fc7b2b73cf188910f",
+    timeBitsNonce: "dae5494dffff7f2002000000"
+  }),
   dnsSeeds: [],
   fixedSeeds: []
 }

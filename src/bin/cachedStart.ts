@@ -1,4 +1,3 @@
-import { createHash, randomBytes } from "node:crypto"
 import {
   closeSync,
   constants,
@@ -19,13 +18,14 @@ import { createRequire } from "node:module"
 import { basename, dirname, isAbsolute, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Script } from "node:vm"
+import { crc32 } from "node:zlib"
 
 /**
  * Runs a program of one file with what V8 compiled of it at an earlier start: to compile it again is a third of the work of
  * a start. The build puts this file between the one that a user starts and the program; it loads nothing of svcd.
  */
 
-const DIGEST_BYTES = 32
+const SUM_BYTES = 4
 
 const DAY = 86_400_000
 /** Milliseconds after which kept code is removed. */
@@ -33,8 +33,15 @@ const OLD = 30 * DAY
 /** Milliseconds after which a draft is one that a start did not finish. */
 const OLD_DRAFT = DAY
 
-const digestOf = (...parts: ReadonlyArray<string | Uint8Array>): Buffer =>
-  parts.reduce((hash, part) => hash.update(part), createHash("sha256")).digest()
+/**
+ * The sum that finds damage: CRC-32. It need not resist an author of false code, which could write the sum too; against that stand
+ * the owner and the mode of the file. A digest would take 3 ms of each start, to load Node's module for cryptography.
+ */
+const sumOf = (content: string | Uint8Array): Buffer => {
+  const sum = Buffer.alloc(SUM_BYTES)
+  sum.writeUInt32BE(crc32(content))
+  return sum
+}
 
 /**
  * The directory of kept code; `undefined` if nothing is kept. A service of systemd has its own (`CacheDirectory=`). A relative path
@@ -63,8 +70,8 @@ const readKept = (path: string): Buffer | undefined => {
     const stats = fstatSync(descriptor)
     if (!stats.isFile() || !isOwn(stats)) return undefined
     const kept = readFileSync(descriptor)
-    const code = kept.subarray(DIGEST_BYTES)
-    return digestOf(code).equals(kept.subarray(0, DIGEST_BYTES)) ? code : undefined
+    const code = kept.subarray(SUM_BYTES)
+    return sumOf(code).equals(kept.subarray(0, SUM_BYTES)) ? code : undefined
   } catch {
     return undefined
   } finally {
@@ -86,7 +93,7 @@ const removeOld = (folder: string): void => {
 
 /** Writes the code into a draft, which then takes the place of what is kept. Makes the code only if it can be written. */
 const replace = (path: string, makeCode: () => Buffer): void => {
-  const draft = `${path}.${randomBytes(8).toString("hex")}`
+  const draft = `${path}.${process.pid.toString(16)}${process.hrtime.bigint().toString(16)}`
   const descriptor = openSync(
     draft,
     constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
@@ -95,7 +102,7 @@ const replace = (path: string, makeCode: () => Buffer): void => {
   try {
     try {
       const code = makeCode()
-      writeFileSync(descriptor, Buffer.concat([digestOf(code), code]))
+      writeFileSync(descriptor, Buffer.concat([sumOf(code), code]))
     } finally {
       closeSync(descriptor)
     }
@@ -129,7 +136,7 @@ const keep = (path: string, makeCode: () => Buffer): void => {
 export interface Kept {
   /** Of the file that a user starts. */
   readonly url: string
-  /** Of the program. */
+  /** Of the program, in hexadecimal digits, at least 24. */
   readonly digest: string
   /** The commands of the program. */
   readonly commands: ReadonlyArray<string>
@@ -150,7 +157,7 @@ export const runCached = (
   const main = join(dirname(fileURLToPath(url)), `${program}.main.cjs`)
   const source = readFileSync(main, "latin1").replace(/^#!.*/, "")
   const folder = cacheFolder(process.env)
-  const id = digestOf(process.version, process.arch, digest).toString("hex").slice(0, 32)
+  const id = digest.slice(0, 24) + sumOf(`${process.version} ${process.arch}`).toString("hex")
   const command = process.argv.slice(2).find((word) => commands.includes(word))
   const name = command === undefined ? `${program}-${id}` : `${program}-${command}-${id}`
   const path = folder === undefined ? undefined : join(folder, name)

@@ -43,12 +43,18 @@ const input = {
 // The arguments that the system shows may contain a password.
 process.title = "svcd-cli"
 
+/** Writes to the end, and calls `done` once the system has the text, or refuses it. */
+const writeLast = (stream: NodeJS.WriteStream, text: string, done: () => void): void => {
+  if (text === "") return done()
+  stream.write(text, done)
+}
+
 const program = Effect.map(run(input), ({ code, stderr, stdout }) => {
   // The reader may close the pipe as soon as it has enough.
   process.stdout.on("error", () => {})
-  process.stdout.write(stdout)
-  process.stderr.write(stderr)
   process.exitCode = code
+  // The call is over. To end at once saves taking down what Node.js holds, 5 ms by the clock.
+  writeLast(process.stdout, stdout, () => writeLast(process.stderr, stderr, () => process.exit()))
 })
 
 Effect.runFork(program)

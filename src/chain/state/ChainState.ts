@@ -360,8 +360,7 @@ export class ChainState {
   }
 
   /**
-   * Stores everything: block bytes first, then one commit to this tip. Returns whether there were changes. The writer copies the log.
-   * Coins stay in memory up to half of the budget, or all of it if `more` blocks come at once.
+   * Stores block bytes, then one commit to this tip. Returns whether there were changes. Coins within half of the budget stay, within all if `more` blocks come.
    */
   flush(more = false): boolean {
     const { onTrust } = this.active

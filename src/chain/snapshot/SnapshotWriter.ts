@@ -1,5 +1,6 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs"
+import { closeSync, fsync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs"
 import { dirname } from "node:path"
+import { promisify } from "node:util"
 import { syncDirectoryNow } from "../../base/atomicFile.ts"
 import type { Coin } from "../../consensus/view.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
@@ -10,6 +11,8 @@ import { writeCompressedCoin } from "./compressedCoin.ts"
 import { COUNT_OFFSET, encodeMetadata } from "./snapshotFile.ts"
 
 const CHUNK = 1024 * 1024
+
+const fsyncAside = promisify(fsync)
 
 const NO_TXID: Bytes = new Uint8Array(0)
 
@@ -88,6 +91,16 @@ export class SnapshotWriter {
     const bytes = this.buffer.written()
     for (let at = 0; at < bytes.length;) at += writeSync(this.descriptor, bytes, at)
     this.buffer.clear()
+  }
+
+  /**
+   * Writes what was added to the disk while the event loop has turns: a large file takes seconds, and `finish` then little. The caller
+   * waits for it in any case, since `abandon` would close the file during the sync.
+   */
+  async sync(): Promise<void> {
+    this.endTransaction()
+    this.writeOut()
+    await fsyncAside(this.descriptor)
   }
 
   /** Makes the file durable and gives it its name. Returns the number of coins. */

@@ -36,7 +36,7 @@ export interface DumpRequest {
 }
 
 /** Coins written between two turns of the event loop: a few milliseconds. */
-const COINS_A_TURN = 100
+const COINS_A_TURN = 50
 
 const HEADERS_A_TURN = 50_000
 
@@ -85,11 +85,11 @@ const rollBack = (
   })
 
 /** Converts the errors of the system. */
+const failed = (path: string) => (cause: unknown): SnapshotRefused =>
+  refused(path, "path", `Writing ${draftOf(path)} failed: ${reasonOf(codeOf(cause))}`)
+
 const writing = <A>(path: string, work: () => A): Effect.Effect<A, SnapshotRefused> =>
-  Effect.try({
-    try: work,
-    catch: (cause) => refused(path, "path", `Writing ${draftOf(path)} failed: ${reasonOf(codeOf(cause))}`)
-  })
+  Effect.try({ try: work, catch: failed(path) })
 
 const openWriter = ({ state }: ChainParts, path: string, base: HeaderId) =>
   Effect.acquireRelease(
@@ -135,6 +135,7 @@ export const dumpCoins = (
       })
       yield* turnOfEventLoop
     }
+    yield* Effect.uninterruptible(Effect.tryPromise({ try: () => file.sync(), catch: failed(path) }))
     const count = yield* writing(path, () => file.finish())
     const { hash = new Uint8Array(0) } = stats.finish()
     return {

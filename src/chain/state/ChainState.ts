@@ -359,9 +359,7 @@ export class ChainState {
     return this.coins.memory > this.options.coinCacheBytes
   }
 
-  /**
-   * Stores block bytes, then one commit to this tip. Returns whether there were changes. Coins within half of the budget stay, within all if `more` blocks come.
-   */
+  /** Stores block bytes, then one commit to this tip. Returns whether there were changes. Keeps coins up to half of the budget, or all of it if `more` blocks come. */
   flush(more = false): boolean {
     const { onTrust } = this.active
     if (onTrust > 0) throw new Error(`flush refused: the scripts of ${onTrust} blocks are not verified yet`)

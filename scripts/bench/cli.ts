@@ -56,13 +56,21 @@ const commandsFor = (
   name: string
 ): Readonly<Record<string, ReadonlyArray<string>>> => {
   const program = (file: string): string => join(ROOT, "build/bin", file)
-  const cli = [program("svcd-cli.js"), "-network", "regtest", "-datadir", directory, "-rpcaddr", `127.0.0.1:${rpcPort}`]
+  const cli = [
+    program("svcd-cli.cjs"),
+    "-network",
+    "regtest",
+    "-datadir",
+    directory,
+    "-rpcaddr",
+    `127.0.0.1:${rpcPort}`
+  ]
   return {
     "svcd-cli getblockcount": [...cli, "getblockcount"],
     "svcd-cli status": [...cli, "status"],
     "svcd-cli names": [...cli, "names"],
     "svcd-cli name": [...cli, "name", name],
-    "svcd-cli --version": [program("svcd-cli.js"), "--version"],
+    "svcd-cli --version": [program("svcd-cli.cjs"), "--version"],
     "svcd --version": [program("svcd.js"), "--version"],
     "svcd-mail --version": [program("svcd-mail.js"), "--version"],
     "node -e 0": ["-e", "0"]

@@ -2,12 +2,17 @@
 
 import { spawnSync } from "node:child_process"
 import { chmodSync, lstatSync, lutimesSync, readdirSync, readFileSync } from "node:fs"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
 export const PROJECT = fileURLToPath(new URL("../../", import.meta.url))
 
-export const { author, description, version } = JSON.parse(readFileSync(join(PROJECT, "package.json"), "utf8"))
+export const { author, bin, description, version } = JSON.parse(readFileSync(join(PROJECT, "package.json"), "utf8"))
+
+export const programs = Object.keys(bin)
+
+/** The file that starts a program, within the folder of the programs. */
+export const fileOf = (program) => basename(bin[program])
 
 /** Runs a program, and returns what it printed; a failure ends the script with what the program said. */
 export const run = (program, args, options = {}) => {

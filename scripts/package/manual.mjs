@@ -3,7 +3,7 @@
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { commitTime, PROJECT, run, version } from "./facts.mjs"
+import { commitTime, fileOf, programs, PROJECT, run, version } from "./facts.mjs"
 
 /** Text for the formatter: its own characters stand for themselves, and no line is a command of it. */
 const roff = (text) => text.replaceAll("\\", "\\e").replaceAll("-", "\\-").replace(/^([.'])/gm, "\\&$1")
@@ -20,7 +20,7 @@ ${roff(name)} \\- ${roff(summary)}
 `
 
 const helpOf = (program, ...args) =>
-  run(process.execPath, [join(PROJECT, "build/bin", `${program}.js`), ...args, "--help"])
+  run(process.execPath, [join(PROJECT, "build/bin", fileOf(program)), ...args, "--help"])
 
 /** Spaces before the continuation of a text in the right column of a help; an entry has two or four. */
 const COLUMN = 20
@@ -163,9 +163,7 @@ const tidy = (page) => page.replace(/^(\.S[HS] .*\n)\.PP\n/gm, "$1")
 
 /** Writes the pages of the programs and of svcd.conf below a folder, in the places where `man` looks. */
 export const writeManual = async (folder) => {
-  const { bin } = JSON.parse(readFileSync(join(PROJECT, "package.json"), "utf8"))
   for (const section of ["man1", "man5"]) mkdirSync(join(folder, section), { recursive: true })
-  const programs = Object.keys(bin)
   for (const program of programs) {
     writeFileSync(join(folder, "man1", `${program}.1`), tidy(programPage(program, programs)))
   }

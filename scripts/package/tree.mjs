@@ -2,7 +2,7 @@
 
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { PROJECT, run } from "./facts.mjs"
+import { fileOf, programs, PROJECT, run } from "./facts.mjs"
 import { writeManual } from "./manual.mjs"
 
 const BUILT = join(PROJECT, "build/bin")
@@ -34,8 +34,6 @@ const NATIVE = {
 
 const DOCUMENTS = ["README.md", "CHANGELOG.md", "LICENSE"]
 
-export const programs = Object.keys(JSON.parse(readFileSync(join(PROJECT, "package.json"), "utf8")).bin)
-
 const write = (path, text, mode = 0o644) => {
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, text, { mode })
@@ -45,7 +43,7 @@ const write = (path, text, mode = 0o644) => {
 const launcher = (program) =>
   `#!/bin/sh
 home=$(dirname "$(readlink -f "$0")")/../lib/svcd
-exec "$home/node" "$home/bin/${program}.js" "$@"
+exec "$home/node" "$home/bin/${fileOf(program)}" "$@"
 `
 
 /** No declarations of types, and no maps of code that is not ours. */
@@ -85,7 +83,7 @@ const SHELLS = {
 
 const writeCompletions = (share) => {
   for (const program of programs) {
-    const script = join(BUILT, `${program}.js`)
+    const script = join(BUILT, fileOf(program))
     // svcd-export prints no completions.
     if (!run(process.execPath, [script, "--help"]).includes("-completions")) continue
     for (const [shell, file] of Object.entries(SHELLS)) {

@@ -16,7 +16,6 @@ import {
 } from "node:fs"
 import { createRequire } from "node:module"
 import { basename, dirname, isAbsolute, join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { Script } from "node:vm"
 import { crc32 } from "node:zlib"
 
@@ -134,8 +133,8 @@ const keep = (path: string, makeCode: () => Buffer): void => {
 
 /** What the build tells of a program. */
 export interface Kept {
-  /** Of the file that a user starts. */
-  readonly url: string
+  /** The path of the file that a user starts. */
+  readonly file: string
   /** Of the program, in hexadecimal digits, at least 24. */
   readonly digest: string
   /** The commands of the program. */
@@ -143,18 +142,18 @@ export interface Kept {
 }
 
 /**
- * Runs the program in CommonJS beside a file, such as svcd-cli.main.cjs beside svcd-cli.js, and returns what it exports. Its text is
+ * Runs the program in CommonJS beside a file, such as svcd-cli.main.cjs beside svcd-cli.cjs, and returns what it exports. Its text is
  * ASCII. V8 keeps the functions that ran: for a program with commands those of each command alone, which the first argument that is
  * the name of one chooses, and calls of methods share one. A wrong choice costs time alone.
  *
  * `keepWhen` calls its argument, at most once, when what a start needs has run; if omitted, it is the end of the process.
  */
 export const runCached = (
-  { commands, digest, url }: Kept,
+  { commands, digest, file }: Kept,
   keepWhen: (run: () => void) => void = (run) => void process.once("exit", run)
 ): unknown => {
-  const program = basename(fileURLToPath(url), ".js")
-  const main = join(dirname(fileURLToPath(url)), `${program}.main.cjs`)
+  const program = basename(file).replace(/\.c?js$/, "")
+  const main = join(dirname(file), `${program}.main.cjs`)
   const source = readFileSync(main, "latin1").replace(/^#!.*/, "")
   const folder = cacheFolder(process.env)
   const id = digest.slice(0, 24) + sumOf(`${process.version} ${process.arch}`).toString("hex")

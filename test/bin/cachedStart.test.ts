@@ -40,7 +40,7 @@ writeFileSync(join(folder, "package.json"), "{ \"type\": \"module\" }")
 writeFileSync(join(folder, "start.cjs"), built("cachedStart"))
 writeFileSync(
   program,
-  `import start from "./start.cjs"\nstart.runCached({ url: import.meta.url, digest: "ab".repeat(16), commands: ["names"] })\n`
+  `import start from "./start.cjs"\nstart.runCached({ file: process.argv[1], digest: "ab".repeat(16), commands: ["names"] })\n`
 )
 writeFileSync(
   join(folder, "prog.main.cjs"),
@@ -101,7 +101,7 @@ describe("the start with kept code", () => {
     writeFileSync(
       early,
       `import start from "./start.cjs"
-const program = start.runCached({ url: import.meta.url, digest: "ab".repeat(16), commands: [] }, (keep) => void (globalThis.keep = keep))
+const program = start.runCached({ file: process.argv[1], digest: "ab".repeat(16), commands: [] }, (keep) => void (globalThis.keep = keep))
 console.log(program.answer, globalThis.keep === undefined)
 if (process.argv[2] === "keep") globalThis.keep?.()\n`
     )
@@ -118,7 +118,7 @@ if (process.argv[2] === "keep") globalThis.keep?.()\n`
     writeFileSync(join(folder, "nodeStart.cjs"), built("svcdStart"))
     writeFileSync(
       node,
-      `import start from "./nodeStart.cjs"\nstart.runSvcd({ url: import.meta.url, digest: "ab".repeat(16), commands: [] })\n`
+      `import start from "./nodeStart.cjs"\nstart.runSvcd({ file: process.argv[1], digest: "ab".repeat(16), commands: [] })\n`
     )
     // It listens for the start only if there is no code that fits. The end of the process waits for the kept code.
     writeFileSync(

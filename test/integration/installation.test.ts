@@ -110,7 +110,11 @@ describe("an installation", () => {
         const said = endsWith(run({ script, args: ["--version"], node: ["--require", older] }), 1)
         assert.match(
           said,
-          new RegExp(`^${basename(script, ".js")}: Node\\.js 20\\.19\\.0 or newer is needed, and this is 20\\.18\\.3: `)
+          new RegExp(
+            `^${
+              basename(script).replace(/\.c?js$/, "")
+            }: Node\\.js 20\\.19\\.0 or newer is needed, and this is 20\\.18\\.3: `
+          )
         )
       }
     }))

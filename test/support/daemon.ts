@@ -9,7 +9,8 @@ import { ownFixture } from "./fixtures.ts"
 import { madeOnce } from "./madeOnce.ts"
 
 /** Programs of the build: `npm test` builds before it tests. */
-export const program = (name: string): string => join(bundled(inject("sharedDirectory")), `${name}.js`)
+export const program = (name: string): string =>
+  join(bundled(inject("sharedDirectory")), `${name}.${name === "svcd-cli" ? "cjs" : "js"}`)
 
 /** A loopback port without a listener. */
 export const freePort = Effect.async<number, Error>((resume) => {

@@ -8,6 +8,7 @@ import { decodeBlock } from "../../src/protocol/block.ts"
 import { displayHash } from "../../src/protocol/bytes.ts"
 import type { ChainShape } from "../../test/support/shapedChain.ts"
 import { shapedFile } from "../../test/support/shapedFile.ts"
+import { BOUNDS } from "./chain.ts"
 
 /** Ten times as long as regtest-load, and even: each block has the same work from the second tenth on. */
 export const LONG: ChainShape = {
@@ -50,9 +51,7 @@ const lastToSecond = (figures: ReadonlyArray<number>): number =>
 /** A run in a process of its own. */
 const run = async <A>(...args: ReadonlyArray<string>): Promise<A> => {
   const script = fileURLToPath(new URL("./growthRun.js", import.meta.url))
-  // The bounds that svcd sets itself (boundHeap).
-  const command = ["--heap-growing-percent=50", "--max-semi-space-size=2", script, ...args]
-  const { stdout } = await promisify(execFile)(process.execPath, command, { encoding: "utf8" })
+  const { stdout } = await promisify(execFile)(process.execPath, [...BOUNDS, script, ...args], { encoding: "utf8" })
   return JSON.parse(stdout)
 }
 

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process"
 import { availableParallelism } from "node:os"
 import { fileURLToPath } from "node:url"
+import { BOUNDS } from "./chain.ts"
 import { recordsOf, withLoad } from "./loadChain.ts"
 import { NodeProcess } from "./nodeProcess.ts"
 import { benchParse } from "./parse.ts"
@@ -25,7 +26,9 @@ interface ImportRun {
 /** One import, in a process of its own. */
 const importOnce = (...args: ReadonlyArray<string>): ImportRun => {
   const script = fileURLToPath(new URL("./importRun.js", import.meta.url))
-  return JSON.parse(execFileSync(process.execPath, [script, ...args], { encoding: "utf8", maxBuffer: 1 << 26 }))
+  return JSON.parse(
+    execFileSync(process.execPath, [...BOUNDS, script, ...args], { encoding: "utf8", maxBuffer: 1 << 26 })
+  )
 }
 
 const importRun = (file: string, mode: string, threads: number, tip: string): ImportRun => {

@@ -38,7 +38,7 @@ count; \`foreignCores\` is the most that they used, on average, during a piece o
       `The chain is regtest-load: 6,000 blocks, half of them merge-mined, 73,857 transactions, 34.8 MB. \`program\` is the whole
 daemon from its start until it answers with the last block, every script checked, names indexed. \`milliseconds\` says where the main
 thread's time goes: reading, parsing, context-free checks with their hashes, appending to files, connecting, waiting for and
-helping with scripts, flushing, followers. \`checked\` is the import in a process of its own, on all cores; \`checkedOneThread\` the same without
+helping with scripts, flushing, followers. \`checked\` is the import in a process of its own, under the bounds of V8 that svcd sets, on all cores; \`checkedOneThread\` the same without
 worker threads; \`scriptsAssumed\` leaves the scripts out. \`assumedToChecked\` is how many times as fast the last is as the first.
 
 \`parse\` reads the blocks and makes the ids of transactions and the merkle roots, beside hashing alone: the same double SHA-256 over the

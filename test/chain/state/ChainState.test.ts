@@ -1,9 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { ChainState } from "../../../src/chain/state/ChainState.ts"
+import { vi } from "vitest"
+import { ChainState } from "../../../src/chain/state/ChainState.ts"
 import { regtestParams } from "../../../src/consensus/params.ts"
 import { reject } from "../../../src/consensus/Reject.ts"
 import { displayHash } from "../../../src/protocol/bytes.ts"
 import { runSteps } from "../../../src/protocol/steps.ts"
+import { outpoint, outpointKey } from "../../../src/protocol/transaction.ts"
 import { StorageUnavailable } from "../../../src/storage/errors.ts"
 import { blocksOf } from "../../support/chain.ts"
 import { BATCH_LIMITS, closeState, connectAll, openState, openStores, stateOn } from "../../support/chainState.ts"
@@ -73,6 +75,34 @@ describe("ChainState", () => {
       assert.strictEqual(state.settle(runSteps(steps), undefined).connected.length, BATCH_LIMITS.blocks)
       assert.strictEqual(state.settledHeight, BATCH_LIMITS.blocks)
       connectAll(state)
+      closeState(state)
+    })
+  })
+
+  it("a flush keeps coins within the budget in memory while blocks go on, and within half of it at the end", () => {
+    withDirectory((directory) => {
+      const stores = openStores(directory)
+      const options = { params: regtestParams, coinCacheBytes: 1e8, now: () => 1_900_000_000 }
+      const state = new ChainState(stores, options)
+      offer(state, 1, 159)
+      connectAll(state)
+      // A budget of which the coins take eight or nine tenths.
+      while (!state.flushDue) options.coinCacheBytes *= 0.9
+      options.coinCacheBytes /= 0.8
+      const coinbase = blocks[159]?.transactions[0] ?? assert.fail()
+      const reads = vi.spyOn(stores.database, "coin")
+      const isInMemory = (): boolean => {
+        reads.mockClear()
+        assert.isDefined(state.view.coin(outpointKey(outpoint(coinbase.txid, 0))))
+        return reads.mock.calls.length === 0
+      }
+      assert.isTrue(state.flush(true))
+      assert.isTrue(isInMemory())
+      offer(state, 160, 160)
+      connectAll(state)
+      assert.isTrue(state.flush())
+      assert.isFalse(isInMemory())
+      reads.mockRestore()
       closeState(state)
     })
   })

@@ -9,7 +9,7 @@ export const turnOfEventLoop: Effect.Effect<void> = Effect.async<void>((resume) 
 /** Milliseconds of work of the chain between two turns of the event loop. */
 const SLICE_MS = 5
 
-/** Repeats a step of work for some milliseconds, at least once. Returns whether work is left: each step tells. */
+/** Repeats a step of work for some milliseconds, at least once. The step returns whether work is left, and so does the slice. */
 export const slice = (step: () => boolean): boolean => {
   const end = performance.now() + SLICE_MS
   do {

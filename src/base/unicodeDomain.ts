@@ -21,14 +21,22 @@ const ONE_SCRIPT = [
   /^[\p{Script=Georgian}0-9-]+$/u
 ]
 
+/**
+ * Characters of these scripts that look like letters, digits or signs of ASCII: a word of them alone may imitate a word of ASCII. So do
+ * parts of Korean letters; words have whole ones.
+ */
+const LOOKALIKE = /[0-9\-ー一ノへヘ\u1100-\u11ff\u0966\u09e6\u09ed\u0be6\u0c66\u0c67டபทนบพรหเแ๐ดลปฟมიოყძხჽჿსჲ]/gu
+
 /** Words that also need a letter which looks like none of ASCII. */
 const WITH_OWN_LETTER: ReadonlyArray<readonly [word: RegExp, own: RegExp]> = [
-  [/^[\u0430-\u045f0-9-]+$/, /[бвгджзийлмнпфцчшщъыэюяђћљњџ]/],
+  [/^[\u0430-\u045f0-9-]+$/, /[бвджзийлмнфцчшщэяђћљњџ]/],
   [/^[\u03ac-\u03ce0-9-]+$/, /[βδζθλμξπσςφψ]/]
 ]
 
 const isSafe = (label: string): boolean =>
-  LATIN.test(label.normalize("NFD")) || ONE_SCRIPT.some((word) => word.test(label)) ||
+  LATIN.test(label.normalize("NFD")) || label.replaceAll(LOOKALIKE, "") !== "" && ONE_SCRIPT.some((word) =>
+      word.test(label)
+    ) ||
   WITH_OWN_LETTER.some(([word, own]) => word.test(label) && own.test(label))
 
 /** The label in Unicode, safe to show or not; `undefined` if it is not encoded, or not validly. */

@@ -6,6 +6,7 @@ import { processInput } from "../config/settings.ts"
 import { run } from "../programs/cli/cli.ts"
 import { screenOf } from "../programs/cli/outcome.ts"
 import { readStandardInput, unreadable } from "../programs/cli/standardInput.ts"
+import { printLast } from "../programs/tool/print.ts"
 import { makePrompt } from "../programs/tool/prompt.ts"
 import { version } from "../version.ts"
 
@@ -43,18 +44,7 @@ const input = {
 // The arguments that the system shows may contain a password.
 process.title = "svcd-cli"
 
-/** Writes to the end, and calls `done` once the system has the text, or refuses it. */
-const writeLast = (stream: NodeJS.WriteStream, text: string, done: () => void): void => {
-  if (text === "") return done()
-  stream.write(text, done)
-}
-
-const program = Effect.map(run(input), ({ code, stderr, stdout }) => {
-  // The reader may close the pipe as soon as it has enough.
-  process.stdout.on("error", () => {})
-  process.exitCode = code
-  // The call is over. To end at once saves taking down what Node.js holds, 5 ms by the clock.
-  writeLast(process.stdout, stdout, () => writeLast(process.stderr, stderr, () => process.exit()))
-})
+// The call is over with its output. To end at once saves taking down what Node.js holds, 5 ms by the clock.
+const program = Effect.map(run(input), (outcome) => printLast("svcd-cli", outcome, () => process.exit()))
 
 Effect.runFork(program)

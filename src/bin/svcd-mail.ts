@@ -6,6 +6,7 @@ import { hostname } from "node:os"
 import { processInput } from "../config/settings.ts"
 import { run } from "../programs/mail/program.ts"
 import type { NamesConnection } from "../programs/mail/settings.ts"
+import { printLast } from "../programs/tool/print.ts"
 import { version } from "../version.ts"
 
 // What this program writes is for its user alone.
@@ -22,12 +23,6 @@ const input = { ...processInput(), version, hostname: hostname(), names: mailNam
 // The arguments that the system shows may contain a password.
 process.title = "svcd-mail"
 
-const program = Effect.map(run(input), ({ code, stderr, stdout }) => {
-  // The reader may close the pipe as soon as it has enough.
-  process.stdout.on("error", () => {})
-  process.stdout.write(stdout)
-  process.stderr.write(stderr)
-  process.exitCode = code
-})
+const program = Effect.map(run(input), (outcome) => printLast("svcd-mail", outcome))
 
 NodeRuntime.runMain(program, { disablePrettyLogger: true })

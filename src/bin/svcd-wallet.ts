@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import * as Effect from "effect/Effect"
 import { processInput } from "../config/settings.ts"
+import { printLast } from "../programs/tool/print.ts"
 import { makePrompt } from "../programs/tool/prompt.ts"
 import { run } from "../programs/wallet/program.ts"
 import { version } from "../version.ts"
@@ -13,12 +14,6 @@ const input = { ...processInput(), version, prompt: makePrompt(process) }
 // The arguments that the system shows may contain words, keys or a passphrase.
 process.title = "svcd-wallet"
 
-const program = Effect.map(run(input), ({ code, stderr, stdout }) => {
-  // The reader may close the pipe as soon as it has enough.
-  process.stdout.on("error", () => {})
-  process.stdout.write(stdout)
-  process.stderr.write(stderr)
-  process.exitCode = code
-})
+const program = Effect.map(run(input), (outcome) => printLast("svcd-wallet", outcome))
 
 Effect.runFork(program)

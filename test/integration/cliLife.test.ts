@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
+import { existsSync } from "node:fs"
 import { temporaryDirectory } from "../support/chain.ts"
-import { type Ended, run, startNode, until } from "../support/daemon.ts"
+import { type Ended, program, run, runCommand, startNode, until } from "../support/daemon.ts"
 
 /** An address without a known key. */
 const NO_OWNER = "mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r"
@@ -78,4 +79,20 @@ describe("svcd-cli", () => {
       assert.deepInclude(given, { value: updated, address: NO_OWNER, mine: false })
       assert.lengthOf(given.history, 4)
     }))
+})
+
+describe("output that is not taken", () => {
+  for (const name of ["svcd-cli", "svcd-wallet"]) {
+    it.live.skipIf(!existsSync("/dev/full"))(`is a failure of ${name} on a full disk`, () =>
+      Effect.gen(function*() {
+        const printing = (to: string) =>
+          runCommand("sh", "-c", `exec "$0" "$@" ${to}`, process.execPath, program(name), "--help")
+        const { code, stderr } = yield* printing(">/dev/full")
+        assert.deepStrictEqual(
+          { code, stderr },
+          { code: 1, stderr: `${name}: standard output does not take the whole text: the disk is full\n` }
+        )
+        assert.deepInclude(yield* printing(">/dev/null"), { code: 0, stderr: "" })
+      }))
+  }
 })

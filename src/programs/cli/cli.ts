@@ -40,7 +40,10 @@ export const run = (input: CliInput): Effect.Effect<ProgramOutcome> =>
     const json = line.wants("json")
     return Effect.map(runLine(json ? { ...input, note: () => {}, progress: undefined } : input, line), (outcome) =>
       printed(outcome, json))
-  })
+  }).pipe(Effect.catchAllDefect(() =>
+    // Otherwise the program would end without a word, with the status of a success.
+    Effect.succeed(printed(failure(1, { message: "an error of svcd-cli itself, please report it" }), false))
+  ))
 
 const runLine = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutcome> =>
   Effect.suspend(() => {

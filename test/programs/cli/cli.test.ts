@@ -8,6 +8,15 @@ import { GENESIS, testServer } from "../../support/rpcServer.ts"
 import { cli, CREDENTIALS, failed, flags, server } from "./cliRun.ts"
 
 describe("svcd-cli", () => {
+  it.effect("ends with a sentence and status 1 where it has an error itself", () =>
+    Effect.gen(function*() {
+      // Standard input that is not given is an error of the program in these tests.
+      assert.deepStrictEqual(
+        yield* cli(["-stdin", "getinfo"]),
+        failed(1, "error: an error of svcd-cli itself, please report it\n")
+      )
+    }))
+
   it.scopedLive("draws on a terminal how far a search of the chain is, and its result alone behind it", () =>
     Effect.gen(function*() {
       const over = yield* Effect.makeLatch()

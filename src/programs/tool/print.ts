@@ -1,0 +1,55 @@
+import { fstatSync, writeFileSync } from "node:fs"
+import { reasonOf } from "../../base/errorCode.ts"
+import type { ProgramOutcome } from "./outcome.ts"
+
+/** Called when the system has the whole text, or with the reason why it did not take it. */
+type Written = (error?: NodeJS.ErrnoException | null) => void
+
+/** Whether a file or a device is behind the stream, of which Node.js may write the first part of a text alone, without an error. */
+const isWrittenInParts = ({ fd, isTTY }: NodeJS.WriteStream & { readonly fd: number }): boolean => {
+  if (isTTY) return false
+  const stats = fstatSync(fd)
+  return stats.isFile() || stats.isCharacterDevice()
+}
+
+const isErrno = (error: unknown): error is NodeJS.ErrnoException => error instanceof Error && "code" in error
+
+/** Writes behind all that was written before. */
+const writeAll = (stream: NodeJS.WriteStream & { readonly fd: number }, text: string, written: Written): void => {
+  // The reader may close the pipe as soon as it has enough.
+  stream.on("error", () => {})
+  if (text === "" && stream.writableLength === 0) return written()
+  if (!isWrittenInParts(stream)) return void stream.write(text, written)
+  let failed: NodeJS.ErrnoException | undefined
+  try {
+    writeFileSync(stream.fd, text)
+  } catch (error) {
+    if (!isErrno(error)) throw error
+    failed = error
+  }
+  written(failed)
+}
+
+/** A reader that wants no more is no failure; that the answer is lost or cut, as on a full disk, is one. */
+const isLoss = (error: NodeJS.ErrnoException | null | undefined): error is NodeJS.ErrnoException =>
+  error !== undefined && error !== null && error.code !== "EPIPE"
+
+/**
+ * Prints what a program has to say as its last act, and sets the exit status: 1 if standard output does not take the whole text.
+ * `done` is called when both streams have everything.
+ */
+export const printLast = (
+  program: string,
+  { code, stderr, stdout }: ProgramOutcome,
+  done: () => void = () => {}
+): void => {
+  process.exitCode = code
+  writeAll(process.stdout, stdout, (error) => {
+    const lost = isLoss(error)
+    if (lost) process.exitCode = code || 1
+    const why = lost
+      ? `${program}: standard output does not take the whole text: ${reasonOf(error.code ?? error.message)}\n`
+      : ""
+    writeAll(process.stderr, stderr + why, done)
+  })
+}

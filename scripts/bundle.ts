@@ -67,7 +67,7 @@ const loadedBy = ({ outputs }: Metafile): ReadonlyArray<string> =>
     .filter(({ external, path }) => external === true && !isBuiltin(path))
     .map(({ path }) => path.split("/").slice(0, path.startsWith("@") ? 2 : 1).join("/"))
 
-const { dependencies, engines, peerDependencies }: Record<string, Record<string, string>> = JSON.parse(
+const { bin, dependencies, engines, peerDependencies }: Record<string, Record<string, string>> = JSON.parse(
   readFileSync(join(ROOT, "package.json"), "utf8")
 )
 
@@ -173,10 +173,14 @@ const SHORT = "svcd-cli"
 const mainOf = (program: string): string => `${program}.main`
 
 /**
- * The file that a user starts. That of the short program is in CommonJS: to load Node's loader of ES modules takes 5 ms of processor
- * time, a twentieth of a call.
+ * The file that a user starts, as package.json names it. That of svcd-cli is in CommonJS: to load Node's loader of ES modules takes 5 ms
+ * of processor time, a twentieth of a call.
  */
-const fileOf = (program: string): string => `${program}.${program === SHORT ? "cjs" : "js"}`
+const fileOf = (program: string): string => {
+  const path = bin?.[program]
+  if (path === undefined) throw new Error(`package.json names no program ${program} under "bin"`)
+  return basename(path)
+}
 
 /**
  * The file between the two, for a program whose compiled code is kept, without its ending. It is in CommonJS: the loader of

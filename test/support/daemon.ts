@@ -1,16 +1,20 @@
 import { Effect, Schedule } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
+import { readFileSync } from "node:fs"
 import { createServer } from "node:net"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { inject } from "vitest"
 import { bundled } from "./bundle.ts"
 import { temporaryDirectory } from "./chain.ts"
 import { ownFixture } from "./fixtures.ts"
 import { madeOnce } from "./madeOnce.ts"
 
+const { bin }: { readonly bin: Readonly<Record<string, string>> } = JSON.parse(
+  readFileSync(new URL("../../package.json", import.meta.url), "utf8")
+)
+
 /** Programs of the build: `npm test` builds before it tests. */
-export const program = (name: string): string =>
-  join(bundled(inject("sharedDirectory")), `${name}.${name === "svcd-cli" ? "cjs" : "js"}`)
+export const program = (name: string): string => join(bundled(inject("sharedDirectory")), basename(bin[name] ?? name))
 
 /** A loopback port without a listener. */
 export const freePort = Effect.async<number, Error>((resume) => {

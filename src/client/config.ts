@@ -114,7 +114,7 @@ const integer = (min: number, max: number) =>
     )
   )
 
-const parseAnchor = Schema.decodeUnknownEither(anchorKind.schema)
+const parseAnchor = Schema.decodeUnknownEither(anchorKind.schema())
 
 /** An anchor as `-anchor` takes it. The schema of the flag says what is wrong. */
 const anchor = text.pipe(Schema.filter((given) => {

@@ -12,18 +12,19 @@ import { fromText, type OptionKind } from "./kinds.ts"
 export const USER_RIGHTS = ["read", "names", "spend", "admin"] as const
 export type UserRight = (typeof USER_RIGHTS)[number]
 
-const HashedUserSchema: Schema.Schema<HashedUser> = Schema.Struct({
-  user: Schema.String,
-  salt: Schema.String,
-  hash: Schema.String
-})
+const hashedUserSchema = (): Schema.Schema<HashedUser> =>
+  Schema.Struct({
+    user: Schema.String,
+    salt: Schema.String,
+    hash: Schema.String
+  })
 
 /** `USER:SALT$HMAC`, of which no message shows anything: the hash of a short password can be reversed. */
 export const hashedUserKind: OptionKind<Redacted.Redacted<HashedUser>> = {
   placeholder: "USER:SALT$HMAC",
   toml: "string",
   schema: fromText(
-    Schema.RedactedFromSelf(HashedUserSchema),
+    () => Schema.RedactedFromSelf(hashedUserSchema()),
     (given) => {
       const user = parseHashedUser(given)
       return user === undefined
@@ -56,7 +57,7 @@ export const methodListKind: OptionKind<UserWords<string>> = {
   placeholder: "USER:LIST",
   toml: "string",
   schema: fromText<UserWords<string>>(
-    Schema.Struct({ user: Schema.String, words: Schema.Array(Schema.String) }),
+    () => Schema.Struct({ user: Schema.String, words: Schema.Array(Schema.String) }),
     (given) => {
       const list = userWordsOf(given)
       return list.user === ""
@@ -72,7 +73,7 @@ export const rightsKind: OptionKind<UserWords<UserRight>> = {
   placeholder: "USER:LIST",
   toml: "string",
   schema: fromText<UserWords<UserRight>>(
-    Schema.Struct({ user: Schema.String, words: Schema.Array(Schema.Literal(...USER_RIGHTS)) }),
+    () => Schema.Struct({ user: Schema.String, words: Schema.Array(Schema.Literal(...USER_RIGHTS)) }),
     (given) => {
       const { user, words } = userWordsOf(given)
       const rights = words.flatMap((word) => USER_RIGHTS.find((right) => right === word) ?? [])
@@ -124,7 +125,7 @@ export const netKind: OptionKind<CallerNet> = {
   placeholder: "NET",
   toml: "string",
   schema: fromText<CallerNet>(
-    Schema.Struct({ address: Schema.String, prefix: Schema.Int }),
+    () => Schema.Struct({ address: Schema.String, prefix: Schema.Int }),
     (given) => {
       const net = parseNet(given)
       return net === undefined

@@ -68,25 +68,26 @@ const writeServer = ({ address, credentials, isImplicit }: AlertMailServer): str
   return `${isImplicit ? "smtps" : "smtp"}://${login}${formatHostPort(address)}`
 }
 
-const ServerSchema: Schema.Schema<AlertMailServer> = Schema.Struct({
-  address: Schema.Struct({ host: Schema.String, port: Schema.Int }),
-  isImplicit: Schema.Boolean,
-  credentials: Schema.UndefinedOr(
-    Schema.Struct({ user: Schema.String, password: Schema.RedactedFromSelf(Schema.String) })
-  )
-})
+const serverSchema = (): Schema.Schema<AlertMailServer> =>
+  Schema.Struct({
+    address: Schema.Struct({ host: Schema.String, port: Schema.Int }),
+    isImplicit: Schema.Boolean,
+    credentials: Schema.UndefinedOr(
+      Schema.Struct({ user: Schema.String, password: Schema.RedactedFromSelf(Schema.String) })
+    )
+  })
 
 export const mailServerKind: OptionKind<AlertMailServer> = {
   placeholder: "URL",
   toml: "string",
-  schema: fromText(ServerSchema, readServer, writeServer)
+  schema: fromText(serverSchema, readServer, writeServer)
 }
 
 /** An address in ASCII: not every server takes others, and a mail that does not arrive is of no use. */
 export const mailAddressKind: OptionKind<string> = {
   ...textKind("ADDRESS"),
   schema: fromText(
-    Schema.String,
+    () => Schema.String,
     (text) => {
       const mailbox = parseMailbox(text)
       return mailbox === undefined || needsUtf8(text)

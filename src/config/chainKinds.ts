@@ -14,7 +14,7 @@ export const assumeValid: OptionKind<AssumeValid> = {
   placeholder: "HASH|0",
   toml: "string",
   schema: fromText<AssumeValid>(
-    Schema.Union(Schema.Literal("default", "none"), Schema.Uint8ArrayFromSelf),
+    () => Schema.Union(Schema.Literal("default", "none"), Schema.Uint8ArrayFromSelf),
     (given) => {
       if (given === "") return Either.right("default")
       if (given === "0") return Either.right("none")
@@ -34,7 +34,7 @@ export const assumeValid: OptionKind<AssumeValid> = {
 export const filterIndex: OptionKind<"0" | "1" | "basic"> = {
   ...choiceKind(["0", "1", "basic"]),
   schema: fromText(
-    Schema.Literal("0", "1", "basic"),
+    () => Schema.Literal("0", "1", "basic"),
     (given) =>
       given === "0" || given === "1" || given === "basic"
         ? Either.right(given)
@@ -48,7 +48,7 @@ export const displayedHash: OptionKind<Bytes> = {
   placeholder: "HASH",
   toml: "string",
   schema: fromText<Bytes>(
-    Schema.Uint8ArrayFromSelf,
+    () => Schema.Uint8ArrayFromSelf,
     (given) => {
       const found = parseDisplayHash(given.toLowerCase())
       return found === undefined
@@ -64,7 +64,7 @@ export const chainWork: OptionKind<bigint> = {
   placeholder: "HEX",
   toml: "string",
   schema: fromText(
-    Schema.BigIntFromSelf,
+    () => Schema.BigIntFromSelf,
     (given) =>
       /^(0x)?[0-9a-fA-F]{1,64}$/.test(given)
         ? Either.right(BigInt(`0x${given.replace(/^0x/, "")}`))
@@ -78,18 +78,19 @@ export type AnchorChoice = "default" | "none" | ChainAnchor
 
 const ANCHOR = /^(\d{1,9}):([0-9a-fA-F]{64}):(?:0x)?([0-9a-fA-F]{1,64})$/
 
-const AnchorSchema: Schema.Schema<ChainAnchor> = Schema.Struct({
-  height: Schema.Number,
-  hash: Schema.Uint8ArrayFromSelf,
-  chainwork: Schema.BigIntFromSelf
-})
+const anchorSchema = (): Schema.Schema<ChainAnchor> =>
+  Schema.Struct({
+    height: Schema.Number,
+    hash: Schema.Uint8ArrayFromSelf,
+    chainwork: Schema.BigIntFromSelf
+  })
 
 /** `HEIGHT:HASH:WORK` with the hash in display order and the total work in hexadecimal digits, `none`, or empty. */
 export const anchorKind: OptionKind<AnchorChoice> = {
   placeholder: "none|HEIGHT:HASH:WORK",
   toml: "string",
   schema: fromText<AnchorChoice>(
-    Schema.Union(Schema.Literal("default", "none"), AnchorSchema),
+    () => Schema.Union(Schema.Literal("default", "none"), anchorSchema()),
     (given) => {
       if (given === "") return Either.right("default")
       if (given === "none") return Either.right("none")
@@ -121,7 +122,7 @@ export const pruneKind: OptionKind<number> = {
   placeholder: "N",
   toml: "integer",
   schema: fromText(
-    Schema.Int,
+    () => Schema.Int,
     (given) => {
       const value = parseInteger(given)
       if (value === undefined || value > MOST_PRUNED) {
@@ -142,10 +143,11 @@ export interface ActivationHeight {
   readonly height: Height
 }
 
-const ActivationHeightSchema: Schema.Schema<ActivationHeight> = Schema.Struct({
-  rule: Schema.Literal("bip16", "bip34", "bip65", "bip66", "csv", "segwit", "taproot"),
-  height: Schema.Number
-})
+const activationHeightSchema = (): Schema.Schema<ActivationHeight> =>
+  Schema.Struct({
+    rule: Schema.Literal("bip16", "bip34", "bip65", "bip66", "csv", "segwit", "taproot"),
+    height: Schema.Number
+  })
 
 /** The reference node's names of the buried deployments (`deploymentinfo.cpp`, `GetBuriedDeployment`). */
 const BURIED: ReadonlyMap<string, keyof Activation> = new Map([
@@ -165,7 +167,7 @@ export const activationHeight: OptionKind<ActivationHeight> = {
   placeholder: "NAME@HEIGHT",
   toml: "string",
   schema: fromText(
-    ActivationHeightSchema,
+    activationHeightSchema,
     (given) => {
       const [, word = "", digits = ""] = /^([^@]*)@(.*)$/s.exec(given) ?? []
       const rule = BURIED.get(word)
@@ -199,7 +201,7 @@ export const versionBits: OptionKind<ActivationHeight> = {
   placeholder: "taproot:START:END[:MINHEIGHT]",
   toml: "string",
   schema: fromText(
-    ActivationHeightSchema,
+    activationHeightSchema,
     (given) => {
       const [deployment, ...numbers] = given.split(":")
       const [start, end, minHeight] = numbers.map(parseInt64)

@@ -11,7 +11,7 @@ import { parseAmount, shortAmount } from "../protocol/amount.ts"
  * messages never contain the text of a secret.
  */
 export interface OptionKind<A> {
-  readonly schema: Schema.Schema<A, string>
+  readonly schema: () => Schema.Schema<A, string>
   /** The placeholder of the value in the help. */
   readonly placeholder: string
   /** The type of the value in the configuration file. */
@@ -21,23 +21,29 @@ export interface OptionKind<A> {
 /** A `list` is a list of strings, or one string with commas. `tables` are tables of one name, whose texts are JSON. */
 export type TomlType = "string" | "integer" | "boolean" | "list" | "tables"
 
-/** A schema for a text; `parse` returns the value, or on the left the error. */
+/**
+ * A schema for a text; `parse` returns the value, or on the left the error. It is made on first use: a start of svcd-cli, which
+ * decodes a few options, does not make those of a hundred.
+ */
 export const fromText = <A>(
-  type: Schema.Schema<A>,
+  type: () => Schema.Schema<A>,
   parse: (text: string) => Either.Either<A, string>,
   print: (value: A) => string
-): Schema.Schema<A, string> =>
-  Schema.transformOrFail(Schema.String, type, {
-    strict: true,
-    decode: (text, _options, ast) => Either.mapLeft(parse(text), (why) => new ParseResult.Type(ast, text, why)),
-    encode: (value) => Either.right(print(value))
-  })
+): () => Schema.Schema<A, string> => {
+  let made: Schema.Schema<A, string> | undefined
+  return () =>
+    made ??= Schema.transformOrFail(Schema.String, type(), {
+      strict: true,
+      decode: (text, _options, ast) => Either.mapLeft(parse(text), (why) => new ParseResult.Type(ast, text, why)),
+      encode: (value) => Either.right(print(value))
+    })
+}
 
 export const textKind = (placeholder: string): OptionKind<string> => ({
   placeholder,
   toml: "string",
   schema: fromText(
-    Schema.String,
+    () => Schema.String,
     (given) => given === "" ? Either.left("must not be empty") : Either.right(given),
     (value) => value
   )
@@ -47,7 +53,7 @@ export const textKind = (placeholder: string): OptionKind<string> => ({
 export const pathKind: OptionKind<string> = {
   ...textKind("PATH"),
   schema: fromText(
-    Schema.String,
+    () => Schema.String,
     (given) => {
       if (given === "") return Either.left("must not be empty")
       return given.includes("\0") ? Either.left(`${quoted(given)} is not a path`) : Either.right(given)
@@ -60,7 +66,7 @@ export const pathKind: OptionKind<string> = {
 export const userNameKind: OptionKind<string> = {
   ...textKind("NAME"),
   schema: fromText(
-    Schema.String,
+    () => Schema.String,
     (given) => given.includes(":") ? Either.left(`${quoted(given)} must not contain a colon`) : Either.right(given),
     (value) => value
   )
@@ -71,7 +77,7 @@ export const secretKind: OptionKind<Redacted.Redacted<string>> = {
   placeholder: "SECRET",
   toml: "string",
   schema: fromText(
-    Schema.RedactedFromSelf(Schema.String),
+    () => Schema.RedactedFromSelf(Schema.String),
     (given) => Either.right(Redacted.make(given)),
     (value) => Redacted.value(value)
   )
@@ -94,7 +100,7 @@ export const integerKind = ({ max, min, outside }: Bounds): OptionKind<number> =
   placeholder: "N",
   toml: "integer",
   schema: fromText(
-    Schema.Int,
+    () => Schema.Int,
     (given) => {
       const value = parseInteger(given)
       return value !== undefined && value >= min && value <= max
@@ -112,7 +118,7 @@ export const integerKind = ({ max, min, outside }: Bounds): OptionKind<number> =
 export const pageSizeKind: OptionKind<number> = {
   ...integerKind({ min: 512, max: 65_536 }),
   schema: fromText(
-    Schema.Int,
+    () => Schema.Int,
     (given) => {
       const value = parseInteger(given) ?? 0
       return value >= 512 && value <= 65_536 && (value & (value - 1)) === 0
@@ -128,7 +134,7 @@ export const onOffKind: OptionKind<boolean> = {
   placeholder: "",
   toml: "boolean",
   schema: fromText(
-    Schema.Boolean,
+    () => Schema.Boolean,
     (given) => {
       if (given === "1" || given === "true") return Either.right(true)
       if (given === "0" || given === "false") return Either.right(false)
@@ -144,7 +150,7 @@ export const choiceKind = <const W extends readonly [string, ...ReadonlyArray<st
   placeholder: words.join("|"),
   toml: "string",
   schema: fromText(
-    Schema.Literal<ReadonlyArray<W[number]>>(...words),
+    () => Schema.Literal<ReadonlyArray<W[number]>>(...words),
     (given) => {
       const found = words.find((word) => word === given)
       return found === undefined
@@ -155,20 +161,20 @@ export const choiceKind = <const W extends readonly [string, ...ReadonlyArray<st
   )
 })
 
-const AddressSchema: Schema.Schema<Address> = Schema.Struct({ host: Schema.String, port: Schema.Int })
+const addressSchema = (): Schema.Schema<Address> => Schema.Struct({ host: Schema.String, port: Schema.Int })
 
 /** `host:port`. With `optional` the host may be missing, which means every interface. */
 export const addressKind = (host: "required" | "optional"): OptionKind<Address> => ({
   placeholder: "HOST:PORT",
   toml: "string",
-  schema: fromText(AddressSchema, (given) => parseHostPort(given, host), formatHostPort)
+  schema: fromText(addressSchema, (given) => parseHostPort(given, host), formatHostPort)
 })
 
 /** Text that is allowed in a user agent (upstream `SanitizeString`, `SAFE_CHARS_UA_COMMENT`). */
 export const commentKind: OptionKind<string> = {
   ...textKind("TEXT"),
   schema: fromText(
-    Schema.String,
+    () => Schema.String,
     (given) =>
       /^[A-Za-z0-9 .,;\-_?@]*$/.test(given)
         ? Either.right(given)
@@ -185,7 +191,7 @@ export const amountKind: OptionKind<number> = {
   placeholder: "NMC",
   toml: "string",
   schema: fromText(
-    Schema.Number,
+    () => Schema.Number,
     (given) => {
       const units = AMOUNT.test(given) ? parseAmount(given.replace(/^0+(?=\d)/, "")) : undefined
       return units === undefined
@@ -197,39 +203,30 @@ export const amountKind: OptionKind<number> = {
 }
 
 /** A kind whose empty text means that the option is not set. */
-export const optionalKind = <A>(kind: OptionKind<A>): OptionKind<A | undefined> => {
-  const decode = Schema.decodeEither(kind.schema)
-  const encode = Schema.encodeSync(kind.schema)
-  return {
-    ...kind,
-    schema: fromText<A | undefined>(
-      Schema.UndefinedOr(Schema.typeSchema(kind.schema)),
-      (given) => given === "" ? Either.right(undefined) : Either.mapLeft(decode(given), firstMessage),
-      (value) => value === undefined ? "" : encode(value)
-    )
-  }
-}
+export const optionalKind = <A>(kind: OptionKind<A>): OptionKind<A | undefined> => ({
+  ...kind,
+  schema: fromText<A | undefined>(
+    () => Schema.UndefinedOr(Schema.typeSchema(kind.schema())),
+    (given) =>
+      given === "" ? Either.right(undefined) : Either.mapLeft(Schema.decodeEither(kind.schema())(given), firstMessage),
+    (value) => value === undefined ? "" : Schema.encodeSync(kind.schema())(value)
+  )
+})
 
 const firstMessage = (error: ParseResult.ParseError): string =>
   ParseResult.ArrayFormatter.formatErrorSync(error)[0]?.message ?? "is not valid"
 
 /** Values separated by commas; spaces around them are ignored. An empty text is an empty list. */
-export const commaSeparatedKind = <A>(kind: OptionKind<A>): OptionKind<ReadonlyArray<A>> => {
-  const decode = Schema.decodeEither(kind.schema)
-  const encode = Schema.encodeSync(kind.schema)
-  return {
-    placeholder: "LIST",
-    toml: "list",
-    schema: fromText<ReadonlyArray<A>>(
-      Schema.Array(Schema.typeSchema(kind.schema)),
-      (given) =>
-        Either.mapLeft(
-          Either.all(
-            given.split(",").map((word) => word.trim()).filter((word) => word !== "").map((word) => decode(word))
-          ),
-          firstMessage
-        ),
-      (values) => values.map((value) => encode(value)).join(",")
-    )
-  }
-}
+export const commaSeparatedKind = <A>(kind: OptionKind<A>): OptionKind<ReadonlyArray<A>> => ({
+  placeholder: "LIST",
+  toml: "list",
+  schema: fromText<ReadonlyArray<A>>(
+    () => Schema.Array(Schema.typeSchema(kind.schema())),
+    (given) => {
+      const decode = Schema.decodeEither(kind.schema())
+      const words = given.split(",").map((word) => word.trim()).filter((word) => word !== "")
+      return Either.mapLeft(Either.all(words.map((word) => decode(word))), firstMessage)
+    },
+    (values) => values.map((value) => Schema.encodeSync(kind.schema())(value)).join(",")
+  )
+})

@@ -28,8 +28,8 @@ export const GROUPS: ReadonlyArray<OptionGroup> = [
 ]
 
 export interface Option<S extends Schema.Schema.AnyNoContext = Schema.Schema.AnyNoContext> {
-  /** Decodes the text of the option, or the list of its texts if it is repeatable. */
-  readonly schema: S
+  /** Makes what decodes the text of the option, or the list of its texts if it is repeatable. */
+  readonly schema: () => S
   readonly repeatable: boolean
   /** The text of the default, in the schema's terms. Empty: not set. */
   readonly default: string
@@ -88,7 +88,7 @@ export const listOption = <A>(
   ...row: Row
 ): Option<Schema.Schema<ReadonlyArray<A>, ReadonlyArray<string>>> => ({
   ...traitsOf(row),
-  schema: ArraySchema(kind.schema),
+  schema: () => ArraySchema(kind.schema()),
   placeholder: kind.placeholder,
   toml: kind.toml,
   repeatable: true

@@ -390,8 +390,10 @@ export const isOptionName = (text: string): text is OptionName => Object.hasOwn(
 export const optionNamesOf = <O extends OptionTable>(options: O): ReadonlyArray<keyof O & string> =>
   Object.keys(options)
 
-export const fieldsOf = <O extends OptionTable>(options: O): { readonly [K in keyof O]: O[K]["schema"] } => {
-  const fields = Object.fromEntries(optionNamesOf(options).map((name) => [name, options[name]?.schema]))
+type FieldsOf<O extends OptionTable> = { readonly [K in keyof O]: ReturnType<O[K]["schema"]> }
+
+export const fieldsOf = <O extends OptionTable>(options: O): FieldsOf<O> => {
+  const fields = Object.fromEntries(optionNamesOf(options).map((name) => [name, options[name]?.schema()]))
   // Built key by key from the same table, which the type of Object.fromEntries cannot express.
-  return fields as { readonly [K in keyof O]: O[K]["schema"] }
+  return fields as FieldsOf<O>
 }

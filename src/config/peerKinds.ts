@@ -30,7 +30,7 @@ export const uploadTargetKind: OptionKind<number> = {
   placeholder: "N[kKmMgGtT]",
   toml: "string",
   schema: fromText(
-    Schema.Int,
+    () => Schema.Int,
     (given) => {
       const [, digits = "", suffix = DEFAULT_UNIT] = /^([0-9]{1,16})([kKmMgGtT])?$/.exec(given) ?? []
       const bytes = digits === "" ? NaN : Number(digits) * unitOf(suffix)
@@ -58,7 +58,7 @@ export const nodeKind: OptionKind<string> = {
   placeholder: "HOST[:PORT]",
   toml: "string",
   schema: fromText(
-    Schema.String,
+    () => Schema.String,
     (given) =>
       isIPv6(given) || [given, `${given}:1`].some((text) => Either.isRight(parseHostPort(text, "required")))
         ? Either.right(given)
@@ -78,7 +78,7 @@ export const ownAddressKind: OptionKind<Address> = {
   placeholder: "ADDRESS[:PORT]",
   toml: "string",
   schema: fromText(
-    Schema.Struct({ host: Schema.String, port: Schema.Int }),
+    () => Schema.Struct({ host: Schema.String, port: Schema.Int }),
     (given) => {
       const bare = bareAddress(given)
       const address = isPublicForm(bare.host)

@@ -34,7 +34,7 @@ export interface PeerSettings {
 type PeerOptions = typeof PEER_OPTIONS
 
 /** The decoded values of options of the group "Peers". */
-export type PeerValues = { readonly [K in keyof PeerOptions]: Schema.Schema.Type<PeerOptions[K]["schema"]> }
+export type PeerValues = { readonly [K in keyof PeerOptions]: Schema.Schema.Type<ReturnType<PeerOptions[K]["schema"]>> }
 
 /** Networks in which the node opens connections. Tor's needs a proxy. */
 const networksOf = ({ onlynet, proxy }: Pick<PeerValues, "onlynet" | "proxy">): ReadonlyArray<ReachableNetwork> => {

@@ -110,19 +110,20 @@ const GrantFields = {
   implicit: Schema.Boolean
 }
 
-const WhitelistSchema: Schema.Schema<WhitelistEntry> = Schema.Struct({
-  ...GrantFields,
-  inbound: Schema.Boolean,
-  outbound: Schema.Boolean,
-  net: Schema.String
-})
+const whitelistSchema = (): Schema.Schema<WhitelistEntry> =>
+  Schema.Struct({
+    ...GrantFields,
+    inbound: Schema.Boolean,
+    outbound: Schema.Boolean,
+    net: Schema.String
+  })
 
 /** `[permissions@]network`. Upstream `net_permissions.cpp`, `NetWhitelistPermissions::TryParse`. */
 export const whitelistKind: OptionKind<WhitelistEntry> = {
   placeholder: "[PERMISSIONS@]NET",
   toml: "string",
   schema: fromText(
-    WhitelistSchema,
+    whitelistSchema,
     (given) =>
       Either.flatMap(parseGrant(given, { outbound: true }), ({ rest, ...grant }) =>
         isNetwork(rest)
@@ -137,10 +138,11 @@ export const whitelistKind: OptionKind<WhitelistEntry> = {
   )
 }
 
-const WhitebindSchema: Schema.Schema<WhitebindEntry> = Schema.Struct({
-  ...GrantFields,
-  address: Schema.Struct({ host: Schema.String, port: Schema.Int })
-})
+const whitebindSchema = (): Schema.Schema<WhitebindEntry> =>
+  Schema.Struct({
+    ...GrantFields,
+    address: Schema.Struct({ host: Schema.String, port: Schema.Int })
+  })
 
 /** `host:port`; port 0 if the text is an address only, about which `values.ts` complains. */
 const parseListener = (text: string): Either.Either<Address, string> => {
@@ -157,7 +159,7 @@ export const whitebindKind: OptionKind<WhitebindEntry> = {
   placeholder: "[PERMISSIONS@]HOST:PORT",
   toml: "string",
   schema: fromText(
-    WhitebindSchema,
+    whitebindSchema,
     (given) =>
       Either.flatMap(
         parseGrant(given, { outbound: false }),

@@ -133,24 +133,25 @@ const parsed = (text: string): unknown => {
   }
 }
 
-const WebhookSchema: Schema.Schema<WebhookSettings> = Schema.Struct({
-  url: Schema.String,
-  secret: Schema.RedactedFromSelf(Schema.String),
-  filter: Schema.Struct({
-    names: Schema.Array(Schema.String),
-    prefixes: Schema.Array(Schema.String),
-    owners: Schema.Array(Schema.String),
-    types: Schema.Array(Schema.String)
-  }),
-  from: Schema.UndefinedOr(Schema.String)
-})
+const webhookSchema = (): Schema.Schema<WebhookSettings> =>
+  Schema.Struct({
+    url: Schema.String,
+    secret: Schema.RedactedFromSelf(Schema.String),
+    filter: Schema.Struct({
+      names: Schema.Array(Schema.String),
+      prefixes: Schema.Array(Schema.String),
+      owners: Schema.Array(Schema.String),
+      types: Schema.Array(Schema.String)
+    }),
+    from: Schema.UndefinedOr(Schema.String)
+  })
 
 /** A table `[[webhook]]`, whose text is the table as JSON. */
 export const webhookKind: OptionKind<WebhookSettings> = {
   placeholder: "TABLE",
   toml: "tables",
   schema: fromText(
-    WebhookSchema,
+    webhookSchema,
     (text) => {
       const table = parsed(text)
       return isTable(table) ? readTable(table) : Either.left("expected a table, as in [[webhook]]")

@@ -50,7 +50,9 @@ export interface ZmqSettings {
   readonly hwm: number
 }
 
-type ZmqValues = { readonly [K in keyof typeof ZMQ_OPTIONS]: Schema.Schema.Type<typeof ZMQ_OPTIONS[K]["schema"]> }
+type ZmqValues = {
+  readonly [K in keyof typeof ZMQ_OPTIONS]: Schema.Schema.Type<ReturnType<typeof ZMQ_OPTIONS[K]["schema"]>>
+}
 
 /** The publishers, in the order of `getzmqnotifications`. */
 export const zmqSettingsOf = (values: ZmqValues): ReadonlyArray<ZmqSettings> =>

@@ -6,7 +6,7 @@ import { displayHash } from "../../src/protocol/bytes.ts"
 
 const decode = <A>(kind: Kinds.OptionKind<A>, text: string): Either.Either<A, string> =>
   Either.mapLeft(
-    Schema.decodeEither(kind.schema)(text),
+    Schema.decodeEither(kind.schema())(text),
     (error) => ParseResult.ArrayFormatter.formatErrorSync(error).map(({ message }) => message).join()
   )
 
@@ -165,8 +165,8 @@ describe("comment", () => {
 
 const roundTrips = <A>(kind: Kinds.OptionKind<A>, values: FastCheck.Arbitrary<A>) =>
   FastCheck.assert(FastCheck.property(values, (given) => {
-    const text = Schema.encodeSync(kind.schema)(given)
-    assert.deepStrictEqual(Schema.encodeSync(kind.schema)(value(kind, text)), text)
+    const text = Schema.encodeSync(kind.schema())(given)
+    assert.deepStrictEqual(Schema.encodeSync(kind.schema())(value(kind, text)), text)
     assert.deepStrictEqual(value(kind, text), given)
   }))
 

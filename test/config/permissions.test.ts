@@ -51,8 +51,8 @@ describe("-whitelist", () => {
   })
 
   it("reads the text that it prints", () => {
-    const print = Schema.encodeSync(whitelistKind.schema)
-    const read = Schema.decodeSync(whitelistKind.schema)
+    const print = Schema.encodeSync(whitelistKind.schema())
+    const read = Schema.decodeSync(whitelistKind.schema())
     for (
       const text of ["127.0.0.1", "@::1", "noban,download@10.0.0.0/255.0.0.0", "addr,in,out@fd00::/8", "addr,out@::1"]
     ) {
@@ -90,8 +90,8 @@ describe("-whitebind", () => {
   })
 
   it("reads the text that it prints", () => {
-    const print = Schema.encodeSync(whitebindKind.schema)
-    const read = Schema.decodeSync(whitebindKind.schema)
+    const print = Schema.encodeSync(whitebindKind.schema())
+    const read = Schema.decodeSync(whitebindKind.schema())
     for (const text of ["127.0.0.1:1", "@[::1]:2", "noban,download@host:3"]) assert.strictEqual(print(read(text)), text)
   })
 })

@@ -16,7 +16,7 @@ import { daemonFlags, defaultedFlag, optionalFlag, repeatedFlag, requiredFlag } 
 
 /** A kind whose text `parse` reads; on the left it returns what is wrong. */
 const parsed = <A>(
-  type: Schema.Schema<A>,
+  type: () => Schema.Schema<A>,
   { parse, placeholder, print }: {
     readonly placeholder: string
     readonly parse: (text: string) => Either.Either<A, string>
@@ -26,10 +26,10 @@ const parsed = <A>(
 
 const asText = (text: string): string => text
 
-const namespace = parsed(Schema.String, { placeholder: "NAMESPACE", parse: parseNamespace, print: asText })
+const namespace = parsed(() => Schema.String, { placeholder: "NAMESPACE", parse: parseNamespace, print: asText })
 
 const email = parsed(
-  Schema.String,
+  () => Schema.String,
   {
     placeholder: "EMAIL",
     parse: (text) => Either.mapLeft(parseMailAddress(text), (why) => `${quoted(text)} ${why}`),
@@ -47,7 +47,7 @@ const readHost = (text: string): Either.Either<string, string> => {
   })
 }
 
-const host = parsed(Schema.String, { placeholder: "HOST", parse: readHost, print: asText })
+const host = parsed(() => Schema.String, { placeholder: "HOST", parse: readHost, print: asText })
 
 /** A domain of addresses, in lower case; one label is enough. */
 const readDomain = (text: string): Either.Either<string, string> =>
@@ -55,7 +55,7 @@ const readDomain = (text: string): Either.Either<string, string> =>
     ? Either.right(text.toLowerCase())
     : Either.left(`${quoted(text)} is not a domain`)
 
-export const domain = parsed(Schema.String, { placeholder: "DOMAIN", parse: readDomain, print: asText })
+export const domain = parsed(() => Schema.String, { placeholder: "DOMAIN", parse: readDomain, print: asText })
 
 interface Count {
   readonly description: string

@@ -163,7 +163,7 @@ const upstreamTls = ({ upstreamport, upstreamtls }: ServeValues): UpstreamTls =>
 
 /** The name of this machine if it is valid in a greeting. */
 const hostnameOf = ({ hostname }: MailInput): string =>
-  Either.getOrElse(Schema.decodeEither(domain.schema)(hostname), () => "localhost")
+  Either.getOrElse(Schema.decodeEither(domain.schema())(hostname), () => "localhost")
 
 const relayOf = (values: ServeValues, dataDir: string, input: MailInput): Judged<RelayConfig> =>
   Either.gen(function*() {

@@ -20,7 +20,7 @@ interface Traits {
 
 /** The problem begins with the flag. It shows no secret: the kind of secrets accepts every text. */
 const decoded = <A>(name: string, kind: OptionKind<A>) => {
-  const decode = Schema.decodeEither(kind.schema)
+  const decode = Schema.decodeEither(kind.schema())
   return (text: string): Either.Either<A, ValidationError.ValidationError> =>
     Either.mapLeft(decode(text), (error) => {
       const [first] = ParseResult.ArrayFormatter.formatErrorSync(error)

@@ -36,7 +36,7 @@ const MAX_LABEL = 1_000
 const labelKind: Kind.OptionKind<string> = {
   ...Kind.textKind("TEXT"),
   schema: Kind.fromText(
-    Schema.String,
+    () => Schema.String,
     (text) => text.length > MAX_LABEL ? Either.left(`it is longer than ${MAX_LABEL} characters`) : Either.right(text),
     (label) => label
   )

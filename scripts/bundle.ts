@@ -250,13 +250,13 @@ const composeKept = (
     outExtension: { ".js": ".cjs" },
     sourcemap: false
   })
-  // What stands before esbuild's own directive takes its effect away.
-  const url = `"use strict";\nconst urlOfBundle = require("node:url").pathToFileURL(__filename).href;`
+  // What stands before esbuild's own directive takes its effect away. svcd-cli hardly needs its address.
+  const url = `"use strict";\nconst ofBundle = { get url() { return require("node:url").pathToFileURL(__filename).href; } };`
   const clock = `const clockOfBundle = { now: () => Number(process.hrtime.bigint()) / 1e6 };`
   const packages = compose(folder, {
     banner: { js: isShort ? `${url}\n${clock}` : url },
     // Node's own clock of this name loads its tools for measurements, some milliseconds.
-    define: { "import.meta.url": "urlOfBundle", ...isShort ? { performance: "clockOfBundle" } : {} },
+    define: { "import.meta.url": "ofBundle.url", ...isShort ? { performance: "clockOfBundle" } : {} },
     entryPoints: [entryOf(program)],
     format: "cjs",
     minifyIdentifiers: isShort,

@@ -5,7 +5,7 @@ export interface Prompt {
   readonly secret: (question: string) => Effect.Effect<string | undefined>
   readonly line: (question: string) => Effect.Effect<string | undefined>
   /** The terminal, if there is one; and whether results appear there too, and not in a file. */
-  readonly terminal?: { readonly hasResults: boolean }
+  readonly terminal?: { readonly hasResults: boolean } | undefined
 }
 
 /** Longest accepted answer. */
@@ -67,11 +67,19 @@ const ask = ({ stderr, stdin }: PromptTerminal, question: string, echo: boolean)
     })
   })
 
-/** The prompt of a terminal; without one it asks nothing. */
+/**
+ * The prompt of a terminal; without one it asks nothing. It looks at the streams on use: Node.js opens standard input then, some
+ * milliseconds that a program which asks nothing saves.
+ */
 export const makePrompt = (terminalOf: PromptTerminal): Prompt => {
-  const there = terminalOf.stdin.isTTY === true && terminalOf.stderr.isTTY === true
+  const isThere = (): boolean => terminalOf.stdin.isTTY === true && terminalOf.stderr.isTTY === true
   const asking = (echo: boolean) => (question: string): Effect.Effect<string | undefined> =>
-    there ? ask(terminalOf, question, echo) : Effect.succeed(undefined)
-  const terminal = there ? { terminal: { hasResults: terminalOf.stdout?.isTTY === true } } : {}
-  return { secret: asking(false), line: asking(true), ...terminal }
+    Effect.suspend(() => isThere() ? ask(terminalOf, question, echo) : Effect.succeed(undefined))
+  return {
+    secret: asking(false),
+    line: asking(true),
+    get terminal() {
+      return isThere() ? { hasResults: terminalOf.stdout?.isTTY === true } : undefined
+    }
+  }
 }

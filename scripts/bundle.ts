@@ -251,7 +251,8 @@ const composeKept = (
     sourcemap: false
   })
   // What stands before esbuild's own directive takes its effect away. svcd-cli hardly needs its address.
-  const url = `"use strict";\nconst ofBundle = { get url() { return require("node:url").pathToFileURL(__filename).href; } };`
+  const url =
+    `"use strict";\nconst ofBundle = { get url() { return require("node:url").pathToFileURL(__filename).href; } };`
   const clock = `const clockOfBundle = { now: () => Number(process.hrtime.bigint()) / 1e6 };`
   const packages = compose(folder, {
     banner: { js: isShort ? `${url}\n${clock}` : url },

@@ -13,6 +13,7 @@ const INTEGRATION_TIMEOUT = 180_000
  * to that (`test/support/cpuLimit.ts`). A file that became cheaper leaves this list.
  */
 const SLOW = [
+  "base/boundHeap.test.ts",
   "chain/Chain.test.ts",
   "chain/TxIndex.test.ts",
   "chain/background/BackgroundValidation.test.ts",

@@ -26,6 +26,38 @@ const OBJECTS = 2_000
 const youngBytes = (): number =>
   getHeapSpaceStatistics().find(({ space_name }) => space_name === "new_space")?.space_size ?? Number.POSITIVE_INFINITY
 
+/** Milliseconds between two looks at the room for young objects. */
+const LOOK_EVERY = 1_000
+
+/** The part of its time that the thread has to work in before it gets room back: a node that waits needs none. */
+const AT_WORK = 0.1
+
+/** Enlarges the room for young objects, once or until it has all its bytes. */
+const enlarge = (target: number): void => {
+  setFlagsFromString(TWICE)
+  const alive: Array<object> = []
+  for (let round = 0; round < ROUNDS && youngBytes() < target; round++) {
+    for (let i = 0; i < OBJECTS; i++) alive.push([i])
+  }
+  setFlagsFromString(NO_MORE)
+}
+
+/**
+ * Gives the room back that V8 takes from a thread that waits, or whose memory was released: without growth it would have too little
+ * from then on, and collect four times as often, and old objects with them. One step of growth takes some milliseconds.
+ */
+const keepRoom = (): void => {
+  let before = performance.eventLoopUtilization()
+  setInterval(() => {
+    const now = performance.eventLoopUtilization()
+    const { utilization } = performance.eventLoopUtilization(now, before)
+    before = now
+    if (utilization < AT_WORK) return
+    const bytes = youngBytes()
+    if (bytes < YOUNG_BYTES) enlarge(2 * bytes)
+  }, LOOK_EVERY).unref()
+}
+
 /** Whether the user chose the size of the young generation. */
 const hasChosen = (): boolean =>
   [...process.execArgv, process.env["NODE_OPTIONS"] ?? ""].some((option) => /semi[-_]space/.test(option))
@@ -37,12 +69,8 @@ const hasChosen = (): boolean =>
 export const boundHeap = (): void => {
   setFlagsFromString(GROWTH)
   if (hasChosen()) return
-  setFlagsFromString(TWICE)
-  const alive: Array<object> = []
-  for (let round = 0; round < ROUNDS && youngBytes() < YOUNG_BYTES; round++) {
-    for (let i = 0; i < OBJECTS; i++) alive.push([i])
-  }
-  setFlagsFromString(NO_MORE)
+  enlarge(YOUNG_BYTES)
   // A thread that starts resets the factor for all of them. Each thread has a limit of its own where it is started.
   process.on("worker", (worker) => worker.once("online", () => setFlagsFromString(NO_MORE)))
+  keepRoom()
 }

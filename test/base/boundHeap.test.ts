@@ -11,6 +11,7 @@ import { YOUNG_BYTES } from "../../src/base/boundHeap.ts"
 const { outputFiles: [bounds] } = buildSync({
   stdin: {
     contents: `import { boundHeap } from "./boundHeap.ts"
+      import { Session } from "node:inspector/promises"
       import { getHeapSpaceStatistics } from "node:v8"
       import { Worker } from "node:worker_threads"
       const young = () => getHeapSpaceStatistics().find(({ space_name }) => space_name === "new_space").space_size
@@ -19,10 +20,20 @@ const { outputFiles: [bounds] } = buildSync({
       boundHeap()
       work()
       const alone = young()
+      // Memory is released, and work goes on.
+      const session = new Session()
+      session.connect()
+      await session.post("HeapProfiler.collectGarbage")
+      const released = young()
+      for (const until = Date.now() + 20_000; young() < alone && Date.now() < until;) {
+        work()
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      const again = young()
       // The bound listens to the same event.
       new Worker("", { eval: true }).once("online", () => setImmediate(() => {
         work()
-        console.log(JSON.stringify([alone, young()]))
+        console.log(JSON.stringify([alone, released, again, young()]))
       }))`,
     resolveDir: fileURLToPath(new URL("../../src/base", import.meta.url))
   },
@@ -37,7 +48,10 @@ afterAll(() => rmSync(folder, { force: true, recursive: true }))
 const program = join(folder, "program.mjs")
 writeFileSync(program, bounds?.text ?? "")
 
-/** The bytes of the young generation after much work, and after work beside a new thread, in a process of its own. */
+/**
+ * The bytes of the young generation after much work, after memory was released, after work behind that, and after work beside a new
+ * thread, in a process of its own.
+ */
 const measured = (...options: ReadonlyArray<string>): ReadonlyArray<number> => {
   const { stdout } = spawnSync(process.execPath, [...options, program], {
     encoding: "utf8",
@@ -48,15 +62,18 @@ const measured = (...options: ReadonlyArray<string>): ReadonlyArray<number> => {
 }
 
 describe("bounds of the heap", () => {
-  it("hold the young generation, also when a thread starts", () => {
-    const [before = 0, after = 0] = measured()
+  it("hold the young generation, also when a thread starts, and give its room back after memory was released", () => {
+    const [before, released = 0, again, after = 0] = measured()
     assert.strictEqual(before, YOUNG_BYTES)
+    assert.isBelow(released, YOUNG_BYTES)
+    assert.strictEqual(again, YOUNG_BYTES)
     // It may double once if a thread starts while it is full.
     assert.isAtMost(after, 2 * YOUNG_BYTES)
   })
 
   it("leave the size that the user chose", () => {
     const MIB = 1024 * 1024
-    assert.deepStrictEqual(measured("--max-semi-space-size=8"), [16 * MIB, 16 * MIB])
+    const [before, , again, after] = measured("--max-semi-space-size=8")
+    assert.deepStrictEqual([before, again, after], [16 * MIB, 16 * MIB, 16 * MIB])
   })
 })

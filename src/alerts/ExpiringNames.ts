@@ -113,7 +113,7 @@ const make = (
     /** The record of a name, `undefined` if it was never registered. Most are in memory after the first time. */
     const recordOf = (name: Bytes): Effect.Effect<ExpiringRecord | undefined, StorageFailure> =>
       Effect.suspend(() => {
-        const known = names.recent(name)?.record
+        const known = names.recent(nameKey(name))?.record
         return known === undefined
           ? Effect.catchTag(names.resolve(name), "NameNotFound", () => Effect.succeed(undefined))
           : Effect.succeed(known)

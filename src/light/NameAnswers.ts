@@ -13,7 +13,7 @@ import type { ListOptions } from "../names/nameQueries.ts"
 import { byLength } from "../names/nameScan.ts"
 import type { ScanOptions } from "../names/nameScan.ts"
 import { type Bytes, compare, EMPTY } from "../protocol/bytes.ts"
-import type { Height } from "../protocol/keys.ts"
+import type { Height, NameKey } from "../protocol/keys.ts"
 import type { DataHealth } from "../storage/DataHealth.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { type LightNode, LightPart } from "./LightPart.ts"
@@ -37,7 +37,7 @@ export class NameAnswers extends Context.Tag("svcd/NameAnswers")<NameAnswers, {
   /** `undefined` if there is no such name as far as is known: `ask` decides whether that is certain. */
   readonly resolve: (name: Bytes) => Effect.Effect<NameAnswer | undefined, StorageFailure>
   /** As in `NameDb`: what is in memory of the whole chain. */
-  readonly recent: (name: Bytes) => RecentRecord | undefined
+  readonly recent: (name: NameKey) => RecentRecord | undefined
   /** As in `NameDb`. A window lacks names that expired before it. */
   readonly scan: (options: ScanOptions) => Stream.Stream<NameAnswer, StorageFailure>
   readonly scanByPrefix: (

@@ -56,7 +56,7 @@ export class NameDb extends Context.Tag("svcd/NameDb")<NameDb, {
    * The latest record of a name and the height of the last block, if both are in memory. It answers most requests
    * without a fiber. `undefined` means not in memory; the name may exist.
    */
-  readonly recent: (name: Bytes) => RecentRecord | undefined
+  readonly recent: (name: NameKey) => RecentRecord | undefined
   readonly resolveActive: (
     name: Bytes,
     clock: NameClock
@@ -213,9 +213,9 @@ const make = (
       return known === undefined ? file.point(readCursor) : Effect.succeed(known)
     })
 
-    const recent = (name: Bytes): RecentRecord | undefined => {
+    const recent = (name: NameKey): RecentRecord | undefined => {
       const tip = position.get(TIP)
-      const found = tip === undefined || name.length > LONGEST ? undefined : cache.get(nameKey(name))
+      const found = tip === undefined || name.length > LONGEST ? undefined : cache.get(name)
       return tip === undefined || found === undefined || Exit.isFailure(found)
         ? undefined
         : { record: found.value, tipHeight: tip.height }

@@ -1,3 +1,4 @@
+import { ownKey } from "../protocol/keys.ts"
 import type { NameEntry } from "./NameEntry.ts"
 
 /** What the values of a cache may take in memory, about. */
@@ -25,7 +26,7 @@ export const CACHED_RECORD_BYTES = 16 * 1024 * 1024
  * A cache of the recently used values by key, in two generations. A hit in the old generation moves the value to the
  * young one. When the young one has half the limit, it becomes the old one, and the unused values of the old one are
  * dropped. A hit costs one map lookup; a list in order of use would change at each hit. With a weight, a generation also ends
- * when its values have half of the bytes, and a value that is larger than that is not kept.
+ * when its values have half of the bytes, and a value that is larger than that is not kept. A key has a character a byte.
  *
  * During a write the cache adds no value, and the values that the write touches are removed. A reader then reads the
  * store, which changes in one step at the commit. So no answer mixes the states before and after the write.
@@ -61,7 +62,7 @@ export class RecordCache<A, Key extends string = string> {
     const aged = this.old.get(key)
     if (aged === undefined) return undefined
     this.old.delete(key)
-    this.insert(key, aged)
+    this.insert(ownKey(key), aged)
     return aged
   }
 

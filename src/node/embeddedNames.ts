@@ -35,7 +35,7 @@ import { type EventFailure, type EventPage, NameEvents } from "../names/events/N
 import { NameDb } from "../names/NameDb.ts"
 import type { NameQuery } from "../names/search/nameQuery.ts"
 import { type Bytes, EMPTY } from "../protocol/bytes.ts"
-import type { Height } from "../protocol/keys.ts"
+import { type Height, nameKey } from "../protocol/keys.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { findScanned } from "./scannedNames.ts"
 
@@ -97,7 +97,7 @@ export const make = ({ answers, report, requireProof }: EmbeddedNamesParts) =>
       }
       const bytes = encoded.right
       const options = requiring(given, { requireProof })
-      const recent = answers.recent(bytes)
+      const recent = answers.recent(nameKey(bytes))
       return recent === undefined || lately === undefined || performance.now() > lately.until
         ? looked(bytes, options)
         : answer(bytes, recent.record, sameFreshness(recent.tipHeight, lately.synced, "full"), options)

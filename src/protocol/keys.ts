@@ -61,5 +61,14 @@ export type NameKey = Brand<string, "NameKey">
 
 export const nameKey = (name: Bytes): NameKey => binaryString(name) as NameKey
 
+/** Characters U+0020 to U+007F: each is one byte, in UTF-8 too. */
+const ASCII_TEXT = /^[ -\x7f]*$/
+
+/** The same for a name in text of ASCII alone, as nearly all are, without its bytes; `undefined` for another text. */
+export const nameKeyOfAscii = (text: string): NameKey | undefined => ASCII_TEXT.test(text) ? text as NameKey : undefined
+
+/** The same key without the text of a caller that it may be a part of, which would stay in memory with it. A key has a character a byte. */
+export const ownKey = <Key extends string>(key: Key): Key => binaryString(fromBinaryString(key)) as Key
+
 /** The name of a key, as bytes. */
 export const nameOfKey = (key: NameKey): Bytes => fromBinaryString(key)

@@ -1,4 +1,5 @@
 import { binaryString, type Bytes, fromHex, toHex } from "./bytes.ts"
+import { type NameKey, nameKey, nameKeyOfAscii } from "./keys.ts"
 
 /**
  * Names and values as text, and the meaning of a name's text to applications. Nothing here is consensus: for the chain
@@ -15,9 +16,6 @@ const isAscii = (bytes: Bytes): boolean => {
   for (const byte of bytes) if (byte < 0x20 || byte > 0x7f) return false
   return true
 }
-
-/** Characters U+0020 to U+007F. */
-const ASCII_TEXT = /^[ -\x7f]*$/
 
 /** Half a surrogate pair. A text that contains one cannot be encoded as UTF-8. */
 const LONE_SURROGATE = /\p{Surrogate}/u
@@ -55,12 +53,20 @@ export const encodeText = (bytes: Bytes, encoding: NameEncoding): string | undef
 export const decodeText = (text: string, encoding: NameEncoding): Uint8Array | undefined => {
   switch (encoding) {
     case "ascii":
-      return ASCII_TEXT.test(text) ? utf8.encode(text) : undefined
+      return nameKeyOfAscii(text) === undefined ? undefined : utf8.encode(text)
     case "utf8":
       return LONE_SURROGATE.test(text) ? undefined : utf8.encode(text)
     case "hex":
       return fromHex(text)
   }
+}
+
+/** The key of a name in an encoding, or `undefined` if the text is not valid in it. */
+export const keyOfText = (text: string, encoding: NameEncoding): NameKey | undefined => {
+  const key = encoding === "hex" ? undefined : nameKeyOfAscii(text)
+  if (key !== undefined) return key
+  const bytes = decodeText(text, encoding)
+  return bytes === undefined ? undefined : nameKey(bytes)
 }
 
 /** Returns a name as the field of a log entry, which the log quotes itself: ASCII as it is, everything else as `0x` and hex. */

@@ -5,6 +5,7 @@ import { mainnetParams, regtestParams } from "../../src/consensus/params.ts"
 import type { NameEntry } from "../../src/names/NameDb.ts"
 import { type Bytes, EMPTY } from "../../src/protocol/bytes.ts"
 import { hash256 } from "../../src/protocol/hash.ts"
+import { nameKey } from "../../src/protocol/keys.ts"
 import { temporaryDirectory } from "../support/chain.ts"
 import { applyAll, blockAt, blocksWith, effectOf, hashAt, type Operation, text, withDb, withNewDb } from "./blocks.ts"
 
@@ -316,7 +317,7 @@ describe("stats and cursor", () => {
     withNewDb((db) =>
       Effect.gen(function*() {
         const inMemory = () => {
-          const found = db.recent(name)
+          const found = db.recent(nameKey(name))
           return found === undefined ? undefined : [Buffer.from(found.record.value).toString(), found.tipHeight]
         }
         const ask = Effect.zipRight(db.resolve(name), db.cursor)

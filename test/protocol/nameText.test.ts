@@ -1,11 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import { fromHex, toHex } from "../../src/protocol/bytes.ts"
+import { nameKey } from "../../src/protocol/keys.ts"
 import {
   bitDomainOf,
   classify,
   decodeText,
   encodeText,
+  keyOfText,
   NAME_ENCODINGS,
   type NameClass,
   type NameEncoding,
@@ -18,6 +20,8 @@ const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
 
 const decoded = (text: string, encoding: NameEncoding): string | undefined => {
   const bytes = decodeText(text, encoding)
+  // The key of a text is that of its bytes, although nearly all keys are made without them.
+  assert.strictEqual(keyOfText(text, encoding), bytes === undefined ? undefined : nameKey(bytes))
   return bytes === undefined ? undefined : toHex(bytes)
 }
 

@@ -1,5 +1,5 @@
 import { formatAmount } from "../../protocol/amount.ts"
-import { JsonNumber, JsonObject } from "./json.ts"
+import { flat, JsonNumber, JsonObject } from "./json.ts"
 import { LongText } from "./LongText.ts"
 
 /**
@@ -187,11 +187,6 @@ const encodeArray = (values: ReadonlyArray<JsonValue>): string => {
   if (pieces.length === 0) return text
   pieces.push(text)
   return pieces.join("")
-}
-
-const flat = (text: string): string => {
-  text.charCodeAt(0)
-  return text
 }
 
 /** Returns a value as JSON text. Throws a RangeError for NaN and infinities, which JSON cannot write. */

@@ -1,5 +1,5 @@
 import { runSteps, type Steps } from "../../protocol/steps.ts"
-import { type Json, JsonNumber, JsonObject } from "./json.ts"
+import { flat, type Json, JsonNumber, JsonObject } from "./json.ts"
 
 /** Maximum nesting of arrays and objects; upstream `univalue_read.cpp`, `MAX_JSON_DEPTH`. */
 const MAX_DEPTH = 512
@@ -296,11 +296,6 @@ class JsonReader {
     this.#at += 6
     return Number.parseInt(digits, 16)
   }
-}
-
-const flat = (text: string): string => {
-  text.charCodeAt(0)
-  return text
 }
 
 export interface ReadJson {

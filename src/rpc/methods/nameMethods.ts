@@ -14,7 +14,7 @@ import { type NameHashNotFound, type NameNotFound, NamesIncomplete } from "../..
 import { type NameClock, NameDb, type NameEntry } from "../../names/NameDb.ts"
 import { type Bytes, displayHash, equal } from "../../protocol/bytes.ts"
 import { parseNameScript } from "../../protocol/nameOperation.ts"
-import { decodeText } from "../../protocol/nameText.ts"
+import { keyOfText } from "../../protocol/nameText.ts"
 import type { DataHealth } from "../../storage/DataHealth.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { Wallets } from "../../wallet/Wallets.ts"
@@ -86,7 +86,12 @@ export const nameMethods: Effect.Effect<
   const { params } = chain
   const searches = yield* Effect.makeSemaphore(SEARCHES)
 
-  const contextOf = (given: GivenEncodings) => contextFor(params.network, options, given)
+  const ownContext = contextFor(params.network, options, { nameEncoding: undefined, valueEncoding: undefined })
+
+  const contextOf = (given: GivenEncodings): ShapeContext =>
+    given.nameEncoding === undefined && given.valueEncoding === undefined
+      ? ownContext
+      : contextFor(params.network, options, given)
 
   /** Converts records to answers. `ismine` is only present if the call has a wallet. */
   const shower = (context: ShapeContext, call: CallContext) => {
@@ -168,8 +173,8 @@ export const nameMethods: Effect.Effect<
   ): RawJson<Schema.Schema.Type<typeof NAME_INFO>> | undefined => {
     if (given.byHash !== undefined || given.requireProof !== undefined) return undefined
     const context = contextOf(given)
-    const bytes = decodeText(name, context.nameEncoding)
-    const found = bytes === undefined ? undefined : answers.recent(bytes)
+    const key = keyOfText(name, context.nameEncoding)
+    const found = key === undefined ? undefined : answers.recent(key)
     if (found === undefined) return undefined
     const { record, tipHeight } = found
     if (isExpired(record, tipHeight, params) && !(given.allowExpired ?? options.allowExpired)) return undefined

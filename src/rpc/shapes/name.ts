@@ -8,6 +8,7 @@ import { addressScript, type NameOperation } from "../../protocol/nameOperation.
 import { encodeText, type NameEncoding } from "../../protocol/nameText.ts"
 import type { Network } from "../../protocol/networks.ts"
 import { encodeJson, RawJson } from "../json/encodeJson.ts"
+import { flat } from "../json/json.ts"
 import * as Result from "../method/results.ts"
 import type { NameEncodings, ShapeContext } from "./context.ts"
 
@@ -189,36 +190,48 @@ export const nameRow = (
 
 interface KeptText {
   readonly context: Pick<ShapeContext, "network" | "nameEncoding" | "valueEncoding">
-  readonly text: string
+  readonly clock: NameClock
+  /** The whole record. */
+  readonly json: RawJson<Schema.Schema.Type<typeof NAME_INFO>>
+  /** Characters of its text that do not depend on the clock. */
+  readonly ageless: number
 }
 
 /** Maximum characters of a cached text; longer ones would use too much memory. */
 const MAX_KEPT = 2_048
 
-/** The part of records that does not depend on the tip, as JSON. The texts live as long as the records. */
+/** Records as JSON, as of the tip of the last call. The texts live as long as the records. */
 const kept = new WeakMap<ConfirmedName, KeptText>()
 
-const outputText = (context: ShapeContext, record: ConfirmedName): string => {
-  const known = kept.get(record)
-  if (
-    known !== undefined && known.context.network === context.network &&
-    known.context.nameEncoding === context.nameEncoding && known.context.valueEncoding === context.valueEncoding
-  ) return known.text
-  const text = encodeJson(nameOutputJson(context, record)).slice(0, -1)
-  const { nameEncoding, network, valueEncoding } = context
-  if (text.length <= MAX_KEPT) kept.set(record, { context: { network, nameEncoding, valueEncoding }, text })
-  return text
+/** The record without `ismine`. Encoding it takes several times as long as finding it, so all callers get the same text. */
+const wholeText = (context: ShapeContext, record: ConfirmedName, clock: NameClock): KeptText["json"] => {
+  const found = kept.get(record)
+  const known = found !== undefined && found.context.network === context.network &&
+      found.context.nameEncoding === context.nameEncoding && found.context.valueEncoding === context.valueEncoding
+    ? found
+    : undefined
+  if (known !== undefined && known.clock.tipHeight === clock.tipHeight && known.clock.params === clock.params) {
+    return known.json
+  }
+  const output = known === undefined
+    ? encodeJson(nameOutputJson(context, record)).slice(0, -1)
+    : known.json.text.slice(0, known.ageless)
+  const json: KeptText["json"] = new RawJson(
+    flat(`${output},${encodeJson(nameExpiryJson(record.height, clock)).slice(1)}`)
+  )
+  if (output.length <= MAX_KEPT) {
+    const { nameEncoding, network, valueEncoding } = context
+    kept.set(record, { context: { network, nameEncoding, valueEncoding }, clock, json, ageless: output.length })
+  }
+  return json
 }
 
-/**
- * The record of a name as JSON: the same text as `nameInfoJson`, with `ismine` if it is known. Encoding a record takes
- * several times as long as finding it, so the part that does not depend on the tip is encoded once.
- */
+/** The record of a name as JSON: the same text as `nameInfoJson`, with `ismine` if it is known. */
 export const nameInfoText = (
   context: ShapeContext,
   record: ConfirmedName,
   { clock, ismine }: { readonly clock: NameClock; readonly ismine: boolean | undefined }
 ): RawJson<Schema.Schema.Type<typeof NAME_INFO>> => {
-  const age = encodeJson(nameExpiryJson(record.height, clock)).slice(1, -1)
-  return new RawJson(`${outputText(context, record)},${age}${ismine === undefined ? "" : `,"ismine":${ismine}`}}`)
+  const json = wholeText(context, record, clock)
+  return ismine === undefined ? json : new RawJson(`${json.text.slice(0, -1)},"ismine":${ismine}}`)
 }

@@ -2,6 +2,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { fromHex, toHex } from "../../../src/protocol/bytes.ts"
 import { hash256 } from "../../../src/protocol/hash.ts"
+import { nameKey } from "../../../src/protocol/keys.ts"
 import type { Json } from "../../../src/rpc/json/json.ts"
 import { layer } from "../../support/layer.ts"
 import { type Calls, MethodNode, methodNode } from "../../support/methodNode.ts"
@@ -34,7 +35,7 @@ layer(methodNode())("name_show and name_history", (it) => {
           const { text } = yield* call("name_show", hex, { ...IN_HEX, allowExpired: true })
           assert.strictEqual(text, show.text)
         }
-        assert.isDefined(nameDb.recent(fromHex(hex) ?? assert.fail()))
+        assert.isDefined(nameDb.recent(nameKey(fromHex(hex) ?? assert.fail())))
         assert.strictEqual((yield* call("name_history", hex, IN_HEX)).text, rowsText(items(at(name, "history"))))
       }
     }))

@@ -106,9 +106,22 @@ const HEAVY_CALLS = 4
  */
 const LARGE = 500_000
 
-interface Around {
+/** What a method gave: JSON text or an error. */
+type Outcome = string | LongText | RpcError
+
+/** What the requests of a body have in common. */
+interface Around<out A> {
+  readonly context: CallContext
   readonly memory: AnswerMemory | undefined
-  readonly large: boolean
+  /** Turns the outcome of a request into its answer. */
+  readonly finish: (request: Request, outcome: Outcome) => A
+}
+
+/** A call that has begun. It has no functions of its own: a batch has thousands of them. */
+interface Begun<out A> extends RunningCall, Around<A> {
+  readonly request: Request
+  /** The time at which its method was done; `undefined` before. */
+  returned: number | undefined
 }
 
 /** Bytes up to which a body is read at once, in about a millisecond. */
@@ -182,107 +195,126 @@ const make = (options: DispatchOptions) =>
       return heavy ? heavyCalls : undefined
     }
 
-    /** Executes a request; `finish` turns its outcome into the answer. */
+    /** Ends a call: records it, and returns its answer. */
+    const ended = <A>(call: Begun<A>, outcome: Outcome): A => {
+      const { finish, method, request, returned, since } = call
+      running.delete(call)
+      observe?.({
+        method,
+        seconds: (performance.now() - since) / 1000,
+        ownSeconds: returned === undefined ? undefined : (returned - since) / 1000,
+        error: outcome instanceof RpcError ? outcome : undefined
+      })
+      return finish(request, outcome)
+    }
+
+    /** Records that the method is done and that the encoding of its answer begins. */
+    const methodReturned = (call: Begun<unknown>): void => {
+      if (observe !== undefined) call.returned ??= performance.now()
+    }
+
+    const failed = <A>(call: Begun<A>, cause: Cause.Cause<RpcError>): Effect.Effect<A> => {
+      methodReturned(call)
+      const error = Cause.failureOption(cause)
+      if (Option.isSome(error)) return Exit.succeed(ended(call, error.value))
+      if (Cause.isInterruptedOnly(cause)) return Exit.succeed(ended(call, RpcError.shuttingDown()))
+      return Effect.map(
+        Effect.logError("RPC method failed unexpectedly", { method: call.method }, cause),
+        () => ended(call, RpcError.internal())
+      )
+    }
+
+    const succeeded = <A>(call: Begun<A>, result: JsonValue): Effect.Effect<A> => {
+      methodReturned(call)
+      try {
+        if (isLong(result)) {
+          return Effect.matchCauseEffect(encodeLong(result, call.memory, call.context.turns), {
+            onFailure: (cause) => failed(call, cause),
+            onSuccess: (text) => Exit.succeed(ended(call, text))
+          })
+        }
+        return Exit.succeed(ended(call, encodeJson(result)))
+      } catch (defect) {
+        return failed(call, Cause.die(defect))
+      }
+    }
+
+    /** The answer of a method that does not have its result yet. A call that waits ends when its caller disconnects. */
+    const answered = <A>(
+      call: Begun<A>,
+      method: Method,
+      result: Effect.Effect<JsonValue, RpcError>
+    ): Effect.Effect<A> =>
+      (method.waits && !method.answersAtStop ? Effect.raceFirst(result, stopped) : result).pipe(
+        // Calls that need no fiber have no span: it takes longer than some of their answers.
+        withTracedSpan(`svcd.rpc.${method.name}`, RPC_SPAN),
+        Effect.matchCauseEffect({
+          onFailure: (cause) => failed(call, cause),
+          onSuccess: (value) => succeeded(call, value)
+        })
+      )
+
+    const interrupted = (call: Begun<unknown>): Effect.Effect<void> =>
+      Effect.sync(() => {
+        methodReturned(call)
+        ended(call, RpcError.shuttingDown())
+      })
+
     const execute = <A>(
       request: Request,
-      context: CallContext,
-      { finish, large, memory }: Around & { readonly finish: (outcome: string | LongText | RpcError) => A }
+      { context, finish, memory }: Around<A>,
+      large: boolean
     ): Effect.Effect<A> => {
       const phase = lifecycle.phase()
       const method = phase._tag === "WarmUp" ? undefined : context.methods.get(request.method)
-      const call = { method: method?.name ?? UNKNOWN, since: performance.now() }
-      let returned: number | undefined
-      /** Records that the method is done and that the encoding of its answer begins. */
-      const methodReturned = (): void => {
-        if (observe !== undefined) returned ??= performance.now()
+      const call: Begun<A> = {
+        method: method?.name ?? UNKNOWN,
+        since: performance.now(),
+        returned: undefined,
+        request,
+        context,
+        memory,
+        finish
       }
-      const end = (outcome: string | LongText | RpcError): A => {
-        running.delete(call)
-        observe?.({
-          method: call.method,
-          seconds: (performance.now() - call.since) / 1000,
-          ownSeconds: returned === undefined ? undefined : (returned - call.since) / 1000,
-          error: outcome instanceof RpcError ? outcome : undefined
-        })
-        return finish(outcome)
-      }
-      if (phase._tag === "WarmUp") return Exit.succeed(end(RpcError.warmUp(phase.step)))
-      if (phase._tag === "Stopping") return Exit.succeed(end(RpcError.shuttingDown()))
-      if (method === undefined) return Exit.succeed(end(RpcError.methodNotFound()))
+      if (phase._tag === "WarmUp") return Exit.succeed(ended(call, RpcError.warmUp(phase.step)))
+      if (phase._tag === "Stopping") return Exit.succeed(ended(call, RpcError.shuttingDown()))
+      if (method === undefined) return Exit.succeed(ended(call, RpcError.methodNotFound()))
 
       running.add(call)
-      const failed = (cause: Cause.Cause<RpcError>): Effect.Effect<A> => {
-        methodReturned()
-        const error = Cause.failureOption(cause)
-        if (Option.isSome(error)) return Exit.succeed(end(error.value))
-        if (Cause.isInterruptedOnly(cause)) return Exit.succeed(end(RpcError.shuttingDown()))
-        return Effect.map(
-          Effect.logError("RPC method failed unexpectedly", { method: call.method }, cause),
-          () => end(RpcError.internal())
-        )
-      }
-      const succeeded = (result: JsonValue): Effect.Effect<A> => {
-        methodReturned()
-        try {
-          if (isLong(result)) {
-            return Effect.matchCauseEffect(encodeLong(result, memory, context.turns), {
-              onFailure: failed,
-              onSuccess: (text) => Exit.succeed(end(text))
-            })
-          }
-          return Exit.succeed(end(encodeJson(result)))
-        } catch (defect) {
-          return failed(Cause.die(defect))
-        }
-      }
-      /** The answer of an asynchronous result. A call that waits ends when its caller disconnects. */
-      const answered = (result: Effect.Effect<JsonValue, RpcError>): Effect.Effect<A> =>
-        (method.waits && !method.answersAtStop ? Effect.raceFirst(result, stopped) : result).pipe(
-          // Calls that need no fiber have no span: it takes longer than some of their answers.
-          withTracedSpan(`svcd.rpc.${method.name}`, RPC_SPAN),
-          Effect.matchCauseEffect({ onFailure: failed, onSuccess: succeeded })
-        )
-      const interrupted = Effect.sync(() => {
-        methodReturned()
-        end(RpcError.shuttingDown())
-      })
       const place = placeOf(method, large)
       if (place !== undefined) {
         const result = Effect.flatMap(context.turns.next, () => begin(method, request, context))
-        return Effect.onInterrupt(place.withPermits(1)(answered(result)), () => interrupted)
+        return Effect.onInterrupt(place.withPermits(1)(answered(call, method, result)), () => interrupted(call))
       }
       const result = begin(method, request, context)
       const exit = settled(result)
-      if (exit !== undefined) return Exit.isSuccess(exit) ? succeeded(exit.value) : failed(exit.cause)
-      return Effect.onInterrupt(answered(result), () => interrupted)
+      if (exit !== undefined) return Exit.isSuccess(exit) ? succeeded(call, exit.value) : failed(call, exit.cause)
+      return Effect.onInterrupt(answered(call, method, result), () => interrupted(call))
     }
 
     const answerOne = (request: Request, caller: Caller, large: boolean): Effect.Effect<BatchReply> => {
-      const finish = (outcome: string | LongText | RpcError): BatchReply => {
-        if (isNotification(request)) return dropped(NO_CONTENT, outcome, caller.memory)
+      const { memory } = caller
+      const finish = (_: Request, outcome: Outcome): BatchReply => {
+        if (isNotification(request)) return dropped(NO_CONTENT, outcome, memory)
         if (outcome instanceof RpcError) {
           return { status: errorStatus(request, outcome), body: encodeError(request, outcome) }
         }
         return { status: 200, body: replyOf(request, outcome) }
       }
-      return execute(request, contextOf(caller), { memory: caller.memory, large, finish })
+      return execute(request, { context: contextOf(caller), memory, finish }, large)
     }
 
     const answerElement = (
       element: Json,
-      context: CallContext,
-      { large, memory }: Around
+      around: Around<string | LongText>,
+      large: boolean
     ): Effect.Effect<string | LongText> => {
       const request = readRequest(element)
       if ("error" in request) {
         observeMalformed?.(request.error)
         return Effect.succeed(isNotification(request) ? "" : encodeError(request, request.error))
       }
-      const finish = (outcome: string | LongText | RpcError): string | LongText => {
-        if (isNotification(request)) return dropped("", outcome, memory)
-        return outcome instanceof RpcError ? encodeError(request, outcome) : replyOf(request, outcome)
-      }
-      return execute(request, context, { memory, large: large && !isSlight(request), finish })
+      return execute(request, around, large && !isSlight(request))
     }
 
     /** The answer to a body without a valid call. */
@@ -311,12 +343,19 @@ const make = (options: DispatchOptions) =>
           return refused({ version: "legacy", id: null, error }, 400)
         }
         const answer = (caller: Caller): Effect.Effect<BatchReply> => {
+          const { memory } = caller
           const context = contextOf(caller)
+          const finish = (request: Request, outcome: Outcome): string | LongText => {
+            if (isNotification(request)) return dropped("", outcome, memory)
+            return outcome instanceof RpcError ? encodeError(request, outcome) : replyOf(request, outcome)
+          }
+          const around = { context, memory, finish }
+          const large = weight > LARGE
           return answerBatch(value, {
-            memory: caller.memory ?? UNCOUNTED,
+            memory: memory ?? UNCOUNTED,
             turns: context.turns,
             maxReply: maxBatchReply,
-            answer: (element) => answerElement(element, context, { memory: caller.memory, large: weight > LARGE })
+            answer: (element) => answerElement(element, around, large)
           })
         }
         const methods = (): ReadonlyArray<string> => value.flatMap(namedMethod)

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import { type AnswerMemory, UNCOUNTED } from "./CallerMemory.ts"
 import { Amount, encodeJson, encodeString, type JsonValue, LazyArray, LazyMap, RawJson } from "./json/encodeJson.ts"
-import { JsonNumber, JsonObject } from "./json/json.ts"
+import { flat, JsonNumber, JsonObject } from "./json/json.ts"
 import { LongText, PIECE } from "./json/LongText.ts"
 import { isHighSurrogate } from "./json/readJson.ts"
 import { RPC_CODE, RpcError } from "./method/RpcError.ts"
@@ -11,6 +11,9 @@ import { type CallTurns, SlowLane } from "./SlowLane.ts"
  * Answers that are too long to encode in one turn of the event loop. They are encoded in pieces, with turns between,
  * and each piece is counted before it is kept. The values of later pieces need not exist yet (`LazyArray`).
  */
+
+/** Characters from which short texts are joined to one: a chain of thousands takes several times their memory, and longer to write. */
+const JOINED = 4_096
 
 /** Number of members from which a result is encoded in pieces. */
 const MANY = 256
@@ -27,6 +30,8 @@ export class PieceWriter {
   length = 0
   readonly #memory: AnswerMemory
   readonly #pieces: Array<Uint8Array> = []
+  readonly #parts: Array<string> = []
+  #partsLength = 0
   #text = ""
   #taken = 0
 
@@ -38,7 +43,11 @@ export class PieceWriter {
   add(text: string): boolean {
     this.length += text.length
     this.#text += text
-    return this.#text.length < PIECE || this.#flush()
+    if (this.#text.length < JOINED) return true
+    this.#parts.push(flat(this.#text))
+    this.#partsLength += this.#text.length
+    this.#text = ""
+    return this.#partsLength < PIECE || this.#flush()
   }
 
   /** Adds pieces that are already counted. */
@@ -52,7 +61,7 @@ export class PieceWriter {
 
   /** Returns the text: an uncounted string if it is short, `undefined` if there is no memory for it. */
   end(): string | LongText | undefined {
-    if (this.#pieces.length === 0 && this.#text.length < PIECE) return this.#text
+    if (this.#pieces.length === 0 && this.#partsLength + this.#text.length < PIECE) return this.#takeText()
     return this.#flush() ? new LongText(this.#pieces) : undefined
   }
 
@@ -60,13 +69,21 @@ export class PieceWriter {
     this.#memory.give(this.#taken)
     this.#taken = 0
     this.#pieces.length = 0
+    this.#takeText()
+  }
+
+  #takeText(): string {
+    const text = this.#parts.length === 0 ? this.#text : this.#parts.join("") + this.#text
+    this.#parts.length = 0
+    this.#partsLength = 0
     this.#text = ""
+    return text
   }
 
   #flush(): boolean {
-    if (this.#text === "") return true
-    const piece = Buffer.from(this.#text, "utf8")
-    this.#text = ""
+    const text = this.#takeText()
+    if (text === "") return true
+    const piece = Buffer.from(text, "utf8")
     if (!this.#memory.take(piece.length)) {
       this.drop()
       return false

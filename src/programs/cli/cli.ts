@@ -1,9 +1,10 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import { looksSecret } from "../../base/secrets.ts"
 import { CONNECTION_OPTIONS, type ConnectionSettings, decodeConnection } from "../../config/connection.ts"
 import { USAGE_EXIT_CODE } from "../../config/UsageError.ts"
 import type { Json, JsonObject } from "../../rpc/json/json.ts"
-import { type BadArgument, byName, byPosition, looksSecret, takesSecrets } from "../../rpc/method/conversions.ts"
+import { type BadArgument, byName, byPosition, takesSecrets } from "../../rpc/method/conversions.ts"
 import type { ProgramOutcome } from "../tool/outcome.ts"
 import { type CommandName, isCliCommand } from "./commandTable.ts"
 import { type Daemon, makeDaemon } from "./daemon.ts"
@@ -14,6 +15,7 @@ import {
   type CliInput,
   type CliOutcome,
   failure,
+  hiddenIn,
   NAME,
   printed,
   quotedArgument,
@@ -38,12 +40,24 @@ export const run = (input: CliInput): Effect.Effect<ProgramOutcome> =>
   Effect.suspend(() => {
     const line = readCliCommandLine(input.argv)
     const json = line.wants("json")
-    return Effect.map(runLine(json ? { ...input, note: () => {}, progress: undefined } : input, line), (outcome) =>
-      printed(outcome, json))
+    return runLine(json ? { ...input, note: () => {}, progress: undefined } : input, line).pipe(
+      Effect.flatMap((outcome) => withoutSecrets(outcome, input)),
+      Effect.map((outcome) => printed(outcome, json))
+    )
   }).pipe(Effect.catchAllDefect(() =>
     // Otherwise the program would end without a word, with the status of a success.
     Effect.succeed(printed(failure(1, { message: "an error of svcd-cli itself, please report it" }), false))
   ))
+
+/** Loads what hides secrets for an error alone: it has the list of recovery words. */
+const hiding = ({ argv }: CliInput): Effect.Effect<(text: string) => string> =>
+  Effect.map(
+    Effect.promise(() => import("../../base/hideSecrets.ts")),
+    ({ hideSecrets }) => (text) => hideSecrets(text, argv)
+  )
+
+const withoutSecrets = (outcome: CliOutcome, input: CliInput): Effect.Effect<CliOutcome> =>
+  outcome.stderr === "" ? Effect.succeed(outcome) : Effect.map(hiding(input), (hide) => hiddenIn(outcome, hide))
 
 const runLine = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutcome> =>
   Effect.suspend(() => {
@@ -210,6 +224,12 @@ const callMethod = (
   // Any method may send coins.
   const called = daemon.call(method, params, { once: true })
   return (SCANNING.has(method) && input.progress !== undefined ? besideBar(called, daemon, input) : called).pipe(
+    // The daemon repeats what is no method, as the reference node does: no error, but what was typed.
+    Effect.flatMap((result) =>
+      method === "help" && typeof result === "string" && looksSecret(args.join(" "))
+        ? Effect.map(hiding(input), (hide) => hide(result))
+        : Effect.succeed(result)
+    ),
     Effect.flatMap((result) => {
       const text = line.wants("json") ? `${indented(result)}\n` : resultText(result)
       // A program gets every byte unchanged.
@@ -249,7 +269,7 @@ const badArgument = (
   const words = isPayment ? args : ["ADDRESS", "AMOUNT"]
   return failure(1, {
     message: `Error parsing JSON: ${
-      place >= shown || looksSecret(argument) || (takesSecrets(method) && !isPayment)
+      place >= shown || looksSecret(args.join(" ")) || (takesSecrets(method) && !isPayment)
         ? `parameter ${place + 1} of ${method} is not JSON (it is not shown: it may be secret)`
         : argument
     }`,

@@ -2,9 +2,9 @@ import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type { ProgressTerminal } from "../../base/progressBar.ts"
 import { escapeUnsafe, quoted } from "../../base/safeText.ts"
+import { looksSecret } from "../../base/secrets.ts"
 import type { SettingsInput } from "../../config/settings.ts"
 import { USAGE_EXIT_CODE, UsageError } from "../../config/UsageError.ts"
-import { looksSecret } from "../../rpc/method/conversions.ts"
 import type { ProgramOutcome } from "../tool/outcome.ts"
 import type { Prompt } from "../tool/prompt.ts"
 
@@ -74,6 +74,19 @@ export const usageOutcome = (problems: ReadonlyArray<string>): CliOutcome =>
     text: new UsageError({ problems }).report(NAME).join("\n"),
     problem: { code: USAGE_EXIT_CODE, message: problems.join("\n") }
   })
+
+/** The same with each text of an error as `hide` returns it. */
+export const hiddenIn = ({ problem, stderr, ...rest }: CliOutcome, hide: (text: string) => string): CliOutcome => ({
+  ...rest,
+  stderr: hide(stderr),
+  ...problem === undefined ? {} : {
+    problem: {
+      ...problem,
+      message: hide(problem.message),
+      remedy: problem.remedy === undefined ? undefined : hide(problem.remedy)
+    }
+  }
+})
 
 /**
  * What is printed. With `-json`, a failure is an object on standard error: what comes from standard output is always an

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
+import { looksSecret } from "../../base/secrets.ts"
 import { amountText, formatAmount, parseAmount } from "../../protocol/amount.ts"
 import { JsonNumber } from "../../rpc/json/json.ts"
-import { looksSecret } from "../../rpc/method/conversions.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import type { OwnContext } from "./commandContext.ts"
 import { agreed, spend, wholeOn, withKeys } from "./confirm.ts"

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
+import { looksSecret } from "../../base/secrets.ts"
 import { isMoney, parseAmount, writtenAmount } from "../../protocol/amount.ts"
-import { looksSecret } from "../../rpc/method/conversions.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import type { Daemon } from "./daemon.ts"
 import { at, textAt } from "./jsonText.ts"

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import { looksSecret } from "../../base/secrets.ts"
 import { MAX_SCRIPT_ELEMENT_SIZE } from "../../protocol/script.ts"
-import { looksSecret } from "../../rpc/method/conversions.ts"
 import { type DomainField, itemOfLine, readDomainForm, writeDomainForm } from "../../values/domainForm.ts"
 import type { FormLines, WrittenForm } from "../../values/formFields.ts"
 import { canonicalIpv6, isIpv4Text } from "../../values/hosts.ts"

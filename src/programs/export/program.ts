@@ -10,7 +10,7 @@ import * as Logging from "../../node/logging.ts"
 import { type ExportFailure, type ExportSource, runExport } from "../../postgres/exporter.ts"
 import { EXPORT_QUERY } from "../../postgres/lines.ts"
 import { RPC_CODE } from "../../rpc/method/RpcError.ts"
-import { failureOutcomeOf, type ProgramOutcome, usageOutcomeOf } from "../tool/outcome.ts"
+import { failureOutcomeOf, type ProgramOutcome, usageOutcomeOf, withoutSecrets } from "../tool/outcome.ts"
 import { EXPORT_HELP, EXPORT_NAME, type ExportSettings, readExportCommand } from "./settings.ts"
 
 /** `svcd-export`: a copy of all names in PostgreSQL, which follows a daemon (docs/postgres.md). */
@@ -81,7 +81,9 @@ const running = (settings: ExportSettings): Effect.Effect<never, RunFailure> =>
 /** Runs the program. Every failure is an outcome; an interruption ends the export between two transactions. */
 export const run = (input: ExportInput): Effect.Effect<ProgramOutcome> => {
   const command = readExportCommand(input)
-  if (Either.isLeft(command)) return Effect.succeed(usageOutcomeOf(EXPORT_NAME, command.left))
+  if (Either.isLeft(command)) {
+    return Effect.succeed(withoutSecrets(usageOutcomeOf(EXPORT_NAME, command.left), input.argv))
+  }
   switch (command.right._tag) {
     case "Help":
       return Effect.succeed({ code: 0, stdout: EXPORT_HELP, stderr: "" })
@@ -90,7 +92,7 @@ export const run = (input: ExportInput): Effect.Effect<ProgramOutcome> => {
     case "Run":
       return Effect.catchAll(
         running(command.right.settings),
-        (failure) => Effect.succeed(failureOutcomeOf(EXPORT_NAME, failure))
+        (failure) => Effect.succeed(withoutSecrets(failureOutcomeOf(EXPORT_NAME, failure), input.argv))
       )
   }
 }

@@ -1,4 +1,5 @@
 import * as Either from "effect/Either"
+import { hideSecrets } from "../../base/hideSecrets.ts"
 import { readCommandLine } from "../../config/commandLine.ts"
 import { optionsHelp } from "../../config/help.ts"
 import { processInput } from "../../config/settings.ts"
@@ -7,11 +8,15 @@ import { USAGE_EXIT_CODE } from "../../config/UsageError.ts"
 import { version } from "../../version.ts"
 
 /**
- * Ends with a plain message on standard error: what is wrong, without a stack trace. Its lines begin as those of the
- * reference node (`noui.cpp`), because programs that start a node look for that.
+ * A message for standard error: what is wrong, without a stack trace. Its lines begin as those of the reference node (`noui.cpp`),
+ * because programs that start a node look for that. Nothing in it may be a secret of the arguments, and no line stands twice, as it
+ * would for the words of a phrase that are hidden in the same way.
  */
+export const errorLines = (message: string, argv: ReadonlyArray<string>): string =>
+  [...new Set(hideSecrets(message, argv).split("\n"))].map((line) => `Error: ${line}\n`).join("")
+
 const refuse = (message: string, exitCode: number): void => {
-  process.stderr.write(message.split("\n").map((line) => `Error: ${line}\n`).join(""))
+  process.stderr.write(errorLines(message, process.argv.slice(2)))
   process.exitCode = exitCode
 }
 

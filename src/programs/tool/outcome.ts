@@ -1,3 +1,4 @@
+import { hideSecrets } from "../../base/hideSecrets.ts"
 import { USAGE_EXIT_CODE, type UsageError } from "../../config/UsageError.ts"
 
 /** What a program prints, and its exit status. */
@@ -20,4 +21,10 @@ export const failureOutcomeOf = (program: string, { message }: { readonly messag
   code: 1,
   stdout: "",
   stderr: lines(message.split("\n").map((line) => `${program}: ${line}`))
+})
+
+/** The failure of a program with these arguments, with nothing in it that may be a secret. */
+export const withoutSecrets = ({ stderr, ...rest }: ProgramOutcome, argv: ReadonlyArray<string>): ProgramOutcome => ({
+  ...rest,
+  stderr: hideSecrets(stderr, argv)
 })

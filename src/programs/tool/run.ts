@@ -13,7 +13,7 @@ import { UsageError } from "../../config/UsageError.ts"
 import { formsOf, readArguments } from "./arguments.ts"
 import { shellScript } from "./completions.ts"
 import { commandText, describesFlags, pageText, paragraphs } from "./helpText.ts"
-import { failureOutcomeOf, type ProgramOutcome, usageOutcomeOf } from "./outcome.ts"
+import { failureOutcomeOf, type ProgramOutcome, usageOutcomeOf, withoutSecrets } from "./outcome.ts"
 
 /**
  * Runs a program that is described by a command of @effect/cli with sub-commands: that library parses and validates,
@@ -125,6 +125,9 @@ const carriedOut = <E extends Failure, A>(tool: Tool<E, A>, printer: Printer): E
   )
 }
 
+const failureOf = (name: string, error: Failure): ProgramOutcome =>
+  error instanceof UsageError ? usageOutcomeOf(name, error) : failureOutcomeOf(name, error)
+
 /** Runs a program. Every failure is an outcome; an interruption ends the sub-command. */
 export const run = <E extends Failure, A>(tool: Tool<E, A>): Effect.Effect<ProgramOutcome> =>
   Effect.suspend(() => {
@@ -139,8 +142,7 @@ export const run = <E extends Failure, A>(tool: Tool<E, A>): Effect.Effect<Progr
         onFailure: (cause) =>
           Option.match(Cause.failureOption(cause), {
             onNone: () => failureOutcomeOf(tool.name, UNEXPECTED),
-            onSome: (error) =>
-              error instanceof UsageError ? usageOutcomeOf(tool.name, error) : failureOutcomeOf(tool.name, error)
+            onSome: (error) => withoutSecrets(failureOf(tool.name, error), tool.argv)
           })
       })
     )

@@ -3,6 +3,8 @@ import { Effect } from "effect"
 import { printed } from "../../../src/programs/cli/outcome.ts"
 import type { JsonValue } from "../../../src/rpc/json/encodeJson.ts"
 import { method } from "../../../src/rpc/method/method.ts"
+import * as Param from "../../../src/rpc/method/params.ts"
+import { RpcError } from "../../../src/rpc/method/RpcError.ts"
 import { ANY_RESULT } from "../../support/anyResult.ts"
 import { GENESIS, testServer } from "../../support/rpcServer.ts"
 import { cli, CREDENTIALS, failed, flags, server } from "./cliRun.ts"
@@ -207,6 +209,47 @@ describe("svcd-cli", () => {
       }
       const other = yield* cli([...flags(port), "-stdin", "getblockhash"], { stdin: "zero\n" })
       assert.notInclude(other.stderr, "zero")
+    }))
+
+  it.scopedLive("repeats no recovery words and no private key in any error, nor in the answer of help", () =>
+    Effect.gen(function*() {
+      const refusing = (name: string) =>
+        method({
+          name,
+          group: "Hidden",
+          summary: "",
+          params: { txid: Param.string("") },
+          results: ANY_RESULT,
+          examples: [],
+          handler: ({ txid }) =>
+            RpcError.invalidParameter(`txid must be of length 64 (not ${txid.length}, for '${txid}')`)
+        })
+      const { port } = yield* testServer({
+        credentials: CREDENTIALS,
+        methods: [refusing("getblock"), refusing("gettransaction")]
+      })
+      const phrase = "legal winner thank year wave sausage worth useful legal winner thank yellow"
+      const key = "L1aW4aubDFB7yfras2S1mN3bqg9nwySY8nkoLmJebSLD5BWv3ENZ"
+      for (const secret of [phrase, key]) {
+        for (
+          const words of [
+            ["-rpcaddr", secret, "status"],
+            ["-rpcaddr", ...secret.split(" ")],
+            ["-network", secret, "status"],
+            [`-${secret}`],
+            [`-rpccookiefile=${secret}`, "status"],
+            [...flags(port), "getblock", secret],
+            [...flags(port), "tx", secret],
+            [...flags(port), "help", secret]
+          ]
+        ) {
+          for (const form of [words, ["-json", ...words]]) {
+            const { stderr, stdout } = yield* cli(form)
+            assert.match(`${stdout}${stderr}`, /\(not shown: /, form.join(" "))
+            assert.notMatch(`${stdout}${stderr}`, /winner|legal|L1aW/, form.join(" "))
+          }
+        }
+      }
     }))
 
   it.scopedLive("suggests the method that was probably meant", () =>

@@ -30,6 +30,7 @@ describe("svcd-export", () => {
         ["postgres://hunter2%er@host"],
         ["postgres://host/db", "hunter2"],
         ["postgres://host/db", "-schema", "Hunter2"],
+        ["postgres://host/db", `-hunter2${"1".repeat(44)}`],
         ["postgres://host/db", "-loglevel", "loud"]
       ]
     ) {

@@ -105,6 +105,9 @@ describe("the arguments of svcd-wallet", () => {
             [["address", "--mnemonic", PHRASE], /--mnemonic: is not a flag of address/],
             [["create", "--words", "15"], /--words: "15" is not one of 12, 24/],
             [["create", "--frob"], /--frob: unknown flag/],
+            [["create", `-${WIF}`], /\(not shown: it may be a private key\): unknown flag/],
+            [["create", "-network", PHRASE], /-network: "\(not shown: these may be recovery words\)/],
+            [["create", "-network", ...PHRASE.split(" ")], /too many arguments/],
             [["create", "-network", "moonnet"], /moonnet/],
             [["create", "-wallet", "../x"], /is not the name of a wallet/]
           ] as const

@@ -25,7 +25,7 @@ export class BestHeader {
     this.reachable = least
     this.mostWork = least
     this.invalid = NONE
-    for (const id of this.index.ids()) this.consider(id)
+    this.index.each((id) => this.consider(id))
   }
 
   consider(id: HeaderId): void {

@@ -4,17 +4,15 @@ import { Header, HEADER_SIZE } from "../../protocol/header.ts"
 import { type HeaderId, headerId, type Height } from "../../protocol/keys.ts"
 import { Writer } from "../../protocol/Writer.ts"
 import type { Place } from "../../storage/BlockFiles.ts"
-import { HashTable } from "./HashTable.ts"
+import { HashTable, lowBytes } from "./HashTable.ts"
+import { type HeaderPage, littleEndian, makePage, PAGE_RECORDS, WORDS } from "./headerPage.ts"
 
 /**
  * The tree of all headers: a million in about 150 MB. Records of fixed size lie in pages. The number of a record follows the order of
  * arrival, so a parent has a lower number than its children. A flush writes the changed pages as they are, a start reads all.
  */
 
-export const PAGE_RECORDS = 512
-
-/** 32-bit words per record; the fields by their first word. */
-const WORDS = 36
+// The fields of a record by their first word.
 const HASH = 0
 const MERKLE_ROOT = 8
 const VERSION = 16
@@ -37,8 +35,6 @@ const UNDO_OFFSET = 33
 const UNDO_SIZE = 34
 /** Checksum of the stored block; see `recordChecksum`. */
 const CHECKSUM = 35
-
-export const PAGE_BYTES = PAGE_RECORDS * WORDS * 4
 
 /** The times of a header and those before it, for their median. Where a chain has fewer than eleven, the rest is infinite. */
 const times = new Float64Array(11)
@@ -80,25 +76,16 @@ export interface StoredData {
   readonly checksum: number
 }
 
-interface Page {
-  readonly bytes: Uint8Array
-  readonly words: Uint32Array
-}
-
-const makePage = (bytes: Uint8Array = new Uint8Array(PAGE_BYTES)): Page => ({
-  bytes,
-  words: new Uint32Array(bytes.buffer, bytes.byteOffset, PAGE_RECORDS * WORDS)
-})
-
 /** Chain work never reaches this limit: 2^128 hashes. */
 const WORK_LIMIT = 1n << 128n
 
-const littleEndian = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1
-
 export class BlockIndex {
-  private readonly pages: Array<Page> = []
+  private readonly pages: Array<HeaderPage> = []
   private size = 0
-  private readonly table = new HashTable((id) => this.hash(id))
+  private readonly table = new HashTable({
+    hash: (id) => this.hash(id),
+    lowBytes: (id) => lowBytes(this.pageOf(id).bytes, ((id % PAGE_RECORDS) * WORDS + HASH) * 4)
+  })
   private readonly dirty = new Set<number>()
   private readonly workOfBits = new Map<number, bigint>()
   /** Height of the first header: 0, unless `plant` was called. */
@@ -113,10 +100,14 @@ export class BlockIndex {
     for (let place = after + 1; place < this.size; place++) yield headerId(place)
   }
 
+  /** Visits all headers, parents first. A start does this several times with a million of them: `ids` makes an object for each. */
+  each(visit: (id: HeaderId, status: number) => void): void {
+    for (let id = GENESIS; id < this.size; id = headerId(id + 1)) visit(id, this.status(id))
+  }
+
   private words(id: HeaderId): Uint32Array {
-    const page = this.pages[(id / PAGE_RECORDS) | 0]
-    if (page === undefined || id < 0 || id >= this.size) throw new Error(`there is no header number ${id}`)
-    return page.words
+    if (id < 0 || id >= this.size) throw new Error(`there is no header number ${id}`)
+    return this.pageOf(id).words
   }
 
   private field(id: HeaderId, field: number): number {
@@ -131,10 +122,14 @@ export class BlockIndex {
 
   // positional: each lookup by hash runs it for each slot that it compares
   private blob(id: HeaderId, field: number, size: number): Uint8Array {
+    const at = ((id % PAGE_RECORDS) * WORDS + field) * 4
+    return this.pageOf(id).bytes.subarray(at, at + size)
+  }
+
+  private pageOf(id: HeaderId): HeaderPage {
     const page = this.pages[(id / PAGE_RECORDS) | 0]
     if (page === undefined) throw new Error(`there is no header number ${id}`)
-    const at = ((id % PAGE_RECORDS) * WORDS + field) * 4
-    return page.bytes.subarray(at, at + size)
+    return page
   }
 
   /** The block hash, wire order: a view. */
@@ -247,8 +242,12 @@ export class BlockIndex {
   }
 
   compareWork(a: HeaderId, b: HeaderId): number {
+    const ours = this.words(a)
+    const theirs = this.words(b)
+    const one = (a % PAGE_RECORDS) * WORDS + WORK
+    const other = (b % PAGE_RECORDS) * WORDS + WORK
     for (let i = 3; i >= 0; i--) {
-      const difference = this.field(a, WORK + i) - this.field(b, WORK + i)
+      const difference = (ours[one + i] ?? 0) - (theirs[other + i] ?? 0)
       if (difference !== 0) return difference
     }
     return 0
@@ -385,16 +384,17 @@ export class BlockIndex {
     }
     this.size = count
     if (count > 0) this.rootHeight = this.height(GENESIS)
-    for (const id of this.ids()) this.checkPlace(id)
+    this.each((id) => this.checkPlace(id))
     this.table.rebuild(count)
   }
 
   /** Refuses links that do not lead to lower numbers: a walk along them would not end. */
   private checkPlace(id: HeaderId): void {
-    const [parent, jump, height] = [this.parent(id), this.jump(id), this.height(id)]
+    const parent = this.parent(id)
+    const jump = this.jump(id)
     const sound = id === 0
       ? parent === NONE && jump === NONE
-      : parent >= 0 && parent < id && jump >= 0 && jump <= parent && height === this.height(parent) + 1
+      : parent >= 0 && parent < id && jump >= 0 && jump <= parent && this.height(id) === this.height(parent) + 1
     if (!sound) throw new Error(`header number ${id} is not after its parent`)
   }
 }

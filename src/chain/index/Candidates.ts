@@ -59,10 +59,10 @@ export class Candidates {
     const tip = active.findLast((id) => !this.index.isFailed(id)) ?? GENESIS
     // Connected blocks count as stored, even if a damaged file lost their bytes.
     for (const id of active) this.setLinked(id)
-    for (const id of this.index.ids()) {
+    this.index.each((id, status) => {
       if (this.isLinked(id)) this.candidate(id, tip)
-      else if (this.index.has(id, Status.HAVE_DATA)) this.enter(id, tip)
-    }
+      else if ((status & Status.HAVE_DATA) !== 0) this.enter(id, tip)
+    })
   }
 
   private candidate(id: HeaderId, tip: HeaderId): void {

@@ -5,23 +5,30 @@ const LEAST_SLOTS = 1 << 12
 
 const NOTHING = headerId(-1)
 
+/** The hashes of headers by their numbers, wire order. */
+interface Hashes {
+  readonly hash: (id: HeaderId) => Uint8Array
+  /** The same as `lowBytes` of the hash, without an object for each: a start fills the table with all headers. */
+  readonly lowBytes: (id: HeaderId) => number
+}
+
 /** Finds the numbers of headers by hash. Open addressing: number + 1 at the slot of the hash, 0 for free; at most half full. */
 export class HashTable {
-  private readonly hashOf: (id: HeaderId) => Uint8Array
+  private readonly hashes: Hashes
   private slots = new Uint32Array(LEAST_SLOTS)
 
-  constructor(hashOf: (id: HeaderId) => Uint8Array) {
-    this.hashOf = hashOf
+  constructor(hashes: Hashes) {
+    this.hashes = hashes
   }
 
   /** The number of the header with a hash; -1 for none. */
   find(hash: Bytes): HeaderId {
     const mask = this.slots.length - 1
-    for (let slot = slotOf(hash) & mask;; slot = (slot + 1) & mask) {
+    for (let slot = lowBytes(hash, 0) & mask;; slot = (slot + 1) & mask) {
       const entry = this.slots[slot] ?? 0
       if (entry === 0) return NOTHING
       const id = headerId(entry - 1)
-      if (equal(this.hashOf(id), hash)) return id
+      if (equal(this.hashes.hash(id), hash)) return id
     }
   }
 
@@ -41,12 +48,12 @@ export class HashTable {
 
   private enter(id: HeaderId): void {
     const mask = this.slots.length - 1
-    let slot = slotOf(this.hashOf(id)) & mask
+    let slot = this.hashes.lowBytes(id) & mask
     while (this.slots[slot] !== 0) slot = (slot + 1) & mask
     this.slots[slot] = id + 1
   }
 }
 
-/** The low bytes of a hash: proof of work leaves them random. */
-const slotOf = (hash: Bytes): number =>
-  ((hash[0] ?? 0) | ((hash[1] ?? 0) << 8) | ((hash[2] ?? 0) << 16) | ((hash[3] ?? 0) << 24)) >>> 0
+/** The low bytes of a hash that begins at an offset: proof of work leaves them random. */
+export const lowBytes = (bytes: Bytes, at: number): number =>
+  ((bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24)) >>> 0

@@ -77,14 +77,16 @@ export const markPruned = (index: BlockIndex, numbers: ReadonlySet<number>): Rea
  * `StorageUnavailable`.
  */
 export const removePruned = (index: BlockIndex, files: BlockFiles): number => {
-  const needed = { blk: new Set([files.lastOf("blk")]), undo: new Set([files.lastOf("undo")]) }
   const emptied = new Set<number>()
-  for (const id of index.ids()) {
-    if (index.has(id, Status.HAVE_DATA)) needed.blk.add(index.dataPlace(id).file)
-    else if (index.has(id, Status.PRUNED)) emptied.add(index.dataPlace(id).file)
-    if (index.has(id, Status.HAVE_UNDO)) needed.undo.add(index.undoPlace(id).file)
-  }
+  index.each((id, status) => {
+    if ((status & (Status.PRUNED | Status.HAVE_DATA)) === Status.PRUNED) emptied.add(index.dataPlace(id).file)
+  })
   if (emptied.size === 0) return 0
+  const needed = { blk: new Set([files.lastOf("blk")]), undo: new Set([files.lastOf("undo")]) }
+  index.each((id, status) => {
+    if ((status & Status.HAVE_DATA) !== 0) needed.blk.add(index.dataPlace(id).file)
+    if ((status & Status.HAVE_UNDO) !== 0) needed.undo.add(index.undoPlace(id).file)
+  })
   const free = [
     ...files.numbers("blk").filter((number) => emptied.has(number) && !needed.blk.has(number)).map((number) =>
       ["blk", number] as const

@@ -23,6 +23,9 @@ export const lacksUndo = (index: BlockIndex, id: HeaderId): boolean =>
 export const hadUndo = (index: BlockIndex, id: HeaderId): boolean =>
   index.has(id, Status.HAVE_UNDO) || lacksUndo(index, id)
 
+/** The status of a block with all that belongs to it: neither lost nor pruned. */
+const WHOLE = Status.HAVE_DATA | Status.HAVE_UNDO
+
 /** Whether a block is neither stored nor pruned. */
 const isLost = (index: BlockIndex, id: HeaderId): boolean => !index.has(id, Status.HAVE_DATA | Status.PRUNED)
 
@@ -94,6 +97,7 @@ export class BlockLosses {
     this.withoutUndo.clear()
     this.prunedBelow = 0
     for (const id of this.inOrder(active)) {
+      if ((this.index.status(id) & WHOLE) === WHOLE) continue
       if (isPrunedAway(this.index, id)) this.prunedBelow = Math.max(this.prunedBelow, this.index.height(id))
       if (isLost(this.index, id)) this.missing.add(id)
       if (lacksUndo(this.index, id)) this.withoutUndo.add(id)

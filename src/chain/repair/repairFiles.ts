@@ -7,15 +7,19 @@ const BITS = { blk: Status.HAVE_DATA, undo: Status.HAVE_UNDO } as const
 const placeOf = (index: BlockIndex, family: FileFamily, id: HeaderId): Place =>
   family === "blk" ? index.dataPlace(id) : index.undoPlace(id)
 
-const inFamily = function*(index: BlockIndex, family: FileFamily): Iterable<readonly [id: HeaderId, place: Place]> {
-  for (const id of index.ids()) if (index.has(id, BITS[family])) yield [id, placeOf(index, family, id)]
-}
+/** Where the last record of a file ends, by the number of the file. */
+type Ends = Map<number, number>
 
-const endsOf = (index: BlockIndex, family: FileFamily): Map<number, number> => {
-  const ends = new Map<number, number>()
-  for (const [, { file, offset, size }] of inFamily(index, family)) {
-    ends.set(file, Math.max(ends.get(file) ?? 0, offset + size))
-  }
+const extend = (ends: Ends, { file, offset, size }: Place): void =>
+  void ends.set(file, Math.max(ends.get(file) ?? 0, offset + size))
+
+/** The ends of all files, as the index has them. */
+const endsIn = (index: BlockIndex): Readonly<Record<FileFamily, Ends>> => {
+  const ends = { blk: new Map<number, number>(), undo: new Map<number, number>() }
+  index.each((id, status) => {
+    if ((status & Status.HAVE_DATA) !== 0) extend(ends.blk, index.dataPlace(id))
+    if ((status & Status.HAVE_UNDO) !== 0) extend(ends.undo, index.undoPlace(id))
+  })
   return ends
 }
 
@@ -29,14 +33,16 @@ interface FileName {
 const forget = (index: BlockIndex, files: BlockFiles, { family, file }: FileName): string => {
   const size = files.sizeOf(family, file)
   let [from, to] = [Infinity, 0]
-  for (const [id, place] of inFamily(index, family)) {
-    if (place.file !== file || place.offset + place.size <= size) continue
+  index.each((id, status) => {
+    const place = placeOf(index, family, id)
+    const isThere = place.file !== file || place.offset + place.size <= size
+    if ((status & BITS[family]) === 0 || isThere) return
     index.clearStatus(id, BITS[family])
     from = Math.min(from, index.height(id))
     to = Math.max(to, index.height(id))
-  }
+  })
   // A remaining part of the last record is useless.
-  files.cut(family, file, { end: endsOf(index, family).get(file) ?? 0 })
+  files.cut(family, file, { end: endsIn(index)[family].get(file) ?? 0 })
   const what = family === "blk" ? "blocks" : "undo data of blocks"
   return `repaired ${files.path(family, file)}: its end is missing, with the ${what} from height ${from} to ${to}; ` +
     "they are stored again when a peer sends them"
@@ -65,8 +71,9 @@ export const repairFiles = (index: BlockIndex, files: BlockFiles): Mended => {
   const said: Array<string> = []
   const tails: Array<Tail> = []
   const families = index.has(GENESIS, Status.HAVE_DATA | Status.PRUNED) ? ["blk", "undo"] as const : ["undo"] as const
+  const endsOf = endsIn(index)
   for (const family of families) {
-    const ends = endsOf(index, family)
+    const ends = endsOf[family]
     for (const file of new Set([...files.numbers(family), ...ends.keys()])) {
       const end = ends.get(file) ?? 0
       const size = files.sizeOf(family, file)
@@ -81,7 +88,7 @@ export const repairFiles = (index: BlockIndex, files: BlockFiles): Mended => {
 /** Truncates the tails after their last block, once their blocks are indexed. Returns messages. */
 export const cutTails = (index: BlockIndex, files: BlockFiles, tails: ReadonlyArray<Tail>): ReadonlyArray<string> => {
   if (tails.length === 0) return []
-  const ends = endsOf(index, "blk")
+  const ends = endsIn(index).blk
   return tails.flatMap(({ file, from }) => {
     const gone = files.cut("blk", file, { end: Math.max(from, ends.get(file) ?? 0) })
     if (gone === 0) return []

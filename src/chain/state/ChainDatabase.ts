@@ -13,7 +13,7 @@ import { type Inspected, newerThan } from "../../storage/inspect.ts"
 import type { PageGuard } from "../../storage/PageGuard.ts"
 import { repeated, rowWriter } from "../../storage/rowWriter.ts"
 import { attempt } from "../attempt.ts"
-import { PAGE_BYTES } from "../index/BlockIndex.ts"
+import { PAGE_BYTES } from "../index/headerPage.ts"
 import { coinKey, decodeCoin } from "./coinCodec.ts"
 import { CoinReads, type CoinSearch, type CoinsFound } from "./CoinReads.ts"
 import type { CoinChanges } from "./CoinTable.ts"
@@ -203,8 +203,8 @@ export class ChainDatabase {
     for (let page = 0; page < count; page++) {
       const row = this.guard("reading", () => this.statements.page.get(page))
       if (row?.records.length !== PAGE_BYTES) throw this.corrupted(`page ${page} of the block index`)
-      // A copy: the index views it as words, which needs an aligned buffer, and writes to it.
-      yield new Uint8Array(row.records)
+      // The index views it as words, which needs an aligned buffer, and writes to it.
+      yield row.records.byteOffset % 4 === 0 ? row.records : new Uint8Array(row.records)
     }
   }
 

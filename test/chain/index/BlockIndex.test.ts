@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { BlockIndex, GENESIS, NONE, PAGE_BYTES, PAGE_RECORDS, Status } from "../../../src/chain/index/BlockIndex.ts"
+import { BlockIndex, GENESIS, NONE, Status } from "../../../src/chain/index/BlockIndex.ts"
+import { PAGE_BYTES, PAGE_RECORDS } from "../../../src/chain/index/headerPage.ts"
 import { blockWork } from "../../../src/consensus/difficulty.ts"
 import { toHex } from "../../../src/protocol/bytes.ts"
 import type { Header } from "../../../src/protocol/header.ts"

@@ -5,7 +5,7 @@ import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from "nod
 import { join } from "node:path"
 import { vi } from "vitest"
 import { attempt } from "../../../src/chain/attempt.ts"
-import { PAGE_BYTES } from "../../../src/chain/index/BlockIndex.ts"
+import { PAGE_BYTES } from "../../../src/chain/index/headerPage.ts"
 import { ChainDatabase, type Changes } from "../../../src/chain/state/ChainDatabase.ts"
 import { coinKey, encodeCoin } from "../../../src/chain/state/coinCodec.ts"
 import type { Coin } from "../../../src/consensus/view.ts"

@@ -24,7 +24,7 @@ import {
 import { encodeJson, type JsonValue } from "./json/encodeJson.ts"
 import { type Json, JsonObject } from "./json/json.ts"
 import { LongText } from "./json/LongText.ts"
-import { type ReadJson, readJson, readJsonSteps } from "./json/readJson.ts"
+import { type ReadBody, readBodySteps, readJson } from "./json/readJson.ts"
 import { Lifecycle } from "./Lifecycle.ts"
 import { encodeLong, isLong } from "./longAnswer.ts"
 import { inTurns } from "./method/inTurns.ts"
@@ -127,7 +127,7 @@ interface Begun<out A> extends RunningCall, Around<A> {
 /** Bytes up to which a body is read at once, in about a millisecond. */
 const SHORT_BODY = 65_536
 
-const NO_JSON: ReadJson = { read: undefined, values: 0 }
+const NO_JSON: ReadBody = { read: undefined, values: 0 }
 
 /** Bytes of a body that are decoded in one turn. */
 const DECODED = 262_144
@@ -329,7 +329,12 @@ const make = (options: DispatchOptions) =>
       }
     })
 
-    const callOf = (text: string | undefined, { read: value, values }: ReadJson): Call => {
+    /** `named`: the methods of the elements of a batch. */
+    const callOf = (
+      text: string | undefined,
+      { elements, read: value, values }: ReadBody,
+      named?: ReadonlySet<string>
+    ): Call => {
       if (value === undefined) {
         const error = values > maxValues
           ? RpcError.invalidRequest(`The request holds more than ${maxValues} values; send it in parts`)
@@ -338,8 +343,9 @@ const make = (options: DispatchOptions) =>
       }
       const weight = (text?.length ?? 0) + values * VALUE_BYTES
       if (Array.isArray(value)) {
-        if (value.length > MAX_BATCH) {
-          const error = RpcError.invalidRequest(`A batch holds at most ${MAX_BATCH} requests, not ${value.length}`)
+        const batch = elements ?? value
+        if (batch.length > MAX_BATCH) {
+          const error = RpcError.invalidRequest(`A batch holds at most ${MAX_BATCH} requests, not ${batch.length}`)
           return refused({ version: "legacy", id: null, error }, 400)
         }
         const answer = (caller: Caller): Effect.Effect<BatchReply> => {
@@ -351,15 +357,15 @@ const make = (options: DispatchOptions) =>
           }
           const around = { context, memory, finish }
           const large = weight > LARGE
-          return answerBatch(value, {
+          return answerBatch(batch, {
             memory: memory ?? UNCOUNTED,
             turns: context.turns,
             maxReply: maxBatchReply,
             answer: (element) => answerElement(element, around, large)
           })
         }
-        const methods = (): ReadonlyArray<string> => value.flatMap(namedMethod)
-        return { count: value.length, methods, waits: false, weight, answer }
+        const called = (): ReadonlyArray<string> => named === undefined ? value.flatMap(namedMethod) : [...named]
+        return { count: batch.length, methods: called, waits: false, weight, answer }
       }
       if (!(value instanceof JsonObject)) {
         const error = RpcError.parseError("Top-level object parse error")
@@ -368,8 +374,9 @@ const make = (options: DispatchOptions) =>
       const request = readRequest(value)
       if ("error" in request) return refused(request, 400)
       const waits = methods.get(request.method)?.waits === true
-      const named = (): ReadonlyArray<string> => [request.method]
-      return { count: 1, methods: named, waits, weight, answer: (caller) => answerOne(request, caller, weight > LARGE) }
+      const called = (): ReadonlyArray<string> => [request.method]
+      const answer = (caller: Caller): Effect.Effect<BatchReply> => answerOne(request, caller, weight > LARGE)
+      return { count: 1, methods: called, waits, weight, answer }
     }
 
     const read = (body: Uint8Array | string): Call => {
@@ -384,8 +391,13 @@ const make = (options: DispatchOptions) =>
         const text = yield* inTurns(turns, textSteps(body))
         if (text === undefined) return callOf(text, NO_JSON)
         yield* turns.next
-        const read = yield* inTurns(turns, readJsonSteps(text, maxValues))
-        return callOf(text, read)
+        // The methods are noted now: for them alone, all elements would have to be read again.
+        const named = new Set<string>()
+        const note = (element: Json): void => {
+          for (const name of namedMethod(element)) named.add(name)
+        }
+        const read = yield* inTurns(turns, readBodySteps(text, maxValues, note))
+        return callOf(text, read, named)
       })
     }
 

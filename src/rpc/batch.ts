@@ -4,6 +4,7 @@ import type { AnswerMemory } from "./CallerMemory.ts"
 import { encodeError, isNotification, readRequest, type RpcEnvelope } from "./envelope.ts"
 import type { Json } from "./json/json.ts"
 import type { LongText } from "./json/LongText.ts"
+import type { Elements } from "./json/readJson.ts"
 import { noMemory, PieceWriter } from "./longAnswer.ts"
 import { RpcError } from "./method/RpcError.ts"
 import { settled } from "./settled.ts"
@@ -41,7 +42,7 @@ const refuseElement = (element: Json): string => {
  * up.
  */
 export const answerBatch = (
-  elements: ReadonlyArray<Json>,
+  elements: Elements,
   { answer, maxReply, memory, turns }: BatchOptions
 ): Effect.Effect<BatchReply> => {
   const replies = new PieceWriter(memory)
@@ -60,7 +61,7 @@ export const answerBatch = (
     while (at < elements.length) {
       if (memory.isLost()) return lost()
       if (turns.isOver()) return goOnLater
-      const element = elements[at++] ?? null
+      const element = elements.at(at++) ?? null
       if (replies.length > room) {
         if (!keep(refuseElement(element))) return lost()
         continue

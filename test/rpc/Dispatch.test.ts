@@ -25,6 +25,26 @@ describe("Dispatch", () => {
       assert.match(String((yield* broken.answer(CALLER)).body), /-32700/)
     }))
 
+  it.scoped("answers a long batch as a short one, and knows all its methods before it runs", () =>
+    Effect.gen(function*() {
+      const { dispatch } = yield* setUp()
+      const elements = ["7", "{}", "[[]]", `{"id":1e3,"method":"getblockcount"}`, `{"id":"ä","method":"no such"}`]
+        .concat(
+          `{"jsonrpc":"2.0","method":"getblockcount"}`,
+          `{"id":"${"x".repeat(5_000)}","method":"other"}`
+        )
+      const few = `[${elements.join(", ")}]`
+      const many = `[${Array.from({ length: 20 }, () => elements.join(", ")).join(",\n")}]`
+      const call = yield* dispatch.readLong(Buffer.from(many))
+      assert.isAbove(many.length, 65_536)
+      assert.strictEqual(call.count, 20 * elements.length)
+      assert.sameMembers([...call.methods()], ["getblockcount", "no such", "other"])
+      const { body } = yield* dispatch.read(few).answer(CALLER)
+      const replies = String(body).slice(1, -1)
+      const long = yield* call.answer(CALLER)
+      assert.strictEqual(String(long.body), `[${Array.from({ length: 20 }, () => replies).join(",")}]`)
+    }))
+
   it.scoped("returns an id in its original spelling", () =>
     Effect.gen(function*() {
       const { answer } = yield* setUp()

@@ -69,6 +69,54 @@ const equalKeys = (a: ReadonlyArray<string>, b: ReadonlyArray<string>): boolean 
   return true
 }
 
+/** Characters up to which an element of a long array is read again rather than kept: some microseconds. */
+const READ_AGAIN = 1_024
+
+/** The elements of an array, in order. */
+export interface Elements {
+  readonly length: number
+  readonly at: (index: number) => Json | undefined
+}
+
+/**
+ * The elements of a long array. Most are read again from the text when they are asked for: the values of a batch of many requests would take
+ * ten times its length, and the collection of garbage would copy and mark them until the last request is answered.
+ */
+class LateElements implements Elements {
+  readonly #text: string
+  /** For each element its place in the text, or itself. */
+  readonly #elements: ReadonlyArray<number | Json>
+
+  constructor(text: string, elements: ReadonlyArray<number | Json>) {
+    this.#text = text
+    this.#elements = elements
+  }
+
+  get length(): number {
+    return this.#elements.length
+  }
+
+  at(index: number): Json | undefined {
+    const element = this.#elements[index]
+    return typeof element === "number"
+      ? runSteps(new JsonReader(this.#text, Infinity, { from: element }).read())
+      : element
+  }
+}
+
+/** What a reader does with the elements of an array at the top. */
+interface Top {
+  readonly seen: (element: Json) => void
+  /** For each element its place in the text, or itself; `undefined` unless there is an array at the top. */
+  elements: Array<number | Json> | undefined
+}
+
+/** What a reader reads: from the beginning, unless it says another character. */
+interface Place {
+  readonly from?: number
+  readonly top?: Top
+}
+
 /** A cursor over a text. A result of `undefined` or `false` means that the text is not JSON. */
 class JsonReader {
   readonly #text: string
@@ -82,17 +130,25 @@ class JsonReader {
   /** The names of the last complete object: those of the next one are often the same, and then the same array. */
   #keys: Array<string> = []
 
-  constructor(text: string, maxValues: number) {
+  /** The first character to read: the end of the value is the end of the text if that is 0. */
+  readonly #from: number
+  readonly #top: Top | undefined
+
+  constructor(text: string, maxValues: number, { from = 0, top }: Place = {}) {
     this.#text = text
     this.#maxValues = maxValues
+    this.#from = from
+    this.#at = from
+    this.#top = top
   }
 
   /**
-   * Reads the whole text as one value. Open containers are on an explicit stack: depth needs no call frames. The reader
+   * Reads the text as one value. Open containers are on an explicit stack: depth needs no call frames. The reader
    * pauses regularly, so that other work gets a turn.
    */
   *read(): Steps<Json | undefined> {
     const open: Array<Open> = []
+    let element = 0
     for (;;) {
       if (++this.values > this.#maxValues) return undefined
       if ((this.values & STEP) === 0) yield
@@ -109,6 +165,7 @@ class JsonReader {
         keys.push(key)
       }
       const code = this.#next()
+      if (open.length === 1) element = this.#at
       let value: Json | undefined
       if (code === OPEN_BRACE || code === OPEN_BRACKET) {
         if (open.length === MAX_DEPTH) return undefined
@@ -133,15 +190,23 @@ class JsonReader {
       for (;;) {
         const container = open.at(-1)
         const after = this.#next()
-        if (container === undefined) return this.#at === this.#text.length ? value : undefined
+        if (container === undefined) return this.#from > 0 || this.#at === this.#text.length ? value : undefined
+        if (this.#top !== undefined && open.length === 1 && container.keys === undefined) {
+          this.#keep(this.#top, value, element)
+        } else container.values.push(value)
         this.#at++
-        container.values.push(value)
         if (after === COMMA) break
         if (after !== (container.keys === undefined ? CLOSE_BRACKET : CLOSE_BRACE)) return undefined
         value = this.#complete(container)
         open.pop()
       }
     }
+  }
+
+  #keep(top: Top, value: Json, place: number): void {
+    top.seen(value)
+    top.elements ??= []
+    top.elements.push(this.#at - place > READ_AGAIN ? value : place)
   }
 
   #complete({ keys, values }: Open): Json {
@@ -318,6 +383,24 @@ export function* readJsonSteps(text: string, maxValues: number): Steps<ReadJson>
 
 /** The same in one step. */
 export const readJson = (text: string, maxValues: number): ReadJson => runSteps(readJsonSteps(text, maxValues))
+
+export interface ReadBody extends ReadJson {
+  /** The elements if the text is an array, which `read` lacks. */
+  readonly elements?: Elements
+}
+
+/** As `readJsonSteps`, for a text that may be a long array: its elements are passed to `seen`, and are read again when they are asked for. */
+export function* readBodySteps(
+  text: string,
+  maxValues: number,
+  seen: (element: Json) => void
+): Steps<ReadBody> {
+  const top: Top = { seen, elements: undefined }
+  const reader = new JsonReader(text, maxValues, { top })
+  const read = yield* reader.read()
+  const elements = Array.isArray(read) ? new LateElements(text, top.elements ?? []) : undefined
+  return { read, values: reader.values, ...elements === undefined ? {} : { elements } }
+}
 
 export const parseJson = (text: string, maxValues = Number.MAX_SAFE_INTEGER): Json | undefined =>
   readJson(text, maxValues).read

@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
+import { runSteps } from "../../../src/protocol/steps.ts"
 import { encodeJson } from "../../../src/rpc/json/encodeJson.ts"
 import { integerWithin, type Json, JsonNumber, JsonObject, typeOf } from "../../../src/rpc/json/json.ts"
-import { parseJson, readJsonSteps } from "../../../src/rpc/json/readJson.ts"
+import { parseJson, readBodySteps, readJson, readJsonSteps } from "../../../src/rpc/json/readJson.ts"
 
 const parsed = (text: string): Json => {
   const value = parseJson(text)
@@ -206,6 +207,44 @@ describe("integerWithin", () => {
   ])("reads %s as %s", (text, expected) => {
     assert.strictEqual(integerWithin(new JsonNumber(text), -(2 ** 31), 2 ** 31 - 1), expected)
   })
+})
+
+describe("a body whose elements are read again", () => {
+  const BIG = Number.MAX_SAFE_INTEGER
+
+  /** The body as it is without that; `undefined` if it is not JSON. */
+  const whole = (text: string): { readonly read: Json | undefined; readonly values: number } => {
+    const seen: Array<Json> = []
+    const { elements, read, values } = runSteps(readBodySteps(text, BIG, (element) => void seen.push(element)))
+    if (!Array.isArray(read)) {
+      assert.isUndefined(elements)
+      return { read, values }
+    }
+    assert.deepStrictEqual(read, [])
+    const all = Array.from({ length: elements?.length ?? 0 }, (_, at) => elements?.at(at) ?? null)
+    assert.deepStrictEqual(seen, all)
+    assert.isUndefined(elements?.at(all.length))
+    return { read: all, values }
+  }
+
+  it.prop(
+    "is the same as read at once, short and long, and broken at any place",
+    {
+      values: FastCheck.array(FastCheck.oneof(FastCheck.jsonValue(), FastCheck.constantFrom("x".repeat(3_000), [[7]]))),
+      space: FastCheck.constantFrom(0, 1, "\t"),
+      at: FastCheck.nat(),
+      char: FastCheck.constantFrom("", "{", "}", "[", "]", ",", ":", "\"", "1")
+    },
+    ({ at, char, space, values }) => {
+      for (const value of [values, { a: values }, [values], values[0] ?? null]) {
+        const text = ` ${JSON.stringify(value, null, space)} `
+        assert.deepStrictEqual(whole(text), readJson(text, BIG))
+        const place = at % text.length
+        const broken = text.slice(0, place) + char + text.slice(place + 1)
+        assert.deepStrictEqual(whole(broken), readJson(broken, BIG))
+      }
+    }
+  )
 })
 
 describe("a long text", () => {

@@ -9,9 +9,21 @@ export const turnOfEventLoop: Effect.Effect<void> = Effect.async<void>((resume) 
 /** Milliseconds of work of the chain between two turns of the event loop. */
 const SLICE_MS = 5
 
-/** Repeats a step of work for some milliseconds, at least once. The step returns whether work is left, and so does the slice. */
+/** The time at which slices began in this turn of the event loop. */
+let since: number | undefined
+
+/**
+ * Repeats a step of work for some milliseconds, at least once. The step returns whether work is left, and so does the slice. All slices of
+ * one turn share the time: the scripts of blocks are checked behind their connection.
+ */
 export const slice = (step: () => boolean): boolean => {
-  const end = performance.now() + SLICE_MS
+  if (since === undefined) {
+    since = performance.now()
+    setImmediate(() => {
+      since = undefined
+    })
+  }
+  const end = since + SLICE_MS
   do {
     if (!step()) return false
   } while (performance.now() < end)

@@ -1,20 +1,10 @@
-import { setPriority } from "node:os"
 import { parentPort } from "node:worker_threads"
+import { LAST, setThreadPriority } from "../../base/threadPriority.ts"
 import { answerer, type Ask } from "./backgroundMessage.ts"
 
 /** The main program of the thread that validates the blocks below a snapshot. */
 
-/** The niceness of the thread: all other work of the machine comes first. */
-const LOWEST = 19
-
-// On Linux 0 is the calling thread. Elsewhere it would be the whole process.
-if (process.platform === "linux") {
-  try {
-    setPriority(0, LOWEST)
-  } catch {
-    // Not permitted here: the thread then has the priority of the others.
-  }
-}
+setThreadPriority(LAST)
 
 const answer = answerer()
 

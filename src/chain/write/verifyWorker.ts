@@ -1,9 +1,12 @@
 import { parentPort } from "node:worker_threads"
 import { CLOSE } from "../../base/endWorker.ts"
+import { BEHIND_EVENT_LOOP, setThreadPriority } from "../../base/threadPriority.ts"
 import { verifyChecks } from "./verifyChecks.ts"
 import { type FromWorker, type ScriptFailure, type ToWorker, unpackParts } from "./verifyMessage.ts"
 
 /** The main program of a verify worker. It checks each chunk that no other thread has claimed. */
+
+setThreadPriority(BEHIND_EVENT_LOOP)
 
 let claims: Int32Array = new Int32Array(0)
 let failure: ScriptFailure | undefined

@@ -1,5 +1,6 @@
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { unixTime } from "../base/clock.ts"
+import { isRecentFailure } from "../base/recentFailure.ts"
 import { renewalWindow } from "../wallet/names/renewals.ts"
 import { counted, duration } from "../web/format.ts"
 import { type Html, html, NOTHING } from "../web/html.ts"
@@ -96,15 +97,14 @@ const formerView = (names: ReadonlyArray<OwnName>): Html =>
       }</ul></details>`
     )
 
-/** Seconds after which a failed registration is not shown, as in `svcd-cli registrations`, and how many are at most. */
-const FAILURE_SHOWN = 30 * 86_400
+/** How many failed registrations are shown at most. */
 const MOST_FAILURES = 10
 
 /** All registrations under way, and the last failures; and how many failures are left out. */
 const registrationsToShow = (all: typeof Registrations.Type) =>
-  Effect.map(Clock.currentTimeMillis, (now) => {
+  Effect.map(unixTime, (now) => {
     const failed = all.filter(({ step }) => step === "failed").toSorted((a, b) => b.time - a.time)
-    const recent = new Set(failed.filter(({ time }) => time > now / 1000 - FAILURE_SHOWN).slice(0, MOST_FAILURES))
+    const recent = new Set(failed.filter(({ time }) => isRecentFailure({ begun: time, now })).slice(0, MOST_FAILURES))
     return {
       shown: all.filter((each) => each.step === "failed" ? recent.has(each) : each.step !== "done"),
       hidden: failed.length - recent.size

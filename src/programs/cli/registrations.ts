@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import { unixTime } from "../../base/clock.ts"
+import { isRecentFailure } from "../../base/recentFailure.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { ask, BLOCK_SECONDS } from "./ask.ts"
@@ -12,12 +13,9 @@ import { table } from "./table.ts"
 
 /** The registrations of a wallet, and `svcd-cli registrations`. */
 
-/** Days after which what has failed is hidden. */
-const FAILURE_DAYS = 30
-
-/** Whether an entry began not long ago. */
+/** Whether an entry that has failed is still shown. */
 export const isRecent = ({ said }: OwnNameEntry, now: number): boolean =>
-  (numberAt(said, "time") ?? now) > now - FAILURE_DAYS * 86_400
+  isRecentFailure({ begun: numberAt(said, "time") ?? now, now })
 
 /** Whether a registration is under way, or failed not long ago. */
 export const isNews = (entry: OwnNameEntry, now: number): boolean => {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { hideSecrets } from "../../src/base/hideSecrets.ts"
+import { hideSecrets, holdsSecret } from "../../src/base/hideSecrets.ts"
 import { quoted } from "../../src/base/safeText.ts"
 
 /** Of no coin: an example of BIP 39, and keys of test vectors. */
@@ -8,7 +8,7 @@ const KEYS = {
   "a key": "5HueCGU8rMjxEXxiPuD5BDku4MkFqeZyd4dZ1jvhTVqvbTLvyTJ",
   "a key of compressed form": "L1aW4aubDFB7yfras2S1mN3bqg9nwySY8nkoLmJebSLD5BWv3ENZ",
   "a key of a test network": "cVpF924EspNh8KjYsfhgY96mmxvT6DgdWiTYMtMjuM74hJaU5psW",
-  "a key of Namecoin": "TfRwXnYXyPEXGhpVtm6sDAAgnmsoUQQh3kGhiYQpAGoJUhxgPp8P",
+  "a key of Namecoin": "TdcADnsxAwAdLh9BraXfooNcFY3v41NMSHW9jRqtSBvRC8kv96B9",
   "an extended key":
     "xprv9s21ZrQH143K3QTDL4LXw2F7HEK3wJUD2nW2nRk4stbPy6cq3jPPqjiChkVvvNKmPGJxWUtg6LnF5kejMRNNU3TGtRBeJgk33yuGBxrMPHi",
   "an extended key of a test network":
@@ -47,7 +47,7 @@ describe("hideSecrets", () => {
       const text = hideSecrets(`-rpcaddr: ${quoted(words)} is not an address of the form host:port`, [])
       assert.match(
         text,
-        /^-rpcaddr: "\(not shown: these may be recovery words\) ?(?:…|\\u2026)?" is not an address of the form host:port$/
+        /^-rpcaddr: "\(not shown: these may be recovery words\) ?(?:\w{1,2})?(?:…|\\u2026)?" is not an address of the form host:port$/
       )
     })
   }
@@ -76,6 +76,7 @@ describe("hideSecrets", () => {
       `name never existed: 'd/${"a".repeat(51)}'`,
       `"id/${"a".repeat(51)}" is free`,
       "Give them with -rpcuser and -rpcpassword, SVCD_RPC_USER and SVCD_RPC_PASSWORD, or svcd.conf in -datadir",
+      "this small shop will open every summer, and the owner can help with any tool that people bring there",
       "the words of the wallet were never shown: without them or a backup, a lost disk loses its coins and names",
       `the daemon at ${"a".repeat(56)}.onion:8336 does not accept the credentials`
     ]
@@ -85,5 +86,29 @@ describe("hideSecrets", () => {
   it("takes little time for a long text", () => {
     const long = "a".repeat(50_000) + " ".repeat(50_000) + "a, ".repeat(20_000)
     assert.strictEqual(hideSecrets(long, []), long)
+  })
+})
+
+describe("holdsSecret", () => {
+  it("finds keys with a right checksum, and words", () => {
+    for (const key of Object.values(KEYS)) {
+      assert.isTrue(holdsSecret(key), key)
+      assert.isTrue(holdsSecret(`{"info":"wpkh(${key}/0/*)"}`), key)
+      assert.isFalse(holdsSecret(`${key.slice(0, -1)}${key.endsWith("z") ? "y" : "z"}`), key)
+    }
+    assert.isTrue(holdsSecret(`{"info":"${PHRASE}"}`))
+    assert.isTrue(holdsSecret(JSON.stringify(PHRASE.split(" "))))
+  })
+
+  it("lets what values have pass", () => {
+    const values = [
+      `{"ip":"192.0.2.1","map":{"*":{"i2p":{"b32":"${"a2".repeat(26)}.b32.i2p"}}}}`,
+      `{"tor":"${"a2".repeat(28)}.onion","ipfs":"Qm${"Ab3".repeat(14)}cd"}`,
+      `{"ds":[[12345,8,2,"${"ab".repeat(32)}"]],"tls":[[3,1,1,"${"+Ab3".repeat(11)}="]]}`,
+      "{\"info\":\"art music photo video game movie sport travel food fashion\"}",
+      "{\"info\":\"this small shop will open every summer, and the owner can help with any tool that people bring there\"}",
+      "xpub661MyMwAqRbcFtXgS5sYJABqqG9YLmC4Q1Rdap9gSE8NqtwybGhePY2gZ29ESFjqJoCu1Rupje8YtGqsefD265TMg7usUDFdp6W1EGMcet8"
+    ]
+    for (const value of values) assert.isFalse(holdsSecret(value), value)
   })
 })

@@ -31,7 +31,9 @@ const SHARED = { json: switchOption("print JSON"), help: OPTIONS.help }
 const SPENDING = { yes: switchOption("do it without a question") }
 
 /** What a command has that sets a value. */
-const FORCE = { force: switchOption("with -yes: do it also where the value has an error") }
+const FORCE = {
+  force: switchOption("do it also where the value seems to have a secret, and with -yes where it has an error")
+}
 
 /** The items of a domain, by flag. Each flag may be repeated. */
 export const DOMAIN_FLAGS = {

@@ -156,7 +156,7 @@ export const registerCommand = (
 
     const valueBytes = UTF8.encode(value)
     const report = valueReport(name, valueBytes)
-    yield* acceptable(report, { yes: line.wants("yes"), force: line.wants("force") })
+    yield* acceptable({ value, report, line })
     const { commitment, operation } = yield* costsOf(daemon, UTF8.encode(name).length + valueBytes.length)
     const balance = yield* balanceOf(daemon)
     yield* affordable({ balance, cost: MIN_NAME_AMOUNT + commitment + operation })

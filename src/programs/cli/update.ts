@@ -46,7 +46,7 @@ export const updateCommand = (
       })
     }
     const report = valueReport(name, UTF8.encode(value))
-    yield* acceptable(report, { yes: line.wants("yes"), force: line.wants("force") })
+    yield* acceptable({ value, report, line })
     const { operation } = yield* costsOf(daemon, UTF8.encode(name).length + UTF8.encode(value).length)
     yield* affordable({ balance: yield* balanceOf(daemon), cost: operation })
     const preview = [

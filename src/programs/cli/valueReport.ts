@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import { MAX_SCRIPT_ELEMENT_SIZE } from "../../protocol/script.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import { type Finding, findingText, lint, type ProgramView } from "../../values/lint.ts"
+import type { CliCommandLine } from "./flags.ts"
 import { objectOf } from "./jsonText.ts"
 import { CommandFailed, type Screen } from "./outcome.ts"
 import { painted } from "./table.ts"
@@ -43,18 +44,34 @@ export const valueLines = (value: string, report: ValueReport, screen: Screen): 
   ...findingLines(report, screen)
 ]
 
-/** Without a question the user does not see an error: `-yes` alone refuses it. */
-export const acceptable = (
-  { findings }: ValueReport,
-  { force, yes }: { readonly yes: boolean; readonly force: boolean }
-): Effect.Effect<void, CommandFailed> => {
-  const error = findings.find(isError)
-  return error === undefined || force || !yes
-    ? Effect.void
-    : new CommandFailed({
+export interface Judged {
+  readonly value: string
+  readonly report: ValueReport
+  readonly line: CliCommandLine
+}
+
+/**
+ * Fails for a value with what looks like a secret, before any preview shows it, and without a question for one with an error, which the
+ * user does not see then. `-force` insists.
+ */
+export const acceptable = ({ line, report, value }: Judged): Effect.Effect<void, CommandFailed> =>
+  Effect.gen(function*() {
+    if (line.wants("force")) return
+    // With the list of recovery words, which the page of a name does not need.
+    const { holdsSecret } = yield* Effect.promise(() => import("../../base/hideSecrets.ts"))
+    if (holdsSecret(value)) {
+      return yield* new CommandFailed({
+        message:
+          "the value has what looks like recovery words or a private key, and everyone can read a value. Nothing was done",
+        remedy: "take it out; if it is neither, -force sends the value as it is"
+      })
+    }
+    const error = report.findings.find(isError)
+    if (error === undefined || !line.wants("yes")) return
+    return yield* new CommandFailed({
       message: `the value has an error: ${findingText(error)}. Nothing was done; with -force it is sent as it is`
     })
-}
+  })
 
 /** How much of the room a value takes. */
 export const roomText = ({ bytes }: ValueReport): string => `${bytes} of ${MAX_SCRIPT_ELEMENT_SIZE} bytes`

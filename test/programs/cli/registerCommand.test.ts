@@ -192,4 +192,30 @@ describe("svcd-cli register", () => {
       yield* forced.run(...bad, "-yes", "-force")
       assert.deepStrictEqual([asked, forced].map(({ sent }) => sent("name_autoregister").length), [1, 1])
     }))
+
+  it.effect("refuses a value that seems to have a secret before it shows it, unless -force insists", () =>
+    Effect.gen(function*() {
+      for (
+        const secret of [
+          "legal winner thank year wave sausage worth useful legal winner thank yellow",
+          "[\"legal\",\"winner\",\"thank\",\"year\",\"wave\",\"sausage\",\"worth\",\"useful\",\"legal\",\"winner\",\"thank\",\"yellow\"]",
+          "L1aW4aubDFB7yfras2S1mN3bqg9nwySY8nkoLmJebSLD5BWv3ENZ"
+        ]
+      ) {
+        const prompt = answering("y")
+        const refused = runWith(FREE, { prompt })
+        for (const value of [secret, `{"info":${JSON.stringify(secret)}}`]) {
+          for (const more of [[], ["-yes"], ["-yes", "-json"]]) {
+            const { code, stderr, stdout } = yield* refused.run("register", "d/example", value, ...more)
+            assert.strictEqual(code, 1)
+            assert.match(stderr, /what looks like recovery words or a private key.*-force/s)
+            assert.notMatch(`${stderr}${stdout}`, /winner|L1aW/)
+          }
+        }
+        assert.deepStrictEqual([prompt.asked.length, refused.sent("name_autoregister").length], [0, 0])
+        const forced = runWith(FREE)
+        yield* forced.run("register", "d/example", secret, "-yes", "-force")
+        assert.lengthOf(forced.sent("name_autoregister"), 1)
+      }
+    }))
 })

@@ -44,7 +44,7 @@ export const valueLines = (value: string, report: ValueReport, screen: Screen): 
   ...findingLines(report, screen)
 ]
 
-export interface Judged {
+export interface GivenValue {
   readonly value: string
   readonly report: ValueReport
   readonly line: CliCommandLine
@@ -54,7 +54,7 @@ export interface Judged {
  * Fails for a value with what looks like a secret, before any preview shows it, and without a question for one with an error, which the
  * user does not see then. `-force` insists.
  */
-export const acceptable = ({ line, report, value }: Judged): Effect.Effect<void, CommandFailed> =>
+export const acceptable = ({ line, report, value }: GivenValue): Effect.Effect<void, CommandFailed> =>
   Effect.gen(function*() {
     if (line.wants("force")) return
     // With the list of recovery words, which the page of a name does not need.

@@ -283,6 +283,7 @@ export class PeerConnection implements PeerLink {
   private reading(opened: (peer: Peer) => Effect.Effect<void>): Effect.Effect<void> {
     for (const message of this.handshake.open(this.times.unix())) this.post(message)
     const { context, counters, intake, memory, socket } = this
+    const screens = context.handlers.flatMap(({ screened }) => screened ?? [])
     const reading = new Reading({
       magic: context.magic,
       socket,
@@ -300,11 +301,7 @@ export class PeerConnection implements PeerLink {
         counters.received(bytes, this.times.unix())
         this.open?.keepAlive.received(this.times.peer.now())
       },
-      screened: (peer, start) =>
-        Effect.every(
-          context.handlers,
-          (handler) => handler.screened?.(peer, start) ?? Effect.succeed(true)
-        ),
+      screened: (peer, start) => Effect.every(screens, (screened) => screened(peer, start)),
       handled: (message) =>
         this.open === undefined ? this.shakeHands(message, opened) : this.handle(this.open.peer, message)
     })

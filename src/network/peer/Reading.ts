@@ -186,25 +186,28 @@ export class Reading {
 
   /** Reads and handles the last frame of a list. Returns whether it was unsolicited. */
   private takeNext(waiting: Array<Framed>): Effect.Effect<boolean> {
-    return Effect.gen(this, function*() {
-      const { disconnect, intake, memory } = this.link
-      const framed = waiting.pop()
-      if (framed === undefined) return false
-      this.count(framed)
-      if (!this.isRead(framed)) return intake.uncalled(undefined)
-      const { command, payload } = framed
-      const screen = this.screen(command, payload)
-      if (screen !== undefined && !(yield* screen)) return this.drop()
-      let uncalled = true
-      const handling = memory.holding(
-        decodedSize(command, payload, this.keepsWhole),
-        () =>
-          Effect.map(this.decodeAndHandle(command, payload), (its) => {
-            uncalled = its
-          })
-      )
-      const held = yield* isLarge(command, payload) ? this.link.alone(handling) : handling
-      if (!held) disconnect(disconnection(`out of memory budget: a message of type ${command}`))
+    const framed = waiting.pop()
+    if (framed === undefined) return Effect.succeed(false)
+    this.count(framed)
+    if (!this.isRead(framed)) return Effect.succeed(this.link.intake.uncalled(undefined))
+    const { command, payload } = framed
+    const screen = this.screen(command, payload)
+    if (screen === undefined) return this.hold(command, payload)
+    return Effect.flatMap(screen, (passed) => passed ? this.hold(command, payload) : Effect.succeed(this.drop()))
+  }
+
+  /** Decodes and handles a message, in memory that is counted. Returns whether it was unsolicited. */
+  private hold(command: string, payload: Bytes): Effect.Effect<boolean> {
+    let uncalled = true
+    const handling = this.link.memory.holding(
+      decodedSize(command, payload, this.keepsWhole),
+      () =>
+        Effect.map(this.decodeAndHandle(command, payload), (its) => {
+          uncalled = its
+        })
+    )
+    return Effect.map(isLarge(command, payload) ? this.link.alone(handling) : handling, (held) => {
+      if (!held) this.link.disconnect(disconnection(`out of memory budget: a message of type ${command}`))
       return uncalled
     })
   }
@@ -216,12 +219,10 @@ export class Reading {
 
   /** Returns whether the message was unsolicited. */
   private decodeAndHandle(command: string, payload: Bytes): Effect.Effect<boolean> {
-    return Effect.gen(this, function*() {
-      const message = yield* this.decode(command, payload)
-      if (message === undefined) return this.drop()
+    return Effect.flatMap(this.decode(command, payload), (message) => {
+      if (message === undefined) return Effect.succeed(this.drop())
       const uncalled = this.link.intake.uncalled(message)
-      yield* this.link.handled(message)
-      return uncalled
+      return Effect.as(this.link.handled(message), uncalled)
     })
   }
 
@@ -253,22 +254,19 @@ export class Reading {
 
   /** Decodes a payload, with turns for other peers; `undefined` for a dropped message. */
   private decode(command: string, payload: Bytes): Effect.Effect<Message | undefined> {
-    return Effect.gen(this, function*() {
-      const steps = decodedInSteps(command, payload, this.keepsWhole)
-      for (;;) {
-        const step = steps()
-        if (step === undefined) {
-          yield* this.yieldTurn
-          if (this.closed) return undefined
-        } else if (!(step instanceof DecodeError)) return step
-        else {
-          if (step instanceof ProtocolViolation) {
-            this.link.disconnect(disconnection(`${command}: ${step.message}`, step.consequence === "misbehaving"))
-          }
-          return undefined
-        }
+    const steps = decodedInSteps(command, payload, this.keepsWhole)
+    const next: Effect.Effect<Message | undefined> = Effect.suspend(() => {
+      const step = steps()
+      if (step === undefined) {
+        return Effect.flatMap(this.yieldTurn, () => this.closed ? Effect.succeed(undefined) : next)
       }
+      if (!(step instanceof DecodeError)) return Effect.succeed(step)
+      if (step instanceof ProtocolViolation) {
+        this.link.disconnect(disconnection(`${command}: ${step.message}`, step.consequence === "misbehaving"))
+      }
+      return Effect.succeed(undefined)
     })
+    return next
   }
 
   /** Waits while the peer is throttled, unless it disconnects. */

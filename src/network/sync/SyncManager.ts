@@ -179,7 +179,8 @@ export const makeOver = (
       ),
       Effect.forkScoped
     )
-    yield* Effect.forkScoped(Stream.runForEach(chain.events, () => offer({ type: "tip" })))
+    // A batch of blocks moves the tip once.
+    yield* Effect.forkScoped(Stream.runForEachChunk(chain.events, () => offer({ type: "tip" })))
     yield* Effect.forkScoped(Effect.forever(Effect.zipRight(offer({ type: "tick" }), sleep(TICK))))
     yield* Effect.addFinalizer(() => Effect.sync(() => void (over = true)))
 

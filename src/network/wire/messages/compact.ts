@@ -5,7 +5,7 @@ import { Reader } from "../../../protocol/Reader.ts"
 import { readTransaction, type Transaction } from "../../../protocol/transaction.ts"
 import { Writer } from "../../../protocol/Writer.ts"
 import { type Codec, codec, countBytes, type CountLimit, ProtocolViolation, readList } from "../codec.ts"
-import { hashOnce, STEP } from "./block.ts"
+import { STEP } from "./block.ts"
 
 /** Compact blocks (BIP 152), version 2: short ids are of wtxids. Headers include their merged-mining proofs. */
 
@@ -174,7 +174,8 @@ export function* readBlockTxnInSteps(payload: Bytes): Generator<undefined, Block
   let pause = reader.offset + STEP
   for (let i = 0; i < transactions.length; i++) {
     const transaction = readTransaction(reader)
-    hashOnce(transaction)
+    void transaction.txid
+    void transaction.wtxid
     transactions[i] = transaction
     if (reader.offset < pause) continue
     yield

@@ -22,6 +22,17 @@ interface ClaimRow {
 }
 
 /**
+ * The last operation of a transaction, by the parts of `operations_by_txid` (see `migrations.ts`). A file with operations from before
+ * the parts has an index over all of them, which serves each part of the query.
+ */
+const BY_TXID = `
+  WITH RECURSIVE parts (part) AS (
+    SELECT max(id) >> 33 FROM operations UNION ALL SELECT part - 1 FROM parts WHERE part > 0
+  )
+  SELECT max(o.id) AS id FROM parts CROSS JOIN operations o
+  WHERE o.id >> 33 = part AND substr(o.txid, 1, 8) = substr(@txid, 1, 8) AND o.txid = @txid`
+
+/**
  * Reads single rows with the driver on its own connection: `NameDb.resolve` has a budget of 66 µs, and one statement
  * through the SQL client takes that long. Each call sees the last commit. Methods throw the driver's errors.
  */
@@ -36,9 +47,7 @@ export class PointReads {
     const current = "FROM names n JOIN operations o ON o.id = n.operation"
     this.byName = database.prepare(`SELECT ${RECORD_COLUMNS} ${current} WHERE n.name = ?`)
     this.byHash = database.prepare(`SELECT ${RECORD_COLUMNS}, n.name ${current} WHERE n.hash = ?`)
-    this.byTxid = database.prepare(
-      "SELECT max(id) AS id FROM operations WHERE substr(txid, 1, 8) = substr(@txid, 1, 8) AND txid = @txid"
-    )
+    this.byTxid = database.prepare(BY_TXID)
     this.claimByName = database.prepare(`SELECT o.id, o.txid, o.vout ${current} WHERE n.name = ?`)
     this.position = database.prepare("SELECT height, hash FROM cursor")
   }

@@ -100,6 +100,19 @@ const searchSchema: Effect.Effect<void, SqlError, SqlClient.SqlClient> = Effect.
   (sql) => Effect.forEach(SEARCH_STATEMENTS, (statement) => sql.unsafe(statement), { discard: true })
 )
 
+/**
+ * `operations_by_txid` in parts of 2^13 blocks, the first column. Keys of hashes are in random order: an index over all
+ * operations has as many pages to change as it has, and more than fit in memory, while a part has few. A file with
+ * operations keeps its index over all of them, as a sort of all would delay its start; it is found by the same query.
+ */
+const txidParts: Effect.Effect<void, SqlError, SqlClient.SqlClient> = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  const any = yield* sql`SELECT 1 FROM operations LIMIT 1`
+  if (any.length > 0) return
+  yield* sql`DROP INDEX operations_by_txid`
+  yield* sql`CREATE INDEX operations_by_txid ON operations (id >> 33, substr(txid, 1, 8))`
+})
+
 /** The migrations from an empty file to the current format, by number and name. A released migration never changes. */
 export const migrations: Readonly<Record<string, Effect.Effect<void, SqlError, SqlClient.SqlClient>>> = {
   "0001_names": namesSchema,
@@ -107,7 +120,8 @@ export const migrations: Readonly<Record<string, Effect.Effect<void, SqlError, S
   // Changes only the number: a version without page sums refuses the file and does not change it.
   "0003_page_sums": Effect.void,
   "0004_beginning": beginningSchema,
-  "0005_search": searchSchema
+  "0005_search": searchSchema,
+  "0006_txid_parts": txidParts
 }
 
 export const LATEST_MIGRATION = Object.keys(migrations).length

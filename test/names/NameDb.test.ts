@@ -1,7 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
+import SQLite from "better-sqlite3"
 import { Chunk, Effect, Fiber, Stream } from "effect"
+import { rmSync } from "node:fs"
 import { join } from "node:path"
 import { mainnetParams, regtestParams } from "../../src/consensus/params.ts"
+import { LATEST_MIGRATION } from "../../src/names/migrations.ts"
 import type { NameEntry } from "../../src/names/NameDb.ts"
 import { type Bytes, EMPTY } from "../../src/protocol/bytes.ts"
 import { hash256 } from "../../src/protocol/hash.ts"
@@ -279,6 +282,41 @@ describe("heightOfTransaction", () => {
         assert.isUndefined(yield* db.heightOfTransaction(near))
       })
     ))
+
+  // The index has parts of 2^13 blocks; a file that had operations before the parts has one index over all of them.
+  it.effect.each(["parts", "all"])(
+    "heightOfTransaction finds transactions of every part, with an index over %s",
+    (over) =>
+      Effect.scoped(Effect.gen(function*() {
+        const filename = join(yield* temporaryDirectory, "names.db")
+        const heights = [1, 8_191, 8_192, 16_384, 20_000]
+        const at = Object.fromEntries(heights.map((height) => [height, [{ name: text(`${height}`) }]]))
+        yield* withDb(filename, (db) => applyAll(db, [chainTo(20_000, at)]))
+        const database = new SQLite(filename)
+        if (over === "all") {
+          database.exec(`
+          DROP INDEX operations_by_txid;
+          CREATE INDEX operations_by_txid ON operations (substr(txid, 1, 8));
+          DELETE FROM effect_sql_migrations WHERE migration_id = 6`)
+        }
+        database.close()
+        // The sums are of the file before this change.
+        if (over === "all") rmSync(`${filename}.sums`)
+        yield* withDb(filename, (db) =>
+          Effect.gen(function*() {
+            for (const height of heights) {
+              const { txid } = effectOf(height, { name: text(`${height}`) }, 0).transaction
+              assert.strictEqual(yield* db.heightOfTransaction(txid), height)
+            }
+          }))
+        const after = new SQLite(filename, { readonly: true })
+        const index = after.prepare("SELECT sql FROM sqlite_schema WHERE name = 'operations_by_txid'").pluck().get()
+        const migrations = after.prepare("SELECT max(migration_id) FROM effect_sql_migrations").pluck().get()
+        after.close()
+        assert.strictEqual(String(index).includes("id >> 33"), over === "parts")
+        assert.strictEqual(migrations, LATEST_MIGRATION)
+      }))
+  )
 })
 
 describe("stats and cursor", () => {

@@ -283,7 +283,7 @@ describe("the indexes", () => {
       const database = new SQLite(filename)
       database.exec(`
         DROP TABLE name_text_0; DROP TABLE name_keys; DROP TABLE search;
-        DELETE FROM effect_sql_migrations WHERE migration_id = 5`)
+        DELETE FROM effect_sql_migrations WHERE migration_id >= 5`)
       database.close()
       // The sums are of the file before this change.
       rmSync(`${filename}.sums`)

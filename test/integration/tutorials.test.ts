@@ -72,8 +72,8 @@ const output = (text: string, options: { readonly cwd: string; readonly env: Nod
     })
   })
 
-/** What svcd-cli says where a start takes more than three seconds, as on a busy machine. */
-const SLOW_START = /^svcd-cli: waiting until the daemon at .*\n/gm
+/** What svcd-cli says where a start takes more than three seconds, as on a busy machine: before or after svcd listens. */
+const SLOW_START = /^svcd-cli: waiting (?:for a|until the) daemon at .*\n/gm
 
 const runTutorial = (name: string) =>
   Effect.gen(function*() {

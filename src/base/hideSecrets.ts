@@ -68,12 +68,13 @@ const isKey = (text: string): boolean => {
     : bytes.length === 33 || bytes.length === 34 && bytes[33] === 1
 }
 
+/** What may stand between the words of a phrase in a value: spaces in JSON, quotes of a list, and numbers, as wallets show words. */
+const BETWEEN = /\\[nrt]|[\d"'[\]\\().;_-]+/g
+
 /** Whether a text that is to be published has a private key, or words in a row that are recovery words, also as a list in JSON. */
 export const holdsSecret = (text: string): boolean =>
   [...text.matchAll(BASE58)].some(([key]) => isKey(key)) ||
-  [...text.replaceAll(/["'[\]\\]+/g, " ").matchAll(WORDS)].some(([run]) =>
-    phraseIn(wordsOf(run), REFUSED) !== undefined
-  )
+  [...text.replaceAll(BETWEEN, " ").matchAll(WORDS)].some(([run]) => phraseIn(wordsOf(run), REFUSED) !== undefined)
 
 const hideWords = (run: string): string => {
   const phrase = phraseIn(wordsOf(run), HIDDEN)

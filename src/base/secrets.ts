@@ -6,9 +6,10 @@ const DESCRIPTOR = /^[\s[{"']*[A-Za-z_]\w*\(/
 /**
  * A word about as long as a private key in Base58 (51 or 52 characters) or an extended one (111), or the beginning of the latter.
  * A slip of the writer may leave the alphabet (0, O, I and l), or drop or add a character: what is left still tells the key.
+ * An address of I2P is as long, and its ending tells that it is one.
  */
 export const KEY =
-  /(?<![\dA-Za-z])(?:[\dA-Za-z]{50,53}|[\dA-Za-z]{110,112})(?![\dA-Za-z])|[A-Za-z]prv[\dA-Za-z]{8}[\dA-Za-z]*/i
+  /(?<![\dA-Za-z])(?:[\dA-Za-z]{50,53}|[\dA-Za-z]{110,112})(?![\dA-Za-z]|\.b32\.i2p)|[A-Za-z]prv[\dA-Za-z]{8}[\dA-Za-z]*/i
 
 /** Twelve words in a row of the lengths that recovery words have, as a sentence of a person hardly has them. */
 const RECOVERY_WORDS = /(?<![A-Za-z])(?:[A-Za-z]{3,8}[\s,]+){11}[A-Za-z]{3,8}(?![A-Za-z])/

@@ -78,7 +78,8 @@ describe("hideSecrets", () => {
       "Give them with -rpcuser and -rpcpassword, SVCD_RPC_USER and SVCD_RPC_PASSWORD, or svcd.conf in -datadir",
       "this small shop will open every summer, and the owner can help with any tool that people bring there",
       "the words of the wallet were never shown: without them or a backup, a lost disk loses its coins and names",
-      `the daemon at ${"a".repeat(56)}.onion:8336 does not accept the credentials`
+      `the daemon at ${"a".repeat(56)}.onion:8336 does not accept the credentials`,
+      `-addpeer: "${"a2".repeat(26)}.b32.i2p" is not an address of the form host:port`
     ]
     for (const text of texts) assert.strictEqual(hideSecrets(text, ["-stdin", "getblock"]), text)
   })
@@ -98,6 +99,11 @@ describe("holdsSecret", () => {
     }
     assert.isTrue(holdsSecret(`{"info":"${PHRASE}"}`))
     assert.isTrue(holdsSecret(JSON.stringify(PHRASE.split(" "))))
+    const numbered = PHRASE.split(" ").map((word, at) => `${at + 1}. ${word}`)
+    for (const between of ["\n", "\t", "\r\n", "-", "_", "; "]) {
+      assert.isTrue(holdsSecret(JSON.stringify({ info: PHRASE.replaceAll(" ", between) })), between)
+      assert.isTrue(holdsSecret(JSON.stringify({ info: numbered.join(between) })), between)
+    }
   })
 
   it("lets what values have pass", () => {

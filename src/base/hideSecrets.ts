@@ -1,5 +1,6 @@
 import { wordlist } from "@scure/bip39/wordlists/english.js"
 import { decodeBase58Check } from "../protocol/base58.ts"
+import { decodeBech32 } from "../protocol/bech32.ts"
 import { KEY } from "./secrets.ts"
 
 /**
@@ -68,13 +69,22 @@ const isKey = (text: string): boolean => {
     : bytes.length === 33 || bytes.length === 34 && bytes[33] === 1
 }
 
-/** What may stand between the words of a phrase in a value: spaces in JSON, quotes of a list, and numbers, as wallets show words. */
-const BETWEEN = /\\[nrt]|[\d"'[\]\\().;_-]+/g
+/** A private key of Nostr (NIP-19): values of identities have keys of Nostr, of which only `npub1…` is public. */
+const NOSTR = /(?<![\dA-Za-z])nsec1[\dA-Za-z]{58}(?![\dA-Za-z])/gi
+
+/** White space as JSON writes it. */
+const ESCAPED_SPACE = /\\[nrt]/g
+
+/** What may stand between the words of a phrase in a value: quotes of a list, and numbers, as wallets show words. */
+const BETWEEN = /[\d"'[\]\\().;_-]+/g
 
 /** Whether a text that is to be published has a private key, or words in a row that are recovery words, also as a list in JSON. */
-export const holdsSecret = (text: string): boolean =>
-  [...text.matchAll(BASE58)].some(([key]) => isKey(key)) ||
-  [...text.replaceAll(BETWEEN, " ").matchAll(WORDS)].some(([run]) => phraseIn(wordsOf(run), REFUSED) !== undefined)
+export const holdsSecret = (text: string): boolean => {
+  const plain = text.replaceAll(ESCAPED_SPACE, " ")
+  return [...plain.matchAll(BASE58)].some(([key]) => isKey(key)) ||
+    [...plain.matchAll(NOSTR)].some(([key]) => decodeBech32(key) !== undefined) ||
+    [...plain.replaceAll(BETWEEN, " ").matchAll(WORDS)].some(([run]) => phraseIn(wordsOf(run), REFUSED) !== undefined)
+}
 
 const hideWords = (run: string): string => {
   const phrase = phraseIn(wordsOf(run), HIDDEN)

@@ -44,9 +44,10 @@ const enlarge = (target: number): void => {
 
 /**
  * Gives the room back that V8 takes from a thread that waits, or whose memory was released: without growth it would have too little
- * from then on, and collect four times as often, and old objects with them. One step of growth takes some milliseconds.
+ * from then on, and collect four times as often, and old objects with them. One step of growth takes some milliseconds. `room` is what
+ * the thread had: a heap of 256 MB, as in a container of 512, does not allow for all of `YOUNG_BYTES`, and each try would take 100 ms.
  */
-const keepRoom = (): void => {
+const keepRoom = (room: number): void => {
   let before = performance.eventLoopUtilization()
   setInterval(() => {
     const now = performance.eventLoopUtilization()
@@ -54,7 +55,7 @@ const keepRoom = (): void => {
     before = now
     if (utilization < AT_WORK) return
     const bytes = youngBytes()
-    if (bytes < YOUNG_BYTES) enlarge(2 * bytes)
+    if (bytes < room) enlarge(Math.min(2 * bytes, room))
   }, LOOK_EVERY).unref()
 }
 
@@ -72,5 +73,5 @@ export const boundHeap = (): void => {
   enlarge(YOUNG_BYTES)
   // A thread that starts resets the factor for all of them. Each thread has a limit of its own where it is started.
   process.on("worker", (worker) => worker.once("online", () => setFlagsFromString(NO_MORE)))
-  keepRoom()
+  keepRoom(Math.min(YOUNG_BYTES, youngBytes()))
 }

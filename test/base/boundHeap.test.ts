@@ -8,9 +8,19 @@ import { fileURLToPath } from "node:url"
 import { afterAll } from "vitest"
 import { YOUNG_BYTES } from "../../src/base/boundHeap.ts"
 
-const { outputFiles: [bounds] } = buildSync({
-  stdin: {
-    contents: `import { boundHeap } from "./boundHeap.ts"
+/** A program of one file, from sources in the folder of `boundHeap.ts`. */
+const bundled = (contents: string): string => {
+  const { outputFiles: [bundle] } = buildSync({
+    stdin: { contents, resolveDir: fileURLToPath(new URL("../../src/base", import.meta.url)) },
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    write: false
+  })
+  return bundle?.text ?? ""
+}
+
+const bounds = bundled(`import { boundHeap } from "./boundHeap.ts"
       import { Session } from "node:inspector/promises"
       import { getHeapSpaceStatistics } from "node:v8"
       import { Worker } from "node:worker_threads"
@@ -34,25 +44,32 @@ const { outputFiles: [bounds] } = buildSync({
       new Worker("", { eval: true }).once("online", () => setImmediate(() => {
         work()
         console.log(JSON.stringify([alone, released, again, young()]))
-      }))`,
-    resolveDir: fileURLToPath(new URL("../../src/base", import.meta.url))
-  },
-  bundle: true,
-  format: "esm",
-  platform: "node",
-  write: false
-})
+      }))`)
+
+// Counts the flags that are set at the start, and in some looks at a thread that works.
+const looks = bundled(`import { boundHeap } from "./boundHeap.ts"
+      import { syncBuiltinESMExports } from "node:module"
+      import v8 from "node:v8"
+      const set = v8.setFlagsFromString
+      let flags = 0
+      v8.setFlagsFromString = (flag) => { flags++; set(flag) }
+      syncBuiltinESMExports()
+      boundHeap()
+      const atStart = flags
+      for (const until = Date.now() + 2_500; Date.now() < until;) {
+        for (const part = Date.now() + 5; Date.now() < part;);
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      console.log(JSON.stringify([atStart, flags - atStart]))
+      process.exit()`)
 
 const folder = mkdtempSync(join(tmpdir(), "svcd-heap-"))
 afterAll(() => rmSync(folder, { force: true, recursive: true }))
-const program = join(folder, "program.mjs")
-writeFileSync(program, bounds?.text ?? "")
 
-/**
- * The bytes of the young generation after much work, after memory was released, after work behind that, and after work beside a new
- * thread, in a process of its own.
- */
-const measured = (...options: ReadonlyArray<string>): ReadonlyArray<number> => {
+/** The numbers that a program writes, in a process of its own. */
+const numbersOf = (text: string, options: ReadonlyArray<string>): ReadonlyArray<number> => {
+  const program = join(folder, "program.mjs")
+  writeFileSync(program, text)
   const { stdout } = spawnSync(process.execPath, [...options, program], {
     encoding: "utf8",
     env: { PATH: process.env["PATH"] },
@@ -60,6 +77,12 @@ const measured = (...options: ReadonlyArray<string>): ReadonlyArray<number> => {
   })
   return JSON.parse(stdout)
 }
+
+/**
+ * The bytes of the young generation after much work, after memory was released, after work behind that, and after work beside a new
+ * thread.
+ */
+const measured = (...options: ReadonlyArray<string>): ReadonlyArray<number> => numbersOf(bounds, options)
 
 describe("bounds of the heap", () => {
   it("hold the young generation, also when a thread starts, and give its room back after memory was released", () => {
@@ -75,5 +98,10 @@ describe("bounds of the heap", () => {
     const MIB = 1024 * 1024
     const [before, , again, after] = measured("--max-semi-space-size=8")
     assert.deepStrictEqual([before, again, after], [16 * MIB, 16 * MIB, 16 * MIB])
+  })
+
+  it("try no growth while the node works that a small heap does not allow for", () => {
+    const [atStart, later] = numbersOf(looks, ["--max-heap-size=150"])
+    assert.deepStrictEqual([atStart, later], [3, 0])
   })
 })

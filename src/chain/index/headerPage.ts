@@ -15,8 +15,11 @@ export interface HeaderPage {
   readonly words: Uint32Array
 }
 
-/** A page of given bytes, which begin at a multiple of 4 in their buffer, or an empty one. */
+/**
+ * A page of given bytes, which begin at a multiple of 4 in their buffer, or an empty one. The driver's bytes are a `Buffer`, whose `slice`
+ * is a view: a hash that a caller copied would be a part of the page.
+ */
 export const makePage = (bytes: Uint8Array = new Uint8Array(PAGE_BYTES)): HeaderPage => ({
-  bytes,
+  bytes: new Uint8Array(bytes.buffer, bytes.byteOffset, PAGE_BYTES),
   words: new Uint32Array(bytes.buffer, bytes.byteOffset, PAGE_RECORDS * WORDS)
 })

@@ -202,6 +202,14 @@ describe("pages", () => {
     assert.deepStrictEqual(index.takeDirtyPages().map(({ page }) => page), [0, 2])
   })
 
+  it("a copied hash is no part of the page, also where the page is a buffer of the driver", () => {
+    const { index, nodes } = build([])
+    const loaded = new BlockIndex()
+    loaded.load(index.takeDirtyPages().map(({ bytes }) => Buffer.from(bytes)), 1)
+    loaded.hash(GENESIS).slice().fill(0)
+    assert.strictEqual(loaded.find(nodes[0]?.header.hash ?? assert.fail()), GENESIS)
+  })
+
   it("pages that do not match the count are refused", () => {
     const { index } = build(shape(PAGE_RECORDS))
     const pages = index.takeDirtyPages().map(({ bytes }) => bytes)

@@ -22,15 +22,19 @@ interface ClaimRow {
 }
 
 /**
- * The last operation of a transaction, by the parts of `operations_by_txid` (see `migrations.ts`). A file with operations from before
- * the parts has an index over all of them, which serves each part of the query.
+ * The last operation of a transaction, by the parts of `operations_by_txid` (see `migrations.ts`), the newest first: a transaction that is not
+ * there costs a page of each part. A file with operations from before the parts has an index over all of them, which serves each part
+ * of the query.
  */
 const BY_TXID = `
   WITH RECURSIVE parts (part) AS (
-    SELECT max(id) >> 33 FROM operations UNION ALL SELECT part - 1 FROM parts WHERE part > 0
+    SELECT max(id) >> 34 FROM operations UNION ALL SELECT part - 1 FROM parts WHERE part > 0
   )
-  SELECT max(o.id) AS id FROM parts CROSS JOIN operations o
-  WHERE o.id >> 33 = part AND substr(o.txid, 1, 8) = substr(@txid, 1, 8) AND o.txid = @txid`
+  SELECT (
+    SELECT max(o.id) FROM operations o
+    WHERE o.id >> 34 = part AND substr(o.txid, 1, 8) = substr(@txid, 1, 8) AND o.txid = @txid
+  ) AS id
+  FROM parts WHERE id IS NOT NULL LIMIT 1`
 
 /**
  * Reads single rows with the driver on its own connection: `NameDb.resolve` has a budget of 66 µs, and one statement
@@ -39,7 +43,7 @@ const BY_TXID = `
 export class PointReads {
   private readonly byName: Statement<[Bytes], OperationRow>
   private readonly byHash: Statement<[Bytes], OperationRow & { readonly name: Buffer }>
-  private readonly byTxid: Statement<[{ readonly txid: Bytes }], { readonly id: number | null }>
+  private readonly byTxid: Statement<[{ readonly txid: Bytes }], { readonly id: number }>
   private readonly claimByName: Statement<[Bytes], ClaimRow>
   private readonly position: Statement<[], { readonly height: Height; readonly hash: Buffer }>
 
@@ -73,8 +77,8 @@ export class PointReads {
 
   /** The height of a transaction that changed a name; the last height if the chain has it twice. */
   heightOfTransaction(txid: Bytes): number | undefined {
-    const id = this.byTxid.get({ txid })?.id ?? undefined
-    return id === undefined ? undefined : heightOfOperation(id)
+    const row = this.byTxid.get({ txid })
+    return row === undefined ? undefined : heightOfOperation(row.id)
   }
 
   /** The claim that the chain state should have for a name. */

@@ -101,7 +101,7 @@ const searchSchema: Effect.Effect<void, SqlError, SqlClient.SqlClient> = Effect.
 )
 
 /**
- * `operations_by_txid` in parts of 2^13 blocks, the first column. Keys of hashes are in random order: an index over all
+ * `operations_by_txid` in parts of 2^14 blocks, the first column. Keys of hashes are in random order: an index over all
  * operations has as many pages to change as it has, and more than fit in memory, while a part has few. A file with
  * operations keeps its index over all of them, as a sort of all would delay its start; it is found by the same query.
  */
@@ -110,7 +110,7 @@ const txidParts: Effect.Effect<void, SqlError, SqlClient.SqlClient> = Effect.gen
   const any = yield* sql`SELECT 1 FROM operations LIMIT 1`
   if (any.length > 0) return
   yield* sql`DROP INDEX operations_by_txid`
-  yield* sql`CREATE INDEX operations_by_txid ON operations (id >> 33, substr(txid, 1, 8))`
+  yield* sql`CREATE INDEX operations_by_txid ON operations (id >> 34, substr(txid, 1, 8))`
 })
 
 /** The migrations from an empty file to the current format, by number and name. A released migration never changes. */

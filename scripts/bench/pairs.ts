@@ -1,4 +1,6 @@
 import { loadavg } from "node:os"
+import { regtestParams } from "../../src/consensus/params.ts"
+import { shapedFile } from "../../test/support/shapedFile.ts"
 import {
   type Contender,
   contender,
@@ -12,6 +14,7 @@ import {
   workOf
 } from "./contender.ts"
 import { countOf } from "./counts.ts"
+import { LONG } from "./growth.ts"
 import { freePort, NodeProcess, pause } from "./nodeProcess.ts"
 import { inTurns, type Watch } from "./turnsOfTwo.ts"
 
@@ -79,7 +82,11 @@ const memoryAtTip = async (both: ReadonlyArray<Contender>, { file, tip }: Chain)
   }
 }
 
-type Pairs = ReadonlyArray<readonly [Turn, Turn]>
+/** Imports of the long chain by both, one each: it takes a minute. */
+const longImports = async ([first, second]: readonly [Contender, Contender]): Promise<readonly [Work, Work]> => {
+  const { blocks: file, facts: { tip } } = shapedFile(LONG, regtestParams)
+  return [await workOf(first, { file, tip }), await workOf(second, { file, tip })]
+}
 
 /** Of each figure: the medians of both, and the median of the ratios of the turns. */
 const compare = <A>(pairs: ReadonlyArray<readonly [A, A]>, figure: (turn: A) => number): object => ({
@@ -88,7 +95,7 @@ const compare = <A>(pairs: ReadonlyArray<readonly [A, A]>, figure: (turn: A) => 
   ratio: median(pairs.map(([first, second]) => figure(first) / figure(second)))
 })
 
-const compareWork = (pairs: Pairs, work: (turn: Turn) => Work): object =>
+const compareWork = <A>(pairs: ReadonlyArray<readonly [A, A]>, work: (turn: A) => Work): object =>
   Object.fromEntries(
     (["cpuSeconds", "seconds", "peakMemoryMB"] as const).map((figure) => [
       figure,
@@ -121,6 +128,7 @@ export const benchPairs = async (
       const [one = Number.NaN, two = Number.NaN] = await memoryAtTip([first, other], { file, tip })
       memory.push([one, two])
     }
+    const long = await longImports([first, other])
     return {
       what: "this build and another program in turns: medians, and the median of the ratios",
       first: "this build of svcd",
@@ -133,6 +141,7 @@ export const benchPairs = async (
       importScriptsAssumed: compareWork(pairs, (turn) => turn.importScriptsAssumed),
       nameShowCpuMicroseconds: compare(pairs, ({ nameShowMicroseconds }) => nameShowMicroseconds),
       memoryAtTipMB: compare(memory, (value) => value),
+      longImport: compareWork([long], (work) => work),
       start: compareWork(pairs, (turn) => turn.start),
       sync: compareWork(pairs, (turn) => turn.sync),
       syncScriptsAssumed: compareWork(pairs, (turn) => turn.syncScriptsAssumed)

@@ -123,7 +123,7 @@ const CHAIN_BRANCH = 5
 const COINBASE_BRANCH = 13
 
 /** A merged-mining proof of mainnet's size: with the header some 1.1 kB. */
-const auxpowOf = (header: Header, random: Random): Auxpow => {
+const auxpowOf = (header: Header, random: Random, powLimit: bigint): Auxpow => {
   const chainBranch = Array.from({ length: CHAIN_BRANCH }, () => random.bytes(32))
   const chainIndex = expectedIndex({ nonce: 0, chain: 1, height: CHAIN_BRANCH })
   const root = reversed(merkleBranchRoot(header.hash, chainBranch, chainIndex))
@@ -148,7 +148,7 @@ const auxpowOf = (header: Header, random: Random): Auxpow => {
     merkleRoot: merkleBranchRoot(coinbase.txid, coinbaseBranch, 0),
     time: header.time,
     bits: header.bits
-  })
+  }, powLimit)
   return makeAuxpow({ coinbase, coinbaseBranch, chainBranch, chainIndex, parent })
 }
 
@@ -338,7 +338,7 @@ export class ShapedChain {
       nonce: 0
     })
     headers.push(header)
-    return makeBlock({ header, auxpow: auxpowOf(header, random) }, all)
+    return makeBlock({ header, auxpow: auxpowOf(header, random, params.powLimit) }, all)
   }
 
   private header(height: number): Header {

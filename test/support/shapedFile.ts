@@ -2,7 +2,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, w
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { blockWork } from "../../src/consensus/difficulty.ts"
-import type { ChainAnchor } from "../../src/consensus/params.ts"
+import type { ChainAnchor, ConsensusParams } from "../../src/consensus/params.ts"
 import { type Block, decodeBlock } from "../../src/protocol/block.ts"
 import { displayHash, parseDisplayHash } from "../../src/protocol/bytes.ts"
 import { sha256 } from "../../src/protocol/hash.ts"
@@ -49,8 +49,7 @@ const RECENT = 100
 
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString("latin1")
 
-const generate = (shape: ChainShape, path: string): ShapedFacts => {
-  const params = shapedParams()
+const generate = (shape: ChainShape, params: ConsensusParams, path: string): ShapedFacts => {
   const chain = new ShapedChain(params, shape)
   const file = openSync(path, "w")
   const chunk = Buffer.alloc(CHUNK + (1 << 20))
@@ -101,15 +100,16 @@ const generate = (shape: ChainShape, path: string): ShapedFacts => {
   }
 }
 
-/** The chain of a shape, from the cache or made now: mainnet's takes some minutes. */
-export const shapedFile = (shape: ChainShape = MAINNET_SHAPE): ShapedFile => {
-  const key = Buffer.from(sha256(Buffer.from(JSON.stringify([GENERATOR, shape])))).toString("hex").slice(0, 16)
+/** The chain of a shape, from the cache or made now: mainnet's takes some minutes. `params`: the rules that it follows. */
+export const shapedFile = (shape: ChainShape = MAINNET_SHAPE, params = shapedParams()): ShapedFile => {
+  const made = [GENERATOR, shape, displayHash(params.network.genesisHash)]
+  const key = Buffer.from(sha256(Buffer.from(JSON.stringify(made)))).toString("hex").slice(0, 16)
   const directory = join(benchCache(), `chain-${key}`)
   const [blocks, factsFile] = [join(directory, "blk00000.dat"), join(directory, "facts.json")]
   if (!existsSync(factsFile)) {
     mkdirSync(directory, { recursive: true })
     const draft = `${blocks}.${process.pid}`
-    const facts = generate(shape, draft)
+    const facts = generate(shape, params, draft)
     renameSync(draft, blocks)
     writeFileSync(`${factsFile}.${process.pid}`, JSON.stringify(facts))
     renameSync(`${factsFile}.${process.pid}`, factsFile)

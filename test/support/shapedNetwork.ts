@@ -19,8 +19,10 @@ const INTERVAL = 36
 /** 1 January 2026. */
 const START = 1_767_225_600
 
-/** Finds the nonce of a header; deterministic. */
-export const ground = (parts: Omit<Parameters<typeof makeHeader>[0], "nonce">): Header => {
+const LIMIT = decodeCompact(BITS).target
+
+/** Finds the nonce of a header; deterministic. `powLimit`: that of the network. */
+export const ground = (parts: Omit<Parameters<typeof makeHeader>[0], "nonce">, powLimit = LIMIT): Header => {
   const bytes = Uint8Array.from(makeHeader({ ...parts, nonce: 0 }).bytes)
   const view = new DataView(bytes.buffer)
   for (let nonce = 0;; nonce++) {
@@ -28,8 +30,6 @@ export const ground = (parts: Omit<Parameters<typeof makeHeader>[0], "nonce">): 
     if (meetsTarget(hash256(bytes), parts.bits, powLimit)) return new Header(bytes)
   }
 }
-
-const powLimit = decodeCompact(BITS).target
 
 const genesis = (): Pick<Network, "genesisBlock" | "genesisHash"> => {
   const { header, transactions } = decodeBlock(regtest.genesisBlock)
@@ -47,7 +47,7 @@ const genesis = (): Pick<Network, "genesisBlock" | "genesisHash"> => {
 export const shapedParams = (anchors: ReadonlyArray<ChainAnchor> = []): ConsensusParams => ({
   ...regtestParams,
   network: { ...regtest, ...genesis() },
-  powLimit,
+  powLimit: LIMIT,
   targetTimespan: INTERVAL,
   targetSpacing: 1,
   retargetInterval: INTERVAL,

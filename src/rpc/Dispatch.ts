@@ -1,12 +1,9 @@
-import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import { isAscii, isUtf8 } from "node:buffer"
 import { StringDecoder } from "node:string_decoder"
-import { withTracedSpan } from "../base/spans.ts"
 import type { Steps } from "../protocol/steps.ts"
 import { answerBatch, type BatchReply, NO_CONTENT } from "./batch.ts"
 import { type AnswerMemory, UNCOUNTED } from "./CallerMemory.ts"
@@ -21,16 +18,15 @@ import {
   readRequest,
   type Request
 } from "./envelope.ts"
-import { encodeJson, type JsonValue } from "./json/encodeJson.ts"
 import { type Json, JsonObject } from "./json/json.ts"
 import { LongText } from "./json/LongText.ts"
-import { type ReadBody, readBodySteps, readJson } from "./json/readJson.ts"
+import { type ReadBody, readBodySteps } from "./json/readBody.ts"
+import { readJson } from "./json/readJson.ts"
 import { Lifecycle } from "./Lifecycle.ts"
-import { encodeLong, isLong } from "./longAnswer.ts"
 import { inTurns } from "./method/inTurns.ts"
-import { type CallContext, type Method, type MethodTable, methodTable, type RunningCall } from "./method/methodTable.ts"
+import { type CallContext, type Method, type MethodTable, methodTable } from "./method/methodTable.ts"
 import { RpcError } from "./method/RpcError.ts"
-import { settled } from "./settled.ts"
+import { type Around, makeCallRunner, type ObservedCall, type Outcome } from "./runCalls.ts"
 import { SlowLane } from "./SlowLane.ts"
 
 export interface Caller extends Pick<CallContext, "wallet" | "peer" | "remote"> {
@@ -66,16 +62,6 @@ export class Dispatch extends Context.Tag("svcd/Dispatch")<Dispatch, {
   readonly inFlight: () => number
 }>() {}
 
-export interface ObservedCall {
-  /** The method; `unknown` for every method that does not exist. */
-  readonly method: string
-  /** From the parsed call to the encoded answer. */
-  readonly seconds: number
-  /** The part of it that the method itself took; `undefined` if no method ran. */
-  readonly ownSeconds: number | undefined
-  readonly error: RpcError | undefined
-}
-
 export interface DispatchOptions {
   /** The methods from the start. `installed` adds the ones that need services which are not ready yet. */
   readonly methods?: ReadonlyArray<Method>
@@ -97,32 +83,11 @@ const MAX_BATCH = 100_000
 
 const MAX_BATCH_REPLY = 2 ** 25
 
-/** Heavy calls at one time: enough for one to run while others wait for the disk. */
-const HEAVY_CALLS = 4
-
 /**
  * Weight from which only one call runs at a time: the values made from its parameters may take dozens of times their
  * length.
  */
 const LARGE = 500_000
-
-/** What a method gave: JSON text or an error. */
-type Outcome = string | LongText | RpcError
-
-/** What the requests of a body have in common. */
-interface Around<out A> {
-  readonly context: CallContext
-  readonly memory: AnswerMemory | undefined
-  /** Turns the outcome of a request into its answer. */
-  readonly finish: (request: Request, outcome: Outcome) => A
-}
-
-/** A call that has begun. It has no functions of its own: a batch has thousands of them. */
-interface Begun<out A> extends RunningCall, Around<A> {
-  readonly request: Request
-  /** The time at which its method was done; `undefined` before. */
-  returned: number | undefined
-}
 
 /** Bytes up to which a body is read at once, in about a millisecond. */
 const SHORT_BODY = 65_536
@@ -155,16 +120,10 @@ export const valuesWithin = (bytes: number): number => Math.min(MAX_VALUES, Math
 const make = (options: DispatchOptions) =>
   Effect.map(Lifecycle, (lifecycle) => {
     const { maxBatchReply = MAX_BATCH_REPLY, maxValues = MAX_VALUES, observe, observeMalformed } = options
-    const heavyCalls = Effect.unsafeMakeSemaphore(HEAVY_CALLS)
+    const { execute, running } = makeCallRunner({ lifecycle, observe })
     let methods = methodTable(options.methods ?? [])
-    const running = new Set<RunningCall>()
     const lane = new SlowLane()
-    const searches = Effect.unsafeMakeSemaphore(HEAVY_CALLS)
-    const largeCalls = Effect.unsafeMakeSemaphore(1)
     const longBodies = Effect.unsafeMakeSemaphore(1)
-
-    /** Ends waiting calls when the node stops. */
-    const stopped = Effect.zipRight(lifecycle.stopRequested, Effect.suspend(RpcError.shuttingDown))
 
     const contextOf = ({ memory = UNCOUNTED, peer, remote, wallet }: Caller): CallContext => ({
       wallet,
@@ -175,122 +134,6 @@ const make = (options: DispatchOptions) =>
       room: memory.limit,
       running: () => [...running]
     })
-
-    /** The handler's effect. An exception of the handler is a defect. */
-    const begin = (method: Method, request: Request, context: CallContext): Effect.Effect<JsonValue, RpcError> => {
-      try {
-        return method.call(request.params, context)
-      } catch (error) {
-        return Exit.die(error)
-      }
-    }
-
-    /**
-     * The semaphore on which a costly call waits for its turn. A search may itself wait long for another search, so
-     * searches have a semaphore of their own and stall no other call.
-     */
-    const placeOf = ({ heavy, waits }: Method, large: boolean): Effect.Semaphore | undefined => {
-      if (waits) return heavy ? searches : undefined
-      if (large) return largeCalls
-      return heavy ? heavyCalls : undefined
-    }
-
-    /** Ends a call: records it, and returns its answer. */
-    const ended = <A>(call: Begun<A>, outcome: Outcome): A => {
-      const { finish, method, request, returned, since } = call
-      running.delete(call)
-      observe?.({
-        method,
-        seconds: (performance.now() - since) / 1000,
-        ownSeconds: returned === undefined ? undefined : (returned - since) / 1000,
-        error: outcome instanceof RpcError ? outcome : undefined
-      })
-      return finish(request, outcome)
-    }
-
-    /** Records that the method is done and that the encoding of its answer begins. */
-    const methodReturned = (call: Begun<unknown>): void => {
-      if (observe !== undefined) call.returned ??= performance.now()
-    }
-
-    const failed = <A>(call: Begun<A>, cause: Cause.Cause<RpcError>): Effect.Effect<A> => {
-      methodReturned(call)
-      const error = Cause.failureOption(cause)
-      if (Option.isSome(error)) return Exit.succeed(ended(call, error.value))
-      if (Cause.isInterruptedOnly(cause)) return Exit.succeed(ended(call, RpcError.shuttingDown()))
-      return Effect.map(
-        Effect.logError("RPC method failed unexpectedly", { method: call.method }, cause),
-        () => ended(call, RpcError.internal())
-      )
-    }
-
-    const succeeded = <A>(call: Begun<A>, result: JsonValue): Effect.Effect<A> => {
-      methodReturned(call)
-      try {
-        if (isLong(result)) {
-          return Effect.matchCauseEffect(encodeLong(result, call.memory, call.context.turns), {
-            onFailure: (cause) => failed(call, cause),
-            onSuccess: (text) => Exit.succeed(ended(call, text))
-          })
-        }
-        return Exit.succeed(ended(call, encodeJson(result)))
-      } catch (defect) {
-        return failed(call, Cause.die(defect))
-      }
-    }
-
-    /** The answer of a method that does not have its result yet. A call that waits ends when its caller disconnects. */
-    const answered = <A>(
-      call: Begun<A>,
-      method: Method,
-      result: Effect.Effect<JsonValue, RpcError>
-    ): Effect.Effect<A> =>
-      (method.waits && !method.answersAtStop ? Effect.raceFirst(result, stopped) : result).pipe(
-        // Calls that need no fiber have no span: it takes longer than some of their answers.
-        withTracedSpan(`svcd.rpc.${method.name}`, RPC_SPAN),
-        Effect.matchCauseEffect({
-          onFailure: (cause) => failed(call, cause),
-          onSuccess: (value) => succeeded(call, value)
-        })
-      )
-
-    const interrupted = (call: Begun<unknown>): Effect.Effect<void> =>
-      Effect.sync(() => {
-        methodReturned(call)
-        ended(call, RpcError.shuttingDown())
-      })
-
-    const execute = <A>(
-      request: Request,
-      { context, finish, memory }: Around<A>,
-      large: boolean
-    ): Effect.Effect<A> => {
-      const phase = lifecycle.phase()
-      const method = phase._tag === "WarmUp" ? undefined : context.methods.get(request.method)
-      const call: Begun<A> = {
-        method: method?.name ?? UNKNOWN,
-        since: performance.now(),
-        returned: undefined,
-        request,
-        context,
-        memory,
-        finish
-      }
-      if (phase._tag === "WarmUp") return Exit.succeed(ended(call, RpcError.warmUp(phase.step)))
-      if (phase._tag === "Stopping") return Exit.succeed(ended(call, RpcError.shuttingDown()))
-      if (method === undefined) return Exit.succeed(ended(call, RpcError.methodNotFound()))
-
-      running.add(call)
-      const place = placeOf(method, large)
-      if (place !== undefined) {
-        const result = Effect.flatMap(context.turns.next, () => begin(method, request, context))
-        return Effect.onInterrupt(place.withPermits(1)(answered(call, method, result)), () => interrupted(call))
-      }
-      const result = begin(method, request, context)
-      const exit = settled(result)
-      if (exit !== undefined) return Exit.isSuccess(exit) ? succeeded(call, exit.value) : failed(call, exit.cause)
-      return Effect.onInterrupt(answered(call, method, result), () => interrupted(call))
-    }
 
     const answerOne = (request: Request, caller: Caller, large: boolean): Effect.Effect<BatchReply> => {
       const { memory } = caller
@@ -413,17 +256,11 @@ const make = (options: DispatchOptions) =>
     })
   })
 
-/** Ten microseconds instead of fifteen: the place in this file says nothing about a call. */
-const RPC_SPAN = { kind: "server", captureStackTrace: false } as const
-
 /** The method of a member of a batch; none for one that is answered with an error. */
 const namedMethod = (element: Json): ReadonlyArray<string> => {
   const name = element instanceof JsonObject ? element.get("method") : undefined
   return typeof name === "string" ? [name] : []
 }
-
-/** The metrics label for methods that do not exist. */
-const UNKNOWN = "unknown"
 
 const replyOf = (request: Request, result: string | LongText): string | LongText => {
   if (typeof result === "string") return encodeResult(request, result)

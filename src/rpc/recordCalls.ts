@@ -10,8 +10,8 @@ import {
   rpcRequestDuration,
   rpcRequests
 } from "../metrics/metrics.ts"
-import type { ObservedCall } from "./Dispatch.ts"
 import { RPC_CODE, type RpcError } from "./method/RpcError.ts"
+import type { ObservedCall } from "./runCalls.ts"
 
 /** Records calls of the dispatcher and refusals of the listener in the metrics. */
 

@@ -72,40 +72,8 @@ const equalKeys = (a: ReadonlyArray<string>, b: ReadonlyArray<string>): boolean 
 /** Characters up to which an element of a long array is read again rather than kept: some microseconds. */
 const READ_AGAIN = 1_024
 
-/** The elements of an array, in order. */
-export interface Elements {
-  readonly length: number
-  readonly at: (index: number) => Json | undefined
-}
-
-/**
- * The elements of a long array. Most are read again from the text when they are asked for: the values of a batch of many requests would take
- * ten times its length, and the collection of garbage would copy and mark them until the last request is answered.
- */
-class LateElements implements Elements {
-  readonly #text: string
-  /** For each element its place in the text, or itself. */
-  readonly #elements: ReadonlyArray<number | Json>
-
-  constructor(text: string, elements: ReadonlyArray<number | Json>) {
-    this.#text = text
-    this.#elements = elements
-  }
-
-  get length(): number {
-    return this.#elements.length
-  }
-
-  at(index: number): Json | undefined {
-    const element = this.#elements[index]
-    return typeof element === "number"
-      ? runSteps(new JsonReader(this.#text, Infinity, { from: element }).read())
-      : element
-  }
-}
-
 /** What a reader does with the elements of an array at the top. */
-interface Top {
+export interface Top {
   readonly seen: (element: Json) => void
   /** For each element its place in the text, or itself; `undefined` unless there is an array at the top. */
   elements: Array<number | Json> | undefined
@@ -118,7 +86,7 @@ interface Place {
 }
 
 /** A cursor over a text. A result of `undefined` or `false` means that the text is not JSON. */
-class JsonReader {
+export class JsonReader {
   readonly #text: string
   #at = 0
   values = 0
@@ -383,24 +351,6 @@ export function* readJsonSteps(text: string, maxValues: number): Steps<ReadJson>
 
 /** The same in one step. */
 export const readJson = (text: string, maxValues: number): ReadJson => runSteps(readJsonSteps(text, maxValues))
-
-export interface ReadBody extends ReadJson {
-  /** The elements if the text is an array, which `read` lacks. */
-  readonly elements?: Elements
-}
-
-/** As `readJsonSteps`, for a text that may be a long array: its elements are passed to `seen`, and are read again when they are asked for. */
-export function* readBodySteps(
-  text: string,
-  maxValues: number,
-  seen: (element: Json) => void
-): Steps<ReadBody> {
-  const top: Top = { seen, elements: undefined }
-  const reader = new JsonReader(text, maxValues, { top })
-  const read = yield* reader.read()
-  const elements = Array.isArray(read) ? new LateElements(text, top.elements ?? []) : undefined
-  return { read, values: reader.values, ...elements === undefined ? {} : { elements } }
-}
 
 export const parseJson = (text: string, maxValues = Number.MAX_SAFE_INTEGER): Json | undefined =>
   readJson(text, maxValues).read

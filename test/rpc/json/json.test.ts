@@ -3,7 +3,8 @@ import { FastCheck } from "effect"
 import { runSteps } from "../../../src/protocol/steps.ts"
 import { encodeJson } from "../../../src/rpc/json/encodeJson.ts"
 import { integerWithin, type Json, JsonNumber, JsonObject, typeOf } from "../../../src/rpc/json/json.ts"
-import { parseJson, readBodySteps, readJson, readJsonSteps } from "../../../src/rpc/json/readJson.ts"
+import { readBodySteps } from "../../../src/rpc/json/readBody.ts"
+import { parseJson, readJson, readJsonSteps } from "../../../src/rpc/json/readJson.ts"
 
 const parsed = (text: string): Json => {
   const value = parseJson(text)

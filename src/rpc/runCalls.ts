@@ -1,0 +1,197 @@
+import * as Cause from "effect/Cause"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import { withTracedSpan } from "../base/spans.ts"
+import type { AnswerMemory } from "./CallerMemory.ts"
+import type { Request } from "./envelope.ts"
+import { encodeJson, type JsonValue } from "./json/encodeJson.ts"
+import type { LongText } from "./json/LongText.ts"
+import type { Lifecycle } from "./Lifecycle.ts"
+import { encodeLong, isLong } from "./longAnswer.ts"
+import type { CallContext, Method, RunningCall } from "./method/methodTable.ts"
+import { RpcError } from "./method/RpcError.ts"
+import { settled } from "./settled.ts"
+
+/** Runs the methods of calls, when their turn comes, and encodes what they give. */
+
+export interface ObservedCall {
+  /** The method; `unknown` for every method that does not exist. */
+  readonly method: string
+  /** From the parsed call to the encoded answer. */
+  readonly seconds: number
+  /** The part of it that the method itself took; `undefined` if no method ran. */
+  readonly ownSeconds: number | undefined
+  readonly error: RpcError | undefined
+}
+
+/** Heavy calls at one time: enough for one to run while others wait for the disk. */
+const HEAVY_CALLS = 4
+
+/** What a method gave: JSON text or an error. */
+export type Outcome = string | LongText | RpcError
+
+/** What the requests of a body have in common. */
+export interface Around<out A> {
+  readonly context: CallContext
+  readonly memory: AnswerMemory | undefined
+  /** Turns the outcome of a request into its answer. */
+  readonly finish: (request: Request, outcome: Outcome) => A
+}
+
+/** A call that has begun. It has no functions of its own: a batch has thousands of them. */
+interface Begun<out A> extends RunningCall, Around<A> {
+  readonly request: Request
+  /** The time at which its method was done; `undefined` before. */
+  returned: number | undefined
+}
+
+/** Ten microseconds instead of fifteen: the place in this file says nothing about a call. */
+const RPC_SPAN = { kind: "server", captureStackTrace: false } as const
+
+/** The metrics label for methods that do not exist. */
+const UNKNOWN = "unknown"
+
+export interface CallRunner {
+  /**
+   * Runs the method of a request and finishes its answer. `large`: only one such call runs at a time. A call that has nothing to wait for
+   * is complete on return, and the effect is an `Exit` that needs no fiber.
+   */
+  readonly execute: <A>(request: Request, around: Around<A>, large: boolean) => Effect.Effect<A>
+  /** The calls that have begun and not ended. */
+  readonly running: ReadonlySet<RunningCall>
+}
+
+export const makeCallRunner = (
+  { lifecycle, observe }: {
+    readonly lifecycle: Context.Tag.Service<Lifecycle>
+    readonly observe: ((call: ObservedCall) => void) | undefined
+  }
+): CallRunner => {
+  const running = new Set<RunningCall>()
+  const heavyCalls = Effect.unsafeMakeSemaphore(HEAVY_CALLS)
+  const searches = Effect.unsafeMakeSemaphore(HEAVY_CALLS)
+  const largeCalls = Effect.unsafeMakeSemaphore(1)
+
+  /** Ends waiting calls when the node stops. */
+  const stopped = Effect.zipRight(lifecycle.stopRequested, Effect.suspend(RpcError.shuttingDown))
+
+  /** The handler's effect. An exception of the handler is a defect. */
+  const begin = (method: Method, request: Request, context: CallContext): Effect.Effect<JsonValue, RpcError> => {
+    try {
+      return method.call(request.params, context)
+    } catch (error) {
+      return Exit.die(error)
+    }
+  }
+
+  /**
+   * The semaphore on which a costly call waits for its turn. A search may itself wait long for another search, so
+   * searches have a semaphore of their own and stall no other call.
+   */
+  const placeOf = ({ heavy, waits }: Method, large: boolean): Effect.Semaphore | undefined => {
+    if (waits) return heavy ? searches : undefined
+    if (large) return largeCalls
+    return heavy ? heavyCalls : undefined
+  }
+
+  /** Ends a call: records it, and returns its answer. */
+  const ended = <A>(call: Begun<A>, outcome: Outcome): A => {
+    const { finish, method, request, returned, since } = call
+    running.delete(call)
+    observe?.({
+      method,
+      seconds: (performance.now() - since) / 1000,
+      ownSeconds: returned === undefined ? undefined : (returned - since) / 1000,
+      error: outcome instanceof RpcError ? outcome : undefined
+    })
+    return finish(request, outcome)
+  }
+
+  /** Records that the method is done and that the encoding of its answer begins. */
+  const methodReturned = (call: Begun<unknown>): void => {
+    if (observe !== undefined) call.returned ??= performance.now()
+  }
+
+  const failed = <A>(call: Begun<A>, cause: Cause.Cause<RpcError>): Effect.Effect<A> => {
+    methodReturned(call)
+    const error = Cause.failureOption(cause)
+    if (Option.isSome(error)) return Exit.succeed(ended(call, error.value))
+    if (Cause.isInterruptedOnly(cause)) return Exit.succeed(ended(call, RpcError.shuttingDown()))
+    return Effect.map(
+      Effect.logError("RPC method failed unexpectedly", { method: call.method }, cause),
+      () => ended(call, RpcError.internal())
+    )
+  }
+
+  const succeeded = <A>(call: Begun<A>, result: JsonValue): Effect.Effect<A> => {
+    methodReturned(call)
+    try {
+      if (isLong(result)) {
+        return Effect.matchCauseEffect(encodeLong(result, call.memory, call.context.turns), {
+          onFailure: (cause) => failed(call, cause),
+          onSuccess: (text) => Exit.succeed(ended(call, text))
+        })
+      }
+      return Exit.succeed(ended(call, encodeJson(result)))
+    } catch (defect) {
+      return failed(call, Cause.die(defect))
+    }
+  }
+
+  /** The answer of a method that does not have its result yet. A call that waits ends when its caller disconnects. */
+  const answered = <A>(
+    call: Begun<A>,
+    method: Method,
+    result: Effect.Effect<JsonValue, RpcError>
+  ): Effect.Effect<A> =>
+    (method.waits && !method.answersAtStop ? Effect.raceFirst(result, stopped) : result).pipe(
+      // Calls that need no fiber have no span: it takes longer than some of their answers.
+      withTracedSpan(`svcd.rpc.${method.name}`, RPC_SPAN),
+      Effect.matchCauseEffect({
+        onFailure: (cause) => failed(call, cause),
+        onSuccess: (value) => succeeded(call, value)
+      })
+    )
+
+  const interrupted = (call: Begun<unknown>): Effect.Effect<void> =>
+    Effect.sync(() => {
+      methodReturned(call)
+      ended(call, RpcError.shuttingDown())
+    })
+
+  const execute = <A>(
+    request: Request,
+    { context, finish, memory }: Around<A>,
+    large: boolean
+  ): Effect.Effect<A> => {
+    const phase = lifecycle.phase()
+    const method = phase._tag === "WarmUp" ? undefined : context.methods.get(request.method)
+    const call: Begun<A> = {
+      method: method?.name ?? UNKNOWN,
+      since: performance.now(),
+      returned: undefined,
+      request,
+      context,
+      memory,
+      finish
+    }
+    if (phase._tag === "WarmUp") return Exit.succeed(ended(call, RpcError.warmUp(phase.step)))
+    if (phase._tag === "Stopping") return Exit.succeed(ended(call, RpcError.shuttingDown()))
+    if (method === undefined) return Exit.succeed(ended(call, RpcError.methodNotFound()))
+
+    running.add(call)
+    const place = placeOf(method, large)
+    if (place !== undefined) {
+      const result = Effect.flatMap(context.turns.next, () => begin(method, request, context))
+      return Effect.onInterrupt(place.withPermits(1)(answered(call, method, result)), () => interrupted(call))
+    }
+    const result = begin(method, request, context)
+    const exit = settled(result)
+    if (exit !== undefined) return Exit.isSuccess(exit) ? succeeded(call, exit.value) : failed(call, exit.cause)
+    return Effect.onInterrupt(answered(call, method, result), () => interrupted(call))
+  }
+
+  return { execute, running }
+}

@@ -36,6 +36,12 @@ export interface NameClock {
  */
 export const OPERATIONS_PER_BLOCK = 0x100000
 
+/**
+ * The part of `operations_by_txid` that has an operation, of 2^14 blocks, in SQL: SQLite uses an index of expressions only for the same
+ * expression. A migration has it, so it stays as it is.
+ */
+export const TXID_PART = "id >> 34"
+
 export const firstOperationAt = (height: Height): number => height * OPERATIONS_PER_BLOCK
 
 export const heightOfOperation = (id: number): number => Math.floor(id / OPERATIONS_PER_BLOCK)

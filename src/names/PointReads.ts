@@ -12,7 +12,8 @@ import {
   nameEntryOf,
   type OperationRow,
   plain,
-  RECORD_COLUMNS
+  RECORD_COLUMNS,
+  TXID_PART
 } from "./NameEntry.ts"
 
 interface ClaimRow {
@@ -26,13 +27,13 @@ interface ClaimRow {
  * there costs a page of each part. A file with operations from before the parts has an index over all of them, which serves each part
  * of the query.
  */
-const BY_TXID = `
+export const BY_TXID = `
   WITH RECURSIVE parts (part) AS (
-    SELECT max(id) >> 34 FROM operations UNION ALL SELECT part - 1 FROM parts WHERE part > 0
+    SELECT ${TXID_PART} FROM (SELECT max(id) AS id FROM operations) UNION ALL SELECT part - 1 FROM parts WHERE part > 0
   )
   SELECT (
     SELECT max(o.id) FROM operations o
-    WHERE o.id >> 34 = part AND substr(o.txid, 1, 8) = substr(@txid, 1, 8) AND o.txid = @txid
+    WHERE o.${TXID_PART} = part AND substr(o.txid, 1, 8) = substr(@txid, 1, 8) AND o.txid = @txid
   ) AS id
   FROM parts WHERE id IS NOT NULL LIMIT 1`
 

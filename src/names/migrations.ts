@@ -1,6 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
+import { TXID_PART } from "./NameEntry.ts"
 
 /**
  * The first format of names.db.
@@ -110,7 +111,7 @@ const txidParts: Effect.Effect<void, SqlError, SqlClient.SqlClient> = Effect.gen
   const any = yield* sql`SELECT 1 FROM operations LIMIT 1`
   if (any.length > 0) return
   yield* sql`DROP INDEX operations_by_txid`
-  yield* sql`CREATE INDEX operations_by_txid ON operations (id >> 34, substr(txid, 1, 8))`
+  yield* sql.unsafe(`CREATE INDEX operations_by_txid ON operations (${TXID_PART}, substr(txid, 1, 8))`)
 })
 
 /** The migrations from an empty file to the current format, by number and name. A released migration never changes. */

@@ -6,6 +6,8 @@ import { join } from "node:path"
 import { mainnetParams, regtestParams } from "../../src/consensus/params.ts"
 import { LATEST_MIGRATION } from "../../src/names/migrations.ts"
 import type { NameEntry } from "../../src/names/NameDb.ts"
+import { TXID_PART } from "../../src/names/NameEntry.ts"
+import { BY_TXID } from "../../src/names/PointReads.ts"
 import { type Bytes, EMPTY } from "../../src/protocol/bytes.ts"
 import { hash256 } from "../../src/protocol/hash.ts"
 import { nameKey } from "../../src/protocol/keys.ts"
@@ -311,9 +313,14 @@ describe("heightOfTransaction", () => {
           }))
         const after = new SQLite(filename, { readonly: true })
         const index = after.prepare("SELECT sql FROM sqlite_schema WHERE name = 'operations_by_txid'").pluck().get()
+        const plan = after.prepare<Array<unknown>, { readonly detail: string }>(`EXPLAIN QUERY PLAN ${BY_TXID}`)
+          .all({ txid: EMPTY })
         const migrations = after.prepare("SELECT max(migration_id) FROM effect_sql_migrations").pluck().get()
         after.close()
-        assert.strictEqual(String(index).includes("id >> 34"), over === "parts")
+        assert.strictEqual(String(index).includes(TXID_PART), over === "parts")
+        // With both terms of the parts, or with the one of the index over all.
+        const terms = over === "parts" ? "(<expr>=? AND <expr>=?)" : "(<expr>=?)"
+        assert.include(plan.map(({ detail }) => detail), `SEARCH o USING INDEX operations_by_txid ${terms}`)
         assert.strictEqual(migrations, LATEST_MIGRATION)
       }))
   )

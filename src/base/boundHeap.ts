@@ -32,7 +32,7 @@ const LOOK_EVERY = 1_000
 /** The part of its time that the thread has to work in before it gets room back: a node that waits needs none. */
 const AT_WORK = 0.1
 
-/** Enlarges the room for young objects, once or until it has all its bytes. */
+/** Lets V8 enlarge the room for young objects until it has these bytes, within some rounds of objects that live. */
 const enlarge = (target: number): void => {
   setFlagsFromString(TWICE)
   const alive: Array<object> = []

@@ -14,7 +14,8 @@ let since: number | undefined
 
 /**
  * Repeats a step of work for some milliseconds, at least once. The step returns whether work is left, and so does the slice. All slices of
- * one turn share the time: the scripts of blocks are checked behind their connection.
+ * one turn share the time: the scripts of blocks are checked behind their connection. The works of the chain have slices, one work at a time: of two at
+ * once, the one behind the other would do one step a turn.
  */
 export const slice = (step: () => boolean): boolean => {
   if (since === undefined) {

@@ -26,7 +26,7 @@ import { Lifecycle } from "./Lifecycle.ts"
 import { inTurns } from "./method/inTurns.ts"
 import { type CallContext, type Method, type MethodTable, methodTable } from "./method/methodTable.ts"
 import { RpcError } from "./method/RpcError.ts"
-import { type Around, makeCallRunner, type ObservedCall, type Outcome } from "./runCalls.ts"
+import { type Around, type CallOutcome, makeCallRunner, type ObservedCall } from "./runCalls.ts"
 import { SlowLane } from "./SlowLane.ts"
 
 export interface Caller extends Pick<CallContext, "wallet" | "peer" | "remote"> {
@@ -137,7 +137,7 @@ const make = (options: DispatchOptions) =>
 
     const answerOne = (request: Request, caller: Caller, large: boolean): Effect.Effect<BatchReply> => {
       const { memory } = caller
-      const finish = (_: Request, outcome: Outcome): BatchReply => {
+      const finish = (_: Request, outcome: CallOutcome): BatchReply => {
         if (isNotification(request)) return dropped(NO_CONTENT, outcome, memory)
         if (outcome instanceof RpcError) {
           return { status: errorStatus(request, outcome), body: encodeError(request, outcome) }
@@ -194,7 +194,7 @@ const make = (options: DispatchOptions) =>
         const answer = (caller: Caller): Effect.Effect<BatchReply> => {
           const { memory } = caller
           const context = contextOf(caller)
-          const finish = (request: Request, outcome: Outcome): string | LongText => {
+          const finish = (request: Request, outcome: CallOutcome): string | LongText => {
             if (isNotification(request)) return dropped("", outcome, memory)
             return outcome instanceof RpcError ? encodeError(request, outcome) : replyOf(request, outcome)
           }

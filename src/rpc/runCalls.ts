@@ -30,14 +30,14 @@ export interface ObservedCall {
 const HEAVY_CALLS = 4
 
 /** What a method gave: JSON text or an error. */
-export type Outcome = string | LongText | RpcError
+export type CallOutcome = string | LongText | RpcError
 
 /** What the requests of a body have in common. */
 export interface Around<out A> {
   readonly context: CallContext
   readonly memory: AnswerMemory | undefined
   /** Turns the outcome of a request into its answer. */
-  readonly finish: (request: Request, outcome: Outcome) => A
+  readonly finish: (request: Request, outcome: CallOutcome) => A
 }
 
 /** A call that has begun. It has no functions of its own: a batch has thousands of them. */
@@ -97,7 +97,7 @@ export const makeCallRunner = (
   }
 
   /** Ends a call: records it, and returns its answer. */
-  const ended = <A>(call: Begun<A>, outcome: Outcome): A => {
+  const ended = <A>(call: Begun<A>, outcome: CallOutcome): A => {
     const { finish, method, request, returned, since } = call
     running.delete(call)
     observe?.({

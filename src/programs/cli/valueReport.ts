@@ -58,7 +58,7 @@ export const acceptable = ({ line, report, value }: GivenValue): Effect.Effect<v
   Effect.gen(function*() {
     if (line.wants("force")) return
     // With the list of recovery words, which the page of a name does not need.
-    const { holdsSecret } = yield* Effect.promise(() => import("../../base/hideSecrets.ts"))
+    const { holdsSecret } = yield* Effect.promise(() => import("./valueSecret.ts"))
     if (holdsSecret(value)) {
       return yield* new CommandFailed({
         message:

@@ -80,6 +80,7 @@ const SLOW = [
   "network/relay/realMempool.test.ts",
   "network/sync/BlockDownload.test.ts",
   "network/sync/SyncManager.test.ts",
+  "network/sync/headerQuestions.test.ts",
   "network/sync/lostBlock.test.ts",
   "network/wire/fuzz.test.ts",
   "network/wire/message.test.ts",

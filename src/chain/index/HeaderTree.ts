@@ -93,19 +93,30 @@ export const headerTree = (state: ChainState): HeaderTree => {
 /** The number of the first header: genesis, or an anchor. */
 const FIRST = GENESIS
 
+/** Parts of the chain above a header that a peer has: each fits into one `headers` message, if they are 60,000 headers. */
+const PARTS = 32
+
+/** Heights from the top down, above the bottom: the first ten are consecutive, then the step doubles up to the widest. */
+const heightsDown = (top: Height, bottom: Height, widest: number): ReadonlyArray<Height> => {
+  const heights: Array<Height> = []
+  let height = top
+  for (let step = 1; height > bottom; height -= step) {
+    heights.push(height)
+    if (heights.length > 10) step = Math.min(2 * step, widest)
+  }
+  return heights
+}
+
 /**
  * The hashes of a block locator for `getheaders` and `getblocks`: from a header back to the first one. The first ten are
- * consecutive, then the step doubles each time.
- * Source: upstream `chain.cpp`, `LocatorEntries`.
+ * consecutive, then the step doubles each time. Source: upstream `chain.cpp`, `LocatorEntries`.
+ *
+ * @param known the header itself, or an ancestor that the peer has. The steps above that one are shorter, so that the answer
+ *   shows where the peer's chain ends or leaves this one: a message that is full of known headers would not.
  */
-export const locatorOf = (tree: HeaderTree, id: HeaderId): ReadonlyArray<Bytes> => {
-  const hashes: Array<Bytes> = []
-  const first = tree.height(FIRST)
-  let height = tree.height(id)
-  for (let step = 1; height > first; height -= step) {
-    hashes.push(tree.hash(tree.ancestor(id, height)).slice())
-    if (hashes.length > 10) step *= 2
-  }
-  hashes.push(tree.hash(tree.ancestor(id, first)).slice())
-  return hashes
+export const locatorOf = (tree: HeaderTree, id: HeaderId, known: HeaderId = id): ReadonlyArray<Bytes> => {
+  const [first, from, top] = [tree.height(FIRST), tree.height(known), tree.height(id)]
+  const above = heightsDown(top, from, Math.ceil((top - from) / PARTS))
+  const heights = [...above, ...heightsDown(from, first, Infinity), first]
+  return heights.map((height) => tree.hash(tree.ancestor(id, height)).slice())
 }

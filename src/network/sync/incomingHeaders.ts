@@ -29,25 +29,35 @@ const question = (context: SyncContext, { peer }: SyncPeer, locator: ReadonlyArr
 const askNext = (context: SyncContext, state: SyncPeer, { next }: Presync): void =>
   question(context, state, [next, ...locatorOf(context.tree, context.tree.best())])
 
-/** Requests the headers after a given one, or continues the check of a low-work chain. */
+/**
+ * Requests the headers after a given one, or continues the check of a low-work chain. What the peer is known to have is part
+ * of the question: an answer begins above it, so that no two answers are the same.
+ */
 export const askHeaders = (context: SyncContext, state: SyncPeer, after: HeaderId): void => {
-  if (state.presync !== undefined) askNext(context, state, state.presync)
-  else question(context, state, locatorOf(context.tree, after))
+  const { tree } = context
+  if (state.presync !== undefined) return askNext(context, state, state.presync)
+  const known = state.best === NO_HEADER ? after : tree.forkPoint(state.best, after)
+  question(context, state, locatorOf(tree, after, known))
 }
 
-/** Requests all headers of a peer, from the parent of our best header, so that the answer shows its position. */
-export const askAll = (context: SyncContext, state: SyncPeer): void => {
-  const best = context.tree.best()
-  const parent = context.tree.parent(best)
-  askHeaders(context, state, parent === NO_HEADER ? best : parent)
+/** The parent of our best header: an answer from there on is not empty, and shows the peer's position. */
+const beforeBest = ({ tree }: SyncContext): HeaderId => {
+  const parent = tree.parent(tree.best())
+  return parent === NO_HEADER ? tree.best() : parent
 }
 
-/** Requests what follows known headers of a peer: another peer, or a light start, may have the next ones already. */
+/** Requests all headers of a peer. */
+export const askAll = (context: SyncContext, state: SyncPeer): void => askHeaders(context, state, beforeBest(context))
+
+/**
+ * Requests what follows the last header of a full message. If our best chain goes on from there, the request is from its end
+ * on: another peer, or a light start, may have the next ones already.
+ */
 const askBeyond = (context: SyncContext, state: SyncPeer, last: HeaderId): void => {
   const { tree } = context
-  const best = tree.best()
-  const isAhead = tree.height(best) > tree.height(last) && tree.ancestor(best, tree.height(last)) === last
-  if (isAhead) askAll(context, state)
+  const end = beforeBest(context)
+  const isAhead = tree.height(end) > tree.height(last) && tree.forkPoint(end, last) === last
+  if (isAhead) question(context, state, locatorOf(tree, end, last))
   else askHeaders(context, state, last)
 }
 

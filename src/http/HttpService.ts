@@ -13,7 +13,7 @@ import { admission, isOpen } from "./auth.ts"
 import { type Exchange, headOf, send, sendBody, sendJson, sendRefusal } from "./Exchange.ts"
 import { FastLane } from "./FastLane.ts"
 import { gate, type GateListener, type RequestHead } from "./gate.ts"
-import { healthAnswer, type HealthPath, type HealthReport } from "./health.ts"
+import { healthAnswer, type HealthQuestion, type HealthReport } from "./health.ts"
 import { HttpConnections } from "./HttpConnections.ts"
 import type { HttpServiceConfig } from "./httpServiceConfig.ts"
 import { misread } from "./misread.ts"
@@ -171,7 +171,7 @@ export class HttpService {
       case "Rpc":
         return this.#receive(exchange, verdict.wallet)
       case "Health":
-        return this.#report(exchange, verdict.path)
+        return this.#report(exchange, verdict.question)
       case "Page":
         return this.#show(exchange, verdict.page, verdict.request)
       case "Refuse":
@@ -342,9 +342,9 @@ export class HttpService {
     }
   }
 
-  #report(exchange: Exchange, path: HealthPath): void {
+  #report(exchange: Exchange, question: HealthQuestion): void {
     const answer = (report: HealthReport): void => {
-      const { body, status } = healthAnswer(path, report)
+      const { body, status } = healthAnswer(question, report)
       this.#sendJson(exchange, status, body)
     }
     this.#runToEnd(exchange, this.#config.health.report, { waits: true, answer })

@@ -1,5 +1,5 @@
 import { type BrowserHeaders, type BrowserRule, isForeignCall, isForeignHost } from "./browser.ts"
-import type { HealthPath } from "./health.ts"
+import type { HealthQuestion } from "./health.ts"
 import { type AnyHandler, type PageHeaders, type PageRequest, pageRequest } from "./Pages.ts"
 import { maySeePages, type Permitted } from "./permissions.ts"
 import {
@@ -27,18 +27,37 @@ const KNOWN_VERBS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT"])
 export type Route =
   /** JSON-RPC. `wallet` is the name in `/wallet/<name>`. */
   | { readonly _tag: "Rpc"; readonly wallet: string | undefined }
-  | { readonly _tag: "Health"; readonly path: HealthPath }
+  | { readonly _tag: "Health"; readonly question: HealthQuestion }
 
 const WALLET = "/wallet/"
 
 const RPC: Route = { _tag: "Rpc", wallet: undefined }
 
-/** Returns the route of a request's target, which is compared as it is: `/?a=1`, `//` and `/wallet` have none. */
+const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
+  ["/", RPC],
+  ["/rpc", RPC],
+  ["/health", { _tag: "Health", question: "health" }],
+  ["/ready", { _tag: "Health", question: "ready" }]
+])
+
+const NAMES: Route = { _tag: "Health", question: "names" }
+
+/** `/ready?names` and `/ready?names=1`. */
+const asksForNames = ({ path, query }: PageRequest): boolean =>
+  path.startsWith("/ready") && ["", "1"].includes(query.get("names") ?? "0")
+
+/**
+ * Returns the route of a request's target. A slash at the end and a query without a meaning change nothing, except in
+ * `/wallet/<name>`, where both belong to the name, as in the reference node. `//` and `/wallet` have no route.
+ */
 export const route = (target: string): Route | undefined => {
-  if (target === "/" || target === "/rpc") return RPC
-  if (target === "/health" || target === "/ready") return { _tag: "Health", path: target }
   if (target.startsWith(WALLET)) return { _tag: "Rpc", wallet: percentDecode(target.slice(WALLET.length)) }
-  return undefined
+  const plain = ROUTES.get(target)
+  if (plain !== undefined) return plain
+  const request = pageRequest(target)
+  const { path } = request
+  const found = ROUTES.get(path.length > 2 && path.endsWith("/") ? path.slice(0, -1) : path)
+  return found !== undefined && asksForNames(request) ? NAMES : found
 }
 
 const ESCAPE = /%([0-9a-fA-F]{2})/g

@@ -2,20 +2,32 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { ProofLevel } from "../light/proof.ts"
 import type { SyncPhase } from "../light/syncReport.ts"
+import type { Height } from "../protocol/keys.ts"
 import { encodeJson } from "../rpc/json/encodeJson.ts"
 import type { Doubt } from "../storage/DataHealth.ts"
+
+export interface NamesReport {
+  /** The last block whose names are known. */
+  readonly height: Height
+  /** Whether a name that is not found does not exist. */
+  readonly complete: boolean
+}
 
 export interface HealthReport {
   /** Whether the node is still starting: it answers -28 to every call. */
   readonly initializing: boolean
-  /** Whether names are not known up to the tip. */
+  /** Whether the node fetches or checks what its operator wants it to have: the whole chain, or the last blocks alone. */
   readonly syncing: boolean
+  /** Whether names are answered from the last blocks: the whole chain is not checked. */
+  readonly light: boolean
   /** What the node works on; `undefined` while it starts. */
   readonly phase: SyncPhase | undefined
   /** What answers about names rest on. */
   readonly proof: ProofLevel | undefined
-  /** Height of the tip; 0 while unknown. */
-  readonly blockHeight: number
+  /** Height of the tip, as `getblockcount` returns it; 0 while unknown. */
+  readonly blockHeight: Height
+  /** What is known of names; `undefined` while the node starts. */
+  readonly names: NamesReport | undefined
   readonly peers: number
   /** Damaged data under repair, which may make answers wrong or missing. */
   readonly doubts: ReadonlyArray<Doubt>
@@ -31,29 +43,51 @@ export class Health extends Context.Tag("svcd/Health")<Health, {
 const shown = (doubts: ReadonlyArray<Doubt>) =>
   doubts.length === 0 ? undefined : doubts.map(({ reason, what }) => ({ what, reason }))
 
-export type HealthPath = "/health" | "/ready"
+/**
+ * `health`: does the node answer? `ready`: is its whole chain there? `names`: does it answer about names with the proof
+ * `work` or better? That is what a resolver needs, and a light start reaches it long before `ready`.
+ */
+export type HealthQuestion = "health" | "ready" | "names"
 
 export interface HealthAnswer {
   readonly status: number
   readonly body: string
 }
 
-/** Returns the answer of an endpoint (reference/rpc.md 1.12). */
-export const healthAnswer = (path: HealthPath, report: HealthReport): HealthAnswer => {
-  const { blockHeight, doubts, initializing, notices, peers, phase, proof } = report
+const isGood = (question: HealthQuestion, report: HealthReport): boolean => {
+  switch (question) {
+    case "health":
+      return !report.initializing
+    case "ready":
+      return !report.initializing && !report.syncing && !report.light && report.doubts.length === 0
+    case "names":
+      return report.names?.complete === true
+  }
+}
+
+/** Why the answer is not 200. `light`: the operator chose the last blocks alone. */
+const waitingFor = ({ doubts, initializing, light, syncing }: HealthReport): string => {
+  if (initializing) return "initializing"
+  if (syncing) return "syncing"
+  return light && doubts.length === 0 ? "light" : "repairing"
+}
+
+/** Returns the answer to a question (reference/rpc.md 1.12). */
+export const healthAnswer = (question: HealthQuestion, report: HealthReport): HealthAnswer => {
+  const { blockHeight, doubts, initializing, names, notices, peers, phase, proof } = report
   const syncing = initializing || report.syncing
-  const good = path === "/health" ? !initializing : !syncing && doubts.length === 0
-  const waiting = initializing ? "initializing" : syncing ? "syncing" : "repairing"
-  const status = good ? (path === "/health" ? "healthy" : "ready") : waiting
+  const good = isGood(question, report)
+  const status = good ? (question === "health" ? "healthy" : "ready") : waitingFor(report)
   return {
     status: good ? 200 : 503,
     body: encodeJson({
       status,
       block_height: blockHeight,
       peers,
-      syncing: path === "/ready" || syncing ? syncing : undefined,
+      syncing: question !== "health" || syncing ? syncing : undefined,
       phase,
       proof,
+      names_height: names?.height,
       doubts: shown(doubts),
       notices: shown(notices)
     })

@@ -42,9 +42,8 @@ export interface WindowReport {
   readonly unchecked: number
 }
 
-/** Whether names are not known up to the tip. Signatures, and the whole chain behind a window, come while they are. */
-export const isSyncing = ({ phase, window }: SyncReport): boolean =>
-  window === undefined ? phase !== "ready" : phase === "headers" || phase === "window"
+/** Whether something is missing of what the operator wants: the whole chain, or the last blocks and their signatures. */
+export const isSyncing = ({ phase }: SyncReport): boolean => phase !== "ready"
 
 const DOING: Readonly<Record<SyncPhase, string>> = {
   headers: "fetching headers",

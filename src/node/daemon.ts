@@ -110,7 +110,9 @@ const STARTING: Effect.Effect<HealthReport> = Effect.succeed({
   syncing: true,
   phase: undefined,
   proof: undefined,
+  light: false,
   blockHeight: 0,
+  names: undefined,
   peers: 0,
   doubts: [],
   notices: []
@@ -229,7 +231,9 @@ const start = (
         syncing: isSyncing(now),
         phase: now.phase,
         proof: now.proof,
-        blockHeight: now.window === undefined ? tip.height : now.height,
+        light: now.window !== undefined,
+        blockHeight: tip.height,
+        names: { height: now.height, complete: now.synced },
         peers: inbound + outbound,
         doubts: yield* data.doubts,
         notices: yield* data.notices

@@ -61,7 +61,7 @@ describe("documents on the listener", () => {
       const bytes = yield* http({ path: "/rest/a%20b" })
       assert.deepStrictEqual([bytes.status, bytes.text], [404, "/rest/a%20b"])
       assert.strictEqual((yield* http({ path: "/" })).status, 405)
-      assert.strictEqual((yield* http({ path: "/?q=x" })).status, 404)
+      assert.strictEqual((yield* http({ path: "/?q=x" })).status, 405)
       assert.strictEqual((yield* http({ method: "PUT", path: "/", headers: HTML })).status, 405)
       assert.strictEqual((yield* http({ method: "POST", path: "/rest/x", body: "" })).status, 404)
       assert.strictEqual((yield* post({ id: 1, method: "getblockcount" }, { headers: HTML })).status, 200)

@@ -8,6 +8,7 @@ import * as Pages from "../../src/http/Pages.ts"
 import * as RpcServer from "../../src/http/RpcServer.ts"
 import * as Dispatch from "../../src/rpc/Dispatch.ts"
 import * as Lifecycle from "../../src/rpc/Lifecycle.ts"
+import { HEALTHY } from "../support/healthy.ts"
 import { GENESIS, postText, type TestServer, testServer } from "../support/rpcServer.ts"
 import { COUNT, HASH, sent, together } from "./manyCalls.ts"
 
@@ -100,7 +101,9 @@ describe("checks before the body (reference/rpc.md 1.1)", () => {
           ["GET", "/nothing", 404],
           ["POST", "/nothing", 404],
           ["GET", "/metrics", 404],
-          ["POST", "/?a=1", 404],
+          ["POST", "/?a=1", 401],
+          ["POST", "/rpc/?a=1", 401],
+          ["POST", "//", 404],
           ["POST", "/wallet", 404],
           ["DELETE", "/", 405],
           ["DELETE", "/nothing", 405],
@@ -262,26 +265,33 @@ describe("health (reference/rpc.md 1.12)", () => {
         credentials: CREDENTIALS,
         rateLimit: 1,
         health: Effect.as(turnOfEventLoop, {
-          initializing: false,
+          ...HEALTHY,
           syncing: true,
           phase: undefined,
           proof: undefined,
           blockHeight: 7,
-          peers: 2,
-          doubts: [],
-          notices: []
+          names: { height: 9, complete: true },
+          peers: 2
         })
       })
       yield* post(COUNT, { headers: { authorization: RIGHT } })
       for (let i = 0; i < 5; i++) {
         const { headers, status, text } = yield* http({ path: "/health" })
         assert.deepStrictEqual([status, headers["content-type"]], [200, "application/json"])
-        assert.deepStrictEqual(JSON.parse(text), { status: "healthy", block_height: 7, peers: 2, syncing: true })
+        assert.deepStrictEqual(JSON.parse(text), {
+          status: "healthy",
+          block_height: 7,
+          peers: 2,
+          syncing: true,
+          names_height: 9
+        })
       }
       const ready = yield* http({ path: "/ready" })
       assert.deepStrictEqual([ready.status, JSON.parse(ready.text).status], [503, "syncing"])
+      const names = yield* http({ path: "/ready?names=1" })
+      assert.deepStrictEqual([names.status, JSON.parse(names.text).status], [200, "ready"])
       const head = yield* http({ method: "HEAD", path: "/health" })
-      assert.deepStrictEqual([head.status, head.text, head.headers["content-length"]], [200, "", "63"])
+      assert.deepStrictEqual([head.status, head.text, head.headers["content-length"]], [200, "", "80"])
     }))
 })
 

@@ -54,7 +54,7 @@ const decide = ({ headers = RIGHT, length = 100, listener, session, target = "/"
     case "Rpc":
       return `Rpc ${verdict.wallet ?? ""}`.trim()
     case "Health":
-      return `Health ${verdict.path}`
+      return `Health ${verdict.question}`
     case "Page":
       return `Page ${verdict.request.path}`
     case "Wait":
@@ -110,16 +110,16 @@ const CHECKS: ReadonlyArray<Row> = [
   { why: "PATCH is not implemented", verb: "PATCH", verdict: "501" },
   { why: "unknown verbs are refused", verb: "DELETE", verdict: "405" },
   { why: "a path has no answer", target: "/nothing", verdict: "404" },
-  { why: "health may be read", verb: "GET", target: "/health", verdict: "Health /health" },
-  { why: "health has a head", verb: "HEAD", target: "/ready", verdict: "Health /ready" },
+  { why: "health may be read", verb: "GET", target: "/health", verdict: "Health health" },
+  { why: "health has a head", verb: "HEAD", target: "/ready", verdict: "Health ready" },
   { why: "health may only be read", target: "/health", verdict: "405" },
-  { why: "health needs no credentials", verb: "GET", target: "/ready", headers: {}, verdict: "Health /ready" },
+  { why: "health needs no credentials", verb: "GET", target: "/ready", headers: {}, verdict: "Health ready" },
   {
     why: "a busy node reports its health",
     verb: "GET",
     target: "/ready",
     listener: { busy: true },
-    verdict: "Health /ready"
+    verdict: "Health ready"
   },
   { why: "a busy node answers no call", listener: { busy: true }, verdict: "503 Work queue depth exceeded" },
   { why: "a call is a POST", verb: "GET", verdict: "405 JSONRPC server handles only POST requests" },

@@ -112,14 +112,17 @@ describe("a light node", () => {
         const directory = yield* temporaryDirectory
         const flags = ["-maxpeers", "8", "-addpeer", address, anchor]
         const light = yield* startNode(directory, "-sync=light", "-listen", `127.0.0.1:${yield* freePort}`, ...flags)
-        yield* light.ready
+        yield* light.namesReady
         yield* until(light, "getsyncstatus", isPhase("ready"))
         const status = Object(yield* light.call("getsyncstatus"))
         assert.deepInclude(status, { proof: "signatures", height: TIP, headers: TIP, synced: true, percent: 100 })
         assert.isAbove(status.window.names, 0)
         assert.deepStrictEqual(yield* namesOf(light), expected)
-        const { json, status: code } = yield* body(light, "/ready")
-        assert.deepInclude({ code, ...json }, { code: 200, phase: "ready", proof: "signatures", block_height: TIP })
+        const names = yield* body(light, "/ready?names")
+        const stated = { phase: "ready", proof: "signatures", syncing: false, block_height: 0, names_height: TIP }
+        assert.deepInclude({ code: names.status, ...names.json }, { code: 200, ...stated, status: "ready" })
+        const chain = yield* body(light, "/ready")
+        assert.deepInclude({ code: chain.status, ...chain.json }, { code: 503, ...stated, status: "light" })
         const name = String(expected[0]?.name)
         assert.include(["work", "signatures"], Object(yield* light.call("name_show", name)).proof)
         const refused = [
@@ -137,6 +140,9 @@ describe("a light node", () => {
         yield* light.running.end("SIGKILL")
 
         const whole = yield* startNode(directory, ...flags)
+        yield* whole.ready
+        const { json } = yield* body(whole, "/ready?names")
+        assert.deepInclude(json, { status: "ready", proof: "full", block_height: TIP, names_height: TIP })
         yield* handedOver(whole, directory)
         yield* eventually("the log tells of the handover", () => whole.running.stdout.includes(SAME))
         assert.isFalse(existsSync(join(directory, "light-peers.json")))
@@ -172,7 +178,7 @@ describe("the headers of a window", () => {
       for (let kill = 0; kill < 2; kill++) {
         // Without peers.
         const node = yield* startNode(directory)
-        yield* node.ready
+        yield* node.namesReady
         yield* until(node, "getblockchaininfo", (info) => Object(info).headers === TIP)
         assert.strictEqual(Object(yield* node.call("getblockchaininfo")).blocks, 0)
         yield* node.running.end("SIGKILL")
@@ -213,7 +219,7 @@ describe("the handover", () => {
       fillWindow(directory)
       for (let kill = 0; kill < 4 && windowIn(directory); kill++) {
         const node = yield* startNode(directory)
-        yield* node.ready
+        yield* node.namesReady
         yield* until(node, "getsyncstatus", (status) => kill < 2 || !windowIn(directory) || isWhole(status))
         yield* node.running.end("SIGKILL")
       }

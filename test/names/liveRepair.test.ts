@@ -6,6 +6,7 @@ import { NameDb } from "../../src/names/NameDb.ts"
 import * as Names from "../../src/names/NameDb.ts"
 import { DataHealth } from "../../src/storage/DataHealth.ts"
 import { blocksOf, temporaryDirectory, type TestChain, withChain } from "../support/chain.ts"
+import { HEALTHY } from "../support/healthy.ts"
 import { checkAll, damageOf, doubted, flipIn, spoilPages, untilSound } from "../support/liveDamage.ts"
 
 const blocks = blocksOf("regtest-names/blocks.dat").slice(0, 401)
@@ -50,8 +51,7 @@ const filled = Effect.gen(function*() {
 
 const ready = Effect.gen(function*() {
   const { doubts, notices } = yield* DataHealth
-  const report = { initializing: false, syncing: false, phase: undefined, proof: undefined, blockHeight: 400, peers: 0 }
-  return healthAnswer("/ready", { ...report, doubts: yield* doubts, notices: yield* notices }).status
+  return healthAnswer("ready", { ...HEALTHY, doubts: yield* doubts, notices: yield* notices }).status
 })
 
 describe("names.db that is damaged while the node runs", () => {

@@ -91,6 +91,8 @@ export interface Node {
   readonly status: (path: string) => Effect.Effect<number, unknown>
   /** Waits until the node has every block. */
   readonly ready: Effect.Effect<void, unknown>
+  /** Waits until it answers about names, as it does long before with a window. */
+  readonly namesReady: Effect.Effect<void, unknown>
 }
 
 const request = (url: string, init?: RequestInit) =>
@@ -114,6 +116,12 @@ export const startNodeBy = (command: ReadonlyArray<string>, directory: string, .
     const running = yield* startCommand([...command, ...flags, ...args])
     const url = `http://127.0.0.1:${port}`
     const status = (path: string) => Effect.map(request(url + path), ({ status }) => status)
+    const goodAt = (path: string) =>
+      Effect.suspend(() =>
+        running.child.exitCode === null
+          ? Effect.filterOrFail(status(path), (code) => code === 200, () => "not ready")
+          : Effect.dieMessage(`the node ended: ${running.stderr}`)
+      ).pipe(Effect.retry(Schedule.spaced("20 millis")), Effect.asVoid)
     const node: Node = {
       running,
       port,
@@ -126,11 +134,8 @@ export const startNodeBy = (command: ReadonlyArray<string>, directory: string, .
             return answer.error === undefined ? Effect.succeed(answer.result) : Effect.fail(answer.error)
           }
         ),
-      ready: Effect.suspend(() =>
-        running.child.exitCode === null
-          ? Effect.filterOrFail(status("/ready"), (code) => code === 200, () => "not ready")
-          : Effect.dieMessage(`the node ended: ${running.stderr}`)
-      ).pipe(Effect.retry(Schedule.spaced("20 millis")), Effect.asVoid)
+      ready: goodAt("/ready"),
+      namesReady: goodAt("/ready?names")
     }
     return node
   })

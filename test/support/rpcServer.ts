@@ -16,6 +16,7 @@ import { RpcError } from "../../src/rpc/method/RpcError.ts"
 import * as Control from "../../src/rpc/methods/control.ts"
 import { ANY_RESULT } from "./anyResult.ts"
 import { inTime } from "./eventually.ts"
+import { HEALTHY } from "./healthy.ts"
 
 /** A daemon of its listener alone, with methods that need no chain, for tests over loopback. */
 
@@ -105,17 +106,6 @@ export interface HttpRequest {
   readonly path?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
-}
-
-const HEALTHY: HealthReport = {
-  initializing: false,
-  syncing: false,
-  phase: "ready",
-  proof: "full",
-  blockHeight: 0,
-  peers: 0,
-  doubts: [],
-  notices: []
 }
 
 export const httpRequest = (port: number, options: HttpRequest): Effect.Effect<HttpAnswer, Error> =>

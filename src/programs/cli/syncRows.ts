@@ -136,7 +136,7 @@ export const hasChain = (chain: Json, sync: Answer): boolean => {
   return phase === undefined ? isSynced(chain) : phase === "ready" && !hasWindow(sync)
 }
 
-/** Whether all names are known up to the tip, as `/ready` of svcd says it. */
+/** Whether all names are known up to the tip, as `/ready?names` of svcd says it. */
 export const isReady = (chain: Json, sync: Answer): boolean => {
   const phase = textAt(sync, "phase")
   return hasWindow(sync) ? phase !== "headers" && phase !== "window" : hasChain(chain, sync)

@@ -142,6 +142,7 @@ const SLOW = [
   "webhooks/hookRuns.test.ts",
   "network/sync/newBlocks.test.ts",
   "wallet/livePayments.test.ts",
+  "wallet/liveConflicts.test.ts",
   "wallet/liveImports.test.ts",
   "network/peer/peerLoad.test.ts",
   "programs/cli/cliConnection.test.ts",

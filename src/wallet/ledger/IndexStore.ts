@@ -31,7 +31,7 @@ export interface StoredRow extends Omit<ConfirmedRow, "bytes"> {
 export interface IndexChange {
   /** By `txidKey`; the txid beside it is in wire order. */
   readonly rows: ReadonlyArray<ConfirmedRow & { readonly txid: Bytes }>
-  /** Transactions that can no longer be mined, each with the height of the conflicting block. */
+  /** Unconfirmed transactions, each with the height of a block that spends an input of it. Several blocks may. */
   readonly conflicts: ReadonlyArray<{ readonly txid: Bytes; readonly height: number }>
   /** The new cursor; if omitted, the cursor stays. */
   readonly cursor?: Cursor
@@ -48,7 +48,12 @@ const MIGRATIONS = [
    CREATE TABLE conflicts (txid BLOB PRIMARY KEY, height INTEGER NOT NULL) WITHOUT ROWID, STRICT;
    CREATE TABLE sources (descriptor TEXT PRIMARY KEY) WITHOUT ROWID, STRICT;
    CREATE TABLE cursor (one INTEGER PRIMARY KEY CHECK (one = 1), height INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;`,
-  PAGES_HAVE_SUMS
+  PAGES_HAVE_SUMS,
+  // Before, a transaction had the last of its blocks, and its descendants had it too.
+  `CREATE TABLE conflicting (txid BLOB, height INTEGER, PRIMARY KEY (txid, height)) WITHOUT ROWID, STRICT;
+   INSERT INTO conflicting (txid, height) SELECT txid, height FROM conflicts;
+   DROP TABLE conflicts;
+   ALTER TABLE conflicting RENAME TO conflicts;`
 ]
 
 /** The content of the file, except the sources. */
@@ -91,7 +96,7 @@ const prepare = (database: Database) => {
     dropConflict: statement<[Bytes], never>("DELETE FROM conflicts WHERE txid = ?"),
     cut: statement<[number], never>("DELETE FROM transactions WHERE height > ?"),
     conflicts: statement<[], { readonly txid: Buffer; readonly height: number }>("SELECT txid, height FROM conflicts"),
-    putConflict: statement<[Bytes, number], never>("INSERT OR REPLACE INTO conflicts (txid, height) VALUES (?, ?)"),
+    putConflict: statement<[Bytes, number], never>("INSERT OR IGNORE INTO conflicts (txid, height) VALUES (?, ?)"),
     cutConflicts: statement<[number], never>("DELETE FROM conflicts WHERE height > ?"),
     sources: statement<[], { readonly descriptor: string }>("SELECT descriptor FROM sources"),
     putSource: statement<[string], never>("INSERT OR REPLACE INTO sources (descriptor) VALUES (?)"),

@@ -1,17 +1,20 @@
 import { isExpired } from "../../consensus/expiry.ts"
 import { COINBASE_MATURITY, type ConsensusParams } from "../../consensus/params.ts"
-import { binaryString, type Bytes, displayHash } from "../../protocol/bytes.ts"
-import type { Height, OutpointKey, TxidKey } from "../../protocol/keys.ts"
+import { binaryString, type Bytes } from "../../protocol/bytes.ts"
+import { type Height, type OutpointKey, shownTxid, type TxidKey } from "../../protocol/keys.ts"
 import { parseNameScript } from "../../protocol/nameOperation.ts"
 import { outpoint, outpointKey, type Transaction } from "../../protocol/transaction.ts"
 import type { OwnScript } from "../keys/WalletKeys.ts"
 import type { WalletName } from "../names/WalletNames.ts"
+import { EntryGraph, entryKeysOf } from "./EntryGraph.ts"
 import {
   type LedgerEntry,
   type LedgerOutput,
   lives,
   type NewEntry,
+  noteReport,
   type TransactionNotes,
+  type TxReport,
   viewOf
 } from "./LedgerEntry.ts"
 import { balancesOf, lastOperations, type NamedOutput, reusedScripts } from "./summaries.ts"
@@ -36,8 +39,7 @@ export interface LedgerTip {
  */
 export class Ledger {
   private readonly options: LedgerOptions
-  /** By `txidKey`, in the order in which they arrived. */
-  private readonly entries = new Map<TxidKey, LedgerEntry>()
+  private readonly graph = new EntryGraph()
   private readonly waiting = new Map<TxidKey, LedgerEntry>()
   /** Every output of the wallet, spent or unspent. */
   private readonly outputs = new Map<OutpointKey, LedgerOutput>()
@@ -45,7 +47,6 @@ export class Ledger {
   private readonly unspent = new Map<OutpointKey, LedgerOutput>()
   /** Outputs that set the record of a name, of any owner. */
   private readonly named = new Map<OutpointKey, NamedOutput>()
-  private readonly spenders = new Map<OutpointKey, Set<LedgerEntry>>()
   /** Keys of entries that a caller is storing and offering: no other part may offer them. */
   readonly underway = new Set<TxidKey>()
   /** Keys of entries that the mempool has refused and never had: no peer knows them, so they are offered at each block. */
@@ -78,12 +79,12 @@ export class Ledger {
   }
 
   has(txid: TxidKey): boolean {
-    return this.entries.has(txid)
+    return this.graph.get(txid) !== undefined
   }
 
   /** The entry itself. Only the ledger may change it. */
   entry(txid: TxidKey): LedgerEntry | undefined {
-    return this.entries.get(txid)
+    return this.graph.get(txid)
   }
 
   /** Unconfirmed entries, in the order in which they arrived. */
@@ -92,7 +93,7 @@ export class Ledger {
   }
 
   confirmedAbove(height: number): ReadonlyArray<LedgerEntry> {
-    return [...this.entries.values()].filter(({ state }) => state.type === "confirmed" && state.height > height)
+    return [...this.graph.all()].filter(({ block }) => block !== undefined && block.height > height)
   }
 
   /** Whether a transaction pays to the wallet or spends its outputs. */
@@ -113,60 +114,42 @@ export class Ledger {
   /** Unconfirmed entries that spend the same outputs as a transaction. */
   rivals(transaction: Transaction): ReadonlyArray<LedgerEntry> {
     if (this.waiting.size === 0) return []
-    const found = new Set<LedgerEntry>()
-    for (const { prevout } of transaction.inputs) {
-      for (const entry of this.spenders.get(outpointKey(prevout)) ?? []) {
-        if (entry.state.type !== "confirmed") found.add(entry)
-      }
-    }
-    for (const entry of found) if (entry.key === transaction.txidKey) found.delete(entry)
-    return [...found]
+    return [...this.graph.rivalsOf(entryKeysOf(transaction))].filter(({ block }) => block === undefined)
   }
 
-  /**
-   * An entry that spends the same output as a transaction; `undefined` if there is none. A replaced entry that is not
-   * in the mempool does not count.
-   */
+  /** An entry that spends the same output as a transaction and keeps it; `undefined` if there is none. */
   claimant(transaction: Transaction): LedgerEntry | undefined {
-    for (const { prevout } of transaction.inputs) {
-      for (const entry of this.spenders.get(outpointKey(prevout)) ?? []) {
-        const replaced = entry.state.type === "inactive" && entry.notes.replacedBy !== undefined
-        if (entry.key !== transaction.txidKey && lives(entry.state) && !replaced) return entry
-      }
-    }
-    return undefined
+    return this.graph.claimant(entryKeysOf(transaction))
   }
 
-  /** Adds a transaction, or updates the state of a known one. Its bytes have to be a copy and not a view of a block. */
+  /** Adds a transaction, or notes a report on a known one. Its bytes have to be a copy and not a view of a block. */
   put({ notes = {}, order, state, time, transaction }: NewEntry): LedgerEntry {
-    const before = this.entries.get(transaction.txidKey)
+    const before = this.graph.get(transaction.txidKey)
     if (before !== undefined) {
       this.annotate(before.key, notes)
-      this.become(before, state)
+      this.report(before.key, state)
       this.lookAt(before)
       return before
     }
     const entry: LedgerEntry = {
       transaction,
-      key: transaction.txidKey,
-      inputs: transaction.isCoinbase ? [] : transaction.inputs.map(({ prevout }) => outpointKey(prevout)),
+      ...entryKeysOf(transaction),
       outpoints: transaction.outputs.map((_, vout) => outpointKey(outpoint(transaction.txid, vout))),
       coinbase: transaction.isCoinbase,
       time,
       order: order ?? this.nextOrder,
-      state,
+      block: undefined,
+      forbiddenAt: new Set(),
+      pooled: false,
       abandoned: false,
+      state: { type: "inactive", abandoned: false },
       notes,
       view: undefined
     }
     this.nextOrder = Math.max(this.nextOrder, entry.order + 1)
-    this.entries.set(entry.key, entry)
-    for (const input of entry.inputs) {
-      const spending = this.spenders.get(input)
-      if (spending === undefined) this.spenders.set(input, new Set([entry]))
-      else spending.add(entry)
-    }
-    this.become(entry, state)
+    this.graph.add(entry)
+    noteReport(entry, state)
+    this.settle(entry)
     this.lookAt(entry)
     return entry
   }
@@ -181,7 +164,7 @@ export class Ledger {
       if (name !== undefined && name.operation.op !== "name_new") this.named.set(key, { entry, vout, name })
       const own = this.options.own(output.script)
       if (own === undefined) continue
-      if (!this.outputs.has(key)) { for (const spender of this.spenders.get(key) ?? []) spender.view = undefined }
+      if (!this.outputs.has(key)) { for (const spender of this.graph.spendersOf(key)) spender.view = undefined }
       this.outputs.set(key, { outpoint: key, entry, vout, output, own, name })
       this.refresh(key)
     }
@@ -190,19 +173,24 @@ export class Ledger {
 
   /** Checks the outputs of entries again, because the wallet watches more scripts now. */
   lookAgain(which: "all" | "unconfirmed"): void {
-    for (const entry of (which === "all" ? this.entries : this.waiting).values()) this.lookAt(entry)
+    for (const entry of which === "all" ? this.graph.all() : this.waiting.values()) this.lookAt(entry)
   }
 
-  private become(entry: LedgerEntry, state: WalletTxState): void {
-    entry.state = state
-    // The conflict of an abandoned entry may end: the entry stays abandoned.
-    if (state.type !== "conflicted") entry.abandoned = state.type === "inactive" && state.abandoned
+  /** Finds the state of an entry again, and those that follow from it. Returns the entries with another state. */
+  private settle(entry: LedgerEntry): ReadonlyArray<LedgerEntry> {
+    this.show(entry)
+    const changed = this.graph.settle(entry)
+    for (const each of changed) this.show(each)
+    this.forget()
+    return changed
+  }
+
+  private show(entry: LedgerEntry): void {
     entry.view = undefined
-    if (state.type === "confirmed") this.waiting.delete(entry.key)
+    if (entry.block !== undefined) this.waiting.delete(entry.key)
     else this.waiting.set(entry.key, entry)
     for (const input of entry.inputs) this.refresh(input)
     for (const output of entry.outpoints) this.refresh(output)
-    this.forget()
   }
 
   private refresh(key: OutpointKey): void {
@@ -215,82 +203,92 @@ export class Ledger {
 
   /** Whether a live transaction, or one in such a state, spends an outpoint. */
   isSpent(outpoint: OutpointKey, by: (state: WalletTxState) => boolean = lives): boolean {
-    for (const { state } of this.spenders.get(outpoint) ?? []) if (by(state)) return true
+    for (const { state } of this.graph.spendersOf(outpoint)) if (by(state)) return true
     return false
   }
 
-  setState(txid: TxidKey, state: WalletTxState): void {
-    const entry = this.entries.get(txid)
-    if (entry !== undefined) this.become(entry, state)
+  /** Notes what blocks, the mempool or the owner say of a transaction. */
+  report(txid: TxidKey, report: TxReport): void {
+    const entry = this.graph.get(txid)
+    if (entry === undefined) return
+    noteReport(entry, report)
+    this.settle(entry)
   }
 
   annotate(txid: TxidKey, notes: TransactionNotes): void {
-    const entry = this.entries.get(txid)
+    const entry = this.graph.get(txid)
     if (entry === undefined) return
     entry.notes = { ...entry.notes, ...notes }
     entry.view = undefined
     this.forget()
   }
 
-  /** Removes a transaction. Its inputs become unspent again. */
+  /** Removes a transaction. Its inputs become unspent again; what it made impossible remains so (`leftBehind`). */
   remove(txid: TxidKey): void {
-    const entry = this.entries.get(txid)
+    const entry = this.graph.get(txid)
     if (entry === undefined) return
-    this.entries.delete(txid)
+    const conflicts = this.leftBehind(txid)
+    this.graph.delete(entry)
     this.waiting.delete(txid)
     this.refused.delete(txid)
-    for (const input of entry.inputs) {
-      const spending = this.spenders.get(input)
-      spending?.delete(entry)
-      if (spending?.size === 0) this.spenders.delete(input)
-      this.refresh(input)
-    }
+    for (const input of entry.inputs) this.refresh(input)
     for (const key of entry.outpoints) {
       this.outputs.delete(key)
       this.unspent.delete(key)
       this.named.delete(key)
     }
+    for (const { height, key } of conflicts) this.conflict(key, height)
     this.forget()
+  }
+
+  /** The conflicts of other transactions that only this one shows. */
+  leftBehind(txid: TxidKey): ReadonlyArray<{ readonly key: TxidKey; readonly height: number }> {
+    const entry = this.graph.get(txid)
+    return entry === undefined ? [] : this.graph.leftBehind(entry)
   }
 
   /** An entry and its unconfirmed descendants. */
   withDescendants(txid: TxidKey): ReadonlyArray<LedgerEntry> {
-    const first = this.entries.get(txid)
-    const found = new Set<LedgerEntry>(first === undefined ? [] : [first])
-    for (const entry of found) {
-      for (const key of entry.outpoints) {
-        for (const spender of this.spenders.get(key) ?? []) if (spender.state.type !== "confirmed") found.add(spender)
-      }
-    }
-    return [...found]
+    const first = this.graph.get(txid)
+    return first === undefined ? [] : this.graph.withDescendants(first)
   }
 
-  /** Marks an entry and its descendants as conflicted: a block at this height spends an input of the entry. */
+  /**
+   * Notes that a block at this height spends an input of a transaction otherwise. Returns the entries with another state:
+   * its unconfirmed descendants are impossible too.
+   */
   conflict(txid: TxidKey, height: number): ReadonlyArray<LedgerEntry> {
-    const lost = this.withDescendants(txid).filter(({ state }) => state.type !== "confirmed")
-    for (const entry of lost) this.become(entry, { type: "conflicted", height })
-    return lost
+    const entry = this.graph.get(txid)
+    if (entry === undefined) return []
+    entry.forbiddenAt.add(height)
+    return this.settle(entry)
   }
 
   abandon(txid: TxidKey): ReadonlyArray<LedgerEntry> {
     const given = this.withDescendants(txid).filter(({ state }) => state.type === "inactive")
-    for (const entry of given) this.become(entry, { type: "inactive", abandoned: true })
+    for (const { key } of given) this.report(key, { type: "inactive", abandoned: true })
     return given
   }
 
   /** Rolls back to a block. Disconnected coinbases become abandoned, because they are invalid outside their block. */
   rewind(to: LedgerTip): void {
-    for (const entry of this.entries.values()) {
-      const { state } = entry
-      const above = (state.type === "confirmed" || state.type === "conflicted") && state.height > to.height
-      if (above) this.become(entry, { type: "inactive", abandoned: entry.coinbase || entry.abandoned })
+    const touched = new Set(this.confirmedAbove(to.height))
+    for (const entry of touched) {
+      entry.block = undefined
+      entry.abandoned = entry.coinbase
     }
+    for (const entry of this.waiting.values()) {
+      for (const height of entry.forbiddenAt) {
+        if (height > to.height && entry.forbiddenAt.delete(height)) touched.add(entry)
+      }
+    }
+    for (const entry of touched) this.settle(entry)
     this.tip = to
   }
 
   /** A transaction, as the wallet shows it. */
   get(txid: TxidKey): WalletTx | undefined {
-    const entry = this.entries.get(txid)
+    const entry = this.graph.get(txid)
     return entry === undefined ? undefined : this.viewOf(entry)
   }
 
@@ -300,18 +298,15 @@ export class Ledger {
 
   /** All transactions, in the order in which they arrived. */
   transactions(): ReadonlyArray<WalletTx> {
-    return this.transactionList ??= [...this.entries.values()]
+    return this.transactionList ??= [...this.graph.all()]
       .sort((a, b) => a.order - b.order)
       .map((entry) => this.viewOf(entry))
   }
 
   /** The txids, in display byte order, of other transactions that spend the same outputs. */
   conflictsOf(txid: TxidKey): ReadonlyArray<string> {
-    const found = new Set<LedgerEntry>()
-    for (const input of this.entries.get(txid)?.inputs ?? []) {
-      for (const entry of this.spenders.get(input) ?? []) if (entry.key !== txid) found.add(entry)
-    }
-    return [...found].map(({ transaction }) => displayHash(transaction.txid))
+    const entry = this.graph.get(txid)
+    return entry === undefined ? [] : [...this.graph.rivalsOf(entry)].map(({ key }) => shownTxid(key))
   }
 
   /** Whether an unconfirmed entry is trusted: all its inputs are outputs of the wallet, from trusted transactions. */
@@ -370,7 +365,7 @@ export class Ledger {
 
   /** Whether a transaction of the wallet has spent from a script: then others know that its coins belong together. */
   isReused(script: Bytes): boolean {
-    this.reused ??= reusedScripts(this.outputs.values(), (outpoint) => this.spenders.has(outpoint))
+    this.reused ??= reusedScripts(this.outputs.values(), (outpoint) => this.graph.isSpent(outpoint))
     return this.reused.has(binaryString(script))
   }
 

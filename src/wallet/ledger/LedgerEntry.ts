@@ -13,10 +13,16 @@ export interface TransactionNotes {
   readonly replacedBy?: string | undefined
 }
 
+/** The block of a transaction. */
+export type TxBlock = Extract<WalletTxState, { readonly type: "confirmed" }>
+
+/** What blocks, the mempool or the owner say of a transaction. A conflict is what a block says of another one. */
+export type TxReport = Exclude<WalletTxState, { readonly type: "conflicted" }>
+
 /** A transaction to add to the ledger. */
 export interface NewEntry {
   readonly transaction: Transaction
-  readonly state: WalletTxState
+  readonly state: TxReport
   /** Seconds since 1970. */
   readonly time: number
   /** The next number by default. */
@@ -34,11 +40,18 @@ export interface LedgerEntry {
   readonly coinbase: boolean
   readonly time: number
   readonly order: number
-  state: WalletTxState
+  /** From blocks: the one that has it. */
+  block: TxBlock | undefined
+  /** From blocks: the heights of those of the best chain that spend an input of it otherwise. */
+  readonly forbiddenAt: Set<number>
+  /** From the mempool: whether it has the transaction. */
+  pooled: boolean
   /**
    * Whether the owner abandoned it, or a reorg disconnected its block (coinbase). It stays set while it is conflicted.
    */
   abandoned: boolean
+  /** Follows from these and from the entries around it (`EntryGraph.stateOf`). */
+  state: WalletTxState
   notes: TransactionNotes
   /** The cached form for callers. */
   view: WalletTx | undefined
@@ -51,6 +64,13 @@ export interface LedgerOutput {
   readonly output: TransactionOutput
   readonly own: OwnScript
   readonly name: NameScript | undefined
+}
+
+/** Notes a report on an entry. A block, and then the mempool, contradict that it is abandoned. */
+export const noteReport = (entry: LedgerEntry, report: TxReport): void => {
+  if (report.type === "confirmed") entry.block = report
+  entry.pooled = report.type === "pending"
+  entry.abandoned = report.type === "inactive" && report.abandoned
 }
 
 /** An entry as the wallet shows it. `outputAt` finds the wallet's own outputs. */

@@ -8,7 +8,7 @@ import { attempt } from "../../chain/attempt.ts"
 import type { Chain } from "../../chain/Chain.ts"
 import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import { applied, type ConnectedBlock, type Cursor, type Follower } from "../../chain/write/Follower.ts"
-import { type Bytes, displayHash } from "../../protocol/bytes.ts"
+import { type Bytes, displayHash, fromBinaryString } from "../../protocol/bytes.ts"
 import { txidKeyOf } from "../../protocol/keys.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import { DataHealth } from "../../storage/DataHealth.ts"
@@ -261,13 +261,13 @@ export const make = (
     const rewind = (to: Cursor): Effect.Effect<void, StorageFailure> =>
       alone(Effect.gen(function*() {
         const disconnected = ledger.confirmedAbove(to.height)
-        const gone = disconnected.filter(({ coinbase }) => !coinbase)
         const rewards = disconnected.filter(({ coinbase }) => coinbase)
+        const gone = disconnected.filter(({ coinbase }) => !coinbase)
         yield* file.update((document) => withEntries(document, gone.map(documentEntry)))
         yield* attempt(() => store.rewind(to))
         ledger.rewind({ height: to.height, hash: to.hash })
         const lost = dependentsOf(ledger, rewards)
-        for (const { key } of lost) ledger.setState(key, { type: "inactive", abandoned: true })
+        for (const { key } of lost) ledger.report(key, { type: "inactive", abandoned: true })
         yield* file.update((document) => withEntries(document, lost.map(documentEntry)))
         yield* Effect.forEach(disconnected, ({ transaction }) => options.moved(transaction), { discard: true })
       })).pipe(Effect.withSpan("svcd.wallet.rewind", { attributes: { height: to.height } }))
@@ -358,6 +358,8 @@ export const make = (
 
     const remove: WalletIndex["remove"] = ({ txid, txidKey }) =>
       alone(Effect.gen(function*() {
+        const conflicts = ledger.leftBehind(txidKey).map(({ height, key }) => ({ txid: fromBinaryString(key), height }))
+        yield* attempt(() => store.write({ rows: [], conflicts }))
         yield* file.update((document) => withoutEntries(document, new Set([displayHash(txid)])))
         yield* attempt(() => store.remove(txid))
         ledger.remove(txidKey)

@@ -65,14 +65,14 @@ export const load = (
 
 /** The content that the index file should have, from the ledger. */
 export const contentOf = (ledger: Ledger): IndexContent => ({
-  rows: ledger.confirmedAbove(-1).flatMap(({ order, state, time, transaction }) => {
-    if (state.type !== "confirmed") return []
-    const { blockTime, hash, height, index: position } = state
+  rows: ledger.confirmedAbove(-1).flatMap(({ block, order, time, transaction }) => {
+    if (block === undefined) return []
+    const { blockTime, hash, height, index: position } = block
     const { bytes, txid } = transaction
     return [{ txid, bytes, height, hash, position, blockTime, time, order }]
   }),
-  conflicts: ledger.unconfirmed().flatMap(({ state, transaction }) =>
-    state.type === "conflicted" ? [{ txid: transaction.txid, height: state.height }] : []
+  conflicts: ledger.unconfirmed().flatMap(({ forbiddenAt, transaction: { txid } }) =>
+    Array.from(forbiddenAt, (height) => ({ txid, height }))
   ),
   cursor: ledger.tip.height < 0 ? undefined : ledger.tip
 })

@@ -1,12 +1,23 @@
+import { txidOf } from "../../protocol/keys.ts"
 import type { Ledger } from "./Ledger.ts"
 import type { LedgerEntry } from "./LedgerEntry.ts"
 
-/** Whether a transaction spends a block reward that a reorg orphaned: it can never be valid in another block. */
-export const spendsOrphan = (ledger: Pick<Ledger, "coin">, { inputs }: LedgerEntry): boolean =>
-  inputs.some((input) => {
-    const coin = ledger.coin(input)
-    return coin !== undefined && coin.coinbase && coin.height === undefined
-  })
+/**
+ * Whether a transaction spends a block reward that a reorg orphaned, or depends on one that does: it can never be valid in
+ * another block.
+ */
+export const spendsOrphan = (ledger: Pick<Ledger, "entry">, entry: LedgerEntry): boolean => {
+  const ancestors = new Set([entry])
+  for (const { inputs } of ancestors) {
+    for (const input of inputs) {
+      const parent = ledger.entry(txidOf(input))
+      if (parent === undefined || parent.block !== undefined) continue
+      if (parent.coinbase) return true
+      ancestors.add(parent)
+    }
+  }
+  return false
+}
 
 /**
  * The unconfirmed transactions that depend on disconnected block rewards. They are abandoned, so that the other coins
@@ -17,7 +28,5 @@ export const dependentsOf = (
   rewards: ReadonlyArray<LedgerEntry>
 ): ReadonlyArray<LedgerEntry> => {
   const found = new Set(rewards.flatMap(({ key }) => ledger.withDescendants(key)))
-  return [...found].filter(({ coinbase, state }) =>
-    !coinbase && (state.type === "pending" || state.type === "inactive")
-  )
+  return [...found].filter(({ coinbase }) => !coinbase)
 }

@@ -70,10 +70,9 @@ export const scanBlocks = (parts: ScanParts, blocks: ReadonlyArray<ScannedBlock>
     for (const scanned of blocks) {
       for (const [position, transaction] of scanned.block.transactions.entries()) {
         for (const rival of ledger.rivals(transaction)) {
-          for (const lost of ledger.conflict(rival.key, scanned.height)) {
-            moved.set(lost.key, lost.transaction)
-            conflicts.set(lost.key, { txid: lost.transaction.txid, height: scanned.height })
-          }
+          const { height } = scanned
+          conflicts.set(`${rival.key}${height}`, { txid: rival.transaction.txid, height })
+          for (const lost of ledger.conflict(rival.key, height)) moved.set(lost.key, lost.transaction)
         }
         if (ledger.concerns(transaction) && confirm(transaction, position, scanned)) grew = true
       }

@@ -14,15 +14,12 @@ import { spendsOrphan } from "../ledger/orphans.ts"
 import { update, type WalletParts } from "../WalletParts.ts"
 import type { WalletPayments } from "./WalletPayments.ts"
 
-/** Updates the state of an unconfirmed transaction: it is pending while it is in the mempool. */
+/** Notes whether the mempool has an unconfirmed transaction. */
 export const followPool = ({ ledger, mempool }: Pick<WalletParts, "ledger" | "mempool">, txid: TxidKey): void => {
   const entry = ledger.entry(txid)
-  if (entry === undefined || entry.state.type === "confirmed") return
   const inPool = mempool.get(txid) !== undefined
-  if (inPool && entry.state.type !== "pending") ledger.setState(txid, { type: "pending" })
-  if (!inPool && entry.state.type === "pending") {
-    ledger.setState(txid, { type: "inactive", abandoned: spendsOrphan(ledger, entry) })
-  }
+  if (entry === undefined || entry.block !== undefined || entry.pooled === inPool) return
+  ledger.report(txid, inPool ? { type: "pending" } : { type: "inactive", abandoned: spendsOrphan(ledger, entry) })
 }
 
 /** The entry of the replaced transaction, with the replacement's txid. */

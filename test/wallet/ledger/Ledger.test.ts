@@ -27,6 +27,7 @@ const at = (
 
 const PENDING = { type: "pending" } as const
 const INACTIVE = { type: "inactive", abandoned: false } as const
+const ABANDONED = { type: "inactive", abandoned: true } as const
 
 const foreign = currency([], [{ value: 9, script: ANYONE }])
 
@@ -78,7 +79,7 @@ describe("Ledger", () => {
     assert.deepStrictEqual(ledger.coins(), [])
     assert.deepStrictEqual(ledger.abandon(spend.txidKey).map(({ key }) => key), [spend.txidKey, after.txidKey])
     assert.deepStrictEqual(ledger.coins().map((coin) => coin.outpoint), [keyOf(old)])
-    ledger.setState(spend.txidKey, INACTIVE)
+    ledger.report(spend.txidKey, INACTIVE)
     ledger.conflict(spend.txidKey, 9)
     assert.deepStrictEqual(ledger.get(after.txidKey)?.state, { type: "conflicted", height: 9 })
     assert.isTrue(ledger.isUnspent(keyOf(old)))
@@ -102,10 +103,53 @@ describe("Ledger", () => {
     ledger.rewind({ height: 8, hash: new Uint8Array(32) })
     assert.deepStrictEqual(ledger.get(spend.txidKey)?.state, { type: "inactive", abandoned: true })
     // A block contradicts that.
-    ledger.setState(spend.txidKey, at(9))
+    ledger.report(spend.txidKey, at(9))
     assert.isFalse(kept())
     ledger.rewind({ height: 8, hash: new Uint8Array(32) })
     assert.deepStrictEqual(ledger.get(spend.txidKey)?.state, INACTIVE)
+  })
+
+  it("a conflict ends with the last of the blocks that justify it, in whatever order the wallet learns of them", () => {
+    const back = (height: number) => ({ height, hash: new Uint8Array(32) })
+    const conflicted = { type: "conflicted", height: 8 } as const
+    const [left, right] = [paying(100), paying(100, foreign, 1)]
+    const lost = currency([input({ transaction: left, vout: 0 }), input({ transaction: right, vout: 0 })], [
+      { value: 150, script: mine.script }
+    ])
+    const child = paying(140, lost)
+    const rivals = [paying(90, left), paying(90, right)] as const
+    for (const childFirst of [true, false]) {
+      const ledger = ledgerAt(10)
+      ledger.put({ transaction: left, state: at(5), time: 1 })
+      ledger.put({ transaction: right, state: at(5), time: 1 })
+      ledger.put({ transaction: lost, state: PENDING, time: 2 })
+      if (childFirst) ledger.put({ transaction: child, state: PENDING, time: 3 })
+      // One block has a transaction of the wallet, the other one of a stranger.
+      ledger.put({ transaction: rivals[0], state: at(8), time: 4 })
+      ledger.conflict(lost.txidKey, 10)
+      if (!childFirst) ledger.put({ transaction: child, state: PENDING, time: 3 })
+      const states = () => [lost, child].map(({ txidKey }) => ledger.get(txidKey)?.state)
+      assert.deepStrictEqual(states(), [conflicted, conflicted])
+      ledger.rewind(back(9))
+      assert.deepStrictEqual(states(), [conflicted, conflicted])
+      ledger.put({ transaction: rivals[1], state: at(10), time: 5 })
+      // The mempool may still have it, and a removed transaction leaves what it showed.
+      ledger.report(lost.txidKey, PENDING)
+      ledger.remove(rivals[0].txidKey)
+      assert.deepStrictEqual(states(), [conflicted, conflicted])
+      ledger.rewind(back(7))
+      assert.deepStrictEqual(states(), [PENDING, PENDING])
+    }
+  })
+
+  it("what depends on a removed conflict stays a conflict", () => {
+    const ledger = ledgerAt(10)
+    const old = paying(100)
+    const [lost, child] = [paying(90, old), paying(80, paying(90, old))]
+    for (const transaction of [old, lost, child]) ledger.put({ transaction, state: PENDING, time: 1 })
+    ledger.conflict(lost.txidKey, 9)
+    ledger.remove(lost.txidKey)
+    assert.deepStrictEqual(ledger.get(child.txidKey)?.state, { type: "conflicted", height: 9 })
   })
 
   it("live transactions claim coins, except for the transaction itself and those that it replaced", () => {
@@ -117,18 +161,19 @@ describe("Ledger", () => {
     ledger.put({ transaction: first, state: INACTIVE, time: 2 })
     assert.isUndefined(ledger.claimant(first))
     assert.strictEqual(ledger.claimant(second)?.key, first.txidKey)
-    for (
-      const [state, claims] of [[at(9), true], [PENDING, true], [{ type: "conflicted", height: 9 }, false], [
-        { type: "inactive", abandoned: true },
-        false
-      ], [INACTIVE, true]] as const
-    ) {
-      ledger.setState(first.txidKey, state)
-      assert.strictEqual(ledger.claimant(second) !== undefined, claims, state.type)
+    for (const [report, claims] of [[PENDING, true], [ABANDONED, false], [INACTIVE, true]] as const) {
+      ledger.report(first.txidKey, report)
+      assert.strictEqual(ledger.claimant(second) !== undefined, claims, report.type)
     }
+    ledger.conflict(first.txidKey, 9)
+    assert.isUndefined(ledger.claimant(second))
+    ledger.rewind({ height: 8, hash: new Uint8Array(32) })
+    ledger.report(first.txidKey, at(9))
+    assert.isDefined(ledger.claimant(second))
+    ledger.rewind({ height: 8, hash: new Uint8Array(32) })
     ledger.annotate(first.txidKey, { replacedBy: displayHash(second.txid) })
     assert.isUndefined(ledger.claimant(second))
-    ledger.setState(first.txidKey, PENDING)
+    ledger.report(first.txidKey, PENDING)
     assert.isDefined(ledger.claimant(second), "the mempool still has it")
   })
 

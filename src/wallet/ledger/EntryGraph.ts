@@ -1,0 +1,151 @@
+import { type OutpointKey, type TxidKey, txidOf } from "../../protocol/keys.ts"
+import { outpointKey, type Transaction } from "../../protocol/transaction.ts"
+import { type LedgerEntry, lives } from "./LedgerEntry.ts"
+import type { WalletTxState } from "./WalletLedger.ts"
+
+/** Whether two states of a transaction are the same. */
+const isSameState = (a: WalletTxState, b: WalletTxState): boolean => {
+  if (a === b) return true
+  if (a.type === "inactive") return b.type === "inactive" && a.abandoned === b.abandoned
+  if (a.type === "conflicted") return b.type === "conflicted" && a.height === b.height
+  return a.type === "pending" && b.type === "pending"
+}
+
+type EntryKeys = Pick<LedgerEntry, "inputs" | "key">
+
+/** The keys of a transaction. A coinbase spends no output. */
+export const entryKeysOf = ({ inputs, isCoinbase, txidKey: key }: Transaction): EntryKeys => ({
+  key,
+  inputs: isCoinbase ? [] : inputs.map(({ prevout }) => outpointKey(prevout))
+})
+
+const NONE: ReadonlySet<LedgerEntry> = new Set()
+
+/**
+ * The transactions of a wallet, and which of them spend the outputs of which. The state of a transaction follows from what is
+ * noted on it and on these: no part of the wallet writes a state.
+ */
+export class EntryGraph {
+  /** In the order in which they were added. */
+  private readonly entries = new Map<TxidKey, LedgerEntry>()
+  private readonly spenders = new Map<OutpointKey, Set<LedgerEntry>>()
+
+  get(txid: TxidKey): LedgerEntry | undefined {
+    return this.entries.get(txid)
+  }
+
+  all(): Iterable<LedgerEntry> {
+    return this.entries.values()
+  }
+
+  add(entry: LedgerEntry): void {
+    this.entries.set(entry.key, entry)
+    for (const input of entry.inputs) {
+      const spending = this.spenders.get(input)
+      if (spending === undefined) this.spenders.set(input, new Set([entry]))
+      else spending.add(entry)
+    }
+  }
+
+  delete(entry: LedgerEntry): void {
+    this.entries.delete(entry.key)
+    for (const input of entry.inputs) {
+      const spending = this.spenders.get(input)
+      spending?.delete(entry)
+      if (spending?.size === 0) this.spenders.delete(input)
+    }
+  }
+
+  isSpent(outpoint: OutpointKey): boolean {
+    return this.spenders.has(outpoint)
+  }
+
+  /** The transactions that spend an outpoint; at most one of them is ever confirmed. */
+  spendersOf(outpoint: OutpointKey): ReadonlySet<LedgerEntry> {
+    return this.spenders.get(outpoint) ?? NONE
+  }
+
+  /** The transactions that spend an output of an entry. */
+  childrenOf({ outpoints }: LedgerEntry): ReadonlySet<LedgerEntry> {
+    const found = new Set<LedgerEntry>()
+    for (const outpoint of outpoints) for (const spender of this.spendersOf(outpoint)) found.add(spender)
+    return found
+  }
+
+  /** The other transactions that spend an input of a transaction. */
+  rivalsOf({ inputs, key }: EntryKeys): ReadonlySet<LedgerEntry> {
+    const found = new Set<LedgerEntry>()
+    for (const input of inputs) {
+      for (const spender of this.spendersOf(input)) if (spender.key !== key) found.add(spender)
+    }
+    return found
+  }
+
+  /** A rival that keeps the inputs. A replaced one that is not in the mempool does not count. */
+  claimant(keys: EntryKeys): LedgerEntry | undefined {
+    for (const rival of this.rivalsOf(keys)) {
+      const isReplaced = rival.state.type === "inactive" && rival.notes.replacedBy !== undefined
+      if (lives(rival.state) && !isReplaced) return rival
+    }
+    return undefined
+  }
+
+  /** An entry and its unconfirmed descendants. */
+  withDescendants(first: LedgerEntry): ReadonlyArray<LedgerEntry> {
+    const found = new Set([first])
+    for (const entry of found) {
+      for (const child of this.childrenOf(entry)) if (child.block === undefined) found.add(child)
+    }
+    return [...found]
+  }
+
+  /** The height from which on blocks forbid an unconfirmed entry: one of them spends an input of it or of an ancestor. */
+  private forbiddenSince(entry: LedgerEntry): number {
+    let lowest = Math.min(...entry.forbiddenAt)
+    for (const { block } of this.rivalsOf(entry)) if (block !== undefined) lowest = Math.min(lowest, block.height)
+    for (const input of entry.inputs) {
+      const parent = this.entries.get(txidOf(input))?.state
+      if (parent?.type === "conflicted") lowest = Math.min(lowest, parent.height)
+    }
+    return lowest
+  }
+
+  /** What blocks say comes first, then the mempool: it may not have processed the last block yet. */
+  stateOf(entry: LedgerEntry): WalletTxState {
+    const { abandoned, block, pooled } = entry
+    if (block !== undefined) return block
+    const height = this.forbiddenSince(entry)
+    if (height !== Infinity) return { type: "conflicted", height }
+    return pooled ? { type: "pending" } : { type: "inactive", abandoned }
+  }
+
+  /** Finds the state of an entry again, and those that follow from it. Returns the entries with another state. */
+  settle(first: LedgerEntry): ReadonlyArray<LedgerEntry> {
+    const changed = new Set<LedgerEntry>()
+    const due = new Set([first])
+    for (const entry of due) {
+      // An entry may be due again, after another one.
+      due.delete(entry)
+      const before = entry.state
+      const state = this.stateOf(entry)
+      if (isSameState(before, state)) continue
+      entry.state = state
+      changed.add(entry)
+      for (const child of this.childrenOf(entry)) due.add(child)
+      if (before.type !== "confirmed" && state.type !== "confirmed") continue
+      for (const rival of this.rivalsOf(entry)) due.add(rival)
+    }
+    return [...changed]
+  }
+
+  /**
+   * The conflicts of others that follow from an entry: of its rivals with its block, and of its children with what forbids it
+   * itself. They stay when the entry is removed.
+   */
+  leftBehind(entry: LedgerEntry): ReadonlyArray<{ readonly key: TxidKey; readonly height: number }> {
+    const { state } = entry
+    if (state.type !== "confirmed" && state.type !== "conflicted") return []
+    const heirs = state.type === "confirmed" ? this.rivalsOf(entry) : this.childrenOf(entry)
+    return Array.from(heirs, ({ key }) => ({ key, height: state.height }))
+  }
+}

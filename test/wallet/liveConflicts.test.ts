@@ -1,0 +1,134 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { COIN } from "../../src/protocol/amount.ts"
+import { type TxidKey, txidKey } from "../../src/protocol/keys.ts"
+import type { Transaction } from "../../src/protocol/transaction.ts"
+import type { Wallet } from "../../src/wallet/Wallet.ts"
+import { eventually } from "../support/eventually.ts"
+import { fundedDirectory, type LiveNode, withWallets } from "../support/liveWallets.ts"
+import { ADDRESS } from "../support/mempool.ts"
+import { text } from "../support/regtest.ts"
+import { to } from "./liveDocument.ts"
+
+/** Blocks that make transactions of wallets impossible. */
+
+const OTHER = { name: "other", privateKeys: true, blank: false, passphrase: undefined, loadOnStart: true } as const
+
+/** Loads a second wallet after the default one, or before it. */
+const withSecond = (node: LiveNode, order: "after" | "before") =>
+  Effect.gen(function*() {
+    const second = yield* node.wallets.create(OTHER)
+    if (order === "before") {
+      yield* node.wallets.unload("", undefined)
+      yield* node.wallets.load("", undefined)
+    }
+    return second
+  })
+
+const stateIn = (wallet: Wallet, key: TxidKey) => wallet.ledger.transaction(key)?.state
+
+/** Waits until all wallets have done what the blocks call for, while the mempool had processed them or had not. */
+const allSettled = ({ wallets }: LiveNode) =>
+  Effect.forEach(wallets.loaded(), ({ settled }) => settled, { discard: true })
+
+describe("a block that spends the coin of a payment otherwise", () => {
+  for (const order of ["after", "before"] as const) {
+    it.scopedLive(
+      `makes it a conflict in both wallets, the second loaded ${order} the payer`,
+      () =>
+        Effect.gen(function*() {
+          const directory = yield* fundedDirectory
+          const key = yield* withWallets(directory, (node) =>
+            Effect.gen(function*() {
+              const payee = yield* withSecond(node, order)
+              const { script } = yield* payee.keys.newAddress({ type: "legacy", label: "" })
+              const { transaction } = yield* node.wallet.payments.pay(to(script, 2 * COIN))
+              const { funded } = yield* node.wallet.payments.bump(transaction.txidKey, {})
+              const raised = funded.transaction.txidKey
+              yield* node.mine(1, { transactions: [transaction] })
+              const conflicted = { type: "conflicted", height: 102 } as const
+              for (const wallet of [node.wallet, payee]) {
+                assert.deepStrictEqual(stateIn(wallet, raised), conflicted)
+                yield* wallet.settled
+                assert.deepStrictEqual(stateIn(wallet, raised), conflicted)
+                assert.deepInclude(stateIn(wallet, transaction.txidKey), { type: "confirmed", height: 102 })
+              }
+              yield* node.mine(1)
+              yield* allSettled(node)
+              assert.deepStrictEqual(stateIn(node.wallet, raised), conflicted)
+              return raised
+            }))
+          yield* withWallets(directory, ({ wallets }) =>
+            Effect.sync(() => {
+              assert.strictEqual(wallets.loaded().length, 2)
+              for (const wallet of wallets.loaded()) {
+                assert.deepStrictEqual(stateIn(wallet, key), { type: "conflicted", height: 102 })
+              }
+            }))
+        }),
+      60_000
+    )
+
+    it.scopedLive(
+      `lets a registration make another NAME_NEW, with a second wallet loaded ${order} it`,
+      () =>
+        Effect.gen(function*() {
+          yield* withWallets(yield* fundedDirectory, (node) =>
+            Effect.gen(function*() {
+              yield* withSecond(node, order)
+              const rival = yield* node.wallet.payments.fund(to(ADDRESS, COIN))
+              const { newTxid } = yield* node.wallet.names.register(text("d/lost"), text("{}"), {})
+              yield* node.mine(1, { transactions: [rival.transaction] })
+              assert.strictEqual(stateIn(node.wallet, txidKey(newTxid))?.type, "conflicted")
+              const made = () =>
+                [...node.pool.entries()].some(({ transaction }) => transaction.txidKey !== txidKey(newTxid))
+              yield* eventually("another name_new", made)
+              yield* node.minePool
+              yield* eventually("it goes on", () => node.wallet.names.registrations()[0]?.step === "maturing")
+            }))
+        }),
+      60_000
+    )
+  }
+
+  it.scopedLive(
+    "forbids it still after a reorg of a later block that forbade it as well, also after a restart",
+    () =>
+      Effect.gen(function*() {
+        const directory = yield* fundedDirectory
+        const { key, second } = yield* withWallets(directory, (node) =>
+          Effect.gen(function*() {
+            const { mine, wallet } = node
+            // The payment spends two coins, and each of two blocks spends one of them.
+            yield* node.fund
+            const rivals: Array<Transaction> = []
+            for (const coin of wallet.ledger.coins().filter((each) => !wallet.ledger.isReused(each)).slice(0, 2)) {
+              const inputs = [{ outpoint: coin.outpoint }]
+              rivals.push((yield* wallet.payments.fund({ ...to(ADDRESS, COIN), inputs, addInputs: false })).transaction)
+            }
+            const { transaction } = yield* wallet.payments.pay(to(ADDRESS, 70 * COIN))
+            assert.strictEqual(transaction.inputs.length, 2)
+            yield* mine(1, { transactions: rivals.slice(0, 1) })
+            const block = yield* mine(1, { transactions: rivals.slice(1) })
+            return { key: transaction.txidKey, second: block.header.hash }
+          }))
+        yield* withWallets(directory, ({ chain, wallet }) =>
+          Effect.gen(function*() {
+            const { height } = wallet.ledger.lastBlock()
+            const first = { type: "conflicted", height: height - 1 } as const
+            assert.deepStrictEqual(stateIn(wallet, key), first)
+            yield* chain.control.invalidate(second)
+            assert.strictEqual(wallet.ledger.lastBlock().height, height - 1)
+            assert.deepStrictEqual(stateIn(wallet, key), first)
+          }))
+        yield* withWallets(directory, ({ chain, wallet }) =>
+          Effect.gen(function*() {
+            const { hash, height } = wallet.ledger.lastBlock()
+            assert.deepStrictEqual(stateIn(wallet, key), { type: "conflicted", height })
+            yield* chain.control.invalidate(hash)
+            assert.deepStrictEqual(stateIn(wallet, key), { type: "inactive", abandoned: false })
+          }))
+      }),
+    60_000
+  )
+})

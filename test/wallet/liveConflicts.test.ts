@@ -4,11 +4,12 @@ import { COIN } from "../../src/protocol/amount.ts"
 import { type TxidKey, txidKey } from "../../src/protocol/keys.ts"
 import type { Transaction } from "../../src/protocol/transaction.ts"
 import type { Wallet } from "../../src/wallet/Wallet.ts"
+import { temporaryDirectory } from "../support/chain.ts"
 import { eventually } from "../support/eventually.ts"
 import { fundedDirectory, type LiveNode, withWallets } from "../support/liveWallets.ts"
 import { ADDRESS } from "../support/mempool.ts"
 import { text } from "../support/regtest.ts"
-import { to } from "./liveDocument.ts"
+import { keptTxids, shown, to } from "./liveDocument.ts"
 
 /** Blocks that make transactions of wallets impossible. */
 
@@ -127,6 +128,38 @@ describe("a block that spends the coin of a payment otherwise", () => {
             assert.deepStrictEqual(stateIn(wallet, key), { type: "conflicted", height })
             yield* chain.control.invalidate(hash)
             assert.deepStrictEqual(stateIn(wallet, key), { type: "inactive", abandoned: false })
+          }))
+      }),
+    60_000
+  )
+})
+
+describe("a block reward that a reorg orphaned", () => {
+  it.scopedLive(
+    "is the same after a restart, and leaves wallet.json when a block has it for good",
+    () =>
+      Effect.gen(function*() {
+        const directory = yield* temporaryDirectory
+        const { hash, transaction } = yield* withWallets(directory, ({ address, chain, mine, wallet }) =>
+          Effect.gen(function*() {
+            const { header, transactions: [transaction] } = yield* mine(1, { script: yield* address })
+            if (transaction === undefined) {
+              return assert.fail("no coinbase")
+            }
+            yield* mine(1)
+            yield* chain.control.invalidate(header.hash)
+            assert.deepStrictEqual(stateIn(wallet, transaction.txidKey), { type: "inactive", abandoned: true })
+            return { hash: header.hash, transaction }
+          }))
+        yield* withWallets(directory, ({ chain, mine, wallet }) =>
+          Effect.gen(function*() {
+            assert.deepStrictEqual(stateIn(wallet, transaction.txidKey), { type: "inactive", abandoned: true })
+            assert.deepStrictEqual(keptTxids(directory), [shown(transaction)])
+            assert.deepStrictEqual(yield* wallet.ledger.balances, { trusted: 0, untrustedPending: 0, immature: 0 })
+            yield* chain.control.reconsider(hash)
+            assert.deepInclude(stateIn(wallet, transaction.txidKey), { type: "confirmed", height: 1 })
+            yield* mine(4)
+            assert.deepStrictEqual(keptTxids(directory), [])
           }))
       }),
     60_000

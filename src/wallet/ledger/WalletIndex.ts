@@ -262,8 +262,8 @@ export const make = (
       alone(Effect.gen(function*() {
         const disconnected = ledger.confirmedAbove(to.height)
         const rewards = disconnected.filter(({ coinbase }) => coinbase)
-        const gone = disconnected.filter(({ coinbase }) => !coinbase)
-        yield* file.update((document) => withEntries(document, gone.map(documentEntry)))
+        const entries = disconnected.map((entry) => ({ ...documentEntry(entry), abandoned: entry.coinbase }))
+        yield* file.update((document) => withEntries(document, entries))
         yield* attempt(() => store.rewind(to))
         ledger.rewind({ height: to.height, hash: to.hash })
         const lost = dependentsOf(ledger, rewards)

@@ -90,7 +90,7 @@ export const ACCESS_OPTIONS = {
     Kind.integerKind({ min: 1, max: 100_000 }),
     "rpcworkqueue",
     "RPC",
-    "calls that may run or wait at one time; the others get 503",
+    "calls that may run or wait at one time; beyond that, the oldest of the user with the most gets 503",
     { default: "1024" }
   ),
   rpcservertimeout: singleOption(

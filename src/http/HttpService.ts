@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
+import type { PlaceShare } from "../base/FairPlaces.ts"
 import type { BatchReply } from "../rpc/batch.ts"
 import type { Call } from "../rpc/Dispatch.ts"
 import { JSON_TYPE } from "../rpc/envelope.ts"
@@ -17,7 +18,7 @@ import { healthAnswer, type HealthQuestion, type HealthReport } from "./health.t
 import { HttpConnections } from "./HttpConnections.ts"
 import type { HttpServiceConfig } from "./httpServiceConfig.ts"
 import { misread } from "./misread.ts"
-import { OpenCalls } from "./OpenCalls.ts"
+import { type OpenCall, OpenCalls } from "./OpenCalls.ts"
 import { type AnyHandler, isStream, type PageAnswer, type PageRequest } from "./Pages.ts"
 import { PageStreams } from "./PageStreams.ts"
 import { type Guesses, Penalties } from "./Penalties.ts"
@@ -26,6 +27,7 @@ import type { PlainHead } from "./plainRequest.ts"
 import { RateLimiter } from "./RateLimiter.ts"
 import {
   BUSY,
+  CROWDED,
   FAILED,
   type HttpRefusal,
   NO_ROOM,
@@ -38,7 +40,7 @@ import {
   UNAUTHORIZED_PAGE
 } from "./refusals.ts"
 import { BodyReader } from "./requestBody.ts"
-import { Session } from "./Session.ts"
+import { Session, VISITOR } from "./Session.ts"
 import { Visits } from "./Visits.ts"
 
 /** A client in the fast lane. */
@@ -70,16 +72,15 @@ export class HttpService {
   readonly #listener: GateListener
 
   constructor(config: HttpServiceConfig) {
-    const { concurrentRequests, connections, maxRequestSize, ownName, pages, phase, run, users } = config
+    const { connections, maxRequestSize, ownName, pages, phase, run, users } = config
     this.#config = config
     this.#admit = admission(users)
     this.#permittedTo = permissions(config.permissions)
     this.#isAllowed = allowedCallers(config.allowed)
     this.#rates = new RateLimiter(config.rateLimit)
     this.#bodies = new BodyReader(maxRequestSize)
-    const open = new OpenCalls(run)
     this.#streams = new PageStreams({ run, stallTimeout: config.idleTimeout, maxReaders: config.readers })
-    this.#open = open
+    this.#open = new OpenCalls({ run, most: config.concurrentRequests })
     this.#connections = new HttpConnections(connections)
     const log = (guesses: Guesses): void => void run(Effect.logWarning("RPC credentials refused", guesses))
     this.#penalties = new Penalties({ places: connections, time: config.penalty, log })
@@ -90,9 +91,6 @@ export class HttpService {
       open: isOpen(users),
       get stopping() {
         return phase()._tag === "Stopping"
-      },
-      get busy() {
-        return open.size >= concurrentRequests
       },
       get pages() {
         return pages.handlers()
@@ -131,7 +129,7 @@ export class HttpService {
       rates: this.#rates,
       isAllowed: this.#isAllowed
     })
-    if (!this.#connections.add(session)) return void socket.destroy()
+    this.#connections.add(session)
     socket.once("close", () => this.#connections.remove(session))
     this.#sessions.set(socket, session)
     if (!fastLane) return handOver(socket)
@@ -160,6 +158,7 @@ export class HttpService {
   #take(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
     const session = this.#sessions.get(request.socket)
     if (session === undefined) return void request.socket.destroy()
+    session.hear()
     this.#connections.used(session)
     const exchange = { request, response, session, expectsContinue }
     session.enter(response, () => this.#serve(exchange, headOf(request)))
@@ -196,8 +195,7 @@ export class HttpService {
   #isAdmitted(session: Session, authorization: string): boolean {
     const user = this.#admit(authorization)
     if (user === undefined) return false
-    session.credentials = authorization
-    session.permitted = this.#permittedTo(user)
+    session.admit(authorization, { user, permitted: this.#permittedTo(user) })
     this.#penalties.admitted(session.key)
     return true
   }
@@ -253,7 +251,7 @@ export class HttpService {
     if (permitted !== undefined && !call.methods().every((method) => permitted.has(method))) return NOT_PERMITTED
     const seconds = session.count(Math.max(1, call.count))
     if (seconds !== undefined) return tooMany(seconds)
-    if (this.#listener.busy) return BUSY
+    if (!call.waits && !this.#open.admits(session.share, session.isOperator)) return BUSY
     return session.memory.hold(call.weight) ?? NO_ROOM
   }
 
@@ -262,9 +260,16 @@ export class HttpService {
     exchange.session.count(1)
     const answer = (made: PageAnswer): void => this.#sendPage(exchange, made)
     if (!("visit" in page)) return this.#runToEnd(exchange, page.answer(asked), { waits: true, answer })
+    const share = [VISITOR, exchange.session.key]
     this.#visits.read(exchange, {
-      visit: (visit, release) =>
-        this.#runToEnd(exchange, page.visit(asked, visit), { waits: visit.form === undefined, answer, release }),
+      visit: (visit, release) => {
+        const waits = visit.form === undefined
+        if (waits || this.#open.admits(share, false)) {
+          return this.#runToEnd(exchange, page.visit(asked, visit), { waits, answer, release, share })
+        }
+        release()
+        this.#refuse(exchange, BUSY)
+      },
       refuse: (refusal) => this.#refuse(exchange, refusal)
     })
   }
@@ -336,7 +341,7 @@ export class HttpService {
       const effect = call.answer({ wallet, peer: client.text, remote: !client.loopback, memory: memory.answers })
       const known = settled(effect)
       if (known !== undefined) return end(known)
-      this.#open.run(effect, session, end)
+      this.#open.run(effect, this.#place(session, { mayEnd: false, share: session.share }), end)
     } catch (defect) {
       fail(Cause.die(defect))
     }
@@ -354,23 +359,32 @@ export class HttpService {
   #runToEnd<A>(
     exchange: Exchange,
     effect: Effect.Effect<A>,
-    { answer, release = nothing, waits }: {
+    { answer, release = nothing, share = exchange.session.share, waits }: {
       /** Whether the effect ends when its client disconnects. */
       readonly waits: boolean
       readonly answer: (value: A) => void
       readonly release?: () => void
+      readonly share?: PlaceShare
     }
   ): void {
     const end = (exit: Exit.Exit<A>): void => {
       release()
       if (exit._tag === "Success") return this.#guarded(exchange, () => answer(exit.value))
-      if (Exit.isInterrupted(exit)) return this.#refuse(exchange, STOPPING)
+      if (Exit.isInterrupted(exit)) return this.#refuse(exchange, this.#listener.stopping ? STOPPING : CROWDED)
       this.#fail(exchange, exit.cause)
     }
     const known = settled(effect)
     if (known !== undefined) return end(known)
-    const fiber = this.#open.run(effect, exchange.session, end)
+    const fiber = this.#open.run(effect, this.#place(exchange.session, { mayEnd: waits, share }), end)
     if (waits && fiber !== undefined) exchange.session.whenGone(() => fiber.unsafeInterruptAsFork(fiber.id()))
+  }
+
+  #place(session: Session, place: Pick<OpenCall, "mayEnd" | "share">): OpenCall {
+    const working = (works: boolean): void => {
+      session.working = works
+      this.#connections.working(session, works)
+    }
+    return { ...place, working }
   }
 
   #refuse(exchange: Exchange, refusal: HttpRefusal): void {

@@ -1,8 +1,8 @@
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
-import { type Exchange, sendRefusal } from "./Exchange.ts"
+import { EvictingPlaces } from "../base/EvictingPlaces.ts"
+import type { Exchange } from "./Exchange.ts"
 import type { PageStream } from "./Pages.ts"
-import { type HttpRefusal, TOO_MANY_READERS } from "./refusals.ts"
 
 /** Documents that are written for as long as their callers read them. */
 
@@ -10,7 +10,7 @@ export interface PageStreamsConfig {
   readonly run: <A>(effect: Effect.Effect<A>) => Fiber.RuntimeFiber<A>
   /** Milliseconds after which a reader that reads nothing is disconnected. */
   readonly stallTimeout: number
-  /** Readers at the same time. */
+  /** Readers at the same time. A further one ends another (`EvictingPlaces`), which can resume where it was. */
   readonly maxReaders: number
 }
 
@@ -21,26 +21,17 @@ export interface StreamHead {
 
 export class PageStreams {
   readonly #config: PageStreamsConfig
-  readonly #open = new Set<Fiber.RuntimeFiber<void>>()
+  readonly #open: EvictingPlaces<Fiber.RuntimeFiber<void>>
 
   constructor(config: PageStreamsConfig) {
     this.#config = config
-  }
-
-  get size(): number {
-    return this.#open.size
-  }
-
-  /** Whether there is room for another reader. */
-  get refusal(): HttpRefusal | undefined {
-    return this.size < this.#config.maxReaders ? undefined : TOO_MANY_READERS
+    this.#open = new EvictingPlaces(config.maxReaders, (fiber) => fiber.unsafeInterruptAsFork(fiber.id()))
   }
 
   /** Writes a document until it ends, the caller is gone or reads nothing, or the node stops. Closes the connection. */
   begin(exchange: Exchange, { headers, status }: StreamHead, stream: PageStream): void {
     const { request, response, session } = exchange
     if (response.destroyed) return session.leave(response, true)
-    if (this.refusal !== undefined) return sendRefusal(exchange, this.refusal, true)
     response.writeHead(status, [...headers, "Connection", "close"])
     if (request.method === "HEAD") {
       response.end()
@@ -53,15 +44,15 @@ export class PageStreams {
         (cause) => Effect.logError("a document ended unexpectedly", cause)
       )
     )
-    this.#open.add(fiber)
     session.working = true
     session.whenGone(() => fiber.unsafeInterruptAsFork(fiber.id()))
     fiber.addObserver(() => {
-      this.#open.delete(fiber)
+      this.#open.leave(fiber)
       session.working = false
       response.end()
       session.leave(response, true)
     })
+    this.#open.enter(fiber, session.share)
   }
 
   /** Writes some text, and waits until the caller has read most of what it has not read. */

@@ -52,11 +52,11 @@ export interface RpcServerConfig {
 
 /** Limits. Times are in milliseconds. */
 export interface RpcLimits {
-  /** Beyond this a new connection closes the least recently used one. */
+  /** Connections without a running call. Beyond this a new one closes another (`HttpConnections`). */
   readonly connections: number
-  /** Running requests. Nearly all end in the turn in which they begin. */
+  /** Calls that may end early, and the same number of others (`OpenCalls`). Nearly all end in the turn in which they begin. */
   readonly concurrentRequests: number
-  /** Readers of streams at the same time. They are beside the connections and requests, and use up neither. */
+  /** Readers of streams at the same time, beside the connections and calls. Beyond this a new one ends another. */
   readonly readers: number
   /** Between two requests of a connection, and without progress of an answer. */
   readonly idleTimeout: number

@@ -1,10 +1,12 @@
 import type { ServerResponse } from "node:http"
 import type { Socket } from "node:net"
+import type { PlaceShare } from "../base/FairPlaces.ts"
 import type { MemoryBudget } from "../base/MemoryBudget.ts"
 import { CallerMemory } from "../rpc/CallerMemory.ts"
 import { type ClientAddress, clientAddress } from "./clientAddress.ts"
 import type { GateSession } from "./gate.ts"
 import type { HttpConnection } from "./HttpConnections.ts"
+import type { AdmittedUser } from "./Pages.ts"
 import type { Permitted } from "./permissions.ts"
 import type { RateLimiter } from "./RateLimiter.ts"
 
@@ -16,6 +18,12 @@ const MAX_IN_ROW = 32
 
 /** Most uncounted unsent bytes to a client when its next request is taken. */
 const MAX_UNSENT = 32_768
+
+/** The user of a connection without checked credentials. A user of RPC has no colon in its name. */
+const ANYONE = ":anyone"
+
+/** The user of pages with sessions of their own. */
+export const VISITOR = ":visitor"
 
 /** Bytes that a waiting request takes: its head, and Node's objects for it and its answer. */
 const WAITING_BYTES = 4_096
@@ -35,13 +43,17 @@ export interface SessionLimits {
  */
 export class Session implements HttpConnection, GateSession {
   readonly client: ClientAddress
+  /**
+   * The user and the address that its places count for. Connections without a request are a share of their own, so that
+   * an address that opens many of them keeps those with requests.
+   */
+  share: PlaceShare
   readonly isAllowed: boolean
   /** The counted memory held for it. */
   readonly memory: CallerMemory
-  /** The `Authorization` header that the connection was admitted with. */
-  credentials: string | undefined
-  /** The methods that the user of these credentials may call. */
-  permitted: Permitted
+  #credentials: string | undefined
+  #permitted: Permitted
+  #heard = false
   /** Whether a call of it is running that takes longer than a turn. */
   working = false
   /** Whether it is in the fast lane, unknown to Node's server. */
@@ -65,6 +77,7 @@ export class Session implements HttpConnection, GateSession {
 
   constructor(socket: Socket, { budget, isAllowed, rates, stallTimeout }: SessionLimits) {
     this.client = clientAddress(socket.remoteAddress, socket.remotePort)
+    this.share = [ANYONE, this.client.key, "silent"]
     this.isAllowed = isAllowed(this.client.address)
     this.memory = new CallerMemory(budget, `caller ${this.client.text}`, () => this.end())
     this.#socket = socket
@@ -81,6 +94,34 @@ export class Session implements HttpConnection, GateSession {
     return this.client.key
   }
 
+  get credentials(): string | undefined {
+    return this.#credentials
+  }
+
+  get permitted(): Permitted {
+    return this.#permitted
+  }
+
+  /** Records a request. */
+  hear(): void {
+    if (this.#heard) return
+    this.#heard = true
+    this.share = [ANYONE, this.client.key, "heard"]
+  }
+
+  /** Remembers the user of checked credentials, for this request and the next ones. */
+  admit(authorization: string, { permitted, user }: AdmittedUser): void {
+    this.#credentials = authorization
+    this.#permitted = permitted
+    this.#heard = true
+    this.share = [user, this.client.key, "heard"]
+  }
+
+  /** Whether its user may do everything, or at least stop the node. */
+  get isOperator(): boolean {
+    return this.#credentials !== undefined && (this.#permitted?.has("stop") ?? true)
+  }
+
   get delay(): number | undefined {
     return this.#rates.wait(this.client, performance.now())
   }
@@ -88,10 +129,6 @@ export class Session implements HttpConnection, GateSession {
   /** Counts a request with so many calls. Returns the seconds to wait, and counts nothing, beyond the rate limit. */
   count(calls: number): number | undefined {
     return this.#rates.take(this.client, { count: calls, now: performance.now() })
-  }
-
-  idle(): boolean {
-    return !this.working
   }
 
   end(): void {

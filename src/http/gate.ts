@@ -4,7 +4,6 @@ import { type AnyHandler, type PageHeaders, type PageRequest, pageRequest } from
 import { maySeePages, type Permitted } from "./permissions.ts"
 import {
   BAD_VERB,
-  BUSY,
   FOREIGN,
   FOREIGN_HOST,
   type HttpRefusal,
@@ -105,8 +104,6 @@ export interface GateListener extends BrowserRule {
   /** Bytes of a body. */
   readonly maxRequestSize: number
   readonly stopping: boolean
-  /** Whether no other call may run. */
-  readonly busy: boolean
   readonly pages: ReadonlyArray<AnyHandler>
 }
 
@@ -132,14 +129,13 @@ export const gate = (head: RequestHead, session: GateSession, listener: GateList
     if (page !== undefined) {
       const barrier = !("visit" in page) && page.authenticated
         ? privatePage(head, session, { ...listener, needed: page.needs?.(request) ?? [] })
-        : publicPage(session, listener)
+        : tooEarly(session)
       return barrier ?? { _tag: "Page", page, request }
     }
   }
   const found = route(target)
   if (found === undefined) return verb === "POST" ? form(head, session, listener) : refuse(NOT_FOUND)
   if (found._tag === "Health") return isGet ? found : refuse(NOT_GET)
-  if (listener.busy) return refuse(BUSY)
   if (verb !== "POST") return refuse(NOT_POST)
   if (isForeignHost(headers.host, listener)) return refuse(FOREIGN_HOST)
   if (isForeignCall(headers)) return refuse(FOREIGN)
@@ -151,16 +147,13 @@ type Barrier = Extract<GateVerdict, { readonly _tag: "Refuse" | "Wait" }>
 
 const refuse = (refusal: HttpRefusal): Barrier => ({ _tag: "Refuse", refusal })
 
-const publicPage = (session: GateSession, { busy }: GateListener): Barrier | undefined =>
-  busy ? refuse(BUSY) : tooEarly(session)
-
 /** A form for a page with sessions of its own. */
 const form = (head: RequestHead, session: GateSession, listener: GateListener): GateVerdict => {
   const request = pageRequest(head.target, head.headers)
   const page = listener.pages.find((each) => "visit" in each && each.serves(request))
   if (page === undefined) return refuse(NOT_FOUND)
   if (isForeignCall(head.headers)) return refuse(FOREIGN)
-  return publicPage(session, listener) ?? { _tag: "Page", page, request }
+  return tooEarly(session) ?? { _tag: "Page", page, request }
 }
 
 const privatePage = (
@@ -168,7 +161,6 @@ const privatePage = (
   session: GateSession,
   listener: GateListener & { readonly needed: ReadonlyArray<string> }
 ): Barrier | undefined => {
-  if (listener.busy) return refuse(BUSY)
   if (isForeignHost(head.headers.host, listener)) return refuse(FOREIGN_HOST)
   const unknown = unknownCaller(head, session, listener)
   if (unknown?._tag === "Refuse") return refuse(UNAUTHORIZED_PAGE)

@@ -43,11 +43,10 @@ export const NO_ANSWER_ROOM: HttpRefusal = {
   status: 503,
   text: "The memory for answers is full: ask for less at once, or try again later"
 }
-export const TOO_MANY_READERS: HttpRefusal = {
+/** To a call that has ended for one of another caller. */
+export const CROWDED: HttpRefusal = {
   status: 503,
-  text: "Too many readers of events: try again later",
-  headers: ["Retry-After", "10"],
-  close: true
+  text: "Too many calls of this user run at once: the oldest has ended to make room for others"
 }
 export const FOREIGN: HttpRefusal = { status: 403, text: "Requests from pages of other sites are refused" }
 export const FOREIGN_HOST: HttpRefusal = {

@@ -25,7 +25,6 @@ const LISTENER: GateListener = {
   ownName: "127.0.0.1",
   open: false,
   stopping: false,
-  busy: false,
   pages: PAGES
 }
 
@@ -114,14 +113,6 @@ const CHECKS: ReadonlyArray<Row> = [
   { why: "health has a head", verb: "HEAD", target: "/ready", verdict: "Health ready" },
   { why: "health may only be read", target: "/health", verdict: "405" },
   { why: "health needs no credentials", verb: "GET", target: "/ready", headers: {}, verdict: "Health ready" },
-  {
-    why: "a busy node reports its health",
-    verb: "GET",
-    target: "/ready",
-    listener: { busy: true },
-    verdict: "Health ready"
-  },
-  { why: "a busy node answers no call", listener: { busy: true }, verdict: "503 Work queue depth exceeded" },
   { why: "a call is a POST", verb: "GET", verdict: "405 JSONRPC server handles only POST requests" },
   { why: "PUT is known and no call", verb: "PUT", verdict: "405 JSONRPC server handles only POST requests" },
   {
@@ -142,13 +133,6 @@ const CHECKS: ReadonlyArray<Row> = [
   { why: "a client beyond the rate limit is refused", session: { delay: 3 }, verdict: "429 Too many requests" },
   { why: "a document is shown", verb: "GET", target: "/public?a=1", headers: {}, verdict: "Page /public" },
   { why: "a document is not posted", target: "/public", verdict: "404" },
-  {
-    why: "a document needs a free place",
-    verb: "GET",
-    target: "/public",
-    listener: { busy: true },
-    verdict: "503 Work queue depth exceeded"
-  },
   {
     why: "a document counts for the rate limit",
     verb: "GET",
@@ -217,7 +201,7 @@ describe("the gate", () => {
       length: 101,
       headers: { host: "evil.example", origin: "http://other.example" },
       session: { credentials: undefined, delay: 1 },
-      listener: { stopping: true, busy: true }
+      listener: { stopping: true }
     }
     const repairs: ReadonlyArray<readonly [verdict: string, Partial<Row>]> = [
       ["503 Shutting down", { listener: { ...row.listener, stopping: false } }],
@@ -225,8 +209,7 @@ describe("the gate", () => {
       ["501", { verb: "DELETE" }],
       ["405", { verb: "PUT" }],
       ["404", { target: "/" }],
-      ["503 Work queue depth exceeded", { listener: OPEN }],
-      ["405 JSONRPC server handles only POST requests", { verb: "POST" }],
+      ["405 JSONRPC server handles only POST requests", { verb: "POST", listener: OPEN }],
       [FOREIGN_HOST, { listener: {} }],
       [FOREIGN, { headers: { host: "evil.example" } }],
       ["401", { headers: { authorization: "Basic right" } }],

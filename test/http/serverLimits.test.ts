@@ -89,9 +89,9 @@ describe("limits (reference/rpc.md 1.11)", () => {
       assert.strictEqual(sockets.size, 4)
     }))
 
-  it.scopedLive("refuse requests while too many calls run, and serve them afterwards", () =>
+  it.scopedLive("refuse requests while too many calls run to their end, and serve them afterwards", () =>
     Effect.gen(function*() {
-      const server = yield* testServer({ limits: { concurrentRequests: 3 } })
+      const server = yield* testServer({ limits: { concurrentRequests: 6 } })
       const { http, post } = server
       const slow = yield* Effect.fork(together(3, (id) => post({ id, method: "slow", params: [400] })))
       yield* untilInFlight(server, 3)

@@ -1,0 +1,102 @@
+import type { PlaceShare } from "./FairPlaces.ts"
+
+/** Holders with the same beginning of their shares. */
+interface Line<H> {
+  /** Holders of this line and of those below it. */
+  held: number
+  readonly below: Map<string, Line<H>>
+  /** The least recently used first. */
+  readonly holders: Set<H>
+}
+
+const emptyLine = <H>(): Line<H> => ({ held: 0, below: new Map(), holders: new Set() })
+
+/**
+ * A limited number of places in which every newcomer finds room. Beyond the limit, the user with the most places loses
+ * one: of the address with the most, the one that was used longest ago. So a user of many places loses its own.
+ * `FairPlaces` is for callers that can wait.
+ */
+export class EvictingPlaces<H> implements Iterable<H> {
+  readonly #total: number
+  readonly #evict: (holder: H) => void
+  readonly #all = emptyLine<H>()
+  readonly #shares = new Map<H, PlaceShare>()
+  #newest: H | undefined
+
+  /** `evict`: called for a holder that has lost its place. */
+  constructor(total: number, evict: (holder: H) => void) {
+    this.#total = total
+    this.#evict = evict
+  }
+
+  get size(): number {
+    return this.#all.held
+  }
+
+  [Symbol.iterator](): Iterator<H> {
+    return this.#shares.keys()
+  }
+
+  has(holder: H): boolean {
+    return this.#shares.has(holder)
+  }
+
+  /** Gives a holder a place, as the most recently used one of its share. */
+  enter(holder: H, share: PlaceShare): void {
+    this.leave(holder)
+    this.#shares.set(holder, share)
+    let line = this.#all
+    line.held += 1
+    for (const word of share) {
+      const next = line.below.get(word) ?? emptyLine<H>()
+      // Among equals, the line that was used longest ago loses a place.
+      line.below.delete(word)
+      line.below.set(word, next)
+      next.held += 1
+      line = next
+    }
+    line.holders.add(holder)
+    this.#newest = holder
+    if (this.#all.held <= this.#total) return
+    const victim = oldestOfMost(this.#all)
+    if (victim === undefined) return
+    this.leave(victim)
+    this.#evict(victim)
+  }
+
+  /** Marks a holder as used just now, with a share that may have changed. Does nothing for one without a place. */
+  use(holder: H, share: PlaceShare): void {
+    const before = this.#shares.get(holder)
+    if (before !== undefined && (holder !== this.#newest || before !== share)) this.enter(holder, share)
+  }
+
+  leave(holder: H): void {
+    const share = this.#shares.get(holder)
+    if (share === undefined) return
+    this.#shares.delete(holder)
+    if (this.#newest === holder) this.#newest = undefined
+    let line = this.#all
+    line.held -= 1
+    for (const word of share) {
+      const next = line.below.get(word)
+      if (next === undefined) return
+      next.held -= 1
+      if (next.held === 0) return void line.below.delete(word)
+      line = next
+    }
+    line.holders.delete(holder)
+  }
+}
+
+/** The least recently used holder of the line with the most, at each level. */
+const oldestOfMost = <H>(all: Line<H>): H | undefined => {
+  let line = all
+  for (;;) {
+    const [oldest] = line.holders
+    if (oldest !== undefined) return oldest
+    let most: Line<H> | undefined
+    for (const next of line.below.values()) if (most === undefined || next.held > most.held) most = next
+    if (most === undefined) return undefined
+    line = most
+  }
+}

@@ -215,6 +215,12 @@ export class BlockDownload {
     this.cancel(state, header)
   }
 
+  /** A block of the peer was refused: what it would send again is not asked for until the next recheck. */
+  refused(peer: PeerId, header: HeaderId): void {
+    const state = this.peers.get(peer)
+    if (state !== undefined) this.verdicts.lacks(state, header)
+  }
+
   /** Cancels a request to a peer. */
   release(peer: PeerId, header: HeaderId): void {
     const state = this.peers.get(peer)

@@ -37,7 +37,7 @@ export interface DownloadPeer {
   common: HeaderId
   /** Height up to which all blocks above `common` are stored or in flight. */
   cursor: number
-  /** Blocks that it does not have. */
+  /** Blocks that it does not have, or only in a form that is refused. */
   readonly lacks: Set<HeaderId>
 
   // Flights: what is asked of it.

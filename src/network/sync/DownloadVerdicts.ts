@@ -62,7 +62,7 @@ export class DownloadVerdicts {
     return true
   }
 
-  /** Records that a peer does not have a requested block. */
+  /** Records that a peer does not have a requested block, or only a bad copy. */
   lacks(peer: DownloadPeer, header: HeaderId): void {
     peer.score.failed()
     if (peer.lacks.size >= MOST_LACKS) peer.lacks.clear()

@@ -225,7 +225,9 @@ export class Verdicts {
   private blame(item: ReceivedBlock, reject: Reject): void {
     const state = this.context.peers.get(item.peer)
     if (state === undefined) return
-    this.context.download.scoreOf(item.peer)?.failed()
+    // A reconstructed block says nothing about the peer's own, which is asked for whole.
+    if (item.compact) this.context.download.scoreOf(item.peer)?.failed()
+    else this.context.download.refused(item.peer, this.context.tree.find(item.block.hash))
     state.peer.spent(this.cost)
     state.peer.judged(false)
     if (isOffence(reject, state, item.compact)) misbehaves(state, `invalid block: ${reject.reason}`)

@@ -162,6 +162,7 @@ export class FakePeer implements Peer {
   readonly turn = Effect.void
 
   readonly disconnect = (disconnection: Disconnection): void => {
+    if (disconnection.misbehaving && this.permissions.has("noban")) return
     this.disconnection ??= disconnection
     this.inbox.unsafeOffer({ type: "verack" })
   }

@@ -5,7 +5,7 @@ import { type Reject, reject, rejectAs } from "../../../src/consensus/Reject.ts"
 import type { ReceivedBlock } from "../../../src/network/sync/BlockOrder.ts"
 import type { Written } from "../../../src/network/sync/BlockWriter.ts"
 import { admitBlock, Verdicts } from "../../../src/network/sync/incomingBlocks.ts"
-import type { SyncContext } from "../../../src/network/sync/SyncContext.ts"
+import { learn, type SyncContext } from "../../../src/network/sync/SyncContext.ts"
 import type { Block } from "../../../src/protocol/block.ts"
 import { headerId, peerId } from "../../../src/protocol/keys.ts"
 import { chainLayer, temporaryDirectory } from "../../support/chain.ts"
@@ -110,6 +110,26 @@ describe("Verdicts", () => {
         verdicts.take(written(batch, [undefined]))
         assert.isFalse(state.partial.has(id))
         assert.isFalse(download.isAsked(slow.id, id))
+      })
+    ))
+
+  it.scopedLive("a peer that stays is not asked at once for a block of which it sent a bad copy", () =>
+    withContext((context) =>
+      Effect.gen(function*() {
+        const { last: id } = yield* context.sink.acceptHeaders([source.blockAt(1)])
+        const peer = new FakePeer(served, { permissions: ["noban"] })
+        learn(context, join(context, peer), id)
+        const { download } = context
+        const asked = [{ peer: peer.id, header: id }]
+        assert.deepStrictEqual(download.plan(0), asked)
+        download.received(peer.id, { header: id, size: 300 }, 1)
+        new Verdicts(context).take(
+          written([item(source.blockAt(1), peer.id, id)], [rejectAs("mutated", "bad-txnmrklroot")])
+        )
+        assert.isFalse(peer.closed)
+        assert.deepStrictEqual(download.plan(2), [])
+        download.recheck()
+        assert.deepStrictEqual(download.plan(3), asked)
       })
     ))
 

@@ -5,7 +5,7 @@ import { blockWork } from "../../consensus/difficulty.ts"
 import type { Reject } from "../../consensus/Reject.ts"
 import type { Block, BlockHeader } from "../../protocol/block.ts"
 import { binaryString, type Bytes } from "../../protocol/bytes.ts"
-import type { HeaderId, PeerId } from "../../protocol/keys.ts"
+import type { HeaderId, Height, PeerId } from "../../protocol/keys.ts"
 import type { Peer } from "../Peer.ts"
 import { COMPACT_VERSION } from "../wire/messages/compact.ts"
 import { isBlockItem, type ItemList } from "../wire/messages/inv.ts"
@@ -59,13 +59,23 @@ export const handOn = (context: SyncContext, item: ReceivedBlock): void => {
   context.wake()
 }
 
+/** The height of the tip when the blocks are connected that a chain has and that are on their way. */
+const comingHeight = ({ download, tree }: SyncView, end: HeaderId): Height => {
+  const tip = tree.tip()
+  const isHere = (id: HeaderId): boolean => tree.hasBlock(id) || download.isUnstored(id)
+  let height = tree.height(tree.forkPoint(end, tip))
+  while (height < tree.height(end) && isHere(tree.ancestor(end, height + 1))) height++
+  return tree.compareWork(tree.ancestor(end, height), tip) > 0 ? height : tree.height(tip)
+}
+
 /** Whether an unsolicited block is worth processing (reference/protocol.md 6.8). */
 export const isAhead = (context: SyncView, { header }: BlockHeader, parent: HeaderId): boolean => {
   const { tree } = context
   const tip = tree.tip()
   const work = tree.chainwork(parent) + blockWork(header.bits)
-  return work >= tree.chainwork(tip) && work >= workThreshold(context, parent) &&
-    tree.height(parent) + 1 <= tree.height(tip) + MOST_AHEAD
+  if (work < tree.chainwork(tip) || work < workThreshold(context, parent)) return false
+  const below = tree.height(parent) + 1 - MOST_AHEAD
+  return below <= tree.height(tip) || below <= comingHeight(context, parent)
 }
 
 /** A block and its slot, if it is unsolicited. */

@@ -4,7 +4,7 @@ import * as SyncStatus from "../../../src/chain/SyncStatus.ts"
 import { type Reject, reject, rejectAs } from "../../../src/consensus/Reject.ts"
 import type { ReceivedBlock } from "../../../src/network/sync/BlockOrder.ts"
 import type { Written } from "../../../src/network/sync/BlockWriter.ts"
-import { admitBlock, Verdicts } from "../../../src/network/sync/incomingBlocks.ts"
+import { admitBlock, isAhead, Verdicts } from "../../../src/network/sync/incomingBlocks.ts"
 import { learn, type SyncContext } from "../../../src/network/sync/SyncContext.ts"
 import type { Block } from "../../../src/protocol/block.ts"
 import { headerId, peerId } from "../../../src/protocol/keys.ts"
@@ -38,6 +38,27 @@ const written = (
   refused: ReadonlyArray<Reject | undefined>,
   judged: Written["delivery"]["judged"] = []
 ): Written => ({ batch, delivery: { refused, judged }, settled: true, milliseconds: 12 })
+
+describe("isAhead", () => {
+  it.scopedLive("an unsolicited block may be 288 blocks above the tip, as it will be when what is on its way is connected", () =>
+    withContext((context) =>
+      Effect.gen(function*() {
+        const long = emptyChain(291)
+        const headers = Array.from({ length: 291 }, (_, i) => long.blockAt(i + 1))
+        yield* context.sink.acceptHeaders(headers)
+        const { download, tree } = context
+        const idAt = (height: number) => tree.find(long.blockAt(height).hash)
+        const may = (height: number) => isAhead(context, long.blockAt(height), idAt(height - 1))
+        assert.deepStrictEqual([288, 289, 290].map(may), [true, false, false])
+        // A gap: the second block is missing.
+        download.passes({ header: idAt(3), size: 300 })
+        download.passes({ header: idAt(1), size: 300 })
+        assert.deepStrictEqual([288, 289, 290].map(may), [true, true, false])
+        download.passes({ header: idAt(2), size: 300 })
+        assert.deepStrictEqual([288, 289, 290, 291].map(may), [true, true, true, true])
+      })
+    ))
+})
 
 describe("Verdicts", () => {
   it.scopedLive("a refused block charges its time, and the time on trust", () =>

@@ -18,6 +18,9 @@ interface Timer {
   asked: boolean
 }
 
+/** `ask`: whether the peer has this block, which was our tip when it began to be behind. */
+export type BehindVerdict = "nothing" | "drop" | { readonly ask: HeaderId }
+
 /**
  * Finds outbound peers that stay behind our tip: they may keep us from the best chain. Times are milliseconds of one
  * clock. Source: upstream `net_processing.cpp`, `ConsiderEviction`.
@@ -39,7 +42,7 @@ export class ChainSyncTimers {
   }
 
   /** Returns the action for a peer whose chain reaches to `best` (`NO_HEADER` if unknown). */
-  consider(id: PeerId, best: HeaderId, now: number): "nothing" | "ask" | "drop" {
+  consider(id: PeerId, best: HeaderId, now: number): BehindVerdict {
     const timer = this.timers.get(id)
     if (timer === undefined || timer.protected) return "nothing"
     const { tree } = this
@@ -60,7 +63,7 @@ export class ChainSyncTimers {
     if (timer.asked) return "drop"
     timer.asked = true
     timer.deadline = now + LAST_CHANCE
-    return "ask"
+    return { ask: timer.mark }
   }
 
   private protect(timer: Timer): void {

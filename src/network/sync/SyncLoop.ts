@@ -17,7 +17,7 @@ import { fetchAnnounced, type FetchEvent, fetchFrom } from "./directFetch.ts"
 import type { BlockRequest } from "./DownloadPeer.ts"
 import { takeBlock, takeNotFound, Verdicts } from "./incomingBlocks.ts"
 import { takeCompact, takeTransactions } from "./incomingCompact.ts"
-import { askAll, askHeaders, takeHeader, takeHeaders, takeInventory } from "./incomingHeaders.ts"
+import { askAll, askFrom, askHeaders, takeHeader, takeHeaders, takeInventory } from "./incomingHeaders.ts"
 import type { Lease } from "./Slots.ts"
 import {
   isNearTip,
@@ -331,12 +331,11 @@ export class SyncLoop {
 
   private considerChains(now: number): void {
     const { peers, timers, tree, headers } = this.context
-    const parent = tree.parent(tree.tip())
     for (const [id, state] of peers) {
       if (!headers.isStarted(id)) continue
       const verdict = timers.consider(id, validPart(tree, state.best), now)
       if (verdict === "drop") this.drop(id, "stalled: the best chain of the peer stays behind ours")
-      else if (verdict === "ask") askHeaders(this.context, state, parent === NO_HEADER ? tree.tip() : parent)
+      else if (verdict !== "nothing") askFrom(this.context, state, verdict.ask)
     }
   }
 

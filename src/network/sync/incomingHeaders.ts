@@ -40,14 +40,18 @@ export const askHeaders = (context: SyncContext, state: SyncPeer, after: HeaderI
   question(context, state, locatorOf(tree, after, known))
 }
 
-/** The parent of our best header: an answer from there on is not empty, and shows the peer's position. */
-const beforeBest = ({ tree }: SyncContext): HeaderId => {
-  const parent = tree.parent(tree.best())
-  return parent === NO_HEADER ? tree.best() : parent
+/** The parent of a header: a peer that has the header answers with it at least, which shows its position. */
+const before = ({ tree }: SyncContext, id: HeaderId): HeaderId => {
+  const parent = tree.parent(id)
+  return parent === NO_HEADER ? id : parent
 }
 
+/** Requests a header and what follows it. */
+export const askFrom = (context: SyncContext, state: SyncPeer, id: HeaderId): void =>
+  askHeaders(context, state, before(context, id))
+
 /** Requests all headers of a peer. */
-export const askAll = (context: SyncContext, state: SyncPeer): void => askHeaders(context, state, beforeBest(context))
+export const askAll = (context: SyncContext, state: SyncPeer): void => askFrom(context, state, context.tree.best())
 
 /**
  * Requests what follows the last header of a full message. If our best chain goes on from there, the request is from its end
@@ -55,7 +59,7 @@ export const askAll = (context: SyncContext, state: SyncPeer): void => askHeader
  */
 const askBeyond = (context: SyncContext, state: SyncPeer, last: HeaderId): void => {
   const { tree } = context
-  const end = beforeBest(context)
+  const end = before(context, tree.best())
   const isAhead = tree.height(end) > tree.height(last) && tree.forkPoint(end, last) === last
   if (isAhead) question(context, state, locatorOf(tree, end, last))
   else askHeaders(context, state, last)

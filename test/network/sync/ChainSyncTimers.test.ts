@@ -20,7 +20,7 @@ describe("ChainSyncTimers", () => {
     const { timers } = begin(true)
     assert.strictEqual(timers.consider(peerId(0), NO_HEADER, 0), "nothing")
     assert.strictEqual(timers.consider(peerId(0), headerId(9), 20 * MINUTE), "nothing")
-    assert.strictEqual(timers.consider(peerId(0), headerId(9), 20 * MINUTE + 1), "ask")
+    assert.deepStrictEqual(timers.consider(peerId(0), headerId(9), 20 * MINUTE + 1), { ask: headerId(10) })
     assert.strictEqual(timers.consider(peerId(0), headerId(9), 22 * MINUTE + 1), "nothing")
     assert.strictEqual(timers.consider(peerId(0), headerId(9), 22 * MINUTE + 2), "drop")
   })
@@ -31,7 +31,10 @@ describe("ChainSyncTimers", () => {
     tree.tipAt = headerId(12)
     assert.strictEqual(timers.consider(peerId(0), headerId(10), 19 * MINUTE), "nothing")
     assert.strictEqual(timers.consider(peerId(0), headerId(10), 21 * MINUTE), "nothing")
-    assert.strictEqual(timers.consider(peerId(0), headerId(10), 40 * MINUTE), "ask")
+    // Asked is what the peer should have reached, not what our tip is by now.
+    tree.tipAt = headerId(15)
+    assert.deepStrictEqual(timers.consider(peerId(0), headerId(10), 40 * MINUTE), { ask: headerId(12) })
+    tree.tipAt = headerId(12)
     assert.strictEqual(timers.consider(peerId(0), headerId(12), 41 * MINUTE), "nothing")
     assert.strictEqual(timers.consider(peerId(0), headerId(12), 80 * MINUTE), "nothing")
   })
@@ -42,7 +45,9 @@ describe("ChainSyncTimers", () => {
     for (let id = 0; id < 6; id++) timers.consider(peerId(id), headerId(10), 0)
     tree.tipAt = headerId(11)
     for (let id = 0; id < 6; id++) timers.consider(peerId(id), headerId(10), 1)
-    const asked = [0, 1, 2, 3, 4, 5].filter((id) => timers.consider(peerId(id), headerId(10), 21 * MINUTE) === "ask")
+    const asked = [0, 1, 2, 3, 4, 5].filter((id) =>
+      timers.consider(peerId(id), headerId(10), 21 * MINUTE) !== "nothing"
+    )
     // The second is never protected, and the last came too late.
     assert.deepStrictEqual(asked, [2, 5])
     timers.remove(peerId(0))

@@ -211,8 +211,10 @@ class AddressGossip implements Gossip {
     const { state } = this.join(peer)
     if (state.answered) return Effect.void
     state.answered = true
-    state.drop()
     const now = this.options.now()
+    // Before the sample, in a message of its own: a peer takes few addresses at once from a node that it just met.
+    this.announce(peer, state, now)
+    state.drop()
     for (const address of peer.permissions.has("addr") ? this.fresh(now) : this.sample(peer, now)) state.push(address)
     const due = state.due(now)
     return due.length === 0 ? Effect.void : peer.send(toMessage(peer, due))

@@ -113,8 +113,8 @@ describe("received addresses", () => {
 })
 
 describe("the answer to getaddr", () => {
-  const filled = (count: number) => {
-    const given = setup()
+  const filled = (count: number, options: Partial<GossipOptions> = {}) => {
+    const given = setup(options)
     for (let n = 0; given.book.size < count; n++) {
       given.book.add([{ ...entry(n), address: numbered(n * 65_537) }], numbered(n * 65_536), { now: NOW })
     }
@@ -131,6 +131,16 @@ describe("the answer to getaddr", () => {
     const outbound = connect(newPeer(2, "outbound-full-relay"))
     receive(outbound, { type: "getaddr" })
     assert.lengthOf(addressesSent(outbound), 0)
+  })
+
+  it("our own address comes before the answer, in a message of its own", () => {
+    const own = endpoint("95.1.2.3:8334")
+    const { connect, receive } = filled(1000, { ownAddress: () => own })
+    const peer = connect(newPeer(1, "inbound"))
+    receive(peer, { type: "getaddr" })
+    const [first, sample] = peer.sent.map((message) => message.type === "addrv2" ? message.addresses : [])
+    assert.deepStrictEqual(first?.map(({ address, port }) => ({ address, port })), [own])
+    assert.lengthOf(sample ?? [], 230)
   })
 
   it("the answer has at most 1000 addresses, in a format that the peer supports", () => {

@@ -50,17 +50,23 @@ export const makeOffers = (parts: WalletParts): Offers => {
   const { chain, file, ledger, mempool, rules } = parts
 
   /** Offers a transaction, and announces it to peers unless it is only `forMining`. */
-  const offer = (transaction: Transaction, forMining = false): Effect.Effect<Outcome, StorageFailure> =>
-    mempool.accept(transaction).pipe(
-      Effect.as<Outcome>({ type: "in" }),
-      Effect.catchTag("TransactionRejected", ({ kind, reason }) => {
-        if (mempool.get(transaction.txidKey) !== undefined) return Effect.succeed<Outcome>({ type: "in" })
-        return Effect.succeed<Outcome>({ type: kind === "consensus" || kind === "witness" ? "never" : "later", reason })
+  const offer = (transaction: Transaction, forMining = false): Effect.Effect<Outcome, StorageFailure> => {
+    const { txidKey } = transaction
+    const isIn: Outcome = { type: "in" }
+    return mempool.accept(transaction).pipe(
+      Effect.map(() => {
+        if (!forMining) mempool.broadcastLater(txidKey)
+        return isIn
       }),
-      Effect.tap(({ type }) =>
-        Effect.sync(() => type === "in" && !forMining && mempool.broadcastLater(transaction.txidKey))
-      )
+      Effect.catchTag("TransactionRejected", ({ kind, reason }) => {
+        // Peers that do not know it yet get it with the next round.
+        if (mempool.get(txidKey) !== undefined) {
+          return Effect.as(forMining ? Effect.void : mempool.announceAgain(txidKey), isIn)
+        }
+        return Effect.succeed<Outcome>({ type: kind === "consensus" || kind === "witness" ? "never" : "later", reason })
+      })
     )
+  }
 
   const queue = (): ReadonlyArray<Transaction> => file.document.queue.flatMap((hex) => decoded(hex) ?? [])
 

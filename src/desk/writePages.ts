@@ -5,6 +5,7 @@ import { aboutText, amountText } from "../protocol/amount.ts"
 import { type Bytes, fromHex, toHex } from "../protocol/bytes.ts"
 import { FEE_TARGET, nameCosts } from "../protocol/nameCosts.ts"
 import { encodeText } from "../protocol/nameText.ts"
+import { RPC_CODE } from "../rpc/method/RpcError.ts"
 import { type Html, html } from "../web/html.ts"
 import { lintView } from "../web/lintView.ts"
 import { indentedJson } from "../web/valueView.ts"
@@ -114,7 +115,11 @@ export const draft: DeskHandler = (visit) =>
 /** The fees of a registration, about, in the smallest unit. */
 const registrationCost = ({ calls }: DeskVisit, { made, name }: ValueForm) =>
   Effect.gen(function*() {
-    const estimate = yield* unless(calls.call("estimatesmartfee", [FEE_TARGET], FeeRateAnswer), ["forbidden"])
+    const estimate = yield* unless(calls.call("estimatesmartfee", [FEE_TARGET], FeeRateAnswer), [
+      "forbidden",
+      // With -blocksonly there are no estimates.
+      RPC_CODE.internalError
+    ])
     const mempool = yield* unless(calls.call("getmempoolinfo", [], MempoolAnswer), ["forbidden"])
     const rates = [estimate?.feerate, mempool?.mempoolminfee]
     const { commitment, operation } = nameCosts(

@@ -187,7 +187,9 @@ const stores = (settings: Settings, tell: Tell) =>
       expiryHours: settings.mempoolExpiry,
       policy: policyOf(settings.relay)
     }).pipe(Layer.annotateLogs("subsystem", "mempool"))
-    const fees = FeeEstimator.layer({ filename: directory.file("fee_estimates.json") })
+    const fees = settings.blocksOnly
+      ? FeeEstimator.layerWithoutEstimates
+      : FeeEstimator.layer({ filename: directory.file("fee_estimates.json") })
     const transactions = settings.txIndex
       ? TxIndex.layer({ directory: directory.chainstate, pageSize: settings.pageSize })
       : TxIndex.layerOff

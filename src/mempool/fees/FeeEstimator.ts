@@ -85,6 +85,8 @@ const writeFeeFile = (filename: string, history: FeeHistory, now: number): void 
 
 /** Estimates fee rates from the arrivals in the mempool and the time until they are mined. */
 export class FeeEstimator extends Context.Tag("svcd/FeeEstimator")<FeeEstimator, {
+  /** Whether this node does not learn fees: it takes no transactions from peers. */
+  readonly isOff: boolean
   /** The fee rate for a transaction to be mined within so many blocks, 1 to `HIGHEST_TARGET`. */
   readonly estimateSmart: (target: number, mode: FeeMode) => SmartEstimate
   /** The fee rate at which a share of `threshold` was mined within the target; `undefined` out of range. */
@@ -130,6 +132,11 @@ const load = (filename: string | undefined): Effect.Effect<FeeHistory> =>
       )
     )
   )
+
+const estimates = (history: FeeHistory): Pick<typeof FeeEstimator.Service, "estimateRaw" | "estimateSmart"> => ({
+  estimateSmart: (target, mode) => history.estimateSmart(target, mode),
+  estimateRaw: (horizon, wanted) => history.estimateRaw(horizon, wanted)
+})
 
 const make = (
   options: FeeEstimatorOptions
@@ -224,13 +231,15 @@ const make = (
     yield* Effect.forkScoped(Stream.runForEach(Stream.merge(pool.events, chain.events), learn))
     yield* Effect.forkScoped(Effect.schedule(saveOrSay, Schedule.spaced(SAVE_INTERVAL)))
 
-    return FeeEstimator.of({
-      estimateSmart: (target, mode) => history.estimateSmart(target, mode),
-      estimateRaw: (horizon, wanted) => history.estimateRaw(horizon, wanted),
-      save
-    })
+    return FeeEstimator.of({ isOff: false, ...estimates(history), save })
   }).pipe(Effect.annotateLogs("subsystem", "mempool"))
 
 export const layer = (
   options: FeeEstimatorOptions
 ): Layer.Layer<FeeEstimator, never, Chain | Mempool | SyncStatus> => Layer.scoped(FeeEstimator, make(options))
+
+/** For a node that takes no transactions from peers: what it sees says nothing about fees. */
+export const layerWithoutEstimates: Layer.Layer<FeeEstimator> = Layer.sync(
+  FeeEstimator,
+  () => FeeEstimator.of({ isOff: true, ...estimates(new FeeHistory()), save: Effect.void })
+)

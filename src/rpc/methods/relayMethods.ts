@@ -79,6 +79,7 @@ const estimateMode = withDefault(
 )
 
 const FEE_EXCEEDED = "Fee exceeds maximum configured by user (e.g. -maxtxfee, maxfeerate)"
+const ESTIMATION_OFF = "Fee estimation disabled"
 const ALREADY_MINED = "Transaction outputs already in utxo set"
 const OLD_PRIORITY = "Priority is no longer supported, dummy argument to prioritisetransaction must be 0."
 const PRIORITY_RANGE = "The deltas of a transaction may not come to more than all money"
@@ -96,6 +97,10 @@ export const relayMethods: Effect.Effect<
   const options = yield* NodeOptions
   const wallets = yield* Wallets
   const { network } = chain.params
+
+  /** With -blocksonly there are no estimates. Upstream `rpc/server_util.cpp`, `EnsureFeeEstimator`. */
+  const estimating = <A>(estimate: () => A): Effect.Effect<A, RpcError> =>
+    Effect.suspend(() => estimator.isOff ? RpcError.internal(ESTIMATION_OFF) : Effect.succeed(estimate()))
 
   /** Upstream `node/transaction.cpp`, `BroadcastTransaction`. */
   const broadcast = (transaction: Transaction, maxFee: number): Effect.Effect<void, RpcError> =>
@@ -190,10 +195,11 @@ export const relayMethods: Effect.Effect<
     examples: [[6], [6, "conservative"]],
     errors: [
       `-8 Invalid conf_target, must be between 1 and ${HIGHEST_TARGET}`,
-      "-8 Invalid estimate_mode parameter, must be one of: \"unset\", \"economical\", \"conservative\""
+      "-8 Invalid estimate_mode parameter, must be one of: \"unset\", \"economical\", \"conservative\"",
+      `-32603 ${ESTIMATION_OFF}`
     ],
     handler: ({ conf_target, estimate_mode }) =>
-      Effect.sync(() => {
+      estimating(() => {
         const { blocks, feeRate } = estimator.estimateSmart(conf_target, estimate_mode)
         if (feeRate === undefined) return { errors: ["Insufficient data or no feerate found"], blocks }
         const { minFeeRate, minRelayFeeRate } = pool.info()
@@ -223,9 +229,13 @@ export const relayMethods: Effect.Effect<
       })
     }],
     examples: [[6], [6, 0.9]],
-    errors: [`-8 Invalid conf_target, must be between 1 and ${HIGHEST_TARGET}`, "-8 Invalid threshold"],
+    errors: [
+      `-8 Invalid conf_target, must be between 1 and ${HIGHEST_TARGET}`,
+      "-8 Invalid threshold",
+      `-32603 ${ESTIMATION_OFF}`
+    ],
     handler: ({ conf_target, threshold }) =>
-      Effect.sync(() => {
+      estimating(() => {
         const horizon = (name: HorizonName) => {
           const estimate = estimator.estimateRaw(name, { target: conf_target, threshold })
           return estimate === undefined ? undefined : rawEstimateJson(estimate)

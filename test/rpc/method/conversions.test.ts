@@ -160,7 +160,7 @@ describe("the table of the command line", () => {
       Layer.mock(Webhooks, {}),
       DataHealth.layer,
       Mempool.layer({ filename: undefined }).pipe(Layer.provide(NO_CHAIN)),
-      Layer.mock(FeeEstimator, { estimateSmart: () => assert.fail(), estimateRaw: () => assert.fail() }),
+      Layer.mock(FeeEstimator, { isOff: false, estimateSmart: () => assert.fail(), estimateRaw: () => assert.fail() }),
       noPeers,
       DataHealth.layer,
       fakeWalletsLayer(),

@@ -1,6 +1,6 @@
 import { assert, describe } from "@effect/vitest"
-import { Effect } from "effect"
-import { FeeEstimator } from "../../../src/mempool/fees/FeeEstimator.ts"
+import { Effect, Layer } from "effect"
+import { FeeEstimator, layerWithoutEstimates } from "../../../src/mempool/fees/FeeEstimator.ts"
 import { Mempool } from "../../../src/mempool/Mempool.ts"
 import { displayHash } from "../../../src/protocol/bytes.ts"
 import type { NameOperation } from "../../../src/protocol/nameOperation.ts"
@@ -328,6 +328,7 @@ describe("estimatesmartfee and estimaterawfee", () => {
           Effect.provideService(Mempool, pool),
           Effect.provide(servicesOf(chain)),
           Effect.provideService(FeeEstimator, {
+            isOff: false,
             estimateSmart: (target, mode) => ({ feeRate: rate, blocks: mode === "conservative" ? target + 1 : target }),
             estimateRaw: (horizon, { threshold }) =>
               horizon === "short"
@@ -351,6 +352,20 @@ describe("estimatesmartfee and estimaterawfee", () => {
         )
         rate = 99_999
         assert.strictEqual((yield* call("estimatesmartfee", 6)).text, "{\"feerate\":0.00100000,\"blocks\":6}")
+      }))
+
+    it.effect("fail on a node that takes no transactions from peers", () =>
+      Effect.gen(function*() {
+        const { chain, pool } = yield* MethodNode
+        const methods = yield* relayMethods.pipe(
+          Effect.provideService(Mempool, pool),
+          Effect.provide(Layer.mergeAll(servicesOf(chain), layerWithoutEstimates, noWallets)),
+          Effect.provideService(NodeOptions, OPTIONS)
+        )
+        const { refusal } = callsOf(methodTable(methods))
+        const off = { code: -32603, message: "Fee estimation disabled" }
+        assert.deepStrictEqual(yield* refusal("estimatesmartfee", 2), off)
+        assert.deepStrictEqual(yield* refusal("estimaterawfee", 2), off)
       }))
   })
 })

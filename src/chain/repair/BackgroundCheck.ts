@@ -1,3 +1,4 @@
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
@@ -11,8 +12,14 @@ const REST = 49
 /** The shortest pause between two steps, in milliseconds: a step reads up to a mebibyte. */
 const LEAST_PAUSE = 250
 
+/** The shortest time from the end of a pass through a part to the next one, in milliseconds: a small part is soon checked. */
+const PASS_PAUSE = 3_600_000
+
 /** Milliseconds between two checks whether the node has caught up. */
 const BUSY_PAUSE = 5_000
+
+/** Milliseconds between two looks for a part to check. */
+const IDLE_PAUSE = 60_000
 
 /** Milliseconds after a read failure, which is logged. */
 const FAILURE_PAUSE = 600_000
@@ -34,6 +41,9 @@ export const loopShare = (): () => number => {
   }
 }
 
+/** Milliseconds that no jump of the wall clock moves. */
+const monotonic = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos) / 1e6)
+
 /** A pass through a part. It starts at a random unit: so a node with short uptimes checks every unit too. */
 interface Pass {
   readonly start: number
@@ -51,6 +61,8 @@ const make = (share: () => number) =>
     const health = yield* DataHealth
     const status = yield* SyncStatus
     const passes = new Map<string, Pass>()
+    /** When a part may be checked again, monotonic milliseconds. */
+    const rests = new Map<string, number>()
 
     const passOf = (part: Checkable): Effect.Effect<Pass> =>
       Effect.gen(function*() {
@@ -71,6 +83,7 @@ const make = (share: () => number) =>
         pass.at = next ?? 0
         if (pass.wrapped && (pass.at >= pass.start || total === 0)) {
           passes.delete(part.what)
+          rests.set(part.what, (yield* monotonic) + PASS_PAUSE)
           yield* health.passed(part.what)
           return yield* Effect.logDebug("background check finished", { what: part.what })
         }
@@ -99,8 +112,10 @@ const make = (share: () => number) =>
     const round = Effect.gen(function*() {
       if ((yield* status.loading) || (yield* status.initialDownload)) return yield* Effect.sleep(BUSY_PAUSE)
       const parts = yield* health.parts
-      if (parts.length === 0) return yield* Effect.sleep(BUSY_PAUSE)
-      for (const part of parts) yield* paced(part)
+      const now = yield* monotonic
+      const due = parts.filter(({ what }) => (rests.get(what) ?? 0) <= now)
+      if (due.length === 0) return yield* Effect.sleep(IDLE_PAUSE)
+      for (const part of due) yield* paced(part)
     })
 
     yield* Effect.forkScoped(Effect.forever(round))

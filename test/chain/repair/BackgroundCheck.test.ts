@@ -7,18 +7,18 @@ import { StorageUnavailable } from "../../../src/storage/errors.ts"
 
 const TOTAL = 10
 
-/** A part of ten units, three per step, and the list of its checks. */
-const part = (what: string) => {
+/** A part of some units, three per step, and the list of its checks. */
+const part = (what: string, total = TOTAL) => {
   const seen: Array<number> = []
   return {
     seen,
     what,
     unit: "things",
-    total: Effect.succeed(TOTAL),
+    total: Effect.succeed(total),
     check: (from: number) =>
       Effect.sync(() => {
         seen.push(from)
-        return from + 3 >= TOTAL ? undefined : from + 3
+        return from + 3 >= total ? undefined : from + 3
       })
   }
 }
@@ -40,15 +40,21 @@ describe("the background check", () => {
       const [one, other] = [part("one"), part("other")]
       yield* health.register(one)
       yield* health.register(other)
-      yield* TestClock.adjust("1 minute")
+      yield* TestClock.adjust("10 hours")
       for (const { seen, what } of [one, other]) {
         const units = new Set(seen.flatMap((from) => [from, from + 1, from + 2]).filter((unit) => unit < TOTAL))
         assert.strictEqual(units.size, TOTAL, what)
       }
       const progress = yield* health.progress
       assert.isTrue(progress.every(({ checked, passes }) => passes > 3 && checked < TOTAL))
+      // A small part is not checked again and again: once an hour.
+      assert.isTrue(progress.every(({ passes }) => passes <= 10))
+      const large = part("large", 10_000)
+      yield* health.register(large)
+      yield* TestClock.adjust("3 minutes")
+      assert.isAbove(large.seen.length, 240)
       // At most four steps per second for all parts together.
-      assert.isAtMost(one.seen.length + other.seen.length, 241)
+      assert.isAtMost(large.seen.length, 4 * 180 + 1)
     }).pipe(Effect.provide(setting({ loading: false }))))
 
   it.scoped("the background check pauses while the node loads or catches up, and after a read failure", () => {
@@ -79,7 +85,7 @@ describe("the background check", () => {
     const status = { loading: false, share: 0.9 }
     return Effect.gen(function*() {
       const health = yield* DataHealth.DataHealth
-      const fine = part("fine")
+      const fine = part("fine", 10_000)
       yield* health.register(fine)
       yield* TestClock.adjust("10 minutes")
       assert.isAtLeast(fine.seen.length, 30)

@@ -36,7 +36,9 @@ const rowsOf = (name, param) => {
   const presence = param.fallback === undefined ? "required" : param.fallback.text || "optional"
   const members = Object.entries(param.members ?? {})
   return [
-    `| ${names} | ${cell(param.words.replace("json ", ""))} | ${cell(presence)} | ${cell(param.description)} |`,
+    `| ${names} | ${cell(param.words.replace("json ", ""))} | ${cell(presence)} | ${cell(param.description)}${
+      param.needs === undefined ? "" : ` Needs the right \`${param.needs}\`.`
+    } |`,
     ...members.flatMap(([member, each]) => rowsOf(`${name}.${member}`, each))
   ]
 }
@@ -113,11 +115,13 @@ const page = Effect.gen(function*() {
   if (stranger !== undefined) throw new Error(`${stranger.name}: the group ${stranger.group} has no place in the page`)
 
   const lines = [before.slice(0, before.indexOf(MARK)) + MARK, ""]
-  lines.push("## Methods", "", "| method | group | what it does |", "|---|---|---|")
+  lines.push("## Methods", "", "| method | group | right | what it does |", "|---|---|---|---|")
   for (const method of all) {
-    const { group, name, summary } = method
+    const { group, name, right, summary } = method
     const link = `#${headingOf(method).replace(/[.()]/g, "").replaceAll(" ", "-")}`
-    lines.push(`| [\`${name}\`](${link}) | ${group} | ${cell(summary.split(". ")[0].replace(/\.$/, ""))} |`)
+    lines.push(
+      `| [\`${name}\`](${link}) | ${group} | \`${right}\` | ${cell(summary.split(". ")[0].replace(/\.$/, ""))} |`
+    )
   }
   lines.push("", "## Shared shapes", "")
   for (const [name, shape, words] of [...SHARED].reverse()) {

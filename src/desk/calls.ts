@@ -2,7 +2,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
-import type { Permitted } from "../http/permissions.ts"
+import { notPermitted, type Permitted } from "../http/permissions.ts"
 import type { Caller, Dispatch } from "../rpc/Dispatch.ts"
 import type { LongText } from "../rpc/json/LongText.ts"
 
@@ -45,16 +45,15 @@ const textOf = (body: string | LongText): string =>
   typeof body === "string" ? body : Buffer.concat([...body.pieces]).toString("utf8")
 
 export const makeCalls = (dispatch: typeof Dispatch.Service, { permitted, ...caller }: DeskCaller): Calls => {
-  const may = (method: string): boolean => permitted === undefined || permitted.has(method)
   return {
-    may,
+    may: (method) => notPermitted(permitted, [dispatch.demandOf(method)]) === undefined,
     call: (method, params, answer) => {
-      if (!may(method)) {
+      const call = dispatch.read(JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }))
+      if (notPermitted(permitted, call.demands()) !== undefined) {
         return new CallFailed({ method, code: "forbidden", message: "your user may not do this" })
       }
-      const request = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params })
       const unclear = () => new CallFailed({ method, code: "unclear", message: `${method} gave an unexpected answer` })
-      return Effect.flatMap(dispatch.read(request).answer(caller), ({ body }) => {
+      return Effect.flatMap(call.answer({ ...caller, rights: permitted?.rights }), ({ body }) => {
         const reply = Schema.decodeUnknownEither(Reply)(textOf(body))
         if (Either.isLeft(reply)) return unclear()
         const { error, result } = reply.right

@@ -5,7 +5,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { PlaceShare } from "../base/FairPlaces.ts"
 import type { BatchReply } from "../rpc/batch.ts"
-import type { Call } from "../rpc/Dispatch.ts"
+import type { Call, Caller } from "../rpc/Dispatch.ts"
 import { JSON_TYPE } from "../rpc/envelope.ts"
 import type { LongText } from "../rpc/json/LongText.ts"
 import { settled } from "../rpc/settled.ts"
@@ -22,16 +22,16 @@ import { type OpenCall, OpenCalls } from "./OpenCalls.ts"
 import { type AnyHandler, isStream, type PageAnswer, type PageRequest } from "./Pages.ts"
 import { PageStreams } from "./PageStreams.ts"
 import { type Guesses, Penalties } from "./Penalties.ts"
-import { permissions, type Permitted } from "./permissions.ts"
+import { notPermitted, permissions, type Permitted } from "./permissions.ts"
 import type { PlainHead } from "./plainRequest.ts"
 import { RateLimiter } from "./RateLimiter.ts"
 import {
   BUSY,
   CROWDED,
   FAILED,
+  forbidden,
   type HttpRefusal,
   NO_ROOM,
-  NOT_PERMITTED,
   PLAIN_TEXT,
   STOPPING,
   TOO_LARGE,
@@ -50,6 +50,15 @@ interface LaneClient {
 }
 
 const nothing = (): void => {}
+
+/** The caller of a method: the user of a connection. */
+const callerOf = ({ client, memory, permitted }: Session, wallet: string | undefined): Caller => ({
+  wallet,
+  peer: client.text,
+  remote: !client.loopback,
+  rights: permitted?.rights,
+  memory: memory.answers
+})
 
 /**
  * Serves HTTP requests: passes them through the gate, reads their bodies, and passes them to the dispatcher. The two
@@ -72,7 +81,7 @@ export class HttpService {
   readonly #listener: GateListener
 
   constructor(config: HttpServiceConfig) {
-    const { connections, maxRequestSize, ownName, pages, phase, run, users } = config
+    const { connections, dispatch, maxRequestSize, ownName, pages, phase, run, users } = config
     this.#config = config
     this.#admit = admission(users)
     this.#permittedTo = permissions(config.permissions)
@@ -94,7 +103,8 @@ export class HttpService {
       },
       get pages() {
         return pages.handlers()
-      }
+      },
+      demandOf: dispatch.demandOf
     }
   }
 
@@ -234,10 +244,9 @@ export class HttpService {
   }
 
   #call(exchange: Exchange, wallet: string | undefined, call: Call): void {
-    const { client, memory } = exchange.session
     const release = this.#claim(exchange.session, call)
     if (typeof release !== "function") return this.#refuse(exchange, release)
-    const caller = { wallet, peer: client.text, remote: !client.loopback, memory: memory.answers }
+    const caller = callerOf(exchange.session, wallet)
     const answer = ({ body, status }: BatchReply): void => {
       if (body !== "") return this.#sendJson(exchange, status, body)
       send(exchange, { status, headers: [], body, encoding: "latin1", last: this.#listener.stopping })
@@ -248,7 +257,8 @@ export class HttpService {
   /** Takes what a call uses of the limits. Returns a function that releases the memory, or why the call is refused. */
   #claim(session: Session, call: Call): (() => void) | HttpRefusal {
     const { permitted } = session
-    if (permitted !== undefined && !call.methods().every((method) => permitted.has(method))) return NOT_PERMITTED
+    const missing = permitted === undefined ? undefined : notPermitted(permitted, call.demands())
+    if (missing !== undefined) return forbidden(missing)
     const seconds = session.count(Math.max(1, call.count))
     if (seconds !== undefined) return tooMany(seconds)
     if (!call.waits && !this.#open.admits(session.share, session.isOperator)) return BUSY
@@ -316,7 +326,6 @@ export class HttpService {
     call: Call,
     { release, wallet }: { readonly wallet: string | undefined; readonly release: () => void }
   ): void {
-    const { client, memory } = session
     const refuse = ({ close = false, status, text }: HttpRefusal): void => {
       this.#config.onRefused?.(status)
       lane.answer({ status, type: PLAIN_TEXT, body: text, last: close })
@@ -338,7 +347,7 @@ export class HttpService {
       }
     }
     try {
-      const effect = call.answer({ wallet, peer: client.text, remote: !client.loopback, memory: memory.answers })
+      const effect = call.answer(callerOf(session, wallet))
       const known = settled(effect)
       if (known !== undefined) return end(known)
       this.#open.run(effect, this.#place(session, { mayEnd: false, share: session.share }), end)

@@ -24,12 +24,14 @@ export interface PageRequest {
   readonly cookie: string | undefined
   /** The protocol that a client spoke with the proxy before this server. */
   readonly forwardedProtocol: string | undefined
+  /** Whether the caller may see what belongs to the wallets, such as the number of their names that expire soon. */
+  readonly seesWallets: boolean
 }
 
 /** A user whose credentials are right. */
 export interface AdmittedUser {
   readonly user: string
-  /** The methods that the user may call. */
+  /** What the user may do. */
   readonly permitted: Permitted
 }
 
@@ -136,6 +138,7 @@ export const pageRequest = (target: string, headers: PageHeaders = {}): PageRequ
     ifNoneMatch,
     host,
     cookie,
-    forwardedProtocol: typeof protocol === "string" ? protocol : undefined
+    forwardedProtocol: typeof protocol === "string" ? protocol : undefined,
+    seesWallets: false
   }
 }

@@ -3,11 +3,12 @@ import type { Socket } from "node:net"
 import type { PlaceShare } from "../base/FairPlaces.ts"
 import type { MemoryBudget } from "../base/MemoryBudget.ts"
 import { CallerMemory } from "../rpc/CallerMemory.ts"
+import type { Demand } from "../rpc/method/methodTable.ts"
 import { type ClientAddress, clientAddress } from "./clientAddress.ts"
 import type { GateSession } from "./gate.ts"
 import type { HttpConnection } from "./HttpConnections.ts"
 import type { AdmittedUser } from "./Pages.ts"
-import type { Permitted } from "./permissions.ts"
+import { notPermitted, type Permitted } from "./permissions.ts"
 import type { RateLimiter } from "./RateLimiter.ts"
 
 /** Requests that may wait on one connection behind the current one. One chunk can hold hundreds. */
@@ -27,6 +28,9 @@ export const VISITOR = ":visitor"
 
 /** Bytes that a waiting request takes: its head, and Node's objects for it and its answer. */
 const WAITING_BYTES = 4_096
+
+/** What an operator may do, and no other user. */
+const STOP: Demand = { method: "stop", rights: ["admin"] }
 
 export interface SessionLimits {
   /** Milliseconds without progress after which a client that does not read is disconnected. */
@@ -119,7 +123,7 @@ export class Session implements HttpConnection, GateSession {
 
   /** Whether its user may do everything, or at least stop the node. */
   get isOperator(): boolean {
-    return this.#credentials !== undefined && (this.#permitted?.has("stop") ?? true)
+    return this.#credentials !== undefined && notPermitted(this.#permitted, [STOP]) === undefined
   }
 
   get delay(): number | undefined {

@@ -1,16 +1,18 @@
+import type { Demand } from "../rpc/method/methodTable.ts"
 import { type BrowserHeaders, type BrowserRule, isForeignCall, isForeignHost } from "./browser.ts"
 import type { HealthQuestion } from "./health.ts"
 import { type AnyHandler, type PageHeaders, type PageRequest, pageRequest } from "./Pages.ts"
-import { maySeePages, type Permitted } from "./permissions.ts"
+import { notPermitted, pageNotPermitted, type Permitted } from "./permissions.ts"
 import {
   BAD_VERB,
+  forbidden,
   FOREIGN,
   FOREIGN_HOST,
   type HttpRefusal,
+  NOT_ALLOWED,
   NOT_FOUND,
   NOT_GET,
   NOT_IMPLEMENTED,
-  NOT_PERMITTED,
   NOT_POST,
   STOPPING,
   TOO_LARGE,
@@ -93,7 +95,7 @@ export interface GateSession {
   readonly credentials: string | undefined
   /** Whether the listener answers callers at its address. */
   readonly isAllowed: boolean
-  /** The methods that its user may call. */
+  /** What its user may do. */
   readonly permitted: Permitted
   /** Seconds until the rate limit admits the client's next call. `undefined`: it is admitted now. */
   readonly delay: number | undefined
@@ -105,6 +107,8 @@ export interface GateListener extends BrowserRule {
   readonly maxRequestSize: number
   readonly stopping: boolean
   readonly pages: ReadonlyArray<AnyHandler>
+  /** What a call of a method needs. */
+  readonly demandOf: (method: string) => Demand
 }
 
 export type GateVerdict =
@@ -119,7 +123,7 @@ export const gate = (head: RequestHead, session: GateSession, listener: GateList
   const { headers, length, target, verb } = head
   if (listener.stopping) return refuse(STOPPING)
   if (length !== undefined && length > listener.maxRequestSize) return refuse(TOO_LARGE)
-  if (!session.isAllowed) return refuse(NOT_PERMITTED)
+  if (!session.isAllowed) return refuse(NOT_ALLOWED)
   if (verb === "OPTIONS" || verb === "PATCH") return refuse(NOT_IMPLEMENTED)
   if (!KNOWN_VERBS.has(verb)) return refuse(BAD_VERB)
   const isGet = verb === "GET" || verb === "HEAD"
@@ -130,7 +134,9 @@ export const gate = (head: RequestHead, session: GateSession, listener: GateList
       const barrier = !("visit" in page) && page.authenticated
         ? privatePage(head, session, { ...listener, needed: page.needs?.(request) ?? [] })
         : tooEarly(session)
-      return barrier ?? { _tag: "Page", page, request }
+      if (barrier !== undefined) return barrier
+      const seesWallets = notPermitted(session.permitted, [listener.demandOf("name_expiring")]) === undefined
+      return { _tag: "Page", page, request: { ...request, seesWallets } }
     }
   }
   const found = route(target)
@@ -164,12 +170,17 @@ const privatePage = (
   if (isForeignHost(head.headers.host, listener)) return refuse(FOREIGN_HOST)
   const unknown = unknownCaller(head, session, listener)
   if (unknown?._tag === "Refuse") return refuse(UNAUTHORIZED_PAGE)
-  return unknown ?? notPermitted(session, listener.needed) ?? tooEarly(session)
+  return unknown ?? notShown(session, listener) ?? tooEarly(session)
 }
 
 /** A document shows what some methods answer. */
-const notPermitted = ({ permitted }: GateSession, needed: ReadonlyArray<string>): Barrier | undefined =>
-  maySeePages(permitted, needed) ? undefined : refuse(NOT_PERMITTED)
+const notShown = (
+  { permitted }: GateSession,
+  { demandOf, needed }: Pick<GateListener, "demandOf"> & { readonly needed: ReadonlyArray<string> }
+): Barrier | undefined => {
+  const missing = pageNotPermitted(permitted, needed, demandOf)
+  return missing === undefined ? undefined : refuse(forbidden(missing))
+}
 
 /** Credentials that admitted the connection are not checked again. */
 const unknownCaller = (

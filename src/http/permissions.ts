@@ -1,33 +1,57 @@
-import type { PermissionSettings } from "../config/accessKinds.ts"
-import { METHODS_OF } from "../rpc/method/rights.ts"
+import type { PermissionSettings, UserRight } from "../config/accessKinds.ts"
+import type { Demand } from "../rpc/method/methodTable.ts"
+import { missingRights, type UserPermission } from "../rpc/method/rights.ts"
 
-/** Which methods a user of RPC may call (`-rpcwhitelist`, `-rpcrights`). */
+/** What a user of RPC may do (`-rpcwhitelist`, `-rpcrights`). */
 
-/** The methods that a user may call; `undefined`: all. */
-export type Permitted = ReadonlySet<string> | undefined
+/** What a user may do; `undefined`: everything. */
+export type Permitted = UserPermission | undefined
 
 export const UNLIMITED: PermissionSettings = { whitelists: [], rights: [], byDefault: undefined }
 
-const NOTHING: ReadonlySet<string> = new Set()
+const NOTHING: UserPermission = { methods: new Set(), rights: undefined }
 
-/** Returns the permission of each user. Several lists of one user leave the methods that all of them have. */
+/** The words that all lists of a user have; `undefined` without a list. */
+const inEach = <A>(
+  lists: ReadonlyArray<{ readonly user: string; readonly words: ReadonlyArray<A> }>,
+  user: string
+): ReadonlySet<A> | undefined => {
+  const [first, ...others] = lists.filter((list) => list.user === user)
+  return first === undefined
+    ? undefined
+    : new Set(first.words.filter((word) => others.every(({ words }) => words.includes(word))))
+}
+
+/** Returns the permission of each user. Several lists of one user leave what all of them have. */
 export const permissions = ({ byDefault, rights, whitelists }: PermissionSettings): (user: string) => Permitted => {
-  const lists = [
-    ...whitelists,
-    ...rights.map(({ user, words }) => ({ user, words: words.flatMap((right) => METHODS_OF[right]) }))
-  ]
-  const found = new Map<string, ReadonlySet<string>>()
-  for (const { user, words } of lists) {
-    const before = found.get(user)
-    found.set(user, new Set(before === undefined ? words : words.filter((word) => before.has(word))))
-  }
-  const others = byDefault ?? lists.length > 0 ? NOTHING : undefined
+  const users = new Set([...whitelists, ...rights].map(({ user }) => user))
+  const found = new Map(
+    [...users].map((user): [string, UserPermission] => [
+      user,
+      { methods: inEach(whitelists, user), rights: inEach<UserRight>(rights, user) }
+    ])
+  )
+  const others = byDefault ?? users.size > 0 ? NOTHING : undefined
   return (user) => found.get(user) ?? others
 }
 
 /** What the documents of the listener that need credentials show. */
 const SHOWN = ["getblockchaininfo", "getmempoolinfo", "getpeerinfo", "name_find", "name_show"]
 
-/** Whether a user may see the documents that need credentials, and the one that needs further methods. */
-export const maySeePages = (permitted: Permitted, needed: ReadonlyArray<string> = []): boolean =>
-  permitted === undefined || [...SHOWN, ...needed].every((method) => permitted.has(method))
+/** What a request needs that a user may not do; `undefined` if the user may do all of it. */
+export const notPermitted = (permitted: Permitted, demands: ReadonlyArray<Demand>): Demand | undefined => {
+  if (permitted === undefined) return undefined
+  for (const demand of demands) {
+    const rights = missingRights(permitted, demand)
+    if (rights !== undefined) return { method: demand.method, rights }
+  }
+  return undefined
+}
+
+/** The same for the documents that need credentials, of which one needs further methods. */
+export const pageNotPermitted = (
+  permitted: Permitted,
+  needed: ReadonlyArray<string>,
+  demandOf: (method: string) => Demand
+): Demand | undefined =>
+  permitted === undefined ? undefined : notPermitted(permitted, [...SHOWN, ...needed].map(demandOf))

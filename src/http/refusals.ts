@@ -1,3 +1,6 @@
+import type { Demand } from "../rpc/method/methodTable.ts"
+import { MISSING_RIGHT } from "../rpc/method/rights.ts"
+
 /** Refusals of the listener before the dispatcher gets a request (reference/rpc.md 1.1). */
 
 export const PLAIN_TEXT = "text/plain; charset=utf-8"
@@ -54,8 +57,17 @@ export const FOREIGN_HOST: HttpRefusal = {
   text: "Without credentials, requests under a name that may belong to others are refused: " +
     "use the address of this machine, or set rpcuser and rpcpassword"
 }
-/** Upstream `httprpc.cpp`, `HTTPReq_JSONRPC`, and `httpserver.cpp`, `http_request_cb`. */
-export const NOT_PERMITTED: HttpRefusal = { status: 403, text: "" }
+/** Upstream `httpserver.cpp`, `http_request_cb`. */
+export const NOT_ALLOWED: HttpRefusal = { status: 403, text: "" }
+
+/**
+ * The answer to what a user may not do. The header names the right for programs; upstream, which knows methods alone, answers
+ * with an empty body (`httprpc.cpp`, `HTTPReq_JSONRPC`).
+ */
+export const forbidden = ({ method, rights: [right] }: Demand): HttpRefusal =>
+  right === undefined
+    ? NOT_ALLOWED
+    : { status: 403, text: `${method} needs the right ${right} here`, headers: [MISSING_RIGHT, right] }
 export const UNAUTHORIZED: HttpRefusal = {
   status: 401,
   text: "",

@@ -24,12 +24,22 @@ import { type ReadBody, readBodySteps } from "./json/readBody.ts"
 import { readJson } from "./json/readJson.ts"
 import { Lifecycle } from "./Lifecycle.ts"
 import { inTurns } from "./method/inTurns.ts"
-import { type CallContext, type Method, type MethodTable, methodTable } from "./method/methodTable.ts"
+import {
+  type CallContext,
+  type Demand,
+  type GivenParams,
+  type Method,
+  type MethodTable,
+  methodTable,
+  type UserRights
+} from "./method/methodTable.ts"
 import { RpcError } from "./method/RpcError.ts"
 import { type Around, type CallOutcome, makeCallRunner, type ObservedCall } from "./runCalls.ts"
 import { SlowLane } from "./SlowLane.ts"
 
 export interface Caller extends Pick<CallContext, "wallet" | "peer" | "remote"> {
+  /** The rights of the user; without any, all. The caller of `answer` has checked `demands`. */
+  readonly rights?: UserRights
   /** Counts the bytes of a long answer; without it they are not counted. */
   readonly memory?: AnswerMemory
 }
@@ -38,8 +48,8 @@ export interface Caller extends Pick<CallContext, "wallet" | "peer" | "remote"> 
 export interface Call {
   /** The number of requests: 1, or the length of a batch. */
   readonly count: number
-  /** The methods that it calls. */
-  readonly methods: () => ReadonlyArray<string>
+  /** What its requests need: methods and rights. A method may occur more than once. */
+  readonly demands: () => ReadonlyArray<Demand>
   /** Whether the call waits for an event: it may be interrupted when the caller is gone. */
   readonly waits: boolean
   /** Bytes that the call holds while it runs: its text and the values parsed from it. */
@@ -57,6 +67,8 @@ export class Dispatch extends Context.Tag("svcd/Dispatch")<Dispatch, {
   readonly read: (body: Uint8Array | string) => Call
   /** The same for a body of any length. Long bodies share turns with other costly work, one body at a time. */
   readonly readLong: (body: Uint8Array) => Effect.Effect<Call>
+  /** What a call of a method without guarded parameters needs. */
+  readonly demandOf: (method: string) => Demand
   readonly install: (methods: MethodTable) => Effect.Effect<void>
   /** The number of calls that have begun and not ended. */
   readonly inFlight: () => number
@@ -125,18 +137,40 @@ const make = (options: DispatchOptions) =>
     const lane = new SlowLane()
     const longBodies = Effect.unsafeMakeSemaphore(1)
 
-    const contextOf = ({ memory = UNCOUNTED, peer, remote, wallet }: Caller): CallContext => ({
+    const contextOf = (
+      { memory = UNCOUNTED, peer, remote, rights, wallet }: Caller,
+      methods: MethodTable
+    ): CallContext => ({
       wallet,
       peer,
       remote,
+      rights,
       methods,
       turns: lane.open(),
       room: memory.limit,
       running: () => [...running]
     })
 
-    const answerOne = (request: Request, caller: Caller, large: boolean): Effect.Effect<BatchReply> => {
-      const { memory } = caller
+    /**
+     * What a request needs. A method that is not in the table needs the right of one that names none. While the node starts, there is no table
+     * yet, and the call is answered with -28 for every user.
+     */
+    const demandIn = (table: MethodTable, method: string, params: GivenParams): Demand => ({
+      method,
+      rights: table.get(method)?.rightsFor(params) ?? (lifecycle.phase()._tag === "WarmUp" ? [] : ["admin"])
+    })
+
+    /** What a member of a batch needs. */
+    const demandsOf = (table: MethodTable, element: Json): ReadonlyArray<Demand> => {
+      if (!(element instanceof JsonObject)) return []
+      const method = element.get("method")
+      const params = element.get("params")
+      if (typeof method !== "string") return []
+      return [demandIn(table, method, params instanceof JsonObject || Array.isArray(params) ? params : [])]
+    }
+
+    const answerOne = (request: Request, around: Omit<Around<BatchReply>, "finish">, large: boolean) => {
+      const { memory } = around
       const finish = (_: Request, outcome: CallOutcome): BatchReply => {
         if (isNotification(request)) return dropped(NO_CONTENT, outcome, memory)
         if (outcome instanceof RpcError) {
@@ -144,7 +178,7 @@ const make = (options: DispatchOptions) =>
         }
         return { status: 200, body: replyOf(request, outcome) }
       }
-      return execute(request, { context: contextOf(caller), memory, finish }, large)
+      return execute(request, { ...around, finish }, large)
     }
 
     const answerElement = (
@@ -163,7 +197,7 @@ const make = (options: DispatchOptions) =>
     /** The answer to a body without a valid call. */
     const refused = (request: Malformed, status: number): Call => ({
       count: 1,
-      methods: () => [],
+      demands: () => [],
       waits: false,
       weight: 0,
       answer: () => {
@@ -172,11 +206,11 @@ const make = (options: DispatchOptions) =>
       }
     })
 
-    /** `named`: the methods of the elements of a batch. */
+    /** `table` and `known`: the methods, and what the elements of a batch need of them, if the body was read in turns. */
     const callOf = (
       text: string | undefined,
       { elements, read: value, values }: ReadBody,
-      named?: ReadonlySet<string>
+      { known, table }: { readonly table: MethodTable; readonly known?: ReadonlyArray<Demand> }
     ): Call => {
       if (value === undefined) {
         const error = values > maxValues
@@ -193,7 +227,7 @@ const make = (options: DispatchOptions) =>
         }
         const answer = (caller: Caller): Effect.Effect<BatchReply> => {
           const { memory } = caller
-          const context = contextOf(caller)
+          const context = contextOf(caller, table)
           const finish = (request: Request, outcome: CallOutcome): string | LongText => {
             if (isNotification(request)) return dropped("", outcome, memory)
             return outcome instanceof RpcError ? encodeError(request, outcome) : replyOf(request, outcome)
@@ -207,8 +241,8 @@ const make = (options: DispatchOptions) =>
             answer: (element) => answerElement(element, around, large)
           })
         }
-        const called = (): ReadonlyArray<string> => named === undefined ? value.flatMap(namedMethod) : [...named]
-        return { count: batch.length, methods: called, waits: false, weight, answer }
+        const demands = (): ReadonlyArray<Demand> => known ?? value.flatMap((element) => demandsOf(table, element))
+        return { count: batch.length, demands, waits: false, weight, answer }
       }
       if (!(value instanceof JsonObject)) {
         const error = RpcError.parseError("Top-level object parse error")
@@ -216,31 +250,34 @@ const make = (options: DispatchOptions) =>
       }
       const request = readRequest(value)
       if ("error" in request) return refused(request, 400)
-      const waits = methods.get(request.method)?.waits === true
-      const called = (): ReadonlyArray<string> => [request.method]
-      const answer = (caller: Caller): Effect.Effect<BatchReply> => answerOne(request, caller, weight > LARGE)
-      return { count: 1, methods: called, waits, weight, answer }
+      const waits = table.get(request.method)?.waits === true
+      const demands = (): ReadonlyArray<Demand> => [demandIn(table, request.method, request.params)]
+      const answer = (caller: Caller): Effect.Effect<BatchReply> =>
+        answerOne(request, { context: contextOf(caller, table), memory: caller.memory }, weight > LARGE)
+      return { count: 1, demands, waits, weight, answer }
     }
 
     const read = (body: Uint8Array | string): Call => {
       const text = typeof body === "string" ? body : textOf(body)
-      return callOf(text, text === undefined ? NO_JSON : readJson(text, maxValues))
+      return callOf(text, text === undefined ? NO_JSON : readJson(text, maxValues), { table: methods })
     }
 
     const readInTurns = (body: Uint8Array): Effect.Effect<Call> => {
       const turns = lane.open()
+      // The rights that were read count for the methods that run: a table that comes later changes neither.
+      const table = methods
       return Effect.gen(function*() {
         yield* turns.next
         const text = yield* inTurns(turns, textSteps(body))
-        if (text === undefined) return callOf(text, NO_JSON)
+        if (text === undefined) return callOf(text, NO_JSON, { table })
         yield* turns.next
-        // The methods are noted now: for them alone, all elements would have to be read again.
-        const named = new Set<string>()
+        // What the elements need is noted now: for it alone, all would have to be read again.
+        const known = new Map<string, Demand>()
         const note = (element: Json): void => {
-          for (const name of namedMethod(element)) named.add(name)
+          for (const demand of demandsOf(table, element)) known.set(`${demand.rights} ${demand.method}`, demand)
         }
         const read = yield* inTurns(turns, readBodySteps(text, maxValues, note))
-        return callOf(text, read, named)
+        return callOf(text, read, { table, known: [...known.values()] })
       })
     }
 
@@ -248,6 +285,7 @@ const make = (options: DispatchOptions) =>
       read,
       readLong: (body) =>
         body.length <= SHORT_BODY ? Exit.succeed(read(body)) : longBodies.withPermits(1)(readInTurns(body)),
+      demandOf: (method) => demandIn(methods, method, []),
       install: (table) =>
         Effect.sync(() => {
           methods = table
@@ -255,12 +293,6 @@ const make = (options: DispatchOptions) =>
       inFlight: () => running.size
     })
   })
-
-/** The method of a member of a batch; none for one that is answered with an error. */
-const namedMethod = (element: Json): ReadonlyArray<string> => {
-  const name = element instanceof JsonObject ? element.get("method") : undefined
-  return typeof name === "string" ? [name] : []
-}
 
 const replyOf = (request: Request, result: string | LongText): string | LongText => {
   if (typeof result === "string") return encodeResult(request, result)

@@ -8,10 +8,12 @@ import type * as Scope from "effect/Scope"
 import * as http from "node:http"
 import { type Address, formatHostPort } from "../base/addresses.ts"
 import { codeOf, type ErrorWords, reasonOf } from "../base/errorCode.ts"
+import { USER_RIGHTS, type UserRight } from "../config/accessKinds.ts"
 import type { Credentials } from "../config/settings.ts"
 import { encodeJson, type JsonValue } from "./json/encodeJson.ts"
 import { type Json, JsonNumber, JsonObject } from "./json/json.ts"
 import { parseJson } from "./json/readJson.ts"
+import { MISSING_RIGHT } from "./method/rights.ts"
 import { RPC_CODE } from "./method/RpcError.ts"
 
 export class RpcUnreachable extends Data.TaggedError("RpcUnreachable")<{
@@ -52,6 +54,8 @@ export class UnexpectedReply extends Data.TaggedError("UnexpectedReply")<{
   readonly address: string
   readonly status: number
   readonly reason: string
+  /** The right that the user lacks, where the daemon names it. */
+  readonly missingRight?: UserRight | undefined
 }> {
   override get message(): string {
     return this.reason
@@ -115,15 +119,21 @@ const MAX_REPLY = 2 ** 28
 const MAX_CONNECTIONS = 8
 
 interface HttpReply {
+  /** The header with the right that the user lacks. */
+  readonly missingRight: string | Array<string> | undefined
   readonly status: number
   readonly text: string
 }
 
-const readReply = (address: string, { status, text }: HttpReply): Effect.Effect<Json, RpcClientError> => {
+const readReply = (
+  address: string,
+  { missingRight, status, text }: HttpReply
+): Effect.Effect<Json, RpcClientError> => {
   if (status === 401) return new RpcUnauthorized({ address })
   const reply = parseJson(text)
   if (!(reply instanceof JsonObject)) {
-    return new UnexpectedReply({ address, status, reason: unexpected(status, text) })
+    const right = USER_RIGHTS.find((each) => each === missingRight)
+    return new UnexpectedReply({ address, status, reason: unexpected(status, text), missingRight: right })
   }
   const error = reply.get("error") ?? null
   if (error !== null) return failureOf(error)
@@ -136,15 +146,16 @@ const readReply = (address: string, { status, text }: HttpReply): Effect.Effect<
 /** The outcomes of the calls of a batch, matched by id: the replies may be in any order. */
 const readBatch = (
   address: string,
-  { status, text }: HttpReply,
+  httpReply: HttpReply,
   ids: ReadonlyArray<number>
 ): Effect.Effect<ReadonlyArray<Either.Either<Json, RpcFailure>>, RpcClientError> => {
+  const { status, text } = httpReply
   if (status === 401) return new RpcUnauthorized({ address })
   const replies = parseJson(text)
   // A daemon that refuses the whole batch answers as it does to a single call.
   if (!Array.isArray(replies)) {
     return Effect.zipRight(
-      readReply(address, { status, text }),
+      readReply(address, httpReply),
       new UnexpectedReply({ address, status, reason: "a single reply to a batch" })
     )
   }
@@ -231,7 +242,11 @@ export const make = (
             resume(
               outcome._tag === "TooLarge"
                 ? new UnexpectedReply({ address, status, reason: "the reply is too large" })
-                : Effect.succeed({ status, text: outcome.text })
+                : Effect.succeed({
+                  status,
+                  text: outcome.text,
+                  missingRight: incoming.headers[MISSING_RIGHT.toLowerCase()]
+                })
             )
           }))
         outgoing.once("socket", (socket) => {

@@ -6,7 +6,7 @@ import type { ChainCoins } from "../chain/ChainCoins.ts"
 import type { Indexes } from "../chain/indexes/Indexes.ts"
 import type { SyncStatus } from "../chain/SyncStatus.ts"
 import type { TxIndex } from "../chain/TxIndex.ts"
-import type { PageAnswer, PageHandler } from "../http/Pages.ts"
+import type { PageAnswer, PageHandler, PageRequest } from "../http/Pages.ts"
 import type { NameAnswers } from "../light/NameAnswers.ts"
 import type { SyncReporter } from "../light/SyncReporter.ts"
 import type { FeeEstimator } from "../mempool/fees/FeeEstimator.ts"
@@ -33,7 +33,7 @@ import {
 } from "./links.ts"
 import { makeNameReader, type Moment } from "./nameData.ts"
 import { missingView, nameView } from "./nameView.ts"
-import { makeOverview } from "./overviewData.ts"
+import { makeOverview, type Overview } from "./overviewData.ts"
 import { overviewView } from "./overviewView.ts"
 import type { FoundPlace } from "./placesMeant.ts"
 import { type PageTarget, type Wanted, wanted } from "./routes.ts"
@@ -134,23 +134,26 @@ export const makeStatusPage = (
             html`<section class="card"><h1>${title}</h1><p>${text}</p><p><a href="${HOME}">To the overview</a></p></section>`
         }))
 
-    let kept: { readonly until: number; readonly answer: PageAnswer } | undefined
+    /** For callers that may see the wallets, and for others. */
+    let kept: { readonly until: number; readonly whole: PageAnswer; readonly others: PageAnswer } | undefined
 
     // Requests that arrive while it is made wait for it.
-    const overview: Effect.Effect<PageAnswer, StorageFailure> = alone.withPermits(1)(Effect.suspend(() => {
-      if (kept !== undefined && performance.now() < kept.until) return Effect.succeed(kept.answer)
+    const overview = alone.withPermits(1)(Effect.suspend(() => {
+      if (kept !== undefined && performance.now() < kept.until) return Effect.succeed(kept)
       return Effect.map(gather, (found) => {
-        const answer = framed({
-          status: 200,
-          title: `${found.words.title} · svcd ${network}`,
-          now: found.now,
-          live: true,
-          // While many blocks come, each second would have its event.
-          events: found.words.tone === "good" ? "./events" : undefined,
-          main: overviewView(found)
-        })
-        kept = { until: performance.now() + overviewMs, answer }
-        return answer
+        const shown = (overview: Overview): PageAnswer =>
+          framed({
+            status: 200,
+            title: `${overview.words.title} · svcd ${network}`,
+            now: overview.now,
+            live: true,
+            // While many blocks come, each second would have its event.
+            events: overview.words.tone === "good" ? "./events" : undefined,
+            main: overviewView(overview)
+          })
+        const whole = shown(found)
+        const others = found.expiring === undefined ? whole : shown({ ...found, expiring: undefined })
+        return kept = { until: performance.now() + overviewMs, whole, others }
       })
     }))
 
@@ -196,11 +199,13 @@ export const makeStatusPage = (
         }))
     )
 
-    const answer = (target: PageTarget): Effect.Effect<PageAnswer, Failure> => {
+    const answer = (
+      target: Pick<PageRequest, "path" | "query" | "seesWallets">
+    ): Effect.Effect<PageAnswer, Failure> => {
       const asked = wanted(target)
       switch (asked._tag) {
         case "Overview":
-          return overview
+          return Effect.map(overview, ({ others, whole }) => target.seesWallets ? whole : others)
         case "Search":
           return few.withPermits(1)(searchPage(asked))
         case "Name":

@@ -77,9 +77,13 @@ export class TestDesk {
 
   private static handler(desk: TestDesk, behindProxy: boolean) {
     const dispatch: typeof Dispatch.Service = {
+      demandOf: (method) => ({ method, rights: [] }),
       read: (body) => ({
         count: 1,
-        methods: () => [],
+        demands: () => {
+          const { method }: RecordedCall = JSON.parse(String(body))
+          return [{ method, rights: [] }]
+        },
         waits: false,
         weight: 0,
         answer: ({ wallet }) => Effect.zipRight(Effect.yieldNow(), desk.answer(String(body), wallet))

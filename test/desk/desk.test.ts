@@ -216,11 +216,14 @@ describe("confirmation", () => {
   it.live("a user without a right gets a sentence, and the method is not called", () =>
     Effect.gen(function*() {
       const desk = TestDesk.make(PAYS)
-      desk.permitted = new Set(Object.keys(desk.answers).filter((method) => method !== "sendrawtransaction"))
+      desk.permitted = {
+        methods: new Set(Object.keys(desk.answers).filter((method) => method !== "sendrawtransaction")),
+        rights: undefined
+      }
       yield* desk.login
       const { body, status } = yield* desk.send("send", { address: ADDRESS, amount: "1" })
       assert.deepStrictEqual([status, body.includes("Your user may not pay")], [400, true])
-      desk.permitted = new Set()
+      desk.permitted = { methods: new Set(), rights: undefined }
       yield* desk.login
       desk.calls.length = 0
       assert.strictEqual((yield* desk.ask({ path: "names" })).status, 403)

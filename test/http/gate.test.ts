@@ -25,7 +25,8 @@ const LISTENER: GateListener = {
   ownName: "127.0.0.1",
   open: false,
   stopping: false,
-  pages: PAGES
+  pages: PAGES,
+  demandOf: (method) => ({ method, rights: ["read"] })
 }
 
 /** A connection that was admitted with `Basic right`. */
@@ -175,10 +176,14 @@ const CHECKS: ReadonlyArray<Row> = [
     why: "a private document is not shown to a user without the right to read",
     verb: "GET",
     target: "/private",
-    session: { permitted: new Set(["stop"]) },
-    verdict: "403"
+    session: { permitted: { methods: undefined, rights: new Set(["names"]) } },
+    verdict: "403 getblockchaininfo needs the right read here"
   },
-  { why: "calls of such a user are judged when they are read", session: { permitted: new Set() }, verdict: "Rpc" },
+  {
+    why: "calls of such a user are judged when they are read",
+    session: { permitted: { methods: new Set(), rights: undefined } },
+    verdict: "Rpc"
+  },
   {
     why: "a private document counts for the rate limit",
     verb: "GET",

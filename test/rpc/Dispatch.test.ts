@@ -38,7 +38,11 @@ describe("Dispatch", () => {
       const call = yield* dispatch.readLong(Buffer.from(many))
       assert.isAbove(many.length, 65_536)
       assert.strictEqual(call.count, 20 * elements.length)
-      assert.sameMembers([...call.methods()], ["getblockcount", "no such", "other"])
+      assert.deepStrictEqual(call.demands(), [
+        { method: "getblockcount", rights: ["admin"] },
+        { method: "no such", rights: ["admin"] },
+        { method: "other", rights: ["admin"] }
+      ])
       const { body } = yield* dispatch.read(few).answer(CALLER)
       const replies = String(body).slice(1, -1)
       const long = yield* call.answer(CALLER)

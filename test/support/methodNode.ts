@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { Context, Effect, Either, Layer, Logger, ParseResult } from "effect"
+import { Context, Effect, Layer, Logger } from "effect"
 import { join } from "node:path"
 import type { Worker } from "node:worker_threads"
 import * as ExpiringNames from "../../src/alerts/ExpiringNames.ts"
@@ -11,6 +11,7 @@ import * as Indexes from "../../src/chain/indexes/Indexes.ts"
 import * as SyncStatus from "../../src/chain/SyncStatus.ts"
 import * as TxIndex from "../../src/chain/TxIndex.ts"
 import * as Warnings from "../../src/chain/Warnings.ts"
+import type { UserRight } from "../../src/config/accessKinds.ts"
 import { type ConsensusParams, regtestParams } from "../../src/consensus/params.ts"
 import * as LightPart from "../../src/light/LightPart.ts"
 import * as NameAnswers from "../../src/light/NameAnswers.ts"
@@ -26,15 +27,15 @@ import { encodeJson, type JsonValue } from "../../src/rpc/json/encodeJson.ts"
 import { type Json, JsonObject } from "../../src/rpc/json/json.ts"
 import { parseJson } from "../../src/rpc/json/readJson.ts"
 import * as Lifecycle from "../../src/rpc/Lifecycle.ts"
+import { checkAnswer } from "../../src/rpc/method/answerFault.ts"
 import {
   type CallContext,
   type Method,
   type MethodTable,
   methodTable,
-  type Result
+  type UserRights
 } from "../../src/rpc/method/methodTable.ts"
-import { type Described, describedBy, plainAnswer } from "../../src/rpc/method/results.ts"
-import type { RpcError } from "../../src/rpc/method/RpcError.ts"
+import { RpcError } from "../../src/rpc/method/RpcError.ts"
 import { allMethods } from "../../src/rpc/methods/all.ts"
 import { NodeOptions } from "../../src/rpc/NodeOptions.ts"
 import * as ReadThread from "../../src/rpc/reader/ReadThread.ts"
@@ -110,54 +111,15 @@ const DEFAULTS: typeof NodeOptions.Service = {
   nameHashIndex: true
 }
 
-// Results against their schemas
-
-/** Checks what a schema leaves open: that the members stand in the described order. */
-const orderFault = (described: Described, json: Json, path = "result"): string | undefined => {
-  if (described.kind === "array" && Array.isArray(json)) {
-    return firstFault(json, (item, at) => orderFault(described.items, item, `${path}[${at}]`))
-  }
-  if (!(json instanceof JsonObject)) return undefined
-  if (described.kind === "map") {
-    return firstFault(json.values, (value) => orderFault(described.values, value, `${path}.*`))
-  }
-  if (described.kind !== "object") return undefined
-  const names = Object.keys(described.members).filter((name) => json.keys.includes(name))
-  if (names.join() !== json.keys.join()) return `${path} has members ${json.keys.join()}, not ${names.join()}`
-  return firstFault(names, (name) => {
-    const member = described.members[name]
-    return member === undefined ? undefined : orderFault(member, json.get(name) ?? null, `${path}.${name}`)
-  })
-}
-
-const firstFault = <A>(items: ReadonlyArray<A>, find: (item: A, at: number) => string | undefined) => {
-  for (const [at, item] of items.entries()) {
-    const fault = find(item, at)
-    if (fault !== undefined) return fault
-  }
-  return undefined
-}
-
-/** Why a schema does not fit, as text on demand: most methods have several, and one has to fit. */
-const faultOf = ({ schema }: Result, json: Json): (() => string) | undefined => {
-  const decoded = ParseResult.decodeUnknownEither(schema, { onExcessProperty: "error" })(plainAnswer(json))
-  if (Either.isLeft(decoded)) return () => ParseResult.TreeFormatter.formatIssueSync(decoded.left)
-  const fault = orderFault(describedBy(schema), json)
-  return fault === undefined ? undefined : () => fault
-}
-
-/** Decodes an answer by the schemas of its method, and fails the test if none fits. */
-const answerOf = (method: Method, result: JsonValue): Answer => {
+/** Compares an answer with the results of its method, and fails the test if it has none of them. */
+const answerOf = (method: Method, result: JsonValue, rights: UserRights): Answer => {
   const text = encodeJson(result)
   const json = parseJson(text)
   if (json === undefined) return assert.fail(`${method.name} answers with something that is no JSON: ${text}`)
-  const faults: Array<() => string> = []
-  for (const each of method.results) {
-    const fault = faultOf(each, json)
-    if (fault === undefined) return { text, json, value: JSON.parse(text), when: each.when }
-    faults.push(fault)
-  }
-  return assert.fail(`${method.name} does not answer as it says: ${faults.map((fault) => fault()).join("; ")}`)
+  const checked = checkAnswer(method, json, rights)
+  return checked._tag === "Fault"
+    ? assert.fail(checked.reason)
+    : { text, json, value: JSON.parse(text), when: checked.when }
 }
 
 /** The context of a local caller. */
@@ -165,20 +127,26 @@ export const contextOf = (methods: MethodTable): CallContext => ({
   wallet: undefined,
   peer: "127.0.0.1:1",
   remote: false,
+  rights: undefined,
   methods,
   turns: new SlowLane().open(),
   room: Number.MAX_SAFE_INTEGER,
   running: () => []
 })
 
-export const callsOf = (methods: MethodTable): Calls => {
-  const context = contextOf(methods)
+/** The listener refuses such a call before it reaches the dispatcher. */
+const FORBIDDEN = RpcError.methodNotFound()
+
+/** `rights`: what the caller may do. A call that needs more is refused with -32601, as none of a method is. */
+export const callsOf = (methods: MethodTable, rights?: ReadonlySet<UserRight>): Calls => {
+  const context = { ...contextOf(methods), rights }
   const callText = (name: string, params: string): Effect.Effect<Answer, RpcError> =>
     Effect.suspend(() => {
       const method = methods.get(name) ?? assert.fail(`no method ${name}`)
       const given = parseJson(params)
       if (!Array.isArray(given) && !(given instanceof JsonObject)) return assert.fail(`no parameters: ${params}`)
-      return Effect.map(withCheapScrypt(method.call(given, context)), (result) => answerOf(method, result))
+      if (rights !== undefined && !method.rightsFor(given).every((right) => rights.has(right))) return FORBIDDEN
+      return Effect.map(withCheapScrypt(method.call(given, context)), (result) => answerOf(method, result, rights))
     })
   const refusalOfText = (name: string, params: string): Effect.Effect<Refusal> =>
     callText(name, params).pipe(

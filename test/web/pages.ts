@@ -152,8 +152,12 @@ const textOf = ({ body }: PageAnswer): string => {
   return typeof body === "string" ? body : new TextDecoder().decode(body)
 }
 
-export const get = (handler: PageHandler, target: string): Effect.Effect<Page> => {
-  const request = requestOf(target)
+export const get = (
+  handler: PageHandler,
+  target: string,
+  caller: Partial<Pick<PageRequest, "seesWallets">> = {}
+): Effect.Effect<Page> => {
+  const request = { ...requestOf(target), ...caller }
   assert.isTrue(handler.serves(request), `no page serves ${target}`)
   return Effect.map(handler.answer(request), (answer) => ({
     ...answer,

@@ -99,7 +99,9 @@ layer(methodNode())("on a chain full of names", (it) => {
       const pair = names.map(({ record }) => record.name)
       assert.lengthOf(pair, 2)
       yield* watch.add(pair)
-      const page = yield* get(handler, "/")
+      // They belong to the owner: callers that may only read do not learn of them.
+      assert.include((yield* get(handler, "/")).body, "<section id=\"expiring\" hidden>")
+      const page = yield* get(handler, "/", { seesWallets: true })
       assertHarmless(page)
       assert.match(
         page.body,

@@ -8,7 +8,7 @@ import { isForbidden } from "./ask.ts"
 import type { Daemon } from "./daemon.ts"
 import { type Check, checkJson, checkLines, fail, ok, warn } from "./doctorCheck.ts"
 import { askNode, nodeChecks } from "./doctorNode.ts"
-import { notingRefused, remedyFor, rightsChecks } from "./doctorRights.ts"
+import { notingRefused, type RefusedMethods, remedyFor, rightsChecks } from "./doctorRights.ts"
 import { askWallet, askWallets, noSuchWallet, type SharedAnswers, sharedChecks, walletChecks } from "./doctorWallet.ts"
 import { indented, objectOf, textAt } from "./jsonText.ts"
 import type { CliInput, CliOutcome } from "./outcome.ts"
@@ -92,7 +92,7 @@ const eachWallet = (
 const daemonChecks = (doctor: DoctorInput): Effect.Effect<ReadonlyArray<Check>> =>
   Effect.gen(function*() {
     const { connection, input } = doctor
-    const refused = new Set<string>()
+    const refused: RefusedMethods = new Map()
     const daemon = notingRefused(doctor.daemon, refused)
     const node = yield* askNode(daemon)
     const isRegtest = textAt(node.chain, "chain") === "regtest"

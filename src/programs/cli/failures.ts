@@ -4,9 +4,8 @@ import { shownPath } from "../../base/safeText.ts"
 import type { ConnectionSettings } from "../../config/connection.ts"
 import { nearest } from "../../config/suggest.ts"
 import type { DocumentRefused } from "../../rpc/DocumentLines.ts"
-import { rightOf } from "../../rpc/method/rights.ts"
 import { RPC_CODE } from "../../rpc/method/RpcError.ts"
-import type { RpcClientError, RpcFailure } from "../../rpc/RpcClient.ts"
+import type { RpcClientError, RpcFailure, UnexpectedReply } from "../../rpc/RpcClient.ts"
 import { isForbidden } from "./ask.ts"
 import { COMMAND_NAMES, type CommandName } from "./commandTable.ts"
 import type { Daemon } from "./daemon.ts"
@@ -117,9 +116,10 @@ const explainFailure = (
 }
 
 /** What to do about a call that the daemon does not permit (docs/security.md). */
-const forbiddenRemedy = (method: string | undefined): string => {
-  const right = method === undefined ? undefined : rightOf(method)
-  const lacks = right === undefined ? "the right for it" : `the right "${right}" for ${method}`
+const forbiddenRemedy = ({ missingRight }: UnexpectedReply, method: string | undefined): string => {
+  const lacks = missingRight === undefined
+    ? "the right for it"
+    : `the right "${missingRight}" for ${method === undefined ? "it" : `this call of ${method}`}`
   return `This user of RPC lacks ${lacks} (-rpcrights, -rpcwhitelist), or -rpcallowip does not name this machine.`
 }
 
@@ -150,7 +150,7 @@ export const explain = (
     case "DocumentRefused":
     case "UnexpectedReply":
       if (error._tag === "UnexpectedReply" && isForbidden(error)) {
-        return Effect.succeed(failure(1, { message: error.message, remedy: forbiddenRemedy(call.method) }))
+        return Effect.succeed(failure(1, { message: error.message, remedy: forbiddenRemedy(error, call.method) }))
       }
       return Effect.succeed(failure(1, { message: error.message }))
   }

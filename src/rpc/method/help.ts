@@ -66,7 +66,8 @@ const explanation = (param: Param<unknown>): string => {
     : `optional, default=${param.fallback.text}`
   const aliases = param.aliases.length === 0 ? "" : ` Also called ${param.aliases.join(", ")}.`
   const byName = param.membersByName ? " Its members may also be given by name." : ""
-  return `(${param.words}, ${presence}) ${param.description}${aliases}${byName}`.trimEnd()
+  const needs = param.needs === undefined ? "" : `, right ${param.needs}`
+  return `(${param.words}, ${presence}${needs}) ${param.description}${aliases}${byName}`.trimEnd()
 }
 
 /** The members of a parameter, or of the items of an array of objects: one row each. */

@@ -2,6 +2,7 @@ import type * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import type * as Schema from "effect/Schema"
+import type { UserRight } from "../../config/accessKinds.ts"
 import type { JsonValue } from "../json/encodeJson.ts"
 import { type Json, JsonObject, typeOf } from "../json/json.ts"
 import { methodHelp } from "./help.ts"
@@ -9,6 +10,7 @@ import type { CallContext, GivenParams, Method, MethodGroup, Result } from "./me
 import { type Decoded, type Param, type Params, recordReader } from "./params.ts"
 import { refusalOf } from "./refusal.ts"
 import type { Encodable } from "./results.ts"
+import { rightsReader } from "./rights.ts"
 import { RpcError } from "./RpcError.ts"
 import type { Refusable } from "./schema.ts"
 
@@ -18,6 +20,11 @@ export type AnswerOf<R extends ReadonlyArray<Result>> = Encodable<Schema.Schema.
 export interface MethodDefinition<P extends Params, R extends ReadonlyArray<Result>> {
   readonly name: string
   readonly group: MethodGroup
+  /**
+   * The right that a user needs for it (`-rpcrights`). Without one it needs `admin`: a new method is closed to others until
+   * its author decides.
+   */
+  readonly right?: UserRight
   /** The first sentence states what the method does; details follow. */
   readonly summary: string
   readonly params: P
@@ -74,11 +81,40 @@ export const method = <const P extends Params, const R extends ReadonlyArray<Res
     return handler(decoded.right, context)
   }
 
-  const { errors = [], examples, group, name, results, summary, waits = false, heavy = false, answersAtStop = false } =
-    definition
+  const {
+    answersAtStop = false,
+    errors = [],
+    examples,
+    group,
+    heavy = false,
+    name,
+    results,
+    right = "admin",
+    summary,
+    waits = false
+  } = definition
+  const rightsFor = rightsReader(
+    right,
+    params,
+    (given) => given instanceof JsonObject ? toPositions(given, specs) : given
+  )
   const codeless = errors.find((error) => !/^-\d+ /.test(error))
   if (codeless !== undefined) throw new Error(`${name}: the error "${codeless}" must begin with its code`)
-  const self: Method = { name, group, summary, params, results, examples, errors, waits, answersAtStop, heavy, call }
+  const self: Method = {
+    name,
+    group,
+    summary,
+    params,
+    results,
+    examples,
+    errors,
+    right,
+    rightsFor,
+    waits,
+    answersAtStop,
+    heavy,
+    call
+  }
   return self
 }
 

@@ -1,4 +1,5 @@
 import type * as Effect from "effect/Effect"
+import type { UserRight } from "../../config/accessKinds.ts"
 import type { JsonValue } from "../json/encodeJson.ts"
 import type { Json, JsonObject } from "../json/json.ts"
 import type { CallTurns } from "../SlowLane.ts"
@@ -19,12 +20,23 @@ export type MethodGroup =
   | "Wallet"
   | "Hidden"
 
+/** The rights of a user (`-rpcrights`); `undefined`: all. */
+export type UserRights = ReadonlySet<UserRight> | undefined
+
+/** What a request needs: the method, and the rights of the method and of the parameters that it has. */
+export interface Demand {
+  readonly method: string
+  readonly rights: ReadonlyArray<UserRight>
+}
+
 export interface CallContext {
   /** The wallet in the path (`/wallet/<name>`), `""` for the default wallet; `undefined` on `/` and `/rpc`. */
   readonly wallet: string | undefined
   /** Address and port of the caller, for logs. */
   readonly peer: string
   readonly remote: boolean
+  /** The rights of the caller. Those that the request needs are checked before the method is called. */
+  readonly rights: UserRights
   readonly methods: MethodTable
   /** Turns of the event loop that the call shares with other costly calls. */
   readonly turns: CallTurns
@@ -54,6 +66,9 @@ export interface Method {
   readonly results: ReadonlyArray<Result>
   readonly examples: ReadonlyArray<ReadonlyArray<JsonValue>>
   readonly errors: ReadonlyArray<string>
+  readonly right: UserRight
+  /** The rights that a request needs: the method's own, and those of the parameters that it has. */
+  readonly rightsFor: (params: GivenParams) => ReadonlyArray<UserRight>
   readonly waits: boolean
   readonly answersAtStop: boolean
   readonly heavy: boolean

@@ -1,6 +1,7 @@
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import type * as Schema from "effect/Schema"
+import type { UserRight } from "../../config/accessKinds.ts"
 import { fromHex, parseDisplayHash } from "../../protocol/bytes.ts"
 import type { Steps } from "../../protocol/steps.ts"
 import { readAmount } from "../json/amounts.ts"
@@ -53,6 +54,8 @@ export interface Param<out A> {
   readonly membersByName: boolean
   /** What the synopsis shows; `undefined` for the form of the value. */
   readonly synopsis: string | undefined
+  /** The right that a request with this parameter needs besides that of the method. */
+  readonly needs: UserRight | undefined
 }
 
 export type ParamKind = "string" | "hex" | "integer" | "number" | "amount" | "boolean" | "array" | "object" | "any"
@@ -85,7 +88,8 @@ const make = <A>({ description, kind, schema, words }: Definition<A>): Param<A> 
   members: undefined,
   item: undefined,
   membersByName: false,
-  synopsis: undefined
+  synopsis: undefined,
+  needs: undefined
 })
 
 /** Decodes one value that is not itself a parameter of the call. `label` is its name in messages. */
@@ -304,6 +308,9 @@ export const alias = <A>(param: Param<A>, ...aliases: ReadonlyArray<string>): Pa
 
 /** Shown by this text in the synopsis, as the reference node shows some long parameters. */
 export const shownAs = <A>(param: Param<A>, synopsis: string): Param<A> => ({ ...param, synopsis })
+
+/** Refused to users without a right, even if they may call the method (`-rpcrights`). */
+export const needing = <A>(needs: UserRight, param: Param<A>): Param<A> => ({ ...param, needs })
 
 /** Accepted, but the help shows neither it nor any parameter after it. */
 export const hidden = <A>(param: Param<A>): Param<A> => ({ ...param, hidden: true })

@@ -1,6 +1,7 @@
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
+import type { UserRight } from "../../config/accessKinds.ts"
 import { formatAmount, parseAmount } from "../../protocol/amount.ts"
 import { Amount, type JsonValue, type LazyArray, type LazyMap, RawJson } from "../json/encodeJson.ts"
 import { type Json, JsonNumber, JsonObject } from "../json/json.ts"
@@ -17,6 +18,9 @@ const KindId: unique symbol = Symbol.for("svcd/rpc/Kind")
 
 /** Annotation of a record whose member names are data: what a name is. */
 const KeyId: unique symbol = Symbol.for("svcd/rpc/Key")
+
+/** Annotation of a part that callers with a right alone see. */
+const NeedsId: unique symbol = Symbol.for("svcd/rpc/Needs")
 
 type Kind = "string" | "hex" | "number" | "integer" | "amount" | "time" | "boolean" | "null" | "any"
 
@@ -97,10 +101,19 @@ export const any = (description: string) => ANY.annotations(described(descriptio
 export const map = <A, I>(key: string, values: Schema.Schema<A, I>, description = "") =>
   Schema.Record({ key: Schema.String, value: values }).annotations({ description, [KeyId]: key })
 
+/** A part of an answer that callers without a right do not get (`-rpcrights`), though they may call the method. */
+export const needing = <A, I>(right: UserRight, schema: Schema.Schema<A, I>): Schema.Schema<A, I> =>
+  schema.annotations({ [NeedsId]: right })
+
 // What the help and the OpenRPC document read of a schema
 
 export type Described =
-  & { readonly description: string; readonly optional: boolean }
+  & {
+    readonly description: string
+    readonly optional: boolean
+    /** The right that a caller needs to see it. */
+    readonly needs?: UserRight
+  }
   & (
     | { readonly kind: Kind }
     | { readonly kind: "array"; readonly items: Described }
@@ -109,6 +122,12 @@ export type Described =
   )
 
 const viewOf = (ast: AST.AST, optional = false): Described => {
+  const needs = AST.getAnnotation<UserRight>(NeedsId)(ast)
+  const view = plainView(ast, optional)
+  return Option.isNone(needs) ? view : { ...view, needs: needs.value }
+}
+
+const plainView = (ast: AST.AST, optional: boolean): Described => {
   const description = Option.getOrElse(AST.getDescriptionAnnotation(ast), () => "")
   const kind = AST.getAnnotation<Kind>(KindId)(ast)
   if (Option.isSome(kind)) return { kind: kind.value, description, optional }
@@ -178,7 +197,8 @@ const rowsOf = (
     readonly suffix?: string
   } = {}
 ): ReadonlyArray<Row> => {
-  const words = `(${TYPE_WORDS[view.kind]}${view.optional ? ", optional" : ""})`
+  const needs = view.needs === undefined ? "" : `, right ${view.needs}`
+  const words = `(${TYPE_WORDS[view.kind]}${view.optional ? ", optional" : ""}${needs})`
   const right = view.description === "" ? words : `${words} ${view.description}`
   const inner = `${indent}  `
   switch (view.kind) {

@@ -1,64 +1,66 @@
-import { USER_RIGHTS, type UserRight } from "../../config/accessKinds.ts"
+import type { UserRight } from "../../config/accessKinds.ts"
+import { type Json, JsonObject } from "../json/json.ts"
+import type { Demand, GivenParams } from "./methodTable.ts"
+import type { Param, Params } from "./params.ts"
+import { RpcError } from "./RpcError.ts"
+import type { Refusable } from "./schema.ts"
 
 /**
- * The rights of users of RPC (`-rpcrights`). Each method belongs to one right; a right does not contain another.
+ * The rights that a request needs (`-rpcrights`): that of its method, and that of each parameter which gives more than the
+ * method alone, such as a payment beside an update of a name. A right does not contain another.
  */
 
-const words = (text: string): ReadonlyArray<string> => text.trim().split(/\s+/)
+/** Whether a parameter, or a part of it, needs a right of its own. */
+const isGuarded = ({ item, members = {}, needs }: Param<unknown>): boolean =>
+  needs !== undefined || Object.values(members).some(isGuarded) || (item !== undefined && isGuarded(item))
 
-/** What anyone can see: chain, names, mempool and peers, and conversions of what the caller sends. */
-const READ = words(`
-  analyzepsbt combinepsbt combinerawtransaction converttopsbt createmultisig createpsbt createrawtransaction
-  decodepsbt decoderawtransaction decodescript deriveaddresses echo echoipc echojson estimaterawfee estimatesmartfee
-  finalizepsbt getaddednodeinfo getaddrmaninfo getbestblockhash getblock getblockchaininfo getblockcount
-  getblockfilter getblockhash getblockheader getblockstats getchainstates getchaintips getchaintxstats getcheckinfo
-  getconnectioncount getdeploymentinfo getdescriptoractivity getdescriptorinfo getdifficulty getindexinfo getinfo
-  getmemoryinfo getmempoolancestors getmempoolcluster getmempooldescendants getmempoolentry getmempoolfeeratediagram
-  getmempoolinfo getmininginfo getnettotals getnetworkhashps getnetworkinfo getnodeaddresses getorphantxs getpeerinfo
-  getprioritisedtransactions getprivatebroadcastinfo getrawaddrman getrawmempool getrawtransaction getrpcinfo
-  getsyncstatus gettxout
-  gettxoutproof gettxoutsetinfo gettxspendingprevout getzmqnotifications help joinpsbts listbanned
-  listqueuedtransactions name_checkdb name_find name_history name_lint name_scan name_show namepsbt namerawtransaction ping rpc.discover
-  scanblocks scantxoutset syncwithvalidationinterfacequeue testmempoolaccept uptime utxoupdatepsbt validateaddress
-  verifychain verifymessage verifytxoutproof waitforblock waitforblockheight waitfornewblock
-`)
-
-/** Own names, and what they need: to see the wallet, to receive, and to unlock it. */
-const NAMES = words(`
-  checkrecoverywords getaddressesbylabel getaddressinfo getbalance getbalances getnewaddress getrawchangeaddress getreceivedbyaddress
-  getreceivedbylabel gettransaction getwalletinfo keypoolrefill listaddressgroupings listlabels listlockunspent
-  listreceivedbyaddress listreceivedbylabel listsinceblock listtransactions listunspent listwallets name_autoregister
-  name_autorenew name_cancel name_expiring name_firstupdate name_list name_new name_pending name_registrations
-  name_renew name_renewals name_update name_watch setlabel simulaterawtransaction walletlock walletpassphrase
-`)
-
-/** Payments: to fund, sign, send, replace and give up transactions. */
-const SPEND = words(`
-  abandontransaction bumpfee dequeuetransaction fundrawtransaction lockunspent psbtbumpfee queuerawtransaction send
-  sendall sendmany sendrawtransaction sendtoaddress sendtoname signmessage signmessagewithprivkey
-  descriptorprocesspsbt signrawtransactionwithkey signrawtransactionwithwallet submitpackage walletcreatefundedpsbt
-  walletprocesspsbt
-`)
-
-/** The node itself, its peers and blocks, its wallets as files and keys. */
-const ADMIN = words(`
-  abortprivatebroadcast abortrescan addconnection addnode addpeeraddress addwebhook backupwallet clearbanned createauxblock
-  createwallet createwalletdescriptor disconnectnode dumptxoutset encryptwallet enumeratesigners generate
-  generateblock generatetoaddress generatetodescriptor getauxblock getblockfrompeer getblocktemplate gethdkeys
-  importdescriptors importmempool importprunedfunds invalidateblock listdescriptors listwalletdir listwebhooks loadtxoutset
-  loadwallet logging migratewallet mockscheduler preciousblock prioritisetransaction pruneblockchain reconsiderblock
-  removeprunedfunds removewebhook rescanblockchain restorewallet resumewebhook savemempool sendmsgtopeer setban setmocktime setnetworkactive setwalletflag stop
-  submitauxblock submitblock submitheader testalertmail testwebhook unloadwallet walletdisplayaddress walletpassphrasechange
-`)
-
-/** The methods of each right. A method that is in none of them is for users without a list of methods alone. */
-export const METHODS_OF: Readonly<Record<UserRight, ReadonlyArray<string>>> = {
-  read: READ,
-  names: NAMES,
-  spend: SPEND,
-  admin: ADMIN
+/** The rights of a given value. A value that stands for a missing one needs none. */
+function* rightsOfValue(param: Param<unknown>, value: Json | undefined): Generator<UserRight> {
+  if (value === undefined || value === null) return
+  if (param.needs !== undefined) yield param.needs
+  if (Array.isArray(value)) {
+    if (param.item !== undefined) { for (const item of value) yield* rightsOfValue(param.item, item) }
+  } else if (value instanceof JsonObject) {
+    for (const [name, member] of Object.entries(param.members ?? {})) yield* rightsOfValue(member, value.get(name))
+  }
 }
 
-/** The right that permits a method; `undefined` for a method that is in none. */
-export const rightOf = (method: string): UserRight | undefined =>
-  USER_RIGHTS.find((right) => METHODS_OF[right].includes(method))
+/**
+ * Returns the function that tells the rights which a request needs. For a method without guarded parameters, as nearly all
+ * are, it does not look at the request.
+ */
+export const rightsReader = (
+  right: UserRight,
+  params: Params,
+  positionsOf: (given: GivenParams) => Refusable<ReadonlyArray<Json>>
+): (given: GivenParams) => ReadonlyArray<UserRight> => {
+  const own = [right]
+  const all = Object.values(params)
+  if (!all.some(isGuarded)) return () => own
+  return (given) => {
+    const positions = positionsOf(given)
+    // The call fails with this error, and does nothing.
+    if (positions instanceof RpcError) return own
+    return [...new Set([right, ...all.flatMap((param, at) => [...rightsOfValue(param, positions[at])])])]
+  }
+}
+
+/** The header of an answer with 403 that names the missing right. Our clients read it, and no text. */
+export const MISSING_RIGHT = "X-Svcd-Missing-Right"
+
+/** What a user may do; `undefined` for a part without a limit. */
+export interface UserPermission {
+  /** The methods of the user's lists (`-rpcwhitelist`): as in the reference node, a list permits all parameters. */
+  readonly methods: ReadonlySet<string> | undefined
+  readonly rights: ReadonlySet<UserRight> | undefined
+}
+
+/** The rights that a user lacks for a request; `undefined` if the request is permitted. */
+export const missingRights = (
+  { methods, rights }: UserPermission,
+  demand: Demand
+): ReadonlyArray<UserRight> | undefined => {
+  const missing = rights === undefined ? [] : demand.rights.filter((right) => !rights.has(right))
+  if (missing.length > 0) return missing
+  return methods === undefined || methods.has(demand.method) ? undefined : demand.rights
+}

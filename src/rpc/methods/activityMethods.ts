@@ -47,6 +47,7 @@ export const activityMethods: Effect.Effect<
 
   const getdescriptoractivity = method({
     name: "getdescriptoractivity",
+    right: "read",
     group: "Blockchain",
     heavy: true,
     summary:

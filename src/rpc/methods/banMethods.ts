@@ -95,6 +95,7 @@ export const banMethods = (peers: Manager, banTime = DEFAULT_BAN_SECONDS): Reado
 
   const listbanned = method({
     name: "listbanned",
+    right: "read",
     group: "Network",
     summary: "Lists the banned addresses and ranges.",
     params: {},
@@ -137,6 +138,7 @@ export const banMethods = (peers: Manager, banTime = DEFAULT_BAN_SECONDS): Reado
 export const knownAddressMethods = (peers: Manager): ReadonlyArray<Method> => {
   const getnodeaddresses = method({
     name: "getnodeaddresses",
+    right: "read",
     group: "Network",
     summary: "Returns randomly chosen addresses of known nodes.",
     params: {
@@ -166,6 +168,7 @@ export const knownAddressMethods = (peers: Manager): ReadonlyArray<Method> => {
 
   const getaddrmaninfo = method({
     name: "getaddrmaninfo",
+    right: "read",
     group: "Network",
     summary: "Counts the addresses of known nodes by network.",
     params: {},

@@ -111,6 +111,7 @@ export const blockMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | N
 
     const getblock = method({
       name: "getblock",
+      right: "read",
       group: "Blockchain",
       heavy: true,
       summary: "Returns a block, as hexadecimal digits or as an object.",
@@ -153,6 +154,7 @@ export const blockMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | N
 
     const getblockheader = method({
       name: "getblockheader",
+      right: "read",
       group: "Blockchain",
       summary: "Returns a header with its merged-mining proof, as hexadecimal digits or as an object.",
       params: {

@@ -44,6 +44,7 @@ interface Services {
 const readers = ({ chain, control, reporter, status, warnings }: Services): ReadonlyArray<Method> => {
   const getblockcount = method({
     name: "getblockcount",
+    right: "read",
     group: "Blockchain",
     summary: "Returns the height of the last block of the best chain.",
     params: {},
@@ -54,6 +55,7 @@ const readers = ({ chain, control, reporter, status, warnings }: Services): Read
 
   const getbestblockhash = method({
     name: "getbestblockhash",
+    right: "read",
     group: "Blockchain",
     summary: "Returns the hash of the last block of the best chain.",
     params: {},
@@ -64,6 +66,7 @@ const readers = ({ chain, control, reporter, status, warnings }: Services): Read
 
   const getblockhash = method({
     name: "getblockhash",
+    right: "read",
     group: "Blockchain",
     summary: "Returns the hash of the block of the best chain at a height.",
     params: { height: int32("The height.") },
@@ -79,6 +82,7 @@ const readers = ({ chain, control, reporter, status, warnings }: Services): Read
 
   const getdifficulty = method({
     name: "getdifficulty",
+    right: "read",
     group: "Blockchain",
     summary: "Returns the difficulty of the last block as a multiple of the minimum.",
     params: {},
@@ -89,6 +93,7 @@ const readers = ({ chain, control, reporter, status, warnings }: Services): Read
 
   const getblockchaininfo = method({
     name: "getblockchaininfo",
+    right: "read",
     group: "Blockchain",
     summary: "Returns the state of the chain and how far it is synced.",
     params: {},
@@ -121,6 +126,7 @@ const readers = ({ chain, control, reporter, status, warnings }: Services): Read
 
   const getchaintips = method({
     name: "getchaintips",
+    right: "read",
     group: "Blockchain",
     summary: "Lists the tips of all known branches, including the best chain's.",
     params: {},
@@ -173,6 +179,7 @@ const deployments = (chain: typeof Chain.Service): Method => {
   })
   return method({
     name: "getdeploymentinfo",
+    right: "read",
     group: "Blockchain",
     summary: "Returns the soft forks, and whether each is active in the block after the given one.",
     params: { blockhash: optional(hash("The block."), "the tip") },

@@ -22,6 +22,7 @@ export const checkMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | C
 
     const verifychain = method({
       name: "verifychain",
+      right: "read",
       group: "Blockchain",
       // A check of all blocks takes hours: it ends when the node stops, and when its caller disconnects.
       waits: true,
@@ -49,6 +50,7 @@ export const checkMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | C
 
     const getcheckinfo = method({
       name: "getcheckinfo",
+      right: "read",
       group: "Util",
       summary: "Returns the progress of the background check, which verifies the data on disk.",
       params: {},

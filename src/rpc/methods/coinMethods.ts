@@ -50,6 +50,7 @@ export const coinMethods: Effect.Effect<
 
   const gettxout = method({
     name: "gettxout",
+    right: "read",
     group: "Blockchain",
     summary: "Returns an unspent output; null if it is spent or unknown, or if its name expired. With the mempool, " +
       "includes its outputs and excludes the outputs that it spends.",
@@ -151,6 +152,7 @@ export const coinMethods: Effect.Effect<
 
   const gettxoutsetinfo = method({
     name: "gettxoutsetinfo",
+    right: "read",
     group: "Blockchain",
     // A count ends when its caller disconnects.
     waits: true,

@@ -19,6 +19,7 @@ type Manager = typeof PeerManager.Service
 export const connectionMethods = (peers: Manager): ReadonlyArray<Method> => {
   const getconnectioncount = method({
     name: "getconnectioncount",
+    right: "read",
     group: "Network",
     summary: "Returns the number of connected peers.",
     params: {},
@@ -29,6 +30,7 @@ export const connectionMethods = (peers: Manager): ReadonlyArray<Method> => {
 
   const getpeerinfo = method({
     name: "getpeerinfo",
+    right: "read",
     group: "Network",
     summary: "Lists the connected peers with their state.",
     params: {},
@@ -39,6 +41,7 @@ export const connectionMethods = (peers: Manager): ReadonlyArray<Method> => {
 
   const ping = method({
     name: "ping",
+    right: "read",
     group: "Network",
     summary: "Sends a ping to every peer; getpeerinfo then returns the round trips.",
     params: {},
@@ -49,6 +52,7 @@ export const connectionMethods = (peers: Manager): ReadonlyArray<Method> => {
 
   const getnettotals = method({
     name: "getnettotals",
+    right: "read",
     group: "Network",
     summary: "Returns the network traffic since the start.",
     params: {},
@@ -175,6 +179,7 @@ export const addedMethods = (peers: Manager, regtest: boolean): ReadonlyArray<Me
 
   const getaddednodeinfo = method({
     name: "getaddednodeinfo",
+    right: "read",
     group: "Network",
     summary: "Lists the peers added by -addpeer or addnode, and whether they are connected.",
     params: { node: optional(string("One added peer; all by default.")) },

@@ -41,6 +41,7 @@ export interface LogCategories {
 
 const help = method({
   name: "help",
+  right: "read",
   group: "Control",
   summary: "Lists all methods, or explains one of them.",
   params: { command: optional(string("The method to explain."), "all methods") },
@@ -79,6 +80,7 @@ const stop = (lifecycle: typeof Lifecycle.Service): Method =>
 const uptime = (started: number): Method =>
   method({
     name: "uptime",
+    right: "read",
     group: "Control",
     summary: "Returns the uptime of the server.",
     params: {},
@@ -90,6 +92,7 @@ const uptime = (started: number): Method =>
 const getrpcinfo = (logPath: string): Method =>
   method({
     name: "getrpcinfo",
+    right: "read",
     group: "Control",
     summary: "Returns the running calls of the RPC server.",
     params: {},
@@ -125,6 +128,7 @@ const memoryMode = refined(string("Format: stats; mallocinfo is not available.")
 
 const getmemoryinfo = method({
   name: "getmemoryinfo",
+  right: "read",
   group: "Control",
   summary: "Returns statistics of locked memory. All are zero: this node locks none.",
   params: { mode: withDefault(memoryMode, "stats") },
@@ -183,6 +187,7 @@ const discover = (version: string): Method => {
   let known: { readonly methods: MethodTable; readonly text: LongText } | undefined
   return method({
     name: "rpc.discover",
+    right: "read",
     group: "Control",
     summary: "Returns an OpenRPC document that describes all methods.",
     params: {},
@@ -202,6 +207,7 @@ const echo = (name: string, kind: ParamKind): Method => {
   )
   return method({
     name,
+    right: "read",
     group: "Hidden",
     summary: "Returns its arguments.",
     params: {
@@ -228,6 +234,7 @@ const echo = (name: string, kind: ParamKind): Method => {
 
 const echoipc = method({
   name: "echoipc",
+  right: "read",
   group: "Hidden",
   summary: "Returns its argument.",
   params: { arg: string("The text to return.") },

@@ -127,6 +127,7 @@ export const expiryMethods: Effect.Effect<
 
   const name_expiring = method({
     name: "name_expiring",
+    right: "names",
     group: "Names",
     summary:
       "Lists names that expire soon, the first to expire first: of all owners, of one, of the loaded wallets, or those " +
@@ -212,6 +213,7 @@ export const expiryMethods: Effect.Effect<
 
   const name_watch = method({
     name: "name_watch",
+    right: "names",
     group: "Names",
     summary:
       "Returns the list of names whose expiry the node reports beforehand, or first adds names to it or removes some. " +

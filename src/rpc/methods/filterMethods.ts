@@ -61,6 +61,7 @@ export const filterMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | 
 
     const getblockfilter = method({
       name: "getblockfilter",
+      right: "read",
       group: "Blockchain",
       summary: "Returns the compact filter of a block (BIP 158). Needs -blockfilterindex.",
       params: { blockhash: hash("The block."), filtertype: FILTER_TYPE },
@@ -128,6 +129,7 @@ export const filterMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | 
 
     const scanblocks = method({
       name: "scanblocks",
+      right: "read",
       group: "Blockchain",
       // A search ends when its caller disconnects.
       waits: true,

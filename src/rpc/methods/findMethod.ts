@@ -8,6 +8,7 @@ import { FIND_ERRORS, FIND_MEMBERS, FOUND, makeNameSearch } from "./findAnswer.t
 export const findMethods = Effect.map(makeNameSearch, (search) => [
   method({
     name: "name_find",
+    right: "read",
     group: "Names",
     summary:
       "Finds names by text, by an item of the value, by owner, by their last change or by their expiry. All given " +

@@ -201,6 +201,7 @@ const readDerivation = (network: Network, text: string, range: Json | undefined)
 export const keyMethods = (network: Network): ReadonlyArray<Method> => {
   const createmultisig = method({
     name: "createmultisig",
+    right: "read",
     group: "Util",
     summary: "Returns the multisig address of several keys.",
     params: {
@@ -224,6 +225,7 @@ export const keyMethods = (network: Network): ReadonlyArray<Method> => {
 
   const deriveaddresses = method({
     name: "deriveaddresses",
+    right: "read",
     group: "Util",
     summary: "Returns the addresses of a descriptor, in a range of indexes if it is ranged.",
     params: {
@@ -260,6 +262,7 @@ export const keyMethods = (network: Network): ReadonlyArray<Method> => {
 
   const signmessagewithprivkey = method({
     name: "signmessagewithprivkey",
+    right: "spend",
     group: "Util",
     summary: "Signs a message with a private key.",
     params: { privkey: string("The private key as WIF."), message: string("The message.") },
@@ -271,6 +274,7 @@ export const keyMethods = (network: Network): ReadonlyArray<Method> => {
 
   const verifymessage = method({
     name: "verifymessage",
+    right: "read",
     group: "Util",
     summary: "Returns whether a message was signed with the key of an address.",
     params: {

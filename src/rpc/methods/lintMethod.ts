@@ -58,6 +58,7 @@ export const lintMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Na
 
     const name_lint = method({
       name: "name_lint",
+      right: "read",
       group: "Names",
       summary: "Checks a name and a value before they are registered: the form of the name, the length, the JSON and " +
         "the items of the value, and what programs will see in it. Nothing is sent.",

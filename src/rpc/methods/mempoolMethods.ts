@@ -50,6 +50,7 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
 
   const getmempoolinfo = method({
     name: "getmempoolinfo",
+    right: "read",
     group: "Mempool",
     summary: "Returns the size and the limits of the mempool.",
     params: {},
@@ -60,6 +61,7 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
 
   const getrawmempool = method({
     name: "getrawmempool",
+    right: "read",
     group: "Mempool",
     heavy: true,
     summary: "Lists the transactions in the mempool.",
@@ -96,6 +98,7 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
 
   const getmempoolentry = method({
     name: "getmempoolentry",
+    right: "read",
     group: "Mempool",
     summary: "Returns the mempool entry of a transaction.",
     params: { txid: hash("The transaction.") },
@@ -114,6 +117,7 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
   ): Method =>
     method({
       name,
+      right: "read",
       group: "Mempool",
       summary,
       params: {
@@ -144,6 +148,7 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
 
   const getmempoolcluster = method({
     name: "getmempoolcluster",
+    right: "read",
     group: "Mempool",
     summary: "Returns the cluster of a transaction in the mempool: all transactions connected with it, in chunks in " +
       "mining order.",
@@ -176,6 +181,7 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
 
   const getmempoolfeeratediagram = method({
     name: "getmempoolfeeratediagram",
+    right: "read",
     group: "Hidden",
     summary: "Returns the cumulative fees and weight of the mempool's chunks, best chunk first.",
     params: {},

@@ -92,6 +92,7 @@ const infoMethods: Effect.Effect<
 
     const getmininginfo = method({
       name: "getmininginfo",
+      right: "read",
       group: "Mining",
       summary: "Returns the state of mining.",
       params: {},
@@ -133,6 +134,7 @@ const infoMethods: Effect.Effect<
 
     const getnetworkhashps = method({
       name: "getnetworkhashps",
+      right: "read",
       group: "Mining",
       summary: "Returns an estimate of the network's hashes per second.",
       params: {

@@ -184,6 +184,7 @@ export const nameMethods: Effect.Effect<
 
   const name_show = method({
     name: "name_show",
+    right: "read",
     group: "Names",
     summary: "Returns the current record of a name.",
     params: {
@@ -237,6 +238,7 @@ export const nameMethods: Effect.Effect<
 
   const name_history = method({
     name: "name_history",
+    right: "read",
     group: "Names",
     summary: "Returns all records of a name, the oldest first.",
     params: {
@@ -276,6 +278,7 @@ export const nameMethods: Effect.Effect<
 
   const name_scan = method({
     name: "name_scan",
+    right: "read",
     group: "Names",
     heavy: true,
     summary: "Lists names with their records, expired ones included, by length and then by bytes. For the next page, " +
@@ -344,6 +347,7 @@ export const nameMethods: Effect.Effect<
 
   const name_checkdb = method({
     name: "name_checkdb",
+    right: "read",
     group: "Names",
     summary: "Checks that the index of names, the claims and the coins of the chain agree.",
     params: {},

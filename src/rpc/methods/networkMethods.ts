@@ -31,6 +31,7 @@ interface SummaryServices {
 const summaryMethods = ({ mempool, peers, warnings }: SummaryServices): ReadonlyArray<Method> => {
   const getnetworkinfo = method({
     name: "getnetworkinfo",
+    right: "read",
     group: "Network",
     summary: "Returns the state of the node's network.",
     params: {},

@@ -54,6 +54,7 @@ export const peerBlockMethods = ({ peers, prunes, tree }: PeerBlockServices): Re
 
   const getprivatebroadcastinfo = method({
     name: "getprivatebroadcastinfo",
+    right: "names",
     group: "Raw transactions",
     summary:
       "Lists the transactions that are sent over connections of their own. svcd sends none so: the list is empty.",

@@ -71,6 +71,7 @@ const readVerbosity = (value: Json): Refusable<number> => {
 export const peerTestMethods = (peers: Manager): ReadonlyArray<Method> => {
   const getorphantxs = method({
     name: "getorphantxs",
+    right: "read",
     group: "Hidden",
     summary: "Lists the transactions that wait for their parents.",
     params: {
@@ -110,6 +111,7 @@ export const peerTestMethods = (peers: Manager): ReadonlyArray<Method> => {
 
   const getrawaddrman = method({
     name: "getrawaddrman",
+    right: "read",
     group: "Hidden",
     summary: "Lists all places in the book of addresses.",
     params: {},

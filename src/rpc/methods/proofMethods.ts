@@ -83,6 +83,7 @@ export const proofMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | C
 
     const gettxoutproof = method({
       name: "gettxoutproof",
+      right: "read",
       group: "Blockchain",
       heavy: true,
       summary:
@@ -132,6 +133,7 @@ export const proofMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | C
 
     const verifytxoutproof = method({
       name: "verifytxoutproof",
+      right: "read",
       group: "Blockchain",
       summary: "Verifies a proof of `gettxoutproof` and returns the transactions that it proves: none for an invalid " +
         "proof. The block must be on the best chain.",

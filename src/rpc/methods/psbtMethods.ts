@@ -111,6 +111,7 @@ export const psbtMethods: Effect.Effect<
 
     const createpsbt = method({
       name: "createpsbt",
+      right: "read",
       group: "Raw transactions",
       summary: "Makes a PSBT from inputs and outputs. The node does not sign, store or send it.",
       params: TRANSACTION_PARAMS,
@@ -126,6 +127,7 @@ export const psbtMethods: Effect.Effect<
 
     const converttopsbt = method({
       name: "converttopsbt",
+      right: "read",
       group: "Raw transactions",
       heavy: true,
       summary: "Converts a transaction to a PSBT.",
@@ -158,6 +160,7 @@ export const psbtMethods: Effect.Effect<
 
     const decodepsbt = method({
       name: "decodepsbt",
+      right: "read",
       group: "Raw transactions",
       heavy: true,
       summary: "Decodes a PSBT.",
@@ -171,6 +174,7 @@ export const psbtMethods: Effect.Effect<
 
     const combinepsbt = method({
       name: "combinepsbt",
+      right: "read",
       group: "Raw transactions",
       heavy: true,
       summary: "Combines several PSBTs of one transaction.",
@@ -194,6 +198,7 @@ export const psbtMethods: Effect.Effect<
 
     const joinpsbts = method({
       name: "joinpsbts",
+      right: "read",
       group: "Raw transactions",
       heavy: true,
       summary: "Joins several PSBTs into one with the inputs and outputs of all, in random order, unsigned.",
@@ -220,6 +225,7 @@ export const psbtMethods: Effect.Effect<
 
     const finalizepsbt = method({
       name: "finalizepsbt",
+      right: "read",
       group: "Raw transactions",
       heavy: true,
       summary: "Makes scriptSigs and witnesses from the signatures of a PSBT, and the transaction if it is complete.",
@@ -248,6 +254,7 @@ export const psbtMethods: Effect.Effect<
 
     const analyzepsbt = method({
       name: "analyzepsbt",
+      right: "read",
       group: "Raw transactions",
       heavy: true,
       summary: "Returns the state of a PSBT, its missing data, and the role that acts next.",
@@ -278,6 +285,7 @@ export const psbtMethods: Effect.Effect<
 
     const namepsbt = method({
       name: "namepsbt",
+      right: "read",
       group: "Raw transactions",
       summary: "Adds a name operation to an output of a PSBT.",
       params: { psbt: PSBT, vout: int32("Index of the output."), nameop: NAMEOP_PARAM },

@@ -117,6 +117,7 @@ export const psbtUpdateMethods: Effect.Effect<
 
     const utxoupdatepsbt = method({
       name: "utxoupdatepsbt",
+      right: "read",
       group: "Raw transactions",
       heavy: true,
       summary: "Adds to a PSBT the outputs that it spends, from the mempool and the chain, and data from descriptors.",
@@ -141,6 +142,7 @@ export const psbtUpdateMethods: Effect.Effect<
 
     const descriptorprocesspsbt = method({
       name: "descriptorprocesspsbt",
+      right: "spend",
       group: "Raw transactions",
       heavy: true,
       summary: "Adds to a PSBT the outputs that it spends and data from descriptors, and signs with their keys.",

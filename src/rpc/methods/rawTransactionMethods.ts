@@ -105,6 +105,7 @@ export const rawTransactionMethods: Effect.Effect<
 
     const createrawtransaction = method({
       name: "createrawtransaction",
+      right: "read",
       group: "Raw transactions",
       summary: "Makes a transaction from inputs and outputs. The node does not sign, store or send it.",
       params: TRANSACTION_PARAMS,
@@ -127,6 +128,7 @@ export const rawTransactionMethods: Effect.Effect<
 
     const namerawtransaction = method({
       name: "namerawtransaction",
+      right: "read",
       group: "Raw transactions",
       summary: "Adds a name operation to an output of a transaction.",
       params: {
@@ -160,6 +162,7 @@ export const rawTransactionMethods: Effect.Effect<
 
     const signrawtransactionwithkey = method({
       name: "signrawtransactionwithkey",
+      right: "spend",
       group: "Raw transactions",
       summary: "Signs the inputs of a transaction with the given keys only.",
       params: {
@@ -194,6 +197,7 @@ export const rawTransactionMethods: Effect.Effect<
 
     const combinerawtransaction = method({
       name: "combinerawtransaction",
+      right: "read",
       group: "Raw transactions",
       summary: "Combines the signatures of several copies of a transaction.",
       params: { txs: array(hexText("A transaction."), "The copies.") },

@@ -122,6 +122,7 @@ export const relayMethods: Effect.Effect<
 
   const sendrawtransaction = method({
     name: "sendrawtransaction",
+    right: "spend",
     group: "Raw transactions",
     summary: "Adds a transaction to the mempool and announces it until a peer requests it. A transaction that is in " +
       "the mempool already is announced again.",
@@ -154,6 +155,7 @@ export const relayMethods: Effect.Effect<
 
   const testmempoolaccept = method({
     name: "testmempoolaccept",
+    right: "read",
     group: "Raw transactions",
     summary: "Returns whether the mempool would accept transactions, without adding them. Of several, parents come " +
       "before children, and none may conflict with another or with the mempool. The transactions after the " +
@@ -181,6 +183,7 @@ export const relayMethods: Effect.Effect<
 
   const estimatesmartfee = method({
     name: "estimatesmartfee",
+    right: "read",
     group: "Util",
     summary: "Returns the fee rate for confirmation within a number of blocks, estimated from the transactions that " +
       "this node saw; never less than the minimum of the mempool.",
@@ -209,6 +212,7 @@ export const relayMethods: Effect.Effect<
 
   const estimaterawfee = method({
     name: "estimaterawfee",
+    right: "read",
     group: "Hidden",
     summary: "Returns the estimate of each horizon of the fee estimator for a target, with its data.",
     params: {
@@ -276,6 +280,7 @@ export const relayMethods: Effect.Effect<
 
   const getprioritisedtransactions = method({
     name: "getprioritisedtransactions",
+    right: "read",
     group: "Mining",
     summary: "Lists the fee changes by prioritisetransaction.",
     params: {},
@@ -302,6 +307,7 @@ export const relayMethods: Effect.Effect<
 
   const name_pending = method({
     name: "name_pending",
+    right: "names",
     group: "Names",
     heavy: true,
     summary: "Lists the unconfirmed name operations, several on one name in their order. A name_new is not included: " +

@@ -97,6 +97,7 @@ export const scanMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Ch
 
     const scantxoutset = method({
       name: "scantxoutset",
+      right: "read",
       group: "Blockchain",
       // A search ends when its caller disconnects.
       waits: true,

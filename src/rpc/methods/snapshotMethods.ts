@@ -173,6 +173,7 @@ export const snapshotMethods: Effect.Effect<
 
   const getchainstates = method({
     name: "getchainstates",
+    right: "read",
     group: "Blockchain",
     summary:
       "Returns the chain states of the node, the one in use last. After a snapshot was loaded there are two until the " +

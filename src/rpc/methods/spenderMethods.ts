@@ -75,6 +75,7 @@ export const spenderMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain |
 
     const gettxspendingprevout = method({
       name: "gettxspendingprevout",
+      right: "read",
       group: "Mempool",
       summary:
         "Lists the transactions that spend given outputs: of the mempool, and with -txospenderindex of the chain.",

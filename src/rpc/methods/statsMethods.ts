@@ -67,6 +67,7 @@ export const statsMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | R
 
   const getblockstats = method({
     name: "getblockstats",
+    right: "read",
     group: "Blockchain",
     heavy: true,
     summary: "Returns statistics of a block. Amounts are in the smallest unit.",
@@ -110,6 +111,7 @@ export const statsMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | R
 
   const getchaintxstats = method({
     name: "getchaintxstats",
+    right: "read",
     group: "Blockchain",
     heavy: true,
     summary: "Returns the number of transactions of the chain, and their rate in a window of blocks.",

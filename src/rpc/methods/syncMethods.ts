@@ -37,6 +37,7 @@ export const syncMethods: Effect.Effect<ReadonlyArray<Method>, never, SyncReport
     const { offline } = yield* SyncStatus
     const getsyncstatus = method({
       name: "getsyncstatus",
+      right: "read",
       group: "Blockchain",
       summary: "Returns how far the node is, and what its answers about names rest on.",
       params: {},

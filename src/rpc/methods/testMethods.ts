@@ -69,6 +69,7 @@ export const testMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Ch
 
       const syncwithvalidationinterfacequeue = method({
         name: "syncwithvalidationinterfacequeue",
+        right: "read",
         group: "Hidden",
         summary: "Waits until names, indexes, mempool and wallet have processed all blocks so far.",
         params: {},

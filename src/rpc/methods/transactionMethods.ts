@@ -134,6 +134,7 @@ export const transactionMethods: Effect.Effect<
 
   const getrawtransaction = method({
     name: "getrawtransaction",
+    right: "read",
     group: "Raw transactions",
     heavy: true,
     summary: "Returns a transaction, as hexadecimal digits or as an object. Without -txindex, it must be in the " +
@@ -199,6 +200,7 @@ export const transactionMethods: Effect.Effect<
 
   const decoderawtransaction = method({
     name: "decoderawtransaction",
+    right: "read",
     group: "Raw transactions",
     heavy: true,
     summary: "Decodes a transaction.",
@@ -222,6 +224,7 @@ export const transactionMethods: Effect.Effect<
 
   const decodescript = method({
     name: "decodescript",
+    right: "read",
     group: "Raw transactions",
     summary: "Decodes a script and returns its addresses.",
     params: { hexstring: refined(hexText("The script."), readScript) },

@@ -58,6 +58,7 @@ export const utilMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | No
 
       const validateaddress = method({
         name: "validateaddress",
+        right: "read",
         group: "Util",
         summary: "Returns whether a text is an address of this network, and its parts.",
         params: { address: string("The text.") },
@@ -98,6 +99,7 @@ export const utilMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | No
 
       const getdescriptorinfo = method({
         name: "getdescriptorinfo",
+        right: "read",
         group: "Util",
         summary: "Returns a descriptor without private keys, with its checksum.",
         params: { descriptor: string("The descriptor, with or without a checksum.") },
@@ -136,6 +138,7 @@ export const utilMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | No
 
       const getindexinfo = method({
         name: "getindexinfo",
+        right: "read",
         group: "Util",
         summary: "Returns the state of the optional indexes.",
         params: { index_name: optional(string("The name of an index; all by default.")) },

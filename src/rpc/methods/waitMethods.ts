@@ -52,6 +52,7 @@ export const waitMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Li
   const waitfornewblock = method({
     ...COMMON,
     name: "waitfornewblock",
+    right: "read",
     summary: "Waits for a new tip, and returns it. Returns the current tip when the time is over or the node stops.",
     params: {
       timeout: TIMEOUT,
@@ -68,6 +69,7 @@ export const waitMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Li
   const waitforblock = method({
     ...COMMON,
     name: "waitforblock",
+    right: "read",
     summary:
       "Waits until a block is the tip, and returns the tip. Returns the current tip when the time is over or the " +
       "node stops.",
@@ -79,6 +81,7 @@ export const waitMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Li
   const waitforblockheight = method({
     ...COMMON,
     name: "waitforblockheight",
+    right: "read",
     summary:
       "Waits until the tip has at least a height, and returns the tip. Returns the current tip when the time is " +
       "over or the node stops.",

@@ -11,6 +11,7 @@ export const zmqMethods: Effect.Effect<ReadonlyArray<Method>, never, Publishers>
   ({ active }) => [
     method({
       name: "getzmqnotifications",
+      right: "read",
       group: "Util",
       summary: "Returns the ZeroMQ publishers of the node (-zmqpubhashblock and others).",
       params: {},

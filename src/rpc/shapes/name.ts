@@ -38,7 +38,10 @@ export const NAME_OUTPUT_MEMBERS = {
 }
 
 export const IS_MINE = Schema.optional(
-  Result.boolean("Whether the wallet of the call owns it; missing if no single wallet is selected")
+  Result.needing(
+    "names",
+    Result.boolean("Whether the wallet of the call owns it; missing if no single wallet is selected")
+  )
 )
 
 const NAME_EXPIRY_MEMBERS = {

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either } from "effect"
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import type { UserRight } from "../../../src/config/accessKinds.ts"
 import type { Daemon } from "../../../src/programs/cli/daemon.ts"
 import { doctorCommand } from "../../../src/programs/cli/doctor.ts"
 import { machineChecks, remedyOf, sqliteCheck } from "../../../src/programs/cli/doctorMachine.ts"
@@ -71,6 +72,10 @@ const complaints = (answers: object) =>
 
 const mine = (expires_in: number) => ({ name_list: [{ name: hex("d/mine"), value: "", expires_in, ismine: true }] })
 
+/** The answer to a user without a right, which the daemon names or not. */
+const forbidden = (missingRight?: UserRight) =>
+  new UnexpectedReply({ address: "127.0.0.1:8336", status: 403, reason: "status 403", missingRight })
+
 describe("svcd-cli doctor", () => {
   it.effect("finds nothing wrong with a node that is well", () =>
     Effect.gen(function*() {
@@ -79,13 +84,12 @@ describe("svcd-cli doctor", () => {
 
   it.effect("names the right that is missing for what it could not look at, and still finds the rest", () =>
     Effect.gen(function*() {
-      const forbidden = new UnexpectedReply({ address: "127.0.0.1:8336", status: 403, reason: "status 403" })
-      assert.deepStrictEqual(yield* complaints({ listwebhooks: forbidden }), ["skip rights"])
+      assert.deepStrictEqual(yield* complaints({ listwebhooks: forbidden("admin") }), ["skip rights"])
       const wallet = ["getwalletinfo", "name_list", "name_autorenew", "getbalances", "name_pending", "listwallets"]
       const names = Object.fromEntries(
-        [...wallet, "name_registrations", "name_expiring"].map((one) => [one, forbidden])
+        [...wallet, "name_registrations", "name_expiring"].map((one) => [one, forbidden("names")])
       )
-      const reader = { ...WELL, ...names, listwebhooks: forbidden, listwalletdir: forbidden }
+      const reader = { ...WELL, ...names, listwebhooks: forbidden("admin"), listwalletdir: forbidden("admin") }
       const { code, stdout } = yield* doctor(fakeDaemon(reader), { json: false })
       assert.strictEqual(code, 0)
       assert.include(
@@ -102,15 +106,15 @@ describe("svcd-cli doctor", () => {
       const { skipped }: { readonly skipped: number } = JSON.parse((yield* doctor(fakeDaemon(reader))).stdout)
       assert.strictEqual(skipped, 2)
       // Without the fee, a balance cannot be judged.
-      assert.deepStrictEqual(yield* complaints({ estimatesmartfee: forbidden }), ["skip rights"])
-      const stranger = yield* doctor(fakeDaemon({ ...WELL, getblockchaininfo: forbidden }), { json: false })
+      assert.deepStrictEqual(yield* complaints({ estimatesmartfee: forbidden() }), ["skip rights"])
+      const stranger = yield* doctor(fakeDaemon({ ...WELL, getblockchaininfo: forbidden("read") }), { json: false })
       assert.strictEqual(stranger.code, 1)
       assert.include(
         stranger.stdout,
         "does not let this user of RPC call getblockchaininfo: nothing was looked at in it"
       )
       assert.include(stranger.stdout, "give the user of RPC the right \"read\"")
-      const answers = { listwebhooks: forbidden, getnetworkinfo: { subversion: "/svcd:0.1.0(x)/" } }
+      const answers = { listwebhooks: forbidden("admin"), getnetworkinfo: { subversion: "/svcd:0.1.0(x)/" } }
       assert.deepStrictEqual(yield* complaints(answers), ["warn version", "skip rights"])
       const broken = new UnexpectedReply({ address: "127.0.0.1:8336", status: 500, reason: "status 500" })
       assert.include(yield* complaints({ listwebhooks: broken }), "fail daemon")
@@ -247,10 +251,9 @@ describe("svcd-cli doctor", () => {
       const stored = yield* told({ listwalletdir: { wallets: [{ name: "nosuch" }] } }, "nosuch")
       assert.include(stored.stdout, "load it: \"svcd-cli loadwallet nosuch\"")
       assert.include((yield* told({ listwallets: [] }, "nosuch")).stdout, "\"svcd-cli listwalletdir\" lists")
-      const forbidden = new UnexpectedReply({ address: "127.0.0.1:8336", status: 403, reason: "status 403" })
-      const refused = yield* told({ getwalletinfo: forbidden }, "")
+      const refused = yield* told({ getwalletinfo: forbidden("names") }, "")
       assert.include(refused.stdout, "may not call getwalletinfo\n      give the user of RPC the right \"names\"")
-      assert.deepStrictEqual(yield* complaints({ getwalletinfo: forbidden }), ["skip rights"])
+      assert.deepStrictEqual(yield* complaints({ getwalletinfo: forbidden("names") }), ["skip rights"])
     }))
 
   it.effect("writes the name of a wallet as the shell wants it", () =>

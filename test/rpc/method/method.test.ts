@@ -13,6 +13,7 @@ const CONTEXT: CallContext = {
   wallet: undefined,
   peer: "127.0.0.1:1",
   remote: false,
+  rights: undefined,
   methods: new Map(),
   turns: new SlowLane().open(),
   room: Number.MAX_SAFE_INTEGER,

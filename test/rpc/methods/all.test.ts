@@ -2,7 +2,6 @@ import { assert } from "@effect/vitest"
 import { Effect, FastCheck, TestClock } from "effect"
 import { displayHash } from "../../../src/protocol/bytes.ts"
 import { type Described, describedBy } from "../../../src/rpc/method/results.ts"
-import { METHODS_OF } from "../../../src/rpc/method/rights.ts"
 import { RPC_CODE } from "../../../src/rpc/method/RpcError.ts"
 import { fixtureBlocks } from "../../support/chainFixture.ts"
 import { layer } from "../../support/layer.ts"
@@ -315,13 +314,6 @@ layer(methodNode({ wallets: true }))("the methods", (it) => {
     Effect.gen(function*() {
       const { methods } = yield* MethodNode
       assert.deepStrictEqual([...methods.keys()].sort(), METHODS)
-    }))
-
-  it.effect("belong to one right each", () =>
-    Effect.gen(function*() {
-      const { methods } = yield* MethodNode
-      const words = Object.values(METHODS_OF).flat().toSorted()
-      assert.deepStrictEqual(words, [...methods.keys(), "logging"].toSorted(), "rpc/method/rights.ts")
     }))
 
   it.effect("describe their answers, down to the last member", () =>

@@ -18,6 +18,7 @@ describe("createmultisig", () => {
         wallet: undefined,
         peer: "127.0.0.1:1",
         remote: false,
+        rights: undefined,
         methods: METHODS,
         turns: { isOver: () => true, next: Effect.sync(() => void turns++) },
         room: Number.MAX_SAFE_INTEGER,

@@ -249,6 +249,7 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
 
   const getnewaddress = make({
     name: "getnewaddress",
+    right: "names",
     summary: "Returns a new address for payments to the wallet.",
     params: {
       label: withDefault(newLabel("The label of the address."), ""),
@@ -268,6 +269,7 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
 
   const getrawchangeaddress = make({
     name: "getrawchangeaddress",
+    right: "names",
     summary: "Returns a new change address.",
     params: { address_type: optional(addressType("Address type"), "that of -changetype or -addresstype") },
     results: [{ schema: Result.string("The address") }],
@@ -284,6 +286,7 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
 
   const getaddressinfo = make({
     name: "getaddressinfo",
+    right: "names",
     summary: "Returns the parts of an address and the wallet's data for it.",
     params: { address: string("The address.") },
     results: [{ schema: ADDRESS_INFO }],
@@ -300,6 +303,7 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
 
   const setlabel = make({
     name: "setlabel",
+    right: "names",
     summary: "Sets the label of an address.",
     params: { address: string("The address; the wallet need not own it."), label: newLabel("The label.") },
     results: [{ schema: Result.nothing("") }],
@@ -315,6 +319,7 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
 
   const listlabels = make({
     name: "listlabels",
+    right: "names",
     summary: "Lists the labels in sorted order.",
     params: { purpose: withDefault(string("Only labels of addresses with this purpose: send or receive."), "") },
     results: [{ schema: Schema.Array(Result.string("A label")) }],
@@ -332,6 +337,7 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
 
   const getaddressesbylabel = make({
     name: "getaddressesbylabel",
+    right: "names",
     summary: "Lists the addresses with a label.",
     params: { label: label("The label.") },
     results: [{
@@ -352,6 +358,7 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
 
   const keypoolrefill = make({
     name: "keypoolrefill",
+    right: "names",
     summary: "Derives addresses until the wallet has enough unused ones of each type. Only ranges of hardened keys " +
       "(`/*h`) need that: all others are derived on demand.",
     params: {

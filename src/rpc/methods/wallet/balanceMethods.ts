@@ -180,6 +180,7 @@ export const balanceMethods: Effect.Effect<
 
   const getbalance = make({
     name: "getbalance",
+    right: "names",
     summary: "Returns the spendable balance of the wallet: without immature coinbases, unconfirmed payments from " +
       "others, and amounts locked in names.",
     params: {
@@ -202,6 +203,7 @@ export const balanceMethods: Effect.Effect<
 
   const getbalances = make({
     name: "getbalances",
+    right: "names",
     summary:
       "Returns the spendable, the unconfirmed and the immature balance of the wallet, without amounts locked in " +
       "names.",
@@ -278,6 +280,7 @@ export const balanceMethods: Effect.Effect<
 
   const listunspent = make({
     name: "listunspent",
+    right: "names",
     summary: "Lists the spendable coins. Includes unexpired names only on request, " +
       "and never expired ones.",
     params: {
@@ -318,6 +321,7 @@ export const balanceMethods: Effect.Effect<
 
   const lockunspent = make({
     name: "lockunspent",
+    right: "spend",
     summary: "Locks coins, so that payments do not use them, or unlocks them. Without coins, unlocks all.",
     params: {
       unlock: boolean("Whether to unlock instead of lock."),
@@ -352,6 +356,7 @@ export const balanceMethods: Effect.Effect<
 
   const listlockunspent = make({
     name: "listlockunspent",
+    right: "names",
     summary: "Lists the locked coins.",
     params: {},
     results: [{ schema: Schema.Array(OUTPOINT) }],

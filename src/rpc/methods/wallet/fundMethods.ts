@@ -135,6 +135,7 @@ export const makeFundMethods = ({ chainCoins, network, pool, wallets }: FundServ
 
   const fundrawtransaction = define({
     name: "fundrawtransaction",
+    right: "spend",
     group: "Raw transactions",
     summary: "Adds inputs of the wallet to a transaction until they pay for its outputs and the fee, and at most one " +
       "change output. The new inputs are not signed.",
@@ -170,6 +171,7 @@ export const makeFundMethods = ({ chainCoins, network, pool, wallets }: FundServ
 
   const walletcreatefundedpsbt = define({
     name: "walletcreatefundedpsbt",
+    right: "spend",
     summary:
       "Makes a PSBT from inputs and outputs, and adds inputs of the wallet to fund it. Does not sign or send it.",
     params: {
@@ -218,6 +220,7 @@ export const makeFundMethods = ({ chainCoins, network, pool, wallets }: FundServ
 
   const simulaterawtransaction = define({
     name: "simulaterawtransaction",
+    right: "names",
     summary: "Returns the change of the balance if transactions were sent in order, without sending them.",
     params: {
       rawtxs: optional(array(hexText("A transaction."), "The transactions."), "none"),

@@ -7,7 +7,7 @@ import type { Network } from "../../../protocol/networks.ts"
 import type { NameFailure, NameOptions } from "../../../wallet/names/WalletNames.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
 import type { Json } from "../../json/json.ts"
-import { jsonObject, optional, string } from "../../method/params.ts"
+import { jsonObject, needing, optional, string } from "../../method/params.ts"
 import { type Read, RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import type { NodeOptions } from "../../NodeOptions.ts"
 import type { ShapeContext } from "../../shapes/context.ts"
@@ -33,7 +33,7 @@ const MAX_VALUE = 520
 
 export const WRITE_OPTIONS = {
   destAddress: optional(string("The address of the new owner."), "a fresh address of the wallet"),
-  sendCoins: optional(jsonObject("Addresses and amounts in NMC to pay in the same transaction."))
+  sendCoins: needing("spend", optional(jsonObject("Addresses and amounts in NMC to pay in the same transaction.")))
 }
 
 export interface GivenWriteOptions {

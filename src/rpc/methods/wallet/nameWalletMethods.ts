@@ -63,6 +63,7 @@ export const nameWalletMethods: Effect.Effect<
 
   const name_list = define({
     name: "name_list",
+    right: "names",
     group: "Names",
     heavy: true,
     summary: "Lists the names set by confirmed transactions of the wallet, each with its last one, including " +
@@ -102,6 +103,7 @@ export const nameWalletMethods: Effect.Effect<
 
   const sendtoname = define({
     name: "sendtoname",
+    right: "spend",
     group: "Names",
     summary: "Pays the owner of a name.",
     params: {
@@ -139,6 +141,7 @@ export const nameWalletMethods: Effect.Effect<
 
   const queuerawtransaction = define({
     name: "queuerawtransaction",
+    right: "spend",
     group: "Names",
     summary:
       "Sends a transaction as soon as the mempool accepts it: now, or after a later block. Until then it waits " +
@@ -162,6 +165,7 @@ export const nameWalletMethods: Effect.Effect<
 
   const dequeuetransaction = define({
     name: "dequeuetransaction",
+    right: "spend",
     group: "Names",
     summary: "Removes a transaction from the queue. A missing transaction is not an error.",
     params: { txid: hash("The transaction.") },
@@ -172,6 +176,7 @@ export const nameWalletMethods: Effect.Effect<
 
   const listqueuedtransactions = define({
     name: "listqueuedtransactions",
+    right: "names",
     group: "Names",
     summary: "Lists the transactions in the queue.",
     params: {},

@@ -81,6 +81,7 @@ export const passphraseMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
 
   const walletpassphrase = make({
     name: "walletpassphrase",
+    right: "names",
     summary:
       "Unlocks the wallet for some time. A later call replaces the time. With renewalsonly the wallet signs nothing but " +
       "renewals of names: a name_update with the same value, whose owner, coins and change are the wallet's, and whose fee is " +
@@ -113,6 +114,7 @@ export const passphraseMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
 
   const walletlock = make({
     name: "walletlock",
+    right: "names",
     summary: "Locks the wallet, also for renewals.",
     params: {},
     results: [{ schema: Result.nothing("") }],

@@ -146,6 +146,7 @@ export const receivedMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallet
 
   const getreceivedbyaddress = make({
     name: "getreceivedbyaddress",
+    right: "names",
     summary: "Returns the amount that an address received, without amounts locked in names.",
     params: { address: string("The address."), minconf: MIN_CONFIRMATIONS, include_immature_coinbase: IMMATURE },
     results: [{ schema: Result.amount("The sum") }],
@@ -160,6 +161,7 @@ export const receivedMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallet
 
   const getreceivedbylabel = make({
     name: "getreceivedbylabel",
+    right: "names",
     summary: "Returns the amount that the addresses with a label received, without amounts locked in names.",
     params: { label: label("The label."), minconf: MIN_CONFIRMATIONS, include_immature_coinbase: IMMATURE },
     results: [{ schema: Result.amount("The sum") }],
@@ -179,6 +181,7 @@ export const receivedMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallet
 
   const listreceivedbyaddress = make({
     name: "listreceivedbyaddress",
+    right: "names",
     summary: "Lists the amounts that labelled addresses received, including amounts locked in names.",
     params: {
       minconf: MIN_CONFIRMATIONS,
@@ -216,6 +219,7 @@ export const receivedMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallet
 
   const listreceivedbylabel = make({
     name: "listreceivedbylabel",
+    right: "names",
     summary: "Lists the received amounts by label, including amounts locked in names.",
     params: {
       minconf: MIN_CONFIRMATIONS,
@@ -254,6 +258,7 @@ export const receivedMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallet
 
   const listaddressgroupings = make({
     name: "listaddressgroupings",
+    right: "names",
     summary:
       "Lists groups of addresses with a common owner that the chain reveals: they were inputs of one transaction, " +
       "or its change.",

@@ -34,6 +34,7 @@ export const recoveryMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallet
 
   const checkrecoverywords = make({
     name: "checkrecoverywords",
+    right: "names",
     summary:
       "Compares some of the recovery words, which the owner reads from paper, with those of the wallet. If all of them " +
       "are right, the wallet keeps the time of the check. The method does not say which word is wrong, and waits a second " +

@@ -94,6 +94,7 @@ export const makeRegistrationMethods = (parts: NameMethodParts): ReadonlyArray<M
 
   const name_autoregister = define({
     name: "name_autoregister",
+    right: "names",
     group: "Names",
     summary:
       "Registers a name in one call: sends name_new now, and name_firstupdate as soon as the commitment is deep " +
@@ -150,6 +151,7 @@ export const makeRegistrationMethods = (parts: NameMethodParts): ReadonlyArray<M
 
   const name_registrations = define({
     name: "name_registrations",
+    right: "names",
     group: "Names",
     summary: "Lists the registrations of the wallet and their progress, including those started by name_new.",
     params: { options: orEmpty(notNull(object(ENCODINGS, "Options."))) },
@@ -164,6 +166,7 @@ export const makeRegistrationMethods = (parts: NameMethodParts): ReadonlyArray<M
 
   const name_cancel = define({
     name: "name_cancel",
+    right: "names",
     group: "Names",
     summary:
       "Cancels a registration: no name_firstupdate is sent. Or cancels a renewal of name_renew whose name_update is not " +
@@ -183,6 +186,7 @@ export const makeRegistrationMethods = (parts: NameMethodParts): ReadonlyArray<M
 
   const name_autorenew = define({
     name: "name_autorenew",
+    right: "names",
     group: "Names",
     summary: "Returns the names that the wallet renews before they expire. With \"on\", changes the setting of a " +
       "name, or of all names; a name that is switched off is an exception, also for name_renew all, until all names are set again. Switching " +

@@ -128,6 +128,7 @@ export const makeRenewalMethods = ({ chain, known, node, wallets }: NameMethodPa
 
   const name_renew = define({
     name: "name_renew",
+    right: "names",
     group: "Names",
     summary:
       "Renews many names, each with its value and its owner's address in a transaction of its own, over the next blocks " +
@@ -178,6 +179,7 @@ export const makeRenewalMethods = ({ chain, known, node, wallets }: NameMethodPa
 
   const name_renewals = define({
     name: "name_renewals",
+    right: "names",
     group: "Names",
     summary: "Lists the renewals of name_renew and their progress. The last 1000 that ended are kept.",
     params: { options: orEmpty(notNull(object({ nameEncoding: ENCODINGS.nameEncoding }, "Options."))) },

@@ -45,6 +45,7 @@ const saysSequence = (inputs: ReadonlyArray<Json>, at: number): boolean => {
 export const makeSendMethod = (wallets: typeof Wallets.Service, network: Network): Method =>
   walletMethod(wallets)({
     name: "send",
+    right: "spend",
     summary: "Pays addresses, with all options. Returns a PSBT if private keys of inputs are missing.",
     params: {
       outputs: json(

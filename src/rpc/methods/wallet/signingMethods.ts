@@ -64,6 +64,7 @@ export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
 
       const signmessage = make({
         name: "signmessage",
+        right: "spend",
         summary: "Signs a message with the private key of an address.",
         params: {
           address: string("The address; must be the address of a single key."),
@@ -86,6 +87,7 @@ export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
 
       const signrawtransactionwithwallet = make({
         name: "signrawtransactionwithwallet",
+        right: "spend",
         group: "Raw transactions",
         summary: "Signs the inputs of a transaction with the keys of the wallet.",
         params: { hexstring: hexText("The transaction."), prevtxs: PREVTXS_PARAM, sighashtype: SIGHASH_PARAM },
@@ -120,6 +122,7 @@ export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
 
       const walletprocesspsbt = make({
         name: "walletprocesspsbt",
+        right: "spend",
         summary: "Adds the wallet's data to a PSBT, and signs the inputs for which the wallet has keys.",
         params: {
           psbt: PSBT,

@@ -88,6 +88,7 @@ export const makeSimplePayments = (
 
   const sendtoaddress = define({
     name: "sendtoaddress",
+    right: "spend",
     summary: "Pays an address.",
     params: {
       address: string("The address."),
@@ -126,6 +127,7 @@ export const makeSimplePayments = (
 
   const sendmany = define({
     name: "sendmany",
+    right: "spend",
     summary: "Pays several addresses with one transaction.",
     params: {
       dummy: withDefault(string("\"\"."), ""),

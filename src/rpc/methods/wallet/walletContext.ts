@@ -63,19 +63,25 @@ export const selectWallet = (
   })
 
 /**
- * Whether the selected wallet owns a script, with or without a name prefix: `ismine` of methods that need no wallet.
- * `undefined` if no single wallet is selected; the answer then omits the member (reference/rpc.md 5.1).
+ * The wallet of methods that need none, and say something of it beside their subject; `undefined` if the selection is ambiguous.
+ * A caller without the right to see wallets gets the answer of a node without one.
+ */
+export const summarized = (
+  wallets: WalletsService,
+  context: Pick<CallContext, "wallet" | "rights">
+): Wallet | undefined => context.rights?.has("names") === false ? undefined : selected(wallets, context)
+
+/**
+ * Whether that wallet owns a script, with or without a name prefix: `ismine` of methods that need no wallet. `undefined` without
+ * one; the answer then omits the member (reference/rpc.md 5.1).
  */
 export const ownership = (
   wallets: WalletsService,
-  context: Pick<CallContext, "wallet">
+  context: Pick<CallContext, "wallet" | "rights">
 ): ((script: Bytes) => boolean) | undefined => {
-  const wallet = selected(wallets, context)
+  const wallet = summarized(wallets, context)
   return wallet === undefined ? undefined : (script) => wallet.keys.own(script) !== undefined
 }
-
-/** The wallet in the summary of the node, if the selection is unambiguous. */
-export const summarized = selected
 
 // Failures
 

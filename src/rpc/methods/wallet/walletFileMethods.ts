@@ -149,6 +149,7 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
 
   const listwallets = method({
     name: "listwallets",
+    right: "names",
     group: "Wallet",
     summary: "Lists the loaded wallets.",
     params: {},
@@ -315,6 +316,7 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
 
   const getwalletinfo = make({
     name: "getwalletinfo",
+    right: "names",
     summary: "Returns the properties and the state of the wallet.",
     params: {},
     results: [{

@@ -103,6 +103,7 @@ export const walletTransactionMethods: Effect.Effect<
 
   const gettransaction = make({
     name: "gettransaction",
+    right: "names",
     summary: "Returns a transaction of the wallet: its effect on the balance, its state, and its outputs as payments.",
     params: {
       txid: hash("The transaction."),
@@ -130,6 +131,7 @@ export const walletTransactionMethods: Effect.Effect<
 
   const listtransactions = make({
     name: "listtransactions",
+    right: "names",
     summary: "Lists the latest payments from and to the wallet, the oldest of them first. One transaction may " +
       "contain several payments.",
     params: {
@@ -191,6 +193,7 @@ export const walletTransactionMethods: Effect.Effect<
 
   const listsinceblock = make({
     name: "listsinceblock",
+    right: "names",
     summary: "Lists the payments in blocks after a given block and the unconfirmed ones; without a block, all " +
       "payments. If the block is not in the best chain, also lists the payments of its disconnected branch.",
     params: {
@@ -247,6 +250,7 @@ export const walletTransactionMethods: Effect.Effect<
 
   const abandontransaction = make({
     name: "abandontransaction",
+    right: "spend",
     summary: "Abandons a transaction that is neither in a block nor in the mempool, and its descendants, so that " +
       "other transactions can spend their inputs.",
     params: { txid: hash("The transaction.") },

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import type { UserRight } from "../../../../src/config/accessKinds.ts"
 import { TransactionRejected } from "../../../../src/mempool/errors.ts"
 import { fromHex } from "../../../../src/protocol/bytes.ts"
 import { outpoint, outpointKey } from "../../../../src/protocol/transaction.ts"
@@ -51,14 +52,17 @@ describe("the wallet of a call (reference/rpc.md 1.2)", () => {
   })
 
   it("reports ownership, but not if the wallet is ambiguous (reference/rpc.md 5.1)", () => {
+    const ANY = { wallet: undefined, rights: undefined }
     const owner = fakeWallet({}, { scripts: [ownScript(1)] }).wallet
-    const owns = ownership(fakeWallets([owner]), { wallet: undefined })
+    const owns = ownership(fakeWallets([owner]), ANY)
     assert.strictEqual(owns?.(ownScript(1).script), true)
     assert.strictEqual(owns?.(ownScript(2).script), false)
-    assert.isUndefined(ownership(fakeWallets([owner, second]), { wallet: undefined }))
-    assert.isUndefined(ownership(fakeWallets([owner]), { wallet: "third" }))
-    assert.isUndefined(ownership(fakeWallets([]), { wallet: undefined }))
-    assert.isUndefined(ownership(fakeWallets([owner], { enabled: false }), { wallet: undefined }))
+    assert.isUndefined(ownership(fakeWallets([owner, second]), ANY))
+    assert.isUndefined(ownership(fakeWallets([owner]), { ...ANY, rights: new Set<UserRight>(["read", "spend"]) }))
+    assert.isDefined(ownership(fakeWallets([owner]), { ...ANY, rights: new Set<UserRight>(["names"]) }))
+    assert.isUndefined(ownership(fakeWallets([owner]), { ...ANY, wallet: "third" }))
+    assert.isUndefined(ownership(fakeWallets([]), ANY))
+    assert.isUndefined(ownership(fakeWallets([owner], { enabled: false }), ANY))
   })
 })
 

@@ -6,6 +6,7 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { METRICS } from "../build/src/metrics/metrics.js"
+import { metricPart } from "../build/src/metrics/shownMetrics.js"
 
 const project = fileURLToPath(new URL("..", import.meta.url))
 const file = process.argv.slice(2).find((argument) => !argument.startsWith("-")) ?? join(project, "docs/metrics.md")
@@ -16,21 +17,33 @@ const labelText = ({ label, values }) => {
   return values === undefined ? `\`${label}\`` : `\`${label}\`: ${values.map((value) => `\`${value}\``).join(", ")}`
 }
 
-const rowOf = (family) => `| \`${family.name}\` | ${family.kind} | ${labelText(family)} | ${family.help} |`
+const SHOWN = {
+  alerts: "with `-alertmail` or `-watch`",
+  detail: "with `-metricsdetail`",
+  light: "with a light start",
+  webhooks: "with webhooks"
+}
+
+const shownText = (family) => SHOWN[metricPart(family)] ?? "always"
+
+const rowOf = (family) =>
+  `| \`${family.name}\` | ${family.kind} | ${labelText(family)} | ${family.help} | ${shownText(family)} |`
 
 const bucketsOf = ({ buckets, name }) => `- \`${name}\`: ${buckets.join(", ")}`
 
 const section = (category) => [
   `### ${category[0].toUpperCase()}${category.slice(1)}`,
   "",
-  "| metric | type | label | meaning |",
-  "|---|---|---|---|",
+  "| metric | type | label | meaning | shown |",
+  "|---|---|---|---|---|",
   ...METRICS.filter((family) => family.category === category).map(rowOf),
   ""
 ]
 
 const generated = [
   `## The ${METRICS.length} metrics`,
+  "",
+  "`-metricsdetail` shows all of them.",
   "",
   ...[...new Set(METRICS.map(({ category }) => category))].flatMap(section),
   "### Buckets",

@@ -123,6 +123,13 @@ export const OPTIONS = {
     "address of the metrics endpoint",
     { defaultNote: "no endpoint" }
   ),
+  metricsdetail: singleOption(
+    Kind.onOffKind,
+    "metricsdetail",
+    "RPC",
+    "show all metrics, not only those that each node has",
+    { default: "0" }
+  ),
   statuspage: singleOption(
     Kind.onOffKind,
     "statuspage",

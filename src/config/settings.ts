@@ -61,6 +61,8 @@ export interface Settings extends PeerSettings {
   readonly maxRequestSize: number
   /** `undefined`: no metrics endpoint. */
   readonly metrics: Address | undefined
+  /** Whether the endpoint shows all metrics. */
+  readonly metricsDetail: boolean
   readonly statusPage: boolean
   /** The desk, which browsers of other machines may use behind a proxy with TLS; `undefined`: none. */
   readonly desk: { readonly behindProxy: boolean } | undefined
@@ -302,6 +304,7 @@ const toSettings = (
     rateLimit: values.ratelimit,
     maxRequestSize: values.maxrequestsize,
     metrics: values.metricsaddr,
+    metricsDetail: values.metricsdetail,
     statusPage: values.statuspage,
     desk: values.webwallet ? { behindProxy: values.webwalletproxy } : undefined,
     rest: values.rest,

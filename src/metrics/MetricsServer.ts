@@ -19,8 +19,8 @@ export class MetricsServer extends Context.Tag("svcd/MetricsServer")<MetricsServ
 export interface MetricsServerConfig {
   /** An empty host is every interface, port 0 any free one. */
   readonly listen: Address
-  /** The exported metrics; other metrics of the registry are not exported. */
-  readonly table: Table
+  /** Returns the metrics that are exported now; other metrics of the registry are not. */
+  readonly table: () => Table
   /** Runs before each answer, for values that are cheaper to read then than to record at each change. */
   readonly sample?: Effect.Effect<void>
   /** For tests. */
@@ -103,7 +103,7 @@ const make = (
     // Answers in progress are interrupted when the scope closes.
     const run = yield* FiberSet.makeRuntime<never, void>()
     const one = yield* Effect.makeSemaphore(1)
-    const scrape = one.withPermits(1)(Effect.zipRight(sample, exposition(table)))
+    const scrape = one.withPermits(1)(Effect.zipRight(sample, Effect.suspend(() => exposition(table()))))
     const { connections, timeout } = { ...LIMITS, ...limits }
     const server = createServer({
       maxHeaderSize: MAX_HEADER_SIZE,

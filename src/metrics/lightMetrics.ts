@@ -29,6 +29,8 @@ export const lightUnchecked = gauge(facts(
   "Signatures in the window that are not checked yet. It falls to 0, and rises for moments with new blocks."
 ))
 
+export const HANDOVER_OUTCOMES = ["equal", "different", "not_compared"] as const
+
 export const lightHandovers = counterBy({
   ...facts(
     "name operations",
@@ -36,5 +38,5 @@ export const lightHandovers = counterBy({
     "Handovers from a window to the whole chain, by outcome. After a different one, the log has the names."
   ),
   label: "outcome",
-  values: ["equal", "different", "not_compared"]
+  values: HANDOVER_OUTCOMES
 })

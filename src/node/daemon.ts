@@ -21,9 +21,10 @@ import * as RpcServer from "../http/RpcServer.ts"
 import { isSyncing } from "../light/syncReport.ts"
 import { SyncReporter } from "../light/SyncReporter.ts"
 import * as ErrorCount from "../metrics/countErrors.ts"
-import { blockchainSyncing, METRICS, rpcInFlight } from "../metrics/metrics.ts"
+import { blockchainSyncing, rpcInFlight } from "../metrics/metrics.ts"
 import * as MetricsServer from "../metrics/MetricsServer.ts"
 import { sampleProcess } from "../metrics/processMetrics.ts"
+import { partsInUse, shownMetrics } from "../metrics/shownMetrics.ts"
 import { NameEvents } from "../names/events/NameEvents.ts"
 import { PeerManager } from "../network/PeerManager.ts"
 import * as Publishers from "../publish/Publishers.ts"
@@ -167,10 +168,15 @@ class Sampling {
   }
 }
 
-const metricsEndpoint = ({ metrics }: Settings, { sample }: Sampling): Layer.Layer<never, BindFailed> =>
-  metrics === undefined
-    ? Layer.empty
-    : Layer.discard(MetricsServer.layer({ listen: metrics, table: METRICS, sample }))
+const metricsEndpoint = (
+  { alerts, metrics, metricsDetail }: Settings,
+  { sample }: Sampling
+): Layer.Layer<never, BindFailed> => {
+  if (metrics === undefined) return Layer.empty
+  const hasAlerts = alerts.mail !== undefined || alerts.watch.length > 0
+  const table = () => shownMetrics({ detail: metricsDetail, parts: partsInUse(hasAlerts) })
+  return Layer.discard(MetricsServer.layer({ listen: metrics, table, sample }))
+}
 
 /** Samples a node's metrics for as long as the node is running. */
 const sampleNode = (sampling: Sampling) =>

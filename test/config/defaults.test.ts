@@ -29,6 +29,7 @@ describe("decodeSettings", () => {
       rateLimit: 0,
       maxRequestSize: 0,
       metrics: undefined,
+      metricsDetail: false,
       statusPage: true,
       rest: false,
       listen: { host: "", port: 8334 },

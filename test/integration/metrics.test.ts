@@ -29,7 +29,14 @@ describe("svcd -metricsaddr", () => {
       const directory = yield* temporaryDirectory
       const port = yield* freePort
       const file = ownFixture("regtest-names/blocks.dat")
-      const node = yield* startNode(directory, "-loadblock", file, "-metricsaddr", `127.0.0.1:${port}`)
+      const node = yield* startNode(
+        directory,
+        "-loadblock",
+        file,
+        "-metricsaddr",
+        `127.0.0.1:${port}`,
+        "-metricsdetail"
+      )
       const first = yield* Effect.retry(fetched(port), Schedule.spaced("10 millis"))
       const early = readExposition(first.text)
       assert.deepStrictEqual(early.map(({ name }) => name), METRICS.map(({ name }) => name))

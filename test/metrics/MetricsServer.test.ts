@@ -14,7 +14,7 @@ const SILENT = Logger.remove(Logger.defaultLogger)
 
 const started = (config: Partial<MetricsServer.MetricsServerConfig> = {}, logs = SILENT) =>
   Effect.map(
-    Layer.build(Layer.provide(MetricsServer.layer({ listen: LOOPBACK, table: TABLE, ...config }), logs)),
+    Layer.build(Layer.provide(MetricsServer.layer({ listen: LOOPBACK, table: () => TABLE, ...config }), logs)),
     (context) => Context.get(context, MetricsServer.MetricsServer).address.port
   )
 

@@ -4,8 +4,10 @@ import { spawnSync } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { namesExpiring } from "../../src/metrics/alertMetrics.ts"
 import { exposition } from "../../src/metrics/exposition.ts"
 import { METRICS } from "../../src/metrics/metrics.ts"
+import { metricPart } from "../../src/metrics/shownMetrics.ts"
 import { withDirectory } from "../support/temporary.ts"
 
 const contrib = (path: string): string => fileURLToPath(new URL(`../../contrib/${path}`, import.meta.url))
@@ -39,6 +41,8 @@ const expressions = members(dashboard, "expr").filter((expr) => typeof expr === 
 
 describe("alerts", () => {
   const rules = text("prometheus/svcd.rules.yml")
+  const documented = readFileSync(fileURLToPath(new URL("../../docs/metrics.md", import.meta.url)), "utf8")
+  const ROW = /^\| `(Svcd\w+)` ?(\*?) \|/gm
 
   it("are about existing metrics", () => {
     const used = namesIn(rules)
@@ -48,10 +52,20 @@ describe("alerts", () => {
 
   it("have a test each, and a row in the documents", () => {
     const alerts = Array.from(rules.matchAll(/- alert: (\w+)/g), ([, alert]) => alert ?? "")
-    const documented = readFileSync(fileURLToPath(new URL("../../docs/metrics.md", import.meta.url)), "utf8")
     assert.isAbove(alerts.length, 10)
     assert.deepStrictEqual(alerts.filter((alert) => !text("prometheus/svcd.rules.test.yml").includes(alert)), [])
-    assert.deepStrictEqual(Array.from(documented.matchAll(/^\| `(Svcd\w+)` \|/gm), ([, alert]) => alert ?? ""), alerts)
+    assert.deepStrictEqual(Array.from(documented.matchAll(ROW), ([, alert]) => alert ?? ""), alerts)
+  })
+
+  it("that need -metricsdetail have a star in the documents", () => {
+    const hidden = [...METRICS.filter((family) => metricPart(family) === "detail"), namesExpiring].flatMap(seriesOf)
+    const needing = rules.split("- alert: ").slice(1).flatMap((rule) => {
+      const needs = namesIn(rule).some((name) => hidden.includes(name))
+      return needs ? [rule.slice(0, rule.indexOf("\n"))] : []
+    })
+    assert.isAbove(needing.length, 2)
+    const starred = Array.from(documented.matchAll(ROW)).flatMap(([, alert = "", star]) => star === "*" ? [alert] : [])
+    assert.deepStrictEqual(starred, needing.filter((alert) => alert !== "SvcdDetailMissing"))
   })
 
   it.skipIf(!hasPromtool)("are what Prometheus reads, and fire when they should", () => {

@@ -59,7 +59,7 @@ export const serve = (
   return Effect.gen(function*() {
     const { failure, stats } = yield* SmtpRelay.SmtpRelay
     if (metrics !== undefined) {
-      yield* Layer.build(MetricsServer.layer({ listen: metrics, table: mailTable, sample: sampleMail(stats) }))
+      yield* Layer.build(MetricsServer.layer({ listen: metrics, table: () => mailTable, sample: sampleMail(stats) }))
     }
     yield* Effect.logInfo("mail relay forwards", {
       domains: relay.domains,

@@ -129,6 +129,7 @@ const SLOW = [
   "wallet/renewalsOnly.test.ts",
   "wallet/payments/bumpFee.test.ts",
   "wallet/payments/commit.test.ts",
+  "wallet/payments/livePolicy.test.ts",
   "wallet/payments/lockTime.test.ts",
   "wallet/signing/signTransaction.test.ts",
   "wallet/walletHistory.test.ts",

@@ -10,14 +10,16 @@ import type { Follower } from "../chain/write/Follower.ts"
 import type { Coin } from "../consensus/view.ts"
 import { displayHash } from "../protocol/bytes.ts"
 import type { NameKey, OutpointKey, TxidKey, WtxidKey } from "../protocol/keys.ts"
-import type { Transaction } from "../protocol/transaction.ts"
+import { outpointKey, type Transaction } from "../protocol/transaction.ts"
 import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
 import { makeAdmission } from "./admission.ts"
 import type { TransactionRejected } from "./errors.ts"
 import { RollingFee } from "./fees/RollingFee.ts"
 import type { GraphChunk } from "./graph/TxGraph.ts"
 import { type ImportOptions, importPool, loadPool, savePool } from "./persistence.ts"
+import { takesChild } from "./policy/children.ts"
 import { DEFAULT_POLICY, type Policy } from "./policy/Policy.ts"
+import { fitsCluster } from "./policy/replacement.ts"
 import { Pool } from "./Pool.ts"
 import type { MempoolEvent, PoolEntry } from "./PoolEntry.ts"
 import { makePoolFollower } from "./PoolFollower.ts"
@@ -104,6 +106,13 @@ export class Mempool extends Context.Tag("svcd/Mempool")<Mempool, {
   readonly pending: (name?: NameKey) => ReadonlyArray<PoolEntry>
   /** The output of a pool transaction as a coin at the height of the next block, spent or not. */
   readonly coin: (outpoint: OutpointKey) => Coin | undefined
+  /**
+   * Whether a new transaction of a version may spend outputs of a transaction, as far as that one decides it: rules on
+   * version 3 and on dust (`policy/truc.ts`, `policy/dust.ts`). True for one that the pool does not have.
+   */
+  readonly takesChild: (parent: TxidKey, version: number) => boolean
+  /** Whether the cluster that a transaction would join, in place of those that it replaces, is within the limits. */
+  readonly fitsCluster: (draft: Pick<PoolEntry, "transaction" | "weight">) => boolean
   readonly info: () => MempoolInfo
   readonly policy: Policy
   /**
@@ -269,6 +278,15 @@ const make = (
       pending: (name) => pool.pending(name),
       coin: (outpoint) => pool.coin(outpoint, chain.tree.height(chain.tree.tip()) + 1),
       policy,
+      takesChild: (txid, version) => {
+        const parent = pool.get(txid)
+        return parent === undefined || takesChild(pool, parent, { policy, version })
+      },
+      fitsCluster: (draft) => {
+        const conflicts = draft.transaction.inputs.flatMap(({ prevout }) => pool.spender(outpointKey(prevout)) ?? [])
+        const without = pool.withDescendants(conflicts.map(({ transaction }) => transaction.txidKey))
+        return fitsCluster(pool, draft, { without, limits: policy.cluster })
+      },
       info: () => {
         const asked = admission.poolFeeRate()
         return {

@@ -91,6 +91,7 @@ export const walletCoin = (
     height: 1,
     coinbase: transaction.isCoinbase,
     trusted: true,
+    safe: true,
     locked: false,
     expired: false,
     nameExpired: false,
@@ -242,6 +243,7 @@ export const fakeWallet = (overrides: WalletMembers = {}, held: Partial<FakeStat
     },
     payments: {
       exclusively: (payment) => payment,
+      candidates: unprepared("candidates"),
       feeRate: ({ feeRate = 100_000 }) => Either.right({ feeRate, reason: "Fallback fee" }),
       fund: unprepared("fund"),
       pay: unprepared("pay"),

@@ -32,7 +32,8 @@ const blockTo = (
   extra: number
 ): Block => {
   const reward = { value: blockSubsidy(height, regtestParams), script }
-  const all = [makeCoinbase(height, [reward], { extra: Uint8Array.of(2, extra, extra >> 8) }), ...transactions]
+  const coinbase = makeCoinbase(height, [reward], { extra: Uint8Array.of(2, extra, extra >> 8), rest: transactions })
+  const all = [coinbase, ...transactions]
   const header = solve({
     version: BLOCK_VERSION,
     prevHash: prev.header.hash,

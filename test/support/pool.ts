@@ -91,6 +91,8 @@ export class FakePool {
       pending: nothing,
       coin: nothing,
       listen: () => unused,
+      takesChild: nothing,
+      fitsCluster: nothing,
       policy: DEFAULT_POLICY,
       info: () => ({
         loaded: true,

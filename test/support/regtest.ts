@@ -3,6 +3,7 @@ import { meetsTarget } from "../../src/consensus/difficulty.ts"
 import { MIN_NAME_AMOUNT } from "../../src/consensus/names.ts"
 import { type ConsensusParams, regtestParams } from "../../src/consensus/params.ts"
 import { blockSubsidy } from "../../src/consensus/subsidy.ts"
+import { commitmentScript } from "../../src/mempool/mining/blockTemplate.ts"
 import { type Auxpow, makeAuxpow } from "../../src/protocol/auxpow.ts"
 import { type Block, makeBlock } from "../../src/protocol/block.ts"
 import { type Bytes, concat, EMPTY, reversed } from "../../src/protocol/bytes.ts"
@@ -88,13 +89,29 @@ export const coinbaseInput = (scriptSig: Bytes, witness: ReadonlyArray<Bytes> = 
   witness
 })
 
-/** The coinbase of a height. `extra` makes coinbases of the same height different. */
+/**
+ * The coinbase of a height. `extra` makes coinbases of the same height different. It commits to the witnesses of `rest`,
+ * the other transactions of its block, if they have any.
+ */
 export const makeCoinbase = (
   height: number,
   outputs: ReadonlyArray<TransactionOutput>,
-  { extra = Uint8Array.of(Op.OP_0), version = 1 }: { readonly extra?: Bytes; readonly version?: number } = {}
-): Transaction =>
-  makeTransaction({ version, inputs: [coinbaseInput(concat(heightScript(height), extra))], outputs, lockTime: 0 })
+  { extra = Uint8Array.of(Op.OP_0), rest = [], version = 1 }: {
+    readonly extra?: Bytes
+    readonly rest?: ReadonlyArray<Transaction>
+    readonly version?: number
+  } = {}
+): Transaction => {
+  const scriptSig = concat(heightScript(height), extra)
+  const plain = makeTransaction({ version, inputs: [coinbaseInput(scriptSig)], outputs, lockTime: 0 })
+  if (rest.every(({ inputs }) => inputs.every(({ witness }) => witness.length === 0))) return plain
+  return makeTransaction({
+    version,
+    inputs: [coinbaseInput(scriptSig, [new Uint8Array(32)])],
+    outputs: [...outputs, { value: 0, script: commitmentScript([plain, ...rest]) }],
+    lockTime: 0
+  })
+}
 
 interface HeaderParts {
   readonly version: number

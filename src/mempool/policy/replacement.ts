@@ -22,7 +22,7 @@ export interface Replacement {
 /** Whether the cluster that a transaction would join or make is within the limits, with `without` removed. */
 export const fitsCluster = (
   pool: Pool,
-  { transaction, weight }: PoolEntry,
+  { transaction, weight }: Pick<PoolEntry, "transaction" | "weight">,
   { limits, without }: { readonly without: ReadonlySet<TxidKey>; readonly limits: ClusterLimits }
 ): boolean => {
   const parents = [...pool.parentsOf(transaction)].filter((parent) => !without.has(parent))

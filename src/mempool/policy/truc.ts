@@ -12,12 +12,20 @@ import { idsOf } from "../refusal.ts"
 
 const TRUC_VERSION = 3
 
+export const isTruc = (version: number): boolean => version === TRUC_VERSION
+
 /** A transaction and its ancestors; a transaction and its descendants (policy). */
 const FAMILY = 2
 
 /** Virtual bytes of any such transaction, and of one with an unconfirmed parent (policy). */
 const MAX_VSIZE = 10_000
 const MAX_CHILD_VSIZE = 1_000
+
+/** The largest virtual size of a transaction by its version, and whether it has an unconfirmed parent (policy). */
+export const trucMaxVsize = (version: number, isChild: boolean): number => {
+  if (!isTruc(version)) return Infinity
+  return isChild ? MAX_CHILD_VSIZE : MAX_VSIZE
+}
 
 /** A violation, with the reference node's details. */
 export interface TrucViolation {
@@ -30,8 +38,8 @@ const violation = (detail: string, sibling?: PoolEntry): TrucViolation => ({ det
 
 /** The violation of a parent and a child of which only one has version 3. */
 const strangers = (transaction: Transaction, parent: Transaction): string | undefined => {
-  if ((transaction.version === TRUC_VERSION) === (parent.version === TRUC_VERSION)) return undefined
-  const [own, other] = transaction.version === TRUC_VERSION
+  if (isTruc(transaction.version) === isTruc(parent.version)) return undefined
+  const [own, other] = isTruc(transaction.version)
     ? ["version=3", "non-version=3"]
     : ["non-version=3", "version=3"]
   return `${own} tx ${idsOf(transaction)} cannot spend from ${other} tx ${idsOf(parent)}`
@@ -50,6 +58,22 @@ const tooBig = ({ transaction, vsize }: Sized, what: string, limit: number): str
 const ancestorCount = (pool: Pool, { transaction: { txidKey } }: PoolEntry): number =>
   pool.graph.ancestors(txidKey).size
 
+/** Whether a child of a transaction of the pool would be the third generation of its family. */
+const isTooDeep = (pool: Pool, parent: PoolEntry): boolean => ancestorCount(pool, parent) + 2 > FAMILY
+
+/** The transactions that take the place of a further child. */
+const siblingsBelow = (pool: Pool, { transaction: { txidKey } }: PoolEntry): ReadonlySet<TxidKey> =>
+  pool.graph.descendants(txidKey)
+
+/**
+ * Whether a new transaction of a version may spend outputs of a transaction of the pool, as far as that one decides:
+ * both are of version 3 or none is, and a family of version 3 has room for a child that replaces no other.
+ */
+export const trucTakesChild = (pool: Pool, parent: PoolEntry, version: number): boolean => {
+  if (isTruc(version) !== isTruc(parent.transaction.version)) return false
+  return !isTruc(version) || !isTooDeep(pool, parent) && siblingsBelow(pool, parent).size === 0
+}
+
 /**
  * Checks a transaction on its own. `replaced` are the transactions whose outpoints it spends as well.
  * Source: upstream `SingleTRUCChecks`.
@@ -65,15 +89,15 @@ export const checkTruc = (
     const broken = strangers(transaction, parent.transaction)
     if (broken !== undefined) return violation(broken)
   }
-  if (transaction.version !== TRUC_VERSION) return undefined
+  if (!isTruc(transaction.version)) return undefined
   if (vsize > MAX_VSIZE) return violation(tooBig(entry, "version=3", MAX_VSIZE))
   const [parent] = parents
   if (parent === undefined) return undefined
-  if (parents.length + 1 > FAMILY || ancestorCount(pool, parent) + 2 > FAMILY) {
+  if (parents.length + 1 > FAMILY || isTooDeep(pool, parent)) {
     return violation(tooManyAncestors(transaction))
   }
   if (vsize > MAX_CHILD_VSIZE) return violation(tooBig(entry, "version=3 child", MAX_CHILD_VSIZE))
-  const siblings = [...pool.graph.descendants(parent.transaction.txidKey)]
+  const siblings = [...siblingsBelow(pool, parent)]
   if (siblings.length === 0 || siblings.some((sibling) => replaced.has(sibling))) return undefined
   // A reorganization may have made a larger family; upstream does not define which of several children to replace.
   const [only] = siblings
@@ -93,8 +117,8 @@ interface Member {
 
 const checkMember = (pool: Pool, { entry, parents, within }: Member, all: ReadonlyArray<Transaction>) => {
   const { transaction, vsize } = entry
-  if (transaction.version !== TRUC_VERSION) {
-    const parent = [...parents.map((one) => one.transaction), ...within].find((one) => one.version === TRUC_VERSION)
+  if (!isTruc(transaction.version)) {
+    const parent = [...parents.map((one) => one.transaction), ...within].find(({ version }) => isTruc(version))
     return parent === undefined ? undefined : strangers(transaction, parent)
   }
   const [first] = parents

@@ -8,6 +8,7 @@ import type { OwnScript } from "../keys/WalletKeys.ts"
 import type { WalletName } from "../names/WalletNames.ts"
 import { EntryGraph, entryKeysOf } from "./EntryGraph.ts"
 import {
+  isReplacement,
   type LedgerEntry,
   type LedgerOutput,
   lives,
@@ -326,6 +327,7 @@ export class Ledger {
   private coinOf(held: LedgerOutput, known: Map<LedgerEntry, boolean>): WalletCoin {
     const { entry, name, outpoint, output, own, vout } = held
     const height = entry.state.type === "confirmed" ? entry.state.height : undefined
+    const trusted = this.isTrusted(entry, known)
     return {
       outpoint,
       txid: entry.transaction.txid,
@@ -335,7 +337,8 @@ export class Ledger {
       name,
       height,
       coinbase: entry.coinbase,
-      trusted: this.isTrusted(entry, known),
+      trusted,
+      safe: trusted && (height !== undefined || !isReplacement(entry)),
       locked: false,
       expired: this.isExpired(name, height, this.known.height + 1),
       nameExpired: this.isExpired(name, height, this.known.height)

@@ -99,5 +99,9 @@ export const viewOf = (
 export const lives = (state: WalletTxState): boolean =>
   state.type === "confirmed" || state.type === "pending" || (state.type === "inactive" && !state.abandoned)
 
+/** Whether it replaces another transaction or was replaced. */
+export const isReplacement = ({ notes: { replacedBy, replaces } }: LedgerEntry): boolean =>
+  replaces !== undefined || replacedBy !== undefined
+
 export const hasNotes = ({ comment, commentTo, replacedBy, replaces }: TransactionNotes): boolean =>
   comment !== undefined || commentTo !== undefined || replacedBy !== undefined || replaces !== undefined

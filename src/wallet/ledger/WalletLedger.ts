@@ -52,6 +52,11 @@ export interface WalletCoin {
   readonly coinbase: boolean
   /** Whether it is confirmed, or unconfirmed change of the wallet itself, so that the wallet can rely on it. */
   readonly trusted: boolean
+  /**
+   * Whether payments may use it unasked: it is trusted, and no unconfirmed transaction made it that replaces another or
+   * was replaced. Of those, a reorg can bring back the other one.
+   */
+  readonly safe: boolean
   /** Set by `lockunspent`: coin selection skips it. */
   readonly locked: boolean
   /** Whether the coin is gone because its name expires with the next block. */

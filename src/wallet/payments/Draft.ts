@@ -5,6 +5,9 @@ import { compactSizeLength } from "../../protocol/Writer.ts"
 import type { WalletCoin } from "../ledger/WalletLedger.ts"
 import { vsizeOf } from "./Candidate.ts"
 
+/** The version of payments whose caller names none. */
+export const DEFAULT_VERSION = 2
+
 export interface WeighedCoin {
   readonly coin: WalletCoin
   /** Weight units of the signed input. */
@@ -62,6 +65,10 @@ export const signedWeight = (inputs: ReadonlyArray<WeighedCoin>, outputs: Readon
 /** The fee for a weight at a fee rate in smallest units per kvB, rounded up. */
 export const feeOfWeight = ({ feeRate, weight }: { readonly feeRate: number; readonly weight: number }): number =>
   feeOf(feeRate, vsizeOf(weight))
+
+/** Whether an unconfirmed transaction made one of the coins. */
+export const isChild = (inputs: ReadonlyArray<WeighedCoin>): boolean =>
+  inputs.some(({ coin }) => coin.height === undefined)
 
 export const valueOf = (inputs: ReadonlyArray<WeighedCoin>): number =>
   inputs.reduce((sum, { coin }) => sum + coin.output.value, 0)

@@ -7,6 +7,7 @@ import type { Transaction, TransactionOutput } from "../../protocol/transaction.
 import type { StorageFailure } from "../../storage/errors.ts"
 import type { FundsMissing, InvalidWalletRequest, KeysLocked, WalletWatchOnly } from "../errors.ts"
 import type { AddressType } from "../keys/WalletKeys.ts"
+import type { WalletCoin } from "../ledger/WalletLedger.ts"
 import type { SigningProvider } from "../signing/SigningProvider.ts"
 
 /** How to choose the fee rate. */
@@ -35,6 +36,12 @@ export interface ChosenRate {
   /** In the reference node's words. */
   readonly reason: string
 }
+
+/** The parts of a request that decide which coins may fund it. */
+export type CoinFilter = Pick<
+  PaymentRequest,
+  "inputs" | "version" | "minConfirmations" | "maxConfirmations" | "includeUnsafe"
+>
 
 export interface PaymentRequest extends FeeChoice {
   readonly outputs: ReadonlyArray<TransactionOutput>
@@ -94,6 +101,8 @@ export interface WalletPayments {
    * inside.
    */
   readonly exclusively: <A, E, R>(payment: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** The coins that may fund a payment, beside `given` coins that are its inputs anyway. */
+  readonly candidates: (request: CoinFilter, given?: ReadonlyArray<WalletCoin>) => ReadonlyArray<WalletCoin>
   /** The fee rate that a payment without a rate of its own would have, or why a given one is refused. */
   readonly feeRate: (
     choice: FeeChoice & Pick<PaymentRequest, "replaceable">

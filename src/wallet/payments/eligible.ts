@@ -1,9 +1,10 @@
 import { COINBASE_MATURITY } from "../../consensus/params.ts"
+import type { Mempool } from "../../mempool/Mempool.ts"
+import { isTruc } from "../../mempool/policy/truc.ts"
+import { type TxidKey, txidKey } from "../../protocol/keys.ts"
 import type { WalletCoin } from "../ledger/WalletLedger.ts"
-import type { PaymentRequest } from "./WalletPayments.ts"
-
-/** The transaction version with a limit on unconfirmed ancestors and descendants (BIP 431). */
-const TRUC_VERSION = 3
+import { DEFAULT_VERSION } from "./Draft.ts"
+import type { CoinFilter } from "./WalletPayments.ts"
 
 /** Confirmations of a coin; 0 while it is unconfirmed. */
 export const confirmationsOf = ({ height }: WalletCoin, tipHeight: number): number =>
@@ -16,28 +17,56 @@ export const confirmationsOf = ({ height }: WalletCoin, tipHeight: number): numb
 export const isImmature = (coin: WalletCoin, tipHeight: number): boolean =>
   coin.coinbase && confirmationsOf(coin, tipHeight) <= COINBASE_MATURITY
 
+/** What decides on coins besides the request. */
+export interface CoinRules {
+  readonly tipHeight: number
+  /** Whether coins count that the wallet cannot sign for; false if omitted. */
+  readonly watchOnly?: boolean
+  /** Whether the mempool takes a child of an unconfirmed transaction; of all of them if omitted. */
+  readonly takesChild?: (typeof Mempool.Service)["takesChild"]
+}
+
+/**
+ * Keeps the unconfirmed coins of one transaction: a payment of version 3 may have one unconfirmed parent. That is the
+ * parent of the request's inputs, if they have one, else the one with the highest sum.
+ */
+const ofOneParent = (coins: ReadonlyArray<WalletCoin>, given: ReadonlySet<TxidKey>): ReadonlyArray<WalletCoin> => {
+  const sums = new Map<TxidKey, number>()
+  for (const { height, output, txid } of coins) {
+    const key = txidKey(txid)
+    if (height === undefined) sums.set(key, (sums.get(key) ?? 0) + output.value)
+  }
+  const [largest] = [...sums].sort(([, a], [, b]) => b - a)
+  const allowed = given.size > 0 ? given : new Set(largest === undefined ? [] : [largest[0]])
+  return coins.filter(({ height, txid }) => height !== undefined || allowed.has(txidKey(txid)))
+}
+
 /**
  * The coins that may fund a payment, in their order. Excluded are coins with names; coins that are locked, gone,
- * immature, or given as inputs of the request; untrusted coins, unless the request allows them; coins outside its
- * confirmation limits; and, unless the wallet is watch-only, coins that it cannot sign for. Transactions of version 3
- * use no unconfirmed coins, because their ancestors would need that version as well.
+ * immature, or given as inputs of the request; unsafe coins, unless the request allows them; coins outside its
+ * confirmation limits; unless the wallet is watch-only, coins that it cannot sign for; and unconfirmed coins whose
+ * payment the mempool would refuse.
+ *
+ * @param parents the unconfirmed transactions whose coins are inputs of the request
  */
 export const eligible = (
   coins: ReadonlyArray<WalletCoin>,
-  request: Pick<
-    PaymentRequest,
-    "inputs" | "version" | "minConfirmations" | "maxConfirmations" | "includeUnsafe"
-  >,
-  { tipHeight, watchOnly = false }: { readonly tipHeight: number; readonly watchOnly?: boolean }
+  request: CoinFilter,
+  { parents = new Set(), takesChild = () => true, tipHeight, watchOnly = false }: CoinRules & {
+    readonly parents?: ReadonlySet<TxidKey>
+  }
 ): ReadonlyArray<WalletCoin> => {
-  const given = new Set(request.inputs?.map(({ outpoint }) => outpoint))
-  const least = Math.max(request.minConfirmations ?? 0, request.version === TRUC_VERSION ? 1 : 0)
-  const most = request.maxConfirmations ?? Infinity
-  return coins.filter((coin) => {
+  const { inputs = [], maxConfirmations = Infinity, minConfirmations = 0, version = DEFAULT_VERSION } = request
+  const given = new Set(inputs.map(({ outpoint }) => outpoint))
+  const found = coins.filter((coin) => {
     if (coin.name !== undefined || coin.locked || coin.expired || given.has(coin.outpoint)) return false
     if (!coin.own.spendable && !watchOnly) return false
-    if (!coin.trusted && request.includeUnsafe !== true) return false
+    if (!coin.safe && request.includeUnsafe !== true) return false
     const confirmations = confirmationsOf(coin, tipHeight)
-    return confirmations >= least && confirmations <= most && !isImmature(coin, tipHeight)
+    if (confirmations < minConfirmations || confirmations > maxConfirmations || isImmature(coin, tipHeight)) {
+      return false
+    }
+    return coin.height !== undefined || takesChild(txidKey(coin.txid), version)
   })
+  return isTruc(version) ? ofOneParent(found, parents) : found
 }

@@ -42,7 +42,8 @@ export const externalCoin = (
   prevout: Bytes
 ): Effect.Effect<WalletCoin, InvalidWalletRequest | StorageFailure> =>
   Effect.gen(function*() {
-    const found = mempool.coin(outpoint) ?? (yield* chainCoins.coin(outpoint)).coin
+    const unconfirmed = mempool.coin(outpoint)
+    const found = unconfirmed ?? (yield* chainCoins.coin(outpoint)).coin
     if (found === undefined) return yield* refuse(NOT_FOUND)
     const output: TransactionOutput = { value: found.value, script: found.script }
     return {
@@ -52,9 +53,11 @@ export const externalCoin = (
       output,
       own: foreign(output.script),
       name: undefined,
-      height: found.height,
+      // What it depends on gets its fee from the payment too.
+      height: unconfirmed === undefined ? found.height : undefined,
       coinbase: found.coinbase,
       trusted: false,
+      safe: false,
       locked: false,
       expired: false,
       nameExpired: false

@@ -1,6 +1,7 @@
 import * as Either from "effect/Either"
 import { dustThreshold, isDust } from "../../mempool/policy/dust.ts"
 import { MAX_STANDARD_WEIGHT } from "../../mempool/policy/limits.ts"
+import { trucMaxVsize } from "../../mempool/policy/truc.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import {
   makeTransaction,
@@ -12,12 +13,17 @@ import {
 } from "../../protocol/transaction.ts"
 import { FundsMissing, InvalidWalletRequest } from "../errors.ts"
 import type { WalletCoin } from "../ledger/WalletLedger.ts"
-import { feeOfWeight, valueOf, type WeighedCoin, weightWithoutInputs } from "./Draft.ts"
+import { DEFAULT_VERSION, feeOfWeight, valueOf, type WeighedCoin, weightWithoutInputs } from "./Draft.ts"
 import type { Funding } from "./fundWith.ts"
-import { effectiveTotal, leavesOutChains, selectInputs, type SelectionRequest, wouldPay } from "./selectInputs.ts"
+import {
+  effectiveTotal,
+  leavesOutChains,
+  maxWeightWith,
+  selectInputs,
+  type SelectionRequest,
+  wouldPay
+} from "./selectInputs.ts"
 import type { PaymentRequest } from "./WalletPayments.ts"
-
-export { eligible } from "./eligible.ts"
 
 /** The parameters of a payment. Rates are in smallest units per kvB. */
 export interface FundInput {
@@ -56,6 +62,8 @@ export interface FundedDraft {
   readonly fee: number
   /** -1 without a change output. */
   readonly changePosition: number
+  /** Weight of the signed transaction. */
+  readonly weight: number
 }
 
 type Refused = FundsMissing | InvalidWalletRequest
@@ -87,12 +95,6 @@ const TEXTS = {
 
 const invalid = (code: InvalidWalletRequest["code"], reason: string): InvalidWalletRequest =>
   new InvalidWalletRequest({ code, reason })
-
-/** The weight limit of version 3 (BIP 431). */
-const TRUC_VERSION = 3
-const TRUC_MAX_WEIGHT = 40_000
-
-const DEFAULT_VERSION = 2
 
 /** Signals replaceability (BIP 125), or not. Both keep the lock time in force. */
 const REPLACEABLE_SEQUENCE = 0xfffffffd
@@ -131,6 +133,12 @@ const leastChangeOf = ({ change, discardRate, dustRate }: FundInput): number => 
   )
 }
 
+/** The maximum weight of a payment, with unconfirmed coins or without. */
+const maxWeightOf = (
+  { maxWeight = MAX_STANDARD_WEIGHT, version = DEFAULT_VERSION }: PaymentRequest,
+  isChild: boolean
+) => Math.min(maxWeight, MAX_STANDARD_WEIGHT, trucMaxVsize(version, isChild) * WEIGHT_PER_BYTE)
+
 const selectionOf = (input: FundInput): SelectionRequest => {
   const { change, discardRate, feeRate, preset, request } = input
   const given = new Set(preset.map(({ coin }) => coin.outpoint))
@@ -155,10 +163,8 @@ const selectionOf = (input: FundInput): SelectionRequest => {
     costOfChange: feeOfWeight({ feeRate, weight: changeWeight }) +
       feeOfWeight({ feeRate: discardRate, weight: change.spendWeight }),
     changeWeight,
-    maxWeight: Math.min(
-      request.maxWeight ?? MAX_STANDARD_WEIGHT,
-      request.version === TRUC_VERSION ? TRUC_MAX_WEIGHT : MAX_STANDARD_WEIGHT
-    ),
+    maxWeight: maxWeightOf(request, false),
+    maxChildWeight: maxWeightOf(request, true),
     random: input.random
   }
 }
@@ -168,8 +174,9 @@ const frameWeight = (outputs: ReadonlyArray<TransactionOutput>): number =>
   weightWithoutInputs(outputs, 1, false) + WITNESS_MARKER_SIZE * WEIGHT_PER_BYTE
 
 /** Why no selection fits the weight limit. The inputs' count and the marker of a witness take two bytes. */
-const tooHeavy = ({ candidates, changeWeight, maxWeight, preset, target }: SelectionRequest): InvalidWalletRequest => {
-  const left = maxWeight - frameWeight(target.outputs)
+const tooHeavy = (selection: SelectionRequest): InvalidWalletRequest => {
+  const { candidates, changeWeight, preset, target } = selection
+  const left = maxWeightWith(selection, [...preset, ...candidates]) - frameWeight(target.outputs)
   if (left <= 0) return invalid("too-large", TEXTS.outputsTooHeavy)
   if (left < changeWeight) return invalid("too-large", TEXTS.changeTooHeavy)
   const both = preset.length > 0 && candidates.length > 0
@@ -196,15 +203,15 @@ const shortage = (selection: SelectionRequest, { request }: FundInput): Refused 
 /** The problem of a funded payment. */
 const flawOf = (
   { dustRate, maxFee, request }: FundInput,
-  { fee, outputs, weight }: Funding,
-  maxWeight: number
+  { fee, inputs, outputs, weight }: Funding,
+  limits: Pick<SelectionRequest, "maxWeight" | "maxChildWeight">
 ): InvalidWalletRequest | undefined => {
   for (const i of request.subtractFeeFrom ?? []) {
     const output = outputs[i]
     if (output === undefined || !isDust(output, dustRate) && output.value >= 0) continue
     return invalid("too-small", output.value < 0 ? TEXTS.belowFee : TEXTS.dustAfterFee)
   }
-  if (weight > maxWeight) return invalid("too-large", TEXTS.tooLarge)
+  if (weight > maxWeightWith(limits, inputs)) return invalid("too-large", TEXTS.tooLarge)
   return fee > maxFee ? invalid("fee-too-high", TEXTS.feeTooHigh) : undefined
 }
 
@@ -240,7 +247,7 @@ const assemble = (input: FundInput, funding: Funding): FundedDraft => {
     outputs,
     lockTime: lockTimeOf(input)
   })
-  return { transaction, coins: inputs.map(({ coin }) => coin), fee, changePosition }
+  return { transaction, coins: inputs.map(({ coin }) => coin), fee, changePosition, weight: funding.weight }
 }
 
 /**
@@ -265,6 +272,6 @@ export const fundTransaction = (input: FundInput): Either.Either<FundedDraft, Re
   const selection = selectionOf(input)
   const funding = selectInputs(selection)
   if (funding === undefined) return Either.left(shortage(selection, input))
-  const flaw = flawOf(input, funding, selection.maxWeight)
+  const flaw = flawOf(input, funding, selection)
   return flaw === undefined ? Either.right(assemble(input, funding)) : Either.left(flaw)
 }

@@ -94,11 +94,12 @@ export const makePayments = (
 ): Effect.Effect<{ readonly payments: WalletPayments; readonly step: Offers["step"] }> =>
   Effect.gen(function*() {
     const commit = makeCommit(parts)
-    const { exclusively, fund, pay, payAs } = yield* makeSpending(parts, commit)
+    const { candidates, exclusively, fund, pay, payAs } = yield* makeSpending(parts, commit)
     const { step, ...queue } = makeOffers(parts)
     const bump = makeBump(parts, payAs)
     const payments: WalletPayments = {
       exclusively,
+      candidates,
       feeRate: (choice) => chooseRate(parts, choice),
       fund: (request) => fund(request).pipe(Effect.withSpan("svcd.wallet.fund")),
       pay: (request) => pay(request).pipe(Effect.withSpan("svcd.wallet.pay")),

@@ -2,7 +2,7 @@ import { shuffled } from "../../base/random.ts"
 import { branchAndBound } from "./branchAndBound.ts"
 import { byEffectiveValue, type Candidate, candidateOf, joinedCandidate } from "./Candidate.ts"
 import { type CoinGroup, groupsOf } from "./coinGroups.ts"
-import { feeOfWeight, hasWitness, inputWeight, type WeighedCoin, weightWithoutInputs } from "./Draft.ts"
+import { feeOfWeight, hasWitness, inputWeight, isChild, type WeighedCoin, weightWithoutInputs } from "./Draft.ts"
 import { type Funding, type FundingTarget, fundWith } from "./fundWith.ts"
 
 /** Coin selection for transactions with change. Each function returns `undefined` if it finds no solution. */
@@ -62,8 +62,16 @@ export interface SelectionRequest {
   readonly costOfChange: number
   readonly changeWeight: number
   readonly maxWeight: number
+  /** The limit of a transaction that spends unconfirmed coins. */
+  readonly maxChildWeight: number
   readonly random: () => number
 }
+
+/** The maximum weight of a transaction with such inputs. */
+export const maxWeightWith = (
+  { maxChildWeight, maxWeight }: Pick<SelectionRequest, "maxWeight" | "maxChildWeight">,
+  inputs: ReadonlyArray<WeighedCoin>
+): number => isChild(inputs) ? maxChildWeight : maxWeight
 
 /** The target for change: large enough to be useful for a later payment. */
 const USEFUL_CHANGE = 50_000
@@ -86,8 +94,9 @@ interface Frame {
  * spent, so that a solution here always pays. If the recipients pay the fee, inputs cost nothing.
  */
 const frameOf = (request: SelectionRequest, groups: ReadonlyArray<CoinGroup>): Frame => {
-  const { longTermRate, maxWeight, preset, target } = request
+  const { longTermRate, preset, target } = request
   const all = [...preset, ...groups.flat()]
+  const maxWeight = maxWeightWith(request, all)
   const witness = all.some(hasWitness)
   const receiversPay = target.subtractFeeFrom.length > 0
   const feeRate = receiversPay ? 0 : target.feeRate
@@ -121,7 +130,7 @@ const settled = (frame: Frame, chosen: ReadonlyArray<Candidate> | undefined): Re
   const { preset, random, target } = frame.request
   const added = chosen.flatMap(({ index }) => frame.groups[index] ?? [])
   const funding = fundWith([...preset, ...shuffled(random, added)], target)
-  return funding === undefined || funding.weight > frame.request.maxWeight ? [] : [funding]
+  return funding === undefined || funding.weight > maxWeightWith(frame.request, funding.inputs) ? [] : [funding]
 }
 
 /** The waste of a funding beyond its inputs: the cost of change, or the excess that becomes fee without change. */

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { unixTime } from "../../base/clock.ts"
+import { isTruc } from "../../mempool/policy/truc.ts"
 import { displayHash, fromBinaryString } from "../../protocol/bytes.ts"
 import { type OutpointKey, type TxidKey, txidKey } from "../../protocol/keys.ts"
 import { outpointKey } from "../../protocol/transaction.ts"
@@ -15,12 +16,13 @@ import { joined, type SigningProvider } from "../signing/SigningProvider.ts"
 import { signTransaction } from "../signing/signTransaction.ts"
 import { update, type WalletParts } from "../WalletParts.ts"
 import { bumpFeeOf } from "./bumpFee.ts"
-import { chainShare, isTooLongChain } from "./chainLimits.ts"
+import { chainShare } from "./chainShare.ts"
 import { changeTypeOf } from "./changeType.ts"
-import type { WeighedCoin } from "./Draft.ts"
+import { DEFAULT_VERSION, type WeighedCoin } from "./Draft.ts"
+import { eligible } from "./eligible.ts"
 import { externalCoin, weighRequested } from "./externalInputs.ts"
 import { chooseRate } from "./feeRate.ts"
-import { eligible, type FundedDraft, fundGrouped, type FundInput } from "./fund.ts"
+import { type FundedDraft, fundGrouped, type FundInput } from "./fund.ts"
 import { replacementProblem } from "./replacing.ts"
 import type { ExternalInputs, PaymentRequest, WalletPayments } from "./WalletPayments.ts"
 
@@ -30,6 +32,10 @@ const UNKNOWN_INPUT_WEIGHT = 592
 /** The text of the reference node, which shows ten digits of the txid. */
 const unsolvable = ({ txid, vout }: WalletCoin): string =>
   `Not solvable pre-selected input COutPoint(${displayHash(txid).slice(0, 10)}, ${vout})`
+
+/** Why a payment cannot spend an unconfirmed coin of the request: both have version 3, or none (BIP 431). */
+const mixedVersions = (version: number, parent: number): string =>
+  `Can't spend unconfirmed version ${parent} pre-selected input with a version ${version} tx`
 
 const TOO_LONG_CHAIN = "too many unconfirmed transactions in cluster"
 
@@ -47,7 +53,7 @@ export interface FundOptions {
 }
 
 /** The payments that choose coins. */
-export interface Spending extends Pick<WalletPayments, "exclusively" | "fund" | "pay"> {
+export interface Spending extends Pick<WalletPayments, "exclusively" | "candidates" | "fund" | "pay"> {
   /** Like `pay`, for transactions that replace another. */
   readonly payAs: (
     request: PaymentRequest,
@@ -97,6 +103,21 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
       external !== undefined && ledger.isSpent(outpoint) &&
       !ledger.isSpent(outpoint, ({ type }) => type === "confirmed")
 
+    /** The version of the unconfirmed transaction that made a coin; `undefined` for a confirmed one. */
+    const parentVersion = ({ height, txid }: WalletCoin): number | undefined => {
+      if (height !== undefined) return undefined
+      const key = txidKey(txid)
+      return (ledger.entry(key) ?? mempool.get(key))?.transaction.version
+    }
+
+    const candidates: WalletPayments["candidates"] = (request, given = []) =>
+      eligible(coinsOf(parts), request, {
+        tipHeight: ledger.tip.height,
+        watchOnly: !file.document.privateKeys,
+        takesChild: mempool.takesChild,
+        parents: new Set(given.flatMap(({ height, txid }) => height === undefined ? txidKey(txid) : []))
+      })
+
     /** The coins that a request names, if they are spendable. */
     const presetOf = (
       request: PaymentRequest,
@@ -115,6 +136,11 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
           if (coin === undefined || coin.expired) return yield* missing(outpoint)
           const isFree = own === undefined || ledger.isUnspent(outpoint) || released?.has(outpoint) === true
           if (!isFree && !isReplaceable(outpoint, external)) return yield* missing(outpoint)
+          const { version = DEFAULT_VERSION } = request
+          const parent = parentVersion(coin) ?? version
+          if (isTruc(parent) !== isTruc(version)) {
+            return yield* new InvalidWalletRequest({ code: "not-eligible", reason: mixedVersions(version, parent) })
+          }
           const weighed = weighRequested(coin, external, { knowledge: known, signer: signs })
           if (weighed === undefined) {
             return yield* new InvalidWalletRequest({ code: "unsolvable", reason: unsolvable(coin) })
@@ -151,17 +177,15 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
         const { header, height } = yield* chain.tip
         const dustRate = parts.mempool.policy.dustFeeRate
         const behind = (yield* status.initialDownload) || header.time < (yield* unixTime) - CURRENT_TIP_SECONDS
-        const candidates = request.addInputs === false
-          ? []
-          : eligible(coinsOf(parts), request, { tipHeight: ledger.tip.height, watchOnly: !file.document.privateKeys })
-            .filter(({ own }) => request.avoidReuse !== true || !ledger.isReused(own.script))
-            .flatMap((coin) => weigh(coin, feeRate) ?? [])
+        const usable = request.addInputs === false ? [] : candidates(request, preset.map(({ coin }) => coin))
         const taken = request.changeScript === undefined ? takeChange(type) : undefined
         const script = request.changeScript ?? taken?.script
         const input: FundInput = {
           request,
           preset,
-          candidates,
+          candidates: usable
+            .filter(({ own }) => request.avoidReuse !== true || !ledger.isReused(own.script))
+            .flatMap((coin) => weigh(coin, feeRate) ?? []),
           longChains: !rules.rejectLongChains,
           feeRate,
           bumpOf: (inputs) => bumpFee(inputs.map(({ coin }) => coin), feeRate),
@@ -190,7 +214,7 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
           drafted,
           change: taken === undefined || !usesChange ? undefined : { type, own: taken }
         }
-        if (rules.rejectLongChains && isTooLongChain(parts.mempool, drafted.transaction)) {
+        if (rules.rejectLongChains && !mempool.fitsCluster(drafted)) {
           yield* putBack(made)
           return yield* new InvalidWalletRequest({ code: "too-large", reason: TOO_LONG_CHAIN })
         }
@@ -268,5 +292,5 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
         while: (error) => error._tag === "TransactionRejected" && error.kind === "premature"
       }))
 
-    return { exclusively, fund, pay: (request) => payAs(request, {}), payAs }
+    return { exclusively, candidates, fund, pay: (request) => payAs(request, {}), payAs }
   })

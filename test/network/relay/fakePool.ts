@@ -104,6 +104,8 @@ export const mempoolWith = (parts: Partial<typeof Mempool.Service>): Layer.Layer
     chunks: asked,
     pending: asked,
     coin: asked,
+    takesChild: asked,
+    fitsCluster: asked,
     policy: DEFAULT_POLICY,
     info: asked,
     prioritised: asked,

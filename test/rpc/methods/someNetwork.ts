@@ -35,6 +35,8 @@ export const pool = Layer.mock(Mempool, {
   broadcastDone: () => undefined,
   unbroadcast: () => [],
   follower: { name: "none", cursor: Effect.succeed(undefined), apply: () => Effect.void, rewind: () => Effect.void },
+  takesChild: () => true,
+  fitsCluster: () => true,
   policy: DEFAULT_POLICY,
   info: () => ({
     loaded: true,

@@ -338,6 +338,7 @@ export class World {
           height,
           coinbase: false,
           trusted: true,
+          safe: true,
           locked: false,
           expired: expires && isExpired({ height }, this.height + 1, regtestParams),
           nameExpired: expires && isExpired({ height }, this.height, regtestParams)
@@ -533,6 +534,8 @@ export class World {
       chunks: nothing,
       pending: (name) => name === undefined ? [] : this.pending(name),
       coin: nothing,
+      takesChild: () => true,
+      fitsCluster: () => true,
       policy: DEFAULT_POLICY,
       info: nothing,
       prioritised: nothing,

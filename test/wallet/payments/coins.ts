@@ -45,6 +45,7 @@ export const coin = (id: number, value: number, overrides: Partial<WalletCoin> =
     height: 100,
     coinbase: false,
     trusted: true,
+    safe: true,
     locked: false,
     expired: false,
     nameExpired: false,

@@ -82,7 +82,7 @@ const COIN = Schema.Struct({
   parent_descs: Schema.Array(Result.string("A descriptor")).annotations({
     description: "The descriptors from which the script is derived"
   }),
-  safe: Result.boolean("Whether it is trusted: confirmed, or the wallet's own change"),
+  safe: Result.boolean("Whether payments use it unasked: confirmed, or the wallet's own change that no fee bump made"),
   reused: Schema.optional(
     Result.boolean("Only with avoid_reuse: whether the wallet has spent from the address before")
   )
@@ -114,7 +114,7 @@ const wanted = (wallet: Wallet, query: Query) => (coin: WalletCoin): boolean => 
   if (depth < query.minconf || depth > query.maxconf) return false
   if (value < query.minimum || value > query.maximum) return false
   if (isImmatureAt(coin.coinbase, depth) && !query.immature) return false
-  if (!coin.trusted && !query.unsafe) return false
+  if (!coin.safe && !query.unsafe) return false
   return query.scripts.size === 0 || query.scripts.has(binaryString(addressScript(coin.output.script)))
 }
 
@@ -273,7 +273,7 @@ export const balanceMethods: Effect.Effect<
       solvable,
       desc: solvable ? own.descriptor : undefined,
       parent_descs: own.parentDescriptor === undefined ? [] : [own.parentDescriptor],
-      safe: coin.trusted,
+      safe: coin.safe,
       reused: wallet.avoidsReuse() ? wallet.ledger.isReused(coin) : undefined
     }
   }

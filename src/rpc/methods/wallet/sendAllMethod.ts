@@ -14,7 +14,6 @@ import {
 } from "../../../protocol/transaction.ts"
 import type { InvalidWalletRequest } from "../../../wallet/errors.ts"
 import type { WalletCoin } from "../../../wallet/ledger/WalletLedger.ts"
-import { eligible } from "../../../wallet/payments/eligible.ts"
 import type { FeeChoice, PaymentRequest } from "../../../wallet/payments/WalletPayments.ts"
 import { estimateInputWeight } from "../../../wallet/signing/estimate.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
@@ -51,6 +50,7 @@ const NO_RECIPIENT = "Must provide at least one address without a specified amou
 const MAX_WITH_INPUTS = "Cannot combine send_max with specific inputs."
 const DEPTH_WITH_INPUTS = "Cannot combine minconf or maxconf with specific inputs."
 const TOO_LARGE = "Transaction too large."
+const UNKNOWN_SIZE = "Unable to determine the size of the transaction, the wallet contains unsolvable descriptors"
 const TOO_MUCH = "Assigned more value to outputs than available funds."
 const NOTHING_FOR_FEES = "Insufficient funds for fees after creating specified outputs."
 const DUST_LEFT = "Dynamically assigned remainder results in dust output."
@@ -168,6 +168,9 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
         if (failure.code === "too-large" && failure.reason === "Transaction too large") {
           return RpcError.wallet(TOO_LARGE)
         }
+        // An unconfirmed coin of the caller whose version does not fit, and a coin of a script that the wallet does not know.
+        if (failure.code === "not-eligible") return RpcError.invalidParameter(failure.reason)
+        if (failure.code === "unsolvable") return RpcError.wallet(UNKNOWN_SIZE)
         return failure.code === "too-small" ? tooSmall(failure, claimed, sendMax) : fundingError(failure)
       })
     })
@@ -213,6 +216,8 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
       `-6 ${NOTHING_FOR_FEES}`,
       `-6 ${DUST_LEFT}`,
       `-4 ${TOO_LARGE}`,
+      `-4 ${UNKNOWN_SIZE}`,
+      "-8 Can't spend unconfirmed version <n> pre-selected input with a version <n> tx",
       ...FEE_ERRORS
     ],
     handler: ({ options, recipients, ...beside }, wallet, { turns }) =>
@@ -270,11 +275,7 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
           sendMax: send_max ?? false
         }
         return yield* wallet.payments.exclusively(Effect.gen(function*() {
-          const all = eligible(
-            wallet.ledger.coins(),
-            { ...depth, version },
-            { tipHeight: wallet.ledger.lastBlock().height, watchOnly: !wallet.keys.hasPrivateKeys }
-          )
+          const all = wallet.payments.candidates({ ...depth, version })
           const coinsOf = (coins: ReadonlyArray<WalletCoin>): Coins => ({
             inputs: coins.map(({ outpoint }) => ({ outpoint })),
             total: sumOf(coins)

@@ -43,7 +43,7 @@ const fake = (overrides: WalletMembers = {}) =>
       coin(0, 1),
       coin(1, 1, { height: TIP - 5, coinbase: true }),
       coin(2, 2),
-      coin(3, 2, { height: undefined, trusted: false })
+      coin(3, 2, { height: undefined, trusted: false, safe: false })
     ]
   })
 

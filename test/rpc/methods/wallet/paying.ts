@@ -14,7 +14,8 @@ import { type Network, networks } from "../../../../src/protocol/networks.ts"
 import { makeTransaction, NO_WITNESS, outpoint, type Transaction } from "../../../../src/protocol/transaction.ts"
 import { paymentMethods } from "../../../../src/rpc/methods/wallet/paymentMethods.ts"
 import type { WalletCoin } from "../../../../src/wallet/ledger/WalletLedger.ts"
-import { eligible, fundTransaction } from "../../../../src/wallet/payments/fund.ts"
+import { eligible } from "../../../../src/wallet/payments/eligible.ts"
+import { fundTransaction } from "../../../../src/wallet/payments/fund.ts"
 import type { Funded, PaymentRequest, WalletPayments } from "../../../../src/wallet/payments/WalletPayments.ts"
 import { estimateInputWeight } from "../../../../src/wallet/signing/estimate.ts"
 import { makeProvider } from "../../../../src/wallet/signing/SigningProvider.ts"
@@ -104,6 +105,7 @@ export const payingWallet = (values: ReadonlyArray<number>, overrides: WalletMem
     {
       fund,
       pay: (request) => Effect.tap(fund(request), ({ transaction }) => wallet().payments.commit(transaction)),
+      candidates: (request) => eligible(fake.coins, request, { tipHeight: HEIGHT }),
       lastBlock: () => ({ height: HEIGHT, hash: new Uint8Array(32) }),
       ...overrides
     },
@@ -186,6 +188,8 @@ export const poolOf = (coins: ReadonlyMap<string, Coin>) =>
     isUnbroadcast: () => false,
     broadcastDone: () => undefined,
     unbroadcast: () => [],
+    takesChild: () => true,
+    fitsCluster: () => true,
     policy: DEFAULT_POLICY,
     info: () => INFO,
     events: Stream.empty,

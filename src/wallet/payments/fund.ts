@@ -250,15 +250,19 @@ const assemble = (input: FundInput, funding: Funding): FundedDraft => {
   return { transaction, coins: inputs.map(({ coin }) => coin), fee, changePosition, weight: funding.weight }
 }
 
+const typesOf = ({ coins }: FundedDraft): number => new Set(coins.map(({ own }) => own.type)).size
+
 /**
  * Makes a transaction for a request as `fundTransaction` does. One that spends all coins of each script is taken if it
- * costs at most `extra` more, smallest units. Upstream `wallet/spend.cpp`, `CreateTransaction`.
+ * costs at most `extra` more, smallest units, and mixes no more address types. Upstream `wallet/spend.cpp`,
+ * `CreateTransaction`, which mixes.
  */
 export const fundGrouped = (input: FundInput, extra: number): ReturnType<typeof fundTransaction> => {
   const funded = fundTransaction(input)
   if (Either.isLeft(funded) || funded.right.fee === 0 || input.request.avoidPartialSpends === true) return funded
   const grouped = fundTransaction({ ...input, request: { ...input.request, avoidPartialSpends: true } })
-  return Either.isRight(grouped) && grouped.right.fee <= funded.right.fee + extra ? grouped : funded
+  if (Either.isLeft(grouped) || grouped.right.fee > funded.right.fee + extra) return funded
+  return typesOf(grouped.right) <= typesOf(funded.right) ? grouped : funded
 }
 
 /**

@@ -76,9 +76,6 @@ export const maxWeightWith = (
 /** The target for change: large enough to be useful for a later payment. */
 const USEFUL_CHANGE = 50_000
 
-/** Above this multiple of the long-term rate, the selection also tries few inputs. */
-const HIGH_RATE = 3
-
 /** The parameters of the searches. */
 interface Frame {
   readonly request: SelectionRequest
@@ -133,26 +130,30 @@ const settled = (frame: Frame, chosen: ReadonlyArray<Candidate> | undefined): Re
   return funding === undefined || funding.weight > maxWeightWith(frame.request, funding.inputs) ? [] : [funding]
 }
 
-/** The waste of a funding beyond its inputs: the cost of change, or the excess that becomes fee without change. */
+/**
+ * The waste of a funding: what its inputs cost now above the fee of the long term and for unconfirmed transactions
+ * before them, and the cost of change, or the excess that becomes fee without change.
+ */
 const wasteOf = ({ costOfChange, longTermRate, preset, target }: SelectionRequest, settled: Funding): number => {
+  const { bumpOf = () => 0, feeRate } = target
+  const bump = bumpOf(settled.inputs)
   let waste = settled.change > 0
-    ? costOfChange
-    : settled.fee - feeOfWeight({ feeRate: target.feeRate, weight: settled.weight })
+    ? costOfChange + bump
+    : settled.fee - feeOfWeight({ feeRate, weight: settled.weight })
   for (const { weight } of settled.inputs.slice(preset.length)) {
-    waste += feeOfWeight({ feeRate: target.feeRate, weight }) - feeOfWeight({ feeRate: longTermRate, weight })
+    waste += feeOfWeight({ feeRate, weight }) - feeOfWeight({ feeRate: longTermRate, weight })
   }
   return waste
 }
 
-/** Runs the competing searches. */
+/** Runs the competing searches: without change, for few inputs, and at random. */
 const contest = (frame: Frame): ReadonlyArray<Funding> => {
-  const { costOfChange, longTermRate, random, target } = frame.request
+  const { costOfChange, random, target } = frame.request
   const { draw, weightWithChange } = frame
   // Where the recipients pay the fee, an excess would be the sender's: only the exact sum goes without change.
   const changeless = branchAndBound({ ...draw, tolerance: target.subtractFeeFrom.length > 0 ? 0 : costOfChange })
   const roomy = { ...draw, target: draw.target + costOfChange + USEFUL_CHANGE, maxWeight: weightWithChange }
-  const few = target.feeRate > HIGH_RATE * longTermRate ? largestFirst(roomy) : undefined
-  return [changeless, singleRandomDraw(roomy, random), few].flatMap((chosen) => settled(frame, chosen))
+  return [changeless, largestFirst(roomy), singleRandomDraw(roomy, random)].flatMap((chosen) => settled(frame, chosen))
 }
 
 /** Tries any solution that pays, after the searches found none. */
@@ -200,19 +201,52 @@ const roundsOf = (request: SelectionRequest): ReadonlyArray<ReadonlyArray<CoinGr
 export const leavesOutChains = ({ candidates, longChains }: SelectionRequest): boolean =>
   longChains !== true && candidates.some(({ chain = 0 }) => chain > 1)
 
+/** The best result of the searches; a solution that merely pays only if they find none. */
+const selectFrom = (request: SelectionRequest, groups: ReadonlyArray<CoinGroup>): Funding | undefined => {
+  const frame = frameOf(request, groups)
+  return leastWasteful(request, contest(frame)) ?? lastResorts(frame)[0]
+}
+
+/** The address type of a group, whose coins have one script or are one. */
+const typeOf = (group: CoinGroup): string => group[0]?.coin.own.type ?? "other"
+
 /**
- * Selects inputs: only confirmed coins if they suffice, otherwise all. Each time, branch and bound searches without
- * change and a random draw searches with change; the result with less waste counts. If both fail, it takes the largest
- * coins. `undefined` if no selection pays within the weight limit.
+ * What a round tries, in turn; of the choices of one turn, the least wasteful counts. A payment that mixes address types
+ * shows that its coins have one owner. So coins of one type are tried before coins of all: first of the types that the
+ * payment has anyway. Upstream `AttemptSelection`.
+ */
+const turnsOf = (
+  { preset }: SelectionRequest,
+  groups: ReadonlyArray<CoinGroup>
+): ReadonlyArray<ReadonlyArray<ReadonlyArray<CoinGroup>>> => {
+  const byType = new Map<string, Array<CoinGroup>>()
+  for (const group of groups) {
+    const alike = byType.get(typeOf(group))
+    if (alike === undefined) byType.set(typeOf(group), [group])
+    else alike.push(group)
+  }
+  if (byType.size <= 1) return [[groups]]
+  const given = new Set<string>(preset.map(({ coin }) => coin.own.type))
+  const like = groups.filter((group) => given.has(typeOf(group)))
+  return [...like.length === 0 ? [] : [[like]], [...byType.values()], [groups]]
+}
+
+/**
+ * Selects inputs: only confirmed coins if they suffice, otherwise all; coins of one address type if they suffice. Each
+ * time, branch and bound searches without change; a random draw and the largest coins are tried with change. The result
+ * with the least waste counts. If all fail, anything that pays is taken. `undefined` if no selection pays within the
+ * weight limit.
  */
 export const selectInputs = (request: SelectionRequest): Funding | undefined => {
   const { preset, target } = request
   const enough = fundWith(preset, target)
   if (enough !== undefined) return enough
   for (const groups of roundsOf(request)) {
-    const frame = frameOf(request, groups)
-    const found = leastWasteful(request, contest(frame)) ?? lastResorts(frame)[0]
-    if (found !== undefined) return found
+    for (const choices of turnsOf(request, groups)) {
+      const found = choices.flatMap((chosen) => selectFrom(request, chosen) ?? [])
+      const best = leastWasteful(request, found)
+      if (best !== undefined) return best
+    }
   }
   return undefined
 }

@@ -34,7 +34,7 @@ const unsolvable = ({ txid, vout }: WalletCoin): string =>
   `Not solvable pre-selected input COutPoint(${displayHash(txid).slice(0, 10)}, ${vout})`
 
 /** Why a payment cannot spend an unconfirmed coin of the request: both have version 3, or none (BIP 431). */
-const mixedVersions = (version: number, parent: number): string =>
+const mixedVersions = ({ parent, version }: { readonly version: number; readonly parent: number }): string =>
   `Can't spend unconfirmed version ${parent} pre-selected input with a version ${version} tx`
 
 const TOO_LONG_CHAIN = "too many unconfirmed transactions in cluster"
@@ -139,7 +139,7 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
           const { version = DEFAULT_VERSION } = request
           const parent = parentVersion(coin) ?? version
           if (isTruc(parent) !== isTruc(version)) {
-            return yield* new InvalidWalletRequest({ code: "not-eligible", reason: mixedVersions(version, parent) })
+            return yield* new InvalidWalletRequest({ code: "not-eligible", reason: mixedVersions({ version, parent }) })
           }
           const weighed = weighRequested(coin, external, { knowledge: known, signer: signs })
           if (weighed === undefined) {

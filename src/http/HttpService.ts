@@ -269,13 +269,14 @@ export class HttpService {
     // Within the rate limit: the gate has checked it in this turn.
     exchange.session.count(1)
     const answer = (made: PageAnswer): void => this.#sendPage(exchange, made)
-    if (!("visit" in page)) return this.#runToEnd(exchange, page.answer(asked), { waits: true, answer })
+    const { inTurn } = this.#config.dispatch
+    if (!("visit" in page)) return this.#runToEnd(exchange, inTurn(page.answer(asked)), { waits: true, answer })
     const share = [VISITOR, exchange.session.key]
     this.#visits.read(exchange, {
       visit: (visit, release) => {
         const waits = visit.form === undefined
         if (waits || this.#open.admits(share, false)) {
-          return this.#runToEnd(exchange, page.visit(asked, visit), { waits, answer, release, share })
+          return this.#runToEnd(exchange, inTurn(page.visit(asked, visit)), { waits, answer, release, share })
         }
         release()
         this.#refuse(exchange, BUSY)

@@ -70,6 +70,8 @@ export class Dispatch extends Context.Tag("svcd/Dispatch")<Dispatch, {
   /** What a call of a method without guarded parameters needs. */
   readonly demandOf: (method: string) => Demand
   readonly install: (methods: MethodTable) => Effect.Effect<void>
+  /** Runs an effect, such as that of a document, when its turn among the costly calls comes. */
+  readonly inTurn: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
   /** The number of calls that have begun and not ended. */
   readonly inFlight: () => number
 }>() {}
@@ -290,6 +292,7 @@ const make = (options: DispatchOptions) =>
         Effect.sync(() => {
           methods = table
         }),
+      inTurn: (effect) => Effect.zipRight(lane.open().next, effect),
       inFlight: () => running.size
     })
   })

@@ -18,7 +18,7 @@ import type { StorageFailure } from "../storage/errors.ts"
 import { makeActivity } from "./activity/activityData.ts"
 import { activityView } from "./activity/activityView.ts"
 import { redirect } from "./document.ts"
-import { makeExplorer } from "./explorer/explorer.ts"
+import { type Explanation, makeExplorer } from "./explorer/explorer.ts"
 import { html } from "./html.ts"
 import { page, type PageContent } from "./layout.ts"
 import {
@@ -33,6 +33,7 @@ import {
 } from "./links.ts"
 import { makeNameReader, type Moment } from "./nameData.ts"
 import { missingView, nameView } from "./nameView.ts"
+import { onceEach } from "./onceEach.ts"
 import { makeOverview, type Overview } from "./overviewData.ts"
 import { overviewView } from "./overviewView.ts"
 import type { FoundPlace } from "./placesMeant.ts"
@@ -118,6 +119,8 @@ export const makeStatusPage = (
     const network = chain.params.network.name
 
     const framed = (content: Omit<PageContent, "network" | "desk">): PageAnswer => page({ ...content, desk, network })
+
+    const explained = onceEach((found: Explanation) => framed({ ...found, title: `${found.title} · svcd` }))
 
     const simple = (
       status: number,
@@ -218,7 +221,7 @@ export const makeStatusPage = (
           return Effect.flatMap(explorer.page(asked), (found) =>
             found === undefined
               ? simple(404, { title: "No such page", text: "There are fewer pages." }, target)
-              : Effect.succeed(framed({ ...found, title: `${found.title} · svcd` })))
+              : Effect.succeed(explained(found)))
       }
     }
 

@@ -90,6 +90,7 @@ export class TestDesk {
       }),
       readLong: () => Effect.die("not asked for"),
       install: () => Effect.void,
+      inTurn: (effect) => effect,
       inFlight: () => 0
     }
     return Effect.runSync(Effect.provideService(

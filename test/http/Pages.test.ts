@@ -91,6 +91,33 @@ describe("documents on the listener", () => {
       assert.strictEqual((yield* http({ path: "/rest/x" })).status, 404)
     }))
 
+  it.scopedLive("take turns with costly calls: 20 at once are not made in one turn of the event loop", () =>
+    Effect.gen(function*() {
+      let turn = 0
+      const made: Array<number> = []
+      const costly: PageHandler = {
+        ...plain,
+        answer: () =>
+          Effect.sync(() => {
+            const until = performance.now() + 2
+            while (performance.now() < until);
+            made.push(turn)
+            return { status: 200, headers: {}, body: "" }
+          })
+      }
+      const { converse, pages } = yield* testServer()
+      yield* pages.install([costly])
+      const count = (): void => {
+        turn++
+        immediate = setImmediate(count)
+      }
+      let immediate = setImmediate(count)
+      yield* Effect.addFinalizer(() => Effect.sync(() => clearImmediate(immediate)))
+      const get = "GET /rest/x HTTP/1.1\r\nHost: x\r\n\r\n"
+      yield* Effect.all(Array.from({ length: 20 }, () => converse(get, 1)), { concurrency: "unbounded" })
+      assert.deepStrictEqual([made.length, new Set(made).size], [20, 20])
+    }))
+
   it.scopedLive("count as requests", () =>
     Effect.gen(function*() {
       const { http } = yield* server({ rateLimit: 2 })

@@ -125,6 +125,11 @@ describe("makePoolLister", () => {
       if (best !== undefined) entries.push({ ...best, fee: 400 })
       changes++
       assert.deepStrictEqual(yield* fees, [400, 300, 200, 100])
+      const page = lister({ ...FIRST, order: "rate" })
+      const same = yield* page
+      assert.strictEqual(yield* page, same)
+      yield* TestClock.adjust("1 second")
+      assert.notStrictEqual(yield* page, same)
     }))
 })
 

@@ -15,13 +15,14 @@ import { count } from "../format.ts"
 import { html } from "../html.ts"
 import type { PageContent } from "../layout.ts"
 import { addressLink, blockLink, blocksLink, namesLink, poolLink, transactionLink } from "../links.ts"
+import { onceEach } from "../onceEach.ts"
 import type { Wanted } from "../routes.ts"
 import { visible } from "../visible.ts"
 import { makeBlockReader } from "./blockData.ts"
 import { blockPage, unknownBlock } from "./blockPage.ts"
 import { makeBlockLister } from "./blocksData.ts"
 import { blocksPage } from "./blocksPage.ts"
-import { makePoolLister, type PoolListerOptions } from "./mempoolData.ts"
+import { makePoolLister, type PoolListed, type PoolListerOptions } from "./mempoolData.ts"
 import { mempoolPage } from "./mempoolPage.ts"
 import { makeNameLister } from "./namesData.ts"
 import { addressPage, namesPage } from "./namesPage.ts"
@@ -35,7 +36,7 @@ export type Explored = Extract<
   { readonly _tag: "Block" | "Blocks" | "Transaction" | "Pool" | "Address" | "Names" }
 >
 
-/** A page without the parts that all pages have. */
+/** A page without the parts that all pages have. The same object is the same page. */
 export type Explanation = Omit<PageContent, "network">
 
 export interface Explorer {
@@ -121,11 +122,16 @@ export const makeExplorer = (options: PoolListerOptions): Effect.Effect<Explorer
         })
       )
 
+    const explained = onceEach((found: PoolListed): Explanation => ({
+      status: 200,
+      title: "Mempool",
+      at: poolLink(found.list),
+      now: found.now,
+      main: mempoolPage(found)
+    }))
+
     const pool = ({ list }: Extract<Explored, { readonly _tag: "Pool" }>) =>
-      Effect.map(waiting(list), (found): Explanation | undefined =>
-        found === undefined
-          ? undefined
-          : { status: 200, title: "Mempool", at: poolLink(list), now: found.now, main: mempoolPage(found) })
+      Effect.map(waiting(list), (found) => found === undefined ? undefined : explained(found))
 
     return {
       isTransaction: transactions.isKnown,

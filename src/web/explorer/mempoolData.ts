@@ -96,7 +96,17 @@ const operationsIn = (entries: Iterable<PoolEntry>): WaitingOperations => {
   return found
 }
 
-/** `undefined` for a page behind the last. */
+/** What depends on all transactions, while these are the same. */
+interface KnownPool extends Pick<PoolListed, "operations" | "parts"> {
+  readonly changes: number
+  readonly lists: Map<string, Places>
+  /** Pages of this second. */
+  readonly pages: Map<string, PoolListed>
+}
+
+const KEPT_PAGES = 16
+
+/** `undefined` for a page behind the last. While nothing changes within a second, a page is the same object. */
 export type PoolLister = (list: PoolList) => Effect.Effect<PoolListed | undefined>
 
 export interface PoolListerOptions {
@@ -113,14 +123,17 @@ export const makePoolLister = (
     const answers = yield* NameAnswers
     const status = yield* SyncStatus
 
-    /** What depends on all transactions, while these are the same. */
-    let known:
-      | { readonly changes: number; readonly lists: Map<string, Places> } & Pick<PoolListed, "operations" | "parts">
-      | undefined
+    let known: KnownPool | undefined
 
-    const knownOf = ({ changes }: MempoolInfo) => {
+    const knownOf = ({ changes }: MempoolInfo): KnownPool => {
       if (known?.changes !== changes) {
-        known = { changes, lists: new Map(), operations: operationsIn(pool.entries()), parts: partsOf(pool) }
+        known = {
+          changes,
+          lists: new Map(),
+          pages: new Map(),
+          operations: operationsIn(pool.entries()),
+          parts: partsOf(pool)
+        }
       }
       return known
     }
@@ -145,7 +158,12 @@ export const makePoolLister = (
     return (list) =>
       Effect.gen(function*() {
         const info = pool.info()
-        const { lists, operations, parts } = knownOf(info)
+        const { lists, operations, pages: made, parts } = knownOf(info)
+        const now = yield* unixTime
+        const lacks = yield* lackOf(info)
+        const key = `${list.order} ${list.names} ${list.page}`
+        const before = made.get(key)
+        if (before?.now === now && before.lacks === lacks) return before
         const places = orderedBy(lists, list)
         const pages = Math.max(1, Math.ceil(places.length / LISTED_TRANSACTIONS))
         if (list.page > pages) return undefined
@@ -154,8 +172,9 @@ export const makePoolLister = (
           entriesAt(pool.entries(), places.subarray(from, from + LISTED_TRANSACTIONS)),
           (entry) => Effect.map(deeds.waiting(entry), (operation): PoolRow => ({ entry, operation }))
         )
-        const now = yield* unixTime
-        const lacks = yield* lackOf(info)
-        return { list, now, info, parts, operations, entries, pages, lacks }
+        const listed: PoolListed = { list, now, info, parts, operations, entries, pages, lacks }
+        if (made.size >= KEPT_PAGES) made.clear()
+        made.set(key, listed)
+        return listed
       })
   })

@@ -61,8 +61,8 @@ export const WALLET_OPTIONS = {
     Kind.integerKind({ min: 1, max: 100_000 }),
     "keypool",
     GROUP,
-    "unused addresses of each kind that a wallet watches",
-    { default: "100" }
+    "unused addresses of each kind that a wallet watches; at least 1000 of its own seed",
+    { default: "1000" }
   ),
   spendzeroconfchange: singleOption(
     Kind.onOffKind,

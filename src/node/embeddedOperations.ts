@@ -56,7 +56,8 @@ const operationFailure = (name: string) => (failure: NameFailure): OperationFail
     case "TransactionRejected":
       return new OperationRejected({ reason: rejectionText(failure) })
     case "InvalidWalletRequest":
-      return failure.code === "no-keys" || failure.code === "used-up" || failure.code === "no-change"
+      return failure.code === "no-keys" || failure.code === "used-up" || failure.code === "beyond-words" ||
+          failure.code === "no-change"
         ? new WalletDisabled({ reason: failure.reason })
         : new OperationRejected({ reason: failure.reason })
     case "StorageCorrupted":

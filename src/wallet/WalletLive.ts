@@ -9,6 +9,7 @@ import * as Stream from "effect/Stream"
 import { Scheduler } from "../base/Scheduler.ts"
 import { withLoneSpan } from "../base/spans.ts"
 import { UNSEEN_WORDS } from "../base/unseenWords.ts"
+import { attempt } from "../chain/attempt.ts"
 import { Chain } from "../chain/Chain.ts"
 import { ChainCoins } from "../chain/ChainCoins.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
@@ -16,22 +17,25 @@ import { FeeEstimator } from "../mempool/fees/FeeEstimator.ts"
 import { Mempool } from "../mempool/Mempool.ts"
 import { completeNames } from "../names/completeNames.ts"
 import { NameDb } from "../names/NameDb.ts"
-import { displayHash } from "../protocol/bytes.ts"
+import { type Bytes, displayHash } from "../protocol/bytes.ts"
 import { txidKey } from "../protocol/keys.ts"
 import type { DataHealth } from "../storage/DataHealth.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { WalletDamaged } from "./errors.ts"
 import { makeAddresses } from "./keys/addresses.ts"
+import { WORDS_REACH } from "./keys/AddressUse.ts"
 import { registrationsProblem } from "./keys/documentCheck.ts"
 import { makeImport, scanMissing } from "./keys/imports.ts"
-import { KeyRing } from "./keys/KeyRing.ts"
+import { KeyRing, LOOKAHEAD } from "./keys/KeyRing.ts"
 import { makeRecovery } from "./keys/recovery.ts"
 import { makeVault } from "./keys/Vault.ts"
 import { birthtimeOf, isPhraseKept, withAvoidReuse } from "./keys/WalletDocument.ts"
 import type { WalletFile } from "./keys/WalletFile.ts"
 import type { WalletKeys } from "./keys/WalletKeys.ts"
+import type { IndexStore } from "./ledger/IndexStore.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 import { keyOfLocked, makeLedger } from "./ledger/makeLedger.ts"
+import { openStore } from "./ledger/openStore.ts"
 import { watchPool } from "./ledger/poolWatch.ts"
 import * as WalletIndex from "./ledger/WalletIndex.ts"
 import { makeNames } from "./names/makeNames.ts"
@@ -118,12 +122,21 @@ const tell = (
   return changed({ wallet: name, txid: event.txid, block })
 }
 
+/** The scripts that the wallet derived before; none of a damaged file, which is mended later. */
+const knownScripts = (store: IndexStore): Effect.Effect<ReadonlyMap<string, Bytes>> =>
+  Effect.catchAll(attempt(() => store.scripts()), () => Effect.succeed(new Map<string, Bytes>()))
+
 /** Opens the parts of a wallet: its stores, brought to the tip's state by the chain later, and the services they use. */
 const makeParts = (options: WalletOptions, arrived: Effect.Effect<void>, announce: WalletParts["publish"]) =>
   Effect.gen(function*() {
     const { file, name, rules = DEFAULT_RULES } = options
     const chain = yield* Chain
-    const ring = yield* KeyRing.make(file.document, rules.keypool)
+    const store = yield* openStore(options.indexFile, options.pageSize)
+    const { keypool = LOOKAHEAD, reach = WORDS_REACH } = rules
+    const ring = yield* KeyRing.make(file.document, keypool, {
+      seed: Math.max(keypool, reach),
+      records: yield* knownScripts(store)
+    })
     const vault = yield* makeVault(file, {
       isOwn: (script) => ring.own(script)?.spendable === true,
       maxFee: rules.maxFee
@@ -136,8 +149,7 @@ const makeParts = (options: WalletOptions, arrived: Effect.Effect<void>, announc
     })
     const publish: WalletParts["publish"] = (event) => Effect.zipRight(announce(event), tell(options, ledger, event))
     const index = yield* WalletIndex.make({
-      filename: options.indexFile,
-      pageSize: options.pageSize,
+      store,
       chain,
       ledger,
       ring,
@@ -148,6 +160,7 @@ const makeParts = (options: WalletOptions, arrived: Effect.Effect<void>, announc
       moved: ({ txid }) => publish({ _tag: "TransactionMoved", txid }),
       arrived
     })
+    yield* attempt(() => store.putScripts(ring.takeRecords()))
     const contradiction = registrationsProblem(file.document, (txid) => ledger.entry(txidKey(txid))?.transaction)
     if (contradiction !== undefined) return yield* new WalletDamaged({ file: file.path, found: contradiction })
     const parts: WalletParts = {
@@ -226,7 +239,7 @@ const maintain = (
   steps: { readonly offers: Effect.Effect<void, StorageFailure>; readonly names: Effect.Effect<void> }
 ): Effect.Effect<void, never, Scheduler | Scope.Scope> =>
   Effect.gen(function*() {
-    const { index, status } = parts
+    const { status } = parts
     const said = Effect.catchAll((failure: StorageFailure) =>
       Effect.logError("wallet changes cannot be saved", { reason: failure.message })
     )
@@ -252,7 +265,7 @@ const maintain = (
     )
     const scheduler = yield* Scheduler
     yield* Effect.interruptible(scheduler.repeat(Queue.offer(calls.queue, undefined), () => LOOK_INTERVAL))
-    yield* scanMissing(index).pipe(
+    yield* scanMissing(parts).pipe(
       Effect.catchAll((failure) => Effect.logError("wallet rescan failed", { reason: failure.message })),
       Effect.interruptible,
       Effect.forkScoped

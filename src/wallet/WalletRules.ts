@@ -26,6 +26,8 @@ export interface WalletRules {
   readonly replaceable: boolean
   /** Unused addresses of each chain that a wallet watches; `undefined`: `LOOKAHEAD`. */
   readonly keypool: number | undefined
+  /** The same for the chains of the seed, if it is more; `WORDS_REACH` if omitted. Tests of other things set it lower. */
+  readonly reach?: number
   /** Whether unconfirmed change of a wallet itself may be spent. */
   readonly spendUnconfirmedChange: boolean
   /** Whether payments spend all coins of a script together (`-avoidpartialspends`). */

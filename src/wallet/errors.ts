@@ -51,6 +51,7 @@ export class InvalidWalletRequest extends Schema.TaggedError<InvalidWalletReques
     "no-keys",
     "no-words",
     "used-up",
+    "beyond-words",
     "no-change",
     "address-type",
     "descriptor",

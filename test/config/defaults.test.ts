@@ -121,7 +121,7 @@ describe("decodeSettings", () => {
         maxtxfee: 10_000_000,
         txconfirmtarget: 6,
         walletrbf: true,
-        keypool: 100,
+        keypool: 1_000,
         spendzeroconfchange: true,
         avoidpartialspends: false,
         maxapsfee: 0,

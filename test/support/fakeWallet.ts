@@ -194,6 +194,8 @@ export const fakeWallet = (overrides: WalletMembers = {}, held: Partial<FakeStat
           if (own.address !== undefined) labels.set(own.address, { label, purpose: "receive" })
           return own
         }),
+      words: Effect.succeed(undefined),
+      reserveAddress: (type) => Effect.sync(() => ({ own: give(ownScript(fresh++, { type })), release: () => {} })),
       newChangeAddress: (type) => Effect.sync(() => give(ownScript(fresh++, { type, change: true }))),
       own: (script: Bytes) => {
         const bare = binaryString(addressScript(script))

@@ -14,6 +14,7 @@ import { merkleRoot } from "../../src/protocol/merkle.ts"
 import type { Transaction } from "../../src/protocol/transaction.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 import type { Wallet } from "../../src/wallet/Wallet.ts"
+import { DEFAULT_RULES } from "../../src/wallet/WalletRules.ts"
 import * as Wallets from "../../src/wallet/Wallets.ts"
 import { chainLayer, temporaryDirectory, testChain } from "./chain.ts"
 import { withCheapScrypt } from "./cheapScrypt.ts"
@@ -119,6 +120,9 @@ export interface LiveNodeOptions extends Partial<Parameters<typeof Wallets.layer
   readonly params?: ConsensusParams
 }
 
+/** A wallet of the default derives 8,000 keys. */
+export const FEW_KEYS = { ...DEFAULT_RULES, keypool: 100, reach: 100 }
+
 /** Runs work on a node in a directory, and stops the node. */
 export const withWallets = <A, E>(
   directory: string,
@@ -144,6 +148,7 @@ export const withWallets = <A, E>(
     loadDefault: true,
     pageSize: 4096,
     limitNameChains: 1,
+    rules: FEW_KEYS,
     ...walletsOptions
   })
   return Effect.scoped(Effect.flatMap(nodeOf, use)).pipe(

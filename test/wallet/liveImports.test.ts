@@ -17,7 +17,7 @@ import {
 } from "../../src/wallet/signing/SigningProvider.ts"
 import { temporaryDirectory } from "../support/chain.ts"
 import { eventually } from "../support/eventually.ts"
-import { fundedDirectory, withWallets } from "../support/liveWallets.ts"
+import { FEW_KEYS, fundedDirectory, withWallets } from "../support/liveWallets.ts"
 import { ADDRESS } from "../support/mempool.ts"
 import { withoutChecksum } from "../support/walletText.ts"
 import { documentOf, to } from "./liveDocument.ts"
@@ -28,7 +28,9 @@ describe("Wallet", () => {
       const directory = yield* temporaryDirectory
       const other = yield* temporaryDirectory
       // The scripts of the first wallet, paid in reverse to the second, which knows only the first hundred.
-      const scripts = yield* withWallets(directory, ({ address }) => Effect.replicateEffect(address, 180))
+      const scripts = yield* withWallets(directory, ({ address }) => Effect.replicateEffect(address, 180), {
+        rules: { ...FEW_KEYS, reach: 200 }
+      })
       const [early, late] = [scripts[90], scripts[170]]
       if (early === undefined || late === undefined) return assert.fail("no scripts")
       yield* withWallets(other, ({ wallets }) => wallets.unload("", undefined))

@@ -5,10 +5,9 @@ import { txidKey } from "../../src/protocol/keys.ts"
 import { NAME_TX_VERSION, nameScript } from "../../src/protocol/nameOperation.ts"
 import { outpointKey } from "../../src/protocol/transaction.ts"
 import { NO_PROVIDER } from "../../src/wallet/signing/SigningProvider.ts"
-import { DEFAULT_RULES } from "../../src/wallet/WalletRules.ts"
 import { temporaryDirectory } from "../support/chain.ts"
 import { eventually } from "../support/eventually.ts"
-import { fundedDirectory, withWallets } from "../support/liveWallets.ts"
+import { FEW_KEYS, fundedDirectory, withWallets } from "../support/liveWallets.ts"
 import { ADDRESS, pay as payAnyone } from "../support/mempool.ts"
 import { nameNew, saltOf, text } from "../support/regtest.ts"
 import { documentOf, keptTxids, shown, to } from "./liveDocument.ts"
@@ -142,7 +141,7 @@ describe("Wallet", () => {
             () => documentOf(directory).transactions[0]?.abandoned === false
           )
           assert.strictEqual(wallet.ledger.transaction(paid.txidKey)?.state.type, "pending")
-        }), { rules: { ...DEFAULT_RULES, broadcast: false } })
+        }), { rules: { ...FEW_KEYS, broadcast: false } })
     }))
 
   it.scopedLive("a payment is replaced by one with a higher fee, and both record the other", () =>

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { destinationOf, scriptOf } from "../../src/protocol/address.ts"
 import { COIN } from "../../src/protocol/amount.ts"
-import { DEFAULT_RULES, type WalletRules } from "../../src/wallet/WalletRules.ts"
-import { fundedDirectory, type LiveNode, withWallets } from "../support/liveWallets.ts"
+import type { WalletRules } from "../../src/wallet/WalletRules.ts"
+import { FEW_KEYS, fundedDirectory, type LiveNode, withWallets } from "../support/liveWallets.ts"
 import { ADDRESS } from "../support/mempool.ts"
 
 const to = (script: Uint8Array, value: number) => ({ outputs: [{ value, script }] })
@@ -12,7 +12,7 @@ const to = (script: Uint8Array, value: number) => ({ outputs: [{ value, script }
 const under = <A, E>(rules: Partial<WalletRules>, use: (node: LiveNode) => Effect.Effect<A, E>) =>
   Effect.gen(function*() {
     const directory = yield* fundedDirectory
-    return yield* withWallets(directory, use, { rules: { ...DEFAULT_RULES, ...rules } })
+    return yield* withWallets(directory, use, { rules: { ...FEW_KEYS, ...rules } })
   })
 
 const P2WPKH = scriptOf({ kind: "witness", version: 0, program: new Uint8Array(20).fill(3) })

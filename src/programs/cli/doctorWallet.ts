@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import { unixTime } from "../../base/clock.ts"
 import { quoted, shellWord } from "../../base/safeText.ts"
+import { BEYOND_REMEDY, beyondText, FEW_REMEDY, fewLeftText } from "../../base/wordsReach.ts"
 import { amountText, parseAmount } from "../../protocol/amount.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
@@ -148,6 +149,17 @@ const backupCheck = ({ cli, program, wallet }: WalletAnswers): ReadonlyArray<Che
   }
 }
 
+/** Addresses that the recovery words do not find, or will not soon. */
+const reachCheck = ({ wallet }: WalletAnswers): ReadonlyArray<Check> => {
+  const lost = numberAt(wallet, "addresses_lost") ?? 0
+  const beyond = beyondText({ beyond: numberAt(wallet, "addresses_beyond") ?? 0, lost })
+  if (beyond !== undefined) {
+    return [(lost > 0 ? fail : warn)("reach", { text: beyond, remedy: BEYOND_REMEDY })]
+  }
+  const few = fewLeftText(numberAt(wallet, "addresses_left") ?? Number.POSITIVE_INFINITY)
+  return few === undefined ? [] : [warn("reach", { text: few, remedy: FEW_REMEDY })]
+}
+
 interface Locked {
   /** Whether the wallet can sign nothing. */
   readonly all: boolean
@@ -285,7 +297,7 @@ export const noSuchWallet = (name: string, { loaded = [], stored }: SharedAnswer
 export const walletChecks = (answers: WalletAnswers): ReadonlyArray<Check> =>
   answers.wallet === undefined
     ? []
-    : [...backupCheck(answers), ...renewalChecks(answers), ...registrationChecks(answers)]
+    : [...backupCheck(answers), ...reachCheck(answers), ...renewalChecks(answers), ...registrationChecks(answers)]
 
 /** What there is to say beside single wallets. */
 export const sharedChecks = (answers: SharedAnswers): ReadonlyArray<Check> => {

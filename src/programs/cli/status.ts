@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import { formatHostPort } from "../../base/addresses.ts"
 import { unixTime } from "../../base/clock.ts"
 import { UNSEEN_WORDS } from "../../base/unseenWords.ts"
+import { BEYOND_REMEDY, beyondText, FEW_REMEDY, fewLeftText } from "../../base/wordsReach.ts"
 import type { ConnectionSettings } from "../../config/connection.ts"
 import { nowWithin, soonWithin } from "../../protocol/soon.ts"
 import { type Json, JsonNumber } from "../../rpc/json/json.ts"
@@ -131,6 +132,15 @@ const loneliness = ({ chain, network, sync, uptime }: StatusAnswers): ReadonlyAr
 const unseenWords = ({ wallet }: StatusAnswers): ReadonlyArray<string> =>
   at(wallet, "phrase_kept") === false ? [UNSEEN_WORDS] : []
 
+/** Addresses that the recovery words do not find, or will not soon. */
+const beyondWords = ({ wallet }: StatusAnswers): ReadonlyArray<string> => {
+  const [beyond = 0, lost = 0] = [numberAt(wallet, "addresses_beyond"), numberAt(wallet, "addresses_lost")]
+  const found = beyondText({ beyond, lost })
+  if (found !== undefined) return [`${found}: ${BEYOND_REMEDY}`]
+  const few = fewLeftText(numberAt(wallet, "addresses_left") ?? Number.POSITIVE_INFINITY)
+  return few === undefined ? [] : [`${few}: ${FEW_REMEDY}`]
+}
+
 const mempoolRows = ({ mempool }: StatusAnswers): ReadonlyArray<Row> => {
   const count = numberAt(mempool, "size")
   if (count === undefined) return []
@@ -195,7 +205,7 @@ const walletRows = (answers: StatusAnswers): ReadonlyArray<Row> => {
 export const statusText = (answers: StatusAnswers, connection: ConnectionSettings, screen: Screen): string => {
   const { chain, network, uptime } = answers
   const up = uptime !== null && typeof uptime === "object" && "value" in uptime ? `, up ${spanText(uptime.value)}` : ""
-  const warnings = [...warningsOf(answers), ...loneliness(answers), ...unseenWords(answers)]
+  const warnings = [...warningsOf(answers), ...loneliness(answers), ...unseenWords(answers), ...beyondWords(answers)]
   const rows: ReadonlyArray<Row> = [
     ...chainRows(answers),
     ...syncRows(answers.sync, screen),

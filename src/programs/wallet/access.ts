@@ -127,14 +127,14 @@ interface NewWallet {
 export const written = (context: CommandContext, { document, password, path }: NewWallet) =>
   Effect.gen(function*() {
     const sealed = password === undefined ? document : (yield* encryption(document, password))(document)
-    yield* directory(context)
+    const { chainstate } = yield* directory(context)
     // Checked again: under the lock no other program can make one.
     yield* refuseExisting(path)
     yield* Effect.tryPromise({
       try: () => makeDirectoryDurably(dirname(path)),
       catch: (cause) => new StorageUnavailable({ file: dirname(path), doing: "making", reason: String(cause) })
     })
-    return yield* WalletFile.create(path, sealed)
+    return { file: yield* WalletFile.create(path, sealed), chainstate }
   })
 
 const NOTHING_WRONG = { problem: undefined } as const

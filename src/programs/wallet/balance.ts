@@ -46,7 +46,7 @@ const scan = (
         last = outpoint
         const own = ring.own(script)
         if (own === undefined) continue
-        if (ring.markUsed(script)) more = true
+        if (ring.markUsed(script, true)) more = true
         if (parseNameScript(script) !== undefined) sums.names++
         // One block more than the rules require, as in the reference node's wallet (`GetTxBlocksToMaturity`).
         else if (coinbase && height - made < COINBASE_MATURITY) sums.immature += value

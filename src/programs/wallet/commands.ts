@@ -11,6 +11,7 @@ import { equal } from "../../protocol/bytes.ts"
 import { networks } from "../../protocol/networks.ts"
 import { InvalidWalletRequest } from "../../wallet/errors.ts"
 import { typeProblem } from "../../wallet/keys/addresses.ts"
+import { WORDS_REACH } from "../../wallet/keys/AddressUse.ts"
 import { keyDescriptor, parsePrivateKey, prepareImport } from "../../wallet/keys/importDescriptor.ts"
 import { KeyRing } from "../../wallet/keys/KeyRing.ts"
 import { encryption, newDocument, seededDocument } from "../../wallet/keys/makeDocument.ts"
@@ -49,6 +50,10 @@ export interface Said {
 const WRITE_DOWN =
   "Write these words down and keep them safe: they are the wallet, and any reader of them has its coins."
 
+/** How far a recovery looks. */
+const LOOKED = `It looks at ${WORDS_REACH} addresses after the last one that was paid, for receiving and for change, ` +
+  "of each type: legacy, p2sh-segwit, bech32 and bech32m. A wallet that ran with a larger -keypool needs it again."
+
 const NOT_CHECKED = "The words were not checked: compare what you wrote down with the words above. " +
   "A mistake on paper shows only when the wallet has to be restored, and then its coins and names are lost."
 
@@ -67,7 +72,7 @@ export const createCommand = (
     const createdAt = yield* unixTime
     const { network } = context.connection
     const document = yield* seededDocument({ network, mnemonic, createdAt, birthday: createdAt })
-    const file = yield* written(context, { path, document: withPhraseKept(document), password })
+    const { file } = yield* written(context, { path, document: withPhraseKept(document), password })
     const checked = yes ? "unasked" : yield* checkedWords(context.prompt, Redacted.value(mnemonic).split(" "))
     if (checked === "right") yield* file.update((now) => withPhraseChecked(now, createdAt))
     return {
@@ -104,9 +109,21 @@ export const recover = (context: CommandContext, { mnemonic: words, passphrase, 
       birthday: 0
     })
     // Its owner has just given all words.
-    yield* written(context, { path, document: withPhraseChecked({ ...document, rescanFrom: 0 }, createdAt), password })
-    const remarks = ["Its coins and names show once svcd has looked through the chain for them."]
-    return { result: [`The wallet was recovered: ${shownPath(path)}`], remarks }
+    const checked = withPhraseChecked({ ...document, rescanFrom: 0 }, createdAt)
+    const { chainstate, file } = yield* written(context, { path, document: checked, password })
+    const found = yield* storedBalance(chainstate, yield* KeyRing.make(file.document)).pipe(
+      Effect.catchAll(() => Effect.succeed(undefined))
+    )
+    return {
+      result: [
+        `The wallet was recovered: ${shownPath(path)}`,
+        ...found === undefined ? [] : [
+          `In the blocks that are here, up to ${found.height}: ${nmc(found.spendable)} spendable, ` +
+          `${nmc(found.immature)} immature, ${found.names} name outputs.`
+        ]
+      ],
+      remarks: [LOOKED, "Its coins and names show once svcd has looked through the chain for them."]
+    }
   })
 
 interface Imported extends Password {
@@ -129,11 +146,11 @@ export const importKey = (context: CommandContext, { label, password, privateKey
     const made = !existsSync(path)
     const time = yield* unixTime
     const file = made
-      ? yield* written(context, {
+      ? (yield* written(context, {
         path,
         document: yield* newDocument({ network: name, now: time, privateKeys: true, blank: false }),
         password
-      })
+      })).file
       : (yield* opened(context)).file
     const { sealingKey } = yield* unlocked(context, file, password)
     const { change, entry } = yield* prepareImport(file.document, {
@@ -195,7 +212,7 @@ export const addressCommand = (context: CommandContext, { label, type }: NewAddr
     if (problem !== undefined) return yield* problem
     const { file } = yield* opened(context)
     const ring = yield* KeyRing.make(file.document, 1)
-    const { change, own } = yield* ring.next(type, false)
+    const { change, own } = yield* ring.next(type, { change: false, beyond: true })
     const shown = own.address ?? ""
     yield* file.update((document) => ({
       ...change(document),

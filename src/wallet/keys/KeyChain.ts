@@ -1,9 +1,12 @@
+import { type Bytes, concat, EMPTY, equal } from "../../protocol/bytes.ts"
+import { hash160 } from "../../protocol/hash.ts"
+import { AddressUse } from "./AddressUse.ts"
 import { type Descriptor, isRangedDescriptor, keysOf } from "./descriptors.ts"
 import { type DescribedScript, describedScripts, outputTypeOf } from "./descriptorScripts.ts"
 import { type IndexRange, StoredKeys } from "./hardenedKeys.ts"
 import { type DerivedKey, isHardenedRange, publicDeriver, storedDeriver } from "./keyExpression.ts"
 import type { HardenedKeys, Purpose } from "./WalletDocument.ts"
-import type { AddressType, OwnScript } from "./WalletKeys.ts"
+import type { AddressType } from "./WalletKeys.ts"
 
 /** The source of a chain's scripts: an account of the seed, or an imported descriptor by its public text. */
 export type KeySource =
@@ -28,6 +31,10 @@ export interface KeyChainOptions {
   readonly next: number
   /** Gap: the number of unused indexes watched from `next` on. */
   readonly lookahead: number
+  /** The part of the gap that counts as the keypool; all of it if omitted. */
+  readonly keypool?: number | undefined
+  /** The reach of the recovery words; `undefined` for a chain that they do not bring back. */
+  readonly reach?: number | undefined
   /** The stored keys of hardened ranges. */
   readonly hardened?: ReadonlyArray<HardenedKeys> | undefined
 }
@@ -35,7 +42,42 @@ export interface KeyChainOptions {
 /** The limit of the indexes (BIP 32). */
 const INDEX_LIMIT = 0x80000000
 
-/** The scripts of one descriptor, derived up to the lookahead. */
+const TAPROOT_SCRIPT = 34
+
+/** Sizes of records: the script, and for taproot the HASH160 of the internal key. */
+const RECORD_SIZE: Readonly<Record<AddressType, number>> = {
+  legacy: 25,
+  "p2sh-segwit": 23,
+  bech32: 22,
+  bech32m: TAPROOT_SCRIPT + 20
+}
+
+/**
+ * Whether the wallet finds all about a script of a descriptor by its bytes alone: it then keeps only these of each
+ * index, and derives the rest for the few that are used.
+ */
+const isPlainDescriptor = (descriptor: Descriptor): boolean => {
+  switch (descriptor.name) {
+    case "pkh":
+    case "wpkh":
+      return true
+    case "sh":
+      return descriptor.inner.name === "wpkh"
+    case "tr":
+      return descriptor.leaves.length === 0
+    default:
+      return false
+  }
+}
+
+/** What the wallet keeps of an index of a plain chain. */
+export interface PlainRecord {
+  readonly script: Bytes
+  /** HASH160 of the internal key of a taproot output. */
+  readonly keyHash: Bytes | undefined
+}
+
+/** The scripts of one descriptor, derived up to the lookahead, and which of them are given out or used. */
 export class KeyChain {
   readonly source: KeySource
   readonly descriptor: Descriptor
@@ -44,19 +86,24 @@ export class KeyChain {
   readonly privateKeys: ReadonlySet<number>
   readonly timestamp: number
   readonly ranged: boolean
+  /** Whether the wallet keeps only a record of each index. */
+  readonly isPlain: boolean
   /** The type of the addresses that the chain gives out. */
   readonly type: AddressType | undefined
   active: boolean
-  next: number
+  readonly use: AddressUse
   readonly start: number
   /** The indexes from `start` up to this one are derived. */
   derived: number
   private end: number
   private readonly lookahead: number
-  /** The first script of each index. */
-  private readonly kept = new Map<number, OwnScript>()
+  private readonly keypool: number
   private readonly stored: StoredKeys
   private readonly derivers: ReadonlyMap<number, (index: number) => DerivedKey>
+  /** The records of the first indexes, as read from a file. */
+  private records: Bytes = EMPTY
+  /** The records that were not read, until `takeRecords`. */
+  private fresh: Array<Bytes> | undefined = []
 
   constructor(options: KeyChainOptions) {
     this.source = options.source
@@ -67,12 +114,14 @@ export class KeyChain {
     this.timestamp = options.timestamp
     this.active = options.active
     this.ranged = isRangedDescriptor(options.descriptor)
+    this.isPlain = this.ranged && isPlainDescriptor(options.descriptor)
     this.type = outputTypeOf(options.descriptor)
     this.start = this.ranged ? options.start : 0
     this.derived = this.start
     this.end = this.ranged ? options.end : 1
-    this.next = options.next
+    this.use = new AddressUse({ start: this.start, next: options.next, reach: options.reach })
     this.lookahead = options.lookahead
+    this.keypool = options.keypool ?? options.lookahead
     const stored = new StoredKeys(options.descriptor, this.start, options.hardened ?? [])
     this.stored = stored
     this.derivers = new Map(
@@ -90,25 +139,31 @@ export class KeyChain {
 
   /** Asks for this number of unused indexes, until the wallet is opened again. */
   wants(unused: number): void {
-    if (this.ranged) this.end = Math.max(this.end, Math.min(this.next + unused, INDEX_LIMIT))
+    if (this.ranged) this.end = Math.max(this.end, Math.min(this.use.next + unused, INDEX_LIMIT))
   }
 
-  /** The index after the last one that must be watched now, if its keys are known. */
-  private get wanted(): number {
+  /** The index after the last one that must be watched with this gap, if its keys are known. */
+  private wanted(gap: number): number {
     if (!this.ranged) return this.end
-    return Math.min(Math.max(this.end, this.next + this.lookahead), INDEX_LIMIT)
+    return Math.min(Math.max(this.end, this.use.next + gap), INDEX_LIMIT)
   }
 
   /** The index after the last one that must be watched now, and can be. */
   get target(): number {
-    return this.stored.isNeeded ? Math.min(this.wanted, this.stored.end) : this.wanted
+    const wanted = this.wanted(this.lookahead)
+    return this.stored.isNeeded ? Math.min(wanted, this.stored.end) : wanted
+  }
+
+  /** The index after the last one of the keypool. */
+  get poolEnd(): number {
+    return Math.min(this.derived, this.wanted(this.keypool))
   }
 
   /** The indexes that must be watched, whose keys only the private key derives; `undefined` for none. */
   get lacking(): IndexRange | undefined {
     if (!this.stored.isNeeded) return undefined
     const { end, limit } = this.stored
-    const last = Math.min(this.wanted, limit)
+    const last = Math.min(this.wanted(this.lookahead), limit)
     return last > end ? [end, last] : undefined
   }
 
@@ -123,19 +178,8 @@ export class KeyChain {
     return stored.isNeeded ? { end: stored.end, keys: () => stored.stored } : undefined
   }
 
-  /** Stores a script of an index. The first one is the script that the chain gives out. */
-  keep(index: number, script: OwnScript): void {
-    if (!this.kept.has(index)) this.kept.set(index, script)
-  }
-
-  /** The script that the chain gives out for a derived index. */
-  at(index: number): OwnScript | undefined {
-    return this.kept.get(index)
-  }
-
-  /** Derives the scripts of the next index. */
-  derive(): { readonly index: number; readonly scripts: ReadonlyArray<DescribedScript> } {
-    const index = this.derived++
+  /** The scripts of an index. */
+  scripts(index: number): ReadonlyArray<DescribedScript> {
     const keys = new Map<number, DerivedKey>()
     const keyAt = (position: number): DerivedKey => {
       const known = keys.get(position)
@@ -145,7 +189,60 @@ export class KeyChain {
       keys.set(position, key)
       return key
     }
-    return { index, scripts: describedScripts(this.descriptor, keyAt) }
+    return describedScripts(this.descriptor, keyAt)
+  }
+
+  private get recordSize(): number {
+    return RECORD_SIZE[this.type ?? "legacy"]
+  }
+
+  /** Derives or reads the record of the next index. */
+  nextRecord(): PlainRecord {
+    const { records, recordSize } = this
+    const at = (this.derived++ - this.start) * recordSize
+    if (at + recordSize <= records.length) return this.recordOf(records.subarray(at, at + recordSize))
+    const record = this.derivedRecord(this.derived - 1)
+    this.fresh?.push(record)
+    return this.recordOf(record)
+  }
+
+  /** The record of an index. */
+  record(index: number): PlainRecord {
+    return this.recordOf(this.derivedRecord(index))
+  }
+
+  private recordOf(record: Bytes): PlainRecord {
+    return this.type === "bech32m"
+      ? { script: record.subarray(0, TAPROOT_SCRIPT), keyHash: record.subarray(TAPROOT_SCRIPT) }
+      : { script: record, keyHash: undefined }
+  }
+
+  private derivedRecord(index: number): Bytes {
+    const [described] = this.scripts(index)
+    const [key] = described?.keys ?? []
+    if (described === undefined || key === undefined) throw new TypeError("a plain script has one key")
+    return this.type === "bech32m" ? concat(described.script, hash160(key.publicKey)) : described.script
+  }
+
+  /** Whether records of the next indexes were read. */
+  get hasRecords(): boolean {
+    return (this.derived - this.start) * this.recordSize < this.records.length
+  }
+
+  /** Takes records of the first indexes from a file, unless they are of another chain. */
+  readRecords(records: Bytes): void {
+    const count = records.length / this.recordSize
+    if (!this.isPlain || count < 1 || !Number.isInteger(count)) return
+    const last = this.derivedRecord(this.start + count - 1)
+    if (equal(last, records.subarray(-this.recordSize))) this.records = records
+  }
+
+  /** The records of all derived indexes, if some were not read; at the first call, and nothing later. */
+  takeRecords(): Bytes | undefined {
+    const { fresh = [], records } = this
+    this.records = EMPTY
+    this.fresh = undefined
+    return fresh.length === 0 ? undefined : concat(records, ...fresh)
   }
 }
 

@@ -1,61 +1,64 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
-import { binaryString, type Bytes } from "../../protocol/bytes.ts"
-import { hash160, ripemd160 } from "../../protocol/hash.ts"
-import { addressScript } from "../../protocol/nameOperation.ts"
+import { type Bytes, EMPTY } from "../../protocol/bytes.ts"
 import { type Network, networks } from "../../protocol/networks.ts"
 import { InvalidWalletRequest } from "../errors.ts"
-import {
-  NO_PROVIDER,
-  type SigningKey,
-  type SigningProvider,
-  type TaprootSpendData
-} from "../signing/SigningProvider.ts"
-import { makeTaproot } from "../signing/taprootTree.ts"
+import type { SigningKey, SigningProvider } from "../signing/SigningProvider.ts"
+import { type WhichIndex, WORDS_REACH } from "./AddressUse.ts"
 import { descriptorText } from "./descriptors.ts"
 import { documentChains, importChain } from "./documentChains.ts"
 import { deriveHardened, storedEnd } from "./hardenedKeys.ts"
 import type { KeyChain } from "./KeyChain.ts"
-import type { DerivedKey } from "./keyExpression.ts"
 import type { Secrets } from "./Secrets.ts"
 import type { Import, WalletDocument } from "./WalletDocument.ts"
-import type { AddressType, OwnScript } from "./WalletKeys.ts"
-import { WatchedScript } from "./WatchedScript.ts"
+import type { AddressType, OwnScript, WordsView } from "./WalletKeys.ts"
+import { WatchedScripts } from "./WatchedScripts.ts"
 
-/**
- * The gap: the number of scripts of each chain that the wallet watches after the last one given out or used. BIP 44
- * asks for 20. The reference node derives 1000, most of which are never used.
- */
-export const LOOKAHEAD = 100
+/** The gap of a wallet: that of the recovery words, and of the reference node. */
+export const LOOKAHEAD = WORDS_REACH
 
 /** Keys derived before the event loop gets its turn: some milliseconds of work. */
 const SLICE = 25
 
+/** The same for scripts that were stored. */
+const STORED_SLICE = 1_000
+
 /** The indexes of a slice. */
-const sliceOf = ({ keyCount }: KeyChain): number => Math.max(1, Math.floor(SLICE / keyCount))
+const sliceOf = ({ hasRecords, keyCount }: KeyChain): number =>
+  hasRecords ? STORED_SLICE : Math.max(1, Math.floor(SLICE / keyCount))
 
 export type DocumentChange = (document: WalletDocument) => WalletDocument
 
-/** A key of a watched script, and the place of its private key. */
-interface KnownKey {
+/** What a ring watches. */
+export interface RingOptions {
+  /** The gap of the seed's accounts, which is also the reach of the words; if omitted, `lookahead` and `WORDS_REACH`. */
+  readonly seed?: number
+  /** The scripts of earlier times, by the text of their chain (`takeRecords`): deriving takes a thousand times as long. */
+  readonly records?: ReadonlyMap<string, Bytes>
+}
+
+/** An address that is promised to a transaction. */
+export interface ReservedAddress {
+  readonly own: OwnScript
+  /** To be called if the transaction was not sent. */
+  readonly release: () => void
+}
+
+interface Offer {
   readonly chain: KeyChain
   readonly index: number
-  readonly key: DerivedKey
+  readonly own: OwnScript
 }
 
-/** The private key of a place, if the secrets hold it; `undefined` once the secrets are wiped. */
-const privateKey = (secrets: Secrets, { chain, index, key }: KnownKey): SigningKey | undefined => {
-  if (secrets.isWiped || !chain.privateKeys.has(key.position)) return undefined
-  const { source } = chain
-  return source.kind === "account"
-    ? secrets.accountKey(source.purpose, source.change, index)
-    : secrets.importedKey(source.text, { position: key.position, index })
-}
+const beyondWords = (type: AddressType, reach: number): string =>
+  `the last ${reach} ${type} addresses were not paid, and the recovery words would not find a payment to another one. ` +
+  "Use one that was given out before (listreceivedbyaddress 0 true), or set -keypool higher, also where the words " +
+  "are used one day"
 
 /** An import with what its chain has given out and derived since. */
-const withProgress = (entry: Import, { hardened, next: taken }: KeyChain): Import => {
-  const next = Math.max(entry.next, taken)
+const withProgress = (entry: Import, { hardened, use }: KeyChain): Import => {
+  const next = Math.max(entry.next, use.next)
   const more = hardened === undefined || hardened.end <= storedEnd(entry) ? {} : { hardened: hardened.keys() }
   return next === entry.next && !("hardened" in more) ? entry : { ...entry, next, ...more }
 }
@@ -81,33 +84,52 @@ export class KeyRing {
   /** Gap: the number of unused indexes that each chain watches. */
   readonly lookahead: number
   private readonly chains: Array<KeyChain>
-  private readonly scripts = new Map<string, WatchedScript>()
-  /** By the HASH160 of the public key. */
-  private readonly keys = new Map<string, KnownKey>()
-  /** Redeem and witness scripts, by their HASH160. */
-  private readonly inner = new Map<string, Bytes>()
-  /** By the x coordinate of the output key. */
-  private readonly taproot = new Map<string, TaprootSpendData>()
+  private readonly scripts: WatchedScripts
   private secrets: () => Secrets | undefined = () => undefined
   /** Receiving addresses up to one that was paid without being given out here: they need a place in the address book. */
   private readonly unlisted = new Set<string>()
 
-  private constructor(document: WalletDocument, lookahead: number) {
+  /** Addresses in a row that may be given out without being paid. */
+  private readonly reach: number
+
+  private constructor(document: WalletDocument, lookahead: number, { records, seed }: RingOptions) {
     this.network = networks[document.network]
     this.lookahead = lookahead
-    this.chains = [...documentChains(document, lookahead)]
+    this.reach = seed ?? WORDS_REACH
+    this.scripts = new WatchedScripts(this.network)
+    this.chains = [...documentChains(document, { keypool: lookahead, seed: seed ?? lookahead, reach: this.reach })]
+    for (const chain of this.chains) chain.readRecords(records?.get(chain.text) ?? EMPTY)
   }
 
   /**
    * Derives the watched scripts of a document, in slices that do not block the event loop. The document has to come
    * from `WalletFile` or from this program.
    */
-  static make(document: WalletDocument, lookahead = LOOKAHEAD): Effect.Effect<KeyRing> {
+  static make(document: WalletDocument, lookahead = LOOKAHEAD, options: RingOptions = {}): Effect.Effect<KeyRing> {
     return Effect.gen(function*() {
-      const ring = new KeyRing(document, lookahead)
+      const ring = new KeyRing(document, lookahead, options)
       for (const chain of ring.chains) while (ring.extend(chain, sliceOf(chain))) yield* turnOfEventLoop
       return ring
     })
+  }
+
+  /** The scripts of chains that were derived and not stored before, for `RingOptions`; at the first call. */
+  takeRecords(): ReadonlyMap<string, Bytes> {
+    return new Map(this.chains.flatMap((chain) => {
+      const records = chain.takeRecords()
+      return records === undefined ? [] : [[chain.text, records] as const]
+    }))
+  }
+
+  /** How far the recovery words bring the wallet back; `undefined` for a wallet without a seed. */
+  words(): WordsView | undefined {
+    const uses = this.chains.flatMap(({ source, use }) => source.kind === "account" ? [use] : [])
+    if (uses.length === 0) return undefined
+    return {
+      left: Math.max(0, Math.min(...uses.map(({ left }) => left))),
+      beyond: uses.reduce((sum, { left }) => sum + Math.max(0, -left), 0),
+      lost: uses.reduce((sum, { lost }) => sum + lost, 0)
+    }
   }
 
   /** Sets where the ring finds private keys, if the wallet has them now: for more keys of hardened ranges. */
@@ -117,18 +139,17 @@ export class KeyRing {
 
   /** The wallet's record of a scriptPubKey, with or without a name prefix. */
   own(script: Bytes): OwnScript | undefined {
-    return this.find(script)
-  }
-
-  private find(script: Bytes): WatchedScript | undefined {
-    const whole = this.scripts.get(binaryString(script))
-    if (whole !== undefined) return whole
-    const address = addressScript(script)
-    return address === script ? undefined : this.scripts.get(binaryString(address))
+    return this.scripts.find(script)
   }
 
   all(): Iterable<OwnScript> {
-    return this.scripts.values()
+    return this.scripts.all()
+  }
+
+  /** The scripts of an import without range, by its text. */
+  scriptsOf(text: string): ReadonlyArray<OwnScript> {
+    const chain = this.chains.find(({ ranged, source }) => !ranged && source.kind === "import" && source.text === text)
+    return chain === undefined ? [] : chain.scripts(0).flatMap(({ script }) => this.scripts.find(script) ?? [])
   }
 
   get size(): number {
@@ -158,32 +179,64 @@ export class KeyRing {
   }
 
   /**
-   * Takes the next address of a type. The address is reserved at once, so that no other caller gets it. The caller has
-   * to apply `change` to the document, and may use the address only once that is on disk.
+   * Takes the next address of a type for good. The address is taken at once, so that no other caller gets it. The caller
+   * has to apply `change` to the document, and may use the address only once that is on disk.
    */
   next(
     type: AddressType,
-    change: boolean
+    { beyond = false, change }: {
+      readonly change: boolean
+      /** Whether the words need not find it: a ring that knows no blocks cannot tell. */
+      readonly beyond?: boolean
+    }
   ): Either.Either<{ readonly own: OwnScript; readonly change: DocumentChange }, InvalidWalletRequest> {
+    return Either.map(
+      this.offer(type, { change, which: beyond ? "next" : change ? "again" : "found" }),
+      ({ chain, index, own }) => {
+        chain.use.take(index)
+        this.extend(chain)
+        return { own, change: this.save }
+      }
+    )
+  }
+
+  /**
+   * Promises the next address of a type to a transaction that may never be sent. Nothing is written: the address is taken
+   * when `markUsed` sees the transaction, and `release` gives it back otherwise.
+   */
+  reserve(type: AddressType, change: boolean): Either.Either<ReservedAddress, InvalidWalletRequest> {
+    return Either.map(this.offer(type, { change, which: "again" }), ({ chain, index, own }) => ({
+      own,
+      release: chain.use.reserve(index)
+    }))
+  }
+
+  /** A change address for a draft that the caller may send or not. Drafts in a row get different ones, as far as possible. */
+  draftChange(type: AddressType): OwnScript | undefined {
+    const chain = this.chainFor(type, true)
+    if (chain === undefined) return undefined
+    this.extend(chain)
+    return this.scripts.at(chain, chain.use.offerDraft(chain.derived))
+  }
+
+  /** The next address to give out. A locked wallet may have given out all scripts of a hardened range. */
+  private offer(
+    type: AddressType,
+    { change, which }: { readonly change: boolean; readonly which: WhichIndex }
+  ): Either.Either<Offer, InvalidWalletRequest> {
     const chain = this.chainFor(type, change)
     if (chain === undefined) {
       return Either.left(new InvalidWalletRequest({ code: "no-keys", reason: "This wallet has no available keys" }))
     }
-    const own = this.take(chain)
+    const index = chain.use.offer(which)
+    if (index === undefined) {
+      return Either.left(new InvalidWalletRequest({ code: "beyond-words", reason: beyondWords(type, this.reach) }))
+    }
+    if (index >= chain.derived) this.extend(chain)
+    const own = this.scripts.at(chain, index)
     return own === undefined
       ? Either.left(new InvalidWalletRequest({ code: "used-up", reason: "a locked wallet has no more hardened keys" }))
-      : Either.right({ own, change: this.save })
-  }
-
-  /** Takes the next script. A locked wallet may have given out all scripts of a hardened range. */
-  private take(chain: KeyChain): OwnScript | undefined {
-    const index = chain.next
-    if (chain.at(index) === undefined) this.extend(chain)
-    const own = chain.at(index)
-    if (own === undefined) return undefined
-    chain.next = index + 1
-    this.extend(chain)
-    return own
+      : Either.right({ chain, index, own })
   }
 
   /**
@@ -202,21 +255,21 @@ export class KeyRing {
   }
 
   /**
-   * Marks a script as paid or spent. Returns whether the ring watches more scripts since. Then the caller has to check
-   * again the blocks that may use these scripts, and to write `save`.
+   * Marks a script as paid or spent; `inBlock`: by a block. Returns whether the ring watches more scripts since. Then the
+   * caller has to check again the blocks that may use these scripts, and to write `save`.
    */
-  markUsed(script: Bytes): boolean {
-    const watched = this.find(script)
-    if (watched === undefined || !watched.chain.ranged || watched.index < watched.chain.next) return false
+  markUsed(script: Bytes, inBlock = false): boolean {
+    const watched = this.scripts.find(script)
+    if (watched === undefined || !watched.chain.ranged) return false
     const { chain, index } = watched
-    // Another copy of the wallet gave them out (upstream `CWallet::AddToWalletIfInvolvingMe`).
+    // Another copy of the wallet gave them out, or a transaction took them (upstream `CWallet::AddToWalletIfInvolvingMe`).
     if (!chain.change && this.givesOut(chain)) {
-      for (let at = chain.next; at <= index; at++) {
-        const address = chain.at(at)?.address
+      for (let at = chain.use.next; at <= index; at++) {
+        const address = this.scripts.at(chain, at)?.address
         if (address !== undefined) this.unlisted.add(address)
       }
     }
-    chain.next = index + 1
+    chain.use.markUsed(index, inBlock)
     return this.extend(chain)
   }
 
@@ -237,7 +290,7 @@ export class KeyRing {
     const accounts = new Map<string, number>()
     const imports = new Map<string, KeyChain>()
     for (const chain of this.chains) {
-      const { next, source } = chain
+      const { source, use: { next } } = chain
       if (source.kind === "import") imports.set(source.text, chain)
       else accounts.set(`${source.purpose}/${source.change ? 1 : 0}`, next)
     }
@@ -266,7 +319,7 @@ export class KeyRing {
       const at = this.chains.findIndex(({ source }) => source.kind === "import" && source.text === entry.descriptor)
       const before = this.chains[at]
       if (before !== undefined) {
-        if (before.next > before.start) chain.next = Math.max(chain.next, before.next)
+        if (before.use.next > before.start) chain.use.take(before.use.next - 1)
         this.chains.splice(at, 1)
       }
       if (chain.active) {
@@ -294,63 +347,19 @@ export class KeyRing {
     const { target } = chain
     let count = 0
     for (; count < most && chain.derived < target; count++) {
-      const { index, scripts } = chain.derive()
-      for (const described of scripts) this.watch(new WatchedScript(this.network, { chain, index, described }))
+      this.scripts.extend(chain)
     }
     return count > 0
   }
 
-  private watch(watched: WatchedScript): void {
-    const { chain, described, index } = watched
-    const key = binaryString(watched.script)
-    // If two chains have the same script, the one that can sign takes precedence.
-    const before = this.scripts.get(key)
-    if (before === undefined || before.chain.text === chain.text || !before.spendable) this.scripts.set(key, watched)
-    chain.keep(index, watched)
-    const hasLeaves = (described.taproot?.leaves.length ?? 0) > 0
-    for (const each of described.keys) {
-      const keyHash = binaryString(hash160(each.publicKey))
-      const known = this.keys.get(keyHash)
-      const signs = chain.privateKeys.has(each.position)
-      if (known === undefined || signs) this.keys.set(keyHash, { chain, index, key: each })
-      // A miniscript in a script tree may have the hash of a key's x coordinate.
-      if (hasLeaves) this.keys.set(binaryString(hash160(each.publicKey.subarray(-32))), { chain, index, key: each })
-    }
-    for (const script of [described.redeemScript, described.witnessScript]) {
-      if (script !== undefined) this.inner.set(binaryString(hash160(script)), script)
-    }
-    if (described.taproot?.internalKey !== undefined) {
-      const { internalKey, leaves, outputKey } = described.taproot
-      const spend = leaves.length === 0
-        ? { internalKey, merkleRoot: undefined, leaves: new Map(), tree: [] }
-        : makeTaproot(internalKey, leaves).spend
-      this.taproot.set(binaryString(outputKey), spend)
-    }
-  }
-
   /** The keys and scripts for signing; without secrets, only scripts and public keys. */
   signer(secrets: Secrets | undefined): SigningProvider {
-    const known = (keyHash: Bytes): KnownKey | undefined => this.keys.get(binaryString(keyHash))
-    return {
-      key: secrets === undefined ? NO_PROVIDER.key : (keyHash) => {
-        const found = known(keyHash)
-        return found === undefined ? undefined : privateKey(secrets, found)
-      },
-      pubkey: (keyHash) => known(keyHash)?.key.publicKey,
-      redeemScript: (scriptHash) => this.inner.get(binaryString(scriptHash)),
-      // HASH160 is RIPEMD-160 of SHA-256.
-      witnessScript: (scriptHash) => this.inner.get(binaryString(ripemd160(scriptHash))),
-      taproot: (outputKey) => this.taproot.get(binaryString(outputKey)),
-      origin: (keyHash) => known(keyHash)?.key.origin
-    }
+    return this.scripts.signer(secrets)
   }
 
   /** The private key of a script with a single key of the wallet. */
   privateKeyFor(script: Bytes, secrets: Secrets): SigningKey | undefined {
-    const watched = this.find(script)
-    const [key, ...more] = watched?.described.keys ?? []
-    if (watched === undefined || key === undefined || more.length > 0) return undefined
-    return privateKey(secrets, { chain: watched.chain, index: watched.index, key })
+    return this.scripts.privateKeyFor(script, secrets)
   }
 
   /** The keypool: unused watched scripts in the chains that give out addresses. */
@@ -358,7 +367,7 @@ export class KeyRing {
     const count = (change: boolean): number =>
       this.chains
         .filter((chain) => chain.change === change && this.givesOut(chain))
-        .reduce((sum, { derived, next }) => sum + Math.max(0, derived - next), 0)
+        .reduce((sum, { poolEnd, use }) => sum + Math.max(0, poolEnd - use.next), 0)
     return { receive: count(false), change: count(true) }
   }
 
@@ -371,8 +380,8 @@ export class KeyRing {
         timestamp: chain.timestamp,
         active,
         internal: active ? chain.change : undefined,
-        range: chain.ranged ? [chain.start, chain.derived - 1] as const : undefined,
-        next: chain.ranged ? chain.next : undefined
+        range: chain.ranged ? [chain.start, chain.poolEnd - 1] as const : undefined,
+        next: chain.ranged ? chain.use.next : undefined
       }
     })
   }

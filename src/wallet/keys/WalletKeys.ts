@@ -7,6 +7,16 @@ import type { SigningProvider } from "../signing/SigningProvider.ts"
 /** The address types that a wallet gives out, under the reference node's names. */
 export type AddressType = "legacy" | "p2sh-segwit" | "bech32" | "bech32m"
 
+/** How far the recovery words bring a wallet back. */
+export interface WordsView {
+  /** Addresses that can still be given out without a payment to one of them, of the type with the fewest. */
+  readonly left: number
+  /** Addresses that were given out and that the words find only if an earlier one is paid. */
+  readonly beyond: number
+  /** Addresses with transactions in blocks that the words do not find. */
+  readonly lost: number
+}
+
 /** A script that a wallet watches, with its metadata. */
 export interface OwnScript {
   /** The scriptPubKey without a name prefix. */
@@ -38,8 +48,18 @@ export interface WalletKeys {
     readonly type: AddressType
     readonly label: string
   }) => Effect.Effect<OwnScript, InvalidWalletRequest | StorageFailure>
+  /**
+   * Promises an unused address to a transaction that may never be sent: it is taken when the transaction is sent, and
+   * free again after `release`.
+   */
+  readonly reserveAddress: (type: AddressType) => Effect.Effect<
+    { readonly own: OwnScript; readonly release: () => void },
+    InvalidWalletRequest
+  >
   /** Gives out an unused address for change. */
   readonly newChangeAddress: (type: AddressType) => Effect.Effect<OwnScript, InvalidWalletRequest | StorageFailure>
+  /** How far the recovery words bring the wallet back; `undefined` for a wallet without a seed, or before it knows. */
+  readonly words: Effect.Effect<WordsView | undefined>
   /** The wallet's record of a scriptPubKey, with or without a name prefix. */
   readonly own: (script: Bytes) => OwnScript | undefined
   /** Whether the wallet has private keys; without them it is watch-only. */

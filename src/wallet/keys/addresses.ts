@@ -8,7 +8,10 @@ import type { LabelEntry, WalletDocument } from "./WalletDocument.ts"
 import type { AddressType, WalletKeys } from "./WalletKeys.ts"
 
 /** The addresses that a wallet gives out, and the labels of addresses. */
-export type Addresses = Pick<WalletKeys, "newAddress" | "newChangeAddress" | "labels" | "setLabel">
+export type Addresses = Pick<
+  WalletKeys,
+  "newAddress" | "reserveAddress" | "newChangeAddress" | "labels" | "setLabel" | "words"
+>
 
 /** Adds labels to a document; they replace the labels of the same addresses. */
 export const withLabels = (document: WalletDocument, labels: ReadonlyArray<LabelEntry>): WalletDocument => {
@@ -30,13 +33,16 @@ export const typeProblem = ({ activation }: ConsensusParams, type: AddressType):
     : undefined
 
 export const makeAddresses = (parts: WalletParts): Addresses => {
-  const { chain, file, ring } = parts
+  const { chain, file, index, ring, status } = parts
+
+  /** Whether the wallet knows which of its addresses are paid: it has seen all blocks. */
+  const knowsBlocks = Effect.map(status.initialDownload, (downloads) => !downloads && index.complete())
 
   const give = (type: AddressType, change: boolean, label: string | undefined) =>
     Effect.gen(function*() {
       const problem = typeProblem(chain.params, type)
       if (problem !== undefined) return yield* problem
-      const { change: save, own } = yield* ring.next(type, change)
+      const { change: save, own } = yield* ring.next(type, { change, beyond: !(yield* knowsBlocks) })
       const { address } = own
       const labels: ReadonlyArray<LabelEntry> = label === undefined || address === undefined
         ? []
@@ -52,7 +58,13 @@ export const makeAddresses = (parts: WalletParts): Addresses => {
 
   return {
     newAddress: ({ label, type }) => give(type, false, label),
+    reserveAddress: (type) =>
+      Effect.suspend(() => {
+        const problem = typeProblem(chain.params, type)
+        return problem ?? ring.reserve(type, false)
+      }),
     newChangeAddress: (type) => give(type, true, undefined),
+    words: Effect.map(knowsBlocks, (knows) => knows ? ring.words() : undefined),
     labels: () => {
       const { labels } = file.document
       if (listed?.of !== labels) {

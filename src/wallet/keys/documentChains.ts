@@ -27,7 +27,7 @@ const accountDescriptor = (type: AddressType, key: KeyExpression): Descriptor =>
 const accountChain = (
   document: WalletDocument,
   account: Account,
-  { change, lookahead }: { readonly change: boolean; readonly lookahead: number }
+  { change, gaps }: { readonly change: boolean; readonly gaps: Gaps }
 ): KeyChain => {
   const network = networks[document.network]
   const { purpose } = account
@@ -55,7 +55,9 @@ const accountChain = (
     start: 0,
     end: 0,
     next: change ? account.change : account.receive,
-    lookahead
+    lookahead: gaps.seed,
+    keypool: gaps.keypool,
+    reach: gaps.reach
   })
 }
 
@@ -80,10 +82,20 @@ export const importChain = (network: Network, entry: Import, lookahead: number):
   })
 }
 
+/** Gaps: numbers of unused indexes. */
+export interface Gaps {
+  /** Of imports, and what counts as the keypool. */
+  readonly keypool: number
+  /** Of the seed's accounts. */
+  readonly seed: number
+  /** Addresses of the seed's accounts that may be given out in a row without being paid. */
+  readonly reach: number
+}
+
 /** All chains of a document: those of the accounts, then those of the imports. */
-export const documentChains = (document: WalletDocument, lookahead: number): ReadonlyArray<KeyChain> => [
+export const documentChains = (document: WalletDocument, gaps: Gaps): ReadonlyArray<KeyChain> => [
   ...document.accounts.flatMap((account) =>
-    [false, true].map((change) => accountChain(document, account, { change, lookahead }))
+    [false, true].map((change) => accountChain(document, account, { change, gaps }))
   ),
-  ...document.imports.map((entry) => importChain(networks[document.network], entry, lookahead))
+  ...document.imports.map((entry) => importChain(networks[document.network], entry, gaps.keypool))
 ]

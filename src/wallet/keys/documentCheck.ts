@@ -16,7 +16,7 @@ import type { RegistrationEntry, WalletDocument } from "./WalletDocument.ts"
  */
 
 const keysProblem = (document: WalletDocument): string | undefined => {
-  const chains = faultless(() => documentChains(document, 0))
+  const chains = faultless(() => documentChains(document, { keypool: 0, seed: 0, reach: 0 }))
   return Either.isLeft(chains) ? chains.left.reason : undefined
 }
 

@@ -108,7 +108,7 @@ const KEYS_INCOMPLETE = "Not all private keys provided. Some wallet functionalit
 const labelsOf = (network: Network, entry: Import): ReadonlyArray<LabelEntry> => {
   const { label } = entry
   if (entry.internal || entry.range !== undefined) return []
-  return importChain(network, entry, 0).derive().scripts.flatMap(({ script }) => {
+  return importChain(network, entry, 0).scripts(0).flatMap(({ script }) => {
     const address = addressOf(network, script)
     return address === undefined ? [] : [{ address, label, purpose: "receive" as const }]
   })

@@ -3,7 +3,6 @@ import * as Schedule from "effect/Schedule"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { InvalidWalletRequest } from "../errors.ts"
 import { lookAtPool } from "../ledger/poolWatch.ts"
-import type { WalletIndex } from "../ledger/WalletIndex.ts"
 import { update, type WalletParts } from "../WalletParts.ts"
 import { withLabels } from "./addresses.ts"
 import { prepareImport } from "./importDescriptor.ts"
@@ -16,13 +15,10 @@ import type { WalletKeys } from "./WalletKeys.ts"
 const labelsOf = (
   { ring }: WalletParts,
   { descriptor, label }: { readonly descriptor: string; readonly label: string }
-): ReadonlyArray<LabelEntry> => {
-  const found: Array<LabelEntry> = []
-  for (const { address, parentDescriptor } of ring.all()) {
-    if (address !== undefined && parentDescriptor === descriptor) found.push({ address, label, purpose: "receive" })
-  }
-  return found
-}
+): ReadonlyArray<LabelEntry> =>
+  ring.scriptsOf(descriptor).flatMap(({ address }) =>
+    address === undefined ? [] : { address, label, purpose: "receive" as const }
+  )
 
 /** As the reference node says it (`wallet/rpc/backup.cpp`, `importdescriptors`). The rest was scanned. */
 const prunedText = (timestamp: number): string =>
@@ -82,7 +78,7 @@ const SEARCH_INTERVAL = "1 second"
  * the chain is behind the wallet.
  */
 export const scanMissing = (
-  index: WalletIndex
+  { index, ledger, ring }: Pick<WalletParts, "index" | "ledger" | "ring">
 ): Effect.Effect<void, InvalidWalletRequest | StorageFailure> =>
   Effect.suspend(() => {
     const { missing } = index
@@ -101,5 +97,10 @@ export const scanMissing = (
       )
       yield* Effect.forEach(sources, index.remember, { discard: true })
       yield* index.lookedThrough
+      yield* Effect.logInfo("the chain was searched for the keys of the wallet", {
+        transactions: ledger.transactions().length,
+        names: ledger.names().length,
+        addresses: ring.size
+      })
     })
   })

@@ -53,7 +53,9 @@ const MIGRATIONS = [
   `CREATE TABLE conflicting (txid BLOB, height INTEGER, PRIMARY KEY (txid, height)) WITHOUT ROWID, STRICT;
    INSERT INTO conflicting (txid, height) SELECT txid, height FROM conflicts;
    DROP TABLE conflicts;
-   ALTER TABLE conflicting RENAME TO conflicts;`
+   ALTER TABLE conflicting RENAME TO conflicts;`,
+  // The scripts of each chain of keys: see `KeyChain.takeRecords`.
+  "CREATE TABLE scripts (chain TEXT PRIMARY KEY, records BLOB NOT NULL) STRICT;"
 ]
 
 /** The content of the file, except the sources. */
@@ -100,6 +102,8 @@ const prepare = (database: Database) => {
     cutConflicts: statement<[number], never>("DELETE FROM conflicts WHERE height > ?"),
     sources: statement<[], { readonly descriptor: string }>("SELECT descriptor FROM sources"),
     putSource: statement<[string], never>("INSERT OR REPLACE INTO sources (descriptor) VALUES (?)"),
+    scripts: statement<[], { readonly chain: string; readonly records: Buffer }>("SELECT chain, records FROM scripts"),
+    putScripts: statement<[string, Bytes], never>("INSERT OR REPLACE INTO scripts (chain, records) VALUES (?, ?)"),
     dropCursor: statement<[], never>("DELETE FROM cursor"),
     dropSource: statement<[string], never>("DELETE FROM sources WHERE descriptor = ?"),
     cursor: statement<[], { readonly height: number; readonly hash: Buffer }>("SELECT height, hash FROM cursor"),
@@ -130,7 +134,7 @@ export const inspectedIndex = (filename: string) => ({
 
 /** The file of a wallet's confirmed transactions, which the blocks can rebuild. Its methods throw `StorageFailure`. */
 export class IndexStore {
-  private readonly filename: string
+  readonly filename: string
   private readonly pageSize: number
   private opened: ReturnType<typeof openIndex>
   /** The content of the table `sources`. */
@@ -262,6 +266,20 @@ export class IndexStore {
     return this.reading(() =>
       this.statements.conflicts.all().map(({ height, txid }) => ({ txid: plain(txid), height }))
     )
+  }
+
+  /** The scripts of each chain of keys that were derived before. */
+  scripts(): ReadonlyMap<string, Bytes> {
+    return new Map(
+      this.reading(() => this.statements.scripts.all()).map(({ chain, records }) => [chain, plain(records)] as const)
+    )
+  }
+
+  putScripts(scripts: ReadonlyMap<string, Bytes>): void {
+    if (scripts.size === 0) return
+    this.writing(() => {
+      for (const [chain, records] of scripts) this.statements.putScripts.run(chain, records)
+    })
   }
 
   /** The sources that the chain was scanned for, up to the cursor. */

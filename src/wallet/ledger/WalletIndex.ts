@@ -13,7 +13,7 @@ import { txidKeyOf } from "../../protocol/keys.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import { DataHealth } from "../../storage/DataHealth.ts"
 import type { StorageCorrupted, StorageFailure } from "../../storage/errors.ts"
-import { type Inspected, removeDamaged } from "../../storage/inspect.ts"
+import type { Inspected } from "../../storage/inspect.ts"
 import { pagesOf } from "../../storage/repair.ts"
 import { InvalidWalletRequest } from "../errors.ts"
 import type { KeyRing } from "../keys/KeyRing.ts"
@@ -21,14 +21,13 @@ import type { TransactionEntry, WalletDocument } from "../keys/WalletDocument.ts
 import type { WalletFile } from "../keys/WalletFile.ts"
 import { documentEntry, keptForGood, withEntries, withoutEntries } from "./entries.ts"
 import { BEYOND_PRUNED, contentOf, earliest, load, sourcesOf, withoutRescan } from "./indexContent.ts"
-import { IndexStore, inspectedIndex } from "./IndexStore.ts"
+import { type IndexStore, inspectedIndex } from "./IndexStore.ts"
 import type { Ledger } from "./Ledger.ts"
 import { dependentsOf } from "./orphans.ts"
 import { markUsed, scanBlocks, type ScannedBlock } from "./scanBlocks.ts"
 
 export interface WalletIndexOptions {
-  readonly filename: string
-  readonly pageSize: number
+  readonly store: IndexStore
   readonly chain: typeof Chain.Service
   readonly ledger: Ledger
   readonly ring: KeyRing
@@ -129,19 +128,15 @@ const mendFromLedger = (
     yield* health.register(pagesOf(inspected, () => store.guard, renew))
   })
 
-/** Opens the index for the lifetime of the scope, and fills the ledger. */
+/** Makes the index of an open file, and fills the ledger. */
 export const make = (
   options: WalletIndexOptions
 ): Effect.Effect<WalletIndex, StorageFailure, DataHealth | Scope.Scope> =>
   Effect.gen(function*() {
     const { chain, file, ledger, ring } = options
     const { tree } = chain
-    const inspected = inspectedIndex(options.filename)
-    yield* removeDamaged(inspected)
-    const store = yield* Effect.acquireRelease(
-      attempt(() => new IndexStore(options.filename, options.pageSize)),
-      (store) => Effect.sync(() => store.close())
-    )
+    const { store } = options
+    const inspected = inspectedIndex(store.filename)
     const alone = (yield* Effect.makeSemaphore(1)).withPermits(1)
     // On regtest the block times are whatever a test sets.
     const timesAreReal = !chain.params.noRetargeting
@@ -188,7 +183,7 @@ export const make = (
       Effect.gen(function*() {
         const { damaged } = yield* DataHealth
         yield* damaged(inspected.what)
-        yield* Effect.logError(`${options.filename} is damaged (${found}) and is emptied: ${inspected.instead}`)
+        yield* Effect.logError(`${store.filename} is damaged (${found}) and is emptied: ${inspected.instead}`)
         return yield* attempt(() => {
           const sources = empty()
           load(store, options)
@@ -225,7 +220,7 @@ export const make = (
         file.update((document) => {
           // The owner may have added a note meanwhile.
           const gone = document.transactions.filter((entry) => txids.has(entry.txid) && !keptForGood(entry))
-          return withoutEntries(document, new Set(gone.map(({ txid }) => txid)))
+          return withoutEntries(ring.save(document), new Set(gone.map(({ txid }) => txid)))
         })
       )
     })
@@ -352,7 +347,7 @@ export const make = (
           const { bytes, txid } = transaction
           store.write({ rows: [{ txid, bytes, height, hash, position, blockTime, time, order }], conflicts: [] })
         })
-        if (markUsed(ring, transaction)) yield* file.update(ring.save)
+        if (markUsed(ring, transaction, true)) yield* file.update(ring.save)
         yield* options.added(transaction)
       })).pipe(Effect.uninterruptible)
 

@@ -46,7 +46,8 @@ export const load = (
   // may have been used as well.
   for (let grew = true; grew;) {
     grew = false
-    for (const { transaction } of [...rows, ...kept]) if (markUsed(ring, transaction)) grew = true
+    for (const { transaction } of rows) if (markUsed(ring, transaction, true)) grew = true
+    for (const { transaction } of kept) if (markUsed(ring, transaction)) grew = true
   }
   for (const { blockTime, hash, height, order, position, time, transaction } of rows) {
     const state = { type: "confirmed", height, hash, index: position, blockTime } as const

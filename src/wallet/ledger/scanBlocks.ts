@@ -31,10 +31,13 @@ export interface ScanParts {
 /** A copy of the transaction: a view of a block would keep the whole block in memory. */
 const ownCopy = (transaction: Transaction): Transaction => decodeTransaction(transaction.bytes.slice())
 
-/** Marks the scripts that a transaction pays to as used. Returns whether the wallet watches more scripts since. */
-export const markUsed = (ring: KeyRing, { outputs }: Transaction): boolean => {
+/**
+ * Marks the scripts that a transaction pays to as used; `inBlock`: the transaction is in a block. Returns whether the
+ * wallet watches more scripts since.
+ */
+export const markUsed = (ring: KeyRing, { outputs }: Transaction, inBlock = false): boolean => {
   let grew = false
-  for (const { script } of outputs) if (ring.own(script) !== undefined && ring.markUsed(script)) grew = true
+  for (const { script } of outputs) if (ring.own(script) !== undefined && ring.markUsed(script, inBlock)) grew = true
   return grew
 }
 
@@ -62,7 +65,7 @@ export const scanBlocks = (parts: ScanParts, blocks: ReadonlyArray<ScannedBlock>
     else if (!rows.has(transaction.txidKey)) moved.set(transaction.txidKey, transaction)
     const { bytes, txid, txidKey } = transaction
     rows.set(txidKey, { txid, bytes, height, hash, position, blockTime, time, order })
-    return markUsed(ring, transaction)
+    return markUsed(ring, transaction, true)
   }
 
   const pass = (): boolean => {

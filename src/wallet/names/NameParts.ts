@@ -7,7 +7,7 @@ import { type NameKey, nameKey, type OutpointKey } from "../../protocol/keys.ts"
 import { NAME_TX_VERSION, type NameOperation, nameScript } from "../../protocol/nameOperation.ts"
 import type { Transaction, TransactionOutput } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
-import { FundsMissing, type InvalidWalletRequest, KeysLocked, NameOperationRefused } from "../errors.ts"
+import { FundsMissing, KeysLocked, NameOperationRefused } from "../errors.ts"
 import { deterministicSalt } from "../keys/salt.ts"
 import type { WalletVault } from "../keys/Vault.ts"
 import type { WalletFile } from "../keys/WalletFile.ts"
@@ -43,14 +43,12 @@ export interface WalletOfNames extends
   readonly file: Pick<WalletFile, "document" | "update">
   readonly ledger: Pick<Ledger, "coins" | "get" | "names" | "tip" | "transactions">
   readonly vault: Pick<WalletVault, "encryption" | "signsRenewals">
-  readonly keys: Pick<WalletKeys, "newAddress" | "own">
+  readonly keys: Pick<WalletKeys, "own" | "reserveAddress">
   readonly payments: Pick<WalletPayments, "fund" | "pay">
 }
 
 /** The same with the settings and the state of the name operations. */
 export interface NameParts extends WalletOfNames, NameSettings {
-  /** An address that was taken for an operation which was not sent. */
-  readonly spare: { script: Bytes | undefined }
   /** Requested renewals that failed for a reason of their own, the one that was tried longest ago first. */
   readonly failedRenewals: Set<NameKey>
 }
@@ -108,34 +106,19 @@ export const activeRecord = (
 export const isBeingRegistered = ({ mempool }: NameParts, name: Bytes): boolean =>
   mempool.pending(nameKey(name)).some((entry) => entry.name?.script.operation.op === "name_firstupdate")
 
-/** The script of the name's owner: the requested one, or a new one of the wallet. */
-export const ownerScript = (
-  { addressType, keys, spare }: NameParts,
-  asked: Bytes | undefined
-): Effect.Effect<Bytes, InvalidWalletRequest | StorageFailure> =>
-  Effect.suspend(() => {
-    const script = asked ?? spare.script
-    if (script === undefined) {
-      return Effect.map(keys.newAddress({ type: addressType, label: "" }), (own) => own.script)
-    }
-    if (asked === undefined) spare.script = undefined
-    return Effect.succeed(script)
-  })
-
 /**
- * Runs an operation with the script of the name's owner. If it fails, for instance for lack of funds, the next
- * operation uses the same wallet address: retries at every block must not exhaust the keypool.
+ * Runs an operation with the script of the name's owner: the requested one, or an unused one of the wallet, which stays
+ * unused if the operation is not sent. Retries at every block must not use up the addresses that the words find.
  */
 export const withOwner = <A>(
-  parts: NameParts,
+  { addressType, keys }: NameParts,
   asked: Bytes | undefined,
   use: (owner: Bytes) => Effect.Effect<A, NameFailure>
 ): Effect.Effect<A, NameFailure> =>
-  Effect.flatMap(ownerScript(parts, asked), (owner) =>
-    Effect.tapError(use(owner), () =>
-      Effect.sync(() => {
-        if (asked === undefined) parts.spare.script = owner
-      })))
+  asked !== undefined
+    ? use(asked)
+    : Effect.flatMap(keys.reserveAddress(addressType), ({ own, release }) =>
+      Effect.onError(use(own.script), () => Effect.sync(release)))
 
 /** The salt from the key of a script and a name; `undefined` if the wallet does not have the key. */
 export const saltOf = (

@@ -273,7 +273,6 @@ export const makeNames = (wallet: WalletOfNames, settings: Partial<NameSettings>
       ...wallet,
       ...DEFAULTS,
       ...settings,
-      spare: { script: undefined },
       failedRenewals: new Set()
     }
     const { file } = parts

@@ -9,16 +9,7 @@ import type { RegistrationEntry } from "../keys/WalletDocument.ts"
 import { update } from "../WalletParts.ts"
 import { newRegistration, sendNew } from "./commitNew.ts"
 import { entryKey, newOutpoint, registrationOf, withEntry, withoutEntry } from "./entries.ts"
-import {
-  feesOf,
-  isBeingRegistered,
-  latestEntry,
-  type NameParts,
-  ownerScript,
-  payName,
-  tell,
-  withOwner
-} from "./NameParts.ts"
+import { feesOf, isBeingRegistered, latestEntry, type NameParts, payName, tell, withOwner } from "./NameParts.ts"
 import {
   evidenceOf,
   type Movements,
@@ -98,17 +89,14 @@ const commit = (parts: NameParts, entry: RegistrationEntry): Effect.Effect<void,
     yield* withOwner(parts, undefined, (script) => sendNew(parts, draft, { script, replaces }))
   })
 
-/** Sends the NAME_FIRSTUPDATE. The owner's script is stored first, so that a retry uses the same one. */
+/** Sends the NAME_FIRSTUPDATE. */
 const reveal = (parts: NameParts, entry: RegistrationEntry, value: Bytes): Effect.Effect<void, NameFailure> =>
   Effect.gen(function*() {
     const { name, rand } = entry
-    const owner = yield* ownerScript(parts, entry.destination)
-    const owned: RegistrationEntry = { ...entry, destination: owner }
-    if (entry.destination === undefined) yield* update(parts, withEntry(owned))
     const operation = { op: "name_firstupdate", name, rand, value } as const
-    const input = newOutpoint(entry)
-    const { txid } = yield* payName(parts, { operation, owner, input, fees: feesOf(entry) })
-    yield* note(parts, owned, { ...owned, step: "revealed", firstUpdateTxid: txid, note: "" })
+    const payment = { operation, input: newOutpoint(entry), fees: feesOf(entry) }
+    const { txid } = yield* withOwner(parts, entry.destination, (owner) => payName(parts, { ...payment, owner }))
+    yield* note(parts, entry, { ...entry, step: "revealed", firstUpdateTxid: txid, note: "" })
   })
 
 const act = (

@@ -11,6 +11,7 @@ import { InvalidWalletRequest } from "../errors.ts"
 import type { TransactionEntry } from "../keys/WalletDocument.ts"
 import { documentEntry, withEntries, withoutEntries } from "../ledger/entries.ts"
 import { spendsOrphan } from "../ledger/orphans.ts"
+import { markUsed } from "../ledger/scanBlocks.ts"
 import { update, type WalletParts } from "../WalletParts.ts"
 import type { WalletPayments } from "./WalletPayments.ts"
 
@@ -129,6 +130,8 @@ export const makeCommit = (parts: WalletParts): WalletPayments["commit"] => {
       const isNew = !ledger.has(txidKey)
       if (isNew) yield* keep(transaction, notes, time)
       yield* offer(transaction, isNew, notes)
+      // On disk with the next change: until the transaction is settled, the file has it.
+      if (ledger.has(txidKey)) markUsed(ring, transaction)
       followPool(parts, txidKey)
       if (notes.replaces !== undefined) {
         ledger.annotate(notes.replaces, { replacedBy: displayHash(txid) })

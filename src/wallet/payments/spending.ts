@@ -8,13 +8,14 @@ import { outpointKey } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { FundsMissing, InvalidWalletRequest } from "../errors.ts"
 import { typeProblem } from "../keys/addresses.ts"
-import type { AddressType, OwnScript } from "../keys/WalletKeys.ts"
+import type { ReservedAddress } from "../keys/KeyRing.ts"
+import type { AddressType } from "../keys/WalletKeys.ts"
 import { coinsOf } from "../ledger/makeLedger.ts"
 import type { WalletCoin } from "../ledger/WalletLedger.ts"
 import { estimateInputWeight } from "../signing/estimate.ts"
 import { joined, type SigningProvider } from "../signing/SigningProvider.ts"
 import { signTransaction } from "../signing/signTransaction.ts"
-import { update, type WalletParts } from "../WalletParts.ts"
+import type { WalletParts } from "../WalletParts.ts"
 import { bumpFeeOf } from "./bumpFee.ts"
 import { chainShare } from "./chainShare.ts"
 import { changeTypeOf } from "./changeType.ts"
@@ -50,6 +51,8 @@ const CURRENT_TIP_SECONDS = 8 * 3_600
 export interface FundOptions {
   /** Coins that the request may use although a transaction to be replaced spends them. */
   readonly released?: ReadonlySet<OutpointKey>
+  /** Whether the payment is sent at once; otherwise it is a draft, which takes no change address. */
+  readonly sends?: boolean
 }
 
 /** The payments that choose coins. */
@@ -68,8 +71,8 @@ interface Drafted extends FundedDraft {
 
 interface PaymentDraft {
   readonly drafted: Drafted
-  /** The change address that was taken for it. */
-  readonly change: { readonly type: AddressType; readonly own: OwnScript } | undefined
+  /** Gives back the change address that is promised to it. */
+  readonly release: () => void
 }
 
 export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"]): Effect.Effect<Spending> =>
@@ -77,8 +80,6 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
     const { chain, file, ledger, mempool, ring, rules, status, vault } = parts
     // Two concurrent payments would choose the same coins.
     const exclusively = (yield* Effect.makeSemaphore(1)).withPermits(1)
-    /** Change addresses that were taken and not used. */
-    const spare = new Map<AddressType, OwnScript>()
     const knowledge = ring.signer(undefined)
     const signs = file.document.privateKeys ? "wallet" : "other"
 
@@ -149,20 +150,16 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
         }))
     }
 
-    /** Takes a change address, or an unused one from before. */
-    const takeChange = (type: AddressType): OwnScript | undefined => {
-      const left = spare.get(type)
-      spare.delete(type)
-      return left ?? Either.getOrUndefined(ring.next(type, true))?.own
+    /** A change address: promised to a payment that is sent, and only shown to a draft. */
+    const changeFor = (type: AddressType, sends: boolean): ReservedAddress | undefined => {
+      if (sends) return Either.getOrUndefined(ring.reserve(type, true))
+      const own = ring.draftChange(type)
+      return own === undefined ? undefined : { own, release: () => {} }
     }
 
-    /** Keeps the change address of a draft that is not sent, for the next one. */
-    const putBack = ({ change }: PaymentDraft): Effect.Effect<void> =>
-      Effect.sync(() => {
-        if (change !== undefined) spare.set(change.type, change.own)
-      })
+    const putBack = ({ release }: PaymentDraft): Effect.Effect<void> => Effect.sync(release)
 
-    const draft = (asked: PaymentRequest, { released }: FundOptions) =>
+    const draft = (asked: PaymentRequest, { released, sends = false }: FundOptions) =>
       Effect.gen(function*() {
         const request: PaymentRequest = {
           replaceable: rules.replaceable,
@@ -178,8 +175,8 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
         const dustRate = parts.mempool.policy.dustFeeRate
         const behind = (yield* status.initialDownload) || header.time < (yield* unixTime) - CURRENT_TIP_SECONDS
         const usable = request.addInputs === false ? [] : candidates(request, preset.map(({ coin }) => coin))
-        const taken = request.changeScript === undefined ? takeChange(type) : undefined
-        const script = request.changeScript ?? taken?.script
+        const change = request.changeScript === undefined ? changeFor(type, sends) : undefined
+        const script = request.changeScript ?? change?.own.script
         const input: FundInput = {
           request,
           preset,
@@ -205,15 +202,12 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
         }
         const funded = fundGrouped(input, rules.maxGroupingFee)
         const usesChange = Either.isRight(funded) && funded.right.changePosition !== -1
-        if (taken !== undefined && !usesChange) spare.set(type, taken)
+        if (!usesChange) change?.release()
         if (usesChange && script === undefined) {
           return yield* new InvalidWalletRequest({ code: "no-change", reason: NO_CHANGE_ADDRESS })
         }
         const drafted: Drafted = { ...(yield* funded), reason }
-        const made: PaymentDraft = {
-          drafted,
-          change: taken === undefined || !usesChange ? undefined : { type, own: taken }
-        }
+        const made: PaymentDraft = { drafted, release: () => change?.release() }
         if (rules.rejectLongChains && !mempool.fitsCluster(drafted)) {
           yield* putBack(made)
           return yield* new InvalidWalletRequest({ code: "too-large", reason: TOO_LONG_CHAIN })
@@ -248,9 +242,7 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
     const fund: WalletPayments["fund"] = (request) =>
       Effect.gen(function*() {
         const released = request.replaces === undefined ? undefined : yield* releasedBy(request.replaces)
-        const { change, drafted } = yield* draft(request, released === undefined ? {} : { released })
-        // The caller may publish the transaction, so its change address counts as given out.
-        if (change !== undefined) yield* update(parts, ring.save)
+        const { drafted } = yield* draft(request, released === undefined ? {} : { released })
         const secrets = yield* Effect.option(vault.secrets)
         const signer = secrets._tag === "Some" ? ring.signer(secrets.value) : knowledge
         return sign(drafted, signer).funded
@@ -272,7 +264,7 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
       Effect.gen(function*() {
         // A wallet that is locked or has no private keys fails before a change address is taken.
         if (!vault.signsRenewals() || !file.document.privateKeys) yield* vault.secrets
-        const made = yield* draft(request, options)
+        const made = yield* draft(request, { ...options, sends: true })
         const funded = yield* Effect.onError(signed(made.drafted), () => putBack(made))
         const { transaction } = funded
         const sent = commit(transaction, {

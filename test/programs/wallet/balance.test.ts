@@ -59,7 +59,7 @@ const coin = (script: Bytes, more: Partial<Coin> = {}): Coin => ({
 
 /** Scripts of the wallet's first addresses. */
 const scriptsOf = (ring: KeyRing, count: number): ReadonlyArray<Bytes> =>
-  Array.from({ length: count }, () => Either.getOrThrow(ring.next("legacy", false)).own.script)
+  Array.from({ length: count }, () => Either.getOrThrow(ring.next("legacy", { change: false })).own.script)
 
 describe("storedBalance", () => {
   it.effect("sums the wallet's coins: mature, immature and names separately", () =>

@@ -205,7 +205,7 @@ describe("a key ring with imports", () => {
       assert.isFalse(last?.spendable)
       assert.isTrue(ring.markUsed(last?.script ?? new Uint8Array()))
       assert.deepStrictEqual(paths(), ["m/1/5", "m/1/6", "m/1/7", "m/1/8", "m/1/9"])
-      assert.isTrue(Either.isLeft(ring.next("legacy", false)), "it is not active")
+      assert.isTrue(Either.isLeft(ring.next("legacy", { change: false })), "it is not active")
       assert.isFalse(ring.canGiveOut)
     }))
 

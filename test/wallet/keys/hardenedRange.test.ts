@@ -58,7 +58,7 @@ const seeded = seededDocument({
 const withImport = (document: WalletDocument, each: ReturnType<typeof request>): WalletDocument =>
   Either.getOrThrow(prepareImport(document, each, undefined)).change(document)
 
-const givenOut = (ring: KeyRing) => Either.map(ring.next("bech32", false), ({ own }) => toHex(own.script))
+const givenOut = (ring: KeyRing) => Either.map(ring.next("bech32", { change: false }), ({ own }) => toHex(own.script))
 
 describe("a range of hardened keys", () => {
   it("property: stored keys give the scripts of the private ones, also those that are added later", () => {

@@ -40,4 +40,5 @@ export const request = (text: string, more: Partial<ImportRequest> = {}): Import
 export const imported = (document: WalletDocument, ...requests: ReadonlyArray<ImportRequest>): WalletDocument =>
   requests.reduce((now, each) => Either.getOrThrow(prepareImport(now, each, undefined)).change(now), document)
 
-export const taken = (ring: KeyRing, type: AddressType, change = false) => Either.getOrThrow(ring.next(type, change))
+export const taken = (ring: KeyRing, type: AddressType, change = false) =>
+  Either.getOrThrow(ring.next(type, { change }))

@@ -440,10 +440,10 @@ export class World {
       vault: { encryption: () => this.locked ? "locked" : "none", signsRenewals: () => !this.locked },
       keys: {
         own: (script) => this.own(script),
-        newAddress: () =>
+        reserveAddress: () =>
           Effect.gen(this, function*() {
             yield* this.point
-            return ownScript({ script: this.scriptOf(this.keys++) })
+            return { own: ownScript({ script: this.scriptOf(this.keys++) }), release: () => void this.keys-- }
           })
       },
       payments: {

@@ -257,7 +257,12 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
     },
     results: [{ schema: Result.string("The address") }],
     examples: [[], ["", "bech32"]],
-    errors: [...ADDRESS_ERRORS, "-11 Invalid label name", TOO_LONG_LABEL],
+    errors: [
+      ...ADDRESS_ERRORS,
+      "-12 the last 1000 <type> addresses were not paid, and the recovery words would not find a payment to another one",
+      "-11 Invalid label name",
+      TOO_LONG_LABEL
+    ],
     handler: ({ address_type, label }, wallet) => {
       const type = address_type ?? wallet.rules.addressType
       return wallet.keys.newAddress({ type, label }).pipe(

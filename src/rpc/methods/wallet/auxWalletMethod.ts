@@ -44,7 +44,8 @@ export const auxWalletMethod: Effect.Effect<
     alone.withPermits(1)(Effect.gen(function*() {
       const known = payouts.get(wallet)
       if (known !== undefined) return known
-      const { script } = yield* wallet.keys.newAddress({ type: wallet.rules.addressType, label: "" }).pipe(
+      const { script } = yield* wallet.keys.reserveAddress(wallet.rules.addressType).pipe(
+        Effect.map(({ own }) => own),
         Effect.mapError((failure) => {
           const { message } = asRpcError(failure)
           return new RpcError({

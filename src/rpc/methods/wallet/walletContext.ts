@@ -128,6 +128,7 @@ const REQUEST_ERRORS: Readonly<
   "no-words": { code: RPC_CODE.wallet },
   "no-change": { code: RPC_CODE.wallet },
   "used-up": { code: RPC_CODE.keypoolRanOut, message: USED_UP },
+  "beyond-words": { code: RPC_CODE.keypoolRanOut },
   "address-type": { code: RPC_CODE.keypoolRanOut },
   descriptor: { code: RPC_CODE.invalidAddressOrKey },
   checksum: { code: RPC_CODE.invalidAddressOrKey },

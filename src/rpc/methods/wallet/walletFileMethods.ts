@@ -348,6 +348,20 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
         phrase_checked: Schema.optional(
           Result.time("When the owner last gave words of the wallet back (checkrecoverywords); missing if never")
         ),
+        addresses_left: Schema.optional(
+          Result.integer(
+            "Addresses that can be given out before one of them is paid, of the type with the fewest: the recovery " +
+              "words do not find more. Missing for a wallet without a seed, and until it has seen all blocks"
+          )
+        ),
+        addresses_beyond: Schema.optional(
+          Result.integer(
+            "Addresses that were given out and that the recovery words find only if an earlier one is paid"
+          )
+        ),
+        addresses_lost: Schema.optional(
+          Result.integer("Addresses that were paid and that the recovery words do not find")
+        ),
         birthtime: Schema.optional(Result.time("Earliest time at which the wallet may have been used")),
         flags: Schema.Array(Result.string("A flag")).annotations({ description: "The properties above as words" }),
         lastprocessedblock: LAST_BLOCK
@@ -355,7 +369,7 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
     }],
     examples: [[]],
     handler: (_, wallet) =>
-      Effect.sync(() => {
+      Effect.map(wallet.keys.words, (words) => {
         const { change, receive } = wallet.keys.keypool()
         return {
           walletname: wallet.name,
@@ -375,6 +389,9 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
           blank: wallet.keys.isBlank(),
           phrase_kept: wallet.recovery.isPhraseKept(),
           phrase_checked: wallet.recovery.phraseChecked(),
+          addresses_left: words?.left,
+          addresses_beyond: words?.beyond,
+          addresses_lost: words?.lost,
           birthtime: birthtimeOf(wallet),
           flags: flagsOf(wallet),
           lastprocessedblock: lastBlockJson(wallet)

@@ -250,7 +250,7 @@ describe("getauxblock (reference/rpc.md 3.5)", () => {
         code: -4,
         message: "Error: Private keys are disabled for this wallet"
       })
-      const empty = fakeWallet({ newAddress: () => new InvalidWalletRequest({ code: "no-keys", reason: "none" }) })
+      const empty = fakeWallet({ reserveAddress: () => new InvalidWalletRequest({ code: "no-keys", reason: "none" }) })
       assert.deepStrictEqual(yield* refusal(empty.wallet), {
         code: -12,
         message: "Failed to generate mining address: Error: This wallet has no available keys"

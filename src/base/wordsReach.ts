@@ -1,0 +1,28 @@
+/** What the log, `svcd-cli status` and `svcd-cli doctor` say of addresses that the recovery words do not find. */
+
+/** From this number on, few addresses are left. */
+export const FEW_LEFT = 100
+
+/** What has happened; `undefined` if the words bring everything back. */
+export const beyondText = (
+  { beyond, lost }: { readonly beyond: number; readonly lost: number }
+): string | undefined => {
+  if (lost > 0) {
+    return `the recovery words do not find ${lost} addresses of the wallet that were paid: too many before them were not`
+  }
+  return beyond > 0
+    ? `the recovery words do not find ${beyond} addresses that the wallet gave out, unless an earlier one is paid`
+    : undefined
+}
+
+export const BEYOND_REMEDY = "keep a copy of the file (backupwallet), which has them all; after a recovery from the " +
+  "words, -keypool makes the wallet look further"
+
+/** How many addresses can still be given out, if they are few. */
+export const fewLeftText = (left: number): string | undefined =>
+  left > FEW_LEFT
+    ? undefined
+    : `${left} addresses of a type can still be given out: the recovery words do not look beyond 1,000 that were not paid`
+
+export const FEW_REMEDY =
+  "use addresses that were given out and not paid (listreceivedbyaddress 0 true), or set -keypool"

@@ -1,0 +1,20 @@
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { attempt } from "../../chain/attempt.ts"
+import type { DataHealth } from "../../storage/DataHealth.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
+import { removeDamaged } from "../../storage/inspect.ts"
+import { IndexStore, inspectedIndex } from "./IndexStore.ts"
+
+/** Opens the file of an index for the lifetime of the scope. A damaged one is removed: the blocks have its content. */
+export const openStore = (
+  filename: string,
+  pageSize: number
+): Effect.Effect<IndexStore, StorageFailure, DataHealth | Scope.Scope> =>
+  Effect.zipRight(
+    removeDamaged(inspectedIndex(filename)),
+    Effect.acquireRelease(
+      attempt(() => new IndexStore(filename, pageSize)),
+      (store) => Effect.sync(() => store.close())
+    )
+  )

@@ -17,6 +17,9 @@ const WORDS: ErrorWords = new Map([
   ["EDQUOT", "the disk quota is used up"],
   ["EFBIG", "it has reached the largest size a file may have"],
   ["EISDIR", "it is a directory"],
+  // Codes of `givenFile.ts`.
+  ["ENOTFILE", "it is not a regular file"],
+  ["ETOOLARGE", "it is too large"],
   ["ENOTDIR", "a part of the path is not a directory"],
   ["ENAMETOOLONG", "the path is too long"],
   ["ELOOP", "the path goes round in circles"],

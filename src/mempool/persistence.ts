@@ -1,18 +1,22 @@
 import * as Effect from "effect/Effect"
 import { existsSync, readFileSync, renameSync } from "node:fs"
 import { replaceFileNow } from "../base/atomicFile.ts"
+import { readGiven } from "../base/givenFile.ts"
 import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
 import { attempt } from "../chain/attempt.ts"
 import { type Bytes, displayHash, equal, fromBinaryString } from "../protocol/bytes.ts"
 import { DecodeError } from "../protocol/Reader.ts"
 import type { Transaction } from "../protocol/transaction.ts"
-import { guarded } from "../storage/Database.ts"
+import { guarded, storageFailure } from "../storage/Database.ts"
 import { StorageCorrupted, type StorageFailure } from "../storage/errors.ts"
 import type { TransactionRejected } from "./errors.ts"
 import type { Pool } from "./Pool.ts"
 import type { PoolEntry } from "./PoolEntry.ts"
 import { decodePool, encodePool, MAGIC, type PoolContent } from "./poolFile.ts"
 import { decodeReferencePool } from "./referencePoolFile.ts"
+
+/** Bytes of an imported file, several times the largest mempool of the default settings. */
+const MOST_IMPORTED = 2 ** 30
 
 const IMPORT_REMEDY = "Give the file of a mempool: savemempool of this node or of Namecoin Core writes one"
 
@@ -146,15 +150,17 @@ const decodeAny = (bytes: Bytes): PoolContent =>
 export const importPool = (parts: LoadParts, options: ImportOptions): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
     const { filename: file } = parts
-    const content = yield* attempt(() =>
-      guarded({ file, doing: "reading", remedy: IMPORT_REMEDY }, () => {
-        try {
-          return decodeAny(readFileSync(file))
-        } catch (cause) {
-          if (!(cause instanceof DecodeError)) throw cause
-          throw new StorageCorrupted({ file, found: cause.message, remedy: IMPORT_REMEDY })
-        }
-      })
-    )
+    const bytes = yield* Effect.tryPromise({
+      try: () => readGiven(file, MOST_IMPORTED),
+      catch: storageFailure({ file, doing: "reading", remedy: IMPORT_REMEDY })
+    })
+    const content = yield* attempt(() => {
+      try {
+        return decodeAny(bytes)
+      } catch (cause) {
+        if (!(cause instanceof DecodeError)) throw cause
+        throw new StorageCorrupted({ file, found: cause.message, remedy: IMPORT_REMEDY })
+      }
+    })
     yield* takeIn(content, parts, options)
   }).pipe(Effect.annotateLogs("subsystem", "mempool"))

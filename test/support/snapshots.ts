@@ -37,7 +37,7 @@ export const readSnapshot = (path: string, baseHeight = 0x7fffffff): ReadonlyArr
     if (typeof metadata === "string") throw new Error(metadata)
     reader.expect(baseHeight)
     const found: Array<string> = []
-    for (let coins = reader.coins(3); coins.length > 0; coins = reader.coins(3)) {
+    for (let coins = reader.coins(3); coins !== undefined; coins = reader.coins(3)) {
       for (const { coin, outpoint } of coins) {
         found.push(shownCoin(prevoutTxid(outpoint), prevoutIndex(outpoint), coin))
       }

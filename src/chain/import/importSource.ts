@@ -4,9 +4,7 @@ import {
   createWriteStream,
   existsSync,
   fstatSync,
-  openSync,
   readdirSync,
-  readFileSync,
   readSync,
   rmSync,
   statSync
@@ -14,6 +12,7 @@ import {
 import { basename, dirname, join } from "node:path"
 import { pipeline } from "node:stream/promises"
 import { createGunzip } from "node:zlib"
+import { openGiven, readGivenNow } from "../../base/givenFile.ts"
 import { storageFailure } from "../../storage/Database.ts"
 
 /**
@@ -31,11 +30,14 @@ export interface SourceFile {
 
 const XOR_KEY_SIZE = 8
 
+/** Bytes of a file that is read to find that it holds no key. */
+const MAX_KEY_FILE = 4_096
+
 /** The XOR key of a reference node's block folder; `undefined` without a mask. Throws if the key file is invalid. */
 const readKey = (directory: string): Buffer | undefined => {
   const path = join(directory, "xor.dat")
   if (!existsSync(path)) return undefined
-  const key = readFileSync(path)
+  const key = readGivenNow(path, MAX_KEY_FILE)
   if (key.length !== XOR_KEY_SIZE) throw new Error(`xor.dat has ${key.length} bytes instead of ${XOR_KEY_SIZE}`)
   return key.every((byte) => byte === 0) ? undefined : key
 }
@@ -56,7 +58,7 @@ const unmask = (bytes: Buffer, key: Buffer, offset: number): void => {
 
 /** Opens a plain file. `shown` is the path for messages, if different. */
 export const openSource = (path: string, key?: Buffer, shown = path): SourceFile => {
-  const descriptor = openSync(path, "r")
+  const descriptor = openGiven(path)
   const { size } = fstatSync(descriptor)
   return {
     path: shown,

@@ -1,4 +1,6 @@
-import { closeSync, openSync, readSync } from "node:fs"
+import { closeSync, readSync } from "node:fs"
+import { openGiven } from "../../base/givenFile.ts"
+import { MAX_BLOCK_WEIGHT, WITNESS_SCALE_FACTOR } from "../../consensus/params.ts"
 import type { Coin } from "../../consensus/view.ts"
 import { type Bytes, compare, EMPTY } from "../../protocol/bytes.ts"
 import type { Height } from "../../protocol/keys.ts"
@@ -13,8 +15,17 @@ const CHUNK = 1024 * 1024
 /** More bytes than one coin has, with the head of its transaction. */
 const MOST_OF_COIN = MAX_SCRIPT_SIZE + 100
 
-/** Above the number of outputs that fit a block: what a damaged file may make the reader keep. */
-const MOST_OUTPUTS = 120_000
+/** Bytes of the outputs of one transaction. Those of a real one fit a block; a hostile file may claim any number. */
+const MOST_OF_TRANSACTION = MAX_BLOCK_WEIGHT / WITNESS_SCALE_FACTOR
+
+/** Bytes of an output beside its script: the amount, and at least one byte of the length of the script. */
+const OUTPUT_HEAD = 9
+
+/** Bytes of coins that are read in a row. */
+const BYTES_IN_A_ROW = 262_144
+
+/** How many simple coins take as long as one whose public key is decompressed. */
+const COST_OF_KEY = 50
 
 /** The contents of a snapshot file are wrong. The message is the reference node's, where it has one. */
 export class BadSnapshot extends Error {
@@ -29,6 +40,8 @@ export interface SnapshotCoin {
 
 interface Output {
   readonly index: number
+  /** Whether its script has a public key that was decompressed. */
+  readonly costly: boolean
   readonly coin: Coin
 }
 
@@ -47,13 +60,17 @@ export class SnapshotReader {
   private end = 0
   private atEnd = false
   private txid: Bytes = NO_TXID
+  /** Outputs of the current transaction: those that were read, the number of the others, and the bytes. */
+  private outputs: Array<Output> = []
+  private awaited = 0
+  private size = 0
   private total = 0
   private left = 0
   private baseHeight: Height = 0
   private open = true
 
   constructor(path: string) {
-    this.descriptor = openSync(path, "r")
+    this.descriptor = openGiven(path)
   }
 
   /** Reads the metadata. Returns the reason if they are not those of a snapshot of this network. */
@@ -77,14 +94,30 @@ export class SnapshotReader {
     return this.total - this.left
   }
 
-  /** The next coins, at least `count` of them while there are so many; none at the end. */
-  coins(count: number): ReadonlyArray<SnapshotCoin> {
+  /**
+   * The next coins, at most `count` of them and few if they are costly, so that reading them takes some milliseconds.
+   * Also none, while the outputs of a transaction are not read to their end. `undefined` behind the last coin.
+   */
+  coins(count: number): ReadonlyArray<SnapshotCoin> | undefined {
     const found: Array<SnapshotCoin> = []
-    while (found.length < count && this.left > 0) this.transaction(found)
-    if (this.left === 0 && !this.isOver()) {
+    let bytes = 0
+    for (let cost = 0; cost < count && bytes < BYTES_IN_A_ROW && this.left > 0;) {
+      if (this.awaited === 0) this.begin()
+      const output = this.output()
+      const size = output.coin.script.length + OUTPUT_HEAD
+      bytes += size
+      cost += output.costly ? COST_OF_KEY : 1
+      this.size += size
+      if (this.size > MOST_OF_TRANSACTION) throw this.bad(" - more outputs than a transaction can have")
+      this.outputs.push(output)
+      this.awaited--
+      if (this.awaited === 0) this.handOn(found)
+    }
+    if (this.left > 0) return found
+    if (!this.isOver()) {
       throw new BadSnapshot(`Bad snapshot - coins left over after deserializing ${this.total} coins`)
     }
-    return found
+    return found.length === 0 ? undefined : found
   }
 
   private isOver(): boolean {
@@ -112,7 +145,8 @@ export class SnapshotReader {
     return new BadSnapshot(`Bad snapshot data after deserializing ${this.read} coins${why}`)
   }
 
-  private transaction(found: Array<SnapshotCoin>): void {
+  /** Reads the head of a transaction. */
+  private begin(): void {
     this.ready()
     const txid = this.bytes(32).slice()
     if (this.txid.length > 0 && compare(txid, this.txid) <= 0) throw this.bad(" - transactions out of order")
@@ -121,15 +155,18 @@ export class SnapshotReader {
     if (count > this.left) {
       throw new BadSnapshot("Mismatch in coins count in snapshot metadata and actual snapshot data")
     }
-    if (count > MOST_OUTPUTS) throw this.bad(" - more outputs than a transaction can have")
-    if (count === 1) {
-      const { coin, index } = this.output()
-      found.push({ outpoint: outpoint(txid, index), coin })
-      return
-    }
-    const outputs: Array<Output> = []
-    for (let i = 0; i < count; i++) outputs.push(this.output())
-    outputs.sort((a, b) => a.index - b.index)
+    if (count * OUTPUT_HEAD > MOST_OF_TRANSACTION) throw this.bad(" - more outputs than a transaction can have")
+    // Upstream reads a transaction without outputs as nothing; it writes none.
+    if (count === 0) throw this.bad(" - a transaction without outputs")
+    this.awaited = count
+    this.size = 0
+  }
+
+  /** Hands on the outputs of a transaction that was read to its end, in the order of their indexes. */
+  private handOn(found: Array<SnapshotCoin>): void {
+    const { outputs, txid } = this
+    this.outputs = []
+    if (outputs.length > 1) outputs.sort((a, b) => a.index - b.index)
     for (const [at, { coin, index }] of outputs.entries()) {
       if (outputs[at - 1]?.index === index) throw this.bad(" - the same output twice")
       found.push({ outpoint: outpoint(txid, index), coin })
@@ -152,7 +189,8 @@ export class SnapshotReader {
     if (height > this.baseHeight || index >= 0xffffffff) throw this.bad()
     if (value === undefined) throw this.bad(" - bad tx out value")
     this.left--
-    return { index, coin: { value, script, height, coinbase: code % 2 === 1 } }
+    const costly = form === 4 || form === 5
+    return { index, costly, coin: { value, script, height, coinbase: code % 2 === 1 } }
   }
 
   private ready(): void {

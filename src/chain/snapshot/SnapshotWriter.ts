@@ -63,7 +63,9 @@ export class SnapshotWriter {
 
   constructor(target: SnapshotTarget) {
     this.target = target
-    this.descriptor = openSync(draftOf(target.path), "w")
+    // Always a new file: what is there may be a FIFO, and opening that would stop the event loop.
+    rmSync(draftOf(target.path), { force: true })
+    this.descriptor = openSync(draftOf(target.path), "wx")
     this.buffer.bytes(encodeMetadata(target.network, { base: target.base, coins: 0 }))
   }
 

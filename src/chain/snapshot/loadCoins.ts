@@ -31,7 +31,7 @@ export interface SnapshotLoaded {
   readonly height: number
 }
 
-/** Coins loaded between two turns of the event loop: some milliseconds. */
+/** Coins loaded between two turns of the event loop at most: some milliseconds. */
 const COINS_A_TURN = 1_000
 
 const REPORT_MS = 10_000
@@ -126,7 +126,7 @@ const fill = (
     let reported = performance.now()
     for (;;) {
       const coins = yield* reading(path, () => reader.coins(COINS_A_TURN))
-      if (coins.length === 0) break
+      if (coins === undefined) break
       const claims: Array<FoundClaim> = []
       for (const each of coins) {
         stats.add(each.outpoint, each.coin)

@@ -3,9 +3,10 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import { isUtf8 } from "node:buffer"
-import { lstat, readFile, realpath, stat } from "node:fs/promises"
+import { lstat, realpath, stat } from "node:fs/promises"
 import { basename, dirname, join, resolve } from "node:path"
 import { codeOf, reasonOf } from "../../base/errorCode.ts"
+import { readGiven } from "../../base/givenFile.ts"
 import type { NetworkName } from "../../protocol/networks.ts"
 import { type StorageFailure, StorageUnavailable } from "../../storage/errors.ts"
 import { InvalidWalletRequest, WalletDamaged } from "../errors.ts"
@@ -296,7 +297,7 @@ export const read = (
     const target = yield* targetOf(path)
     const { size } = yield* io({ file: path, doing: "opening" }, () => stat(target))
     if (size > MAX_FILE_BYTES) return yield* damaged(`it is too large (${size} bytes)`)
-    const bytes = yield* io({ file: path, doing: "reading" }, () => readFile(target))
+    const bytes = yield* io({ file: path, doing: "reading" }, () => readGiven(target, MAX_FILE_BYTES))
     if (!isUtf8(bytes)) return yield* damaged("it is not text in UTF-8")
     const text = bytes.toString("utf8")
     const decoded = decodeDocument(text, upgrades)

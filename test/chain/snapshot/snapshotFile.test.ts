@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { secp256k1 } from "@noble/curves/secp256k1.js"
 import { Effect, FastCheck } from "effect"
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -9,11 +10,11 @@ import {
   encodeMetadata,
   METADATA_SIZE
 } from "../../../src/chain/snapshot/snapshotFile.ts"
-import { BadSnapshot, SnapshotReader } from "../../../src/chain/snapshot/SnapshotReader.ts"
+import { BadSnapshot, type SnapshotCoin, SnapshotReader } from "../../../src/chain/snapshot/SnapshotReader.ts"
 import { SnapshotWriter } from "../../../src/chain/snapshot/SnapshotWriter.ts"
 import type { Coin } from "../../../src/consensus/view.ts"
 import { MAX_MONEY } from "../../../src/protocol/amount.ts"
-import { compare, toHex } from "../../../src/protocol/bytes.ts"
+import { compare, concat, toHex } from "../../../src/protocol/bytes.ts"
 import { networks } from "../../../src/protocol/networks.ts"
 import { prevoutIndex, prevoutTxid } from "../../../src/protocol/transaction.ts"
 import { Writer } from "../../../src/protocol/Writer.ts"
@@ -96,13 +97,55 @@ describe("a snapshot file", () => {
       const reader = new SnapshotReader(path)
       const metadata = reader.metadata(NETWORK)
       reader.expect(300)
-      const found = reader.coins(300)
+      const found: Array<SnapshotCoin> = []
+      for (let coins = reader.coins(300); coins !== undefined; coins = reader.coins(300)) {
+        // A turn of the event loop reads only some bytes, however many coins are asked for.
+        assert.isBelow(coins.length, 60)
+        found.push(...coins)
+      }
       reader.close()
       assert.deepStrictEqual(metadata, { base: BASE, coins: 300 })
       assert.deepStrictEqual(
         found.map(({ coin, outpoint }) => shownCoin(prevoutTxid(outpoint), prevoutIndex(outpoint), coin)),
         set.map(({ coin, index, txid }) => shownCoin(txid, index, coin))
       )
+    }))
+
+  it.scoped("with more bytes in one transaction than a block holds is refused, and little of it is read", () =>
+    Effect.gen(function*() {
+      const path = join(yield* temporaryDirectory, "set.dat")
+      const txid = new Uint8Array(32).fill(1)
+      const coin = { value: 1, script: new Uint8Array(9_000).fill(0x51), height: 1, coinbase: false }
+      writeSnapshot(path, Array.from({ length: 200 }, (_, index) => ({ txid, index, coin })))
+      const reader = new SnapshotReader(path)
+      reader.metadata(NETWORK)
+      reader.expect(300)
+      const all = () => {
+        while (reader.coins(1_000) !== undefined);
+      }
+      assert.throws(all, /after deserializing 112 coins - more outputs than a transaction can have/)
+      reader.close()
+    }))
+
+  it.scoped("with keys to decompress is read in small parts, also within a transaction", () =>
+    Effect.gen(function*() {
+      const path = join(yield* temporaryDirectory, "set.dat")
+      const key = secp256k1.Point.BASE.toBytes(false)
+      const coin = {
+        value: 1,
+        script: concat(Uint8Array.of(65), key, Uint8Array.of(0xac)),
+        height: 1,
+        coinbase: false
+      }
+      const txid = new Uint8Array(32).fill(1)
+      writeSnapshot(path, Array.from({ length: 100 }, (_, index) => ({ txid, index, coin })))
+      const reader = new SnapshotReader(path)
+      reader.metadata(NETWORK)
+      reader.expect(300)
+      const parts: Array<number> = []
+      for (let coins = reader.coins(1_000); coins !== undefined; coins = reader.coins(1_000)) parts.push(coins.length)
+      reader.close()
+      assert.deepStrictEqual(parts, [0, 0, 0, 0, 100])
     }))
 
   it.scoped("appears complete, and an abandoned one is removed", () =>
@@ -197,7 +240,7 @@ describe("a wrong file", () => {
         reader.metadata(NETWORK)
         reader.expect(0x7fffffff)
         try {
-          while (reader.coins(10).length > 0);
+          while (reader.coins(10) !== undefined);
         } catch (cause) {
           assert.instanceOf(cause, BadSnapshot)
         } finally {

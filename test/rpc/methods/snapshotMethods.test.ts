@@ -21,7 +21,7 @@ const hashOf = (path: string): string => {
   try {
     reader.metadata(NETWORK)
     reader.expect(1_000_000)
-    for (let coins = reader.coins(100); coins.length > 0; coins = reader.coins(100)) {
+    for (let coins = reader.coins(100); coins !== undefined; coins = reader.coins(100)) {
       for (const { coin, outpoint } of coins) stats.add(outpoint, coin)
     }
     return displayHash(stats.finish().hash ?? assert.fail())

@@ -1,0 +1,64 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs"
+import { open } from "node:fs/promises"
+import { reasonOf } from "./errorCode.ts"
+
+/**
+ * Files that a caller names. Opening a FIFO waits for a writer, and a device may be read for ever: either would stop the
+ * event loop. So these functions open without waiting, and only regular files. They throw errors with a code, as the
+ * system does.
+ */
+
+/** Windows has neither of the two. */
+const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)
+
+interface FileKind {
+  readonly isFile: () => boolean
+  readonly isDirectory: () => boolean
+}
+
+type RefusalCode = "EISDIR" | "ENOTFILE" | "ETOOLARGE"
+
+/** With the words of the system: the code, the reason, and the file. */
+const refusal = (code: RefusalCode, path: string): Error =>
+  Object.assign(new Error(`${code}: ${reasonOf(code)}, open '${path}'`), { code })
+
+const checkKind = (kind: FileKind, path: string): void => {
+  if (kind.isDirectory()) throw refusal("EISDIR", path)
+  if (!kind.isFile()) throw refusal("ENOTFILE", path)
+}
+
+/** Opens a file for reading. The caller closes the descriptor, and reads in pieces. */
+export const openGiven = (path: string): number => {
+  const descriptor = openSync(path, FLAGS)
+  try {
+    checkKind(fstatSync(descriptor), path)
+    return descriptor
+  } catch (error) {
+    closeSync(descriptor)
+    throw error
+  }
+}
+
+/** Reads a short file at once. */
+export const readGivenNow = (path: string, most: number): Buffer => {
+  const descriptor = openGiven(path)
+  try {
+    if (fstatSync(descriptor).size > most) throw refusal("ETOOLARGE", path)
+    return readFileSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Reads a file outside the event loop. */
+export const readGiven = async (path: string, most: number): Promise<Buffer> => {
+  const file = await open(path, FLAGS)
+  try {
+    const kind = await file.stat()
+    checkKind(kind, path)
+    if (kind.size > most) throw refusal("ETOOLARGE", path)
+    return await file.readFile()
+  } finally {
+    await file.close()
+  }
+}

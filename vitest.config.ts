@@ -127,6 +127,7 @@ const SLOW = [
   "wallet/names/registrations.test.ts",
   "wallet/names/renewMany.test.ts",
   "wallet/renewalsOnly.test.ts",
+  "wallet/payments/bump.test.ts",
   "wallet/payments/bumpFee.test.ts",
   "wallet/payments/commit.test.ts",
   "wallet/payments/livePolicy.test.ts",

@@ -61,6 +61,7 @@ export class InvalidWalletRequest extends Schema.TaggedError<InvalidWalletReques
     "empty-passphrase",
     "unknown-transaction",
     "not-eligible",
+    "spent",
     "too-small",
     "too-large",
     "fee-too-high",

@@ -252,6 +252,7 @@ export const fakeWallet = (overrides: WalletMembers = {}, held: Partial<FakeStat
       commit: noted("commit"),
       abandon: noted("abandon"),
       bump: unprepared("bump"),
+      replacement: unprepared("replacement"),
       queue: () => [],
       enqueue: noted("enqueue"),
       dequeue: (txid) => Effect.as(noted("dequeue")(txid), true),

@@ -165,7 +165,7 @@ describe("Wallet", () => {
           assert.strictEqual(wallet.ledger.transaction(funded.transaction.txidKey)?.replaces, shown(first.transaction))
           const again = yield* Effect.flip(wallet.payments.bump(first.transaction.txidKey, {}))
           assert.match(again.message, /already bumped|descendants/)
-          const low = yield* Effect.flip(wallet.payments.bump(funded.transaction.txidKey, { feeRate: 200_000 }))
+          const low = yield* Effect.flip(wallet.payments.bump(funded.transaction.txidKey, { feeRate: 150_000 }))
           assert.match(low.message, /Insufficient total fee/)
         }))
     }))

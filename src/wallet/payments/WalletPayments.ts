@@ -73,8 +73,16 @@ export interface PaymentRequest extends FeeChoice {
   readonly includeUnsafe?: boolean
   readonly comment?: string
   readonly commentTo?: string
-  /** A wallet transaction that this one replaces; `inputs` may name its inputs. */
-  readonly replaces?: TxidKey
+}
+
+/** How to replace a transaction. */
+export interface BumpChoice extends FeeChoice {
+  /** Outputs in place of those of the transaction, with its change. */
+  readonly outputs?: ReadonlyArray<TransactionOutput>
+  /** Index of the output that takes the change; the wallet's own change if omitted. */
+  readonly changeIndex?: number
+  /** Whether the inputs signal replaceability (BIP 125); true by default. */
+  readonly replaceable?: boolean
 }
 
 /** A funded transaction, signed as far as the wallet can. */
@@ -88,6 +96,13 @@ export interface Funded {
   readonly coins: ReadonlyArray<TransactionOutput>
   /** How the fee was chosen, in the reference node's words. */
   readonly feeReason: string
+}
+
+/** A transaction that replaces another. */
+export interface Bumped {
+  readonly funded: Funded
+  /** The fee of the replaced transaction, smallest units. */
+  readonly oldFee: number
 }
 
 /** Why coins cannot be spent. */
@@ -124,11 +139,13 @@ export interface WalletPayments {
   ) => Effect.Effect<void, TransactionRejected | InvalidWalletRequest | StorageFailure>
   /** Abandons an own transaction that is not in the mempool, so that its coins can be spent again. */
   readonly abandon: (txid: TxidKey) => Effect.Effect<void, InvalidWalletRequest | StorageFailure>
+  /**
+   * Makes a transaction that replaces one of the wallet and pays a higher fee, signed as far as possible. Stores and sends
+   * nothing. Unlike for `bump`, some of its inputs may be of others.
+   */
+  readonly replacement: (txid: TxidKey, choice: BumpChoice) => Effect.Effect<Bumped, SpendFailure>
   /** Replaces an own transaction with one that pays a higher fee. */
-  readonly bump: (
-    txid: TxidKey,
-    fee: FeeChoice
-  ) => Effect.Effect<{ readonly funded: Funded; readonly oldFee: number }, SpendFailure | TransactionRejected>
+  readonly bump: (txid: TxidKey, choice: BumpChoice) => Effect.Effect<Bumped, SpendFailure | TransactionRejected>
   /** The transactions that wait until the mempool accepts them (`queuerawtransaction`). */
   readonly queue: () => ReadonlyArray<Transaction>
   /** Offers a transaction to the mempool now, or after a later block. */

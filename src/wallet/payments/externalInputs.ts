@@ -1,7 +1,16 @@
 import * as Effect from "effect/Effect"
+import { isStrictDer } from "../../consensus/der.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import type { OutpointKey } from "../../protocol/keys.ts"
-import { prevoutIndex, prevoutTxid, type TransactionOutput } from "../../protocol/transaction.ts"
+import { ScriptCursor } from "../../protocol/script.ts"
+import {
+  OUTPOINT_SIZE,
+  prevoutIndex,
+  prevoutTxid,
+  type TransactionInput,
+  type TransactionOutput
+} from "../../protocol/transaction.ts"
+import { compactSizeLength } from "../../protocol/Writer.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { InvalidWalletRequest } from "../errors.ts"
 import type { OwnScript } from "../keys/WalletKeys.ts"
@@ -13,6 +22,9 @@ import type { WeighedCoin } from "./Draft.ts"
 import type { ExternalInputs } from "./WalletPayments.ts"
 
 /** Inputs that spend coins of others, such as the name of an atomic trade. Upstream `wallet/spend.cpp`. */
+
+const SEQUENCE_SIZE = 4
+const WEIGHT_PER_BYTE = 4
 
 const NOT_FOUND = "Unable to find UTXO for external input"
 
@@ -35,27 +47,35 @@ const foreign = (script: Bytes): OwnScript => ({
   timestamp: 0
 })
 
+/** A coin of the mempool or the chain; `undefined` if the node does not have it. Unconfirmed, it has no height. */
+export const nodeCoin = (
+  { chainCoins, mempool }: Pick<WalletParts, "chainCoins" | "mempool">,
+  outpoint: OutpointKey
+): Effect.Effect<Pick<WalletCoin, "output" | "height" | "coinbase"> | undefined, StorageFailure> =>
+  Effect.gen(function*() {
+    const unconfirmed = mempool.coin(outpoint)
+    const found = unconfirmed ?? (yield* chainCoins.coin(outpoint)).coin
+    if (found === undefined) return undefined
+    const output: TransactionOutput = { value: found.value, script: found.script }
+    return { output, height: unconfirmed === undefined ? found.height : undefined, coinbase: found.coinbase }
+  })
+
 /** A coin of the mempool or the chain that is none of the wallet's; fails if the node does not have it. */
 export const externalCoin = (
-  { chainCoins, mempool }: Pick<WalletParts, "chainCoins" | "mempool">,
+  parts: Pick<WalletParts, "chainCoins" | "mempool">,
   outpoint: OutpointKey,
   prevout: Bytes
 ): Effect.Effect<WalletCoin, InvalidWalletRequest | StorageFailure> =>
   Effect.gen(function*() {
-    const unconfirmed = mempool.coin(outpoint)
-    const found = unconfirmed ?? (yield* chainCoins.coin(outpoint)).coin
+    const found = yield* nodeCoin(parts, outpoint)
     if (found === undefined) return yield* refuse(NOT_FOUND)
-    const output: TransactionOutput = { value: found.value, script: found.script }
     return {
+      ...found,
       outpoint,
       txid: prevoutTxid(prevout),
       vout: prevoutIndex(prevout),
-      output,
-      own: foreign(output.script),
+      own: foreign(found.output.script),
       name: undefined,
-      // What it depends on gets its fee from the payment too.
-      height: unconfirmed === undefined ? found.height : undefined,
-      coinbase: found.coinbase,
       trusted: false,
       safe: false,
       locked: false,
@@ -63,6 +83,24 @@ export const externalCoin = (
       nameExpired: false
     }
   })
+
+/** Bytes of the longest signature with low s, with its hash type; those of a signature by another key differ. */
+const LONGEST_SIGNATURE = 72
+
+const growth = (item: Bytes): number => isStrictDer(item) ? LONGEST_SIGNATURE - item.length : 0
+
+/**
+ * The weight of an input that is signed again by another program: as it is, with the longest ECDSA signatures. Upstream
+ * `wallet/feebumper.cpp`, `SignatureWeightChecker`.
+ */
+export const weightSignedAgain = ({ scriptSig, witness }: TransactionInput): number => {
+  const base = OUTPOINT_SIZE + compactSizeLength(scriptSig.length) + scriptSig.length + SEQUENCE_SIZE
+  let weight = base * WEIGHT_PER_BYTE + (witness.length === 0 ? 0 : compactSizeLength(witness.length))
+  for (const item of witness) weight += compactSizeLength(item.length) + item.length + growth(item)
+  const cursor = new ScriptCursor(scriptSig)
+  while (cursor.next()) weight += growth(cursor.data) * WEIGHT_PER_BYTE
+  return weight
+}
 
 /** A requested coin with the caller's weight of its input, or one estimated from all data; `undefined` without either. */
 export const weighRequested = (

@@ -16,7 +16,8 @@ const shown = (feeRate: number): string => `${(feeRate / 1000).toFixed(3)} sat/v
 type Parts = Pick<WalletParts, "mempool" | "fees" | "chain" | "rules">
 
 /** The lowest fee rate that the wallet and the relay of transactions allow. */
-const requiredRate = ({ mempool, rules }: Parts): number => Math.max(rules.minFeeRate, mempool.info().minRelayFeeRate)
+export const requiredRate = ({ mempool, rules }: Pick<Parts, "mempool" | "rules">): number =>
+  Math.max(rules.minFeeRate, mempool.info().minRelayFeeRate)
 
 const atLeast = (chosen: ChosenRate, feeRate: number, reason: string): ChosenRate =>
   chosen.feeRate < feeRate ? { feeRate, reason } : chosen

@@ -1,6 +1,7 @@
 import { displayHash } from "../../protocol/bytes.ts"
 import { parseNameScript } from "../../protocol/nameOperation.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
+import { InvalidWalletRequest } from "../errors.ts"
 import type { LedgerEntry } from "../ledger/LedgerEntry.ts"
 import type { WalletParts } from "../WalletParts.ts"
 
@@ -18,22 +19,37 @@ const registrationProblem = ({ outputs }: Transaction): string | undefined => {
   return undefined
 }
 
-/** Why a wallet transaction cannot be replaced; `undefined` if it can. */
+type Entry = Pick<LedgerEntry, "inputs" | "key" | "notes" | "outpoints" | "state" | "transaction">
+
+const mined = "Transaction has been mined, or is conflicted with a mined transaction"
+
+const refuse = (code: "range" | "not-eligible", reason: string): InvalidWalletRequest =>
+  new InvalidWalletRequest({ code, reason })
+
+/**
+ * Why a wallet transaction cannot be replaced; `undefined` if it can. `sends`: whether the wallet signs and sends the
+ * replacement alone, for which all inputs have to be its own. Upstream `wallet/feebumper.cpp`, `PreconditionChecks`.
+ */
 export const replacementProblem = (
-  { ledger, mempool }: WalletParts,
-  { inputs, key, notes, outpoints, state, transaction }: LedgerEntry
-) => {
-  if (outpoints.some((outpoint) => ledger.isSpent(outpoint))) return "Transaction has descendants in the wallet"
-  if (mempool.descendants(key).length > 0) return "Transaction has descendants in the mempool"
-  if (state.type === "confirmed" || state.type === "conflicted") {
-    return "Transaction has been mined, or is conflicted with a mined transaction"
+  { ledger, mempool }: Pick<WalletParts, "ledger" | "mempool">,
+  { inputs, key, notes, outpoints, state, transaction }: Entry,
+  sends: boolean
+): InvalidWalletRequest | undefined => {
+  if (outpoints.some((outpoint) => ledger.isSpent(outpoint))) {
+    return refuse("range", "Transaction has descendants in the wallet")
   }
+  if (mempool.descendants(key).length > 0) return refuse("range", "Transaction has descendants in the mempool")
+  if (state.type === "confirmed" || state.type === "conflicted") return refuse("not-eligible", mined)
   if (notes.replacedBy !== undefined) {
-    return `Cannot bump transaction ${displayHash(transaction.txid)} which was already bumped by transaction ` +
-      notes.replacedBy
+    return refuse(
+      "not-eligible",
+      `Cannot bump transaction ${displayHash(transaction.txid)} which was already bumped by transaction ` +
+        notes.replacedBy
+    )
   }
-  if (inputs.length === 0 || inputs.some((input) => ledger.coin(input) === undefined)) {
-    return "Transaction contains inputs that don't belong to this wallet"
+  if (sends && inputs.some((input) => ledger.coin(input) === undefined)) {
+    return refuse("not-eligible", "Transaction contains inputs that don't belong to this wallet")
   }
-  return registrationProblem(transaction)
+  const registers = registrationProblem(transaction)
+  return registers === undefined ? undefined : refuse("not-eligible", registers)
 }

@@ -4,7 +4,6 @@ import { unixTime } from "../../base/clock.ts"
 import { isTruc } from "../../mempool/policy/truc.ts"
 import { displayHash, fromBinaryString } from "../../protocol/bytes.ts"
 import { type OutpointKey, type TxidKey, txidKey } from "../../protocol/keys.ts"
-import { outpointKey } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { FundsMissing, InvalidWalletRequest } from "../errors.ts"
 import { typeProblem } from "../keys/addresses.ts"
@@ -24,7 +23,6 @@ import { eligible } from "./eligible.ts"
 import { externalCoin, weighRequested } from "./externalInputs.ts"
 import { chooseRate } from "./feeRate.ts"
 import { type FundedDraft, fundGrouped, type FundInput } from "./fund.ts"
-import { replacementProblem } from "./replacing.ts"
 import type { ExternalInputs, PaymentRequest, WalletPayments } from "./WalletPayments.ts"
 
 /** Weight of an input whose script the wallet cannot spend: that of the reference node's usual input. */
@@ -57,6 +55,13 @@ export interface FundOptions {
 
 /** The payments that choose coins. */
 export interface Spending extends Pick<WalletPayments, "exclusively" | "candidates" | "fund" | "pay"> {
+  /** Like `fund`, for transactions that replace another. */
+  readonly fundAs: (request: PaymentRequest, options: FundOptions) => ReturnType<WalletPayments["fund"]>
+  /** The coins that a request names, with the weights of their inputs. */
+  readonly presetOf: (
+    request: PaymentRequest,
+    options: FundOptions
+  ) => Effect.Effect<ReadonlyArray<WeighedCoin>, FundsMissing | InvalidWalletRequest | StorageFailure>
   /** Like `pay`, for transactions that replace another. */
   readonly payAs: (
     request: PaymentRequest,
@@ -119,11 +124,7 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
         parents: new Set(given.flatMap(({ height, txid }) => height === undefined ? txidKey(txid) : []))
       })
 
-    /** The coins that a request names, if they are spendable. */
-    const presetOf = (
-      request: PaymentRequest,
-      released: ReadonlySet<OutpointKey> | undefined
-    ): Effect.Effect<ReadonlyArray<WeighedCoin>, FundsMissing | InvalidWalletRequest | StorageFailure> => {
+    const presetOf: Spending["presetOf"] = (request, { released }) => {
       const { external } = request
       const known = external === undefined ? knowledge : joined(knowledge, external.known)
       const missing = (outpoint: OutpointKey) =>
@@ -159,7 +160,7 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
 
     const putBack = ({ release }: PaymentDraft): Effect.Effect<void> => Effect.sync(release)
 
-    const draft = (asked: PaymentRequest, { released, sends = false }: FundOptions) =>
+    const draft = (asked: PaymentRequest, options: FundOptions) =>
       Effect.gen(function*() {
         const request: PaymentRequest = {
           replaceable: rules.replaceable,
@@ -170,12 +171,12 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
         const problem = request.changeScript === undefined ? typeProblem(chain.params, type) : undefined
         if (problem !== undefined) return yield* problem
         const { feeRate, reason } = yield* chooseRate(parts, request)
-        const preset = yield* presetOf(request, released)
+        const preset = yield* presetOf(request, options)
         const { header, height } = yield* chain.tip
         const dustRate = parts.mempool.policy.dustFeeRate
         const behind = (yield* status.initialDownload) || header.time < (yield* unixTime) - CURRENT_TIP_SECONDS
         const usable = request.addInputs === false ? [] : candidates(request, preset.map(({ coin }) => coin))
-        const change = request.changeScript === undefined ? changeFor(type, sends) : undefined
+        const change = request.changeScript === undefined ? changeFor(type, options.sends === true) : undefined
         const script = request.changeScript ?? change?.own.script
         const input: FundInput = {
           request,
@@ -225,24 +226,9 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
       return { funded, complete: signed.complete }
     }
 
-    /** The coins that a transaction to be replaced spends. */
-    const releasedBy = (txid: TxidKey): Effect.Effect<ReadonlySet<OutpointKey>, InvalidWalletRequest> =>
-      Effect.suspend(() => {
-        const entry = ledger.entry(txid)
-        if (entry === undefined) {
-          const reason = "Invalid or non-wallet transaction id"
-          return new InvalidWalletRequest({ code: "unknown-transaction", reason })
-        }
-        const problem = replacementProblem(parts, entry)
-        return problem === undefined
-          ? Effect.succeed(new Set(entry.transaction.inputs.map(({ prevout }) => outpointKey(prevout))))
-          : new InvalidWalletRequest({ code: "not-eligible", reason: problem })
-      })
-
-    const fund: WalletPayments["fund"] = (request) =>
+    const fundAs: Spending["fundAs"] = (request, options) =>
       Effect.gen(function*() {
-        const released = request.replaces === undefined ? undefined : yield* releasedBy(request.replaces)
-        const { drafted } = yield* draft(request, released === undefined ? {} : { released })
+        const { drafted } = yield* draft(request, options)
         const secrets = yield* Effect.option(vault.secrets)
         const signer = secrets._tag === "Some" ? ring.signer(secrets.value) : knowledge
         return sign(drafted, signer).funded
@@ -284,5 +270,13 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
         while: (error) => error._tag === "TransactionRejected" && error.kind === "premature"
       }))
 
-    return { exclusively, candidates, fund, pay: (request) => payAs(request, {}), payAs }
+    return {
+      exclusively,
+      candidates,
+      fund: (request) => fundAs(request, {}),
+      pay: (request) => payAs(request, {}),
+      fundAs,
+      payAs,
+      presetOf
+    }
   })

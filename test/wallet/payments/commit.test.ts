@@ -113,8 +113,11 @@ describe("commit", () => {
             tx.transaction.isCoinbase ? [] : tx.transaction.inputs
           )
           assert.strictEqual(inputs.length, 1)
-          const next = yield* wallet.payments.fund({ ...to(COIN), replaces, feeRate: 500_000 })
-          const other = yield* wallet.payments.fund({ ...to(2 * COIN), replaces, feeRate: 2_000_000 })
+          const { funded: next } = yield* wallet.payments.replacement(replaces, { feeRate: 500_000 })
+          const { funded: other } = yield* wallet.payments.replacement(replaces, {
+            ...to(2 * COIN),
+            feeRate: 2_000_000
+          })
           yield* wallet.payments.commit(next.transaction, { replaces })
           const late = yield* Effect.flip(wallet.payments.commit(other.transaction, { replaces }))
           assert.deepInclude(late, { _tag: "InvalidWalletRequest", code: "not-eligible" })

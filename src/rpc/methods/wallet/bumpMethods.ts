@@ -1,17 +1,12 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
-import type { Mempool } from "../../../mempool/Mempool.ts"
-import { feeOf, rateOf } from "../../../mempool/policy/feeRate.ts"
-import { COIN, formatMoney } from "../../../protocol/amount.ts"
 import { displayHash } from "../../../protocol/bytes.ts"
-import { type TxidKey, txidKey } from "../../../protocol/keys.ts"
+import { txidKey } from "../../../protocol/keys.ts"
 import type { Network } from "../../../protocol/networks.ts"
-import { outpointKey, prevoutTxid, type TransactionOutput } from "../../../protocol/transaction.ts"
-import type { WalletTx } from "../../../wallet/ledger/WalletLedger.ts"
-import type { FeeChoice, Funded, PaymentRequest } from "../../../wallet/payments/WalletPayments.ts"
+import type { InvalidWalletRequest } from "../../../wallet/errors.ts"
+import type { BumpChoice } from "../../../wallet/payments/WalletPayments.ts"
 import { psbtText } from "../../../wallet/signing/psbtText.ts"
-import type { Wallet } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
 import { Amount } from "../../json/encodeJson.ts"
 import type { Method } from "../../method/methodTable.ts"
@@ -32,147 +27,23 @@ const DESCENDANTS = "Transaction has descendants in the"
 const MINED = "Transaction has been mined, or is conflicted with a mined transaction"
 const FOREIGN_INPUTS = "Transaction contains inputs that don't belong to this wallet"
 const NO_OUTPUTS = "Invalid parameter, output argument cannot be an empty array"
-const NO_RECIPIENT = "Unable to create transaction. Transaction must have at least one recipient"
 const CHANGE_RANGE = "Change position is out of range"
 const EITHER_OR = "The options 'outputs' and 'original_change_index' are incompatible. You can only either specify a " +
   "new set of outputs, or designate a change output to be recycled."
 const NOT_WATCHING = "bumpfee is not available with wallets that have private keys disabled. Use psbtbumpfee instead."
 
-/** Default increase of the fee rate by the wallet, in smallest units per kvB. */
-const STEP = COIN / 1000
+/** Failures of the rules on replacements; those of the new payment follow a prefix. */
+const OF_REPLACEMENT: ReadonlySet<InvalidWalletRequest["code"]> = new Set([
+  "unknown-transaction",
+  "range",
+  "not-eligible",
+  "spent"
+])
 
-const isParameterFault = (reason: string): boolean =>
-  reason.startsWith(DESCENDANTS) || reason.startsWith("Insufficient total fee")
-
-const bumpError = (failure: WalletFailure | RpcError): WalletFailure | RpcError => {
-  switch (failure._tag) {
-    case "InvalidWalletRequest":
-      if (failure.code === "unknown-transaction") return RpcError.invalidAddressOrKey(UNKNOWN)
-      return isParameterFault(failure.reason)
-        ? RpcError.invalidParameter(failure.reason)
-        : RpcError.wallet(failure.reason)
-    case "FundsMissing":
-      return RpcError.wallet(`Unable to create transaction. ${walletError(failure).message}`)
-    default:
-      return failure
-  }
-}
-
-interface Replacing {
-  readonly fee: FeeChoice
-  readonly replaceable: boolean
-  /** Replace the existing outputs. */
-  readonly outputs: ReadonlyArray<TransactionOutput> | undefined
-  readonly changeIndex: number | undefined
-}
-
-const sumOf = (outputs: Iterable<TransactionOutput | undefined>): number => {
-  let sum = 0
-  for (const output of outputs) sum += output?.value ?? 0
-  return sum
-}
-
-/** The reason why a transaction cannot be replaced; `undefined` if it can. */
-const obstacle = (wallet: Wallet, pool: typeof Mempool.Service, tx: WalletTx): RpcError | undefined => {
-  const { replacedBy, state, transaction } = tx
-  const { txid, txidKey: key } = transaction
-  const isSpent = wallet.ledger.transactions().some(({ state, transaction: { inputs } }) =>
-    (state.type === "confirmed" || state.type === "pending" || (state.type === "inactive" && !state.abandoned)) &&
-    inputs.some(({ prevout }) => txidKey(prevoutTxid(prevout)) === key)
-  )
-  if (isSpent) return RpcError.invalidParameter(`${DESCENDANTS} wallet`)
-  if (pool.children(key).length > 0) return RpcError.invalidParameter(`${DESCENDANTS} mempool`)
-  if (state.type === "confirmed" || state.type === "conflicted") return RpcError.wallet(MINED)
-  if (replacedBy !== undefined) {
-    return RpcError.wallet(
-      `Cannot bump transaction ${displayHash(txid)} which was already bumped by transaction ${replacedBy}`
-    )
-  }
-  return tx.spent.includes(undefined) ? RpcError.wallet(FOREIGN_INPUTS) : undefined
-}
-
-/** Outputs and change of a replacement. */
-const paymentOf = (
-  wallet: Wallet,
-  { transaction }: WalletTx,
-  { changeIndex, outputs }: Replacing
-): Read<Pick<PaymentRequest, "outputs" | "changeScript" | "subtractFeeFrom">> => {
-  if (changeIndex !== undefined && changeIndex >= transaction.outputs.length) {
-    return Either.left(RpcError.invalidParameter(CHANGE_RANGE))
-  }
-  const all = outputs ?? transaction.outputs
-  const isChange = ({ script }: TransactionOutput, at: number): boolean =>
-    changeIndex === undefined ? wallet.keys.own(script)?.change === true : changeIndex === at
-  const change = all.findLast(isChange)
-  const others = all.filter((output, at) => !isChange(output, at))
-  if (others.length > 0) {
-    return Either.right({ outputs: others, ...(change === undefined ? {} : { changeScript: change.script }) })
-  }
-  if (change === undefined) return Either.left(RpcError.invalidParameter(NO_RECIPIENT))
-  return Either.right({ outputs: [{ value: sumOf(all), script: change.script }], subtractFeeFrom: [0] })
-}
-
-/** Checks a rate that the caller sets: the pool must accept the replacement. */
-const checkRate = (
-  pool: typeof Mempool.Service,
-  { oldFee, rate, vsize }: { readonly rate: number; readonly oldFee: number; readonly vsize: number }
-): Read<void> => {
-  const { incrementalFeeRate, minFeeRate } = pool.info()
-  if (rate < minFeeRate) {
-    return Either.left(RpcError.wallet(
-      `New fee rate (${formatMoney(rate)}) is lower than the minimum fee rate (${formatMoney(minFeeRate)}) to get ` +
-        "into the mempool -- "
-    ))
-  }
-  const step = feeOf(incrementalFeeRate, vsize)
-  const fee = feeOf(rate, vsize)
-  if (fee >= oldFee + step) return Either.void
-  return Either.left(RpcError.invalidParameter(
-    `Insufficient total fee ${formatMoney(fee)}, must be at least ${formatMoney(oldFee + step)} ` +
-      `(oldFee ${formatMoney(oldFee)} + incrementalFee ${formatMoney(step)})`
-  ))
-}
-
-/** A payment that spends the inputs of another transaction of the wallet and replaces it. */
-interface Replacement extends PaymentRequest {
-  readonly replaces: TxidKey
-}
-
-const withFee = (request: Replacement, fee: FeeChoice): Replacement => ({ ...request, ...fee })
-
-/** Makes the replacement transaction; sends nothing. */
-const replacement = (
-  { pool, wallet }: { readonly wallet: Wallet; readonly pool: typeof Mempool.Service },
-  tx: WalletTx,
-  replacing: Replacing
-): Effect.Effect<{ readonly funded: Funded; readonly oldFee: number }, WalletFailure | RpcError> =>
-  Effect.gen(function*() {
-    const { transaction } = tx
-    const payment = yield* paymentOf(wallet, tx, replacing)
-    const stands = obstacle(wallet, pool, tx)
-    if (stands !== undefined) return yield* stands
-    const oldFee = sumOf(tx.spent) - sumOf(transaction.outputs)
-    const request: Replacement = {
-      ...payment,
-      replaces: transaction.txidKey,
-      inputs: transaction.inputs.map(({ prevout }) => ({ outpoint: outpointKey(prevout) })),
-      version: transaction.version,
-      replaceable: replacing.replaceable,
-      // Unconfirmed coins could depend on the replaced transaction.
-      minConfirmations: 1
-    }
-    const { fee } = replacing
-    const vsize = transaction.virtualSize
-    if (fee.feeRate !== undefined) {
-      const rate = fee.feeRate
-      yield* checkRate(pool, { rate, oldFee, vsize })
-      return { funded: yield* wallet.payments.fund(withFee(request, { feeRate: rate })), oldFee }
-    }
-    const usual = yield* wallet.payments.fund(withFee(request, fee))
-    const least = rateOf({ fee: oldFee, vsize }) + 1 + Math.max(pool.info().incrementalFeeRate, STEP)
-    if (rateOf({ fee: usual.fee, vsize: usual.transaction.virtualSize }) >= least) return { funded: usual, oldFee }
-    return { funded: yield* wallet.payments.fund(withFee(request, { feeRate: least })), oldFee }
-  })
+const bumpError = (failure: WalletFailure | RpcError): WalletFailure | RpcError =>
+  failure._tag === "FundsMissing" || failure._tag === "InvalidWalletRequest" && !OF_REPLACEMENT.has(failure.code)
+    ? RpcError.wallet(`Unable to create transaction. ${walletError(failure).message}`)
+    : failure
 
 const FEES = {
   origfee: Result.amount("The fee of the replaced transaction, in NMC"),
@@ -210,7 +81,10 @@ const ERRORS = [
   `-8 ${CHANGE_RANGE}`,
   "-8 Insufficient total fee <fee>, must be at least <fee> <...>",
   `-4 ${MINED}`,
-  `-4 ${FOREIGN_INPUTS}`,
+  "-8 Insufficient total fee (cannot be less than required fee <fee>)",
+  "-4 New fee rate (<rate>) is lower than the minimum fee rate (<rate>) to get into the mempool -- ",
+  "-4 Specified or calculated fee <fee> is too high (cannot be higher than -maxtxfee <fee>)",
+  "-1 <txid>:<n> is already spent",
   "-4 Cannot bump transaction <txid> which was already bumped by transaction <txid>",
   "-4 Unable to create transaction. <reason>",
   ...FEE_ERRORS
@@ -218,18 +92,17 @@ const ERRORS = [
 
 export const makeBumpMethods = (
   wallets: typeof Wallets.Service,
-  network: Network,
-  pool: typeof Mempool.Service
+  network: Network
 ): ReadonlyArray<Method> => {
   const define = walletMethod(wallets)
 
-  const readReplacing = (
+  const readChoice = (
     options: Parameters<typeof readFeeChoice>[0] & {
       readonly replaceable: boolean
       readonly outputs: Parameters<typeof readOutputs>[1] | undefined
       readonly original_change_index: number | undefined
     }
-  ): Read<Replacing> =>
+  ): Read<BumpChoice> =>
     Either.gen(function*() {
       const fee = yield* readFeeChoice(options)
       const { original_change_index: changeIndex, outputs: given, replaceable } = options
@@ -238,13 +111,12 @@ export const makeBumpMethods = (
       if (outputs !== undefined && changeIndex !== undefined) {
         return yield* Either.left(RpcError.invalidParameter(EITHER_OR))
       }
-      return { fee, replaceable, outputs, changeIndex }
-    })
-
-  const find = (wallet: Wallet, txid: Uint8Array): Effect.Effect<WalletTx, RpcError> =>
-    Effect.suspend(() => {
-      const tx = wallet.ledger.transaction(txidKey(txid))
-      return tx === undefined ? RpcError.invalidAddressOrKey(UNKNOWN) : Effect.succeed(tx)
+      return {
+        ...fee,
+        replaceable,
+        ...outputs === undefined ? {} : { outputs },
+        ...changeIndex === undefined ? {} : { changeIndex }
+      }
     })
 
   const bumpfee = define({
@@ -255,20 +127,13 @@ export const makeBumpMethods = (
     params: PARAMS,
     results: [{ schema: Schema.Struct({ txid: Result.hex("The new transaction"), ...FEES }) }],
     examples: [[TXID], [TXID, { fee_rate: 250 }]],
-    errors: [`-4 ${NOT_WATCHING}`, ...ERRORS],
+    errors: [`-4 ${NOT_WATCHING}`, `-4 ${FOREIGN_INPUTS}`, ...ERRORS],
     handler: ({ options, txid }, wallet) =>
       Effect.gen(function*() {
         if (!wallet.keys.hasPrivateKeys) return yield* RpcError.wallet(NOT_WATCHING)
-        const replacing = yield* readReplacing(options)
+        const choice = yield* readChoice(options)
         yield* ensureUnlocked(wallet)
-        const tx = yield* find(wallet, txid)
-        const isPlain = replacing.replaceable && replacing.outputs === undefined && replacing.changeIndex === undefined
-        const { funded, oldFee } = isPlain
-          ? yield* wallet.payments.bump(tx.transaction.txidKey, replacing.fee)
-          : yield* wallet.payments.exclusively(Effect.tap(
-            replacement({ wallet, pool }, tx, replacing),
-            ({ funded }) => wallet.payments.commit(funded.transaction, { replaces: tx.transaction.txidKey })
-          ))
+        const { funded, oldFee } = yield* wallet.payments.bump(txidKey(txid), choice)
         return {
           txid: displayHash(funded.transaction.txid),
           origfee: new Amount(oldFee),
@@ -288,9 +153,9 @@ export const makeBumpMethods = (
     errors: ERRORS,
     handler: ({ options, txid }, wallet) =>
       Effect.gen(function*() {
-        const replacing = yield* readReplacing(options)
+        const choice = yield* readChoice(options)
         yield* ensureUnlocked(wallet)
-        const { funded, oldFee } = yield* replacement({ wallet, pool }, yield* find(wallet, txid), replacing)
+        const { funded, oldFee } = yield* wallet.payments.replacement(txidKey(txid), choice)
         const { psbt } = yield* walletPsbt(wallet, funded, { sign: false, derivations: true })
         return { psbt: psbtText(psbt), origfee: new Amount(oldFee), fee: new Amount(funded.fee), errors: [] }
       }).pipe(Effect.mapError(bumpError))

@@ -24,7 +24,7 @@ export const paymentMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain |
         makeSendMethod(wallets, network),
         makeSendAllMethod(wallets, network),
         ...makeFundMethods({ wallets, network, chainCoins, pool }),
-        ...makeBumpMethods(wallets, network, pool)
+        ...makeBumpMethods(wallets, network)
       ]
     }
   )

@@ -140,6 +140,7 @@ const REQUEST_ERRORS: Readonly<
   "empty-passphrase": { code: RPC_CODE.invalidParameter, message: EMPTY_PASSPHRASE },
   "unknown-transaction": { code: RPC_CODE.invalidAddressOrKey, message: UNKNOWN_TRANSACTION },
   "not-eligible": { code: RPC_CODE.wallet },
+  spent: { code: RPC_CODE.misc },
   "too-small": { code: RPC_CODE.insufficientFunds },
   "too-large": { code: RPC_CODE.insufficientFunds },
   "fee-too-high": { code: RPC_CODE.insufficientFunds },

@@ -35,9 +35,20 @@ const takeUntil = (coins: ReadonlyArray<Candidate>, { maxWeight, target }: Draw)
 const singleRandomDraw = (draw: Draw, random: () => number): ReadonlyArray<Candidate> | undefined =>
   takeUntil(shuffled(random, draw.candidates), draw)
 
-/** Selects the coins with the highest effective values: few inputs, and a solution whenever only the sum matters. */
-const largestFirst = (draw: Draw): ReadonlyArray<Candidate> | undefined =>
-  takeUntil([...draw.candidates].sort(byEffectiveValue), draw)
+/**
+ * Selects the coins with the highest effective values: few inputs, and a solution whenever only the sum matters. The last
+ * one is the smallest that suffices, so that a small payment does not break a large coin.
+ */
+const largestFirst = (draw: Draw): ReadonlyArray<Candidate> | undefined => {
+  const sorted = [...draw.candidates].sort(byEffectiveValue)
+  const taken = takeUntil(sorted, draw)
+  if (taken === undefined) return undefined
+  const others = taken.slice(0, -1)
+  const lacking = draw.target - others.reduce((sum, { effective }) => sum + effective, 0)
+  const room = draw.maxWeight - others.reduce((sum, { weight }) => sum + weight, 0)
+  const smallest = sorted.findLast(({ effective, weight }) => effective > 0 && effective >= lacking && weight <= room)
+  return smallest === undefined || others.includes(smallest) ? taken : [...others, smallest]
+}
 
 /** Selects the coins with the highest effective value per weight, for when the weight is the limit. */
 const densestFirst = (draw: Draw): ReadonlyArray<Candidate> | undefined =>

@@ -159,6 +159,28 @@ describe("selectInputs", () => {
     }
   })
 
+  it("breaks the smallest coin that pays, not the largest", () => {
+    const coins = weighed([5e8, 2e7, 1e8, 6e5, 3e7].map((value) => ({ type: "bech32", value, pending: false })), 1)
+    const found = selectInputs({
+      target: {
+        outputs: [{ value: 1_000_000, script: P2WPKH }],
+        subtractFeeFrom: [],
+        feeRate: 20_000,
+        changeScript: P2WPKH,
+        leastChange: 5_000
+      },
+      preset: [],
+      candidates: coins,
+      longTermRate: 10_000,
+      costOfChange: 1_000,
+      changeWeight: CHANGE_WEIGHT,
+      maxWeight: 400_000,
+      maxChildWeight: 400_000,
+      random: seeded(1)
+    })
+    assert.deepStrictEqual(found?.inputs.map(({ coin }) => coin.output.value), [2e7])
+  })
+
   it("keeps a payment with an unconfirmed coin below the weight of a child, and one without below its own", () => {
     const request = (pending: boolean, maxChildWeight: number): SelectionRequest => ({
       target: {

@@ -7,7 +7,6 @@ const KNOWN: ReadonlyMap<FailureCode, string> = new Map<FailureCode, string>([
   ["forbidden", "Your user may not do this. Log in as a user with the right for it."],
   [-3, "One of the fields has an invalid content."],
   [-5, "The address is not valid on this network."],
-  [-6, "The wallet has not enough coins for it. Coins from payments that no block holds yet may be missing."],
   [-8, "One of the fields has an invalid content."],
   [-10, "The node is still downloading blocks, and does not know all names yet. Wait until it is synced."],
   [-12, "The wallet has no unused address. Unlock it, so that it can make more."],
@@ -20,6 +19,11 @@ const KNOWN: ReadonlyMap<FailureCode, string> = new Map<FailureCode, string>([
   [-28, "The node is starting."],
   [-32601, "The node does not have this function now: its wallets are turned off."]
 ])
+
+const NO_COINS = "The wallet has not enough coins for it. Coins from payments that no block holds yet may be missing."
+
+const WAIT_FOR_BLOCK =
+  "Too many payments of the wallet wait for a block, and each one depends on another. Wait for the next block, and start again."
 
 /** Texts of RPC that deserve a sentence of their own. */
 const TEXTS: ReadonlyArray<readonly [text: string, words: string]> = [
@@ -40,6 +44,12 @@ const TEXTS: ReadonlyArray<readonly [text: string, words: string]> = [
     "bad-txns-inputs-missingorspent",
     "The coins of this page were used meanwhile, perhaps by the same payment from another window. See the payments before you start again."
   ],
+  ["Insufficient funds", NO_COINS],
+  ["exceeds your balance", NO_COINS],
+  ["too many unconfirmed transactions in cluster", WAIT_FOR_BLOCK],
+  ["creates a chain of transactions that will be rejected", WAIT_FOR_BLOCK],
+  ["Fee exceeds maximum", "The fee would be higher than the most that the wallet may pay (-maxtxfee)."],
+  ["amount too small", "The amount is too small to be sent."],
   ["txn-mempool-conflict", "Another transaction spends the same coins. See the payments before you start again."],
   ["Transaction already in block chain", "This payment is in a block already."],
   ["unlocked for renewals only", "The wallet is unlocked for renewals only. Enter its passphrase."],
@@ -56,7 +66,7 @@ export interface FailureWords {
 }
 
 /** Codes of refusals before anything is sent. -4 is a failure of the wallet, which it states. */
-const HARMLESS: ReadonlySet<FailureCode> = new Set([...KNOWN.keys(), -4, -25, -26, -27, -1000])
+const HARMLESS: ReadonlySet<FailureCode> = new Set([...KNOWN.keys(), -4, -6, -25, -26, -27, -1000])
 
 export const wordsOf = ({ code, message }: Pick<CallFailed, "code" | "message">): FailureWords => {
   const nothingDone = HARMLESS.has(code)

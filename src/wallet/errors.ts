@@ -64,6 +64,7 @@ export class InvalidWalletRequest extends Schema.TaggedError<InvalidWalletReques
     "spent",
     "too-small",
     "too-large",
+    "long-chain",
     "fee-too-high",
     "no-fee-estimate",
     "unsolvable",

@@ -49,7 +49,6 @@ const meant = (daemon: Daemon, method: string): Effect.Effect<string | undefined
 /** What to do about an error, by its code. */
 const REMEDIES: ReadonlyMap<number, string> = new Map([
   [RPC_CODE.initialDownload, `"${NAME} status -wait" waits until the node knows all names.`],
-  [RPC_CODE.insufficientFunds, `"${NAME} receive" makes an address to pay coins to.`],
   [
     RPC_CODE.walletNotFound,
     `"${NAME} listwallets" lists the wallets that are loaded, and -rpcwallet NAME chooses one.`
@@ -60,6 +59,19 @@ const REMEDIES: ReadonlyMap<number, string> = new Map([
     `"${NAME} -stdin walletpassphrase" unlocks it, with two lines: passphrase, and seconds.`
   ]
 ])
+
+/** What to do about a payment that cannot be made: the code is the same for all reasons. */
+const paymentRemedy = (message: string): string | undefined => {
+  if (/insufficient funds|exceeds your balance/i.test(message)) {
+    return `"${NAME} receive" makes an address to pay coins to.`
+  }
+  return /unconfirmed transactions in cluster|chain of transactions/.test(message)
+    ? "Too many payments of the wallet wait for a block: try again after the next one."
+    : undefined
+}
+
+const remedyOf = ({ code, message }: RpcFailure): string | undefined =>
+  code === RPC_CODE.insufficientFunds ? paymentRemedy(message) : REMEDIES.get(code)
 
 /** Which wallets are loaded, for a call that needs one of them. */
 const severalWallets = (daemon: Daemon): Effect.Effect<string> =>
@@ -107,7 +119,7 @@ const explainFailure = (
         ? asReference(error, [...hints, list])
         : toldFailure({ exit: exitOf(error), text: `error: ${list}`, problem: { code: error.code, message: list } }))
   }
-  if (command !== undefined) return Effect.succeed(plainly(error, REMEDIES.get(error.code)))
+  if (command !== undefined) return Effect.succeed(plainly(error, remedyOf(error)))
   if (error.code !== RPC_CODE.methodNotFound || method === undefined) return Effect.succeed(asReference(error, hints))
   return Effect.map(
     meant(daemon, method),

@@ -44,7 +44,9 @@ const progressOf = (
     const step = textAt(registration, "step")
     const steps = DEPTH + 2
     if (step === "revealed") return { share: (DEPTH + 1) / steps, facts: "waits for the block of the name" }
-    const sent = yield* ask(daemon, "gettransaction", [textAt(registration, "txid") ?? ""])
+    const txid = textAt(registration, "txid")
+    if (isUnsent(txid)) return { share: 0, facts: shownText(textAt(registration, "note") ?? "waits for a block") }
+    const sent = yield* ask(daemon, "gettransaction", [txid ?? ""])
     const depth = Math.max(0, Math.min(DEPTH, numberAt(sent, "confirmations") ?? 0))
     const note = textAt(registration, "note") ?? ""
     return {
@@ -56,10 +58,13 @@ const progressOf = (
     }
   })
 
+/** Whether a registration waits for a block before its first transaction is sent. */
+const isUnsent = (txid: string | undefined): boolean => txid === "0".repeat(64)
+
 /** Waits for the end of a registration, also over restarts of the daemon. */
 const waitForName = (
   { daemon, input }: Pick<OwnContext, "daemon" | "input">,
-  txid: string | undefined
+  { name, txid }: { readonly name: string; readonly txid: string | undefined }
 ): Effect.Effect<void, RpcClientError | CommandFailed> =>
   Effect.gen(function*() {
     const waiting = waitingOn(input)
@@ -73,7 +78,11 @@ const waitForName = (
         continue
       }
       const all = objectsOf(answer)
-      const registration = all.find((each) => textAt(each, "txid") === txid)
+      // One that waited for a block has its txid since it was sent.
+      const registration = all.find((each) => textAt(each, "txid") === txid) ??
+        (isUnsent(txid)
+          ? all.find((each) => textAt(each, "name") === name && at(each, "value_encoding") !== undefined)
+          : undefined)
       const step = textAt(registration, "step")
       if (registration === undefined || step === "failed") {
         const why = textAt(registration, "note") ?? "it was cancelled"
@@ -189,7 +198,7 @@ export const registerCommand = (
       )
     )
     const txid = textAt(begun, "txid")
-    if (line.wants("wait")) yield* waitForName({ daemon, input }, txid)
+    if (line.wants("wait")) yield* waitForName({ daemon, input }, { name, txid })
     if (json) {
       const warnings = lintWarnings(UTF8.encode(name), valueBytes)
       return success(`${

@@ -84,7 +84,7 @@ export const REGISTRATION_MEMBERS = {
   value: Schema.optional(Result.string("The value to set; missing after name_new alone")),
   value_error: Schema.optional(Result.string("Instead of the value: why this encoding cannot represent it")),
   value_encoding: Schema.optional(Result.string("Encoding of the value: ascii, utf8 or hex")),
-  txid: Result.hex("The transaction of name_new"),
+  txid: Result.hex("The transaction of name_new; zeros while the registration waits for a block before it is sent"),
   rand: Result.hex("The salt of its commitment"),
   firstupdate_txid: Schema.optional(Result.hex("The transaction of name_firstupdate, once sent")),
   step: Result.string(

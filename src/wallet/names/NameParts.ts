@@ -153,6 +153,10 @@ export const ensureOwned = ({ ledger }: NameParts, outpoint: OutpointKey): Effec
       : new FundsMissing({ needed: MIN_NAME_AMOUNT, available: 0, missing: outpoint })
   )
 
+/** Whether an operation has to wait for a block, because the mempool takes no more payments that depend on each other. */
+export const isQueueFull = (failure: NameFailure): boolean =>
+  failure._tag === "InvalidWalletRequest" && failure.code === "long-chain"
+
 /** Sends a name operation with its locked amount and the additional outputs. */
 export const payName = (parts: NameParts, payment: NamePayment): Effect.Effect<Transaction, NameFailure> =>
   Effect.suspend(() => {

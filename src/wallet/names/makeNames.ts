@@ -27,6 +27,7 @@ import {
   ensureKeysOpen,
   feesOf,
   isBeingRegistered,
+  isQueueFull,
   type NameParts,
   type NameSettings,
   tell,
@@ -35,7 +36,7 @@ import {
   withOwner
 } from "./NameParts.ts"
 import { nameFirstUpdate, nameNew, nameUpdate } from "./operations.ts"
-import { blocksToNextStep } from "./progress.ts"
+import { blocksToNextStep, HELD_BY_NEW, NOTES } from "./progress.ts"
 import {
   dueRenewals,
   heldNames,
@@ -95,7 +96,19 @@ const renewing = <A>(
   return Effect.zipRight(update(parts, withRenewal(name, on)), Effect.tapError(work, () => update(parts, undo)))
 }
 
-/** Begins a registration that the wallet continues by itself. Returns once its NAME_NEW is sent or found. */
+/** Stores a registration whose NAME_NEW waits for a block, as `advanceAll` finds it. */
+const queued = (parts: NameParts, draft: RegistrationEntry) =>
+  Effect.gen(function*() {
+    const entry: RegistrationEntry = { ...draft, note: NOTES.full }
+    yield* update(parts, withEntry(entry))
+    yield* tell(parts, registrationOf(entry))
+    return { entry }
+  })
+
+/**
+ * Begins a registration that the wallet continues by itself. Returns once its NAME_NEW is sent or found, or has to wait
+ * for a block.
+ */
 const register = (
   parts: NameParts,
   { name, value }: { readonly name: Bytes; readonly value: Bytes },
@@ -126,7 +139,12 @@ const register = (
     }
     // The name may be for another owner; the output of the commitment has to belong to the wallet.
     const { sendCoins } = options
-    const sending = withOwner(parts, undefined, (script) => sendNew(parts, draft, { script, sendCoins }))
+    const sending = Effect.catchIf(
+      withOwner(parts, undefined, (script) => sendNew(parts, draft, { script, sendCoins })),
+      // The additional outputs are not stored.
+      (failure) => sendCoins === undefined && isQueueFull(failure),
+      () => queued(parts, draft)
+    )
     const { entry } = yield* renewing(parts, { name, on }, sending)
     return registrationOf(entry)
   })
@@ -150,7 +168,9 @@ const cancelRegistration = (
     const key = nameKey(name)
     if (!heldNames(parts.ledger.coins()).has(key)) yield* update(parts, withoutRenewal(new Set([key])))
     if (isUnsent(entry)) return yield* update(parts, withoutEntry(entryKey(entry)))
-    const failed: RegistrationEntry = { ...entry, step: "failed", note: CALLED_OFF }
+    const isHeld = parts.ledger.coins().some(({ outpoint }) => outpoint === newOutpoint(entry))
+    const note = isHeld ? `${CALLED_OFF}; ${HELD_BY_NEW}` : CALLED_OFF
+    const failed: RegistrationEntry = { ...entry, step: "failed", note }
     yield* update(parts, withEntry(failed))
     yield* tell(parts, registrationOf(failed))
   })

@@ -1,5 +1,6 @@
-import { MIN_FIRSTUPDATE_DEPTH } from "../../consensus/names.ts"
-import { binaryString, type Bytes, equal } from "../../protocol/bytes.ts"
+import { MIN_FIRSTUPDATE_DEPTH, MIN_NAME_AMOUNT } from "../../consensus/names.ts"
+import { formatAmount } from "../../protocol/amount.ts"
+import { binaryString, type Bytes, displayHash, equal } from "../../protocol/bytes.ts"
 import { type OutpointKey, type TxidKey, txidKey } from "../../protocol/keys.ts"
 import { NAME_TX_VERSION, parseNameScript } from "../../protocol/nameOperation.ts"
 import { outpointKey, type Transaction } from "../../protocol/transaction.ts"
@@ -102,14 +103,24 @@ export interface Verdict {
 }
 
 export const NOTES = {
+  /** The beginning of a note: what follows tells where the coins are. */
   taken: "somebody else has registered the name",
   abandoned: "its name_new was abandoned",
   conflicted: "its name_new can never be confirmed: another transaction spends its coins",
+  full: "waits for a block: too many payments of the wallet wait for one",
   unknown: "the wallet does not know its name_new yet",
   waitsForNew: "waits for the block of its name_new",
   waitsForBlock: "waits for the block of its name_firstupdate",
   notInPool: "its name_firstupdate waits to be offered again"
 } as const
+
+/** What a registration that is lost leaves: only a registration of the same name can spend a NAME_NEW. */
+export const HELD_BY_NEW = `its name_new keeps ${
+  formatAmount(MIN_NAME_AMOUNT)
+} NMC, which only a registration of this name can use`
+
+const heldByUpdate = (txid: Bytes): string =>
+  `its name_firstupdate keeps the coins that pay for it: "abandontransaction ${displayHash(txid)}" frees them`
 
 const verdict = (
   step: RegistrationStep,
@@ -125,7 +136,7 @@ const judgeRevealed = (entry: RegistrationEntry, spender: WalletTx, { holder }: 
   // The names may already include a block that the wallet is about to process. Then the holder is this transaction
   // itself.
   if (holder !== undefined && !equal(holder, firstUpdateTxid) && entry.value !== undefined) {
-    return verdict("failed", NOTES.taken, { firstUpdateTxid })
+    return verdict("failed", `${NOTES.taken}; ${heldByUpdate(firstUpdateTxid)}`, { firstUpdateTxid })
   }
   const note = state.type === "pending" ? NOTES.waitsForBlock : NOTES.notInPool
   return verdict("revealed", note, { firstUpdateTxid })
@@ -164,7 +175,10 @@ export const registrationVerdict = (entry: RegistrationEntry, evidence: Evidence
   if (entry.step === "done" && evidence.made === undefined) {
     return { ...verdict("done"), firstUpdateTxid: entry.firstUpdateTxid }
   }
-  if (holder !== undefined && entry.value !== undefined) return verdict("failed", NOTES.taken)
+  if (holder !== undefined && entry.value !== undefined) {
+    const isHeld = evidence.made?.state.type === "confirmed"
+    return verdict("failed", isHeld ? `${NOTES.taken}; ${HELD_BY_NEW}` : NOTES.taken)
+  }
   return judgeCommitted(entry, evidence)
 }
 

@@ -9,7 +9,16 @@ import type { RegistrationEntry } from "../keys/WalletDocument.ts"
 import { update } from "../WalletParts.ts"
 import { newRegistration, sendNew } from "./commitNew.ts"
 import { entryKey, newOutpoint, registrationOf, withEntry, withoutEntry } from "./entries.ts"
-import { feesOf, isBeingRegistered, latestEntry, type NameParts, payName, tell, withOwner } from "./NameParts.ts"
+import {
+  feesOf,
+  isBeingRegistered,
+  isQueueFull,
+  latestEntry,
+  type NameParts,
+  payName,
+  tell,
+  withOwner
+} from "./NameParts.ts"
 import {
   evidenceOf,
   type Movements,
@@ -62,18 +71,28 @@ const obstacle = ({ status, vault }: NameParts): Effect.Effect<string | undefine
     return (yield* status.initialDownload) ? WAITS.behind : undefined
   })
 
+/** One pass over all registrations. */
+interface Run {
+  readonly movements: Movements
+  readonly lost: Lost
+  /** Whether the mempool takes no more payments of the wallet that depend on each other: the rest waits for a block. */
+  full: boolean
+}
+
 /** Runs work for a registration. An obstacle is noted, and the work is retried after the next block. */
 const attempted = (
   parts: NameParts,
   entry: RegistrationEntry,
-  work: Effect.Effect<void, NameFailure>
+  { run, work }: { readonly work: Effect.Effect<void, NameFailure>; readonly run: Run }
 ): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
     const waits = yield* obstacle(parts)
     if (waits !== undefined) return yield* note(parts, entry, { ...entry, note: waits })
     yield* Effect.catchAll(work, (failure) => {
       if (failure._tag === "StorageCorrupted" || failure._tag === "StorageUnavailable") return failure
-      const reason = failure._tag === "KeysLocked" ? WAITS.locked : failure.message
+      const isFull = isQueueFull(failure)
+      if (isFull) run.full = true
+      const reason = failure._tag === "KeysLocked" ? WAITS.locked : isFull ? NOTES.full : failure.message
       const key = entryKey(entry)
       const now = parts.file.document.registrations.find((other) => entryKey(other) === key)
       return now === undefined ? Effect.void : note(parts, now, { ...now, note: reason.slice(0, MAX_NOTE) })
@@ -102,21 +121,22 @@ const reveal = (parts: NameParts, entry: RegistrationEntry, value: Bytes): Effec
 const act = (
   parts: NameParts,
   entry: RegistrationEntry,
-  { action }: Verdict
+  { run, verdict: { action } }: { readonly verdict: Verdict; readonly run: Run }
 ): Effect.Effect<void, StorageFailure> => {
   switch (action) {
     case "wait":
       return Effect.void
     case "commit":
       // The NAME_NEW alone was never made, and its caller got no result.
-      return entry.value === undefined
-        ? update(parts, withoutEntry(entryKey(entry)))
-        : attempted(parts, entry, commit(parts, entry))
+      if (entry.value === undefined) return update(parts, withoutEntry(entryKey(entry)))
+      return run.full
+        ? note(parts, entry, { ...entry, note: NOTES.full })
+        : attempted(parts, entry, { run, work: commit(parts, entry) })
     case "reveal":
       if (entry.value === undefined) return Effect.void
       return isBeingRegistered(parts, entry.name)
         ? note(parts, entry, { ...entry, note: WAITS.contested })
-        : attempted(parts, entry, reveal(parts, entry, entry.value))
+        : attempted(parts, entry, { run, work: reveal(parts, entry, entry.value) })
   }
 }
 
@@ -125,7 +145,7 @@ export type Lost = Map<string, number>
 
 /** Whether the state of an entry may have changed. */
 const needsLook = ({ ledger }: NameParts, entry: RegistrationEntry): boolean => {
-  if (entry.step === "failed") return entry.note === NOTES.taken
+  if (entry.step === "failed") return entry.note.startsWith(NOTES.taken)
   if (entry.step !== "done" || entry.firstUpdateTxid === undefined) return true
   const state = ledger.get(txidKey(entry.firstUpdateTxid))?.state
   return state !== undefined && state.type !== "confirmed"
@@ -150,10 +170,11 @@ const isOpenAgain = (key: string, record: NameEntry | undefined, lost: Lost): bo
 const advance = (
   parts: NameParts,
   stored: RegistrationEntry,
-  { lost, movements }: { readonly movements: Movements; readonly lost: Lost }
+  run: Run
 ): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
     const { chain, ledger } = parts
+    const { lost, movements } = run
     const { height } = ledger.tip
     const key = entryKey(stored)
     const record = yield* latestEntry(parts, stored.name)
@@ -171,7 +192,7 @@ const advance = (
     const { firstUpdateTxid, step } = verdict
     const after = { ...entry, step, firstUpdateTxid, note: verdict.action === "wait" ? verdict.note : stored.note }
     yield* note(parts, stored, after)
-    yield* act(parts, after, verdict)
+    yield* act(parts, after, { run, verdict })
   }).pipe(Effect.withSpan("svcd.wallet.registrationStep", { attributes: { step: stored.step } }))
 
 /** Continues all registrations, one after the other. */
@@ -180,6 +201,6 @@ export const advanceAll = (parts: NameParts, lost: Lost): Effect.Effect<void, St
     const { file, ledger } = parts
     const due = file.document.registrations.filter((entry) => needsLook(parts, entry))
     if (due.length === 0) return
-    const movements = movementsOf(ledger.transactions())
-    for (const entry of due) yield* advance(parts, entry, { movements, lost })
+    const run: Run = { movements: movementsOf(ledger.transactions()), lost, full: false }
+    for (const entry of due) yield* advance(parts, entry, run)
   })

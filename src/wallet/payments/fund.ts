@@ -188,7 +188,7 @@ const shortage = (selection: SelectionRequest, { request }: FundInput): Refused 
   const { candidates, preset, target } = selection
   const needed = target.outputs.reduce((sum, { value }) => sum + value, 0)
   if (preset.length + candidates.length > 0 && wouldPay(selection)) {
-    return leavesOutChains(selection) ? invalid("too-large", TEXTS.longChain) : tooHeavy(selection)
+    return leavesOutChains(selection) ? invalid("long-chain", TEXTS.longChain) : tooHeavy(selection)
   }
   if (request.addInputs === false) return invalid("too-large", TEXTS.notCovered)
   const available = valueOf([...preset, ...candidates])

@@ -211,7 +211,7 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
         const made: PaymentDraft = { drafted, release: () => change?.release() }
         if (rules.rejectLongChains && !mempool.fitsCluster(drafted)) {
           yield* putBack(made)
-          return yield* new InvalidWalletRequest({ code: "too-large", reason: TOO_LONG_CHAIN })
+          return yield* new InvalidWalletRequest({ code: "long-chain", reason: TOO_LONG_CHAIN })
         }
         return made
       })

@@ -33,7 +33,7 @@ import {
   type Transaction,
   type TransactionOutput
 } from "../../../src/protocol/transaction.ts"
-import { FundsMissing, KeysLocked } from "../../../src/wallet/errors.ts"
+import { FundsMissing, InvalidWalletRequest, KeysLocked } from "../../../src/wallet/errors.ts"
 import { emptyDocument, type WalletDocument } from "../../../src/wallet/keys/WalletDocument.ts"
 import type { OwnScript } from "../../../src/wallet/keys/WalletKeys.ts"
 import type { WalletCoin, WalletTx, WalletTxState } from "../../../src/wallet/ledger/WalletLedger.ts"
@@ -82,6 +82,8 @@ export class World {
   pool = new Map<string, Transaction>()
   locked = false
   poor = false
+  /** How many operations the wallet can send before a block: all others would depend on too many. */
+  room = Number.POSITIVE_INFINITY
   /** Names whose operations the wallet does not sign. */
   readonly refused = new Set<NameKey>()
   behind = false
@@ -373,6 +375,8 @@ export class World {
     Effect.gen(this, function*() {
       if (this.locked) return yield* new KeysLocked({})
       if (this.poor) return yield* new FundsMissing({ needed: NAME_AMOUNT, available: 0 })
+      if (this.room <= 0) return yield* new InvalidWalletRequest({ code: "long-chain", reason: "too many" })
+      this.room--
       const isRefused = request.outputs.some(({ script }) => {
         const operation = parseNameScript(script)?.operation
         return operation?.op === "name_update" && this.refused.has(nameKey(operation.name))

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Bytes } from "../../../src/protocol/bytes.ts"
+import { type Bytes, EMPTY } from "../../../src/protocol/bytes.ts"
 import { outpoint } from "../../../src/protocol/transaction.ts"
 import { makeNames } from "../../../src/wallet/names/makeNames.ts"
 import { NOTES } from "../../../src/wallet/names/progress.ts"
@@ -231,7 +231,9 @@ describe("register", () => {
         yield* mine(world, names, 5)
         takeAway(world, NAME)
         yield* names.step
-        assert.deepInclude(only(names), { step: "failed", note: NOTES.taken })
+        assert.strictEqual(only(names).step, "failed")
+        assert.include(only(names).note, NOTES.taken)
+        assert.include(only(names).note, "0.01")
         assert.isTrue(world.coins().some(({ name }) => name?.operation.op === "name_new"))
         yield* mine(world, names, 8)
         assert.strictEqual(only(names).step, "failed")
@@ -290,6 +292,28 @@ describe("register", () => {
         assert.strictEqual(world.made("name_new").length, 2)
         yield* mine(world, names, 13)
         assert.strictEqual(only(names).step, "done")
+      })
+    ))
+
+  it.effect("waits for a block if the mempool takes no more, and the others of the pass wait too", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        const all = ["d/one", "d/two", "d/three", "d/four"].map(bytes)
+        world.room = 1
+        for (const name of all) yield* names.register(name, VALUE, {})
+        const waiting = () => names.registrations().filter(({ note }) => note === NOTES.full).length
+        assert.strictEqual(waiting(), 3)
+        assert.strictEqual((yield* Effect.flip(names.register(bytes("d/two"), VALUE, {})))._tag, "NameOperationRefused")
+        // Additional outputs are not stored, so the caller has to try again.
+        const output = { value: 1, script: EMPTY }
+        const refused = yield* Effect.flip(names.register(bytes("d/five"), VALUE, { sendCoins: [output] }))
+        assert.strictEqual(refused._tag, "InvalidWalletRequest")
+        world.room = 2
+        yield* mine(world, names, 1)
+        assert.strictEqual(waiting(), 1)
+        world.room = Number.POSITIVE_INFINITY
+        yield* mine(world, names, 16)
+        assert.deepStrictEqual(names.registrations().map(({ step }) => step), all.map(() => "done"))
       })
     ))
 

@@ -143,6 +143,7 @@ const REQUEST_ERRORS: Readonly<
   spent: { code: RPC_CODE.misc },
   "too-small": { code: RPC_CODE.insufficientFunds },
   "too-large": { code: RPC_CODE.insufficientFunds },
+  "long-chain": { code: RPC_CODE.insufficientFunds },
   "fee-too-high": { code: RPC_CODE.insufficientFunds },
   "no-fee-estimate": { code: RPC_CODE.insufficientFunds },
   unsolvable: { code: RPC_CODE.wallet },

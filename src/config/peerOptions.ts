@@ -2,6 +2,7 @@ import * as Kind from "./kinds.ts"
 import { listOption, singleOption } from "./optionRow.ts"
 import { networkKind, nodeKind, ownAddressKind, uploadTargetKind } from "./peerKinds.ts"
 import { PERMISSIONS, whitebindKind, whitelistKind } from "./permissions.ts"
+import { onionKind, PROXIED_NETWORKS, proxyKind } from "./proxies.ts"
 
 const peerCount = Kind.integerKind({ min: 0, max: 10_000 })
 
@@ -97,12 +98,27 @@ export const PEER_OPTIONS = {
     "bytes to send to peers in 24 hours, with a unit (M if none); 0 for no limit",
     { default: "0M" }
   ),
-  proxy: singleOption(
-    Kind.optionalKind(Kind.addressKind("required")),
+  proxy: listOption(
+    proxyKind,
     "proxy",
     "Peers",
-    "SOCKS5 proxy for connections to peers and for host names, such as Tor's",
+    "SOCKS5 proxy to peers, such as Tor's: HOST[:PORT] or unix:PATH, for all, or for one of " +
+      `${PROXIED_NETWORKS.join(", ")} with =NETWORK behind it; 0 for none; may be repeated`,
     { defaultNote: "no proxy" }
+  ),
+  onion: singleOption(
+    onionKind,
+    "onion",
+    "Peers",
+    "SOCKS5 proxy to onion addresses alone: HOST[:PORT] or unix:PATH; 0 to connect to none of them",
+    { defaultNote: "that of -proxy" }
+  ),
+  proxyrandomize: singleOption(
+    Kind.onOffKind,
+    "proxyrandomize",
+    "Peers",
+    "log in to the proxy with another name for each connection, so that Tor gives each a circuit of its own",
+    { default: "1" }
   ),
   whitelist: listOption(
     whitelistKind,

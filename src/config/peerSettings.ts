@@ -2,6 +2,7 @@ import type * as Schema from "effect/Schema"
 import type { Address } from "../base/addresses.ts"
 import type { ReachableNetwork } from "./peerKinds.ts"
 import type { PEER_OPTIONS } from "./peerOptions.ts"
+import { type ProxyRoutes, proxyRoutes } from "./proxies.ts"
 import { ownUserAgent } from "./userAgent.ts"
 
 /** The settings of connections to peers that follow from several options. */
@@ -19,6 +20,10 @@ export interface PeerSettings {
   readonly peerBloomFilters: boolean
   /** Networks of automatic connections. */
   readonly networks: ReadonlyArray<ReachableNetwork>
+  /** The SOCKS5 proxies for connections to peers. */
+  readonly proxies: ProxyRoutes
+  /** Whether each connection through a proxy has a login of its own. */
+  readonly proxyRandomize: boolean
   /** As the operator wrote them: addresses or names, with or without a port. Empty with `addPeers`. */
   readonly seedNodes: ReadonlyArray<string>
   readonly dnsSeed: boolean
@@ -36,18 +41,20 @@ type PeerOptions = typeof PEER_OPTIONS
 /** The decoded values of options of the group "Peers". */
 export type PeerValues = { readonly [K in keyof PeerOptions]: Schema.Schema.Type<ReturnType<PeerOptions[K]["schema"]>> }
 
+type NetworkValues = Pick<PeerValues, "onion" | "onlynet" | "proxy">
+
 /** Networks in which the node opens connections. Tor's needs a proxy. */
-const networksOf = ({ onlynet, proxy }: Pick<PeerValues, "onlynet" | "proxy">): ReadonlyArray<ReachableNetwork> => {
-  const possible: ReadonlyArray<ReachableNetwork> = proxy === undefined ? ["ipv4", "ipv6"] : ["ipv4", "ipv6", "onion"]
+const networksOf = ({ onlynet, ...values }: NetworkValues): ReadonlyArray<ReachableNetwork> => {
+  const { onion } = proxyRoutes(values)
+  const possible: ReadonlyArray<ReachableNetwork> = onion === undefined ? ["ipv4", "ipv6"] : ["ipv4", "ipv6", "onion"]
   return onlynet.length === 0 ? possible : possible.filter((network) => onlynet.includes(network))
 }
 
 /** Whether addresses from DNS, which are of IPv4 and IPv6, can be used. */
-const usesDns = (values: Pick<PeerValues, "onlynet" | "proxy">): boolean =>
-  networksOf(values).some((network) => network !== "onion")
+const usesDns = (values: NetworkValues): boolean => networksOf(values).some((network) => network !== "onion")
 
 /** Source of the defaults: upstream `init.cpp`, `InitParameterInteraction`. */
-const asksDns = (values: Pick<PeerValues, "addpeer" | "dnsseed" | "onlynet" | "proxy">): boolean =>
+const asksDns = (values: NetworkValues & Pick<PeerValues, "addpeer" | "dnsseed">): boolean =>
   values.dnsseed ?? (values.addpeer.length === 0 && usesDns(values))
 
 export const peerSettingsOf = (values: PeerValues, listen: Address | undefined): PeerSettings => ({
@@ -58,12 +65,15 @@ export const peerSettingsOf = (values: PeerValues, listen: Address | undefined):
   blocksOnly: values.blocksonly,
   peerBloomFilters: values.peerbloomfilters,
   networks: networksOf(values),
+  proxies: proxyRoutes(values),
+  proxyRandomize: values.proxyrandomize,
   seedNodes: values.addpeer.length > 0 ? [] : values.seednode,
   dnsSeed: asksDns(values),
   forceDnsSeed: values.forcednsseed,
   fixedSeeds: values.fixedseeds,
   externalAddresses: values.externalip,
-  discover: values.discover ?? (listen !== undefined && values.externalip.length === 0 && values.proxy === undefined)
+  discover: values.discover ??
+    (listen !== undefined && values.externalip.length === 0 && values.proxy.at(-1)?.proxy === undefined)
 })
 
 /** Upstream `net.h`, `MAX_SUBVERSION_LENGTH`. */
@@ -89,8 +99,9 @@ export const peerContradictions = (
   if (values.dnsseed === true && values.onlynet.length > 0 && !usesDns(values)) {
     found.push(["dnsseed", "finds peers of IPv4 and IPv6, and onlynet forbids connections to them"])
   }
-  if (values.onlynet.length > 0 && networksOf(values).length === 0) {
-    found.push(["onlynet", "allows Tor only, and there is no way to it; set proxy to Tor's SOCKS5 port"])
+  if (values.onlynet.includes("onion") && proxyRoutes(values).onion === undefined) {
+    const remedy = values.onion === "off" ? "-onion=0 forbids it" : "set proxy or onion to Tor's SOCKS5 port"
+    found.push(["onlynet", `allows Tor, and there is no way to it; ${remedy}`])
   }
   return found
 }

@@ -75,8 +75,6 @@ export interface Settings extends PeerSettings {
   readonly maxOutbound: number
   /** If not empty, these replace the peers from DNS. */
   readonly addPeers: ReadonlyArray<Address>
-  /** The SOCKS5 proxy for outbound connections to peers. */
-  readonly proxy: Address | undefined
   readonly whitelist: ReadonlyArray<WhitelistEntry>
   /** Listeners beside `listen`, whose peers have permissions. Empty if `maxPeers` is 0. */
   readonly whitebind: ReadonlyArray<WhitebindEntry>
@@ -314,7 +312,6 @@ const toSettings = (
     maxInbound: values.maxinbound,
     maxOutbound: values.maxoutbound,
     addPeers: values.addpeer,
-    proxy: values.proxy,
     whitelist: values.whitelist,
     whitebind: values.maxpeers === 0 ? [] : values.whitebind,
     whitelistRelay: values.whitelistrelay,

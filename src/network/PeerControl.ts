@@ -1,4 +1,5 @@
 import type * as Effect from "effect/Effect"
+import type { ProxiedNetwork } from "../config/proxies.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import type { HeaderId, PeerId } from "../protocol/keys.ts"
 import type { BookPlace } from "./addresses/BookTables.ts"
@@ -26,8 +27,10 @@ export interface PeerControl {
   /** Bits of `Services` that we announce. */
   readonly services: bigint
   readonly userAgent: string
-  /** The proxy that connections go through, as `host:port`. */
-  readonly proxy: string | undefined
+  /** The proxy to the addresses of a network: `host:port`, or `unix:` and a path. */
+  readonly proxyTo: (
+    network: ProxiedNetwork
+  ) => { readonly address: string; readonly randomize: boolean } | undefined
   readonly localAddresses: Effect.Effect<ReadonlyArray<LocalAddress>>
   readonly active: Effect.Effect<boolean>
   /** While off, all connections are closed and no new ones are made. */

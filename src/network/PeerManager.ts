@@ -132,7 +132,7 @@ const seedingOf = (net: Net, random: Random): SeedingOptions => {
     book: store.book,
     random,
     resolve: options.resolve ?? lookUp,
-    proxied: net.proxy !== undefined,
+    proxied: options.proxies.names !== undefined,
     seedNodes: options.seedNodes.flatMap((node) => nodeAddress(node, defaultP2pPort) ?? []),
     force: options.forceDnsSeed,
     otherSources: options.dnsSeed || options.seedNodes.length > 0,
@@ -254,7 +254,10 @@ const make = (
       rules: new PermissionRules(options),
       connections,
       store,
-      proxy: options.proxy && { address: options.proxy, credentials: isolatingCredentials(random) },
+      proxies: {
+        routes: options.proxies,
+        credentials: options.proxyRandomize ? isolatingCredentials(random) : undefined
+      },
       gate: yield* Effect.makeLatch(true),
       isActive: () => active,
       added: new Map(),

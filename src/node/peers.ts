@@ -63,7 +63,8 @@ type NetworkSettings = Pick<
   | "peerBlockFilters"
   | "peerBloomFilters"
   | "prune"
-  | "proxy"
+  | "proxies"
+  | "proxyRandomize"
   | "userAgentComments"
   | "whitebind"
   | "whitelist"
@@ -215,7 +216,8 @@ const managerOptions = (settings: NetworkSettings, network: Network): PeerManage
   maxInbound: settings.maxInbound,
   maxOutbound: settings.maxOutbound,
   addPeers: settings.addPeers,
-  proxy: settings.proxy,
+  proxies: settings.proxies,
+  proxyRandomize: settings.proxyRandomize,
   userAgentComments: settings.userAgentComments,
   connectTimeout: settings.connectTimeout,
   peerTimeout: settings.peerTimeout,

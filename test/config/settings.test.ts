@@ -6,6 +6,10 @@ import { decodeSettings, processInput, type Settings } from "../../src/config/se
 import { version } from "../../src/version.ts"
 import { DEFAULT_FILE, inputOf, problemsOf, settingsOf } from "./input.ts"
 
+const TOR = { host: "127.0.0.1", port: 9050 }
+const NO_PROXIES = { ipv4: undefined, ipv6: undefined, onion: undefined, cjdns: undefined, names: undefined }
+const NO_WAY_TO_TOR = "-onlynet: allows Tor, and there is no way to it; set proxy or onion to Tor's SOCKS5 port"
+
 describe("decodeSettings", () => {
   it("prefers a flag to the environment, the environment to the file, the file to the default", () => {
     const files = { [DEFAULT_FILE]: "network = \"testnet\"\nloglevel = \"error\"\nmaxpeers = 7" }
@@ -241,7 +245,18 @@ describe("decodeSettings", () => {
     [["-peertimeout=0"], "-peertimeout: \"0\" is not a whole number from 1 to 999999999"],
     [["-timeout=0"], "-timeout: \"0\" is not a whole number from 1 to 3600000"],
     [["-onlynet=i2p"], "-onlynet: \"i2p\" is not one of ipv4, ipv6, onion"],
-    [["-onlynet=onion"], "-onlynet: allows Tor only, and there is no way to it; set proxy to Tor's SOCKS5 port"],
+    [["-onlynet=onion"], NO_WAY_TO_TOR],
+    [["-onlynet=onion", "-onlynet=ipv4", "-proxy=127.0.0.1=ipv4"], NO_WAY_TO_TOR],
+    [
+      ["-onlynet=onion", "-proxy=127.0.0.1", "-onion=0"],
+      "-onlynet: allows Tor, and there is no way to it; -onion=0 forbids it"
+    ],
+    [["-proxy=a b"], "Invalid -proxy address or hostname: 'a b'"],
+    [["-proxy=127.0.0.1:9050="], "Invalid -proxy address or hostname, ends with '=': '127.0.0.1:9050='"],
+    [["-proxy=127.0.0.1=i2p"], "Unrecognized network in -proxy='127.0.0.1=i2p': 'i2p'"],
+    [["-proxy=unix:"], "Invalid -proxy address or hostname: 'unix:'"],
+    [[`-onion=unix:/${"x".repeat(107)}`], `Invalid -onion address or hostname: 'unix:/${"x".repeat(107)}'`],
+    [["-noonion"], "-noonion: unknown flag; write -onion=0"],
     [["-seednode=a b"], "-seednode: \"a b\" is not a host or host:port"],
     [
       ["-externalip=node.example"],
@@ -292,6 +307,31 @@ describe("decodeSettings", () => {
     [["-seednode=b", "-seednode=[::1]:5", "-seednode=::1"], { dnsSeed: true, seedNodes: ["b", "[::1]:5", "::1"] }],
     [["-proxy=127.0.0.1:9050"], { networks: ["ipv4", "ipv6", "onion"], discover: false }],
     [["-proxy=127.0.0.1:9050", "-onlynet=onion"], { networks: ["onion"], dnsSeed: false }],
+    [["-onion=127.0.0.1"], {
+      networks: ["ipv4", "ipv6", "onion"],
+      discover: true,
+      proxies: { ...NO_PROXIES, onion: TOR }
+    }],
+    [["-proxy=127.0.0.1", "-onion=0"], {
+      networks: ["ipv4", "ipv6"],
+      discover: false,
+      proxies: { ipv4: TOR, ipv6: TOR, onion: undefined, cjdns: TOR, names: TOR }
+    }],
+    [["-proxy=[::1]:1", "-proxy=unix:/run/tor/socks=onion", "-proxy=127.0.0.1=IPv4", "-proxyrandomize=0"], {
+      proxies: {
+        ipv4: TOR,
+        ipv6: { host: "::1", port: 1 },
+        onion: { path: "/run/tor/socks" },
+        cjdns: { host: "::1", port: 1 },
+        names: TOR
+      },
+      proxyRandomize: false
+    }],
+    [["-proxy=127.0.0.1", "-proxy=0"], { networks: ["ipv4", "ipv6"], discover: true, proxies: NO_PROXIES }],
+    [["-proxy="], { proxies: NO_PROXIES }],
+    [["-proxy=127.0.0.1", "-proxy==ipv6"], {
+      proxies: { ipv4: TOR, ipv6: undefined, onion: TOR, cjdns: TOR, names: undefined }
+    }],
     [["-onlynet=ipv6"], { networks: ["ipv6"], dnsSeed: true }],
     [["-externalip=192.0.2.1", "-externalip=[2001:db8::1]:5"], {
       discover: false,

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, TestClock } from "effect"
 import { createServer } from "node:net"
+import { proxyRoutes } from "../../src/config/proxies.ts"
 import { regtest } from "../../src/protocol/networks.ts"
 import { asleepFor, eventually, settled } from "../support/eventually.ts"
 import { remoteListener, remotePeer } from "../support/network.ts"
@@ -224,12 +225,17 @@ describe("PeerManager: peers of the operator", () => {
       )
       const network = yield* testNetwork({
         addPeers: [{ host: "hidden.example", port: 8334 }, { host: "127.0.0.1", port: listener.port }],
-        proxy: { host: "127.0.0.1", port: proxyPort.port }
+        proxies: proxyRoutes({
+          proxy: [{ proxy: { host: "127.0.0.1", port: proxyPort.port }, network: undefined }],
+          onion: "off"
+        })
       })
       yield* eventually("the proxy is asked", () => asked.length > 0)
       // A proxy cannot reach a peer on this machine.
       yield* (yield* listener.accept).answer()
       assert.deepStrictEqual(asked, ["hidden.example"])
-      assert.strictEqual(network.manager.proxy, `127.0.0.1:${proxyPort.port}`)
+      const shown = { address: `127.0.0.1:${proxyPort.port}`, randomize: true }
+      assert.deepStrictEqual(network.manager.proxyTo("ipv4"), shown)
+      assert.isUndefined(network.manager.proxyTo("onion"))
     }))
 })

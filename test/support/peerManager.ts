@@ -2,6 +2,7 @@ import { Context, Effect, HashMap, Layer, Logger, type Scope, TestClock } from "
 import { createServer } from "node:net"
 import type { BindFailed } from "../../src/base/listening.ts"
 import { Budget, type MemoryBudget } from "../../src/base/MemoryBudget.ts"
+import { proxyRoutes } from "../../src/config/proxies.ts"
 import { AddressBook } from "../../src/network/addresses/AddressBook.ts"
 import type { AddressStore } from "../../src/network/addresses/AddressStore.ts"
 import { BanList } from "../../src/network/addresses/BanList.ts"
@@ -91,7 +92,8 @@ export const testNetwork = (
       maxInbound: 125,
       maxOutbound: 25,
       addPeers: [],
-      proxy: undefined,
+      proxies: proxyRoutes({ proxy: [], onion: undefined }),
+      proxyRandomize: true,
       whitebind: [],
       whitelist: [],
       whitelistRelay: true,

@@ -14,7 +14,7 @@ export const peerManager = (said: Partial<Manager> = {}): Manager =>
     networks: new Set(["ipv4", "ipv6"]),
     services: 0x409n,
     userAgent: "/svcd:0.0.0/",
-    proxy: undefined,
+    proxyTo: () => undefined,
     localAddresses: Effect.succeed([]),
     active: Effect.succeed(true),
     setActive: () => Effect.void,

@@ -4,6 +4,7 @@ import type * as Scope from "effect/Scope"
 import { connect, type Socket } from "node:net"
 import { codeOf } from "../../base/errorCode.ts"
 import { type Random, randomBytes } from "../../base/random.ts"
+import type { ProxyAddress } from "../../config/proxies.ts"
 import { toHex } from "../../protocol/bytes.ts"
 import { PeerUnreachable } from "../errors.ts"
 
@@ -143,7 +144,7 @@ const fits = (text: string): boolean => {
  * still in it. Fails with `PeerUnreachable` if the proxy gives an invalid answer, refuses, or exceeds the limit.
  */
 export const connectThrough = (
-  proxy: { readonly host: string; readonly port: number },
+  proxy: ProxyAddress,
   target: { readonly host: string; readonly port: number },
   options: {
     readonly credentials?: ProxyCredentials
@@ -162,7 +163,7 @@ export const connectThrough = (
 
     const socket = yield* Effect.acquireRelease(
       // An error between two reads shows at the next read.
-      Effect.sync(() => connect({ host: proxy.host, port: proxy.port, noDelay: true }).on("error", ignored)),
+      Effect.sync(() => connect({ ...proxy, noDelay: true }).on("error", ignored)),
       (socket) => Effect.sync(() => socket.destroy())
     )
     const handshake = async (): Promise<void> => {

@@ -1,69 +1,23 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
-import type * as Scope from "effect/Scope"
-import { connect, type Socket } from "node:net"
 import { type Address, formatHostPort } from "../../base/addresses.ts"
 import { unixTime } from "../../base/clock.ts"
-import { codeOf, reasonOf } from "../../base/errorCode.ts"
 import type { Random } from "../../base/random.ts"
 import type { WhitebindEntry } from "../../config/permissions.ts"
+import type { ProxyRoutes } from "../../config/proxies.ts"
 import type { Network } from "../../protocol/networks.ts"
 import type { AddressStore } from "../addresses/AddressStore.ts"
 import type { Resolve } from "../addresses/seeds.ts"
-import { connectThrough, type ProxyCredentials } from "../addresses/socks5.ts"
 import { PeerUnreachable } from "../errors.ts"
 import { type ConnectionType, NO_PERMISSIONS } from "../Peer.ts"
 import type { PeerConnection } from "../peer/PeerConnection.ts"
 import { parseNetAddress } from "../wire/addressText.ts"
 import { type AddressNetwork, endpointKey, type NetAddress } from "../wire/netAddress.ts"
-import { isRoutable } from "../wire/netGroup.ts"
 import { type ConnectionOutcome, type Connections, socketAddress } from "./Connections.ts"
+import { dial, type Proxies } from "./dial.ts"
 import type { PermissionOptions, PermissionRules } from "./permissions.ts"
 import type { SlotLimits } from "./slots.ts"
-
-interface Proxy {
-  readonly address: Address
-  /** One login per connection, so that Tor gives each its own circuit. */
-  readonly credentials: () => ProxyCredentials
-}
-
-const direct = (target: Address, limit: Duration.Duration): Effect.Effect<Socket, PeerUnreachable, Scope.Scope> => {
-  const unreachable = (code: string) => new PeerUnreachable({ peer: formatHostPort(target), reason: reasonOf(code) })
-  const connected = (socket: Socket) =>
-    Effect.async<Socket, PeerUnreachable>((resume) => {
-      socket.once("connect", () => resume(Effect.succeed(socket)))
-      socket.once("error", (error) => resume(unreachable(codeOf(error))))
-    })
-  return Effect.acquireRelease(
-    // There is always an error listener: without one, an error would end the process.
-    Effect.sync(() => connect({ host: target.host, port: target.port, noDelay: true }).on("error", () => {})),
-    (socket) => Effect.sync(() => socket.destroy())
-  ).pipe(
-    Effect.flatMap(connected),
-    Effect.timeoutFail({ duration: limit, onTimeout: () => unreachable("ETIMEDOUT") })
-  )
-}
-
-/** Whether a proxy cannot reach an address: one of this machine, or of a private network (upstream `GetProxy`). */
-const isPrivate = ({ host }: Address): boolean => {
-  const address = parseNetAddress(host)
-  return address !== undefined && !isRoutable(address)
-}
-
-/**
- * Connects to an address or to a name that the system or the proxy resolves. The scope owns the socket. `limit` is for
- * the TCP connection (reference/protocol.md 6.5); a proxy has its own.
- */
-const dial = (
-  target: Address,
-  { limit, proxy }: { readonly proxy: Proxy | undefined; readonly limit: Duration.Duration }
-): Effect.Effect<Socket, PeerUnreachable, Scope.Scope> =>
-  (proxy === undefined || isPrivate(target)
-    ? direct(target, limit)
-    : connectThrough(proxy.address, target, { credentials: proxy.credentials() })).pipe(
-      Effect.withSpan("svcd.network.dial", { attributes: { proxied: proxy !== undefined } })
-    )
 
 /** Shortest and longest pause between connections to a manual peer, milliseconds. */
 const FIRST_PAUSE = 1_000
@@ -131,7 +85,9 @@ export interface PeerManagerOptions extends PermissionOptions {
   readonly maxOutbound: number
   /** If not empty, the node connects only to these peers. */
   readonly addPeers: ReadonlyArray<Address>
-  readonly proxy: Address | undefined
+  readonly proxies: ProxyRoutes
+  /** Whether each connection through a proxy has a login of its own. */
+  readonly proxyRandomize: boolean
   readonly userAgentComments: ReadonlyArray<string>
   /** Milliseconds for a TCP connection. */
   readonly connectTimeout: number
@@ -168,7 +124,7 @@ export interface Net {
   readonly limits: SlotLimits
   readonly rules: PermissionRules
   readonly connections: Connections
-  readonly proxy: Proxy | undefined
+  readonly proxies: Proxies
   readonly store: AddressStore
   readonly gate: Effect.Latch
   readonly isActive: () => boolean
@@ -186,15 +142,14 @@ interface CallOptions {
 
 /** Connects to a peer and runs the connection until it ends. */
 export const call = (
-  { connections, isActive, options, proxy, rules, store }: Net,
+  { connections, isActive, options, proxies, rules, store }: Net,
   target: Address,
   { expectedServices = 0n, name = formatHostPort(target), type }: CallOptions
 ): Effect.Effect<ConnectionOutcome, PeerUnreachable> =>
   Effect.gen(function*() {
-    const socket = yield* dial(target, { proxy, limit: Duration.millis(options.connectTimeout) })
+    const { proxied, socket } = yield* dial(target, { proxies, limit: Duration.millis(options.connectTimeout) })
     if (!isActive()) return yield* new PeerUnreachable({ peer: name, reason: "network activity is disabled" })
-    const address = (proxy === undefined ? socketAddress(socket.remoteAddress) : parseNetAddress(target.host)) ??
-      SOMEWHERE
+    const address = (proxied ? parseNetAddress(target.host) : socketAddress(socket.remoteAddress)) ?? SOMEWHERE
     const outcome = yield* connections.run(socket, {
       type,
       address,

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
-import { type Address, formatHostPort } from "../../base/addresses.ts"
+import { type Address } from "../../base/addresses.ts"
 import { unixTime } from "../../base/clock.ts"
+import { formatProxy } from "../../config/proxies.ts"
 import { ownUserAgent } from "../../config/userAgent.ts"
 import { PeerNotFound } from "../errors.ts"
 import type { Peer } from "../Peer.ts"
@@ -80,7 +81,10 @@ export const service = (
       return handlers.services()
     },
     userAgent: ownUserAgent(options.userAgentComments),
-    proxy: options.proxy === undefined ? undefined : formatHostPort(options.proxy),
+    proxyTo: (network) => {
+      const proxy = options.proxies[network]
+      return proxy === undefined ? undefined : { address: formatProxy(proxy), randomize: options.proxyRandomize }
+    },
     relaysTransactions: !options.blocksOnly,
     upload: Effect.map(unixTime, (now) => handlers.upload.state(now)),
     networks: options.networks,

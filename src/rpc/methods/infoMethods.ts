@@ -92,7 +92,7 @@ export const infoMethods: Effect.Effect<
           blocks: tip.height,
           timeoffset: 0,
           connections: inbound + outbound,
-          proxy: peers.proxy ?? "",
+          proxy: peers.proxyTo("ipv4")?.address ?? "",
           difficulty: difficultyOf(tip.header.bits),
           testnet: name === "testnet",
           keypoololdest: wallet?.keys.birthday,

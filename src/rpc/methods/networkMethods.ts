@@ -72,7 +72,6 @@ const summaryMethods = ({ mempool, peers, warnings }: SummaryServices): Readonly
       Effect.gen(function*() {
         const { inbound, outbound } = yield* peers.count
         const { incrementalFeeRate, minRelayFeeRate } = mempool.info()
-        const proxy = peers.proxy ?? ""
         const reachable = (name: string): boolean => {
           const network = wireNetwork(name)
           return network !== undefined && peers.networks.has(network)
@@ -90,13 +89,16 @@ const summaryMethods = ({ mempool, peers, warnings }: SummaryServices): Readonly
           connections_in: inbound,
           connections_out: outbound,
           networkactive: yield* peers.active,
-          networks: PEER_NETWORKS.map((name) => ({
-            name,
-            limited: !reachable(name),
-            reachable: reachable(name),
-            proxy: reachable(name) ? proxy : "",
-            proxy_randomize_credentials: reachable(name) && proxy !== ""
-          })),
+          networks: PEER_NETWORKS.map((name) => {
+            const proxy = name === "i2p" ? undefined : peers.proxyTo(name)
+            return {
+              name,
+              limited: !reachable(name),
+              reachable: reachable(name),
+              proxy: proxy?.address ?? "",
+              proxy_randomize_credentials: proxy?.randomize ?? false
+            }
+          }),
           relayfee: new Amount(minRelayFeeRate),
           incrementalfee: new Amount(incrementalFeeRate),
           localaddresses: locals.map(({ address, port, score }) => ({ address, port, score })),

@@ -1,14 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Exit, Fiber, type Scope } from "effect"
 import { once } from "node:events"
-import { type AddressInfo, createServer, type Socket } from "node:net"
+import { createServer, type Socket } from "node:net"
+import { join } from "node:path"
 import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
 import { connectThrough, isolatingCredentials } from "../../../src/network/addresses/socks5.ts"
+import { temporaryDirectory } from "../../support/chain.ts"
 import { eventually } from "../../support/eventually.ts"
 import { seeded } from "./support.ts"
 
-/** A proxy that handles each connection with `serve`. */
-const proxyWith = (serve: (socket: Socket) => void) =>
+/** A proxy that handles each connection with `serve`, on a free port or on a unix socket. */
+const proxyWith = (serve: (socket: Socket) => void, path?: string) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
       const sockets = new Set<Socket>()
@@ -17,9 +19,10 @@ const proxyWith = (serve: (socket: Socket) => void) =>
         socket.on("close", () => sockets.delete(socket)).on("error", () => {})
         serve(socket)
       })
-      server.listen(0, "127.0.0.1")
+      server.listen(path === undefined ? { host: "127.0.0.1", port: 0 } : { path })
       await once(server, "listening")
-      const { port } = server.address() as AddressInfo
+      const bound = server.address()
+      const port = typeof bound === "object" && bound !== null ? bound.port : 0
       return { server, sockets, host: "127.0.0.1", port }
     }),
     ({ server, sockets }) =>
@@ -72,6 +75,15 @@ describe("a connection through a SOCKS5 proxy", () => {
       yield* eventually("three bytes", () => received.length === 3)
       assert.deepStrictEqual(received, [7, 8, 9])
       assert.deepStrictEqual(heard, [[5, 1, 0], [5, 1, 0, 3, ...bytesOf("seed.example"), 0x20, 0x8e], [42]])
+    }))
+
+  it.scopedLive("the proxy may be a unix socket", () =>
+    Effect.gen(function*() {
+      const path = join(yield* temporaryDirectory, "socks")
+      const heard: Array<ReadonlyArray<number>> = []
+      yield* proxyWith(scripted([OPEN, DONE], heard), path)
+      yield* connectThrough({ path }, target)
+      assert.deepStrictEqual(heard[1], [5, 1, 0, 3, ...bytesOf("seed.example"), 0x20, 0x8e])
     }))
 
   it.scopedLive("the client logs in if the proxy requires it", () =>

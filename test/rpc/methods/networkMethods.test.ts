@@ -230,7 +230,8 @@ describe("the rest", () => {
       const { call } = yield* network({
         count: Effect.succeed({ inbound: 2, outbound: 1 }),
         totals: Effect.succeed({ sent: 5, received: 6 }),
-        proxy: "127.0.0.1:9050",
+        proxyTo: (network) =>
+          network === "ipv6" ? undefined : { address: "127.0.0.1:9050", randomize: network !== "onion" },
         networks: new Set(["ipv4", "torv3"]),
         relaysTransactions: false,
         upload: Effect.succeed({
@@ -252,7 +253,11 @@ describe("the rest", () => {
       assert.match(info, /"connections":3,"connections_in":2,"connections_out":1,"networkactive":true/)
       assert.match(info, /"localrelay":false,/)
       assert.match(info, /\{"name":"ipv6","limited":true,"reachable":false,"proxy":""/)
-      assert.match(info, /\{"name":"onion","limited":false,"reachable":true,"proxy":"127.0.0.1:9050"/)
+      assert.match(
+        info,
+        /\{"name":"onion","limited":false,"reachable":true,"proxy":"127.0.0.1:9050","proxy_randomize_credentials":false/
+      )
+      assert.match(info, /\{"name":"ipv4",.*?"proxy":"127.0.0.1:9050","proxy_randomize_credentials":true/)
       assert.match(info, /"relayfee":0.00100000,"incrementalfee":0.00000100/)
       assert.match(info, /"warnings":\["the disk is full"\]\}$/)
       assert.strictEqual((yield* call("ping")).text, "null")

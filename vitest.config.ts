@@ -160,7 +160,8 @@ const SLOW = [
   "names/events/cursors.test.ts",
   "chain/damagedChain.test.ts",
   "node/embeddedWallet.test.ts",
-  "wallet/names/endedRegistrations.test.ts"
+  "wallet/names/endedRegistrations.test.ts",
+  "wallet/randomHistory.test.ts"
 ]
 
 /** The longest files, before the others of their project: the last one of a run would leave a core idle. */

@@ -116,6 +116,8 @@ export type LiveNode = Effect.Effect.Success<typeof nodeOf>
 export interface LiveNodeOptions extends Partial<Parameters<typeof Wallets.layer>[0]> {
   /** Wraps the mempool that the wallets use. */
   readonly mempool?: (pool: typeof Mempool.Mempool.Service) => typeof Mempool.Mempool.Service
+  /** Whether the mempool is kept over a restart. */
+  readonly keepPool?: boolean
   /** Rules in place of the private network's. */
   readonly params?: ConsensusParams
 }
@@ -129,9 +131,10 @@ export const withWallets = <A, E>(
   use: (node: LiveNode) => Effect.Effect<A, E, Scope.Scope | DataHealth.DataHealth>,
   options: LiveNodeOptions = {}
 ) => {
-  const { mempool = (pool) => pool, params, ...walletsOptions } = options
+  const { keepPool = false, mempool = (pool) => pool, params, ...walletsOptions } = options
+  const filename = keepPool ? join(directory, "mempool.dat") : undefined
   const pool = Layer.effect(Mempool.Mempool, Effect.map(Mempool.Mempool, mempool)).pipe(
-    Layer.provide(Mempool.layer({ filename: undefined }))
+    Layer.provide(Mempool.layer({ filename }))
   )
   const stores = FeeEstimator.layer({ filename: undefined }).pipe(
     Layer.provideMerge(pool),

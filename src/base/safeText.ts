@@ -23,6 +23,30 @@ const escaped = (character: string): string => {
  */
 export const escapeUnsafe = (text: string): string => PLAIN.test(text) ? text : text.replace(unsafePattern(), escaped)
 
+const PLAIN_LINES = /^[\t\n -~]*$/
+
+/**
+ * The same for a text of several lines: line ends and tabs stay. JSON with indentation keeps its meaning, since its
+ * strings have both as escapes already.
+ */
+export const escapeLines = (text: string): string =>
+  PLAIN_LINES.test(text)
+    ? text
+    : text.replace(unsafePattern(), (found) => found === "\n" || found === "\t" ? found : escaped(found))
+
+/** Colours, and what draws a screen again. */
+const SEQUENCES = /(\u001b\[(?:[\d;]*m|H|2?J))/
+
+/**
+ * What a program may write, whatever it was told by others: every text that leaves a program passes through here. The
+ * sequences that programs themselves use stay; where a line is made of the words of others, `escapeUnsafe` or
+ * `escapeLines` has removed these before.
+ */
+export const outputText = (text: string): string =>
+  text.includes("\u001b[")
+    ? text.split(SEQUENCES).map((part, at) => at % 2 === 0 ? escapeLines(part) : part).join("")
+    : escapeLines(text)
+
 const LONGEST_QUOTE = 100
 
 /** Returns external text for use in a message: quoted, escaped, and cut to the longest length. */

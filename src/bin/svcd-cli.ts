@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import { fstatSync } from "node:fs"
 import { standardTerminal } from "../base/progressBar.ts"
+import { outputText } from "../base/safeText.ts"
 import { processInput } from "../config/settings.ts"
 import { run } from "../programs/cli/cli.ts"
 import { screenOf } from "../programs/cli/outcome.ts"
@@ -16,7 +17,7 @@ process.umask(0o077)
 const output = {
   write: (text: string) =>
     Effect.async<void>((resume) => {
-      if (process.stdout.write(text)) return resume(Effect.void)
+      if (process.stdout.write(outputText(text))) return resume(Effect.void)
       process.stdout.once("drain", () => resume(Effect.void))
     }),
   stopped: Effect.async<void>((resume) => {
@@ -32,7 +33,7 @@ const input = {
   version,
   screen: screenOf(process.stdout, process.env),
   progress: standardTerminal(),
-  note: (line: string) => void process.stderr.write(`${line}\n`),
+  note: (line: string) => void process.stderr.write(outputText(`${line}\n`)),
   readStdin: Effect.suspend(() => {
     // For a directory Node.js gives an empty text, and no error.
     const isDirectory = fstatSync(0).isDirectory()

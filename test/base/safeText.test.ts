@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { escapeUnsafe, quoted } from "../../src/base/safeText.ts"
+import { escapeLines, escapeUnsafe, outputText, quoted } from "../../src/base/safeText.ts"
 
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u
 
@@ -34,5 +34,35 @@ describe("quoted", () => {
 
   it("quoted escapes quotes and control characters", () => {
     assert.strictEqual(quoted("a\"b\u001b"), "\"a\\\"b\\u001b\"")
+  })
+})
+
+describe("escapeLines", () => {
+  it("keeps line ends and tabs", () => {
+    assert.strictEqual(escapeLines("a\u001b\n\tb\u009b\n"), "a\\u001b\n\tb\\u009b\n")
+  })
+
+  it.prop("keeps the meaning of JSON", { value: FastCheck.jsonValue() }, ({ value }) => {
+    const text = JSON.stringify(value, undefined, 2)
+    assert.deepStrictEqual(JSON.parse(escapeLines(text)), JSON.parse(text))
+  })
+})
+
+describe("outputText", () => {
+  it("keeps colours, and what draws a screen again, alone of all sequences", () => {
+    const own = "\u001b[2J\u001b[H\u001b[J\u001b[1;31mred\u001b[0m\n"
+    assert.strictEqual(outputText(own), own)
+    assert.strictEqual(
+      outputText("\u001b]0;title\u0007\u001b[5A\u009b31m"),
+      "\\u001b]0;title\\u0007\\u001b[5A\\u009b31m"
+    )
+  })
+
+  it("leaves nothing in any text that moves the cursor, turns the direction or hides", () => {
+    FastCheck.assert(FastCheck.property(FastCheck.string({ unit: "binary" }), FastCheck.boolean(), (text, json) => {
+      const shown = outputText(json ? JSON.stringify({ [text]: [text] }, undefined, 2) : text)
+      assert.notMatch(shown.replaceAll(/\u001b\[(?:[\d;]*m|H|2?J)/g, ""), /[^\P{C}\n\t\p{Cn}\p{Co}]|[\p{Zl}\p{Zp}]/u)
+      if (json) assert.deepStrictEqual(JSON.parse(shown), JSON.parse(JSON.stringify({ [text]: [text] })))
+    }))
   })
 })

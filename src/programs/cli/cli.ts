@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import { escapeLines } from "../../base/safeText.ts"
 import { looksSecret } from "../../base/secrets.ts"
 import { CONNECTION_OPTIONS, type ConnectionSettings, decodeConnection } from "../../config/connection.ts"
 import { USAGE_EXIT_CODE } from "../../config/UsageError.ts"
@@ -23,7 +24,6 @@ import {
   toldFailure,
   usageOutcome
 } from "./outcome.ts"
-import { shownLines } from "./textWidth.ts"
 
 /**
  * `svcd-cli`: calls one method of a daemon and prints the result (reference/rpc.md 8), or shows node and names in
@@ -232,8 +232,7 @@ const callMethod = (
     ),
     Effect.flatMap((result) => {
       const text = line.wants("json") ? `${indented(result)}\n` : resultText(result)
-      // A program gets every byte unchanged.
-      const done = success(input.screen.terminal ? shownLines(text) : text)
+      const done = success(escapeLines(text))
       return SETTING.has(method) ? warned(done, method, params) : Effect.succeed(done)
     }),
     Effect.catchAll((error) => explain(error, { connection, daemon, method, name: nameOf(method, args, named) }))

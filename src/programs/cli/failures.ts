@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import { formatHostPort } from "../../base/addresses.ts"
-import { shownPath } from "../../base/safeText.ts"
+import { escapeLines, shownPath } from "../../base/safeText.ts"
 import type { ConnectionSettings } from "../../config/connection.ts"
 import { nearest } from "../../config/suggest.ts"
 import type { DocumentRefused } from "../../rpc/DocumentLines.ts"
@@ -13,7 +13,6 @@ import { textsOf } from "./jsonText.ts"
 import { nameHints } from "./nameHints.ts"
 import { type CliOutcome, failure, NAME, toldFailure } from "./outcome.ts"
 import { walletList } from "./ownNames.ts"
-import { shownLines } from "./textWidth.ts"
 
 /**
  * The messages of svcd-cli for failed calls, in the forms that wrappers of the reference client parse
@@ -96,7 +95,7 @@ const exitOf = ({ code }: RpcFailure): number => Math.abs(code) % 256 || 1
 const plainly = (error: RpcFailure, remedy: string | undefined): CliOutcome =>
   toldFailure({
     exit: exitOf(error),
-    text: `error: ${shownLines(error.message)}${remedy === undefined ? "" : `\n${remedy}`}`,
+    text: `error: ${escapeLines(error.message)}${remedy === undefined ? "" : `\n${remedy}`}`,
     problem: { code: error.code, message: error.message, remedy }
   })
 
@@ -104,7 +103,7 @@ const plainly = (error: RpcFailure, remedy: string | undefined): CliOutcome =>
 const asReference = (error: RpcFailure, hints: ReadonlyArray<string>): CliOutcome =>
   toldFailure({
     exit: exitOf(error),
-    text: [`error code: ${error.code}\nerror message:\n${shownLines(error.message)}`, ...hints].join("\n"),
+    text: [`error code: ${error.code}\nerror message:\n${escapeLines(error.message)}`, ...hints].join("\n"),
     problem: { code: error.code, message: error.message, remedy: hints.length === 0 ? undefined : hints.join("\n") }
   })
 

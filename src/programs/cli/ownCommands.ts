@@ -1,11 +1,11 @@
 import * as Effect from "effect/Effect"
+import { escapeLines } from "../../base/safeText.ts"
 import { RPC_CODE } from "../../rpc/method/RpcError.ts"
 import type { CommandError, OwnContext } from "./commandContext.ts"
 import type { CommandName } from "./commandTable.ts"
 import { explain } from "./failures.ts"
 import { type CliCommandLine, type CliFlagName, countOf } from "./flags.ts"
 import { type CliOutcome, type CommandFailed, failure, NAME, success, usageOutcome } from "./outcome.ts"
-import { shownLines } from "./textWidth.ts"
 
 /** The commands of svcd-cli that ask a daemon. Each is loaded on use: all together take longer to load than one to run. */
 
@@ -213,12 +213,12 @@ const COMMANDS: Readonly<Record<ConnectedCommand, OwnCommand>> = {
   }
 }
 
-/** JSON on a terminal: texts of other owners must not turn or hide anything there. A program gets every byte unchanged. */
-const safeJson = (outcome: CliOutcome, { input, line }: OwnContext): CliOutcome =>
-  line.wants("json") && input.screen.terminal ? { ...outcome, stdout: shownLines(outcome.stdout) } : outcome
+/** Texts of other owners must not turn or hide anything. JSON keeps its meaning. */
+const safeJson = (outcome: CliOutcome, { line }: OwnContext): CliOutcome =>
+  line.wants("json") ? { ...outcome, stdout: escapeLines(outcome.stdout) } : outcome
 
 const failed = ({ message, remedy }: CommandFailed): CliOutcome =>
-  failure(1, { message: shownLines(message), remedy: remedy === undefined ? undefined : shownLines(remedy) })
+  failure(1, { message: escapeLines(message), remedy: remedy === undefined ? undefined : escapeLines(remedy) })
 
 /** Carries out a command. Every failure is an outcome. */
 export const runOwnCommand = (command: ConnectedCommand, context: OwnContext): Effect.Effect<CliOutcome> => {

@@ -39,13 +39,6 @@ const clusterWidth = (cluster: string): number => tools().wide.test(cluster) ? 2
 export const shownText = (text: string): string =>
   NARROW.test(text) ? text : escapeUnsafe(text).replace(tools().pile, "$1")
 
-/**
- * Escapes what is unsafe in a text of several lines, except for line ends and tabs. JSON keeps its meaning: its strings
- * have both as escapes already.
- */
-export const shownLines = (text: string): string =>
-  text.split(/([\n\t])/).map((part, at) => at % 2 === 0 ? escapeUnsafe(part) : part).join("")
-
 /** Columns that a shown text takes. */
 export const widthOf = (text: string): number => {
   if (NARROW.test(text)) return text.length

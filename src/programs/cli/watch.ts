@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { shellWord } from "../../base/safeText.ts"
+import { escapeLines, shellWord } from "../../base/safeText.ts"
 import type { OptionTable } from "../../config/optionRow.ts"
 import { fromHex, toHex } from "../../protocol/bytes.ts"
 import { encodeText } from "../../protocol/nameText.ts"
@@ -12,7 +12,7 @@ import { CLI_FLAGS, type CliCommandLine } from "./flags.ts"
 import { type CliOutcome, failure, type LiveOutput, NAME, type Screen } from "./outcome.ts"
 import { shownBytes } from "./ownNames.ts"
 import { type Colour, painted } from "./table.ts"
-import { cutTo, shownLines, shownText } from "./textWidth.ts"
+import { cutTo, shownText } from "./textWidth.ts"
 
 /** `svcd-cli watch`: a line for each change of a name, until the user has enough. */
 
@@ -173,7 +173,7 @@ export const watchCommand = (
   const text = (line: FeedLine): string => {
     if (json) {
       const said = line.event["type"] === "position" ? "" : `${JSON.stringify(readable(line.event))}\n`
-      return screen.terminal ? shownLines(said) : said
+      return escapeLines(said)
     }
     return changeLines(line, screen).join("")
   }

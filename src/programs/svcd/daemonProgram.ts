@@ -1,5 +1,6 @@
 import * as Either from "effect/Either"
 import { hideSecrets } from "../../base/hideSecrets.ts"
+import { outputText } from "../../base/safeText.ts"
 import { readCommandLine } from "../../config/commandLine.ts"
 import { optionsHelp } from "../../config/help.ts"
 import { processInput } from "../../config/settings.ts"
@@ -16,12 +17,12 @@ export const errorLines = (message: string, argv: ReadonlyArray<string>): string
   [...new Set(hideSecrets(message, argv).split("\n"))].map((line) => `Error: ${line}\n`).join("")
 
 const refuse = (message: string, exitCode: number): void => {
-  process.stderr.write(errorLines(message, process.argv.slice(2)))
+  process.stderr.write(outputText(errorLines(message, process.argv.slice(2))))
   process.exitCode = exitCode
 }
 
 const warnOfVariables = ({ env }: ReturnType<typeof processInput>): void => {
-  for (const text of strangeVariables(env)) process.stderr.write(`Warning: ${text}\n`)
+  for (const text of strangeVariables(env)) process.stderr.write(outputText(`Warning: ${text}\n`))
 }
 
 /** The program svcd: carries out the command line of this process. */
@@ -43,7 +44,7 @@ export const main = async (): Promise<void> => {
     }
     case "PrintConfig":
       warnOfVariables(input)
-      return void process.stdout.write(command.right.text)
+      return void process.stdout.write(outputText(command.right.text))
     case "Run": {
       const { settings } = command.right
       warnOfVariables(input)

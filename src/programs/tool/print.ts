@@ -1,5 +1,6 @@
 import { fstatSync, writeFileSync } from "node:fs"
 import { reasonOf } from "../../base/errorCode.ts"
+import { outputText } from "../../base/safeText.ts"
 import type { ProgramOutcome } from "./outcome.ts"
 
 /** Called when the system has the whole text, or with the reason why it did not take it. */
@@ -35,7 +36,7 @@ const isLoss = (error: NodeJS.ErrnoException | null | undefined): error is NodeJ
   error !== undefined && error !== null && error.code !== "EPIPE"
 
 /**
- * Prints what a program has to say as its last act, and sets the exit status: 1 if standard output does not take the whole text.
+ * Prints what a program has to say as its last act, with nothing in it that could mislead its reader (`outputText`), and sets the exit status: 1 if standard output does not take the whole text.
  * `done` is called when both streams have everything.
  */
 export const printLast = (
@@ -44,12 +45,12 @@ export const printLast = (
   done: () => void = () => {}
 ): void => {
   process.exitCode = code
-  writeAll(process.stdout, stdout, (error) => {
+  writeAll(process.stdout, outputText(stdout), (error) => {
     const lost = isLoss(error)
     if (lost) process.exitCode = code || 1
     const why = lost
       ? `${program}: standard output does not take the whole text: ${reasonOf(error.code ?? error.message)}\n`
       : ""
-    writeAll(process.stderr, stderr + why, done)
+    writeAll(process.stderr, outputText(stderr + why), done)
   })
 }

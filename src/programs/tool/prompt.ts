@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { outputText } from "../../base/safeText.ts"
 
 /** Asks at a terminal. Without one it asks nothing, and the answer is `undefined` at once. */
 export interface Prompt {
@@ -55,7 +56,7 @@ const ask = ({ stderr, stdin }: PromptTerminal, question: string, echo: boolean)
         }
       }
     }
-    stderr.write(question)
+    stderr.write(outputText(question))
     stdin.setEncoding("utf8")
     stdin.setRawMode(true)
     stdin.on("data", onData)

@@ -262,7 +262,7 @@ describe("svcd-cli", () => {
       assert.include((yield* cli([...flags(port), "statsu"])).stderr, "Did you mean status?")
     }))
 
-  it.scopedLive("escapes a daemon's output on a terminal, and only there", () =>
+  it.scopedLive("escapes a daemon's output on a terminal and in a pipe", () =>
     Effect.gen(function*() {
       const evil = method({
         name: "evil",
@@ -275,7 +275,7 @@ describe("svcd-cli", () => {
       })
       const { port } = yield* testServer({ methods: [evil] })
       const at = ["-rpcaddr", `127.0.0.1:${port}`, "evil"]
-      assert.strictEqual((yield* cli(at)).stdout, "a\u001b[31m\nb\n")
+      assert.strictEqual((yield* cli(at)).stdout, "a\\u001b[31m\nb\n")
       assert.strictEqual((yield* cli(at, { terminal: true })).stdout, "a\\u001b[31m\nb\n")
     }))
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { cutTo, padTo, shownLines, shownText, widthOf } from "../../../src/programs/cli/textWidth.ts"
+import { cutTo, padTo, shownText, widthOf } from "../../../src/programs/cli/textWidth.ts"
 
 describe("widthOf", () => {
   it.each([
@@ -37,17 +37,6 @@ describe("shownText", () => {
       assert.isFalse(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(shownText(text)))
     }
   )
-})
-
-describe("shownLines", () => {
-  it("keeps line ends and tabs", () => {
-    assert.strictEqual(shownLines("a\u001b\n\tb\u009b\n"), "a\\u001b\n\tb\\u009b\n")
-  })
-
-  it.prop("keeps the meaning of JSON", { value: FastCheck.jsonValue() }, ({ value }) => {
-    const text = JSON.stringify(value, undefined, 2)
-    assert.deepStrictEqual(JSON.parse(shownLines(text)), JSON.parse(text))
-  })
 })
 
 describe("cutTo and padTo", () => {

@@ -98,8 +98,9 @@ export const select = (
   const isOff = switchedOff(answers.renewals)
   return {
     names: shown,
-    expired: all || !under ? 0 : owned.filter(({ expiresIn }) => expiresIn <= 0).length,
-    given: all || !under ? 0 : owned.filter(({ expiresIn, mine }) => !mine && expiresIn > 0).length,
+    expired: all || !under ? 0 : owned.filter(({ expiresIn, mine }) => mine && expiresIn <= 0).length,
+    // The wallet does not see whether the new owner renews it.
+    given: all || !under ? 0 : owned.filter(({ mine }) => !mine).length,
     pending: under ? ownNamesOf(answers.pending).filter((entry) => fits(entry) && entry.mine) : [],
     registrations: under ? ownNamesOf(answers.registrations).filter(isShown) : [],
     unsent: under ? ownNamesOf(answers.requested).filter((entry) => fits(entry) && isUnsent(entry, { all, now })) : [],

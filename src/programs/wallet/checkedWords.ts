@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import { drawnPlaces } from "../../base/wordPlaces.ts"
+import { wholeWord } from "../../wallet/keys/mnemonic.ts"
 import type { Prompt } from "../tool/prompt.ts"
 
 /** Shows the words of a new wallet at a terminal, and asks for some of them: what is not written down is soon lost. */
@@ -29,7 +30,7 @@ const askedFor = (
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const answer = yield* prompt.line(tries === 0 ? question : `That is another word. ${question.split("\n").at(-1)}`)
       if (answer === undefined) return undefined
-      if (answer.trim().toLowerCase() === word) return true
+      if (wholeWord(answer.trim().toLowerCase()) === word) return true
     }
     return false
   })

@@ -30,6 +30,13 @@ const WORDS: ReadonlySet<string> = new Set(wordlist)
 export const createMnemonic = (words: 12 | 24): Redacted.Redacted<string> =>
   Redacted.make(generateMnemonic(wordlist, words === 12 ? 128 : 256))
 
+/** Letters that tell a word from all others of the list (BIP 39): some owners write down no more. */
+const TELLING_LETTERS = 4
+
+/** A word of the list, also by its first four letters; any other word as it is. */
+export const wholeWord = (word: string): string =>
+  WORDS.has(word) || word.length !== TELLING_LETTERS ? word : wordlist.find((known) => known.startsWith(word)) ?? word
+
 /** How many similar words are named: the owner has to choose, for only the right one has the right keys. */
 const MOST_NEAR = 4
 
@@ -62,12 +69,12 @@ const problemOf = (words: ReadonlyArray<string>): string | undefined => {
   return undefined
 }
 
-/** Parses a mnemonic. Case and the width of spaces do not matter. Returns it in its normal form. */
+/** Parses a mnemonic. Case and the width of spaces do not matter, and four letters stand for a word. Returns it in its normal form. */
 export const parseMnemonic = (text: string): Either.Either<Redacted.Redacted<string>, InvalidMnemonic> => {
   if (text.length > LONGEST_PHRASE) {
     return Either.left(new InvalidMnemonic({ reason: "that is too long for a phrase of 24 words" }))
   }
-  const words = text.normalize("NFKD").toLowerCase().split(/\s+/).filter((word) => word !== "")
+  const words = text.normalize("NFKD").toLowerCase().split(/\s+/).filter((word) => word !== "").map(wholeWord)
   const problem = problemOf(words)
   if (problem !== undefined) return Either.left(new InvalidMnemonic({ reason: problem }))
   let entropy: Uint8Array | undefined

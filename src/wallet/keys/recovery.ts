@@ -3,6 +3,7 @@ import * as Redacted from "effect/Redacted"
 import { unixTime } from "../../base/clock.ts"
 import { type StorageFailure, StorageUnavailable } from "../../storage/errors.ts"
 import { InvalidWalletRequest, type KeysLocked, type WalletWatchOnly } from "../errors.ts"
+import { wholeWord } from "./mnemonic.ts"
 import type { Vault } from "./Vault.ts"
 import { isPhraseKept, withPhraseChecked, withPhraseKept } from "./WalletDocument.ts"
 import type { WalletFile } from "./WalletFile.ts"
@@ -35,7 +36,7 @@ const AFTER_WRONG = "1 second"
 
 const invalid = (code: InvalidWalletRequest["code"], reason: string) => new InvalidWalletRequest({ code, reason })
 
-const normal = (word: string): string => word.normalize("NFKD").trim().toLowerCase()
+const normal = (word: string): string => wholeWord(word.normalize("NFKD").trim().toLowerCase())
 
 interface Parts {
   readonly file: WalletFile

@@ -79,6 +79,12 @@ export const setRenewal = (
 ): Effect.Effect<void, InvalidWalletRequest | StorageFailure> =>
   Effect.suspend((): Effect.Effect<void, InvalidWalletRequest | StorageFailure> => {
     const { document } = parts.file
+    if (on && !document.privateKeys) {
+      return new InvalidWalletRequest({
+        code: "no-keys",
+        reason: "the wallet has no private keys: it can not renew names"
+      })
+    }
     const isRemembered = name !== undefined &&
       (on || document.renewals.all && ownSetting(document, name) === undefined)
     if (isRemembered && !concernOf(parts)(name)) {

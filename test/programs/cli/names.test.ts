@@ -30,7 +30,9 @@ const ANSWERS = {
     owned("d/soon", 4_032),
     owned("id/now", 900),
     owned("d/lost", 0),
-    owned("d/sold", 20_000, { ismine: false })
+    owned("d/sold", 20_000, { ismine: false }),
+    // Its owner may have renewed it, which this wallet does not see.
+    owned("d/soldlongago", -9, { ismine: false })
   ],
   name_pending: [
     { name: hex("d/soon"), value: hex("new"), op: "name_update", txid: "cd".repeat(32), ismine: true },
@@ -74,7 +76,7 @@ d/next    maturing  block 700000 can hold it  v
 d/failed  failed    another was faster
 
 1 name expires within four weeks; "svcd-cli renew NAME" renews one.
-Not shown: 1 expired, 1 given away; -all shows them.
+Not shown: 1 expired, 2 given away; -all shows them.
 `
       )
     }))

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, FastCheck, Redacted } from "effect"
 import { toHex } from "../../../src/protocol/bytes.ts"
-import { createMnemonic, parseMnemonic, seedOf } from "../../../src/wallet/keys/mnemonic.ts"
+import { createMnemonic, parseMnemonic, seedOf, wholeWord } from "../../../src/wallet/keys/mnemonic.ts"
 import { fixtureJson, hasShared } from "../../support/fixtures.ts"
 
 const ABOUT = `${"abandon ".repeat(11)}about`
@@ -31,6 +31,18 @@ describe("parseMnemonic", () => {
     ["abandon ".repeat(1000), "that is too long for a phrase of 24 words"]
   ])("refuses %j", (text, reason) => {
     assert.strictEqual(reasonOf(text), reason)
+  })
+
+  it("takes the first four letters for a word, unless they are a word of their own", () => {
+    const phrase = "helmet abandon able actor act ability zoo wreck you young yard wrong".split(" ")
+    assert.deepStrictEqual(
+      ["helm", "aban", "able", "acto", "act", "abil", "zoo", "wrec", "you", "youn", "yard", "wron"].map(wholeWord),
+      phrase
+    )
+    for (const word of ["hel", "helme", "xxxx", ""]) assert.strictEqual(wholeWord(word), word)
+    const words = Redacted.value(createMnemonic(24))
+    const short = words.split(" ").map((word) => word.slice(0, 4)).join(" ")
+    assert.strictEqual(Redacted.value(Either.getOrThrow(parseMnemonic(short))), words)
   })
 
   it("does not repeat listed words in errors", () => {

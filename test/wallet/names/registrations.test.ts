@@ -68,6 +68,15 @@ describe("the renewal of registered names", () => {
       })
     ))
 
+  it.effect("is refused to a wallet without private keys, which can renew nothing", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        world.document = { ...world.document, privateKeys: false }
+        assert.strictEqual((yield* Effect.flip(names.setRenewal(undefined, true)))._tag, "InvalidWalletRequest")
+        yield* names.setRenewal(undefined, false)
+      })
+    ))
+
   it.effect("is on as the caller said, also after the wallet no longer renews all names", () =>
     withNames((names, world) =>
       Effect.gen(function*() {

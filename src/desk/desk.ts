@@ -19,7 +19,7 @@ import { release, releasePage, transfer, transferPage } from "./ownerPages.ts"
 import { newAddress, pay, paymentsPage, receivePage, sendPage } from "./paymentPages.ts"
 import { register } from "./registerPages.ts"
 import { cancel, renew } from "./renewPage.ts"
-import { type DeskSession, DeskSessions, sessionCookie, tokenOf } from "./sessions.ts"
+import { type DeskSession, DeskSessions } from "./sessions.ts"
 import { deskAnswer, type DeskFailure, type DeskHandler, type DeskVisit } from "./visit.ts"
 import {
   choose,
@@ -140,7 +140,7 @@ export const makeDesk = (config: DeskConfig): Effect.Effect<VisitHandler, never,
     const dispatch = yield* Dispatch
     const { network, now = () => performance.now() } = config
     const node = { params: paramsOf(networks[network]), dataDir: config.dataDir }
-    const sessions = new DeskSessions()
+    const sessions = new DeskSessions(config.dataDir)
 
     const failed = (visit: DeskVisit, at: DeskPage) => (failure: DeskFailure): Effect.Effect<PageAnswer> => {
       if (failure._tag === "NotMeant") {
@@ -236,7 +236,7 @@ export const makeDesk = (config: DeskConfig): Effect.Effect<VisitHandler, never,
         return Effect.succeed(redirect(request.path.endsWith("/") ? deskPlace("names") : deskLink("names")))
       }
       const secure = config.behindProxy && request.forwardedProtocol === "https"
-      const session = sessions.find(tokenOf(cookie), now())
+      const session = sessions.find(sessions.tokenOf(cookie), now())
       if (page === "login") {
         if (form !== undefined) return login(form, { visit: given, sessions, frame, now: now(), secure, cookie })
         return Effect.succeed(session === undefined ? loginPage(frame) : redirect(deskPlace("names")))
@@ -259,8 +259,8 @@ export const makeDesk = (config: DeskConfig): Effect.Effect<VisitHandler, never,
         }))
       }
       if (page === "logout" && form !== undefined) {
-        sessions.end(tokenOf(cookie))
-        return Effect.succeed(redirect(deskPlace("login"), { "Set-Cookie": sessionCookie("", { secure }) }))
+        sessions.end(sessions.tokenOf(cookie))
+        return Effect.succeed(redirect(deskPlace("login"), { "Set-Cookie": sessions.cookie("", { secure }) }))
       }
       const handlers = PAGE_OF.get(page)
       const handler = form === undefined ? handlers?.get : handlers?.post

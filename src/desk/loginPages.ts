@@ -5,7 +5,7 @@ import { redirect } from "../web/document.ts"
 import { type Html, html } from "../web/html.ts"
 import { deskLink, deskPlace } from "./deskLinks.ts"
 import { alertView, deskPage, field, type PlainFrame } from "./frame.ts"
-import { type DeskSessions, sessionCookie, tokenOf } from "./sessions.ts"
+import type { DeskSessions } from "./sessions.ts"
 
 /** The log-in, with the credentials of RPC. */
 
@@ -83,8 +83,8 @@ export const login = (
         text: "User or password is wrong. After a restart the node has a new cookie."
       })
     }
-    sessions.end(tokenOf(cookie))
+    sessions.end(sessions.tokenOf(cookie))
     const { token } = sessions.begin(admitted, now)
-    return redirect(deskPlace("names"), { "Set-Cookie": sessionCookie(token, { secure }) })
+    return redirect(deskPlace("names"), { "Set-Cookie": sessions.cookie(token, { secure }) })
   })
 }

@@ -1,4 +1,5 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto"
+import { EvictingPlaces } from "../base/EvictingPlaces.ts"
 import type { AdmittedUser } from "../http/Pages.ts"
 import { Confirmations } from "./confirmations.ts"
 
@@ -14,10 +15,13 @@ export const LONGEST_MS = 8 * 3_600_000
 /** Milliseconds for which a password that was asked for again counts. */
 export const VERIFIED_MS = 5 * 60_000
 
-/** Sessions at one time. A further log-in ends the one that was used longest ago. */
+/** Sessions at one time. A further log-in ends the one that was used longest ago, of the user with the most. */
 export const MOST_SESSIONS = 32
 
 const TOKEN_BYTES = 32
+
+/** Hexadecimal digits in the name of a node's cookie. */
+const NAME_DIGITS = 8
 
 const hashOf = (token: string): string => createHash("sha256").update(token).digest("base64")
 
@@ -59,19 +63,36 @@ export const isOver = ({ begun, used }: Pick<DeskSession, "begun" | "used">, now
 
 export class DeskSessions {
   readonly #sessions = new Map<string, DeskSession>()
+  readonly #places = new EvictingPlaces<string>(MOST_SESSIONS, (key) => this.#end(key))
+  readonly #cookieName: string
   /** By user, of which the node has as many as its configuration names. They last as long as the process. */
   readonly #confirmations = new Map<string, Confirmations>()
+
+  /** `node`: what tells the node from others, whose cookies a browser would send to any port of this machine. */
+  constructor(node: string) {
+    this.#cookieName = `svcd_desk_${createHash("sha256").update(node).digest("hex").slice(0, NAME_DIGITS)}`
+  }
+
+  /** The token in a Cookie header. */
+  tokenOf(cookie: string | undefined): string | undefined {
+    const name = `${this.#cookieName}=`
+    return cookie?.split(";").map((part) => part.trim()).find((part) => part.startsWith(name))?.slice(name.length)
+  }
+
+  /** The cookie of a session, for the pages of the desk alone: without a path a browser takes that of the request. */
+  cookie(token: string, { secure }: { readonly secure: boolean }): string {
+    const ending = `${secure ? "; Secure" : ""}${token === "" ? "; Max-Age=0" : ""}`
+    return `${this.#cookieName}=${token}; HttpOnly; SameSite=Strict${ending}`
+  }
 
   /** Begins a session. Returns its token, which is stored nowhere. */
   begin(user: AdmittedUser, now: number): { readonly token: string; readonly session: DeskSession } {
     this.#forget(now)
-    if (this.#sessions.size >= MOST_SESSIONS) {
-      const [oldest] = [...this.#sessions].toSorted(([, a], [, b]) => a.used - b.used)
-      if (oldest !== undefined) this.#end(oldest[0])
-    }
     const token = randomBytes(TOKEN_BYTES).toString("base64url")
     const session = new DeskSession({ user, confirmations: this.#confirmationsOf(user) }, now)
-    this.#sessions.set(hashOf(token), session)
+    const key = hashOf(token)
+    this.#sessions.set(key, session)
+    this.#places.enter(key, [user.user])
     return { token, session }
   }
 
@@ -79,8 +100,11 @@ export class DeskSessions {
   find(token: string | undefined, now: number): DeskSession | undefined {
     if (token === undefined) return undefined
     this.#forget(now)
-    const session = this.#sessions.get(hashOf(token))
-    if (session !== undefined) session.used = now
+    const key = hashOf(token)
+    const session = this.#sessions.get(key)
+    if (session === undefined) return undefined
+    session.used = now
+    this.#places.use(key, [session.user.user])
     return session
   }
 
@@ -101,19 +125,10 @@ export class DeskSessions {
     const session = this.#sessions.get(key)
     session?.confirmations.close(session)
     this.#sessions.delete(key)
+    this.#places.leave(key)
   }
 
   end(token: string | undefined): void {
     if (token !== undefined) this.#end(hashOf(token))
   }
 }
-
-const COOKIE = "svcd_desk"
-
-/** The token in a Cookie header. */
-export const tokenOf = (cookie: string | undefined): string | undefined =>
-  cookie?.split(";").map((part) => part.trim()).find((part) => part.startsWith(`${COOKIE}=`))?.slice(COOKIE.length + 1)
-
-/** The cookie of a session, for the pages of the desk alone: without a path a browser takes that of the request. */
-export const sessionCookie = (token: string, { secure }: { readonly secure: boolean }): string =>
-  `${COOKIE}=${token}; HttpOnly; SameSite=Strict${secure ? "; Secure" : ""}${token === "" ? "; Max-Age=0" : ""}`

@@ -19,7 +19,7 @@ describe("log-in", () => {
         fields: { user: "", password: `__cookie__:${PASSWORD}\n` }
       })
       assert.strictEqual(location, "./names")
-      assert.match(headers["Set-Cookie"] ?? "", /^svcd_desk=[\w-]{43}; HttpOnly; SameSite=Strict$/)
+      assert.match(headers["Set-Cookie"] ?? "", /^svcd_desk_[0-9a-f]{8}=[\w-]{43}; HttpOnly; SameSite=Strict$/)
       const names = yield* desk.ask({ path: "names" })
       assert.include(names.body, "__cookie__")
       assert.strictEqual(names.headers["Cache-Control"], "no-store")

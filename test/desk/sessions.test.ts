@@ -1,0 +1,26 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { UserRight } from "../../src/config/accessKinds.ts"
+import { DeskSessions, MOST_SESSIONS } from "../../src/desk/sessions.ts"
+
+const OPERATOR = { user: "operator", permitted: undefined }
+const READER = { user: "reader", permitted: { methods: new Set(["getblockcount"]), rights: new Set<UserRight>() } }
+
+describe("DeskSessions", () => {
+  it("end for further log-ins of the user with the most, however many there are", () => {
+    const sessions = new DeskSessions("node")
+    const { session, token } = sessions.begin(OPERATOR, 0)
+    const tokens = Array.from({ length: MOST_SESSIONS * 2 }, (_, at) => sessions.begin(READER, at).token)
+    assert.strictEqual(sessions.find(token, 100), session)
+    const left = tokens.filter((each) => sessions.find(each, 100) !== undefined)
+    assert.deepStrictEqual(left, tokens.slice(-(MOST_SESSIONS - 1)))
+  })
+
+  it("have a cookie with a name of the node, so that two nodes of one machine keep theirs apart", () => {
+    const [one, other] = [new DeskSessions("/one"), new DeskSessions("/other")]
+    const jar = [one.cookie("a", { secure: false }), other.cookie("b", { secure: false })].map((cookie) =>
+      cookie.split(";")[0]
+    ).join("; ")
+    assert.deepStrictEqual([one.tokenOf(jar), other.tokenOf(jar)], ["a", "b"])
+    assert.strictEqual(new DeskSessions("/one").tokenOf(jar), "a")
+  })
+})

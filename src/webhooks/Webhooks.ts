@@ -8,6 +8,7 @@ import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { randomBytes } from "node:crypto"
 import { isIP } from "node:net"
+import { networkInterfaces } from "node:os"
 import { quoted } from "../base/safeText.ts"
 import { withoutSpan } from "../base/spans.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
@@ -136,7 +137,7 @@ const make = (
 
     const partsFor = ({ source }: HookRow): PostParts => ({
       resolve: systemResolve,
-      forbidden: source === "configuration" || choice.allowPrivate ? () => undefined : forbiddenAddress,
+      forbidden: source === "configuration" || choice.allowPrivate ? () => undefined : forbiddenHere,
       ...options.post
     })
 
@@ -331,8 +332,15 @@ const annotated = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E,
 /** Why the address that a URL itself has is forbidden. A host name is resolved for each attempt. */
 const forbiddenHost = (url: string): ForbiddenKind | undefined => {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, "")
-  return isIP(host) === 0 ? undefined : forbiddenAddress(host)
+  return isIP(host) === 0 ? undefined : forbiddenHere(host)
 }
+
+/** Why the node on this machine must not send to an address. The machine's own may change while it runs. */
+const forbiddenHere = (address: string): ForbiddenKind | undefined =>
+  forbiddenAddress(
+    address,
+    Object.values(networkInterfaces()).flatMap((found) => (found ?? []).map((each) => each.address))
+  )
 
 export const layer = (
   options: WebhooksOptions

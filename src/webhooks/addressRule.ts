@@ -3,7 +3,7 @@ import { BlockList, isIPv6 } from "node:net"
 /**
  * The addresses that a hook of a caller must not reach: a caller of RPC would otherwise make the node send requests into the
  * network behind it (server-side request forgery). Pure: `post.ts` resolves a name first, and connects to exactly the
- * address that was checked here.
+ * address that was checked here. The addresses of this machine come from the caller.
  */
 
 /** Why a hook must not send to an address. */
@@ -13,6 +13,7 @@ export type ForbiddenKind =
   | "the local link"
   | "a multicast group"
   | "an address range for special purposes"
+  | "a service of the cloud provider"
 
 type Range = readonly [network: string, bits: number, kind: ForbiddenKind]
 
@@ -32,6 +33,8 @@ const IPV4: ReadonlyArray<Range> = [
   ["198.18.0.0", 15, "an address range for special purposes"],
   ["198.51.100.0", 24, "an address range for special purposes"],
   ["203.0.113.0", 24, "an address range for special purposes"],
+  // The agent of Azure on each machine, of which only the address is public. Those of other providers are in the ranges above.
+  ["168.63.129.16", 32, "a service of the cloud provider"],
   ["224.0.0.0", 4, "a multicast group"],
   ["240.0.0.0", 4, "an address range for special purposes"]
 ]
@@ -87,9 +90,23 @@ const lastFourBytes = (address: string): string => {
 const forbiddenIPv4 = (address: string): ForbiddenKind | undefined =>
   FORBIDDEN_IPV4.find(({ list }) => list.check(address, "ipv4"))?.kind
 
-/** Why a hook of a caller must not send to an address of IPv4 or IPv6; `undefined` if it may. */
-export const forbiddenAddress = (address: string): ForbiddenKind | undefined => {
+const familyOf = (address: string): "ipv4" | "ipv6" => isIPv6(address) ? "ipv6" : "ipv4"
+
+/**
+ * Why a hook of a caller must not send to an address of IPv4 or IPv6; `undefined` if it may. `own`: the addresses of this
+ * machine, of which some may be public.
+ */
+export const forbiddenAddress = (address: string, own: ReadonlyArray<string> = []): ForbiddenKind | undefined => {
   const [plain = ""] = address.split("%", 1)
+  const machine = new BlockList()
+  for (const each of own) {
+    const [unzoned = ""] = each.split("%", 1)
+    machine.addAddress(unzoned, familyOf(unzoned))
+  }
+  return machine.check(plain, familyOf(plain)) ? "this machine" : forbiddenRange(plain)
+}
+
+const forbiddenRange = (plain: string): ForbiddenKind | undefined => {
   if (!isIPv6(plain)) return forbiddenIPv4(plain)
   if (WITH_IPV4.some((list) => list.check(plain, "ipv6"))) return forbiddenIPv4(lastFourBytes(plain))
   const found = FORBIDDEN_IPV6.find(({ list }) => list.check(plain, "ipv6"))

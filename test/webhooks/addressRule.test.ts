@@ -15,6 +15,11 @@ const FORBIDDEN = [
   { address: "100.64.0.0", kind: "a private network" },
   { address: "100.127.255.255", kind: "a private network" },
   { address: "169.254.169.254", kind: "the local link" },
+  { address: "168.63.129.16", kind: "a service of the cloud provider" },
+  { address: "::ffff:168.63.129.16", kind: "a service of the cloud provider" },
+  { address: "100.100.100.200", kind: "a private network" },
+  { address: "192.0.0.192", kind: "an address range for special purposes" },
+  { address: "fd00:ec2::254", kind: "a private network" },
   { address: "192.0.0.8", kind: "an address range for special purposes" },
   { address: "192.0.2.1", kind: "an address range for special purposes" },
   { address: "192.88.99.1", kind: "an address range for special purposes" },
@@ -80,6 +85,14 @@ describe("forbiddenAddress", () => {
     "refuses $address: $kind",
     ({ address, kind }) => assert.strictEqual(forbiddenAddress(address), kind)
   )
+
+  it("refuses the addresses of this machine, in every form, and allows their neighbours", () => {
+    const own = ["8.8.4.4", "2606:4700::1111%eth0"]
+    for (const address of ["8.8.4.4", "::ffff:8.8.4.4", "2606:4700:0::1111"]) {
+      assert.strictEqual(forbiddenAddress(address, own), "this machine", address)
+    }
+    for (const address of ["8.8.4.5", "2606:4700::1112"]) assert.isUndefined(forbiddenAddress(address, own), address)
+  })
 
   it.each(ALLOWED)("allows %s", (address) => assert.isUndefined(forbiddenAddress(address)))
 

@@ -130,6 +130,8 @@ const make = (config: RpcServerConfig) =>
         requestTimeout: Math.max(limits.requestTimeout, limits.headersTimeout),
         connectionsCheckingInterval: Math.min(CHECK_INTERVAL, Math.ceil(limits.headersTimeout / 4))
       })
+      // Node would drop the headers beyond the first 1,000 lines without a word; the fast lane reads all of MAX_HEADER_SIZE.
+      server.maxHeadersCount = 0
       service.attach(server)
       return server
     }

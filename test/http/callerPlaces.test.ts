@@ -81,6 +81,15 @@ describe("callers of one user that take all places", () => {
       assert.deepStrictEqual([yield* tried("other"), yield* tried("operator")], [503, 200])
     }))
 
+  it.scopedLive("are known by the last of 1,301 lines of headers, in the fast lane and in Node's server", () =>
+    Effect.gen(function*() {
+      for (const fastLane of [true, false]) {
+        const { converse } = yield* testServer({ hashedUsers: [user("reader")], fastLane })
+        const head = `${"X: y\r\n".repeat(1_300)}Authorization: ${authorization("reader")}\r\n`
+        assert.match(yield* converse(postText(JSON.stringify(COUNT), head), 1), /^HTTP\/1\.1 200 /)
+      }
+    }))
+
   it.scopedLive("with connections that wait for nothing: lose those", () =>
     Effect.gen(function*() {
       const { port, post } = yield* server({ connections: 4, concurrentRequests: 8 })

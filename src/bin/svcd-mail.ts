@@ -3,9 +3,9 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { hostname } from "node:os"
+import type { ConnectionSettings } from "../config/connection.ts"
 import { processInput } from "../config/settings.ts"
 import { run } from "../programs/mail/program.ts"
-import type { NamesConnection } from "../programs/mail/settings.ts"
 import { printLast } from "../programs/tool/print.ts"
 import { version } from "../version.ts"
 
@@ -13,7 +13,7 @@ import { version } from "../version.ts"
 process.umask(0o077)
 
 /** The client of the daemon is loaded on use: help, version and completions need none. */
-const mailNames = (connection: NamesConnection) =>
+const mailNames = (connection: ConnectionSettings) =>
   Layer.unwrapEffect(
     Effect.map(Effect.promise(() => import("../programs/mail/names.ts")), (module) => module.mailNames(connection))
   )

@@ -37,6 +37,8 @@ import {
 export interface DaemonRpc {
   /** `host:port`. */
   readonly address: string
+  /** Fails if the daemon is on another network than the configured one. Each call checks it again after a lost connection. */
+  readonly confirm: Effect.Effect<void, DaemonFailure | InvalidConfig>
   readonly read: (method: string, params?: RpcClient.CallParams) => Effect.Effect<Json, CallFailure>
   /** Makes several reads in one round trip. The outcomes are in the order of the calls. */
   readonly readAll: (
@@ -86,6 +88,7 @@ const kindOf = (error: RpcClient.RpcClientError): Kind => {
     case "UnexpectedReply":
       return BUSY_STATUS.has(error.status) ? "busy" : "final"
     case "RpcUnauthorized":
+    case "RpcWrongNetwork":
       return "final"
   }
 }
@@ -105,6 +108,8 @@ const explained = (address: string, error: RpcClient.RpcClientError): CallFailur
       return BUSY_STATUS.has(error.status)
         ? new DaemonNotReady({ address, reason: error.reason })
         : new DaemonRefused({ reason: error.reason })
+    case "RpcWrongNetwork":
+      return new DaemonRefused({ reason: error.message })
   }
 }
 
@@ -174,12 +179,13 @@ export const make = (
   firstPause = FIRST_PAUSE
 ): Effect.Effect<DaemonRpc, InvalidConfig, Scope.Scope> =>
   Effect.gen(function*() {
-    const { basePath, host, port, secure, timeout, wallet } = config
+    const { basePath, host, network, port, secure, timeout, wallet } = config
     const address = formatHostPort({ host, port })
     const identity = yield* identityOf(config)
     const source = { address: { host, port }, secure, basePath, credentials: identity.current }
     const client = yield* RpcClient.make({
       ...source,
+      network,
       wallet,
       maxReply: MAX_REPLY,
       timeout
@@ -262,11 +268,21 @@ export const make = (
             : Effect.succeed(Either.left(refusal)))
       )
 
+    /** Another network is no failure of the daemon, but a mistake in the configuration. */
+    const confirm = patient(
+      Effect.catchTag(client.confirm, "RpcWrongNetwork", ({ message }) => Effect.succeed(message)),
+      () => true
+    ).pipe(
+      Effect.mapError(refused),
+      Effect.flatMap((reason) => reason === undefined ? Effect.void : new InvalidConfig({ field: "network", reason }))
+    )
+
     return {
       address,
+      confirm,
       lines: (path) =>
         Effect.flatMap(
-          Effect.mapError(patient(document(path), () => true), refused),
+          Effect.mapError(patient(Effect.zipRight(client.confirm, document(path)), () => true), refused),
           (opened): Effect.Effect<Stream.Stream<Lines, RpcClient.RpcUnreachable>, DocumentRefused> => opened
         ),
       read: (method, params = []) => patient(client.call(method, params), () => true),

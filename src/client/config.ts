@@ -33,6 +33,8 @@ export interface DaemonConfig extends DaemonAddress {
    */
   readonly spareCookieFile?: string | undefined
   readonly wallet: string | undefined
+  /** The network that the daemon has to be on; `undefined`: any. */
+  readonly network?: NetworkName | undefined
   /** Milliseconds for one call. */
   readonly timeout: number
 }

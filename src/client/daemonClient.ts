@@ -21,7 +21,7 @@ import {
   type ChangesFailure,
   type DaemonFailure,
   DaemonRefused,
-  InvalidConfig,
+  type InvalidConfig,
   NotSynced,
   type ReadFailure,
   type ResolveFailure
@@ -43,7 +43,7 @@ import {
 } from "./NameClient.ts"
 import { freshnessOf, isTooWeak, notSynced, progressOf, readyOf, type Requirement, requiring } from "./readiness.ts"
 import { REGISTER_WAITS, UPDATE_WAITS } from "./registering.ts"
-import { type ChainInfo, foundReply, list, nameReply, reading, type ShownName } from "./replies.ts"
+import { foundReply, list, nameReply, reading, type ShownName } from "./replies.ts"
 import { limitOf, nameBytes, namespaceBytes, operationBytes } from "./text.ts"
 
 /** A `NameClient` over the JSON-RPC of a daemon: svcd or the reference node (reference/rpc.md 8). */
@@ -69,19 +69,6 @@ export interface DaemonClientOptions {
 /** Why opening a client over a daemon fails. */
 export type DaemonOpenFailure = InvalidConfig | DaemonFailure
 
-/** Checks the network of the daemon, and refuses a network other than the caller wants. */
-const checkNetwork = (
-  { address }: DaemonRpc.DaemonRpc,
-  { chain, network }: ChainInfo,
-  wanted: string
-): Effect.Effect<void, InvalidConfig> =>
-  network === wanted
-    ? Effect.void
-    : new InvalidConfig({
-      field: "network",
-      reason: `the daemon at ${address} is on ${network ?? chain}, not ${wanted}`
-    })
-
 /** The part of a configuration that a client over a daemon needs. */
 export type DaemonClientConfig = Pick<DecodedConfig, "daemon" | "network" | "requireProof">
 
@@ -96,10 +83,9 @@ export const make = (
     const scope = yield* Effect.scope
     const params = paramsOf(networks[wanted])
     const lifespan = new Lifespan()
-    const rpc = yield* DaemonRpc.make(daemon, firstPause)
-
+    const rpc = yield* DaemonRpc.make({ ...daemon, network: wanted }, firstPause)
+    yield* rpc.confirm
     const sync = yield* DaemonSync.make(rpc)
-    yield* checkNetwork(rpc, sync.info, wanted)
 
     /** What a call asks of the proof, for a daemon that knows what its answers rest on. */
     const asking = ({ requireProof }: Requirement): Requirement =>

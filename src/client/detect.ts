@@ -1,18 +1,14 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import { request as plainRequest } from "node:http"
-import { request as secureRequest } from "node:https"
 import { formatHostPort } from "../base/addresses.ts"
-import type { DaemonConfig, DecodedConfig } from "./config.ts"
+import { askHealth } from "../rpc/askHealth.ts"
+import type { DecodedConfig } from "./config.ts"
 import * as DaemonRpc from "./DaemonRpc.ts"
 import type { InvalidConfig, Unauthorized } from "./errors.ts"
 import { chainInfo, reading } from "./replies.ts"
 
 /** Milliseconds for each answer of a daemon. */
 const PATIENCE = 500
-
-/** Maximum bytes of a health report. */
-const MAX_REPORT = 4_096
 
 /** The result of the detection. */
 export type Found =
@@ -21,37 +17,6 @@ export type Found =
   | { readonly _tag: "None"; readonly reason: string }
 
 const none = (reason: string): Found => ({ _tag: "None", reason })
-
-/** The body of `GET /health`: "svcd" for a report of svcd, otherwise the HTTP status; `undefined` without an answer. */
-const health = ({ basePath, host, port, secure }: DaemonConfig): Effect.Effect<"svcd" | number | undefined> =>
-  Effect.async((resume) => {
-    const send = secure ? secureRequest : plainRequest
-    const outgoing = send({ host, port, agent: false, path: `${basePath}/health` }, (incoming) => {
-      let body = ""
-      incoming.setEncoding("utf8")
-      incoming.on("data", (text: string) => {
-        body += text
-        if (body.length > MAX_REPORT) incoming.destroy()
-      })
-      // An early close ends the body: the part that has arrived decides.
-      incoming.on("close", () => resume(Effect.succeed(isReport(body) ? "svcd" : incoming.statusCode ?? 0)))
-      incoming.on("error", () => {})
-    })
-    outgoing.on("error", () => resume(Effect.succeed(undefined)))
-    outgoing.end()
-    return Effect.sync(() => outgoing.destroy())
-  })
-
-/** Other servers have health reports with a status as well; a height identifies a node. */
-const isReport = (body: string): boolean => {
-  try {
-    const report: unknown = JSON.parse(body)
-    return typeof report === "object" && report !== null && "status" in report && typeof report.status === "string" &&
-      "block_height" in report && typeof report.block_height === "number"
-  } catch {
-    return false
-  }
-}
 
 /** Whether the JSON-RPC server at the address is a daemon on the wanted network. */
 const sameNetwork = (config: DecodedConfig, isOurs: boolean): Effect.Effect<Found, InvalidConfig | Unauthorized> =>
@@ -83,14 +48,15 @@ const sameNetwork = (config: DecodedConfig, isOurs: boolean): Effect.Effect<Foun
 export const detect = (config: DecodedConfig): Effect.Effect<Found, InvalidConfig | Unauthorized> =>
   Effect.gen(function*() {
     const address = formatHostPort(config.daemon)
-    const answer = yield* Effect.timeoutTo(health(config.daemon), {
+    const { basePath, host, port, secure } = config.daemon
+    const answer = yield* Effect.timeoutTo(askHealth({ address: { host, port }, basePath, secure }), {
       duration: PATIENCE,
       onSuccess: (answer) => answer,
       onTimeout: () => undefined
     })
     if (answer === undefined) return none(`no daemon answers at ${address}`)
-    if (answer !== "svcd" && ![401, 403, 404, 405].includes(answer)) {
+    if (!answer.isReport && ![401, 403, 404, 405].includes(answer.status)) {
       return none(`what answers at ${address} is no daemon`)
     }
-    return yield* sameNetwork(config, answer === "svcd")
+    return yield* sameNetwork(config, answer.isReport)
   })

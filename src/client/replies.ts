@@ -4,6 +4,7 @@ import * as Schema from "effect/Schema"
 import { PROOF_LEVELS, type ProofLevel } from "../light/proof.ts"
 import { SYNC_PHASES, type SyncReport } from "../light/syncReport.ts"
 import { type Bytes, fromHex, isHex } from "../protocol/bytes.ts"
+import { networkOfChain } from "../protocol/chainNames.ts"
 import { encodeText } from "../protocol/nameText.ts"
 import type { NetworkName } from "../protocol/networks.ts"
 import { type Json, JsonObject } from "../rpc/json/json.ts"
@@ -60,12 +61,6 @@ export const hashReply = partOf(HASH)
 /** The largest integers lose digits, and mean nothing here. */
 const safe = <I>(integer: Schema.Schema<number, I>) => integer.pipe(Schema.filter(Number.isSafeInteger))
 
-const NETWORKS: ReadonlyMap<string, NetworkName> = new Map([
-  ["main", "mainnet"],
-  ["test", "testnet"],
-  ["regtest", "regtest"]
-])
-
 export interface ChainInfo {
   /** `undefined` for an unknown network. */
   readonly network: NetworkName | undefined
@@ -98,7 +93,7 @@ export const chainInfo = (reply: Json): ChainInfo | undefined => {
   return {
     chain,
     best,
-    network: NETWORKS.get(chain),
+    network: networkOfChain(chain),
     asOf: { height: blocks, synced, proof: "full" },
     headers,
     progress: verificationprogress

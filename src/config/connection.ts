@@ -5,6 +5,7 @@ import type { NetworkName } from "../protocol/networks.ts"
 import { readArgv } from "./argv.ts"
 import { fieldsOf, OPTIONS } from "./options.ts"
 import { cookiePath, type Credentials, credentialsOf, dataDirOf, gather, type SettingsInput } from "./settings.ts"
+import { defaultOf } from "./sources.ts"
 import { UsageError } from "./UsageError.ts"
 import { decoderOf, halfCredentials } from "./values.ts"
 
@@ -20,6 +21,8 @@ export const CONNECTION_OPTIONS = {
 /** The settings with which a tool finds a daemon or its data. */
 export interface ConnectionSettings {
   readonly network: NetworkName
+  /** The source of the network, as of the address; `undefined` if none names it, so that any daemon is right. */
+  readonly networkFrom: string | undefined
   readonly dataDir: string
   readonly rpc: Address & { readonly credentials: Credentials | undefined }
   /** The file in which a daemon with this data directory writes its cookie; `undefined`: nowhere. */
@@ -48,10 +51,12 @@ export const decodeConnection = (
     if (problems.length > 0) return yield* Either.left(new UsageError({ problems }))
     const gathered = yield* gather({ ...CONNECTION_OPTIONS, rpccookiefile: OPTIONS.rpccookiefile }, given, input)
     const { network, rpcaddr, rpcpassword, rpcuser } = yield* decodeValues(gathered.source)
+    const networkFrom = gathered.source.get("network")?.from
     const cookie = gathered.source.get("rpccookiefile")?.texts.at(-1) ?? ""
     return {
       connection: {
         network,
+        networkFrom: networkFrom === defaultOf(OPTIONS.network).from ? undefined : networkFrom,
         dataDir: dataDirOf(gathered, input),
         rpc: { ...reachable(rpcaddr), credentials: credentialsOf(rpcuser, rpcpassword) },
         cookieFile: cookie === "" ? undefined : cookiePath(cookie, gathered, input),

@@ -3,6 +3,7 @@ import type * as Effect from "effect/Effect"
 import type { ProofLevel } from "../light/proof.ts"
 import type { SyncPhase } from "../light/syncReport.ts"
 import type { Height } from "../protocol/keys.ts"
+import type { NetworkName } from "../protocol/networks.ts"
 import { encodeJson } from "../rpc/json/encodeJson.ts"
 import type { Doubt } from "../storage/DataHealth.ts"
 
@@ -14,6 +15,7 @@ export interface NamesReport {
 }
 
 export interface HealthReport {
+  readonly network: NetworkName
   /** Whether the node is still starting: it answers -28 to every call. */
   readonly initializing: boolean
   /** Whether the node fetches or checks what its operator wants it to have: the whole chain, or the last blocks alone. */
@@ -74,7 +76,7 @@ const waitingFor = ({ doubts, initializing, light, syncing }: HealthReport): str
 
 /** Returns the answer to a question (reference/rpc.md 1.12). */
 export const healthAnswer = (question: HealthQuestion, report: HealthReport): HealthAnswer => {
-  const { blockHeight, doubts, initializing, names, notices, peers, phase, proof } = report
+  const { blockHeight, doubts, initializing, names, network, notices, peers, phase, proof } = report
   const syncing = initializing || report.syncing
   const good = isGood(question, report)
   const status = good ? (question === "health" ? "healthy" : "ready") : waitingFor(report)
@@ -82,6 +84,7 @@ export const healthAnswer = (question: HealthQuestion, report: HealthReport): He
     status: good ? 200 : 503,
     body: encodeJson({
       status,
+      network,
       block_height: blockHeight,
       peers,
       syncing: question !== "health" || syncing ? syncing : undefined,

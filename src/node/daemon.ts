@@ -106,7 +106,8 @@ const answerOptions = (settings: Settings): typeof NodeOptions.Service => {
 }
 
 /** The report until the node is built. */
-const STARTING: Effect.Effect<HealthReport> = Effect.succeed({
+const starting = ({ network }: Settings): HealthReport => ({
+  network,
   initializing: true,
   syncing: true,
   phase: undefined,
@@ -121,7 +122,11 @@ const STARTING: Effect.Effect<HealthReport> = Effect.succeed({
 
 /** Reports the health of the node to /health and /ready, from before there is a chain. */
 class NodeHealth {
-  private report = STARTING
+  private report: Effect.Effect<HealthReport>
+
+  constructor(first: HealthReport) {
+    this.report = Effect.succeed(first)
+  }
 
   readonly service = Health.of({ report: Effect.suspend(() => this.report) })
 
@@ -233,6 +238,7 @@ const start = (
       const { tip } = yield* chain.progress
       const { inbound, outbound } = yield* manager.count
       return {
+        network: settings.network,
         initializing: false,
         syncing: isSyncing(now),
         phase: now.phase,
@@ -290,7 +296,7 @@ const rpcListener = (settings: Settings) =>
  * answers, also after a restart for repair.
  */
 export const run = (settings: Settings, started: Effect.Effect<void> = Effect.void) => {
-  const health = new NodeHealth()
+  const health = new NodeHealth(starting(settings))
   const sampling = new Sampling()
   const switches = new Logging.DebugSwitches({
     level: settings.logLevel,
@@ -332,7 +338,7 @@ export const run = (settings: Settings, started: Effect.Effect<void> = Effect.vo
       Effect.all([checkWebhooks(settings), checkGivenFiles(settings), checkDisk(settings.dataDir), running], {
         discard: true
       }),
-    Effect.tapError(() => Effect.sync(() => health.become(STARTING))),
+    Effect.tapError(() => Effect.sync(() => health.become(Effect.succeed(starting(settings))))),
     Effect.retry({ while: restarts.mayMend }),
     // Logged after everything is closed: a reader of it may move the data directory.
     Effect.onExit((exit) =>

@@ -7,7 +7,8 @@ import type { IncomingMessage } from "node:http"
 import { StringDecoder } from "node:string_decoder"
 import { formatHostPort } from "../base/addresses.ts"
 import { codeOf } from "../base/errorCode.ts"
-import { basic, type RpcClientOptions, RpcUnauthorized, RpcUnreachable, webOf } from "./RpcClient.ts"
+import { basic, type RpcClientOptions, RpcUnauthorized, RpcUnreachable } from "./RpcClient.ts"
+import { webOf } from "./webOf.ts"
 
 /** Reads a document of a daemon line by line, for as long as the daemon writes it. */
 

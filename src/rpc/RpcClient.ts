@@ -5,16 +5,20 @@ import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
-import * as http from "node:http"
+import type * as http from "node:http"
 import { type Address, formatHostPort } from "../base/addresses.ts"
 import { codeOf, type ErrorWords, reasonOf } from "../base/errorCode.ts"
 import { USER_RIGHTS, type UserRight } from "../config/accessKinds.ts"
 import type { Credentials } from "../config/settings.ts"
+import { networkOfChain } from "../protocol/chainNames.ts"
+import type { NetworkName } from "../protocol/networks.ts"
+import { askHealth } from "./askHealth.ts"
 import { encodeJson, type JsonValue } from "./json/encodeJson.ts"
 import { type Json, JsonNumber, JsonObject } from "./json/json.ts"
 import { parseJson } from "./json/readJson.ts"
 import { MISSING_RIGHT } from "./method/rights.ts"
 import { RPC_CODE } from "./method/RpcError.ts"
+import { webOf } from "./webOf.ts"
 
 export class RpcUnreachable extends Data.TaggedError("RpcUnreachable")<{
   /** `host:port` that was called. */
@@ -62,7 +66,19 @@ export class UnexpectedReply extends Data.TaggedError("UnexpectedReply")<{
   }
 }
 
-export type RpcClientError = RpcUnreachable | RpcUnauthorized | RpcFailure | UnexpectedReply
+/** The daemon is on another network than the caller wants. It has received no call. */
+export class RpcWrongNetwork extends Data.TaggedError("RpcWrongNetwork")<{
+  readonly address: string
+  readonly wanted: NetworkName
+  /** The daemon's network, or its own word for one that svcd does not have. */
+  readonly network: string
+}> {
+  override get message(): string {
+    return `the daemon at ${this.address} is on ${this.network}, not ${this.wanted}`
+  }
+}
+
+export type RpcClientError = RpcUnreachable | RpcUnauthorized | RpcFailure | UnexpectedReply | RpcWrongNetwork
 
 /** A client of the methods of a daemon, svcd or the reference node (reference/rpc.md 8). */
 export class RpcClient extends Context.Tag("svcd/RpcClient")<RpcClient, {
@@ -71,6 +87,11 @@ export class RpcClient extends Context.Tag("svcd/RpcClient")<RpcClient, {
    * its eight decimals.
    */
   readonly call: (method: string, params?: CallParams, options?: RpcCallOptions) => Effect.Effect<Json, RpcClientError>
+  /**
+   * Asks on which network the daemon is. The first call, and the first after a lost connection, does so by itself: this is
+   * for other requests.
+   */
+  readonly confirm: Effect.Effect<void, RpcClientError>
   /** Makes read-only calls in one request, one after the other. The outcomes are in the order of the calls. */
   readonly batch: (
     calls: ReadonlyArray<BatchedCall>
@@ -96,6 +117,8 @@ export interface RpcClientOptions {
   readonly address: Address
   /** Whether to use TLS, as for a proxy in front of a daemon. */
   readonly secure?: boolean
+  /** The network that the daemon has to be on. No call is sent to a daemon of another one; `undefined`: any is right. */
+  readonly network?: NetworkName | undefined
   /** The prefix of the daemon's paths; empty by default. */
   readonly basePath?: string
   /** A function is called before each request: credentials may change while the daemon restarts. */
@@ -112,6 +135,11 @@ export interface RpcClientOptions {
 }
 
 const TIMEOUT = 900_000
+
+/** Milliseconds for the health report of a daemon. Without it, a call tells the network. */
+const HEALTH_TIMEOUT = 2_000
+
+const NETWORK_CALL = "getblockchaininfo"
 
 const MAX_REPLY = 2 ** 28
 
@@ -197,10 +225,6 @@ const failureOf = (error: Json): RpcFailure => {
 export const basic = ({ password, user }: Credentials): string =>
   `Basic ${Buffer.from(`${user}:${Redacted.value(password)}`).toString("base64")}`
 
-/** Node's client of HTTP. TLS takes long to load, and most daemons are on the same machine. */
-export const webOf = (secure: boolean): Effect.Effect<Pick<typeof http, "Agent" | "request">> =>
-  secure ? Effect.promise(() => import("node:https")) : Effect.succeed(http)
-
 /** Makes a client. Its connections stay open between calls; the scope closes them. */
 export const make = (
   options: RpcClientOptions
@@ -273,19 +297,53 @@ export const make = (
 
     const path = wallet === undefined ? "/" : `/wallet/${encodeURIComponent(wallet)}`
 
+    const send: typeof RpcClient.Service["call"] = (method, params = [], { once = false } = {}) =>
+      Effect.suspend(() => {
+        const body = Buffer.from(encodeJson(envelope(method, params)))
+        return Effect.flatMap(post(path, body, once), (reply) => readReply(address, reply))
+      })
+
+    /** The daemon's network. The health report of svcd needs no credentials and no right; other daemons have none. */
+    const network: Effect.Effect<string, RpcClientError> = Effect.gen(function*() {
+      const health = yield* Effect.timeoutTo(askHealth(options), {
+        duration: Math.min(timeout, HEALTH_TIMEOUT),
+        onSuccess: (reply) => reply?.network,
+        onTimeout: () => undefined
+      })
+      if (health !== undefined) return health
+      const info = yield* send(NETWORK_CALL)
+      const chain = info instanceof JsonObject ? info.get("chain") : undefined
+      if (typeof chain === "string") return networkOfChain(chain) ?? chain
+      return yield* new UnexpectedReply({ address, status: 200, reason: `${NETWORK_CALL} does not say the network` })
+    })
+
+    // Until a connection fails: another daemon may then run at the address.
+    let isConfirmed = false
+    const confirm: Effect.Effect<void, RpcClientError> = Effect.suspend(() => {
+      const wanted = options.network
+      if (wanted === undefined) return Effect.void
+      return Effect.flatMap(network, (found) => {
+        isConfirmed = found === wanted
+        return isConfirmed ? Effect.void : new RpcWrongNetwork({ address, wanted, network: found })
+      })
+    })
+    const confirmed = <A>(work: Effect.Effect<A, RpcClientError>): Effect.Effect<A, RpcClientError> =>
+      options.network === undefined
+        ? work
+        : Effect.suspend(() => isConfirmed ? work : Effect.zipRight(confirm, work)).pipe(
+          Effect.tapErrorTag("RpcUnreachable", () => Effect.sync(() => void (isConfirmed = false)))
+        )
+
     return RpcClient.of({
-      call: (method, params = [], { once = false } = {}) =>
-        Effect.suspend(() => {
-          const body = Buffer.from(encodeJson(envelope(method, params)))
-          return Effect.flatMap(post(path, body, once), (reply) => readReply(address, reply))
-        }),
+      call: (method, params, callOptions) => confirmed(send(method, params, callOptions)),
+      confirm,
       batch: (calls) =>
-        Effect.suspend(() => {
+        confirmed(Effect.suspend(() => {
           const envelopes = calls.map(({ method, params }) => envelope(method, params))
           const body = Buffer.from(encodeJson(envelopes))
           const ids = envelopes.map(({ id }) => id)
           return Effect.flatMap(post(path, body, false), (reply) => readBatch(address, reply, ids))
-        })
+        }))
     })
   })
 

@@ -13,6 +13,7 @@ describe("decodeConnection", () => {
     const { connection, rest } = decode(["-rpcaddr", "127.0.0.1:5", "-network=regtest", "getblockhash", "0", "-x"])
     assert.deepStrictEqual(connection, {
       network: "regtest",
+      networkFrom: "-network",
       dataDir: "/home/me/.svcd",
       rpc: { host: "127.0.0.1", port: 5, credentials: undefined },
       cookieFile: "/home/me/.svcd/.cookie",
@@ -32,6 +33,8 @@ describe("decodeConnection", () => {
     ])
     assert.strictEqual(connection.rpcAddrFrom, "/d/svcd.conf:1")
     assert.strictEqual(decode([]).connection.rpcAddrFrom, "default")
+    assert.strictEqual(decode([]).connection.networkFrom, undefined)
+    assert.strictEqual(decode([], { env: { SVCD_NETWORK: "mainnet" } }).connection.networkFrom, "SVCD_NETWORK")
     const env = { SVCD_RPC_USER: "u", SVCD_RPC_PASSWORD: "p", SVCD_LOG_LEVEL: "loud" }
     const credentials = decode([], { env }).connection.rpc.credentials
     assert.strictEqual(credentials && Redacted.value(credentials.password), "p")

@@ -280,6 +280,7 @@ describe("health (reference/rpc.md 1.12)", () => {
         assert.deepStrictEqual([status, headers["content-type"]], [200, "application/json"])
         assert.deepStrictEqual(JSON.parse(text), {
           status: "healthy",
+          network: "regtest",
           block_height: 7,
           peers: 2,
           syncing: true,
@@ -291,7 +292,7 @@ describe("health (reference/rpc.md 1.12)", () => {
       const names = yield* http({ path: "/ready?names=1" })
       assert.deepStrictEqual([names.status, JSON.parse(names.text).status], [200, "ready"])
       const head = yield* http({ method: "HEAD", path: "/health" })
-      assert.deepStrictEqual([head.status, head.text, head.headers["content-length"]], [200, "", "80"])
+      assert.deepStrictEqual([head.status, head.text, head.headers["content-length"]], [200, "", "100"])
     }))
 })
 

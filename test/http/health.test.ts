@@ -15,39 +15,58 @@ const DOUBT = { what: "names.db", reason: "a page has changed; the file is rebui
 
 describe("healthAnswer", () => {
   it.each<readonly [HealthQuestion, Partial<HealthReport>, number, string]>([
-    ["health", {}, 200, "{\"status\":\"healthy\",\"block_height\":7,\"peers\":2}"],
-    ["ready", {}, 200, "{\"status\":\"ready\",\"block_height\":7,\"peers\":2,\"syncing\":false}"],
-    ["health", { syncing: true }, 200, "{\"status\":\"healthy\",\"block_height\":7,\"peers\":2,\"syncing\":true}"],
-    ["ready", { syncing: true }, 503, "{\"status\":\"syncing\",\"block_height\":7,\"peers\":2,\"syncing\":true}"],
+    ["health", {}, 200, "{\"status\":\"healthy\",\"network\":\"regtest\",\"block_height\":7,\"peers\":2}"],
+    [
+      "ready",
+      {},
+      200,
+      "{\"status\":\"ready\",\"network\":\"regtest\",\"block_height\":7,\"peers\":2,\"syncing\":false}"
+    ],
+    [
+      "health",
+      { syncing: true },
+      200,
+      "{\"status\":\"healthy\",\"network\":\"regtest\",\"block_height\":7,\"peers\":2,\"syncing\":true}"
+    ],
+    [
+      "ready",
+      { syncing: true },
+      503,
+      "{\"status\":\"syncing\",\"network\":\"regtest\",\"block_height\":7,\"peers\":2,\"syncing\":true}"
+    ],
     [
       "health",
       { initializing: true, blockHeight: 0, peers: 0 },
       503,
-      "{\"status\":\"initializing\",\"block_height\":0,\"peers\":0,\"syncing\":true}"
+      "{\"status\":\"initializing\",\"network\":\"regtest\",\"block_height\":0,\"peers\":0,\"syncing\":true}"
     ],
     [
       "ready",
       { initializing: true, syncing: true },
       503,
-      "{\"status\":\"initializing\",\"block_height\":7,\"peers\":2,\"syncing\":true}"
+      "{\"status\":\"initializing\",\"network\":\"regtest\",\"block_height\":7,\"peers\":2,\"syncing\":true}"
     ],
     [
       "health",
       { doubts: [DOUBT] },
       200,
-      `{"status":"healthy","block_height":7,"peers":2,"doubts":[${JSON.stringify(DOUBT)}]}`
+      `{"status":"healthy","network":"regtest","block_height":7,"peers":2,"doubts":[${JSON.stringify(DOUBT)}]}`
     ],
     [
       "ready",
       { doubts: [DOUBT] },
       503,
-      `{"status":"repairing","block_height":7,"peers":2,"syncing":false,"doubts":[${JSON.stringify(DOUBT)}]}`
+      `{"status":"repairing","network":"regtest","block_height":7,"peers":2,"syncing":false,"doubts":[${
+        JSON.stringify(DOUBT)
+      }]}`
     ],
     [
       "ready",
       { notices: [DOUBT] },
       200,
-      `{"status":"ready","block_height":7,"peers":2,"syncing":false,"notices":[${JSON.stringify(DOUBT)}]}`
+      `{"status":"ready","network":"regtest","block_height":7,"peers":2,"syncing":false,"notices":[${
+        JSON.stringify(DOUBT)
+      }]}`
     ]
   ])("%s with %j is %d (reference/rpc.md 1.12)", (question, changes, status, body) => {
     assert.deepStrictEqual(healthAnswer(question, report(changes)), { status, body })
@@ -92,6 +111,7 @@ describe("healthAnswer", () => {
     )
     assert.deepStrictEqual(JSON.parse(body), {
       status: "ready",
+      network: "regtest",
       block_height: 0,
       peers: 2,
       syncing: true,

@@ -80,14 +80,12 @@ const runTutorial = (name: string) =>
     const steps = stepsOf(readFileSync(join(ROOT, `docs/tutorials/${name}.md`), "utf8"))
     assert.isNotEmpty(steps)
     const folder = yield* temporaryDirectory
-    const rpc = yield* freePort
-    const ports: Ports = [["8336", rpc], ["9332", yield* freePort]]
-    // The programs as they are installed, but for the port that they take where no flag gives one.
+    const ports: Ports = [["18336", yield* freePort], ["9332", yield* freePort]]
+    // The programs as they are installed.
     const bin = join(folder, "bin")
     mkdirSync(bin)
     for (const each of PROGRAMS) {
-      const flags = each === "svcd-wallet" ? "" : `-rpcaddr 127.0.0.1:${rpc} `
-      writeFileSync(join(bin, each), `#!/bin/sh\nexec "${process.execPath}" "${program(each)}" ${flags}"$@"\n`)
+      writeFileSync(join(bin, each), `#!/bin/sh\nexec "${process.execPath}" "${program(each)}" "$@"\n`)
       chmodSync(join(bin, each), 0o755)
     }
     // In place of `npm install`.

@@ -161,6 +161,9 @@ const connected = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutc
       note: input.note
     })
     const { command } = line
+    // The doctor reports it as one of its checks.
+    const refused = command === "doctor" ? undefined : yield* wrongNetwork(daemon, connection)
+    if (refused !== undefined) return refused
     if (command === undefined || command === "lint" || command === "rpcauth") {
       return yield* callMethod([...line.words, ...read.parameters], { connection, daemon, input, line })
     }
@@ -170,6 +173,13 @@ const connected = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutc
     Effect.catchAll((reason) => Effect.succeed(failure(1, { message: reason }))),
     Effect.scoped
   )
+
+/** Why the daemon is not the one that the operator named; `undefined` if it is, or if none is named. */
+const wrongNetwork = (daemon: Daemon, connection: ConnectionSettings): Effect.Effect<CliOutcome | undefined> =>
+  Effect.matchEffect(daemon.confirm, {
+    onSuccess: () => Effect.succeed(undefined),
+    onFailure: (error) => explain(error, { connection, daemon, method: "getblockchaininfo" })
+  })
 
 /** Where the daemon is. The doctor goes on without a file that has mistakes or belongs to another user: it reports it. */
 const connectionOf = (input: CliInput, { command }: CliCommandLine) => {

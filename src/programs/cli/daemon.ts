@@ -49,6 +49,8 @@ export interface Daemon {
     params?: CallParams,
     options?: RpcCallOptions
   ) => Effect.Effect<Json, RpcClientError>
+  /** Fails if the daemon is on another network than the one that is named. */
+  readonly confirm: Effect.Effect<void, RpcClientError>
   /** Makes read-only calls in one request. The outcomes are in the order of the calls. */
   readonly batch: (
     calls: ReadonlyArray<BatchedCall>
@@ -56,7 +58,7 @@ export interface Daemon {
   /** Connects to read a document line by line. */
   readonly lines: (
     path: string
-  ) => Effect.Effect<Stream.Stream<Lines, RpcUnreachable>, DocumentFailure, Scope.Scope>
+  ) => Effect.Effect<Stream.Stream<Lines, RpcUnreachable>, DocumentFailure | RpcClientError, Scope.Scope>
   /** The cookie file whose contents were tried. */
   readonly triedCookie: () => string | undefined
   /** The same daemon, with calls for another wallet. */
@@ -148,8 +150,9 @@ export const makeDaemon = (options: DaemonOptions): Effect.Effect<Daemon, string
       credentials = yield* readCookie(tried, input)
     }
     const source = { address, credentials: () => credentials }
+    const network = connection.networkFrom === undefined ? undefined : connection.network
     const clientOf = (name: string | undefined) =>
-      make({ ...source, wallet: name, timeout: timeout === 0 ? ANY_TIME : timeout * 1000 })
+      make({ ...source, network, wallet: name, timeout: timeout === 0 ? ANY_TIME : timeout * 1000 })
 
     /** The cookie files in the default places. Their secrets are for this machine alone. */
     const places = given !== undefined || cookieFile !== undefined || !isLoopback(address.host)
@@ -202,8 +205,11 @@ export const makeDaemon = (options: DaemonOptions): Effect.Effect<Daemon, string
       batch: (calls) => waiting(authorized(client.batch(calls)), { wait, once: false, told }),
       lines: (path) =>
         Effect.promise(() => import("../../rpc/DocumentLines.ts")).pipe(
-          Effect.flatMap(({ openLines }) => waiting(authorized(openLines(source, path)), { wait, once: false, told }))
+          Effect.flatMap(({ openLines }) =>
+            waiting(authorized(Effect.zipRight(client.confirm, openLines(source, path))), { wait, once: false, told })
+          )
         ),
+      confirm: waiting(authorized(client.confirm), { wait, once: false, told }),
       triedCookie: () => tried,
       ofWallet: (name) => Effect.map(clientOf(name), through)
     })

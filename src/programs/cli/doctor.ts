@@ -37,7 +37,7 @@ const cookieChecks = ({ connection: { cookieFile, rpc }, input }: DoctorInput): 
   ]
 }
 
-const unreachable = (error: RpcClientError, { connection: { rpc } }: DoctorInput): Check => {
+const unreachable = (error: RpcClientError, { connection: { networkFrom, rpc } }: DoctorInput): Check => {
   const address = formatHostPort(rpc)
   switch (error._tag) {
     case "RpcUnauthorized":
@@ -49,6 +49,12 @@ const unreachable = (error: RpcClientError, { connection: { rpc } }: DoctorInput
       return fail("daemon", {
         text: `the daemon at ${address} answers: ${error.message}`,
         remedy: "wait until it has started: -rpcwait"
+      })
+    case "RpcWrongNetwork":
+      return fail("daemon", {
+        text: error.message,
+        remedy: `${error.wanted} is from ${networkFrom ?? "the default"}: name the network of this daemon there, or ` +
+          "another daemon with -rpcaddr; nothing was looked at in it"
       })
     case "RpcUnreachable":
     case "UnexpectedReply":

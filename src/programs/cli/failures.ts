@@ -3,6 +3,7 @@ import { formatHostPort } from "../../base/addresses.ts"
 import { escapeLines, shownPath } from "../../base/safeText.ts"
 import type { ConnectionSettings } from "../../config/connection.ts"
 import { nearest } from "../../config/suggest.ts"
+import { USAGE_EXIT_CODE } from "../../config/UsageError.ts"
 import type { DocumentRefused } from "../../rpc/DocumentLines.ts"
 import { RPC_CODE } from "../../rpc/method/RpcError.ts"
 import type { RpcClientError, RpcFailure, UnexpectedReply } from "../../rpc/RpcClient.ts"
@@ -158,6 +159,12 @@ export const explain = (
         remedy: `${from}: is svcd running, and does it listen there? ${next}`
       }))
     }
+    case "RpcWrongNetwork":
+      return Effect.succeed(failure(USAGE_EXIT_CODE, {
+        message: error.message,
+        remedy: `${error.wanted} is from ${connection.networkFrom ?? "the default"}: name the network of this daemon ` +
+          "there, or another daemon with -rpcaddr. Nothing was done."
+      }))
     case "DocumentRefused":
     case "UnexpectedReply":
       if (error._tag === "UnexpectedReply" && isForbidden(error)) {

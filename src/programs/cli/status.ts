@@ -4,6 +4,7 @@ import { unixTime } from "../../base/clock.ts"
 import { UNSEEN_WORDS } from "../../base/unseenWords.ts"
 import { BEYOND_REMEDY, beyondText, FEW_REMEDY, fewLeftText } from "../../base/wordsReach.ts"
 import type { ConnectionSettings } from "../../config/connection.ts"
+import { networkOfChain } from "../../protocol/chainNames.ts"
 import { nowWithin, soonWithin } from "../../protocol/soon.ts"
 import { type Json, JsonNumber } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
@@ -56,11 +57,9 @@ export const gatherStatus = (daemon: Daemon): Effect.Effect<StatusAnswers, RpcCl
     return { chain, sync, network, mempool, uptime, wallets, balances, wallet, names, renewals, now: yield* unixTime }
   })
 
-const NETWORKS: ReadonlyMap<string, string> = new Map([["main", "mainnet"], ["test", "testnet"]])
-
 const networkOf = (chain: Json): string => {
   const name = textAt(chain, "chain") ?? "an unknown network"
-  return NETWORKS.get(name) ?? name
+  return networkOfChain(name) ?? name
 }
 
 /** `/svcd:0.1.0(comment)/` as `svcd 0.1.0 (comment)`. */

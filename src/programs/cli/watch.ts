@@ -4,10 +4,11 @@ import { escapeLines, shellWord } from "../../base/safeText.ts"
 import type { OptionTable } from "../../config/optionRow.ts"
 import { fromHex, toHex } from "../../protocol/bytes.ts"
 import { encodeText } from "../../protocol/nameText.ts"
-import type { DocumentFailure } from "../../rpc/DocumentLines.ts"
+import type { DocumentRefused } from "../../rpc/DocumentLines.ts"
 import { eventFeed, type FeedLine } from "../../rpc/eventFeed.ts"
+import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { COMMAND_ROWS } from "./commandTable.ts"
-import type { Daemon } from "./daemon.ts"
+import { type Daemon, isAway } from "./daemon.ts"
 import { CLI_FLAGS, type CliCommandLine } from "./flags.ts"
 import { type CliOutcome, failure, type LiveOutput, NAME, type Screen } from "./outcome.ts"
 import { shownBytes } from "./ownNames.ts"
@@ -34,11 +35,13 @@ export interface WatchSurroundings {
   readonly output: LiveOutput
 }
 
+type WatchFailure = DocumentRefused | RpcClientError
+
 /** HTTP statuses of a daemon that starts, stops or is too busy. */
 const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504])
 
-const mayPass = (failed: DocumentFailure): boolean =>
-  failed._tag === "RpcUnreachable" || failed._tag === "DocumentRefused" && PASSING.has(failed.status)
+const mayPass = (failed: WatchFailure): boolean =>
+  failed._tag === "DocumentRefused" ? PASSING.has(failed.status) : isAway(failed)
 
 /** The text of bytes that the daemon wrote in hex; empty for anything else. */
 const shown = (hex: unknown): string => {
@@ -143,7 +146,7 @@ const refusal = (body: string): string => {
 }
 
 /** What a daemon that answers otherwise means; `undefined` where the general explanation is enough. */
-const meaningOf = (failed: DocumentFailure): CliOutcome | undefined => {
+const meaningOf = (failed: WatchFailure): CliOutcome | undefined => {
   if (failed._tag !== "DocumentRefused") return undefined
   if (failed.status === 404) {
     return failure(1, { message: "the daemon has no events: it is not svcd, or it is older than they are" })
@@ -155,7 +158,7 @@ const meaningOf = (failed: DocumentFailure): CliOutcome | undefined => {
 export const watchCommand = (
   { daemon, output, screen }: WatchSurroundings,
   { from, json, line: given, prefix, types }: WatchOptions
-): Effect.Effect<CliOutcome, DocumentFailure> => {
+): Effect.Effect<CliOutcome, WatchFailure> => {
   const query = new URLSearchParams({ nameEncoding: "hex", valueEncoding: "hex" })
   const bytes = prefix === undefined ? undefined : new TextEncoder().encode(prefix)
   if (bytes !== undefined && bytes.length > 0) query.set("prefix", toHex(bytes))

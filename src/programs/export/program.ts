@@ -39,14 +39,12 @@ const patiently = <A, E extends { readonly _tag: string; readonly message: strin
 /** The daemon of the settings, once it answers. */
 const sourceOf = ({ daemon, network: wanted }: ExportSettings) =>
   Effect.gen(function*() {
-    const rpc = yield* DaemonRpc.make(daemon)
+    const rpc = yield* DaemonRpc.make({ ...daemon, network: wanted })
+    yield* patiently(rpc.confirm)
     const sync = yield* patiently(DaemonSync.make(rpc))
     const { chain, network } = sync.info
-    if (network === undefined || (wanted !== undefined && wanted !== network)) {
-      const reason = `the daemon at ${rpc.address} is on ${network ?? chain}${
-        wanted === undefined ? "" : `, not ${wanted}`
-      }`
-      return yield* new InvalidConfig({ field: "network", reason })
+    if (network === undefined) {
+      return yield* new InvalidConfig({ field: "network", reason: `the daemon at ${rpc.address} is on ${chain}` })
     }
     const hashAt = (height: number): Effect.Effect<string | undefined, DaemonFailure> =>
       Effect.matchEffect(rpc.read("getblockhash", [height]), {

@@ -4,11 +4,12 @@ import type * as Layer from "effect/Layer"
 import { escapeUnsafe } from "../../base/safeText.ts"
 import type { OpenFailure, ReadFailure } from "../../client/errors.ts"
 import { NameClient, type NameRecord } from "../../client/NameClient.ts"
+import type { ConnectionSettings } from "../../config/connection.ts"
 import type { UsageError } from "../../config/UsageError.ts"
 import { type MailValue, readValue } from "../../mail/forwarding.ts"
 import type { Texts } from "../tool/flags.ts"
 import { type Named, nameOfLabel } from "./prepare.ts"
-import { connectionOf, type MailInput, type NamesConnection } from "./settings.ts"
+import { connectionOf, type MailInput } from "./settings.ts"
 
 /** `svcd-mail lookup`: where the mail for a label goes. */
 
@@ -61,7 +62,7 @@ interface Wanted extends Named {
 export const lookup = (
   wanted: Wanted,
   input: MailInput,
-  names: (connection: NamesConnection) => Layer.Layer<NameClient, OpenFailure>
+  names: (connection: ConnectionSettings) => Layer.Layer<NameClient, OpenFailure>
 ): Effect.Effect<LookedUp, LookupFailure> =>
   Effect.gen(function*() {
     const { json, label } = wanted

@@ -3,9 +3,9 @@ import { isLoopback } from "../../base/addresses.ts"
 import * as DaemonClient from "../../client/daemonClient.ts"
 import { InvalidConfig, type OpenFailure } from "../../client/errors.ts"
 import type { NameClient } from "../../client/NameClient.ts"
+import type { ConnectionSettings } from "../../config/connection.ts"
 import { NETWORK_NAMES } from "../../config/options.ts"
 import type { NetworkName } from "../../protocol/networks.ts"
-import type { NamesConnection } from "./settings.ts"
 
 /** Milliseconds for one call: the sender of a message waits. */
 const TIMEOUT = 10_000
@@ -21,7 +21,7 @@ const asFlag = (failure: OpenFailure): OpenFailure =>
  * daemon on this machine gets those of the cookie in its data directory if it asks for some.
  */
 export const mailNames = (
-  { cookieFile, network, networkGiven, rpc }: NamesConnection
+  { cookieFile, network, networkFrom, rpc }: ConnectionSettings
 ): Layer.Layer<NameClient, OpenFailure> => {
   const spareCookieFile = isLoopback(rpc.host) ? cookieFile : undefined
   const on = (network: NetworkName) =>
@@ -39,7 +39,7 @@ export const mailNames = (
         timeout: TIMEOUT
       }
     })
-  if (networkGiven) return Layer.catchAll(on(network), (failure) => Layer.fail(asFlag(failure)))
+  if (networkFrom !== undefined) return Layer.catchAll(on(network), (failure) => Layer.fail(asFlag(failure)))
   return NETWORK_NAMES.slice(1).reduce(
     (layer, next) =>
       Layer.catchAll(

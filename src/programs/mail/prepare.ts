@@ -3,12 +3,13 @@ import * as Either from "effect/Either"
 import type * as Layer from "effect/Layer"
 import type { OpenFailure } from "../../client/errors.ts"
 import { NameClient } from "../../client/NameClient.ts"
+import type { ConnectionSettings } from "../../config/connection.ts"
 import { UsageError } from "../../config/UsageError.ts"
 import { membersOf, readValue, type ValueProblem, writeValue } from "../../mail/forwarding.ts"
 import { DEFAULT_NAMESPACE, labelProblem, nameOf } from "../../mail/label.ts"
 import { argvOf, type Texts } from "../tool/flags.ts"
 import { registerInstructions, updateInstructions } from "./instructions.ts"
-import { connectionOf, type MailInput, type NamesConnection } from "./settings.ts"
+import { connectionOf, type MailInput } from "./settings.ts"
 
 /** `svcd-mail register` and `update`: the value of a name and the remaining steps. They change nothing. */
 
@@ -91,7 +92,7 @@ const presentValue = (name: string, client: Layer.Layer<NameClient, OpenFailure>
 export const prepareUpdate = (
   flags: Prepared,
   input: MailInput,
-  names: (connection: NamesConnection) => Layer.Layer<NameClient, OpenFailure>
+  names: (connection: ConnectionSettings) => Layer.Layer<NameClient, OpenFailure>
 ): Effect.Effect<string, UsageError> =>
   Effect.gen(function*() {
     const connection = yield* connectionOf(flags.connection, input)

@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import type { OpenFailure } from "../../client/errors.ts"
 import type { NameClient } from "../../client/NameClient.ts"
+import type { ConnectionSettings } from "../../config/connection.ts"
 import type { UsageError } from "../../config/UsageError.ts"
 import type { ProgramOutcome } from "../tool/outcome.ts"
 import { type Printer, run as runTool } from "../tool/run.ts"
@@ -9,7 +10,7 @@ import { mailCommand, type MailHandlers } from "./commands.ts"
 import { lookup, type LookupFailure } from "./lookup.ts"
 import { prepareRegistration, prepareUpdate } from "./prepare.ts"
 import type { ServeFailure } from "./serve.ts"
-import { type MailInput, mailSettings, type NamesConnection } from "./settings.ts"
+import { type MailInput, mailSettings } from "./settings.ts"
 
 /** `svcd-mail`: prepares the names that forward mail, looks them up, and forwards (docs/mail.md). */
 
@@ -18,7 +19,7 @@ const NAME = "svcd-mail"
 export interface MailToolInput extends MailInput {
   readonly version: string
   /** The names of the daemon of a connection. */
-  readonly names: (connection: NamesConnection) => Layer.Layer<NameClient, OpenFailure>
+  readonly names: (connection: ConnectionSettings) => Layer.Layer<NameClient, OpenFailure>
 }
 
 type CommandFailure = UsageError | LookupFailure | ServeFailure

@@ -6,10 +6,9 @@ import { join, resolve } from "node:path"
 import { createSecureContext } from "node:tls"
 import type { Address } from "../../base/addresses.ts"
 import { shownPath } from "../../base/safeText.ts"
-import { CONNECTION_OPTIONS, type ConnectionSettings, decodeConnection } from "../../config/connection.ts"
+import { type ConnectionSettings, decodeConnection } from "../../config/connection.ts"
 import { fieldsOf, OPTIONS } from "../../config/options.ts"
 import { gather, type SettingsInput } from "../../config/settings.ts"
-import { defaultOf } from "../../config/sources.ts"
 import { UsageError } from "../../config/UsageError.ts"
 import { decoderOf } from "../../config/values.ts"
 import { type RelayConfig, relayConfig, type UpstreamTls } from "../../mail/relay/RelayConfig.ts"
@@ -26,7 +25,7 @@ export interface MailInput extends SettingsInput {
 
 /** All settings of `serve`. Paths are absolute, files are read. */
 export interface MailSettings {
-  readonly connection: NamesConnection
+  readonly connection: ConnectionSettings
   /** As `id/`. */
   readonly namespace: string
   readonly relay: RelayConfig
@@ -39,19 +38,9 @@ type Judged<A> = Either.Either<A, UsageError>
 
 const wrong = (...problems: ReadonlyArray<string>) => Either.left(new UsageError({ problems }))
 
-/** How to reach the names. */
-export interface NamesConnection extends ConnectionSettings {
-  /** Whether the network was given: otherwise it is the daemon's. */
-  readonly networkGiven: boolean
-}
-
 /** The connection to the daemon: from shared flags, the daemon's environment and its file. */
-export const connectionOf = (texts: Texts, input: SettingsInput): Judged<NamesConnection> =>
-  Either.gen(function*() {
-    const { connection } = yield* decodeConnection({ ...input, argv: argvOf(texts) })
-    const { source } = yield* gather(CONNECTION_OPTIONS, texts, input)
-    return { ...connection, networkGiven: source.get("network")?.from !== defaultOf(OPTIONS.network).from }
-  })
+export const connectionOf = (texts: Texts, input: SettingsInput): Judged<ConnectionSettings> =>
+  Either.map(decodeConnection({ ...input, argv: argvOf(texts) }), ({ connection }) => connection)
 
 const decodeLog = decoderOf(LOG_OPTIONS, Schema.Struct(fieldsOf(LOG_OPTIONS)))
 

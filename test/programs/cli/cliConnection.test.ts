@@ -2,14 +2,16 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, TestClock } from "effect"
 import { createServer, type Server } from "node:http"
 import { networkInterfaces } from "node:os"
+import { COMMAND_NAMES } from "../../../src/programs/cli/commandTable.ts"
 import { makeDaemon } from "../../../src/programs/cli/daemon.ts"
 import { method } from "../../../src/rpc/method/method.ts"
 import { RPC_CODE, RpcError } from "../../../src/rpc/method/RpcError.ts"
 import { inputOf } from "../../config/input.ts"
 import { ANY_RESULT } from "../../support/anyResult.ts"
 import { asleepFor } from "../../support/eventually.ts"
-import { GENESIS, testServer } from "../../support/rpcServer.ts"
-import { cli, failed, flags, server } from "./cliRun.ts"
+import { HEALTHY } from "../../support/healthy.ts"
+import { FAKE_METHODS, GENESIS, testServer } from "../../support/rpcServer.ts"
+import { cli, CREDENTIALS, failed, flags, server } from "./cliRun.ts"
 
 /** An address of this machine that is not loopback, if it has one. */
 const OUTSIDE = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
@@ -75,6 +77,43 @@ describe("svcd-cli", () => {
       assert.match((yield* cli([...at, "getblockcount"], { stdin: "" })).stderr, /rpcpassword/)
     }))
 
+  /** Each command of svcd-cli that asks a daemon, with its words. */
+  const COMMANDS: ReadonlyArray<ReadonlyArray<string>> = COMMAND_NAMES
+    .filter((name) => !["doctor", "lint", "rpcauth"].includes(name))
+    .map((name) => [name])
+
+  it.scopedLive("does nothing with a daemon of another network than the named one, whatever the command", () =>
+    Effect.gen(function*() {
+      const { port } = yield* server
+      const at = ["-rpcaddr", `127.0.0.1:${port}`]
+      const named = [
+        [["-network=mainnet"], {}, "-network"],
+        [[], { env: { SVCD_NETWORK: "mainnet" } }, "SVCD_NETWORK"],
+        [["-datadir=/d"], { files: { "/d/svcd.conf": "network = \"mainnet\"" } }, "/d/svcd.conf:1"]
+      ] as const
+      const methods = [["getblockcount"], ["stop"], ["nosuch"], ["-stdin", "getblockhash"], [
+        "-named",
+        "name_show",
+        "name=d/x"
+      ]]
+      for (const [words, surroundings, source] of named) {
+        for (const command of [...methods, ...COMMANDS]) {
+          const all = [...at, ...words, ...command]
+          const { code, stderr, stdout } = yield* cli(all, { stdin: "0\n", ...surroundings })
+          const what = `${all.join(" ")}: ${stderr}`
+          assert.deepStrictEqual([code, stdout], [2, ""], what)
+          // A command that misses its words says so, and asks no daemon.
+          if (!COMMANDS.includes(command) || stderr.includes("the daemon at")) {
+            assert.include(stderr, `error: the daemon at 127.0.0.1:${port} is on regtest, not mainnet`, what)
+            assert.include(stderr, `mainnet is from ${source}: `, what)
+          }
+        }
+      }
+      const doctor = yield* cli([...at, "-network=mainnet", "doctor"])
+      assert.include(doctor.stdout, "is on regtest, not mainnet")
+      assert.strictEqual(doctor.code, 1)
+    }))
+
   describe("with a cookie of Namecoin Core", () => {
     const COOKIE = "cli:s3cret"
 
@@ -108,7 +147,12 @@ describe("svcd-cli", () => {
         assert.strictEqual((yield* cli(at, { files })).stdout, "0\n")
         const other = yield* cli(["-network=regtest", ...at], { files })
         assert.include(other.stderr, "than those in /home/test/.namecoin/regtest/.cookie")
-        const testnet = yield* cli(["-network=testnet", ...at], {
+        const onTestnet = yield* testServer({
+          credentials: CREDENTIALS,
+          methods: FAKE_METHODS,
+          health: Effect.succeed({ ...HEALTHY, network: "testnet" })
+        })
+        const testnet = yield* cli(["-network=testnet", "-rpcaddr", `127.0.0.1:${onTestnet.port}`, "getblockcount"], {
           files: { "/home/test/.namecoin/testnet3/.cookie": COOKIE }
         })
         assert.strictEqual(testnet.stdout, "0\n")
@@ -129,6 +173,7 @@ describe("svcd-cli", () => {
         const daemon = yield* makeDaemon({
           connection: {
             network: "mainnet",
+            networkFrom: undefined,
             dataDir: "/place",
             rpc: { host: "127.0.0.1", port, credentials: undefined },
             cookieFile: "/place/.cookie",

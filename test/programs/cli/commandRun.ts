@@ -82,6 +82,7 @@ export const runWith = (
   }
   const connection = {
     network: "mainnet",
+    networkFrom: undefined,
     dataDir: "/nowhere",
     rpc: { host: "127.0.0.1", port: 8336, credentials: undefined },
     cookieFile: undefined,

@@ -43,6 +43,7 @@ const doctor = (
   doctorCommand({
     connection: {
       network: "mainnet",
+      networkFrom: undefined,
       dataDir,
       rpc: { host: "127.0.0.1", port: 8336, credentials: undefined },
       cookieFile: "/data/.cookie",

@@ -18,6 +18,7 @@ describe("explain", () => {
           {
             connection: {
               network: "mainnet",
+              networkFrom: undefined,
               dataDir: "/nowhere",
               rpc: { host: "127.0.0.1", port: 8336, credentials: undefined },
               cookieFile: undefined,

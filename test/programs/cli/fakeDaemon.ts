@@ -25,6 +25,7 @@ export const batching = (daemon: Omit<Daemon, "batch" | "ofWallet">): Daemon => 
 /** A daemon that answers each method with a value, as JSON; every other method is unknown to it. */
 export const fakeDaemon = (answers: Readonly<Record<string, unknown>>): Daemon =>
   batching({
+    confirm: Effect.void,
     call: (method): Effect.Effect<Json, RpcClientError> => {
       const answer = answers[method]
       if (answer === undefined) return new RpcFailure({ code: -32601, message: "Method not found" })

@@ -29,6 +29,7 @@ describe("svcd-cli find", () => {
     Effect.gen(function*() {
       const asked: Array<unknown> = []
       const daemon = batching({
+        confirm: Effect.void,
         call: (method, params) =>
           Effect.sync(() => {
             asked.push([method, params])

@@ -9,6 +9,7 @@ import { fakeDaemon, hex } from "./fakeDaemon.ts"
 const NOW = 1_800_000_000
 
 const CONNECTION = {
+  networkFrom: undefined,
   network: "mainnet" as const,
   dataDir: "/data",
   rpc: { host: "127.0.0.1", port: 8336, credentials: undefined },

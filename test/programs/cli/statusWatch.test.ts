@@ -10,6 +10,7 @@ const PIPE: Screen = { terminal: false, columns: undefined, colours: false }
 
 const connection = {
   network: "mainnet",
+  networkFrom: undefined,
   dataDir: "/data",
   rpc: { host: "127.0.0.1", port: 8336, credentials: undefined },
   cookieFile: undefined,

@@ -37,7 +37,7 @@ describe("the names of svcd-mail", () => {
           Effect.provide(
             mailNames({
               network: "regtest",
-              networkGiven: true,
+              networkFrom: "-network",
               rpcAddrFrom: "default",
               dataDir,
               cookieFile,
@@ -64,7 +64,7 @@ describe("the names of svcd-mail", () => {
       const rpc = { host: "127.0.0.1", port: daemon.port, credentials: undefined }
       const layer = mailNames({
         network: "mainnet",
-        networkGiven: true,
+        networkFrom: "-network",
         rpcAddrFrom: "default",
         dataDir,
         cookieFile: join(dataDir, ".cookie"),

@@ -3,9 +3,9 @@ import { Effect, Layer, Stream } from "effect"
 import { execFileSync } from "node:child_process"
 import { DaemonUnreachable, InvalidConfig, type OpenFailure } from "../../../src/client/errors.ts"
 import { NameClient, type NameRecord } from "../../../src/client/NameClient.ts"
+import type { ConnectionSettings } from "../../../src/config/connection.ts"
 import { NameExpired, NameNotFound } from "../../../src/names/errors.ts"
 import { run } from "../../../src/programs/mail/program.ts"
-import type { NamesConnection } from "../../../src/programs/mail/settings.ts"
 import type { ProgramOutcome } from "../../../src/programs/tool/outcome.ts"
 import { inputOf } from "../../config/input.ts"
 
@@ -63,7 +63,7 @@ const NAMES = [
 interface Circumstances {
   readonly env?: Readonly<Record<string, string>>
   readonly files?: Readonly<Record<string, string>>
-  readonly names?: (connection: NamesConnection) => Layer.Layer<NameClient, OpenFailure>
+  readonly names?: (connection: ConnectionSettings) => Layer.Layer<NameClient, OpenFailure>
 }
 
 const tool = (argv: ReadonlyArray<string>, { env, files, names = () => clientOf(NAMES) }: Circumstances = {}) =>
@@ -351,8 +351,8 @@ describe("svcd-mail lookup", () => {
   it.effect("distinguishes a network that the user set from the default", () =>
     Effect.gen(function*() {
       const given: Array<readonly [string, boolean]> = []
-      const names = (connection: NamesConnection) => {
-        given.push([connection.network, connection.networkGiven])
+      const names = (connection: ConnectionSettings) => {
+        given.push([connection.network, connection.networkFrom !== undefined])
         return clientOf(NAMES)
       }
       yield* tool(["lookup", "alice"], { names })

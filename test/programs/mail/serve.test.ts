@@ -48,7 +48,7 @@ const settingsIn = (port: number, upstreamPort: number, more: Partial<MailSettin
   Effect.map(temporaryDirectory, (directory): MailSettings => ({
     connection: {
       network: "regtest",
-      networkGiven: true,
+      networkFrom: "-network",
       rpcAddrFrom: "default",
       dataDir: directory,
       rpc: { host: "127.0.0.1", port: 1, credentials: undefined },

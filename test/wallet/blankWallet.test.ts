@@ -1,5 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { decodeAddress, scriptOf } from "../../src/protocol/address.ts"
+import { COIN } from "../../src/protocol/amount.ts"
+import { regtest } from "../../src/protocol/networks.ts"
 import { withChecksum } from "../../src/wallet/keys/descriptors.ts"
 import { temporaryDirectory } from "../support/chain.ts"
 import { withWallets } from "../support/liveWallets.ts"
@@ -56,6 +59,33 @@ describe("a blank wallet", () => {
           const watching = yield* wallets.create({ ...request, name: "watching", blank: false })
           assert.isFalse(watching.keys.isBlank())
           assert.isUndefined(watching.keys.birthtime())
+        }))
+    }))
+
+  it.scopedLive("says that it lacks the scripts of the coins that would pay", () =>
+    Effect.gen(function*() {
+      yield* withWallets(yield* temporaryDirectory, ({ mine, wallets }) =>
+        Effect.gen(function*() {
+          const wallet = yield* wallets.create({
+            privateKeys: false,
+            passphrase: undefined,
+            loadOnStart: true,
+            name: "watching",
+            blank: true
+          })
+          yield* wallet.keys.importDescriptor(importing(PUBLIC))
+          const read = decodeAddress(regtest, "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV")
+          const script = scriptOf("destination" in read ? read.destination : assert.fail())
+          yield* mine(1, { script })
+          yield* mine(100)
+          assert.lengthOf(wallet.ledger.coins(), 1)
+          const fund = (value: number) =>
+            Effect.flip(Effect.asVoid(wallet.payments.fund({ outputs: [{ value, script }], changeScript: script })))
+          assert.deepInclude(yield* fund(COIN), {
+            code: "unsolvable",
+            reason: "Missing solving data for estimating transaction size"
+          })
+          assert.strictEqual((yield* fund(60 * COIN))._tag, "FundsMissing")
         }))
     }))
 })

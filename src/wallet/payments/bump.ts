@@ -80,8 +80,9 @@ interface GivenRate {
 /** Checks a given rate: the mempool has to take the replacement, and no more than that is required. */
 const rateProblem = (parts: WalletParts, { bump, feeRate, oldFee, vsize }: GivenRate) => {
   const { mempool, rules } = parts
-  const { incrementalFeeRate, minFeeRate } = mempool.info()
-  if (feeRate < minFeeRate) {
+  const { incrementalFeeRate, minFeeRate, minRelayFeeRate } = mempool.info()
+  // The rolling minimum of a full pool; below the relay's own, the checks of the fee refuse it.
+  if (feeRate < minFeeRate && minFeeRate > minRelayFeeRate) {
     const reason = `New fee rate (${formatMoney(feeRate)}) is lower than the minimum fee rate ` +
       `(${formatMoney(minFeeRate)}) to get into the mempool -- `
     return refuse("not-eligible", reason)

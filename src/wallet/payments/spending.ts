@@ -18,7 +18,7 @@ import type { WalletParts } from "../WalletParts.ts"
 import { bumpFeeOf } from "./bumpFee.ts"
 import { chainShare } from "./chainShare.ts"
 import { changeTypeOf } from "./changeType.ts"
-import { DEFAULT_VERSION, type WeighedCoin } from "./Draft.ts"
+import { DEFAULT_VERSION, valueOf, type WeighedCoin } from "./Draft.ts"
 import { eligible } from "./eligible.ts"
 import { externalCoin, weighRequested } from "./externalInputs.ts"
 import { chooseRate } from "./feeRate.ts"
@@ -37,6 +37,8 @@ const mixedVersions = ({ parent, version }: { readonly version: number; readonly
   `Can't spend unconfirmed version ${parent} pre-selected input with a version ${version} tx`
 
 const TOO_LONG_CHAIN = "too many unconfirmed transactions in cluster"
+
+const UNKNOWN_SIZE = "Missing solving data for estimating transaction size"
 
 const NO_CHANGE_ADDRESS = "Transaction needs a change address, but we can't generate it."
 
@@ -176,14 +178,14 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
         const dustRate = parts.mempool.policy.dustFeeRate
         const behind = (yield* status.initialDownload) || header.time < (yield* unixTime) - CURRENT_TIP_SECONDS
         const usable = request.addInputs === false ? [] : candidates(request, preset.map(({ coin }) => coin))
+          .filter(({ own }) => request.avoidReuse !== true || !ledger.isReused(own.script))
+        const weighed = usable.flatMap((coin) => weigh(coin, feeRate) ?? [])
         const change = request.changeScript === undefined ? changeFor(type, options.sends === true) : undefined
         const script = request.changeScript ?? change?.own.script
         const input: FundInput = {
           request,
           preset,
-          candidates: usable
-            .filter(({ own }) => request.avoidReuse !== true || !ledger.isReused(own.script))
-            .flatMap((coin) => weigh(coin, feeRate) ?? []),
+          candidates: weighed,
           longChains: !rules.rejectLongChains,
           feeRate,
           bumpOf: (inputs) => bumpFee(inputs.map(({ coin }) => coin), feeRate),
@@ -206,6 +208,14 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
         if (!usesChange) change?.release()
         if (usesChange && script === undefined) {
           return yield* new InvalidWalletRequest({ code: "no-change", reason: NO_CHANGE_ADDRESS })
+        }
+        // Coins whose scripts the wallet does not know, such as those of an imported address, could have paid.
+        const held = preset.concat(usable.map((coin) => ({ coin, weight: 0 })))
+        if (
+          Either.isLeft(funded) && funded.left._tag === "FundsMissing" && weighed.length < usable.length &&
+          valueOf(held) >= needed(request)
+        ) {
+          return yield* new InvalidWalletRequest({ code: "unsolvable", reason: UNKNOWN_SIZE })
         }
         const drafted: Drafted = { ...(yield* funded), reason }
         const made: PaymentDraft = { drafted, release: () => change?.release() }

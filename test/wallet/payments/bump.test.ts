@@ -38,7 +38,7 @@ describe("WalletPayments.bump", () => {
           const low = yield* refusedBump(node, transaction.txidKey, { feeRate: 99_999 })
           assert.match(
             low.message,
-            /^New fee rate \(0\.00099999\) is lower than the minimum fee rate \(0\.001\) to get/
+            /^Insufficient total fee 0\.000\d+, must be at least /
           )
           const high = yield* refusedBump(node, transaction.txidKey, { feeRate: 500_000_000 })
           assert.match(

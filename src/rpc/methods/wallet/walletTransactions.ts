@@ -1,6 +1,7 @@
 import * as Schema from "effect/Schema"
 import { COINBASE_MATURITY } from "../../../consensus/params.ts"
 import type { Mempool } from "../../../mempool/Mempool.ts"
+import { isTruc } from "../../../mempool/policy/truc.ts"
 import { addressOf } from "../../../protocol/address.ts"
 import { type Bytes, displayHash, toHex } from "../../../protocol/bytes.ts"
 import { txidKey } from "../../../protocol/keys.ts"
@@ -56,7 +57,7 @@ const STANDING = {
     description: "Transactions of the wallet that spend the same outputs"
   }),
   mempoolconflicts: Schema.Array(TXID).annotations({
-    description: "Transactions of the mempool that spend the same outputs"
+    description: "Transactions of the mempool beside which it or an ancestor cannot be there"
   }),
   time: Result.time("Time at which the wallet first saw it"),
   timereceived: Result.time("Same as time"),
@@ -163,12 +164,26 @@ const replaceable = ({ pool }: EntryContext, { transaction }: WalletTx, depth: n
   return pool.ancestors(key).some((entry) => signals(entry.transaction)) ? "yes" : "no"
 }
 
-/** Transactions of the mempool that spend the same outputs. */
-const poolConflicts = ({ pool }: EntryContext, { transaction }: WalletTx): ReadonlyArray<string> => {
+/**
+ * Transactions of the mempool that cannot be there beside this one: they spend an output that it or an unconfirmed
+ * ancestor spends, or they are the only child that its parent of version 3 may have (BIP 431).
+ */
+const poolConflicts = ({ pool, wallet }: EntryContext, { state, transaction }: WalletTx): ReadonlyArray<string> => {
+  if (state.type === "confirmed") return []
   const found = new Set<string>()
-  for (const { prevout } of transaction.inputs) {
-    const spender = pool.spender(outpointKey(prevout))?.transaction
-    if (spender !== undefined && spender.txidKey !== transaction.txidKey) found.add(displayHash(spender.txid))
+  const due = new Set([transaction])
+  for (const { inputs, txidKey: key, version } of due) {
+    if (pool.get(key) !== undefined) continue
+    for (const { prevout } of inputs) {
+      const parent = txidKey(prevoutTxid(prevout))
+      const siblings = isTruc(version) ? pool.children(parent).filter((child) => isTruc(child.transaction.version)) : []
+      const spender = pool.spender(outpointKey(prevout))
+      for (const rival of spender === undefined ? siblings : [spender, ...siblings]) {
+        found.add(displayHash(rival.transaction.txid))
+      }
+      const above = wallet.ledger.transaction(parent)
+      if (above !== undefined && above.state.type !== "confirmed") due.add(above.transaction)
+    }
   }
   return [...found]
 }

@@ -100,8 +100,11 @@ export const writeValue = (
   })
 
 /** What the node reads: identities have more fields than these, and some programs write `null` for a missing field. */
+const Addresses = Schema.Union(Schema.String, Schema.Array(Schema.String))
+
 const Stored = Schema.parseJson(Schema.Struct({
-  email: Schema.String,
+  // The published forms: one address, a list, or several by purpose.
+  email: Schema.Union(Addresses, Schema.Struct({ default: Addresses })),
   backup: Schema.optionalWith(Schema.Array(Schema.String), { nullable: true, default: () => [] }),
   pubkey: Schema.optionalWith(Schema.String, { nullable: true, default: () => "" })
 }))
@@ -113,8 +116,10 @@ export const readValue = (text: string): MailValue | undefined => {
   if (text.length > MAX_VALUE_LENGTH) return undefined
   return Either.getOrUndefined(Either.gen(function*() {
     const { backup, email, pubkey } = yield* decodeStored(text)
-    const first = yield* parseMailAddress(email)
-    const others = new Set(Arr.getRights(backup.map(parseMailAddress)))
+    const own = typeof email === "object" && "default" in email ? email.default : email
+    const [first, ...more] = Arr.getRights((typeof own === "string" ? [own] : own).map(parseMailAddress))
+    if (first === undefined) return yield* Either.left("no valid address")
+    const others = new Set([...more, ...Arr.getRights(backup.map(parseMailAddress))])
     others.delete(first)
     return { email: first, backup: [...others].slice(0, MAX_BACKUPS), pubkey }
   }))

@@ -34,6 +34,13 @@ const addressIn = (part: Located, findings: Findings): string | undefined => {
   return undefined
 }
 
+/** The published forms of `email`: an address, a list of addresses, or an object of which `default` is one of these. */
+const emailParts = (email: Located): ReadonlyArray<Located> => {
+  const own = email.kind === "object" ? memberOf(email, "default") : email
+  if (own === undefined) return []
+  return own.kind === "array" ? own.items : [own]
+}
+
 /** What svcd-mail makes of a value; reports what is invalid. A field of another type makes it ignore the value. */
 const mailView = (object: LocatedObject, { findings, label }: IdentityPlace): ProgramView => {
   const none = (why: string): ProgramView => ({ program: "svcd-mail", sees: [`refuses mail for ${label}: ${why}`] })
@@ -54,9 +61,14 @@ const mailView = (object: LocatedObject, { findings, label }: IdentityPlace): Pr
     if (backup !== undefined) findings.error(backup, "invalid", "has no effect without email")
     return none("the value has no email")
   }
-  const first = addressIn(email, findings)
+  const parts = emailParts(email)
+  if (parts.length === 0 || (email.kind !== "text" && parts.some(({ kind }) => kind !== "text"))) {
+    findings.wrongType(email, "an address, a list of addresses, or an object with \"default\"")
+    return none("email is no address")
+  }
+  const [first, ...more] = parts.flatMap((part) => addressIn(part, findings) ?? [])
   if (first === undefined) return none("email is no address")
-  const different = [...new Set(others)].filter((address) => address !== first)
+  const different = [...new Set([...more, ...others])].filter((address) => address !== first)
   if (different.length > MOST_BACKUPS && backup !== undefined) {
     findings.warn(backup, "unusual", `has more than ${MOST_BACKUPS} addresses: the others are not used`)
   }

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Either, FastCheck } from "effect"
 import { type MailValue, MAX_BACKUPS, MAX_MAIL_VALUE, readValue, writeValue } from "../../src/mail/forwarding.ts"
+import { lint } from "../../src/values/lint.ts"
 
 const PLAIN: MailValue = { email: "alice@example.org", backup: [], pubkey: "" }
 
@@ -98,7 +99,6 @@ describe("readValue", () => {
     "{}",
     "{\"name\":\"no mail here\"}",
     "{\"email\":null}",
-    "{\"email\":[\"a@b.example\"]}",
     "{\"email\":\"\"}",
     "{\"email\":\"nowhere\"}",
     "{\"email\":\"a@b.example\\r\\nBcc: c@d.example\"}",
@@ -109,6 +109,32 @@ describe("readValue", () => {
     `{"email":"a@b.example","x":"${"x".repeat(1100)}"}`
   ])("nothing in %s", (value) => {
     assert.strictEqual(readValue(value), undefined)
+  })
+
+  it.each([
+    { email: ["a@one.example", "b@two.example"], found: ["a@one.example", "b@two.example", "c@three.example"] },
+    { email: ["nowhere", "b@two.example"], found: ["b@two.example", "c@three.example"] },
+    { email: { default: "a@one.example", work: "w@four.example" }, found: ["a@one.example", "c@three.example"] },
+    {
+      email: { default: ["a@one.example", "b@two.example"] },
+      found: ["a@one.example", "b@two.example", "c@three.example"]
+    },
+    { email: { work: "w@four.example" }, found: undefined },
+    { email: [], found: undefined },
+    { email: [1], found: undefined },
+    { email: {}, found: undefined }
+  ])("reads $email, and sees what lint says about it", ({ email, found }) => {
+    const value = JSON.stringify({ email, backup: ["c@three.example"] })
+    const read = readValue(value)
+    assert.deepStrictEqual(read === undefined ? undefined : [read.email, ...read.backup], found)
+    const seen = lint(Buffer.from("id/alice"), Buffer.from(value)).programs.flatMap(({ program, sees }) =>
+      program === "svcd-mail" ? sees : []
+    )
+    assert.deepStrictEqual(seen, [
+      found === undefined
+        ? "refuses mail for alice: email is no address"
+        : `forwards mail for alice to ${found[0]}, else to ${found.slice(1).join(", ")}`
+    ])
   })
 
   it("takes the first backup addresses if there are too many", () => {

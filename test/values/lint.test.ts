@@ -116,7 +116,7 @@ describe("lint", () => {
     ],
     ["id/x", "{\"nostr\":{}}", "error invalid: line 1, column 10: nostr has neither names nor pubkey"],
     ["id/x", "{\"email\":\"x\"}", "error invalid: line 1, column 10: email \"x\" is not an address that mail can be"],
-    ["id/x", "{\"email\":[\"a@b.org\"]}", "error wrong-type: line 1, column 10: email is a list"],
+    ["id/x", "{\"email\":[1]}", "error wrong-type: line 1, column 10: email is a list"],
     ["id/x", "{\"email\":\"a@b.org\",\"backup\":\"c@d.org\"}", "error wrong-type: line 1, column 29: backup is a text"],
     ["id/x", "{\"backup\":[]}", "error invalid: line 1, column 11: backup has no effect without email"],
     ["id/x", "{\"name\":1}", "error wrong-type: line 1, column 9: name is a number, not a text"],

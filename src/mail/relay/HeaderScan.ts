@@ -23,6 +23,8 @@ export interface Scanned {
   readonly eightBit: boolean
   /** Whether a CR or LF stands alone. Servers disagree whether such lines end there (SMTP smuggling). */
   readonly bareLineEnd: boolean
+  /** Whether there is a NUL. Some servers drop it, so that an end of the message appears that this relay does not see. */
+  readonly hasNul: boolean
   /** Whether the first line continues a header field: it would continue the relay's own trace fields. */
   readonly startsFolded: boolean
 }
@@ -39,6 +41,7 @@ export class HeaderScan {
   #hasMessageId = false
   #eightBit = false
   #bareLineEnd = false
+  #hasNul = false
   #startsFolded = false
   #first = true
 
@@ -52,6 +55,7 @@ export class HeaderScan {
       } else {
         if (previous === CR) this.#bareLineEnd = true
         if (byte > 127) this.#eightBit = true
+        else if (byte === 0) this.#hasNul = true
         if (this.#inHeader && byte !== CR) {
           if (this.#lineBytes < LINE) this.#line += String.fromCharCode(byte)
           this.#lineBytes += 1
@@ -70,6 +74,7 @@ export class HeaderScan {
       hasMessageId: this.#hasMessageId,
       eightBit: this.#eightBit,
       bareLineEnd: this.#bareLineEnd || this.#previous === CR,
+      hasNul: this.#hasNul,
       startsFolded: this.#startsFolded
     }
   }

@@ -57,6 +57,17 @@ const DEFAULT_RATE = 120
 /** The longest path of RFC 5321 4.5.3.1.3, without its angle brackets. */
 const LONGEST_PATH = 254
 
+/** Parameters of commands that the extensions in the greeting define (RFC 1870, 6152, 6531). */
+const MAIL_PARAMETERS: ReadonlySet<string> = new Set(["SIZE", "BODY", "SMTPUTF8"])
+const RCPT_PARAMETERS: ReadonlySet<string> = new Set()
+
+/** Whether all parameters of a command are known (RFC 5321, section 4.1.1.11: otherwise 555). */
+const areKnown = (args: SMTPServerAddress["args"], known: ReadonlySet<string>): boolean =>
+  args === false || Object.keys(args).every((name) => known.has(name.toUpperCase()))
+
+/** What stands in place of bytes that are not UTF-8. A bounce to such an address would go elsewhere. */
+const REPLACEMENT = "\ufffd"
+
 /** Refused connections that their clients have not closed yet. */
 const MOST_CLOSING = 256
 
@@ -154,12 +165,15 @@ export class Inbound {
     if (client === undefined || this.#stopping) return this.#reject(rejections.stopping(), answer)
     client.recipients = new Map()
     client.isBounce = address === ""
+    if (!areKnown(args, MAIL_PARAMETERS)) return this.#reject(rejections.unknownParameter(), answer)
     const size = args === false ? 0 : Number(args["SIZE"] ?? 0)
     if (spool.messages >= limits.spoolMessages || spool.bytes + size > limits.spoolBytes) {
       return this.#reject(rejections.spoolFull(), answer)
     }
     if (address !== "") {
-      if (parseMailbox(address) === undefined) return this.#reject(rejections.badSender(), answer)
+      if (parseMailbox(address) === undefined || address.includes(REPLACEMENT)) {
+        return this.#reject(rejections.badSender(), answer)
+      }
       if (Buffer.byteLength(forwardedSender(srs, address, Date.now())) > LONGEST_PATH) {
         return this.#reject(rejections.senderTooLong(), answer)
       }
@@ -173,9 +187,10 @@ export class Inbound {
     return this.#rates.take(address, { count: 1, now: performance.now() }) !== undefined
   }
 
-  #rcptTo({ address }: SMTPServerAddress, session: SMTPServerSession, answer: Answer): void {
+  #rcptTo({ address, args }: SMTPServerAddress, session: SMTPServerSession, answer: Answer): void {
     const client = this.#clients.get(session.id)
     if (client === undefined) return this.#reject(rejections.stopping(), answer)
+    if (!areKnown(args, RCPT_PARAMETERS)) return this.#reject(rejections.unknownParameter(), answer)
     const { run } = this.#parts
     // A refusal is an answer, not a failure of the fiber: the log would show a stack trace for it.
     const asked = Effect.either(recipientOf(this.#parts, address, { isBounce: client.isBounce, now: Date.now() }))

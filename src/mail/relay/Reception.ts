@@ -137,6 +137,7 @@ const notStored = (failure: unknown): ReceptionOutcome & { readonly _tag: "Rejec
 /** Returns why the relay forwards a message to no recipient. */
 const rejectionOf = (scanned: Scanned, recipients: ReadonlyArray<Recipient>): Rejection | undefined => {
   if (scanned.bareLineEnd) return rejections.bareLineEnd()
+  if (scanned.hasNul) return rejections.hasNul()
   if (scanned.startsFolded) return rejections.badHeader()
   if (scanned.received > MOST_HOPS) return rejections.tooManyHops()
   // If only some recipients have had the message, the others get it and a bounce reports these to the sender.

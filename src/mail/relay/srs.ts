@@ -50,6 +50,19 @@ const dayOf = (now: number): number => Math.floor(now / DAY_MS) % DAYS
 
 const encodeDay = (day: number): string => DIGITS.charAt(day >> 5) + DIGITS.charAt(day & 31)
 
+/** Characters of an address literal, `[1.2.3.4]` or `[IPv6:::1]`, that a local part cannot have without quotes; no domain has the others. */
+const IN_LITERAL = ["[", "]", ":"]
+const IN_LOCAL = ["{", "}", "~"]
+
+const isLiteral = (domain: string): boolean => domain.startsWith("[") || domain.startsWith("{")
+
+const exchanged = (domain: string, from: ReadonlyArray<string>, to: ReadonlyArray<string>): string =>
+  isLiteral(domain) ? from.reduce((text, each, at) => text.replaceAll(each, to[at] ?? each), domain) : domain
+
+/** A domain as a rewritten local part has it, and back. */
+const toLocal = (domain: string): string => exchanged(domain, IN_LITERAL, IN_LOCAL)
+const toDomain = (text: string): string => exchanged(text, IN_LOCAL, IN_LITERAL)
+
 /** Joins the hashed parts with a character that none of them can contain. */
 const join = (...parts: ReadonlyArray<string>): string => parts.join("\n")
 
@@ -69,10 +82,11 @@ export const rewriteSender = (srs: Srs, sender: Mailbox, now: number): Mailbox =
   const again = SRS1.exec(sender.local)?.groups
   if (again !== undefined) return first({ host: again["host"] ?? "", rest: again["rest"] ?? "" })
   const once = SRS0.exec(sender.local)?.groups
-  if (once !== undefined) return first({ host: sender.domain, rest: once["rest"] ?? "" })
+  if (once !== undefined) return first({ host: toLocal(sender.domain), rest: once["rest"] ?? "" })
   const day = encodeDay(dayOf(now))
-  const proof = hash(srs, join(day, sender.domain, sender.local))
-  return { local: `SRS0=${proof}=${day}=${sender.domain}=${sender.local}`, domain: srs.domain }
+  const domain = toLocal(sender.domain)
+  const proof = hash(srs, join(day, domain, sender.local))
+  return { local: `SRS0=${proof}=${day}=${domain}=${sender.local}`, domain: srs.domain }
 }
 
 /**
@@ -84,14 +98,14 @@ export const restoreSender = (srs: Srs, local: string, now: number): string | un
   if (first !== undefined) {
     const { hash: given = "", host = "", rest = "" } = first
     return isHash(srs, { given, text: join(host, rest) })
-      ? formatMailbox({ local: `SRS0${rest}`, domain: host })
+      ? formatMailbox({ local: `SRS0${rest}`, domain: toDomain(host) })
       : undefined
   }
   const own = OWN_SRS0.exec(local)?.groups
   if (own === undefined) return undefined
   const { day = "", domain = "", hash: given = "", local: sender = "" } = own
   if (!isHash(srs, { given, text: join(day, domain, sender) }) || !isRecent(day, now)) return undefined
-  return formatMailbox({ local: sender, domain })
+  return formatMailbox({ local: sender, domain: toDomain(domain) })
 }
 
 const isRecent = (day: string, now: number): boolean => {

@@ -15,6 +15,7 @@ const NOTHING: Scanned = {
   hasMessageId: false,
   eightBit: false,
   bareLineEnd: false,
+  hasNul: false,
   startsFolded: false
 }
 
@@ -38,6 +39,8 @@ describe("HeaderScan", () => {
     { text: "A: b\r\n\r\n\xff", found: { eightBit: true }, why: "bytes beyond ASCII" },
     { text: "A: b\n\r\n", found: { bareLineEnd: true }, why: "LF alone in the header" },
     { text: "A: b\r\n\r\nx\n", found: { bareLineEnd: true }, why: "LF alone in the body" },
+    { text: "A: b\r\n\r\n.\0\r\n", found: { hasNul: true }, why: "NUL in the body" },
+    { text: "A: b\0\r\n\r\nx\r\n", found: { hasNul: true }, why: "NUL in the header" },
     { text: "A: b\r\n\r\nx\ry", found: { bareLineEnd: true }, why: "CR alone" },
     { text: "A: b\r\n\r\nx\r\r\n", found: { bareLineEnd: true }, why: "CR before a line end" },
     { text: "A: b\r\n\r\nx\r", found: { bareLineEnd: true }, why: "CR at the end" },

@@ -76,7 +76,12 @@ describe.concurrent("Inbound", () => {
       const client = yield* Effect.promise(() => SmtpClient.open(address.port, "EHLO x"))
       const say = (line: string) => Effect.promise(() => client.say(line))
       assert.strictEqual((yield* say(`MAIL FROM:<a@b.example> SIZE=${messageSize + 1}`)).code, 552)
-      assert.strictEqual((yield* say(`MAIL FROM:<a@b.example> SIZE=${messageSize}`)).code, 250)
+      for (const unknown of ["AUTH=<>", "RET=HDRS", "X=1", "SIZE=1 MT-PRIORITY=3"]) {
+        assert.strictEqual((yield* say(`MAIL FROM:<a@b.example> ${unknown}`)).code, 555, unknown)
+      }
+      assert.strictEqual((yield* say("MAIL FROM:<a\ufffd@b.example>")).code, 553)
+      assert.strictEqual((yield* say(`MAIL FROM:<a@b.example> SIZE=${messageSize} BODY=8BITMIME SMTPUTF8`)).code, 250)
+      assert.strictEqual((yield* say("RCPT TO:<alice@bit> NOTIFY=NEVER")).code, 555)
       client.end()
       assert.strictEqual((yield* send(address.port, ["alice@bit"], sized(messageSize + 2))).code, 552)
       assert.strictEqual((yield* send(address.port, ["alice@bit"], sized(messageSize))).code, 250)

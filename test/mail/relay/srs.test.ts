@@ -12,7 +12,7 @@ const others: Srs = { secret: new Uint8Array(32).fill(2), domain: "other.example
 const atom = FastCheck.stringOf(FastCheck.constantFrom(..."abcXYZ019=+-_\u00e9"), { minLength: 1, maxLength: 20 })
 const mailbox = FastCheck.record({
   local: FastCheck.array(atom, { minLength: 1, maxLength: 3 }).map((atoms) => atoms.join(".")),
-  domain: FastCheck.constantFrom("one.example", "a.b.c.example", "x-y.org")
+  domain: FastCheck.constantFrom("one.example", "a.b.c.example", "x-y.org", "[1.2.3.4]", "[IPv6:2001:db8::1]")
 }).filter(({ local }) => !isRewritten(local))
 
 describe("srs", () => {
@@ -23,6 +23,8 @@ describe("srs", () => {
       const rewritten = rewriteSender(ours, sender, NOW)
       assert.strictEqual(rewritten.domain, "relay.example")
       assert.deepStrictEqual(parseMailbox(formatMailbox(rewritten)), rewritten)
+      // Not in quotes, which many servers refuse.
+      assert.notInclude(formatMailbox(rewritten), "\"")
       assert.isTrue(isRewritten(rewritten.local))
       assert.strictEqual(restoreSender(ours, rewritten.local, NOW + days * DAY), formatMailbox(sender))
       assert.isUndefined(restoreSender(others, rewritten.local, NOW))

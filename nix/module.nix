@@ -109,6 +109,26 @@ in
       };
     };
 
+    alertMailServerFile = mkOption {
+      type = types.nullOr (types.strMatching "/.+");
+      default = null;
+      example = "/run/secrets/svcd-alertmail-server";
+      description = ''
+        File with the value of `alertmailserver`, which holds a password. systemd reads it as root and hands it to
+        svcd, as `rpc.passwordFile`.
+      '';
+    };
+
+    webhooksFile = mkOption {
+      type = types.nullOr (types.strMatching "/.+");
+      default = null;
+      example = "/run/secrets/svcd-webhooks.toml";
+      description = ''
+        File with tables `[[webhook]]`, which hold secrets (docs/webhooks.md), and nothing else. systemd reads it as
+        root; svcd gets a copy of its configuration with it, which only svcd can read.
+      '';
+    };
+
     settings = mkOption {
       type = toml.type;
       default = { };
@@ -147,6 +167,14 @@ in
       {
         assertion = !(cfg.settings ? rpcpassword);
         message = "services.svcd.settings.rpcpassword would be in the Nix store: use services.svcd.rpc.passwordFile.";
+      }
+      {
+        assertion = !(cfg.settings ? alertmailserver);
+        message = "services.svcd.settings.alertmailserver would be in the Nix store: use services.svcd.alertMailServerFile.";
+      }
+      {
+        assertion = !(cfg.settings ? webhook);
+        message = "services.svcd.settings.webhook would be in the Nix store: use services.svcd.webhooksFile.";
       }
       {
         assertion = !(cfg.settings ? datadir);
@@ -193,13 +221,26 @@ in
           echo "svcd: ${configPath} is in the way: its settings belong into services.svcd.settings" >&2
           exit 2
         fi
-        ln -sfn ${configFile} ${lib.escapeShellArg configPath}
+        ${
+          if cfg.webhooksFile == null then
+            "ln -sfn ${configFile} ${lib.escapeShellArg configPath}"
+          else
+            ''
+              umask 077
+              cat ${configFile} "$CREDENTIALS_DIRECTORY/webhooks" > ${lib.escapeShellArg "${configPath}.whole"}
+              ln -sfn ${lib.escapeShellArg "${configPath}.whole"} ${lib.escapeShellArg configPath}
+            ''
+        }
       '';
 
       script = ''
         ${lib.optionalString (cfg.rpc.passwordFile != null) ''
           SVCD_RPC_PASSWORD=$(cat "$CREDENTIALS_DIRECTORY/rpcpassword")
           export SVCD_RPC_PASSWORD
+        ''}
+        ${lib.optionalString (cfg.alertMailServerFile != null) ''
+          SVCD_ALERTMAIL_SERVER=$(cat "$CREDENTIALS_DIRECTORY/alertmailserver")
+          export SVCD_ALERTMAIL_SERVER
         ''}
         exec ${lib.getExe' cfg.package "svcd"} -datadir ${lib.escapeShellArg cfg.dataDir}
       '';
@@ -232,8 +273,11 @@ in
           StateDirectoryMode = "0700";
         }
         // lib.optionalAttrs (!underVarLib) { ReadWritePaths = [ cfg.dataDir ]; }
-        // lib.optionalAttrs (cfg.rpc.passwordFile != null) {
-          LoadCredential = [ "rpcpassword:${cfg.rpc.passwordFile}" ];
+        // {
+          LoadCredential =
+            lib.optional (cfg.rpc.passwordFile != null) "rpcpassword:${cfg.rpc.passwordFile}"
+            ++ lib.optional (cfg.alertMailServerFile != null) "alertmailserver:${cfg.alertMailServerFile}"
+            ++ lib.optional (cfg.webhooksFile != null) "webhooks:${cfg.webhooksFile}";
         };
     };
   };

@@ -135,6 +135,7 @@ const SLOW = [
   "wallet/signing/signTransaction.test.ts",
   "wallet/walletHistory.test.ts",
   "wallet/walletRules.test.ts",
+  "wallet/wordsRecovery.test.ts",
   "web/events/eventReaders.test.ts",
   "web/events/eventsPage.test.ts",
   "web/explorer.test.ts",

@@ -105,6 +105,13 @@ const addresses = (count: number): ReadonlyArray<string> =>
 const keys = (count: number): ReadonlyArray<string> =>
   Array.from({ length: count }, () => encodeWif(network, { privateKey: randomBytes(32), compressed: true }))
 
+/** Public keys of a test network: the same key with other branches. */
+const PARENT =
+  "tpubD6NzVbkrYhZ4XgiXtGrdW5XDAPFCL9h7we1vwNCpn8tGbBcgfVYjXyhWo4E1xkh56hjod1RhGjxbaTLV3X4FyWuejifB9jusQ46QzG87VKp"
+
+/** A descriptor of many keys. */
+const rangedOf = (branch: number): string => `wpkh(${PARENT}/${branch}/*)`
+
 const blocks = ({ target: { hashes } }: Field, count: number): string =>
   batch(count, (i) => call("getblock", hashes[1 + i % 600], 2))
 
@@ -207,6 +214,22 @@ const QUESTIONS: ReadonlyArray<Question> = [
     body: () => `{${Array.from({ length: 2_500_000 }, (_, i) => `"${i}":0`).join(",")}}`
   },
   {
+    name: "200 descriptors of range 100,000",
+    callers: 4,
+    body: () =>
+      call("scantxoutset", "start", Array.from({ length: 200 }, (_, i) => ({ desc: rangedOf(i), range: 100_000 })))
+  },
+  {
+    name: "regular expressions that take long to compile",
+    callers: 16,
+    body: () => call("name_scan", "", 10, { regexp: "(x{1,1000}|y{1,1000})".repeat(24) })
+  },
+  {
+    name: "600 calls that wait for a block",
+    callers: 600,
+    body: () => call("waitfornewblock", 0)
+  },
+  {
     name: "long answers that are never read",
     callers: 100,
     unread: true,
@@ -233,6 +256,18 @@ const AUTHORIZATION = "honest:caller"
 
 /** Milliseconds between two bytes of a slow body. */
 const SLOWLY = 100
+
+const page = (path: string): Buffer =>
+  Buffer.from(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/html\r\n\r\n`)
+
+/** Readers of a page. */
+const READERS = 30
+
+const pages: ReadonlyArray<Attack> = ["/mempool", "/blocks", "/activity", "/names", "/?q=aaaaa"].map((path) => ({
+  name: `pages: ${READERS} readers of ${path}`,
+  seconds: SECONDS,
+  prepare: (field) => () => asking(field, READERS, page(path))
+}))
 
 const others: ReadonlyArray<Attack> = [
   {
@@ -277,4 +312,4 @@ const others: ReadonlyArray<Attack> = [
   }
 ]
 
-export const rpcAttacks: ReadonlyArray<Attack> = [...questions, ...others]
+export const rpcAttacks: ReadonlyArray<Attack> = [...questions, ...pages, ...others]

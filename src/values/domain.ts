@@ -27,7 +27,8 @@ const DEPRECATED: Readonly<Record<string, string>> = {
   dns: "is an old word for ns",
   fingerprint: "is no longer read: use tls",
   service: "is no longer read: use srv below map",
-  email: "is no longer read by programs for domains"
+  email: "is no longer read by programs for domains",
+  delegate: "is no longer read: use import"
 }
 
 /** How an item above limits the items of a level. */
@@ -45,12 +46,20 @@ interface DomainWalk {
   readonly imports: Array<string>
 }
 
+/** The items of a value below a key of `map`: a text stands for the address alone. */
+const objectOf = (value: Located): LocatedObject | undefined => {
+  if (value.kind === "object") return value
+  if (value.kind !== "text") return undefined
+  const { at, end, path } = value
+  return { kind: "object", at, end, path, members: [{ key: "ip", at, value }] }
+}
+
 /** The items of a level; those of `map[""]` count where the level has no such item. */
 const itemsOf = (object: LocatedObject): ReadonlyMap<string, Located> => {
   const map = memberOf(object, "map")
   const inner = map?.kind === "object" ? memberOf(map, "") : undefined
   const items = new Map<string, Located>()
-  for (const each of [inner, object]) {
+  for (const each of [inner === undefined ? undefined : objectOf(inner), object]) {
     for (const { key, value } of each?.kind === "object" ? each.members : []) items.set(key, value)
   }
   return new Map([...items].filter(([, value]) => value.kind !== "null"))
@@ -135,18 +144,15 @@ const readSubdomain = (
   walk: DomainWalk
 ): void => {
   const { findings } = walk
-  if (key === "" || value.kind === "null") return
+  if (value.kind === "null") return
   if (!isSubdomainKey(key)) {
     return findings.error(value, "invalid", "is below a key that is no label of DNS: lower case, without dots")
   }
-  const level = { owner: `${key}.${owner}`, parent: owner, limits: below }
-  if (value.kind === "text") {
-    findings.warn(value, "deprecated", "is an address alone: write {\"ip\":\"…\"}")
-    const { at, end, path } = value
-    return readLevel({ kind: "object", at, end, path, members: [{ key: "ip", at, value }] }, level, walk)
-  }
-  if (value.kind !== "object") return findings.wrongType(value, "an object")
-  readLevel(value, level, walk)
+  if (value.kind === "text") findings.warn(value, "deprecated", "is an address alone: write {\"ip\":\"…\"}")
+  const object = objectOf(value)
+  if (object === undefined) return findings.wrongType(value, "an object")
+  // The items below the empty key are those of the level itself.
+  if (key !== "") readLevel(object, { owner: `${key}.${owner}`, parent: owner, limits: below }, walk)
 }
 
 const readOthers = (items: ReadonlyMap<string, Located>, place: DomainPlace, walk: DomainWalk): void => {

@@ -11,7 +11,7 @@ import { type Located, type LocatedArray, type LocatedText, memberOf } from "./l
  */
 
 export interface DnsData {
-  readonly type: "A" | "AAAA" | "CNAME" | "DNAME" | "NS" | "DS" | "SRV" | "TLSA" | "TXT" | "LOC" | "SSHFP"
+  readonly type: "A" | "AAAA" | "CNAME" | "DNAME" | "NS" | "DS" | "SRV" | "MX" | "TLSA" | "TXT" | "LOC" | "SSHFP"
   readonly data: string
 }
 
@@ -179,6 +179,14 @@ const srv: ItemReader = (part, place) =>
     return [{ type: "SRV", data: `${numbers.join(" ")} ${name}` }]
   })
 
+const mx: ItemReader = (part, place) =>
+  rowsOf(part, place, 2).flatMap(({ items: [first, target] }) => {
+    const preference = first === undefined ? undefined : numberIn(first, place, TWO_BYTES)
+    const text = target === undefined ? undefined : place.findings.text(target, "the name of a host in a text")
+    const name = text === undefined ? undefined : named(text, place)
+    return name === undefined || preference === undefined ? [] : [{ type: "MX", data: `${preference} ${name}` }]
+  })
+
 const TLSA_SIZES: Readonly<Record<number, number>> = { 1: 32, 2: 64 }
 
 const tlsaOf = (row: LocatedArray, place: DomainPlace): ReadonlyArray<DnsData> => {
@@ -292,6 +300,7 @@ export const DNS_ITEMS: ReadonlyMap<string, ItemReader> = new Map([
   ["dns", ns],
   ["ds", ds],
   ["srv", srv],
+  ["mx", mx],
   ["tls", tls],
   ["txt", txt],
   ["loc", loc],

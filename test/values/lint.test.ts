@@ -228,3 +228,35 @@ describe("lint", () => {
     assert.lengthOf(lint(bytes("d/x"), bytes("[".repeat(1_000_000))).findings, 1)
   })
 })
+
+/** The records that programs see, in any order. */
+const recordsOf = (value: unknown): ReadonlyArray<string> =>
+  lint(bytes("d/example"), bytes(JSON.stringify(value))).programs.flatMap(({ sees }) => sees).toSorted()
+
+describe("second forms of items", () => {
+  /** The canonical form of an item, and another one that is permitted. */
+  const FORMS: ReadonlyArray<readonly [canonical: object, second: object]> = [
+    [{ ip: ["192.0.2.1"] }, { ip: "192.0.2.1" }],
+    [{ ip6: ["2001:db8::1"] }, { ip6: "2001:db8::1" }],
+    [{ ns: ["ns.example.com."] }, { ns: "ns.example.com." }],
+    [{ ns: ["ns.example.com."] }, { dns: ["ns.example.com."] }],
+    [{ txt: ["a"] }, { txt: "a" }],
+    [{ mx: [[10, "mail.example.com."]] }, { map: { "": { mx: [[10, "mail.example.com."]] } } }],
+    [{ ip: ["192.0.2.1"] }, { map: { "": { ip: "192.0.2.1" } } }],
+    [{ ip: ["192.0.2.1"] }, { map: { "": "192.0.2.1" } }],
+    [{ ip: ["192.0.2.1"], ip6: ["2001:db8::1"] }, { ip6: "2001:db8::1", map: { "": "192.0.2.1" } }],
+    [{ map: { www: { ip: ["192.0.2.1"] } } }, { map: { www: "192.0.2.1" } }],
+    [{ map: { "*": { ip: ["192.0.2.1"] } } }, { map: { "*": { map: { "": "192.0.2.1" } } } }]
+  ]
+
+  it.prop(
+    "give the records of the canonical form, below any key",
+    [FastCheck.constantFrom(...FORMS), FastCheck.array(FastCheck.constantFrom("www", "a", "*"), { maxLength: 3 })],
+    ([[canonical, second], keys]) => {
+      const below = (form: object): object => keys.reduce((inner: object, key) => ({ map: { [key]: inner } }), form)
+      const records = recordsOf(below(canonical))
+      assert.isNotEmpty(records)
+      assert.deepStrictEqual(recordsOf(below(second)), records)
+    }
+  )
+})

@@ -12,12 +12,19 @@ import { tomlLines } from "./tomlLines.ts"
 
 export const CONFIG_FILE = "svcd.conf"
 
-const KEYS: ReadonlyMap<string, OptionName> = new Map(
-  optionNamesOf(OPTIONS).flatMap((name) => {
+/** Keys that are read below a table as well: files for another node of the same specification have them there. */
+const SECOND_PLACES: ReadonlyArray<readonly [string, OptionName]> = [
+  ["database.maxinbound", "maxinbound"],
+  ["database.maxoutbound", "maxoutbound"]
+]
+
+const KEYS: ReadonlyMap<string, OptionName> = new Map([
+  ...optionNamesOf(OPTIONS).flatMap((name): ReadonlyArray<readonly [string, OptionName]> => {
     const key = OPTIONS[name].key
     return key === undefined ? [] : [[key, name]]
-  })
-)
+  }),
+  ...SECOND_PLACES
+])
 
 const TABLES: ReadonlySet<string> = new Set(
   [...KEYS.keys()].filter((key) => key.includes(".")).map((key) => key.split(".", 1)[0] ?? "")
@@ -100,6 +107,8 @@ class FileReader {
   private readKey(name: OptionName, value: unknown, path: ReadonlyArray<string>): void {
     const key = path.join(".")
     const option: Option = OPTIONS[name]
+    const before = this.source.get(name)
+    if (before !== undefined) return this.complain(path, `${key}: stands at ${before.from} too; keep one of the two`)
     const texts = textsOf(option, value)
     if (Either.isLeft(texts)) {
       const found = option.secret ? "" : `, found ${shownValue(value)}`

@@ -41,6 +41,18 @@ describe("fromFile", () => {
     assert.strictEqual(source.get("pagesize")?.label, "/d/svcd.conf:10 database.pagesize")
   })
 
+  it.each(["maxinbound", "maxoutbound"] as const)(
+    "takes %s at the top and below [database], and not in both",
+    (key) => {
+      for (const text of [`${key} = 7`, `[database]\n${key} = 7`]) {
+        assert.deepStrictEqual(Either.getOrThrow(read(text)).get(key)?.texts, ["7"])
+      }
+      assert.deepStrictEqual(problems(`${key} = 7\n[database]\n${key} = 8`), [
+        `/d/svcd.conf:3 database.${key}: stands at /d/svcd.conf:1 too; keep one of the two`
+      ])
+    }
+  )
+
   it.each(["[database]\npagesize = 8192", "database.pagesize = 8192", "database = { pagesize = 8192 }"])(
     "takes a table however it is written: %j",
     (text) => assert.deepStrictEqual(Either.getOrThrow(read(text)).get("pagesize")?.texts, ["8192"])

@@ -17,6 +17,11 @@ const MAX_PIECES = 64
 /** Most unsent bytes to a client when its next request is taken. */
 const MAX_UNSENT = 32_768
 
+/** Milliseconds from the end of the client's side until it is probed. Most calls have their answer by then. */
+const PROBE = 250
+
+const INTERIM = "HTTP/1.1 100 Continue\r\n\r\n"
+
 const END_OF_HEAD = Buffer.from("\r\n\r\n")
 
 export interface LaneConfig {
@@ -62,6 +67,7 @@ export class FastLane {
   readonly #onEnd = (): void => {
     this.#ended = true
     if (!this.#busy) this.#socket.end()
+    else this.#probeLater(PROBE)
   }
   readonly #onTimeout = (): void => {
     if (!this.#busy || this.#socket.writableLength > 0) this.#socket.destroy()
@@ -132,6 +138,18 @@ export class FastLane {
     }
     if (last) socket.destroySoon()
     else this.#goOn()
+  }
+
+  /**
+   * Finds out whether a client that has ended its side is gone: its system then refuses what it is sent, and the next write fails, which
+   * closes the connection and ends the call. A client that still waits ignores interim answers (RFC 9110, 15.2).
+   */
+  #probeLater(delay: number): void {
+    setTimeout(() => {
+      if (!this.#busy || this.#socket.destroyed) return
+      this.#socket.write(INTERIM, "latin1")
+      this.#probeLater(2 * delay)
+    }, delay).unref()
   }
 
   #read(chunk: Buffer): void {

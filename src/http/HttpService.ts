@@ -52,10 +52,11 @@ interface LaneClient {
 const nothing = (): void => {}
 
 /** The caller of a method: the user of a connection. */
-const callerOf = ({ client, memory, permitted }: Session, wallet: string | undefined): Caller => ({
+const callerOf = ({ client, memory, permitted, share }: Session, wallet: string | undefined): Caller => ({
   wallet,
   peer: client.text,
   remote: !client.loopback,
+  share: [...share, client.text],
   rights: permitted?.rights,
   memory: memory.answers
 })
@@ -223,7 +224,7 @@ export class HttpService {
           return this.#guarded(exchange, () => {
             const read = this.#config.dispatch.readLong(body.bytes)
             const answer = (call: Call): void => this.#call(exchange, wallet, call)
-            this.#runToEnd(exchange, read, { waits: true, answer, release: body.release })
+            this.#runToEnd(exchange, read, { mayEnd: true, answer, release: body.release })
           })
       }
     })
@@ -251,7 +252,12 @@ export class HttpService {
       if (body !== "") return this.#sendJson(exchange, status, body)
       send(exchange, { status, headers: [], body, encoding: "latin1", last: this.#listener.stopping })
     }
-    this.#runToEnd(exchange, call.answer(caller), { waits: call.waits, answer, release })
+    this.#runToEnd(exchange, call.answer(caller), {
+      mayEnd: call.mayEnd,
+      abandon: call.abandon,
+      answer,
+      release
+    })
   }
 
   /** Takes what a call uses of the limits. Returns a function that releases the memory, or why the call is refused. */
@@ -261,7 +267,7 @@ export class HttpService {
     if (missing !== undefined) return forbidden(missing)
     const seconds = session.count(Math.max(1, call.count))
     if (seconds !== undefined) return tooMany(seconds)
-    if (!call.waits && !this.#open.admits(session.share, session.isOperator)) return BUSY
+    if (!call.mayEnd && !this.#open.admits(session.share, session.isOperator)) return BUSY
     return session.memory.hold(call.weight) ?? NO_ROOM
   }
 
@@ -270,13 +276,13 @@ export class HttpService {
     exchange.session.count(1)
     const answer = (made: PageAnswer): void => this.#sendPage(exchange, made)
     const { inTurn } = this.#config.dispatch
-    if (!("visit" in page)) return this.#runToEnd(exchange, inTurn(page.answer(asked)), { waits: true, answer })
+    if (!("visit" in page)) return this.#runToEnd(exchange, inTurn(page.answer(asked)), { mayEnd: true, answer })
     const share = [VISITOR, exchange.session.key]
     this.#visits.read(exchange, {
       visit: (visit, release) => {
-        const waits = visit.form === undefined
-        if (waits || this.#open.admits(share, false)) {
-          return this.#runToEnd(exchange, inTurn(page.visit(asked, visit)), { waits, answer, release, share })
+        const mayEnd = visit.form === undefined
+        if (mayEnd || this.#open.admits(share, false)) {
+          return this.#runToEnd(exchange, inTurn(page.visit(asked, visit)), { mayEnd, answer, release, share })
         }
         release()
         this.#refuse(exchange, BUSY)
@@ -292,10 +298,7 @@ export class HttpService {
     this.#streams.begin(exchange, { status, headers: fields }, body)
   }
 
-  /**
-   * Takes a request in the fast lane. A request that is not answered now goes to Node's server instead, as do calls that
-   * end when their client disconnects.
-   */
+  /** Takes a request in the fast lane. A request that is not answered or refused there goes to Node's server instead. */
   #takePlain(client: LaneClient, head: PlainHead, body: Uint8Array): boolean {
     const { session } = client
     let verdict = gate(head, session, this.#listener)
@@ -305,7 +308,7 @@ export class HttpService {
     }
     if (verdict._tag !== "Rpc") return false
     const call = this.#read(body)
-    if (call === undefined || call.waits) return false
+    if (call === undefined) return false
     const release = this.#claim(session, call)
     if (typeof release !== "function") return false
     this.#connections.used(session)
@@ -337,7 +340,10 @@ export class HttpService {
     }
     const end = (exit: Exit.Exit<BatchReply>): void => {
       release()
-      if (exit._tag === "Failure") return Exit.isInterrupted(exit) ? refuse(STOPPING) : fail(exit.cause)
+      if (exit._tag === "Failure") {
+        if (!Exit.isInterrupted(exit)) return fail(exit.cause)
+        return refuse(this.#listener.stopping ? STOPPING : CROWDED)
+      }
       const { body, status } = exit.value
       const last = this.#listener.stopping
       try {
@@ -351,7 +357,10 @@ export class HttpService {
       const effect = call.answer(callerOf(session, wallet))
       const known = settled(effect)
       if (known !== undefined) return end(known)
-      this.#open.run(effect, this.#place(session, { mayEnd: false, share: session.share }), end)
+      const { mayEnd } = call
+      const fiber = this.#open.run(effect, this.#place(session, { mayEnd, share: session.share }), end)
+      if (fiber === undefined) return
+      session.whenGone(mayEnd ? () => fiber.unsafeInterruptAsFork(fiber.id()) : call.abandon)
     } catch (defect) {
       fail(Cause.die(defect))
     }
@@ -362,16 +371,18 @@ export class HttpService {
       const { body, status } = healthAnswer(question, report)
       this.#sendJson(exchange, status, body)
     }
-    this.#runToEnd(exchange, this.#config.health.report, { waits: true, answer })
+    this.#runToEnd(exchange, this.#config.health.report, { mayEnd: true, answer })
   }
 
   /** Runs an effect and answers with its result: in the same turn if it did not have to wait. */
   #runToEnd<A>(
     exchange: Exchange,
     effect: Effect.Effect<A>,
-    { answer, release = nothing, share = exchange.session.share, waits }: {
-      /** Whether the effect ends when its client disconnects. */
-      readonly waits: boolean
+    { abandon = nothing, answer, mayEnd, release = nothing, share = exchange.session.share }: {
+      /** Whether the effect is interrupted when its client disconnects. */
+      readonly mayEnd: boolean
+      /** Called instead, if it is not. */
+      readonly abandon?: () => void
       readonly answer: (value: A) => void
       readonly release?: () => void
       readonly share?: PlaceShare
@@ -385,8 +396,9 @@ export class HttpService {
     }
     const known = settled(effect)
     if (known !== undefined) return end(known)
-    const fiber = this.#open.run(effect, this.#place(exchange.session, { mayEnd: waits, share }), end)
-    if (waits && fiber !== undefined) exchange.session.whenGone(() => fiber.unsafeInterruptAsFork(fiber.id()))
+    const fiber = this.#open.run(effect, this.#place(exchange.session, { mayEnd, share }), end)
+    if (fiber === undefined) return
+    exchange.session.whenGone(mayEnd ? () => fiber.unsafeInterruptAsFork(fiber.id()) : abandon)
   }
 
   #place(session: Session, place: Pick<OpenCall, "mayEnd" | "share">): OpenCall {

@@ -4,8 +4,9 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import { isAscii, isUtf8 } from "node:buffer"
 import { StringDecoder } from "node:string_decoder"
+import type { PlaceShare } from "../base/FairPlaces.ts"
 import type { Steps } from "../protocol/steps.ts"
-import { answerBatch, type BatchReply, NO_CONTENT } from "./batch.ts"
+import { answerBatch, type BatchReply, GoneCaller, NO_CONTENT } from "./batch.ts"
 import { type AnswerMemory, UNCOUNTED } from "./CallerMemory.ts"
 import {
   aroundResult,
@@ -34,12 +35,15 @@ import {
   type UserRights
 } from "./method/methodTable.ts"
 import { RpcError } from "./method/RpcError.ts"
+import { MOST_WORK } from "./method/work.ts"
 import { type Around, type CallOutcome, makeCallRunner, type ObservedCall } from "./runCalls.ts"
 import { SlowLane } from "./SlowLane.ts"
 
 export interface Caller extends Pick<CallContext, "wallet" | "peer" | "remote"> {
   /** The rights of the user; without any, all. The caller of `answer` has checked `demands`. */
   readonly rights?: UserRights
+  /** User, address and connection, which take turns; without it all such callers have one turn. */
+  readonly share?: PlaceShare
   /** Counts the bytes of a long answer; without it they are not counted. */
   readonly memory?: AnswerMemory
 }
@@ -50,8 +54,10 @@ export interface Call {
   readonly count: number
   /** What its requests need: methods and rights. A method may occur more than once. */
   readonly demands: () => ReadonlyArray<Demand>
-  /** Whether the call waits for an event: it may be interrupted when the caller is gone. */
-  readonly waits: boolean
+  /** Whether the call changes nothing, so that it is interrupted when its caller has left. */
+  readonly mayEnd: boolean
+  /** For a call that may not end, when its caller has left: of a batch, what changes nothing is left out. */
+  readonly abandon: () => void
   /** Bytes that the call holds while it runs: its text and the values parsed from it. */
   readonly weight: number
   /**
@@ -106,6 +112,15 @@ const LARGE = 500_000
 /** Bytes up to which a body is read at once, in about a millisecond. */
 const SHORT_BODY = 65_536
 
+const nothing = (): void => {}
+
+const isWriting = (table: MethodTable, method: string): boolean => table.get(method)?.writes === true
+
+const writesIn = (table: MethodTable, element: Json): boolean => {
+  const method = element instanceof JsonObject ? element.get("method") : undefined
+  return typeof method === "string" && isWriting(table, method)
+}
+
 const NO_JSON: ReadBody = { read: undefined, values: 0 }
 
 /** Bytes of a body that are decoded in one turn. */
@@ -140,16 +155,18 @@ const make = (options: DispatchOptions) =>
     const longBodies = Effect.unsafeMakeSemaphore(1)
 
     const contextOf = (
-      { memory = UNCOUNTED, peer, remote, rights, wallet }: Caller,
+      { memory = UNCOUNTED, peer, remote, rights, share = [], wallet }: Caller,
       methods: MethodTable
     ): CallContext => ({
       wallet,
       peer,
       remote,
+      share,
       rights,
       methods,
       turns: lane.open(),
       room: memory.limit,
+      work: { bytes: MOST_WORK },
       running: () => [...running]
     })
 
@@ -200,7 +217,8 @@ const make = (options: DispatchOptions) =>
     const refused = (request: Malformed, status: number): Call => ({
       count: 1,
       demands: () => [],
-      waits: false,
+      mayEnd: true,
+      abandon: nothing,
       weight: 0,
       answer: () => {
         observeMalformed?.(request.error)
@@ -237,14 +255,18 @@ const make = (options: DispatchOptions) =>
           const around = { context, memory, finish }
           const large = weight > LARGE
           return answerBatch(batch, {
+            gone,
             memory: memory ?? UNCOUNTED,
             turns: context.turns,
             maxReply: maxBatchReply,
             answer: (element) => answerElement(element, around, large)
           })
         }
-        const demands = (): ReadonlyArray<Demand> => known ?? value.flatMap((element) => demandsOf(table, element))
-        return { count: batch.length, demands, waits: false, weight, answer }
+        const demands = known ?? value.flatMap((element) => demandsOf(table, element))
+        const mayEnd = !demands.some(({ method }) => isWriting(table, method))
+        const gone = mayEnd ? undefined : new GoneCaller((element) => writesIn(table, element))
+        const abandon = (): void => gone?.leave()
+        return { count: batch.length, demands: () => demands, mayEnd, abandon, weight, answer }
       }
       if (!(value instanceof JsonObject)) {
         const error = RpcError.parseError("Top-level object parse error")
@@ -252,11 +274,11 @@ const make = (options: DispatchOptions) =>
       }
       const request = readRequest(value)
       if ("error" in request) return refused(request, 400)
-      const waits = table.get(request.method)?.waits === true
+      const mayEnd = !isWriting(table, request.method)
       const demands = (): ReadonlyArray<Demand> => [demandIn(table, request.method, request.params)]
       const answer = (caller: Caller): Effect.Effect<BatchReply> =>
         answerOne(request, { context: contextOf(caller, table), memory: caller.memory }, weight > LARGE)
-      return { count: 1, demands, waits, weight, answer }
+      return { count: 1, demands, mayEnd, abandon: nothing, weight, answer }
     }
 
     const read = (body: Uint8Array | string): Call => {

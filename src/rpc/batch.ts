@@ -1,5 +1,7 @@
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as FiberId from "effect/FiberId"
 import type { AnswerMemory } from "./CallerMemory.ts"
 import { encodeError, isNotification, readRequest, type RpcEnvelope } from "./envelope.ts"
 import type { Json } from "./json/json.ts"
@@ -22,7 +24,38 @@ export const NO_CONTENT: BatchReply = { status: 204, body: "" }
 /** The part of a caller's memory limit that a batch reply may take. The rest is for the errors that follow. */
 const SHARE = 0.75
 
+/**
+ * The caller of a batch that changes something, once it has left. What changes something is still carried out; the rest would be
+ * for nothing.
+ */
+export class GoneCaller {
+  readonly #writes: (element: Json) => boolean
+  readonly #left = Deferred.unsafeMake<void>(FiberId.none)
+  #isGone = false
+
+  constructor(writes: (element: Json) => boolean) {
+    this.#writes = writes
+  }
+
+  leave(): void {
+    this.#isGone = true
+    Deferred.unsafeDone(this.#left, Effect.void)
+  }
+
+  /** Whether an element is left out. */
+  skips(element: Json): boolean {
+    return this.#isGone && !this.#writes(element)
+  }
+
+  /** The answer to an element, empty if the caller leaves before it is there. */
+  untilGone<A>(element: Json, answer: Effect.Effect<A>): Effect.Effect<A | string> {
+    return this.#writes(element) ? answer : Effect.raceFirst(answer, Effect.as(Deferred.await(this.#left), ""))
+  }
+}
+
 export interface BatchOptions {
+  /** For a batch that changes something. */
+  readonly gone?: GoneCaller | undefined
   readonly memory: AnswerMemory
   readonly turns: CallTurns
   /** Maximum characters of the reply; results beyond are refused. */
@@ -43,7 +76,7 @@ const refuseElement = (element: Json): string => {
  */
 export const answerBatch = (
   elements: Elements,
-  { answer, maxReply, memory, turns }: BatchOptions
+  { answer, gone, maxReply, memory, turns }: BatchOptions
 ): Effect.Effect<BatchReply> => {
   const replies = new PieceWriter(memory)
   const room = Math.min(maxReply, Math.floor(memory.limit * SHARE))
@@ -62,11 +95,13 @@ export const answerBatch = (
       if (memory.isLost()) return lost()
       if (turns.isOver()) return goOnLater
       const element = elements.at(at++) ?? null
+      if (gone?.skips(element) === true) continue
       if (replies.length > room) {
         if (!keep(refuseElement(element))) return lost()
         continue
       }
-      const answered = answer(element)
+      const asked = answer(element)
+      const answered = gone === undefined || settled(asked) !== undefined ? asked : gone.untilGone(element, asked)
       const known = settled(answered)
       if (known === undefined) return Effect.flatMap(answered, (reply) => keep(reply) ? goOn() : lost())
       if (Exit.isFailure(known)) return Exit.failCause(known.cause)

@@ -161,7 +161,8 @@ function* textsOf(value: JsonValue): Generator<string> {
 export const noMemory = (): RpcError =>
   new RpcError({
     code: RPC_CODE.outOfMemory,
-    message: "The answer is larger than the memory left for answers: request less at once, or retry later"
+    message:
+      "The answer, or the work on it, needs more than the memory left for answers: request less at once, or retry later"
   })
 
 /** Encodes a long result in counted pieces, with turns of the event loop between. Fails with -7. */

@@ -3,15 +3,17 @@ import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
+import { FairPlaces } from "../base/FairPlaces.ts"
 import { withTracedSpan } from "../base/spans.ts"
 import type { AnswerMemory } from "./CallerMemory.ts"
 import type { Request } from "./envelope.ts"
 import { encodeJson, type JsonValue } from "./json/encodeJson.ts"
 import type { LongText } from "./json/LongText.ts"
 import type { Lifecycle } from "./Lifecycle.ts"
-import { encodeLong, isLong } from "./longAnswer.ts"
+import { encodeLong, isLong, noMemory } from "./longAnswer.ts"
 import type { CallContext, Method, RunningCall } from "./method/methodTable.ts"
 import { RpcError } from "./method/RpcError.ts"
+import { HEAVY_WORK } from "./method/work.ts"
 import { settled } from "./settled.ts"
 
 /** Runs the methods of calls, when their turn comes, and encodes what they give. */
@@ -26,8 +28,8 @@ export interface ObservedCall {
   readonly error: RpcError | undefined
 }
 
-/** Heavy calls at one time: enough for one to run while others wait for the disk. */
-const HEAVY_CALLS = 4
+/** Heavy calls at one time: enough for one to run while others wait for the disk. One is left for another user. */
+const HEAVY_CALLS = { total: 4, each: 3 }
 
 /** What a method gave: JSON text or an error. */
 export type CallOutcome = string | LongText | RpcError
@@ -43,6 +45,8 @@ export interface Around<out A> {
 /** A call that has begun. It has no functions of its own: a batch has thousands of them. */
 interface Begun<out A> extends RunningCall, Around<A> {
   readonly request: Request
+  /** Bytes of the caller's memory that its work takes. */
+  held: number
   /** The time at which its method was done; `undefined` before. */
   returned: number | undefined
 }
@@ -70,12 +74,23 @@ export const makeCallRunner = (
   }
 ): CallRunner => {
   const running = new Set<RunningCall>()
-  const heavyCalls = Effect.unsafeMakeSemaphore(HEAVY_CALLS)
-  const searches = Effect.unsafeMakeSemaphore(HEAVY_CALLS)
-  const largeCalls = Effect.unsafeMakeSemaphore(1)
+  const heavyCalls = new FairPlaces(HEAVY_CALLS)
+  const searches = new FairPlaces(HEAVY_CALLS)
+  const largeCalls = new FairPlaces({ total: 1, each: 1 })
 
   /** Ends waiting calls when the node stops. */
   const stopped = Effect.zipRight(lifecycle.stopRequested, Effect.suspend(RpcError.shuttingDown))
+
+  /** Counts the work of a call before it begins. Returns why the call is refused. */
+  const takeWork = (call: Begun<unknown>, bytes: number): RpcError | undefined => {
+    const { context: { work }, memory } = call
+    // The reference node limits each range alone, with this text.
+    if (bytes > work.bytes) return RpcError.invalidParameter("Range is too large")
+    if (memory?.take(bytes) === false) return noMemory()
+    work.bytes -= bytes
+    call.held = bytes
+    return undefined
+  }
 
   /** The handler's effect. An exception of the handler is a defect. */
   const begin = (method: Method, request: Request, context: CallContext): Effect.Effect<JsonValue, RpcError> => {
@@ -87,10 +102,10 @@ export const makeCallRunner = (
   }
 
   /**
-   * The semaphore on which a costly call waits for its turn. A search may itself wait long for another search, so
-   * searches have a semaphore of their own and stall no other call.
+   * The places that a costly call waits for. A search may itself wait long for another search, so searches have places of
+   * their own and stall no other call.
    */
-  const placeOf = ({ heavy, waits }: Method, large: boolean): Effect.Semaphore | undefined => {
+  const placeOf = ({ heavy, waits }: Method, large: boolean): FairPlaces | undefined => {
     if (waits) return heavy ? searches : undefined
     if (large) return largeCalls
     return heavy ? heavyCalls : undefined
@@ -98,8 +113,9 @@ export const makeCallRunner = (
 
   /** Ends a call: records it, and returns its answer. */
   const ended = <A>(call: Begun<A>, outcome: CallOutcome): A => {
-    const { finish, method, request, returned, since } = call
+    const { finish, held, memory, method, request, returned, since } = call
     running.delete(call)
+    if (held > 0) memory?.give(held)
     observe?.({
       method,
       seconds: (performance.now() - since) / 1000,
@@ -140,7 +156,7 @@ export const makeCallRunner = (
     }
   }
 
-  /** The answer of a method that does not have its result yet. A call that waits ends when its caller disconnects. */
+  /** The answer of a method that does not have its result yet. A call that waits ends when the node stops. */
   const answered = <A>(
     call: Begun<A>,
     method: Method,
@@ -171,6 +187,7 @@ export const makeCallRunner = (
     const call: Begun<A> = {
       method: method?.name ?? UNKNOWN,
       since: performance.now(),
+      held: 0,
       returned: undefined,
       request,
       context,
@@ -182,10 +199,13 @@ export const makeCallRunner = (
     if (method === undefined) return Exit.succeed(ended(call, RpcError.methodNotFound()))
 
     running.add(call)
-    const place = placeOf(method, large)
+    const work = method.workOf === undefined ? 0 : method.workOf(request.params)
+    const refusal = work === 0 ? undefined : takeWork(call, work)
+    if (refusal !== undefined) return Exit.succeed(ended(call, refusal))
+    const place = placeOf(method, large) ?? (work > HEAVY_WORK ? heavyCalls : undefined)
     if (place !== undefined) {
       const result = Effect.flatMap(context.turns.next, () => begin(method, request, context))
-      return Effect.onInterrupt(place.withPermits(1)(answered(call, method, result)), () => interrupted(call))
+      return Effect.onInterrupt(place.within(context.share)(answered(call, method, result)), () => interrupted(call))
     }
     const result = begin(method, request, context)
     const exit = settled(result)

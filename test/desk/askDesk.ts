@@ -84,7 +84,8 @@ export class TestDesk {
           const { method }: RecordedCall = JSON.parse(String(body))
           return [{ method, rights: [] }]
         },
-        waits: false,
+        mayEnd: false,
+        abandon: () => {},
         weight: 0,
         answer: ({ wallet }) => Effect.zipRight(Effect.yieldNow(), desk.answer(String(body), wallet))
       }),

@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber, Logger } from "effect"
 import { turnOfEventLoop } from "../../src/base/turnOfEventLoop.ts"
+import type { AnswerMemory } from "../../src/rpc/CallerMemory.ts"
+import { JsonNumber } from "../../src/rpc/json/json.ts"
 import { method } from "../../src/rpc/method/method.ts"
 import * as Param from "../../src/rpc/method/params.ts"
 import { RpcError } from "../../src/rpc/method/RpcError.ts"
@@ -109,13 +111,16 @@ describe("Dispatch", () => {
       assert.isFalse(Exit.isExit(dispatch.read("{\"id\":1,\"method\":\"slow\",\"params\":[1]}").answer(CALLER)))
     }))
 
-  it.scoped("counts the requests in a body, and reports whether they wait", () =>
+  it.scoped("counts the requests in a body, and knows which may end with their caller", () =>
     Effect.gen(function*() {
       const { dispatch } = yield* setUp()
       const count = (body: string): number => dispatch.read(body).count
       assert.deepStrictEqual([count("{"), count("{\"method\":\"x\"}"), count("[]"), count("[1,2,3]")], [1, 1, 0, 3])
-      assert.isTrue(dispatch.read("{\"method\":\"waitforever\"}").waits)
-      assert.isFalse(dispatch.read("{\"method\":\"getblockcount\"}").waits)
+      const mayEnd = (body: string): boolean => dispatch.read(body).mayEnd
+      assert.isTrue(mayEnd("{\"method\":\"getblockcount\"}"))
+      assert.isFalse(mayEnd("{\"method\":\"write\"}"))
+      assert.isTrue(mayEnd("[{\"method\":\"getblockcount\"},{\"method\":\"waitforever\"}]"))
+      assert.isFalse(mayEnd("[{\"method\":\"getblockcount\"},{\"method\":\"write\"}]"))
     }))
 
   it.scoped("answers -28 and the step in the warm-up, unknown methods too, envelope errors first (reference/rpc.md 1.9)", () =>
@@ -362,5 +367,40 @@ describe("Dispatch", () => {
       for (const [code, legacy] of [[-32600, 400], [-32601, 404], [-32603, 500], [-5, 500], [-1000, 500]] as const) {
         assert.deepStrictEqual([yield* status(code, ""), yield* status(code, "\"jsonrpc\":\"2.0\",")], [legacy, 200])
       }
+    }))
+
+  it.scoped("bounds the work of a body before it begins, and counts it in the memory of the caller", () =>
+    Effect.gen(function*() {
+      let ran = 0
+      const costly = method({
+        name: "costly",
+        group: "Hidden",
+        summary: "Takes a megabyte for each unit.",
+        params: {
+          units: Param.costing((value) => value instanceof JsonNumber ? 1e6 * value.value : 0, Param.int32("Units."))
+        },
+        results: ANY_RESULT,
+        examples: [],
+        handler: () => Effect.sync(() => ++ran)
+      })
+      const { dispatch } = yield* setUp({ methods: [costly] })
+      let held = 0
+      const memory: AnswerMemory = {
+        limit: 1e9,
+        take: (bytes) => bytes <= 100e6 && (held += bytes) >= 0,
+        give: (bytes) => void (held -= bytes),
+        isLost: () => false
+      }
+      const told = (body: unknown) =>
+        Effect.map(dispatch.read(JSON.stringify(body)).answer({ ...CALLER, memory }), ({ body }) => String(body))
+      const call = (units: number) => ({ id: 1, method: "costly", params: [units] })
+      assert.include(yield* told(call(90)), "\"result\":1")
+      assert.strictEqual(held, 0)
+      assert.include(yield* told(call(101)), "\"code\":-7")
+      assert.include(yield* told(call(2_000)), "{\"code\":-8,\"message\":\"Range is too large\"}")
+      assert.include(yield* told({ ...call(0), params: { units: 2_000 } }), "\"code\":-8")
+      const batch = yield* told([90, 90, 90, 90, 90, 10].map(call))
+      assert.lengthOf(batch.match(/"code":-8/g) ?? [], 1)
+      assert.deepStrictEqual([ran, held], [6, 0])
     }))
 })

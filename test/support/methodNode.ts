@@ -36,6 +36,7 @@ import {
   type UserRights
 } from "../../src/rpc/method/methodTable.ts"
 import { RpcError } from "../../src/rpc/method/RpcError.ts"
+import { MOST_WORK } from "../../src/rpc/method/work.ts"
 import { allMethods } from "../../src/rpc/methods/all.ts"
 import { NodeOptions } from "../../src/rpc/NodeOptions.ts"
 import * as ReadThread from "../../src/rpc/reader/ReadThread.ts"
@@ -127,10 +128,12 @@ export const contextOf = (methods: MethodTable): CallContext => ({
   wallet: undefined,
   peer: "127.0.0.1:1",
   remote: false,
+  share: [],
   rights: undefined,
   methods,
   turns: new SlowLane().open(),
   room: Number.MAX_SAFE_INTEGER,
+  work: { bytes: MOST_WORK },
   running: () => []
 })
 

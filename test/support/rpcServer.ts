@@ -54,6 +54,16 @@ export const FAKE_METHODS: ReadonlyArray<Method> = [
     handler: ({ milliseconds }) => Effect.as(Effect.sleep(milliseconds), "done")
   }),
   method({
+    name: "write",
+    group: "Hidden",
+    summary: "Changes something after a while.",
+    writes: true,
+    params: { milliseconds: Param.withDefault(Param.int32("How long it takes."), 0) },
+    results: ANY_RESULT,
+    examples: [],
+    handler: ({ milliseconds }) => Effect.as(Effect.sleep(milliseconds), "done")
+  }),
+  method({
     name: "waitforever",
     group: "Hidden",
     summary: "Never answers by itself.",

@@ -13,6 +13,7 @@ import type { Encodable } from "./results.ts"
 import { rightsReader } from "./rights.ts"
 import { RpcError } from "./RpcError.ts"
 import type { Refusable } from "./schema.ts"
+import { workReader } from "./work.ts"
 
 /** The values that a method with these results may return: what the encoder writes in one of the described forms. */
 export type AnswerOf<R extends ReadonlyArray<Result>> = Encodable<Schema.Schema.Type<R[number]["schema"]>>
@@ -34,15 +35,17 @@ export interface MethodDefinition<P extends Params, R extends ReadonlyArray<Resu
   /** The method's own errors, as `-5 Block not found`. The errors of its parameters are not listed. */
   readonly errors?: ReadonlyArray<string>
   /**
-   * Whether the method waits for an event, as `waitfornewblock` does. Such a call ends when its client disconnects, and
-   * with -9 when the node stops. Other calls run to their end.
+   * Whether a call changes something, so that it runs to its end though its caller has left. Without it a call ends with its
+   * caller: the answer would be for nothing.
    */
+  readonly writes?: boolean
+  /** Whether the method waits for an event, as `waitfornewblock` does. Such a call ends with -9 when the node stops. */
   readonly waits?: boolean
   /** Whether a method that waits ends by itself when the node stops, with a result in place of -9. */
   readonly answersAtStop?: boolean
   /**
    * Whether the method may need much memory or time, for a block with all its transactions for example. Only few such
-   * calls run at one time, to limit the sum of their memory.
+   * calls run at one time, to limit the sum of their memory; users and their connections take turns.
    */
   readonly heavy?: boolean
   /**
@@ -69,7 +72,7 @@ export const method = <const P extends Params, const R extends ReadonlyArray<Res
   const required = specs.findLastIndex(({ param }) => param.fallback === undefined) + 1
 
   const call = (given: GivenParams, context: CallContext): Effect.Effect<JsonValue, RpcError> => {
-    const positions = given instanceof JsonObject ? toPositions(given, specs) : given
+    const positions = positionsOf(given)
     if (positions instanceof RpcError) return Exit.fail(positions)
     if (positions.length < required || positions.length > names.length) {
       return Exit.fail(RpcError.misc(methodHelp(self)))
@@ -91,13 +94,12 @@ export const method = <const P extends Params, const R extends ReadonlyArray<Res
     results,
     right = "admin",
     summary,
-    waits = false
+    waits = false,
+    writes = false
   } = definition
-  const rightsFor = rightsReader(
-    right,
-    params,
-    (given) => given instanceof JsonObject ? toPositions(given, specs) : given
-  )
+  const positionsOf = (given: GivenParams) => given instanceof JsonObject ? toPositions(given, specs) : given
+  const rightsFor = rightsReader(right, params, positionsOf)
+  const workOf = workReader(params, positionsOf)
   const codeless = errors.find((error) => !/^-\d+ /.test(error))
   if (codeless !== undefined) throw new Error(`${name}: the error "${codeless}" must begin with its code`)
   const self: Method = {
@@ -110,6 +112,8 @@ export const method = <const P extends Params, const R extends ReadonlyArray<Res
     errors,
     right,
     rightsFor,
+    workOf,
+    writes,
     waits,
     answersAtStop,
     heavy,

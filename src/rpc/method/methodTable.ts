@@ -1,4 +1,5 @@
 import type * as Effect from "effect/Effect"
+import type { PlaceShare } from "../../base/FairPlaces.ts"
 import type { UserRight } from "../../config/accessKinds.ts"
 import type { JsonValue } from "../json/encodeJson.ts"
 import type { Json, JsonObject } from "../json/json.ts"
@@ -29,12 +30,19 @@ export interface Demand {
   readonly rights: ReadonlyArray<UserRight>
 }
 
+/** What is left of the bound on work for the calls of one body. */
+export interface WorkLeft {
+  bytes: number
+}
+
 export interface CallContext {
   /** The wallet in the path (`/wallet/<name>`), `""` for the default wallet; `undefined` on `/` and `/rpc`. */
   readonly wallet: string | undefined
   /** Address and port of the caller, for logs. */
   readonly peer: string
   readonly remote: boolean
+  /** The caller among others that wait for a place: user, address, connection. */
+  readonly share: PlaceShare
   /** The rights of the caller. Those that the request needs are checked before the method is called. */
   readonly rights: UserRights
   readonly methods: MethodTable
@@ -42,6 +50,8 @@ export interface CallContext {
   readonly turns: CallTurns
   /** Bytes that the answer may take in memory. */
   readonly room: number
+  /** What the calls of this body may still ask for. */
+  readonly work: WorkLeft
   /** The running calls, this one included. */
   readonly running: () => ReadonlyArray<RunningCall>
 }
@@ -69,6 +79,9 @@ export interface Method {
   readonly right: UserRight
   /** The rights that a request needs: the method's own, and those of the parameters that it has. */
   readonly rightsFor: (params: GivenParams) => ReadonlyArray<UserRight>
+  /** The bytes that the work of a call takes; `undefined` for a method whose work follows the length of its parameters. */
+  readonly workOf: ((params: GivenParams) => number) | undefined
+  readonly writes: boolean
   readonly waits: boolean
   readonly answersAtStop: boolean
   readonly heavy: boolean

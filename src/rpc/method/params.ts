@@ -56,6 +56,10 @@ export interface Param<out A> {
   readonly synopsis: string | undefined
   /** The right that a request with this parameter needs besides that of the method. */
   readonly needs: UserRight | undefined
+  /** The most that a number may be; the call is refused above it, before any work. */
+  readonly most: number | undefined
+  /** The bytes that the work on a value takes, where it is more than the value: a range of indexes, for example. */
+  readonly work: ((value: Json) => number) | undefined
 }
 
 export type ParamKind = "string" | "hex" | "integer" | "number" | "amount" | "boolean" | "array" | "object" | "any"
@@ -89,7 +93,9 @@ const make = <A>({ description, kind, schema, words }: Definition<A>): Param<A> 
   item: undefined,
   membersByName: false,
   synopsis: undefined,
-  needs: undefined
+  needs: undefined,
+  most: undefined,
+  work: undefined
 })
 
 /** Decodes one value that is not itself a parameter of the call. `label` is its name in messages. */
@@ -311,6 +317,18 @@ export const shownAs = <A>(param: Param<A>, synopsis: string): Param<A> => ({ ..
 
 /** Refused to users without a right, even if they may call the method (`-rpcrights`). */
 export const needing = <A>(needs: UserRight, param: Param<A>): Param<A> => ({ ...param, needs })
+
+/** A number that multiplies work, with its limit. */
+export const atMost = (most: number, param: Param<number>): Param<number> => ({
+  ...refined(param, (value, label) => value > most ? RpcError.invalidParameter(`${label} is at most ${most}`) : value),
+  most
+})
+
+/**
+ * A value that takes more work than its own length. `work` reads it as it was sent, before it is decoded, and returns the bytes that
+ * the work takes; 0 for a value that will be refused.
+ */
+export const costing = <A>(work: (value: Json) => number, param: Param<A>): Param<A> => ({ ...param, work })
 
 /** Accepted, but the help shows neither it nor any parameter after it. */
 export const hidden = <A>(param: Param<A>): Param<A> => ({ ...param, hidden: true })

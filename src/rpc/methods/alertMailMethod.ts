@@ -19,6 +19,7 @@ export const alertMailMethods: Effect.Effect<ReadonlyArray<Method>, never, Alert
   ({ test }) => [
     method({
       name: "testalertmail",
+      writes: true,
       group: "Names",
       summary:
         "Sends a test mail to each address that gets mail before names expire (-alertmail), and returns what the server " +

@@ -132,6 +132,7 @@ export const auxMethods: Effect.Effect<
 
   const createauxblock = method({
     name: "createauxblock",
+    writes: true,
     group: "Mining",
     summary: "Makes a block for merged mining. Returns the hash that the parent must commit to, and the target.",
     params: { address: string("Address that the coinbase pays.") },
@@ -150,6 +151,7 @@ export const auxMethods: Effect.Effect<
 
   const submitauxblock = method({
     name: "submitauxblock",
+    writes: true,
     group: "Mining",
     summary: "Submits a block of createauxblock with its merged-mining proof.",
     params: { hash: hexText("Hash of the block."), auxpow: hexText("The proof.") },

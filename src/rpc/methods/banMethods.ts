@@ -50,6 +50,7 @@ export const banMethods = (peers: Manager, banTime = DEFAULT_BAN_SECONDS): Reado
 
   const setban: Method = method({
     name: "setban",
+    writes: true,
     group: "Network",
     summary: "Adds or removes a ban of an address or a range. A new ban disconnects the peers that it covers.",
     params: {
@@ -124,6 +125,7 @@ export const banMethods = (peers: Manager, banTime = DEFAULT_BAN_SECONDS): Reado
 
   const clearbanned = method({
     name: "clearbanned",
+    writes: true,
     group: "Network",
     summary: "Removes all bans.",
     params: {},

@@ -234,6 +234,7 @@ const verdict = (submission: Submission): string | null => {
 const writers = ({ chain, control, sink }: Services): ReadonlyArray<Method> => {
   const submitblock = method({
     name: "submitblock",
+    writes: true,
     group: "Mining",
     summary: "Submits a block, with its merged-mining proof if the version has the flag.",
     params: {
@@ -257,6 +258,7 @@ const writers = ({ chain, control, sink }: Services): ReadonlyArray<Method> => {
 
   const preciousblock = method({
     name: "preciousblock",
+    writes: true,
     group: "Blockchain",
     summary: "Treats a block as if it had arrived before all others of the same work, until the node stops. A later " +
       "call takes precedence over an earlier one.",
@@ -277,6 +279,7 @@ const writers = ({ chain, control, sink }: Services): ReadonlyArray<Method> => {
   ): Method =>
     method({
       name,
+      writes: true,
       group: "Hidden",
       summary,
       params: { blockhash: hash("The block.") },

@@ -94,6 +94,7 @@ export const connectionMethods = (peers: Manager): ReadonlyArray<Method> => {
 
   const disconnectnode = method({
     name: "disconnectnode",
+    writes: true,
     group: "Network",
     summary: "Disconnects a peer, given by its address or by its id.",
     params: {
@@ -120,6 +121,7 @@ export const connectionMethods = (peers: Manager): ReadonlyArray<Method> => {
 
   const setnetworkactive = method({
     name: "setnetworkactive",
+    writes: true,
     group: "Network",
     summary: "Switches the network off or on.",
     params: { state: boolean("Whether the network is on.") },
@@ -142,6 +144,7 @@ const PURPOSES = ["outbound-full-relay", "block-relay-only", "addr-fetch", "feel
 export const addedMethods = (peers: Manager, regtest: boolean): ReadonlyArray<Method> => {
   const addnode: Method = method({
     name: "addnode",
+    writes: true,
     group: "Network",
     summary: "Adds a peer to which the node keeps a connection, removes it, or connects to it once.",
     params: {
@@ -213,6 +216,7 @@ export const addedMethods = (peers: Manager, regtest: boolean): ReadonlyArray<Me
 
   const addconnection: Method = method({
     name: "addconnection",
+    writes: true,
     group: "Hidden",
     summary: "Opens a connection of a given type to a peer. For tests; only on regtest.",
     params: {

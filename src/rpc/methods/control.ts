@@ -65,6 +65,7 @@ const help = method({
 const stop = (lifecycle: typeof Lifecycle.Service): Method =>
   method({
     name: "stop",
+    writes: true,
     group: "Control",
     summary: "Starts a clean shutdown of the node.",
     params: { wait: hidden(optional(int32("Milliseconds to delay the answer."))) },
@@ -155,6 +156,7 @@ const ALL_CATEGORIES: ReadonlySet<string> = new Set(["all", "1", ""])
 const logging = (categories: LogCategories): Method =>
   method({
     name: "logging",
+    writes: true,
     group: "Control",
     summary: "Returns and changes the categories of debug messages. A category both included and excluded is off.",
     params: {

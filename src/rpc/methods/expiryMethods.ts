@@ -214,6 +214,7 @@ export const expiryMethods: Effect.Effect<
   const name_watch = method({
     name: "name_watch",
     right: "names",
+    writes: true,
     group: "Names",
     summary:
       "Returns the list of names whose expiry the node reports beforehand, or first adds names to it or removes some. " +

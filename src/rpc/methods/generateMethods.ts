@@ -12,7 +12,7 @@ import { methodHelp } from "../method/help.ts"
 import { eachInTurns } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
-import { array, boolean, hexText, int32, int64, refined, string, withDefault } from "../method/params.ts"
+import { array, atMost, boolean, hexText, int32, int64, refined, string, withDefault } from "../method/params.ts"
 import * as Result from "../method/results.ts"
 import { RPC_CODE, RpcError } from "../method/RpcError.ts"
 import { decodeWithInputs } from "../shapes/decodeTransaction.ts"
@@ -25,6 +25,9 @@ import { miningError } from "./miningErrors.ts"
 const HASHES = Schema.Array(Result.hex("Hash of a block"))
 
 const EXAMPLE = "N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR"
+
+/** Most blocks of one call, which runs to its end. */
+const MOST_BLOCKS = 100_000
 
 const TRIES = "Maximum number of nonces to try."
 
@@ -42,10 +45,11 @@ export const generateMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain 
 
     const generatetoaddress = method({
       name: "generatetoaddress",
+      writes: true,
       group: "Mining",
       summary: "Mines blocks that pay an address, each with a merged-mining proof, and returns their hashes.",
       params: {
-        nblocks: int32("Number of blocks."),
+        nblocks: atMost(MOST_BLOCKS, int32(`Number of blocks, at most ${MOST_BLOCKS}.`)),
         address: string("Address that the blocks pay."),
         maxtries: withDefault(int32(TRIES), DEFAULT_MAX_TRIES)
       },
@@ -63,10 +67,11 @@ export const generateMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain 
 
     const generatetodescriptor = method({
       name: "generatetodescriptor",
+      writes: true,
       group: "Mining",
       summary: "Mines blocks that pay the script of a descriptor, and returns their hashes.",
       params: {
-        num_blocks: int32("Number of blocks."),
+        num_blocks: atMost(MOST_BLOCKS, int32(`Number of blocks, at most ${MOST_BLOCKS}.`)),
         descriptor: string("Descriptor that the blocks pay; the checksum is optional."),
         maxtries: withDefault(
           refined(int64(TRIES), (tries) => {
@@ -117,6 +122,7 @@ export const generateMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain 
 
     const generateblock = method({
       name: "generateblock",
+      writes: true,
       group: "Mining",
       summary: "Mines a block of exactly the given transactions in order. The coinbase does not claim their fees.",
       params: {
@@ -157,6 +163,7 @@ export const generateMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain 
 
     const removed: Method = method({
       name: "generate",
+      writes: true,
       group: "Hidden",
       summary: "Removed. Use generatetoaddress with an address of the wallet instead.",
       params: {},

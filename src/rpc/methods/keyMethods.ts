@@ -22,10 +22,10 @@ import type { Json } from "../json/json.ts"
 import { readInTurns, readSteps } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
-import { array, hexText, int32, json, optional, string, withDefault } from "../method/params.ts"
+import { array, costing, hexText, int32, json, optional, string, withDefault } from "../method/params.ts"
 import * as Result from "../method/results.ts"
 import { type Read, RpcError } from "../method/RpcError.ts"
-import { readDescriptors, readRange } from "./scanObjects.ts"
+import { rangeLength, readDescriptors, readRange } from "./scanObjects.ts"
 
 /** Methods for keys, addresses of keys, and signed messages (reference/rpc.md 3.8). */
 
@@ -153,6 +153,9 @@ const addressesAt = (network: Network, scripts: ReadonlyArray<DescribedScript>):
     })
   )
 
+/** Bytes of an address in an answer. */
+const ADDRESS_BYTES = 150
+
 /** Most addresses of one answer: several paths of a descriptor have as many each. */
 const MAX_ADDRESSES = 1_000_001
 
@@ -230,9 +233,10 @@ export const keyMethods = (network: Network): ReadonlyArray<Method> => {
     summary: "Returns the addresses of a descriptor, in a range of indexes if it is ranged.",
     params: {
       descriptor: string("The descriptor, with its checksum."),
-      range: optional(
+      range: optional(costing(
+        (value) => ADDRESS_BYTES * rangeLength(value, 1),
         json("Indexes for a ranged descriptor: the last, or first and last.", { words: "numeric or array" })
-      )
+      ))
     },
     results: [
       { when: "the descriptor has a single path", schema: Schema.Array(Result.string("An address")) },

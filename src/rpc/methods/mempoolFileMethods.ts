@@ -19,6 +19,7 @@ export const mempoolFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Mem
 
     const importmempool = method({
       name: "importmempool",
+      writes: true,
       group: "Mempool",
       summary:
         "Offers the transactions of a file to the mempool. The file is that of savemempool, or the mempool.dat " +

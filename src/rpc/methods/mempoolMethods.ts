@@ -162,6 +162,7 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
 
   const savemempool = method({
     name: "savemempool",
+    writes: true,
     group: "Mempool",
     summary: "Saves the mempool to its file.",
     params: {},

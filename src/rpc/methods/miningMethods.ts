@@ -164,6 +164,7 @@ const infoMethods: Effect.Effect<
 
     const submitheader = method({
       name: "submitheader",
+      writes: true,
       group: "Mining",
       summary: "Submits a header, with its merged-mining proof if the version has the flag.",
       params: { hexdata: hexText("The header.") },

@@ -10,6 +10,7 @@ import type { Height } from "../../protocol/keys.ts"
 import { encodeText } from "../../protocol/nameText.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { RpcError } from "../method/RpcError.ts"
+import { expressionSize } from "./expressionSize.ts"
 
 /** Searches in lists of names, and their bounds. */
 
@@ -31,6 +32,9 @@ const MAX_EXPRESSION = 512
  */
 const MAX_PROGRAM = 2_000
 
+/** The same for the estimate, which may be higher: to compile so many takes some milliseconds. */
+const MAX_ESTIMATE = 4 * MAX_PROGRAM
+
 /**
  * Compiles a search in the name as text. The time is proportional to the length of the name, for any expression, and
  * both lengths are bounded: callers are not trusted.
@@ -38,7 +42,7 @@ const MAX_PROGRAM = 2_000
 const matcher = (expression: string): Effect.Effect<(name: Bytes) => boolean, RpcError> =>
   Effect.suspend(() => {
     const tooLarge = RpcError.misc("the regular expression is too large")
-    if (expression.length > MAX_EXPRESSION) return tooLarge
+    if (expression.length > MAX_EXPRESSION || expressionSize(expression) > MAX_ESTIMATE) return tooLarge
     try {
       const compiled = RE2JS.compile(expression)
       if (compiled.programSize() > MAX_PROGRAM) return tooLarge

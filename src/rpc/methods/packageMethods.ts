@@ -32,6 +32,7 @@ export const packageMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
   const submitpackage = method({
     name: "submitpackage",
     right: "spend",
+    writes: true,
     group: "Raw transactions",
     summary: "Adds a transaction with some or all of its unconfirmed parents to the mempool, and announces them. The " +
       "child, which comes last, may pay for parents that the mempool refuses for their fee alone. Parents may not " +

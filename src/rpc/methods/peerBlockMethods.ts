@@ -30,6 +30,7 @@ interface PeerBlockServices {
 export const peerBlockMethods = ({ peers, prunes, tree }: PeerBlockServices): ReadonlyArray<Method> => {
   const getblockfrompeer = method({
     name: "getblockfrompeer",
+    writes: true,
     group: "Blockchain",
     summary: "Requests a block whose header is known from one peer. The node disconnects a peer that does not answer.",
     params: { blockhash: hash("The block."), peer_id: int64("Id of the peer, as in getpeerinfo.") },
@@ -79,6 +80,7 @@ export const peerBlockMethods = ({ peers, prunes, tree }: PeerBlockServices): Re
 
   const abortprivatebroadcast = method({
     name: "abortprivatebroadcast",
+    writes: true,
     group: "Raw transactions",
     summary: "Gives up a transaction of getprivatebroadcastinfo. svcd has none.",
     params: { id: hash("Txid, or hash with witnesses.") },

@@ -135,6 +135,7 @@ export const peerTestMethods = (peers: Manager): ReadonlyArray<Method> => {
 
   const addpeeraddress = method({
     name: "addpeeraddress",
+    writes: true,
     group: "Hidden",
     summary: "Adds an address to the book of addresses, as if its peer had announced it.",
     params: {
@@ -163,6 +164,7 @@ export const peerTestMethods = (peers: Manager): ReadonlyArray<Method> => {
 
   const sendmsgtopeer = method({
     name: "sendmsgtopeer",
+    writes: true,
     group: "Hidden",
     summary: "Sends a message of any content to a peer.",
     params: {

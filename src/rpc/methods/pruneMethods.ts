@@ -50,6 +50,7 @@ export const pruneMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | C
 
   const pruneblockchain = method({
     name: "pruneblockchain",
+    writes: true,
     group: "Blockchain",
     summary:
       `Deletes old blocks with their undo data, whole files at a time, and never the last ${BLOCKS_KEPT} blocks. ` +

@@ -29,16 +29,16 @@ import {
   PSBT_SIGNING,
   SIGNED_PSBT
 } from "./psbtMethods.ts"
-import { descriptorProviderSteps } from "./scanObjects.ts"
+import { descriptorProviderSteps, knownDescriptors } from "./scanObjects.ts"
 import { findSpentOutputs } from "./spentOutputs.ts"
 import { readHashType, SIGHASH_PARAM } from "./transactionParams.ts"
 
 /** Methods that complete PSBTs from the chain and from descriptors (reference/rpc.md 3.4). */
 
-const DESCRIPTORS = array(
+const DESCRIPTORS = knownDescriptors(array(
   json("A descriptor, or an object with desc and, for a ranged descriptor, range."),
   "Descriptors."
-)
+))
 
 const OPTIONAL_DESCRIPTORS = optional(DESCRIPTORS)
 

@@ -123,6 +123,7 @@ export const relayMethods: Effect.Effect<
   const sendrawtransaction = method({
     name: "sendrawtransaction",
     right: "spend",
+    writes: true,
     group: "Raw transactions",
     summary: "Adds a transaction to the mempool and announces it until a peer requests it. A transaction that is in " +
       "the mempool already is announced again.",
@@ -250,6 +251,7 @@ export const relayMethods: Effect.Effect<
 
   const prioritisetransaction = method({
     name: "prioritisetransaction",
+    writes: true,
     group: "Mining",
     summary: "Changes the fee with which a transaction counts for mining. Several calls add up.",
     params: {

@@ -11,7 +11,7 @@ import { maskedKeys } from "../../wallet/keys/keyExpression.ts"
 import { parseDescriptors } from "../../wallet/keys/parseDescriptor.ts"
 import type { SigningProvider } from "../../wallet/signing/SigningProvider.ts"
 import { integerWithin, type Json, JsonNumber, JsonObject, typeOf } from "../json/json.ts"
-import { array, json, optional, shownAs } from "../method/params.ts"
+import { array, costing, json, optional, type Param, shownAs } from "../method/params.ts"
 import { type Read, RpcError } from "../method/RpcError.ts"
 
 /**
@@ -43,7 +43,50 @@ const SCAN_OBJECT = json(
   { words: "string or object" }
 )
 
-export const SCAN_OBJECTS = shownAs(array(SCAN_OBJECT, "The descriptors."), "[scanobjects,...]")
+const DEFAULT_RANGE: Range = { first: 0, last: 1000 }
+
+/** Bytes of a script and its place in a map. */
+const SCRIPT_BYTES = 200
+
+/** Bytes of a script with its keys. */
+const KNOWN_SCRIPT_BYTES = 1_000
+
+/** The indexes of a range as it was sent; few where it will be refused. */
+export const rangeLength = (value: Json | undefined, missing: number): number => {
+  if (value === undefined || value === null) return missing
+  const [first, last] = value instanceof JsonNumber ? [0, value.value] : Array.isArray(value) ? value.map(endIn) : []
+  return first !== undefined && last !== undefined && last >= first ? last - first + 1 : 1
+}
+
+const endIn = (value: Json): number | undefined => value instanceof JsonNumber ? value.value : undefined
+
+/** The scripts that a descriptor has at each index: `combo` has four, and each path of an alternative is a descriptor. */
+const scriptsAt = (text: string): number =>
+  (text.includes("combo(") ? 4 : 1) *
+  Math.max(1, text.split("<").slice(1).reduce((most, part) => Math.max(most, part.split(";").length), 1))
+
+/** The scripts that scan objects ask for. */
+export const scriptsOf = (value: Json): number => {
+  if (!Array.isArray(value)) return 0
+  let scripts = 0
+  for (const each of value) {
+    const desc = each instanceof JsonObject ? each.get("desc") : each
+    if (typeof desc !== "string") continue
+    const range = each instanceof JsonObject ? each.get("range") : undefined
+    scripts += scriptsAt(desc) * (desc.includes("*") ? rangeLength(range, DEFAULT_RANGE.last + 1) : 1)
+  }
+  return scripts
+}
+
+/** Descriptors that a method looks for scripts of. */
+export const SCAN_OBJECTS = shownAs(
+  costing((value) => SCRIPT_BYTES * scriptsOf(value), array(SCAN_OBJECT, "The descriptors.")),
+  "[scanobjects,...]"
+)
+
+/** Descriptors of whose scripts a method needs the keys. */
+export const knownDescriptors = <A>(param: Param<A>): Param<A> =>
+  costing((value) => KNOWN_SCRIPT_BYTES * scriptsOf(value), param)
 
 export const OPTIONAL_SCAN_OBJECTS = optional(SCAN_OBJECTS, "required for `start`")
 
@@ -58,8 +101,6 @@ export const SCAN_ERRORS: ReadonlyArray<string> = [
   "-5 <why the descriptor is invalid>",
   "-5 Cannot derive script without private keys: '<descriptor>'"
 ]
-
-const DEFAULT_RANGE: Range = { first: 0, last: 1000 }
 
 const MAX_RANGE = 1_000_000
 

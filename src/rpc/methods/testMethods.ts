@@ -32,6 +32,7 @@ export const testMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Ch
 
       const setmocktime = method({
         name: "setmocktime",
+        writes: true,
         group: "Hidden",
         summary: "Sets the clock of the node to a fixed time. Only on regtest.",
         params: { timestamp: int64("Seconds since 1970; 0 returns to the real time.") },
@@ -51,6 +52,7 @@ export const testMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Ch
 
       const mockscheduler = method({
         name: "mockscheduler",
+        writes: true,
         group: "Hidden",
         summary: "Moves the schedule of periodic tasks forward. Only on regtest.",
         params: { delta_time: int64("Seconds, 1 to 3600.") },

@@ -132,6 +132,7 @@ export const webhookMethods: Effect.Effect<ReadonlyArray<Method>, never, Webhook
 
   const addwebhook = method({
     name: "addwebhook",
+    writes: true,
     group: "Names",
     summary:
       "Sends events of names to a URL from now on: one signed POST for each block that has some, in order, until " +
@@ -205,6 +206,7 @@ export const webhookMethods: Effect.Effect<ReadonlyArray<Method>, never, Webhook
 
   const removewebhook = method({
     name: "removewebhook",
+    writes: true,
     group: "Names",
     summary: "Removes a webhook, with its place in the events. A message on its way is interrupted.",
     params: { id: HOOK_ID },
@@ -216,6 +218,7 @@ export const webhookMethods: Effect.Effect<ReadonlyArray<Method>, never, Webhook
 
   const resumewebhook = method({
     name: "resumewebhook",
+    writes: true,
     group: "Names",
     summary: "Sends to a webhook again that is dead, gone or without a place in the events, or at once to one that " +
       "retries. By default it goes on behind the last accepted message, and skips nothing.",
@@ -232,6 +235,7 @@ export const webhookMethods: Effect.Effect<ReadonlyArray<Method>, never, Webhook
 
   const testwebhook = method({
     name: "testwebhook",
+    writes: true,
     group: "Names",
     summary:
       "Sends one signed message of the type names.test to a webhook, and returns what came back. It has no event, " +

@@ -6,6 +6,7 @@ import { parseJson } from "../../../src/rpc/json/readJson.ts"
 import { method } from "../../../src/rpc/method/method.ts"
 import { type CallContext, type Method, methodTable } from "../../../src/rpc/method/methodTable.ts"
 import * as Param from "../../../src/rpc/method/params.ts"
+import { MOST_WORK } from "../../../src/rpc/method/work.ts"
 import { SlowLane } from "../../../src/rpc/SlowLane.ts"
 import { ANY_RESULT } from "../../support/anyResult.ts"
 
@@ -13,10 +14,12 @@ const CONTEXT: CallContext = {
   wallet: undefined,
   peer: "127.0.0.1:1",
   remote: false,
+  share: [],
   rights: undefined,
   methods: new Map(),
   turns: new SlowLane().open(),
   room: Number.MAX_SAFE_INTEGER,
+  work: { bytes: MOST_WORK },
   running: () => []
 }
 

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { regtest } from "../../../src/protocol/networks.ts"
 import { type Json, JsonNumber } from "../../../src/rpc/json/json.ts"
 import { type CallContext, methodTable } from "../../../src/rpc/method/methodTable.ts"
+import { MOST_WORK } from "../../../src/rpc/method/work.ts"
 import { keyMethods } from "../../../src/rpc/methods/keyMethods.ts"
 
 const METHODS = methodTable(keyMethods(regtest))
@@ -18,10 +19,12 @@ describe("createmultisig", () => {
         wallet: undefined,
         peer: "127.0.0.1:1",
         remote: false,
+        share: [],
         rights: undefined,
         methods: METHODS,
         turns: { isOver: () => true, next: Effect.sync(() => void turns++) },
         room: Number.MAX_SAFE_INTEGER,
+        work: { bytes: MOST_WORK },
         running: () => []
       }
       const method = METHODS.get("createmultisig") ?? assert.fail("no method")

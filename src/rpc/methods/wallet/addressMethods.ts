@@ -18,7 +18,7 @@ import type { AddressType, OwnScript } from "../../../wallet/keys/WalletKeys.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
 import type { Method } from "../../method/methodTable.ts"
-import { int32, optional, refined, string, withDefault } from "../../method/params.ts"
+import { atMost, int32, optional, refined, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import { bounded, MAX_LABEL, TOO_LONG_LABEL } from "./texts.ts"
@@ -81,7 +81,7 @@ const shownAddress = ({ address }: OwnScript): Effect.Effect<string, RpcError> =
   address === undefined ? RpcError.internal() : Effect.succeed(address)
 
 /** As of `-keypool`. */
-const MAX_KEYPOOL = 100_000
+const MAX_KEYPOOL = 10_000
 
 const FORM = {
   isscript: Schema.optional(Result.boolean("Whether it pays to the hash of a script, or to a taproot key")),
@@ -250,6 +250,7 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
   const getnewaddress = make({
     name: "getnewaddress",
     right: "names",
+    writes: true,
     summary: "Returns a new address for payments to the wallet.",
     params: {
       label: withDefault(newLabel("The label of the address."), ""),
@@ -275,6 +276,7 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
   const getrawchangeaddress = make({
     name: "getrawchangeaddress",
     right: "names",
+    writes: true,
     summary: "Returns a new change address.",
     params: { address_type: optional(addressType("Address type"), "that of -changetype or -addresstype") },
     results: [{ schema: Result.string("The address") }],
@@ -309,6 +311,7 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
   const setlabel = make({
     name: "setlabel",
     right: "names",
+    writes: true,
     summary: "Sets the label of an address.",
     params: { address: string("The address; the wallet need not own it."), label: newLabel("The label.") },
     results: [{ schema: Result.nothing("") }],
@@ -364,11 +367,15 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
   const keypoolrefill = make({
     name: "keypoolrefill",
     right: "names",
+    writes: true,
     summary: "Derives addresses until the wallet has enough unused ones of each type. Only ranges of hardened keys " +
       "(`/*h`) need that: all others are derived on demand.",
     params: {
       newsize: optional(
-        int32(`Unused addresses of each type, for receiving and for change; at most ${MAX_KEYPOOL}.`),
+        atMost(
+          MAX_KEYPOOL,
+          int32(`Unused addresses of each type, for receiving and for change; at most ${MAX_KEYPOOL}.`)
+        ),
         "-keypool"
       )
     },
@@ -379,7 +386,7 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
       newsize < 0
         ? RpcError.invalidParameter("Invalid parameter, expected valid size.")
         : Effect.as(
-          Effect.zipRight(ensureUnlocked(wallet), wallet.keys.refill(Math.min(newsize, MAX_KEYPOOL))),
+          Effect.zipRight(ensureUnlocked(wallet), wallet.keys.refill(newsize)),
           null
         )
   })

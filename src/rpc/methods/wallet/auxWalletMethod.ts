@@ -61,6 +61,7 @@ export const auxWalletMethod: Effect.Effect<
 
   return make({
     name: NAME,
+    writes: true,
     group: "Mining",
     summary:
       "Without arguments, makes a block for merged mining that pays to the wallet. With arguments, submits such a " +

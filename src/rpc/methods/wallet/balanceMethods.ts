@@ -322,6 +322,7 @@ export const balanceMethods: Effect.Effect<
   const lockunspent = make({
     name: "lockunspent",
     right: "spend",
+    writes: true,
     summary: "Locks coins, so that payments do not use them, or unlocks them. Without coins, unlocks all.",
     params: {
       unlock: boolean("Whether to unlock instead of lock."),

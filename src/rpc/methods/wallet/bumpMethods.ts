@@ -122,6 +122,7 @@ export const makeBumpMethods = (
   const bumpfee = define({
     name: "bumpfee",
     right: "spend",
+    writes: true,
     summary: "Replaces an unconfirmed transaction of the wallet by one with a higher fee, paid from its change and, " +
       "if that is not enough, from more coins.",
     params: PARAMS,
@@ -146,6 +147,7 @@ export const makeBumpMethods = (
   const psbtbumpfee = define({
     name: "psbtbumpfee",
     right: "spend",
+    writes: true,
     summary: "Makes a PSBT of the transaction that bumpfee would send, without signing or sending it.",
     params: PARAMS,
     results: [{ schema: Schema.Struct({ psbt: Result.string("The PSBT in base64"), ...FEES }) }],

@@ -136,6 +136,7 @@ export const makeFundMethods = ({ chainCoins, network, pool, wallets }: FundServ
   const fundrawtransaction = define({
     name: "fundrawtransaction",
     right: "spend",
+    writes: true,
     group: "Raw transactions",
     summary: "Adds inputs of the wallet to a transaction until they pay for its outputs and the fee, and at most one " +
       "change output. The new inputs are not signed.",
@@ -172,6 +173,7 @@ export const makeFundMethods = ({ chainCoins, network, pool, wallets }: FundServ
   const walletcreatefundedpsbt = define({
     name: "walletcreatefundedpsbt",
     right: "spend",
+    writes: true,
     summary:
       "Makes a PSBT from inputs and outputs, and adds inputs of the wallet to fund it. Does not sign or send it.",
     params: {

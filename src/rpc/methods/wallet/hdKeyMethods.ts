@@ -138,6 +138,7 @@ export const hdKeyMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets |
 
   const createwalletdescriptor = make({
     name: "createwalletdescriptor",
+    writes: true,
     summary: "Adds the descriptors of an address type to the wallet, for new addresses, from one of its keys.",
     params: {
       type: addressType("The type of the addresses"),

@@ -104,6 +104,7 @@ export const nameWalletMethods: Effect.Effect<
   const sendtoname = define({
     name: "sendtoname",
     right: "spend",
+    writes: true,
     group: "Names",
     summary: "Pays the owner of a name.",
     params: {
@@ -142,6 +143,7 @@ export const nameWalletMethods: Effect.Effect<
   const queuerawtransaction = define({
     name: "queuerawtransaction",
     right: "spend",
+    writes: true,
     group: "Names",
     summary:
       "Sends a transaction as soon as the mempool accepts it: now, or after a later block. Until then it waits " +
@@ -166,6 +168,7 @@ export const nameWalletMethods: Effect.Effect<
   const dequeuetransaction = define({
     name: "dequeuetransaction",
     right: "spend",
+    writes: true,
     group: "Names",
     summary: "Removes a transaction from the queue. A missing transaction is not an error.",
     params: { txid: hash("The transaction.") },

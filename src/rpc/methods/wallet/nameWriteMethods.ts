@@ -88,6 +88,7 @@ export const makeNameWriteMethods = (
   const name_new = define({
     name: "name_new",
     right: "names",
+    writes: true,
     group: "Names",
     summary: "Starts the registration of a name: commits to it without revealing it. name_firstupdate finishes it, " +
       "at the earliest 12 blocks after the commitment is mined.",
@@ -116,6 +117,7 @@ export const makeNameWriteMethods = (
   const name_firstupdate = define({
     name: "name_firstupdate",
     right: "names",
+    writes: true,
     group: "Names",
     summary:
       "Finishes the registration of a name: reveals it and sets its value. The wallet finds the commitment and " +
@@ -183,6 +185,7 @@ export const makeNameWriteMethods = (
   const name_update = define({
     name: "name_update",
     right: "names",
+    writes: true,
     group: "Names",
     summary: "Changes the value of a name, transfers it to another owner, or renews it: the block of the transaction " +
       "starts a new expiry period.",

@@ -61,6 +61,7 @@ export const passphraseMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
 
   const encryptwallet = make({
     name: "encryptwallet",
+    writes: true,
     summary: "Encrypts the secrets of the wallet with a passphrase, which is then required for signing.",
     params: { passphrase: string("The passphrase.") },
     results: [{ schema: Result.string("The next steps") }],
@@ -82,6 +83,7 @@ export const passphraseMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
   const walletpassphrase = make({
     name: "walletpassphrase",
     right: "names",
+    writes: true,
     summary:
       "Unlocks the wallet for some time. A later call replaces the time. With renewalsonly the wallet signs nothing but " +
       "renewals of names: a name_update with the same value, whose owner, coins and change are the wallet's, and whose fee is " +
@@ -115,6 +117,7 @@ export const passphraseMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
   const walletlock = make({
     name: "walletlock",
     right: "names",
+    writes: true,
     summary: "Locks the wallet, also for renewals.",
     params: {},
     results: [{ schema: Result.nothing("") }],
@@ -130,6 +133,7 @@ export const passphraseMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
 
   const walletpassphrasechange = make({
     name: "walletpassphrasechange",
+    writes: true,
     summary: "Replaces the passphrase of the wallet.",
     params: { oldpassphrase: string("The old passphrase."), newpassphrase: string("The new passphrase.") },
     results: [{ schema: Result.nothing("") }],

@@ -34,6 +34,7 @@ export const prunedFundsMethods: Effect.Effect<ReadonlyArray<Method>, never, Wal
 
     const importprunedfunds = make({
       name: "importprunedfunds",
+      writes: true,
       summary: "Adds a transaction to the wallet without a scan of blocks. The wallet must watch a script of the " +
         "transaction, and a proof of gettxoutproof must show that a block of the best chain has it. Transactions that " +
         "spend its outputs are the caller's to import as well.",
@@ -79,6 +80,7 @@ export const prunedFundsMethods: Effect.Effect<ReadonlyArray<Method>, never, Wal
 
     const removeprunedfunds = make({
       name: "removeprunedfunds",
+      writes: true,
       summary: "Removes a transaction from the wallet. The balances change; a scan of its block finds it again.",
       params: { txid: hash("The transaction.", { label: "txid" }) },
       results: [{ schema: Result.nothing("") }],

@@ -95,6 +95,7 @@ export const makeRegistrationMethods = (parts: NameMethodParts): ReadonlyArray<M
   const name_autoregister = define({
     name: "name_autoregister",
     right: "names",
+    writes: true,
     group: "Names",
     summary:
       "Registers a name in one call: sends name_new now, and name_firstupdate as soon as the commitment is deep " +
@@ -167,6 +168,7 @@ export const makeRegistrationMethods = (parts: NameMethodParts): ReadonlyArray<M
   const name_cancel = define({
     name: "name_cancel",
     right: "names",
+    writes: true,
     group: "Names",
     summary:
       "Cancels a registration: no name_firstupdate is sent. Or cancels a renewal of name_renew whose name_update is not " +
@@ -187,6 +189,7 @@ export const makeRegistrationMethods = (parts: NameMethodParts): ReadonlyArray<M
   const name_autorenew = define({
     name: "name_autorenew",
     right: "names",
+    writes: true,
     group: "Names",
     summary: "Returns the names that the wallet renews before they expire. With \"on\", changes the setting of a " +
       "name, or of all names; a name that is switched off is an exception, also for name_renew all, until all names are set again. Switching " +

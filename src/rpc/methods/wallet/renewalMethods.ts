@@ -129,6 +129,7 @@ export const makeRenewalMethods = ({ chain, known, node, wallets }: NameMethodPa
   const name_renew = define({
     name: "name_renew",
     right: "names",
+    writes: true,
     group: "Names",
     summary:
       "Renews many names, each with its value and its owner's address in a transaction of its own, over the next blocks " +

@@ -14,6 +14,7 @@ export const rescanMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets>
 
   const rescanblockchain = make({
     name: "rescanblockchain",
+    writes: true,
     summary: "Scans blocks again for transactions of the wallet.",
     params: {
       start_height: withDefault(int32("The first block."), 0),
@@ -50,6 +51,7 @@ export const rescanMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets>
 
   const abortrescan = make({
     name: "abortrescan",
+    writes: true,
     summary: "Stops the running scan of blocks for the wallet, which then fails. Its transactions so far stay.",
     params: {},
     results: [{ schema: Result.boolean("Whether a scan was running") }],

@@ -178,6 +178,7 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
   return walletMethod(wallets)({
     name: "sendall",
     right: "spend",
+    writes: true,
     summary: "Spends all trusted coins, or the given ones, without change. Recipients without an amount share the " +
       "rest after the other recipients and the fee.",
     params: {

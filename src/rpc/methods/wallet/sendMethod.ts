@@ -46,6 +46,7 @@ export const makeSendMethod = (wallets: typeof Wallets.Service, network: Network
   walletMethod(wallets)({
     name: "send",
     right: "spend",
+    writes: true,
     summary: "Pays addresses, with all options. Returns a PSBT if private keys of inputs are missing.",
     params: {
       outputs: json(

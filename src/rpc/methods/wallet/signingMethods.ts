@@ -123,6 +123,7 @@ export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
       const walletprocesspsbt = make({
         name: "walletprocesspsbt",
         right: "spend",
+        writes: true,
         summary: "Adds the wallet's data to a PSBT, and signs the inputs for which the wallet has keys.",
         params: {
           psbt: PSBT,

@@ -89,6 +89,7 @@ export const makeSimplePayments = (
   const sendtoaddress = define({
     name: "sendtoaddress",
     right: "spend",
+    writes: true,
     summary: "Pays an address.",
     params: {
       address: string("The address."),
@@ -128,6 +129,7 @@ export const makeSimplePayments = (
   const sendmany = define({
     name: "sendmany",
     right: "spend",
+    writes: true,
     summary: "Pays several addresses with one transaction.",
     params: {
       dummy: withDefault(string("\"\"."), ""),

@@ -14,7 +14,7 @@ import { readSteps } from "../../method/inTurns.ts"
 import { adapted, array, hexText, json, object, optional, type Param, string } from "../../method/params.ts"
 import { type Read, readOf, RpcError } from "../../method/RpcError.ts"
 import { readPubkey } from "../keyMethods.ts"
-import { descriptorProviderSteps } from "../scanObjects.ts"
+import { descriptorProviderSteps, knownDescriptors } from "../scanObjects.ts"
 import { readTransactionInput } from "../transactionParams.ts"
 
 /** What the caller knows of inputs that spend coins of others (reference/rpc.md 3.4). Upstream `wallet/rpc/spend.cpp`. */
@@ -23,7 +23,7 @@ export const SOLVING_DATA = optional(
   object({
     pubkeys: optional(array(hexText("A public key."), "Public keys.")),
     scripts: optional(array(hexText("A script."), "Scripts.")),
-    descriptors: optional(array(string("A descriptor."), "Descriptors."))
+    descriptors: optional(knownDescriptors(array(string("A descriptor."), "Descriptors.")))
   }, "Keys and scripts of coins that are not the wallet's, to know the fee of their inputs. Nothing is signed with it.")
 )
 

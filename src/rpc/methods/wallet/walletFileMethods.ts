@@ -181,6 +181,7 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
 
   const createwallet = method({
     name: "createwallet",
+    writes: true,
     group: "Wallet",
     summary: "Creates a wallet in a new file and loads it.",
     params: {
@@ -229,6 +230,7 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
 
   const loadwallet = method({
     name: "loadwallet",
+    writes: true,
     group: "Wallet",
     summary: "Loads a wallet from its file.",
     params: { filename: string("Name of the wallet."), load_on_startup: LOAD_ON_STARTUP },
@@ -245,6 +247,7 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
 
   const unloadwallet = method({
     name: "unloadwallet",
+    writes: true,
     group: "Wallet",
     summary: "Unloads a wallet. Its file stays.",
     params: {
@@ -272,6 +275,7 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
 
   const restorewallet = method({
     name: "restorewallet",
+    writes: true,
     group: "Wallet",
     summary: "Creates a wallet from a copy of backupwallet and loads it.",
     params: {
@@ -300,6 +304,7 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
 
   const backupwallet = make({
     name: "backupwallet",
+    writes: true,
     summary: "Copies the file of the wallet. The copy holds all keys; a new one is needed only after an import.",
     params: { destination: string("A path on the node's machine: of the copy, or of its folder.") },
     results: [{ schema: Result.nothing("") }],

@@ -37,6 +37,7 @@ export const walletFlagMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
 
   const setwalletflag = make({
     name: "setwalletflag",
+    writes: true,
     summary: "Changes a flag of the wallet. With avoid_reuse, payments leave out coins of addresses that the wallet " +
       "has spent from, and balances and lists of coins show them apart.",
     params: {
@@ -69,6 +70,7 @@ export const walletFlagMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
 
   const migratewallet = method({
     name: "migratewallet",
+    writes: true,
     group: "Wallet",
     summary: "Always fails: svcd has no wallets of the old kind that could be converted to descriptors.",
     params: {

@@ -251,6 +251,7 @@ export const walletTransactionMethods: Effect.Effect<
   const abandontransaction = make({
     name: "abandontransaction",
     right: "spend",
+    writes: true,
     summary: "Abandons a transaction that is neither in a block nor in the mempool, and its descendants, so that " +
       "other transactions can spend their inputs.",
     params: { txid: hash("The transaction.") },

@@ -5,8 +5,8 @@ import type { Method, Result, UserRights } from "./methodTable.ts"
 import { type Described, describedBy, plainAnswer } from "./results.ts"
 
 /**
- * Compares answers with the results that their methods describe. Tests do so with every answer, and so does a program with
- * `SVCD_CHECK_ANSWERS=1`; it takes longer than most answers.
+ * Compares answers with the results that their methods describe. Tests do so with every answer (`test/support/methodNode.ts`); it takes
+ * longer than most answers, so that the dispatcher does not.
  */
 
 /** The described result that an answer has, or why it has none of them. */

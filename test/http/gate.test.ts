@@ -269,6 +269,8 @@ const LIMITED: TestServerOptions = {
   ...GUARDED,
   permissions: { whitelists: [{ user: "alice", words: ["getblockcount"] }], rights: [], byDefault: undefined }
 }
+/** Runs to its end, so that it waits for a place of its own. */
+const WRITE = JSON.stringify({ id: 1, method: "write" })
 const OTHER = "{\"id\":1,\"method\":\"getblockhash\",\"params\":[0]}"
 const COUNT = "{\"id\":1,\"method\":\"getblockcount\"}"
 
@@ -282,7 +284,7 @@ const CONVERSATIONS: ReadonlyArray<Conversation> = [
   { requests: [post("/", [])], options: GUARDED, status: 401 },
   { requests: [post("/", [basic("alice:wrong")])], options: GUARDED, status: 401 },
   { requests: [post("/", [], "[{},{}]"), post("/", [])], options: { rateLimit: 1 }, status: 429 },
-  { requests: [post("/", [])], options: { limits: { concurrentRequests: 0 } }, status: 503 },
+  { requests: [post("/", [], WRITE)], options: { limits: { concurrentRequests: 0 } }, status: 503 },
   { requests: [post("/", [basic("alice:right")])], options: LIMITED, status: 200 },
   { requests: [post("/", [basic("alice:right")], OTHER)], options: LIMITED, status: 403 },
   { requests: [post("/", [basic("alice:right")], `[${OTHER},${COUNT}]`)], options: LIMITED, status: 403 },

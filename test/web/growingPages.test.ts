@@ -104,7 +104,10 @@ layer(Layer.fresh(spendableNode))("on a chain that grows", (it) => {
       const name = text("d/renewed")
       const registration = yield* register(name, 7)
       yield* watch.add([name])
-      const expiring = Effect.map(get(handler, "/"), ({ body }) => /<b>([^<]*)<\/b> of the wallets/.exec(body)?.[1])
+      const expiring = Effect.map(
+        get(handler, "/", { seesWallets: true }),
+        ({ body }) => /<b>([^<]*)<\/b> of the wallets/.exec(body)?.[1]
+      )
       assert.isUndefined(yield* expiring)
       for (let i = 0; i < 22; i++) yield* mine()
       assert.strictEqual(yield* expiring, "1 name")

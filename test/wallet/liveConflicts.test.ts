@@ -134,6 +134,44 @@ describe("a block that spends the coin of a payment otherwise", () => {
   )
 })
 
+describe("a transaction of the mempool in the place of a payment", () => {
+  it.scopedLive(
+    "frees the coins that only the payment spends, also after a restart, until it is gone itself",
+    () =>
+      Effect.gen(function*() {
+        const directory = yield* fundedDirectory
+        const { child, key, rival } = yield* withWallets(directory, (node) =>
+          Effect.gen(function*() {
+            const { pool, wallet } = node
+            yield* node.fund
+            const [, coin] = wallet.ledger.coins()
+            if (coin === undefined) return assert.fail("no second coin")
+            const rate = { feeRate: 1_000_000, inputs: [{ outpoint: coin.outpoint }], addInputs: false }
+            const rival = (yield* wallet.payments.fund({ ...to(ADDRESS, 2 * COIN), ...rate })).transaction
+            const { transaction } = yield* wallet.payments.pay(to(ADDRESS, 70 * COIN))
+            const { transaction: child } = yield* wallet.payments.pay(to(ADDRESS, COIN))
+            assert.strictEqual(wallet.ledger.coins().length, 1)
+            yield* pool.accept(rival)
+            return { child: child.txidKey, key: transaction.txidKey, rival }
+          }), { keepPool: true })
+        yield* withWallets(directory, ({ mine, pool, wallet }) =>
+          Effect.gen(function*() {
+            yield* wallet.settled
+            for (const displaced of [key, child]) {
+              assert.isUndefined(pool.get(displaced))
+              assert.deepStrictEqual(stateIn(wallet, displaced), { type: "inactive", abandoned: false })
+            }
+            const values = wallet.ledger.coins().map(({ output }) => output.value)
+            assert.strictEqual(values.length, 2, "the change of the rival, and the coin that it does not spend")
+            assert.include(values, 50 * COIN)
+            yield* mine(1, { transactions: [rival] })
+            assert.strictEqual(stateIn(wallet, child)?.type, "conflicted")
+          }), { keepPool: true })
+      }),
+    60_000
+  )
+})
+
 describe("a block reward that a reorg orphaned", () => {
   it.scopedLive(
     "is the same after a restart, and leaves wallet.json when a block has it for good",

@@ -1,6 +1,6 @@
 import { type OutpointKey, type TxidKey, txidOf } from "../../protocol/keys.ts"
 import { outpointKey, type Transaction } from "../../protocol/transaction.ts"
-import { type LedgerEntry, lives } from "./LedgerEntry.ts"
+import { keepsInputs, type LedgerEntry } from "./LedgerEntry.ts"
 import type { WalletTxState } from "./WalletLedger.ts"
 
 /** Whether two states of a transaction are the same. */
@@ -85,9 +85,24 @@ export class EntryGraph {
   claimant(keys: EntryKeys): LedgerEntry | undefined {
     for (const rival of this.rivalsOf(keys)) {
       const isReplaced = rival.state.type === "inactive" && rival.notes.replacedBy !== undefined
-      if (lives(rival.state) && !isReplaced) return rival
+      if (keepsInputs(rival) && !isReplaced) return rival
     }
     return undefined
+  }
+
+  /** Notes that the mempool has a transaction in the place of its rivals and their descendants, or no longer. Returns these. */
+  displace(by: EntryKeys, inPool: boolean): ReadonlySet<LedgerEntry> {
+    const displaced = new Set<LedgerEntry>()
+    for (const rival of this.rivalsOf(by)) {
+      // A block that has the rival ends this, also for what depends on it.
+      if (inPool && rival.block !== undefined) continue
+      for (const entry of this.withDescendants(rival)) displaced.add(entry)
+    }
+    for (const { displacedBy } of displaced) {
+      if (inPool) displacedBy.add(by.key)
+      else displacedBy.delete(by.key)
+    }
+    return displaced
   }
 
   /** An entry and its unconfirmed descendants. */

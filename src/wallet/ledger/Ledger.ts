@@ -9,9 +9,9 @@ import type { WalletName } from "../names/WalletNames.ts"
 import { EntryGraph, entryKeysOf } from "./EntryGraph.ts"
 import {
   isReplacement,
+  keepsInputs,
   type LedgerEntry,
   type LedgerOutput,
-  lives,
   type NewEntry,
   noteReport,
   type TransactionNotes,
@@ -19,19 +19,13 @@ import {
   viewOf
 } from "./LedgerEntry.ts"
 import { balancesOf, lastOperations, type NamedOutput, reusedScripts } from "./summaries.ts"
-import type { Balances, WalletCoin, WalletTx, WalletTxState } from "./WalletLedger.ts"
+import type { Balances, LedgerTip, WalletCoin, WalletTx } from "./WalletLedger.ts"
 
 export interface LedgerOptions {
   readonly params: ConsensusParams
   /** The wallet's record of a scriptPubKey, with or without a name prefix. */
   readonly own: (script: Bytes) => OwnScript | undefined
   readonly spendUnconfirmed?: boolean
-}
-
-/** The last block that the ledger includes. */
-export interface LedgerTip {
-  readonly height: number
-  readonly hash: Bytes
 }
 
 /**
@@ -142,6 +136,7 @@ export class Ledger {
       block: undefined,
       forbiddenAt: new Set(),
       pooled: false,
+      displacedBy: new Set(),
       abandoned: false,
       state: { type: "inactive", abandoned: false },
       notes,
@@ -202,10 +197,17 @@ export class Ledger {
     else this.unspent.delete(key)
   }
 
-  /** Whether a live transaction, or one in such a state, spends an outpoint. */
-  isSpent(outpoint: OutpointKey, by: (state: WalletTxState) => boolean = lives): boolean {
-    for (const { state } of this.graph.spendersOf(outpoint)) if (by(state)) return true
+  /** Whether a transaction spends an outpoint and keeps it, or such a one does. */
+  isSpent(outpoint: OutpointKey, by: (entry: LedgerEntry) => boolean = keepsInputs): boolean {
+    for (const entry of this.graph.spendersOf(outpoint)) if (by(entry)) return true
     return false
+  }
+
+  /** Notes that the mempool has a transaction of any owner, or no longer: its rivals do not keep their coins meanwhile. */
+  displace(by: Transaction, inPool: boolean): void {
+    if (this.waiting.size === 0) return
+    for (const entry of this.graph.displace(entryKeysOf(by), inPool)) this.show(entry)
+    this.forget()
   }
 
   /** Notes what blocks, the mempool or the owner say of a transaction. */

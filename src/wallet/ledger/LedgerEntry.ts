@@ -46,6 +46,8 @@ export interface LedgerEntry {
   readonly forbiddenAt: Set<number>
   /** From the mempool: whether it has the transaction. */
   pooled: boolean
+  /** From the mempool: the transactions in it that spend an input of this one or of an unconfirmed ancestor. */
+  readonly displacedBy: Set<TxidKey>
   /**
    * Whether the owner abandoned it, or a reorg disconnected its block (coinbase). It stays set while it is conflicted.
    */
@@ -69,6 +71,7 @@ export interface LedgerOutput {
 /** Notes a report on an entry. A block, and then the mempool, contradict that it is abandoned. */
 export const noteReport = (entry: LedgerEntry, report: TxReport): void => {
   if (report.type === "confirmed") entry.block = report
+  if (report.type !== "inactive") entry.displacedBy.clear()
   entry.pooled = report.type === "pending"
   entry.abandoned = report.type === "inactive" && report.abandoned
 }
@@ -95,9 +98,12 @@ export const viewOf = (
   }
 }
 
-/** Whether a transaction in this state keeps its inputs spent. */
+/** Whether a transaction in this state may reach a block. */
 export const lives = (state: WalletTxState): boolean =>
   state.type === "confirmed" || state.type === "pending" || (state.type === "inactive" && !state.abandoned)
+
+/** Whether a transaction keeps its inputs spent: not while the mempool has another one in its place (upstream `CWallet::IsSpent`). */
+export const keepsInputs = ({ displacedBy, state }: LedgerEntry): boolean => lives(state) && displacedBy.size === 0
 
 /** Whether it replaces another transaction or was replaced. */
 export const isReplacement = ({ notes: { replacedBy, replaces } }: LedgerEntry): boolean =>

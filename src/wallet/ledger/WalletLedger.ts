@@ -22,6 +22,12 @@ export type WalletTxState =
   /** A transaction confirmed at this height spends one of its coins. */
   | { readonly type: "conflicted"; readonly height: number }
 
+/** The last block that a ledger includes. */
+export interface LedgerTip {
+  readonly height: number
+  readonly hash: Bytes
+}
+
 /** A transaction that pays to the wallet or from it. */
 export interface WalletTx {
   readonly transaction: Transaction
@@ -92,7 +98,7 @@ export interface WalletLedger {
   /** Locks coins against coin selection, or unlocks them; persistent locks survive a restart. */
   readonly lockCoins: (outpoints: ReadonlyArray<OutpointKey>, change: CoinLock) => Effect.Effect<void, StorageFailure>
   /** The last block that the wallet has processed. */
-  readonly lastBlock: () => { readonly height: number; readonly hash: Bytes }
+  readonly lastBlock: () => LedgerTip
   /** The running rescan: its duration in seconds and its progress from 0 to 1. `undefined` if none is running. */
   readonly scanning: () => { readonly duration: number; readonly progress: number } | undefined
   /** Stops the running rescan. Returns whether one runs that no earlier call has stopped. */

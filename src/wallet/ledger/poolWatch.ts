@@ -24,6 +24,7 @@ const follow = (parts: WalletParts, { time, transaction }: PoolEntry): Effect.Ef
   Effect.gen(function*() {
     const { ledger, mempool, ring } = parts
     const { txid, txidKey } = transaction
+    ledger.displace(transaction, mempool.get(txidKey) !== undefined)
     const known = ledger.entry(txidKey)
     if (known !== undefined) {
       followPool(parts, txidKey)

@@ -109,7 +109,7 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
      */
     const isReplaceable = (outpoint: OutpointKey, external: ExternalInputs | undefined): boolean =>
       external !== undefined && ledger.isSpent(outpoint) &&
-      !ledger.isSpent(outpoint, ({ type }) => type === "confirmed")
+      !ledger.isSpent(outpoint, ({ block }) => block !== undefined)
 
     /** The version of the unconfirmed transaction that made a coin; `undefined` for a confirmed one. */
     const parentVersion = ({ height, txid }: WalletCoin): number | undefined => {

@@ -142,6 +142,30 @@ describe("Ledger", () => {
     }
   })
 
+  it("while the mempool has another transaction in its place, a payment and what depends on it keep no coins", () => {
+    const ledger = ledgerAt(10)
+    const [left, right] = [paying(100), paying(100, foreign, 1)]
+    const lost = currency([input({ transaction: left, vout: 0 }), input({ transaction: right, vout: 0 })], [
+      { value: 150, script: mine.script }
+    ])
+    for (const transaction of [left, right]) ledger.put({ transaction, state: at(5), time: 1 })
+    const child = paying(140, lost)
+    for (const transaction of [lost, child]) ledger.put({ transaction, state: INACTIVE, time: 2 })
+    const rival = paying(90, left, 0, ANYONE)
+    const displaced = () => [lost, child].map(({ txidKey }) => ledger.entry(txidKey)?.displacedBy.size)
+    assert.deepStrictEqual(ledger.coins(), [])
+    ledger.displace(rival, true)
+    assert.deepStrictEqual(displaced(), [1, 1])
+    assert.deepStrictEqual(ledger.coins().map(({ outpoint }) => outpoint), [keyOf(left), keyOf(right)])
+    assert.isUndefined(ledger.claimant(rival))
+    ledger.displace(rival, false)
+    assert.deepStrictEqual(ledger.coins(), [])
+    ledger.displace(rival, true)
+    ledger.report(lost.txidKey, at(9))
+    ledger.displace(rival, false)
+    assert.deepStrictEqual(displaced(), [0, 0])
+  })
+
   it("what depends on a removed conflict stays a conflict", () => {
     const ledger = ledgerAt(10)
     const old = paying(100)

@@ -351,7 +351,7 @@ export const eventLoopDelay = histogram({
   ...facts(
     "runtime",
     "svcd_event_loop_delay_seconds",
-    "Delay of a timer of 20 ms: how long other work blocked the event loop."
+    "Delay of a timer of 20 ms, in an idle process of up to 1.3 s: how long other work blocked the event loop."
   ),
   buckets: [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 5]
 })

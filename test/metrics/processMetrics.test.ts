@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Metric, MetricState } from "effect"
 import { eventLoopDelay, residentMemory } from "../../src/metrics/metrics.ts"
-import { sampleProcess, watchEventLoop } from "../../src/metrics/processMetrics.ts"
+import { nextInterval, sampleProcess, watchEventLoop } from "../../src/metrics/processMetrics.ts"
 
 /** How often the delay of the event loop was measured, and its sum in seconds. */
 const delay = () => {
@@ -34,6 +34,18 @@ describe("processMetrics", () => {
       assert.strictEqual(after.count - before.count, 1)
       assert.isAtLeast(after.sum - before.sum, 0.19)
     }))
+
+  it("measure seldom while the process is idle, and often again after a delay", () => {
+    let wakeUps = 0
+    let interval = 20
+    for (let passed = 0; passed < 60_000; passed += interval) {
+      wakeUps++
+      interval = nextInterval(interval, { delay: 1, share: 0.001 })
+    }
+    assert.isAtMost(wakeUps, 60)
+    assert.strictEqual(nextInterval(interval, { delay: 30, share: 0.001 }), 20)
+    assert.strictEqual(nextInterval(interval, { delay: 1, share: 0.5 }), 20)
+  })
 
   it.effect("report the memory of the process", () =>
     Effect.gen(function*() {

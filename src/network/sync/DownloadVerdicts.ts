@@ -9,8 +9,9 @@ import {
 import type { DownloadWindow } from "./DownloadWindow.ts"
 import type { Flight, Flights } from "./Flights.ts"
 
-/** Maximum peers asked for one block at once during the download. */
+/** Maximum peers asked for one block at once during the download, and of those one more that has delivered before. */
 const MOST_ASKERS = 2
+const MOST_WITH_PROVEN = MOST_ASKERS + 1
 
 /** Maximum missing blocks remembered per peer. */
 const MOST_LACKS = 1024
@@ -94,7 +95,7 @@ export class DownloadVerdicts {
       .sort((a, b) => a.score.rank - b.score.rank)
     if (helpers.length === 0) return []
     const late = [...flights.all].filter(({ askers }) =>
-      askers.length < MOST_ASKERS && askers.every(({ peer }) => silent.has(peer))
+      askers.length < MOST_WITH_PROVEN && askers.every(({ peer }) => silent.has(peer))
     ).sort((a, b) => a.height - b.height)
     return late.flatMap((flight) => this.standIn(flight, helpers, now))
   }
@@ -106,7 +107,9 @@ export class DownloadVerdicts {
   private standIn(flight: Flight, helpers: ReadonlyArray<DownloadPeer>, now: number): ReadonlyArray<BlockRequest> {
     const { flights, peers, tree } = this.options
     const { header } = flight
-    const helper = helpers.find((peer) => canServe(tree, peer, header))
+    // Where many withhold blocks, a random choice meets one of them again.
+    const some = flight.askers.length < MOST_ASKERS ? helpers : helpers.filter(hasDelivered)
+    const helper = some.find((peer) => canServe(tree, peer, header))
     if (helper === undefined) return []
     for (const asker of flight.askers) {
       const peer = peers.get(asker.peer)
@@ -143,6 +146,8 @@ export class DownloadVerdicts {
     }
   }
 }
+
+const hasDelivered = ({ score }: DownloadPeer): boolean => score.latency !== undefined
 
 /** The peer stalls from now on, if it does not already. */
 const stalls = (peer: DownloadPeer, now: number): void => {

@@ -78,6 +78,17 @@ describe("DownloadVerdicts", () => {
     assert.deepStrictEqual(verdicts.standIns(9_000), [], "two peers are asked at most")
   })
 
+  it("a block that two peers withhold is requested from a third that has delivered before", () => {
+    const { flights, peerAt, verdicts } = setting(4)
+    flights.ask(peerAt(0), FIRST, 0)
+    assert.lengthOf(verdicts.standIns(2_000), 1)
+    assert.deepStrictEqual(verdicts.standIns(9_000), [])
+    peerAt(3).score.delivered(8_000, 300, false)
+    assert.deepStrictEqual(verdicts.standIns(9_000), [{ peer: peerAt(3).id, header: FIRST }])
+    peerAt(2).score.delivered(8_000, 300, false)
+    assert.deepStrictEqual(verdicts.standIns(29_000), [], "three peers are asked at most")
+  })
+
   it("the peer that lacks a block is not its stand-in", () => {
     const { flights, peerAt, verdicts } = setting(2)
     flights.ask(peerAt(0), FIRST, 0)

@@ -83,6 +83,8 @@ export class Light extends Context.Tag("svcd/Light")<Light, {
     /** The same with the blocks that are not stored yet. */
     readonly taken: () => { readonly low: Height; readonly high: HeaderId }
   }
+  /** Tells whether the headers of peers are still compared. So long, a window that begins answers nothing. */
+  readonly comparing: (is: boolean) => void
   readonly progress: Effect.Effect<LightProgress>
   /** The height of the last block whose names are known. */
   readonly height: () => Height
@@ -285,9 +287,14 @@ const make = (
     const { maxTipAge = MAX_TIP_AGE, offline } = options.status
     // Not only until the first time: peers that withhold new blocks must not make new names look free.
     const isRecent = (): boolean => params.noRetargeting || offline || index.time(tree.tip()) >= now() - maxTipAge
-    const complete = Effect.map(status.syncing, (syncing) => chain.isComplete && !syncing && isRecent())
+    /** Whether the window began at what the first peer sent, while others may have a better chain. */
+    let isComparing = false
+    const complete = Effect.map(
+      status.syncing,
+      (syncing) => chain.isComplete && !syncing && isRecent() && !isComparing
+    )
     // A window that is older than what is known of the chain does not answer, as if it had no names.
-    const isCurrent = (): boolean => !isBehind() && isRecent()
+    const isCurrent = (): boolean => !isComparing && !isBehind() && isRecent()
     return {
       params,
       chain: {
@@ -319,8 +326,16 @@ const make = (
         filled: () => chain.range,
         taken: () => chain.taken
       },
+      comparing: (is) => {
+        // What an earlier run stored was compared then.
+        isComparing = is && chain.range.high === NONE
+      },
       progress: Effect.sync(() => ({
-        phase: chain.isComplete && !isBehind() ? "ready" : chain.first === Infinity ? "headers" : "window",
+        phase: chain.isComplete && !isBehind() && !isComparing
+          ? "ready"
+          : chain.first === Infinity
+          ? "headers"
+          : "window",
         tip: tip(),
         headers: index.height(headers.best.reachable),
         blocks: chain.filled.blocks,

@@ -244,7 +244,7 @@ const makeLightHandlers = (
   peersFile: string
 ): Effect.Effect<typeof PeerHandlers.Service, never, Light | Scope.Scope> =>
   Effect.gen(function*() {
-    const { chain, sink, span, status } = yield* Light
+    const { chain, comparing, sink, span, status } = yield* Light
     const clock = yield* Effect.clock
     const random = secureRandom()
     const store = yield* AddressStore.make({ path: peersFile, random, allowLocal: settings.network === "regtest" })
@@ -252,6 +252,7 @@ const makeLightHandlers = (
       chain,
       sink,
       span,
+      comparing,
       pace: LIGHT_PACE,
       // Peers want no announcement from a node that serves no block.
       status: { ...status, initialDownload: Effect.succeed(true) },

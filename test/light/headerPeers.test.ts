@@ -50,6 +50,27 @@ const test = (
   )
 
 describe("header peers of a light node", () => {
+  test(
+    "answers nothing while the headers of a second peer are on their way, for three seconds",
+    (light) =>
+      Effect.gen(function*() {
+        yield* TestClock.setTime(1_000 * (blockAt(4_500).header.time + 600))
+        const { connect } = yield* following(light)
+        yield* connect(new ServedBlocks(BLOCKS.slice(0, 4_000)))
+        yield* connect(new ServedBlocks(BLOCKS), { headers: false })
+        const phase = Effect.map(light.progress, (progress) => progress.phase)
+        yield* passUntil("the window of the first peer is filled", () => {
+          const { blocks, of } = Effect.runSync(light.progress)
+          return of > 0 && blocks === of
+        })
+        assert.strictEqual(yield* phase, "window")
+        assert.isFalse(yield* light.complete)
+        yield* pass(4_000)
+        assert.strictEqual(yield* phase, "ready")
+      }),
+    regtestParams
+  )
+
   test("asks a second peer when the first one is silent", (light) =>
     Effect.gen(function*() {
       const { connect } = yield* following(light)

@@ -59,6 +59,7 @@ export const following = (light: LightService) =>
       chain: light.chain,
       sink: light.sink,
       span: light.span,
+      comparing: light.comparing,
       pace: LIGHT_PACE,
       status: { ...light.status, initialDownload: Effect.succeed(true) },
       mempool: { entries: () => [] }

@@ -22,6 +22,9 @@ export const LIGHT_PACE: HeaderPace = { patience: 5_000, least: 128_000 }
 /** Doublings of the time over which the pace is measured: on a slow line, a second peer only takes a share of it. */
 const MOST_DOUBLINGS = 6
 
+/** Milliseconds for the headers of the other peers, once the first one has sent all of its own. */
+const COMPARING = 3_000
+
 /** Bytes that count as a part of an answer: more than small messages such as `ping`. */
 export const PART = 4096
 
@@ -68,6 +71,8 @@ export class HeaderSync {
   private readonly peers = new Map<PeerId, HeaderPeer>()
   private readonly spacing: number
   private readonly pace: HeaderPace
+  /** When a peer was first seen to have sent all its headers, while others had not. */
+  private firstTold: number | undefined
   /** How often a second peer was asked because the first one crawled. */
   private contests = 0
 
@@ -148,6 +153,15 @@ export class HeaderSync {
   told(id: PeerId): void {
     const peer = this.peers.get(id)
     if (peer !== undefined) peer.told = true
+  }
+
+  /** Whether all peers have sent their headers, or had the time for it since the first one did. */
+  isCompared(now: Millis): boolean {
+    const serving = [...this.peers.values()].filter(({ serves }) => serves)
+    if (!serving.some(({ told }) => told)) return false
+    if (serving.every(({ told }) => told)) return true
+    this.firstTold ??= now
+    return now - this.firstTold >= COMPARING
   }
 
   /** Records the total bytes received from a peer. A long answer over a slow link counts as progress. */

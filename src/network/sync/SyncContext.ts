@@ -35,6 +35,8 @@ export interface SyncParts {
   readonly mempool: Pick<typeof Mempool.Service, "entries">
   /** The blocks that are wanted, if not the whole chain. */
   readonly span?: BlockSpan
+  /** Gets whether the headers of several peers are still compared: what one peer alone sent may be a lesser branch. */
+  readonly comparing?: (is: boolean) => void
   /** When a second peer is asked for headers; as for a whole chain by default. */
   readonly pace?: HeaderPace
 }
@@ -112,6 +114,7 @@ export interface SyncContext extends SyncView {
   /** Whether compact blocks are requested: the mempool of a node without transactions of peers would not fill them. */
   readonly wantsCompact: boolean
   readonly blockOrder: BlockOrder
+  readonly comparing: SyncParts["comparing"]
   /** Blocks that the operator requested and that have not arrived. */
   readonly fetched: Set<HeaderId>
   /** A random number from 0 to below 2^bits, for bits up to 64. */

@@ -110,7 +110,7 @@ export const make = (
 
 /** Starts the loop and the writer while the scope is open. */
 export const makeOver = (
-  { chain, mempool, pace, sink, span, status }: SyncParts,
+  { chain, comparing, mempool, pace, sink, span, status }: SyncParts,
   options: SyncManagerOptions = {}
 ): Effect.Effect<SyncManager, never, Scope.Scope> =>
   Effect.gen(function*() {
@@ -137,6 +137,7 @@ export const makeOver = (
       highBandwidth: new HighBandwidth(),
       wantsCompact: options.blocksOnly !== true,
       blockOrder,
+      comparing,
       fetched: new Set(),
       random: randomNumber(options.random ?? randomBytes),
       wake: () => void wakeUps.unsafeOffer(undefined),

@@ -166,6 +166,21 @@ describe("HeaderSync", () => {
     assert.isTrue(sync.overtaken(peerId(0), 6_000))
   })
 
+  it("headers are compared when all peers sent theirs, or three seconds after the first one did", () => {
+    const sync = withPeers(true, true)
+    sync.addAnnouncer(peerId(7))
+    assert.isFalse(sync.isCompared(0))
+    sync.told(peerId(0))
+    assert.isFalse(sync.isCompared(1_000))
+    assert.isFalse(sync.isCompared(3_999))
+    assert.isTrue(sync.isCompared(4_000))
+    const quick = withPeers(true, true)
+    quick.told(peerId(1))
+    assert.isFalse(quick.isCompared(0))
+    quick.told(peerId(0))
+    assert.isTrue(quick.isCompared(1))
+  })
+
   it("removed peers are forgotten", () => {
     const sync = withPeers(true)
     sync.start(0, OLD)

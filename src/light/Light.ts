@@ -83,7 +83,7 @@ export class Light extends Context.Tag("svcd/Light")<Light, {
     /** The same with the blocks that are not stored yet. */
     readonly taken: () => { readonly low: Height; readonly high: HeaderId }
   }
-  /** Tells whether the headers of peers are still compared. So long, a window that begins answers nothing. */
+  /** Notes whether the headers of peers are still being compared. Until they are not, a new window answers nothing. */
   readonly comparing: (is: boolean) => void
   readonly progress: Effect.Effect<LightProgress>
   /** The height of the last block whose names are known. */

@@ -159,11 +159,12 @@ const wasteOf = ({ costOfChange, longTermRate, preset, target }: SelectionReques
 
 /** Runs the competing searches: without change, for few inputs, and at random. */
 const contest = (frame: Frame): ReadonlyArray<Funding> => {
-  const { costOfChange, random, target } = frame.request
+  const { changeWeight, costOfChange, random, target } = frame.request
   const { draw, weightWithChange } = frame
   // Where the recipients pay the fee, an excess would be the sender's: only the exact sum goes without change.
   const changeless = branchAndBound({ ...draw, tolerance: target.subtractFeeFrom.length > 0 ? 0 : costOfChange })
-  const roomy = { ...draw, target: draw.target + costOfChange + USEFUL_CHANGE, maxWeight: weightWithChange }
+  const changeFee = feeOfWeight({ feeRate: target.feeRate, weight: changeWeight })
+  const roomy = { ...draw, target: draw.target + changeFee + USEFUL_CHANGE, maxWeight: weightWithChange }
   return [changeless, largestFirst(roomy), singleRandomDraw(roomy, random)].flatMap((chosen) => settled(frame, chosen))
 }
 

@@ -78,7 +78,8 @@ const stop = (lifecycle: typeof Lifecycle.Service): Method =>
       )
   })
 
-const uptime = (started: number): Method =>
+/** By the clock that `setmocktime` and corrections of the wall clock do not move. */
+const uptime = (started: bigint): Method =>
   method({
     name: "uptime",
     right: "read",
@@ -87,7 +88,7 @@ const uptime = (started: number): Method =>
     params: {},
     results: [{ schema: Result.integer("Seconds since the start") }],
     examples: [[]],
-    handler: () => Effect.map(Clock.currentTimeMillis, (now) => Math.max(0, Math.floor((now - started) / 1000)))
+    handler: () => Effect.map(Clock.currentTimeNanos, (now) => Number((now - started) / 1_000_000_000n))
   })
 
 const getrpcinfo = (logPath: string): Method =>
@@ -249,7 +250,7 @@ const echoipc = method({
 export const make = (options: ControlOptions): Effect.Effect<ReadonlyArray<Method>, never, Lifecycle> =>
   Effect.gen(function*() {
     const lifecycle = yield* Lifecycle
-    const started = yield* Clock.currentTimeMillis
+    const started = yield* Clock.currentTimeNanos
     return [
       help,
       stop(lifecycle),

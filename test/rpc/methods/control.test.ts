@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, TestClock } from "effect"
+import * as NodeClock from "../../../src/base/NodeClock.ts"
 import * as Dispatch from "../../../src/rpc/Dispatch.ts"
 import * as Lifecycle from "../../../src/rpc/Lifecycle.ts"
 import * as Control from "../../../src/rpc/methods/control.ts"
@@ -85,6 +86,16 @@ describe("uptime", () => {
       yield* TestClock.adjust("1 millis")
       assert.strictEqual((yield* call("uptime")).result, 2)
     }))
+
+  it.scoped("does not follow the time that setmocktime sets", () =>
+    Effect.gen(function*() {
+      const { call } = yield* setUp()
+      const { set } = yield* NodeClock.MockTime
+      yield* set(2_000_000_000)
+      assert.strictEqual((yield* call("uptime")).result, 0)
+      yield* set(undefined)
+      assert.strictEqual((yield* call("uptime")).result, 0)
+    }).pipe(Effect.provide(NodeClock.layer())))
 })
 
 describe("getrpcinfo", () => {

@@ -27,7 +27,6 @@ import type { PlainHead } from "./plainRequest.ts"
 import { RateLimiter } from "./RateLimiter.ts"
 import {
   BUSY,
-  CROWDED,
   FAILED,
   forbidden,
   type HttpRefusal,
@@ -342,7 +341,7 @@ export class HttpService {
       release()
       if (exit._tag === "Failure") {
         if (!Exit.isInterrupted(exit)) return fail(exit.cause)
-        return refuse(this.#listener.stopping ? STOPPING : CROWDED)
+        return refuse(this.#listener.stopping ? STOPPING : BUSY)
       }
       const { body, status } = exit.value
       const last = this.#listener.stopping
@@ -391,7 +390,7 @@ export class HttpService {
     const end = (exit: Exit.Exit<A>): void => {
       release()
       if (exit._tag === "Success") return this.#guarded(exchange, () => answer(exit.value))
-      if (Exit.isInterrupted(exit)) return this.#refuse(exchange, this.#listener.stopping ? STOPPING : CROWDED)
+      if (Exit.isInterrupted(exit)) return this.#refuse(exchange, this.#listener.stopping ? STOPPING : BUSY)
       this.#fail(exchange, exit.cause)
     }
     const known = settled(effect)

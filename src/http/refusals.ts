@@ -36,6 +36,7 @@ export const NOT_FOUND: HttpRefusal = {
   text:
     "Nothing is at this path: JSON-RPC takes POST at / and /wallet/NAME, and GET /health shows the state of the node"
 }
+/** To a call that finds no place, and to one that has ended for that of another caller. */
 export const BUSY: HttpRefusal = { status: 503, text: "Work queue depth exceeded" }
 export const NO_ROOM: HttpRefusal = {
   status: 503,
@@ -45,11 +46,6 @@ export const NO_ROOM: HttpRefusal = {
 export const NO_ANSWER_ROOM: HttpRefusal = {
   status: 503,
   text: "The memory for answers is full: ask for less at once, or try again later"
-}
-/** To a call that has ended for one of another caller. */
-export const CROWDED: HttpRefusal = {
-  status: 503,
-  text: "Too many calls of this user run at once: the oldest has ended to make room for others"
 }
 export const FOREIGN: HttpRefusal = { status: 403, text: "Requests from pages of other sites are refused" }
 export const FOREIGN_HOST: HttpRefusal = {

@@ -58,7 +58,7 @@ export const WALLET_OPTIONS = {
   ),
   walletrbf: singleOption(Kind.onOffKind, "walletrbf", GROUP, "let payments be replaced (BIP 125)", { default: "1" }),
   keypool: singleOption(
-    Kind.integerKind({ min: 1, max: 100_000 }),
+    Kind.integerKind({ min: 0, max: 100_000 }),
     "keypool",
     GROUP,
     "unused addresses of each kind that a wallet watches; at least 1000 of its own seed",

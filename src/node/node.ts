@@ -88,7 +88,8 @@ const rulesOf = (wallet: WalletValues): WalletRules => ({
   maxFee: wallet.maxtxfee,
   confirmTarget: wallet.txconfirmtarget,
   replaceable: wallet.walletrbf,
-  keypool: wallet.keypool,
+  // As upstream `CWallet::Create`, 0 keeps one.
+  keypool: Math.max(1, wallet.keypool),
   spendUnconfirmedChange: wallet.spendzeroconfchange,
   avoidPartialSpends: wallet.avoidpartialspends,
   maxGroupingFee: wallet.maxapsfee,

@@ -10,7 +10,17 @@ import { psbtText } from "../../../wallet/signing/psbtText.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
 import { Amount } from "../../json/encodeJson.ts"
 import type { Method } from "../../method/methodTable.ts"
-import { boolean, hash, json, namedOptions, optional, orEmpty, uint32, withDefault } from "../../method/params.ts"
+import {
+  boolean,
+  hash,
+  hidden,
+  json,
+  namedOptions,
+  optional,
+  orEmpty,
+  uint32,
+  withDefault
+} from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { type Read, RpcError } from "../../method/RpcError.ts"
 import { readOutputs } from "../transactionParams.ts"
@@ -28,6 +38,8 @@ const MINED = "Transaction has been mined, or is conflicted with a mined transac
 const FOREIGN_INPUTS = "Transaction contains inputs that don't belong to this wallet"
 const NO_OUTPUTS = "Invalid parameter, output argument cannot be an empty array"
 const CHANGE_RANGE = "Change position is out of range"
+const TWO_TARGETS = "confTarget and conf_target options should not both be set. Use conf_target (confTarget is " +
+  "deprecated)."
 const EITHER_OR = "The options 'outputs' and 'original_change_index' are incompatible. You can only either specify a " +
   "new set of outputs, or designate a change output to be recycled."
 const NOT_WATCHING = "bumpfee is not available with wallets that have private keys disabled. Use psbtbumpfee instead."
@@ -55,6 +67,7 @@ const PARAMS = {
   txid: hash("The transaction to replace."),
   options: orEmpty(namedOptions({
     conf_target: CONF_TARGET,
+    confTarget: hidden(CONF_TARGET),
     fee_rate: FEE_RATE,
     replaceable: withDefault(boolean("Whether the new transaction may be replaced again (BIP 125)."), true),
     estimate_mode: ESTIMATE_MODE,
@@ -98,13 +111,18 @@ export const makeBumpMethods = (
 
   const readChoice = (
     options: Parameters<typeof readFeeChoice>[0] & {
+      readonly confTarget: number | undefined
       readonly replaceable: boolean
       readonly outputs: Parameters<typeof readOutputs>[1] | undefined
       readonly original_change_index: number | undefined
     }
   ): Read<BumpChoice> =>
     Either.gen(function*() {
-      const fee = yield* readFeeChoice(options)
+      const { confTarget, conf_target = confTarget } = options
+      if (confTarget !== undefined && options.conf_target !== undefined) {
+        return yield* Either.left(RpcError.invalidParameter(TWO_TARGETS))
+      }
+      const fee = yield* readFeeChoice({ ...options, conf_target })
       const { original_change_index: changeIndex, outputs: given, replaceable } = options
       if (Array.isArray(given) && given.length === 0) return yield* Either.left(RpcError.invalidParameter(NO_OUTPUTS))
       const outputs = given === undefined ? undefined : yield* readOutputs(network, given)

@@ -46,7 +46,7 @@ describe("bumpfee", () => {
         (yield* calls.call("bumpfee", txid, { fee_rate: 250 })).text,
         `{"txid":"${txid}","origfee":0.00022600,"fee":0.00050000,"errors":[]}`
       )
-      yield* calls.call("bumpfee", txid, { outputs: [{ [ADDRESS]: 2 }], conf_target: 3, replaceable: false })
+      yield* calls.call("bumpfee", txid, { outputs: [{ [ADDRESS]: 2 }], confTarget: 3, replaceable: false })
       yield* calls.call("bumpfee", txid, { original_change_index: 1, estimate_mode: "conservative" })
       const key = funded.transaction.txidKey
       const outputs = [{ value: 2 * COIN, script: ownScript(9).script }]
@@ -70,6 +70,13 @@ describe("bumpfee", () => {
         invalid(-8, "Invalid parameter, output argument cannot be an empty array")
       )
       assert.match((yield* bumped({ outputs: { [ADDRESS]: 1 }, original_change_index: 0 })).message, /^The options/)
+      assert.deepStrictEqual(
+        yield* bumped({ confTarget: 3, conf_target: 3 }),
+        invalid(
+          -8,
+          "confTarget and conf_target options should not both be set. Use conf_target (confTarget is deprecated)."
+        )
+      )
       assert.deepStrictEqual(yield* bumped({ foo: 1 }), invalid(-3, "Unexpected key foo"))
     }))
 

@@ -114,7 +114,8 @@ export interface SyncContext extends SyncView {
   /** Whether compact blocks are requested: the mempool of a node without transactions of peers would not fill them. */
   readonly wantsCompact: boolean
   readonly blockOrder: BlockOrder
-  readonly comparing: SyncParts["comparing"]
+  /** Ends the comparison of the headers of peers when it is time. */
+  readonly compare: () => void
   /** Blocks that the operator requested and that have not arrived. */
   readonly fetched: Set<HeaderId>
   /** A random number from 0 to below 2^bits, for bits up to 64. */

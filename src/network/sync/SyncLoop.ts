@@ -105,8 +105,6 @@ export class SyncLoop {
   private rechecked: number
   private ticked: number
   private tip: HeaderId
-  /** Whether the headers of the first peers are still compared. */
-  private isComparing: boolean
   /** When the tip last moved, monotonic milliseconds. */
   tipMoved: number
 
@@ -121,8 +119,6 @@ export class SyncLoop {
     this.ticked = context.real()
     this.tipMoved = context.now()
     this.tip = context.tree.tip()
-    this.isComparing = context.comparing !== undefined
-    context.comparing?.(this.isComparing)
   }
 
   /** Handles events in order, then sends requests. */
@@ -140,19 +136,12 @@ export class SyncLoop {
         if (ran - this.turn > TURN) yield* this.yieldTurn
       }
       if (this.context.loading) return
-      this.compare()
+      this.context.compare()
       const { download, missing, now } = this.context
       this.send([...missing.plan(now()), ...download.plan(now())])
       // More events may be queued: without this yield no other fiber would run in between.
       if (this.time.ran - this.turn > TURN) yield* this.yieldTurn
     })
-  }
-
-  private compare(): void {
-    const { comparing, headers, real } = this.context
-    if (!this.isComparing || !headers.isCompared(real())) return
-    this.isComparing = false
-    comparing?.(false)
   }
 
   private readonly yieldTurn: Effect.Effect<void> = Effect.suspend(() =>

@@ -108,6 +108,17 @@ export const make = (
     (parts) => makeOver(parts, options)
   )
 
+/** Begins the comparison of the headers of peers. The result ends it, once, when it is over. */
+const comparison = (comparing: SyncParts["comparing"], isOver: () => boolean): () => void => {
+  let isComparing = comparing !== undefined
+  comparing?.(true)
+  return () => {
+    if (!isComparing || !isOver()) return
+    isComparing = false
+    comparing?.(false)
+  }
+}
+
 /** Starts the loop and the writer while the scope is open. */
 export const makeOver = (
   { chain, comparing, mempool, pace, sink, span, status }: SyncParts,
@@ -121,6 +132,8 @@ export const makeOver = (
     const wakeUps = yield* Queue.sliding<void>(1)
     const blockOrder = new BlockOrder(span === undefined ? tree : unordered(tree))
     const download = new BlockDownload({ tree, minimumChainWork: params.minimumChainWork, span })
+    const headers = new HeaderSync(params.targetSpacing, pace)
+    const real = (): number => Number(clock.unsafeCurrentTimeNanos()) / 1e6
     const context: SyncContext = {
       chain,
       sink,
@@ -132,17 +145,17 @@ export const makeOver = (
       peers: new Map(),
       download,
       missing: new MissingBlocks(download, tree, tree.losses),
-      headers: new HeaderSync(params.targetSpacing, pace),
+      headers,
       timers: new ChainSyncTimers(tree),
       highBandwidth: new HighBandwidth(),
       wantsCompact: options.blocksOnly !== true,
       blockOrder,
-      comparing,
+      compare: comparison(comparing, () => headers.isCompared(real())),
       fetched: new Set(),
       random: randomNumber(options.random ?? randomBytes),
       wake: () => void wakeUps.unsafeOffer(undefined),
       now,
-      real: () => Number(clock.unsafeCurrentTimeNanos()) / 1e6,
+      real,
       wall: () => clock.unsafeCurrentTimeMillis(),
       initial: true,
       loading: true,

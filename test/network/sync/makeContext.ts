@@ -41,7 +41,7 @@ export const makeContext: Effect.Effect<SyncContext, never, Chain | ChainSink | 
       real: () => 0,
       wall: () => Date.now(),
       wantsCompact: true,
-      comparing: undefined,
+      compare: () => undefined,
       fetched: new Set(),
       initial: true,
       loading: false,

@@ -25,6 +25,8 @@ const shown = (name: string, more: object = {}) => ({
   ...more
 })
 
+const REGTEST = JSON.stringify({ status: "healthy", block_height: 700, network: "regtest" })
+
 /** Knows `d/x`, and `d/old` that expired; closes the connection of a client that asks for `d/away`. */
 const namedDaemon = fakeDaemon(({ method, params }) => {
   if (method !== "name_show") return undefined
@@ -38,7 +40,7 @@ const namedDaemon = fakeDaemon(({ method, params }) => {
     default:
       return { code: -4, message: "name never existed" }
   }
-})
+}, REGTEST)
 
 const configOf = (port: number): string =>
   JSON.stringify({ mode: "daemon", network: "regtest", rpcAddr: `http://127.0.0.1:${port}` })

@@ -13,7 +13,11 @@ describe("cancelRegistration", () => {
         yield* names.register(NAME, VALUE, {})
         yield* names.cancelRegistration(NAME)
         yield* mine(world, names, 14)
-        assert.deepInclude(only(names), { step: "failed", note: "called off by the owner" })
+        assert.deepInclude(only(names), {
+          step: "failed",
+          note:
+            "called off by the owner; its name_new keeps 0.01000000 NMC, which only a registration of this name can use"
+        })
         assert.deepStrictEqual(world.made("name_firstupdate"), [])
         assert.strictEqual(
           (yield* Effect.flip(names.cancelRegistration(NAME))).message,

@@ -38,13 +38,10 @@ const Output = Schema.Struct({
 const Stored = Schema.parseJson(Schema.Struct({
   registrations: Schema.Array(Schema.Struct({
     rand: Schema.String,
-    step: Schema.String,
-    destination: Schema.optional(Schema.String)
+    step: Schema.String
   })),
   transactions: Schema.Array(Schema.Unknown)
 }))
-
-type StoredEntry = typeof Stored.Type["registrations"][number]
 
 const registrations = (node: Node) =>
   Effect.flatMap(node.call("name_registrations"), Schema.decodeUnknown(Registrations))
@@ -68,9 +65,9 @@ const stored = (directory: string) =>
   Effect.suspend(() => Schema.decode(Stored)(readFileSync(join(directory, "wallet.json"), "utf8")))
 
 /** Waits until wallet.json has that. */
-const untilStored = (directory: string, fits: (entry: StoredEntry) => boolean) =>
+const untilStored = (directory: string, fits: (wallet: typeof Stored.Type) => boolean) =>
   stored(directory).pipe(
-    Effect.filterOrFail(({ registrations: [entry] }) => entry !== undefined && fits(entry), () => "not yet"),
+    Effect.filterOrFail(fits, () => "not yet"),
     Effect.retry(Schedule.spaced("1 millis")),
     Effect.timeout("60 seconds")
   )
@@ -162,12 +159,15 @@ const mature = (node: Node) =>
     Effect.zipRight(advance(node, DEPTH - 1))
   )
 
-/** The moments at which a transaction is about to be sent: each runs from the beginning to the kill of the node. */
+/** Moments at which a transaction is being sent: each runs from the beginning to the kill of the node. */
 const MOMENTS: Readonly<Record<string, (node: Node, directory: string) => Effect.Effect<unknown, unknown>>> = {
   "before its name_new is sent": (node, directory) =>
-    Effect.zipRight(Effect.forkDaemon(Effect.ignore(begin(node))), untilStored(directory, () => true)),
-  "while it sends its name_firstupdate": (node, directory) =>
-    Effect.zipRight(mature(node), untilStored(directory, ({ destination }) => destination !== undefined))
+    Effect.zipRight(
+      Effect.forkDaemon(Effect.ignore(begin(node))),
+      untilStored(directory, ({ registrations }) => registrations.length > 0)
+    ),
+  "as soon as its name_firstupdate is sent": (node, directory) =>
+    Effect.zipRight(mature(node), untilStored(directory, ({ registrations: [entry] }) => entry?.step === "revealed"))
 }
 
 describe("a registration", () => {

@@ -33,7 +33,8 @@ export const flagsOf = (directory: string, port: number): ReadonlyArray<string> 
   "-ratelimit",
   "-1",
   "-verifythreads",
-  "0"
+  "0",
+  "-rpcdoccheck"
 ]
 
 /** The daemon of the build in a process of its own, which can be killed. */

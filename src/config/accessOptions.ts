@@ -99,5 +99,12 @@ export const ACCESS_OPTIONS = {
     "RPC",
     "seconds after which an idle connection, or one with an incomplete request, is closed",
     { default: "30" }
+  ),
+  rpcdoccheck: singleOption(
+    Kind.onOffKind,
+    "rpcdoccheck",
+    "RPC",
+    "compare each answer with the result that its method documents, and answer -32603 if it is another; for tests",
+    { default: "0" }
   )
 } satisfies OptionTable

@@ -53,6 +53,8 @@ export interface Settings extends PeerSettings {
   readonly rpcWorkQueue: number
   /** Seconds. */
   readonly rpcTimeout: number
+  /** Whether each answer is compared with the result that its method documents. */
+  readonly rpcDocCheck: boolean
   /** Whether the operator allows an RPC listener that other machines can reach without credentials. */
   readonly allowInsecure: boolean
   /** Requests per minute and client address. 0: the default; -1: no limit (reference/rpc.md 9.1). */
@@ -298,6 +300,7 @@ const toSettings = (
     rpcAllowed: values.rpcallowip,
     rpcWorkQueue: values.rpcworkqueue,
     rpcTimeout: values.rpcservertimeout,
+    rpcDocCheck: values.rpcdoccheck,
     allowInsecure: values.rpcallowinsecure,
     rateLimit: values.ratelimit,
     maxRequestSize: values.maxrequestsize,

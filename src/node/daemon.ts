@@ -136,11 +136,12 @@ class NodeHealth {
 }
 
 /** Counts each call, and logs it if the log shows such entries: otherwise there is no cost. */
-const noteCalls = (switches: Logging.DebugSwitches) =>
+const noteCalls = ({ rpcDocCheck }: Settings, switches: Logging.DebugSwitches) =>
   Layer.unwrapEffect(Effect.gen(function*() {
     const log = Runtime.runFork(yield* Effect.runtime())
     const budget = yield* Budget
     return Dispatch.layer({
+      checksAnswers: rpcDocCheck,
       maxValues: Dispatch.valuesWithin(callerLimit(budget, "rpc_bodies")),
       observe: (call) => {
         recordCall(call)
@@ -304,7 +305,7 @@ export const run = (settings: Settings, started: Effect.Effect<void> = Effect.vo
   })
   blockchainSyncing.set(1)
   const listener = rpcListener(settings).pipe(
-    Layer.provideMerge(noteCalls(switches)),
+    Layer.provideMerge(noteCalls(settings, switches)),
     Layer.provide(Layer.succeed(Health, health.service)),
     Layer.provideMerge(NodePages.layer(settings))
   )

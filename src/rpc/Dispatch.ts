@@ -88,6 +88,8 @@ export interface DispatchOptions {
   readonly observe?: (call: ObservedCall) => void
   /** Called for each malformed request: not JSON, or not the form of a call. */
   readonly observeMalformed?: (error: RpcError) => void
+  /** Whether each answer is compared with the results of its method; another one becomes -32603. It takes longer than most answers. */
+  readonly checksAnswers?: boolean
   /** Characters of the reply to one batch; the results beyond are refused. For tests. */
   readonly maxBatchReply?: number
   /** JSON values in one body; each takes `VALUE_BYTES`. */
@@ -148,8 +150,8 @@ export const valuesWithin = (bytes: number): number => Math.min(MAX_VALUES, Math
 
 const make = (options: DispatchOptions) =>
   Effect.map(Lifecycle, (lifecycle) => {
-    const { maxBatchReply = MAX_BATCH_REPLY, maxValues = MAX_VALUES, observe, observeMalformed } = options
-    const { execute, running } = makeCallRunner({ lifecycle, observe })
+    const { maxBatchReply = MAX_BATCH_REPLY, maxValues = MAX_VALUES, observeMalformed } = options
+    const { execute, running } = makeCallRunner(lifecycle, options)
     let methods = methodTable(options.methods ?? [])
     const lane = new SlowLane()
     const longBodies = Effect.unsafeMakeSemaphore(1)

@@ -9,8 +9,10 @@ import type { AnswerMemory } from "./CallerMemory.ts"
 import type { Request } from "./envelope.ts"
 import { encodeJson, type JsonValue } from "./json/encodeJson.ts"
 import type { LongText } from "./json/LongText.ts"
+import { parseJson } from "./json/readJson.ts"
 import type { Lifecycle } from "./Lifecycle.ts"
 import { encodeLong, isLong, noMemory } from "./longAnswer.ts"
+import { checkAnswer } from "./method/answerFault.ts"
 import type { CallContext, Method, RunningCall } from "./method/methodTable.ts"
 import { RpcError } from "./method/RpcError.ts"
 import { HEAVY_WORK } from "./method/work.ts"
@@ -57,6 +59,16 @@ const RPC_SPAN = { kind: "server", captureStackTrace: false } as const
 /** The metrics label for methods that do not exist. */
 const UNKNOWN = "unknown"
 
+/** Why an answer is none of the results that its method documents. */
+const answerFault = ({ context, method: name }: Begun<unknown>, text: string | LongText): string | undefined => {
+  const method = context.methods.get(name)
+  if (method === undefined) return undefined
+  const json = parseJson(String(text))
+  if (json === undefined) return `${name} answers with something that is no JSON`
+  const checked = checkAnswer(method, json, context.rights)
+  return checked._tag === "Fault" ? checked.reason : undefined
+}
+
 export interface CallRunner {
   /**
    * Runs the method of a request and finishes its answer. `large`: only one such call runs at a time. A call that has nothing to wait for
@@ -67,11 +79,15 @@ export interface CallRunner {
   readonly running: ReadonlySet<RunningCall>
 }
 
+export interface CallRunnerOptions {
+  readonly observe?: (call: ObservedCall) => void
+  /** Whether each answer is compared with the results of its method. */
+  readonly checksAnswers?: boolean
+}
+
 export const makeCallRunner = (
-  { lifecycle, observe }: {
-    readonly lifecycle: Context.Tag.Service<Lifecycle>
-    readonly observe: ((call: ObservedCall) => void) | undefined
-  }
+  lifecycle: Context.Tag.Service<Lifecycle>,
+  { checksAnswers = false, observe }: CallRunnerOptions
 ): CallRunner => {
   const running = new Set<RunningCall>()
   const heavyCalls = new FairPlaces(HEAVY_CALLS)
@@ -141,16 +157,27 @@ export const makeCallRunner = (
     )
   }
 
+  const encoded = <A>(call: Begun<A>, text: string | LongText): Effect.Effect<A> => {
+    const fault = checksAnswers ? answerFault(call, text) : undefined
+    if (fault === undefined) return Exit.succeed(ended(call, text))
+    if (typeof text !== "string") call.memory?.give(text.length)
+    // The answer may hold secrets, and so may the reason: it is for the caller alone.
+    return Effect.as(
+      Effect.logError("RPC method does not answer as documented", { method: call.method }),
+      ended(call, RpcError.internal(fault))
+    )
+  }
+
   const succeeded = <A>(call: Begun<A>, result: JsonValue): Effect.Effect<A> => {
     methodReturned(call)
     try {
       if (isLong(result)) {
         return Effect.matchCauseEffect(encodeLong(result, call.memory, call.context.turns), {
           onFailure: (cause) => failed(call, cause),
-          onSuccess: (text) => Exit.succeed(ended(call, text))
+          onSuccess: (text) => encoded(call, text)
         })
       }
-      return Exit.succeed(ended(call, encodeJson(result)))
+      return encoded(call, encodeJson(result))
     } catch (defect) {
       return failed(call, Cause.die(defect))
     }

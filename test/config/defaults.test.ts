@@ -14,6 +14,7 @@ describe("decodeSettings", () => {
       rpcAllowed: [],
       rpcWorkQueue: 1024,
       rpcTimeout: 30,
+      rpcDocCheck: false,
       notify: {
         blocknotify: undefined,
         walletnotify: undefined,

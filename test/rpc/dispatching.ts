@@ -17,9 +17,12 @@ export interface SetUp {
   readonly methods?: ReadonlyArray<Method>
   readonly warmUp?: boolean
   readonly maxBatchReply?: number
+  readonly checksAnswers?: boolean
 }
 
-export const setUp = ({ maxBatchReply = 1_000_000_000, methods = FAKE_METHODS, warmUp = false }: SetUp = {}) =>
+export const setUp = (
+  { checksAnswers = false, maxBatchReply = 1_000_000_000, methods = FAKE_METHODS, warmUp = false }: SetUp = {}
+) =>
   Effect.gen(function*() {
     const observed: Array<Observed> = []
     const malformed: Array<number> = []
@@ -27,6 +30,7 @@ export const setUp = ({ maxBatchReply = 1_000_000_000, methods = FAKE_METHODS, w
       Dispatch.layer({
         methods,
         maxBatchReply,
+        checksAnswers,
         observe: ({ error, method, ownSeconds, seconds }) => {
           assert.isAtLeast(seconds, ownSeconds ?? 0)
           observed.push({ method, code: error?.code, ran: ownSeconds !== undefined })

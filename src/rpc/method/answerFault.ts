@@ -5,8 +5,8 @@ import type { Method, Result, UserRights } from "./methodTable.ts"
 import { type Described, describedBy, plainAnswer } from "./results.ts"
 
 /**
- * Compares answers with the results that their methods describe. Tests do so with every answer (`test/support/methodNode.ts`); it takes
- * longer than most answers, so that the dispatcher does not.
+ * Compares answers with the results that their methods describe. Tests do so with every answer, in the process
+ * (`test/support/methodNode.ts`) and of whole programs (`-rpcdoccheck`). It takes longer than most answers.
  */
 
 /** The described result that an answer has, or why it has none of them. */

@@ -100,6 +100,7 @@ const SLOW = [
   "rpc/Dispatch.test.ts",
   "rpc/callerMemory.test.ts",
   "rpc/methods/all.test.ts",
+  "rpc/methods/largeNumbers.test.ts",
   "rpc/methods/rights.test.ts",
   "rpc/methods/blockMethods.test.ts",
   "rpc/methods/chainMethods.test.ts",

@@ -236,8 +236,13 @@ export const makeCallRunner = (
     }
     const result = begin(method, request, context)
     const exit = settled(result)
-    if (exit !== undefined) return Exit.isSuccess(exit) ? succeeded(call, exit.value) : failed(call, exit.cause)
-    return Effect.onInterrupt(answered(call, method, result), () => interrupted(call))
+    const answer = exit === undefined
+      ? answered(call, method, result)
+      : Exit.isSuccess(exit)
+      ? succeeded(call, exit.value)
+      : failed(call, exit.cause)
+    // A result that is there at once may still be long to encode.
+    return settled(answer) ?? Effect.onInterrupt(answer, () => interrupted(call))
   }
 
   return { execute, running }

@@ -10,6 +10,7 @@ import type { Param } from "../../../src/rpc/method/params.ts"
 import { RPC_CODE } from "../../../src/rpc/method/RpcError.ts"
 import { layer } from "../../support/layer.ts"
 import { type Calls, callsOf, MethodNode, methodNode } from "../../support/methodNode.ts"
+import { filled, type Leaves } from "./filledParams.ts"
 
 /** Calls every method as users with some of the rights, and looks for what they must not do and see. */
 
@@ -30,43 +31,29 @@ const TEXTS: ReadonlyMap<string, string> = new Map([
   ["dummy", "*"]
 ])
 
-/** A value for a parameter and all its parts, which pays or gives to the stranger wherever it can. */
-const filled = (name: string, param: Param<unknown>): unknown => {
-  switch (param.kind) {
-    case "string":
-      return TEXTS.get(name) ?? STRANGER
-    case "hex":
-      return "00".repeat(32)
-    case "integer":
-    case "number":
-    case "amount":
-      return 1
-    case "boolean":
-      return true
-    case "array":
-      return [param.item === undefined ? STRANGER : filled(name, param.item)]
-    case "object":
-    case "any":
-      return param.members === undefined
-        ? { [STRANGER]: 1 }
-        : Object.fromEntries(Object.entries(param.members).map(([member, each]) => [member, filled(member, each)]))
-  }
+/** Values that pay or give to the stranger wherever they can. */
+const LEAVES: Leaves = {
+  number: 1,
+  text: (name) => TEXTS.get(name) ?? STRANGER,
+  hex: "00".repeat(32),
+  items: 1,
+  key: STRANGER
 }
 
 /** The members of an object one at a time as well: one that is wrong would hide the others. */
 const variants = (name: string, param: Param<unknown>): ReadonlyArray<unknown> => {
-  const whole = filled(name, param)
+  const whole = filled(name, param, LEAVES)
   if (param.kind !== "object" || param.members === undefined) return [whole]
   return [
     whole,
-    ...Object.entries(param.members).map(([member, each]) => ({ [member]: filled(member, each) }))
+    ...Object.entries(param.members).map(([member, each]) => ({ [member]: filled(member, each, LEAVES) }))
   ]
 }
 
 /** Calls of a method: its examples, and its parameters filled up to each position. */
 const callsTo = ({ examples, params }: Method): ReadonlyArray<ReadonlyArray<unknown>> => {
   const entries = Object.entries(params)
-  const plain = entries.map(([name, param]) => filled(name, param))
+  const plain = entries.map(([name, param]) => filled(name, param, LEAVES))
   const filledUp = entries.flatMap(([name, param], at) =>
     variants(name, param).map((last) => [...plain.slice(0, at), last])
   )

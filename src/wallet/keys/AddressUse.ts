@@ -54,6 +54,12 @@ export class AddressUse {
     return this.wordsEnd - this.next
   }
 
+  /** How many indexes below `end` can still be given out. */
+  freeBelow(end: number): number {
+    const promised = [...this.reserved].filter((index) => index >= this.next && index < end).length
+    return Math.max(0, end - this.next - promised)
+  }
+
   /** The number of indexes in blocks that the words do not find. */
   get lost(): number {
     return this.unfound.size

@@ -367,7 +367,7 @@ export class KeyRing {
     const count = (change: boolean): number =>
       this.chains
         .filter((chain) => chain.change === change && this.givesOut(chain))
-        .reduce((sum, { poolEnd, use }) => sum + Math.max(0, poolEnd - use.next), 0)
+        .reduce((sum, { poolEnd, use }) => sum + use.freeBelow(poolEnd), 0)
     return { receive: count(false), change: count(true) }
   }
 

@@ -142,8 +142,14 @@ const viewsOf = (name: Bytes, text: string, findings: Findings): ReadonlyArray<P
 
 const byPlace = (a: Finding, b: Finding): number => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)
 
-/** Checks a name and its value. Nothing here is a rule of the network, except for the two lengths. */
-export const lint = (name: Bytes, value: Bytes): Lint => {
+const UTF8 = new TextEncoder()
+
+const bytesOf = (given: Bytes | string): Bytes => typeof given === "string" ? UTF8.encode(given) : given
+
+/** Checks a name and its value, bytes or text. Nothing here is a rule of the network, except for the two lengths. */
+export const lint = (givenName: Bytes | string, givenValue: Bytes | string): Lint => {
+  const name = bytesOf(givenName)
+  const value = bytesOf(givenValue)
   const text = value.length > MOST_READ ? undefined : encodeText(value, "utf8")
   const findings = new Findings(text ?? "")
   checkName(name, findings)
@@ -172,5 +178,5 @@ export const lint = (name: Bytes, value: Bytes): Lint => {
 }
 
 /** The findings as lines of text. */
-export const lintWarnings = (name: Bytes, value: Bytes): ReadonlyArray<string> =>
+export const lintWarnings = (name: Bytes | string, value: Bytes | string): ReadonlyArray<string> =>
   lint(name, value).findings.map(findingText)

@@ -68,6 +68,8 @@ function* textsIn(value: unknown): Iterable<string> {
 
 function* pairsIn(object: Readonly<Record<string, unknown>>, label = ""): Iterable<SearchPair> {
   for (const key of SEARCH_KEYS) for (const value of textsIn(object[key])) yield { key, value }
+  // An earlier name of `ns`.
+  for (const value of textsIn(object["dns"])) yield { key: "ns", value }
   if (label === "_tor") { for (const value of textsIn(object["txt"])) yield { key: "tor", value } }
   const { map } = object
   if (!isRecord(map)) return

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import { readValue } from "../../src/mail/forwarding.ts"
 import { findingText, lint, lintWarnings } from "../../src/values/lint.ts"
+import { searchPairs } from "../../src/values/searchable.ts"
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
@@ -22,6 +23,18 @@ const SHA256 = "LXEWQrcmsEQBYnyp+6wy9chTD7GQPMTbAiWHF5IaSIE="
 const ONION = `${"a".repeat(56)}.onion`
 
 describe("lint", () => {
+  it("takes texts as well as bytes", () => {
+    for (
+      const [name, value] of [["d/example", "{\"ip\":\"192.0.2.1\"}"], ["d/ex", "{\"ip\":\"\u00e4\"}"], [
+        "id/a",
+        "{"
+      ]] as const
+    ) {
+      assert.deepStrictEqual(lint(name, value), lint(bytes(name), bytes(value)))
+      assert.deepStrictEqual(lintWarnings(name, value), lintWarnings(bytes(name), bytes(value)))
+    }
+  })
+
   it.each([
     ["d/example", "{\"ip\":\"192.0.2.1\"}"],
     ["d/example", ""],
@@ -257,6 +270,18 @@ describe("second forms of items", () => {
       const records = recordsOf(below(canonical))
       assert.isNotEmpty(records)
       assert.deepStrictEqual(recordsOf(below(second)), records)
+    }
+  )
+
+  it.prop(
+    "are found by the same items",
+    [FastCheck.constantFrom(...FORMS), FastCheck.array(FastCheck.constantFrom("www", "a", "*"), { maxLength: 3 })],
+    ([[canonical, second], keys]) => {
+      const pairsBelow = (form: object): ReadonlyArray<string> => {
+        const value = keys.reduce((inner: object, key) => ({ map: { [key]: inner } }), form)
+        return searchPairs(bytes(JSON.stringify(value))).map(({ key, value }) => `${key}:${value}`).toSorted()
+      }
+      assert.deepStrictEqual(pairsBelow(second), pairsBelow(canonical))
     }
   )
 })

@@ -15,11 +15,9 @@ export interface LintInput {
   readonly json: boolean
 }
 
-const UTF8 = new TextEncoder()
-
 /** The exit status is 1 if there is an error. */
 export const lintCommand = ({ json, name, value }: LintInput, screen: Screen): CliOutcome => {
-  const report = valueReport(name, UTF8.encode(value))
+  const report = valueReport(name, value)
   const errors = report.findings.filter(isError).length
   const code = errors > 0 ? 1 : 0
   if (json) return { code, stdout: `${indented(objectOf(reportJson(report)))}\n`, stderr: "" }

@@ -200,7 +200,7 @@ export const registerCommand = (
     const txid = textAt(begun, "txid")
     if (line.wants("wait")) yield* waitForName({ daemon, input }, { name, txid })
     if (json) {
-      const warnings = lintWarnings(UTF8.encode(name), valueBytes)
+      const warnings = lintWarnings(name, valueBytes)
       return success(`${
         indented(objectOf({
           name,

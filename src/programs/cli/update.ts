@@ -45,7 +45,7 @@ export const updateCommand = (
         message: `the value is that already; "${NAME} renew ${name}" renews the name as it is`
       })
     }
-    const report = valueReport(name, UTF8.encode(value))
+    const report = valueReport(name, value)
     yield* acceptable({ value, report, line })
     const { operation } = yield* costsOf(daemon, UTF8.encode(name).length + UTF8.encode(value).length)
     yield* affordable({ balance: yield* balanceOf(daemon), cost: operation })
@@ -63,6 +63,6 @@ export const updateCommand = (
     )
     const txid = typeof answer === "string" ? answer : ""
     if (!line.wants("json")) return success(sentText(said, { name, txid }))
-    const warnings = lintWarnings(UTF8.encode(name), UTF8.encode(value))
+    const warnings = lintWarnings(name, value)
     return success(`${indented(objectOf({ name, txid, before: before ?? null, value, warnings }))}\n`)
   })

@@ -10,15 +10,13 @@ import { shownText } from "./textWidth.ts"
 
 /** What a value means, and what is wrong with it, for people and for programs. */
 
-const UTF8 = new TextEncoder()
-
 export interface ValueReport {
   readonly bytes: number
   readonly findings: ReadonlyArray<Finding>
   readonly programs: ReadonlyArray<ProgramView>
 }
 
-export const valueReport = (name: string, value: Uint8Array): ValueReport => lint(UTF8.encode(name), value)
+export const valueReport = (name: string, value: Uint8Array | string): ValueReport => lint(name, value)
 
 export const isError = ({ severity }: Finding): boolean => severity === "error"
 

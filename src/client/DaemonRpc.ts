@@ -95,13 +95,24 @@ const kindOf = (error: RpcClient.RpcClientError): Kind => {
 
 const wasNotSent = (error: RpcClient.RpcClientError): boolean => error._tag === "RpcUnreachable" && !error.wasSent
 
+/** What to do about refused credentials. */
+const refusedReason = ({ cookieFile, credentials, spareCookieFile }: DaemonConfig): string => {
+  if (cookieFile !== undefined) {
+    return `does not accept what ${shownPath(cookieFile)} holds: give the path of its own cookie as rpcCookieFile`
+  }
+  if (credentials !== undefined) return `does not accept the password of the user ${credentials.user}`
+  const looked = spareCookieFile === undefined ? "" : `, and ${shownPath(spareCookieFile)} has none that it accepts`
+  return `asks for credentials${looked}: give rpcUser and rpcPassword, or rpcCookieFile, the path of .cookie in its data directory`
+}
+
 /** Maps a failure to the error classes of all clients. */
-const explained = (address: string, error: RpcClient.RpcClientError): CallFailure => {
+const explained = (config: DaemonConfig, error: RpcClient.RpcClientError): CallFailure => {
+  const address = formatHostPort(config)
   switch (error._tag) {
     case "RpcUnreachable":
       return new DaemonUnreachable({ address, reason: error.reason })
     case "RpcUnauthorized":
-      return new Unauthorized({ address })
+      return new Unauthorized({ address, reason: refusedReason(config) })
     case "RpcFailure":
       return error.code === RPC_CODE.warmUp ? new DaemonNotReady({ address, reason: error.message }) : error
     case "UnexpectedReply":
@@ -214,7 +225,7 @@ export const make = (
             }
             const waited = (yield* Clock.currentTimeMillis) - begun
             const again = kind === "busy" ? waited < BUSY_MS : kind === "unreachable" && tries <= UNREACHABLE_TRIES
-            if (!again || !mayRepeat(error)) return yield* Effect.fail(explained(address, error))
+            if (!again || !mayRepeat(error)) return yield* Effect.fail(explained(config, error))
             // Random pauses keep the waiting callers from retrying at the same moment.
             yield* Effect.sleep(pause * (0.75 + 0.5 * (yield* Random.next)))
           }
@@ -224,7 +235,7 @@ export const make = (
           onTimeout: () =>
             last === undefined
               ? new DaemonUnreachable({ address, reason: "no answer in time" })
-              : explained(address, last)
+              : explained(config, last)
         })
       })
 

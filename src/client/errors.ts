@@ -64,10 +64,13 @@ export class DaemonUnreachable extends Schema.TaggedError<DaemonUnreachable>()("
   }
 }
 
-/** The daemon refuses the credentials. */
-export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthorized", { address: Schema.String }) {
+/** The daemon refuses the credentials, or there are none. `reason` says which ones were sent, and what to give instead. */
+export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthorized", {
+  address: Schema.String,
+  reason: Schema.String
+}) {
   override get message(): string {
-    return `the daemon at ${this.address} does not accept the credentials`
+    return `the daemon at ${this.address} ${this.reason}`
   }
 }
 

@@ -112,7 +112,17 @@ export const startNodeUnder = (under: ReadonlyArray<string>, directory: string, 
 export const startNodeBy = (command: ReadonlyArray<string>, directory: string, ...args: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const port = yield* freePort
-    const flags = ["-network", "regtest", "-datadir", directory, "-rpcaddr", `127.0.0.1:${port}`, "-maxpeers", "0", "-rpcdoccheck"]
+    const flags = [
+      "-network",
+      "regtest",
+      "-datadir",
+      directory,
+      "-rpcaddr",
+      `127.0.0.1:${port}`,
+      "-maxpeers",
+      "0",
+      "-rpcdoccheck"
+    ]
     const running = yield* startCommand([...command, ...flags, ...args])
     const url = `http://127.0.0.1:${port}`
     const status = (path: string) => Effect.map(request(url + path), ({ status }) => status)

@@ -12,8 +12,8 @@ import { CALLER } from "../dispatching.ts"
 import { filled, type Leaves } from "./filledParams.ts"
 
 /**
- * Calls every method with numbers and lists that multiply work, by callers of whom every other one leaves at once. No call may stop the
- * event loop for longer than an honest caller may wait, and none may go on when nobody waits for it.
+ * Calls every method with numbers and lists that multiply work; every second caller leaves at once. No call may stop the event loop for
+ * longer than an honest caller may wait, and none may go on without its caller.
  */
 
 /** Milliseconds of one turn of the event loop. A machine with more to do than processors stops programs for longer than they compute. */

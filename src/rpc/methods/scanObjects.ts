@@ -51,14 +51,11 @@ const SCRIPT_BYTES = 200
 /** Bytes of a script with its keys. */
 const KNOWN_SCRIPT_BYTES = 1_000
 
-/** The indexes of a range as it was sent; few where it will be refused. */
+/** The indexes of a range as it was sent; one where it will be refused, before any work and with a reason of its own. */
 export const rangeLength = (value: Json | undefined, missing: number): number => {
   if (value === undefined || value === null) return missing
-  const [first, last] = value instanceof JsonNumber ? [0, value.value] : Array.isArray(value) ? value.map(endIn) : []
-  return first !== undefined && last !== undefined && last >= first ? last - first + 1 : 1
+  return Either.match(readRange(value), { onLeft: () => 1, onRight: ({ first, last }) => last - first + 1 })
 }
-
-const endIn = (value: Json): number | undefined => value instanceof JsonNumber ? value.value : undefined
 
 /** The scripts that a descriptor has at each index: `combo` has four, and each path of an alternative is a descriptor. */
 const scriptsAt = (text: string): number =>

@@ -1,4 +1,4 @@
-// Writes the version of package.json into src/version.ts. Usage: set-version.mjs [root]
+// Writes the version of package.json, or the one in SVCD_BUILD_VERSION, into src/version.ts. Usage: set-version.mjs [root]
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -6,10 +6,11 @@ import { fileURLToPath } from "node:url"
 
 const root = process.argv[2] ?? fileURLToPath(new URL("..", import.meta.url))
 const file = join(root, "src", "version.ts")
-const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
+const given = process.env.SVCD_BUILD_VERSION
+const version = given ?? JSON.parse(readFileSync(join(root, "package.json"), "utf8")).version
 
-if (typeof version !== "string" || !/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test(version)) {
-  console.error(`package.json: ${JSON.stringify(version)} is not a version`)
+if (typeof version !== "string" || !/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/.test(version)) {
+  console.error(`${given === undefined ? "package.json" : "SVCD_BUILD_VERSION"}: ${JSON.stringify(version)} is not a version`)
   process.exit(1)
 }
 

@@ -140,6 +140,39 @@ const prepare = (path: string) =>
       : Effect.logWarning("other users can read the data directory", facts)
   })
 
+/** Access of users other than the owner. */
+const OTHERS = 0o077
+
+/** The files with secrets, as far as svcd writes them: the wallets. */
+const secretFiles = (path: string): ReadonlyArray<string> => {
+  const named = join(path, "wallets")
+  const others = existsSync(named) ? readdirSync(named).map((name) => join(named, name)) : []
+  return [join(path, "wallet.json"), ...others.filter((file) => file.endsWith(".json"))]
+}
+
+const modeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.mode ?? 0
+
+/**
+ * Removes the access of other users to the wallets of an existing directory, which a copy or a restored backup may have opened, and
+ * reports it. `svcd.conf` is the operator's: it is reported where others can read it.
+ */
+const closeFiles = (path: string) =>
+  Effect.gen(function*() {
+    const open = (file: string): boolean => (modeOf(file) & OTHERS) !== 0
+    const files = yield* attempt({ path, what: "cannot be read" }, () => secretFiles(path).filter(open))
+    for (const file of files) {
+      const mode = modeOf(file)
+      const facts = { file, mode: (mode & 0o777).toString(8) }
+      yield* canClose(file, mode)
+        ? Effect.logWarning("wallet closed to other users", facts)
+        : Effect.logWarning("other users can read a wallet", facts)
+    }
+    const config = join(path, CONFIG_FILE)
+    if (open(path) && open(config)) {
+      yield* Effect.logWarning("other users can read the configuration: chmod go= closes it", { file: config })
+    }
+  })
+
 const lock = (path: string): Effect.Effect<void, DataDirectoryInUse | DataDirectoryUnusable, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.suspend((): Effect.Effect<HeldLock, DataDirectoryInUse | DataDirectoryUnusable> => {
@@ -195,6 +228,7 @@ export const make = (options: {
     yield* prepare(path)
     yield* lock(path)
     yield* mark(path, network)
+    yield* closeFiles(path)
     const [blocks, chainstate] = [join(path, "blocks"), join(path, "chainstate")]
     yield* attempt({ path, what: "blocks/ or chainstate/ cannot be made" }, () => {
       makeDirectory(blocks)

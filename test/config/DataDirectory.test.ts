@@ -118,6 +118,28 @@ describe("DataDirectory", () => {
       assert.include(error.message, "moon\\u001b[31m")
     }))
 
+  it.effect("closes wallets that others could read, and reports an open configuration in an open directory", () =>
+    Effect.gen(function*() {
+      const path = unused()
+      yield* visit(path)
+      mkdirSync(join(path, "wallets"))
+      const wallets = ["wallet.json", "wallets/shop.json"].map((name) => join(path, name))
+      const others = ["svcd.conf", "wallets/notes.txt"].map((name) => join(path, name))
+      for (const file of [...wallets, ...others]) {
+        writeFileSync(file, "")
+        chmodSync(file, 0o644)
+      }
+      const logged: Array<unknown> = []
+      const logger = Logger.make(({ message }) => void logged.push(message))
+      const seen = Effect.provide(visit(path), Logger.replace(Logger.defaultLogger, logger))
+      yield* seen
+      assert.deepStrictEqual(logged, wallets.map((file) => ["wallet closed to other users", { file, mode: "644" }]))
+      assert.deepStrictEqual([...wallets, ...others].map(modeOf), ["600", "600", "644", "644"])
+      logged.length = 0
+      yield* seen
+      assert.deepStrictEqual(logged, [])
+    }))
+
   it.effect("loses the rights of other users where all files in it are svcd's", () =>
     Effect.gen(function*() {
       const fresh = existing(0o755)

@@ -18,8 +18,11 @@ const withTree = (version: unknown, use: (root: string) => void): void => {
   }
 }
 
-const setVersion = (root: string) =>
-  spawnSync(process.execPath, [join(ROOT, "scripts/set-version.mjs"), root], { encoding: "utf8" })
+const setVersion = (root: string, given?: string) =>
+  spawnSync(process.execPath, [join(ROOT, "scripts/set-version.mjs"), root], {
+    encoding: "utf8",
+    env: { ...process.env, SVCD_BUILD_VERSION: given }
+  })
 
 describe("set-version", () => {
   it("writes the file that is in the repository", () => {
@@ -39,6 +42,14 @@ describe("set-version", () => {
       const { mtimeMs } = statSync(file)
       setVersion(root)
       assert.strictEqual(statSync(file).mtimeMs, mtimeMs)
+    })
+  })
+
+  it("takes the version of the build in place of the package's", () => {
+    withTree("1.2.3", (root) => {
+      assert.strictEqual(setVersion(root, "1.3.0-rc.1+ours").status, 0)
+      assert.include(readFileSync(join(root, "src/version.ts"), "utf8"), "\"1.3.0-rc.1+ours\"")
+      assert.include(setVersion(root, "new").stderr, "SVCD_BUILD_VERSION: \"new\" is not a version")
     })
   })
 

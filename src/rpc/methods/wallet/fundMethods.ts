@@ -27,9 +27,11 @@ import {
   array,
   boolean,
   hexText,
+  int32,
   int64,
   json,
   namedOptions,
+  notNull,
   optional,
   orEmpty,
   type Param,
@@ -38,7 +40,9 @@ import {
 } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
+import type { NameEncodings } from "../../shapes/context.ts"
 import { decodeAnyTransaction } from "../../shapes/decodeTransaction.ts"
+import { NAMEOP_PARAM, withNameOperation } from "../nameOperations.ts"
 import { findSpentOutputs } from "../spentOutputs.ts"
 import { constructTransactionSteps } from "../transactionParams.ts"
 import { readFeeChoiceOrOld } from "./feeParams.ts"
@@ -128,9 +132,18 @@ export interface FundServices {
   readonly network: Network
   readonly chainCoins: typeof ChainCoins.Service
   readonly pool: typeof Mempool.Service
+  readonly encodings: NameEncodings
 }
 
-export const makeFundMethods = ({ chainCoins, network, pool, wallets }: FundServices): ReadonlyArray<Method> => {
+/** A name operation for an output: with it the payment is funded at its whole length. */
+const NAME_OPTIONS = {
+  nameop: notNull(optional(NAMEOP_PARAM, "none")),
+  nameop_vout: withDefault(int32("Index of the output that gets the name operation."), 0)
+}
+
+export const makeFundMethods = (
+  { chainCoins, encodings, network, pool, wallets }: FundServices
+): ReadonlyArray<Method> => {
   const define = walletMethod(wallets)
 
   const fundrawtransaction = define({
@@ -184,13 +197,23 @@ export const makeFundMethods = ({ chainCoins, network, pool, wallets }: FundServ
         { words: "json array or object" }
       ),
       locktime: withDefault(int64("Lock time."), 0),
-      options: orEmpty(withoutWeights(namedOptions(FUND_PSBT_OPTIONS, "Options."))),
+      options: orEmpty(withoutWeights(namedOptions({ ...FUND_PSBT_OPTIONS, ...NAME_OPTIONS }, "Options."))),
       bip32derivs: withDefault(boolean("Whether the PSBT includes derivation paths of the wallet's keys."), true),
       version: withDefault(uint32("Version of the transaction."), PAYMENT_VERSION)
     },
-    results: [{ schema: Schema.Struct({ psbt: Result.string("The PSBT in base64"), fee: FEE, changepos: CHANGE }) }],
-    examples: [[[], [{ [ADDRESS]: 0.5 }], 0, { fee_rate: 120 }]],
-    errors: ["-5 Invalid address: <x>"],
+    results: [{
+      schema: Schema.Struct({
+        rand: Schema.optional(Result.hex("The salt of a name_new; the owner needs it for name_firstupdate")),
+        psbt: Result.string("The PSBT in base64"),
+        fee: FEE,
+        changepos: CHANGE
+      })
+    }],
+    examples: [
+      [[], [{ [ADDRESS]: 0.5 }], 0, { fee_rate: 120 }],
+      [[], [{ [ADDRESS]: 0.01 }], 0, { nameop: { op: "name_new", name: "d/example" } }]
+    ],
+    errors: ["-5 Invalid address: <x>", "-8 vout is out of range", "-8 Invalid name operation", "-22 rand must be hex"],
     handler: ({ bip32derivs, inputs = [], locktime, options, outputs, version }, wallet, { turns }) =>
       Effect.gen(function*() {
         const { replaceable = wallet.rules.replaceable } = options
@@ -203,12 +226,16 @@ export const makeFundMethods = ({ chainCoins, network, pool, wallets }: FundServ
           add: made.inputs.length === 0,
           names: outputNames(outputs)
         })
+        const { nameop, nameop_vout: vout } = options
+        const { rand, transaction } = nameop === undefined
+          ? { rand: undefined, transaction: made }
+          : yield* withNameOperation(made, { vout, nameop }, encodings)
         const request: PaymentRequest = {
           ...choice,
           ...inputsOf(made),
           external: yield* readInTurns(turns, readSolvingSteps(network, options, weightsIn(inputs))),
-          outputs: made.outputs,
-          version,
+          outputs: transaction.outputs,
+          version: transaction.version,
           lockTime: locktime
         }
         const funded = yield* fundAndLock(wallet, request, options)
@@ -216,7 +243,7 @@ export const makeFundMethods = ({ chainCoins, network, pool, wallets }: FundServ
           sign: false,
           derivations: bip32derivs
         })
-        return { psbt: psbtText(psbt), fee: new Amount(funded.fee), changepos: funded.changePosition }
+        return { rand, psbt: psbtText(psbt), fee: new Amount(funded.fee), changepos: funded.changePosition }
       })
   })
 

@@ -4,6 +4,7 @@ import { ChainCoins } from "../../../chain/ChainCoins.ts"
 import { Mempool } from "../../../mempool/Mempool.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
 import type { Method } from "../../method/methodTable.ts"
+import { NodeOptions } from "../../NodeOptions.ts"
 import { makeBumpMethods } from "./bumpMethods.ts"
 import { makeFundMethods } from "./fundMethods.ts"
 import { makeSendAllMethod } from "./sendAllMethod.ts"
@@ -11,20 +12,24 @@ import { makeSendMethod } from "./sendMethod.ts"
 import { makeSimplePayments } from "./simplePayments.ts"
 
 /** Methods that spend money of a wallet; empty without wallets. */
-export const paymentMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | ChainCoins | Mempool | Wallets> =
-  Effect.gen(
-    function*() {
-      const { params: { network } } = yield* Chain
-      const chainCoins = yield* ChainCoins
-      const pool = yield* Mempool
-      const wallets = yield* Wallets
-      if (!wallets.enabled) return []
-      return [
-        ...makeSimplePayments(wallets, network),
-        makeSendMethod(wallets, network),
-        makeSendAllMethod(wallets, network),
-        ...makeFundMethods({ wallets, network, chainCoins, pool }),
-        ...makeBumpMethods(wallets, network)
-      ]
-    }
-  )
+export const paymentMethods: Effect.Effect<
+  ReadonlyArray<Method>,
+  never,
+  Chain | ChainCoins | Mempool | NodeOptions | Wallets
+> = Effect.gen(
+  function*() {
+    const { params: { network } } = yield* Chain
+    const chainCoins = yield* ChainCoins
+    const pool = yield* Mempool
+    const encodings = yield* NodeOptions
+    const wallets = yield* Wallets
+    if (!wallets.enabled) return []
+    return [
+      ...makeSimplePayments(wallets, network),
+      makeSendMethod(wallets, network),
+      makeSendAllMethod(wallets, network),
+      ...makeFundMethods({ wallets, network, chainCoins, pool, encodings }),
+      ...makeBumpMethods(wallets, network)
+    ]
+  }
+)

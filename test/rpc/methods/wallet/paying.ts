@@ -13,6 +13,7 @@ import { decodeBlock } from "../../../../src/protocol/block.ts"
 import { type Network, networks } from "../../../../src/protocol/networks.ts"
 import { makeTransaction, NO_WITNESS, outpoint, type Transaction } from "../../../../src/protocol/transaction.ts"
 import { paymentMethods } from "../../../../src/rpc/methods/wallet/paymentMethods.ts"
+import { NodeOptions } from "../../../../src/rpc/NodeOptions.ts"
 import type { WalletCoin } from "../../../../src/wallet/ledger/WalletLedger.ts"
 import { eligible } from "../../../../src/wallet/payments/eligible.ts"
 import { fundTransaction } from "../../../../src/wallet/payments/fund.ts"
@@ -196,12 +197,21 @@ export const poolOf = (coins: ReadonlyMap<string, Coin>) =>
     follower: noFollower
   })
 
+/** The options of the operator. */
+export const nodeOptions = Layer.succeed(NodeOptions, {
+  nameEncoding: "ascii",
+  valueEncoding: "ascii",
+  allowExpired: false,
+  nameHistory: true,
+  nameHashIndex: false
+})
+
 /** The payment methods on one wallet. `coins` are the node's coins. */
 export const paymentsOf = (
   { wallet }: Pick<FakeWallet, "wallet">,
   coins: ReadonlyMap<string, Coin> = new Map()
 ): Effect.Effect<Calls> =>
   Effect.map(
-    Effect.provide(paymentMethods, Layer.mergeAll(chain, poolOf(coins), fakeWalletsLayer([wallet]))),
+    Effect.provide(paymentMethods, Layer.mergeAll(chain, nodeOptions, poolOf(coins), fakeWalletsLayer([wallet]))),
     (methods) => callsOn(methods)
   )

@@ -6,7 +6,7 @@ import { displayHash } from "../../../../src/protocol/bytes.ts"
 import { paymentMethods } from "../../../../src/rpc/methods/wallet/paymentMethods.ts"
 import { FundsMissing, InvalidWalletRequest } from "../../../../src/wallet/errors.ts"
 import { fakeWallet, fakeWalletsLayer, noWallets, ownScript } from "../../../support/fakeWallet.ts"
-import { chain, paidTo, payingWallet, paymentsOf, poolOf } from "./paying.ts"
+import { chain, nodeOptions, paidTo, payingWallet, paymentsOf, poolOf } from "./paying.ts"
 
 const ADDRESS = ownScript(9).address ?? ""
 const OTHER = ownScript(10).address ?? ""
@@ -16,7 +16,7 @@ const invalid = (code: number, message: string) => ({ code, message })
 describe("paymentMethods", () => {
   const namesOf = (wallets: typeof noWallets) =>
     Effect.map(
-      Effect.provide(paymentMethods, Layer.mergeAll(chain, poolOf(new Map()), wallets)),
+      Effect.provide(paymentMethods, Layer.mergeAll(chain, nodeOptions, poolOf(new Map()), wallets)),
       (methods) => methods.map(({ name }) => name)
     )
 

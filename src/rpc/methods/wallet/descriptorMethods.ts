@@ -102,10 +102,10 @@ const requestOf = (request: JsonObject, timestamp: number | undefined): Read<Imp
 
 const IMPORTED = Schema.Struct({
   success: Result.boolean("Whether the descriptor was imported"),
-  warnings: Schema.optional(Schema.Array(Result.string("A warning")).annotations({ description: "Warnings" })),
   error: Schema.optional(
     Schema.Struct({ code: Result.integer("The code"), message: Result.string("The message") })
-  )
+  ),
+  warnings: Schema.optional(Schema.Array(Result.string("A warning")).annotations({ description: "Warnings" }))
 })
 
 const failed = ({ code, message }: RpcError): Result.ValueOf<typeof IMPORTED> => ({

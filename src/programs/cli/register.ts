@@ -132,12 +132,16 @@ interface Begun {
   readonly isEncrypted: boolean
   /** Whether blocks come at a steady rate. */
   readonly dated: boolean
+  /** Whether it waits for others before its first transaction is sent. */
+  readonly isQueued: boolean
 }
 
-const nextText = ({ dated, isEncrypted, name }: Begun): string =>
-  `The registration of ${name} has begun. It takes ${
-    dated ? `${BLOCKS} blocks, about two hours` : `${BLOCKS} blocks`
-  }, and the node does the rest by itself.\n` +
+const nextText = ({ dated, isEncrypted, isQueued, name }: Begun): string =>
+  `${
+    isQueued
+      ? `The registration of ${name} waits for a block, because earlier transactions of the wallet do. Then it takes `
+      : `The registration of ${name} has begun. It takes `
+  }${dated ? `${BLOCKS} blocks, about two hours` : `${BLOCKS} blocks`}, and the node does the rest by itself.\n` +
   (isEncrypted
     ? `The wallet has to be unlocked for a moment then: "${NAME} -stdin walletpassphrase", with two lines.\n`
     : "") +
@@ -205,7 +209,7 @@ export const registerCommand = (
         indented(objectOf({
           name,
           value,
-          txid,
+          txid: isUnsent(txid) ? undefined : txid,
           step: line.wants("wait") ? "done" : at(begun, "step"),
           autorenew: at(begun, "autorenew"),
           warnings
@@ -214,6 +218,6 @@ export const registerCommand = (
     }
     const end = line.wants("wait")
       ? `${shownText(name)} is registered.\n`
-      : nextText({ name: shownText(name), isEncrypted, dated })
+      : nextText({ name: shownText(name), isEncrypted, dated, isQueued: isUnsent(txid) })
     return success(`${said === "" ? "" : `${said}\n`}${end}`)
   })

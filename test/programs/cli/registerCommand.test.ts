@@ -38,6 +38,15 @@ describe("svcd-cli register", () => {
       assert.include(yield* begun("regtest"), "It takes 13 blocks,")
     }))
 
+  it.effect("says that the registration waits where no transaction is sent yet", () =>
+    Effect.gen(function*() {
+      const queued = { ...FREE, name_autoregister: { txid: "0".repeat(64), step: "committed", autorenew: true } }
+      const { stdout } = yield* runWith(queued).run("register", "d/example", "-yes")
+      assert.match(stdout, /The registration of d\/example waits for a block, .*Then it takes 13 blocks/)
+      const json = JSON.parse((yield* runWith(queued).run("register", "d/example", "-yes", "-json")).stdout)
+      assert.isUndefined(json.txid)
+    }))
+
   it.effect.each(["no", "", "yesterday"])("does nothing after the answer %j", (answer) =>
     Effect.gen(function*() {
       const { run, sent } = runWith(FREE, { prompt: answering(answer) })

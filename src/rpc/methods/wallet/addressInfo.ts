@@ -1,0 +1,168 @@
+import * as Schema from "effect/Schema"
+import { type Destination, destinationOf, encodeAddress, scriptOf } from "../../../protocol/address.ts"
+import { type Bytes, toHex } from "../../../protocol/bytes.ts"
+import type { Network } from "../../../protocol/networks.ts"
+import { isCompressedKey } from "../../../protocol/scriptOperations.ts"
+import { scriptTemplate } from "../../../protocol/scriptType.ts"
+import type { OwnScript } from "../../../wallet/keys/WalletKeys.ts"
+import type { Wallet } from "../../../wallet/Wallet.ts"
+import * as Result from "../../method/results.ts"
+import { isChangeScript } from "./walletTransactions.ts"
+
+/** What a wallet knows of an address, as `getaddressinfo` shows it. */
+
+const FORM = {
+  isscript: Schema.optional(Result.boolean("Whether it pays to the hash of a script, or to a taproot key")),
+  iswitness: Result.boolean("Whether it is spent by a witness"),
+  witness_version: Schema.optional(Result.integer("Version of the witness program")),
+  witness_program: Schema.optional(Result.hex("The witness program"))
+}
+
+const INNER = {
+  script: Schema.optional(Result.string("Type of the redeem or witness script")),
+  hex: Schema.optional(Result.hex("The redeem or witness script")),
+  pubkeys: Schema.optional(
+    Schema.Array(Result.hex("A public key")).annotations({ description: "The keys of a multisig script" })
+  ),
+  sigsrequired: Schema.optional(Result.integer("Number of required signatures")),
+  pubkey: Schema.optional(Result.hex("The public key")),
+  iscompressed: Schema.optional(Result.boolean("Whether it is compressed"))
+}
+
+/** The members that show the form of an address and the script inside it. */
+const DETAIL_MEMBERS = { ...FORM, ...INNER }
+
+const OF_EMBEDDED = {
+  address: Result.string("Address of the inner script"),
+  scriptPubKey: Result.hex("Output script of that address")
+}
+
+const INNERMOST = Schema.Struct({ ...DETAIL_MEMBERS, ...OF_EMBEDDED }).annotations({
+  description: "The address of the script inside that one"
+})
+
+const EMBEDDED = Schema.Struct({ ...DETAIL_MEMBERS, embedded: Schema.optional(INNERMOST), ...OF_EMBEDDED }).annotations(
+  {
+    description: "The address of the inner script"
+  }
+)
+
+const ORIGIN = {
+  timestamp: Schema.optional(Result.time("Earliest time at which it may have been used")),
+  hdkeypath: Schema.optional(Result.string("The path from the master key")),
+  hdseedid: Schema.optional(Result.hex("Zeros")),
+  hdmasterfingerprint: Schema.optional(Result.hex("First four bytes of the HASH160 of the master key"))
+}
+
+export const ADDRESS_INFO = Schema.Struct({
+  address: Result.string("The address"),
+  scriptPubKey: Result.hex("The output script"),
+  ismine: Result.boolean("Whether the wallet owns the address"),
+  solvable: Result.boolean("Whether the wallet knows how to spend from it, without regard to keys"),
+  desc: Schema.optional(Result.string("Its descriptor")),
+  parent_desc: Schema.optional(Result.string("The descriptor that the address is derived from")),
+  iswatchonly: Result.boolean("false"),
+  ...DETAIL_MEMBERS,
+  embedded: Schema.optional(EMBEDDED),
+  ischange: Result.boolean("Whether it is a change address of the wallet"),
+  ...ORIGIN,
+  labels: Schema.Array(Result.string("The label")).annotations({ description: "The label, if any" })
+})
+
+type Detail = Result.MembersOf<typeof DETAIL_MEMBERS> & {
+  readonly embedded?: Detail & Result.MembersOf<typeof OF_EMBEDDED>
+}
+
+/** The members of an address that follow from its form. Upstream `rpc/util.cpp`, `DescribeAddress`. */
+const formOf = (destination: Destination): Result.MembersOf<typeof FORM> => {
+  if (destination.kind !== "witness") return { isscript: destination.kind === "scripthash", iswitness: false }
+  const { program, version } = destination
+  const known = version === 0 || (version === 1 && (program.length === 32 || program.length === 2))
+  return {
+    isscript: known ? program.length !== 20 : undefined,
+    iswitness: true,
+    witness_version: version,
+    witness_program: toHex(program)
+  }
+}
+
+/** The members of the script inside a P2SH or P2WSH address. */
+const innerJson = (network: Network, own: OwnScript, inner: Bytes): Partial<Detail> => {
+  const template = scriptTemplate(inner)
+  const shared = { script: template.type, hex: toHex(inner) }
+  const destination = destinationOf(inner)
+  if (destination !== undefined) {
+    const detail = detailJson(network, own, destination)
+    return {
+      ...shared,
+      pubkey: detail.pubkey,
+      embedded: {
+        ...detail,
+        address: encodeAddress(network, destination),
+        scriptPubKey: toHex(inner)
+      }
+    }
+  }
+  if (template.type !== "multisig") return shared
+  return { ...shared, pubkeys: template.pubkeys.map(toHex), sigsrequired: template.required }
+}
+
+/** The form of an address, and the wallet's data for it. Upstream `DescribeWalletAddress`. */
+const detailJson = (network: Network, own: OwnScript | undefined, destination: Destination): Detail => {
+  const form = formOf(destination)
+  if (own === undefined) return form
+  const key = own.publicKey === undefined ? undefined : toHex(own.publicKey)
+  const isHashOfScript = destination.kind === "witness" && destination.version === 0 &&
+    destination.program.length === 32
+  if (destination.kind === "pubkeyhash") {
+    const iscompressed = own.publicKey === undefined ? undefined : isCompressedKey(own.publicKey)
+    return { ...form, pubkey: key, iscompressed }
+  }
+  if (destination.kind === "scripthash") {
+    return own.redeemScript === undefined ? form : { ...form, ...innerJson(network, own, own.redeemScript) }
+  }
+  if (isHashOfScript) {
+    return own.witnessScript === undefined ? form : { ...form, ...innerJson(network, own, own.witnessScript) }
+  }
+  return destination.version === 0 ? { ...form, pubkey: key } : form
+}
+
+/** The placeholder for the hash of a seed, which the wallet does not reveal. */
+const NO_SEED = "00".repeat(20)
+
+/** Whether a descriptor contains the data for spending. */
+export const isSolvable = ({ descriptor }: OwnScript): boolean => !/^(addr|raw)\(/.test(descriptor)
+
+const originJson = (own: OwnScript): Result.MembersOf<typeof ORIGIN> => ({
+  timestamp: own.timestamp,
+  hdkeypath: own.path,
+  hdseedid: own.path === undefined ? undefined : NO_SEED,
+  hdmasterfingerprint: own.masterFingerprint === undefined ? undefined : toHex(own.masterFingerprint)
+})
+
+export const addressInfo = (
+  network: Network,
+  wallet: Wallet,
+  destination: Destination
+): Result.ValueOf<typeof ADDRESS_INFO> => {
+  const script = scriptOf(destination)
+  const address = encodeAddress(network, destination)
+  const own = wallet.keys.own(script)
+  const solvable = own !== undefined && isSolvable(own)
+  const entry = wallet.keys.labels().get(address)
+  const { embedded, ...detail } = detailJson(network, own, destination)
+  return {
+    address,
+    scriptPubKey: toHex(script),
+    ismine: own !== undefined,
+    solvable,
+    desc: solvable ? own.descriptor : undefined,
+    parent_desc: own?.parentDescriptor,
+    iswatchonly: false,
+    ...detail,
+    embedded,
+    ischange: isChangeScript(wallet, script),
+    ...(own === undefined ? {} : originJson(own)),
+    labels: entry === undefined ? [] : [entry.label]
+  }
+}

@@ -6,7 +6,6 @@ import type { Socket } from "node:net"
 import type { PlaceShare } from "../base/FairPlaces.ts"
 import type { BatchReply } from "../rpc/batch.ts"
 import type { Call, Caller } from "../rpc/Dispatch.ts"
-import { JSON_TYPE } from "../rpc/envelope.ts"
 import type { LongText } from "../rpc/json/LongText.ts"
 import { settled } from "../rpc/settled.ts"
 import { allowedCallers } from "./allowedCallers.ts"
@@ -17,6 +16,7 @@ import { gate, type GateListener, type RequestHead } from "./gate.ts"
 import { healthAnswer, type HealthQuestion, type HealthReport } from "./health.ts"
 import { HttpConnections } from "./HttpConnections.ts"
 import type { HttpServiceConfig } from "./httpServiceConfig.ts"
+import { laneEnd } from "./laneEnd.ts"
 import { misread } from "./misread.ts"
 import { type OpenCall, OpenCalls } from "./OpenCalls.ts"
 import { type AnyHandler, isStream, type PageAnswer, type PageRequest } from "./Pages.ts"
@@ -31,7 +31,6 @@ import {
   forbidden,
   type HttpRefusal,
   NO_ROOM,
-  PLAIN_TEXT,
   STOPPING,
   TOO_LARGE,
   tooMany,
@@ -329,29 +328,8 @@ export class HttpService {
     call: Call,
     { release, wallet }: { readonly wallet: string | undefined; readonly release: () => void }
   ): void {
-    const refuse = ({ close = false, status, text }: HttpRefusal): void => {
-      this.#config.onRefused?.(status)
-      lane.answer({ status, type: PLAIN_TEXT, body: text, last: close })
-    }
-    const fail = (cause: Cause.Cause<never>): void => {
-      this.#config.run(Effect.logError("RPC request failed unexpectedly", cause))
-      refuse(FAILED)
-    }
-    const end = (exit: Exit.Exit<BatchReply>): void => {
-      release()
-      if (exit._tag === "Failure") {
-        if (!Exit.isInterrupted(exit)) return fail(exit.cause)
-        return refuse(this.#listener.stopping ? STOPPING : BUSY)
-      }
-      const { body, status } = exit.value
-      const last = this.#listener.stopping
-      try {
-        if (typeof body !== "string") lane.answerLong({ status, type: JSON_TYPE, body, last })
-        else lane.answer({ status, type: JSON_TYPE, body: body === "" ? "" : `${body}\n`, last })
-      } catch (defect) {
-        fail(Cause.die(defect))
-      }
-    }
+    const { onRefused, run } = this.#config
+    const { end, fail } = laneEnd(lane, { onRefused, run, release, isStopping: () => this.#listener.stopping })
     try {
       const effect = call.answer(callerOf(session, wallet))
       const known = settled(effect)

@@ -10,7 +10,9 @@ const given = process.env.SVCD_BUILD_VERSION
 const version = given ?? JSON.parse(readFileSync(join(root, "package.json"), "utf8")).version
 
 if (typeof version !== "string" || !/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/.test(version)) {
-  console.error(`${given === undefined ? "package.json" : "SVCD_BUILD_VERSION"}: ${JSON.stringify(version)} is not a version`)
+  console.error(
+    `${given === undefined ? "package.json" : "SVCD_BUILD_VERSION"}: ${JSON.stringify(version)} is not a version`
+  )
   process.exit(1)
 }
 

@@ -8,6 +8,7 @@ import type { PlaceShare } from "../base/FairPlaces.ts"
 import type { Steps } from "../protocol/steps.ts"
 import { answerBatch, type BatchReply, GoneCaller, NO_CONTENT } from "./batch.ts"
 import { type AnswerMemory, UNCOUNTED } from "./CallerMemory.ts"
+import { demandsWith } from "./demands.ts"
 import {
   aroundResult,
   encodeError,
@@ -28,7 +29,6 @@ import { inTurns } from "./method/inTurns.ts"
 import {
   type CallContext,
   type Demand,
-  type GivenParams,
   type Method,
   type MethodTable,
   methodTable,
@@ -148,47 +148,34 @@ function* textSteps(body: Uint8Array): Steps<string | undefined> {
 /** The number of JSON values that fit into the bytes that a caller may hold. */
 export const valuesWithin = (bytes: number): number => Math.min(MAX_VALUES, Math.floor(bytes / VALUE_BYTES))
 
+/** What a method sees of its call. */
+const callContext = (
+  { memory = UNCOUNTED, peer, remote, rights, share = [], wallet }: Caller,
+  { methods, running, turns }: Pick<CallContext, "methods" | "running" | "turns">
+): CallContext => ({
+  wallet,
+  peer,
+  remote,
+  share,
+  rights,
+  methods,
+  turns,
+  room: memory.limit,
+  work: { bytes: MOST_WORK },
+  running
+})
+
 const make = (options: DispatchOptions) =>
   Effect.map(Lifecycle, (lifecycle) => {
     const { maxBatchReply = MAX_BATCH_REPLY, maxValues = MAX_VALUES, observeMalformed } = options
     const { execute, running } = makeCallRunner(lifecycle, options)
     let methods = methodTable(options.methods ?? [])
     const lane = new SlowLane()
+    const { demandIn, demandsOf } = demandsWith(lifecycle)
     const longBodies = Effect.unsafeMakeSemaphore(1)
 
-    const contextOf = (
-      { memory = UNCOUNTED, peer, remote, rights, share = [], wallet }: Caller,
-      methods: MethodTable
-    ): CallContext => ({
-      wallet,
-      peer,
-      remote,
-      share,
-      rights,
-      methods,
-      turns: lane.open(),
-      room: memory.limit,
-      work: { bytes: MOST_WORK },
-      running: () => [...running]
-    })
-
-    /**
-     * What a request needs. A method that is not in the table needs the right of one that names none. While the node starts, there is no table
-     * yet, and the call is answered with -28 for every user.
-     */
-    const demandIn = (table: MethodTable, method: string, params: GivenParams): Demand => ({
-      method,
-      rights: table.get(method)?.rightsFor(params) ?? (lifecycle.phase()._tag === "WarmUp" ? [] : ["admin"])
-    })
-
-    /** What a member of a batch needs. */
-    const demandsOf = (table: MethodTable, element: Json): ReadonlyArray<Demand> => {
-      if (!(element instanceof JsonObject)) return []
-      const method = element.get("method")
-      const params = element.get("params")
-      if (typeof method !== "string") return []
-      return [demandIn(table, method, params instanceof JsonObject || Array.isArray(params) ? params : [])]
-    }
+    const contextOf = (caller: Caller, methods: MethodTable): CallContext =>
+      callContext(caller, { methods, turns: lane.open(), running: () => [...running] })
 
     const answerOne = (request: Request, around: Omit<Around<BatchReply>, "finish">, large: boolean) => {
       const { memory } = around

@@ -1,0 +1,27 @@
+import type * as Context from "effect/Context"
+import { type Json, JsonObject } from "./json/json.ts"
+import type { Lifecycle } from "./Lifecycle.ts"
+import type { Demand, GivenParams, MethodTable } from "./method/methodTable.ts"
+
+/** What calls need of their user. */
+export const demandsWith = (lifecycle: Context.Tag.Service<Lifecycle>) => {
+  /**
+   * What a request needs. A method that is not in the table needs the right of one that names none. While the node starts, there is no table
+   * yet, and the call is answered with -28 for every user.
+   */
+  const demandIn = (table: MethodTable, method: string, params: GivenParams): Demand => ({
+    method,
+    rights: table.get(method)?.rightsFor(params) ?? (lifecycle.phase()._tag === "WarmUp" ? [] : ["admin"])
+  })
+
+  /** What a member of a batch needs. */
+  const demandsOf = (table: MethodTable, element: Json): ReadonlyArray<Demand> => {
+    if (!(element instanceof JsonObject)) return []
+    const method = element.get("method")
+    const params = element.get("params")
+    if (typeof method !== "string") return []
+    return [demandIn(table, method, params instanceof JsonObject || Array.isArray(params) ? params : [])]
+  }
+
+  return { demandIn, demandsOf }
+}

@@ -223,7 +223,10 @@ in
         fi
         ${
           if cfg.webhooksFile == null then
-            "ln -sfn ${configFile} ${lib.escapeShellArg configPath}"
+            ''
+              ln -sfn ${configFile} ${lib.escapeShellArg configPath}
+              rm -f ${lib.escapeShellArg "${configPath}.whole"}
+            ''
           else
             ''
               umask 077

@@ -1,5 +1,5 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs"
-import { open } from "node:fs/promises"
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs"
+import { type FileHandle, open } from "node:fs/promises"
 import { reasonOf } from "./errorCode.ts"
 
 /**
@@ -44,10 +44,32 @@ export const readGivenNow = (path: string, most: number): Buffer => {
   const descriptor = openGiven(path)
   try {
     if (fstatSync(descriptor).size > most) throw refusal("ETOOLARGE", path)
-    return readFileSync(descriptor)
+    const room = Buffer.allocUnsafe(most + 1)
+    let length = 0
+    for (let read = -1; read !== 0 && length < room.length; length += read) {
+      read = readSync(descriptor, room, length, room.length - length, null)
+    }
+    if (length > most) throw refusal("ETOOLARGE", path)
+    return room.subarray(0, length)
   } finally {
     closeSync(descriptor)
   }
+}
+
+/** Bytes of one read. */
+const PIECE = 1_048_576
+
+/** Reads to the end, or one byte beyond `most`: a file that is made while it is read, as those in /proc, has the size 0. */
+const readPieces = async (file: FileHandle, most: number): Promise<Buffer> => {
+  const pieces: Array<Buffer> = []
+  let length = 0
+  while (length <= most) {
+    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(PIECE), 0, Math.min(PIECE, most + 1 - length))
+    if (bytesRead === 0) break
+    pieces.push(buffer.subarray(0, bytesRead))
+    length += bytesRead
+  }
+  return Buffer.concat(pieces)
 }
 
 /** Reads a file outside the event loop. */
@@ -57,7 +79,9 @@ export const readGiven = async (path: string, most: number): Promise<Buffer> => 
     const kind = await file.stat()
     checkKind(kind, path)
     if (kind.size > most) throw refusal("ETOOLARGE", path)
-    return await file.readFile()
+    const read = await readPieces(file, most)
+    if (read.length > most) throw refusal("ETOOLARGE", path)
+    return read
   } finally {
     await file.close()
   }

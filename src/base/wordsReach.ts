@@ -1,17 +1,23 @@
-/** What the log, `svcd-cli status` and `svcd-cli doctor` say of addresses that the recovery words do not find. */
+/** What `svcd-cli status` and `svcd-cli doctor` say of addresses that the recovery words do not find. */
 
 /** From this number on, few addresses are left. */
 export const FEW_LEFT = 100
+
+const counted = (count: number, one: string, more: string): string => `${count} ${count === 1 ? one : more}`
 
 /** What has happened; `undefined` if the words bring everything back. */
 export const beyondText = (
   { beyond, lost }: { readonly beyond: number; readonly lost: number }
 ): string | undefined => {
   if (lost > 0) {
-    return `the recovery words do not find ${lost} addresses of the wallet that were paid: too many before them were not`
+    return `the recovery words do not find ${
+      counted(lost, "paid address", "paid addresses")
+    }: more than 1,000 unpaid ones come before`
   }
   return beyond > 0
-    ? `the recovery words do not find ${beyond} addresses that the wallet gave out, unless an earlier one is paid`
+    ? `the recovery words do not find ${
+      counted(beyond, "address", "addresses")
+    } that the wallet gave out, unless an earlier one is paid`
     : undefined
 }
 
@@ -22,7 +28,9 @@ export const BEYOND_REMEDY = "keep a copy of the file (backupwallet), which has 
 export const fewLeftText = (left: number): string | undefined =>
   left > FEW_LEFT
     ? undefined
-    : `${left} addresses of a type can still be given out: the recovery words do not look beyond 1,000 that were not paid`
+    : `${
+      counted(left, "address", "addresses")
+    } of a type can still be given out: the recovery words do not look beyond 1,000 that were not paid`
 
 export const FEW_REMEDY =
   "use addresses that were given out and not paid (listreceivedbyaddress 0 true), or set -keypool"

@@ -140,7 +140,7 @@ export const makeDesk = (config: DeskConfig): Effect.Effect<VisitHandler, never,
     const dispatch = yield* Dispatch
     const { network, now = () => performance.now() } = config
     const node = { params: paramsOf(networks[network]), dataDir: config.dataDir }
-    const sessions = new DeskSessions(config.dataDir)
+    const sessions = new DeskSessions()
 
     const failed = (visit: DeskVisit, at: DeskPage) => (failure: DeskFailure): Effect.Effect<PageAnswer> => {
       if (failure._tag === "NotMeant") {

@@ -20,8 +20,7 @@ export const MOST_SESSIONS = 32
 
 const TOKEN_BYTES = 32
 
-/** Hexadecimal digits in the name of a node's cookie. */
-const NAME_DIGITS = 8
+const NAME_BYTES = 4
 
 const hashOf = (token: string): string => createHash("sha256").update(token).digest("base64")
 
@@ -64,14 +63,10 @@ export const isOver = ({ begun, used }: Pick<DeskSession, "begun" | "used">, now
 export class DeskSessions {
   readonly #sessions = new Map<string, DeskSession>()
   readonly #places = new EvictingPlaces<string>(MOST_SESSIONS, (key) => this.#end(key))
-  readonly #cookieName: string
+  /** Of each process its own: a browser sends the cookies of one host to all its ports, where other nodes may be. */
+  readonly #cookieName = `svcd_desk_${randomBytes(NAME_BYTES).toString("hex")}`
   /** By user, of which the node has as many as its configuration names. They last as long as the process. */
   readonly #confirmations = new Map<string, Confirmations>()
-
-  /** `node`: what tells the node from others, whose cookies a browser would send to any port of this machine. */
-  constructor(node: string) {
-    this.#cookieName = `svcd_desk_${createHash("sha256").update(node).digest("hex").slice(0, NAME_DIGITS)}`
-  }
 
   /** The token in a Cookie header. */
   tokenOf(cookie: string | undefined): string | undefined {

@@ -99,9 +99,9 @@ export const writeValue = (
       }])
   })
 
-/** What the node reads: identities have more fields than these, and some programs write `null` for a missing field. */
 const Addresses = Schema.Union(Schema.String, Schema.Array(Schema.String))
 
+/** What the node reads: identities have more fields than these, and some programs write `null` for a missing field. */
 const Stored = Schema.parseJson(Schema.Struct({
   // The published forms: one address, a list, or several by purpose.
   email: Schema.Union(Addresses, Schema.Struct({ default: Addresses })),

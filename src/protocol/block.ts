@@ -1,5 +1,5 @@
 import { type Auxpow, normalizeAuxpow, readAuxpow } from "./auxpow.ts"
-import { type Bytes, concat } from "./bytes.ts"
+import { type Bytes, concat, concatAll } from "./bytes.ts"
 import { type Header, HEADER_SIZE, readHeader } from "./header.ts"
 import { type MerkleRoot, merkleRoot } from "./merkle.ts"
 import { Reader } from "./Reader.ts"
@@ -140,7 +140,7 @@ export const makeBlock = (
   const proof = auxpow === undefined ? undefined : normalizeAuxpow(auxpow)
   const parts = [header.bytes, proof?.bytes ?? new Uint8Array(0), writeCount(transactions.length)]
   return new Block({
-    bytes: concat(...parts, ...transactions.map(({ bytes }) => bytes)),
+    bytes: concatAll([...parts, ...transactions.map(({ bytes }) => bytes)]),
     header,
     auxpow: proof,
     transactions

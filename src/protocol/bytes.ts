@@ -24,7 +24,10 @@ export const compare = (a: Bytes, b: Bytes): number => {
   return a.length - b.length
 }
 
-export const concat = (...parts: ReadonlyArray<Bytes>): Uint8Array<ArrayBuffer> => {
+export const concat = (...parts: ReadonlyArray<Bytes>): Uint8Array<ArrayBuffer> => concatAll(parts)
+
+/** The same of a list of any length: a call has no more than some 120,000 arguments. */
+export const concatAll = (parts: ReadonlyArray<Bytes>): Uint8Array<ArrayBuffer> => {
   let length = 0
   for (const part of parts) length += part.length
   const whole = new Uint8Array(length)

@@ -34,6 +34,13 @@ describe.skipIf(process.platform === "win32")("a file that a caller names", () =
       }
     }))
 
+  it.skipIf(process.platform !== "linux")("is refused if it has more than its size says", async () => {
+    for (const work of [() => readGivenNow("/proc/self/maps", 10), () => readGiven("/proc/self/maps", 10)]) {
+      assert.strictEqual(await reasonThrown(work), reasonOf("ETOOLARGE"))
+    }
+    assert.isAbove((await readGiven("/proc/self/maps", 100_000_000)).length, 10)
+  })
+
   it.scoped("is read up to a number of bytes", () =>
     Effect.gen(function*() {
       const path = join(yield* temporaryDirectory, "file")

@@ -4,6 +4,7 @@ import {
   binaryString,
   compare,
   concat,
+  concatAll,
   displayHash,
   EMPTY,
   equal,
@@ -98,4 +99,5 @@ it("concat copies its parts", () => {
   part[0] = 9
   assert.strictEqual(toHex(whole), "010203")
   assert.strictEqual(concat().length, 0)
+  assert.strictEqual(concatAll(Array.from({ length: 300_000 }, () => part)).length, 300_000 * part.length)
 })

@@ -1,4 +1,4 @@
-import { type Bytes, concat } from "../../protocol/bytes.ts"
+import { type Bytes, concatAll } from "../../protocol/bytes.ts"
 import { decodeSetNumber, encodeSetNumber, MuHash, settledSets } from "../../protocol/muhash.ts"
 import { Reader } from "../../protocol/Reader.ts"
 
@@ -35,8 +35,8 @@ export const settleBlocks = (start: Bytes, packed: Bytes): SettledBlocks => {
   }
   const settled = settledSets(after)
   return {
-    digests: concat(...settled.map(({ digest }) => digest)),
-    numbers: concat(...settled.map(({ number }) => number))
+    digests: concatAll(settled.map(({ digest }) => digest)),
+    numbers: concatAll(settled.map(({ number }) => number))
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Bytes, compare, concat, EMPTY } from "../bytes.ts"
+import { type Bytes, compare, concat, concatAll, EMPTY } from "../bytes.ts"
 import { runSteps, type Steps } from "../steps.ts"
 import { Writer } from "../Writer.ts"
 import { PSBT_MAGIC } from "./decode.ts"
@@ -73,13 +73,13 @@ const writeShared = (to: RecordWriter, map: PsbtMap, { kind, type }: SharedRecor
       return
     case "taprootOrigins":
       for (const { leafHashes, origin, xonly } of sorted(map.taprootOrigins)) {
-        const value = made((writer) => writer.compactSize(leafHashes.length).bytes(concat(...leafHashes)))
+        const value = made((writer) => writer.compactSize(leafHashes.length).bytes(concatAll(leafHashes)))
         to.record(type, xonly, concat(value, originBytes(origin)))
       }
       return
     case "musig2Participants":
       for (const { aggregate, participants } of sorted(map.musig2Participants)) {
-        to.record(type, aggregate, concat(...participants))
+        to.record(type, aggregate, concatAll(participants))
       }
   }
 }

@@ -70,8 +70,9 @@ export class AddressUse {
     this.next = Math.max(this.next, index + 1)
     this.used.add(index)
     this.reserved.delete(index)
-    if (!inBlock || index < this.start) return
+    if (!inBlock || index < Math.max(this.start, this.found) || this.unfound.has(index)) return
     this.unfound.add(index)
+    if (index >= this.wordsEnd) return
     for (const each of [...this.unfound].sort((a, b) => a - b)) {
       if (each >= this.wordsEnd) return
       this.found = Math.max(this.found, each + 1)

@@ -1,4 +1,4 @@
-import { type Bytes, concat, EMPTY, equal } from "../../protocol/bytes.ts"
+import { type Bytes, concat, concatAll, EMPTY, equal } from "../../protocol/bytes.ts"
 import { hash160 } from "../../protocol/hash.ts"
 import { AddressUse } from "./AddressUse.ts"
 import { type Descriptor, isRangedDescriptor, keysOf } from "./descriptors.ts"
@@ -233,6 +233,8 @@ export class KeyChain {
   readRecords(records: Bytes): void {
     const count = records.length / this.recordSize
     if (!this.isPlain || count < 1 || !Number.isInteger(count)) return
+    // An older copy of the wallet has fewer keys of a hardened range than the index beside it.
+    if (this.stored.isNeeded && this.start + count > this.stored.end) return
     const last = this.derivedRecord(this.start + count - 1)
     if (equal(last, records.subarray(-this.recordSize))) this.records = records
   }
@@ -242,7 +244,7 @@ export class KeyChain {
     const { fresh = [], records } = this
     this.records = EMPTY
     this.fresh = undefined
-    return fresh.length === 0 ? undefined : concat(records, ...fresh)
+    return fresh.length === 0 ? undefined : concatAll([records, ...fresh])
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Bytes, concat, fromHex, toHex } from "../../protocol/bytes.ts"
+import { type Bytes, concatAll, fromHex, toHex } from "../../protocol/bytes.ts"
 import { type Descriptor, keysOf } from "./descriptors.ts"
 import { isHardenedRange, keyDeriver, KeyFault } from "./keyExpression.ts"
 import { type HardenedKeys, type Import, MOST_HARDENED_KEYS } from "./WalletDocument.ts"
@@ -23,7 +23,7 @@ export const deriveHardened = (descriptor: Descriptor, [first, end]: IndexRange)
     const derive = keyDeriver(key)
     const keys: Array<Bytes> = []
     for (let index = first; index < end; index++) keys.push(derive(index).publicKey)
-    return { position: key.position, keys: toHex(concat(...keys)) }
+    return { position: key.position, keys: toHex(concatAll(keys)) }
   })
 
 /** The index after the last one whose keys an import stores. */
@@ -87,6 +87,6 @@ export class StoredKeys {
 
   /** The keys in the form of the document. */
   get stored(): ReadonlyArray<HardenedKeys> {
-    return Array.from(this.byPosition, ([position, keys]) => ({ position, keys: toHex(concat(...keys)) }))
+    return Array.from(this.byPosition, ([position, keys]) => ({ position, keys: toHex(concatAll(keys)) }))
   }
 }

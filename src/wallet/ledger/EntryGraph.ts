@@ -96,7 +96,9 @@ export class EntryGraph {
     for (const rival of this.rivalsOf(by)) {
       // A block that has the rival ends this, also for what depends on it.
       if (inPool && rival.block !== undefined) continue
-      for (const entry of this.withDescendants(rival)) displaced.add(entry)
+      // Blocks may have parted an entry from its ancestors since it was displaced.
+      const found = inPool ? this.withDescendants(rival) : this.withAllDescendants(rival)
+      for (const entry of found) displaced.add(entry)
     }
     for (const { displacedBy } of displaced) {
       if (inPool) displacedBy.add(by.key)
@@ -107,9 +109,17 @@ export class EntryGraph {
 
   /** An entry and its unconfirmed descendants. */
   withDescendants(first: LedgerEntry): ReadonlyArray<LedgerEntry> {
+    return this.descending(first, ({ block }) => block === undefined)
+  }
+
+  private withAllDescendants(first: LedgerEntry): ReadonlyArray<LedgerEntry> {
+    return this.descending(first, () => true)
+  }
+
+  private descending(first: LedgerEntry, through: (entry: LedgerEntry) => boolean): ReadonlyArray<LedgerEntry> {
     const found = new Set([first])
     for (const entry of found) {
-      for (const child of this.childrenOf(entry)) if (child.block === undefined) found.add(child)
+      for (const child of this.childrenOf(entry)) if (through(child)) found.add(child)
     }
     return [...found]
   }

@@ -206,7 +206,9 @@ export class Ledger {
   /** Notes that the mempool has a transaction of any owner, or no longer: its rivals do not keep their coins meanwhile. */
   displace(by: Transaction, inPool: boolean): void {
     if (this.waiting.size === 0) return
-    for (const entry of this.graph.displace(entryKeysOf(by), inPool)) this.show(entry)
+    const displaced = this.graph.displace(entryKeysOf(by), inPool)
+    if (displaced.size === 0) return
+    for (const entry of displaced) this.show(entry)
     this.forget()
   }
 

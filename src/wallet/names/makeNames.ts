@@ -96,9 +96,13 @@ const renewing = <A>(
   return Effect.zipRight(update(parts, withRenewal(name, on)), Effect.tapError(work, () => update(parts, undo)))
 }
 
-/** Stores a registration whose NAME_NEW waits for a block, as `advanceAll` finds it. */
-const queued = (parts: NameParts, draft: RegistrationEntry) =>
+/** Registrations that may wait for their NAME_NEW: some forty blocks send them. Each block walks all of them. */
+const MOST_QUEUED = 1_000
+
+/** Stores a registration whose NAME_NEW waits for a block, as `advanceAll` finds it; `refused` if too many wait already. */
+const queued = (parts: NameParts, draft: RegistrationEntry, refused: NameFailure) =>
   Effect.gen(function*() {
+    if (parts.file.document.registrations.filter(isUnsent).length >= MOST_QUEUED) return yield* Effect.fail(refused)
     const entry: RegistrationEntry = { ...draft, note: NOTES.full }
     yield* update(parts, withEntry(entry))
     yield* tell(parts, registrationOf(entry))
@@ -143,7 +147,7 @@ const register = (
       withOwner(parts, undefined, (script) => sendNew(parts, draft, { script, sendCoins })),
       // The additional outputs are not stored.
       (failure) => sendCoins === undefined && isQueueFull(failure),
-      () => queued(parts, draft)
+      (refused) => queued(parts, draft, refused)
     )
     const { entry } = yield* renewing(parts, { name, on }, sending)
     return registrationOf(entry)

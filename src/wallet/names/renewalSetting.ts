@@ -82,7 +82,7 @@ export const setRenewal = (
     if (on && !document.privateKeys) {
       return new InvalidWalletRequest({
         code: "no-keys",
-        reason: "the wallet has no private keys: it can not renew names"
+        reason: "the wallet has no private keys: it cannot renew names"
       })
     }
     const isRemembered = name !== undefined &&

@@ -166,6 +166,25 @@ describe("Ledger", () => {
     assert.deepStrictEqual(displaced(), [0, 0])
   })
 
+  it("a payment is free of a displacement whose ancestors blocks have confirmed meanwhile", () => {
+    const ledger = ledgerAt(10)
+    const left = paying(100)
+    ledger.put({ transaction: left, state: at(5), time: 1 })
+    const first = paying(95, left)
+    const second = paying(90, first)
+    const third = paying(85, second)
+    for (const transaction of [first, second, third]) ledger.put({ transaction, state: INACTIVE, time: 2 })
+    const rival = paying(80, left, 0, ANYONE)
+    ledger.displace(rival, true)
+    for (const { txidKey } of [first, second]) ledger.report(txidKey, at(9))
+    ledger.displace(rival, false)
+    assert.deepStrictEqual([first, second, third].map(({ txidKey }) => ledger.entry(txidKey)?.displacedBy.size), [
+      0,
+      0,
+      0
+    ])
+  })
+
   it("what depends on a removed conflict stays a conflict", () => {
     const ledger = ledgerAt(10)
     const old = paying(100)

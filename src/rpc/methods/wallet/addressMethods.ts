@@ -69,7 +69,7 @@ const addressFailure = (type: AddressType) => (failure: WalletFailure): RpcError
 const shownAddress = ({ address }: OwnScript): Effect.Effect<string, RpcError> =>
   address === undefined ? RpcError.internal() : Effect.succeed(address)
 
-/** As of `-keypool`. */
+/** Addresses of each type that a call may ask for: some seconds of work. A wallet that needs more of them sets `-keypool`. */
 const MAX_KEYPOOL = 10_000
 
 const PURPOSES = ["send", "receive", "refund"]

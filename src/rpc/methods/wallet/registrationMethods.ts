@@ -205,7 +205,7 @@ export const makeRegistrationMethods = (parts: NameMethodParts): ReadonlyArray<M
     errors: [
       "-8 the name is too long",
       "-4 the wallet neither owns nor registers this name",
-      "-4 the wallet has no private keys: it can not renew names",
+      "-4 the wallet has no private keys: it cannot renew names",
       "-1000 Name/value is invalid for encoding <encoding>"
     ],
     handler: ({ name: text, on, options: given }, wallet) =>

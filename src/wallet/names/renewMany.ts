@@ -1,5 +1,6 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import { expirationDepth } from "../../consensus/expiry.ts"
 import { MIN_NAME_AMOUNT } from "../../consensus/names.ts"
 import { type Bytes, equal } from "../../protocol/bytes.ts"
@@ -37,6 +38,9 @@ const RETRIES_A_STEP = 25
 
 /** Entries that wait for the same, and are written at one time. */
 const NOTES_A_STEP = 3
+
+/** Names without a coin whose records are looked up in one turn of the event loop. */
+const LOOKS_A_TURN = 25
 
 const MAX_NOTE = 1_000
 
@@ -107,19 +111,37 @@ const chosenNames = (
   choice: RenewalChoice
 ): Effect.Effect<ChosenNames, InvalidWalletRequest | NameOperationRefused | StorageFailure> =>
   Effect.gen(function*() {
-    const held = heldNames(parts.ledger.coins())
     if (choice.of !== "names") {
+      const held = heldNames(parts.ledger.coins())
       const near = choice.of === "all" ? held : held.filter(({ height }) => leftOf(parts, height) <= choice.blocks)
       const chosen = near.filter(({ name }) => ownSetting(parts.file.document, name) !== false)
       return { chosen: yield* bounded(chosen), leftOut: near.length - chosen.length }
     }
-    const coins = new Map<NameKey, HeldName>(held.map((each) => [nameKey(each.name), each]))
     const asked = new Map(choice.names.map((name) => [nameKey(name), name]))
-    const spender = spenderIn(parts)
+    let known = knownIn(parts)
     const chosen: Array<Chosen> = []
-    for (const [key, name] of asked) chosen.push(coins.get(key) ?? (yield* reasonFor(parts, name, spender)))
+    let looks = 0
+    for (const [key, name] of asked) {
+      const own = known.coins.get(key)
+      if (own !== undefined) {
+        chosen.push(own)
+        continue
+      }
+      if (++looks % LOOKS_A_TURN === 0) {
+        yield* turnOfEventLoop
+        if (known.tip !== parts.ledger.tip) known = knownIn(parts)
+      }
+      chosen.push(known.coins.get(key) ?? (yield* reasonFor(parts, name, known.spender)))
+    }
     return { chosen: yield* bounded(chosen.sort((a, b) => a.height - b.height)), leftOut: 0 }
   })
+
+/** What the wallet knows of names as of a block. */
+const knownIn = (parts: NameParts) => {
+  const { ledger } = parts
+  const coins = new Map<NameKey, HeldName>(heldNames(ledger.coins()).map((each) => [nameKey(each.name), each]))
+  return { tip: ledger.tip, coins, spender: spenderIn(parts) }
+}
 
 const bounded = <A>(names: ReadonlyArray<A>): Effect.Effect<ReadonlyArray<A>, InvalidWalletRequest> =>
   names.length > MAX_RENEWALS / 2
@@ -128,9 +150,6 @@ const bounded = <A>(names: ReadonlyArray<A>): Effect.Effect<ReadonlyArray<A>, In
       reason: `${MAX_RENEWALS / 2} names can be renewed in one request: renew those that expire first`
     })
     : Effect.succeed(names)
-
-const isUnderWayFor = ({ file }: NameParts, name: Bytes): boolean =>
-  requestedIn(file.document).some((entry) => !isFinishedRenewal(entry) && equal(entry.name, name))
 
 /** The fee of a renewal. Change to the owner's own script has the size of any: no address is taken for it. */
 const feeOf = ({ payments }: NameParts, { coin, name }: HeldName): Effect.Effect<number, NameFailure> => {
@@ -184,7 +203,9 @@ export const requestRenewals = (
   Effect.gen(function*() {
     const { chosen } = yield* chosenNames(parts, choice)
     const createdAt = Math.floor((yield* Clock.currentTimeMillis) / 1000)
-    const added = chosen.filter(({ name }) => !isUnderWayFor(parts, name)).map((each): RenewalEntry => ({
+    const requested = requestedIn(parts.file.document)
+    const underWay = new Set(requested.filter((entry) => !isFinishedRenewal(entry)).map(({ name }) => nameKey(name)))
+    const added = chosen.filter(({ name }) => !underWay.has(nameKey(name))).map((each): RenewalEntry => ({
       name: each.name,
       height: each.height,
       state: "note" in each ? "skipped" : "waiting",
@@ -193,8 +214,8 @@ export const requestRenewals = (
     }))
     // A new request about a name replaces a finished one.
     const replaced = new Set(added.map(({ name }) => nameKey(name)))
-    const others = requestedIn(parts.file.document).filter(({ name }) => !replaced.has(nameKey(name)))
-    if (others.filter((entry) => !isFinishedRenewal(entry)).length + added.length > MAX_RENEWALS / 2) {
+    const others = requested.filter(({ name }) => !replaced.has(nameKey(name)))
+    if (underWay.size + added.length > MAX_RENEWALS / 2) {
       return yield* new InvalidWalletRequest({ code: "too-large", reason: "too many renewals are under way" })
     }
     if (added.length > 0) yield* update(parts, withRequested([...others, ...added]))

@@ -134,6 +134,19 @@ describe("a request of names that the wallet does not hold", () => {
         yield* names.planRenewals({ of: "names", names: [A, B] })
         assert.strictEqual(world.listed, 1)
       })))
+
+  it.effect("gives sockets and timers turns between the names", () =>
+    withNames([], (names) =>
+      Effect.gen(function*() {
+        let [turns, ended] = [0, false]
+        const count = (): void => void (ended || (turns++, setImmediate(count)))
+        count()
+        const list = Array.from({ length: 1_000 }, (_, i) => bytes(`d/none${i}`))
+        const renewals = yield* names.renew({ of: "names", names: list })
+        ended = true
+        assert.strictEqual(renewals.length, 1_000)
+        assert.isAtLeast(turns, 40)
+      })))
 })
 
 describe("renew", () => {

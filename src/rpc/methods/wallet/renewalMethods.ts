@@ -4,6 +4,7 @@ import { displayHash } from "../../../protocol/bytes.ts"
 import type { Renewal, RenewalChoice } from "../../../wallet/names/WalletNames.ts"
 import { Amount } from "../../json/encodeJson.ts"
 import { JsonNumber } from "../../json/json.ts"
+import { eachInTurns } from "../../method/inTurns.ts"
 import type { Method } from "../../method/methodTable.ts"
 import {
   array,
@@ -20,6 +21,7 @@ import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
 import type { ShapeContext } from "../../shapes/context.ts"
 import { NAME_TEXT_MEMBERS, nameTextJson } from "../../shapes/name.ts"
+import type { CallTurns } from "../../SlowLane.ts"
 import { contextFor, ENCODINGS } from "../nameEncodings.ts"
 import { nameGiven, type NameMethodParts, NOT_KNOWN_YET } from "./nameOptions.ts"
 import { walletMethod } from "./walletContext.ts"
@@ -114,14 +116,18 @@ export const makeRenewalMethods = ({ chain, known, node, wallets }: NameMethodPa
   const contextOf = (nameEncoding: string | undefined): ShapeContext =>
     contextFor(network, node, { nameEncoding, valueEncoding: undefined })
 
-  const choiceOf = (given: GivenChoice, context: ShapeContext): Effect.Effect<RenewalChoice, RpcError> => {
+  const choiceOf = (
+    turns: CallTurns,
+    given: GivenChoice,
+    context: ShapeContext
+  ): Effect.Effect<RenewalChoice, RpcError> => {
     if (given.of !== "texts") return Effect.succeed(given)
     const { texts } = given
     if (texts.length === 0 || texts.length > MOST_NAMES) {
       return RpcError.invalidParameter(`there have to be from 1 to ${MOST_NAMES} names`)
     }
     return Effect.map(
-      Effect.forEach(texts, (text) => nameGiven(text, context)),
+      eachInTurns(turns, texts, (text) => nameGiven(text, context)),
       (names): RenewalChoice => ({ of: "names", names })
     )
   }
@@ -153,10 +159,10 @@ export const makeRenewalMethods = ({ chain, known, node, wallets }: NameMethodPa
       "-1000 Name/value is invalid for encoding <encoding>",
       NOT_KNOWN_YET
     ],
-    handler: ({ names: given, options: { dryrun, nameEncoding } }, wallet) =>
+    handler: ({ names: given, options: { dryrun, nameEncoding } }, wallet, { turns }) =>
       Effect.gen(function*() {
         const context = contextOf(nameEncoding)
-        const choice = yield* choiceOf(given, context)
+        const choice = yield* choiceOf(turns, given, context)
         if (!dryrun) return (yield* known.orUnknown(wallet.names.renew(choice))).map(renewalJson(context))
         const { fee, leftOut, names } = yield* known.orUnknown(wallet.names.planRenewals(choice))
         return {

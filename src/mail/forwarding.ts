@@ -80,6 +80,10 @@ const decodeMembers = Schema.decodeUnknownOption(
 /** The members of a value; none for a value that is no JSON object. */
 export const membersOf = (text: string): Members => Option.getOrElse(decodeMembers(text), () => ({}))
 
+/** The item `email` with another address for mail: addresses for other purposes stay. */
+const withAddress = (present: unknown, email: string): unknown =>
+  typeof present === "object" && present !== null && "default" in present ? { ...present, default: email } : email
+
 /**
  * Returns the value of a name for mail; on the left everything that is wrong. `others`: members that the name has
  * besides, which stay.
@@ -89,7 +93,7 @@ export const writeValue = (
   others: Members = {}
 ): Either.Either<string, ReadonlyArray<ValueProblem>> =>
   Either.flatMap(Either.mapLeft(decodeWritten(value), problemsOf), ({ backup, email, pubkey }) => {
-    const text = asciiJson({ ...others, email, backup, pubkey })
+    const text = asciiJson({ ...others, email: withAddress(others["email"], email), backup, pubkey })
     return text.length <= MAX_MAIL_VALUE
       ? Either.right(text)
       : Either.left([{

@@ -30,6 +30,18 @@ describe("writeValue", () => {
     assert.match(text({ email: "\u{1f600}@example.org" }), /^[ -~]+$/)
   })
 
+  it("keeps the addresses for other purposes", () => {
+    const present = { email: { default: "old@example.org", work: "w@example.org" }, info: "x" }
+    const value = Either.getOrThrow(writeValue(PLAIN, present))
+    assert.deepStrictEqual(JSON.parse(value), {
+      email: { default: "alice@example.org", work: "w@example.org" },
+      info: "x",
+      backup: [],
+      pubkey: ""
+    })
+    assert.strictEqual(readValue(value)?.email, PLAIN.email)
+  })
+
   it("reports what is wrong with every field", () => {
     const found = problems({ email: "nowhere", backup: ["ok@example.org", "@@"], pubkey: "not base64" })
     assert.deepStrictEqual(found.map(({ field }) => field), ["email", "backup", "pubkey"])

@@ -3,21 +3,17 @@
 /** From this number on, few addresses are left. */
 export const FEW_LEFT = 100
 
-const counted = (count: number, one: string, more: string): string => `${count} ${count === 1 ? one : more}`
+const addresses = (count: number, kind = ""): string => `${count} ${kind}${count === 1 ? "address" : "addresses"}`
 
 /** What has happened; `undefined` if the words bring everything back. */
 export const beyondText = (
   { beyond, lost }: { readonly beyond: number; readonly lost: number }
 ): string | undefined => {
   if (lost > 0) {
-    return `the recovery words do not find ${
-      counted(lost, "paid address", "paid addresses")
-    }: more than 1,000 unpaid ones come before`
+    return `the recovery words do not find ${addresses(lost, "paid ")}: more than 1,000 unpaid ones come before`
   }
   return beyond > 0
-    ? `the recovery words do not find ${
-      counted(beyond, "address", "addresses")
-    } that the wallet gave out, unless an earlier one is paid`
+    ? `the recovery words do not find ${addresses(beyond)} that the wallet gave out, unless an earlier one is paid`
     : undefined
 }
 
@@ -29,7 +25,7 @@ export const fewLeftText = (left: number): string | undefined =>
   left > FEW_LEFT
     ? undefined
     : `${
-      counted(left, "address", "addresses")
+      addresses(left)
     } of a type can still be given out: the recovery words do not look beyond 1,000 that were not paid`
 
 export const FEW_REMEDY =

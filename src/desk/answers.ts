@@ -80,7 +80,8 @@ export const WalletInfo = Schema.Struct({
   renewals_until: Schema.optional(Schema.Number),
   private_keys_enabled: Schema.Boolean,
   phrase_kept: Schema.optional(Schema.Boolean),
-  phrase_checked: Schema.optional(Schema.Number)
+  phrase_checked: Schema.optional(Schema.Number),
+  addresses_left: Schema.optional(Schema.Number)
 })
 export type WalletInfo = typeof WalletInfo.Type
 

@@ -25,6 +25,9 @@ const NO_COINS = "The wallet has not enough coins for it. Coins from payments th
 const WAIT_FOR_BLOCK =
   "Too many payments of the wallet wait for a block, and each one depends on another. Wait for the next block, and start again."
 
+/** What helps a wallet that may give out no more addresses. */
+export const USE_UNPAID = "Give payers an address again that was shown before and was not paid."
+
 /** Texts of RPC that deserve a sentence of their own. */
 const TEXTS: ReadonlyArray<readonly [text: string, words: string]> = [
   ["this name exists already", "The name was registered meanwhile, by another owner or by you. Choose another one."],
@@ -52,6 +55,10 @@ const TEXTS: ReadonlyArray<readonly [text: string, words: string]> = [
   ["amount too small", "The amount is too small to be sent."],
   ["txn-mempool-conflict", "Another transaction spends the same coins. See the payments before you start again."],
   ["Transaction already in block chain", "This payment is in a block already."],
+  [
+    "the recovery words would not find a payment",
+    `The recovery words would not find a payment to another new address, since too many were not paid. ${USE_UNPAID}`
+  ],
   ["unlocked for renewals only", "The wallet is unlocked for renewals only. Enter its passphrase."],
   ["no-fee-estimate", "The node has no estimate of the fee yet. Set -fallbackfee, or wait."]
 ]

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { fewLeftText } from "../base/wordsReach.ts"
 import { parseDisplayHash } from "../protocol/bytes.ts"
 import { redirect } from "../web/document.ts"
 import { dated, shortHash } from "../web/format.ts"
@@ -20,11 +21,21 @@ import {
 } from "./answers.ts"
 import { CallFailed, type Calls, unless } from "./calls.ts"
 import { deskLink, deskPlace } from "./deskLinks.ts"
+import { USE_UNPAID } from "./errorWords.ts"
 import { alertView, card, field } from "./frame.ts"
 import { amountGiven, nmc, unitsOf } from "./money.ts"
 import { ifTimed, listedHex, recordView } from "./nameViews.ts"
 import { qrCode } from "./qr.ts"
-import { deskAnswer, type DeskHandler, type DeskVisit, NotMeant, planned, secondsNow, tokenField } from "./visit.ts"
+import {
+  deskAnswer,
+  type DeskHandler,
+  type DeskVisit,
+  NotMeant,
+  planned,
+  secondsNow,
+  tokenField,
+  walletState
+} from "./visit.ts"
 
 /** Balance and payments, an address to be paid at, and paying. */
 
@@ -126,12 +137,21 @@ const ownAddress = ({ calls, query }: DeskVisit): Effect.Effect<string | undefin
   )
 }
 
+/** A warning while the wallet has few addresses that its recovery words find. */
+const fewAddresses = (visit: DeskVisit): Effect.Effect<Html | undefined, CallFailed> =>
+  Effect.map(unless(walletState(visit), ["forbidden"]), (state) => {
+    const few = fewLeftText(state?.info.addresses_left ?? Number.POSITIVE_INFINITY)
+    return few === undefined ? undefined : alertView("attention", `${few}.`, USE_UNPAID)
+  })
+
 export const receivePage: DeskHandler = (visit) =>
-  Effect.map(ownAddress(visit), (address) => {
+  Effect.gen(function*() {
+    const address = yield* ownAddress(visit)
+    const few = yield* fewAddresses(visit)
     return deskAnswer(visit, {
       title: "Receive",
       at: "receive",
-      main: html`<h1>Receive</h1><section class="card">${
+      main: html`<h1>Receive</h1>${few}<section class="card">${
         address === undefined
           ? html`<p>For coins, and for a name that its owner transfers to you. A new address for each payer keeps payments apart.</p>`
           : html`<p>Give this address to the payer, or to the present owner of a name that you get.</p>${

@@ -127,6 +127,29 @@ describe("payments", () => {
       assert.strictEqual((yield* desk.ask({ path: `receive?address=${"x".repeat(30)}` })).status, 200)
     }))
 
+  it.live("addresses that the recovery words do not find are not given out without a word", () =>
+    Effect.gen(function*() {
+      let left: number | undefined = 101
+      const desk = TestDesk.make({
+        getwalletinfo: () => ({ walletname: "", private_keys_enabled: true, phrase_kept: true, addresses_left: left }),
+        getnewaddress: () =>
+          new Refused(
+            -12,
+            "the last 1000 bech32 addresses were not paid, and the recovery words would not find a payment to another one."
+          )
+      })
+      yield* desk.login
+      const said = "can still be given out"
+      assert.notInclude((yield* desk.ask({ path: "receive" })).body, said)
+      left = 100
+      assert.include((yield* desk.ask({ path: "receive" })).body, `100 addresses of a type ${said}`)
+      left = undefined
+      assert.notInclude((yield* desk.ask({ path: "receive" })).body, said)
+      const { body } = yield* desk.send("receive", {})
+      assert.include(body, "since too many were not paid")
+      assert.notInclude(body, "Unlock it")
+    }))
+
   it.live("what one session has paid, no later session pays again, and what it left open is forgotten", () =>
     Effect.gen(function*() {
       const desk = TestDesk.make({ ...PAYS, ...named("first") })

@@ -5,8 +5,8 @@ import { wordlist } from "@scure/bip39/wordlists/english.js"
 const LISTED: ReadonlySet<string> = new Set(wordlist)
 
 /**
- * Words in a row of about the lengths that recovery words have. Words of sentences that the list has not are none of them, as a
- * misspelled word of a phrase is hardly one of those.
+ * Words in a row of about the lengths that recovery words have. Frequent words of sentences that are not in the list end a row: a
+ * misspelled recovery word is hardly one of them.
  */
 export const WORD_RUNS =
   /(?<![A-Za-z])(?:(?!(?:the|and|for|are|not|but|with|from|has|was|its|than|does|which|were|their|your)\b)[A-Za-z]{3,10}(?![A-Za-z])[\s,]*){10,}/gi

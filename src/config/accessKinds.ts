@@ -8,7 +8,7 @@ import { fromText, type OptionKind } from "./kinds.ts"
 
 /** The kinds of option values that say which callers RPC answers. */
 
-/** The rights that a user can have; `rpc/method/rights.ts` has the methods of each. */
+/** The rights that a user can have; the definition of each method names the one that it needs. */
 export const USER_RIGHTS = ["read", "names", "spend", "admin"] as const
 export type UserRight = (typeof USER_RIGHTS)[number]
 

@@ -137,9 +137,15 @@ export const OPTIONS = {
     "serve pages about the node, blocks and names to browsers on the RPC listener",
     { default: "1" }
   ),
-  rest: singleOption(Kind.onOffKind, "rest", "RPC", "serve GET /rest/name/, read-only and without credentials", {
-    default: "0"
-  }),
+  rest: singleOption(
+    Kind.onOffKind,
+    "rest",
+    "RPC",
+    "serve GET /rest/name/ and /rest/names.json, read-only and without credentials",
+    {
+      default: "0"
+    }
+  ),
 
   ...PEER_OPTIONS,
 

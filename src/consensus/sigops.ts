@@ -17,7 +17,7 @@ const MAX_KEYS = 20
 const WITNESS_KEY_HASH_SIZE = 20
 const WITNESS_SCRIPT_HASH_SIZE = 32
 
-/** The cursor of all counts: they are of each script of a block, and one is over before the next begins. It lets go of each. */
+/** One cursor for all counts, which are made of every script of a block, one after the other. It keeps no script afterwards. */
 const cursor = new ScriptCursor(EMPTY)
 
 /**

@@ -40,7 +40,7 @@ export const NAME_NEW_HASH_SIZE = 20
 
 const isDrop = (opcode: number): boolean => opcode === Op.OP_DROP || opcode === Op.OP_2DROP || opcode === Op.OP_NOP
 
-/** The cursor of all name scripts: they are read for each output of a block, and one is over before the next begins. It lets go of each. */
+/** One cursor for all name scripts, which are read for every output of a block, one after the other. It keeps no script afterwards. */
 const cursor = new ScriptCursor(EMPTY)
 
 /** The argument at the cursor; `undefined` if another instruction is there. */

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 
-/** Milliseconds of one turn of the event loop for all costly calls together: more gains them nothing, and cheap calls wait. */
+/** Milliseconds of one turn of the event loop for all costly calls together: a longer one would not end them sooner, and cheap calls would wait. */
 const TURN = 1
 
 /** Milliseconds up to which a call counts as a short one. */

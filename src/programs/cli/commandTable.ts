@@ -158,7 +158,7 @@ export const CLI_COMMANDS = {
       all: switchOption("all names of the wallet"),
       within: textOption({
         placeholder: "TIME",
-        description: "those that expire within this time, as 4w, 10d or a number of blocks"
+        description: "those that expire within this time, as 4w, 10d, 12h or a number of blocks"
       })
     }
   },

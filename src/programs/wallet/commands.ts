@@ -298,7 +298,7 @@ const PASSPHRASE_APART =
   "the words in the file are damaged: compare them with those on paper before you rely on them."
 
 const BESIDE_NODE =
-  "A node runs on this data directory: give three of the words to it, on the page Wallet of the desk or by " +
+  "A node runs on this data directory: give three of the words to it, on the page Recovery words of the desk or by " +
   "checkrecoverywords, so that it stops reminding you of them."
 
 const IMPORTS_APART = "Imported keys are not in these words: \"svcd-wallet export --private\" shows them."

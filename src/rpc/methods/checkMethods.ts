@@ -22,7 +22,8 @@ export const checkMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | C
 
     const verifychain = method({
       name: "verifychain",
-      right: "read",
+      // It stops the chain for as long as it runs, which is more than reading.
+      right: "admin",
       group: "Blockchain",
       // A check of all blocks takes hours: it ends when the node stops, and when its caller disconnects.
       waits: true,

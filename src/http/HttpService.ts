@@ -355,7 +355,7 @@ export class HttpService {
   #runToEnd<A>(
     exchange: Exchange,
     effect: Effect.Effect<A>,
-    { abandon = nothing, answer, mayEnd, release = nothing, share = exchange.session.share }: {
+    { abandon, answer, mayEnd, release = nothing, share = exchange.session.share }: {
       /** Whether the effect is interrupted when its client disconnects. */
       readonly mayEnd: boolean
       /** Called instead, if it is not. */
@@ -375,7 +375,9 @@ export class HttpService {
     if (known !== undefined) return end(known)
     const fiber = this.#open.run(effect, this.#place(exchange.session, { mayEnd, share }), end)
     if (fiber === undefined) return
-    exchange.session.whenGone(mayEnd ? () => fiber.unsafeInterruptAsFork(fiber.id()) : abandon)
+    // A visit that runs to its end may have said itself what to do when its client leaves.
+    if (mayEnd) exchange.session.whenGone(() => fiber.unsafeInterruptAsFork(fiber.id()))
+    else if (abandon !== undefined) exchange.session.whenGone(abandon)
   }
 
   #place(session: Session, place: Pick<OpenCall, "mayEnd" | "share">): OpenCall {

@@ -245,11 +245,15 @@ export const make = (
       return current === undefined ? {} : { authorization: basic(current) }
     }
 
+    /** Whether the daemon behind the open connections is of the wanted network. */
+    let isConfirmed = false
+    const forgetNetwork = (): void => void (isConfirmed = false)
+
     const post = (
       path: string,
       body: Buffer,
       once: boolean
-    ): Effect.Effect<HttpReply, RpcUnreachable | UnexpectedReply> =>
+    ): Effect.Effect<HttpReply, RpcClientError> =>
       Effect.async((resume) => {
         let connected = false
         const fail = (code: string): void => resume(new RpcUnreachable({ address, code, wasSent: connected }))
@@ -274,6 +278,8 @@ export const make = (
             )
           }))
         outgoing.once("socket", (socket) => {
+          // Another daemon may be at the address when the next connection opens, also if this one closes while nothing is asked.
+          if (!outgoing.reusedSocket) socket.once("close", forgetNetwork)
           if (socket.connecting) socket.once("connect", () => void (connected = true))
           else connected = true
         })
@@ -283,7 +289,10 @@ export const make = (
         })
         outgoing.on("error", (error) => {
           // The daemon closed an idle connection at the moment of its reuse, and never received the request.
-          if (outgoing.reusedSocket && codeOf(error) === "ECONNRESET") return resume(post(path, body, once))
+          if (outgoing.reusedSocket && codeOf(error) === "ECONNRESET") {
+            forgetNetwork()
+            return resume(Effect.zipRight(confirm, post(path, body, true)))
+          }
           fail(codeOf(error))
         })
         outgoing.end(body)
@@ -317,8 +326,6 @@ export const make = (
       return yield* new UnexpectedReply({ address, status: 200, reason: `${NETWORK_CALL} does not say the network` })
     })
 
-    // Until a connection fails: another daemon may then run at the address.
-    let isConfirmed = false
     const confirm: Effect.Effect<void, RpcClientError> = Effect.suspend(() => {
       const wanted = options.network
       if (wanted === undefined) return Effect.void
@@ -331,7 +338,7 @@ export const make = (
       options.network === undefined
         ? work
         : Effect.suspend(() => isConfirmed ? work : Effect.zipRight(confirm, work)).pipe(
-          Effect.tapErrorTag("RpcUnreachable", () => Effect.sync(() => void (isConfirmed = false)))
+          Effect.tapErrorTag("RpcUnreachable", () => Effect.sync(forgetNetwork))
         )
 
     return RpcClient.of({

@@ -3,7 +3,7 @@ import type { Address } from "../base/addresses.ts"
 import { webOf } from "./webOf.ts"
 
 /** Maximum bytes of a health report. */
-const MAX_REPORT = 4_096
+const MAX_REPORT = 65_536
 
 interface HealthSource {
   readonly address: Address

@@ -137,6 +137,17 @@ describe("a client with a network", () => {
       assert.deepStrictEqual(second.done, [])
     }))
 
+  it.scopedLive("asks again after a connection that closed while nothing was asked", () =>
+    Effect.gen(function*() {
+      const first = yield* startDaemon({ health: "network", network: "regtest", chain: "regtest" })
+      const client = yield* clientOf(first.port)
+      yield* client.call("getblockcount")
+      first.close()
+      const second = yield* startDaemon({ health: "network", network: "testnet", chain: "test" }, first.port)
+      assert.include(yield* Effect.flip(client.call("stop")), { _tag: "RpcWrongNetwork", network: "testnet" })
+      assert.deepStrictEqual(second.done, [])
+    }))
+
   it.scopedLive("names a network that svcd does not have by the daemon's own word", () =>
     Effect.gen(function*() {
       const { done, port } = yield* startDaemon({ health: 404, chain: "signet" })

@@ -58,7 +58,7 @@ const makeCheck = (parts: Parts): WalletRecovery["checkWords"] => {
         return yield* invalid("range", `the wallet has ${words.length} words, so that there is no word ${outside}`)
       }
       const right = [...given].filter(([place, word]) => normal(Redacted.value(word)) === words[place - 1])
-      if (right.length < given.size) return yield* Effect.as(Effect.sleep(AFTER_WRONG), false)
+      if (right.length < given.size) return yield* Effect.as(Effect.uninterruptible(Effect.sleep(AFTER_WRONG)), false)
       const now = yield* unixTime
       yield* parts.file.update((document) => withPhraseChecked(document, now))
       return true

@@ -35,6 +35,8 @@ export const recoveryMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallet
   const checkrecoverywords = make({
     name: "checkrecoverywords",
     right: "names",
+    // A caller that leaves would otherwise end the second after a wrong answer, and the time would tell which words are right.
+    writes: true,
     summary:
       "Compares some of the recovery words, which the owner reads from paper, with those of the wallet. If all of them " +
       "are right, the wallet keeps the time of the check. The method does not say which word is wrong, and waits a second " +

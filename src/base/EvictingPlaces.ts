@@ -4,12 +4,23 @@ import type { PlaceShare } from "./FairPlaces.ts"
 interface Line<H> {
   /** Holders of this line and of those below it. */
   held: number
+  /** The line that was used longest ago first. */
   readonly below: Map<string, Line<H>>
+  /** The last one of them. */
+  newest: string | undefined
   /** The least recently used first. */
   readonly holders: Set<H>
 }
 
-const emptyLine = <H>(): Line<H> => ({ held: 0, below: new Map(), holders: new Set() })
+const emptyLine = <H>(): Line<H> => ({ held: 0, below: new Map(), newest: undefined, holders: new Set() })
+
+/** Puts a line behind the others: among equals, the one that was used longest ago loses a place. */
+const moveLast = <H>(line: Line<H>, word: string, next: Line<H>): void => {
+  if (line.newest === word) return
+  line.below.delete(word)
+  line.below.set(word, next)
+  line.newest = word
+}
 
 /**
  * A limited number of places in which every newcomer finds room. Beyond the limit, the user with the most places loses
@@ -49,9 +60,7 @@ export class EvictingPlaces<H> implements Iterable<H> {
     line.held += 1
     for (const word of share) {
       const next = line.below.get(word) ?? emptyLine<H>()
-      // Among equals, the line that was used longest ago loses a place.
-      line.below.delete(word)
-      line.below.set(word, next)
+      moveLast(line, word, next)
       next.held += 1
       line = next
     }
@@ -67,7 +76,20 @@ export class EvictingPlaces<H> implements Iterable<H> {
   /** Marks a holder as used just now, with a share that may have changed. Does nothing for one without a place. */
   use(holder: H, share: PlaceShare): void {
     const before = this.#shares.get(holder)
-    if (before !== undefined && (holder !== this.#newest || before !== share)) this.enter(holder, share)
+    if (before === undefined) return
+    if (before !== share) return this.enter(holder, share)
+    if (holder === this.#newest) return
+    // Each request comes here: nothing is counted or made again.
+    let line = this.#all
+    for (const word of share) {
+      const next = line.below.get(word)
+      if (next === undefined) return
+      moveLast(line, word, next)
+      line = next
+    }
+    line.holders.delete(holder)
+    line.holders.add(holder)
+    this.#newest = holder
   }
 
   leave(holder: H): void {
@@ -81,7 +103,10 @@ export class EvictingPlaces<H> implements Iterable<H> {
       const next = line.below.get(word)
       if (next === undefined) return
       next.held -= 1
-      if (next.held === 0) return void line.below.delete(word)
+      if (next.held === 0) {
+        if (line.newest === word) line.newest = undefined
+        return void line.below.delete(word)
+      }
       line = next
     }
     line.holders.delete(holder)

@@ -50,11 +50,11 @@ interface LaneClient {
 const nothing = (): void => {}
 
 /** The caller of a method: the user of a connection. */
-const callerOf = ({ client, memory, permitted, share }: Session, wallet: string | undefined): Caller => ({
+const callerOf = ({ callShare, client, memory, permitted }: Session, wallet: string | undefined): Caller => ({
   wallet,
   peer: client.text,
   remote: !client.loopback,
-  share: [...share, client.text],
+  share: callShare,
   rights: permitted?.rights,
   memory: memory.answers
 })
@@ -309,6 +309,7 @@ export class HttpService {
     if (call === undefined) return false
     const release = this.#claim(session, call)
     if (typeof release !== "function") return false
+    session.hear()
     this.#connections.used(session)
     this.#answerPlain(client, call, { wallet: verdict.wallet, release })
     return true

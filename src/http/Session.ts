@@ -52,6 +52,8 @@ export class Session implements HttpConnection, GateSession {
    * an address that opens many of them keeps those with requests.
    */
   share: PlaceShare
+  /** The same for its calls, of which connections of one address take turns. */
+  callShare: PlaceShare
   readonly isAllowed: boolean
   /** The counted memory held for it. */
   readonly memory: CallerMemory
@@ -82,6 +84,7 @@ export class Session implements HttpConnection, GateSession {
   constructor(socket: Socket, { budget, isAllowed, rates, stallTimeout }: SessionLimits) {
     this.client = clientAddress(socket.remoteAddress, socket.remotePort)
     this.share = [ANYONE, this.client.key, "silent"]
+    this.callShare = [...this.share, this.client.text]
     this.isAllowed = isAllowed(this.client.address)
     this.memory = new CallerMemory(budget, `caller ${this.client.text}`, () => this.end())
     this.#socket = socket
@@ -110,7 +113,12 @@ export class Session implements HttpConnection, GateSession {
   hear(): void {
     if (this.#heard) return
     this.#heard = true
-    this.share = [ANYONE, this.client.key, "heard"]
+    this.#become(ANYONE)
+  }
+
+  #become(user: string): void {
+    this.share = [user, this.client.key, "heard"]
+    this.callShare = [...this.share, this.client.text]
   }
 
   /** Remembers the user of checked credentials, for this request and the next ones. */
@@ -118,7 +126,7 @@ export class Session implements HttpConnection, GateSession {
     this.#credentials = authorization
     this.#permitted = permitted
     this.#heard = true
-    this.share = [user, this.client.key, "heard"]
+    this.#become(user)
   }
 
   /** Whether its user may do everything, or at least stop the node. */

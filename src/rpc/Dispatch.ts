@@ -32,6 +32,7 @@ import {
   type Method,
   type MethodTable,
   methodTable,
+  type RunningCall,
   type UserRights
 } from "./method/methodTable.ts"
 import { RpcError } from "./method/RpcError.ts"
@@ -116,6 +117,8 @@ const SHORT_BODY = 65_536
 
 const nothing = (): void => {}
 
+const NO_SHARE: PlaceShare = []
+
 const isWriting = (table: MethodTable, method: string): boolean => table.get(method)?.writes === true
 
 const writesIn = (table: MethodTable, element: Json): boolean => {
@@ -148,23 +151,6 @@ function* textSteps(body: Uint8Array): Steps<string | undefined> {
 /** The number of JSON values that fit into the bytes that a caller may hold. */
 export const valuesWithin = (bytes: number): number => Math.min(MAX_VALUES, Math.floor(bytes / VALUE_BYTES))
 
-/** What a method sees of its call. */
-const callContext = (
-  { memory = UNCOUNTED, peer, remote, rights, share = [], wallet }: Caller,
-  { methods, running, turns }: Pick<CallContext, "methods" | "running" | "turns">
-): CallContext => ({
-  wallet,
-  peer,
-  remote,
-  share,
-  rights,
-  methods,
-  turns,
-  room: memory.limit,
-  work: { bytes: MOST_WORK },
-  running
-})
-
 const make = (options: DispatchOptions) =>
   Effect.map(Lifecycle, (lifecycle) => {
     const { maxBatchReply = MAX_BATCH_REPLY, maxValues = MAX_VALUES, observeMalformed } = options
@@ -174,11 +160,29 @@ const make = (options: DispatchOptions) =>
     const { demandIn, demandsOf } = demandsWith(lifecycle)
     const longBodies = Effect.unsafeMakeSemaphore(1)
 
-    const contextOf = (caller: Caller, methods: MethodTable): CallContext =>
-      callContext(caller, { methods, turns: lane.open(), running: () => [...running] })
+    const listRunning = (): ReadonlyArray<RunningCall> => [...running]
 
-    const answerOne = (request: Request, around: Omit<Around<BatchReply>, "finish">, large: boolean) => {
-      const { memory } = around
+    const contextOf = (
+      { memory = UNCOUNTED, peer, remote, rights, share = NO_SHARE, wallet }: Caller,
+      methods: MethodTable
+    ): CallContext => ({
+      wallet,
+      peer,
+      remote,
+      share,
+      rights,
+      methods,
+      turns: lane.open(),
+      room: memory.limit,
+      work: { bytes: MOST_WORK },
+      running: listRunning
+    })
+
+    const answerOne = (
+      request: Request,
+      { context, memory }: Omit<Around<BatchReply>, "finish">,
+      large: boolean
+    ): Effect.Effect<BatchReply> => {
       const finish = (_: Request, outcome: CallOutcome): BatchReply => {
         if (isNotification(request)) return dropped(NO_CONTENT, outcome, memory)
         if (outcome instanceof RpcError) {
@@ -186,7 +190,7 @@ const make = (options: DispatchOptions) =>
         }
         return { status: 200, body: replyOf(request, outcome) }
       }
-      return execute(request, { ...around, finish }, large)
+      return execute(request, { context, memory, finish }, large)
     }
 
     const answerElement = (

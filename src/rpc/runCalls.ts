@@ -242,7 +242,7 @@ export const makeCallRunner = (
       ? succeeded(call, exit.value)
       : failed(call, exit.cause)
     // A result that is there at once may still be long to encode.
-    return settled(answer) ?? Effect.onInterrupt(answer, () => interrupted(call))
+    return running.has(call) ? Effect.onInterrupt(answer, () => interrupted(call)) : answer
   }
 
   return { execute, running }

@@ -28,7 +28,7 @@ interface Waiter {
  * hundred calls for thousands of blocks. If no call waits, a costly call begins at once.
  */
 export class SlowLane {
-  readonly #now: () => number
+  readonly now: () => number
   readonly #short = new Set<Waiter>()
   readonly #long = new Set<Waiter>()
   /** The time at which costly work began in this turn of the event loop. */
@@ -37,39 +37,34 @@ export class SlowLane {
 
   /** @param now milliseconds of a monotonic clock. */
   constructor(now: () => number = () => performance.now()) {
-    this.#now = now
+    this.now = now
   }
 
   open(): CallTurns {
-    let taken = 0
-    let began: number | undefined
-    const isOver = (): boolean => {
-      began ??= this.#now()
-      return this.#isOver()
-    }
-    const next = Effect.suspend(() => {
-      if (!isOver() && this.#short.size + this.#long.size === 0) return Effect.void
-      taken += this.#now() - (began ?? this.#now())
-      const line = taken < SHORT ? this.#short : this.#long
-      return Effect.async<void>((resume) => {
-        const waiter: Waiter = {
-          go: () => {
-            began = this.#now()
-            resume(Effect.void)
-          }
+    return new Turns(this)
+  }
+
+  /** Waits for the next turn of a call. */
+  wait(turns: Turns): Effect.Effect<void> {
+    if (!turns.isOver() && this.#short.size + this.#long.size === 0) return Effect.void
+    turns.pause(this.now())
+    const line = turns.taken < SHORT ? this.#short : this.#long
+    return Effect.async<void>((resume) => {
+      const waiter: Waiter = {
+        go: () => {
+          turns.resume(this.now())
+          resume(Effect.void)
         }
-        line.add(waiter)
-        return Effect.sync(() => void line.delete(waiter))
-      })
+      }
+      line.add(waiter)
+      return Effect.sync(() => void line.delete(waiter))
     })
-    return { isOver, next }
   }
 
   /**
    * Returns whether the time of costly calls is used up. The first call in a turn of the event loop starts the time.
    */
-  #isOver(): boolean {
-    const now = this.#now()
+  isOver(now = this.now()): boolean {
     if (this.#since !== undefined) return now - this.#since >= TURN
     this.#since = now
     setImmediate(() => {
@@ -87,11 +82,41 @@ export class SlowLane {
     if (first === undefined) return
     this.#shortIsNext = line === this.#long
     line.delete(first)
-    this.#isOver()
+    this.isOver()
     first.go()
     // Runs after the resumed fiber has worked.
     queueMicrotask(() => {
-      if (!this.#isOver()) this.#callNext()
+      if (!this.isOver()) this.#callNext()
     })
+  }
+}
+
+/** The turns of one call. It is one object: every call has one, and few use it. */
+class Turns implements CallTurns {
+  /** Milliseconds of the turns that it has had. */
+  taken = 0
+  readonly #lane: SlowLane
+  #began: number | undefined
+
+  constructor(lane: SlowLane) {
+    this.#lane = lane
+  }
+
+  isOver(): boolean {
+    const now = this.#lane.now()
+    this.#began ??= now
+    return this.#lane.isOver(now)
+  }
+
+  get next(): Effect.Effect<void> {
+    return Effect.suspend(() => this.#lane.wait(this))
+  }
+
+  pause(now: number): void {
+    this.taken += now - (this.#began ?? now)
+  }
+
+  resume(now: number): void {
+    this.#began = now
   }
 }

@@ -73,8 +73,13 @@ export const peerSettingsOf = (values: PeerValues, listen: Address | undefined):
   fixedSeeds: values.fixedseeds,
   externalAddresses: values.externalip,
   discover: values.discover ??
-    (listen !== undefined && values.externalip.length === 0 && values.proxy.at(-1)?.proxy === undefined)
+    (listen !== undefined && values.externalip.length === 0 && !isProxied(values))
 })
+
+/** Whether a proxy of `-proxy` is in force for some network: then the node does not tell its address by itself. */
+const isProxied = (values: NetworkValues): boolean =>
+  values.proxy.some(({ proxy }) => proxy !== undefined) &&
+  Object.values(proxyRoutes(values)).some((proxy) => proxy !== undefined)
 
 /** Upstream `net.h`, `MAX_SUBVERSION_LENGTH`. */
 const LONGEST_USER_AGENT = 256

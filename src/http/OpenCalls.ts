@@ -3,6 +3,7 @@ import type * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import { EvictingPlaces } from "../base/EvictingPlaces.ts"
 import type { PlaceShare } from "../base/FairPlaces.ts"
+import { VISITOR } from "./Session.ts"
 
 /** A call that takes longer than a turn. */
 export interface OpenCall {
@@ -19,22 +20,27 @@ export interface OpenCallsConfig {
   readonly most: number
 }
 
-/** The part of the places that one user's calls without an early end may hold. */
+/** The part of the places that one user's calls without an early end may hold, and one address of the desk's visitors. */
 const EACH = 0.5
+const EACH_VISITOR = 0.25
 
 /** The part of these places that is left for operators. */
 const RESERVE = 1 / 8
 
+/** What a call counts for, with the part of the places that it may fill. A user has no colon at its beginning. */
+const lines = ([user = "", address = ""]: PlaceShare): ReadonlyArray<readonly [line: string, part: number]> =>
+  user === VISITOR ? [[user, EACH], [`${user} ${address}`, EACH_VISITOR]] : [[user, EACH]]
+
 /**
  * Calls that did not end in the turn in which they began. Those that may end early share places of which every newcomer
  * gets one (`EvictingPlaces`). The others run to their end, so a user gets no more than half of their places, and some
- * are left for operators.
+ * are left for operators. Visitors of the desk are one user, of which an address gets no more than a quarter.
  */
 export class OpenCalls {
   readonly #config: OpenCallsConfig
   readonly #fibers = new Set<Fiber.RuntimeFiber<unknown>>()
   readonly #mayEnd: EvictingPlaces<Fiber.RuntimeFiber<unknown>>
-  /** Calls that run to their end, by user. */
+  /** Calls that run to their end, by what they count for. */
   readonly #lasting = new Map<string, number>()
   #whenDrained: (() => void) | undefined
 
@@ -48,11 +54,12 @@ export class OpenCalls {
   }
 
   /** Whether another call of a user may begin that runs to its end. */
-  admits([user = ""]: PlaceShare, isOperator: boolean): boolean {
+  admits(share: PlaceShare, isOperator: boolean): boolean {
     const { most } = this.#config
     const held = this.size - this.#mayEnd.size
     if (isOperator) return held < most
-    return held < most - Math.floor(most * RESERVE) && (this.#lasting.get(user) ?? 0) < Math.ceil(most * EACH)
+    return held < most - Math.floor(most * RESERVE) &&
+      lines(share).every(([line, part]) => (this.#lasting.get(line) ?? 0) < Math.ceil(most * part))
   }
 
   /** Runs a call. Returns its fiber if it does not end at once. */
@@ -82,10 +89,12 @@ export class OpenCalls {
     return fiber
   }
 
-  #count([user = ""]: PlaceShare, change: 1 | -1): void {
-    const count = (this.#lasting.get(user) ?? 0) + change
-    if (count > 0) this.#lasting.set(user, count)
-    else this.#lasting.delete(user)
+  #count(share: PlaceShare, change: 1 | -1): void {
+    for (const [line] of lines(share)) {
+      const count = (this.#lasting.get(line) ?? 0) + change
+      if (count > 0) this.#lasting.set(line, count)
+      else this.#lasting.delete(line)
+    }
   }
 
   /** Waits for the running calls, and interrupts them after a time. */

@@ -6,8 +6,8 @@ import type { Demand, GivenParams, MethodTable } from "./method/methodTable.ts"
 /** What calls need of their user. */
 export const demandsWith = (lifecycle: Context.Tag.Service<Lifecycle>) => {
   /**
-   * What a request needs. A method that is not in the table needs the right of one that names none. While the node starts, there is no table
-   * yet, and the call is answered with -28 for every user.
+   * What a request needs. An unknown method needs `admin`, as one that names no right. While the node starts there are no methods yet,
+   * and every user is answered with -28.
    */
   const demandIn = (table: MethodTable, method: string, params: GivenParams): Demand => ({
     method,

@@ -330,6 +330,7 @@ describe("decodeSettings", () => {
     [["-proxy=127.0.0.1", "-proxy=0"], { networks: ["ipv4", "ipv6"], discover: true, proxies: NO_PROXIES }],
     [["-proxy="], { proxies: NO_PROXIES }],
     [["-proxy=127.0.0.1", "-proxy==ipv6"], {
+      discover: false,
       proxies: { ipv4: TOR, ipv6: undefined, onion: TOR, cjdns: TOR, names: undefined }
     }],
     [["-onlynet=ipv6"], { networks: ["ipv6"], dnsSeed: true }],

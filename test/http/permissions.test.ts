@@ -70,7 +70,7 @@ describe("permissions", () => {
     const listed = { whitelists: [{ user: "alice", words: ["name_update"] }] }
     assert.isUndefined(missing(listed, "alice", [paying]))
     assert.deepStrictEqual(missing({ ...listed, ...having("names") }, "alice", [paying])?.rights, ["spend"])
-    assert.deepStrictEqual(missing(listed, "alice", [demandOf("stop")]), { method: "stop", rights: ["admin"] })
+    assert.deepStrictEqual(missing(listed, "alice", [demandOf("stop")]), { method: "stop", rights: [] })
   })
 
   it("show the documents to users that may call what they show", () => {

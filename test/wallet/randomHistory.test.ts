@@ -79,6 +79,8 @@ interface World {
   readonly known: Map<string, Transaction>
   /** Height of the directory's chain; 0 before the first start. */
   base: number
+  /** How often each kind of step was done: what wallets refuse is no step. */
+  readonly done: Map<Step["kind"], number>
 }
 
 const at = <A>(all: ReadonlyArray<A>, index: number): A | undefined => all[index % Math.max(1, all.length)]
@@ -207,7 +209,10 @@ const act = (world: World, node: LiveNode, step: Step) =>
       default:
         return yield* reload(node, wallet.name)
     }
-  }).pipe(Effect.catchAll(() => Effect.void))
+  }).pipe(
+    Effect.zipRight(Effect.sync(() => void world.done.set(step.kind, (world.done.get(step.kind) ?? 0) + 1))),
+    Effect.catchAll(() => Effect.void)
+  )
 
 const assertSame = (before: ReadonlyMap<string, Shown>, now: ReadonlyMap<string, Shown>, what: string): void => {
   assert.deepStrictEqual([...now.keys()].sort(), [...before.keys()].sort())
@@ -265,10 +270,10 @@ const finish = (node: LiveNode) =>
   })
 
 /** Runs a history. Each restart is another node on the same files. */
-const play = (history: typeof histories extends FastCheck.Arbitrary<infer A> ? A : never) =>
+const play = (history: typeof histories extends FastCheck.Arbitrary<infer A> ? A : never, done: World["done"]) =>
   Effect.gen(function*() {
     const directory = yield* fourWallets
-    const world: World = { base: 0, known: new Map() }
+    const world: World = { base: 0, known: new Map(), done }
     let rest: ReadonlyArray<Step> = history.steps
     let before: ReadonlyMap<string, Shown> | undefined
     for (let how = "start", first = true; first || rest.length > 0; first = false) {
@@ -292,11 +297,14 @@ const play = (history: typeof histories extends FastCheck.Arbitrary<infer A> ? A
 describe("a random history of wallets", () => {
   it(
     `has states that blocks and mempool justify, which no restart changes, over ${RUNS} histories`,
-    () =>
-      FastCheck.assert(
-        FastCheck.asyncProperty(histories, (history) => Effect.runPromise(play(history))),
+    async () => {
+      const done: World["done"] = new Map()
+      await FastCheck.assert(
+        FastCheck.asyncProperty(histories, (history) => Effect.runPromise(play(history, done))),
         { numRuns: RUNS, endOnFailure: true }
-      ),
+      )
+      for (const kind of ["pay", "block"] as const) assert.isAtLeast(done.get(kind) ?? 0, RUNS, `${kind}: ${[...done]}`)
+    },
     120_000 * RUNS
   )
 })

@@ -55,12 +55,12 @@ export interface UserPermission {
   readonly rights: ReadonlySet<UserRight> | undefined
 }
 
-/** The rights that a user lacks for a request; `undefined` if the request is permitted. */
+/** The rights that a user lacks for a request; none if the user's list lacks its method; `undefined` if the request is permitted. */
 export const missingRights = (
   { methods, rights }: UserPermission,
   demand: Demand
 ): ReadonlyArray<UserRight> | undefined => {
   const missing = rights === undefined ? [] : demand.rights.filter((right) => !rights.has(right))
   if (missing.length > 0) return missing
-  return methods === undefined || methods.has(demand.method) ? undefined : demand.rights
+  return methods === undefined || methods.has(demand.method) ? undefined : []
 }

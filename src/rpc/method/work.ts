@@ -5,8 +5,8 @@ import { RpcError } from "./RpcError.ts"
 import type { Refusable } from "./schema.ts"
 
 /**
- * What the numbers of a call make of it: the bytes that its work takes, known before the work begins. One bound holds for the sum over
- * a body, and the bytes are counted in the memory of the caller (`runCalls.ts`).
+ * Bounds the work that the numbers of a call ask for: the bytes that it takes are known before it begins. One bound holds for the
+ * sum over a body, and the bytes are counted in the memory of the caller (`runCalls.ts`).
  */
 
 /** Most bytes that the calls of one body may ask for. */
@@ -15,12 +15,13 @@ export const MOST_WORK = 400_000_000
 /** Bytes from which a call waits for a place among the heavy ones. */
 export const HEAVY_WORK = 1_000_000
 
-const hasWork = ({ members = {}, work }: Param<unknown>): boolean =>
-  work !== undefined || Object.values(members).some(hasWork)
+const hasWork = ({ item, members = {}, work }: Param<unknown>): boolean =>
+  work !== undefined || Object.values(members).some(hasWork) || (item !== undefined && hasWork(item))
 
-const workIn = ({ members = {}, work }: Param<unknown>, value: Json | undefined): number => {
+const workIn = ({ item, members = {}, work }: Param<unknown>, value: Json | undefined): number => {
   if (value === undefined || value === null) return 0
   let bytes = work?.(value) ?? 0
+  if (Array.isArray(value) && item !== undefined) { for (const each of value) bytes += workIn(item, each) }
   if (!(value instanceof JsonObject)) return bytes
   for (const [name, member] of Object.entries(members)) bytes += workIn(member, value.get(name))
   return bytes

@@ -48,8 +48,11 @@ const DEFAULT_RANGE: Range = { first: 0, last: 1000 }
 /** Bytes of a script and its place in a map. */
 const SCRIPT_BYTES = 200
 
-/** Bytes of a script with its keys. */
-const KNOWN_SCRIPT_BYTES = 1_000
+/** Bytes of a script with its keys: 200,000 of them are the most of one call. */
+const KNOWN_SCRIPT_BYTES = 2_000
+
+/** Bytes of a script that a wallet watches. */
+const WATCHED_SCRIPT_BYTES = 1_000
 
 /** The indexes of a range as it was sent; one where it will be refused, before any work and with a reason of its own. */
 export const rangeLength = (value: Json | undefined, missing: number): number => {
@@ -85,6 +88,10 @@ export const SCAN_OBJECTS = shownAs(
 export const knownDescriptors = <A>(param: Param<A>): Param<A> =>
   costing((value) => KNOWN_SCRIPT_BYTES * scriptsOf(value), param)
 
+/** Descriptors whose scripts a wallet watches. */
+export const watchedDescriptors = <A>(param: Param<A>): Param<A> =>
+  costing((value) => WATCHED_SCRIPT_BYTES * scriptsOf(value), param)
+
 export const OPTIONAL_SCAN_OBJECTS = optional(SCAN_OBJECTS, "required for `start`")
 
 export const SCAN_ERRORS: ReadonlyArray<string> = [
@@ -100,9 +107,6 @@ export const SCAN_ERRORS: ReadonlyArray<string> = [
 ]
 
 const MAX_RANGE = 1_000_000
-
-/** The most scripts of one call: they take some 500 MB. */
-const MAX_SCRIPTS = 4_000_000
 
 const INT64 = [-(2 ** 63), 2 ** 63 - 1] as const
 
@@ -182,11 +186,11 @@ interface Expanded {
   readonly scripts: ReadonlyArray<DescribedScript>
 }
 
-/** Expands scan objects, one index of a descriptor a step. `use` returns false when it cannot hold more. */
+/** Expands scan objects, one index of a descriptor a step. How many there may be is bound before (`scriptsOf`). */
 function* expandSteps(
   network: Network,
   objects: ReadonlyArray<Json>,
-  use: (expanded: Expanded) => boolean
+  use: (expanded: Expanded) => void
 ): Steps<Read<void>> {
   for (const value of objects) {
     const read = readObject(network, value)
@@ -201,7 +205,7 @@ function* expandSteps(
       }
       const { first, last } = isRangedDescriptor(descriptor) ? range : { first: 0, last: 0 }
       for (let index = first; index <= last; index++) {
-        if (!use({ descriptor, index, scripts: expand.right(index) })) return invalid("Range is too large")
+        use({ descriptor, index, scripts: expand.right(index) })
         yield
       }
     }
@@ -219,13 +223,9 @@ export function* scanScriptSteps(network: Network, objects: ReadonlyArray<Json>)
       if (!keys.has(key)) keys.set(key, { descriptor, index })
       lengths.add(script.length)
     }
-    return keys.size <= MAX_SCRIPTS
   })
   return Either.map(done, () => ({ keys, lengths, tails: tailsOf(keys.keys()) }))
 }
-
-/** The most scripts of one call that signs or completes a PSBT. */
-const MAX_KNOWN_SCRIPTS = 200_000
 
 /**
  * Makes a signing provider of the descriptors of scan objects; refuses the first invalid one. Source: upstream
@@ -238,7 +238,6 @@ export function* descriptorProviderSteps(
   const known = new DescriptorKnowledge()
   const done = yield* expandSteps(network, objects, ({ descriptor, index, scripts }) => {
     known.add(descriptor, index, scripts)
-    return known.size <= MAX_KNOWN_SCRIPTS
   })
   return Either.map(done, () => known.provider())
 }

@@ -56,6 +56,19 @@ describe("the check of recovery words", () => {
       assert.deepStrictEqual([yield* Fiber.join(first), yield* Fiber.join(second)], [false, true])
     }))
 
+  it.scoped("keeps the second of a wrong answer for a caller that leaves: its time tells nothing", () =>
+    Effect.gen(function*() {
+      const { at, check, recovery, words } = yield* walletOf()
+      const first = yield* Effect.fork(check(at(1), at(2), [24, other(words[23] ?? "")]))
+      yield* asleepFor("1 second")
+      yield* Fiber.interruptFork(first)
+      const second = yield* Effect.fork(check(at(1), at(2), at(24)))
+      yield* TestClock.adjust("999 millis")
+      assert.isUndefined(recovery.phraseChecked())
+      yield* TestClock.adjust("1 millis")
+      assert.isTrue(yield* Fiber.join(second))
+    }))
+
   it.scoped("needs three words that the wallet has, and a wallet that has words", () =>
     Effect.gen(function*() {
       const { at, check } = yield* walletOf()

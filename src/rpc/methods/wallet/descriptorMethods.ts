@@ -13,7 +13,7 @@ import { array, boolean, json, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { type Read, readOf, RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import { storageError } from "../errors.ts"
-import { knownDescriptors } from "../scanObjects.ts"
+import { watchedDescriptors } from "../scanObjects.ts"
 import { bounded, MAX_LABEL } from "./texts.ts"
 import { ensureUnlocked, requestCode, SCANNING, walletError, walletMethod } from "./walletContext.ts"
 
@@ -150,7 +150,7 @@ export const descriptorMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
     summary: "Imports keys and scripts into the wallet, and scans the blocks since their times. Each request has its " +
       "own result.",
     params: {
-      requests: knownDescriptors(array(
+      requests: watchedDescriptors(array(
         json(
           "Object with desc, the descriptor with its checksum; timestamp, the earliest time of its use in seconds " +
             "since 1970, or \"now\"; and optionally active, range, next_index, internal and label. Of a descriptor with two " +

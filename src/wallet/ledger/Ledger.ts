@@ -207,9 +207,8 @@ export class Ledger {
   displace(by: Transaction, inPool: boolean): void {
     if (this.waiting.size === 0) return
     const displaced = this.graph.displace(entryKeysOf(by), inPool)
-    if (displaced.size === 0) return
     for (const entry of displaced) this.show(entry)
-    this.forget()
+    if (displaced.size > 0) this.forget()
   }
 
   /** Notes what blocks, the mempool or the owner say of a transaction. */

@@ -26,7 +26,7 @@ const client = (): Promise<void> =>
   new Promise((resolve, reject) => {
     const socket = connect(Number(port), "127.0.0.1")
     socket.setNoDelay()
-    let received = Buffer.alloc(0)
+    let received: Buffer = Buffer.alloc(0)
     /** Length of head and body of the answer; 0 while its head is incomplete. */
     let expected = 0
     let asked = 0

@@ -26,7 +26,7 @@ export const bundledSource = (sharedDirectory: string, source: URL): URL => {
       logLevel: "error",
       outfile: draft,
       platform: "node",
-      target: "node20"
+      target: "node22"
     })
     // Another process may have been faster; its file is as good.
     renameSync(draft, outfile)

@@ -31,7 +31,7 @@ const compile = async (directory: string): Promise<void> => {
         loader: "ts",
         sourcefile: join(SOURCES, path),
         sourcemap: "external",
-        target: "node20",
+        target: "node22",
         tsconfigRaw: { compilerOptions: { target: "ES2022", verbatimModuleSyntax: true } }
       })
       const outfile = join(directory, path.replace(/\.ts$/, ".js"))

@@ -75,7 +75,7 @@ const memoryOf = (room: number): AnswerMemory => {
 }
 
 const piecesOf = (text: string | LongText): ReadText["pieces"] =>
-  typeof text === "string" ? [encoder.encode(text)] : text.pieces.map(alone)
+  typeof text === "string" ? [alone(encoder.encode(text))] : text.pieces.map(alone)
 
 /** Writes records as an array, page by page. */
 class RecordsWriter {

@@ -323,10 +323,12 @@ describe("svcd-cli doctor", () => {
   })
 
   it("a missing native part has one remedy, that of the programs", () => {
-    const { remedy, text } = sqliteCheck(new Error("Could not locate the bindings file. Tried: …"))
+    const { remedy, text } = sqliteCheck(
+      Object.assign(new Error("Cannot find module '/x.node'"), { code: "MODULE_NOT_FOUND" })
+    )
     assert.deepStrictEqual([text, remedy], [
-      "the native part of better-sqlite3 is missing",
-      "run \"npm rebuild better-sqlite3\" where svcd is installed, or install svcd again; " +
+      `the native part of better-sqlite3 for ${process.platform} on ${process.arch} is missing`,
+      "install svcd again, or compile it with \"npm explore better-sqlite3 -- npm run build-release\" where the package has none; " +
       "neither svcd nor svcd-wallet can start without it"
     ])
     assert.match(sqliteCheck(new Error("x")).remedy, /^install svcd again with the same Node\.js;/)

@@ -15,7 +15,7 @@ import { stageTree } from "./package/tree.mjs"
 const target = resolve(process.argv[2] ?? join(PROJECT, "build/dist"))
 
 if (process.platform !== "linux" || process.arch !== "x64") {
-  console.error("package.mjs makes packages for Linux on x64, and copies the Node.js that runs it: run it there")
+  console.error("package.mjs makes packages for Linux on x64, with the shared libraries of this system: run it there")
   process.exit(1)
 }
 

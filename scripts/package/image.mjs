@@ -7,6 +7,7 @@ import { basename, dirname, join } from "node:path"
 import { gunzipSync } from "node:zlib"
 import { makeArchive } from "./archive.mjs"
 import { commitTime, description, run, version } from "./facts.mjs"
+import { runtime } from "./runtime.mjs"
 
 /** Neither root nor a user of the host: volumes belong to it. */
 const USER = 8334
@@ -41,7 +42,7 @@ const stageRoot = (tree, root) => {
   ) {
     rmSync(join(root, "usr", name), { recursive: true })
   }
-  for (const path of librariesOf(process.execPath)) cpSync(realpathSync(path), join(root, path))
+  for (const path of librariesOf(runtime.program)) cpSync(realpathSync(path), join(root, path))
   for (const name of LIBRARY_LICENCES) {
     const licence = `/usr/share/doc/${name}/copyright`
     if (existsSync(licence)) cpSync(realpathSync(licence), join(root, licence))

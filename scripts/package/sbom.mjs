@@ -5,13 +5,14 @@ import { createHash } from "node:crypto"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { commitTime, PROJECT, run } from "./facts.mjs"
+import { runtime } from "./runtime.mjs"
 
 /** The packages that stand in the file of licences of a bundle, as `name version (licence)`. */
 const bundled = (folder) =>
   [...readFileSync(join(PROJECT, "build", folder, "LICENCES.txt"), "utf8").matchAll(/(?:^|-{80}\n\n)(\S+) (\S+) \(/g)]
     .map(([, name, version]) => `${name}@${version}`)
 
-const NATIVE = ["better-sqlite3", "bindings", "file-uri-to-path", "zeromq", "cmake-ts", "secp256k1"]
+const NATIVE = ["better-sqlite3", "zeromq", "cmake-ts", "secp256k1"]
 
 /** Writes the list. Returns its path. */
 export const listContents = (file) => {
@@ -24,11 +25,11 @@ export const listContents = (file) => {
   const missing = [...inside].filter((id) => !components.some((part) => `${nameOf(part)}@${part.version}` === id))
   if (missing.length > 0) throw new Error(`npm sbom does not know ${missing.join(", ")}`)
   const node = {
-    "bom-ref": `node@${process.versions.node}`,
+    "bom-ref": `node@${runtime.version}`,
     type: "platform",
     name: "node",
-    version: process.versions.node,
-    purl: `pkg:generic/node@${process.versions.node}`,
+    version: runtime.version,
+    purl: `pkg:generic/node@${runtime.version}`,
     licenses: [{ license: { id: "MIT" } }]
   }
   const kept = new Set([...components.map((part) => part["bom-ref"]), found.metadata.component["bom-ref"]])

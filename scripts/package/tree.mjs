@@ -4,11 +4,9 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync
 import { dirname, join } from "node:path"
 import { fileOf, programs, PROJECT, run } from "./facts.mjs"
 import { writeManual } from "./manual.mjs"
+import { runtime } from "./runtime.mjs"
 
 const BUILT = join(PROJECT, "build/bin")
-
-/** Where packages of Node.js have its licence, from the folder of the program. */
-const NODE_LICENCES = ["../LICENSE", "../share/doc/nodejs/LICENSE", "../share/doc/node/LICENSE"]
 
 /**
  * The build of zeromq that its loader takes first in a clone, which is the one that the tests use: that of the newest ABI. It
@@ -25,9 +23,7 @@ const addonOf = (zeromq) => {
 
 /** What programs load at run time, with the files of each that they need on Linux on x64: no sources, no other platform. */
 const NATIVE = {
-  "better-sqlite3": ["package.json", "LICENSE", "lib", "build/Release/better_sqlite3.node"],
-  "bindings": ["package.json", "LICENSE.md", "bindings.js"],
-  "file-uri-to-path": ["package.json", "LICENSE", "index.js"],
+  "better-sqlite3": ["package.json", "LICENSE", "lib", "prebuilds/linux-x64.node"],
   "zeromq": ["package.json", "LICENSE.txt", "LICENSE_MPL-2.0.txt", "lib"],
   "cmake-ts": ["package.json", "build/loader.js"]
 }
@@ -58,7 +54,7 @@ const copyAddon = (modules) => {
 }
 
 const copyCode = (lib) => {
-  cpSync(process.execPath, join(lib, "node"))
+  cpSync(runtime.program, join(lib, "node"))
   cpSync(BUILT, join(lib, "bin"), { recursive: true })
   write(join(lib, "package.json"), "{ \"type\": \"module\" }\n")
   for (const [name, files] of Object.entries(NATIVE)) {
@@ -97,9 +93,7 @@ const copyDocuments = (tree) => {
   for (const file of DOCUMENTS) cpSync(join(PROJECT, file), join(folder, file))
   const filter = (source) => !source.endsWith("pictures")
   for (const file of ["docs", "contrib"]) cpSync(join(PROJECT, file), join(folder, file), { recursive: true, filter })
-  const licence = NODE_LICENCES.map((file) => join(dirname(process.execPath), file)).find((file) => existsSync(file))
-  if (licence === undefined) throw new Error("the licence of Node.js is not beside this Node.js: package.mjs needs it")
-  cpSync(licence, join(folder, "LICENSE.node"))
+  cpSync(runtime.licence, join(folder, "LICENSE.node"))
 }
 
 /** Writes all files of an installation below a folder. */

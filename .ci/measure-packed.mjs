@@ -11,13 +11,9 @@ const folder = process.argv[2] ?? ""
 const { packages } = JSON.parse(readFileSync(join(folder, "node_modules/.package-lock.json"), "utf8"))
 const count = Object.keys(packages).length
 
-/** What a compiler leaves behind where npm found no built part: not a part of the package. */
-const LEFTOVERS = /(^|\/)better-sqlite3\/build\/(?!Release\/better_sqlite3\.node$)/
-
 let bytes = 0
 for (const entry of readdirSync(join(folder, "node_modules"), { recursive: true, withFileTypes: true })) {
-  const path = join(entry.parentPath ?? entry.path, entry.name)
-  if (entry.isFile() && !LEFTOVERS.test(path)) bytes += statSync(path).size
+  if (entry.isFile()) bytes += statSync(join(entry.parentPath, entry.name)).size
 }
 
 const megabytes = bytes / 1e6

@@ -97,7 +97,7 @@ const write = (root, file, text, mode = 0o644) => {
 
 const filesUnder = (folder) =>
   readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
 
 /** Makes the package from a tree. Returns its path. */
 export const makeDebianPackage = ({ file, tree }) => {

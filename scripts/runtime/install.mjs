@@ -38,7 +38,7 @@ const installedVersion = (folder) => {
   }
 }
 
-/** A sentence of what is wrong, for whoever asked for a Node.js. */
+/** What is wrong, as a sentence for the operator. */
 export class NoRuntime extends Error {}
 
 /**
@@ -51,7 +51,7 @@ export const installRuntime = (folder = HERE) => {
   if (version === undefined) throw new NoRuntime(`npm has none for ${process.platform} on ${process.arch}`)
   const installed = join(folder, "node_modules", name)
   if (installedVersion(installed) !== version) {
-    console.log(`Node.js ${version}: installing from npm`)
+    console.error(`Node.js ${version}: installing from npm`)
     const npm = spawnSync("npm", ["ci", "--no-audit", "--no-fund", "--prefer-offline", "--ignore-scripts"], {
       cwd: folder,
       shell: process.platform === "win32",

@@ -117,7 +117,7 @@ let
       pkgs = {
         inherit lib stdenv;
         stdenvNoCC = stdenv;
-        nodejs_22 = program "nodejs";
+        nodejs_24 = program "nodejs";
         python3 = program "python3";
         gnumake = program "gnumake";
         sqlite = program "sqlite";

@@ -43,18 +43,18 @@
         lib.mapAttrs app programs // { default = app "svcd" programs.svcd; }
       );
 
-      # Node, and what compiles SQLite and libsecp256k1 against it; then as anywhere: scripts/test.
+      # Node, and what compiles libsecp256k1 against it on platforms without a binary; then as anywhere: scripts/test.
       devShells = forEachSystem (
         system: pkgs: {
           default = pkgs.mkShell {
             packages = [
-              pkgs.nodejs_22
+              pkgs.nodejs_24
               pkgs.python3
               pkgs.gnumake
               pkgs.sqlite
               pkgs.prometheus
             ];
-            env.npm_config_nodedir = "${lib.getDev pkgs.nodejs_22}";
+            env.npm_config_nodedir = "${lib.getDev pkgs.nodejs_24}";
           };
         }
       );

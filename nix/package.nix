@@ -4,11 +4,11 @@
   stdenv,
   callPackage,
   makeWrapper,
-  nodejs_22,
+  nodejs_24,
   python3,
 }:
 let
-  nodejs = nodejs_22;
+  nodejs = nodejs_24;
   packageJson = lib.importJSON ../package.json;
 
   npmPackages = callPackage ./npm-packages.nix {
@@ -101,7 +101,8 @@ stdenv.mkDerivation {
     cp --no-preserve=mode ${npmPackages}/package.json ${npmPackages}/package-lock.json .
     npm ci --omit=optional --ignore-scripts
     patchShebangs node_modules
-    npm rebuild better-sqlite3 secp256k1
+    npm rebuild secp256k1
+    npm explore better-sqlite3 -- npm run build-release
     runHook postConfigure
   '';
 

@@ -101,7 +101,7 @@ describe("an installation", () => {
   it("on an older Node.js says which one it needs, whatever the program", () =>
     withDirectory((directory) => {
       const older = join(directory, "older.cjs")
-      writeFileSync(older, "Object.defineProperty(process.versions, 'node', { value: '22.12.0' })")
+      writeFileSync(older, "Object.defineProperty(process.versions, 'node', { value: '22.13.1' })")
       for (const name of Object.keys(COMMANDS)) {
         const script = program(name)
         const said = endsWith(run({ script, args: ["--version"], node: ["--require", older] }), 1)
@@ -110,7 +110,7 @@ describe("an installation", () => {
           new RegExp(
             `^${
               basename(script).replace(/\.c?js$/, "")
-            }: Node\\.js 22\\.13\\.0 or newer is needed, and this is 22\\.12\\.0: `
+            }: Node\\.js 22\\.14\\.0 or newer is needed, and this is 22\\.13\\.1: `
           )
         )
       }

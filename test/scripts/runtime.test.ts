@@ -77,7 +77,7 @@ describe("scripts/runtime", () => {
 
   it("takes a Node.js that is new enough as it is", () =>
     withProject((project) => {
-      for (const version of ["22.13.0", "24.1.0", "26.0.0"]) {
+      for (const version of ["22.14.0", "24.1.0", "26.0.0"]) {
         assert.deepStrictEqual(install(project, { version }), { status: 0, stderr: "" })
       }
       assert.isFalse(existsSync(join(project, LINK)))
@@ -86,7 +86,7 @@ describe("scripts/runtime", () => {
   it("links the one of npm where it is older, or where the pinned one is wanted", () =>
     withProject((project) => {
       place(project, 0)
-      for (const other of [{ version: "20.20.2" }, { version: "22.12.0" }, { version: "26.0.0", args: ["--pinned"] }]) {
+      for (const other of [{ version: "20.20.2" }, { version: "22.13.1" }, { version: "26.0.0", args: ["--pinned"] }]) {
         assert.deepStrictEqual(install(project, other), { status: 0, stderr: "" })
         assert.strictEqual(
           readlinkSync(join(project, LINK)),
@@ -97,7 +97,7 @@ describe("scripts/runtime", () => {
 
   it("says in one sentence where there is none, or where it does not run", () =>
     withProject((project) => {
-      const needed = "Node.js 22.13.0 or newer is needed, and this is 20.20.2;"
+      const needed = "Node.js 22.14.0 or newer is needed, and this is 20.20.2;"
       const remedy = "install one from https://nodejs.org\n"
       assert.deepStrictEqual(install(project, { version: "20.20.2", arch: "riscv64" }), {
         status: 1,

@@ -44,7 +44,7 @@ describe("RollingFee", () => {
     const fee = new RollingFee(100)
     fee.raise(100)
     fee.blockConnected(0)
-    assert.strictEqual(fee.at(18 * HOUR, 1), 100)
+    assert.strictEqual(fee.at(12 * HOUR, 1), 100)
     assert.strictEqual(fee.at(24 * HOUR, 1), 100)
     fee.blockConnected(24 * HOUR)
     assert.strictEqual(fee.at(24 * HOUR + 60, 1), 0)

@@ -1,14 +1,13 @@
 // The Node.js that goes into the packages: that of scripts/runtime, whichever runs this.
 
-import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { installRuntime, programOf } from "../runtime/install.mjs"
+import { installedVersion, installRuntime, programOf } from "../runtime/install.mjs"
 
 const folder = installRuntime()
 
 /** The program, its version and its licence. */
 export const runtime = {
   program: programOf(folder),
-  version: JSON.parse(readFileSync(join(folder, "package.json"), "utf8")).version,
+  version: installedVersion(folder),
   licence: join(folder, "LICENSE")
 }

@@ -30,9 +30,10 @@ const packageName = () => {
 }
 
 /** The version of an installed package; `undefined` if there is none. */
-const installedVersion = (folder) => {
+export const installedVersion = (folder) => {
   try {
-    return readJson(join(folder, "package.json")).version
+    // Some of them have a `v` before the number in their own file.
+    return readJson(join(folder, "package.json")).version.replace(/^v/, "")
   } catch {
     return undefined
   }

@@ -248,6 +248,7 @@ export const make = (
     /** Whether the daemon behind the open connections is of the wanted network. */
     let isConfirmed = false
     const forgetNetwork = (): void => void (isConfirmed = false)
+    const hasFree = (): boolean => Object.values(agent.freeSockets).some((sockets) => (sockets?.length ?? 0) > 0)
 
     const post = (
       path: string,
@@ -256,6 +257,13 @@ export const make = (
     ): Effect.Effect<HttpReply, RpcClientError> =>
       Effect.async((resume) => {
         let connected = false
+        // The agent takes a free connection, unless it sees that the daemon closed all of them; `close` has not come yet then.
+        const hadFree = !once && isConfirmed && hasFree()
+        const askAgain = (): void => {
+          forgetNetwork()
+          resume(Effect.zipRight(confirm, post(path, body, true)))
+          outgoing.destroy()
+        }
         const fail = (code: string): void => resume(new RpcUnreachable({ address, code, wasSent: connected }))
         const outgoing = web.request({
           ...options.address,
@@ -280,6 +288,7 @@ export const make = (
         outgoing.once("socket", (socket) => {
           // Another daemon may be at the address when the next connection opens, also if this one closes while nothing is asked.
           if (!outgoing.reusedSocket) socket.once("close", forgetNetwork)
+          if (hadFree && !outgoing.reusedSocket) return askAgain()
           if (socket.connecting) socket.once("connect", () => void (connected = true))
           else connected = true
         })
@@ -289,10 +298,7 @@ export const make = (
         })
         outgoing.on("error", (error) => {
           // The daemon closed an idle connection at the moment of its reuse, and never received the request.
-          if (outgoing.reusedSocket && codeOf(error) === "ECONNRESET") {
-            forgetNetwork()
-            return resume(Effect.zipRight(confirm, post(path, body, true)))
-          }
+          if (outgoing.reusedSocket && codeOf(error) === "ECONNRESET") return askAgain()
           fail(codeOf(error))
         })
         outgoing.end(body)

@@ -160,7 +160,7 @@ const LAST: ReadonlyArray<string> = [
 const BROKEN: ReadonlyArray<readonly [text: string, status: string | undefined]> = [
   ["nonsense\r\n\r\n", "400"],
   ["POST / HTTP/1.1\r\nX : y\r\n\r\n", "400"],
-  ["POST / HTTP/1.1\r\nContent-Length: 2\t\r\n\r\n[]", "400"],
+  ["POST / HTTP/1.1\r\nContent-Length: 2;\r\n\r\n[]", "400"],
   ["CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n", "400"],
   ["POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nno size\r\n", undefined],
   ["POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n[no end", undefined]

@@ -1,4 +1,4 @@
-// A program without Effect, with svcd alone installed: over a daemon it loads no native part. Usage, in a folder where
+// A program without Effect, where no effect is found: over a daemon it loads no native part. Usage, in a folder where
 // svcd is installed: use-packed-promise.mjs
 
 import assert from "node:assert/strict"
@@ -8,7 +8,7 @@ import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 
 const installed = createRequire(join(process.cwd(), "program.js"))
-assert.throws(() => installed.resolve("effect"), "effect is not needed, and must not be installed here")
+assert.throws(() => installed.resolve("effect"), "effect is not needed, and must not be found here")
 const { newDaemonClient } = await import(pathToFileURL(installed.resolve("svcd/promise")).href)
 
 const hex = (text) => Buffer.from(text).toString("hex")

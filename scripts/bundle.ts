@@ -1,161 +1,19 @@
-// Bundles the programs, one file each, behind a small one that checks the version of Node.js: loading a thousand modules is half of the work of a start. Bundles the library
-// too, so that a user installs only what has native code. `npm run build` calls this after the compiler.
+// Bundles the programs, each behind a small file that checks the version of Node.js: loading a thousand modules is half of the work of a
+// start. Bundles the library too. `npm run build` calls this after the compiler.
 // Usage: bundle.js FOLDER [--programs | --alone FILE], below the packages that the programs load. The library goes into the
-// folders `lib`, `promise` and `native` beside FOLDER, unless an option is given. --alone bundles another program.
+// folders `lib`, `promise`, `types` and `native` beside FOLDER, unless an option is given. --alone bundles another program.
 
-import { type BuildOptions, buildSync, type Metafile } from "esbuild"
 import { createHash } from "node:crypto"
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { isBuiltin } from "node:module"
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { basename, dirname, join, resolve } from "node:path"
 import process from "node:process"
-import { fileURLToPath } from "node:url"
 import { COMMAND_NAMES } from "../src/programs/cli/commandTable.ts"
-
-const ROOT = fileURLToPath(new URL("../../", import.meta.url))
-
-const compiled = (name: string): string => fileURLToPath(new URL(`../src/${name}.js`, import.meta.url))
-
-/** The worker threads: a program, and the library, looks for its threads in its own folder. */
-const THREADS = [
-  "chain/background/backgroundWorker",
-  "chain/indexes/setWorker",
-  "chain/write/verifyWorker",
-  "light/linkWorker",
-  "rpc/reader/readWorker"
-]
-  .map(compiled)
+import { compiled, compose, manifest, THREADS, writeLicences } from "./bundle/compose.ts"
+import { bundleLibrary, copyNativeCurve } from "./bundle/library.ts"
 
 const PROGRAMS = ["svcd", "svcd-cli", "svcd-wallet", "svcd-mail", "svcd-export"]
 
-/** Native code stays in its package. */
-const NATIVE = ["better-sqlite3", "secp256k1", "zeromq"]
-
-/** Native code that a bundled package would load if its user asked for it; svcd does not. */
-const UNUSED = ["pg-native"]
-
-/** Packages in CommonJS load Node's modules by this name. */
-const BANNER = `import { createRequire as createRequireOfBundle } from "node:module";
-const require = createRequireOfBundle(import.meta.url);`
-
-/** The file with the licences of the packages whose code is in the bundles. */
-const LICENCES = "LICENCES.txt"
-
-/** The folder of the package that a file of node_modules belongs to. */
-const packageOf = (file: string): string | undefined => {
-  const parts = file.split("/")
-  const at = parts.lastIndexOf("node_modules")
-  if (at === -1) return undefined
-  return parts.slice(0, at + (parts[at + 1]?.startsWith("@") === true ? 3 : 2)).join("/")
-}
-
-const licenceOf = (folder: string): string => {
-  const path = join(ROOT, folder)
-  const { license, name, version }: Record<string, unknown> = JSON.parse(
-    readFileSync(join(path, "package.json"), "utf8")
-  )
-  const texts = readdirSync(path).filter((file) => /^licen[cs]e(-\w+)?(\.\w+)?$/i.test(file)).sort()
-  return [
-    `${String(name)} ${String(version)} (${String(license)})`,
-    ...texts.map((file) => readFileSync(join(path, file), "utf8").trim())
-  ].join("\n\n")
-}
-
-/** The packages, other than Node's own modules, that the files of a bundle load at run time. */
-const loadedBy = ({ outputs }: Metafile): ReadonlyArray<string> =>
-  Object.values(outputs).flatMap(({ imports }) => imports)
-    .filter(({ external, path }) => external === true && !isBuiltin(path))
-    .map(({ path }) => path.split("/").slice(0, path.startsWith("@") ? 2 : 1).join("/"))
-
-const { bin, dependencies, engines, peerDependencies }: Record<string, Record<string, string>> = JSON.parse(
-  readFileSync(join(ROOT, "package.json"), "utf8")
-)
-
-/**
- * Writes characters beyond ASCII of a bundle as escapes. esbuild leaves them in tagged templates, and one of them doubles the text of
- * the program in memory. No template here reads its raw text.
- */
-const toAscii = (file: string): void => {
-  const text = readFileSync(file, "utf8")
-  // Behind a backslash an escape would say something else.
-  if (/\\[^\0-\x7f]/.test(text)) {
-    throw new Error(`${file} has an escaped character beyond ASCII: write its escape in the source`)
-  }
-  const ascii = text.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
-  if (ascii !== text) writeFileSync(file, ascii)
-}
-
-/** Bundles into a folder, without the licences; returns the folders of the packages that are inside. */
-const compose = (folder: string, options: BuildOptions): ReadonlyArray<string> => {
-  const { metafile } = buildSync({
-    absWorkingDir: ROOT,
-    banner: { js: BANNER },
-    bundle: true,
-    chunkNames: "[name]-[hash]",
-    entryNames: "[name]",
-    external: [...NATIVE, ...UNUSED],
-    format: "esm",
-    legalComments: "none",
-    logLevel: "error",
-    outdir: resolve(folder),
-    platform: "node",
-    sourcemap: true,
-    sourcesContent: false,
-    target: "node20",
-    ...options,
-    metafile: true
-  })
-  for (const file of Object.keys(metafile.outputs)) if (file.endsWith("js")) toAscii(join(ROOT, file))
-  for (const name of loadedBy(metafile)) {
-    if (UNUSED.includes(name)) continue
-    if (dependencies?.[name] === undefined && peerDependencies?.[name] === undefined) {
-      throw new Error(`${folder} loads ${name}, which is not among the dependencies of package.json`)
-    }
-  }
-  return [...new Set(Object.keys(metafile.inputs).map(packageOf).filter((name) => name !== undefined))]
-}
-
-/** Bundles into a folder that no other bundle shares. */
-const bundle = (folder: string, options: BuildOptions): void => writeLicences(folder, compose(folder, options))
-
-const writeLicences = (folder: string, packages: ReadonlyArray<string>): void => {
-  const rule = `\n\n${"-".repeat(80)}\n\n`
-  writeFileSync(join(folder, LICENCES), `${packages.toSorted().map(licenceOf).join(rule)}\n`)
-}
-
-/**
- * The library for programs with Effect, which share their `effect` with it, and the one for programs without, which has
- * its own inside. What they import on use alone (a node, a wallet) is in files of its own.
- */
-const bundleLibrary = (build: string): void => {
-  for (const name of ["lib", "promise", "native"]) rmSync(join(build, name), { force: true, recursive: true })
-  // What is imported at once runs in a browser too, where the module of the banner does not exist.
-  const library = { banner: {}, splitting: true }
-  bundle(join(build, "lib"), {
-    entryPoints: [compiled("index"), compiled("postgres"), ...THREADS],
-    // Both are those of the program: it shares its fibers and its connections with the library.
-    external: [...NATIVE, "effect", "@effect/sql-pg"],
-    ...library
-  })
-  bundle(join(build, "promise"), { ...library, entryPoints: [compiled("promise"), ...THREADS] })
-}
-
-/**
- * libsecp256k1 as its package has it built, for three platforms. Its package itself is large, and fails to install on any
- * other platform without a compiler.
- */
-const copyNativeCurve = (build: string): void => {
-  const folder = join(build, "native/secp256k1")
-  bundle(folder, {
-    banner: {},
-    entryPoints: { index: join(ROOT, "node_modules/secp256k1/bindings.js") },
-    external: [],
-    format: "cjs",
-    outExtension: { ".js": ".cjs" },
-    sourcemap: false
-  })
-  cpSync(join(ROOT, "node_modules/secp256k1/prebuilds"), join(folder, "prebuilds"), { recursive: true })
-}
+const { bin, engines } = manifest
 
 /**
  * Programs whose compiled code is kept for the next start, with the file between the two: svcd-cli runs for a moment, many times, and
@@ -177,7 +35,7 @@ const mainOf = (program: string): string => `${program}.main`
  * of processor time, a twentieth of a call.
  */
 const fileOf = (program: string): string => {
-  const path = bin?.[program]
+  const path = bin[program]
   if (path === undefined) throw new Error(`package.json names no program ${program} under "bin"`)
   return basename(path)
 }
@@ -197,7 +55,7 @@ const launcher = (
   program: string,
   kept?: { readonly run: string; readonly digest: string; readonly commands: ReadonlyArray<string> }
 ): string => {
-  const oldest = engines?.["node"]?.replace(/^>=/, "") ?? ""
+  const oldest = engines.node.replace(/^>=/, "")
   const [major, minor] = oldest.split(".")
   const isCommonJs = fileOf(program).endsWith(".cjs")
   const [imports, require, path] = kept === undefined || isCommonJs
@@ -286,13 +144,18 @@ const composeMains = (
 ): ReadonlyArray<string> => {
   const threads = THREADS.map((thread) => ({ in: thread, out: basename(thread, ".js") }))
   // The text of a program stays in memory as long as it runs. Names are kept: reports of errors show them.
-  return compose(folder, { entryPoints: [...mains, ...threads], minifySyntax: true, minifyWhitespace: true })
+  return compose(folder, {
+    entryPoints: [...mains, ...threads],
+    minifySyntax: true,
+    minifyWhitespace: true,
+    splitting: true
+  })
 }
 
 const bundlePrograms = (folder: string): void => {
-  mkdirSync(folder, { recursive: true })
-  // A build of an earlier version has other files.
-  for (const file of readdirSync(folder)) if (/^svcd\b/.test(file)) rmSync(join(folder, file))
+  // A build before this one has other files.
+  rmSync(folder, { force: true, recursive: true })
+  mkdirSync(folder, { mode: 0o755, recursive: true })
   const others = PROGRAMS.filter((program) => KEPT[program] === undefined)
   const kept = Object.entries(KEPT).flatMap(([program, start]) => composeKept(folder, program, start))
   writeLicences(folder, [...new Set([...kept, ...composeMains(folder, others.map(entryOf))])])

@@ -37,9 +37,9 @@ const ORDER = [
   "bin"
 ]
 
-/** The entry points of the library rank between `node` and `programs`; the version ranks before everything. */
+/** The files at the top of src are entry points of the library, between `node` and `programs`; but the version ranks before everything. */
 const DOOR = ORDER.indexOf("node") + 0.5
-const TOP = new Map([["version.ts", -1], ["index.ts", DOOR], ["promise.ts", DOOR], ["postgres.ts", DOOR]])
+const VERSION = "version.ts"
 
 /** Folders and files that stay plain and synchronous, so that they run in a worker and in a browser too. */
 const PURE = ["protocol/", "base/siphash.ts", "base/safeText.ts", "consensus/", "values/", "network/wire/"]
@@ -76,8 +76,11 @@ const importsOf = (file) => readModule(join(src, file)).imports.map((imported) =
 
 const folderOf = (file) => file.includes("/") ? file.slice(0, file.indexOf("/")) : file
 
-/** The rank of a file in the order; `undefined` for a folder or file that has none. */
-const rankOf = (file) => TOP.get(file) ?? (ORDER.includes(folderOf(file)) ? ORDER.indexOf(folderOf(file)) : undefined)
+/** The rank of a file in the order; `undefined` for a folder that has none. */
+const rankOf = (file) => {
+  if (!file.includes("/")) return file === VERSION ? -1 : DOOR
+  return ORDER.includes(folderOf(file)) ? ORDER.indexOf(folderOf(file)) : undefined
+}
 
 const isPure = (file) => PURE.some((folder) => file.startsWith(folder))
 

@@ -9,6 +9,7 @@ import { makeArchive } from "./package/archive.mjs"
 import { makeDebianPackage } from "./package/debian.mjs"
 import { commitTime, PROJECT, version } from "./package/facts.mjs"
 import { makeImage } from "./package/image.mjs"
+import { runtimeComponent } from "./package/runtime.mjs"
 import { listContents } from "./package/sbom.mjs"
 import { stageTree } from "./package/tree.mjs"
 
@@ -29,10 +30,16 @@ const made = [
   makeArchive({ folder: target, name: stem, file: join(target, `${stem}.tar.gz`) }),
   makeDebianPackage({ tree, file: join(target, `svcd_${version}_amd64.deb`) }),
   makeImage({ tree, file: join(target, `svcd-${version}-oci-linux-x64.tar`) }),
-  listContents(join(target, `${stem}.cdx.json`))
+  listContents({
+    bundles: ["bin", "native/secp256k1"],
+    file: join(target, `${stem}.cdx.json`),
+    others: [runtimeComponent],
+    packages: ["better-sqlite3", "zeromq", "cmake-ts", "secp256k1"],
+    time: commitTime()
+  })
 ]
 rmSync(tree, { recursive: true })
 
 const sums = made.map((file) => `${createHash("sha256").update(readFileSync(file)).digest("hex")}  ${basename(file)}\n`)
 writeFileSync(join(target, "SHA256SUMS"), sums.join(""))
-console.log(`${sums.join("")}of ${new Date(commitTime * 1000).toISOString()}, in ${target}`)
+console.log(`${sums.join("")}of ${new Date(commitTime() * 1000).toISOString()}, in ${target}`)

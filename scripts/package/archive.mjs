@@ -12,7 +12,7 @@ export const makeArchive = ({ file, folder, inside = false, name, special = [] }
   const path = join(folder, name)
   settle(path)
   const plain = file.replace(/\.gz$/, "")
-  const same = ["--file", plain, "--sort=name", "--format=ustar", `--mtime=@${commitTime}`, "--numeric-owner"]
+  const same = ["--file", plain, "--sort=name", "--format=ustar", `--mtime=@${commitTime()}`, "--numeric-owner"]
   run("tar", [
     ...["--create", ...same, "--owner=0", "--group=0", ...special.map((entry) => `--exclude=${entry.path}`)],
     ...(inside ? ["--directory", path, "."] : ["--directory", folder, name])

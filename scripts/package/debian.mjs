@@ -122,7 +122,7 @@ export const makeDebianPackage = ({ file, tree }) => {
   settle(root)
   for (const path of Object.keys(SETTINGS)) chmodSync(join(root, path), 0o600)
   run("dpkg-deb", ["--root-owner-group", "-Zgzip", "-z6", "--build", root, file], {
-    env: { ...process.env, SOURCE_DATE_EPOCH: String(commitTime) }
+    env: { ...process.env, SOURCE_DATE_EPOCH: String(commitTime()) }
   })
   rmSync(root, { recursive: true })
   return file

@@ -29,13 +29,16 @@ export const run = (program, args, options = {}) => {
   return stdout
 }
 
+let known
+
 /** Unix time of every file: that of the commit, unless SOURCE_DATE_EPOCH names another. */
-export const commitTime = Number(process.env["SOURCE_DATE_EPOCH"] ?? run("git", ["log", "-1", "--format=%ct"]).trim())
+export const commitTime = () =>
+  known ??= Number(process.env["SOURCE_DATE_EPOCH"] ?? run("git", ["log", "-1", "--format=%ct"]).trim())
 
 /** Gives every file below a folder, and the folder, the same modes and times wherever the script runs. */
 export const settle = (path) => {
   const found = lstatSync(path)
   if (found.isDirectory()) { for (const name of readdirSync(path)) settle(join(path, name)) }
   if (!found.isSymbolicLink()) chmodSync(path, found.isDirectory() || (found.mode & 0o100) !== 0 ? 0o755 : 0o644)
-  lutimesSync(path, commitTime, commitTime)
+  lutimesSync(path, commitTime(), commitTime())
 }

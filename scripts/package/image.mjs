@@ -59,7 +59,7 @@ const stageRoot = (tree, root) => {
 }
 
 const configOf = (layer) => ({
-  created: new Date(commitTime * 1000).toISOString(),
+  created: new Date(commitTime() * 1000).toISOString(),
   architecture: "amd64",
   os: "linux",
   config: {
@@ -84,7 +84,7 @@ const configOf = (layer) => ({
     StopSignal: "SIGTERM"
   },
   rootfs: { type: "layers", diff_ids: [`sha256:${sha256(gunzipSync(layer))}`] },
-  history: [{ created: new Date(commitTime * 1000).toISOString(), created_by: "scripts/package.mjs" }]
+  history: [{ created: new Date(commitTime() * 1000).toISOString(), created_by: "scripts/package.mjs" }]
 })
 
 /** Makes the image from a tree. Returns the path of its file. */

@@ -10,7 +10,7 @@ const roff = (text) => text.replaceAll("\\", "\\e").replaceAll("-", "\\-").repla
 
 const quoted = (text) => `"${roff(text).replaceAll("\"", "\\(dq")}"`
 
-const date = new Date(commitTime * 1000).toISOString().slice(0, 10)
+const date = new Date(commitTime() * 1000).toISOString().slice(0, 10)
 
 const head = (name, section, summary) =>
   `.\\" Written by scripts/package/manual.mjs.

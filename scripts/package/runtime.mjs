@@ -11,3 +11,13 @@ export const runtime = {
   version: installedVersion(folder),
   licence: join(folder, "LICENSE")
 }
+
+/** Node.js in a list of contents. */
+export const runtimeComponent = {
+  "bom-ref": `node@${runtime.version}`,
+  type: "platform",
+  name: "node",
+  version: runtime.version,
+  purl: `pkg:generic/node@${runtime.version}`,
+  licenses: [{ license: { id: "MIT" } }]
+}

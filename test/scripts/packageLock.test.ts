@@ -58,6 +58,13 @@ describe("package-lock.json", () => {
     }
   })
 
+  it("has what the library loads as dependencies of exact versions, but effect, which an application shares", () => {
+    const { dependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"))
+    const { effect, ...others } = dependencies
+    assert.match(effect, /^\^3\./)
+    assert.deepStrictEqual(Object.values(others).filter((version) => !/^\d+\.\d+\.\d+$/.test(String(version))), [])
+  })
+
   it("gets the hashes that npm knows, and names the packages without one", () =>
     inTemporaryDirectory((directory) => {
       const file = join(directory, "package-lock.json")

@@ -1,0 +1,67 @@
+import { cpSync, rmSync } from "node:fs"
+import { basename, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { bundle, compiled, manifest, ROOT, THREADS } from "./compose.ts"
+import { copyDeclarations } from "./declarations.ts"
+
+/** The library, as package.json exports it. */
+
+/** The entries in this folder of build, each by the name of its file in src. */
+const entriesIn = (folder: string): ReadonlyArray<string> =>
+  Object.values(manifest.exports)
+    .flatMap((entry) => typeof entry === "string" ? [] : [entry.default])
+    .filter((file) => file.startsWith(`./build/${folder}/`))
+    .map((file) => basename(file, ".js"))
+
+/**
+ * The packages that are dependencies of svcd: an application shares its own copies, and `npm audit` knows them. The client of
+ * `names.db` stays inside: its package asks for a better-sqlite3 that installs with a compiler (docs/decisions/0011).
+ */
+const shared = (): ReadonlyArray<string> => Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })
+
+/** What an application without Effect does not need to have. */
+const isOfEffect = (name: string): boolean => name === "effect" || name.startsWith("@effect/")
+
+/**
+ * The library. Each module of svcd is in one file for all entries, and what is imported on use alone (a node, a wallet) is in files of
+ * its own; some fifty files load in a fraction of the time that a thousand take. `svcd/promise` runs without effect in an
+ * application: it has its own inside.
+ */
+export const bundleLibrary = (build: string): void => {
+  for (const name of ["lib", "promise", "native"]) rmSync(join(build, name), { force: true, recursive: true })
+  // What is imported at once runs in a browser too, where the module of the banner does not exist.
+  const library = { banner: {}, sourcesContent: true, splitting: true }
+  bundle(join(build, "lib"), {
+    ...library,
+    entryPoints: [...entriesIn("lib").map(compiled), ...THREADS],
+    external: [...shared()]
+  })
+  bundle(join(build, "promise"), {
+    ...library,
+    entryPoints: [...entriesIn("promise").map(compiled), ...THREADS],
+    minifySyntax: true,
+    minifyWhitespace: true,
+    external: shared().filter((name) => !isOfEffect(name))
+  })
+  copyDeclarations({
+    entries: [...entriesIn("lib"), ...entriesIn("promise")],
+    source: fileURLToPath(new URL("../../src", import.meta.url)),
+    target: join(build, "types")
+  })
+}
+
+/**
+ * libsecp256k1 as its package has it built, for three platforms. Its package itself is large, and fails to install on any
+ * other platform without a compiler.
+ */
+export const copyNativeCurve = (build: string): void => {
+  const folder = join(build, "native/secp256k1")
+  bundle(folder, {
+    banner: {},
+    entryPoints: { index: join(ROOT, "node_modules/secp256k1/bindings.js") },
+    format: "cjs",
+    outExtension: { ".js": ".cjs" },
+    sourcemap: false
+  })
+  cpSync(join(ROOT, "node_modules/secp256k1/prebuilds"), join(folder, "prebuilds"), { recursive: true })
+}

@@ -1,6 +1,6 @@
 import { codeOf } from "./errorCode.ts"
 
-/** The compiled parts of packages, which an installation can lack: on a platform for which a package has none, or in a damaged one. */
+/** Parts of an installation that it can lack: compiled ones on a platform for which a package has none, and any in a damaged one. */
 
 /** Returns what is wrong with the compiled part of a package and the remedy; `undefined` for another error. */
 export const nativeProblem = (error: unknown, name: string): string | undefined => {
@@ -14,4 +14,17 @@ export const nativeProblem = (error: unknown, name: string): string | undefined 
   return code === "ERR_DLOPEN_FAILED"
     ? `${part} cannot be loaded on this system: install svcd again, or ${compile} where the system is older than it`
     : undefined
+}
+
+const MISSING = /^Cannot find (?:package|module) '([^'/\\]+|@[^'/\\]+\/[^'/\\]+)'/
+
+/**
+ * Returns which package or file did not load, and the remedy; `undefined` for another error. The launchers of the programs say the same
+ * of what is loaded at once (scripts/bundle.ts).
+ */
+export const missingPart = (error: unknown): string | undefined => {
+  if (!(error instanceof Error) || !/^(?:ERR_)?MODULE_NOT_FOUND$/.test(codeOf(error))) return undefined
+  const [, name] = MISSING.exec(error.message) ?? []
+  const what = name === undefined ? "a file of svcd" : `the package ${name}`
+  return `${what} is missing: run "npm install" where svcd is installed, or install svcd again`
 }

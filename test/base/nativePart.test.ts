@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { nativeProblem } from "../../src/base/nativePart.ts"
+import { missingPart, nativeProblem } from "../../src/base/nativePart.ts"
 
 const failed = (message: string, code?: string): Error => Object.assign(new Error(message), code && { code })
 
@@ -19,5 +19,26 @@ describe("nativeProblem", () => {
     assert.isUndefined(nativeProblem(failed("x", "SQLITE_BUSY"), "better-sqlite3"))
     assert.isUndefined(nativeProblem(failed("Cannot find module 'x'", "MODULE_NOT_FOUND"), "better-sqlite3"))
     assert.isUndefined(nativeProblem("x", "better-sqlite3"))
+  })
+})
+
+describe("missingPart", () => {
+  const remedy = "is missing: run \"npm install\" where svcd is installed, or install svcd again"
+
+  it.each([
+    [
+      "Cannot find package 'better-sqlite3' imported from /x/chunk.js",
+      "ERR_MODULE_NOT_FOUND",
+      "the package better-sqlite3"
+    ],
+    ["Cannot find module '@effect/sql'\nRequire stack:\n- /y", "MODULE_NOT_FOUND", "the package @effect/sql"],
+    ["Cannot find module '/x/chunk-AB.js' imported from /x/svcd-mail.main.js", "ERR_MODULE_NOT_FOUND", "a file of svcd"]
+  ])("names what is missing, and the remedy: %s", (message, code, what) => {
+    assert.strictEqual(missingPart(failed(message, code)), `${what} ${remedy}`)
+  })
+
+  it("says nothing about other errors", () => {
+    assert.isUndefined(missingPart(failed("Cannot find package 'x'")))
+    assert.isUndefined(missingPart("x"))
   })
 })

@@ -9,6 +9,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import { missingPart } from "../../base/nativePart.ts"
 import { UsageError } from "../../config/UsageError.ts"
 import { formsOf, readArguments } from "./arguments.ts"
 import { shellScript } from "./completions.ts"
@@ -49,7 +50,10 @@ const parserLayer = Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeTer
 
 const SILENT: Printer = { result: () => {}, remark: () => {} }
 
-const UNEXPECTED = { message: "an error of the program itself, please report it" }
+/** A sub-command loads what it needs, which a damaged installation may lack. */
+const unexpected = (cause: Cause.Cause<unknown>) => ({
+  message: missingPart(Cause.squash(cause)) ?? "an error of the program itself, please report it"
+})
 
 /** The sub-commands in the order of their description. */
 const commandsOf = <A>(root: Descriptor.Command<A>) => {
@@ -141,7 +145,7 @@ export const run = <E extends Failure, A>(tool: Tool<E, A>): Effect.Effect<Progr
         onSuccess: () => ({ code: 0, ...printed }),
         onFailure: (cause) =>
           Option.match(Cause.failureOption(cause), {
-            onNone: () => failureOutcomeOf(tool.name, UNEXPECTED),
+            onNone: () => failureOutcomeOf(tool.name, unexpected(cause)),
             onSome: (error) => withoutSecrets(failureOf(tool.name, error), tool.argv)
           })
       })

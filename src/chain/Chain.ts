@@ -15,7 +15,7 @@ import * as ChainControl from "./ChainControl.ts"
 import type { ChainEvent } from "./ChainEvent.ts"
 import { type ChainParts, findHeader, settledTipOf } from "./ChainParts.ts"
 import * as ChainSink from "./ChainSink.ts"
-import { type BlockNotFound, BlockUnavailable } from "./errors.ts"
+import { type BlockNotFound, BlockUnavailable, type ValidatedByOtherRules } from "./errors.ts"
 import type { ImportProgress } from "./import/ImportRun.ts"
 import { Status } from "./index/BlockIndex.ts"
 import { type Branch, branchOf } from "./index/branches.ts"
@@ -139,7 +139,9 @@ export type ChainServices =
   | Snapshots.Snapshots
 
 /** The five services of one chain, which is open as long as the layer. */
-export const layer = (options: ChainOptions): Layer.Layer<ChainServices, StorageFailure, DataHealth> =>
+export const layer = (
+  options: ChainOptions
+): Layer.Layer<ChainServices, StorageFailure | ValidatedByOtherRules, DataHealth> =>
   Layer.scopedContext(Effect.gen(function*() {
     const parts = yield* openChain(options)
     return Context.empty().pipe(

@@ -1,4 +1,5 @@
 import * as Schema from "effect/Schema"
+import { shownPath } from "../base/safeText.ts"
 
 /** A block or header that violates a rule. `reason` is the reference node's. */
 export class BlockRejected extends Schema.TaggedError<BlockRejected>()("BlockRejected", {
@@ -73,6 +74,20 @@ export class BelowSnapshot extends Schema.TaggedError<BelowSnapshot>()("BelowSna
   override get message(): string {
     return `the chain cannot go back below height ${this.height}: it began with a snapshot of the block at height ` +
       `${this.base}, and the blocks below are not validated yet. Wait until getchainstates shows that they are`
+  }
+}
+
+/** The blocks of a chain state were checked under other rules than those of this start, and some may break these. */
+export class ValidatedByOtherRules extends Schema.TaggedError<ValidatedByOtherRules>()("ValidatedByOtherRules", {
+  /** Of the chain state. */
+  directory: Schema.String,
+  /** The first rule that differs, by its name in the file RULES, or `bip94`. */
+  rule: Schema.String,
+  reason: Schema.String
+}) {
+  override get message(): string {
+    return `chain state ${shownPath(this.directory)} was validated under other rules. ${this.rule}: ${this.reason}. ` +
+      "Start with -reindex-chainstate, or with the rules of before (-testactivationheight, -vbparams, -test)"
   }
 }
 

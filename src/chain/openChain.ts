@@ -11,6 +11,7 @@ import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
 import { findDamage } from "../storage/inspect.ts"
 import { attempt } from "./attempt.ts"
 import type { ChainParts } from "./ChainParts.ts"
+import type { ValidatedByOtherRules } from "./errors.ts"
 import * as ChainImport from "./import/ChainImport.ts"
 import type { ImportReport } from "./import/importBlocks.ts"
 import { removeUnpacked } from "./import/importSource.ts"
@@ -21,6 +22,7 @@ import { checkAtStart } from "./repair/checkLastBlocks.ts"
 import { requestRebuild } from "./repair/rebuild.ts"
 import { DEFAULT_CHECK, type VerifyOptions } from "./repair/verifyChain.ts"
 import { type ChainStateInUse, chainStateInUse } from "./snapshot/snapshotState.ts"
+import { applyRules } from "./state/appliedRules.ts"
 import { hasChainState, inspected } from "./state/ChainDatabase.ts"
 import { ChainState, type ChainStateOptions } from "./state/ChainState.ts"
 import { ChainStores, type ChainStoresOptions } from "./state/ChainStores.ts"
@@ -70,7 +72,19 @@ const chooseChainState = (own: string): Effect.Effect<ChainStateInUse, StorageFa
     return chosen
   })
 
-const openParts = (options: OpenOptions): Effect.Effect<ChainParts, StorageFailure, DataHealth | Scope.Scope> =>
+/** Refuses a chain state that was validated under other rules: see `applyRules`. */
+const checkRules = (
+  { active, index }: ChainStores,
+  { chainstateDirectory, params }: OpenOptions
+): Effect.Effect<void, StorageFailure | ValidatedByOtherRules> =>
+  Effect.flatMap(
+    attempt(() => applyRules({ directory: chainstateDirectory, active, index }, params)),
+    (refused) => refused ?? Effect.void
+  )
+
+const openParts = (
+  options: OpenOptions
+): Effect.Effect<ChainParts, StorageFailure | ValidatedByOtherRules, DataHealth | Scope.Scope> =>
   Effect.gen(function*() {
     const { temporaryDirectory } = options
     const clock = yield* Effect.clock
@@ -88,6 +102,7 @@ const openParts = (options: OpenOptions): Effect.Effect<ChainParts, StorageFailu
       }),
       ({ state }) => Effect.sync(() => state.close())
     )
+    yield* checkRules(stores, options)
     const decisions = yield* attempt(() => new Decisions(options.blocksDirectory))
     const pool = yield* VerifyPool.make(options.verifyThreads)
     const writer = yield* ChainWriter.make(state, pool, stores)
@@ -177,7 +192,7 @@ const usePrunedDirectory = (options: ChainOptions): Effect.Effect<void, StorageF
 /** Opens a chain: repairs or rebuilds what a crash left, checks the last blocks, and connects all stored blocks. */
 export const openChain = (
   given: ChainOptions
-): Effect.Effect<ChainParts, StorageFailure, DataHealth | Scope.Scope> =>
+): Effect.Effect<ChainParts, StorageFailure | ValidatedByOtherRules, DataHealth | Scope.Scope> =>
   Effect.gen(function*() {
     const { blocksDirectory, temporaryDirectory } = given
     const { base, directory } = yield* chooseChainState(given.chainstateDirectory)

@@ -68,6 +68,12 @@ const checkVersion = (version: number, height: Height, params: ConsensusParams):
   return rejectAs("header", `bad-version(${shown})`, `rejected nVersion=${shown} block`)
 }
 
+/** Whether the first block of a difficulty period is more than ten minutes older than its parent (BIP 94). */
+export const breaksTimewarp = (
+  { height, prevTime, time }: { readonly height: Height; readonly time: number; readonly prevTime: number },
+  { limitsTimewarp, retargetInterval }: ConsensusParams
+): boolean => limitsTimewarp && height % retargetInterval === 0 && time < prevTime - MAX_TIMEWARP
+
 /**
  * Checks a header against its predecessor and the clock: rules 5 to 10 of reference/protocol.md 3.5 in their order.
  * Rule 8 (BIP 94) is on with `-test=bip94` alone. Not for genesis blocks.
@@ -83,8 +89,7 @@ export const checkHeaderContext = (context: HeaderContext): Reject | undefined =
     return rejectAs("header", "bad-diffbits", "incorrect proof of work")
   }
   if (header.time <= medianTimePast) return rejectAs("header", "time-too-old", "block's timestamp is too early")
-  const isFirst = height % params.retargetInterval === 0
-  if (params.limitsTimewarp && isFirst && header.time < prev.time - MAX_TIMEWARP) {
+  if (breaksTimewarp({ height, time: header.time, prevTime: prev.time }, params)) {
     return rejectAs(
       "header",
       "time-timewarp-attack",

@@ -183,6 +183,7 @@ const openFailure = (
     case "InvalidWalletRequest":
       return new InvalidConfig({ field: "wallet", reason: failure.message })
     case "BlocksPruned":
+    case "ValidatedByOtherRules":
       return new InvalidConfig({ field: "dataDir", reason: failure.message })
     case "BindFailed":
       return new InvalidConfig({ field: "maxPeers", reason: failure.message })

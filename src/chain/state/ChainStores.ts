@@ -11,6 +11,7 @@ import { removePruned } from "../prune/pruneFiles.ts"
 import { requestRebuild } from "../repair/rebuild.ts"
 import { cutTails, repairFiles, type Tail } from "../repair/repairFiles.ts"
 import { ActiveChain } from "./ActiveChain.ts"
+import { writeRules } from "./appliedRules.ts"
 import { ChainDatabase } from "./ChainDatabase.ts"
 import { encodedUndo, type Undo } from "./coinCodec.ts"
 
@@ -96,6 +97,7 @@ export class ChainStores {
         claims: []
       })
       database.copyLog()
+      writeRules(directory, this.options.params.activation)
       return database
     } catch (cause) {
       database.close()

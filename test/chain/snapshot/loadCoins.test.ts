@@ -112,6 +112,8 @@ describe("a snapshot", () => {
             assert.deepStrictEqual(yield* recordsOf(node), before.names.filter(isAlive(BASE)))
             assert.strictEqual(yield* names.beginning, BASE)
             assert.strictEqual((yield* chain.snapshots.base)?.height, BASE)
+            // Not only at the next start, which may have other rules.
+            assert.isTrue(existsSync(join(snapshotDirectory(join(directory, "chainstate")), "RULES")))
             yield* deliver(chain, blocks.slice(BASE + 1))
             assert.strictEqual((yield* chain.tip).height, 600)
             assert.deepStrictEqual(yield* coinState(chain), after.coins)

@@ -14,9 +14,9 @@ import * as LiveEvents from "../../src/mempool/live/LiveEvents.ts"
 import { BEGINNING } from "../../src/names/events/EventCursor.ts"
 import { NameEvents } from "../../src/names/events/NameEvents.ts"
 import * as NameDb from "../../src/names/NameDb.ts"
+import { AnswerOptions } from "../../src/rpc/AnswerOptions.ts"
 import * as Dispatch from "../../src/rpc/Dispatch.ts"
 import * as Lifecycle from "../../src/rpc/Lifecycle.ts"
-import { NodeOptions } from "../../src/rpc/NodeOptions.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 import { eventsPage } from "../../src/web/events/eventsPage.ts"
 import { cpuSecondsOf, ownCpuSeconds } from "./cpuTime.ts"
@@ -98,7 +98,7 @@ export const serve = (chain: BenchChain) =>
     const events = yield* chain.events
     const page = yield* eventsPage.pipe(
       Effect.provideService(NameEvents, events),
-      Effect.provideService(NodeOptions, OPTIONS),
+      Effect.provideService(AnswerOptions, OPTIONS),
       Effect.provide([NOTHING_WATCHED, LiveEvents.layerNoMempool, SYNCED])
     )
     yield* Context.get(context, Pages.Pages).install([page])

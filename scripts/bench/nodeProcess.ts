@@ -37,7 +37,7 @@ export const nextMessage = <A>(child: ChildProcess, name: string): Promise<A> =>
     child.once("message", said).once("exit", gone)
   })
 
-export interface NodeOptions {
+export interface AnswerOptions {
   readonly args?: ReadonlyArray<string>
   /** A data directory that outlives the node; without it the node has one of its own, which is removed with it. */
   readonly directory?: string
@@ -57,7 +57,7 @@ const AUTHORIZATION = `Basic ${Buffer.from(`${REFERENCE_USER}:${REFERENCE_USER}`
 /** The program and its arguments. */
 const commandOf = (
   { directory, rpcPort }: { readonly directory: string; readonly rpcPort: number },
-  { args = [], program = join(ROOT, "build/bin/svcd.js"), reference, runtime = [] }: NodeOptions
+  { args = [], program = join(ROOT, "build/bin/svcd.js"), reference, runtime = [] }: AnswerOptions
 ): readonly [string, ReadonlyArray<string>] => {
   if (reference !== undefined) {
     const access = [`-rpcuser=${REFERENCE_USER}`, `-rpcpassword=${REFERENCE_USER}`, `-rpcport=${rpcPort}`]
@@ -78,7 +78,7 @@ export class NodeProcess {
   private readonly ended: Promise<unknown>
   private readonly ownDirectory: boolean
 
-  private constructor(rpcPort: number, options: NodeOptions) {
+  private constructor(rpcPort: number, options: AnswerOptions) {
     const { directory, reference } = options
     this.rpcPort = rpcPort
     this.headers = reference === undefined ? {} : { authorization: AUTHORIZATION }
@@ -89,7 +89,7 @@ export class NodeProcess {
     this.ended = new Promise((resolve) => this.child.once("exit", resolve))
   }
 
-  static async start(options: NodeOptions = {}): Promise<NodeProcess> {
+  static async start(options: AnswerOptions = {}): Promise<NodeProcess> {
     return new NodeProcess(await freePort(), options)
   }
 

@@ -29,12 +29,12 @@ import { NameEvents } from "../names/events/NameEvents.ts"
 import { PeerManager } from "../network/PeerManager.ts"
 import * as Publishers from "../publish/Publishers.ts"
 import type { ZeroMqMissing } from "../publish/zeroMq.ts"
+import { AnswerOptions } from "../rpc/AnswerOptions.ts"
 import { callerLimit } from "../rpc/CallerMemory.ts"
 import * as Dispatch from "../rpc/Dispatch.ts"
 import * as Lifecycle from "../rpc/Lifecycle.ts"
 import { LogControl } from "../rpc/LogControl.ts"
 import { allMethods } from "../rpc/methods/all.ts"
-import { NodeOptions } from "../rpc/NodeOptions.ts"
 import * as ReadThread from "../rpc/reader/ReadThread.ts"
 import { recordCall, recordMalformed, recordRefusal } from "../rpc/recordCalls.ts"
 import { DataHealth } from "../storage/DataHealth.ts"
@@ -100,7 +100,7 @@ export class Restarts {
 }
 
 /** The settings that change answers. */
-const answerOptions = (settings: Settings): typeof NodeOptions.Service => {
+const answerOptions = (settings: Settings): typeof AnswerOptions.Service => {
   const { allowExpired, banTime, nameEncoding, nameHashIndex, nameHistory, requireProof, valueEncoding } = settings
   return { allowExpired, banTime, nameEncoding, nameHashIndex, nameHistory, requireProof, valueEncoding }
 }
@@ -316,7 +316,7 @@ export const run = (settings: Settings, started: Effect.Effect<void> = Effect.vo
     Layer.provideMerge(alertMailLayer(settings)),
     Layer.provideMerge(parts),
     Layer.provideMerge(Publishers.layer(settings.zmq)),
-    Layer.provideMerge(Layer.succeed(NodeOptions, answerOptions(settings))),
+    Layer.provideMerge(Layer.succeed(AnswerOptions, answerOptions(settings))),
     Layer.provideMerge(logControl(settings, switches)),
     Layer.provideMerge(Layer.merge(listener, metricsEndpoint(settings, sampling))),
     Layer.provideMerge(Lifecycle.layer),

@@ -23,6 +23,7 @@ import * as NameEvents from "../../src/names/events/NameEvents.ts"
 import * as NameDb from "../../src/names/NameDb.ts"
 import { displayHash } from "../../src/protocol/bytes.ts"
 import * as Publishers from "../../src/publish/Publishers.ts"
+import { AnswerOptions } from "../../src/rpc/AnswerOptions.ts"
 import { encodeJson, type JsonValue } from "../../src/rpc/json/encodeJson.ts"
 import { type Json, JsonObject } from "../../src/rpc/json/json.ts"
 import { parseJson } from "../../src/rpc/json/readJson.ts"
@@ -38,7 +39,6 @@ import {
 import { RpcError } from "../../src/rpc/method/RpcError.ts"
 import { MOST_WORK } from "../../src/rpc/method/work.ts"
 import { allMethods } from "../../src/rpc/methods/all.ts"
-import { NodeOptions } from "../../src/rpc/NodeOptions.ts"
 import * as ReadThread from "../../src/rpc/reader/ReadThread.ts"
 import { SlowLane } from "../../src/rpc/SlowLane.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
@@ -85,7 +85,7 @@ export class MethodNode extends Context.Tag("test/MethodNode")<
     readonly here: Calls
     /** Makes a table of methods on the same chain, with other options of the operator. */
     readonly withOptions: (
-      options: Partial<typeof NodeOptions.Service>
+      options: Partial<typeof AnswerOptions.Service>
     ) => Effect.Effect<Calls>
   }
 >() {}
@@ -104,7 +104,7 @@ export interface Refusal {
   readonly message: string
 }
 
-const DEFAULTS: typeof NodeOptions.Service = {
+const DEFAULTS: typeof AnswerOptions.Service = {
   nameEncoding: "ascii",
   valueEncoding: "ascii",
   allowExpired: false,
@@ -174,7 +174,7 @@ export interface MethodNodeOptions {
   /** Whether it has all optional indexes. */
   readonly indexes?: boolean
   readonly params?: ConsensusParams
-  readonly options?: Partial<typeof NodeOptions.Service>
+  readonly options?: Partial<typeof AnswerOptions.Service>
   /** The light part; none by default. */
   readonly light?: Layer.Layer<LightPart.LightPart>
   /** Whether it has wallets, the default one loaded. */
@@ -277,16 +277,16 @@ const make = (options: MethodNodeOptions) =>
       yield* pool.load
       yield* status.loaded
     }
-    const tableFor = (decided: Partial<typeof NodeOptions.Service>) =>
+    const tableFor = (decided: Partial<typeof AnswerOptions.Service>) =>
       allMethods.pipe(
-        Effect.provideService(NodeOptions, { ...DEFAULTS, ...options.options, ...decided }),
+        Effect.provideService(AnswerOptions, { ...DEFAULTS, ...options.options, ...decided }),
         Effect.provide(context),
         Effect.map((list) => methodTable(list))
       )
     const methods = yield* tableFor({})
     const here = allMethods.pipe(
       Effect.provide(ReadThread.layerAbsent),
-      Effect.provideService(NodeOptions, { ...DEFAULTS, ...options.options }),
+      Effect.provideService(AnswerOptions, { ...DEFAULTS, ...options.options }),
       Effect.provide(context),
       Effect.map((list) => callsOf(methodTable(list)))
     )

@@ -4,9 +4,9 @@ import { Chain } from "../../src/chain/Chain.ts"
 import * as SyncStatus from "../../src/chain/SyncStatus.ts"
 import * as Mempool from "../../src/mempool/Mempool.ts"
 import * as Miner from "../../src/mempool/mining/Miner.ts"
+import { AnswerOptions } from "../../src/rpc/AnswerOptions.ts"
 import type { Method } from "../../src/rpc/method/methodTable.ts"
 import { walletMethods } from "../../src/rpc/methods/wallet/walletMethods.ts"
-import { NodeOptions } from "../../src/rpc/NodeOptions.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 import { Wallets } from "../../src/wallet/Wallets.ts"
 import { chainLayer, temporaryDirectory } from "./chain.ts"
@@ -23,7 +23,7 @@ export interface WalletNode {
   readonly on: (wallet?: string) => Calls
 }
 
-const OPTIONS: typeof NodeOptions.Service = {
+const OPTIONS: typeof AnswerOptions.Service = {
   nameEncoding: "ascii",
   valueEncoding: "ascii",
   allowExpired: false,
@@ -47,7 +47,7 @@ export const walletNode = (wallets: Context.Tag.Service<Wallets>) =>
     )
     const methods = yield* walletMethods.pipe(
       Effect.provideService(Wallets, wallets),
-      Effect.provideService(NodeOptions, OPTIONS),
+      Effect.provideService(AnswerOptions, OPTIONS),
       Effect.provide(context)
     )
     const node: WalletNode = {

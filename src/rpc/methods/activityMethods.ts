@@ -6,13 +6,13 @@ import type { Coin } from "../../consensus/view.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import { outpointKey } from "../../protocol/transaction.ts"
+import { AnswerOptions } from "../AnswerOptions.ts"
 import { readInTurns } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { array, boolean, hash, withDefault } from "../method/params.ts"
 import type * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
-import { NodeOptions } from "../NodeOptions.ts"
 import type { ReadThread } from "../reader/ReadThread.ts"
 import { EVENT, eventJson, matchesOf, type SearchedPlace } from "../shapes/activity.ts"
 import { makeBlockSearch } from "./BlockSearch.ts"
@@ -24,13 +24,13 @@ import { SCAN_ERRORS, SCAN_OBJECTS, scanScriptSteps } from "./scanObjects.ts"
 export const activityMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | ChainCoins | Mempool | NodeOptions | ReadThread
+  Chain | ChainCoins | Mempool | AnswerOptions | ReadThread
 > = Effect.gen(function*() {
   const chain = yield* Chain
   const blocks = yield* makeBlockSearch
   const coins = yield* ChainCoins
   const pool = yield* Mempool
-  const options = yield* NodeOptions
+  const options = yield* AnswerOptions
   const { network } = chain.params
   const context = { network, ...options }
 

@@ -22,10 +22,10 @@ import type { DataHealth } from "../../storage/DataHealth.ts"
 import { version } from "../../version.ts"
 import type { Wallets } from "../../wallet/Wallets.ts"
 import type { Webhooks } from "../../webhooks/Webhooks.ts"
+import type { AnswerOptions } from "../AnswerOptions.ts"
 import type { Lifecycle } from "../Lifecycle.ts"
 import { LogControl } from "../LogControl.ts"
 import type { Method } from "../method/methodTable.ts"
-import type { NodeOptions } from "../NodeOptions.ts"
 import type { ReadThread } from "../reader/ReadThread.ts"
 import { activityMethods } from "./activityMethods.ts"
 import { alertMailMethods } from "./alertMailMethod.ts"
@@ -96,7 +96,7 @@ export const allMethods: Effect.Effect<
   | Miner
   | PeerManager
   | Lifecycle
-  | NodeOptions
+  | AnswerOptions
   | Publishers
   | ReadThread
   | Wallets

@@ -8,13 +8,13 @@ import { spentCoins } from "../../consensus/connectBlock.ts"
 import { type Block, encodeBlockHeader } from "../../protocol/block.ts"
 import { type Bytes, toHex } from "../../protocol/bytes.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
+import { AnswerOptions } from "../AnswerOptions.ts"
 import { LongText } from "../json/LongText.ts"
 import { method } from "../method/method.ts"
 import type { CallContext, Method } from "../method/methodTable.ts"
 import { alias, boolean, hash, verbosity, withDefault } from "../method/params.ts"
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
-import { NodeOptions } from "../NodeOptions.ts"
 import type { BlockJob, StoredBlock } from "../reader/readMessage.ts"
 import { ReadThread } from "../reader/ReadThread.ts"
 import {
@@ -82,10 +82,10 @@ type ShownBlock = Schema.Schema.Type<typeof BLOCK_WITH_TXIDS> | Schema.Schema.Ty
 /** For the examples: the first block of the main network. */
 const GENESIS = "000000000062b72c5e2ceb45fbc8587e807c155b0da735e6483dfba2f0a9c770"
 
-export const blockMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | NodeOptions | ReadThread> = Effect.gen(
+export const blockMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | AnswerOptions | ReadThread> = Effect.gen(
   function*() {
     const chain = yield* Chain
-    const options = yield* NodeOptions
+    const options = yield* AnswerOptions
     const reader = yield* ReadThread
     const context = { network: chain.params.network, ...options }
 

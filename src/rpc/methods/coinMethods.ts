@@ -10,13 +10,13 @@ import { type CoinHashKind, CoinStats } from "../../chain/state/coinStats.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import { fromBinaryString } from "../../protocol/bytes.ts"
 import { outpoint, outpointKey } from "../../protocol/transaction.ts"
+import { AnswerOptions } from "../AnswerOptions.ts"
 import type { Json } from "../json/json.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { boolean, hash, json, optional, string, uint32, withDefault } from "../method/params.ts"
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
-import { NodeOptions } from "../NodeOptions.ts"
 import { ReadThread } from "../reader/ReadThread.ts"
 import {
   COIN_STATISTICS,
@@ -36,13 +36,13 @@ const HASH_KINDS: ReadonlyArray<CoinHashKind> = ["hash_serialized_3", "muhash", 
 export const coinMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | ChainCoins | ChainControl | Indexes | Mempool | NodeOptions | ReadThread
+  Chain | ChainCoins | ChainControl | Indexes | Mempool | AnswerOptions | ReadThread
 > = Effect.gen(function*() {
   const chain = yield* Chain
   const chainCoins = yield* ChainCoins
   const control = yield* ChainControl
   const pool = yield* Mempool
-  const options = yield* NodeOptions
+  const options = yield* AnswerOptions
   const { coinStats } = yield* Indexes
   const reader = yield* ReadThread
   const counting = yield* Effect.makeSemaphore(1)

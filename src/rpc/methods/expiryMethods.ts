@@ -11,6 +11,7 @@ import { Mempool } from "../../mempool/Mempool.ts"
 import { NameDb } from "../../names/NameDb.ts"
 import { nameKey } from "../../protocol/keys.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
+import { AnswerOptions } from "../AnswerOptions.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import {
@@ -29,7 +30,6 @@ import {
 } from "../method/params.ts"
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
-import { NodeOptions } from "../NodeOptions.ts"
 import { NAME_OUTPUT_MEMBERS, NAME_TEXT_MEMBERS, nameOutputJson, nameTextJson } from "../shapes/name.ts"
 import { storageError } from "./errors.ts"
 import { MOST_FOUND, NEEDS_ALL } from "./findAnswer.ts"
@@ -93,14 +93,14 @@ const NAMES = custom({
 export const expiryMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | ExpiringNames | Mempool | NameAnswers | NameDb | NodeOptions | WatchList
+  Chain | ExpiringNames | Mempool | NameAnswers | NameDb | AnswerOptions | WatchList
 > = Effect.gen(function*() {
   const { params } = yield* Chain
   const expiring = yield* ExpiringNames
   const pool = yield* Mempool
   const answers = yield* NameAnswers
   const names = yield* NameDb
-  const node = yield* NodeOptions
+  const node = yield* AnswerOptions
   const watch = yield* WatchList
   const { network } = params
 

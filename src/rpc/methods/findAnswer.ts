@@ -4,10 +4,10 @@ import { Chain } from "../../chain/Chain.ts"
 import { NameAnswers } from "../../light/NameAnswers.ts"
 import { type FoundNames, NameDb, type NameQuery } from "../../names/NameDb.ts"
 import { SEARCH_KEYS } from "../../values/searchable.ts"
+import { AnswerOptions } from "../AnswerOptions.ts"
 import { boolean, int32, optional, string, withDefault } from "../method/params.ts"
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
-import { NodeOptions } from "../NodeOptions.ts"
 import type { ShapeContext } from "../shapes/context.ts"
 import { NAME_INFO, nameInfoText } from "../shapes/name.ts"
 import { storageError } from "./errors.ts"
@@ -98,11 +98,11 @@ const queryOf = (given: GivenFind, { nameEncoding, network }: ShapeContext): Eff
 export const makeNameSearch: Effect.Effect<
   (given: GivenFind) => Effect.Effect<Result.ValueOf<typeof FOUND>, RpcError>,
   never,
-  Chain | NameAnswers | NameDb | NodeOptions
+  Chain | NameAnswers | NameDb | AnswerOptions
 > = Effect.gen(function*() {
   const { params } = yield* Chain
   const names = yield* NameDb
-  const node = yield* NodeOptions
+  const node = yield* AnswerOptions
   const answers = yield* NameAnswers
 
   return (given) =>

@@ -4,12 +4,12 @@ import { Chain } from "../../chain/Chain.ts"
 import { NameAnswers } from "../../light/NameAnswers.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import { type Finding, lint } from "../../values/lint.ts"
+import { AnswerOptions } from "../AnswerOptions.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { notNull, object, optional, orEmpty, string } from "../method/params.ts"
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
-import { NodeOptions } from "../NodeOptions.ts"
 import { absentError } from "./errors.ts"
 import { contextFor, decodeGiven, ENCODINGS, shownName } from "./nameEncodings.ts"
 
@@ -40,11 +40,11 @@ const LINT = Schema.Struct({
 
 const findingJson = ({ code, column, line, message, path }: Finding) => ({ code, path, line, column, message })
 
-export const lintMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | NameAnswers | NodeOptions> = Effect.gen(
+export const lintMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | NameAnswers | AnswerOptions> = Effect.gen(
   function*() {
     const { params: { network } } = yield* Chain
     const answers = yield* NameAnswers
-    const node = yield* NodeOptions
+    const node = yield* AnswerOptions
 
     const current = (name: Bytes) =>
       answers.ask(answers.resolve(name), (found) => found === undefined).pipe(

@@ -18,13 +18,13 @@ import { keyOfText } from "../../protocol/nameText.ts"
 import type { DataHealth } from "../../storage/DataHealth.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { Wallets } from "../../wallet/Wallets.ts"
+import { AnswerOptions } from "../AnswerOptions.ts"
 import { itemsOf, type RawJson } from "../json/encodeJson.ts"
 import { method } from "../method/method.ts"
 import type { CallContext, Method } from "../method/methodTable.ts"
 import { boolean, int32, notNull, object, optional, orEmpty, string, withDefault } from "../method/params.ts"
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
-import { NodeOptions } from "../NodeOptions.ts"
 import { ReadThread } from "../reader/ReadThread.ts"
 import type { ShapeContext } from "../shapes/context.ts"
 import { NAME_INFO, nameInfoText, nameRow } from "../shapes/name.ts"
@@ -68,7 +68,7 @@ export const nameMethods: Effect.Effect<
   | SyncReporter
   | SyncStatus
   | DataHealth
-  | NodeOptions
+  | AnswerOptions
   | ReadThread
   | Wallets
 > = Effect.gen(function*() {
@@ -78,7 +78,7 @@ export const nameMethods: Effect.Effect<
   const answers = yield* NameAnswers
   const whole = yield* completeNames()
   const { proved, refuse } = nameProofs(yield* SyncReporter)
-  const options = yield* NodeOptions
+  const options = yield* AnswerOptions
   const reader = yield* ReadThread
   const wallets = yield* Wallets
   const readByThread = namesByThread(reader, wallets)

@@ -6,11 +6,11 @@ import { Warnings } from "../../chain/Warnings.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import { PROTOCOL_VERSION } from "../../network/peer/Handshake.ts"
 import { PeerManager } from "../../network/PeerManager.ts"
+import { AnswerOptions } from "../AnswerOptions.ts"
 import { Amount } from "../json/encodeJson.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import * as Result from "../method/results.ts"
-import { NodeOptions } from "../NodeOptions.ts"
 import { FEE, hex64, PEER_NETWORKS, serviceNames, wireNetwork } from "../shapes/peer.ts"
 import { banMethods, knownAddressMethods } from "./banMethods.ts"
 import { addedMethods, connectionMethods } from "./connectionMethods.ts"
@@ -113,7 +113,7 @@ const summaryMethods = ({ mempool, peers, warnings }: SummaryServices): Readonly
 export const networkMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | ChainControl | NodeOptions | PeerManager | Mempool | Warnings
+  Chain | ChainControl | AnswerOptions | PeerManager | Mempool | Warnings
 > = Effect.gen(
   function*() {
     const chain = yield* Chain
@@ -121,7 +121,7 @@ export const networkMethods: Effect.Effect<
     const peers = yield* PeerManager
     const mempool = yield* Mempool
     const warnings = yield* Warnings
-    const { banTime } = yield* NodeOptions
+    const { banTime } = yield* AnswerOptions
     return [
       ...connectionMethods(peers),
       ...addedMethods(peers, chain.params.network.name === "regtest"),

@@ -8,6 +8,7 @@ import { type Psbt, psbtOf, withTransaction } from "../../protocol/psbt/Psbt.ts"
 import { analyzePsbtSteps, type InputAnalysis } from "../../wallet/signing/analyzePsbt.ts"
 import { parsePsbtSteps, psbtTextSteps } from "../../wallet/signing/psbtText.ts"
 import { extractTransaction, finalizePsbtSteps } from "../../wallet/signing/signPsbt.ts"
+import { AnswerOptions } from "../AnswerOptions.ts"
 import { Amount, itemsOf } from "../json/encodeJson.ts"
 import { eachInTurns, inTurns, readInTurns } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
@@ -15,7 +16,6 @@ import type { Method } from "../method/methodTable.ts"
 import { array, boolean, hexText, int32, optional, string, withDefault } from "../method/params.ts"
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
-import { NodeOptions } from "../NodeOptions.ts"
 import { decodeAnyTransaction } from "../shapes/decodeTransaction.ts"
 import { DECODED_PSBT, psbtJson } from "../shapes/psbt.ts"
 import type { CallTurns } from "../SlowLane.ts"
@@ -101,11 +101,11 @@ const amountOf = (units: number | undefined): Amount | undefined => units === un
 export const psbtMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | NodeOptions
+  Chain | AnswerOptions
 > = Effect
   .gen(function*() {
     const chain = yield* Chain
-    const options = yield* NodeOptions
+    const options = yield* AnswerOptions
     const { network } = chain.params
     const context = { network, ...options }
 

@@ -14,13 +14,13 @@ import {
   type SignedTransaction,
   signTransactionSteps
 } from "../../wallet/signing/signTransaction.ts"
+import { AnswerOptions } from "../AnswerOptions.ts"
 import { eachInTurns, inTurns, readInTurns, readSteps } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { array, hexText, int32, string } from "../method/params.ts"
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
-import { NodeOptions } from "../NodeOptions.ts"
 import { decodeAnyTransaction, decodeWithInputs } from "../shapes/decodeTransaction.ts"
 import { keyMethods, readKey } from "./keyMethods.ts"
 import { NAMEOP_PARAM, withNameOperation } from "./nameOperations.ts"
@@ -94,13 +94,13 @@ export const signedJson = (
 export const rawTransactionMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | ChainCoins | Mempool | NodeOptions
+  Chain | ChainCoins | Mempool | AnswerOptions
 > = Effect
   .gen(function*() {
     const chain = yield* Chain
     const chainCoins = yield* ChainCoins
     const pool = yield* Mempool
-    const options = yield* NodeOptions
+    const options = yield* AnswerOptions
     const { network } = chain.params
 
     const createrawtransaction = method({

@@ -13,6 +13,7 @@ import { displayHash, fromBinaryString } from "../../protocol/bytes.ts"
 import { nameKey, txidKey } from "../../protocol/keys.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import { Wallets } from "../../wallet/Wallets.ts"
+import { AnswerOptions } from "../AnswerOptions.ts"
 import { Amount } from "../json/encodeJson.ts"
 import { eachInTurns } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
@@ -34,7 +35,6 @@ import {
 } from "../method/params.ts"
 import * as Result from "../method/results.ts"
 import { RPC_CODE, RpcError } from "../method/RpcError.ts"
-import { NodeOptions } from "../NodeOptions.ts"
 import { IS_MINE, NAME_OUTPUT_MEMBERS, nameOutputJson } from "../shapes/name.ts"
 import { RAW_ESTIMATE, rawEstimateJson, TRIAL, trialJson } from "../shapes/relay.ts"
 import { storageError } from "./errors.ts"
@@ -88,13 +88,13 @@ const DUSTY_PRIORITY = "Priority is not supported for transactions with dust out
 export const relayMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | ChainCoins | Mempool | FeeEstimator | NodeOptions | Wallets
+  Chain | ChainCoins | Mempool | FeeEstimator | AnswerOptions | Wallets
 > = Effect.gen(function*() {
   const chain = yield* Chain
   const chainCoins = yield* ChainCoins
   const pool = yield* Mempool
   const estimator = yield* FeeEstimator
-  const options = yield* NodeOptions
+  const options = yield* AnswerOptions
   const wallets = yield* Wallets
   const { network } = chain.params
 

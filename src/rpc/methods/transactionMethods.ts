@@ -12,12 +12,12 @@ import { type Bytes, equal, fromHex, toHex } from "../../protocol/bytes.ts"
 import { txidKey } from "../../protocol/keys.ts"
 import { MAX_SCRIPT_SIZE } from "../../protocol/script.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
+import { AnswerOptions } from "../AnswerOptions.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { alias, boolean, hash, hexText, optional, readHex, refined, verbosity, withDefault } from "../method/params.ts"
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
-import { NodeOptions } from "../NodeOptions.ts"
 import { DECODED_SCRIPT, decodeScriptJson } from "../shapes/decodeScript.ts"
 import { decodeAnyTransaction } from "../shapes/decodeTransaction.ts"
 import {
@@ -83,12 +83,12 @@ interface Located {
 export const transactionMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | ChainCoins | NameDb | TxIndex | Mempool | NodeOptions
+  Chain | ChainCoins | NameDb | TxIndex | Mempool | AnswerOptions
 > = Effect.gen(function*() {
   const chain = yield* Chain
   const pool = yield* Mempool
   const places = yield* transactionPlaces
-  const options = yield* NodeOptions
+  const options = yield* AnswerOptions
   const context = { network: chain.params.network, ...options }
 
   const inBlock = (

@@ -21,9 +21,9 @@ import {
 import type { LiveEvent } from "../../names/events/LiveEvent.ts"
 import type { NameEvent } from "../../names/events/NameEvent.ts"
 import { type EventFailure, type EventPage, NameEvents } from "../../names/events/NameEvents.ts"
+import { AnswerOptions } from "../../rpc/AnswerOptions.ts"
 import { encodeJson, type JsonValue } from "../../rpc/json/encodeJson.ts"
 import type { Phase } from "../../rpc/Lifecycle.ts"
-import { NodeOptions } from "../../rpc/NodeOptions.ts"
 import type { ShapeContext } from "../../rpc/shapes/context.ts"
 import { liveEventText } from "../../rpc/shapes/liveEvent.ts"
 import { nameEventText } from "../../rpc/shapes/nameEvent.ts"
@@ -108,14 +108,14 @@ export const eventsStarting = (phase: () => Phase): PageHandler => ({
     })
 })
 
-type PageServices = ExpiringNames | LiveEvents | NameEvents | NodeOptions | SyncStatus
+type PageServices = ExpiringNames | LiveEvents | NameEvents | AnswerOptions | SyncStatus
 
 export const eventsPage: Effect.Effect<PageHandler, never, PageServices> = Effect.gen(function*() {
   const log = yield* NameEvents
   const moments = yield* LiveEvents
   const subjects = yield* ExpiringNames
   const { syncing } = yield* SyncStatus
-  const { nameEncoding, valueEncoding } = yield* NodeOptions
+  const { nameEncoding, valueEncoding } = yield* AnswerOptions
   const { params } = log
   const settings: ShapeContext = { network: params.network, nameEncoding, valueEncoding }
 

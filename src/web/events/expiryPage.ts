@@ -9,8 +9,8 @@ import type { PageAnswer, PageHandler, PageRequest, PageStream } from "../../htt
 import { NameAnswers } from "../../light/NameAnswers.ts"
 import { type Bytes, equal, toHex } from "../../protocol/bytes.ts"
 import { type NameKey, nameKey } from "../../protocol/keys.ts"
+import { AnswerOptions } from "../../rpc/AnswerOptions.ts"
 import { encodeJson } from "../../rpc/json/encodeJson.ts"
-import { NodeOptions } from "../../rpc/NodeOptions.ts"
 import { version } from "../../version.ts"
 import { CALENDAR_END, CALENDAR_HEAD, calendarEvent, type CalendarName, type CalendarTip } from "./calendarText.ts"
 import { type CalendarQuery, readCalendarQuery } from "./eventQuery.ts"
@@ -81,12 +81,12 @@ const streamOf = (entries: ReadonlyArray<CalendarName>, tip: CalendarTip): PageS
     })
 })
 
-export const expiryPage: Effect.Effect<PageHandler, never, Chain | ExpiringNames | NameAnswers | NodeOptions> = Effect
+export const expiryPage: Effect.Effect<PageHandler, never, Chain | ExpiringNames | NameAnswers | AnswerOptions> = Effect
   .gen(function*() {
     const chain = yield* Chain
     const expiring = yield* ExpiringNames
     const answers = yield* NameAnswers
-    const { nameEncoding } = yield* NodeOptions
+    const { nameEncoding } = yield* AnswerOptions
     const { params } = chain
     const settings = { network: params.network, nameEncoding }
 

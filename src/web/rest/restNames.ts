@@ -7,8 +7,8 @@ import { waitText } from "../../light/syncReport.ts"
 import { SyncReporter } from "../../light/SyncReporter.ts"
 import { toHex } from "../../protocol/bytes.ts"
 import { printable } from "../../protocol/nameText.ts"
+import { AnswerOptions } from "../../rpc/AnswerOptions.ts"
 import type { Phase } from "../../rpc/Lifecycle.ts"
-import { NodeOptions } from "../../rpc/NodeOptions.ts"
 import { nameInfoText } from "../../rpc/shapes/name.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { FORMATS, isNamePath, type NameTarget, readNameTarget } from "./nameTarget.ts"
@@ -38,13 +38,13 @@ export const restStarting = (phase: () => Phase): PageHandler => ({
 export const restNames: Effect.Effect<
   PageHandler,
   never,
-  Chain | NameAnswers | NodeOptions | SyncReporter
+  Chain | NameAnswers | AnswerOptions | SyncReporter
 > = Effect.gen(
   function*() {
     const { params } = yield* Chain
     const answers = yield* NameAnswers
     const { report } = yield* SyncReporter
-    const { nameEncoding, requireProof = "work", valueEncoding } = yield* NodeOptions
+    const { nameEncoding, requireProof = "work", valueEncoding } = yield* AnswerOptions
     const context = { network: params.network, nameEncoding, valueEncoding }
 
     const show = (

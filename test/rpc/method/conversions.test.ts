@@ -27,6 +27,7 @@ import { NameDb } from "../../../src/names/NameDb.ts"
 import { METHODS } from "../../../src/programs/cli/methodNames.ts"
 import { networks } from "../../../src/protocol/networks.ts"
 import * as Publishers from "../../../src/publish/Publishers.ts"
+import { AnswerOptions } from "../../../src/rpc/AnswerOptions.ts"
 import { encodeJson, type JsonValue } from "../../../src/rpc/json/encodeJson.ts"
 import { JsonObject } from "../../../src/rpc/json/json.ts"
 import * as Lifecycle from "../../../src/rpc/Lifecycle.ts"
@@ -34,7 +35,6 @@ import { byName, byPosition } from "../../../src/rpc/method/conversions.ts"
 import { conversions } from "../../../src/rpc/method/help.ts"
 import { methodTable } from "../../../src/rpc/method/methodTable.ts"
 import { allMethods } from "../../../src/rpc/methods/all.ts"
-import { NodeOptions } from "../../../src/rpc/NodeOptions.ts"
 import * as ReadThread from "../../../src/rpc/reader/ReadThread.ts"
 import * as DataHealth from "../../../src/storage/DataHealth.ts"
 import { Webhooks } from "../../../src/webhooks/Webhooks.ts"
@@ -167,7 +167,7 @@ describe("the table of the command line", () => {
       Layer.mock(Miner, { last: () => undefined, limits: BLOCK_LIMITS }),
       Layer.mock(MockTime, {}),
       Scheduler.layer,
-      Layer.succeed(NodeOptions, {
+      Layer.succeed(AnswerOptions, {
         nameEncoding: "ascii",
         valueEncoding: "ascii",
         allowExpired: false,

@@ -1,16 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { displayHash } from "../../../src/protocol/bytes.ts"
+import { AnswerOptions } from "../../../src/rpc/AnswerOptions.ts"
 import { methodTable } from "../../../src/rpc/method/methodTable.ts"
 import { blockMethods } from "../../../src/rpc/methods/blockMethods.ts"
 import { pruneFacts, pruneMethods } from "../../../src/rpc/methods/pruneMethods.ts"
-import { NodeOptions } from "../../../src/rpc/NodeOptions.ts"
 import * as ReadThread from "../../../src/rpc/reader/ReadThread.ts"
 import { temporaryDirectory } from "../../support/chain.ts"
 import { callsOf } from "../../support/methodNode.ts"
 import { BLOCKS, MANUAL, onPruned, SOURCE, TIP } from "../../support/prunedChain.ts"
 
-const OPTIONS: typeof NodeOptions.Service = {
+const OPTIONS: typeof AnswerOptions.Service = {
   nameEncoding: "ascii",
   valueEncoding: "ascii",
   allowExpired: false,
@@ -21,7 +21,7 @@ const OPTIONS: typeof NodeOptions.Service = {
 const calls = Effect.map(
   Effect.all([
     pruneMethods,
-    blockMethods.pipe(Effect.provide(ReadThread.layerAbsent), Effect.provideService(NodeOptions, OPTIONS))
+    blockMethods.pipe(Effect.provide(ReadThread.layerAbsent), Effect.provideService(AnswerOptions, OPTIONS))
   ]),
   (lists) => callsOf(methodTable(lists.flat()))
 )

@@ -11,10 +11,10 @@ import { combinePsbts } from "../../../src/protocol/psbt/combine.ts"
 import { EMPTY_INPUT, type Psbt, type PsbtInput } from "../../../src/protocol/psbt/Psbt.ts"
 import { makeTransaction, NO_WITNESS, outpoint, type Transaction } from "../../../src/protocol/transaction.ts"
 import { encodeWif } from "../../../src/protocol/wif.ts"
+import { AnswerOptions } from "../../../src/rpc/AnswerOptions.ts"
 import { methodTable } from "../../../src/rpc/method/methodTable.ts"
 import { psbtMethods } from "../../../src/rpc/methods/psbtMethods.ts"
 import { psbtUpdateMethods } from "../../../src/rpc/methods/psbtUpdateMethods.ts"
-import { NodeOptions } from "../../../src/rpc/NodeOptions.ts"
 import { expandDescriptor } from "../../../src/wallet/keys/expandDescriptor.ts"
 import { parseDescriptors } from "../../../src/wallet/keys/parseDescriptor.ts"
 import { parsePsbt, psbtText } from "../../../src/wallet/signing/psbtText.ts"
@@ -29,7 +29,7 @@ import { callsOf, MethodNode, methodNode } from "../../support/methodNode.ts"
 const toBase64 = (text: string, more: number): string =>
   Buffer.concat([Buffer.from(text, "base64"), Uint8Array.of(more)]).toString("base64")
 
-const OPTIONS = NodeOptions.of({
+const OPTIONS = AnswerOptions.of({
   nameEncoding: "ascii",
   valueEncoding: "ascii",
   allowExpired: false,
@@ -43,7 +43,7 @@ const calls = Effect.gen(function*() {
   const methods = yield* Effect.map(Effect.all([psbtMethods, psbtUpdateMethods]), (lists) => lists.flat()).pipe(
     Effect.provide(servicesOf(chain)),
     Effect.provideService(Mempool, pool),
-    Effect.provideService(NodeOptions, OPTIONS),
+    Effect.provideService(AnswerOptions, OPTIONS),
     Effect.provide(layerOff)
   )
   return { ...callsOf(methodTable(methods)), chain }

@@ -10,17 +10,17 @@ import { hash160 } from "../../../src/protocol/hash.ts"
 import { regtest } from "../../../src/protocol/networks.ts"
 import { decodeTransaction } from "../../../src/protocol/transaction.ts"
 import { encodeWif } from "../../../src/protocol/wif.ts"
+import { AnswerOptions } from "../../../src/rpc/AnswerOptions.ts"
 import { methodTable } from "../../../src/rpc/method/methodTable.ts"
 import { psbtMethods } from "../../../src/rpc/methods/psbtMethods.ts"
 import { rawTransactionMethods } from "../../../src/rpc/methods/rawTransactionMethods.ts"
 import { transactionMethods } from "../../../src/rpc/methods/transactionMethods.ts"
-import { NodeOptions } from "../../../src/rpc/NodeOptions.ts"
 import { publicKeyOf } from "../../../src/wallet/signing/SigningProvider.ts"
 import { servicesOf } from "../../support/chain.ts"
 import { layer } from "../../support/layer.ts"
 import { callsOf, MethodNode, methodNode } from "../../support/methodNode.ts"
 
-const OPTIONS = NodeOptions.of({
+const OPTIONS = AnswerOptions.of({
   nameEncoding: "ascii",
   valueEncoding: "ascii",
   allowExpired: false,
@@ -35,7 +35,7 @@ const calls = Effect.gen(function*() {
     Effect.provide(servicesOf(chain)),
     Effect.provideService(Mempool, pool),
     Effect.provideService(NameDb, names),
-    Effect.provideService(NodeOptions, OPTIONS),
+    Effect.provideService(AnswerOptions, OPTIONS),
     Effect.provide(layerOff)
   )
   return { ...callsOf(methodTable(...methods)), chain }

@@ -5,9 +5,9 @@ import { Mempool } from "../../../src/mempool/Mempool.ts"
 import { displayHash } from "../../../src/protocol/bytes.ts"
 import type { NameOperation } from "../../../src/protocol/nameOperation.ts"
 import { Op, pushData } from "../../../src/protocol/script.ts"
+import { AnswerOptions } from "../../../src/rpc/AnswerOptions.ts"
 import { methodTable } from "../../../src/rpc/method/methodTable.ts"
 import { relayMethods } from "../../../src/rpc/methods/relayMethods.ts"
-import { NodeOptions } from "../../../src/rpc/NodeOptions.ts"
 import { servicesOf } from "../../support/chain.ts"
 import { layer } from "../../support/layer.ts"
 import { ADDRESS, FEE, nameTx, output, pay, reward } from "../../support/mempool.ts"
@@ -257,7 +257,7 @@ layer(spendableNode)("prioritisetransaction", (it) => {
         Effect.provideService(Mempool, { ...pool, get: () => entry }),
         Effect.provide(servicesOf(chain)),
         Effect.provideService(FeeEstimator, fees),
-        Effect.provideService(NodeOptions, OPTIONS),
+        Effect.provideService(AnswerOptions, OPTIONS),
         Effect.provide(noWallets)
       )
       assert.strictEqual((yield* refusal("prioritisetransaction", "zz", 0, 1)).code, -8)
@@ -269,7 +269,7 @@ layer(spendableNode)("prioritisetransaction", (it) => {
     }))
 })
 
-const OPTIONS: typeof NodeOptions.Service = {
+const OPTIONS: typeof AnswerOptions.Service = {
   nameEncoding: "ascii",
   valueEncoding: "ascii",
   allowExpired: false,
@@ -336,7 +336,7 @@ describe("estimatesmartfee and estimaterawfee", () => {
                 : undefined,
             save: Effect.void
           }),
-          Effect.provideService(NodeOptions, OPTIONS),
+          Effect.provideService(AnswerOptions, OPTIONS),
           Effect.provide(noWallets)
         )
         const { call } = callsOf(methodTable(methods))
@@ -360,7 +360,7 @@ describe("estimatesmartfee and estimaterawfee", () => {
         const methods = yield* relayMethods.pipe(
           Effect.provideService(Mempool, pool),
           Effect.provide(Layer.mergeAll(servicesOf(chain), layerWithoutEstimates, noWallets)),
-          Effect.provideService(NodeOptions, OPTIONS)
+          Effect.provideService(AnswerOptions, OPTIONS)
         )
         const { refusal } = callsOf(methodTable(methods))
         const off = { code: -32603, message: "Fee estimation disabled" }

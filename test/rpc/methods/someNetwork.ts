@@ -6,9 +6,9 @@ import { regtestParams } from "../../../src/consensus/params.ts"
 import { Mempool } from "../../../src/mempool/Mempool.ts"
 import { DEFAULT_POLICY } from "../../../src/mempool/policy/Policy.ts"
 import { PeerManager } from "../../../src/network/PeerManager.ts"
+import { AnswerOptions } from "../../../src/rpc/AnswerOptions.ts"
 import { methodTable } from "../../../src/rpc/method/methodTable.ts"
 import { networkMethods } from "../../../src/rpc/methods/networkMethods.ts"
-import { NodeOptions } from "../../../src/rpc/NodeOptions.ts"
 import { callsOf } from "../../support/methodNode.ts"
 import { noTree } from "../../support/noTree.ts"
 import { peerManager } from "../../support/peers.ts"
@@ -73,7 +73,7 @@ export const network = (said: Partial<typeof PeerManager.Service>, banTime?: num
         Layer.mock(Chain, { params: regtestParams, tree: noTree }),
         Layer.mock(ChainControl, { repairs: [], pruning: NO_PRUNING }),
         Layer.mock(Warnings, { current: Effect.succeed(["the disk is full"]) }),
-        Layer.succeed(NodeOptions, {
+        Layer.succeed(AnswerOptions, {
           nameEncoding: "ascii",
           valueEncoding: "ascii",
           allowExpired: false,

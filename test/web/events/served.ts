@@ -9,7 +9,7 @@ import { NameEvents } from "../../../src/names/events/NameEvents.ts"
 import { addressOf, scriptOf } from "../../../src/protocol/address.ts"
 import { hash256 } from "../../../src/protocol/hash.ts"
 import { regtest } from "../../../src/protocol/networks.ts"
-import { NodeOptions } from "../../../src/rpc/NodeOptions.ts"
+import { AnswerOptions } from "../../../src/rpc/AnswerOptions.ts"
 import { eventsPage } from "../../../src/web/events/eventsPage.ts"
 import { applyAll, blockAt, type Operation, text, withNewDb } from "../../names/blocks.ts"
 import { Branches } from "../../names/events/world.ts"
@@ -17,7 +17,7 @@ import { testServer, type TestServerOptions } from "../../support/rpcServer.ts"
 
 /** A server with `/events` over names.db and branches of blocks. */
 
-export const OPTIONS = Layer.succeed(NodeOptions, {
+export const OPTIONS = Layer.succeed(AnswerOptions, {
   nameEncoding: "ascii",
   valueEncoding: "ascii",
   allowExpired: false,

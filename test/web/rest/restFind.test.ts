@@ -3,7 +3,7 @@ import { Effect, Layer, TestClock } from "effect"
 import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
 import { pageRequest } from "../../../src/http/Pages.ts"
 import { NameDb } from "../../../src/names/NameDb.ts"
-import { NodeOptions } from "../../../src/rpc/NodeOptions.ts"
+import { AnswerOptions } from "../../../src/rpc/AnswerOptions.ts"
 import * as DataHealth from "../../../src/storage/DataHealth.ts"
 import { FIND_PATH, restFind } from "../../../src/web/rest/restFind.ts"
 import { servicesOf } from "../../support/chain.ts"
@@ -27,7 +27,7 @@ const handler = Effect.gen(function*() {
     Effect.provideService(NameDb, node.names),
     Effect.provide(servicesOf(node.chain)),
     Effect.provideService(SyncStatus, { ...node.status, syncing: Effect.succeed(false) }),
-    Effect.provideService(NodeOptions, OPTIONS)
+    Effect.provideService(AnswerOptions, OPTIONS)
   )
 })
 

@@ -6,7 +6,7 @@ import { NameAnswers } from "../../../src/light/NameAnswers.ts"
 import type { ProofLevel } from "../../../src/light/proof.ts"
 import { NameDb } from "../../../src/names/NameDb.ts"
 import type { Bytes } from "../../../src/protocol/bytes.ts"
-import { NodeOptions } from "../../../src/rpc/NodeOptions.ts"
+import { AnswerOptions } from "../../../src/rpc/AnswerOptions.ts"
 import * as DataHealth from "../../../src/storage/DataHealth.ts"
 import { StorageUnavailable } from "../../../src/storage/errors.ts"
 import { restNames, restStarting } from "../../../src/web/rest/restNames.ts"
@@ -34,7 +34,7 @@ const handler = (syncing = false, change: Partial<typeof NameDb.Service> = {}) =
       Effect.provideService(NameDb, { ...node.names, ...change }),
       Effect.provide(servicesOf(node.chain)),
       Effect.provideService(SyncStatus, { ...node.status, syncing: Effect.succeed(syncing) }),
-      Effect.provideService(NodeOptions, OPTIONS)
+      Effect.provideService(AnswerOptions, OPTIONS)
     )
   })
 
@@ -67,7 +67,7 @@ layer(methodNode())("GET /rest/name/", (it) => {
           Effect.provideService(NameDb, node.names),
           Effect.provide(servicesOf(node.chain)),
           Effect.provideService(SyncStatus, { ...node.status, syncing: Effect.succeed(false) }),
-          Effect.provideService(NodeOptions, OPTIONS)
+          Effect.provideService(AnswerOptions, OPTIONS)
         )
       const asked = (page: PageHandler, query: string) =>
         Effect.map(

@@ -13,6 +13,7 @@ import { outpoint, outpointKey } from "../../../protocol/transaction.ts"
 import type { CoinLock, WalletCoin } from "../../../wallet/ledger/WalletLedger.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
+import { AnswerOptions } from "../../AnswerOptions.ts"
 import { Amount, itemsOf } from "../../json/encodeJson.ts"
 import { readInTurns, readSteps } from "../../method/inTurns.ts"
 import type { Method } from "../../method/methodTable.ts"
@@ -32,7 +33,6 @@ import {
 } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { type Read, RPC_CODE, RpcError } from "../../method/RpcError.ts"
-import { NodeOptions } from "../../NodeOptions.ts"
 import { NAME_OP, nameOpJson } from "../../shapes/name.ts"
 import { isSolvable } from "./addressInfo.ts"
 import { AVOID_REUSE, avoidReuse, NO_AVOID_REUSE } from "./avoidReuse.ts"
@@ -171,11 +171,11 @@ const readLock = (
 export const balanceMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Wallets | Chain | Mempool | NodeOptions
+  Wallets | Chain | Mempool | AnswerOptions
 > = Effect.gen(function*() {
   const { params: { network } } = yield* Chain
   const pool = yield* Mempool
-  const options = yield* NodeOptions
+  const options = yield* AnswerOptions
   const make = walletMethod(yield* Wallets)
 
   const getbalance = make({

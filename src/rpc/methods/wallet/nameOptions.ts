@@ -6,10 +6,10 @@ import { type Bytes, parseDisplayHash } from "../../../protocol/bytes.ts"
 import type { Network } from "../../../protocol/networks.ts"
 import type { NameFailure, NameOptions } from "../../../wallet/names/WalletNames.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
+import type { AnswerOptions } from "../../AnswerOptions.ts"
 import type { Json } from "../../json/json.ts"
 import { jsonObject, needing, optional, string } from "../../method/params.ts"
 import { type Read, RPC_CODE, RpcError } from "../../method/RpcError.ts"
-import type { NodeOptions } from "../../NodeOptions.ts"
 import type { ShapeContext } from "../../shapes/context.ts"
 import { contextFor, decodeGiven, type GivenEncodings } from "../nameEncodings.ts"
 import type { KnownNames } from "./knownNames.ts"
@@ -22,7 +22,7 @@ import { PAYMENT_ERRORS } from "./spending.ts"
 export interface NameMethodParts {
   readonly wallets: typeof Wallets.Service
   readonly chain: typeof Chain.Service
-  readonly node: typeof NodeOptions.Service
+  readonly node: typeof AnswerOptions.Service
   readonly known: KnownNames
 }
 
@@ -87,7 +87,7 @@ export interface NameWrite {
 
 /** Makes the reader of all methods that write names. The order of its checks decides which of two errors is reported. */
 export const nameWriteReader =
-  (network: Network, node: typeof NodeOptions.Service) =>
+  (network: Network, node: typeof AnswerOptions.Service) =>
   ({ name: text, options, rand, tx, value: valueText }: GivenNameWrite): Effect.Effect<NameWrite, RpcError> =>
     Effect.gen(function*() {
       const { nameEncoding, valueEncoding } = options

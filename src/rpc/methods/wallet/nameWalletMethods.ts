@@ -14,11 +14,11 @@ import { addressScript } from "../../../protocol/nameOperation.ts"
 import { printable } from "../../../protocol/nameText.ts"
 import type { DataHealth } from "../../../storage/DataHealth.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
+import { AnswerOptions } from "../../AnswerOptions.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { amount, hash, hexText, notNull, object, optional, orEmpty, string } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
-import { NodeOptions } from "../../NodeOptions.ts"
 import { decodeAnyTransaction } from "../../shapes/decodeTransaction.ts"
 import { NAME_OUTPUT_MEMBERS, nameExpiryJson, nameOutputJson, PROOF } from "../../shapes/name.ts"
 import { contextFor, decodeGiven, ENCODINGS } from "../nameEncodings.ts"
@@ -49,13 +49,13 @@ const OWNED_NAME = Schema.Struct({
 export const nameWalletMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | ChainCoins | NameAnswers | NameDb | SyncReporter | SyncStatus | DataHealth | NodeOptions | Wallets
+  Chain | ChainCoins | NameAnswers | NameDb | SyncReporter | SyncStatus | DataHealth | AnswerOptions | Wallets
 > = Effect.gen(function*() {
   const chain = yield* Chain
   const answers = yield* NameAnswers
   const { refuse } = nameProofs(yield* SyncReporter)
   const known = knownNames(yield* completeNames())
-  const options = yield* NodeOptions
+  const options = yield* AnswerOptions
   const wallets = yield* Wallets
   if (!wallets.enabled) return []
   const define = walletMethod(wallets)

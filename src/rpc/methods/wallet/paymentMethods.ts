@@ -3,8 +3,8 @@ import { Chain } from "../../../chain/Chain.ts"
 import { ChainCoins } from "../../../chain/ChainCoins.ts"
 import { Mempool } from "../../../mempool/Mempool.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
+import { AnswerOptions } from "../../AnswerOptions.ts"
 import type { Method } from "../../method/methodTable.ts"
-import { NodeOptions } from "../../NodeOptions.ts"
 import { makeBumpMethods } from "./bumpMethods.ts"
 import { makeFundMethods } from "./fundMethods.ts"
 import { makeSendAllMethod } from "./sendAllMethod.ts"
@@ -15,13 +15,13 @@ import { makeSimplePayments } from "./simplePayments.ts"
 export const paymentMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | ChainCoins | Mempool | NodeOptions | Wallets
+  Chain | ChainCoins | Mempool | AnswerOptions | Wallets
 > = Effect.gen(
   function*() {
     const { params: { network } } = yield* Chain
     const chainCoins = yield* ChainCoins
     const pool = yield* Mempool
-    const encodings = yield* NodeOptions
+    const encodings = yield* AnswerOptions
     const wallets = yield* Wallets
     if (!wallets.enabled) return []
     return [

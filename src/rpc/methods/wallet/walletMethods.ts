@@ -6,8 +6,8 @@ import type { Mempool } from "../../../mempool/Mempool.ts"
 import type { Miner } from "../../../mempool/mining/Miner.ts"
 import type { PeerManager } from "../../../network/PeerManager.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
+import type { AnswerOptions } from "../../AnswerOptions.ts"
 import type { Method } from "../../method/methodTable.ts"
-import type { NodeOptions } from "../../NodeOptions.ts"
 import { addressMethods } from "./addressMethods.ts"
 import { auxWalletMethod } from "./auxWalletMethod.ts"
 import { balanceMethods } from "./balanceMethods.ts"
@@ -30,7 +30,7 @@ import { walletTransactionMethods } from "./walletTransactionMethods.ts"
 export const walletMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Wallets | Chain | ChainCoins | Mempool | Miner | PeerManager | SyncStatus | NodeOptions
+  Wallets | Chain | ChainCoins | Mempool | Miner | PeerManager | SyncStatus | AnswerOptions
 > = Effect.gen(function*() {
   const { enabled } = yield* Wallets
   if (!enabled) return []

@@ -12,12 +12,12 @@ import { InvalidWalletRequest } from "../../../wallet/errors.ts"
 import type { WalletTx } from "../../../wallet/ledger/WalletLedger.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
+import { AnswerOptions } from "../../AnswerOptions.ts"
 import { Amount } from "../../json/encodeJson.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { boolean, hash, int32, optional, readHash, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { type Read, readOf, RpcError } from "../../method/RpcError.ts"
-import { NodeOptions } from "../../NodeOptions.ts"
 import { transactionJson } from "../../shapes/transaction.ts"
 import { blockError } from "../errors.ts"
 import { label, UNKNOWN_TRANSACTION, walletError, walletMethod } from "./walletContext.ts"
@@ -87,11 +87,11 @@ const unreadable = (failure: BlockNotFound | BlockUnavailable | StorageFailure):
 export const walletTransactionMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Wallets | Chain | Mempool | NodeOptions
+  Wallets | Chain | Mempool | AnswerOptions
 > = Effect.gen(function*() {
   const chain = yield* Chain
   const pool = yield* Mempool
-  const options = yield* NodeOptions
+  const options = yield* AnswerOptions
   const make = walletMethod(yield* Wallets)
   const { network } = chain.params
   const shapeContext = { network, ...options }

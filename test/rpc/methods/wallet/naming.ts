@@ -8,15 +8,15 @@ import { NameDb } from "../../../../src/names/NameDb.ts"
 import type { NameEntry } from "../../../../src/names/NameEntry.ts"
 import { equal } from "../../../../src/protocol/bytes.ts"
 import { printable } from "../../../../src/protocol/nameText.ts"
+import { AnswerOptions } from "../../../../src/rpc/AnswerOptions.ts"
 import { nameWalletMethods } from "../../../../src/rpc/methods/wallet/nameWalletMethods.ts"
-import { NodeOptions } from "../../../../src/rpc/NodeOptions.ts"
 import * as DataHealth from "../../../../src/storage/DataHealth.ts"
 import { callsOn, type FakeWallet, fakeWalletsLayer } from "../../../support/fakeWallet.ts"
 import type { Calls } from "../../../support/methodNode.ts"
 import { wholeAnswers } from "../../../support/wholeAnswers.ts"
 import { chain, noFollower, TIP } from "./paying.ts"
 
-const options = Layer.succeed(NodeOptions, {
+const options = Layer.succeed(AnswerOptions, {
   nameEncoding: "ascii",
   valueEncoding: "ascii",
   allowExpired: false,

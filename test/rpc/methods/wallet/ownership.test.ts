@@ -10,10 +10,10 @@ import { decodeAddress, scriptOf } from "../../../../src/protocol/address.ts"
 import { nameScript, parseNameScript } from "../../../../src/protocol/nameOperation.ts"
 import { regtest } from "../../../../src/protocol/networks.ts"
 import { makeTransaction } from "../../../../src/protocol/transaction.ts"
+import { AnswerOptions } from "../../../../src/rpc/AnswerOptions.ts"
 import { infoMethods } from "../../../../src/rpc/methods/infoMethods.ts"
 import { nameMethods } from "../../../../src/rpc/methods/nameMethods.ts"
 import { relayMethods } from "../../../../src/rpc/methods/relayMethods.ts"
-import { NodeOptions } from "../../../../src/rpc/NodeOptions.ts"
 import * as ReadThread from "../../../../src/rpc/reader/ReadThread.ts"
 import * as DataHealth from "../../../../src/storage/DataHealth.ts"
 import type { Wallet } from "../../../../src/wallet/Wallet.ts"
@@ -26,7 +26,7 @@ import { peerManager } from "../../../support/peers.ts"
 import { entryOf } from "../../../support/pool.ts"
 import { wholeAnswers } from "../../../support/wholeAnswers.ts"
 
-const OPTIONS: typeof NodeOptions.Service = {
+const OPTIONS: typeof AnswerOptions.Service = {
   nameEncoding: "hex",
   valueEncoding: "hex",
   allowExpired: true,
@@ -60,7 +60,7 @@ const withWallets = (...wallets: ReadonlyArray<Wallet>) =>
     ),
     Effect.provideServiceEffect(FeeEstimator, Effect.map(MethodNode, ({ fees }) => fees)),
     Effect.provideService(PeerManager, peerManager()),
-    Effect.provideService(NodeOptions, OPTIONS),
+    Effect.provideService(AnswerOptions, OPTIONS),
     Effect.provide(ReadThread.layerAbsent),
     Effect.provideService(Wallets, fakeWallets(wallets))
   )

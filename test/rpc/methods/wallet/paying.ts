@@ -12,8 +12,8 @@ import { COIN } from "../../../../src/protocol/amount.ts"
 import { decodeBlock } from "../../../../src/protocol/block.ts"
 import { type Network, networks } from "../../../../src/protocol/networks.ts"
 import { makeTransaction, NO_WITNESS, outpoint, type Transaction } from "../../../../src/protocol/transaction.ts"
+import { AnswerOptions } from "../../../../src/rpc/AnswerOptions.ts"
 import { paymentMethods } from "../../../../src/rpc/methods/wallet/paymentMethods.ts"
-import { NodeOptions } from "../../../../src/rpc/NodeOptions.ts"
 import type { WalletCoin } from "../../../../src/wallet/ledger/WalletLedger.ts"
 import { eligible } from "../../../../src/wallet/payments/eligible.ts"
 import { fundTransaction } from "../../../../src/wallet/payments/fund.ts"
@@ -198,7 +198,7 @@ export const poolOf = (coins: ReadonlyMap<string, Coin>) =>
   })
 
 /** The options of the operator. */
-export const nodeOptions = Layer.succeed(NodeOptions, {
+export const nodeOptions = Layer.succeed(AnswerOptions, {
   nameEncoding: "ascii",
   valueEncoding: "ascii",
   allowExpired: false,

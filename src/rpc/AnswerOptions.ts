@@ -3,7 +3,7 @@ import type { ProofLevel } from "../light/proof.ts"
 import type { NameEncoding } from "../protocol/nameText.ts"
 
 /** The operator's settings for answers. */
-export class NodeOptions extends Context.Tag("svcd/NodeOptions")<NodeOptions, {
+export class AnswerOptions extends Context.Tag("svcd/AnswerOptions")<AnswerOptions, {
   readonly nameEncoding: NameEncoding
   readonly valueEncoding: NameEncoding
   /** Whether `name_show` returns expired names by default. */

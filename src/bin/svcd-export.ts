@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Effect from "effect/Effect"
-import { processInput } from "../config/settings.ts"
+import { processInput } from "../config/gather.ts"
 import { run } from "../programs/export/program.ts"
 import { printLast } from "../programs/tool/print.ts"
 import { version } from "../version.ts"

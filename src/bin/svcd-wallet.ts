@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import * as Effect from "effect/Effect"
-import { processInput } from "../config/settings.ts"
+import { processInput } from "../config/gather.ts"
 import { printLast } from "../programs/tool/print.ts"
 import { makePrompt } from "../programs/tool/prompt.ts"
 import { run } from "../programs/wallet/program.ts"

@@ -1,4 +1,4 @@
-import type { OptionSource } from "./sources.ts"
+import type { OptionName } from "./options.ts"
 import type { Values } from "./values.ts"
 
 /** Megabytes of the mempool of a node that takes no transactions from peers, by default. */
@@ -8,9 +8,11 @@ const BLOCKS_ONLY_MEMPOOL = 5
  * With -blocksonly, other options have other defaults (upstream `init.cpp`, `InitParameterInteraction`;
  * `wallet/init.cpp`).
  */
-export const withBlocksOnly = (values: Values, source: OptionSource): Values => {
+export const withBlocksOnly = (
+  values: Values,
+  { isDefault }: { readonly isDefault: (name: OptionName) => boolean }
+): Values => {
   if (!values.blocksonly) return values
-  const isDefault = (name: keyof Values): boolean => source.get(name)?.from === "default"
   return {
     ...values,
     ...(isDefault("whitelistrelay") ? { whitelistrelay: false } : {}),

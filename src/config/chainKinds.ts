@@ -4,7 +4,7 @@ import { escapeUnsafe, quoted } from "../base/safeText.ts"
 import type { Activation, ChainAnchor } from "../consensus/params.ts"
 import { type Bytes, displayHash, parseDisplayHash } from "../protocol/bytes.ts"
 import type { Height } from "../protocol/keys.ts"
-import { choiceKind, fromText, type OptionKind, parseInteger } from "./kinds.ts"
+import { choiceKind, fromText, numberWithout, type OptionKind, parseInteger } from "./kinds.ts"
 
 /** The block up to which scripts are assumed valid: the network's own, none, or its hash in wire order. */
 export type AssumeValid = "default" | "none" | Bytes
@@ -117,21 +117,29 @@ const LEAST_PRUNED = 550
 
 const MOST_PRUNED = 1_000_000_000
 
+const pruneFault = (value: number): string | undefined => {
+  if (!Number.isSafeInteger(value) || value > MOST_PRUNED) {
+    return `${value} is not 0, 1, or a whole number from ${LEAST_PRUNED} to ${MOST_PRUNED}`
+  }
+  if (value < 0) return "Prune cannot be configured with a negative value."
+  return value > 1 && value < LEAST_PRUNED
+    ? `Prune configured below the minimum of ${LEAST_PRUNED} MiB.  Please use a higher number.`
+    : undefined
+}
+
 /** 0 to keep all blocks, 1 to prune on request, or MiB that block and undo files may have. Upstream `-prune`. */
 export const pruneKind: OptionKind<number> = {
   placeholder: "N",
   toml: "integer",
   schema: fromText(
-    () => Schema.Int,
+    () => numberWithout(pruneFault),
     (given) => {
       const value = parseInteger(given)
       if (value === undefined || value > MOST_PRUNED) {
         return Either.left(`${quoted(given)} is not 0, 1, or a whole number from ${LEAST_PRUNED} to ${MOST_PRUNED}`)
       }
-      if (value < 0) return Either.left("Prune cannot be configured with a negative value.")
-      return value > 1 && value < LEAST_PRUNED
-        ? Either.left(`Prune configured below the minimum of ${LEAST_PRUNED} MiB.  Please use a higher number.`)
-        : Either.right(value)
+      const fault = pruneFault(value)
+      return fault === undefined ? Either.right(value) : Either.left(fault)
     },
     (value) => `${value}`
   )

@@ -2,9 +2,10 @@ import * as Data from "effect/Data"
 import * as Either from "effect/Either"
 import { readArgv } from "./argv.ts"
 import { translatedFlag } from "./coreFlags.ts"
+import { gather, type SettingsInput } from "./gather.ts"
 import { OPTIONS, type Shell, SHELLS } from "./options.ts"
 import { printConfig } from "./printConfig.ts"
-import { decodeGathered, gather, type Settings, type SettingsInput } from "./settings.ts"
+import { decodeGathered, type Settings } from "./settings.ts"
 import { UsageError } from "./UsageError.ts"
 
 export type DaemonCommand = Data.TaggedEnum<{

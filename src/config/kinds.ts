@@ -96,32 +96,38 @@ interface Bounds {
   readonly outside?: (value: number) => string | undefined
 }
 
-export const integerKind = ({ max, min, outside }: Bounds): OptionKind<number> => ({
-  placeholder: "N",
-  toml: "integer",
-  schema: fromText(
-    () => Schema.Int,
-    (given) => {
-      const value = parseInteger(given)
-      return value !== undefined && value >= min && value <= max
-        ? Either.right(value)
-        : Either.left(
-          (value === undefined ? undefined : outside?.(value)) ??
-            `${quoted(given)} is not a whole number from ${min} to ${max}`
-        )
-    },
-    (value) => `${value}`
-  )
-})
+/** A schema for numbers that `faultOf` finds nothing wrong with. */
+export const numberWithout = (faultOf: (value: number) => string | undefined): Schema.Schema<number> =>
+  Schema.Number.pipe(Schema.filter((value) => faultOf(value) ?? true))
+
+export const integerKind = ({ max, min, outside }: Bounds): OptionKind<number> => {
+  const usual = `is not a whole number from ${min} to ${max}`
+  const isInside = (value: number): boolean => Number.isSafeInteger(value) && value >= min && value <= max
+  return {
+    placeholder: "N",
+    toml: "integer",
+    schema: fromText(
+      () => numberWithout((value) => isInside(value) ? undefined : outside?.(value) ?? `${value} ${usual}`),
+      (given) => {
+        const value = parseInteger(given)
+        if (value === undefined) return Either.left(`${quoted(given)} ${usual}`)
+        return isInside(value) ? Either.right(value) : Either.left(outside?.(value) ?? `${quoted(given)} ${usual}`)
+      },
+      (value) => `${value}`
+    )
+  }
+}
+
+const isPageSize = (value: number): boolean => value >= 512 && value <= 65_536 && (value & (value - 1)) === 0
 
 /** A page size of SQLite: a power of two from 512 to 65536 bytes. */
 export const pageSizeKind: OptionKind<number> = {
   ...integerKind({ min: 512, max: 65_536 }),
   schema: fromText(
-    () => Schema.Int,
+    () => numberWithout((value) => isPageSize(value) ? undefined : `${value} is not a power of two from 512 to 65536`),
     (given) => {
       const value = parseInteger(given) ?? 0
-      return value >= 512 && value <= 65_536 && (value & (value - 1)) === 0
+      return isPageSize(value)
         ? Either.right(value)
         : Either.left(`${quoted(given)} is not a power of two from 512 to 65536`)
     },
@@ -186,12 +192,20 @@ export const commentKind: OptionKind<string> = {
 /** Without sign and exponent; zeros in front are allowed. */
 const AMOUNT = /^\d{1,8}(?:\.\d{1,8})?$/
 
+/** What the most digits of `AMOUNT` say, in the smallest unit. */
+const MOST_UNITS = 10 ** 16 - 1
+
 /** An amount in NMC with up to eight decimals, decoded to the smallest unit. */
 export const amountKind: OptionKind<number> = {
   placeholder: "NMC",
   toml: "string",
   schema: fromText(
-    () => Schema.Number,
+    () =>
+      numberWithout((value) =>
+        Number.isInteger(value) && value >= 0 && value <= MOST_UNITS
+          ? undefined
+          : `${value} is not an amount in 10^-8 NMC`
+      ),
     (given) => {
       const units = AMOUNT.test(given) ? parseAmount(given.replace(/^0+(?=\d)/, "")) : undefined
       return units === undefined

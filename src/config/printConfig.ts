@@ -1,8 +1,8 @@
 import { stringify } from "smol-toml"
 import { shownPath } from "../base/safeText.ts"
+import { type Gathered, PATH_OPTIONS, pathOf, type SettingsInput } from "./gather.ts"
 import { GROUPS, type Option } from "./optionRow.ts"
 import { type OptionName, optionNamesOf, OPTIONS } from "./options.ts"
-import { type Gathered, PATH_OPTIONS, pathOf, type SettingsInput } from "./settings.ts"
 import { defaultOf, type Given } from "./sources.ts"
 
 type TomlValue = string | number | boolean | ReadonlyArray<string>

@@ -1,8 +1,6 @@
 import * as Either from "effect/Either"
 import type * as Redacted from "effect/Redacted"
 import * as Struct from "effect/Struct"
-import { availableParallelism } from "node:os"
-import { dirname, isAbsolute, join, resolve } from "node:path"
 import type { Address } from "../base/addresses.ts"
 import type { Activation } from "../consensus/params.ts"
 import type { Bytes } from "../protocol/bytes.ts"
@@ -13,18 +11,22 @@ import { type AlertSettings, alertSettingsOf } from "./alertSettings.ts"
 import { readArgv } from "./argv.ts"
 import { withBlocksOnly } from "./blocksOnly.ts"
 import type { AnchorChoice, AssumeValid } from "./chainKinds.ts"
-import { CONFIG_FILE, fromFile, readConfigFile, unreadableFile } from "./configFile.ts"
 import { COOKIE_MODES, type CookieSettings, wantsCookie } from "./cookie.ts"
 import { translatedFlag } from "./coreFlags.ts"
+import { cookiePath, gather, type Gathered, pathOf, type PathOption, type SettingsInput } from "./gather.ts"
 import type { HashedUser } from "./hashedUser.ts"
-import { homeDirectory, NO_HOME } from "./homeDirectory.ts"
 import { NOTIFY_OPTIONS } from "./notifyOptions.ts"
-import { type OptionTable } from "./optionRow.ts"
-import { isOptionName, type LogFormat, type LogLevelName, optionNamesOf, OPTIONS, type Subsystem } from "./options.ts"
+import {
+  type LogFormat,
+  type LogLevelName,
+  type OptionName,
+  optionNamesOf,
+  OPTIONS,
+  type Subsystem
+} from "./options.ts"
 import { type PeerSettings, peerSettingsOf } from "./peerSettings.ts"
 import type { WhitebindEntry, WhitelistEntry } from "./permissions.ts"
 import { RELAY_OPTIONS } from "./relayOptions.ts"
-import { fromEnvironment, fromFlags, merge, type OptionSource } from "./sources.ts"
 import { UsageError } from "./UsageError.ts"
 import { decodeValues, type RelayValues, type Values, type WalletValues } from "./values.ts"
 import { WALLET_OPTIONS } from "./walletOptions.ts"
@@ -164,105 +166,17 @@ export interface Credentials {
   readonly password: Redacted.Redacted<string>
 }
 
-/** The inputs of the settings, so that a test needs no process and no files. */
-export interface SettingsInput {
-  /** Without the program and its script. */
-  readonly argv: ReadonlyArray<string>
-  readonly env: Readonly<Record<string, string | undefined>>
-  /** Returns the text of a file, `undefined` if it does not exist, or on the left the error. */
-  readonly readFile: (path: string) => Either.Either<string | undefined, string>
-  /** `NO_HOME` if there is none. */
-  readonly homedir: string
-  readonly cwd: string
+/** What the settings depend on beside the values of the options. */
+export interface Origin {
+  /** Whether nobody gave the option. */
+  readonly isDefault: (name: OptionName) => boolean
+  /** An absolute path for that of an option. */
+  readonly path: (option: PathOption) => string
+  /** The same for a file that is in the data directory unless its path is absolute, as upstream. */
+  readonly pathInData: (file: string) => string
   /** Available processors. */
   readonly cores: number
 }
-
-export const processInput = (): SettingsInput => ({
-  argv: process.argv.slice(2),
-  env: process.env,
-  readFile: readConfigFile,
-  homedir: homeDirectory(),
-  cwd: process.cwd(),
-  cores: availableParallelism()
-})
-
-/** Returns an absolute path; `~` is the home directory, as in a shell. */
-export const absolutePath = (path: string, { cwd, homedir }: Pick<SettingsInput, "cwd" | "homedir">): string => {
-  if (path === "~") return homedir
-  return path.startsWith("~/") ? join(homedir, path.slice(2)) : isAbsolute(path) ? resolve(path) : resolve(cwd, path)
-}
-
-/** The path of the configuration file: in the data directory from flags, environment or default. */
-const configFileOf = (
-  input: SettingsInput,
-  ...sources: ReadonlyArray<OptionSource>
-): Either.Either<string, UsageError> => {
-  const given = sources.map((source) => source.get("datadir")).find((found) => found !== undefined)
-  const directory = given?.texts.at(-1) ?? OPTIONS.datadir.default
-  if (input.homedir === NO_HOME && /^~(\/|$)/.test(directory)) {
-    const problem = `data directory ${directory}: this user has no home directory, and HOME is not set; ` +
-      "name another one with -datadir or SVCD_DATA_DIR"
-    return Either.left(new UsageError({ problems: [problem] }))
-  }
-  return Either.right(join(absolutePath(directory, input), CONFIG_FILE))
-}
-
-/** The merged sources of a table's options, and the path of the configuration file, which need not exist. */
-export interface Gathered {
-  readonly source: OptionSource
-  readonly configFile: string
-}
-
-/** Collects the options from flags, environment and configuration file. Checks their form, but not the values. */
-export const gather = (
-  options: OptionTable,
-  given: ReadonlyMap<string, ReadonlyArray<string>>,
-  input: SettingsInput
-): Either.Either<Gathered, UsageError> => {
-  const flags = fromFlags(new Map([...given].flatMap(([name, texts]) => isOptionName(name) ? [[name, texts]] : [])))
-  const env = fromEnvironment(input.env)
-  return Either.flatMap(configFileOf(input, flags, env), (configFile) => {
-    const text = Either.mapLeft(input.readFile(configFile), (why) => [unreadableFile({ file: configFile, why })])
-    return text.pipe(
-      Either.flatMap((found) =>
-        found === undefined ? Either.right<OptionSource>(new Map()) : fromFile({ text: found, file: configFile })
-      ),
-      Either.mapBoth({
-        onLeft: (problems) => new UsageError({ problems }),
-        onRight: (file) => ({ source: merge(options, { flags, env, file }), configFile })
-      })
-    )
-  })
-}
-
-export const PATH_OPTIONS = ["datadir", "logfile", "loadblock", "loadsnapshot"] as const
-
-/** An option that is a path, and one of its texts. */
-export interface PathOption {
-  readonly name: (typeof PATH_OPTIONS)[number]
-  readonly path: string
-}
-
-/**
- * Returns the path of an option. A relative path in the configuration file is relative to that file, not to the caller.
- */
-export const pathOf = (
-  { name, path }: PathOption,
-  { configFile, source }: Gathered,
-  { cwd, homedir }: SettingsInput
-): string => absolutePath(path, { cwd: source.get(name)?.inFile === true ? dirname(configFile) : cwd, homedir })
-
-export const dataDirOf = (gathered: Gathered, input: SettingsInput): string =>
-  pathOf(
-    { name: "datadir", path: gathered.source.get("datadir")?.texts.at(-1) ?? OPTIONS.datadir.default },
-    gathered,
-    input
-  )
-
-/** The path of a cookie file: a relative one is in the data directory, also on the command line, as upstream. */
-export const cookiePath = (file: string, gathered: Gathered, input: SettingsInput): string =>
-  absolutePath(file, { cwd: dataDirOf(gathered, input), homedir: input.homedir })
 
 export const credentialsOf = (
   user: string | undefined,
@@ -270,22 +184,21 @@ export const credentialsOf = (
 ): Credentials | undefined => user === undefined || password === undefined ? undefined : { user, password }
 
 /** The address of `listen`. Its default does not apply to a node that has other listeners (upstream, `bind_on_any`). */
-const listenOf = ({ listen, maxpeers, whitebind }: Values, { source }: Gathered): Address | undefined => {
-  const replaced = whitebind.length > 0 && source.get("listen")?.from === "default"
+const listenOf = ({ listen, maxpeers, whitebind }: Values, { isDefault }: Origin): Address | undefined => {
+  const replaced = whitebind.length > 0 && isDefault("listen")
   return maxpeers === 0 || replaced ? undefined : listen
 }
 
 const toSettings = (
   { alerts, values }: { readonly values: Values; readonly alerts: AlertSettings },
-  gathered: Gathered,
-  input: SettingsInput
+  origin: Origin
 ): Settings => ({
   network: values.network,
-  dataDir: dataDirOf(gathered, input),
+  dataDir: origin.path({ name: "datadir", path: values.datadir }),
   rpc: { ...values.rpcaddr, credentials: credentialsOf(values.rpcuser, values.rpcpassword) },
   hashedUsers: values.rpcauth,
   cookie: wantsCookie(values) && values.rpccookiefile !== undefined
-    ? { path: cookiePath(values.rpccookiefile, gathered, input), mode: COOKIE_MODES[values.rpccookieperms] }
+    ? { path: origin.pathInData(values.rpccookiefile), mode: COOKIE_MODES[values.rpccookieperms] }
     : undefined,
   notify: Struct.pick(values, ...optionNamesOf(NOTIFY_OPTIONS)),
   webhooks: { configured: values.webhook, allowPrivate: values.webhookprivate },
@@ -308,8 +221,8 @@ const toSettings = (
   statusPage: values.statuspage,
   desk: values.webwallet ? { behindProxy: values.webwalletproxy } : undefined,
   rest: values.rest,
-  ...peerSettingsOf(values, listenOf(values, gathered)),
-  listen: listenOf(values, gathered),
+  ...peerSettingsOf(values, listenOf(values, origin)),
+  listen: listenOf(values, origin),
   maxPeers: values.maxpeers,
   maxInbound: values.maxinbound,
   maxOutbound: values.maxoutbound,
@@ -323,10 +236,10 @@ const toSettings = (
   mempoolExpiry: values.mempoolexpiry,
   relay: Struct.pick(values, ...optionNamesOf(RELAY_OPTIONS)),
   persistMempool: values.persistmempool,
-  loadBlocks: values.loadblock.map((path) => pathOf({ name: "loadblock", path }, gathered, input)),
+  loadBlocks: values.loadblock.map((path) => origin.path({ name: "loadblock", path })),
   loadSnapshot: values.loadsnapshot === undefined
     ? undefined
-    : pathOf({ name: "loadsnapshot", path: values.loadsnapshot }, gathered, input),
+    : origin.path({ name: "loadsnapshot", path: values.loadsnapshot }),
   snapshotHash: values.snapshothash,
   assumeValid: values.assumevalid,
   sync: values.sync,
@@ -340,7 +253,7 @@ const toSettings = (
   checkBlocks: values.checkblocks,
   checkLevel: values.checklevel,
   backgroundCheck: values.backgroundcheck,
-  verifyThreads: values.verifythreads ?? Math.min(input.cores - 1, MAX_DEFAULT_THREADS),
+  verifyThreads: values.verifythreads ?? Math.min(origin.cores - 1, MAX_DEFAULT_THREADS),
   dbCache: values.dbcache,
   txIndex: values.txindex,
   blockFilterIndex: values.blockfilterindex !== "0",
@@ -364,7 +277,7 @@ const toSettings = (
   debugSubsystems: values.debugsubsystem,
   logFile: values.logfile === undefined
     ? undefined
-    : pathOf({ name: "logfile", path: values.logfile }, gathered, input),
+    : origin.path({ name: "logfile", path: values.logfile }),
   // The last option for a rule wins, as upstream.
   activation: Object.fromEntries(
     [...values.testactivationheight, ...values.vbparams].map(({ height, rule }) => [rule, height])
@@ -376,20 +289,25 @@ const toSettings = (
 /** The maximum of the reference node (`validation.h`, `MAX_SCRIPTCHECK_THREADS`). */
 const MAX_DEFAULT_THREADS = 15
 
-/** Validates the collected options, the same way for all sources. */
-export const decodeGathered = (gathered: Gathered, input: SettingsInput): Either.Either<Settings, UsageError> =>
-  decodeValues(gathered.source).pipe(
-    Either.flatMap((values) =>
-      Either.map(
-        alertSettingsOf(values),
-        (alerts) => toSettings({ values: withBlocksOnly(values, gathered.source), alerts }, gathered, input)
-      )
-    ),
+/** The settings of decoded values, the same way for all sources. */
+export const settingsOf = (values: Values, origin: Origin): Either.Either<Settings, UsageError> =>
+  alertSettingsOf(values).pipe(
+    Either.map((alerts) => toSettings({ values: withBlocksOnly(values, origin), alerts }, origin)),
     Either.filterOrLeft(
       ({ blockFilterIndex, peerBlockFilters }) => blockFilterIndex || !peerBlockFilters,
       () => new UsageError({ problems: ["Cannot set -peerblockfilters without -blockfilterindex."] })
     )
   )
+
+/** Validates the collected options. */
+export const decodeGathered = (gathered: Gathered, input: SettingsInput): Either.Either<Settings, UsageError> =>
+  Either.flatMap(decodeValues(gathered.source), (values) =>
+    settingsOf(values, {
+      isDefault: (name) => gathered.source.get(name)?.from === "default",
+      path: (option) => pathOf(option, gathered, input),
+      pathInData: (file) => cookiePath(file, gathered, input),
+      cores: input.cores
+    }))
 
 /** Returns the settings in force, or the errors in flags, environment or file. */
 export const decodeSettings = (input: SettingsInput): Either.Either<Settings, UsageError> => {

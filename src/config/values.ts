@@ -55,7 +55,7 @@ const deskIssues = (values: Values): ReadonlyArray<Schema.FilterIssue> => {
 }
 
 /** The contradictions between values that are each valid. */
-const contradictions = (values: Values): ReadonlyArray<Schema.FilterIssue> => {
+export const contradictions = (values: Values): ReadonlyArray<Schema.FilterIssue> => {
   const { listen, maxpeers, metricsaddr, network, rpcaddr, rpcallowinsecure, rpcpassword, rpcuser } = values
   const issues: Array<Schema.FilterIssue> = []
   const complain = (name: OptionName, message: string): void => void issues.push({ path: [name], message })

@@ -5,7 +5,6 @@ import * as Layer from "effect/Layer"
 import { existsSync } from "node:fs"
 import { availableParallelism } from "node:os"
 import { join } from "node:path"
-import { formatHostPort } from "../base/addresses.ts"
 import { spannedLayer } from "../base/spans.ts"
 import { Chain } from "../chain/Chain.ts"
 import type { BlocksPruned, ImportFailed } from "../chain/errors.ts"
@@ -17,8 +16,8 @@ import { changesBy } from "../client/liveChanges.ts"
 import { NameClient } from "../client/NameClient.ts"
 import { progressOf, readyOf, REPORT_INTERVAL } from "../client/readiness.ts"
 import * as DataDirectory from "../config/DataDirectory.ts"
-import { homeDirectory } from "../config/homeDirectory.ts"
-import { decodeSettings, type Settings } from "../config/settings.ts"
+import { decodeNodeOptions } from "../config/nodeOptions.ts"
+import type { Settings } from "../config/settings.ts"
 import { LightPart } from "../light/LightPart.ts"
 import { makeNameAnswers } from "../light/NameAnswers.ts"
 import { SyncReporter } from "../light/SyncReporter.ts"
@@ -44,31 +43,22 @@ export const embeddedSettings = (
   cores = availableParallelism()
 ): Either.Either<Settings, InvalidConfig> => {
   const { anchor, bootstrapPeers, dataDir, disableWallet, maxPeers, sync } = embedded
-  const argv = [
-    `-network=${network}`,
-    `-datadir=${dataDir}`,
-    // A program that uses names is no server: it connects to peers and accepts no connections.
-    "-listen=",
-    `-maxpeers=${maxPeers}`,
-    `-maxoutbound=${maxPeers}`,
-    ...bootstrapPeers.map((address) => `-addpeer=${formatHostPort(address)}`),
-    `-verifythreads=${Math.min(cores - 1, MAX_THREADS)}`,
-    `-disablewallet=${disableWallet ? 1 : 0}`,
-    // A directory with a part of the chain, too, can stay with the window.
-    `-sync=${sync ?? "full"}`,
-    `-anchor=${anchor}`
-  ]
-  const input = {
-    argv,
-    env: {},
-    readFile: () => Either.right(undefined),
-    homedir: homeDirectory(),
-    cwd: process.cwd(),
-    cores
-  }
   return Either.mapLeft(
-    decodeSettings(input),
-    ({ problems }) => new InvalidConfig({ field: "config", reason: problems.join("; ") })
+    decodeNodeOptions({
+      network,
+      dataDir,
+      // A program that uses names is no server: it connects to peers and accepts no connections.
+      listen: "",
+      maxPeers,
+      maxOutbound: maxPeers,
+      bootstrapPeers,
+      verifyThreads: Math.min(cores - 1, MAX_THREADS),
+      disableWallet,
+      // A directory with a part of the chain, too, can stay with the window.
+      sync: sync ?? "full",
+      anchor
+    }),
+    (problem) => new InvalidConfig(problem)
   )
 }
 

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Either, Redacted } from "effect"
+import { gather } from "../../src/config/gather.ts"
 import { OPTIONS } from "../../src/config/options.ts"
 import { printConfig } from "../../src/config/printConfig.ts"
-import { gather } from "../../src/config/settings.ts"
 import { DEFAULT_FILE, inputOf, problemsOf, settingsOf } from "./input.ts"
 
 const HASH = "7681e9c5b74bdd85e78166031d2058e1069b3ed7ed967c93fc63abba06f31144"

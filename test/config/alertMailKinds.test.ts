@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Either, Redacted } from "effect"
 import { readArgv } from "../../src/config/argv.ts"
+import { gather } from "../../src/config/gather.ts"
 import { OPTIONS } from "../../src/config/options.ts"
 import { printConfig } from "../../src/config/printConfig.ts"
-import { decodeSettings, gather } from "../../src/config/settings.ts"
+import { decodeSettings } from "../../src/config/settings.ts"
 import { inputOf } from "./input.ts"
 
 const PASSWORD = "hid%2Fden"

@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Either, Redacted } from "effect"
 import { readConfigFile } from "../../src/config/configFile.ts"
+import { processInput } from "../../src/config/gather.ts"
 import { NO_HOME } from "../../src/config/homeDirectory.ts"
-import { decodeSettings, processInput, type Settings } from "../../src/config/settings.ts"
+import { decodeSettings, type Settings } from "../../src/config/settings.ts"
 import { version } from "../../src/version.ts"
 import { DEFAULT_FILE, inputOf, problemsOf, settingsOf } from "./input.ts"
 

@@ -1,0 +1,111 @@
+import * as Either from "effect/Either"
+import { availableParallelism } from "node:os"
+import { dirname, isAbsolute, join, resolve } from "node:path"
+import { CONFIG_FILE, fromFile, readConfigFile, unreadableFile } from "./configFile.ts"
+import { homeDirectory, NO_HOME } from "./homeDirectory.ts"
+import type { OptionTable } from "./optionRow.ts"
+import { isOptionName, OPTIONS } from "./options.ts"
+import { fromEnvironment, fromFlags, merge, type OptionSource } from "./sources.ts"
+import { UsageError } from "./UsageError.ts"
+
+/** Collects the options of a program from flags, environment and configuration file, and finds the paths among them. */
+
+/** The inputs of the settings, so that a test needs no process and no files. */
+export interface SettingsInput {
+  /** Without the program and its script. */
+  readonly argv: ReadonlyArray<string>
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Returns the text of a file, `undefined` if it does not exist, or on the left the error. */
+  readonly readFile: (path: string) => Either.Either<string | undefined, string>
+  /** `NO_HOME` if there is none. */
+  readonly homedir: string
+  readonly cwd: string
+  /** Available processors. */
+  readonly cores: number
+}
+
+export const processInput = (): SettingsInput => ({
+  argv: process.argv.slice(2),
+  env: process.env,
+  readFile: readConfigFile,
+  homedir: homeDirectory(),
+  cwd: process.cwd(),
+  cores: availableParallelism()
+})
+
+/** Returns an absolute path; `~` is the home directory, as in a shell. */
+export const absolutePath = (path: string, { cwd, homedir }: Pick<SettingsInput, "cwd" | "homedir">): string => {
+  if (path === "~") return homedir
+  return path.startsWith("~/") ? join(homedir, path.slice(2)) : isAbsolute(path) ? resolve(path) : resolve(cwd, path)
+}
+
+/** The path of the configuration file: in the data directory from flags, environment or default. */
+const configFileOf = (
+  input: SettingsInput,
+  ...sources: ReadonlyArray<OptionSource>
+): Either.Either<string, UsageError> => {
+  const given = sources.map((source) => source.get("datadir")).find((found) => found !== undefined)
+  const directory = given?.texts.at(-1) ?? OPTIONS.datadir.default
+  if (input.homedir === NO_HOME && /^~(\/|$)/.test(directory)) {
+    const problem = `data directory ${directory}: this user has no home directory, and HOME is not set; ` +
+      "name another one with -datadir or SVCD_DATA_DIR"
+    return Either.left(new UsageError({ problems: [problem] }))
+  }
+  return Either.right(join(absolutePath(directory, input), CONFIG_FILE))
+}
+
+/** The merged sources of a table's options, and the path of the configuration file, which need not exist. */
+export interface Gathered {
+  readonly source: OptionSource
+  readonly configFile: string
+}
+
+/** Collects the options from flags, environment and configuration file. Checks their form, but not the values. */
+export const gather = (
+  options: OptionTable,
+  given: ReadonlyMap<string, ReadonlyArray<string>>,
+  input: SettingsInput
+): Either.Either<Gathered, UsageError> => {
+  const flags = fromFlags(new Map([...given].flatMap(([name, texts]) => isOptionName(name) ? [[name, texts]] : [])))
+  const env = fromEnvironment(input.env)
+  return Either.flatMap(configFileOf(input, flags, env), (configFile) => {
+    const text = Either.mapLeft(input.readFile(configFile), (why) => [unreadableFile({ file: configFile, why })])
+    return text.pipe(
+      Either.flatMap((found) =>
+        found === undefined ? Either.right<OptionSource>(new Map()) : fromFile({ text: found, file: configFile })
+      ),
+      Either.mapBoth({
+        onLeft: (problems) => new UsageError({ problems }),
+        onRight: (file) => ({ source: merge(options, { flags, env, file }), configFile })
+      })
+    )
+  })
+}
+
+export const PATH_OPTIONS = ["datadir", "logfile", "loadblock", "loadsnapshot"] as const
+
+/** An option that is a path, and one of its texts. */
+export interface PathOption {
+  readonly name: (typeof PATH_OPTIONS)[number]
+  readonly path: string
+}
+
+/**
+ * Returns the path of an option. A relative path in the configuration file is relative to that file, not to the caller.
+ */
+export const pathOf = (
+  { name, path }: PathOption,
+  { configFile, source }: Gathered,
+  { cwd, homedir }: SettingsInput
+): string => absolutePath(path, { cwd: source.get(name)?.inFile === true ? dirname(configFile) : cwd, homedir })
+
+export const dataDirOf = (gathered: Gathered, input: SettingsInput): string =>
+  pathOf(
+    { name: "datadir", path: gathered.source.get("datadir")?.texts.at(-1) ?? OPTIONS.datadir.default },
+    gathered,
+    input
+  )
+
+/** The path of a cookie file: a relative one is in the data directory, also on the command line, as upstream. */
+export const cookiePath = (file: string, gathered: Gathered, input: SettingsInput): string =>
+  absolutePath(file, { cwd: dataDirOf(gathered, input), homedir: input.homedir })

@@ -7,6 +7,12 @@ import { author, commitTime, run, settle, version } from "./facts.mjs"
 /** The services. None of them starts before the operator enables it. */
 const SERVICES = ["svcd.service", "svcd-mail.service", "svcd-export.service"]
 
+/** The users of services, each with /var/lib/USER for its files. svcd-mail has one that exists while it runs. */
+const USERS = ["svcd", "svcd-export"]
+
+/** The last version in which svcd-export ran as svcd. */
+const SHARED_USER = "0.2.0"
+
 /** Settings of the services, which stay as the operator changed them. They are for passwords: root alone reads them. */
 const SETTINGS = {
   "etc/svcd/environment": `# SVCD_RPC_USER and SVCD_RPC_PASSWORD, where RPC is to ask for them and not for a cookie.
@@ -18,7 +24,10 @@ const SETTINGS = {
 #SVCD_MAIL_FLAGS=--upstream mail.example.org
 `,
   "etc/svcd/export.environment":
-    `# Where svcd-export writes, the password if PostgreSQL asks for one, and flags such as -schema.
+    `# A user of RPC with the right "read" and its password, unless the daemon asks for no credentials; where svcd-export writes, the
+# password if PostgreSQL asks for one, and flags such as -schema: /usr/share/doc/svcd/docs/postgres.md.
+#SVCD_RPC_USER=export
+#SVCD_RPC_PASSWORD=
 #SVCD_EXPORT_URL=postgres:///names?host=/var/run/postgresql
 #PGPASSWORD=
 #SVCD_EXPORT_FLAGS=
@@ -47,14 +56,18 @@ Description: Namecoin full node, wallet and mail relay
 `
 
 /**
- * Makes the user as svcd.sysusers describes it. Everything may run again. systemctl says itself what it cannot do; a service
+ * Makes the users as svcd.sysusers describes them. Everything may run again. systemctl says itself what it cannot do; a service
  * that does not start must not leave the package half configured.
  */
 const POSTINST = `#!/bin/sh
 set -e
 if [ "$1" = configure ]; then
-  if ! getent passwd svcd >/dev/null; then
-    adduser --system --quiet --group --home /var/lib/svcd --no-create-home --gecos svcd svcd
+  for user in ${USERS.join(" ")}; do
+    getent passwd "$user" >/dev/null ||
+      adduser --system --quiet --group --home "/var/lib/$user" --no-create-home --gecos "$user" "$user"
+  done
+  if [ -n "$2" ] && dpkg --compare-versions "$2" le ${SHARED_USER} && systemctl is-enabled svcd-export >/dev/null 2>&1; then
+    echo "svcd: svcd-export runs as a user of its own now. Give it the database: /usr/share/doc/svcd/docs/postgres.md, \\"From 0.2.0\\"" >&2
   fi
   if [ -d /run/systemd/system ]; then
     systemctl daemon-reload || true

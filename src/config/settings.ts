@@ -168,7 +168,7 @@ export interface Credentials {
 
 /** What the settings depend on beside the values of the options. */
 export interface Origin {
-  /** Whether nobody gave the option. */
+  /** Whether the option is not given. */
   readonly isDefault: (name: OptionName) => boolean
   /** An absolute path for that of an option. */
   readonly path: (option: PathOption) => string

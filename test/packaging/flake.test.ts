@@ -281,6 +281,31 @@ const hasSystemd = spawnSync("systemd-analyze", ["--version"]).status === 0
 
 const units = readdirSync(join(ROOT, "contrib/systemd")).filter((name) => name.endsWith(".service"))
 
+describe("contrib/systemd", () => {
+  const textOf = (name: string): string => readFileSync(join(ROOT, "contrib/systemd", name), "utf8")
+
+  it.each(units.filter((unit) => unit !== "svcd.service"))(
+    "%s runs as a user of its own, and does not see the wallets",
+    (unit) => {
+      const text = textOf(unit).replaceAll(/^#.*$/gm, "")
+      const name = unit.replace(".service", "")
+      assert.isTrue(text.includes("DynamicUser=true") || text.includes(`\nUser=${name}\nGroup=${name}\n`), text)
+      assert.notMatch(text, /\/var\/lib\/svcd(?!-)/)
+      assert.include(text, `\nStateDirectory=${name}\n`)
+    }
+  )
+
+  it("has a user with a directory of its own for every unit without one that exists while it runs", () => {
+    const users = [...textOf("svcd.sysusers").matchAll(/^u (\S+) - "\S+" (\S+)$/gm)].map((
+      [, user, home]
+    ) => [user, home])
+    const wanted = units.flatMap((unit) => [...textOf(unit).matchAll(/^User=(.*)$/gm)].map(([, user]) => user ?? ""))
+    assert.sameDeepMembers(users, wanted.map((user) => [user, `/var/lib/${user}`]))
+    const debian = readFileSync(join(ROOT, "scripts/package/debian.mjs"), "utf8")
+    assert.include(debian, `const USERS = ${JSON.stringify(wanted.toSorted()).replaceAll(",", ", ")}`)
+  })
+})
+
 describe.skipIf(!hasSystemd)("contrib/systemd, read by systemd", () => {
   it.each(units)("%s is without mistakes, and tightly confined", (unit) => {
     const file = join(ROOT, "contrib/systemd", unit)

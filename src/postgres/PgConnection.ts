@@ -122,7 +122,8 @@ export const connectTo = (
 ): Effect.Effect<PgConnection, PostgresFailed | ExportRefused, Scope.Scope> =>
   Effect.gen(function*() {
     const failed = (cause: unknown): PostgresFailed => postgresFailed(target.shown, cause)
-    const { from: copyFrom } = yield* Effect.promise(() => import("pg-copy-streams"))
+    // A package in CommonJS: in a bundle of several files it has nothing but its default.
+    const { default: { from: copyFrom } } = yield* Effect.promise(() => import("pg-copy-streams"))
     const client = yield* openClient(target)
     yield* refuseSharedPool(client, target)
 

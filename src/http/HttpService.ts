@@ -10,6 +10,7 @@ import type { LongText } from "../rpc/json/LongText.ts"
 import { settled } from "../rpc/settled.ts"
 import { allowedCallers } from "./allowedCallers.ts"
 import { admission, isOpen } from "./auth.ts"
+import { claim, claimPlain } from "./claims.ts"
 import { type Exchange, headOf, send, sendBody, sendJson, sendRefusal } from "./Exchange.ts"
 import { FastLane } from "./FastLane.ts"
 import { gate, type GateListener, type RequestHead } from "./gate.ts"
@@ -22,18 +23,16 @@ import { type OpenCall, OpenCalls } from "./OpenCalls.ts"
 import { type AnyHandler, isStream, type PageAnswer, type PageRequest } from "./Pages.ts"
 import { PageStreams } from "./PageStreams.ts"
 import { type Guesses, Penalties } from "./Penalties.ts"
-import { notPermitted, permissions, type Permitted } from "./permissions.ts"
+import { permissions, type Permitted } from "./permissions.ts"
 import type { PlainHead } from "./plainRequest.ts"
 import { RateLimiter } from "./RateLimiter.ts"
 import {
   BUSY,
   FAILED,
-  forbidden,
   type HttpRefusal,
   NO_ROOM,
   STOPPING,
   TOO_LARGE,
-  tooMany,
   UNAUTHORIZED,
   UNAUTHORIZED_PAGE
 } from "./refusals.ts"
@@ -243,7 +242,7 @@ export class HttpService {
   }
 
   #call(exchange: Exchange, wallet: string | undefined, call: Call): void {
-    const release = this.#claim(exchange.session, call)
+    const release = claim({ session: exchange.session, open: this.#open }, call)
     if (typeof release !== "function") return this.#refuse(exchange, release)
     const caller = callerOf(exchange.session, wallet)
     const answer = ({ body, status }: BatchReply): void => {
@@ -256,17 +255,6 @@ export class HttpService {
       answer,
       release
     })
-  }
-
-  /** Takes what a call uses of the limits. Returns a function that releases the memory, or why the call is refused. */
-  #claim(session: Session, call: Call): (() => void) | HttpRefusal {
-    const { permitted } = session
-    const missing = permitted === undefined ? undefined : notPermitted(permitted, call.demands())
-    if (missing !== undefined) return forbidden(missing)
-    const seconds = session.count(Math.max(1, call.count))
-    if (seconds !== undefined) return tooMany(seconds)
-    if (!call.mayEnd && !this.#open.admits(session.share, session.isOperator)) return BUSY
-    return session.memory.hold(call.weight) ?? NO_ROOM
   }
 
   #show(exchange: Exchange, page: AnyHandler, asked: PageRequest): void {
@@ -307,8 +295,8 @@ export class HttpService {
     if (verdict._tag !== "Rpc") return false
     const call = this.#read(body)
     if (call === undefined) return false
-    const release = this.#claim(session, call)
-    if (typeof release !== "function") return false
+    const release = claimPlain({ session, open: this.#open }, call)
+    if (release === undefined) return false
     session.hear()
     this.#connections.used(session)
     this.#answerPlain(client, call, { wallet: verdict.wallet, release })

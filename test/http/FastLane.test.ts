@@ -198,6 +198,20 @@ describe("a connection with plain requests", () => {
       }
     }))
 
+  it.scopedLive("counts a call once that Node's server refuses", () =>
+    Effect.gen(function*() {
+      const { dispatch, port } = yield* testServer({ rateLimit: 4, limits: { concurrentRequests: 2 } })
+      const write = postText(JSON.stringify({ id: 1, method: "write", params: [60_000] }))
+      const busy = yield* lineTo(port)
+      busy.send(write)
+      yield* eventually("the call runs", () => dispatch.inFlight() === 1)
+      for (const expected of [503, 503, 503, 429]) {
+        const line = yield* lineTo(port)
+        line.send(write)
+        assert.include(yield* line.until(() => line.text.includes("\r\n\r\n")), `HTTP/1.1 ${expected} `)
+      }
+    }))
+
   it("stops reading when many small pieces wait, even with few bytes", () => {
     const socket = new Socket()
     const lane = new FastLane(socket, { idleTimeout: 60_000, take: () => true, handOver: () => {}, memory: UNCOUNTED })

@@ -19,13 +19,24 @@ export interface StreamHead {
   readonly headers: ReadonlyArray<string>
 }
 
+interface Reader {
+  readonly fiber: Fiber.RuntimeFiber<void>
+  /** Whether another reader has its place. */
+  isEvicted: boolean
+}
+
+const interrupt = ({ fiber }: Reader): void => fiber.unsafeInterruptAsFork(fiber.id())
+
 export class PageStreams {
   readonly #config: PageStreamsConfig
-  readonly #open: EvictingPlaces<Fiber.RuntimeFiber<void>>
+  readonly #open: EvictingPlaces<Reader>
 
   constructor(config: PageStreamsConfig) {
     this.#config = config
-    this.#open = new EvictingPlaces(config.maxReaders, (fiber) => fiber.unsafeInterruptAsFork(fiber.id()))
+    this.#open = new EvictingPlaces(config.maxReaders, (reader) => {
+      reader.isEvicted = true
+      interrupt(reader)
+    })
   }
 
   /** Writes a document until it ends, the caller is gone or reads nothing, or the node stops. Closes the connection. */
@@ -44,15 +55,18 @@ export class PageStreams {
         (cause) => Effect.logError("a document ended unexpectedly", cause)
       )
     )
+    const reader: Reader = { fiber, isEvicted: false }
     session.working = true
-    session.whenGone(() => fiber.unsafeInterruptAsFork(fiber.id()))
+    session.whenGone(() => interrupt(reader))
     fiber.addObserver(() => {
-      this.#open.leave(fiber)
+      this.#open.leave(reader)
       session.working = false
       response.end()
+      // One that does not read would hold its connection and memory until the stall timeout.
+      if (reader.isEvicted && session.isUnread) session.end()
       session.leave(response, true)
     })
-    this.#open.enter(fiber, session.share)
+    this.#open.enter(reader, session.share)
   }
 
   /** Writes some text, and waits until the caller has read most of what it has not read. */
@@ -67,25 +81,29 @@ export class PageStreams {
         return resume(Effect.interrupt)
       }
       const stalled = setTimeout(() => session.end(), this.#config.stallTimeout)
-      const go = (): void => {
+      const settle = (): void => {
         clearTimeout(stalled)
         response.off("drain", go)
         response.off("close", gone)
+        // Nothing is counted any more where the connection has closed.
         answers.give(unread)
+      }
+      const go = (): void => {
+        settle()
         resume(Effect.void)
       }
       const gone = (): void => {
-        clearTimeout(stalled)
-        response.off("drain", go)
+        settle()
         resume(Effect.interrupt)
       }
       response.once("drain", go)
       response.once("close", gone)
+      return Effect.sync(settle)
     })
   }
 
   /** Ends all documents, when the node stops. */
   readonly end: Effect.Effect<void> = Effect.sync(() => {
-    for (const fiber of this.#open) fiber.unsafeInterruptAsFork(fiber.id())
+    for (const reader of this.#open) interrupt(reader)
   })
 }

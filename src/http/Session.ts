@@ -143,6 +143,11 @@ export class Session implements HttpConnection, GateSession {
     return this.#rates.take(this.client, { count: calls, now: performance.now() })
   }
 
+  /** Whether its client has not read all that was written. */
+  get isUnread(): boolean {
+    return this.#socket.writableLength > 0
+  }
+
   end(): void {
     this.#socket.destroy()
   }

@@ -138,6 +138,28 @@ describe("the readers of events", () => {
     )
   })
 
+  it.live("that lose their place while they do not read are disconnected at once", () => {
+    const budget = new MemoryBudget(2 ** 30)
+    return world(
+      LONG_BLOCKS,
+      ({ port }) =>
+        Effect.scoped(Effect.gen(function*() {
+          const silent = yield* silentReader(port)
+          yield* eventually("what it does not read is held", () => budget.held("rpc_answers") > 0)
+          const reading = yield* reader(port, "", LINES)
+          yield* eventually("its position", () => reading.lines().length >= 1)
+          yield* eventually("the end of what was held", () => budget.held("rpc_answers") === 0)
+          yield* eventually("the end of the silent one", () => {
+            silent.write("\r\n")
+            return silent.destroyed
+          })
+          assert.isFalse(reading.ended())
+        })),
+      // Beyond the time limit of the test.
+      { budget, limits: { readers: 1, idleTimeout: 3_600_000 } }
+    )
+  })
+
   it.live("disconnects a reader that never reads, and goes on with the others", () =>
     world(
       LONG_BLOCKS,

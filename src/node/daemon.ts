@@ -146,8 +146,9 @@ const noteCalls = ({ rpcDocCheck }: Settings, switches: Logging.DebugSwitches) =
       observe: (call) => {
         recordCall(call)
         if (switches.state("rpc") !== true) return
-        const { error, method, seconds } = call
-        const facts = { method, milliseconds: Math.round(seconds * 1e6) / 1000, error: error?.code }
+        const { abandoned, error, method, seconds } = call
+        const how = abandoned ? { abandoned } : { error: error?.code }
+        const facts = { method, milliseconds: Math.round(seconds * 1e6) / 1000, ...how }
         log(Effect.logDebug("call", facts).pipe(Effect.annotateLogs("subsystem", "rpc")))
       },
       observeMalformed: recordMalformed

@@ -28,6 +28,8 @@ export interface ObservedCall {
   /** The part of it that the method itself took; `undefined` if no method ran. */
   readonly ownSeconds: number | undefined
   readonly error: RpcError | undefined
+  /** Whether it ended without an answer: its caller left, or lost its place to another one. */
+  readonly abandoned: boolean
 }
 
 /** Heavy calls at one time: enough for one to run while others wait for the disk. One is left for another user. */
@@ -127,18 +129,23 @@ export const makeCallRunner = (
     return heavy ? heavyCalls : undefined
   }
 
-  /** Ends a call: records it, and returns its answer. */
-  const ended = <A>(call: Begun<A>, outcome: CallOutcome): A => {
-    const { finish, held, memory, method, request, returned, since } = call
+  /** Records the end of a call. */
+  const conclude = (call: Begun<unknown>, how: Pick<ObservedCall, "abandoned" | "error">): void => {
+    const { held, memory, method, returned, since } = call
     running.delete(call)
     if (held > 0) memory?.give(held)
     observe?.({
       method,
       seconds: (performance.now() - since) / 1000,
       ownSeconds: returned === undefined ? undefined : (returned - since) / 1000,
-      error: outcome instanceof RpcError ? outcome : undefined
+      ...how
     })
-    return finish(request, outcome)
+  }
+
+  /** Ends a call: records it, and returns its answer. */
+  const ended = <A>(call: Begun<A>, outcome: CallOutcome): A => {
+    conclude(call, { error: outcome instanceof RpcError ? outcome : undefined, abandoned: false })
+    return call.finish(call.request, outcome)
   }
 
   /** Records that the method is done and that the encoding of its answer begins. */
@@ -201,7 +208,8 @@ export const makeCallRunner = (
   const interrupted = (call: Begun<unknown>): Effect.Effect<void> =>
     Effect.sync(() => {
       methodReturned(call)
-      ended(call, RpcError.shuttingDown())
+      const isStopping = lifecycle.phase()._tag === "Stopping"
+      conclude(call, { error: isStopping ? RpcError.shuttingDown() : undefined, abandoned: !isStopping })
     })
 
   const execute = <A>(

@@ -30,19 +30,31 @@ const growth = (type: ErrorType, work: () => void): number => {
 describe("recordCalls", () => {
   it("counts and times each call, and its error by method and by type", () => {
     assert.deepStrictEqual(counted(), [0, 0, 0, 0])
-    recordCall({ method: METHOD, seconds: 0.002, ownSeconds: 0.001, error: undefined })
+    recordCall({ method: METHOD, seconds: 0.002, ownSeconds: 0.001, abandoned: false, error: undefined })
     assert.deepStrictEqual(counted(), [1, 0, 1, 1])
     const error = RpcError.blockNotFound()
     const grown = growth("rpc_not_found", () => {
-      recordCall({ method: METHOD, seconds: 0.002, ownSeconds: 0.001, error })
+      recordCall({ method: METHOD, seconds: 0.002, ownSeconds: 0.001, abandoned: false, error })
     })
     assert.strictEqual(grown, 1)
     assert.deepStrictEqual(counted(), [2, 1, 2, 2])
   })
 
+  it("counts an abandoned call as a call without an error", () => {
+    const before = counted()
+    recordCall({ method: METHOD, seconds: 0.002, ownSeconds: 0.001, abandoned: true, error: undefined })
+    assert.deepStrictEqual(counted().map((count, i) => count - (before[i] ?? 0)), [1, 0, 1, 1])
+  })
+
   it("records no method time if none ran", () => {
     const before = counted()
-    recordCall({ method: METHOD, seconds: 0.002, ownSeconds: undefined, error: RpcError.warmUp("Loading…") })
+    recordCall({
+      method: METHOD,
+      seconds: 0.002,
+      ownSeconds: undefined,
+      abandoned: false,
+      error: RpcError.warmUp("Loading…")
+    })
     assert.deepStrictEqual(counted().map((count, i) => count - (before[i] ?? 0)), [1, 1, 1, 0])
   })
 

@@ -14,6 +14,15 @@ const atom = FastCheck.constantFrom(
   "[^]x]",
   "[[:alpha:]_]",
   "\\Qa+b\\E",
+  "k",
+  "[k-sſ]",
+  "[^k]",
+  "[À-žΑ-ω]",
+  "[\\pL\\d]",
+  "\\p{Greek}",
+  "\\PL",
+  "[[:^upper:]]",
+  "[]\\]-]",
   "^",
   "$"
 )
@@ -36,15 +45,26 @@ const { expression } = FastCheck.letrec<{ readonly expression: string }>((tie) =
   )
 }))
 
+const flags = FastCheck.constantFrom("", "(?i)", "(?is)", "(?U)", "(?m-i)")
+
 describe("expressionSize", () => {
-  it.prop("is at least the size of the compiled expression", { expression }, ({ expression }) => {
+  it.prop("is at least the size of the compiled expression", { expression, flags }, ({ expression, flags }) => {
+    const text = flags + expression
     let size: number
     try {
-      size = RE2JS.compile(expression).programSize()
+      size = RE2JS.compile(text).programSize()
     } catch {
       return
     }
-    assert.isAtLeast(expressionSize(expression), size, expression)
+    assert.isAtLeast(expressionSize(text), size, text)
+  }, { fastCheck: { numRuns: 1_000 } })
+
+  it("of a class is one step, also where it has the letters of both cases", () => {
+    for (const text of ["[a-z]", "[k-sſ]", "[^k]", "[À-žΑ-ω]", "\\pL", "[\\pL\\pN]", "[[:alpha:]]"]) {
+      const [size, folded] = [text, `(?i)${text}`].map((each) => RE2JS.compile(each).programSize())
+      assert.strictEqual(folded, size, text)
+      assert.strictEqual(size, RE2JS.compile("a").programSize(), text)
+    }
   })
 
   it.each([

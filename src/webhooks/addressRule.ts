@@ -97,18 +97,23 @@ const familyOf = (address: string): "ipv4" | "ipv6" => isIPv6(address) ? "ipv6" 
  * machine, of which some may be public.
  */
 export const forbiddenAddress = (address: string, own: ReadonlyArray<string> = []): ForbiddenKind | undefined => {
-  const [plain = ""] = address.split("%", 1)
+  const reached = reachedBy(address)
   const machine = new BlockList()
   for (const each of own) {
-    const [unzoned = ""] = each.split("%", 1)
-    machine.addAddress(unzoned, familyOf(unzoned))
+    const plain = reachedBy(each)
+    machine.addAddress(plain, familyOf(plain))
   }
-  return machine.check(plain, familyOf(plain)) ? "this machine" : forbiddenRange(plain)
+  return machine.check(reached, familyOf(reached)) ? "this machine" : forbiddenRange(reached)
+}
+
+/** The address that a connection reaches: without a zone, and that of IPv4 if one is inside. */
+const reachedBy = (address: string): string => {
+  const [plain = ""] = address.split("%", 1)
+  return isIPv6(plain) && WITH_IPV4.some((list) => list.check(plain, "ipv6")) ? lastFourBytes(plain) : plain
 }
 
 const forbiddenRange = (plain: string): ForbiddenKind | undefined => {
   if (!isIPv6(plain)) return forbiddenIPv4(plain)
-  if (WITH_IPV4.some((list) => list.check(plain, "ipv6"))) return forbiddenIPv4(lastFourBytes(plain))
   const found = FORBIDDEN_IPV6.find(({ list }) => list.check(plain, "ipv6"))
   if (found !== undefined) return found.kind
   return GLOBAL.check(plain, "ipv6") ? undefined : "an address range for special purposes"

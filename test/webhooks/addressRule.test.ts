@@ -42,6 +42,10 @@ const FORBIDDEN = [
   { address: "64:ff9b::c0a8:101", kind: "a private network" },
   { address: "64:ff9b::", kind: "this machine" },
   { address: "64:ff9b:1::1", kind: "an address range for special purposes" },
+  { address: "64:ff9b:1::10.1.2.3", kind: "an address range for special purposes" },
+  { address: "::10.1.2.3", kind: "an address range for special purposes" },
+  { address: "::ffff:0:10.1.2.3", kind: "an address range for special purposes" },
+  { address: "2001:0:4136:e378:8000:63bf:f5fe:fdfc", kind: "an address range for special purposes" },
   { address: "100::1", kind: "an address range for special purposes" },
   { address: "2001::1", kind: "an address range for special purposes" },
   { address: "2001:2::1", kind: "an address range for special purposes" },
@@ -88,10 +92,12 @@ describe("forbiddenAddress", () => {
 
   it("refuses the addresses of this machine, in every form, and allows their neighbours", () => {
     const own = ["8.8.4.4", "2606:4700::1111%eth0"]
-    for (const address of ["8.8.4.4", "::ffff:8.8.4.4", "2606:4700:0::1111"]) {
+    for (const address of ["8.8.4.4", "::ffff:8.8.4.4", "64:ff9b::8.8.4.4", "64:ff9b::808:404", "2606:4700:0::1111"]) {
       assert.strictEqual(forbiddenAddress(address, own), "this machine", address)
     }
-    for (const address of ["8.8.4.5", "2606:4700::1112"]) assert.isUndefined(forbiddenAddress(address, own), address)
+    for (const address of ["8.8.4.5", "64:ff9b::8.8.4.5", "2606:4700::1112"]) {
+      assert.isUndefined(forbiddenAddress(address, own), address)
+    }
   })
 
   it.each(ALLOWED)("allows %s", (address) => assert.isUndefined(forbiddenAddress(address)))
@@ -103,5 +109,6 @@ describe("forbiddenAddress", () => {
     const address = bytes.join(".")
     const url = new URL(`http://[${prefix}${address}]/`)
     assert.strictEqual(forbiddenAddress(url.hostname.slice(1, -1)), forbiddenAddress(address))
+    assert.strictEqual(forbiddenAddress(url.hostname.slice(1, -1), [address]), "this machine")
   })
 })

@@ -69,8 +69,13 @@ const mailView = (object: LocatedObject, { findings, label }: IdentityPlace): Pr
   const [first, ...more] = parts.flatMap((part) => addressIn(part, findings) ?? [])
   if (first === undefined) return none("email is no address")
   const different = [...new Set([...more, ...others])].filter((address) => address !== first)
-  if (different.length > MOST_BACKUPS && backup !== undefined) {
-    findings.warn(backup, "unusual", `has more than ${MOST_BACKUPS} addresses: the others are not used`)
+  if (different.length > MOST_BACKUPS) {
+    const place = backup !== undefined && others.length > 0 ? backup : email
+    findings.warn(
+      place,
+      "unusual",
+      `has addresses that are not used: svcd-mail takes ${MOST_BACKUPS} besides the first`
+    )
   }
   const used = different.slice(0, MOST_BACKUPS)
   return {

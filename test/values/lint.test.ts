@@ -131,6 +131,16 @@ describe("lint", () => {
     ["id/x", "{\"email\":\"x\"}", "error invalid: line 1, column 10: email \"x\" is not an address that mail can be"],
     ["id/x", "{\"email\":[1]}", "error wrong-type: line 1, column 10: email is a list"],
     ["id/x", "{\"email\":\"a@b.org\",\"backup\":\"c@d.org\"}", "error wrong-type: line 1, column 29: backup is a text"],
+    [
+      "id/x",
+      JSON.stringify({ email: "a@b.org", backup: Array.from({ length: 9 }, (_, at) => `c${at}@d.org`) }),
+      "warning unusual: line 1, column 29: backup has addresses that are not used: svcd-mail takes 8 besides the first"
+    ],
+    [
+      "id/x",
+      JSON.stringify({ email: Array.from({ length: 10 }, (_, at) => `c${at}@d.org`) }),
+      "warning unusual: line 1, column 10: email has addresses that are not used: svcd-mail takes 8 besides the first"
+    ],
     ["id/x", "{\"backup\":[]}", "error invalid: line 1, column 11: backup has no effect without email"],
     ["id/x", "{\"name\":1}", "error wrong-type: line 1, column 9: name is a number, not a text"],
     ["id/x", "{\"name\":\"Zoë\"}", "warning not-ascii: the value has characters beyond ASCII"]

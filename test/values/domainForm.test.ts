@@ -197,6 +197,28 @@ describe("the form of identities", () => {
   })
 })
 
+describe("the form of identities with an email that it does not show", () => {
+  it.each([["a list", ["a@example.org", "b@example.org"]], ["an object", {
+    default: "a@example.org",
+    work: ["c@d.org"]
+  }]])(
+    "keeps %s, and all other fields",
+    (_, email) => {
+      const before = { email, name: "Alice", backup: ["d@example.net"], website: "https://example.org/", x: { y: [1] } }
+      const read = readIdentityForm(JSON.stringify(before))
+      assert.deepStrictEqual(read?.lines.email, [])
+      assert.deepStrictEqual(read?.kept, ["email", "x"])
+      const write = (lines: Parameters<typeof writeIdentityForm>[1]) => {
+        const made = writeIdentityForm(JSON.stringify(before), lines)
+        return made !== undefined && "value" in made ? JSON.parse(made.value) : made
+      }
+      // What the desk sends: the lines that it showed, of which the owner changed one.
+      assert.deepStrictEqual(write({ ...read?.lines, name: ["Bob"] }), { ...before, name: "Bob" })
+      assert.property(write({ ...read?.lines, email: ["new@example.org"] }), "faults")
+    }
+  )
+})
+
 interface Hidden {
   readonly info?: unknown
   readonly map?: { readonly www?: { readonly loc?: unknown } }

@@ -178,7 +178,7 @@ const advance = (
     const { height } = ledger.tip
     const key = entryKey(stored)
     const record = yield* latestEntry(parts, stored.name)
-    if (stored.step === "failed" && !isOpenAgain(key, record, lost)) return
+    const hasEnded = stored.step === "failed" && !isOpenAgain(key, record, lost)
     // A record of a block that the wallet has not processed is ignored: it may be its own.
     const isHeld = record !== undefined && record.height <= height &&
       !isExpired(record, height + 1, chain.params)
@@ -188,8 +188,13 @@ const advance = (
       entry,
       evidenceOf(entry, movements, { height, transaction: (txid) => ledger.get(txid), holder: holder?.txid })
     )
-    if (verdict.step === "failed" && holder !== undefined) lost.set(key, holder.height)
     const { firstUpdateTxid, step } = verdict
+    if (hasEnded) {
+      // The owner may have given up its NAME_FIRSTUPDATE since: then other coins are held, or none.
+      if (step === "failed") yield* note(parts, stored, { ...stored, firstUpdateTxid, note: verdict.note })
+      return
+    }
+    if (step === "failed" && holder !== undefined) lost.set(key, holder.height)
     const after = { ...entry, step, firstUpdateTxid, note: verdict.action === "wait" ? verdict.note : stored.note }
     yield* note(parts, stored, after)
     yield* act(parts, after, { run, verdict })

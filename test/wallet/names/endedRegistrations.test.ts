@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, FastCheck } from "effect"
-import { equal } from "../../../src/protocol/bytes.ts"
+import { binaryString, displayHash, equal } from "../../../src/protocol/bytes.ts"
 import { UNSENT } from "../../../src/wallet/names/entries.ts"
+import { HELD_BY_NEW, NOTES } from "../../../src/wallet/names/progress.ts"
 import { mine, NAME, VALUE } from "./operating.ts"
 import { only, quiet, start, withNames } from "./registering.ts"
 import { CRASH, World } from "./World.ts"
@@ -36,6 +37,34 @@ describe("cancelRegistration", () => {
         yield* mine(world, names, 12)
         assert.deepInclude(yield* Effect.flip(names.cancelRegistration(NAME)), { code: "not-eligible" })
         yield* mine(world, names, 1)
+        assert.strictEqual(only(names).step, "done")
+      })
+    ))
+})
+
+describe("a registration that another owner was faster with", () => {
+  it.effect("says what holds coins: its name_firstupdate, and after abandontransaction its name_new", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        yield* names.register(NAME, VALUE, {})
+        yield* mine(world, names, 12)
+        const [update = assert.fail("nothing was sent")] = world.made("name_firstupdate")
+        const theirs = world.foreign({ op: "name_firstupdate", name: NAME, rand: VALUE, value: VALUE })
+        world.connect([theirs])
+        yield* names.step
+        assert.match(only(names).note, new RegExp(`abandontransaction ${displayHash(update.txid)}`))
+        for (const sent of world.sent) sent.abandoned ||= sent.transaction === update
+        for (const again of [false, true]) {
+          if (again) yield* mine(world, names, 1)
+          else yield* names.step
+          const { note, step } = only(names)
+          assert.strictEqual(step, "failed")
+          assert.strictEqual(note, `${NOTES.taken}; ${HELD_BY_NEW}`)
+        }
+        // A reorganisation that removes the other registration opens it again.
+        world.reorganise(2)
+        world.pool.delete(binaryString(theirs.txid))
+        yield* mine(world, names, 14)
         assert.strictEqual(only(names).step, "done")
       })
     ))

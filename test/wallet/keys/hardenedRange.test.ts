@@ -107,6 +107,20 @@ describe("a range of hardened keys", () => {
       assert.strictEqual(Either.getOrUndefined(givenOut(again)), scriptsOf(RANGE, 4, 5)[0])
     }))
 
+  it.effect("is watched by an older copy of the document as far as that goes, beside the scripts of a newer one", () =>
+    Effect.gen(function*() {
+      const older = withImport(yield* seeded, request(RANGE, { range: [0, 0], lookahead: 1 }))
+      const newer = yield* KeyRing.make(older, 1)
+      newer.deriveWith(() => new Secrets(() => older, undefined))
+      yield* newer.refill(6)
+      const records = newer.takeRecords()
+      assert.isAbove(Math.max(...[...records.values()].map(({ length }) => length)), 5 * 22)
+      const ring = yield* KeyRing.make(older, 1, { records })
+      assert.strictEqual(Either.getOrUndefined(givenOut(ring)), scriptsOf(RANGE, 0, 1)[0])
+      ring.deriveWith(() => new Secrets(() => older, undefined))
+      assert.strictEqual(Either.getOrUndefined(givenOut(ring)), scriptsOf(RANGE, 1, 2)[0])
+    }))
+
   it.effect("is refilled up to a number of unused addresses, and stays so while the wallet is locked", () =>
     Effect.gen(function*() {
       const document = withImport(yield* seeded, request(RANGE, { range: [0, 0], lookahead: 1 }))

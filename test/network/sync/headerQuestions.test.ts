@@ -119,8 +119,9 @@ describe("questions to a peer", () => {
         for (const depth of DEPTHS) {
           const chain = { shared: TOP - depth, own: [] }
           const { best, ended, questions } = yield* meet(context, chain)
-          assert.isAtMost(questions, 3, `${depth} blocks behind`)
-          if (!ended) assert.strictEqual(best, endOf(chain), `${depth} blocks behind`)
+          // The question begins at the parent of our best header: a peer that has it answers with it at once.
+          assert.isAtMost(questions, depth === 0 ? 1 : 3, `${depth} blocks behind`)
+          if (!ended || depth === 0) assert.strictEqual(best, endOf(chain), `${depth} blocks behind`)
         }
       })
     ))
@@ -138,12 +139,32 @@ describe("questions to a peer", () => {
       })
     ))
 
+  it.scopedLive("with a long branch that another peer has shown: few, at any length", () =>
+    withMain((context) =>
+      Effect.gen(function*() {
+        const shared = TOP - DEEPEST
+        const branch = onTopOf(MAIN[shared]?.header ?? GENESIS_BLOCK.header, DEEPEST - 1, 1)
+        for (const length of [1, MAX_HEADERS - 1, MAX_HEADERS, MAX_HEADERS + 1, 3 * MAX_HEADERS, DEEPEST - 1]) {
+          const chain = { shared, own: branch.slice(0, length) }
+          const first = yield* meet(context, chain)
+          assert.isAtMost(first.questions, 3 + length / MAX_HEADERS, `${length} headers`)
+          assert.strictEqual(first.best, endOf(chain), `${length} headers`)
+          const again = yield* meet(context, chain)
+          assert.strictEqual(again.fresh, 0, `${length} headers`)
+          assert.isAtMost(again.questions, 3 + length / MAX_HEADERS, `${length} known headers`)
+          assert.strictEqual(again.best, endOf(chain), `${length} known headers`)
+        }
+      })
+    ))
+
   it.scopedLive("that another peer overtakes: few, however often its header sync starts again", () =>
     withMain((context) =>
       Effect.gen(function*() {
         for (const depth of [2_080, 4_200, 8_300, DEEPEST]) {
           const silent = new FakePeer(new ServedBlocks([GENESIS_BLOCK]))
-          askAll(context, join(context, silent))
+          const waiting = join(context, silent)
+          assert.include(context.headers.start(context.now(), 0), silent.id)
+          askAll(context, waiting)
           const peer = new FakePeer(new ServedBlocks([GENESIS_BLOCK]))
           const state = join(context, peer)
           const chain = { shared: TOP - depth, own: [] }
@@ -151,6 +172,8 @@ describe("questions to a peer", () => {
             const from = peer.got("getheaders").length
             if (context.headers.start(context.now(), 0).includes(peer.id)) askAll(context, state)
             yield* converse(context, { peer, state, chain, from })
+            // A full answer without a new header ended its header sync: the other peer is not silent yet.
+            if (tick === 0) assert.isFalse(context.headers.isStarted(peer.id), `${depth} blocks behind`)
           }
           assert.isAtMost(peer.got("getheaders").length, 3, `${depth} blocks behind`)
           context.headers.remove(silent.id)

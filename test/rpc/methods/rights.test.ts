@@ -74,6 +74,37 @@ const LEFT_OUT = new Set([
 
 const USERS: ReadonlyArray<ReadonlyArray<UserRight>> = [["read"], ["names"], ["read", "names"]]
 
+/** Members that say what the wallet has, as a call answers with them: help has them with words. */
+const OF_WALLET = /"(ismine|iswatchonly|balance|keypoolsize)":(true|false|\d)/
+
+/**
+ * What pays, signs with a key, or sends what somebody signed. A signature is as good as a payment, and no answer shows that it was not
+ * to be made: so the list is here, and a method leaves it on purpose alone.
+ */
+const SPENDING = new Set([
+  "abandontransaction",
+  "bumpfee",
+  "dequeuetransaction",
+  "descriptorprocesspsbt",
+  "fundrawtransaction",
+  "lockunspent",
+  "psbtbumpfee",
+  "queuerawtransaction",
+  "send",
+  "sendall",
+  "sendmany",
+  "sendrawtransaction",
+  "sendtoaddress",
+  "sendtoname",
+  "signmessage",
+  "signmessagewithprivkey",
+  "signrawtransactionwithkey",
+  "signrawtransactionwithwallet",
+  "submitpackage",
+  "walletcreatefundedpsbt",
+  "walletprocesspsbt"
+])
+
 /** The answers of all methods that a user may call, as texts. Errors count too: they may say as much. */
 const walked = (methods: Iterable<Method>, { callText }: Calls) =>
   Effect.gen(function*() {
@@ -114,11 +145,14 @@ layer(methodNode({ blocks: false, txIndex: true, wallets: true }))("users with s
             assert.isAbove(pool.chunks().length, 0, "an update of a name was sent")
             continue
           }
+          const owned: Array<string> = []
           for (const [method, text] of told) {
             for (const secret of secrets) {
               assert.notInclude(text, secret, `${method} to a user with ${user.join(" and ")}`)
             }
+            if (OF_WALLET.test(text)) owned.push(method)
           }
+          assert.deepStrictEqual(owned, [], `what is of the wallet, to a user with ${user.join(" and ")}`)
         }
         const payer = callsOf(methods, new Set<UserRight>(["names", "spend"]))
         assert.isDefined((yield* payer.call("name_new", "d/payer", { sendCoins: { [STRANGER]: 1 } })).value)
@@ -156,6 +190,17 @@ layer(methodNode({ blocks: false, txIndex: true, wallets: true }))("users with s
       assert.deepStrictEqual(yield* seenBy("read"), [])
       assert.deepStrictEqual(yield* seenBy("read", "spend", "admin"), [])
       assert.deepStrictEqual(yield* seenBy("read", "names"), ["balance", "keypoolsize", "walletversion"])
+    }))
+
+  it.effect("spend with no other right than spend", () =>
+    Effect.gen(function*() {
+      const { methods } = yield* MethodNode
+      for (const { name, right } of methods.values()) {
+        // What only the operator may do can pay too.
+        if (SPENDING.has(name)) assert.strictEqual(right, "spend", name)
+        else assert.notStrictEqual(right, "spend", name)
+      }
+      for (const name of SPENDING) assert.isTrue(methods.has(name), name)
     }))
 
   it.effect("have no wallet behind read: what a method says of one needs names", () =>

@@ -17,11 +17,13 @@ import { filled, type Leaves } from "./filledParams.ts"
 /** An address that no wallet here has. */
 const STRANGER = encodeAddress(networks.regtest, { kind: "pubkeyhash", hash: new Uint8Array(20).fill(7) })
 
+const NAME = "d/walked"
+
 const LABEL = "the label of a shop"
 
 /** The texts of parameters that lead furthest, by their names. */
 const TEXTS: ReadonlyMap<string, string> = new Map([
-  ["name", "d/walked"],
+  ["name", NAME],
   ["value", "{}"],
   ["nameEncoding", "ascii"],
   ["valueEncoding", "ascii"],
@@ -78,7 +80,7 @@ const USERS: ReadonlyArray<ReadonlyArray<UserRight>> = [["read"], ["names"], ["r
 const OF_WALLET = /"(ismine|iswatchonly|balance|keypoolsize)":(true|false|\d)/
 
 /**
- * What pays, signs with a key, or sends what somebody signed. A signature is as good as a payment, and no answer shows that it was not
+ * What pays, signs with a key, or sends what is signed. A signature is as good as a payment, and no answer shows that it was not
  * to be made: so the list is here, and a method leaves it on purpose alone.
  */
 const SPENDING = new Set([
@@ -130,6 +132,12 @@ layer(methodNode({ blocks: false, txIndex: true, wallets: true }))("users with s
         const { call, methods, pool } = yield* MethodNode
         const own = String((yield* call("getnewaddress")).value)
         yield* call("generatetoaddress", 120, own)
+        // A name of the wallet, about which others may ask.
+        const [txid, rand] = Array.from(Object((yield* call("name_new", NAME)).value), String)
+        yield* call("generatetoaddress", 12, own)
+        yield* call("name_firstupdate", NAME, rand, txid, "{}")
+        yield* call("generatetoaddress", 1, own)
+        assert.propertyVal((yield* call("name_show", NAME)).value, "ismine", true)
         const hidden = String((yield* call("getnewaddress", LABEL)).value)
         const about: Record<string, unknown> = { ...Object((yield* call("getaddressinfo", hidden)).value) }
         const secrets = [hidden, String(about["scriptPubKey"]), LABEL]

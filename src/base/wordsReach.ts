@@ -1,4 +1,4 @@
-/** What `svcd-cli status` and `svcd-cli doctor` say of addresses that the recovery words do not find. */
+/** What is said of addresses that the recovery words do not find: by `svcd-cli`, and where one is refused. */
 
 /** From this number on, few addresses are left. */
 export const FEW_LEFT = 100
@@ -30,3 +30,14 @@ export const fewLeftText = (left: number): string | undefined =>
 
 export const FEW_REMEDY =
   "use addresses that were given out and not paid (listreceivedbyaddress 0 true), or set -keypool"
+
+/** Why no more addresses are given out. `knows`: whether all blocks of the chain have been looked through. */
+export const refusalText = (
+  { knows, reach, type }: { readonly type: string; readonly reach: number; readonly knows: boolean }
+): string =>
+  (knows
+    ? `the last ${reach} ${type} addresses were not paid, and the recovery words would not find a payment to another one. `
+    : `in the blocks that were looked through so far, the last ${reach} ${type} addresses were not paid, and the recovery ` +
+      "words might not find a payment to another one. Wait until svcd has looked through the chain (getwalletinfo). ") +
+  "Use one that was given out before (listreceivedbyaddress 0 true), or set -keypool higher, also where the words " +
+  "are used one day"

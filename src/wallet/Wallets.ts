@@ -13,12 +13,13 @@ import { unixTime } from "../base/clock.ts"
 import { codeOf, reasonOf } from "../base/errorCode.ts"
 import { Chain } from "../chain/Chain.ts"
 import { ChainControl } from "../chain/ChainControl.ts"
-import { equal, toHex } from "../protocol/bytes.ts"
+import { equal } from "../protocol/bytes.ts"
 import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
 import { InvalidWalletRequest, type WalletDamaged } from "./errors.ts"
 import { encryption, newDocument } from "./keys/makeDocument.ts"
 import { type WalletDocument, withAvoidReuse } from "./keys/WalletDocument.ts"
 import * as WalletFile from "./keys/WalletFile.ts"
+import { indexFileOf } from "./ledger/openStore.ts"
 import { readStartList, withWallet, writeStartList } from "./startList.ts"
 import type { TransactionChange, Wallet } from "./Wallet.ts"
 import * as WalletLive from "./WalletLive.ts"
@@ -171,12 +172,7 @@ const makeEnabled = (
 
     const pathOf = (name: string): string =>
       name === "" ? join(options.directory, "wallet.json") : join(folder, `${name}${FILE_SUFFIX}`)
-    /** The same name on all file systems, case-sensitive or not. */
-    const indexOf = (name: string): string =>
-      join(
-        options.chainstateDirectory,
-        name === "" ? "wallet.db" : `wallet-${toHex(new TextEncoder().encode(name))}.db`
-      )
+    const indexOf = (name: string): string => indexFileOf(options.chainstateDirectory, { name })
 
     const twinsOf = (name: string): ReadonlyArray<string> => {
       const file = loaded.get(name)?.file

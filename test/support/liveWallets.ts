@@ -116,6 +116,8 @@ export type LiveNode = Effect.Effect.Success<typeof nodeOf>
 export interface LiveNodeOptions extends Partial<Parameters<typeof Wallets.layer>[0]> {
   /** Wraps the mempool that the wallets use. */
   readonly mempool?: (pool: typeof Mempool.Mempool.Service) => typeof Mempool.Mempool.Service
+  /** Whether the node says that it is still in its initial download. */
+  readonly downloads?: boolean
   /** Whether the mempool is kept over a restart. */
   readonly keepPool?: boolean
   /** Rules in place of the private network's. */
@@ -131,14 +133,21 @@ export const withWallets = <A, E>(
   use: (node: LiveNode) => Effect.Effect<A, E, Scope.Scope | DataHealth.DataHealth>,
   options: LiveNodeOptions = {}
 ) => {
-  const { keepPool = false, mempool = (pool) => pool, params, ...walletsOptions } = options
+  const { downloads = false, keepPool = false, mempool = (pool) => pool, params, ...walletsOptions } = options
   const filename = keepPool ? join(directory, "mempool.dat") : undefined
   const pool = Layer.effect(Mempool.Mempool, Effect.map(Mempool.Mempool, mempool)).pipe(
     Layer.provide(Mempool.layer({ filename }))
   )
+  const status = Layer.effect(
+    SyncStatus.SyncStatus,
+    Effect.map(
+      SyncStatus.SyncStatus,
+      (real) => downloads ? { ...real, initialDownload: Effect.succeed(true) } : real
+    )
+  ).pipe(Layer.provide(SyncStatus.layer({ offline: true })))
   const stores = FeeEstimator.layer({ filename: undefined }).pipe(
     Layer.provideMerge(pool),
-    Layer.provideMerge(SyncStatus.layer({ offline: true })),
+    Layer.provideMerge(status),
     Layer.provideMerge(DataHealth.layer),
     Layer.provideMerge(chainLayer(directory, params)),
     Layer.merge(NameDb.layer({ filename: join(directory, "names.db"), pageSize: 4096 })),

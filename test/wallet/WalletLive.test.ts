@@ -7,7 +7,7 @@ import { COIN } from "../../src/protocol/amount.ts"
 import { IndexStore } from "../../src/wallet/ledger/IndexStore.ts"
 import { temporaryDirectory } from "../support/chain.ts"
 import { eventually } from "../support/eventually.ts"
-import { fundedDirectory, withWallets } from "../support/liveWallets.ts"
+import { FEW_KEYS, fundedDirectory, withWallets } from "../support/liveWallets.ts"
 import { ADDRESS, pay as payAnyone } from "../support/mempool.ts"
 import { text } from "../support/regtest.ts"
 import { withoutChecksum } from "../support/walletText.ts"
@@ -148,6 +148,51 @@ describe("Wallet", () => {
           assert.deepInclude(wallet.ledger.transaction(transaction.txidKey)?.state, { type: "confirmed", height: 103 })
           assert.strictEqual(wallet.ledger.transaction(transaction.txidKey)?.comment, "rent")
         }))
+    }))
+
+  it.scopedLive("a reorganisation that disconnects a payment withdraws the addresses that it allowed", () =>
+    Effect.gen(function*() {
+      const directory = yield* fundedDirectory
+      yield* withWallets(directory, ({ chain, mine, minePool, wallet }) =>
+        Effect.gen(function*() {
+          const { keys, ledger } = wallet
+          const give = keys.newAddress({ type: "bech32", label: "" })
+          const given = yield* Effect.replicateEffect(give, 4)
+          assert.deepInclude(yield* Effect.flip(give), { code: "beyond-words" })
+          const { transaction } = yield* wallet.payments.pay(to(given[2]?.script ?? assert.fail(), COIN))
+          const block = yield* minePool
+          yield* give
+          assert.deepInclude(yield* keys.words, { beyond: 0, lost: 0 })
+          yield* chain.control.invalidate(block.header.hash)
+          assert.deepInclude(yield* Effect.flip(give), { code: "beyond-words" })
+          assert.deepInclude(yield* keys.words, { beyond: 1, lost: 0 })
+          yield* mine(1, { transactions: [transaction] })
+          yield* give
+          assert.strictEqual(ledger.transaction(transaction.txidKey)?.state.type, "confirmed")
+        }), { rules: { ...FEW_KEYS, keypool: 4, reach: 4 } })
+    }))
+
+  it.scopedLive("gives out no address during the sync that the words may not find, and says what to do", () =>
+    Effect.gen(function*() {
+      const rules = { ...FEW_KEYS, keypool: 4, reach: 4 }
+      const directory = yield* fundedDirectory
+      yield* withWallets(directory, ({ wallet: { keys } }) =>
+        Effect.gen(function*() {
+          const give = keys.newAddress({ type: "bech32", label: "" })
+          yield* Effect.replicateEffect(give, 4)
+          const refusal = yield* Effect.flip(give)
+          assert.deepInclude(refusal, { code: "beyond-words" })
+          assert.match(refusal.message, /Wait until svcd has looked through the chain/)
+          assert.isUndefined(yield* keys.words)
+          // Change that serves twice is better than a coin that the words do not find.
+          yield* Effect.replicateEffect(keys.newChangeAddress("bech32"), 6)
+        }), { downloads: true, rules })
+      yield* withWallets(directory, ({ wallet: { keys } }) =>
+        Effect.gen(function*() {
+          const { message } = yield* Effect.flip(keys.newAddress({ type: "bech32", label: "" }))
+          assert.notInclude(message, "Wait until")
+          assert.deepInclude(yield* keys.words, { left: 0, beyond: 0 })
+        }), { rules })
     }))
 
   it.scopedLive("coins that were spent together with an orphaned block reward are free, also after a restart", () =>

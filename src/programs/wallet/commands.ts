@@ -23,6 +23,7 @@ import {
   withPhraseKept
 } from "../../wallet/keys/WalletDocument.ts"
 import type { AddressType } from "../../wallet/keys/WalletKeys.ts"
+import { indexFileOf } from "../../wallet/ledger/openStore.ts"
 import {
   type CommandContext,
   type GivenSecret,
@@ -38,6 +39,7 @@ import {
 } from "./access.ts"
 import { storedBalance } from "./balance.ts"
 import { checkedWords } from "./checkedWords.ts"
+import { markStoredUse } from "./storedUse.ts"
 
 /** The sub-commands of `svcd-wallet`, one function each. Each locks the data directory while it works. */
 
@@ -111,9 +113,8 @@ export const recover = (context: CommandContext, { mnemonic: words, passphrase, 
     // Its owner has just given all words.
     const checked = withPhraseChecked({ ...document, rescanFrom: 0 }, createdAt)
     const { chainstate, file } = yield* written(context, { path, document: checked, password })
-    const found = yield* storedBalance(chainstate, yield* KeyRing.make(file.document)).pipe(
-      Effect.catchAll(() => Effect.succeed(undefined))
-    )
+    const looked = yield* Effect.either(storedBalance(chainstate, yield* KeyRing.make(file.document)))
+    const found = Either.getOrUndefined(looked)
     return {
       result: [
         `The wallet was recovered: ${shownPath(path)}`,
@@ -122,7 +123,13 @@ export const recover = (context: CommandContext, { mnemonic: words, passphrase, 
           `${nmc(found.immature)} immature, ${found.names} name outputs.`
         ]
       ],
-      remarks: [LOOKED, "Its coins and names show once svcd has looked through the chain for them."]
+      remarks: [
+        LOOKED,
+        ...Either.isRight(looked)
+          ? []
+          : [`The blocks that are here could not be searched: ${looked.left.message}. The wallet itself is complete.`],
+        "Its coins and names show once svcd has looked through the chain for them."
+      ]
     }
   })
 
@@ -210,9 +217,10 @@ export const addressCommand = (context: CommandContext, { label, type }: NewAddr
   Effect.gen(function*() {
     const problem = typeProblem(paramsOf(networks[context.connection.network]), type)
     if (problem !== undefined) return yield* problem
-    const { file } = yield* opened(context)
+    const { chainstate, file } = yield* opened(context)
     const ring = yield* KeyRing.make(file.document, 1)
-    const { change, own } = yield* ring.next(type, { change: false, beyond: true })
+    yield* markStoredUse(indexFileOf(chainstate, { name: context.wallet ?? "" }), ring)
+    const { change, own } = yield* ring.next(type, { change: false, knows: false })
     const shown = own.address ?? ""
     yield* file.update((document) => ({
       ...change(document),

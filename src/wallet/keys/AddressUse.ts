@@ -9,10 +9,8 @@ export const WORDS_REACH = 1_000
 /** Drafts that are handed out unsent take the next change addresses in turn: the gap that BIP 44 asks other wallets for. */
 const DRAFTS = 20
 
-/**
- * What may be given out: the next index, the next one if the words find it, or else one that was given out and is unused.
- */
-export type WhichIndex = "next" | "found" | "again"
+/** What may be given out: the next index if the words find it; `again`: or else one that was given out and is unused. */
+export type WhichIndex = "found" | "again"
 
 export interface AddressUseOptions {
   readonly start: number
@@ -80,10 +78,16 @@ export class AddressUse {
     }
   }
 
+  /** Forgets which indexes blocks pay to. They stay used: `markUsed` notes again those that blocks still pay to. */
+  forgetBlocks(): void {
+    this.found = this.start
+    this.unfound.clear()
+  }
+
   /** The index to give out; `undefined` if the words would not find it. */
   offer(which: WhichIndex): number | undefined {
     const index = this.free(0)
-    if (which === "next" || index < this.wordsEnd) return index
+    if (index < this.wordsEnd) return index
     return which === "again" ? this.again() : undefined
   }
 

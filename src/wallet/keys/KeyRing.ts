@@ -1,14 +1,15 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { refusalText } from "../../base/wordsReach.ts"
 import { type Bytes, EMPTY } from "../../protocol/bytes.ts"
 import { type Network, networks } from "../../protocol/networks.ts"
 import { InvalidWalletRequest } from "../errors.ts"
 import type { SigningKey, SigningProvider } from "../signing/SigningProvider.ts"
 import { type WhichIndex, WORDS_REACH } from "./AddressUse.ts"
 import { descriptorText } from "./descriptors.ts"
-import { documentChains, importChain } from "./documentChains.ts"
-import { deriveHardened, storedEnd } from "./hardenedKeys.ts"
+import { documentChains, importChain, withProgress } from "./documentChains.ts"
+import { deriveHardened } from "./hardenedKeys.ts"
 import type { KeyChain } from "./KeyChain.ts"
 import type { Secrets } from "./Secrets.ts"
 import type { Import, WalletDocument } from "./WalletDocument.ts"
@@ -51,18 +52,6 @@ interface Offer {
   readonly own: OwnScript
 }
 
-const beyondWords = (type: AddressType, reach: number): string =>
-  `the last ${reach} ${type} addresses were not paid, and the recovery words would not find a payment to another one. ` +
-  "Use one that was given out before (listreceivedbyaddress 0 true), or set -keypool higher, also where the words " +
-  "are used one day"
-
-/** An import with what its chain has given out and derived since. */
-const withProgress = (entry: Import, { hardened, use }: KeyChain): Import => {
-  const next = Math.max(entry.next, use.next)
-  const more = hardened === undefined || hardened.end <= storedEnd(entry) ? {} : { hardened: hardened.keys() }
-  return next === entry.next && !("hardened" in more) ? entry : { ...entry, next, ...more }
-}
-
 /** A descriptor of the wallet, for `listdescriptors`. */
 export interface ListedDescriptor {
   readonly descriptor: string
@@ -88,7 +77,6 @@ export class KeyRing {
   private secrets: () => Secrets | undefined = () => undefined
   /** Receiving addresses up to one that was paid without being given out here: they need a place in the address book. */
   private readonly unlisted = new Set<string>()
-
   /** Addresses in a row that may be given out without being paid. */
   private readonly reach: number
 
@@ -184,14 +172,14 @@ export class KeyRing {
    */
   next(
     type: AddressType,
-    { beyond = false, change }: {
+    { change, knows = true }: {
       readonly change: boolean
-      /** Whether the words need not find it: a ring that knows no blocks cannot tell. */
-      readonly beyond?: boolean
+      /** Whether all blocks have been looked through; all of them if omitted. */
+      readonly knows?: boolean
     }
   ): Either.Either<{ readonly own: OwnScript; readonly change: DocumentChange }, InvalidWalletRequest> {
     return Either.map(
-      this.offer(type, { change, which: beyond ? "next" : change ? "again" : "found" }),
+      this.offer(type, { change, which: change ? "again" : "found", knows }),
       ({ chain, index, own }) => {
         chain.use.take(index)
         this.extend(chain)
@@ -216,13 +204,22 @@ export class KeyRing {
     const chain = this.chainFor(type, true)
     if (chain === undefined) return undefined
     this.extend(chain)
-    return this.scripts.at(chain, chain.use.offerDraft(chain.derived))
+    return this.at(chain, chain.use.offerDraft(chain.derived))
+  }
+
+  /** The script at an index, derived if need be: with a small keypool it may be behind the last one, which is reserved. */
+  private at(chain: KeyChain, index: number): OwnScript | undefined {
+    if (index >= chain.derived) {
+      chain.wants(index + 1 - chain.use.next)
+      this.extend(chain)
+    }
+    return this.scripts.at(chain, index)
   }
 
   /** The next address to give out. A locked wallet may have given out all scripts of a hardened range. */
   private offer(
     type: AddressType,
-    { change, which }: { readonly change: boolean; readonly which: WhichIndex }
+    { change, knows = true, which }: { readonly change: boolean; readonly which: WhichIndex; readonly knows?: boolean }
   ): Either.Either<Offer, InvalidWalletRequest> {
     const chain = this.chainFor(type, change)
     if (chain === undefined) {
@@ -230,10 +227,10 @@ export class KeyRing {
     }
     const index = chain.use.offer(which)
     if (index === undefined) {
-      return Either.left(new InvalidWalletRequest({ code: "beyond-words", reason: beyondWords(type, this.reach) }))
+      const reason = refusalText({ type, reach: this.reach, knows })
+      return Either.left(new InvalidWalletRequest({ code: "beyond-words", reason }))
     }
-    if (index >= chain.derived) this.extend(chain)
-    const own = this.scripts.at(chain, index)
+    const own = this.at(chain, index)
     return own === undefined
       ? Either.left(new InvalidWalletRequest({ code: "used-up", reason: "a locked wallet has no more hardened keys" }))
       : Either.right({ chain, index, own })
@@ -271,6 +268,11 @@ export class KeyRing {
     }
     chain.use.markUsed(index, inBlock)
     return this.extend(chain)
+  }
+
+  /** Forgets what blocks pay to, because some were disconnected. The caller marks again what others pay to. */
+  forgetBlocks(): void {
+    for (const { use } of this.chains) use.forgetBlocks()
   }
 
   /** The labels of a document, with empty ones for addresses that were paid without being given out. */

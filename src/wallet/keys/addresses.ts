@@ -42,7 +42,7 @@ export const makeAddresses = (parts: WalletParts): Addresses => {
     Effect.gen(function*() {
       const problem = typeProblem(chain.params, type)
       if (problem !== undefined) return yield* problem
-      const { change: save, own } = yield* ring.next(type, { change, beyond: !(yield* knowsBlocks) })
+      const { change: save, own } = yield* ring.next(type, { change, knows: yield* knowsBlocks })
       const { address } = own
       const labels: ReadonlyArray<LabelEntry> = label === undefined || address === undefined
         ? []

@@ -2,6 +2,7 @@ import * as Either from "effect/Either"
 import { parseExtendedKey } from "../../protocol/extendedKey.ts"
 import { type Network, networks } from "../../protocol/networks.ts"
 import { type Descriptor, descriptorText, privatePositions } from "./descriptors.ts"
+import { storedEnd } from "./hardenedKeys.ts"
 import { accountPath, TYPE_OF } from "./hd.ts"
 import { KeyChain } from "./KeyChain.ts"
 import { type KeyExpression, KeyFault } from "./keyExpression.ts"
@@ -99,3 +100,10 @@ export const documentChains = (document: WalletDocument, gaps: Gaps): ReadonlyAr
   ),
   ...document.imports.map((entry) => importChain(networks[document.network], entry, gaps.keypool))
 ]
+
+/** An import with what its chain has given out and derived since. */
+export const withProgress = (entry: Import, { hardened, use }: KeyChain): Import => {
+  const next = Math.max(entry.next, use.next)
+  const more = hardened === undefined || hardened.end <= storedEnd(entry) ? {} : { hardened: hardened.keys() }
+  return next === entry.next && !("hardened" in more) ? entry : { ...entry, next, ...more }
+}

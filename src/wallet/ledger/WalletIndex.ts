@@ -24,7 +24,7 @@ import { BEYOND_PRUNED, contentOf, earliest, load, sourcesOf, withoutRescan } fr
 import { type IndexStore, inspectedIndex } from "./IndexStore.ts"
 import type { Ledger } from "./Ledger.ts"
 import { dependentsOf } from "./orphans.ts"
-import { markUsed, scanBlocks, type ScannedBlock } from "./scanBlocks.ts"
+import { markBlocksAgain, markUsed, scanBlocks, type ScannedBlock } from "./scanBlocks.ts"
 
 export interface WalletIndexOptions {
   readonly store: IndexStore
@@ -261,6 +261,7 @@ export const make = (
         yield* file.update((document) => withEntries(document, entries))
         yield* attempt(() => store.rewind(to))
         ledger.rewind({ height: to.height, hash: to.hash })
+        if (disconnected.length > 0) markBlocksAgain({ ledger, ring })
         const lost = dependentsOf(ledger, rewards)
         for (const { key } of lost) ledger.report(key, { type: "inactive", abandoned: true })
         yield* file.update((document) => withEntries(document, lost.map(documentEntry)))
@@ -357,7 +358,9 @@ export const make = (
         yield* attempt(() => store.write({ rows: [], conflicts }))
         yield* file.update((document) => withoutEntries(document, new Set([displayHash(txid)])))
         yield* attempt(() => store.remove(txid))
+        const wasInBlock = ledger.entry(txidKey)?.block !== undefined
         ledger.remove(txidKey)
+        if (wasInBlock) markBlocksAgain({ ledger, ring })
       })).pipe(Effect.uninterruptible)
 
     return {

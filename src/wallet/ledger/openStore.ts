@@ -1,10 +1,16 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import { join } from "node:path"
 import { attempt } from "../../chain/attempt.ts"
+import { toHex } from "../../protocol/bytes.ts"
 import type { DataHealth } from "../../storage/DataHealth.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { removeDamaged } from "../../storage/inspect.ts"
 import { IndexStore, inspectedIndex } from "./IndexStore.ts"
+
+/** The file of a wallet's index; the same name on all file systems, case-sensitive or not. */
+export const indexFileOf = (chainstate: string, { name }: { readonly name: string }): string =>
+  join(chainstate, name === "" ? "wallet.db" : `wallet-${toHex(new TextEncoder().encode(name))}.db`)
 
 /** Opens the file of an index for the lifetime of the scope. A damaged one is removed: the blocks have its content. */
 export const openStore = (

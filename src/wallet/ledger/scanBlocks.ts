@@ -41,6 +41,12 @@ export const markUsed = (ring: KeyRing, { outputs }: Transaction, inBlock = fals
   return grew
 }
 
+/** Marks again which scripts blocks pay to, after the wallet's transactions in some of them have left. */
+export const markBlocksAgain = ({ ledger, ring }: Pick<ScanParts, "ledger" | "ring">): void => {
+  ring.forgetBlocks()
+  for (const { transaction } of ledger.confirmedAbove(-1)) markUsed(ring, transaction, true)
+}
+
 /**
  * Adds the wallet's transactions in blocks to the ledger, in the order of the chain. If a payment makes the wallet
  * watch more scripts, the blocks are scanned again: an earlier one may pay to the new scripts.

@@ -6,9 +6,13 @@ import { takeLock } from "../../../src/config/DirectoryLock.ts"
 import type { ProgramOutcome } from "../../../src/programs/tool/outcome.ts"
 import type { Prompt } from "../../../src/programs/tool/prompt.ts"
 import { run } from "../../../src/programs/wallet/program.ts"
+import { KeyRing } from "../../../src/wallet/keys/KeyRing.ts"
+import { IndexStore } from "../../../src/wallet/ledger/IndexStore.ts"
 import { inputOf } from "../../config/input.ts"
+import { makeCoinbase } from "../../support/regtest.ts"
 import { withDirectoryAsync } from "../../support/temporary.ts"
 import { withoutChecksum } from "../../support/walletText.ts"
+import { about, taken } from "../../wallet/keys/rings.ts"
 
 const PHRASE = `${"abandon ".repeat(11)}about`
 const WIF = "cMahea7zqjxrtgAbB7LSGbcQUr1uX1ojuat9jZodMN87JcbXMTcA"
@@ -169,6 +173,44 @@ describe("svcd-wallet", () => {
           )
           done(yield* tool(["address", "--type", "bech32", "-wallet", network, ...flags]))
         }
+      })
+    ))
+
+  it.effect("gives out no address that the words do not find, as the node, and says what to do", () =>
+    inPlace(({ call, dataDir, file }) =>
+      Effect.gen(function*() {
+        done(yield* call("recover", "--mnemonic", PHRASE))
+        const beyond = withoutChecksum(readFileSync(file, "utf8")).replaceAll(/"receive": 0/g, "\"receive\": 1000")
+        writeFileSync(file, beyond)
+        refused(yield* call("address"), 1, /the last 1000 legacy addresses were not paid.* Use one that was given out/)
+        assert.include(readFileSync(file, "utf8"), "\"receive\": 1000", "nothing is taken")
+        // The index of the node knows of a payment to an early address.
+        const chainstate = join(dataDir, "chainstate")
+        assert.isTrue(existsSync(chainstate))
+        const ring = yield* KeyRing.make(yield* about, 2)
+        const { script } = taken(ring, "legacy").own
+        const { bytes, txid } = makeCoinbase(1, [{ value: 1, script }])
+        const store = new IndexStore(join(chainstate, "wallet.db"), 4096)
+        store.write({
+          rows: [{ txid, bytes, height: 1, hash: txid, position: 0, blockTime: 1, time: 1, order: 0 }],
+          conflicts: []
+        })
+        store.close()
+        assert.match(done(yield* call("address")).stdout, /^[mn]/)
+        refused(yield* call("address", "--type", "bech32"), 1, /the last 1000 bech32 addresses were not paid/)
+      })
+    ))
+
+  it.effect("says why the blocks could not be searched after a recovery", () =>
+    inPlace(({ call, dataDir, file }) =>
+      Effect.gen(function*() {
+        const chainstate = join(dataDir, "chainstate")
+        mkdirSync(chainstate, { recursive: true })
+        writeFileSync(join(chainstate, "chainstate.db"), "no database at all".repeat(500))
+        const { stderr, stdout } = done(yield* call("recover", "--mnemonic", PHRASE))
+        assert.include(stdout, `The wallet was recovered: ${file}`)
+        assert.match(stderr, /The blocks that are here could not be searched: .*chainstate\.db/)
+        assert.include(stderr, "The wallet itself is complete.")
       })
     ))
 

@@ -195,6 +195,42 @@ describe("a key ring with imports", () => {
       assert.strictEqual(taken(same, "bech32").own.path, "m/6h/1")
     }))
 
+  it.effect("gives out the next address with a keypool of one, while a payment in the making holds the last", () =>
+    Effect.gen(function*() {
+      const change = request(`wpkh(${MASTER}/6h/*)`, { active: true, internal: true, range: [0, 0] })
+      const receive = request(`wpkh(${MASTER}/5h/*)`, { active: true, range: [0, 0] })
+      const ring = yield* KeyRing.make(imported(yield* about, receive, change), 1)
+      for (const isChange of [false, true]) {
+        const root = isChange ? "m/6h" : "m/5h"
+        const { own, release } = Either.getOrThrow(ring.reserve("bech32", isChange))
+        const second = Either.getOrThrow(ring.reserve("bech32", isChange))
+        assert.deepStrictEqual([own.path, second.own.path], [`${root}/0`, `${root}/1`])
+        assert.strictEqual(taken(ring, "bech32", isChange).own.path, `${root}/2`)
+        for (const done of [release, second.release]) done()
+      }
+      const held = Either.getOrThrow(ring.reserve("bech32", true))
+      assert.isDefined(ring.draftChange("bech32"))
+      held.release()
+    }))
+
+  it.effect("tells the words' end again by the blocks that are left", () =>
+    Effect.gen(function*() {
+      const ring = yield* KeyRing.make(yield* about, 3)
+      const [first, second] = [taken(ring, "bech32").own.script, taken(ring, "bech32").own.script]
+      for (const script of [first, second]) ring.markUsed(script, true)
+      taken(ring, "bech32")
+      assert.strictEqual(ring.words()?.left, 1_000 - 1)
+      for (let given = 3; given < 1_002; given++) taken(ring, "bech32")
+      assert.deepStrictEqual(ring.words(), { left: 0, beyond: 0, lost: 0 })
+      const failure = Either.getOrThrow(Either.flip(ring.next("bech32", { change: false })))
+      assert.match(failure.message, /^the last 1000 bech32 addresses were not paid/)
+      const unsure = Either.getOrThrow(Either.flip(ring.next("bech32", { change: false, knows: false })))
+      assert.match(unsure.message, /looked through so far.* Wait until svcd has looked through the chain/)
+      ring.forgetBlocks()
+      ring.markUsed(first, true)
+      assert.deepStrictEqual(ring.words(), { left: 0, beyond: 1, lost: 0 })
+    }))
+
   it.effect("watches the range of an import, and the gap after its used addresses", () =>
     Effect.gen(function*() {
       const document = imported(watching, request(`pkh([00000000/1]${MASTER_PUBLIC}/*)`, { range: [5, 7] }))

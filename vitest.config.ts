@@ -90,6 +90,7 @@ const SLOW = [
   "node/logging.test.ts",
   "node/nodeMetrics.test.ts",
   "node/restartNames.test.ts",
+  "packaging/declarations.test.ts",
   "postgres/PostgresNames.test.ts",
   "postgres/exporter.test.ts",
   "programs/cli/cli.test.ts",

@@ -9,7 +9,33 @@
  * files, network or clock. They run in a browser as on Node.
  */
 
-export * as errors from "./client/errors.ts"
+export {
+  type ChangesFailure,
+  ClientClosed,
+  type ClientFailure,
+  type DaemonFailure,
+  DaemonNotReady,
+  type DaemonOpenFailure,
+  DaemonRefused,
+  DaemonUnreachable,
+  DatabaseUnavailable,
+  type EmbeddedOpenFailure,
+  InsufficientFunds,
+  InternalError,
+  InvalidConfig,
+  InvalidRequest,
+  NameUnavailable,
+  NotSynced,
+  type OpenFailure,
+  type OperationFailure,
+  OperationRejected,
+  type ReadFailure,
+  RegistrationFailed,
+  type ResolveFailure,
+  Unauthorized,
+  WalletDisabled,
+  WalletLocked
+} from "./client/errors.ts"
 export { ModeAuto, ModeDaemon, ModeEmbedded, NameClient } from "./client/NameClient.ts"
 export type {
   ChangeFilter,
@@ -33,10 +59,18 @@ export type {
   UnconfirmedChange,
   UpdateOptions
 } from "./client/NameClient.ts"
+export {
+  type DataDirectoryError,
+  DataDirectoryInUse,
+  DataDirectoryUnusable,
+  WrongNetwork
+} from "./config/dataDirectoryErrors.ts"
 export type { ProofLevel } from "./light/proof.ts"
 export type { SyncPhase, SyncReport, WindowReport } from "./light/syncReport.ts"
 export { CursorUnusable, NameExpired, NameNotFound } from "./names/errors.ts"
 export { AutoClient, DaemonClient, EmbeddedNode } from "./node/clients.ts"
+export { StorageCorrupted, type StorageFailure, StorageUnavailable } from "./storage/errors.ts"
+export { WalletDamaged } from "./wallet/errors.ts"
 
 export * as address from "./protocol/address.ts"
 export * as amount from "./protocol/amount.ts"

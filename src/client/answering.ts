@@ -2,11 +2,10 @@ import * as Effect from "effect/Effect"
 import type { ConsensusParams } from "../consensus/params.ts"
 import type { ProofLevel } from "../light/proof.ts"
 import type { SyncReport } from "../light/syncReport.ts"
-import { NameExpired, NameNotFound } from "../names/errors.ts"
+import { NameExpired, NameNotFound, requestedName } from "../names/errors.ts"
 import type { NameEntry } from "../names/NameEntry.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import type { Height } from "../protocol/keys.ts"
-import { printable } from "../protocol/nameText.ts"
 import type { NotSynced, ResolveFailure } from "./errors.ts"
 import type { Freshness, NameRecord, ResolveOptions } from "./NameClient.ts"
 import { isTooWeak, notSynced, type Requirement } from "./readiness.ts"
@@ -69,8 +68,8 @@ export const makeAnswering = ({ params, report }: AnsweringParts): Answering => 
       // The name may be in a block that is missing.
       if (!asOf.synced) return tooWeak(asOf, {})
       return record === undefined
-        ? new NameNotFound({ requested: printable(name) })
-        : new NameExpired({ requested: printable(name), updateHeight: record.height })
+        ? new NameNotFound(requestedName(name))
+        : new NameExpired({ ...requestedName(name), updateHeight: record.height })
     }
   }
 }

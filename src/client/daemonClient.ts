@@ -5,9 +5,8 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { paramsOf } from "../consensus/params.ts"
-import { NameExpired, NameNotFound } from "../names/errors.ts"
+import { NameExpired, NameNotFound, requestedName } from "../names/errors.ts"
 import { type Bytes, equal, toHex } from "../protocol/bytes.ts"
-import { printable } from "../protocol/nameText.ts"
 import { networks } from "../protocol/networks.ts"
 import { RPC_CODE } from "../rpc/method/RpcError.ts"
 import { wantedChanges, withoutLive, withoutSubjects } from "./changeFilter.ts"
@@ -20,8 +19,8 @@ import * as DaemonSync from "./daemonSync.ts"
 import {
   type ChangesFailure,
   type DaemonFailure,
+  type DaemonOpenFailure,
   DaemonRefused,
-  type InvalidConfig,
   NotSynced,
   type ReadFailure,
   type ResolveFailure
@@ -66,15 +65,12 @@ export interface DaemonClientOptions {
   readonly firstPause?: number
 }
 
-/** Why opening a client over a daemon fails. */
-export type DaemonOpenFailure = InvalidConfig | DaemonFailure
-
 /** The part of a configuration that a client over a daemon needs. */
 export type DaemonClientConfig = Pick<DecodedConfig, "daemon" | "network" | "requireProof">
 
-/** Opens a client over a daemon that answers and is on the right network. The scope closes it. */
 const NO_SUBJECTS = "the daemon has no events: it is not svcd, or it is older than they are"
 
+/** Opens a client over a daemon that answers and is on the right network. The scope closes it. */
 export const make = (
   { daemon, network: wanted, requireProof }: DaemonClientConfig,
   { firstPause, interval = INTERVAL }: DaemonClientOptions = {}
@@ -140,8 +136,8 @@ export const make = (
           return yield* notSynced(asOf, report)
         }
         return yield* record === undefined
-          ? new NameNotFound({ requested: printable(bytes) })
-          : new NameExpired({ requested: printable(bytes), updateHeight: record.height })
+          ? new NameNotFound(requestedName(bytes))
+          : new NameExpired({ ...requestedName(bytes), updateHeight: record.height })
       })
 
     const page = (start: Bytes, prefix: Bytes, options: Requirement) =>

@@ -152,7 +152,7 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
   const alone = <A, E, R>(name: string, use: (end: Effect.Effect<void>) => Effect.Effect<A, E, R>) =>
     Effect.suspend((): Effect.Effect<A, E | NameUnavailable, R> => {
       if (underWay.has(name)) {
-        return new NameUnavailable({ name, reason: "this name is already being registered" })
+        return new NameUnavailable({ requested: name, reason: "this name is already being registered" })
       }
       underWay.add(name)
       return use(Effect.sync(() => void underWay.delete(name)))

@@ -1,7 +1,7 @@
 import * as Schema from "effect/Schema"
 import type { DataDirectoryError } from "../config/dataDirectoryErrors.ts"
 import { progressText, SYNC_PHASES } from "../light/syncReport.ts"
-import type { CursorUnusable, NameExpired, NameNotFound } from "../names/errors.ts"
+import { type CursorUnusable, type NameExpired, type NameNotFound, REQUESTED, requestedText } from "../names/errors.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import type { WalletDamaged } from "../wallet/errors.ts"
 
@@ -134,7 +134,7 @@ export class InsufficientFunds extends Schema.TaggedError<InsufficientFunds>()("
  * pending.
  */
 export class NameUnavailable extends Schema.TaggedError<NameUnavailable>()("NameUnavailable", {
-  name: Schema.String,
+  ...REQUESTED,
   reason: Schema.String
 }) {
   override get message(): string {
@@ -153,11 +153,11 @@ export class OperationRejected extends Schema.TaggedError<OperationRejected>()("
 
 /** A registration was sent and cannot complete: another registration was first, or a reorg changed the blocks. */
 export class RegistrationFailed extends Schema.TaggedError<RegistrationFailed>()("RegistrationFailed", {
-  name: Schema.String,
+  ...REQUESTED,
   reason: Schema.String
 }) {
   override get message(): string {
-    return `the registration of ${this.name} failed: ${this.reason}`
+    return `the registration of ${requestedText(this)} failed: ${this.reason}`
   }
 }
 
@@ -202,5 +202,11 @@ export type OperationFailure =
   | DaemonFailure
   | ClientFailure
 
-/** Why opening a client fails. */
-export type OpenFailure = InvalidConfig | DataDirectoryError | DaemonFailure | StorageFailure | WalletDamaged
+/** Why opening a client over a daemon fails. */
+export type DaemonOpenFailure = InvalidConfig | DaemonFailure
+
+/** Why opening a client with a node in this process fails. */
+export type EmbeddedOpenFailure = InvalidConfig | DataDirectoryError | StorageFailure | WalletDamaged
+
+/** Why opening a client fails that takes a daemon or a node in this process. */
+export type OpenFailure = DaemonOpenFailure | EmbeddedOpenFailure

@@ -38,10 +38,10 @@ export const operationFailure = (
       return new WalletLocked()
     case RPC_CODE.insufficientFunds:
       return message.startsWith(NOT_OURS)
-        ? new NameUnavailable({ name, reason: "the wallet does not own the name" })
+        ? new NameUnavailable({ requested: name, reason: "the wallet does not own the name" })
         : new InsufficientFunds({ reason: message })
     case RPC_CODE.verifyError:
-      return new NameUnavailable({ name, reason: message })
+      return new NameUnavailable({ requested: name, reason: message })
     case RPC_CODE.verifyRejected:
       return new OperationRejected({ reason: message })
     case RPC_CODE.invalidAddressOrKey:

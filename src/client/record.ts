@@ -1,9 +1,9 @@
 import { expirationDepth } from "../consensus/expiry.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
 import { addressOf } from "../protocol/address.ts"
-import { type Bytes, displayHash, toHex } from "../protocol/bytes.ts"
+import { type Bytes, displayHash } from "../protocol/bytes.ts"
 import { addressScript } from "../protocol/nameOperation.ts"
-import { encodeText } from "../protocol/nameText.ts"
+import { encodeText, textOrHex } from "../protocol/nameText.ts"
 import type { Freshness, NameRecord } from "./NameClient.ts"
 
 /** Name records as applications see them. */
@@ -22,12 +22,10 @@ export interface ChainRecord {
 /** The fields of a record that do not change with new blocks. */
 export type FixedPart = Pick<NameRecord, "name" | "value" | "valueHex" | "address" | "txid" | "height">
 
-const lossyUtf8 = new TextDecoder("utf-8", { ignoreBOM: true })
-
 /** A value as text; if it is not UTF-8, with its hexadecimal digits. */
 export const valueText = (value: Bytes): Pick<NameRecord, "value" | "valueHex"> => {
-  const text = encodeText(value, "utf8")
-  return text === undefined ? { value: lossyUtf8.decode(value), valueHex: toHex(value) } : { value: text }
+  const { hex, text } = textOrHex(value)
+  return hex === undefined ? { value: text } : { value: text, valueHex: hex }
 }
 
 /** `undefined` if the name is not UTF-8. */

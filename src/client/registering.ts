@@ -139,7 +139,7 @@ export const followRegistration = (
       })
 
     const step = (state: RegistrationState): Effect.Effect<void, RegistrationFailed> => {
-      if (state.step === "failed") return new RegistrationFailed({ name, reason: state.reason })
+      if (state.step === "failed") return new RegistrationFailed({ requested: name, reason: state.reason })
       // If blocks arrive faster than the polls, a registered name was claimed before.
       return state.step === "registered"
         ? Effect.zipRight(tell({ step: "claimed", txHash: state.txHash }), tell(state))

@@ -13,12 +13,11 @@ import { expirationDepth, isExpired } from "../consensus/expiry.ts"
 import { type ConsensusParams, MAX_BLOCK_WEIGHT, WITNESS_SCALE_FACTOR } from "../consensus/params.ts"
 import { binaryString, type Bytes, displayHash, EMPTY } from "../protocol/bytes.ts"
 import { type Height, type NameKey, nameKey } from "../protocol/keys.ts"
-import { printable } from "../protocol/nameText.ts"
 import type { DataHealth } from "../storage/DataHealth.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { type ClaimCheck, makeClaimCheck } from "./ClaimCheck.ts"
 import { CommitSignal } from "./CommitSignal.ts"
-import { NameExpired, NameHashNotFound, NameNotFound, type WrongQuery } from "./errors.ts"
+import { NameExpired, NameHashNotFound, NameNotFound, requestedName, type WrongQuery } from "./errors.ts"
 import type { OperationLog } from "./events/OperationLog.ts"
 import type { NameClock, NameEntry, NameHistoryEntry } from "./NameEntry.ts"
 import { makeNameFollower } from "./NameFollower.ts"
@@ -143,7 +142,7 @@ const LONGEST = MAX_BLOCK_WEIGHT / WITNESS_SCALE_FACTOR
 const SHOWN = 10_000
 
 const neverExisted = (name: Bytes): Effect.Effect<never, NameNotFound> =>
-  Effect.fail(new NameNotFound({ requested: printable(name.subarray(0, SHOWN)) }))
+  Effect.fail(new NameNotFound(requestedName(name.subarray(0, SHOWN))))
 
 /** The key of the last block in its cache. */
 const TIP = ""
@@ -152,7 +151,7 @@ const TIP = ""
 export const ensureActive =
   ({ params, tipHeight }: NameClock) => (record: NameEntry): Effect.Effect<NameEntry, NameExpired> =>
     isExpired(record, tipHeight, params)
-      ? Effect.fail(new NameExpired({ requested: printable(record.name), updateHeight: record.height }))
+      ? Effect.fail(new NameExpired({ ...requestedName(record.name), updateHeight: record.height }))
       : Effect.succeed(record)
 
 const isSmall = ({ address, name, value }: NameEntry): boolean =>
@@ -252,7 +251,7 @@ const make = (
             : Effect.succeed(entries)).pipe(Effect.withSpan("svcd.names.history")),
       historyPage: (name, range) =>
         historyPage(file, name, range).pipe(
-          Effect.filterOrFail(({ total }) => total > 0, () => new NameNotFound({ requested: printable(name) })),
+          Effect.filterOrFail(({ total }) => total > 0, () => new NameNotFound(requestedName(name))),
           Effect.withSpan("svcd.names.historyPage")
         ),
       scan: (options) => scan(file, options),

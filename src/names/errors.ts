@@ -1,12 +1,37 @@
 import * as Schema from "effect/Schema"
+import { quoted } from "../base/safeText.ts"
+import { type Bytes, fromHex } from "../protocol/bytes.ts"
+import { decodeText, printable, textOrHex } from "../protocol/nameText.ts"
+
+/** The fields by which an error tells a name. None is called `name`: that of an `Error` is its class. */
+export const REQUESTED = {
+  /** The name; bytes that are not UTF-8 show as U+FFFD. */
+  requested: Schema.String,
+  /** The name in hexadecimal digits, if it is not UTF-8. */
+  requestedHex: Schema.optional(Schema.String)
+}
+
+interface Requested {
+  readonly requested: string
+  readonly requestedHex?: string | undefined
+}
+
+/** A name in the fields of an error. */
+export const requestedName = (name: Bytes): Requested => {
+  const { hex, text } = textOrHex(name)
+  return hex === undefined ? { requested: text } : { requested: text, requestedHex: hex }
+}
+
+/** The name of an error for its message. */
+export const requestedText = ({ requested, requestedHex }: Requested): string => {
+  const bytes = requestedHex === undefined ? decodeText(requested, "utf8") : fromHex(requestedHex)
+  return bytes === undefined ? quoted(requested) : printable(bytes)
+}
 
 /** No record: the name was never registered, or its registration is not in a block yet. */
-export class NameNotFound extends Schema.TaggedError<NameNotFound>()("NameNotFound", {
-  /** As messages show it: `'d/example'` or `0x` and hex. */
-  requested: Schema.String
-}) {
+export class NameNotFound extends Schema.TaggedError<NameNotFound>()("NameNotFound", REQUESTED) {
   override get message(): string {
-    return `name not found: ${this.requested}`
+    return `name not found: ${requestedText(this)}`
   }
 }
 
@@ -22,11 +47,11 @@ export class NameHashNotFound extends Schema.TaggedError<NameHashNotFound>()("Na
 
 /** The name was registered, but its owner did not renew it in time. */
 export class NameExpired extends Schema.TaggedError<NameExpired>()("NameExpired", {
-  requested: Schema.String,
+  ...REQUESTED,
   updateHeight: Schema.Int
 }) {
   override get message(): string {
-    return `name expired: ${this.requested}, last updated at height ${this.updateHeight}`
+    return `name expired: ${requestedText(this)}, last updated at height ${this.updateHeight}`
   }
 }
 

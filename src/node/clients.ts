@@ -1,8 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { DecodedConfig } from "../client/config.ts"
-import type { DaemonOpenFailure } from "../client/daemonClient.ts"
-import type { InvalidConfig, OpenFailure } from "../client/errors.ts"
+import type { DaemonOpenFailure, EmbeddedOpenFailure, InvalidConfig, OpenFailure } from "../client/errors.ts"
 import { type ClientConfig, ModeAuto, ModeDaemon, ModeEmbedded, type NameClient } from "../client/NameClient.ts"
 
 /**
@@ -33,7 +32,7 @@ export const EmbeddedNode = {
    * Runs a node in this process for as long as the layer lives. It logs through the logger of the program, and counts
    * in its metrics.
    */
-  layer: (config: ClientConfig = {}): Layer.Layer<NameClient, OpenFailure> => decoding(config, embedded)
+  layer: (config: ClientConfig = {}): Layer.Layer<NameClient, EmbeddedOpenFailure> => decoding(config, embedded)
 }
 
 /** A daemon: svcd, or the reference node. */

@@ -10,7 +10,7 @@ import { Chain } from "../chain/Chain.ts"
 import type { BlocksPruned, ImportFailed } from "../chain/errors.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
 import type { DecodedConfig, EmbeddedConfig } from "../client/config.ts"
-import { type ClientFailure, InternalError, InvalidConfig, type OpenFailure } from "../client/errors.ts"
+import { type ClientFailure, type EmbeddedOpenFailure, InternalError, InvalidConfig } from "../client/errors.ts"
 import { endWithScope, Lifespan } from "../client/Lifespan.ts"
 import { changesBy } from "../client/liveChanges.ts"
 import { NameClient } from "../client/NameClient.ts"
@@ -61,8 +61,6 @@ export const embeddedSettings = (
     (problem) => new InvalidConfig(problem)
   )
 }
-
-/** A `NameClient` over a whole node in this process: no listener, no RPC, no log of its own. */
 
 /** Seconds that a wallet stays unlocked: the longest time; the end of the client locks it. */
 const UNLOCK_SECONDS = 100_000_000
@@ -167,8 +165,8 @@ const make = (config: DecodedConfig, settings: Settings) =>
   })
 
 const openFailure = (
-  failure: Layer.Layer.Error<ReturnType<typeof Node.layer>> | BlocksPruned | OpenFailure
-): OpenFailure => {
+  failure: Layer.Layer.Error<ReturnType<typeof Node.layer>> | BlocksPruned | EmbeddedOpenFailure
+): EmbeddedOpenFailure => {
   switch (failure._tag) {
     case "InvalidWalletRequest":
       return new InvalidConfig({ field: "wallet", reason: failure.message })
@@ -198,7 +196,7 @@ export const nodeAndClient = (config: DecodedConfig, settings: Settings) =>
  * layer is built: at the stored height, while the node syncs. It logs through the logger of the program, and counts in
  * its metrics.
  */
-export const layer = (config: DecodedConfig): Layer.Layer<NameClient, OpenFailure> =>
+export const layer = (config: DecodedConfig): Layer.Layer<NameClient, EmbeddedOpenFailure> =>
   Layer.unwrapEffect(
     Effect.flatMap(embeddedSettings(config), (settings) =>
       Effect.map(isLight(config, settings), (light) =>
@@ -233,7 +231,7 @@ export const isLight = (
 const lightClient = (
   { requireProof }: DecodedConfig,
   settings: Settings
-): Layer.Layer<NameClient, OpenFailure> =>
+): Layer.Layer<NameClient, EmbeddedOpenFailure> =>
   LightClient.layer(settings, requireProof).pipe(
     Layer.provide(DataDirectory.layer({ path: settings.dataDir, network: settings.network })),
     Layer.provide(Memory.layer),

@@ -52,7 +52,7 @@ const operationFailure = (name: string) => (failure: NameFailure): OperationFail
     case "FundsMissing":
       return new InsufficientFunds({ reason: failure.message })
     case "NameOperationRefused":
-      return new NameUnavailable({ name, reason: failure.reason })
+      return new NameUnavailable({ requested: name, reason: failure.reason })
     case "TransactionRejected":
       return new OperationRejected({ reason: rejectionText(failure) })
     case "InvalidWalletRequest":

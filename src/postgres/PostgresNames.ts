@@ -39,10 +39,9 @@ import { limitOf, nameBytes, namespaceBytes } from "../client/text.ts"
 import { type ConsensusParams, paramsOf } from "../consensus/params.ts"
 import { PROOF_LEVELS, type ProofLevel } from "../light/proof.ts"
 import type { SyncReport } from "../light/syncReport.ts"
-import { NameExpired, NameNotFound } from "../names/errors.ts"
+import { NameExpired, NameNotFound, requestedName } from "../names/errors.ts"
 import { queryMatcher } from "../names/search/nameQuery.ts"
 import { type Bytes, EMPTY, toHex } from "../protocol/bytes.ts"
-import { printable } from "../protocol/nameText.ts"
 import { type NetworkName, networks } from "../protocol/networks.ts"
 import { postgresFailed } from "./failures.ts"
 import { versionFault } from "./openSchema.ts"
@@ -168,8 +167,8 @@ const reading = ({ names, params, read, requireProof }: ReadingParts) => {
       // The name may be in a block that is missing.
       if (!asOf.synced) return yield* tooWeak(state, {})
       return yield* record === undefined
-        ? new NameNotFound({ requested: printable(bytes) })
-        : new NameExpired({ requested: printable(bytes), updateHeight: record.height })
+        ? new NameNotFound(requestedName(bytes))
+        : new NameExpired({ ...requestedName(bytes), updateHeight: record.height })
     })
 
   const recordsOf = (

@@ -69,6 +69,14 @@ export const keyOfText = (text: string, encoding: NameEncoding): NameKey | undef
   return bytes === undefined ? undefined : nameKey(bytes)
 }
 
+const lossyUtf8 = new TextDecoder("utf-8", { ignoreBOM: true })
+
+/** Returns bytes as text; if they are not UTF-8, with U+FFFD for the wrong ones and with all of them in hexadecimal digits. */
+export const textOrHex = (bytes: Bytes): { readonly text: string; readonly hex: string | undefined } => {
+  const text = decodeUtf8(bytes)
+  return text === undefined ? { text: lossyUtf8.decode(bytes), hex: toHex(bytes) } : { text, hex: undefined }
+}
+
 /** Returns a name as the field of a log entry, which the log quotes itself: ASCII as it is, everything else as `0x` and hex. */
 export const nameField = (bytes: Bytes): string => encodeText(bytes, "ascii") ?? `0x${toHex(bytes)}`
 

@@ -3,11 +3,10 @@ import { SyncStatus } from "../../../../src/chain/SyncStatus.ts"
 import { NameAnswers } from "../../../../src/light/NameAnswers.ts"
 import type { SyncReport } from "../../../../src/light/syncReport.ts"
 import { SyncReporter } from "../../../../src/light/SyncReporter.ts"
-import { NameNotFound } from "../../../../src/names/errors.ts"
+import { NameNotFound, requestedName } from "../../../../src/names/errors.ts"
 import { NameDb } from "../../../../src/names/NameDb.ts"
 import type { NameEntry } from "../../../../src/names/NameEntry.ts"
 import { equal } from "../../../../src/protocol/bytes.ts"
-import { printable } from "../../../../src/protocol/nameText.ts"
 import { AnswerOptions } from "../../../../src/rpc/AnswerOptions.ts"
 import { nameWalletMethods } from "../../../../src/rpc/methods/wallet/nameWalletMethods.ts"
 import * as DataHealth from "../../../../src/storage/DataHealth.ts"
@@ -32,7 +31,7 @@ const namesOf = (records: ReadonlyArray<NameEntry>) =>
     resolve: (name) => {
       const record = records.find((record) => equal(record.name, name))
       return record === undefined
-        ? Effect.fail(new NameNotFound({ requested: printable(name) }))
+        ? Effect.fail(new NameNotFound(requestedName(name)))
         : Effect.succeed(record)
     }
   })

@@ -1,0 +1,69 @@
+// What an application on Effect exports without writing its types: they have to be ones that its declarations can name.
+
+import { Effect, Layer } from "effect"
+import { AutoClient, type ClientConfig, DaemonClient, EmbeddedNode, NameClient, type NameNotFound } from "svcd"
+import { newClient } from "svcd/promise"
+
+export const NamesLive = AutoClient.layer({})
+export const DaemonLive = DaemonClient.layer({ network: "regtest" })
+export const EmbeddedLive = EmbeddedNode.layer({ dataDir: "./names", maxPeers: 0 })
+
+/** Of README.md. */
+export const program = Effect.gen(function*() {
+  const names = yield* NameClient
+  yield* names.ready()
+  const { value } = yield* names.resolveName("d/example")
+  yield* Effect.log(value)
+})
+
+export const resolve = (name: string) => Effect.flatMap(NameClient, (names) => names.resolveName(name))
+
+export const valueOf = (name: string) =>
+  resolve(name).pipe(
+    Effect.map(({ value }) => value),
+    Effect.catchTags({ NameNotFound: missing, NameExpired: missing })
+  )
+
+const missing = ({ requested }: Pick<NameNotFound, "requested">) => Effect.succeed(`${requested} has no value`)
+
+export const register = (name: string, value: string) =>
+  Effect.flatMap(NameClient, (names) => names.registerName(name, value, { waitFor: "registered" }))
+
+export const domains = Effect.flatMap(NameClient, (names) => names.listNames({ namespace: "d/" }))
+
+export const found = Effect.map(NameClient, (names) => names.findNames({ key: "ip" }))
+
+export const changes = Effect.map(NameClient, (names) => names.changes({ from: "0" }))
+
+export const live = Effect.map(NameClient, (names) => names.changes({ types: ["pending"] }))
+
+export const progress = Effect.map(NameClient, ({ progress }) => progress)
+
+export const all = Layer.effectDiscard(program).pipe(Layer.provide(NamesLive))
+
+/** An embedded node fails with nothing of a daemon, and a daemon with nothing of a data directory. */
+export const embeddedTags: ReadonlyArray<Layer.Layer.Error<typeof EmbeddedLive>["_tag"]> = [
+  "DataDirectoryInUse",
+  "DataDirectoryUnusable",
+  "InvalidConfig",
+  "StorageCorrupted",
+  "StorageUnavailable",
+  "WalletDamaged",
+  "WrongNetwork"
+]
+export const daemonTags: ReadonlyArray<Layer.Layer.Error<typeof DaemonLive>["_tag"]> = [
+  "DaemonNotReady",
+  "DaemonRefused",
+  "DaemonUnreachable",
+  "InvalidConfig",
+  "Unauthorized"
+]
+// @ts-expect-error: the layer has no such failure
+export const noDaemon: Layer.Layer.Error<typeof EmbeddedLive>["_tag"] = "DaemonUnreachable"
+// @ts-expect-error: the layer has no such failure
+export const noDirectory: Layer.Layer.Error<typeof DaemonLive>["_tag"] = "DataDirectoryInUse"
+
+export const open = async (config: ClientConfig) => {
+  const client = await newClient(config)
+  return { client, record: await client.resolveName("d/example") }
+}

@@ -13,7 +13,7 @@
  */
 
 import express, { type ErrorRequestHandler } from "express"
-import { type ClientConfig, newClient } from "svcd/promise"
+import { type ClientConfig, httpStatus, isTransient, newClient } from "svcd/promise"
 
 /** Milliseconds for one answer. */
 const ANSWER_WITHIN = 10_000
@@ -21,25 +21,27 @@ const ANSWER_WITHIN = 10_000
 /** Seconds after which a client may retry. */
 const RETRY_AFTER = 10
 
-/** HTTP statuses of errors, by their `_tag`, or the `name` of those that have none. */
-const STATUS: ReadonlyMap<string, number> = new Map([
-  ["InvalidRequest", 400],
-  ["URIError", 400],
-  ["NameNotFound", 404],
-  ["NameExpired", 410],
-  ["NotSynced", 503],
-  ["DaemonUnreachable", 503],
-  ["DaemonNotReady", 503],
-  ["ClientClosed", 503],
-  ["TimeoutError", 504]
-])
+/** The status of an error: of the client's own ones, or by its `name`. */
+const statusOf = (error: Error): number => {
+  switch (error.name) {
+    case "URIError":
+      return 400
+    case "TimeoutError":
+      return 504
+    default:
+      return httpStatus(error)
+  }
+}
 
-/** Answers with an error; logs one that is not the client's business. */
+/** Statuses whose reason is not the business of the caller, and goes to the log. */
+const INTERNAL: ReadonlySet<number> = new Set([500, 502])
+
+/** Answers with an error. */
 const answerError: ErrorRequestHandler = (error, _request, response, _next) => {
-  const status = STATUS.get(error?._tag ?? error?.name) ?? 500
-  if (status === 500) console.error(error)
-  if (status === 503) response.set("Retry-After", String(RETRY_AFTER))
-  response.status(status).json({ error: status === 500 ? "internal error" : error.message })
+  const status = statusOf(error)
+  if (INTERNAL.has(status)) console.error(error)
+  if (isTransient(error)) response.set("Retry-After", String(RETRY_AFTER))
+  response.status(status).json({ error: INTERNAL.has(status) ? "internal error" : error.message })
 }
 
 const config: ClientConfig = JSON.parse(process.env["NAMES"] ?? "{}")

@@ -9,22 +9,11 @@
  * client is kept where it outlives the module: in `globalThis`.
  */
 
-import { type ClientConfig, newClient, type PromiseClient } from "svcd/promise"
+import { type ClientConfig, httpStatus, newClient, type PromiseClient } from "svcd/promise"
 
 /** For Next.js: svcd needs Node and not the edge runtime, and each request gets its own answer. */
 export const runtime = "nodejs"
 export const dynamic = "force-dynamic"
-
-/** HTTP statuses of errors by their `_tag`. */
-const STATUS: ReadonlyMap<string, number> = new Map([
-  ["InvalidRequest", 400],
-  ["NameNotFound", 404],
-  ["NameExpired", 410],
-  ["NotSynced", 503],
-  ["DaemonUnreachable", 503],
-  ["DaemonNotReady", 503],
-  ["ClientClosed", 503]
-])
 
 /** Seconds for which caches may keep an answer: less than the time between two blocks. */
 const MAX_AGE = 60
@@ -46,11 +35,11 @@ const theClient = (): Promise<PromiseClient> => kept.namesClient ??= open()
 const refusal = (status: number, error: string): Response => Response.json({ error }, { status })
 
 const refusalOf = (error: unknown): Response => {
-  if (!(error instanceof Error)) return refusal(500, "internal error")
-  const status = "_tag" in error ? STATUS.get(String(error._tag)) : undefined
-  if (status !== undefined) return refusal(status, error.message)
+  const status = httpStatus(error)
+  if (error instanceof Error && status !== 500 && status !== 502) return refusal(status, error.message)
+  // What is not the business of the caller goes to the log.
   console.error(error)
-  return refusal(500, "internal error")
+  return refusal(status, "internal error")
 }
 
 export const GET = async (request: Request): Promise<Response> => {

@@ -59,6 +59,7 @@ export type {
   UnconfirmedChange,
   UpdateOptions
 } from "./client/NameClient.ts"
+export { httpStatus, isTransient, type SvcdError } from "./client/verdicts.ts"
 export {
   type DataDirectoryError,
   DataDirectoryInUse,

@@ -31,6 +31,7 @@ export {
   DaemonNotReady,
   DaemonRefused,
   DaemonUnreachable,
+  DatabaseUnavailable,
   InsufficientFunds,
   InternalError,
   InvalidConfig,
@@ -43,6 +44,7 @@ export {
   WalletDisabled,
   WalletLocked
 } from "./client/errors.ts"
+export { httpStatus, isTransient, type SvcdError } from "./client/verdicts.ts"
 export { DataDirectoryInUse, DataDirectoryUnusable, WrongNetwork } from "./config/dataDirectoryErrors.ts"
 export { CursorUnusable, NameExpired, NameNotFound } from "./names/errors.ts"
 export { StorageCorrupted, StorageUnavailable } from "./storage/errors.ts"

@@ -9,9 +9,9 @@ import { wantedChanges, withoutLive, withoutSubjects } from "../client/changeFil
 import {
   type ChangesFailure,
   InternalError,
-  NotSynced,
   type ReadFailure,
-  type ResolveFailure
+  type ResolveFailure,
+  WalletDisabled
 } from "../client/errors.ts"
 import { wantedNames } from "../client/findNames.ts"
 import { endWithScope, Lifespan } from "../client/Lifespan.ts"
@@ -168,7 +168,7 @@ const make = (requireProof: ProofLevel | undefined) =>
     const names = makeNames({ light, report, requireProof })
     const source = { report, interval: REPORT_INTERVAL, best: "signatures" } as const
     yield* endWithScope(lifespan)
-    const refused = Effect.flatMap(report, ({ height }) => new NotSynced({ height, reason: NEEDS_FULL }))
+    const refused = Effect.suspend(() => new WalletDisabled({ reason: NEEDS_FULL }))
     return NameClient.of({
       mode: "embedded",
       resolveName: (name, options) => Effect.suspend(() => lifespan.reason() ?? names.resolveName(name, options)),

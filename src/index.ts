@@ -42,23 +42,20 @@ export type {
   ChangeType,
   ClientConfig,
   FindFilter,
-  Freshness,
   ListFilter,
   LiveChange,
   LiveFilter,
   LiveType,
   Mode,
-  NameChange,
   NameChanges,
-  NameRecord,
   OperationOptions,
-  OperationResult,
   RegisterOptions,
   RegistrationProgress,
   ResolveOptions,
   UnconfirmedChange,
   UpdateOptions
 } from "./client/NameClient.ts"
+export { Freshness, NameChange, NameRecord, OperationResult } from "./client/records.ts"
 export { httpStatus, isTransient, type SvcdError } from "./client/verdicts.ts"
 export {
   type DataDirectoryError,

@@ -55,21 +55,18 @@ export type {
   ChangeType,
   ClientConfig,
   FindFilter,
-  Freshness,
   ListFilter,
   LiveChange,
   LiveFilter,
   LiveType,
   Mode,
-  NameChange,
-  NameRecord,
-  OperationResult,
   RegisterOptions,
   RegistrationProgress,
   ResolveOptions,
   UnconfirmedChange,
   UpdateOptions
 } from "./client/NameClient.ts"
+export { Freshness, NameChange, NameRecord, OperationResult } from "./client/records.ts"
 export type { ProofLevel } from "./light/proof.ts"
 export type { SyncPhase, SyncReport, WindowReport } from "./light/syncReport.ts"
 export type { CallOptions, LogEntry, PromiseChanges, PromiseClient, PromiseClientConfig } from "./node/promiseClient.ts"

@@ -7,9 +7,10 @@ import type { NameEntry } from "../names/NameEntry.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import type { Height } from "../protocol/keys.ts"
 import type { NotSynced, ResolveFailure } from "./errors.ts"
-import type { Freshness, NameRecord, ResolveOptions } from "./NameClient.ts"
+import type { ResolveOptions } from "./NameClient.ts"
 import { isTooWeak, notSynced, type Requirement } from "./readiness.ts"
-import { type FixedPart, fixedPart, recordAt } from "./record.ts"
+import { fixedPart, recordAt } from "./record.ts"
+import { type FixedPart, type Freshness, freshnessOf, type NameRecord } from "./records.ts"
 
 /** What a node in this process answers from. */
 export interface AnsweringParts {
@@ -35,7 +36,7 @@ export interface Answering {
 }
 
 export const makeAnswering = ({ params, report }: AnsweringParts): Answering => {
-  let said: Freshness = { height: 0, synced: false, proof: "full" }
+  let said = freshnessOf({ height: 0, synced: false, proof: "full" })
 
   /** The text of a record costs more than its lookup: it is made once a record. */
   const texts = new WeakMap<NameEntry, FixedPart>()
@@ -53,7 +54,9 @@ export const makeAnswering = ({ params, report }: AnsweringParts): Answering => 
 
   return {
     freshness: (height, synced, proof) => {
-      if (said.height !== height || said.synced !== synced || said.proof !== proof) said = { height, synced, proof }
+      if (said.height !== height || said.synced !== synced || said.proof !== proof) {
+        said = freshnessOf({ height, synced, proof })
+      }
       return said
     },
     textOf,

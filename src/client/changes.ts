@@ -3,8 +3,8 @@ import { cursorText, type EventCursor } from "../names/events/EventCursor.ts"
 import type { EventKind } from "../names/events/NameEvent.ts"
 import { type Bytes, displayHash } from "../protocol/bytes.ts"
 import { encodeText } from "../protocol/nameText.ts"
-import type { Freshness, NameChange, NameRecord } from "./NameClient.ts"
 import { type ChainRecord, fixedPart, recordAt } from "./record.ts"
+import { changeOf, type Freshness, type NameChange, type NameRecord } from "./records.ts"
 
 /** Changes of names as applications see them, from the events of the chain. */
 
@@ -51,11 +51,13 @@ export const changesOf = ({ asOf, params }: ChangeContext, event: ChainNameEvent
     if (record === undefined) return []
     const { before, blocks } = event
     const cursor = cursorText(event.cursor)
-    return [{ type, name: record.name, record, before: shown(before, height), blocks, height, hash, cursor }]
+    return [
+      changeOf({ type, name: record.name, record, before: shown(before, height), blocks, height, hash, cursor })
+    ]
   }
   return event.names.flatMap(({ cursor, name, record }): ReadonlyArray<NameChange> => {
     const text = encodeText(name, "utf8")
-    return text === undefined ? [] : [{
+    return text === undefined ? [] : [changeOf({
       type: "undone",
       name: text,
       record: shown(record, height - 1),
@@ -64,6 +66,6 @@ export const changesOf = ({ asOf, params }: ChangeContext, event: ChainNameEvent
       height,
       hash,
       cursor: cursorText(cursor)
-    }]
+    })]
   })
 }

@@ -27,7 +27,7 @@ import type { WantedChanges } from "./changeFilter.ts"
 import { changesOf } from "./changes.ts"
 import { type DaemonRpc, refused } from "./DaemonRpc.ts"
 import type { DaemonFailure } from "./errors.ts"
-import type { Freshness, NameChange } from "./NameClient.ts"
+import { changeOf, type Freshness, freshnessOf, type NameChange } from "./records.ts"
 import { chainInfo, hashReply, type HeaderPlace, headerPlace, reading, textReply } from "./replies.ts"
 
 /**
@@ -167,9 +167,9 @@ export const make = ({ current, interval, params, rpc }: DaemonBlocksParts) => {
           const event: NameEvent = { type: "undone", cursor, height, hash: block, names: [told] }
           if (filtered(filter, event) === undefined) continue
           const record = yield* current(name)
-          const nothing: Freshness = { height, synced: false, proof: "full" }
+          const nothing = freshnessOf({ height, synced: false, proof: "full" })
           const [change] = changesOf({ params, asOf: () => nothing }, event)
-          if (change !== undefined) changes.push({ ...change, record })
+          if (change !== undefined) changes.push(changeOf({ ...change, record }))
         }
       }
       return changes
@@ -182,11 +182,8 @@ export const make = ({ current, interval, params, rpc }: DaemonBlocksParts) => {
   ) =>
     Effect.gen(function*() {
       const changes: Array<NameChange> = []
-      const freshness = (height: number): Freshness => ({
-        ...asOf,
-        height,
-        synced: asOf.synced && height >= asOf.height
-      })
+      const freshness = (height: number): Freshness =>
+        freshnessOf({ height, synced: asOf.synced && height >= asOf.height, proof: asOf.proof })
       let last = base
       for (let height = base.height + 1; height <= to; height++) {
         const blockHash = yield* ask("getblockhash", [height], hashReply)

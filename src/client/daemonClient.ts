@@ -31,16 +31,14 @@ import { changesBy } from "./liveChanges.ts"
 import {
   type ChangeFilter,
   type FindFilter,
-  type Freshness,
   type ListFilter,
   type LiveChange,
   type LiveFilter,
-  type NameChange,
   NameClient,
-  type NameRecord,
   type ResolveOptions
 } from "./NameClient.ts"
-import { freshnessOf, isTooWeak, notSynced, progressOf, readyOf, type Requirement, requiring } from "./readiness.ts"
+import { isTooWeak, notSynced, progressOf, readyOf, type Requirement, requiring } from "./readiness.ts"
+import { type Freshness, freshnessOf, type NameChange, type NameRecord, recordOf } from "./records.ts"
 import { REGISTER_WAITS, UPDATE_WAITS } from "./registering.ts"
 import { foundReply, list, nameReply, reading, type ShownName } from "./replies.ts"
 import { limitOf, nameBytes, namespaceBytes, operationBytes } from "./text.ts"
@@ -87,8 +85,8 @@ export const make = (
     const asking = ({ requireProof }: Requirement): Requirement =>
       requireProof === undefined || !sync.tells() ? {} : { requireProof }
 
-    const recordOf = ({ expired, expiresIn, proof, shown }: ShownName, asOf: Freshness): NameRecord | undefined =>
-      shown === undefined ? undefined : { ...shown, expiresIn, expired, asOf: { ...asOf, proof } }
+    const shownRecord = ({ expired, expiresIn, proof, shown }: ShownName, asOf: Freshness): NameRecord | undefined =>
+      shown === undefined ? undefined : recordOf(shown, { expiresIn, expired, asOf: freshnessOf({ ...asOf, proof }) })
 
     /** The record of a name, expired or not; `undefined` if the daemon has none, or none with the proof. */
     const show = (name: Bytes, options: Requirement) =>
@@ -96,9 +94,9 @@ export const make = (
         const given = { ...HEX, allowExpired: true, ...asking(options) }
         const { outcome, report } = yield* sync.withReport("name_show", [toHex(name), given])
         // That there is no record rests on as much as the daemon was asked for.
-        const asOf: Freshness = { ...freshnessOf(report), proof: options.requireProof ?? report.proof }
+        const asOf = freshnessOf({ ...report, proof: options.requireProof ?? report.proof })
         if (Either.isRight(outcome)) {
-          const record = recordOf(yield* reading("name_show", outcome.right, nameReply), asOf)
+          const record = shownRecord(yield* reading("name_show", outcome.right, nameReply), asOf)
           return { report, asOf: record?.asOf ?? asOf, record }
         }
         const { code } = outcome.left
@@ -106,7 +104,7 @@ export const make = (
         // svcd returns this error for a name that it does not find yet, or whose record rests on less.
         if (code === RPC_CODE.initialDownload) {
           const proof = report.synced ? "work" : asOf.proof
-          return { report, asOf: { ...asOf, synced: false, proof }, record: undefined }
+          return { report, asOf: freshnessOf({ ...asOf, synced: false, proof }), record: undefined }
         }
         return yield* Effect.fail(DaemonRpc.refused(outcome.left))
       })
@@ -164,7 +162,7 @@ export const make = (
           const isEnd = last === undefined || names.length < PAGE
           // Older daemons ignore the `prefix` option and return names with any prefix.
           const records = fresh.filter(({ expired, name }) => !expired && startsWith(name, prefix))
-            .flatMap((shown) => recordOf(shown, asOf) ?? [])
+            .flatMap((shown) => shownRecord(shown, asOf) ?? [])
           return [records, isEnd ? Option.none() : Option.some({ start: last, seen: last })] as const
         })).pipe(Stream.flattenIterables)
 
@@ -197,7 +195,7 @@ export const make = (
             }
             const { complete, indexed, names, next } = yield* reading("name_find", outcome.right, foundReply)
             const records = names.flatMap((shown) =>
-              recordOf(shown, asOf) ?? []
+              shownRecord(shown, asOf) ?? []
             )
             const weak = records.find((record) =>
               isTooWeak(record.asOf, options)

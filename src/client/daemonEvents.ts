@@ -14,8 +14,9 @@ import type { WantedChanges } from "./changeFilter.ts"
 import type { DaemonRpc } from "./DaemonRpc.ts"
 import { type DaemonFailure, DaemonRefused } from "./errors.ts"
 import { liveChangesIn } from "./liveChanges.ts"
-import type { Freshness, LiveChange, NameChange, NameRecord } from "./NameClient.ts"
-import { type FixedPart, recordAt, valueText } from "./record.ts"
+import type { LiveChange } from "./NameClient.ts"
+import { recordAt, valueText } from "./record.ts"
+import { changeOf, type FixedPart, type Freshness, freshnessOf, type NameChange, type NameRecord } from "./records.ts"
 import { shownAddress } from "./replies.ts"
 
 /** Changes of names from the events of svcd (docs/events.md), over connections that go on behind the last change. */
@@ -83,7 +84,9 @@ export const changesIn = (
     if (text === undefined) return []
     if (said === undefined) return undefined
     const left = height(blocks) ? blocks : undefined
-    return [{ type, name: text, record: said, before: shown(before, at), blocks: left, height: at, hash, cursor }]
+    return [
+      changeOf({ type, name: text, record: said, before: shown(before, at), blocks: left, height: at, hash, cursor })
+    ]
   }
   if (type !== "undone" || !Array.isArray(names)) return undefined
   const list: ReadonlyArray<unknown> = names
@@ -92,7 +95,7 @@ export const changesIn = (
     if (!isObject(each) || !hexText(each["name"]) || typeof each["cursor"] !== "string") return undefined
     const text = nameOf(each["name"])
     if (text === undefined) continue
-    found.push({
+    found.push(changeOf({
       type,
       name: text,
       record: shown(each["record"], at - 1),
@@ -101,7 +104,7 @@ export const changesIn = (
       height: at,
       hash,
       cursor: each["cursor"]
-    })
+    }))
   }
   return found
 }
@@ -176,11 +179,12 @@ export const make = ({ params, report, rpc }: DaemonEventsParts) =>
     Stream.chunks,
     Stream.mapEffect((lines) =>
       Effect.map(lately, (now) => {
-        const asOf = (height: number): Freshness => ({
-          height,
-          synced: now !== undefined && now.synced && height >= now.height,
-          proof: now?.proof ?? "work"
-        })
+        const asOf = (height: number): Freshness =>
+          freshnessOf({
+            height,
+            synced: now !== undefined && now.synced && height >= now.height,
+            proof: now?.proof ?? "work"
+          })
         return [...lines].map((line) => changesIn(line, (fixed, height) => recordAt(fixed, asOf(height), params)))
       })
     ),

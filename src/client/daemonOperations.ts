@@ -11,8 +11,9 @@ import { claiming, HEX, transaction, withAddress } from "./claiming.ts"
 import type { CallFailure, DaemonRpc } from "./DaemonRpc.ts"
 import { NameUnavailable, type OperationFailure } from "./errors.ts"
 import type { Lifespan } from "./Lifespan.ts"
-import type { OperationOptions, OperationResult, RegisterOptions, UpdateOptions } from "./NameClient.ts"
+import type { OperationOptions, RegisterOptions, UpdateOptions } from "./NameClient.ts"
 import { operationFailure } from "./operationErrors.ts"
+import { OperationResult } from "./records.ts"
 import {
   confirmation,
   followRegistration,
@@ -193,7 +194,7 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
           watched(Effect.mapError(transaction(rpc, txHash), operationFailure({ name, daemon: rpc.address })))
         )
       }
-      return { txHash }
+      return new OperationResult({ txHash })
     }).pipe(lifespan.during)
 
   return { register, update }

@@ -7,8 +7,9 @@ import { addressScript } from "../protocol/nameOperation.ts"
 import { encodeText } from "../protocol/nameText.ts"
 import type { Network } from "../protocol/networks.ts"
 import type { ChangesFailure } from "./errors.ts"
-import type { ChangeFilter, LiveChange, LiveFilter, NameChange, NameChanges } from "./NameClient.ts"
+import type { ChangeFilter, LiveChange, LiveFilter, NameChanges } from "./NameClient.ts"
 import { valueText } from "./record.ts"
+import type { NameChange } from "./records.ts"
 import { shownAddress } from "./replies.ts"
 
 /** Live changes as applications see them, from the events of the node in this process and from those of a daemon. */

@@ -6,7 +6,8 @@ import { isDeepStrictEqual } from "node:util"
 import { isProved, type ProofLevel } from "../light/proof.ts"
 import type { SyncReport } from "../light/syncReport.ts"
 import { InvalidRequest, NotSynced } from "./errors.ts"
-import type { Freshness, ResolveOptions } from "./NameClient.ts"
+import type { ResolveOptions } from "./NameClient.ts"
+import { type Freshness, freshnessOf } from "./records.ts"
 
 /** How far a node is, and whether that is enough: the same in every mode. */
 
@@ -16,8 +17,6 @@ export type Requirement = Pick<ResolveOptions, "requireProof">
 /** The options of a call, with the requirement of the configuration where the caller has none. */
 export const requiring = <A extends Requirement>(options: A, { requireProof }: Requirement): A =>
   requireProof === undefined || options.requireProof !== undefined ? options : { ...options, requireProof }
-
-export const freshnessOf = ({ height, proof, synced }: SyncReport): Freshness => ({ height, synced, proof })
 
 /** Whether an answer is not as recent, or does not rest on as much, as the caller requires. */
 export const isTooWeak = (

@@ -5,7 +5,8 @@ import * as Stream from "effect/Stream"
 import { MIN_FIRSTUPDATE_DEPTH } from "../consensus/names.ts"
 import { type ClientFailure, type OperationFailure, OperationRejected, RegistrationFailed } from "./errors.ts"
 import type { Lifespan } from "./Lifespan.ts"
-import type { OperationResult, RegisterOptions, RegistrationProgress } from "./NameClient.ts"
+import type { RegisterOptions, RegistrationProgress } from "./NameClient.ts"
+import { OperationResult } from "./records.ts"
 import type { Confirmed } from "./replies.ts"
 
 /** Follows a registration from its first step to its last, over every kind of node. */
@@ -133,7 +134,7 @@ export const followRegistration = (
         if (last !== undefined && isSame(last, progress)) return Effect.void
         last = progress
         const done = hasReached(progress, waitFor)
-          ? Deferred.succeed(reached, { txHash: progress.txHash })
+          ? Deferred.succeed(reached, new OperationResult({ txHash: progress.txHash }))
           : Effect.void
         return Effect.zipRight(told(followed, progress), done)
       })

@@ -14,8 +14,8 @@ import { WALLET_TRANSACTION } from "../rpc/methods/wallet/walletTransactions.ts"
 import { CHAIN_INFO, HEADER } from "../rpc/shapes/block.ts"
 import { NAME_INFO, REGISTRATION_MEMBERS } from "../rpc/shapes/name.ts"
 import { DaemonRefused } from "./errors.ts"
-import type { Freshness } from "./NameClient.ts"
-import { type FixedPart, valueText } from "./record.ts"
+import { valueText } from "./record.ts"
+import { type FixedPart, type Freshness, freshnessOf } from "./records.ts"
 
 /**
  * Decoders for the replies of a daemon, svcd or the reference node: parts of the schemas by which svcd's own methods
@@ -94,7 +94,7 @@ export const chainInfo = (reply: Json): ChainInfo | undefined => {
     chain,
     best,
     network: networkOfChain(chain),
-    asOf: { height: blocks, synced, proof: "full" },
+    asOf: freshnessOf({ height: blocks, synced, proof: "full" }),
     headers,
     progress: verificationprogress
   }

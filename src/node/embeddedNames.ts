@@ -13,16 +13,14 @@ import { liveChangesOf } from "../client/liveChanges.ts"
 import type {
   ChangeFilter,
   FindFilter,
-  Freshness,
   ListFilter,
   LiveChange,
   LiveFilter,
-  NameChange,
-  NameRecord,
   ResolveOptions
 } from "../client/NameClient.ts"
 import { isTooWeak, notSynced, requiring } from "../client/readiness.ts"
 import { recordAt } from "../client/record.ts"
+import { type Freshness, freshnessOf, type NameChange, type NameRecord } from "../client/records.ts"
 import { limitOf, nameBytes, namespaceBytes } from "../client/text.ts"
 import { isExpired } from "../consensus/expiry.ts"
 import type { NameAnswer, NameAnswers } from "../light/NameAnswers.ts"
@@ -84,7 +82,7 @@ export const make = ({ answers, report, requireProof }: EmbeddedNamesParts) =>
         })
         const { asOf, found } = yield* answers.ask(question, ({ asOf, found }) => isGone(found, asOf)).pipe(
           Effect.catchTag("NamesIncomplete", () =>
-            Effect.map(freshnessFor(), (asOf) => ({ found: undefined, asOf: { ...asOf, synced: false } })))
+            Effect.map(freshnessFor(), (asOf) => ({ found: undefined, asOf: freshnessOf({ ...asOf, synced: false }) })))
         )
         return yield* answer(bytes, found?.record, asOf, options)
       })
@@ -116,7 +114,7 @@ export const make = ({ answers, report, requireProof }: EmbeddedNamesParts) =>
         const found = yield* answers.scan({ prefix }).pipe(
           Stream.mapConcat(({ proof, record }) => {
             const fixed = textOf(record)
-            const shown = fixed === undefined ? undefined : recordAt(fixed, { ...asOf, proof }, params)
+            const shown = fixed === undefined ? undefined : recordAt(fixed, freshnessOf({ ...asOf, proof }), params)
             return shown === undefined || shown.expired ? [] : [shown]
           }),
           Stream.take(most),
@@ -181,11 +179,8 @@ export const make = ({ answers, report, requireProof }: EmbeddedNamesParts) =>
 
         const changesIn = (page: EventPage): Effect.Effect<ReadonlyArray<NameChange>, StorageFailure> =>
           Effect.map(answers.fromWindow() ? Effect.succeed(false) : answers.complete, (complete) => {
-            const asOf = (height: Height): Freshness => ({
-              height,
-              synced: complete && height >= page.height,
-              proof: "full"
-            })
+            const asOf = (height: Height): Freshness =>
+              freshnessOf({ height, synced: complete && height >= page.height, proof: "full" })
             return page.events.flatMap((event) => {
               const told = filtered(filter, event)
               return told === undefined || told.type === "block" ? [] : changesOf({ params, asOf }, told)
@@ -198,11 +193,12 @@ export const make = ({ answers, report, requireProof }: EmbeddedNamesParts) =>
         return Stream.mapConcatEffect(pages, ({ live, page }) =>
           Effect.map(page === undefined ? Effect.succeed([]) : changesIn(page), (changes) => [
             ...changes,
-            ...live.flatMap((event) => liveChangesOf(params.network, event))
+            ...live.flatMap((event) =>
+              liveChangesOf(params.network, event)
+            )
           ]))
       }))
 
-    const freshness = Effect.flatMap(report, ({ proof }) =>
-      freshnessFor(proof))
+    const freshness = Effect.flatMap(report, ({ proof }) => freshnessFor(proof))
     return { resolveName, listNames, findNames, changes, freshness }
   })

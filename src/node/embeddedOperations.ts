@@ -16,7 +16,8 @@ import {
   WalletLocked
 } from "../client/errors.ts"
 import type { Lifespan } from "../client/Lifespan.ts"
-import type { OperationOptions, OperationResult, RegisterOptions, UpdateOptions } from "../client/NameClient.ts"
+import type { OperationOptions, RegisterOptions, UpdateOptions } from "../client/NameClient.ts"
+import { OperationResult } from "../client/records.ts"
 import {
   confirmation,
   followRegistration,
@@ -176,7 +177,7 @@ export const make = ({ config, lifespan, names, scope }: EmbeddedOperationsParts
         if (options.waitFor === "confirmed") {
           yield* confirmation(Stream.mapEffect(moments(own), () => confirmed(own, txHash)))
         }
-        return { txHash }
+        return new OperationResult({ txHash })
       }).pipe(lifespan.during)
 
     return { registerName, updateName }

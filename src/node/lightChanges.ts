@@ -3,7 +3,7 @@ import * as Stream from "effect/Stream"
 import { NO_HEADER } from "../chain/index/HeaderTree.ts"
 import type { WantedChanges } from "../client/changeFilter.ts"
 import { changesOf } from "../client/changes.ts"
-import type { Freshness, NameChange } from "../client/NameClient.ts"
+import { type Freshness, freshnessOf, type NameChange } from "../client/records.ts"
 import type { LightNode } from "../light/LightPart.ts"
 import { CursorUnusable } from "../names/errors.ts"
 import {
@@ -145,11 +145,8 @@ export const make = (light: WindowLog) => {
       const changes: Array<NameChange> = []
       for (;;) {
         const tip = tree.tip()
-        const asOf = (height: Height): Freshness => ({
-          height,
-          synced: synced && height >= tree.height(tip),
-          proof: "work"
-        })
+        const asOf = (height: Height): Freshness =>
+          freshnessOf({ height, synced: synced && height >= tree.height(tip), proof: "work" })
         const fork = tree.forkPoint(received.last, tip)
         if (tree.height(fork) < tree.height(oldest(tip))) {
           const cursor = cursorText(endOfBlock(received.last))

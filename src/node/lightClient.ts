@@ -18,16 +18,14 @@ import { endWithScope, Lifespan } from "../client/Lifespan.ts"
 import {
   type ChangeFilter,
   type FindFilter,
-  type Freshness,
   type ListFilter,
   type LiveFilter,
-  type NameChange,
   NameClient,
-  type NameRecord,
   type ResolveOptions
 } from "../client/NameClient.ts"
-import { freshnessOf, isTooWeak, progressOf, readyOf, REPORT_INTERVAL, requiring } from "../client/readiness.ts"
+import { isTooWeak, progressOf, readyOf, REPORT_INTERVAL, requiring } from "../client/readiness.ts"
 import { recordAt } from "../client/record.ts"
+import { type Freshness, freshnessOf, type NameChange, type NameRecord } from "../client/records.ts"
 import { limitOf, nameBytes, namespaceBytes } from "../client/text.ts"
 import { DataDirectory } from "../config/DataDirectory.ts"
 import type { Settings } from "../config/settings.ts"
@@ -109,7 +107,7 @@ const makeNames = ({ light, report, requireProof }: LightNames) => {
       if (!fresh.synced) return yield* tooWeak(fresh, {})
       const records = [...all].flatMap(({ proof, record }) => {
         const fixed = textOf(record)
-        const shown = fixed === undefined ? undefined : recordAt(fixed, { ...fresh, proof }, params)
+        const shown = fixed === undefined ? undefined : recordAt(fixed, freshnessOf({ ...fresh, proof }), params)
         return shown === undefined || shown.expired ? [] : [shown]
       })
       const listed = records.sort((a, b) => a.name.length - b.name.length || (a.name < b.name ? -1 : 1)).slice(0, most)

@@ -12,18 +12,15 @@ import {
   type ChangeFilter,
   type ClientConfig,
   type FindFilter,
-  type Freshness,
   type ListFilter,
   type LiveChange,
   type LiveFilter,
-  type NameChange,
   NameClient,
-  type NameRecord,
-  type OperationResult,
   type RegisterOptions,
   type ResolveOptions,
   type UpdateOptions
 } from "../client/NameClient.ts"
+import type { Freshness, NameChange, NameRecord, OperationResult } from "../client/records.ts"
 import type { ProofLevel } from "../light/proof.ts"
 import type { SyncReport } from "../light/syncReport.ts"
 

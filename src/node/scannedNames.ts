@@ -1,9 +1,9 @@
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { NotSynced } from "../client/errors.ts"
-import type { Freshness, NameRecord } from "../client/NameClient.ts"
 import { isTooWeak, type Requirement } from "../client/readiness.ts"
 import { fixedPart, recordAt } from "../client/record.ts"
+import { type Freshness, freshnessOf, type NameRecord } from "../client/records.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
 import type { NameAnswer } from "../light/NameAnswers.ts"
 import { type NameQuery, queryMatcher } from "../names/search/nameQuery.ts"
@@ -32,7 +32,7 @@ export const findScanned = <E>(
     Stream.filter(({ record }) => matches(record)),
     Stream.mapConcatEffect(({ proof, record }): Effect.Effect<ReadonlyArray<NameRecord>, NotSynced> => {
       const fixed = fixedPart(record, params)
-      const shown = { ...asOf, proof }
+      const shown = freshnessOf({ ...asOf, proof })
       if (fixed === undefined) return Effect.succeed([])
       return isTooWeak(shown, options) ? refuse(shown) : Effect.succeed([recordAt(fixed, shown, params)])
     }),

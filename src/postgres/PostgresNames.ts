@@ -16,25 +16,10 @@ import {
 } from "../client/errors.ts"
 import { FOUND_AT_ONCE, pagesOfNames, wantedNames } from "../client/findNames.ts"
 import { endWithScope, Lifespan } from "../client/Lifespan.ts"
-import {
-  type FindFilter,
-  type Freshness,
-  type ListFilter,
-  NameClient,
-  type NameRecord,
-  type OperationResult,
-  type ResolveOptions
-} from "../client/NameClient.ts"
-import {
-  freshnessOf,
-  isTooWeak,
-  notSynced,
-  progressOf,
-  readyOf,
-  type Requirement,
-  requiring
-} from "../client/readiness.ts"
+import { type FindFilter, type ListFilter, NameClient, type ResolveOptions } from "../client/NameClient.ts"
+import { isTooWeak, notSynced, progressOf, readyOf, type Requirement, requiring } from "../client/readiness.ts"
 import { recordAt } from "../client/record.ts"
+import { type Freshness, freshnessOf, type NameRecord, type OperationResult } from "../client/records.ts"
 import { limitOf, nameBytes, namespaceBytes } from "../client/text.ts"
 import { type ConsensusParams, paramsOf } from "../consensus/params.ts"
 import { PROOF_LEVELS, type ProofLevel } from "../light/proof.ts"

@@ -8,7 +8,8 @@ import * as Stream from "effect/Stream"
 import { wantedChanges, withoutLive } from "../client/changeFilter.ts"
 import { changesOf } from "../client/changes.ts"
 import type { ChangesFailure, DatabaseUnavailable } from "../client/errors.ts"
-import type { ChangeFilter, Freshness, LiveFilter, NameChange } from "../client/NameClient.ts"
+import type { ChangeFilter, LiveFilter } from "../client/NameClient.ts"
+import { type Freshness, freshnessOf, type NameChange } from "../client/records.ts"
 import type { SyncReport } from "../light/syncReport.ts"
 import { CursorUnusable } from "../names/errors.ts"
 import { BEGINNING, cursorText, type EventCursor, readCursorText } from "../names/events/EventCursor.ts"
@@ -119,7 +120,7 @@ export const pgChanges = (
         return follow(begin, wantsNotices(wanted.filter)).pipe(
           Stream.mapConcatEffect((page) =>
             Effect.map(report, ({ height, proof, synced }) => {
-              const asOf = (at: number): Freshness => ({ height: at, synced: synced && at >= height, proof })
+              const asOf = (at: number): Freshness => freshnessOf({ height: at, synced: synced && at >= height, proof })
               return page.events.flatMap((event) => {
                 const told = filtered(wanted.filter, event)
                 return told === undefined || told.type === "block" ? [] : changesOf({ params, asOf }, told)

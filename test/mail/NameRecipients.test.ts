@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Either, Fiber, Layer, TestClock } from "effect"
 import { DaemonUnreachable, NotSynced, type ResolveFailure } from "../../src/client/errors.ts"
-import type { NameRecord } from "../../src/client/NameClient.ts"
+import type { NameRecord } from "../../src/client/records.ts"
 import * as NameRecipients from "../../src/mail/NameRecipients.ts"
 import { type NoSuchRecipient, Recipients, type RecipientsUnavailable } from "../../src/mail/Recipients.ts"
 import { NameExpired, NameNotFound } from "../../src/names/errors.ts"

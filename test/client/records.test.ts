@@ -1,0 +1,71 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Equal from "effect/Equal"
+import * as Schema from "effect/Schema"
+import {
+  changeOf,
+  Freshness,
+  freshnessOf,
+  NameChange,
+  NameRecord,
+  OperationResult,
+  recordOf
+} from "../../src/client/records.ts"
+
+const asOf = { height: 700, synced: true, proof: "full" } as const
+
+const fixed = { name: "d/x", value: "v", address: "n1", txid: "a".repeat(64), height: 690 }
+
+const record = recordOf(fixed, { expiresIn: 20, expired: false, asOf: freshnessOf(asOf) })
+
+const place = { type: "registered", name: "d/x", height: 690, hash: "b".repeat(64), cursor: "9-ff" } as const
+
+const change = changeOf({ ...place, record, before: undefined, blocks: undefined })
+
+const jsonOf = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+
+/** What a schema makes of a record on its way to another program and back. */
+const sent = <A, I>(schema: Schema.Schema<A, I>, value: A): A =>
+  Schema.decodeUnknownSync(schema)(jsonOf(Schema.encodeSync(schema)(value)))
+
+describe("records", () => {
+  it("are the instances that `new` makes, with the same fields in the same order", () => {
+    const made = new NameRecord({ ...fixed, expiresIn: 20, expired: false, asOf: new Freshness(asOf) })
+    assert.instanceOf(record, NameRecord)
+    assert.instanceOf(record.asOf, Freshness)
+    assert.isTrue(Equal.equals(record, made))
+    assert.strictEqual(JSON.stringify(record), JSON.stringify(made))
+    assert.deepStrictEqual(Object.keys(record), Object.keys(made))
+    assert.instanceOf(change, NameChange)
+    assert.isTrue(Equal.equals(changeOf({ ...place, record }), new NameChange({ ...place, record: made })))
+  })
+
+  it("their encoded form is their JSON, and comes back", () => {
+    assert.deepStrictEqual(Schema.encodeSync(NameRecord)(record), {
+      ...fixed,
+      expiresIn: 20,
+      expired: false,
+      asOf
+    })
+    assert.deepStrictEqual(jsonOf(record), Schema.encodeSync(NameRecord)(record))
+    assert.deepStrictEqual(jsonOf(change), jsonOf(Schema.encodeSync(NameChange)(change)))
+    const back = sent(NameChange, change)
+    assert.instanceOf(back.record, NameRecord)
+    assert.isTrue(Equal.equals(back.record, record))
+    const result = new OperationResult({ txHash: "c".repeat(64) })
+    assert.isTrue(Equal.equals(sent(OperationResult, result), result))
+  })
+
+  it("what is absent stays absent: in JSON there is no null", () => {
+    assert.notProperty(record, "valueHex")
+    assert.notInclude(JSON.stringify([record, change]), "null")
+    assert.deepStrictEqual(Object.keys(Object(jsonOf(change))), ["type", "name", "height", "hash", "cursor", "record"])
+    const bytes = recordOf({ ...fixed, valueHex: "ff" }, { expiresIn: 0, expired: true, asOf: freshnessOf(asOf) })
+    assert.strictEqual(sent(NameRecord, bytes).valueHex, "ff")
+  })
+
+  it("refuse what is no record", () => {
+    const decode = Schema.decodeUnknownEither(NameRecord)
+    assert.strictEqual(decode({ ...Schema.encodeSync(NameRecord)(record), height: "690" })._tag, "Left")
+    assert.strictEqual(decode({ ...Schema.encodeSync(NameRecord)(record), valueHex: null })._tag, "Left")
+  })
+})

@@ -1,12 +1,21 @@
 // What an application on Effect exports without writing its types: they have to be ones that its declarations can name.
 
-import { Effect, Layer } from "effect"
-import { AutoClient, type ClientConfig, DaemonClient, EmbeddedNode, NameClient, type NameNotFound } from "svcd"
+import { Config, Effect, Layer } from "effect"
+import { AutoClient, type ClientConfig, NameClient, type NameNotFound } from "svcd"
 import { newClient } from "svcd/promise"
 
-export const NamesLive = AutoClient.layer({})
-export const DaemonLive = DaemonClient.layer({ network: "regtest" })
-export const EmbeddedLive = EmbeddedNode.layer({ dataDir: "./names", maxPeers: 0 })
+export const NamesLive = NameClient.layer({})
+export const DaemonLive = NameClient.layerDaemon({ network: "regtest", timeout: "10 seconds" })
+export const LazyLive = NameClient.layerDaemonLazy()
+export const EmbeddedLive = NameClient.layerEmbedded({ dataDir: "./names", maxPeers: 0 })
+export const ConfiguredLive = NameClient.layerConfig({
+  dataDir: Config.string("NAMES_DIR"),
+  rpcPassword: Config.redacted("NAMES_PASSWORD"),
+  timeout: Config.duration("NAMES_TIMEOUT")
+})
+
+/** The name before 0.3. */
+export const OldLive = AutoClient.layer({})
 
 /** Of README.md. */
 export const program = Effect.gen(function*() {

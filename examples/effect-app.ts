@@ -12,7 +12,7 @@
 
 import { NodeRuntime } from "@effect/platform-node"
 import { Config, Context, Effect, Layer, Schema, Stream } from "effect"
-import { AutoClient, type ClientConfig, NameClient, type NameRecord } from "svcd"
+import { type ClientConfig, NameClient, type NameRecord } from "svcd"
 
 /** A name whose value holds no address: an error that `NameClient` does not have. */
 class NoAddress extends Schema.TaggedError<NoAddress>()("NoAddress", { domain: Schema.String }) {
@@ -72,7 +72,7 @@ const clientConfig = Config.string("NAMES").pipe(
 )
 
 /** A client of the daemon where one answers, else of a node in this process, for as long as the application runs. */
-const ClientLive = Layer.unwrapEffect(Effect.map(clientConfig, AutoClient.layer))
+const ClientLive = Layer.unwrapEffect(Effect.map(clientConfig, (config) => NameClient.layer(config)))
 
 const program = Effect.gen(function*() {
   const domains = yield* Domains

@@ -47,6 +47,9 @@ const PURE = ["protocol/", "base/siphash.ts", "base/safeText.ts", "consensus/", 
 /** The files of the pure folders that load native code where the platform has it. */
 const NATIVE_DOORS = ["protocol/hash.ts", "consensus/signature.ts", "consensus/signatureNative.ts"]
 
+/** The one way back: the layers of `NameClient` are its statics, and load their code when they are built. */
+const LATER = { from: "client/NameClient.ts", to: "node/clients.ts" }
+
 /** Programs that must start fast, and the folders that they therefore must not load. */
 const LIGHT = {
   "bin/svcd-cli.ts": [
@@ -72,7 +75,13 @@ const { dependencies = {}, devDependencies = {} } = JSON.parse(readFileSync(join
 /** Packages that src may import. Those of `devDependencies` end inside the bundles: scripts/bundle.ts refuses any other way. */
 const packages = { ...devDependencies, ...dependencies }
 
-const importsOf = (file) => readModule(join(src, file)).imports.map((imported) => ({ file, ...imported }))
+/** The target of a relative import, as a path from the top of src. */
+const resolved = ({ file, target }) => posix.join(posix.dirname(file), target)
+
+const importsOf = (file) =>
+  readModule(join(src, file)).imports
+    .map((imported) => ({ file, ...imported }))
+    .filter((imported) => !(imported.onUse && file === LATER.from && resolved(imported) === LATER.to))
 
 const folderOf = (file) => file.includes("/") ? file.slice(0, file.indexOf("/")) : file
 
@@ -88,9 +97,6 @@ const isPure = (file) => PURE.some((folder) => file.startsWith(folder))
 const isCorePackage = (name) => name.startsWith("@noble/") || name === "@scure/base"
 
 const packageOf = (target) => target.split("/").slice(0, target.startsWith("@") ? 2 : 1).join("/")
-
-/** The target of a relative import, as a path from the top of src. */
-const resolved = ({ file, target }) => posix.join(posix.dirname(file), target)
 
 const faultInside = (imported) => {
   const path = resolved(imported)

@@ -10,7 +10,7 @@ export const sourcesUnder = (folder) =>
     .filter((file) => file.endsWith(".ts"))
     .sort()
 
-/** What a node of the syntax tree imports: the node of the path, and whether the import exists at run time. */
+/** What a node of the syntax tree imports: the node of the path, whether the import exists at run time, and whether only on use. */
 const importOf = (node) => {
   if (ts.isImportDeclaration(node)) {
     const clause = node.importClause
@@ -23,7 +23,7 @@ const importOf = (node) => {
   if (ts.isExportDeclaration(node)) return { specifier: node.moduleSpecifier, typesOnly: node.isTypeOnly }
   if (ts.isImportTypeNode(node)) return { specifier: node.argument.literal, typesOnly: true }
   if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
-    return { specifier: node.arguments[0], typesOnly: false }
+    return { specifier: node.arguments[0], typesOnly: false, onUse: true }
   }
   return undefined
 }
@@ -49,10 +49,10 @@ export const readModule = (path) => {
   const imports = []
   const urls = []
   const visit = (node) => {
-    const { specifier, typesOnly } = importOf(node) ?? {}
+    const { onUse = false, specifier, typesOnly } = importOf(node) ?? {}
     if (specifier !== undefined && ts.isStringLiteralLike(specifier)) {
       const line = tree.getLineAndCharacterOfPosition(specifier.getStart(tree)).line + 1
-      imports.push({ line, target: specifier.text, typesOnly })
+      imports.push({ line, target: specifier.text, typesOnly, onUse })
     }
     const url = urlOf(node)
     if (url !== undefined) urls.push(url)

@@ -1,9 +1,8 @@
 /**
  * The public API of svcd.
  *
- * `NameClient` resolves and registers names as an Effect service; `EmbeddedNode`, `DaemonClient` and `AutoClient` have
- * layers for it. They need Node, and load their modules on use. (`svcd/promise` is the same for programs without
- * Effect.)
+ * `NameClient` resolves and registers names as an Effect service. Its layers need Node, and load their modules on use.
+ * (`svcd/promise` is the same for programs without Effect.)
  *
  * The rest is one namespace for each module, with the name of its file: plain functions over bytes and values, without
  * files, network or clock. They run in a browser as on Node.

@@ -9,20 +9,19 @@
  * ```
  */
 
-import { ModeDaemon, ModeEmbedded } from "./client/NameClient.ts"
-import { AutoClient, DaemonClient, EmbeddedNode } from "./node/clients.ts"
+import { ModeDaemon, ModeEmbedded, NameClient } from "./client/NameClient.ts"
 import { open, type PromiseClient, type PromiseClientConfig } from "./node/promiseClient.ts"
 
 /** Opens a client of the configuration's mode; by default over a daemon if one answers, else embedded. */
-export const newClient = (config: PromiseClientConfig = {}): Promise<PromiseClient> => open(AutoClient.layer, config)
+export const newClient = (config: PromiseClientConfig = {}): Promise<PromiseClient> => open(NameClient.layer, config)
 
 /** Opens a client with its own node in this process. */
 export const newEmbeddedClient = (config: PromiseClientConfig = {}): Promise<PromiseClient> =>
-  open(EmbeddedNode.layer, { ...config, mode: ModeEmbedded })
+  open(NameClient.layerEmbedded, { ...config, mode: ModeEmbedded })
 
 /** Opens a client over a daemon. */
 export const newDaemonClient = (config: PromiseClientConfig = {}): Promise<PromiseClient> =>
-  open(DaemonClient.layer, { ...config, mode: ModeDaemon })
+  open(NameClient.layerDaemon, { ...config, mode: ModeDaemon })
 
 export { ModeAuto, ModeDaemon, ModeEmbedded } from "./client/NameClient.ts"
 

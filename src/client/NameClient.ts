@@ -1,5 +1,10 @@
+import * as Config from "effect/Config"
+import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Redacted from "effect/Redacted"
 import type * as Stream from "effect/Stream"
 import type { ProofLevel } from "../light/proof.ts"
 import type { SyncReport } from "../light/syncReport.ts"
@@ -7,7 +12,17 @@ import type { DropReason, LiveKind } from "../names/events/LiveEvent.ts"
 import type { EventKind, OperationKind } from "../names/events/NameEvent.ts"
 import type { NetworkName } from "../protocol/networks.ts"
 import type { SearchKey } from "../values/searchable.ts"
-import type { ChangesFailure, ClientFailure, OperationFailure, ReadFailure, ResolveFailure } from "./errors.ts"
+import type {
+  ChangesFailure,
+  ClientFailure,
+  DaemonOpenFailure,
+  EmbeddedOpenFailure,
+  InvalidConfig,
+  OpenFailure,
+  OperationFailure,
+  ReadFailure,
+  ResolveFailure
+} from "./errors.ts"
 import type { Freshness, NameChange, NameRecord, OperationResult } from "./records.ts"
 
 /**
@@ -72,7 +87,50 @@ export class NameClient extends Context.Tag("svcd/NameClient")<NameClient, {
    * client.
    */
   readonly failure: Effect.Effect<never, ClientFailure>
-}>() {}
+}>() {
+  /**
+   * A daemon if one answers within half a second, else a node in this process; or what `mode` says. `NameClient.mode` and a line
+   * in the log show which. A daemon of another network counts as none; one that refuses the credentials is a failure.
+   */
+  static layer(config: ClientConfig = {}): Layer.Layer<NameClient, OpenFailure> {
+    return built(({ layerAuto }) => layerAuto(config))
+  }
+
+  /** A daemon, svcd or the reference node. Fails to build without one, or with one of another network. */
+  static layerDaemon(config: ClientConfig = {}): Layer.Layer<NameClient, DaemonOpenFailure> {
+    return built(({ layerDaemon }) => layerDaemon(config))
+  }
+
+  /**
+   * A daemon that need not be there when the layer is built. The first call connects; until a daemon answers, calls fail as they
+   * do when one is away.
+   */
+  static layerDaemonLazy(config: ClientConfig = {}): Layer.Layer<NameClient, InvalidConfig> {
+    return built(({ layerDaemonLazy }) => layerDaemonLazy(config))
+  }
+
+  /**
+   * Runs a node in this process for as long as the layer lives. It logs through the logger of the program, and counts
+   * in its metrics.
+   */
+  static layerEmbedded(config: ClientConfig = {}): Layer.Layer<NameClient, EmbeddedOpenFailure> {
+    return built(({ layerEmbedded }) => layerEmbedded(config))
+  }
+
+  /** As `layer`, with a configuration that the program reads: `{ dataDir: Config.string("NAMES_DIR") }`. */
+  static layerConfig(
+    config: Config.Config.Wrap<ClientConfig>
+  ): Layer.Layer<NameClient, OpenFailure | ConfigError.ConfigError> {
+    return Layer.unwrapEffect(Effect.map(Config.unwrap(config), (given) => NameClient.layer(given)))
+  }
+}
+
+/** Loads the layers on use: what only reads answers loads neither a node nor the client of a daemon. */
+const clients = Effect.promise(() => import("../node/clients.ts"))
+
+const built = <E>(
+  layerOf: (from: Effect.Effect.Success<typeof clients>) => Layer.Layer<NameClient, E>
+): Layer.Layer<NameClient, E> => Layer.unwrapEffect(Effect.map(clients, layerOf))
 
 export interface ResolveOptions {
   /** Fails with `NotSynced` unless the node is synced. */
@@ -240,13 +298,13 @@ export interface ClientConfig {
   /** Daemon, and where `ModeAuto` looks for one: `http://127.0.0.1:8336` by default. */
   readonly rpcAddr?: string | undefined
   readonly rpcUser?: string | undefined
-  readonly rpcPassword?: string | undefined
+  readonly rpcPassword?: string | Redacted.Redacted<string> | undefined
   /** Daemon: a cookie file of the reference node, instead of user and password. */
   readonly rpcCookieFile?: string | undefined
   /** The wallet to use if there are several; by default the default wallet. */
   readonly wallet?: string | undefined
-  /** Daemon: milliseconds for one call; 30,000 by default. */
-  readonly timeout?: number | undefined
+  /** Daemon: the time for one call, a number of milliseconds or a duration; 30 seconds by default. */
+  readonly timeout?: Duration.DurationInput | undefined
   /** Embedded: the client only resolves names. */
   readonly disableWallet?: boolean | undefined
   /**
@@ -263,5 +321,5 @@ export interface ClientConfig {
   /** What answers have to rest on, for calls that do not say so; `work` by default. */
   readonly requireProof?: ProofLevel | undefined
   /** Embedded: unlocks an encrypted wallet for as long as the client is open. */
-  readonly walletPassphrase?: string | undefined
+  readonly walletPassphrase?: string | Redacted.Redacted<string> | undefined
 }

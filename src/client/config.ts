@@ -1,4 +1,6 @@
+import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
+import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
@@ -109,6 +111,12 @@ const text = Schema.String.pipe(
   )
 )
 
+/** The same, which logs and traces do not show where the program hides it. */
+const secret = Schema.Union(text, Schema.RedactedFromSelf(text))
+
+const hidden = (given: string | Redacted.Redacted<string>): Redacted.Redacted<string> =>
+  Redacted.isRedacted(given) ? given : Redacted.make(given)
+
 const integer = (min: number, max: number) =>
   Schema.Number.pipe(
     Schema.filter((given) =>
@@ -144,10 +152,11 @@ const Config = Schema.Struct({
   rpcUser: Schema.UndefinedOr(
     text.pipe(Schema.filter((given) => !given.includes(":") || "cannot have a colon in it"))
   ),
-  rpcPassword: Schema.UndefinedOr(text),
+  rpcPassword: Schema.UndefinedOr(secret),
   rpcCookieFile: Schema.UndefinedOr(text),
   wallet: Schema.UndefinedOr(text),
-  timeout: Schema.UndefinedOr(integer(1, MAX_TIMEOUT)),
+  // Read by `timeoutOf`.
+  timeout: Schema.Unknown,
   disableWallet: Schema.UndefinedOr(Schema.Boolean),
   sync: Schema.UndefinedOr(
     Schema.Literal("light", "full").annotations({
@@ -160,7 +169,7 @@ const Config = Schema.Struct({
       message: () => ({ message: oneOf(...PROOF_LEVELS), override: true })
     })
   ),
-  walletPassphrase: Schema.UndefinedOr(text)
+  walletPassphrase: Schema.UndefinedOr(secret)
 })
 
 /** Normalizes the spelling of a field: `RPCAddr`, `rpcaddr` and `rpc_addr` match `rpcAddr`. */
@@ -207,7 +216,6 @@ const KINDS: ReadonlyMap<string, string> = new Map([
   ["mode", oneOf("ModeAuto", "ModeEmbedded", "ModeDaemon")],
   ["network", oneOf("mainnet", "testnet", "regtest")],
   ["maxPeers", `has to be an integer from 0 to ${MAX_PEERS}`],
-  ["timeout", `has to be an integer from 1 to ${MAX_TIMEOUT}`],
   ["bootstrapPeers", "has to be a list of addresses of the form host:port"],
   ["disableWallet", "has to be true or false"],
   ["sync", oneOf("light", "full")],
@@ -240,7 +248,20 @@ const credentialsOf = ({ rpcPassword, rpcUser }: Fields): Either.Either<Credenti
   if (rpcPassword === undefined) {
     return Either.left(new InvalidConfig({ field: "rpcPassword", reason: "is missing: there is a user" }))
   }
-  return Either.right({ user: rpcUser, password: Redacted.make(rpcPassword) })
+  return Either.right({ user: rpcUser, password: hidden(rpcPassword) })
+}
+
+/** Whole milliseconds: a number of them, or a duration. */
+const timeoutOf = ({ timeout = DEFAULT_TIMEOUT }: Fields): Either.Either<number, InvalidConfig> => {
+  const given = Option.getOrUndefined(Option.map(Duration.decodeUnknown(timeout), Duration.toMillis))
+  return given !== undefined && Number.isInteger(given) && given >= 1 && given <= MAX_TIMEOUT
+    ? Either.right(given)
+    : Either.left(
+      new InvalidConfig({
+        field: "timeout",
+        reason: `has to be 1 to ${MAX_TIMEOUT} whole milliseconds, or as long a duration`
+      })
+    )
 }
 
 /** Validates a configuration and fills in the defaults. */
@@ -252,6 +273,7 @@ export const decodeConfig = (config: ClientConfig): Either.Either<DecodedConfig,
     const peers = yield* peersOf(fields)
     const address = yield* daemonOf(fields)
     const credentials = yield* credentialsOf(fields)
+    const timeout = yield* timeoutOf(fields)
     const { rpcCookieFile, wallet, walletPassphrase } = fields
     if (credentials !== undefined && rpcCookieFile !== undefined) {
       const reason = "cannot be given beside rpcUser and rpcPassword"
@@ -266,7 +288,7 @@ export const decodeConfig = (config: ClientConfig): Either.Either<DecodedConfig,
         credentials,
         cookieFile: rpcCookieFile === undefined ? undefined : absolute(rpcCookieFile),
         wallet,
-        timeout: fields.timeout ?? DEFAULT_TIMEOUT
+        timeout
       },
       embedded: {
         dataDir: absolute(fields.dataDir ?? "~/.svcd"),
@@ -276,7 +298,7 @@ export const decodeConfig = (config: ClientConfig): Either.Either<DecodedConfig,
         sync: fields.sync,
         anchor: fields.anchor ?? "",
         wallet,
-        walletPassphrase: walletPassphrase === undefined ? undefined : Redacted.make(walletPassphrase)
+        walletPassphrase: walletPassphrase === undefined ? undefined : hidden(walletPassphrase)
       }
     }
   })

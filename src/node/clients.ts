@@ -5,7 +5,7 @@ import type { DaemonOpenFailure, EmbeddedOpenFailure, InvalidConfig, OpenFailure
 import { type ClientConfig, ModeAuto, ModeDaemon, ModeEmbedded, type NameClient } from "../client/NameClient.ts"
 
 /**
- * The layers for a `NameClient`. Each decodes the configuration once and loads its modules on use: a program that calls
+ * The layers of `NameClient`. Each decodes the configuration once and loads its modules on use: a program that calls
  * a daemon does not load a node, and one that only reads bytes loads neither.
  */
 
@@ -26,29 +26,27 @@ const embedded = async (decoded: DecodedConfig) => (await import("./embedded.ts"
 
 const overDaemon = async (decoded: DecodedConfig) => (await import("../client/daemonClient.ts")).layer(decoded)
 
-/** A node in this process. */
-export const EmbeddedNode = {
-  /**
-   * Runs a node in this process for as long as the layer lives. It logs through the logger of the program, and counts
-   * in its metrics.
-   */
-  layer: (config: ClientConfig = {}): Layer.Layer<NameClient, EmbeddedOpenFailure> => decoding(config, embedded)
-}
+const whenAsked = async (decoded: DecodedConfig) => (await import("../client/lazyDaemon.ts")).layer(decoded)
 
-/** A daemon: svcd, or the reference node. */
-export const DaemonClient = {
-  /** Fails to build without a daemon, or with one of another network. */
-  layer: (config: ClientConfig = {}): Layer.Layer<NameClient, DaemonOpenFailure> => decoding(config, overDaemon)
-}
+export const layerEmbedded = (config: ClientConfig): Layer.Layer<NameClient, EmbeddedOpenFailure> =>
+  decoding(config, embedded)
 
-/** The mode of the configuration, `auto` by default. */
-export const AutoClient = {
-  /**
-   * A daemon if one answers within half a second, else a node in this process: `NameClient.mode` and a line in the log
-   * show which. A daemon of another network counts as none; one that refuses the credentials is a failure.
-   */
-  layer: (config: ClientConfig = {}): Layer.Layer<NameClient, OpenFailure> => decoding(config, chosen)
-}
+export const layerDaemon = (config: ClientConfig): Layer.Layer<NameClient, DaemonOpenFailure> =>
+  decoding(config, overDaemon)
+
+export const layerDaemonLazy = (config: ClientConfig): Layer.Layer<NameClient, InvalidConfig> =>
+  decoding(config, whenAsked)
+
+export const layerAuto = (config: ClientConfig): Layer.Layer<NameClient, OpenFailure> => decoding(config, chosen)
+
+/** @deprecated since 0.3: `NameClient.layerEmbedded`. */
+export const EmbeddedNode = { layer: (config: ClientConfig = {}) => layerEmbedded(config) }
+
+/** @deprecated since 0.3: `NameClient.layerDaemon`. */
+export const DaemonClient = { layer: (config: ClientConfig = {}) => layerDaemon(config) }
+
+/** @deprecated since 0.3: `NameClient.layer`. */
+export const AutoClient = { layer: (config: ClientConfig = {}) => layerAuto(config) }
 
 /** A daemon or a node in this process, as the mode says. */
 const chosen = async (decoded: DecodedConfig): Promise<Layer.Layer<NameClient, OpenFailure>> => {

@@ -91,4 +91,5 @@ export { verifyTransaction } from "./consensus/verifyInput.ts"
 
 export * as values from "./values/lint.ts"
 
+export { nameOfDomain as nameOf } from "./values/nameOfDomain.ts"
 export { version } from "./version.ts"

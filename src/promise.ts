@@ -69,4 +69,5 @@ export { Freshness, NameChange, NameRecord, OperationResult } from "./client/rec
 export type { ProofLevel } from "./light/proof.ts"
 export type { SyncPhase, SyncReport, WindowReport } from "./light/syncReport.ts"
 export type { CallOptions, LogEntry, PromiseChanges, PromiseClient, PromiseClientConfig } from "./node/promiseClient.ts"
+export { nameOfDomain as nameOf } from "./values/nameOfDomain.ts"
 export { version } from "./version.ts"

@@ -164,6 +164,11 @@ export type RegistrationProgress =
 
 export interface RegisterOptions extends OperationOptions {
   /**
+   * Registers also a name that cannot be what its namespace is for, such as `d/UPPER`, which is no domain. Otherwise it is refused
+   * (`InvalidRequest`) before it costs money.
+   */
+  readonly anyName?: boolean | undefined
+  /**
    * The step to wait for: NAME_NEW is sent (`announced`, the default), NAME_FIRSTUPDATE is sent (`claimed`), or
    * NAME_FIRSTUPDATE is in a block (`registered`). The registration continues in any case.
    */

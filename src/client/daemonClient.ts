@@ -41,7 +41,7 @@ import { isTooWeak, notSynced, progressOf, readyOf, type Requirement, requiring 
 import { type Freshness, freshnessOf, type NameChange, type NameRecord, recordOf } from "./records.ts"
 import { REGISTER_WAITS, UPDATE_WAITS } from "./registering.ts"
 import { foundReply, list, nameReply, reading, type ShownName } from "./replies.ts"
-import { limitOf, nameBytes, namespaceBytes, operationBytes } from "./text.ts"
+import { limitOf, nameBytes, namespaceBytes, operationBytes, registrationBytes } from "./text.ts"
 
 /** A `NameClient` over the JSON-RPC of a daemon: svcd or the reference node (reference/rpc.md 8). */
 
@@ -238,7 +238,7 @@ export const make = (
       registerName: (name, value, options = {}) =>
         Effect.suspend(() =>
           Effect.flatMap(
-            operationBytes({ name, value, waitFor: options.waitFor }, REGISTER_WAITS),
+            registrationBytes({ name, value, waitFor: options.waitFor, anyName: options.anyName }, REGISTER_WAITS),
             (given) => operations.register({ name, nameBytes: given.name, value: given.value }, options)
           )
         ),

@@ -1,6 +1,7 @@
 import * as Either from "effect/Either"
 import { type Bytes, EMPTY } from "../protocol/bytes.ts"
 import { decodeText } from "../protocol/nameText.ts"
+import { nameFault } from "../values/lint.ts"
 import { InvalidRequest } from "./errors.ts"
 
 /** Names and values as applications write them, and their bytes. */
@@ -59,6 +60,23 @@ export interface GivenOperation<W extends string> {
   readonly value: string
   readonly waitFor: W | undefined
 }
+
+/**
+ * As `operationBytes`, for a new name: refuses one that no program would read as the domain or identity that its namespace is for,
+ * before it costs money. Whose names are read by programs of their own asks for any.
+ */
+export const registrationBytes = <W extends string>(
+  given: GivenOperation<W> & { readonly anyName: boolean | undefined },
+  waits: ReadonlyArray<W>
+): Either.Either<{ readonly name: Bytes; readonly value: Bytes }, InvalidRequest> =>
+  Either.flatMap(operationBytes(given, waits), (bytes) => {
+    const fault = given.anyName === true ? undefined : nameFault(bytes.name)
+    return fault === undefined
+      ? Either.right(bytes)
+      : Either.left(
+        new InvalidRequest({ field: "name", reason: `${fault}; the option anyName registers it all the same` })
+      )
+  })
 
 /** The bytes of the name and of the value of an operation; refuses a step that no caller can wait for. */
 export const operationBytes = <W extends string>(

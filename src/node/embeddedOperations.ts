@@ -28,7 +28,7 @@ import {
   type WalletRegistration
 } from "../client/registering.ts"
 import type { Confirmed } from "../client/replies.ts"
-import { operationBytes } from "../client/text.ts"
+import { operationBytes, registrationBytes } from "../client/text.ts"
 import { rejectionText } from "../mempool/errors.ts"
 import type { CompleteNames } from "../names/completeNames.ts"
 import { NameDb } from "../names/NameDb.ts"
@@ -145,7 +145,8 @@ export const make = ({ config, lifespan, names, scope }: EmbeddedOperationsParts
       options: RegisterOptions = {}
     ): Effect.Effect<OperationResult, OperationFailure> =>
       Effect.gen(function*() {
-        const given = yield* operationBytes({ name, value, waitFor: options.waitFor }, REGISTER_WAITS)
+        const { anyName, waitFor } = options
+        const given = yield* registrationBytes({ name, value, waitFor, anyName }, REGISTER_WAITS)
         const own = yield* wallet
         const { newTxid } = yield* Effect.mapError(
           own.names.register(given.name, given.value, yield* readOptions(options)),

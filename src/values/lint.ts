@@ -66,6 +66,13 @@ const checkName = (name: Bytes, findings: Findings): void => {
   }
 }
 
+/** Why a name can be neither a domain nor an identity, though its namespace is for them; `undefined` if it can, or has another namespace. */
+export const nameFault = (name: Bytes): string | undefined => {
+  const findings = new Findings("")
+  checkName(name, findings)
+  return findings.all.find(({ code }) => code === "name-form")?.message
+}
+
 const checkLength = ({ length }: Bytes, findings: Findings): void => {
   if (length <= MAX_SCRIPT_ELEMENT_SIZE) return
   findings.add({

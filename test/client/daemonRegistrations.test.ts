@@ -23,6 +23,27 @@ const spending = (txid: string): string => {
   return toHex(bytes)
 }
 
+describe("names that no program would read", () => {
+  it.scopedLive("are registered only if the caller asks for any name; others of their namespaces and of other ones are", () =>
+    Effect.gen(function*() {
+      const { calls, client: names } = yield* client(({ method }) =>
+        method === "name_autoregister" ? { code: -25, message: "asked" } : undefined
+      )
+      for (const name of ["d/UPPER", "d/-x", "d/1", "d/", "id/With Space", "dd/"]) {
+        const refused = yield* Effect.flip(names.registerName(name, "{}"))
+        assert.deepInclude({ ...refused }, { _tag: "InvalidRequest", field: "name" }, name)
+        assert.include(refused.message, "anyName", name)
+      }
+      assert.lengthOf(callsOf(calls, "name_autoregister"), 0)
+      const asked = [
+        names.registerName("d/UPPER", "{}", { anyName: true }),
+        ...["d/x", "d/4chan", "id/a-b", "p/Key", "free text"].map((name) => names.registerName(name, "{}"))
+      ]
+      for (const one of asked) assert.strictEqual((yield* Effect.flip(one))._tag, "NameUnavailable")
+      assert.lengthOf(callsOf(calls, "name_autoregister"), asked.length)
+    }))
+})
+
 describe("the client over a daemon", () => {
   it.scopedLive("carries out both steps for a daemon that does not, and reports each", () =>
     Effect.gen(function*() {

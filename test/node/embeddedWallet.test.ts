@@ -37,6 +37,11 @@ describe("the embedded client", () => {
         const other = yield* Effect.flip(client.registerName("d/x", "v", { address: "NAMEcoin" }))
         assert.deepInclude({ ...other }, { _tag: "InvalidRequest", field: "address" })
         yield* mine(101)
+        for (const name of ["d/UPPER", "d/-x", "id/With Space"]) {
+          const refused = yield* Effect.flip(client.registerName(name, "{}"))
+          assert.deepInclude({ ...refused }, { _tag: "InvalidRequest", field: "name" }, name)
+        }
+        assert.lengthOf((yield* client.registerName("d/UPPER", "{}", { anyName: true })).txHash, 64)
         const told: Array<RegistrationProgress> = []
         const registering = yield* Effect.fork(client.registerName("d/x", "eins", {
           waitFor: "registered",

@@ -86,6 +86,7 @@ const SLOW = [
   "network/wire/message.test.ts",
   "node/embedded.test.ts",
   "node/lightChanges.test.ts",
+  "node/memoryNames.test.ts",
   "node/logFile.test.ts",
   "node/logging.test.ts",
   "node/nodeMetrics.test.ts",

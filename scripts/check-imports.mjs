@@ -164,7 +164,7 @@ const circlesOf = (byFile) => {
 }
 
 /** Functions of a module that is used as a namespace, as `NameDb.layer`: their names stand in many files. */
-const NAMESPACED = ["layer", "make", "open", "run"]
+const NAMESPACED = ["layer", "layerMemory", "make", "open", "run"]
 
 /** Schemas of parameters and of results have the same words. Results are used as a namespace: `Result.amount`. */
 const TWICE = ["rpc/method/params.ts", "rpc/method/results.ts"]

@@ -137,15 +137,20 @@ const composeKept = (
   return packages
 }
 
+/** The layers of `NameClient`, which load a whole node on use: for programs it is a tag alone. */
+const CLIENTS = compiled("node/clients")
+
 /** Programs with their threads. Returns the folders of the packages that are inside. */
 const composeMains = (
   folder: string,
-  mains: ReadonlyArray<{ readonly in: string; readonly out: string }>
+  mains: ReadonlyArray<{ readonly in: string; readonly out: string }>,
+  external: ReadonlyArray<string> = []
 ): ReadonlyArray<string> => {
   const threads = THREADS.map((thread) => ({ in: thread, out: basename(thread, ".js") }))
   // The text of a program stays in memory as long as it runs. Names are kept: reports of errors show them.
   return compose(folder, {
     entryPoints: [...mains, ...threads],
+    external: [...external],
     minifySyntax: true,
     minifyWhitespace: true,
     splitting: true
@@ -158,7 +163,7 @@ const bundlePrograms = (folder: string): void => {
   mkdirSync(folder, { mode: 0o755, recursive: true })
   const others = PROGRAMS.filter((program) => KEPT[program] === undefined)
   const kept = Object.entries(KEPT).flatMap(([program, start]) => composeKept(folder, program, start))
-  writeLicences(folder, [...new Set([...kept, ...composeMains(folder, others.map(entryOf))])])
+  writeLicences(folder, [...new Set([...kept, ...composeMains(folder, others.map(entryOf), [CLIENTS])])])
   for (const program of others) writeFileSync(join(folder, fileOf(program)), launcher(program), { mode: 0o755 })
 }
 

@@ -60,7 +60,7 @@ export const packageNameOf = (path: string): string => path.split("/").slice(0, 
 /** The packages, other than Node's own modules, that the files of a bundle load at run time. */
 const loadedBy = ({ outputs }: Metafile): ReadonlyArray<string> =>
   Object.values(outputs).flatMap(({ imports }) => imports)
-    .filter(({ external, path }) => external === true && !isBuiltin(path))
+    .filter(({ external, path }) => external === true && !isBuiltin(path) && !/^[./]/.test(path))
     .map(({ path }) => packageNameOf(path))
 
 /** What the bundles take from package.json. */

@@ -29,7 +29,7 @@ import { DebugSwitches } from "../../build/src/node/logging.js"
 import * as Publishers from "../../build/src/publish/Publishers.js"
 import * as Lifecycle from "../../build/src/rpc/Lifecycle.js"
 import { LogControl } from "../../build/src/rpc/LogControl.js"
-import { NodeOptions } from "../../build/src/rpc/NodeOptions.js"
+import { AnswerOptions } from "../../build/src/rpc/AnswerOptions.js"
 import * as ReadThread from "../../build/src/rpc/reader/ReadThread.js"
 import * as DataHealth from "../../build/src/storage/DataHealth.js"
 import { Wallets } from "../../build/src/wallet/Wallets.js"
@@ -123,7 +123,7 @@ export const stores = (directory) => {
     alertMail,
     Lifecycle.layer,
     Layer.succeed(LogControl, log),
-    Layer.succeed(NodeOptions, {
+    Layer.succeed(AnswerOptions, {
       nameEncoding: "ascii",
       valueEncoding: "ascii",
       allowExpired: false,

@@ -12,7 +12,7 @@ const install = (folder: string): void => {
   const svcd = join(folder, "node_modules/svcd")
   mkdirSync(svcd, { recursive: true })
   copyFileSync(join(ROOT, "package.json"), join(svcd, "package.json"))
-  cpSync(join(ROOT, "build/src"), join(svcd, "build/src"), {
+  cpSync(join(ROOT, "build/types"), join(svcd, "build/types"), {
     recursive: true,
     filter: (path) => extname(path) === "" || path.endsWith(".d.ts")
   })

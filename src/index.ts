@@ -4,8 +4,7 @@
  * `NameClient` resolves and registers names as an Effect service. Its layers need Node, and load their modules on use.
  * (`svcd/promise` is the same for programs without Effect.)
  *
- * The rest is one namespace for each module, with the name of its file: plain functions over bytes and values, without
- * files, network or clock. They run in a browser as on Node.
+ * The rest, one namespace for each module, is that of `svcd/protocol` and `svcd/values`, which run in a browser too. Here it stays for 0.3.
  */
 
 export {

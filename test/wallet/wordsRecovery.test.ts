@@ -18,7 +18,7 @@ import { documentOf, to } from "./liveDocument.ts"
 /** A reach that random steps get to the end of. */
 const RULES = { rules: { ...FEW_KEYS, keypool: 4, reach: 4 } }
 
-const TYPES: ReadonlyArray<AddressType> = ["legacy", "p2sh-segwit", "bech32"]
+const TYPES: ReadonlyArray<AddressType> = ["legacy", "p2sh-segwit", "bech32", "bech32m"]
 
 interface Step {
   readonly do:
@@ -93,20 +93,25 @@ const run = (node: LiveNode, all: ReadonlyArray<Step>, given: Array<Bytes>) =>
     return []
   })
 
-const times = (count: number, step: Step["do"]): ReadonlyArray<Step> =>
-  Array.from({ length: count }, () => ({ do: step, type: "bech32" }))
-
 /** Each way to the end of the reach, and a payment behind it. */
-const TO_THE_END: ReadonlyArray<Step> = [
-  ...[times(9, "give"), times(1, "payLast"), times(1, "mine")].flat(),
-  ...[times(9, "preview"), times(1, "pay"), times(1, "mine")].flat(),
-  ...[times(9, "change"), times(1, "payLast"), times(1, "mine")].flat(),
-  ...[times(1, "register"), times(1, "mine"), times(1, "restart"), times(9, "give")].flat(),
-  ...[times(1, "payLast"), times(1, "mine")].flat()
-]
+const toTheEnd = (type: AddressType): ReadonlyArray<Step> => {
+  const times = (count: number, step: Step["do"]): ReadonlyArray<Step> =>
+    Array.from({ length: count }, () => ({ do: step, type }))
+  return [
+    ...[times(9, "give"), times(1, "payLast"), times(1, "mine")].flat(),
+    ...[times(9, "preview"), times(1, "pay"), times(1, "mine")].flat(),
+    ...[times(9, "change"), times(1, "payLast"), times(1, "mine")].flat(),
+    ...[times(1, "register"), times(1, "mine"), times(1, "restart"), times(9, "give")].flat(),
+    ...[times(1, "payLast"), times(1, "mine")].flat()
+  ]
+}
 
 describe("the recovery words", () => {
-  it.scopedLive("restore every coin after as many addresses as the wallet gives out", () => restoresAll(TO_THE_END))
+  it.scopedLive.each(TYPES)(
+    "restore every coin after as many addresses as the wallet gives out (%s)",
+    (type) => restoresAll(toTheEnd(type)),
+    { timeout: 120_000 }
+  )
 
   it.scopedLive(
     "restore every coin and name after any use of the wallet and of old copies of its file",

@@ -1,7 +1,8 @@
 // Bundles the programs, each behind a small file that checks the version of Node.js: loading a thousand modules is half of the work of a
 // start. Bundles the library too. `npm run build` calls this after the compiler.
-// Usage: bundle.js FOLDER [--programs | --alone FILE], below the packages that the programs load. The library goes into the
-// folders `lib`, `promise`, `types` and `native` beside FOLDER, unless an option is given. --alone bundles another program.
+// Usage: bundle.js FOLDER [--programs | --untyped | --alone FILE], below the packages that the programs load. The library goes into the
+// folders `lib`, `promise`, `types` and `native` beside FOLDER, unless an option is given. --untyped leaves out `types`, where the
+// compiler wrote none. --alone bundles another program.
 
 import { createHash } from "node:crypto"
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -168,15 +169,15 @@ const bundlePrograms = (folder: string): void => {
 }
 
 const [folder, option, file, ...others] = process.argv.slice(2)
-const isKnown = option === undefined || option === "--programs" && file === undefined ||
+const isKnown = option === undefined || (option === "--programs" || option === "--untyped") && file === undefined ||
   option === "--alone" && file !== undefined
 // A flag in place of the folder, as --help, would bundle beside the sources.
 if (folder === undefined || folder.startsWith("-") || !isKnown || others.length > 0) {
-  throw new Error("usage: bundle.js FOLDER [--programs | --alone FILE]")
+  throw new Error("usage: bundle.js FOLDER [--programs | --untyped | --alone FILE]")
 }
 if (file === undefined) bundlePrograms(folder)
 else composeMains(folder, [{ in: resolve(file), out: basename(file, ".js") }])
-if (option === undefined) {
-  bundleLibrary(dirname(resolve(folder)))
+if (option === undefined || option === "--untyped") {
+  bundleLibrary(dirname(resolve(folder)), option === undefined)
   copyNativeCurve(dirname(resolve(folder)))
 }

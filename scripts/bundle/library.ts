@@ -27,8 +27,8 @@ const isOfEffect = (name: string): boolean => name === "effect" || name.startsWi
  * its own; some fifty files load in a fraction of the time that a thousand take. `svcd/promise` runs without effect in an
  * application: it has its own inside.
  */
-export const bundleLibrary = (build: string): void => {
-  for (const name of ["lib", "promise", "native"]) rmSync(join(build, name), { force: true, recursive: true })
+export const bundleLibrary = (build: string, isTyped: boolean): void => {
+  for (const name of ["lib", "promise", "native", "types"]) rmSync(join(build, name), { force: true, recursive: true })
   // What is imported at once runs in a browser too, where the module of the banner does not exist.
   const library = { banner: {}, sourcesContent: true, splitting: true }
   bundle(join(build, "lib"), {
@@ -43,6 +43,7 @@ export const bundleLibrary = (build: string): void => {
     minifyWhitespace: true,
     external: shared().filter((name) => !isOfEffect(name))
   })
+  if (!isTyped) return
   copyDeclarations({
     entries: [...entriesIn("lib"), ...entriesIn("promise")],
     source: fileURLToPath(new URL("../../src", import.meta.url)),

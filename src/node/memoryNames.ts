@@ -19,11 +19,11 @@ import { changesBy } from "../client/liveChanges.ts"
 import { type ChangeFilter, type LiveFilter, NameClient, type OperationOptions } from "../client/NameClient.ts"
 import { notSynced, progressOf, readyOf, REPORT_INTERVAL } from "../client/readiness.ts"
 import { fixedPart, recordAt } from "../client/record.ts"
-import { freshnessOf, type NameChange, type NameRecord, OperationResult } from "../client/records.ts"
+import { type Freshness, freshnessOf, type NameChange, type NameRecord, OperationResult } from "../client/records.ts"
 import { followRegistration, REGISTER_WAITS, UPDATE_WAITS } from "../client/registering.ts"
 import { limitOf, nameBytes, namespaceBytes, operationBytes, registrationBytes } from "../client/text.ts"
 import { MIN_FIRSTUPDATE_DEPTH } from "../consensus/names.ts"
-import { paramsOf } from "../consensus/params.ts"
+import { type ConsensusParams, paramsOf } from "../consensus/params.ts"
 import type { SyncReport } from "../light/syncReport.ts"
 import { NameNotFound, requestedName } from "../names/errors.ts"
 import { filtered } from "../names/events/EventFilter.ts"
@@ -89,6 +89,30 @@ const ownerOf = ({ address }: OperationOptions): Either.Either<Bytes | undefined
     ? Either.right(scriptOf(decoded.destination))
     : Either.left(new InvalidRequest({ field: "address", reason: "is not an address of the network" }))
 }
+
+/** What a test does to single names. */
+const changing = ({ chain, now, own, params }: {
+  readonly chain: MemoryChain
+  readonly own: Owner
+  readonly params: ConsensusParams
+  readonly now: () => Freshness
+}): Pick<typeof MemoryNames.Service, "set" | "expire"> => ({
+  // positional: as its type
+  set: (name, value, options = {}) =>
+    Effect.gen(function*() {
+      const given = yield* operationBytes({ name, value, waitFor: undefined }, [])
+      const address = (yield* ownerOf(options)) ?? chain.active(given.name)?.address ?? own.next()
+      const fixed = fixedPart(chain.write({ ...given, address }), params)
+      return fixed === undefined ? yield* Effect.dieMessage("a text is UTF-8") : recordAt(fixed, now(), params)
+    }),
+  expire: (name) =>
+    Effect.gen(function*() {
+      const bytes = yield* nameBytes(name)
+      const record = chain.active(bytes)
+      if (record === undefined) return yield* new NameNotFound(requestedName(bytes))
+      chain.passUntilExpired(record)
+    })
+})
 
 const make = (seeds: Readonly<Record<string, string>>) =>
   Effect.gen(function*() {
@@ -217,23 +241,7 @@ const make = (seeds: Readonly<Record<string, string>>) =>
         )
     }
 
-    // positional: as its type
-    const set = (name: string, value: string, options: OperationOptions = {}) =>
-      Effect.gen(function*() {
-        const given = yield* operationBytes({ name, value, waitFor: undefined }, [])
-        const address = (yield* ownerOf(options)) ?? chain.active(given.name)?.address ?? own.next()
-        const fixed = fixedPart(chain.write({ ...given, address }), params)
-        return fixed === undefined ? yield* Effect.dieMessage("a text is UTF-8") : recordAt(fixed, now(), params)
-      })
-
-    const expire = (name: string) =>
-      Effect.gen(function*() {
-        const bytes = yield* nameBytes(name)
-        const record = chain.active(bytes)
-        if (record === undefined) return yield* new NameNotFound(requestedName(bytes))
-        chain.passUntilExpired(record)
-      })
-
+    const { expire, set } = changing({ chain, own, params, now })
     yield* Effect.orDie(Effect.forEach(Object.entries(seeds), ([name, value]) => set(name, value), { discard: true }))
     yield* endWithScope(lifespan)
     const source = { report: call(() => report), interval: REPORT_INTERVAL, best: "full" } as const

@@ -28,7 +28,7 @@ const isOfEffect = (name: string): boolean => name === "effect" || name.startsWi
  * application: it has its own inside.
  */
 export const bundleLibrary = (build: string, isTyped: boolean): void => {
-  for (const name of ["lib", "promise", "native", "types"]) rmSync(join(build, name), { force: true, recursive: true })
+  for (const name of ["lib", "promise", "native"]) rmSync(join(build, name), { force: true, recursive: true })
   // What is imported at once runs in a browser too, where the module of the banner does not exist.
   const library = { banner: {}, sourcesContent: true, splitting: true }
   bundle(join(build, "lib"), {

@@ -12,7 +12,7 @@ import type { ImportFailed } from "./errors.ts"
 import type { ImportReport } from "./import/importBlocks.ts"
 import { NO_HEADER } from "./index/HeaderTree.ts"
 import type { Accepted } from "./state/Accepted.ts"
-import { blockReject } from "./write/ChainWriter.ts"
+import { blockReject } from "./write/chainSteps.ts"
 import { cursorOf } from "./write/followers.ts"
 import { recordRefused } from "./write/recordChain.ts"
 

@@ -1,0 +1,74 @@
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type { Height } from "../../protocol/keys.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
+import type { BlocksPruned } from "../errors.ts"
+import { lastUnneeded, refusePruned } from "../prune/pruneLocks.ts"
+import { type BetweenSteps, followAlone } from "./followAlone.ts"
+import type { Follower } from "./Follower.ts"
+import { follow, type Following, type News, settle, startsBehind } from "./followers.ts"
+
+/** A store that is found damaged is rebuilt from then on. */
+const noticing = (
+  following: Following,
+  work: Effect.Effect<void, StorageFailure>
+): Effect.Effect<void, StorageFailure> =>
+  Effect.catchIf(
+    work,
+    (failure) => following.follower.repair?.concerns(failure) === true,
+    () => Effect.sync(() => void (following.rebuilding = true))
+  )
+
+/** The followers of a chain, in the order in which its writer notifies them. Those that are `last` stay at the end. */
+export class FollowerList {
+  readonly #between: BetweenSteps
+  readonly #scope: Scope.Scope
+  readonly #all: Array<Following> = []
+
+  /** `scope`: as long as the followers that move on their own do so. */
+  constructor(between: BetweenSteps, scope: Scope.Scope) {
+    this.#between = between
+    this.#scope = scope
+  }
+
+  #tell(following: Following, news: News): Effect.Effect<void, StorageFailure> {
+    return following.rebuilding ? Effect.void : noticing(following, follow(this.#between.state, following, news))
+  }
+
+  readonly tell = (news: News): Effect.Effect<void, StorageFailure> =>
+    Effect.forEach(this.#all, (following) => this.#tell(following, news), { discard: true })
+
+  /** Makes all of them store what they keep in memory. */
+  readonly settle: Effect.Effect<void, StorageFailure> = Effect.suspend(() =>
+    Effect.forEach(this.#all, (following) => noticing(following, settle(following)), { discard: true })
+  )
+
+  /** The last block that none of them needs. */
+  lastUnneeded(): Height {
+    return lastUnneeded(this.#between.state, this.#all)
+  }
+
+  /** Adds a follower and brings it to the tip, in the background if the way is long. */
+  enlist(follower: Follower, recent: News["recent"]): Effect.Effect<void, BlocksPruned | StorageFailure> {
+    const { state } = this.#between
+    return Effect.gen(this, function*() {
+      const following: Following = { follower, cursor: yield* follower.cursor, rebuilding: false }
+      yield* refusePruned(state, following)
+      const isBehind = startsBehind(state, following)
+      following.rebuilding = isBehind
+      if (!isBehind) yield* this.#tell(following, { recent, more: false })
+      const before = follower.last === true ? -1 : this.#all.findIndex(({ follower: { last } }) => last === true)
+      this.#all.splice(before < 0 ? this.#all.length : before, 0, following)
+      if (isBehind || follower.repair !== undefined) {
+        yield* Effect.forkIn(followAlone(this.#between, following, isBehind), this.#scope)
+      }
+    })
+  }
+
+  dismiss(follower: Follower): Effect.Effect<void> {
+    return Effect.sync(() => {
+      const at = this.#all.findIndex((following) => following.follower === follower)
+      if (at >= 0) this.#all.splice(at, 1)
+    })
+  }
+}

@@ -1,0 +1,44 @@
+import type { HeaderId } from "../../protocol/keys.ts"
+import type { ChainEvent } from "../ChainEvent.ts"
+import type { Connected } from "../state/Connector.ts"
+
+/** The most blocks and bytes by which followers lag during an import: larger writes are faster. */
+const BACKLOG = { blocks: 256, bytes: 4 * 1024 * 1024 }
+
+/** Connected blocks and events that the followers and listeners have not been notified of. */
+export class Untold {
+  readonly #blocks = new Map<HeaderId, Connected>()
+  readonly #events: Array<ChainEvent> = []
+  #bytes = 0
+
+  get blocks(): ReadonlyMap<HeaderId, Connected> {
+    return this.#blocks
+  }
+
+  /** Whether the followers lag so much that they have to be notified. */
+  get isLong(): boolean {
+    return this.#blocks.size >= BACKLOG.blocks || this.#bytes >= BACKLOG.bytes
+  }
+
+  connected(one: Connected, event: ChainEvent): void {
+    this.#blocks.set(one.id, one)
+    this.#bytes += one.block.size
+    this.#events.push(event)
+  }
+
+  happened(events: ReadonlyArray<ChainEvent>): void {
+    this.#events.push(...events)
+  }
+
+  /**
+   * Takes what there is. `more`: one event is left for the end, when no follower lags. A listener then finds all blocks
+   * everywhere.
+   */
+  take(more: boolean): { readonly recent: ReadonlyMap<HeaderId, Connected>; readonly news: ReadonlyArray<ChainEvent> } {
+    const recent = new Map(this.#blocks)
+    const news = this.#events.splice(0, this.#events.length - (more ? 1 : 0))
+    this.#blocks.clear()
+    this.#bytes = 0
+    return { recent, news }
+  }
+}

@@ -1,0 +1,97 @@
+import * as Effect from "effect/Effect"
+import { Flag } from "../../consensus/flags.ts"
+import type { Reject } from "../../consensus/Reject.ts"
+import { displayHash } from "../../protocol/bytes.ts"
+import type { HeaderId } from "../../protocol/keys.ts"
+import { StorageCorrupted, type StorageFailure } from "../../storage/errors.ts"
+import { attempt, attemptSteps } from "../attempt.ts"
+import { ChainEvent } from "../ChainEvent.ts"
+import type { ChainState } from "../state/ChainState.ts"
+import type { Connected, Settled } from "../state/Connector.ts"
+import { cursorOf } from "./followers.ts"
+import { recordBatch, recordDisconnected } from "./recordChain.ts"
+import { type ScriptFailure, scriptReject } from "./verifyMessage.ts"
+import type { VerifyPool } from "./VerifyPool.ts"
+
+const BATCH = { blocks: 64, inputs: 4_000, bytes: 4 * 1024 * 1024 }
+
+/**
+ * The refusal of a block with a script that fails. Without other threads the reference node calls it a failure of the
+ * mempool's rules, if one of the block's rules is not among those of `MANDATORY_SCRIPT_VERIFY_FLAGS`: that is the rule of
+ * long salts. Source: upstream `validation.cpp`, `Chainstate::ConnectBlock`, `CheckInputScripts`.
+ */
+export const blockReject = (failure: ScriptFailure, { threads }: VerifyPool): Reject =>
+  scriptReject(failure, threads === 0 && (failure.flags & Flag.NAMES_LONG_SALT) !== 0 ? "mempool" : "block")
+
+/** The block with a number, as attributes of a span. */
+const placeOf = (state: ChainState, id: HeaderId) => {
+  const { hash, height } = cursorOf(state, id)
+  return { hash: displayHash(hash), height }
+}
+
+/** Logs an invalid block. Such blocks are rare, since each one needs proof of work. */
+export const noteRefusal = (
+  state: ChainState,
+  { id, reject }: NonNullable<Settled["refused"]>
+): Effect.Effect<void> => {
+  const { hash, height } = cursorOf(state, id)
+  const facts = { height, hash: displayHash(hash), reason: reject.reason, detail: reject.detail }
+  return Effect.annotateLogs(Effect.logWarning("invalid block refused", facts), "subsystem", "chain")
+}
+
+export const noteWait = (state: ChainState, missing: HeaderId): Effect.Effect<void> => {
+  const { hash, height } = cursorOf(state, missing)
+  const facts = { height, hash: displayHash(hash) }
+  return Effect.annotateLogs(
+    Effect.logDebug("reorg waits for a missing block of the best chain", facts),
+    "subsystem",
+    "chain"
+  )
+}
+
+/** Connects one batch towards `target`: rules on this thread, scripts on all threads. */
+export const connectBatch = (
+  state: ChainState,
+  pool: VerifyPool,
+  target: HeaderId
+): Effect.Effect<Settled, StorageFailure> =>
+  Effect.gen(function*() {
+    const batch = pool.begin()
+    const begun = performance.now()
+    const prepared = yield* attemptSteps(() => state.prepare(target, BATCH, batch.add))
+    const started = performance.now()
+    // If a worker thread ended, it is unknown which scripts are valid.
+    const failed = yield* Effect.onError(batch.finish, () => Effect.sync(() => state.takeBack(prepared))).pipe(
+      Effect.withSpan("svcd.chain.verify")
+    )
+    state.spent("scripts", performance.now() - started)
+    const verdict = failed === undefined ? undefined : { block: failed.block, reject: blockReject(failed, pool) }
+    const settled = yield* attempt(() => state.settle(prepared, verdict))
+    recordBatch(settled, performance.now() - begun)
+    yield* Effect.annotateCurrentSpan("blocks", settled.connected.length)
+    return settled
+  }).pipe(Effect.uninterruptible, Effect.withSpan("svcd.chain.connect", { attributes: placeOf(state, target) }))
+
+/** Disconnects the last block. Does nothing if it is damaged: it counts as missing from then on. */
+export const disconnect = (state: ChainState): Effect.Effect<ReadonlyArray<ChainEvent>, StorageFailure> =>
+  Effect.suspend(() => {
+    const { tip } = state
+    const block = cursorOf(state, tip)
+    return attempt(() => {
+      try {
+        state.disconnectTip()
+      } catch (cause) {
+        if (cause instanceof StorageCorrupted && !state.hasBlock(tip)) return []
+        throw cause
+      }
+      recordDisconnected()
+      return [ChainEvent.BlockDisconnected({ block })]
+    }).pipe(Effect.withSpan("svcd.chain.disconnect", { attributes: placeOf(state, tip) }))
+  })
+
+export const connectedEvent = (state: ChainState, { block, id }: Connected, imported: boolean): ChainEvent =>
+  ChainEvent.BlockConnected({
+    block: cursorOf(state, id),
+    transactions: block.transactions.length,
+    imported
+  })

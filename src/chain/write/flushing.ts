@@ -1,0 +1,58 @@
+import * as Effect from "effect/Effect"
+import type { StorageFailure } from "../../storage/errors.ts"
+import { attempt, isStorageFailure } from "../attempt.ts"
+import type { ChainState } from "../state/ChainState.ts"
+import type { ChainStores } from "../state/ChainStores.ts"
+import { cursorOf } from "./followers.ts"
+
+/** Seconds between flushes during a long series of batches, even if there is room in memory. */
+const FLUSH_SECONDS = 60
+
+const noteFlush = (state: ChainState, ms: number): Effect.Effect<void> =>
+  Effect.logDebug("chain state stored", {
+    height: cursorOf(state, state.tip).height,
+    milliseconds: Math.round(ms * 10) / 10
+  }).pipe(Effect.annotateLogs("subsystem", "storage"))
+
+/** Stores the state of a chain. */
+export interface Flushing {
+  readonly flush: Effect.Effect<void, StorageFailure>
+  /** Flushes at once at the tip, otherwise by size and time. */
+  readonly flushAfter: (many: boolean) => Effect.Effect<void, StorageFailure>
+}
+
+export const makeFlushing = (state: ChainState, stores: Pick<ChainStores, "database">): Flushing => {
+  let flushedAt = performance.now()
+
+  /** Block bytes are synced before the commit that refers to them, without blocking the event loop. */
+  const syncBlocks: Effect.Effect<void, StorageFailure> = Effect.tryPromise({
+    try: () => state.syncBlocks(),
+    catch: (cause) => cause
+  }).pipe(Effect.catchAll((cause) => isStorageFailure(cause) ? Effect.fail(cause) : Effect.die(cause)))
+
+  /** Stores everything, then copies the log of the database if it is large. `more`: further blocks come at once. */
+  const flushWith = (more: boolean) =>
+    Effect.suspend(() => {
+      const started = performance.now()
+      const stored = attempt(() => {
+        const some = state.flush(more)
+        flushedAt = performance.now()
+        return some
+      })
+      return syncBlocks.pipe(
+        Effect.zipRight(stored),
+        Effect.zipLeft(Effect.suspend(() => stores.database.committedAside())),
+        Effect.uninterruptible,
+        Effect.tap((some) => Effect.annotateCurrentSpan("stored", some)),
+        Effect.flatMap((some) => some ? noteFlush(state, flushedAt - started) : Effect.void)
+      )
+    }).pipe(Effect.withSpan("svcd.chain.commit"))
+
+  return {
+    flush: flushWith(false),
+    flushAfter: (many) =>
+      Effect.suspend(() =>
+        !many || state.flushDue || performance.now() - flushedAt > 1000 * FLUSH_SECONDS ? flushWith(many) : Effect.void
+      )
+  }
+}

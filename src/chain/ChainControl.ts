@@ -11,6 +11,7 @@ import { checkLastBlocks } from "./repair/checkLastBlocks.ts"
 import { type CheckLimits, checkStored } from "./repair/checkStored.ts"
 import type { VerifyOptions, VerifyReport } from "./repair/verifyChain.ts"
 import type { Timings } from "./state/timings.ts"
+import type { HeldWriter } from "./write/ChainWriter.ts"
 import type { Follower } from "./write/Follower.ts"
 
 /** Prunes old blocks. `undefined` options: the node keeps all. */
@@ -65,9 +66,9 @@ export class ChainControl extends Context.Tag("svcd/ChainControl")<ChainControl,
 
 export const make = (parts: ChainParts): Context.Tag.Service<ChainControl> => {
   const { decisions, state, stores, writer } = parts
-  const { activate, exclusively, flushAfter } = writer
+  const { exclusively } = writer
 
-  const moved = Effect.zipRight(activate(false), flushAfter(false))
+  const move = ({ activate, flushAfter }: HeldWriter) => Effect.zipRight(activate(false), flushAfter(false))
 
   /** Refuses to disconnect a pruned block, and one that is not validated yet. */
   const stays = (id: HeaderId): Effect.Effect<void, BeyondPruned | BelowSnapshot> =>
@@ -83,14 +84,14 @@ export const make = (parts: ChainParts): Context.Tag.Service<ChainControl> => {
 
   const decide = <E>(invalid: boolean, allowed: (id: HeaderId) => Effect.Effect<void, E>) => (hash: Bytes) =>
     Effect.flatMap(findHeader(state, hash), (id) =>
-      exclusively(
+      exclusively((held) =>
         allowed(id).pipe(
           Effect.zipRight(attempt(() => {
             if (invalid) state.invalidate(id)
             else state.reconsider(id)
             decisions.note(state, id, invalid)
           })),
-          Effect.zipRight(moved)
+          Effect.zipRight(move(held))
         )
       )).pipe(
         Effect.withSpan(invalid ? "svcd.chain.invalidate" : "svcd.chain.reconsider", {
@@ -104,25 +105,25 @@ export const make = (parts: ChainParts): Context.Tag.Service<ChainControl> => {
     prefer: (hash) =>
       Effect.flatMap(
         findHeader(state, hash),
-        (id) => exclusively(Effect.zipRight(attempt(() => state.prefer(id)), moved))
+        (id) => exclusively((held) => Effect.zipRight(attempt(() => state.prefer(id)), move(held)))
       ).pipe(
         Effect.withSpan("svcd.chain.prefer", { attributes: { hash: displayHash(hash) } })
       ),
-    giveUpBranch: exclusively(Effect.tap(attempt(() => state.giveUpBranch()), () => moved)).pipe(
+    giveUpBranch: exclusively((held) => Effect.tap(attempt(() => state.giveUpBranch()), move(held))).pipe(
       Effect.withSpan("svcd.chain.giveUpBranch")
     ),
-    register: (follower) => exclusively(writer.enlist(follower)).pipe(Effect.withSpan("svcd.chain.register")),
-    unregister: (follower) => writer.undisturbed(writer.dismiss(follower)),
+    register: (follower) => exclusively((held) => held.enlist(follower)).pipe(Effect.withSpan("svcd.chain.register")),
+    unregister: (follower) => exclusively((held) => held.dismiss(follower)),
     verify: (wanted) => checkLastBlocks(parts, wanted),
     checkStored: (from, limits) => attempt(() => checkStored(state, from, limits)),
     pruning: {
       options: state.pruning.options,
       prunedTo: Effect.sync(() => state.losses.prunedTo),
-      begin: exclusively(Effect.suspend(() => {
+      begin: exclusively((held) => {
         state.pruning.begin()
-        return state.pruning.due ? writer.prune() : Effect.void
-      })),
-      upTo: (height) => exclusively(writer.prune(height))
+        return state.pruning.due ? held.prune() : Effect.void
+      }),
+      upTo: (height) => exclusively((held) => held.prune(height))
     },
     sizeOnDisk: Effect.sync(() => stores.blockFilesSize()),
     chainstateSize: attempt(() => stores.databaseSize()),

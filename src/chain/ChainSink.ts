@@ -97,21 +97,23 @@ export const acceptHeaders = (
   }).pipe(Effect.withSpan("svcd.chain.acceptHeaders", { attributes: { headers: headers.length } }))
 
 const submit = ({ state, writer }: ChainParts, block: Block): Effect.Effect<Submission, StorageFailure> =>
-  writer.exclusively<Submission, StorageFailure>(Effect.gen(function*() {
-    const accepted: Accepted = yield* attempt(() => state.acceptBlock(block))
-    const stored = accepted.type === "rejected" ? undefined : accepted.id
-    // Also for a pruned or lost block of the active chain, which is stored again: it was judged before.
-    let outcome: Submission = { type: "inconclusive" }
-    yield* writer.activate(false, (id, reject) => {
-      if (id === stored) outcome = reject === undefined ? { type: "connected" } : { type: "rejected", reject }
+  writer.exclusively<Submission, StorageFailure>((held) =>
+    Effect.gen(function*() {
+      const accepted: Accepted = yield* attempt(() => state.acceptBlock(block))
+      const stored = accepted.type === "rejected" ? undefined : accepted.id
+      // Also for a pruned or lost block of the active chain, which is stored again: it was judged before.
+      let outcome: Submission = { type: "inconclusive" }
+      yield* held.activate(false, (id, reject) => {
+        if (id === stored) outcome = reject === undefined ? { type: "connected" } : { type: "rejected", reject }
+      })
+      yield* held.flushAfter(false)
+      if (accepted.type === "rejected") {
+        recordRefused("block")
+        return accepted
+      }
+      return accepted.type === "known" ? { type: "duplicate" } : outcome
     })
-    yield* writer.flushAfter(false)
-    if (accepted.type === "rejected") {
-      recordRefused("block")
-      return accepted
-    }
-    return accepted.type === "known" ? { type: "duplicate" } : outcome
-  })).pipe(
+  ).pipe(
     Effect.tap(({ type }) => Effect.annotateCurrentSpan("result", type)),
     Effect.withSpan("svcd.chain.submit", { attributes: { hash: displayHash(block.hash) } })
   )
@@ -121,18 +123,20 @@ const deliver = (
   blocks: ReadonlyArray<Block>,
   bulk: boolean
 ): Effect.Effect<Delivery, StorageFailure> =>
-  writer.exclusively(Effect.gen(function*() {
-    const refused = new Array<Reject | undefined>()
-    for (const block of blocks) {
-      const accepted = yield* attempt(() => state.acceptBlock(block))
-      if (accepted.type === "rejected") recordRefused("block")
-      refused.push(accepted.type === "rejected" ? accepted.reject : undefined)
-    }
-    const judged: Array<Delivery["judged"][number]> = []
-    yield* writer.activate(bulk, (id, reject) => judged.push({ hash: cursorOf(state, id).hash, reject }))
-    yield* writer.flushAfter(bulk)
-    return { refused, judged }
-  })).pipe(Effect.withSpan("svcd.chain.deliver", { attributes: { blocks: blocks.length, bulk } }))
+  writer.exclusively((held) =>
+    Effect.gen(function*() {
+      const refused = new Array<Reject | undefined>()
+      for (const block of blocks) {
+        const accepted = yield* attempt(() => state.acceptBlock(block))
+        if (accepted.type === "rejected") recordRefused("block")
+        refused.push(accepted.type === "rejected" ? accepted.reject : undefined)
+      }
+      const judged: Array<Delivery["judged"][number]> = []
+      yield* held.activate(bulk, (id, reject) => judged.push({ hash: cursorOf(state, id).hash, reject }))
+      yield* held.flushAfter(bulk)
+      return { refused, judged }
+    })
+  ).pipe(Effect.withSpan("svcd.chain.deliver", { attributes: { blocks: blocks.length, bulk } }))
 
 const judge = (
   { pool, state, writer }: ChainParts,

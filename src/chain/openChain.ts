@@ -106,14 +106,14 @@ const openParts = (
     const decisions = yield* attempt(() => new Decisions(options.blocksDirectory))
     const pool = yield* VerifyPool.make(options.verifyThreads)
     const writer = yield* ChainWriter.make(state, pool, stores)
-    const endBy = (damage: Effect.Effect<never, StorageFailure>) => Effect.ignore(writer.exclusively(damage))
+    const endBy = (damage: Effect.Effect<never, StorageFailure>) => Effect.ignore(writer.exclusively(() => damage))
     yield* checkPages(options, stores, endBy)
     // Also if only a read of a caller found the damage: the database may return wrong data to other callers.
     yield* Effect.forkScoped(Effect.flatMap(Queue.take(met), (damage) => endBy(Effect.fail(damage))))
     // Waits for the current writer: a batch in progress is settled first, while its worker threads still exist.
     yield* Effect.addFinalizer(() =>
       Effect.catchAll(
-        writer.exclusively(writer.flush),
+        writer.exclusively(({ flush }) => flush),
         (failure) => Effect.logError("chain state could not be saved at shutdown", { reason: failure.message })
       )
     )
@@ -145,7 +145,7 @@ const rebuild = (parts: ChainParts, strayFiles: ReadonlyArray<string>): Effect.E
     })
     const said = yield* Effect.fork(Effect.repeat(progress, Schedule.spaced("10 seconds")))
     yield* reread(parts, { paths: strayFiles }).pipe(Effect.ensuring(Fiber.interrupt(said)))
-    yield* writer.exclusively(attempt(() => stores.storeGenesis()).pipe(Effect.zipRight(writer.flush)))
+    yield* writer.exclusively(({ flush }) => Effect.zipRight(attempt(() => stores.storeGenesis()), flush))
   })
 
 /** Blocks that were written, and possibly acknowledged, but not in the index yet at a power cut. */
@@ -160,18 +160,18 @@ const readTails = (parts: ChainParts, tails: ReadonlyMap<string, number>): Effec
 
 /** Blocks that were stored but not connected when the node ended. A damaged one can be fetched again. */
 const connectStored = ({ writer }: ChainParts, blocksDirectory: string): Effect.Effect<void, StorageFailure> =>
-  writer.undisturbed(
+  writer.exclusively((held) =>
     Effect.gen(function*() {
       let isRefused = false
-      yield* writer.activate(true, (_, reject) => isRefused ||= reject !== undefined)
-      yield* writer.catchUp
+      yield* held.activate(true, (_, reject) => isRefused ||= reject !== undefined)
+      yield* held.catchUp
       // Stores a refusal at once: a start after a crash must not validate the block again.
-      if (isRefused) yield* writer.flush
-    })
-  ).pipe(
-    Effect.catchIf(
-      (failure) => failure._tag === "StorageCorrupted" && failure.file.startsWith(blocksDirectory),
-      (damage) => Effect.logError(damage.message)
+      if (isRefused) yield* held.flush
+    }).pipe(
+      Effect.catchIf(
+        (failure) => failure._tag === "StorageCorrupted" && failure.file.startsWith(blocksDirectory),
+        (damage) => Effect.logError(damage.message)
+      )
     )
   )
 

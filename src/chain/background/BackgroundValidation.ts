@@ -122,7 +122,7 @@ export const make = (
       })
     }).pipe(
       // Ends the node, as a chain state that cannot be stored does.
-      Effect.catchAll((failure) => Effect.ignore(writer.exclusively(Effect.fail(failure)))),
+      Effect.catchAll((failure) => Effect.ignore(writer.exclusively(() => Effect.fail(failure)))),
       withLoneSpan("svcd.chain.background")
     )
 

@@ -95,7 +95,7 @@ const isDamaged = (state: ChainState, id: HeaderId): boolean => {
 /** Stores the progress. The chain's index comes first: the background never is where the undo data are not. */
 export const flushBelow = ({ writer }: ChainParts, running: Running): Effect.Effect<void, StorageFailure> =>
   Effect.uninterruptible(
-    writer.exclusively(writer.flush).pipe(
+    writer.exclusively(({ flush }) => flush).pipe(
       Effect.zipRight(running.thread.ask({ type: "flush" })),
       Effect.zipRight(Effect.sync(() => void (running.flushedAt = performance.now())))
     )
@@ -110,13 +110,15 @@ const step = (
   Effect.uninterruptible(Effect.gen(function*() {
     const { state, writer } = parts
     const { flushDue, refused, undo } = yield* running.thread.ask({ type: "connect", blocks })
-    yield* writer.exclusively(attempt(() => {
-      for (const record of undo) {
-        const id = nextAfter(state.index, running)
-        noteConnected(parts, { id, undo: record })
-        running.at = id
-      }
-    }))
+    yield* writer.exclusively(() =>
+      attempt(() => {
+        for (const record of undo) {
+          const id = nextAfter(state.index, running)
+          noteConnected(parts, { id, undo: record })
+          running.at = id
+        }
+      })
+    )
     if (flushDue || performance.now() - running.flushedAt > FLUSH_MS) yield* flushBelow(parts, running)
     if (refused === undefined) return undefined
     const id = nextAfter(state.index, running)

@@ -53,21 +53,23 @@ const accept = (parts: ChainParts, { base, thread }: Running, own: string): Effe
   Effect.gen(function*() {
     const { state, stores, writer } = parts
     yield* thread.end
-    yield* writer.exclusively(Effect.gen(function*() {
-      yield* writer.flush
-      yield* attempt(() => {
-        // After a power cut, too, the index has what the background found.
-        stores.database.copyLog()
-        markValidated(own)
-        state.becomeValidated()
+    yield* writer.exclusively((held) =>
+      Effect.gen(function*() {
+        yield* held.flush
+        yield* attempt(() => {
+          // After a power cut, too, the index has what the background found.
+          stores.database.copyLog()
+          markValidated(own)
+          state.becomeValidated()
+        })
+        yield* Effect.logInfo("snapshot validated: the blocks up to its base block lead to the same coins and names", {
+          height: base.height,
+          hash: displayHash(base.hash)
+        })
+        yield* held.catchUp
+        if (state.pruning.due) yield* held.prune()
       })
-      yield* Effect.logInfo("snapshot validated: the blocks up to its base block lead to the same coins and names", {
-        height: base.height,
-        hash: displayHash(base.hash)
-      })
-      yield* writer.catchUp
-      if (state.pruning.due) yield* writer.prune()
-    }))
+    )
   })
 
 /** Ends the node: it must not answer from a chain state that the blocks contradict. */
@@ -86,7 +88,7 @@ const refuse = (
       hash: displayHash(base.hash),
       reason: verdict.reason
     })
-    yield* writer.exclusively(Effect.fail(new StorageCorrupted({ file: directory, found, remedy: REMEDY })))
+    yield* writer.exclusively(() => Effect.fail(new StorageCorrupted({ file: directory, found, remedy: REMEDY })))
   })
 
 /**

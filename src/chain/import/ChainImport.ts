@@ -24,7 +24,7 @@ export interface ChainImportParts {
 }
 
 export const make = ({ state, temporaryDirectory, writer }: ChainImportParts): ChainImport => {
-  const { activate, catchUp, exclusively, flush, flushAfter } = writer
+  const { exclusively } = writer
   let importing: ImportProgress | undefined
   return {
     progress: () => importing,
@@ -34,14 +34,14 @@ export const make = ({ state, temporaryDirectory, writer }: ChainImportParts): C
         state,
         temporaryDirectory,
         batch: (work, judged) =>
-          exclusively(
-            attemptSteps(work).pipe(Effect.zipRight(activate(true, judged)), Effect.zipLeft(flushAfter(true)))
+          exclusively((held) =>
+            attemptSteps(work).pipe(Effect.zipRight(held.activate(true, judged)), Effect.zipLeft(held.flushAfter(true)))
           ).pipe(Effect.withSpan("svcd.chain.importBatch")),
-        flush: exclusively(Effect.zipRight(catchUp, flush)),
+        flush: exclusively(({ catchUp, flush }) => Effect.zipRight(catchUp, flush)),
         report: (progress) => Effect.sync(() => void (importing = progress))
       }).pipe(
         // Also if the import ends early: the followers reach the chain's tip.
-        Effect.ensuring(Effect.ignore(exclusively(catchUp))),
+        Effect.ensuring(Effect.ignore(exclusively(({ catchUp }) => catchUp))),
         Effect.ensuring(Effect.sync(() => void (importing = undefined))),
         withLoneSpan("svcd.chain.import", { attributes: { files: sources.paths.length } })
       )

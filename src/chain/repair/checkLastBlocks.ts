@@ -11,12 +11,14 @@ export const checkLastBlocks = (
   { pool, state, stores, writer }: Pick<ChainParts, "pool" | "state" | "stores" | "writer">,
   wanted: VerifyOptions
 ): Effect.Effect<VerifyReport, StorageFailure> =>
-  writer.exclusively(Effect.flatMap(verifyChain(state, pool, wanted), (report) =>
-    report.contradiction === undefined
-      ? Effect.succeed(report)
-      : Effect.fail(stores.beyondRepair(report.contradiction)))).pipe(
-      Effect.withSpan("svcd.chain.check", { attributes: { level: wanted.level, blocks: wanted.blocks } })
-    )
+  writer.exclusively(() =>
+    Effect.flatMap(verifyChain(state, pool, wanted), (report) =>
+      report.contradiction === undefined
+        ? Effect.succeed(report)
+        : Effect.fail(stores.beyondRepair(report.contradiction)))
+  ).pipe(
+    Effect.withSpan("svcd.chain.check", { attributes: { level: wanted.level, blocks: wanted.blocks } })
+  )
 
 /** Verifies the last blocks before any request is served. Damaged blocks are noted and requested from peers. */
 export const checkAtStart = (

@@ -9,6 +9,7 @@ import type { ChainParts } from "../ChainParts.ts"
 import { NONE } from "../index/BlockIndex.ts"
 import type { ChainState } from "../state/ChainState.ts"
 import { CoinStats } from "../state/coinStats.ts"
+import type { HeldWriter } from "../write/ChainWriter.ts"
 import { BulkCoins } from "./BulkCoins.ts"
 import { claimOf, type FoundClaim } from "./ClaimsOfCoins.ts"
 import { type SnapshotMetadata, SnapshotRefused } from "./snapshotFile.ts"
@@ -189,16 +190,17 @@ const populate = (
     return { metadata, hash }
   }))
 
-/** Continues on the loaded chain state, and brings the followers there. Needs `exclusively`. */
+/** Continues on the loaded chain state, and brings the followers there. */
 const switchTo = (
-  { state, stores, writer }: ChainParts,
+  { state, stores }: ChainParts,
   snapshot: SnapshotBase,
   { directory, path }: LoadRequest
-): Effect.Effect<void, SnapshotRefused | StorageFailure> =>
+) =>
+(held: HeldWriter): Effect.Effect<void, SnapshotRefused | StorageFailure> =>
   Effect.gen(function*() {
     const reason = unfit(state, snapshot.hash)
     if (reason !== undefined) return yield* refusedBecause(reason, { path })
-    yield* writer.flush
+    yield* held.flush
     yield* attempt(() => {
       const database = stores.prepare(directory, state.find(snapshot.hash))
       try {
@@ -209,9 +211,9 @@ const switchTo = (
       }
       state.continueOn(database, directory, snapshot)
     })
-    yield* writer.catchUp
-    yield* writer.activate(false)
-    yield* writer.flushAfter(false)
+    yield* held.catchUp
+    yield* held.activate(false)
+    yield* held.flushAfter(false)
   })
 
 /** Removes what a load left that failed. Leaves the directory of an earlier one. */

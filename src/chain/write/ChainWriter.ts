@@ -24,32 +24,34 @@ const EVENT_BACKLOG = 4096
 /** Receives the verdict on each validated block: its refusal, or `undefined` if it was connected. */
 export type OnVerdict = (id: HeaderId, reject: Reject | undefined) => void
 
+/** What only the writer of the chain may do. `exclusively` hands it to a work, for as long as that lasts. */
+export interface HeldWriter {
+  /**
+   * Moves to the most work, and tells `judged` the verdicts: they are not kept, as one call may connect the whole chain.
+   * Followers may be notified later of imported blocks.
+   */
+  readonly activate: (imported: boolean, judged?: OnVerdict) => Effect.Effect<void, StorageFailure>
+  /** Notifies followers and listeners of all new blocks and events. */
+  readonly catchUp: Effect.Effect<void, StorageFailure>
+  readonly flush: Effect.Effect<void, StorageFailure>
+  /** Flushes at once at the tip, otherwise by size and time. */
+  readonly flushAfter: (many: boolean) => Effect.Effect<void, StorageFailure>
+  readonly enlist: (follower: Follower) => Effect.Effect<void, BlocksPruned | StorageFailure>
+  readonly dismiss: (follower: Follower) => Effect.Effect<void>
+  /** Prunes blocks up to a height, or as the target demands; none that a follower needs. */
+  readonly prune: (upTo?: Height) => Effect.Effect<void, StorageFailure>
+}
+
 /**
  * The only writer of the best chain. It moves batch by batch to the most work, notifies the followers, then publishes
  * the events. A step is not interrupted, and each step leaves a consistent state.
  */
 export interface ChainWriter {
   /** Runs work as the only writer. A failure to store also fails `failure`. */
-  readonly exclusively: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<A, E>
+  readonly exclusively: <A, E>(work: (held: HeldWriter) => Effect.Effect<A, E>) => Effect.Effect<A, E>
   /** Runs read-only work while there is no writer. A read failure does not end the node. */
   readonly undisturbed: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<A, E>
   readonly stored: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<A, E | StorageFailure>
-  /**
-   * Moves to the most work, and tells `judged` the verdicts: they are not kept, as one call may connect the whole chain.
-   * Followers may be notified later of imported blocks. Needs `exclusively`.
-   */
-  readonly activate: (imported: boolean, judged?: OnVerdict) => Effect.Effect<void, StorageFailure>
-  /** Notifies followers and listeners of all new blocks and events. Needs `exclusively`. */
-  readonly catchUp: Effect.Effect<void, StorageFailure>
-  /** Needs `exclusively`. */
-  readonly flush: Effect.Effect<void, StorageFailure>
-  /** Flushes at once at the tip, otherwise by size and time. Needs `exclusively`. */
-  readonly flushAfter: (many: boolean) => Effect.Effect<void, StorageFailure>
-  /** Needs `exclusively`. */
-  readonly enlist: (follower: Follower) => Effect.Effect<void, BlocksPruned | StorageFailure>
-  readonly dismiss: (follower: Follower) => Effect.Effect<void>
-  /** Prunes blocks up to a height, or as the target demands; none that a follower needs. Needs `exclusively`. */
-  readonly prune: (upTo?: Height) => Effect.Effect<void, StorageFailure>
   /** Whether the best chain has blocks that the followers are about to be notified of, without imported blocks. */
   readonly telling: () => boolean
   readonly events: PubSub.PubSub<ChainEvent>
@@ -73,9 +75,9 @@ export const make = (
 
     const undisturbed = permit.withPermits(1)
 
-    const exclusively: ChainWriter["exclusively"] = (work) => fatal(undisturbed(work))
+    const inTurn = <A, E>(work: Effect.Effect<A, E>): Effect.Effect<A, E> => fatal(undisturbed(work))
 
-    const followers = new FollowerList({ state, inTurn: exclusively }, yield* Effect.scope)
+    const followers = new FollowerList({ state, inTurn }, yield* Effect.scope)
     const { flush, flushAfter } = makeFlushing(state, stores)
 
     const prune = (upTo?: Height): Effect.Effect<void, StorageFailure> =>
@@ -114,7 +116,7 @@ export const make = (
 
     const nextStep = attempt(() => state.nextStep())
 
-    const activate: ChainWriter["activate"] = (imported, judged) =>
+    const activate: HeldWriter["activate"] = (imported, judged) =>
       Effect.gen(function*() {
         for (let step = yield* nextStep; step.type !== "none"; step = yield* nextStep) {
           telling = !imported
@@ -144,17 +146,20 @@ export const make = (
         if (!imported) yield* flush.pipe(Effect.zipRight(turnOfEventLoop), Effect.zipRight(catchUp))
       }).pipe(Effect.ensuring(Effect.sync(() => void (telling = false))))
 
-    return {
-      exclusively,
-      undisturbed,
-      stored: (work) => undisturbed(Effect.zipRight(fatal(flush), work)),
+    const held: HeldWriter = {
       activate,
       catchUp,
       flush,
-      prune,
       flushAfter,
+      prune,
       enlist: (follower) => followers.enlist(follower, untold.blocks),
-      dismiss: (follower) => followers.dismiss(follower),
+      dismiss: (follower) => followers.dismiss(follower)
+    }
+
+    return {
+      exclusively: (work) => inTurn(Effect.suspend(() => work(held))),
+      undisturbed,
+      stored: (work) => undisturbed(Effect.zipRight(fatal(flush), work)),
       telling: () => telling,
       events,
       failure: Deferred.await(failure)

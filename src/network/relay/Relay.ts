@@ -1,5 +1,4 @@
 import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
@@ -7,33 +6,28 @@ import * as Stream from "effect/Stream"
 import { peerTime } from "../../base/NodeClock.ts"
 import { type Random, secureRandom } from "../../base/random.ts"
 import { Scheduler } from "../../base/Scheduler.ts"
-import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import { Chain } from "../../chain/Chain.ts"
 import type { ChainEvent } from "../../chain/ChainEvent.ts"
 import { SyncStatus } from "../../chain/SyncStatus.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
-import type { MempoolEvent, PoolEntry } from "../../mempool/PoolEntry.ts"
+import type { MempoolEvent } from "../../mempool/PoolEntry.ts"
 import { transactions } from "../../metrics/metrics.ts"
 import { displayHash } from "../../protocol/bytes.ts"
-import { type PeerId, txidKey, wtxidKey } from "../../protocol/keys.ts"
+import { txidKey, wtxidKey } from "../../protocol/keys.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import type { MessageParts } from "../messageTable.ts"
 import type { Peer, PeerHandler } from "../Peer.ts"
 import type { UploadTarget } from "../peer/UploadTarget.ts"
 import type { PeerRelay } from "../peerInfo.ts"
-import type { Message } from "../wire/message.ts"
-import { hasItem, type InventoryItem, isTransactionItem, type ItemList, ItemType } from "../wire/messages/inv.ts"
-import { itemOf, MiningOrder, RoundTimes, takeRound } from "./announcements.ts"
-import { feeSteps, nextFeeFilter } from "./feeFilter.ts"
-import { getdataItems, kindOf, knownHash } from "./items.ts"
-import { makeJudging } from "./judging.ts"
-import { mempoolAnswer } from "./mempoolAnswer.ts"
+import type { InventoryItem } from "../wire/messages/inv.ts"
+import { kindOf } from "./items.ts"
 import type { StoredOrphan } from "./Orphanage.ts"
+import { makeReceiving } from "./receiving.ts"
 import { RecentTransactions } from "./RecentTransactions.ts"
-import { askedForMempool, isRoundDue, makeRelayPeer, type RelayPeer } from "./RelayPeer.ts"
-import { maySendTransactions } from "./relaysTransactions.ts"
+import type { RelayParts } from "./RelayParts.ts"
+import { askedForMempool, makeRelayPeer } from "./RelayPeer.ts"
+import { TxAnnouncer } from "./TxAnnouncer.ts"
 import { TxDownloads } from "./TxDownloads.ts"
-import { MAX_ANNOUNCEMENTS } from "./TxRequests.ts"
 
 /** Relays transactions between peers (reference/protocol.md 6.9). */
 export interface Relay extends PeerHandler {
@@ -67,21 +61,6 @@ const INTERVAL = 250
  */
 const UNBROADCAST_INTERVAL = 10 * 60_000
 
-/** Maximum items in a `getdata` (upstream `MAX_GETDATA_SZ`). */
-const MAX_GETDATA = 1_000
-
-/** Items of an `inv` processed between two turns of other peers. */
-const ITEMS_IN_A_TURN = 100
-
-/** Transactions sorted for announcement before other fibers get a turn. */
-const ENTRIES_IN_A_TURN = 1_000
-
-/** Lowest version that supports `feefilter` (reference/protocol.md 6.2). */
-const FEE_FILTER_VERSION = 110_013
-
-/** Maximum items processed of a `notfound`: the maximum in flight from a peer, including blocks. */
-const MAX_NOT_FOUND = MAX_ANNOUNCEMENTS + 16
-
 export const make = (
   { blocksOnly = false, bloom = false, interval = INTERVAL, random = secureRandom(), upload }: RelayOptions = {}
 ): Effect.Effect<Relay, never, Chain | Mempool | Scheduler | SyncStatus | Scope.Scope> =>
@@ -90,195 +69,29 @@ export const make = (
     const mempool = yield* Mempool
     const status = yield* SyncStatus
     const scheduler = yield* Scheduler
-    const states = new Map<PeerId, RelayPeer>()
     const recent = new RecentTransactions()
     const downloads = new TxDownloads({
       has: (txid) => mempool.get(txid) !== undefined,
       hasWtxid: (wtxid) => mempool.getByWtxid(wtxid) !== undefined
     }, random)
-    const steps = feeSteps(mempool.info().incrementalFeeRate)
     const retries = yield* Queue.sliding<void>(1)
-    /** Transactions not announced to any peer yet. */
-    const untold = new Set(mempool.unbroadcast().map(({ transaction }) => transaction.txidKey))
     const time = yield* peerTime
     const monotonic = Effect.sync(() => Math.floor(time.now()))
-    const times = new RoundTimes(random)
-
-    // Requests and validation
-
-    const takeRequests = (peer: Peer, now: number): ReadonlyArray<Message> => {
-      const items = getdataItems(peer, downloads.requests(peer.id, now))
-      const messages: Array<Message> = []
-      for (let from = 0; from < items.length; from += MAX_GETDATA) {
-        messages.push({ type: "getdata", items: items.slice(from, from + MAX_GETDATA) })
-      }
-      return messages
-    }
-
-    const sendRequests = (peer: Peer): Effect.Effect<void> =>
-      Effect.flatMap(monotonic, (now) => Effect.forEach(takeRequests(peer, now), peer.send, { discard: true }))
-
-    const noteAccepted = (peer: PeerId): Effect.Effect<void> =>
-      Effect.map(Clock.currentTimeMillis, (now) => {
-        const state = states.get(peer)
-        if (state !== undefined) state.lastTransaction = Math.floor(now / 1000)
-      })
-
-    /** Relays a known transaction of a peer with `forcerelay` again: the node is the gateway of nodes behind it. */
-    const relayAgain = (id: PeerId, { txid, txidKey }: Transaction): Effect.Effect<void> =>
-      Effect.suspend(() => {
-        if (states.get(id)?.peer.permissions.has("forcerelay") !== true) return Effect.void
-        const entry = mempool.get(txidKey)
-        const facts = { txid: displayHash(txid), peer: id }
-        if (entry === undefined) return Effect.logInfo("forced relay refused: not in the mempool", facts)
-        for (const state of states.values()) enqueue(state, entry)
-        return Effect.logInfo("transaction relayed again: the peer has the permission forcerelay", facts)
-      })
-
-    const { judge, judgeOrphansOf } = makeJudging({
-      mempool,
-      downloads,
-      now: monotonic,
-      accepted: noteAccepted,
-      again: relayAgain,
-      knows: (peer, txids) => {
-        for (const txid of txids) states.get(peer)?.known.add(txid)
-      }
-    })
-
-    const inventory = (peer: Peer, items: ItemList): Effect.Effect<void> =>
-      Effect.gen(function*() {
-        const other = peer.hello.wtxidRelay ? ItemType.tx : ItemType.wtx
-        const isOffer = (item: InventoryItem): boolean => isTransactionItem(item) && item.type !== other
-        if (!maySendTransactions(peer, blocksOnly)) {
-          if (hasItem(items, isOffer)) {
-            peer.disconnect({
-              reason: "protocol violation: the peer announces transactions on a connection without transaction relay",
-              misbehaving: false
-            })
-          }
-          return
-        }
-        if (yield* status.initialDownload) return
-        const state = states.get(peer.id)
-        const now = yield* monotonic
-        let looked = 0
-        for (const item of items) {
-          if (!isOffer(item)) continue
-          // Checked before any lookup: the message may have the maximum number of items.
-          if (!downloads.hears(peer.id, looked)) break
-          if (looked > 0 && looked % ITEMS_IN_A_TURN === 0) {
-            yield* peer.turn
-            if (peer.closed) return
-          }
-          looked += 1
-          state?.known.add(item.hash)
-          downloads.announced(peer.id, { hash: item.hash, kind: kindOf(item), now })
-        }
-        yield* sendRequests(peer)
-      })
-
-    const transaction = (peer: Peer, transaction: Transaction): Effect.Effect<void> =>
-      Effect.gen(function*() {
-        if (!maySendTransactions(peer, blocksOnly)) {
-          return peer.disconnect({
-            reason: "protocol violation: the peer sends transactions on a connection without transaction relay",
-            misbehaving: false
-          })
-        }
-        if (yield* status.initialDownload) return
-        states.get(peer.id)?.known.add(knownHash(peer, transaction))
-        downloads.received(peer.id, transaction)
-        yield* judge(peer.id, transaction, false)
-        yield* judgeOrphansOf(peer)
-        // It may be an orphan whose parents the peer has.
-        yield* sendRequests(peer)
-      })
-
-    const notFound = (peer: Peer, items: ItemList): void => {
-      if (items.length > MAX_NOT_FOUND) return
-      for (const item of items) if (isTransactionItem(item)) downloads.notFound(peer.id, item.hash, kindOf(item))
-    }
-
-    /** Retries orphans whose parents arrived, one at a time. */
-    const retryOrphans = Effect.gen(function*() {
-      yield* Queue.take(retries)
-      for (let next = downloads.nextRetry(); next !== undefined; next = downloads.nextRetry()) {
-        yield* judge(next.peer, next.transaction, true)
-        yield* turnOfEventLoop
-      }
-    })
-
-    // Announcements
-
-    const enqueue = (state: RelayPeer, { transaction }: PoolEntry): void => {
-      if (!state.listens || state.known.has(knownHash(state.peer, transaction))) return
-      state.waiting.add(transaction.txidKey)
-    }
-
-    /** Announces a round to a peer. Returns the transactions announced to a peer for the first time. */
-    const announce = (state: RelayPeer, order: MiningOrder): ReadonlyArray<PoolEntry> => {
-      const { known, peer, waiting } = state
-      const { wtxidRelay } = peer.hello
-      const { bloom, feeFilter } = peer.features
-      const listener = { wtxidRelay, feeFilter, known, bloom }
-      if (state.wantsAll) {
-        state.wantsAll = false
-        for (const message of mempoolAnswer(mempool.entries(), listener, waiting)) peer.post(message)
-      }
-      const round = takeRound(waiting, { pool: mempool, order, listener })
-      if (round.length > 0) peer.post({ type: "inv", items: round.map((entry) => itemOf(entry, wtxidRelay)) })
-      return round.filter(({ transaction }) => untold.delete(transaction.txidKey))
-    }
-
-    /** Announces to all peers that are due. Inbound peers share one time, so this yields between many transactions. */
-    const announceAll = (now: number): Effect.Effect<ReadonlyArray<PoolEntry>> =>
-      Effect.gen(function*() {
-        const due = [...states.values()].filter((state) => isRoundDue(state, now))
-        for (const state of due) if (state.nextRound <= now) state.nextRound = times.next(state.peer.inbound, now)
-        const first: Array<PoolEntry> = []
-        let order = new MiningOrder(mempool)
-        let looked = 0
-        for (const state of due) {
-          looked += state.waiting.size
-          first.push(...announce(state, order))
-          state.lastSequence = mempool.info().sequence
-          if (looked < ENTRIES_IN_A_TURN) continue
-          yield* turnOfEventLoop
-          looked = 0
-          // The mempool may have changed.
-          order = new MiningOrder(mempool)
-        }
-        return first
-      })
-
-    const announceUnbroadcast = Effect.sync(() => {
-      for (const entry of mempool.unbroadcast()) for (const state of states.values()) enqueue(state, entry)
-    })
-
-    const tellFeeFilter = ({ feeFilter, peer }: RelayPeer, initialDownload: boolean, now: number): void => {
-      // Peers send no transactions at all to a node that wants blocks only.
-      if (blocksOnly) return
-      // A peer whose transactions are relayed in any case should send them all.
-      if (peer.permissions.has("forcerelay")) return
-      if (peer.type === "block-relay-only" || peer.hello.commonVersion < FEE_FILTER_VERSION) return
-      const { minFeeRate, minRelayFeeRate: floor } = mempool.info()
-      // Without a mempool minimum above the floor there is nothing to round.
-      const rate = minFeeRate > floor ? minFeeRate : 0
-      const feeRate = nextFeeFilter(feeFilter, { rate, floor, initialDownload }, { steps, now, random })
-      if (feeRate !== undefined) peer.post({ type: "feefilter", feeRate })
-    }
+    const states: RelayParts["states"] = new Map()
+    const parts: RelayParts = { mempool, status, states, downloads, random, blocksOnly, monotonic }
+    const announcer = new TxAnnouncer(parts)
+    const { inventory, notFound, retryOrphans, takeRequests, transaction } = makeReceiving(parts, announcer)
 
     const tick = Effect.gen(function*() {
       if (states.size === 0) return
       const initialDownload = yield* status.initialDownload
       const now = yield* monotonic
-      const first = yield* announceAll(now)
+      const first = yield* announcer.announceAll(now)
       for (const id of downloads.peersDue(now)) {
         const peer = states.get(id)?.peer
         if (peer !== undefined) { for (const message of takeRequests(peer, now)) peer.post(message) }
       }
-      for (const state of states.values()) tellFeeFilter(state, initialDownload, now)
+      for (const state of states.values()) announcer.tellFeeFilter(state, initialDownload, now)
       transactions.of("relayed").increase(first.length)
       for (const { transaction } of first) {
         yield* Effect.logInfo("transaction relayed", { txid: displayHash(transaction.txid) })
@@ -291,12 +104,12 @@ export const make = (
       Effect.suspend(() => {
         const { transaction } = event.entry
         if (event._tag === "Removed") {
-          untold.delete(transaction.txidKey)
+          announcer.removed(transaction)
           return Effect.void
         }
-        untold.add(transaction.txidKey)
+        announcer.arrived(transaction)
         downloads.accepted(transaction)
-        for (const state of states.values()) enqueue(state, event.entry)
+        announcer.enqueueForAll(event.entry)
         return Queue.offer(retries, undefined)
       })
 
@@ -326,18 +139,19 @@ export const make = (
       )
 
     yield* mempool.listen(onMempool)
-    yield* mempool.whenOffered((entry) => {
-      for (const state of states.values()) enqueue(state, entry)
-    })
+    yield* mempool.whenOffered((entry) => announcer.enqueueForAll(entry))
     yield* inBackground(Stream.runForEach(chain.events, onChain))
     yield* inBackground(Effect.forever(Effect.zipRight(tick, time.sleep(interval))))
-    yield* inBackground(Effect.forever(retryOrphans))
-    yield* scheduler.repeat(announceUnbroadcast, () => UNBROADCAST_INTERVAL * (1 + random() / 2))
+    yield* inBackground(Effect.forever(Effect.zipRight(Queue.take(retries), retryOrphans)))
+    yield* scheduler.repeat(
+      Effect.sync(() => announcer.enqueueUnbroadcast()),
+      () => UNBROADCAST_INTERVAL * (1 + random() / 2)
+    )
 
     const connected = (peer: Peer): Effect.Effect<void> =>
       Effect.gen(function*() {
         const now = yield* monotonic
-        const state = makeRelayPeer(peer, { now, nextRound: times.next(peer.inbound, now), random })
+        const state = makeRelayPeer(peer, { now, nextRound: announcer.nextRound(peer, now), random })
         states.set(peer.id, state)
         downloads.connected(peer.id, {
           preferred: !peer.inbound || peer.permissions.has("noban"),
@@ -345,8 +159,8 @@ export const make = (
           unlimited: peer.permissions.has("relay")
         })
         // An inbound peer gets the announcement in a round: at once it would know that they are our own.
-        if (!peer.inbound) { for (const entry of mempool.unbroadcast()) enqueue(state, entry) }
-        tellFeeFilter(state, yield* status.initialDownload, now)
+        if (!peer.inbound) announcer.enqueueUnbroadcast([state])
+        announcer.tellFeeFilter(state, yield* status.initialDownload, now)
       })
 
     /** Serves mempool entries that existed at the peer's last announcement, and all transactions of the last block. */

@@ -94,21 +94,23 @@ describe("transaction announcements", () => {
       { before: [first] }
     ))
 
-  it.effect("an own transaction that no peer requested is announced again after ten to fifteen minutes", () =>
+  it.effect("own transactions that no peer requested are announced again after ten to fifteen minutes", () =>
     withRelay(
       (node) =>
         Effect.gen(function*() {
           const dear = fakePeer({ features: { feeFilter: 200_000 } })
           yield* connect(node, dear)
-          node.unbroadcast.add(first.txidKey)
-          yield* node.submit(first)
+          for (const own of [first, second]) {
+            node.unbroadcast.add(own.txidKey)
+            yield* node.submit(own)
+          }
           yield* pass("60 seconds")
           assert.deepStrictEqual(announcedTo(dear), [])
           dear.features.feeFilter = 0
           yield* pass("8 minutes")
           assert.deepStrictEqual(announcedTo(dear), [])
           yield* pass("7 minutes")
-          assert.deepStrictEqual(announcedTo(dear), said([wtx(first)]))
+          assert.deepStrictEqual(announcedTo(dear), said([wtx(first), wtx(second)]))
         }),
       undefined,
       { interval: 10_000 }

@@ -1,0 +1,116 @@
+import * as Effect from "effect/Effect"
+import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import type { PoolEntry } from "../../mempool/PoolEntry.ts"
+import type { TxidKey } from "../../protocol/keys.ts"
+import type { Transaction } from "../../protocol/transaction.ts"
+import type { Peer } from "../Peer.ts"
+import { itemOf, MiningOrder, RoundTimes, takeRound } from "./announcements.ts"
+import { feeSteps, nextFeeFilter } from "./feeFilter.ts"
+import { knownHash } from "./items.ts"
+import { mempoolAnswer } from "./mempoolAnswer.ts"
+import type { RelayParts } from "./RelayParts.ts"
+import { isRoundDue, type RelayPeer } from "./RelayPeer.ts"
+
+/** Transactions sorted for announcement before other fibers get a turn. */
+const ENTRIES_IN_A_TURN = 1_000
+
+/** Lowest version that supports `feefilter` (reference/protocol.md 6.2). */
+const FEE_FILTER_VERSION = 110_013
+
+/** Which transactions peers are told of, and when; and below which fee rate they need not tell us of theirs. */
+export class TxAnnouncer {
+  readonly #parts: RelayParts
+  readonly #times: RoundTimes
+  readonly #feeSteps: ReadonlyArray<number>
+  /** Transactions not announced to any peer yet. */
+  readonly #untold: Set<TxidKey>
+
+  constructor(parts: RelayParts) {
+    const { mempool, random } = parts
+    this.#parts = parts
+    this.#times = new RoundTimes(random)
+    this.#feeSteps = feeSteps(mempool.info().incrementalFeeRate)
+    this.#untold = new Set(mempool.unbroadcast().map(({ transaction }) => transaction.txidKey))
+  }
+
+  /** The time of the next round of announcements to a peer. */
+  nextRound(peer: Peer, now: number): number {
+    return this.#times.next(peer.inbound, now)
+  }
+
+  enqueue(state: RelayPeer, { transaction }: PoolEntry): void {
+    if (!state.listens || state.known.has(knownHash(state.peer, transaction))) return
+    state.waiting.add(transaction.txidKey)
+  }
+
+  enqueueForAll(entry: PoolEntry): void {
+    for (const state of this.#parts.states.values()) this.enqueue(state, entry)
+  }
+
+  /** Announces own transactions that no peer has requested, to one peer or to all of them. */
+  enqueueUnbroadcast(to: Iterable<RelayPeer> = this.#parts.states.values()): void {
+    const entries = this.#parts.mempool.unbroadcast()
+    for (const state of to) for (const entry of entries) this.enqueue(state, entry)
+  }
+
+  arrived({ txidKey }: Transaction): void {
+    this.#untold.add(txidKey)
+  }
+
+  removed({ txidKey }: Transaction): void {
+    this.#untold.delete(txidKey)
+  }
+
+  /** Announces a round to a peer. Returns the transactions announced to a peer for the first time. */
+  #announce(state: RelayPeer, order: MiningOrder): ReadonlyArray<PoolEntry> {
+    const { mempool } = this.#parts
+    const { known, peer, waiting } = state
+    const { wtxidRelay } = peer.hello
+    const { bloom, feeFilter } = peer.features
+    const listener = { wtxidRelay, feeFilter, known, bloom }
+    if (state.wantsAll) {
+      state.wantsAll = false
+      for (const message of mempoolAnswer(mempool.entries(), listener, waiting)) peer.post(message)
+    }
+    const round = takeRound(waiting, { pool: mempool, order, listener })
+    if (round.length > 0) peer.post({ type: "inv", items: round.map((entry) => itemOf(entry, wtxidRelay)) })
+    return round.filter(({ transaction }) => this.#untold.delete(transaction.txidKey))
+  }
+
+  /** Announces to all peers that are due. Inbound peers share one time, so this yields between many transactions. */
+  announceAll(now: number): Effect.Effect<ReadonlyArray<PoolEntry>> {
+    const { mempool, states } = this.#parts
+    return Effect.gen(this, function*() {
+      const due = [...states.values()].filter((state) => isRoundDue(state, now))
+      for (const state of due) if (state.nextRound <= now) state.nextRound = this.nextRound(state.peer, now)
+      const first: Array<PoolEntry> = []
+      let order = new MiningOrder(mempool)
+      let looked = 0
+      for (const state of due) {
+        looked += state.waiting.size
+        first.push(...this.#announce(state, order))
+        state.lastSequence = mempool.info().sequence
+        if (looked < ENTRIES_IN_A_TURN) continue
+        yield* turnOfEventLoop
+        looked = 0
+        // The mempool may have changed.
+        order = new MiningOrder(mempool)
+      }
+      return first
+    })
+  }
+
+  tellFeeFilter({ feeFilter, peer }: RelayPeer, initialDownload: boolean, now: number): void {
+    const { blocksOnly, mempool, random } = this.#parts
+    // Peers send no transactions at all to a node that wants blocks only.
+    if (blocksOnly) return
+    // A peer whose transactions are relayed in any case should send them all.
+    if (peer.permissions.has("forcerelay")) return
+    if (peer.type === "block-relay-only" || peer.hello.commonVersion < FEE_FILTER_VERSION) return
+    const { minFeeRate, minRelayFeeRate: floor } = mempool.info()
+    // Without a mempool minimum above the floor there is nothing to round.
+    const rate = minFeeRate > floor ? minFeeRate : 0
+    const feeRate = nextFeeFilter(feeFilter, { rate, floor, initialDownload }, { steps: this.#feeSteps, now, random })
+    if (feeRate !== undefined) peer.post({ type: "feefilter", feeRate })
+  }
+}

@@ -1,0 +1,142 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { displayHash } from "../../protocol/bytes.ts"
+import type { PeerId } from "../../protocol/keys.ts"
+import type { Transaction } from "../../protocol/transaction.ts"
+import type { Peer } from "../Peer.ts"
+import type { Message } from "../wire/message.ts"
+import { hasItem, type InventoryItem, isTransactionItem, type ItemList, ItemType } from "../wire/messages/inv.ts"
+import { getdataItems, kindOf, knownHash } from "./items.ts"
+import { makeJudging } from "./judging.ts"
+import type { RelayParts } from "./RelayParts.ts"
+import { maySendTransactions } from "./relaysTransactions.ts"
+import type { TxAnnouncer } from "./TxAnnouncer.ts"
+import { MAX_ANNOUNCEMENTS } from "./TxRequests.ts"
+
+/** Maximum items in a `getdata` (upstream `MAX_GETDATA_SZ`). */
+const MAX_GETDATA = 1_000
+
+/** Items of an `inv` processed between two turns of other peers. */
+const ITEMS_IN_A_TURN = 100
+
+/** Maximum items processed of a `notfound`: the maximum in flight from a peer, including blocks. */
+const MAX_NOT_FOUND = MAX_ANNOUNCEMENTS + 16
+
+/** Which transactions are requested from peers, and what becomes of those that they send. */
+export interface Receiving {
+  readonly inventory: (peer: Peer, items: ItemList) => Effect.Effect<void>
+  readonly transaction: (peer: Peer, transaction: Transaction) => Effect.Effect<void>
+  readonly notFound: (peer: Peer, items: ItemList) => void
+  /** The requests that are due to a peer. */
+  readonly takeRequests: (peer: Peer, now: number) => ReadonlyArray<Message>
+  /** Retries the orphans whose parents have arrived, one at a time. */
+  readonly retryOrphans: Effect.Effect<void>
+}
+
+export const makeReceiving = (parts: RelayParts, announcer: TxAnnouncer): Receiving => {
+  const { blocksOnly, downloads, mempool, monotonic, states, status } = parts
+
+  const takeRequests = (peer: Peer, now: number): ReadonlyArray<Message> => {
+    const items = getdataItems(peer, downloads.requests(peer.id, now))
+    const messages: Array<Message> = []
+    for (let from = 0; from < items.length; from += MAX_GETDATA) {
+      messages.push({ type: "getdata", items: items.slice(from, from + MAX_GETDATA) })
+    }
+    return messages
+  }
+
+  const sendRequests = (peer: Peer): Effect.Effect<void> =>
+    Effect.flatMap(monotonic, (now) => Effect.forEach(takeRequests(peer, now), peer.send, { discard: true }))
+
+  const noteAccepted = (peer: PeerId): Effect.Effect<void> =>
+    Effect.map(Clock.currentTimeMillis, (now) => {
+      const state = states.get(peer)
+      if (state !== undefined) state.lastTransaction = Math.floor(now / 1000)
+    })
+
+  /** Relays a known transaction of a peer with `forcerelay` again: the node is the gateway of nodes behind it. */
+  const relayAgain = (id: PeerId, { txid, txidKey }: Transaction): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      if (states.get(id)?.peer.permissions.has("forcerelay") !== true) return Effect.void
+      const entry = mempool.get(txidKey)
+      const facts = { txid: displayHash(txid), peer: id }
+      if (entry === undefined) return Effect.logInfo("forced relay refused: not in the mempool", facts)
+      announcer.enqueueForAll(entry)
+      return Effect.logInfo("transaction relayed again: the peer has the permission forcerelay", facts)
+    })
+
+  const { judge, judgeOrphansOf } = makeJudging({
+    mempool,
+    downloads,
+    now: monotonic,
+    accepted: noteAccepted,
+    again: relayAgain,
+    knows: (peer, txids) => {
+      for (const txid of txids) states.get(peer)?.known.add(txid)
+    }
+  })
+
+  const inventory = (peer: Peer, items: ItemList): Effect.Effect<void> =>
+    Effect.gen(function*() {
+      const other = peer.hello.wtxidRelay ? ItemType.tx : ItemType.wtx
+      const isOffer = (item: InventoryItem): boolean => isTransactionItem(item) && item.type !== other
+      if (!maySendTransactions(peer, blocksOnly)) {
+        if (hasItem(items, isOffer)) {
+          peer.disconnect({
+            reason: "protocol violation: the peer announces transactions on a connection without transaction relay",
+            misbehaving: false
+          })
+        }
+        return
+      }
+      if (yield* status.initialDownload) return
+      const state = states.get(peer.id)
+      const now = yield* monotonic
+      let looked = 0
+      for (const item of items) {
+        if (!isOffer(item)) continue
+        // Checked before any lookup: the message may have the maximum number of items.
+        if (!downloads.hears(peer.id, looked)) break
+        if (looked > 0 && looked % ITEMS_IN_A_TURN === 0) {
+          yield* peer.turn
+          if (peer.closed) return
+        }
+        looked += 1
+        state?.known.add(item.hash)
+        downloads.announced(peer.id, { hash: item.hash, kind: kindOf(item), now })
+      }
+      yield* sendRequests(peer)
+    })
+
+  const transaction = (peer: Peer, transaction: Transaction): Effect.Effect<void> =>
+    Effect.gen(function*() {
+      if (!maySendTransactions(peer, blocksOnly)) {
+        return peer.disconnect({
+          reason: "protocol violation: the peer sends transactions on a connection without transaction relay",
+          misbehaving: false
+        })
+      }
+      if (yield* status.initialDownload) return
+      states.get(peer.id)?.known.add(knownHash(peer, transaction))
+      downloads.received(peer.id, transaction)
+      yield* judge(peer.id, transaction, false)
+      yield* judgeOrphansOf(peer)
+      // It may be an orphan whose parents the peer has.
+      yield* sendRequests(peer)
+    })
+
+  const notFound = (peer: Peer, items: ItemList): void => {
+    if (items.length > MAX_NOT_FOUND) return
+    for (const item of items) if (isTransactionItem(item)) downloads.notFound(peer.id, item.hash, kindOf(item))
+  }
+
+  const retryOrphans = Effect.gen(function*() {
+    for (let next = downloads.nextRetry(); next !== undefined; next = downloads.nextRetry()) {
+      yield* judge(next.peer, next.transaction, true)
+      yield* turnOfEventLoop
+    }
+  })
+
+  return { inventory, transaction, notFound, takeRequests, retryOrphans }
+}

@@ -11,6 +11,7 @@ import { binaryString, displayHash, equal } from "../../src/protocol/bytes.ts"
 import { hash256 } from "../../src/protocol/hash.ts"
 import type { NameEncoding } from "../../src/protocol/nameText.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
+import type { NewHook } from "../../src/webhooks/hookActions.ts"
 import type { PostParts } from "../../src/webhooks/post.ts"
 import * as Webhooks from "../../src/webhooks/Webhooks.ts"
 import { applyAll, blockAt, type Operation, text, withNewDb } from "../names/blocks.ts"
@@ -127,7 +128,7 @@ export const withWorld = <A, E, R>(use: (world: HookWorld) => Effect.Effect<A, E
   )
 
 /** A hook that a caller adds. */
-export const hookTo = (url: string, more: Partial<Webhooks.NewHook> = {}): Webhooks.NewHook => ({
+export const hookTo = (url: string, more: Partial<NewHook> = {}): NewHook => ({
   url,
   secret: Redacted.make(SECRET),
   filter: ALL,

@@ -1,4 +1,5 @@
 import * as Schema from "effect/Schema"
+import { lasting, PASSING } from "../base/verdict.ts"
 import type { DataDirectoryError } from "../config/dataDirectoryErrors.ts"
 import { progressText, SYNC_PHASES } from "../light/syncReport.ts"
 import { type CursorUnusable, type NameExpired, type NameNotFound, REQUESTED, requestedText } from "../names/errors.ts"
@@ -12,7 +13,7 @@ export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("Invali
   /** The argument: `name`, `value`, `namespace`, … */
   field: Schema.String,
   reason: Schema.String
-}) {
+}, lasting(400)) {
   override get message(): string {
     return `${this.field}: ${this.reason}`
   }
@@ -23,7 +24,7 @@ export class InvalidConfig extends Schema.TaggedError<InvalidConfig>()("InvalidC
   /** The field of the configuration. */
   field: Schema.String,
   reason: Schema.String
-}) {
+}, lasting(500)) {
   override get message(): string {
     return `${this.field}: ${this.reason}`
   }
@@ -44,7 +45,7 @@ export class NotSynced extends Schema.TaggedError<NotSynced>()("NotSynced", {
   percent: Schema.optional(Schema.Number),
   /** How long it will take; missing while that is unknown. */
   secondsLeft: Schema.optional(Schema.Number)
-}) {
+}, PASSING) {
   override get message(): string {
     const { height, percent, phase, reason, secondsLeft } = this
     const what = reason ?? `names are known up to block ${height} so far, which is not recent enough`
@@ -58,7 +59,7 @@ export class DaemonUnreachable extends Schema.TaggedError<DaemonUnreachable>()("
   /** `host:port`. */
   address: Schema.String,
   reason: Schema.String
-}) {
+}, PASSING) {
   override get message(): string {
     return `cannot reach a daemon at ${this.address}: ${this.reason}`
   }
@@ -68,7 +69,7 @@ export class DaemonUnreachable extends Schema.TaggedError<DaemonUnreachable>()("
 export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthorized", {
   address: Schema.String,
   reason: Schema.String
-}) {
+}, lasting(502)) {
   override get message(): string {
     return `the daemon at ${this.address} ${this.reason}`
   }
@@ -78,7 +79,7 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthoriz
 export class DaemonNotReady extends Schema.TaggedError<DaemonNotReady>()("DaemonNotReady", {
   address: Schema.String,
   reason: Schema.String
-}) {
+}, PASSING) {
   override get message(): string {
     return `the daemon at ${this.address} is not ready: ${this.reason}`
   }
@@ -89,7 +90,7 @@ export class DaemonRefused extends Schema.TaggedError<DaemonRefused>()("DaemonRe
   /** The code of the JSON-RPC error; `undefined` if the reply was not an error. */
   code: Schema.optional(Schema.Int),
   reason: Schema.String
-}) {
+}, lasting(502)) {
   override get message(): string {
     return this.reason
   }
@@ -100,21 +101,23 @@ export class DatabaseUnavailable extends Schema.TaggedError<DatabaseUnavailable>
   /** `host:port/database`. */
   server: Schema.String,
   reason: Schema.String
-}) {
+}, PASSING) {
   override get message(): string {
     return `cannot read names from PostgreSQL at ${this.server}: ${this.reason}`
   }
 }
 
 /** There is no wallet to register or update with. */
-export class WalletDisabled extends Schema.TaggedError<WalletDisabled>()("WalletDisabled", { reason: Schema.String }) {
+export class WalletDisabled
+  extends Schema.TaggedError<WalletDisabled>()("WalletDisabled", { reason: Schema.String }, lasting(501))
+{
   override get message(): string {
     return this.reason
   }
 }
 
 /** The wallet is encrypted and locked. */
-export class WalletLocked extends Schema.TaggedError<WalletLocked>()("WalletLocked", {}) {
+export class WalletLocked extends Schema.TaggedError<WalletLocked>()("WalletLocked", {}, lasting(503)) {
   override get message(): string {
     return "the wallet is locked: unlock it with its passphrase"
   }
@@ -123,7 +126,7 @@ export class WalletLocked extends Schema.TaggedError<WalletLocked>()("WalletLock
 /** The wallet cannot pay for the operation. */
 export class InsufficientFunds extends Schema.TaggedError<InsufficientFunds>()("InsufficientFunds", {
   reason: Schema.String
-}) {
+}, lasting(503)) {
   override get message(): string {
     return this.reason
   }
@@ -136,7 +139,7 @@ export class InsufficientFunds extends Schema.TaggedError<InsufficientFunds>()("
 export class NameUnavailable extends Schema.TaggedError<NameUnavailable>()("NameUnavailable", {
   ...REQUESTED,
   reason: Schema.String
-}) {
+}, lasting(409)) {
   override get message(): string {
     return this.reason
   }
@@ -145,7 +148,7 @@ export class NameUnavailable extends Schema.TaggedError<NameUnavailable>()("Name
 /** The network's rules or the mempool's policy refuse the transaction. */
 export class OperationRejected extends Schema.TaggedError<OperationRejected>()("OperationRejected", {
   reason: Schema.String
-}) {
+}, lasting(422)) {
   override get message(): string {
     return `the transaction was rejected: ${this.reason}`
   }
@@ -155,20 +158,22 @@ export class OperationRejected extends Schema.TaggedError<OperationRejected>()("
 export class RegistrationFailed extends Schema.TaggedError<RegistrationFailed>()("RegistrationFailed", {
   ...REQUESTED,
   reason: Schema.String
-}) {
+}, lasting(409)) {
   override get message(): string {
     return `the registration of ${requestedText(this)} failed: ${this.reason}`
   }
 }
 
-export class ClientClosed extends Schema.TaggedError<ClientClosed>()("ClientClosed", {}) {
+export class ClientClosed extends Schema.TaggedError<ClientClosed>()("ClientClosed", {}, lasting(503)) {
   override get message(): string {
     return "the client is closed"
   }
 }
 
 /** The embedded node stopped because of a defect of svcd. Its data are safe; open another client. */
-export class InternalError extends Schema.TaggedError<InternalError>()("InternalError", { reason: Schema.String }) {
+export class InternalError
+  extends Schema.TaggedError<InternalError>()("InternalError", { reason: Schema.String }, lasting(500))
+{
   override get message(): string {
     return `the node stopped, a defect of svcd: ${this.reason}. Please report it, with the log`
   }

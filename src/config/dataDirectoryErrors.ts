@@ -1,6 +1,7 @@
 import * as Schema from "effect/Schema"
 import { withRemedy } from "../base/errorCode.ts"
 import { quoted, shownPath } from "../base/safeText.ts"
+import { lasting } from "../base/verdict.ts"
 
 /** The errors of a data directory, in their own file for code that needs only the errors. */
 
@@ -8,7 +9,7 @@ import { quoted, shownPath } from "../base/safeText.ts"
 export class DataDirectoryUnusable extends Schema.TaggedError<DataDirectoryUnusable>()("DataDirectoryUnusable", {
   path: Schema.String,
   reason: Schema.String
-}) {
+}, lasting(500)) {
   override get message(): string {
     return withRemedy(`data directory ${shownPath(this.path)}: ${this.reason}`)
   }
@@ -18,7 +19,7 @@ export class DataDirectoryUnusable extends Schema.TaggedError<DataDirectoryUnusa
 export class DataDirectoryInUse extends Schema.TaggedError<DataDirectoryInUse>()("DataDirectoryInUse", {
   path: Schema.String,
   pid: Schema.optional(Schema.Int)
-}) {
+}, lasting(503)) {
   override get message(): string {
     const holder = this.pid === undefined ? "another process" : `process ${this.pid}`
     return `data directory ${shownPath(this.path)} is in use by ${holder}; stop it, or use another directory`
@@ -29,7 +30,7 @@ export class WrongNetwork extends Schema.TaggedError<WrongNetwork>()("WrongNetwo
   path: Schema.String,
   found: Schema.String,
   wanted: Schema.String
-}) {
+}, lasting(500)) {
   override get message(): string {
     return `data directory ${shownPath(this.path)} is for ${quoted(this.found)}, not for ${quoted(this.wanted)}; ` +
       "each network needs a directory of its own"

@@ -1,5 +1,6 @@
 import * as Schema from "effect/Schema"
 import { quoted } from "../base/safeText.ts"
+import { lasting } from "../base/verdict.ts"
 import { type Bytes, fromHex } from "../protocol/bytes.ts"
 import { decodeText, printable, textOrHex } from "../protocol/nameText.ts"
 
@@ -29,7 +30,7 @@ export const requestedText = ({ requested, requestedHex }: Requested): string =>
 }
 
 /** No record: the name was never registered, or its registration is not in a block yet. */
-export class NameNotFound extends Schema.TaggedError<NameNotFound>()("NameNotFound", REQUESTED) {
+export class NameNotFound extends Schema.TaggedError<NameNotFound>()("NameNotFound", REQUESTED, lasting(404)) {
   override get message(): string {
     return `name not found: ${requestedText(this)}`
   }
@@ -49,7 +50,7 @@ export class NameHashNotFound extends Schema.TaggedError<NameHashNotFound>()("Na
 export class NameExpired extends Schema.TaggedError<NameExpired>()("NameExpired", {
   ...REQUESTED,
   updateHeight: Schema.Int
-}) {
+}, lasting(410)) {
   override get message(): string {
     return `name expired: ${requestedText(this)}, last updated at height ${this.updateHeight}`
   }
@@ -79,7 +80,7 @@ export class CursorUnusable extends Schema.TaggedError<CursorUnusable>()("Cursor
   oldest: Schema.String,
   /** Of `future`: the height of the last block that is known here, if the reader can tell. */
   height: Schema.optional(Schema.Int)
-}) {
+}, lasting(410)) {
   override get message(): string {
     const { cursor, height, oldest, why } = this
     const last = height === undefined ? "" : ` (${height})`

@@ -1,12 +1,13 @@
 import * as Schema from "effect/Schema"
 import { withRemedy } from "../base/errorCode.ts"
+import { lasting } from "../base/verdict.ts"
 
 /** The content of a file is wrong. A retry does not help; the message has the remedy. */
 export class StorageCorrupted extends Schema.TaggedError<StorageCorrupted>()("StorageCorrupted", {
   file: Schema.String,
   found: Schema.String,
   remedy: Schema.String
-}) {
+}, lasting(500)) {
   override get message(): string {
     return `${this.file} is corrupted: ${this.found}. ${this.remedy}`
   }
@@ -17,7 +18,7 @@ export class StorageUnavailable extends Schema.TaggedError<StorageUnavailable>()
   file: Schema.String,
   doing: Schema.String,
   reason: Schema.String
-}) {
+}, lasting(503)) {
   override get message(): string {
     return withRemedy(`${this.doing} ${this.file} failed: ${this.reason}`)
   }

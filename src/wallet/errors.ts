@@ -1,4 +1,5 @@
 import * as Schema from "effect/Schema"
+import { lasting } from "../base/verdict.ts"
 import { formatAmount } from "../protocol/amount.ts"
 
 /** The wallet is encrypted and locked, or unlocked for renewals only and asked for another signature. */
@@ -100,7 +101,7 @@ export class NameOperationRefused extends Schema.TaggedError<NameOperationRefuse
 export class WalletDamaged extends Schema.TaggedError<WalletDamaged>()("WalletDamaged", {
   file: Schema.String,
   found: Schema.String
-}) {
+}, lasting(500)) {
   override get message(): string {
     return `${this.file} is no wallet that can be used: ${this.found}. It was left as it is. Move it away and put the ` +
       "newest copy in its place (of backupwallet, or of the file); without one \"svcd-wallet recover\" makes its keys " +

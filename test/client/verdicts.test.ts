@@ -1,21 +1,61 @@
+import { HttpApiSchema } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { httpStatus, isTransient, VERDICTS } from "../../src/client/verdicts.ts"
+import { Schema } from "effect"
+import { annotatedVerdict } from "../../src/base/verdict.ts"
+import { httpStatus, isTransient, type SvcdError } from "../../src/client/verdicts.ts"
 import * as index from "../../src/index.ts"
 import * as promise from "../../src/promise.ts"
 
-/** The tags of the error classes that a module exports. */
-const tagsOf = (module: object): ReadonlyArray<string> =>
-  Object.values(module)
-    .filter((value) => typeof value === "function" && value.prototype instanceof Error)
-    .map(({ _tag }) => _tag)
-    .toSorted()
+interface ErrorClass {
+  readonly _tag: SvcdError["_tag"]
+  readonly prototype: Error
+}
 
-const KNOWN = [...Object.keys(VERDICTS), "CursorUnusable"].toSorted()
+const isErrorClass = (value: unknown): value is ErrorClass =>
+  typeof value === "function" && value.prototype instanceof Error
+
+/** The error classes that a module exports. */
+const classesOf = (module: object): ReadonlyArray<ErrorClass> =>
+  Object.values(module).filter(isErrorClass).toSorted((a, b) => a._tag < b._tag ? -1 : 1)
+
+/** The compiler asks for each failure of a client. */
+const STATUSES: Readonly<Record<SvcdError["_tag"], number>> = {
+  ClientClosed: 503,
+  CursorUnusable: 410,
+  DaemonNotReady: 503,
+  DaemonRefused: 502,
+  DaemonUnreachable: 503,
+  DataDirectoryInUse: 503,
+  DataDirectoryUnusable: 500,
+  DatabaseUnavailable: 503,
+  InsufficientFunds: 503,
+  InternalError: 500,
+  InvalidConfig: 500,
+  InvalidRequest: 400,
+  NameExpired: 410,
+  NameNotFound: 404,
+  NameUnavailable: 409,
+  NotSynced: 503,
+  OperationRejected: 422,
+  RegistrationFailed: 409,
+  StorageCorrupted: 500,
+  StorageUnavailable: 503,
+  Unauthorized: 502,
+  WalletDamaged: 500,
+  WalletDisabled: 501,
+  WalletLocked: 503,
+  WrongNetwork: 500
+}
 
 describe("verdicts on failures", () => {
-  it("there is one for each error class that the entries export, and each class is exported", () => {
-    assert.deepStrictEqual(tagsOf(index), KNOWN)
-    assert.deepStrictEqual(tagsOf(promise), KNOWN)
+  it("stand at each error class that the entries export, where HttpApi finds them", () => {
+    const statusesOf = (module: object) =>
+      Object.fromEntries(classesOf(module).map((one) => [one._tag, annotatedVerdict(one.prototype)?.status]))
+    assert.deepStrictEqual(statusesOf(index), STATUSES)
+    assert.deepStrictEqual(statusesOf(promise), STATUSES)
+    for (const one of classesOf(index)) {
+      assert.isTrue(Schema.isSchema(one) && HttpApiSchema.getStatusError(one) === STATUSES[one._tag], one._tag)
+    }
   })
 
   it("the same call can succeed later: after what passes by itself", () => {
@@ -30,7 +70,7 @@ describe("verdicts on failures", () => {
     assert.deepStrictEqual(passing.map(isTransient), passing.map(() => true))
     assert.deepStrictEqual(passing.map(httpStatus), passing.map(() => 503))
     assert.deepStrictEqual(
-      Object.entries(VERDICTS).filter(([, { transient }]) => transient).map(([tag]) => tag).toSorted(),
+      classesOf(index).filter(({ prototype }) => annotatedVerdict(prototype)?.transient).map(({ _tag }) => _tag),
       ["DaemonNotReady", "DaemonUnreachable", "DatabaseUnavailable", "NotSynced"]
     )
   })

@@ -73,6 +73,18 @@ const checkExpress = async (config) => {
   assert.equal(await server.end(), 0, server.stderr)
 }
 
+const checkHttpApi = async (config) => {
+  const server = start("http-api", config)
+  const address = await server.says(/http:\/\/127\.0\.0\.1:\d+/)
+  for (const [name, status] of [[ACTIVE, 200], ["d/nobody-has-this", 404], [EXPIRED, 410], ["x".repeat(256), 400]]) {
+    const answer = await fetch(`${address}/name?${new URLSearchParams({ name })}`)
+    assert.equal(answer.status, status, `${name}: ${await answer.text()}`)
+  }
+  const { paths } = await (await fetch(`${address}/openapi.json`)).json()
+  assert.deepEqual(Object.keys(paths["/name"].get.responses).toSorted(), ["200", "400", "404", "410", "503"])
+  assert.equal(await server.end(), 0, server.stderr)
+}
+
 const checkRouteHandler = async (config) => {
   process.env.NAMES = JSON.stringify(config)
   const statuses = []
@@ -148,6 +160,7 @@ const CHECKS = {
     assert.equal(await app.end(), 0, app.stderr)
   },
   "express-server": checkExpress,
+  "http-api": checkHttpApi,
   "light-client": checkLightClient,
   resolve: checkResolve,
   "route-handler": checkRouteHandler

@@ -150,6 +150,26 @@ describe("the examples", { concurrent: true }, () => {
       })
     }))
 
+  it.scopedLive("http-api.ts serves the API and its description, and ends by SIGTERM", () =>
+    Effect.gen(function*() {
+      const NAMES = configOf((yield* namedDaemon).port)
+      const server = yield* start("http-api", [], { NAMES, PORT: "0" })
+      yield* Effect.promise(async () => {
+        const address = await server.says(/http:\/\/127\.0\.0\.1:\d+/)
+        const found = await (await fetch(`${address}/name?name=d/x`)).json()
+        assert.include(found, { name: "d/x", value: "{\"ip\":\"192.0.2.1\"}" })
+        const statuses = []
+        for (const name of ["d/none", "d/old", "d/away"]) {
+          statuses.push((await fetch(`${address}/name?name=${name}`)).status)
+        }
+        assert.deepStrictEqual(statuses, [404, 410, 503])
+        const described = await (await fetch(`${address}/openapi.json`)).text()
+        assert.include(described, "\"/name\"")
+        server.child.kill("SIGTERM")
+        assert.strictEqual(await server.exit, 0)
+      })
+    }))
+
   it.scopedLive("route-handler.ts answers requests, with one client however often it is loaded, until that has come to its end", () =>
     Effect.gen(function*() {
       const { calls, port } = yield* namedDaemon

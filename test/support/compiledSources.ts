@@ -15,6 +15,16 @@ const SOURCES = join(ROOT, "src")
 /** What `server.deps.external` of vitest needs: such a file is loaded by Node.js. */
 export const COMPILED = /\/build\/bundle\/compiled-\w+\//
 
+/** Examples and their tests name the package. */
+const ENTRY = /^svcd(?:\/(\w+))?$/
+
+/** The file that an import names: an entry of the package, or one beside the importer. */
+const named = (id: string, importer: string | undefined): string | undefined => {
+  const [isEntry, entry = "index"] = ENTRY.exec(id) ?? []
+  if (isEntry !== undefined) return join(SOURCES, `${entry}.ts`)
+  return importer !== undefined && id.startsWith(".") ? resolve(dirname(importer), id) : undefined
+}
+
 /** The programs of threads. Their owners do the work themselves where these are missing, as beside the sources. */
 const THREAD = /new URL\("\.\/(\w+)\.js", import\.meta\.url\)/g
 
@@ -68,11 +78,9 @@ export const compiledSources = (): Vite.Plugin => {
       await compiled
     },
     resolveId(id, importer) {
-      if (directory === undefined || importer === undefined || !id.startsWith(".")) return undefined
-      const path = resolve(dirname(importer), id)
-      return path.startsWith(`${SOURCES}/`)
-        ? join(directory, path.slice(SOURCES.length).replace(/\.ts$/, ".js"))
-        : undefined
+      const path = named(id, importer)
+      if (path === undefined || !path.startsWith(`${SOURCES}/`)) return undefined
+      return directory === undefined ? path : join(directory, path.slice(SOURCES.length).replace(/\.ts$/, ".js"))
     }
   }
 }

@@ -98,6 +98,7 @@ const SLOW = [
   "programs/svcd/daemonProgram.test.ts",
   "programs/wallet/program.test.ts",
   "promise.test.ts",
+  "protocol/browser.test.ts",
   "protocol/psbt/psbt.test.ts",
   "rpc/Dispatch.test.ts",
   "rpc/callerMemory.test.ts",

@@ -23,6 +23,7 @@ export * as wif from "./protocol/wif.ts"
 
 export * as difficulty from "./consensus/difficulty.ts"
 export * as expiry from "./consensus/expiry.ts"
+export * as flags from "./consensus/flags.ts"
 export * as params from "./consensus/params.ts"
 export * as subsidy from "./consensus/subsidy.ts"
 export { verifyTransaction } from "./consensus/verifyInput.ts"

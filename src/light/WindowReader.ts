@@ -1,0 +1,110 @@
+import * as Effect from "effect/Effect"
+import type * as Stream from "effect/Stream"
+import { attempt } from "../chain/attempt.ts"
+import type { NameEntry } from "../names/NameEntry.ts"
+import { CACHED_RECORD_BYTES, recordBytes, RecordCache } from "../names/RecordCache.ts"
+import type { Bytes } from "../protocol/bytes.ts"
+import { type Height, type NameKey, nameKey } from "../protocol/keys.ts"
+import type { StorageFailure } from "../storage/errors.ts"
+import type { LightChain } from "./LightChain.ts"
+import type { LinkPool } from "./LinkPool.ts"
+import { NameCount } from "./NameCount.ts"
+import { SignatureQueue } from "./SignatureQueue.ts"
+import type { WindowFile } from "./WindowFile.ts"
+import { rowsByName } from "./windowPages.ts"
+
+/** Names whose answers stay in memory, as far as `CACHED_RECORD_BYTES` allows. */
+const CACHED_NAMES = 20_000
+
+/** Operations read at a time, and names without them. */
+const PAGE = 200
+const NAMES_PAGE = 5_000
+
+export interface LightRecord {
+  readonly record: NameEntry
+  readonly proof: "work" | "signatures"
+}
+
+export interface WindowReaderParts {
+  readonly chain: LightChain
+  readonly file: WindowFile
+  readonly pool: LinkPool
+  /** Whether the window may answer: one that is not up to date does not, as if it had no names. */
+  readonly isCurrent: () => boolean
+  /** Notes a failure, which ends the node. */
+  readonly ends: <A>(work: Effect.Effect<A, StorageFailure>) => Effect.Effect<A, StorageFailure>
+}
+
+/** Answers from the window. Names that are asked for have their signatures checked first. */
+export interface WindowReader {
+  /** The newest operation on a name, expired or not; `undefined` if the window has none, or is not up to date. */
+  readonly resolve: (name: Bytes) => Effect.Effect<LightRecord | undefined, StorageFailure>
+  /** The same for a caller that reads many names: its signatures are not checked first. */
+  readonly look: (name: Bytes) => Effect.Effect<LightRecord | undefined, StorageFailure>
+  /** The same from memory, at the present height; `undefined` if it is not there. */
+  readonly recent: (name: Bytes) => LightRecord | undefined
+  /** The names that begin with a prefix, expired ones included, by their bytes. `complete` tells whether there are all. */
+  readonly names: (prefix: Bytes) => Stream.Stream<Bytes, StorageFailure>
+  /** The newest operation on each name that begins with a prefix, expired or not, by their bytes. */
+  readonly scan: (prefix: Bytes) => Stream.Stream<LightRecord, StorageFailure>
+  /** The operations in the blocks from a height on, in their order. */
+  readonly operationsFrom: (height: Height) => Effect.Effect<ReadonlyArray<NameEntry>, StorageFailure>
+}
+
+export const makeWindowReader = ({ chain, ends, file, isCurrent, pool }: WindowReaderParts) => {
+  const cache = new RecordCache<LightRecord, NameKey>(CACHED_NAMES, {
+    bytes: CACHED_RECORD_BYTES,
+    sizeOf: ({ record }) => recordBytes(record)
+  })
+  const count = new NameCount(() => file.countNames())
+  /** Forgets what is in memory about these names. */
+  const changed = (which: ReadonlyArray<NameKey> | "all"): void => {
+    cache.freeze(which)
+    cache.thaw()
+    if (which === "all") count.changed()
+  }
+  const queue = new SignatureQueue({ chain, file, pool, changed })
+
+  const proofOf = (name: Bytes): LightRecord["proof"] => chain.proves(file.proof(name)) ? "signatures" : "work"
+
+  const recordOf = (record: NameEntry): LightRecord => ({ record, proof: proofOf(record.name) })
+
+  const read = (name: Bytes): Effect.Effect<LightRecord | undefined, StorageFailure> =>
+    ends(attempt(() => {
+      const record = file.newest(name)
+      if (record === undefined) return undefined
+      queue.hurry(name)
+      const found = recordOf(record)
+      cache.put(nameKey(name), found)
+      return found
+    }))
+
+  const reader: WindowReader = {
+    resolve: (name) =>
+      Effect.suspend(() => {
+        if (!isCurrent()) return Effect.succeed(undefined)
+        const known = cache.get(nameKey(name))
+        return known === undefined ? read(name) : Effect.succeed(known)
+      }),
+    look: (name) =>
+      ends(attempt(() => {
+        const record = isCurrent() ? file.newest(name) : undefined
+        return record === undefined ? undefined : recordOf(record)
+      })),
+    recent: (name) => isCurrent() ? cache.get(nameKey(name)) : undefined,
+    names: (prefix) =>
+      rowsByName(prefix, {
+        read: (from, limit) => ends(attempt(() => file.namesFrom(from, limit))),
+        nameOf: (name) => name,
+        size: NAMES_PAGE
+      }),
+    scan: (prefix) =>
+      rowsByName(prefix, {
+        read: (from, limit) => ends(attempt(() => file.newestFrom(from, limit).map(recordOf))),
+        nameOf: ({ record }) => record.name,
+        size: PAGE
+      }),
+    operationsFrom: (height) => ends(attempt(() => file.operationsFrom(height)))
+  }
+  return { reader, count, queue, changed: () => changed("all") }
+}

@@ -1,40 +1,24 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { unixTime } from "../../base/clock.ts"
-import { isTruc } from "../../mempool/policy/truc.ts"
-import { displayHash, fromBinaryString } from "../../protocol/bytes.ts"
-import { type OutpointKey, type TxidKey, txidKey } from "../../protocol/keys.ts"
-import type { StorageFailure } from "../../storage/errors.ts"
-import { FundsMissing, InvalidWalletRequest } from "../errors.ts"
+import type { TxidKey } from "../../protocol/keys.ts"
+import { InvalidWalletRequest } from "../errors.ts"
 import { typeProblem } from "../keys/addresses.ts"
 import type { ReservedAddress } from "../keys/KeyRing.ts"
 import type { AddressType } from "../keys/WalletKeys.ts"
-import { coinsOf } from "../ledger/makeLedger.ts"
-import type { WalletCoin } from "../ledger/WalletLedger.ts"
 import { estimateInputWeight } from "../signing/estimate.ts"
-import { joined, type SigningProvider } from "../signing/SigningProvider.ts"
+import type { SigningProvider } from "../signing/SigningProvider.ts"
 import { signTransaction } from "../signing/signTransaction.ts"
 import type { WalletParts } from "../WalletParts.ts"
-import { bumpFeeOf } from "./bumpFee.ts"
-import { chainShare } from "./chainShare.ts"
 import { changeTypeOf } from "./changeType.ts"
-import { DEFAULT_VERSION, valueOf, type WeighedCoin } from "./Draft.ts"
-import { eligible } from "./eligible.ts"
-import { externalCoin, weighRequested } from "./externalInputs.ts"
+import { valueOf } from "./Draft.ts"
 import { chooseRate } from "./feeRate.ts"
 import { type FundedDraft, fundGrouped, type FundInput } from "./fund.ts"
-import type { ExternalInputs, PaymentRequest, WalletPayments } from "./WalletPayments.ts"
+import { makeSpendable, needed, type ReleasedCoins, type Spendable } from "./spendable.ts"
+import type { PaymentRequest, WalletPayments } from "./WalletPayments.ts"
 
 /** Weight of an input whose script the wallet cannot spend: that of the reference node's usual input. */
 const UNKNOWN_INPUT_WEIGHT = 592
-
-/** The text of the reference node, which shows ten digits of the txid. */
-const unsolvable = ({ txid, vout }: WalletCoin): string =>
-  `Not solvable pre-selected input COutPoint(${displayHash(txid).slice(0, 10)}, ${vout})`
-
-/** Why a payment cannot spend an unconfirmed coin of the request: both have version 3, or none (BIP 431). */
-const mixedVersions = ({ parent, version }: { readonly version: number; readonly parent: number }): string =>
-  `Can't spend unconfirmed version ${parent} pre-selected input with a version ${version} tx`
 
 const TOO_LONG_CHAIN = "too many unconfirmed transactions in cluster"
 
@@ -48,22 +32,17 @@ const UNDONE_MEANWHILE = 3
 /** With an older tip, a lock time at its height would make the transaction stand out. Upstream `spend.cpp`. */
 const CURRENT_TIP_SECONDS = 8 * 3_600
 
-export interface FundOptions {
-  /** Coins that the request may use although a transaction to be replaced spends them. */
-  readonly released?: ReadonlySet<OutpointKey>
+export interface FundOptions extends ReleasedCoins {
   /** Whether the payment is sent at once; otherwise it is a draft, which takes no change address. */
   readonly sends?: boolean
 }
 
 /** The payments that choose coins. */
-export interface Spending extends Pick<WalletPayments, "exclusively" | "candidates" | "fund" | "pay"> {
+export interface Spending
+  extends Pick<WalletPayments, "exclusively" | "fund" | "pay">, Pick<Spendable, "candidates" | "presetOf">
+{
   /** Like `fund`, for transactions that replace another. */
   readonly fundAs: (request: PaymentRequest, options: FundOptions) => ReturnType<WalletPayments["fund"]>
-  /** The coins that a request names, with the weights of their inputs. */
-  readonly presetOf: (
-    request: PaymentRequest,
-    options: FundOptions
-  ) => Effect.Effect<ReadonlyArray<WeighedCoin>, FundsMissing | InvalidWalletRequest | StorageFailure>
   /** Like `pay`, for transactions that replace another. */
   readonly payAs: (
     request: PaymentRequest,
@@ -88,70 +67,7 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
     // Two concurrent payments would choose the same coins.
     const exclusively = (yield* Effect.makeSemaphore(1)).withPermits(1)
     const knowledge = ring.signer(undefined)
-    const signs = file.document.privateKeys ? "wallet" : "other"
-
-    const bumpFee = (coins: ReadonlyArray<WalletCoin>, feeRate: number): number =>
-      bumpFeeOf(mempool, coins.flatMap(({ height, txid }) => height === undefined ? txidKey(txid) : []), feeRate)
-
-    const weigh = (coin: WalletCoin, feeRate: number): WeighedCoin | undefined => {
-      const weight = estimateInputWeight(coin.output.script, knowledge, signs)
-      if (weight === undefined) return undefined
-      return coin.height === undefined
-        ? { coin, weight, chain: chainShare(mempool, txidKey(coin.txid)), bump: bumpFee([coin], feeRate) }
-        : { coin, weight }
-    }
-
-    const needed = ({ outputs }: PaymentRequest): number => outputs.reduce((sum, { value }) => sum + value, 0)
-
-    /**
-     * Whether a caller may name a coin that a transaction of the wallet spends: while no block has that transaction, the
-     * caller may replace it. Upstream `wallet/spend.cpp`, `FetchSelectedInputs`, takes all outputs of the wallet.
-     */
-    const isReplaceable = (outpoint: OutpointKey, external: ExternalInputs | undefined): boolean =>
-      external !== undefined && ledger.isSpent(outpoint) &&
-      !ledger.isSpent(outpoint, ({ block }) => block !== undefined)
-
-    /** The version of the unconfirmed transaction that made a coin; `undefined` for a confirmed one. */
-    const parentVersion = ({ height, txid }: WalletCoin): number | undefined => {
-      if (height !== undefined) return undefined
-      const key = txidKey(txid)
-      return (ledger.entry(key) ?? mempool.get(key))?.transaction.version
-    }
-
-    const candidates: WalletPayments["candidates"] = (request, given = []) =>
-      eligible(coinsOf(parts), request, {
-        tipHeight: ledger.tip.height,
-        watchOnly: !file.document.privateKeys,
-        takesChild: mempool.takesChild,
-        parents: new Set(given.flatMap(({ height, txid }) => height === undefined ? txidKey(txid) : []))
-      })
-
-    const presetOf: Spending["presetOf"] = (request, { released }) => {
-      const { external } = request
-      const known = external === undefined ? knowledge : joined(knowledge, external.known)
-      const missing = (outpoint: OutpointKey) =>
-        new FundsMissing({ needed: needed(request), available: 0, missing: outpoint })
-      return Effect.forEach(request.inputs ?? [], ({ outpoint, sequence }) =>
-        Effect.gen(function*() {
-          const own = ledger.coin(outpoint)
-          const coin = own === undefined && external !== undefined
-            ? yield* externalCoin(parts, outpoint, fromBinaryString(outpoint))
-            : own
-          if (coin === undefined || coin.expired) return yield* missing(outpoint)
-          const isFree = own === undefined || ledger.isUnspent(outpoint) || released?.has(outpoint) === true
-          if (!isFree && !isReplaceable(outpoint, external)) return yield* missing(outpoint)
-          const { version = DEFAULT_VERSION } = request
-          const parent = parentVersion(coin) ?? version
-          if (isTruc(parent) !== isTruc(version)) {
-            return yield* new InvalidWalletRequest({ code: "not-eligible", reason: mixedVersions({ version, parent }) })
-          }
-          const weighed = weighRequested(coin, external, { knowledge: known, signer: signs })
-          if (weighed === undefined) {
-            return yield* new InvalidWalletRequest({ code: "unsolvable", reason: unsolvable(coin) })
-          }
-          return { ...weighed, ...sequence === undefined ? {} : { sequence } }
-        }))
-    }
+    const { bumpFee, candidates, presetOf, weigh } = makeSpendable(parts)
 
     /** A change address: promised to a payment that is sent, and only shown to a draft. */
     const changeFor = (type: AddressType, sends: boolean): ReservedAddress | undefined => {

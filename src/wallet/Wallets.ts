@@ -6,23 +6,18 @@ import * as PubSub from "effect/PubSub"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { readdir } from "node:fs/promises"
-import { join } from "node:path"
-import { makeDirectoryDurably } from "../base/atomicFile.ts"
 import { unixTime } from "../base/clock.ts"
-import { codeOf, reasonOf } from "../base/errorCode.ts"
 import { Chain } from "../chain/Chain.ts"
 import { ChainControl } from "../chain/ChainControl.ts"
 import { equal } from "../protocol/bytes.ts"
-import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
+import type { StorageFailure } from "../storage/errors.ts"
 import { InvalidWalletRequest, type WalletDamaged } from "./errors.ts"
 import { encryption, newDocument } from "./keys/makeDocument.ts"
 import { type WalletDocument, withAvoidReuse } from "./keys/WalletDocument.ts"
 import * as WalletFile from "./keys/WalletFile.ts"
-import { indexFileOf } from "./ledger/openStore.ts"
-import { readStartList, withWallet, writeStartList } from "./startList.ts"
 import type { TransactionChange, Wallet } from "./Wallet.ts"
 import * as WalletLive from "./WalletLive.ts"
+import { checkName, walletPlaces } from "./walletPlaces.ts"
 import type { WalletRules } from "./WalletRules.ts"
 
 /** The wallets of a node: the default wallet in wallet.json, named wallets in wallets/. */
@@ -88,14 +83,14 @@ interface Loaded {
 const sharesKeys = ({ document: a }: WalletFile.WalletFile, { document: b }: WalletFile.WalletFile): boolean =>
   a.id === b.id || (a.seed !== undefined && b.seed !== undefined && equal(a.seed.fingerprint, b.seed.fingerprint))
 
-/** Letters, digits and a few signs that have no meaning in a path. One dot may be in front. */
-const NAME = /^\.?[\p{L}\p{N}](?:[\p{L}\p{N} ._-]*[\p{L}\p{N}_-])?$/u
-const LONGEST_NAME = 80
+const twinsAmong = (loaded: ReadonlyMap<string, Loaded>, name: string): ReadonlyArray<string> => {
+  const file = loaded.get(name)?.file
+  if (file === undefined) return []
+  return [...loaded].flatMap(([other, each]) => other !== name && sharesKeys(each.file, file) ? [other] : [])
+}
 
 /** Changes that a subscriber may be behind; a rescan has many at once. */
 const CHANGE_BACKLOG = 10_000
-
-const FILE_SUFFIX = ".json"
 
 const refuse = (code: InvalidWalletRequest["code"], reason: string): InvalidWalletRequest =>
   new InvalidWalletRequest({ code, reason })
@@ -103,23 +98,6 @@ const refuse = (code: InvalidWalletRequest["code"], reason: string): InvalidWall
 /** The reference node's text (`wallet/wallet.cpp`, `CWallet::AttachChain`). */
 export const BEHIND_PRUNED = "Prune: last wallet synchronisation goes beyond pruned data. You need to -reindex " +
   "(download the whole blockchain again in case of a pruned node)"
-
-const checkName = (name: string): Effect.Effect<void, InvalidWalletRequest> => {
-  const bytes = new TextEncoder().encode(name).length
-  if (name === "" || (bytes <= LONGEST_NAME && NAME.test(name))) return Effect.void
-  const reason = `a wallet's name has only letters, digits, spaces and ._-, and at most ${LONGEST_NAME} bytes`
-  return refuse("missing", reason)
-}
-
-/** Named wallets are in a folder of their own. */
-const io = <A>(
-  { doing, file }: { readonly file: string; readonly doing: string },
-  work: () => Promise<A>
-): Effect.Effect<A, StorageUnavailable> =>
-  Effect.tryPromise({
-    try: work,
-    catch: (error) => new StorageUnavailable({ file, doing, reason: reasonOf(codeOf(error)) })
-  })
 
 const DISABLED = refuse("missing", "wallets are disabled: the node runs with -disablewallet")
 
@@ -163,22 +141,11 @@ const makeEnabled = (
     const control = yield* ChainControl
     const scope = yield* Effect.scope
     const network = chain.params.network.name
-    const folder = join(options.directory, "wallets")
-    const listFile = join(options.directory, "wallets.json")
+    const { indexOf, makeFolder, onDisk, pathOf, remember, requireFree, startList } = walletPlaces(options)
     const loaded = new Map<string, Loaded>()
     const oneAtATime = (yield* Effect.makeSemaphore(1)).withPermits(1)
     let starting = true
     const changes = yield* PubSub.sliding<TransactionChange>(CHANGE_BACKLOG)
-
-    const pathOf = (name: string): string =>
-      name === "" ? join(options.directory, "wallet.json") : join(folder, `${name}${FILE_SUFFIX}`)
-    const indexOf = (name: string): string => indexFileOf(options.chainstateDirectory, { name })
-
-    const twinsOf = (name: string): ReadonlyArray<string> => {
-      const file = loaded.get(name)?.file
-      if (file === undefined) return []
-      return [...loaded].flatMap(([other, each]) => other !== name && sharesKeys(each.file, file) ? [other] : [])
-    }
 
     /** Opens a wallet from its file and lets it follow the chain. */
     const start = (
@@ -209,7 +176,7 @@ const makeEnabled = (
         )
         const wallet = yield* open
         loaded.set(name, { wallet, file, scope: own })
-        const twins = twinsOf(name)
+        const twins = twinsAmong(loaded, name)
         if (twins.length > 0) {
           const fields = { wallet: name, others: twins }
           yield* Effect.logWarning("wallets with the same keys are loaded: unload all but one of them", fields)
@@ -217,26 +184,9 @@ const makeEnabled = (
         return wallet
       })
 
-    const onDisk: Context.Tag.Service<Wallets>["onDisk"] = Effect.gen(function*() {
-      const named = (yield* WalletFile.isThere(folder))
-        ? yield* io({ file: folder, doing: "reading" }, () => readdir(folder))
-        : []
-      const names = named.filter((file) => file.endsWith(FILE_SUFFIX)).map((file) => file.slice(0, -FILE_SUFFIX.length))
-      const known = names.filter((name) => name.length > 0 && NAME.test(name)).sort()
-      return (yield* WalletFile.isThere(pathOf(""))) ? ["", ...known] : known
-    })
-
-    const remember = (name: string, load: boolean | undefined): Effect.Effect<void, StorageFailure> =>
-      load === undefined
-        ? Effect.void
-        : Effect.flatMap(
-          readStartList(listFile, onDisk),
-          (list) => writeStartList(listFile, withWallet(list, name, load))
-        )
-
     const make = (name: string, document: WalletDocument, fresh: boolean) =>
       Effect.gen(function*() {
-        if (name !== "") yield* io({ file: folder, doing: "making" }, () => makeDirectoryDurably(folder))
+        yield* makeFolder(name)
         const file = yield* WalletFile.create(pathOf(name), document)
         return yield* start(name, file, fresh)
       })
@@ -251,15 +201,9 @@ const makeEnabled = (
     const requireUnloaded = (name: string): Effect.Effect<void, InvalidWalletRequest> =>
       loaded.has(name) ? refuse("exists", `Wallet "${name}" is already loaded.`) : Effect.void
 
-    const requireFree = (name: string): Effect.Effect<void, InvalidWalletRequest | StorageUnavailable> =>
-      Effect.flatMap(
-        WalletFile.isThere(pathOf(name)),
-        (there) => there ? refuse("exists", `${pathOf(name)} exists already`) : Effect.void
-      )
-
     /** Loads the wallets of the start list. A named wallet that is missing is logged, and the others load. */
     const loadAtStart = Effect.gen(function*() {
-      const { load, withoutDefault } = yield* readStartList(listFile, onDisk)
+      const { load, withoutDefault } = yield* startList
       if (options.loadDefault && !withoutDefault) {
         if (yield* WalletFile.isThere(pathOf(""))) yield* loadFrom("")
         else {
@@ -297,7 +241,7 @@ const makeEnabled = (
       enabled: true,
       loaded: () => [...loaded.values()].map(({ wallet }) => wallet),
       get: (name) => loaded.get(name)?.wallet,
-      twinsOf,
+      twinsOf: (name) => twinsAmong(loaded, name),
       onDisk,
       changes: Stream.fromPubSub(changes),
       create: (request) =>

@@ -66,6 +66,8 @@ const SYNCED = Layer.succeed(SyncStatus, {
   initialDownload: Effect.succeed(false),
   loading: Effect.succeed(false),
   loaded: Effect.void,
+  load: () => Effect.void,
+  expect: () => Effect.void,
   answered: Effect.void
 })
 

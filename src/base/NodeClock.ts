@@ -15,6 +15,9 @@ export class MockTime extends Context.Tag("svcd/MockTime")<MockTime, {
   readonly current: Effect.Effect<number | undefined>
 }>() {}
 
+/** The clock itself: what runs with it has the time of the node. */
+export class NodeTime extends Context.Tag("svcd/NodeTime")<NodeTime, Clock.Clock>() {}
+
 /** A clock that can be set. */
 interface NodeClock extends Clock.Clock {
   /** Milliseconds that pass as real ones, stand still while the time is set, and jump together with it. */
@@ -42,7 +45,7 @@ export const peerTime: Effect.Effect<PeerTime> = Effect.map(Effect.clock, (clock
     : { now: () => Number(clock.unsafeCurrentTimeNanos()) / 1e6, sleep: (milliseconds) => Effect.sleep(milliseconds) })
 
 /** Installs the clock for everything under this layer. With `seconds` (since 1970) it stands at that time. */
-export const layer = (seconds?: number): Layer.Layer<MockTime> =>
+export const layer = (seconds?: number): Layer.Layer<MockTime | NodeTime> =>
   Layer.unwrapEffect(Effect.map(Effect.clock, (real) => {
     let mock = seconds
     const now = (): number => mock === undefined ? real.unsafeCurrentTimeMillis() : 1000 * mock
@@ -77,5 +80,5 @@ export const layer = (seconds?: number): Layer.Layer<MockTime> =>
       set: (seconds) => Effect.sync(() => set(seconds)),
       current: Effect.sync(() => mock)
     })
-    return Layer.merge(Layer.setClock(clock), Layer.succeed(MockTime, service))
+    return Layer.mergeAll(Layer.setClock(clock), Layer.succeed(MockTime, service), Layer.succeed(NodeTime, clock))
   }))

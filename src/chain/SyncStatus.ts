@@ -2,6 +2,7 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import type { UnixTime } from "../protocol/keys.ts"
 import { type BlocksAhead, Chain, type ChainProgress } from "./Chain.ts"
 
@@ -16,18 +17,25 @@ export class SyncStatus extends Context.Tag("svcd/SyncStatus")<SyncStatus, {
   /** Whether the node loads or imports. It requests no blocks from peers then. */
   readonly loading: Effect.Effect<boolean>
   readonly loaded: Effect.Effect<void>
+  /** Does work of the start in the background. The node counts as loading from now until it is done. */
+  readonly load: <R>(work: Effect.Effect<void, never, R>) => Effect.Effect<void, never, R | Scope.Scope>
   /** Called when a peer has sent all its headers. */
   readonly answered: Effect.Effect<void>
+  /** Sets what to expect of peers, in place of what the options say. */
+  readonly expect: (peers: ExpectedPeers) => Effect.Effect<void>
 }>() {}
 
 /** Default of `maxTipAge`. Upstream `kernel/chainstatemanager_opts.h`, `DEFAULT_MAX_TIP_AGE`. */
 export const MAX_TIP_AGE = 86_400
 
-export interface SyncStatusOptions {
+export interface ExpectedPeers {
   /** Whether the node connects to no peers: then no blocks are expected after those of a whole chain. */
   readonly offline: boolean
   /** Whether to count as syncing until a peer has answered. False on a private network without peers to connect to. */
   readonly expectsPeers?: boolean
+}
+
+export interface SyncStatusOptions extends ExpectedPeers {
   /** Largest age of the tip of a node that has caught up, seconds. */
   readonly maxTipAge?: number
 }
@@ -49,12 +57,15 @@ export interface StatusChain extends Pick<typeof Chain.Service, "params" | "tip"
 export const statusOver = (chain: StatusChain, options: SyncStatusOptions): Effect.Effect<typeof SyncStatus.Service> =>
   Effect.sync(() => {
     const { minimumChainWork, noRetargeting } = chain.params
-    let loading = true
+    /** The works of the start that are not done; the first is the start itself. */
+    let works = 1
+    let started = false
     let caughtUp = false
-    let waitsForPeers = !options.offline && options.expectsPeers === true
+    let { offline } = options
+    let waitsForPeers = !offline && options.expectsPeers === true
 
     const initialDownload = Effect.gen(function*() {
-      if (caughtUp || loading) return loading
+      if (caughtUp || works > 0) return works > 0
       const tip = yield* chain.tip
       const now = (yield* Clock.currentTimeMillis) / 1000
       const recent = tip.header.time >= now - (options.maxTipAge ?? MAX_TIP_AGE)
@@ -65,24 +76,35 @@ export const statusOver = (chain: StatusChain, options: SyncStatusOptions): Effe
 
     const syncing = Effect.gen(function*() {
       const { importing, missing } = yield* chain.progress
-      if (loading || importing !== undefined || waitsForPeers) return true
+      if (works > 0 || importing !== undefined || waitsForPeers) return true
       if (missing !== undefined && !isOnItsWay(missing, (yield* Clock.currentTimeMillis) / 1000)) return true
-      if (!options.offline) return yield* initialDownload
+      if (!offline) return yield* initialDownload
       // The tip may be of any age, but a chain without the least work is only the beginning of one.
       return (yield* chain.tip).chainwork < minimumChainWork
     })
 
     return SyncStatus.of({
-      offline: Effect.succeed(options.offline),
+      offline: Effect.sync(() => offline),
       initialDownload,
       syncing,
-      loading: Effect.map(chain.progress, ({ importing }) => loading || importing !== undefined),
+      loading: Effect.map(chain.progress, ({ importing }) => works > 0 || importing !== undefined),
       loaded: Effect.sync(() => {
-        loading = false
+        if (!started) works--
+        started = true
       }),
+      load: (work) =>
+        Effect.suspend(() => {
+          works++
+          return Effect.asVoid(Effect.forkScoped(Effect.ensuring(work, Effect.sync(() => void works--))))
+        }),
       answered: Effect.sync(() => {
         waitsForPeers = false
-      })
+      }),
+      expect: (peers) =>
+        Effect.sync(() => {
+          offline = peers.offline
+          waitsForPeers = !offline && peers.expectsPeers === true
+        })
     })
   })
 

@@ -2,9 +2,10 @@ import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import { availableParallelism } from "node:os"
+import { parseHostPort } from "../base/addresses.ts"
 import { absolutePath } from "./gather.ts"
 import { homeDirectory, NO_HOME } from "./homeDirectory.ts"
-import { NODE_FIELDS } from "./nodeFields.ts"
+import { type Fields, NODE_FIELDS } from "./nodeFields.ts"
 import { type OptionName, OPTIONS } from "./options.ts"
 import { type Settings, settingsOf } from "./settings.ts"
 import { nearest } from "./suggest.ts"
@@ -23,22 +24,20 @@ type OrText<A> = A extends string | number | boolean | undefined ? A : A | strin
 
 type Field<A> = [A] extends [ReadonlyArray<infer Item>] ? ReadonlyArray<OrText<Item>> : OrText<A>
 
-export type NodeOptions = {
-  readonly [F in keyof typeof NODE_FIELDS]?: Field<Values[(typeof NODE_FIELDS)[F]]> | "" | undefined
+export type OptionsOf<F extends Fields> = {
+  readonly [Name in keyof F]?: Field<Values[F[Name]]> | "" | undefined
 }
+
+export type NodeOptions = OptionsOf<typeof NODE_FIELDS>
+
+/** Values that are given, by the names of their options: what a record decodes to. */
+export type GivenValues = Partial<Values>
 
 /** An option that is wrong, and why. The reason never repeats a secret. */
 export interface OptionProblem {
   readonly field: string
   readonly reason: string
 }
-
-const FIELDS: ReadonlyMap<string, OptionName> = new Map(Object.entries(NODE_FIELDS))
-
-const FIELD_OF: ReadonlyMap<string, string> = new Map(Array.from(FIELDS, ([field, name]) => [name, field]))
-
-/** An option as programs name it. */
-const fieldOf = (name: string): string => FIELD_OF.get(name) ?? name
 
 const messageOf = (error: ParseResult.ParseError): string =>
   ParseResult.ArrayFormatter.formatErrorSync(error)[0]?.message ?? "is not valid"
@@ -58,6 +57,16 @@ const decodeAs = (
   const value = asValue(wrap(given))
   const isWord = Either.isRight(value) && Either.isLeft(asValue(wrap(NO_WORD)))
   return typeof given !== "string" || isWord ? value : Schema.decodeUnknownEither(schema)(wrap(given))
+}
+
+/** Options of listeners, which a program may have on any free port: it asks the service for the actual one. */
+const LISTENERS: ReadonlySet<OptionName> = new Set(["listen", "metricsaddr", "rpcaddr"])
+
+/** An address with port 0, which no option has as text. */
+const withFreePort = (name: OptionName, given: unknown): unknown => {
+  const [, host] = LISTENERS.has(name) && typeof given === "string" ? /^(.+):0$/.exec(given) ?? [] : []
+  const address = host === undefined ? undefined : parseHostPort(`${host}:1`, "required")
+  return address !== undefined && Either.isRight(address) ? { ...address.right, port: 0 } : given
 }
 
 const decodeField = (
@@ -80,25 +89,33 @@ const decodeField = (
 }
 
 /** A misspelled field would be one that the node does without. */
-const unknownField = (field: string): OptionProblem => {
-  const meant = nearest(field, FIELDS.keys())
-  return { field, reason: `is no option of a node${meant === undefined ? "" : `; did you mean ${meant}?`}` }
+const unknownField = (field: string, fields: Fields): OptionProblem => {
+  const meant = nearest(field, Object.keys(fields))
+  return { field, reason: `is no option here${meant === undefined ? "" : `; did you mean ${meant}?`}` }
 }
 
-/** The values of the fields that are given, by the names of their options. */
-const valuesOf = (options: NodeOptions): Either.Either<Partial<Values>, OptionProblem> => {
+/** The values of a record, by the names of their options. */
+export const decodeOptions = (fields: Fields, options: object): Either.Either<GivenValues, OptionProblem> => {
   const decoded = Object.entries(options).filter(([, given]) => given !== undefined).map(([field, given]) => {
-    const name = FIELDS.get(field)
+    const name = Object.hasOwn(fields, field) ? fields[field] : undefined
     return name === undefined
-      ? Either.left(unknownField(field))
-      : Either.map(decodeField(name, { field, given }), (value) => [name, value] as const)
+      ? Either.left(unknownField(field, fields))
+      : Either.map(decodeField(name, { field, given: withFreePort(name, given) }), (value) => [name, value] as const)
   })
-  return Either.map(Either.all(decoded), (entries): Partial<Values> => Object.fromEntries(entries))
+  return Either.map(Either.all(decoded), (entries): GivenValues => Object.fromEntries(entries))
 }
 
-const firstIssue = (values: Values): OptionProblem | undefined => {
-  const [issue] = contradictions(values)
-  return issue === undefined ? undefined : { field: fieldOf(String(issue.path[0])), reason: String(issue.message) }
+/** An option as a record names it; `undefined` for one that no record has. */
+const fieldOf = (fields: Fields, name: string): string | undefined =>
+  Object.keys(fields).find((field) => fields[field] === name)
+
+/** What contradicts itself among the options of the fields: a default of another one contradicts nothing, since that part is not there. */
+const firstIssue = (values: Values, fields: Fields): OptionProblem | undefined => {
+  for (const { message, path } of contradictions(values)) {
+    const field = fieldOf(fields, String(path[0]))
+    if (field !== undefined) return { field, reason: String(message) }
+  }
+  return undefined
 }
 
 /** What the settings of a program depend on beside its options. */
@@ -114,15 +131,21 @@ const ofProcess = (): NodeSurroundings => ({
   cores: availableParallelism()
 })
 
-/** The settings of a node with these options, and the defaults of all others. Neither environment nor svcd.conf is read. */
-export const decodeNodeOptions = (
-  options: NodeOptions,
+/** No other part of the program listens there, as far as the options say. */
+const NOWHERE = { host: "127.0.0.1", port: 0 }
+
+/**
+ * The settings with these values, and the defaults of all other options. `fields` are those of the record that the values are from, for the name
+ * of one that is wrong. Neither environment nor svcd.conf is read.
+ */
+export const settingsWith = (
+  given: GivenValues,
+  fields: Fields,
   { cores, cwd, homedir }: NodeSurroundings = ofProcess()
 ): Either.Either<Settings, OptionProblem> =>
   Either.gen(function*() {
-    const given = yield* valuesOf(options)
-    const values: Values = { ...yield* defaults(), ...given }
-    const issue = firstIssue(values)
+    const values: Values = { ...yield* defaults(), rpcaddr: NOWHERE, ...given }
+    const issue = firstIssue(values, fields)
     if (issue !== undefined) return yield* Either.left(issue)
     if (homedir === NO_HOME && /^~(\/|$)/.test(values.datadir)) {
       return yield* Either.left({ field: "dataDir", reason: "is missing: this user has no home directory" })
@@ -138,6 +161,13 @@ export const decodeNodeOptions = (
       ({ problems }): OptionProblem => ({ field: "options", reason: problems.join("; ") })
     )
   })
+
+/** The settings of a node with these options, and the defaults of all others. */
+export const decodeNodeOptions = (
+  options: NodeOptions,
+  surroundings?: NodeSurroundings
+): Either.Either<Settings, OptionProblem> =>
+  Either.flatMap(decodeOptions(NODE_FIELDS, options), (given) => settingsWith(given, NODE_FIELDS, surroundings))
 
 const defaults = (): Either.Either<Values, OptionProblem> =>
   Either.mapLeft(decodeValues(new Map()), ({ problems }) => ({ field: "options", reason: problems.join("; ") }))

@@ -1,7 +1,9 @@
 import * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+import { Slot } from "../base/Slot.ts"
 import type { Permitted } from "./permissions.ts"
 
 /** Documents on the RPC listener beside JSON-RPC and health. All are read-only, except those with sessions of their own. */
@@ -90,21 +92,19 @@ export type AnyHandler = PageHandler | VisitHandler
 /** The installed handlers. The listener tries them in order; the first that serves a request answers it. */
 export class Pages extends Context.Tag("svcd/Pages")<Pages, {
   readonly handlers: () => ReadonlyArray<AnyHandler>
-  /** Replaces the handlers: called once the services that they need are built. */
-  readonly install: (handlers: ReadonlyArray<AnyHandler>) => Effect.Effect<void>
+  /** Replaces the handlers until the scope closes: called once the services that they need are built. */
+  readonly install: (handlers: ReadonlyArray<AnyHandler>) => Effect.Effect<void, never, Scope.Scope>
 }>() {}
 
+/** The documents of a listener: the first ones where no others are installed. */
+export const layerFrom = (first: ReadonlyArray<AnyHandler>): Layer.Layer<Pages> =>
+  Layer.sync(Pages, () => {
+    const handlers = new Slot(first)
+    return { handlers: () => handlers.current, install: (installed) => handlers.fill(installed) }
+  })
+
 /** The documents of a listener; none until some are installed. */
-export const layer: Layer.Layer<Pages> = Layer.sync(Pages, () => {
-  let handlers: ReadonlyArray<AnyHandler> = []
-  return {
-    handlers: () => handlers,
-    install: (installed) =>
-      Effect.sync(() => {
-        handlers = installed
-      })
-  }
-})
+export const layer: Layer.Layer<Pages> = layerFrom([])
 
 const HTML = /(?:^|,)[\t ]*text\/html[\t ]*(?:;|,|$)/i
 

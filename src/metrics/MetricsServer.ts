@@ -96,7 +96,7 @@ const serve = (server: Server, run: Run, scrape: Effect.Effect<string>): void =>
   })
 }
 
-const make = (
+export const make = (
   { limits, listen: address, sample = Effect.void, table }: MetricsServerConfig
 ): Effect.Effect<typeof MetricsServer.Service, BindFailed, Scope.Scope> =>
   Effect.gen(function*() {

@@ -6,30 +6,20 @@ import { existsSync } from "node:fs"
 import { availableParallelism } from "node:os"
 import { join } from "node:path"
 import { spannedLayer } from "../base/spans.ts"
-import { Chain } from "../chain/Chain.ts"
-import type { BlocksPruned, ImportFailed } from "../chain/errors.ts"
-import { SyncStatus } from "../chain/SyncStatus.ts"
-import type { DecodedConfig, EmbeddedConfig } from "../client/config.ts"
-import { type ClientFailure, type EmbeddedOpenFailure, InternalError, InvalidConfig } from "../client/errors.ts"
-import { endWithScope, Lifespan } from "../client/Lifespan.ts"
-import { changesBy } from "../client/liveChanges.ts"
+import type { DecodedConfig } from "../client/config.ts"
+import { type EmbeddedOpenFailure, InvalidConfig } from "../client/errors.ts"
 import { NameClient } from "../client/NameClient.ts"
-import { progressOf, readyOf, REPORT_INTERVAL } from "../client/readiness.ts"
 import * as DataDirectory from "../config/DataDirectory.ts"
 import { decodeNodeOptions } from "../config/nodeOptions.ts"
 import type { Settings } from "../config/settings.ts"
-import { LightPart } from "../light/LightPart.ts"
-import { makeNameAnswers } from "../light/NameAnswers.ts"
-import { SyncReporter } from "../light/SyncReporter.ts"
-import { completeNames } from "../names/completeNames.ts"
-import * as Publishers from "../publish/Publishers.ts"
-import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
-import { Wallets } from "../wallet/Wallets.ts"
-import * as EmbeddedNames from "./embeddedNames.ts"
-import * as EmbeddedOperations from "./embeddedOperations.ts"
+import { openFailure } from "./layers/base.ts"
+import { nodeOver } from "./layers/node.ts"
+import { NodeSettings, wholeSettings } from "./layers/NodeSettings.ts"
+import { paramsFor } from "./layers/rules.ts"
+import { openWallet } from "./layers/wallet.ts"
 import * as LightClient from "./lightClient.ts"
 import * as Memory from "./memory.ts"
-import * as Node from "./node.ts"
+import { nameClientLayer } from "./nodeClient.ts"
 
 /** Threads for script checks: the program around the node needs cores and memory too. */
 const MAX_THREADS = 3
@@ -62,134 +52,17 @@ export const embeddedSettings = (
   )
 }
 
-/** Seconds that a wallet stays unlocked: the longest time; the end of the client locks it. */
-const UNLOCK_SECONDS = 100_000_000
-
-const tell = (step: string): Effect.Effect<void> => Effect.logDebug("starting", { step })
-
-const openWallet = ({ wallet = "", walletPassphrase }: EmbeddedConfig) =>
-  Effect.gen(function*() {
-    const wallets = yield* Wallets
-    if (!wallets.enabled) return
-    const open = wallets.get(wallet) ?? (yield* Effect.catchTag(
-      wallets.load(wallet, undefined),
-      "InvalidWalletRequest",
-      ({ reason }) => new InvalidConfig({ field: "wallet", reason })
-    ))
-    if (walletPassphrase === undefined) return
-    yield* Effect.mapError(
-      open.vault.unlock(walletPassphrase, UNLOCK_SECONDS),
-      (failure) => new InvalidConfig({ field: "walletPassphrase", reason: failure.message })
-    )
-  })
-
-/** What ended the node, as its client reports it: a file that cannot be imported, a failed store, or a defect. */
-export const asClientFailure = (ended: Effect.Effect<never, ImportFailed | StorageFailure>) =>
-  ended.pipe(
-    Effect.catchTag(
-      "ImportFailed",
-      ({ file, reason }): Effect.Effect<never, ClientFailure> =>
-        new StorageUnavailable({ file, doing: "reading", reason })
-    ),
-    Effect.catchAllDefect((defect) =>
-      Effect.zipRight(
-        Effect.logError("internal error: the embedded node stops", defect),
-        new InternalError({ reason: String(defect) })
-      )
-    )
-  )
-
-/** Runs the node, and ends the client if the node fails. The program is notified, and goes on. */
-const start = (settings: Settings, lifespan: Lifespan) =>
-  Effect.gen(function*() {
-    const ended = yield* Node.start(settings, { tell, ready: Effect.void })
-    yield* asClientFailure(ended).pipe(
-      Effect.catchAll((failure) =>
-        Effect.zipRight(
-          Effect.logError("node stops", { reason: failure.message }),
-          Effect.sync(() => lifespan.end(failure))
-        )
-      ),
-      Effect.forkScoped
-    )
-  })
-
-/** Whether blocks are missing. Offline, all names of a whole chain are available before the mempool is loaded. */
-const missingBlocks = ({ maxPeers }: Settings) =>
-  Effect.gen(function*() {
-    const chain = yield* Chain
-    const status = yield* SyncStatus
-    return maxPeers === 0
-      ? Effect.zipWith(chain.progress, chain.tip, ({ behind, importing }, { chainwork }) =>
-        behind || importing !== undefined || chainwork < chain.params.minimumChainWork)
-      : status.syncing
-  })
-
-const make = (config: DecodedConfig, settings: Settings) =>
-  Effect.gen(function*() {
-    const scope = yield* Effect.scope
-    const lifespan = new Lifespan()
-    yield* start(settings, lifespan)
-    yield* openWallet(config.embedded)
-    const missing = yield* missingBlocks(settings)
-    const reporter = yield* SyncReporter
-    const part = yield* LightPart
-    const answers = yield* makeNameAnswers(missing)
-    const { requireProof } = config
-    const names = yield* EmbeddedNames.make({ answers, report: reporter.report, requireProof })
-    const source = {
-      report: reporter.report,
-      interval: REPORT_INTERVAL,
-      best: part.stays ? "signatures" : "full"
-    } as const
-    const operations = yield* EmbeddedOperations.make({
-      config: config.embedded,
-      names: yield* completeNames(missing),
-      lifespan,
-      scope
-    })
-    yield* endWithScope(lifespan)
-    return NameClient.of({
-      mode: "embedded",
-      // Not through `guard`: programs call it a hundred thousand times a second.
-      resolveName: (name, options) => Effect.suspend(() => lifespan.reason() ?? names.resolveName(name, options)),
-      listNames: (filter) => lifespan.during(names.listNames(filter)),
-      findNames: (filter) => lifespan.stream(names.findNames(filter)),
-      changes: changesBy((filter) => lifespan.stream(names.changes(filter))),
-      freshness: lifespan.guard(names.freshness),
-      progress: lifespan.stream(progressOf(source)),
-      ready: (level = requireProof ?? "work") => lifespan.during(readyOf(source, level)),
-      failure: lifespan.failure,
-      ...operations
-    })
-  })
-
-const openFailure = (
-  failure: Layer.Layer.Error<ReturnType<typeof Node.layer>> | BlocksPruned | EmbeddedOpenFailure
-): EmbeddedOpenFailure => {
-  switch (failure._tag) {
-    case "InvalidWalletRequest":
-      return new InvalidConfig({ field: "wallet", reason: failure.message })
-    case "BlocksPruned":
-    case "ValidatedByOtherRules":
-      return new InvalidConfig({ field: "dataDir", reason: failure.message })
-    case "BindFailed":
-      return new InvalidConfig({ field: "maxPeers", reason: failure.message })
-    default:
-      return failure
-  }
-}
-
 /** The client with its node, whose services can be used as well. */
-export const nodeAndClient = (config: DecodedConfig, settings: Settings) =>
-  Layer.scoped(NameClient, make(config, settings)).pipe(
-    Layer.provideMerge(Node.layer(settings, tell)),
-    Layer.provide(Publishers.layerSilent),
-    Layer.provide(DataDirectory.layer({ path: settings.dataDir, network: settings.network })),
-    Layer.provide(Memory.layer),
+export const nodeAndClient = ({ embedded, requireProof }: DecodedConfig, settings: Settings) => {
+  const { wallet, walletPassphrase: passphrase } = embedded
+  const opened = Layer.effectDiscard(openWallet({ wallet, passphrase }, "walletPassphrase"))
+  return nameClientLayer({ requireProof, wallet }).pipe(
+    Layer.provideMerge(opened),
+    Layer.provideMerge(nodeOver(Layer.succeed(NodeSettings, wholeSettings(settings)))),
     Layer.mapError(openFailure),
     spannedLayer({ open: "svcd.embedded.open", close: "svcd.embedded.close" })
   )
+}
 
 /**
  * Runs a node in this process for as long as the layer lives; its services stay private. Names are available once the
@@ -224,7 +97,7 @@ export const isLight = (
   }
   const needsMore = requireProof === "full" || wallet !== undefined || walletPassphrase !== undefined ||
     has("wallet.json") || has("wallets")
-  return Either.right(Node.paramsFor(settings).anchors.length > 0 && !needsMore)
+  return Either.right(paramsFor(settings).anchors.length > 0 && !needsMore)
 }
 
 /** A light client: names from headers and the last blocks of the chain. For directories without a whole chain. */

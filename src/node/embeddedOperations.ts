@@ -4,7 +4,6 @@ import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { Chain } from "../chain/Chain.ts"
-import type { EmbeddedConfig } from "../client/config.ts"
 import {
   InsufficientFunds,
   InvalidRequest,
@@ -75,13 +74,14 @@ const shown = ({ firstUpdateTxid, newTxid, note, step }: Registration): WalletRe
 })
 
 export interface EmbeddedOperationsParts {
-  readonly config: EmbeddedConfig
+  /** The wallet of operations; the default one if it has no name. */
+  readonly walletName: string | undefined
   readonly names: CompleteNames
   readonly lifespan: Lifespan
   readonly scope: Scope.Scope
 }
 
-export const make = ({ config, lifespan, names, scope }: EmbeddedOperationsParts) =>
+export const make = ({ lifespan, names, scope, walletName = "" }: EmbeddedOperationsParts) =>
   Effect.gen(function*() {
     const chain = yield* Chain
     const db = yield* NameDb
@@ -97,7 +97,7 @@ export const make = ({ config, lifespan, names, scope }: EmbeddedOperationsParts
         : Effect.fail(operationFailure(name)(failure))
 
     const wallet: Effect.Effect<Wallet, WalletDisabled> = Effect.suspend(() => {
-      const found = wallets.get(config.wallet ?? "")
+      const found = wallets.get(walletName)
       if (found !== undefined) return Effect.succeed(found)
       const reason = wallets.enabled ? "the wallet is not loaded" : "the client runs without a wallet (disableWallet)"
       return new WalletDisabled({ reason })

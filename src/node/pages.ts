@@ -16,16 +16,13 @@ type Wanted = Pick<Settings, "blocksOnly" | "dataDir" | "desk" | "network" | "re
 
 /** The handlers while the node starts. */
 export const layer = (settings: Wanted): Layer.Layer<Pages.Pages, never, Lifecycle> =>
-  Layer.effectDiscard(Effect.gen(function*() {
-    const { phase } = yield* Lifecycle
-    const { install } = yield* Pages.Pages
-    yield* install([
+  Layer.unwrapEffect(Effect.map(Lifecycle, ({ phase }) =>
+    Pages.layerFrom([
       ...(settings.statusPage ? [startingPage] : []),
       ...(settings.desk === undefined ? [] : [deskStarting]),
       eventsStarting(phase),
       ...(settings.rest ? [restStarting(phase)] : [])
-    ])
-  })).pipe(Layer.provideMerge(Pages.layer))
+    ])))
 
 export const pagesOfNode = (settings: Wanted) =>
   Effect.gen(function*() {

@@ -2,9 +2,11 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import { isAscii, isUtf8 } from "node:buffer"
 import { StringDecoder } from "node:string_decoder"
 import type { PlaceShare } from "../base/FairPlaces.ts"
+import { Slot } from "../base/Slot.ts"
 import type { Steps } from "../protocol/steps.ts"
 import { answerBatch, type BatchReply, GoneCaller, NO_CONTENT } from "./batch.ts"
 import { type AnswerMemory, UNCOUNTED } from "./CallerMemory.ts"
@@ -76,7 +78,8 @@ export class Dispatch extends Context.Tag("svcd/Dispatch")<Dispatch, {
   readonly readLong: (body: Uint8Array) => Effect.Effect<Call>
   /** What a call of a method without guarded parameters needs. */
   readonly demandOf: (method: string) => Demand
-  readonly install: (methods: MethodTable) => Effect.Effect<void>
+  /** Replaces the methods until the scope closes. */
+  readonly install: (methods: MethodTable) => Effect.Effect<void, never, Scope.Scope>
   /** Runs an effect, such as that of a document, when its turn among the costly calls comes. */
   readonly inTurn: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
   /** The number of calls that have begun and not ended. */
@@ -155,7 +158,7 @@ const make = (options: DispatchOptions) =>
   Effect.map(Lifecycle, (lifecycle) => {
     const { maxBatchReply = MAX_BATCH_REPLY, maxValues = MAX_VALUES, observeMalformed } = options
     const { execute, running } = makeCallRunner(lifecycle, options)
-    let methods = methodTable(options.methods ?? [])
+    const methods = new Slot(methodTable(options.methods ?? []))
     const lane = new SlowLane()
     const { demandIn, demandsOf } = demandsWith(lifecycle)
     const longBodies = Effect.unsafeMakeSemaphore(1)
@@ -276,13 +279,13 @@ const make = (options: DispatchOptions) =>
 
     const read = (body: Uint8Array | string): Call => {
       const text = typeof body === "string" ? body : textOf(body)
-      return callOf(text, text === undefined ? NO_JSON : readJson(text, maxValues), { table: methods })
+      return callOf(text, text === undefined ? NO_JSON : readJson(text, maxValues), { table: methods.current })
     }
 
     const readInTurns = (body: Uint8Array): Effect.Effect<Call> => {
       const turns = lane.open()
       // The rights that were read count for the methods that run: a table that comes later changes neither.
-      const table = methods
+      const table = methods.current
       return Effect.gen(function*() {
         yield* turns.next
         const text = yield* inTurns(turns, textSteps(body))
@@ -302,11 +305,8 @@ const make = (options: DispatchOptions) =>
       read,
       readLong: (body) =>
         body.length <= SHORT_BODY ? Exit.succeed(read(body)) : longBodies.withPermits(1)(readInTurns(body)),
-      demandOf: (method) => demandIn(methods, method, []),
-      install: (table) =>
-        Effect.sync(() => {
-          methods = table
-        }),
+      demandOf: (method) => demandIn(methods.current, method, []),
+      install: (table) => methods.fill(table),
       inTurn: (effect) => Effect.zipRight(lane.open().next, effect),
       inFlight: () => running.size
     })
@@ -331,8 +331,8 @@ export const layer = (options: DispatchOptions = {}): Layer.Layer<Dispatch, neve
 /** Installs methods once the services that they need are ready. */
 export const installed = <E, R>(
   methods: Effect.Effect<ReadonlyArray<Method>, E, R>
-): Layer.Layer<never, E, R | Dispatch> =>
-  Layer.effectDiscard(Effect.gen(function*() {
+): Layer.Layer<never, E, Exclude<R, Scope.Scope> | Dispatch> =>
+  Layer.scopedDiscard(Effect.gen(function*() {
     const dispatch = yield* Dispatch
     yield* dispatch.install(methodTable(yield* methods))
   }))

@@ -1,7 +1,10 @@
+import type * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type { ImportFailed } from "../chain/errors.ts"
+import type { StorageFailure } from "../storage/errors.ts"
 
 /**
  * The phase of the process, for components that answer before it is ready and while it stops:
@@ -16,6 +19,9 @@ export type Phase =
   /** Running calls finish; new calls are refused (reference/rpc.md 1.10). */
   | { readonly _tag: "Stopping" }
 
+/** Why a node cannot go on. */
+export type NodeFailure = ImportFailed | StorageFailure
+
 export class Lifecycle extends Context.Tag("svcd/Lifecycle")<Lifecycle, {
   /** The current phase. Synchronous, because every request reads it. */
   readonly phase: () => Phase
@@ -25,6 +31,10 @@ export class Lifecycle extends Context.Tag("svcd/Lifecycle")<Lifecycle, {
   /** Begins to stop, from any phase. Only the first call counts. */
   readonly stop: Effect.Effect<void>
   readonly stopRequested: Effect.Effect<void>
+  /** Ends the node: a part of it has failed. Only the first call counts. */
+  readonly fail: (cause: Cause.Cause<NodeFailure>) => Effect.Effect<void>
+  /** Waits until the node has to end: a caller asked for it, or a part has failed. */
+  readonly ended: Effect.Effect<void, NodeFailure>
 }>() {}
 
 /** The step that the reference node reports first. */
@@ -32,6 +42,7 @@ const FIRST_STEP = "RPC server started"
 
 const make = Effect.gen(function*() {
   const stopRequested = yield* Deferred.make<void>()
+  const failed = yield* Deferred.make<never, NodeFailure>()
   let phase: Phase = { _tag: "WarmUp", step: FIRST_STEP }
 
   return Lifecycle.of({
@@ -47,7 +58,9 @@ const make = Effect.gen(function*() {
       phase = { _tag: "Stopping" }
       return Effect.asVoid(Deferred.succeed(stopRequested, undefined))
     }),
-    stopRequested: Deferred.await(stopRequested)
+    stopRequested: Deferred.await(stopRequested),
+    fail: (cause) => Effect.asVoid(Deferred.failCause(failed, cause)),
+    ended: Effect.raceFirst(Deferred.await(failed), Deferred.await(stopRequested))
   })
 })
 

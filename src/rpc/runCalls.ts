@@ -64,7 +64,7 @@ const UNKNOWN = "unknown"
 /** Why an answer is none of the results that its method documents. */
 const answerFault = ({ context, method: name }: Begun<unknown>, text: string | LongText): string | undefined => {
   const method = context.methods.get(name)
-  if (method === undefined) return undefined
+  if (method === undefined || method.own) return undefined
   const json = parseJson(String(text))
   if (json === undefined) return `${name} answers with something that is no JSON`
   const checked = checkAnswer(method, json, context.rights)

@@ -60,7 +60,9 @@ export class FollowerList {
       const before = follower.last === true ? -1 : this.#all.findIndex(({ follower: { last } }) => last === true)
       this.#all.splice(before < 0 ? this.#all.length : before, 0, following)
       if (isBehind || follower.repair !== undefined) {
-        yield* Effect.forkIn(followAlone(this.#between, following, isBehind), this.#scope)
+        // Registering may be uninterruptible; its fiber must not be.
+        const alone = Effect.interruptible(followAlone(this.#between, following, isBehind))
+        yield* Effect.forkIn(alone, this.#scope)
       }
     })
   }

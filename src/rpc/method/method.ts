@@ -48,6 +48,8 @@ export interface MethodDefinition<P extends Params, R extends ReadonlyArray<Resu
    * calls run at one time, to limit the sum of their memory; users and their connections take turns.
    */
   readonly heavy?: boolean
+  /** Whether it is of an application (`ownMethod`). */
+  readonly own?: boolean
   /**
    * Makes the result. A handler with an immediate result returns it as an `Exit` (`Effect.succeed` and `Exit.fail` make
    * one): this saves the request a fiber, about a quarter of its cost.
@@ -91,6 +93,7 @@ export const method = <const P extends Params, const R extends ReadonlyArray<Res
     group,
     heavy = false,
     name,
+    own = false,
     results,
     right = "admin",
     summary,
@@ -117,6 +120,7 @@ export const method = <const P extends Params, const R extends ReadonlyArray<Res
     waits,
     answersAtStop,
     heavy,
+    own,
     call
   }
   return self

@@ -19,6 +19,7 @@ export type MethodGroup =
   | "Network"
   | "Util"
   | "Wallet"
+  | "Application"
   | "Hidden"
 
 /** The rights of a user (`-rpcrights`); `undefined`: all. */
@@ -85,6 +86,8 @@ export interface Method {
   readonly waits: boolean
   readonly answersAtStop: boolean
   readonly heavy: boolean
+  /** Whether it is of an application: its result is plain JSON, which it has checked itself. */
+  readonly own: boolean
   /** Reads the parameters of a request and calls the handler. A refused parameter is a failure in the form of an `Exit`. */
   readonly call: (params: GivenParams, context: CallContext) => Effect.Effect<JsonValue, RpcError>
 }

@@ -153,6 +153,14 @@ const plainView = (ast: AST.AST, optional: boolean): Described => {
       )
       return { kind: "object", members: Object.fromEntries(members), description, optional }
     }
+    case "StringKeyword":
+      return { kind: "string", description, optional }
+    case "NumberKeyword":
+      return { kind: "number", description, optional }
+    case "BooleanKeyword":
+      return { kind: "boolean", description, optional }
+    case "Refinement":
+      return { ...viewOf(ast.from, optional), description }
     default:
       return { kind: "any", description, optional }
   }

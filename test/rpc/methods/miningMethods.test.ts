@@ -13,7 +13,10 @@ import { ANYONE, currency, input, makeCoinbase, solve } from "../../support/regt
 import { ADDRESS, SEGWIT, withNode } from "./miningNode.ts"
 
 /** Leaves the clock of the tests alone. */
-const noClock = Layer.succeed(NodeClock.MockTime, { set: () => Effect.void, current: Effect.succeed(undefined) })
+const noClock = Layer.merge(
+  Layer.effect(NodeClock.NodeTime, Effect.clock),
+  Layer.succeed(NodeClock.MockTime, { set: () => Effect.void, current: Effect.succeed(undefined) })
+)
 
 const proofHex = (hash: string, good: boolean): string => {
   const coinbase = parentCoinbase(parseDisplayHash(hash) ?? assert.fail())

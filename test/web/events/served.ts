@@ -32,6 +32,8 @@ const statusOf = (syncing: boolean): Layer.Layer<SyncStatus> =>
     initialDownload: Effect.succeed(syncing),
     loading: Effect.succeed(false),
     loaded: Effect.void,
+    load: () => Effect.void,
+    expect: () => Effect.void,
     answered: Effect.void
   })
 

@@ -1,13 +1,21 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Logger } from "effect"
-import * as MemoryBudget from "../../src/base/MemoryBudget.ts"
 import { SyncStatus } from "../../src/chain/SyncStatus.ts"
 import { difficultyOf } from "../../src/consensus/difficulty.ts"
 import { Mempool } from "../../src/mempool/Mempool.ts"
 import * as Metrics from "../../src/metrics/metrics.ts"
+import * as Samples from "../../src/metrics/Samples.ts"
 import { NameDb } from "../../src/names/NameDb.ts"
 import { PeerManager } from "../../src/network/PeerManager.ts"
-import { hashNumber, layer as nodeMetrics, NodeMetrics } from "../../src/node/nodeMetrics.ts"
+import {
+  hashNumber,
+  sampleChain,
+  sampleMempool,
+  sampleNames,
+  samplePeers,
+  sampleSync,
+  sampleTraffic
+} from "../../src/node/layers/samples.ts"
 import { type Block, decodeBlock } from "../../src/protocol/block.ts"
 import { displayHash } from "../../src/protocol/bytes.ts"
 import { parseNameScript } from "../../src/protocol/nameOperation.ts"
@@ -79,10 +87,19 @@ const sampler = Effect.gen(function*() {
     count: Effect.succeed({ inbound: 3, outbound: 4 }),
     totals: Effect.sync(() => ({ ...traffic }))
   })
-  const context = yield* Layer.build(nodeMetrics.pipe(
+  const added = Layer.scopedDiscard(Effect.gen(function*() {
+    const { add, addTotals } = yield* Samples.Samples
+    yield* Effect.forEach(
+      yield* Effect.all([sampleChain, sampleSync, sampleNames, samplePeers, sampleMempool]),
+      add,
+      { discard: true }
+    )
+    yield* addTotals(yield* sampleTraffic)
+  }))
+  const context = yield* Layer.build(added.pipe(
+    Layer.provideMerge(Samples.layer),
     Layer.provide(wholeAnswers),
     Layer.provide(Layer.mergeAll(
-      MemoryBudget.layer,
       servicesOf(chain),
       Layer.succeed(SyncStatus, status),
       DataHealth.layer,
@@ -92,7 +109,7 @@ const sampler = Effect.gen(function*() {
       Logger.remove(Logger.defaultLogger)
     ))
   ))
-  return Context.get(context, NodeMetrics)
+  return Context.get(context, Samples.Samples)
 })
 
 describe("the metrics of a node", () => {
@@ -126,8 +143,8 @@ describe("the metrics of a node", () => {
     it.scoped("read the tip, the names, the pool and the peers", () =>
       Effect.gen(function*() {
         const { chain, names } = yield* MethodNode
-        const { sample } = yield* sampler
-        yield* sample
+        const { take } = yield* sampler
+        yield* take
         const { header, height } = yield* chain.tip
         const stats = yield* names.stats({ params: chain.params, tipHeight: height })
         assert.isAbove(stats.active, 0)
@@ -165,15 +182,15 @@ describe("the metrics of a node", () => {
       Effect.gen(function*() {
         const bytes = () => [Metrics.bytesReceived.value(), Metrics.bytesSent.value()]
         const first = yield* sampler
-        yield* first.sample
+        yield* first.take
         const before = bytes()
         traffic.received += 10
         traffic.sent += 1
-        yield* first.sample
-        yield* first.sample
+        yield* first.take
+        yield* first.take
         assert.deepStrictEqual(bytes(), [(before[0] ?? 0) + 10, (before[1] ?? 0) + 1])
         const second = yield* sampler
-        yield* second.sample
+        yield* second.take
         assert.deepStrictEqual(bytes(), [(before[0] ?? 0) + 10 + 210, (before[1] ?? 0) + 1 + 101])
       }))
 

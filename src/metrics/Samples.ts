@@ -1,0 +1,56 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import { METRICS } from "./metrics.ts"
+import { sampleProcess, watchEventLoop } from "./processMetrics.ts"
+
+/**
+ * What brings the metrics up to date that are sampled instead of recorded on change. Each part of a node adds its own. The metrics are
+ * those of the process: of several nodes in it the first has its gauges sampled, until it ends, and the totals of all add up.
+ */
+export class Samples extends Context.Tag("svcd/Samples")<Samples, {
+  /** Adds a sample of gauges until the scope closes. */
+  readonly add: (sample: Effect.Effect<void>) => Effect.Effect<void, never, Scope.Scope>
+  /** Adds a sample that only increases counters. */
+  readonly addTotals: (sample: Effect.Effect<void>) => Effect.Effect<void, never, Scope.Scope>
+  /** Takes all samples now. */
+  readonly take: Effect.Effect<void>
+}>() {}
+
+/** Interval of sampling without requests, so that a host program finds current values in its registry. */
+const INTERVAL = "15 seconds"
+
+/** The node whose samples count. */
+let sampled: symbol | undefined
+
+const make = Effect.gen(function*() {
+  const own = Symbol()
+  const gauges = new Set<Effect.Effect<void>>()
+  const totals = new Set<Effect.Effect<void>>()
+  const addTo = (samples: Set<Effect.Effect<void>>) => (sample: Effect.Effect<void>) =>
+    Effect.asVoid(Effect.acquireRelease(
+      Effect.sync(() => samples.add(sample)),
+      () => Effect.sync(() => samples.delete(sample))
+    ))
+  yield* Effect.acquireRelease(
+    Effect.sync(() => {
+      sampled ??= own
+    }),
+    () =>
+      Effect.sync(() => {
+        if (sampled === own) sampled = undefined
+      })
+  )
+  const take = Effect.suspend(() => {
+    sampled ??= own
+    return Effect.all([sampleProcess, ...totals, ...sampled === own ? gauges : []], { discard: true })
+  })
+  for (const family of METRICS) family.register()
+  yield* watchEventLoop
+  yield* Effect.forkScoped(Effect.repeat(take, Schedule.spaced(INTERVAL)))
+  return Samples.of({ add: addTo(gauges), addTotals: addTo(totals), take })
+}).pipe(Effect.annotateLogs("subsystem", "metrics"))
+
+export const layer: Layer.Layer<Samples> = Layer.scoped(Samples, make)

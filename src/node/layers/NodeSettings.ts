@@ -1,0 +1,85 @@
+import * as Context from "effect/Context"
+import * as Either from "effect/Either"
+import { InvalidConfig } from "../../client/errors.ts"
+import { CHAIN_FIELDS, type Fields, NODE_FIELDS } from "../../config/nodeFields.ts"
+import {
+  decodeOptions,
+  type GivenValues,
+  type OptionProblem,
+  type OptionsOf,
+  settingsWith
+} from "../../config/nodeOptions.ts"
+import type { Settings } from "../../config/settings.ts"
+
+/**
+ * The settings of a node, which the layers above its chain take from it: its network, its directory, and what else was given there. Each layer
+ * may add the options of its part; what all of them say together is checked as if one record had it.
+ */
+export class NodeSettings extends Context.Tag("svcd/NodeSettings")<NodeSettings, {
+  /** The settings of the parts below the network. */
+  readonly settings: Settings
+  /** The same with the options of a part. */
+  readonly with: (part: PartOptions) => Either.Either<Settings, InvalidConfig>
+  /** The settings of the network. */
+  readonly withPeers: (part: PartOptions) => Either.Either<Settings, InvalidConfig>
+}>() {}
+
+/** The options of a part, and the names that they may have. */
+export interface PartOptions {
+  readonly fields: Fields
+  readonly options: object
+  /** Values that the part has whatever is given below it. */
+  readonly values?: GivenValues
+}
+
+const invalid = (problem: OptionProblem): InvalidConfig => new InvalidConfig(problem)
+
+/** Reads the options of a part behind what is given already. */
+const extending =
+  (given: GivenValues, before: Fields) =>
+  ({ fields, options, values }: PartOptions): Either.Either<Settings, InvalidConfig> =>
+    decodeOptions(fields, options).pipe(
+      Either.flatMap((more) => settingsWith({ ...given, ...values, ...more }, { ...before, ...fields })),
+      Either.mapLeft(invalid)
+    )
+
+const isEmpty = (options: object): boolean => Object.values(options).every((value) => value === undefined)
+
+/** Settings that were decoded as a whole: no part adds to them. */
+export const wholeSettings = (settings: Settings): typeof NodeSettings.Service => {
+  const same = ({ options }: PartOptions): Either.Either<Settings, InvalidConfig> =>
+    isEmpty(options)
+      ? Either.right(settings)
+      : Either.left(new InvalidConfig({ field: "options", reason: "are given where the settings of the node are" }))
+  return NodeSettings.of({ settings, with: same, withPeers: same })
+}
+
+/**
+ * The settings of a chain whose node is composed by hand. It connects to no peer until a `PeerManager` is built over it, so that nothing below
+ * waits for peers.
+ */
+export const chainSettings = (options: ChainOptionsGiven): Either.Either<typeof NodeSettings.Service, InvalidConfig> =>
+  Either.gen(function*() {
+    const given = yield* Either.mapLeft(decodeOptions(CHAIN_FIELDS, options), invalid)
+    const extended = extending({ ...given, maxpeers: 0 }, CHAIN_FIELDS)
+    return NodeSettings.of({
+      settings: yield* extended({ fields: {}, options: {} }),
+      with: extended,
+      withPeers: extending(given, CHAIN_FIELDS)
+    })
+  })
+
+/** The options of a chain. */
+export type ChainOptionsGiven = OptionsOf<typeof CHAIN_FIELDS>
+
+/** The settings of a whole node, decoded from one record. RPC and metrics may be added to it. */
+export const nodeSettings = (options: object): Either.Either<typeof NodeSettings.Service, InvalidConfig> =>
+  Either.gen(function*() {
+    const given = yield* Either.mapLeft(decodeOptions(NODE_FIELDS, options), invalid)
+    const extended = extending(given, NODE_FIELDS)
+    return NodeSettings.of({
+      settings: yield* extended({ fields: {}, options: {} }),
+      with: extended,
+      withPeers: extended
+    })
+  })

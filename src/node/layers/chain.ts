@@ -1,0 +1,208 @@
+import type * as Config from "effect/Config"
+import type * as ConfigError from "effect/ConfigError"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import { withoutSpan } from "../../base/spans.ts"
+import { attempt } from "../../chain/attempt.ts"
+import * as ChainParts from "../../chain/Chain.ts"
+import { ChainControl } from "../../chain/ChainControl.ts"
+import * as Indexes from "../../chain/indexes/Indexes.ts"
+import * as BackgroundCheck from "../../chain/repair/BackgroundCheck.ts"
+import * as BlockHealth from "../../chain/repair/BlockHealth.ts"
+import * as SyncStatus from "../../chain/SyncStatus.ts"
+import * as TxIndex from "../../chain/TxIndex.ts"
+import * as Warnings from "../../chain/Warnings.ts"
+import type { EmbeddedOpenFailure } from "../../client/errors.ts"
+import { DataDirectory } from "../../config/DataDirectory.ts"
+import type { Settings } from "../../config/settings.ts"
+import { signatureBackend } from "../../consensus/signature.ts"
+import { Samples } from "../../metrics/Samples.ts"
+import { displayHash } from "../../protocol/bytes.ts"
+import { networks } from "../../protocol/networks.ts"
+import * as Publishers from "../../publish/Publishers.ts"
+import { lightRole } from "../lightStart.ts"
+import { sampleMemory } from "../memory.ts"
+import { reindex } from "../reindex.ts"
+import {
+  baseLayer,
+  following,
+  inBackground,
+  inNode,
+  type NodeBase,
+  openFailure,
+  starting,
+  withoutTraces
+} from "./base.ts"
+import { optionsOfConfig } from "./fromConfig.ts"
+import { type ChainOptionsGiven, chainSettings, NodeSettings } from "./NodeSettings.ts"
+import { paramsFor } from "./rules.ts"
+import { sampleChain } from "./samples.ts"
+
+/** The chain of a node, with what follows from its headers and blocks alone. */
+
+const MIB = 1024 * 1024
+
+/** Bytes of a block file with `-fastprune` (upstream `node/blockstorage.cpp`, `FindNextBlockPos`). */
+const SMALL_FILE = 0x10000
+
+/** Beside a bundled svcd there is libsecp256k1 for the most usual platforms only. */
+const SLOW_SIGNATURES = "signatures are checked without libsecp256k1, which takes many times as long: " +
+  "install it beside svcd with npm install secp256k1@5"
+
+/** The height from which on blocks are pruned (upstream `kernel/chainparams.cpp`, `nPruneAfterHeight`). */
+const pruneAfter = ({ fastPrune, network }: Settings): number =>
+  network === "mainnet" ? 100_000 : fastPrune ? 100 : 1_000
+
+const pruningOf = (settings: Settings) => {
+  const { fastPrune, prune } = settings
+  const target = prune === "manual" || prune === undefined ? undefined : prune * MIB
+  return {
+    ...prune === undefined ? {} : { prune: { target, after: pruneAfter(settings) } },
+    ...fastPrune ? { maxFileSize: SMALL_FILE } : {}
+  }
+}
+
+/** Whether there are peers to connect to: until one has answered, the node cannot know what is missing. */
+const expectsPeers = ({ addPeers, maxOutbound, maxPeers, network }: Settings): boolean =>
+  maxPeers > 0 && (addPeers.length > 0 || (maxOutbound > 0 && networks[network].dnsSeeds.length > 0))
+
+const chainOf = (settings: Settings) =>
+  Layer.unwrapEffect(Effect.gen(function*() {
+    const directory = yield* DataDirectory
+    const { reindex: wanted } = settings
+    if (wanted !== undefined) yield* attempt(() => reindex(directory, wanted))
+    yield* starting("Loading block index…")
+    return ChainParts.layer({
+      params: paramsFor(settings),
+      blocksDirectory: directory.blocks,
+      chainstateDirectory: directory.chainstate,
+      temporaryDirectory: directory.path,
+      pageSize: settings.pageSize,
+      coinCacheBytes: settings.dbCache * MIB,
+      verifyThreads: settings.verifyThreads,
+      check: { blocks: settings.checkBlocks, level: settings.checkLevel },
+      snapshotHash: settings.snapshotHash,
+      ...pruningOf(settings)
+    }).pipe(Layer.annotateLogs("subsystem", "chain"))
+  }))
+
+/** What to expect of peers. The chain of a light node has none: it stays at genesis, and must not count as synced. */
+export const expectedPeers = (settings: Settings) =>
+  Effect.map(lightRole(settings), (role): SyncStatus.ExpectedPeers => ({
+    offline: settings.maxPeers === 0 && role !== "stays",
+    expectsPeers: role === "stays" || expectsPeers(settings)
+  }))
+
+const statusOf = (settings: Settings) =>
+  Layer.unwrapEffect(
+    Effect.map(expectedPeers(settings), (peers) => SyncStatus.layer({ ...peers, maxTipAge: settings.maxTipAge }))
+  )
+
+const indexesOf = (settings: Settings) =>
+  Layer.unwrapEffect(Effect.map(DataDirectory, ({ chainstate }) => {
+    const place = { directory: chainstate, pageSize: settings.pageSize }
+    return Layer.merge(
+      settings.txIndex ? TxIndex.layer(place) : TxIndex.layerOff,
+      Indexes.layer({
+        ...place,
+        params: paramsFor(settings),
+        filters: settings.blockFilterIndex,
+        spenders: settings.txoSpenderIndex,
+        coinStats: settings.coinStatsIndex
+      })
+    )
+  }))
+
+/** Completes when the files of the options are imported: what waits for the blocks waits for it. */
+export class FilesImported extends Context.Tag("svcd/FilesImported")<FilesImported, Deferred.Deferred<void>>() {}
+
+/** Logs blocks as they connect. Those of an import are summed up instead. */
+const logBlocks = Effect.flatMap(ChainParts.Chain, (chain) =>
+  Stream.runForEach(chain.events, (event) => {
+    if (event._tag === "BlockDisconnected") {
+      return Effect.logInfo("block disconnected", {
+        height: event.block.height,
+        hash: displayHash(event.block.hash)
+      })
+    }
+    const { block, imported, transactions } = event
+    const facts = { height: block.height, hash: displayHash(block.hash), transactions }
+    return imported ? Effect.logDebug("new block", facts) : Effect.logInfo("new block", facts)
+  }))
+
+/** What the chain does by itself once it is open. */
+const running = (settings: Settings) =>
+  Layer.scopedDiscard(
+    Effect.gen(function*() {
+      const control = yield* ChainControl
+      const status = yield* SyncStatus.SyncStatus
+      const { add } = yield* Samples
+      for (const warning of control.repairs) yield* Effect.logWarning(warning)
+      if (signatureBackend() === "noble") yield* Effect.logWarning(SLOW_SIGNATURES)
+      yield* inBackground(control.failure)
+      yield* Effect.forkScoped(withoutSpan(logBlocks))
+      const imported = yield* FilesImported
+      if (settings.loadBlocks.length === 0) yield* Deferred.succeed(imported, undefined)
+      else yield* status.load(Deferred.await(imported))
+      yield* status.loaded
+      yield* add(yield* sampleChain)
+      yield* add(yield* sampleMemory)
+    }).pipe(Effect.annotateLogs("subsystem", "chain"))
+  )
+
+/** Indexes catch up before anything above the chain is built. */
+const indexing = Layer.scopedDiscard(Effect.gen(function*() {
+  const { follower } = yield* TxIndex.TxIndex
+  const { followers } = yield* Indexes.Indexes
+  yield* Effect.forEach(follower === undefined ? followers : [follower, ...followers], following, { discard: true })
+}))
+
+/** The services that a `Chain` brings with it: its coins, its sink, its control, and the base of the node. */
+export type ProvidedByChain =
+  | NodeBase
+  | ChainParts.ChainServices
+  | FilesImported
+  | Indexes.Indexes
+  | SyncStatus.SyncStatus
+  | TxIndex.TxIndex
+  | Warnings.Warnings
+
+/** The chain over the base of a node. */
+export const chainLayer = Layer.unwrapEffect(Effect.map(NodeSettings, ({ settings }) =>
+  Layer.mergeAll(
+    running(settings),
+    indexing,
+    BackgroundCheck.layer(settings.backgroundCheck),
+    BlockHealth.layer,
+    Warnings.layer
+  ).pipe(
+    Layer.provideMerge(Layer.merge(statusOf(settings), indexesOf(settings))),
+    Layer.provideMerge(Layer.effect(FilesImported, Deferred.make<void>())),
+    Layer.provideMerge(chainOf(settings))
+  ))).pipe(inNode)
+
+/** The best chain, in a data directory. */
+export class NodeChain extends ChainParts.Chain {
+  /**
+   * Opens the chain of a data directory, or begins one. It gets no blocks until a `PeerManager` is built over it. The layers above
+   * take its network and its directory.
+   */
+  static layer(options: ChainOptionsGiven): Layer.Layer<ProvidedByChain, EmbeddedOpenFailure> {
+    return chainLayer.pipe(
+      Layer.provideMerge(baseLayer),
+      Layer.provideMerge(Layer.merge(Layer.effect(NodeSettings, chainSettings(options)), Publishers.layerSilent)),
+      withoutTraces,
+      Layer.mapError(openFailure)
+    )
+  }
+
+  /** As `layer`, with options that the program reads: `{ dataDir: Config.string("NODE_DIR") }`. */
+  static layerConfig(
+    options: Config.Config.Wrap<ChainOptionsGiven>
+  ): Layer.Layer<ProvidedByChain, EmbeddedOpenFailure | ConfigError.ConfigError> {
+    return optionsOfConfig(options, NodeChain.layer)
+  }
+}

@@ -1,0 +1,60 @@
+import type * as Config from "effect/Config"
+import type * as ConfigError from "effect/ConfigError"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { Address } from "../../base/addresses.ts"
+import type { BindFailed } from "../../base/listening.ts"
+import type { InvalidConfig } from "../../client/errors.ts"
+import { METRICS_FIELDS } from "../../config/nodeFields.ts"
+import type { OptionsOf } from "../../config/nodeOptions.ts"
+import type { Settings } from "../../config/settings.ts"
+import { exposition } from "../../metrics/exposition.ts"
+import * as MetricsServer from "../../metrics/MetricsServer.ts"
+import { Samples } from "../../metrics/Samples.ts"
+import { partsInUse, shownMetrics } from "../../metrics/shownMetrics.ts"
+import { inNode, type NodeBase } from "./base.ts"
+import { optionsOfConfig } from "./fromConfig.ts"
+import { NodeSettings } from "./NodeSettings.ts"
+
+/** The options of the metrics: an address to listen on, if there is to be one, and whether all metrics are shown. */
+export type MetricsOptions = OptionsOf<typeof METRICS_FIELDS>
+
+export const metricsLayer = (settings: Settings) =>
+  Layer.scoped(
+    NodeMetrics,
+    Effect.gen(function*() {
+      const { alerts, metrics, metricsDetail } = settings
+      const { take } = yield* Samples
+      const hasAlerts = alerts.mail !== undefined || alerts.watch.length > 0
+      const table = () => shownMetrics({ detail: metricsDetail, parts: partsInUse(hasAlerts) })
+      const text = Effect.zipRight(take, Effect.suspend(() => exposition(table())))
+      const address = metrics === undefined
+        ? undefined
+        : (yield* MetricsServer.make({ listen: metrics, table, sample: take })).address
+      return { text, address }
+    })
+  )
+
+/** The metrics of the node, for a collector such as Prometheus. */
+export class NodeMetrics extends Context.Tag("svcd/Metrics")<NodeMetrics, {
+  /** The metrics now, in the text format of Prometheus: to mount on a router of the program. */
+  readonly text: Effect.Effect<string>
+  /** Where GET /metrics is answered, with the actual port; `undefined` without `listen`. */
+  readonly address: Address | undefined
+}>() {
+  /** The metrics of the node below, on an address of their own if `listen` names one. */
+  static layer(options: MetricsOptions = {}): Layer.Layer<NodeMetrics, BindFailed | InvalidConfig, NodeBase> {
+    return Layer.unwrapEffect(Effect.map(
+      Effect.flatMap(NodeSettings, (node) => node.with({ fields: METRICS_FIELDS, options })),
+      metricsLayer
+    )).pipe(inNode)
+  }
+
+  /** As `layer`, with options that the program reads. */
+  static layerConfig(
+    options: Config.Config.Wrap<MetricsOptions>
+  ): Layer.Layer<NodeMetrics, BindFailed | ConfigError.ConfigError | InvalidConfig, NodeBase> {
+    return optionsOfConfig(options, NodeMetrics.layer)
+  }
+}

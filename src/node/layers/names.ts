@@ -1,0 +1,111 @@
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as WatchList from "../../alerts/WatchList.ts"
+import { withoutSpan } from "../../base/spans.ts"
+import { SyncStatus } from "../../chain/SyncStatus.ts"
+import type { EmbeddedOpenFailure } from "../../client/errors.ts"
+import { DataDirectory } from "../../config/DataDirectory.ts"
+import { NAME_FIELDS } from "../../config/nodeFields.ts"
+import type { OptionsOf } from "../../config/nodeOptions.ts"
+import type { Settings } from "../../config/settings.ts"
+import { LightPart } from "../../light/LightPart.ts"
+import * as NameAnswers from "../../light/NameAnswers.ts"
+import * as SyncReporter from "../../light/SyncReporter.ts"
+import { Samples } from "../../metrics/Samples.ts"
+import * as NameEvents from "../../names/events/NameEvents.ts"
+import * as Names from "../../names/NameDb.ts"
+import * as LightStart from "../lightStart.ts"
+import { collectGarbage, isLightSettled, releaseMemory } from "../releaseMemory.ts"
+import { restartNames } from "../restartNames.ts"
+import { logSync } from "../syncLog.ts"
+import { following, inBackground, inNode, openFailure, starting } from "./base.ts"
+import type { ProvidedByChain } from "./chain.ts"
+import { NodeSettings } from "./NodeSettings.ts"
+import { sampleNames, sampleSync } from "./samples.ts"
+
+/** The names of a chain: the file that follows it, what answers about them, and how far both are. */
+
+const namesOf = (settings: Settings) =>
+  Layer.unwrapEffect(Effect.map(DataDirectory, (directory) =>
+    Names.layer({
+      filename: directory.file("names.db"),
+      pageSize: settings.pageSize,
+      rebuildSearch: settings.reindexNames,
+      searchBuilt: collectGarbage
+    }).pipe(Layer.annotateLogs("subsystem", "names"))))
+
+const watchedOf = ({ alerts: { watch } }: Settings) =>
+  Layer.unwrapEffect(
+    Effect.map(DataDirectory, (directory) =>
+      WatchList.layer({ filename: directory.file("watched.json"), configured: watch }).pipe(
+        Layer.annotateLogs("subsystem", "names")
+      ))
+  )
+
+/** Whether the node has nothing to fetch or to check. A light part beside the whole chain ends with the handover. */
+const isSettled = Effect.gen(function*() {
+  const status = yield* SyncStatus
+  const part = yield* LightPart
+  return Effect.suspend(() => {
+    const light = part.current()
+    if (light === undefined) return Effect.negate(status.syncing)
+    return part.stays ? isLightSettled(light) : Effect.succeed(false)
+  })
+})
+
+/** Brings the names to the tip of the chain before anything answers from them. */
+const catchingUp = Layer.scopedDiscard(
+  Effect.gen(function*() {
+    const { follower } = yield* Names.NameDb
+    yield* starting("Loading names…")
+    yield* restartNames
+    yield* following(follower)
+  }).pipe(Effect.annotateLogs("subsystem", "chain"))
+)
+
+const running = Layer.scopedDiscard(
+  Effect.gen(function*() {
+    const part = yield* LightPart
+    const { add } = yield* Samples
+    yield* inBackground(part.failure)
+    yield* Effect.forkScoped(withoutSpan(logSync))
+    yield* Effect.forkScoped(withoutSpan(releaseMemory(yield* isSettled)))
+    yield* add(yield* sampleNames)
+    yield* add(yield* sampleSync)
+  }).pipe(Effect.annotateLogs("subsystem", "chain"))
+)
+
+/** The services that a `NameDb` brings with it: answers, events, progress, and the list of watched names. */
+export type ProvidedByNameDb =
+  | LightPart
+  | NameAnswers.NameAnswers
+  | Names.NameDb
+  | NameEvents.NameEvents
+  | SyncReporter.SyncReporter
+  | WatchList.WatchList
+
+/** The options of the names. */
+export type NameDbOptionsGiven = OptionsOf<typeof NAME_FIELDS>
+
+/** The names over a chain, with settings that the chain's may lack. */
+export const nameDbLayer = (options: NameDbOptionsGiven = {}) =>
+  Layer.unwrapEffect(Effect.map(
+    Effect.flatMap(NodeSettings, (node) => node.with({ fields: NAME_FIELDS, options })),
+    (settings) =>
+      Layer.merge(running, SyncReporter.layer).pipe(
+        Layer.provideMerge(SyncReporter.layer),
+        Layer.provideMerge(Layer.merge(NameAnswers.layer(), NameEvents.layer)),
+        Layer.provideMerge(Layer.merge(LightStart.layer(settings), watchedOf(settings))),
+        Layer.provideMerge(Layer.provideMerge(catchingUp, namesOf(settings)))
+      )
+  )).pipe(inNode)
+
+/** The names of the chain. */
+export class NodeNames extends Names.NameDb {
+  /** Opens the names of the chain below, and brings them to its tip, also if it runs already. They follow it until the layer closes. */
+  static layer(
+    options: NameDbOptionsGiven = {}
+  ): Layer.Layer<ProvidedByNameDb, EmbeddedOpenFailure, ProvidedByChain> {
+    return Layer.mapError(nameDbLayer(options), openFailure)
+  }
+}

@@ -1,0 +1,88 @@
+import type * as Config from "effect/Config"
+import type * as ConfigError from "effect/ConfigError"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { spannedLayer } from "../../base/spans.ts"
+import { Chain } from "../../chain/Chain.ts"
+import type { EmbeddedOpenFailure } from "../../client/errors.ts"
+import type { NameClient } from "../../client/NameClient.ts"
+import type { NodeOptions } from "../../config/nodeOptions.ts"
+import { displayHash } from "../../protocol/bytes.ts"
+import * as Publishers from "../../publish/Publishers.ts"
+import { Lifecycle, type NodeFailure } from "../../rpc/Lifecycle.ts"
+import { version } from "../../version.ts"
+import { nameClientLayer } from "../nodeClient.ts"
+import { baseLayer, openFailure, withoutTraces } from "./base.ts"
+import { chainLayer } from "./chain.ts"
+import { optionsOfConfig } from "./fromConfig.ts"
+import { mempoolLayer } from "./mempool.ts"
+import { nameDbLayer } from "./names.ts"
+import { NodeSettings, nodeSettings } from "./NodeSettings.ts"
+import { peersLayer } from "./peers.ts"
+import type { NodeServices } from "./services.ts"
+import { openWallet, type WalletAccess, walletLayer } from "./wallet.ts"
+
+/** A whole node without servers: the layers of its parts, one over the other. */
+
+/** The parts of a node over its base. */
+export const partsLayer = peersLayer().pipe(
+  Layer.provideMerge(walletLayer()),
+  Layer.provideMerge(mempoolLayer()),
+  Layer.provideMerge(nameDbLayer()),
+  Layer.provideMerge(chainLayer),
+  spannedLayer({ open: "svcd.node.open", close: "svcd.node.close" })
+)
+
+/** Logs that the node is there. */
+export const logStarted = Effect.gen(function*() {
+  const chain = yield* Chain
+  const { settings: { dataDir, network } } = yield* NodeSettings
+  const { header, height } = yield* chain.tip
+  yield* Effect.logInfo("node started", { version, network, height, hash: displayHash(header.hash), dataDir })
+}).pipe(Effect.annotateLogs("subsystem", "chain"))
+
+/** The node of settings, in its data directory. */
+export const nodeOver = <E>(settings: Layer.Layer<NodeSettings, E>) =>
+  Layer.effectDiscard(logStarted).pipe(
+    Layer.provideMerge(partsLayer),
+    Layer.provideMerge(baseLayer),
+    Layer.provideMerge(Layer.merge(settings, Publishers.layerSilent)),
+    withoutTraces
+  )
+
+/** What a node is and does, and the wallet that the program uses. */
+export type NodeGiven = NodeOptions & WalletAccess
+
+const layer = (
+  { passphrase, wallet, ...options }: NodeGiven
+): Layer.Layer<NameClient | NodeServices, EmbeddedOpenFailure> =>
+  nameClientLayer().pipe(
+    Layer.provideMerge(
+      Layer.effectDiscard(
+        wallet === undefined && passphrase === undefined ? Effect.void : openWallet({ wallet, passphrase })
+      )
+    ),
+    Layer.provideMerge(nodeOver(Layer.effect(NodeSettings, nodeSettings(options)))),
+    Layer.mapError(openFailure)
+  )
+
+/** A node in this process. */
+export const Node = {
+  /**
+   * The services of a whole node, without the servers: for as long as the layer lives. `NameClient` answers from it. Rules and defaults are
+   * those of the options of svcd.
+   */
+  layer,
+
+  /** As `layer`, with options that the program reads: `{ dataDir: Config.string("NODE_DIR") }`. */
+  layerConfig: (
+    options: Config.Config.Wrap<NodeGiven>
+  ): Layer.Layer<NameClient | NodeServices, ConfigError.ConfigError | EmbeddedOpenFailure> =>
+    optionsOfConfig(options, layer),
+
+  /**
+   * Waits until the node has to end: a caller of `stop` asked for it, or, as a failure, a part of the node cannot go on, for instance because
+   * the disk is full. A program that is a daemon runs this.
+   */
+  ended: Effect.flatMap(Lifecycle, ({ ended }) => ended) satisfies Effect.Effect<void, NodeFailure, Lifecycle>
+}

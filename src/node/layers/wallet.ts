@@ -1,0 +1,139 @@
+import type * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Redacted from "effect/Redacted"
+import * as ExpiringNames from "../../alerts/ExpiringNames.ts"
+import { type EmbeddedOpenFailure, InvalidConfig } from "../../client/errors.ts"
+import { DataDirectory } from "../../config/DataDirectory.ts"
+import { WALLET_FIELDS } from "../../config/nodeFields.ts"
+import type { OptionsOf } from "../../config/nodeOptions.ts"
+import type { Settings } from "../../config/settings.ts"
+import type { WalletValues } from "../../config/values.ts"
+import { InvalidWalletRequest } from "../../wallet/errors.ts"
+import type { WalletRules } from "../../wallet/WalletRules.ts"
+import * as Wallets from "../../wallet/Wallets.ts"
+import { notifyOfWallets } from "../notifications.ts"
+import { following, inNode, openFailure } from "./base.ts"
+import type { ProvidedByChain } from "./chain.ts"
+import { optionsOfConfig } from "./fromConfig.ts"
+import type { ProvidedByMempool } from "./mempool.ts"
+import type { ProvidedByNameDb } from "./names.ts"
+import { NodeSettings } from "./NodeSettings.ts"
+
+/** The wallets of a node. */
+
+const rulesOf = (wallet: WalletValues): WalletRules => ({
+  addressType: wallet.addresstype,
+  changeType: wallet.changetype,
+  minFeeRate: wallet.mintxfee,
+  fallbackFeeRate: wallet.fallbackfee,
+  discardFeeRate: wallet.discardfee,
+  consolidateFeeRate: wallet.consolidatefeerate,
+  maxFee: wallet.maxtxfee,
+  confirmTarget: wallet.txconfirmtarget,
+  replaceable: wallet.walletrbf,
+  // As upstream `CWallet::Create`, 0 keeps one.
+  keypool: Math.max(1, wallet.keypool),
+  spendUnconfirmedChange: wallet.spendzeroconfchange,
+  avoidPartialSpends: wallet.avoidpartialspends,
+  maxGroupingFee: wallet.maxapsfee,
+  rejectLongChains: wallet.walletrejectlongchains,
+  autoRenew: wallet.autorenew,
+  broadcast: wallet.walletbroadcast
+})
+
+const walletsOf = (settings: Settings) =>
+  Layer.unwrapEffect(Effect.map(DataDirectory, (directory) =>
+    Wallets.layer({
+      directory: directory.path,
+      chainstateDirectory: directory.chainstate,
+      enabled: !settings.disableWallet,
+      loadDefault: !settings.noWallet,
+      limitNameChains: settings.limitNameChains,
+      rules: rulesOf(settings.wallet),
+      pageSize: settings.pageSize
+    }).pipe(Layer.annotateLogs("subsystem", "wallet"))))
+
+/** Brings the wallets of the start to the tip of the chain. Those that are loaded later follow by themselves. */
+const catchingUp = ({ notify }: Settings) =>
+  Layer.scopedDiscard(
+    Effect.gen(function*() {
+      const { changes, loaded } = yield* Wallets.Wallets
+      // What is found while they catch up is news too.
+      yield* notifyOfWallets(notify, changes)
+      yield* Effect.forEach(loaded(), ({ follower }) => following(follower), { discard: true })
+    }).pipe(
+      Effect.catchTag("BlocksPruned", () =>
+        new InvalidWalletRequest({ code: "behind-pruned", reason: Wallets.BEHIND_PRUNED })),
+      Effect.annotateLogs("subsystem", "chain")
+    )
+  )
+
+/** The wallet that a program uses. */
+export interface WalletAccess {
+  /** The wallet to load besides those of the start. */
+  readonly wallet?: string | undefined
+  /** Unlocks that wallet, or the default one, until the layer closes. */
+  readonly passphrase?: Redacted.Redacted<string> | undefined
+}
+
+/** Seconds that a wallet stays unlocked: the longest time; the end of the node locks it. */
+const UNLOCK_SECONDS = 100_000_000
+
+/** Loads and unlocks the wallet of a program. */
+export const openWallet = (
+  { passphrase, wallet = "" }: WalletAccess,
+  field: "passphrase" | "walletPassphrase" = "passphrase"
+) =>
+  Effect.gen(function*() {
+    const wallets = yield* Wallets.Wallets
+    if (!wallets.enabled) return
+    const open = wallets.get(wallet) ?? (yield* Effect.catchTag(
+      wallets.load(wallet, undefined),
+      "InvalidWalletRequest",
+      ({ reason }) => new InvalidConfig({ field: "wallet", reason })
+    ))
+    if (passphrase === undefined) return
+    yield* Effect.mapError(
+      open.vault.unlock(passphrase, UNLOCK_SECONDS),
+      (failure) => new InvalidConfig({ field, reason: failure.message })
+    )
+  })
+
+/** The services that a `Wallet` brings with it. */
+export type ProvidedByWallet = ExpiringNames.ExpiringNames | Wallets.Wallets
+
+/** The options of the wallets. */
+export type WalletOptionsGiven = OptionsOf<typeof WALLET_FIELDS> & WalletAccess
+
+export const walletLayer = (options: OptionsOf<typeof WALLET_FIELDS> = {}) =>
+  Layer.unwrapEffect(Effect.map(
+    Effect.flatMap(NodeSettings, (node) => node.with({ fields: WALLET_FIELDS, options })),
+    (settings) => Layer.merge(catchingUp(settings), ExpiringNames.layer).pipe(Layer.provideMerge(walletsOf(settings)))
+  )).pipe(inNode)
+
+/** What a wallet is built over. */
+type BelowWallet = ProvidedByChain | ProvidedByMempool | ProvidedByNameDb
+
+/** The wallets of the node: the default one, and named ones. */
+export class NodeWallet extends Wallets.Wallets {
+  /** Opens the wallets in the directory of the chain below; makes the default one if there is none. */
+  static layer(
+    { passphrase, wallet, ...options }: WalletOptionsGiven = {}
+  ): Layer.Layer<ProvidedByWallet, EmbeddedOpenFailure, BelowWallet> {
+    const opened = Layer.effectDiscard(
+      wallet === undefined && passphrase === undefined ? Effect.void : openWallet({ wallet, passphrase })
+    )
+    return opened.pipe(Layer.provideMerge(walletLayer(options)), Layer.mapError(openFailure))
+  }
+
+  /** As `layer`, with options that the program reads. */
+  static layerConfig(options: Config.Config.Wrap<WalletOptionsGiven>) {
+    return optionsOfConfig(options, NodeWallet.layer)
+  }
+
+  /** A node without wallets: what needs one is refused. */
+  static readonly layerNone: Layer.Layer<ProvidedByWallet, EmbeddedOpenFailure, BelowWallet> = NodeWallet.layer({
+    disableWallet: true
+  })
+}

@@ -1,0 +1,110 @@
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { Chain } from "../chain/Chain.ts"
+import { SyncStatus } from "../chain/SyncStatus.ts"
+import { type ClientFailure, InternalError } from "../client/errors.ts"
+import { endWithScope, Lifespan } from "../client/Lifespan.ts"
+import { changesBy } from "../client/liveChanges.ts"
+import { NameClient } from "../client/NameClient.ts"
+import { progressOf, readyOf, REPORT_INTERVAL } from "../client/readiness.ts"
+import { LightPart } from "../light/LightPart.ts"
+import { makeNameAnswers } from "../light/NameAnswers.ts"
+import type { ProofLevel } from "../light/proof.ts"
+import { SyncReporter } from "../light/SyncReporter.ts"
+import { completeNames } from "../names/completeNames.ts"
+import { Lifecycle, type NodeFailure } from "../rpc/Lifecycle.ts"
+import { StorageUnavailable } from "../storage/errors.ts"
+import * as EmbeddedNames from "./embeddedNames.ts"
+import * as EmbeddedOperations from "./embeddedOperations.ts"
+
+/** A `NameClient` over the services of a node in this process. */
+
+/** What ended the node, as its client reports it: a file that cannot be imported, a failed store, or a defect. */
+export const asClientFailure = (ended: Effect.Effect<void, NodeFailure>) =>
+  ended.pipe(
+    Effect.catchTag(
+      "ImportFailed",
+      ({ file, reason }): Effect.Effect<never, ClientFailure> =>
+        new StorageUnavailable({ file, doing: "reading", reason })
+    ),
+    Effect.catchAllDefect((defect) =>
+      Effect.zipRight(
+        Effect.logError("internal error: the embedded node stops", defect),
+        new InternalError({ reason: String(defect) })
+      )
+    )
+  )
+
+/** Ends the client if the node ends. The program is notified, and goes on. */
+const ending = (lifespan: Lifespan) =>
+  Effect.flatMap(Lifecycle, ({ ended }) =>
+    asClientFailure(ended).pipe(
+      Effect.catchAll((failure) =>
+        Effect.zipRight(
+          Effect.logError("node stops", { reason: failure.message }),
+          Effect.sync(() => lifespan.end(failure))
+        )
+      ),
+      Effect.forkScoped
+    ))
+
+/** Whether blocks are missing. Offline, all names of a whole chain are available before the mempool is loaded. */
+const missingBlocks = Effect.gen(function*() {
+  const chain = yield* Chain
+  const status = yield* SyncStatus
+  return (yield* status.offline)
+    ? Effect.zipWith(
+      chain.progress,
+      chain.tip,
+      ({ behind, importing }, { chainwork }) =>
+        behind || importing !== undefined || chainwork < chain.params.minimumChainWork
+    )
+    : status.syncing
+})
+
+const make = ({ requireProof, wallet }: NodeClientOptions) =>
+  Effect.gen(function*() {
+    const scope = yield* Effect.scope
+    const lifespan = new Lifespan()
+    yield* ending(lifespan)
+    const missing = yield* missingBlocks
+    const reporter = yield* SyncReporter
+    const part = yield* LightPart
+    const answers = yield* makeNameAnswers(missing)
+    const names = yield* EmbeddedNames.make({ answers, report: reporter.report, requireProof })
+    const source = {
+      report: reporter.report,
+      interval: REPORT_INTERVAL,
+      best: part.stays ? "signatures" : "full"
+    } as const
+    const operations = yield* EmbeddedOperations.make({
+      walletName: wallet,
+      names: yield* completeNames(missing),
+      lifespan,
+      scope
+    })
+    yield* endWithScope(lifespan)
+    return NameClient.of({
+      mode: "embedded",
+      // Not through `guard`: programs call it a hundred thousand times a second.
+      resolveName: (name, options) => Effect.suspend(() => lifespan.reason() ?? names.resolveName(name, options)),
+      listNames: (filter) => lifespan.during(names.listNames(filter)),
+      findNames: (filter) => lifespan.stream(names.findNames(filter)),
+      changes: changesBy((filter) => lifespan.stream(names.changes(filter))),
+      freshness: lifespan.guard(names.freshness),
+      progress: lifespan.stream(progressOf(source)),
+      ready: (level = requireProof ?? "work") => lifespan.during(readyOf(source, level)),
+      failure: lifespan.failure,
+      ...operations
+    })
+  })
+
+/** What answers rest on at least, and the wallet that operations use. */
+export interface NodeClientOptions {
+  readonly requireProof?: ProofLevel | undefined
+  /** The default one if it has no name. */
+  readonly wallet?: string | undefined
+}
+
+/** The client of a node. */
+export const nameClientLayer = (options: NodeClientOptions = {}) => Layer.scoped(NameClient, make(options))

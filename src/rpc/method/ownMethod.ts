@@ -1,0 +1,209 @@
+import * as Cause from "effect/Cause"
+import type * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as ParseResult from "effect/ParseResult"
+import * as Schema from "effect/Schema"
+import * as AST from "effect/SchemaAST"
+import type { UserRight } from "../../config/accessKinds.ts"
+import type { JsonValue } from "../json/encodeJson.ts"
+import { type Json, JsonNumber, JsonObject, typeOf } from "../json/json.ts"
+import { method } from "./method.ts"
+import type { Method } from "./methodTable.ts"
+import { custom, optional, type Param, type ParamKind, type Params } from "./params.ts"
+import { RpcError } from "./RpcError.ts"
+
+/** Methods that an application adds to the listener of its node, with schemas of plain JSON. */
+
+/** Schemas of parameters, each by its name, in the order of their positions. */
+export type OwnParams = Schema.Struct.Fields
+
+/** Parameters are decoded without services. */
+type WithoutServices<P extends OwnParams> = [Schema.Struct.Context<P>] extends [never] ? unknown : never
+
+export interface OwnMethodDefinition<P extends OwnParams, A, R> {
+  /** Letters, digits and underscores, as `greet`; none that the node has. */
+  readonly name: string
+  /** The first sentence states what the method does. It is in the help, as the descriptions of the schemas are. */
+  readonly summary?: string
+  readonly params: P & WithoutServices<P>
+  /** What the handler returns, encoded as plain JSON. */
+  readonly results: Schema.Schema<A, unknown>
+  /** The right that a user needs for it (`-rpcrights`). Without one it needs `admin`. */
+  readonly right?: UserRight
+  /** Whether a call changes something, so that it runs to its end though its caller has left. */
+  readonly writes?: boolean
+  /** How long a call may take; a minute by default. */
+  readonly timeout?: Duration.DurationInput
+  /** Fails with an `RpcError` that the caller gets. Whatever else goes wrong is -32603 for the caller, and a line in the log. */
+  readonly handler: (params: Schema.Struct.Type<P>) => Effect.Effect<A, RpcError, R>
+}
+
+/** A method of an application; `R` are the services of its handler. */
+export interface OwnMethod<out R = never> {
+  readonly name: string
+  /** The method for the listener, whose handler has these services. */
+  readonly withServices: (services: Context.Context<R>) => Method
+}
+
+const DEFAULT_TIMEOUT = Duration.minutes(1)
+
+const NAME = /^[A-Za-z][A-Za-z0-9_]*$/
+
+/** A JSON value of a request as JavaScript has it. */
+const plain = (json: Json): unknown => {
+  if (json instanceof JsonNumber) return json.value
+  if (json instanceof JsonObject) {
+    const record: Record<string, unknown> = Object.create(null)
+    for (const [at, key] of json.keys.entries()) record[key] = plain(json.values[at] ?? null)
+    return record
+  }
+  return Array.isArray(json) ? json.map(plain) : json
+}
+
+/** What JSON cannot say, by its place; `undefined` for JSON. */
+const notJson = (value: unknown, path = "the result"): string | undefined => {
+  switch (typeof value) {
+    case "boolean":
+    case "string":
+    case "undefined":
+      return undefined
+    case "number":
+      return Number.isFinite(value) ? undefined : path
+    case "object": {
+      if (value === null) return undefined
+      const prototype: unknown = Object.getPrototypeOf(value)
+      if (!Array.isArray(value) && prototype !== Object.prototype && prototype !== null) return path
+      for (const [key, member] of Object.entries(value)) {
+        const fault = notJson(member, `${path}.${key}`)
+        if (fault !== undefined) return fault
+      }
+      return undefined
+    }
+    default:
+      return path
+  }
+}
+
+const isJsonValue = (value: unknown): value is JsonValue => value !== undefined && notJson(value) === undefined
+
+const KINDS: ReadonlyMap<AST.AST["_tag"], readonly [ParamKind, string]> = new Map([
+  ["StringKeyword", ["string", "string"]],
+  ["NumberKeyword", ["number", "numeric"]],
+  ["BooleanKeyword", ["boolean", "boolean"]],
+  ["TupleType", ["array", "json array"]],
+  ["TypeLiteral", ["object", "json object"]]
+])
+
+const TYPES: Readonly<Partial<Record<ParamKind, string>>> = {
+  string: "string",
+  number: "number",
+  boolean: "bool",
+  array: "array",
+  object: "object"
+}
+
+/** A parameter as the help and the command line see it. All of them are decoded together. */
+const paramOf = ({ isOptional, type }: AST.PropertySignature, description: string): Param<unknown> => {
+  const [kind, words] = KINDS.get(type._tag) ?? ["any", "any"]
+  const expected = TYPES[kind]
+  const param = custom({
+    kind,
+    words,
+    description,
+    read: (value) =>
+      expected === undefined || typeOf(value) === expected
+        ? plain(value)
+        : RpcError.wrongType({ actual: typeOf(value), expected })
+  })
+  return isOptional ? optional(param) : param
+}
+
+const descriptionOf = (ast: AST.AST): string =>
+  AST.getDescriptionAnnotation(ast).pipe((found) => found._tag === "Some" ? found.value : "")
+
+/** The members of a schema of parameters. */
+const membersOf = ({ ast }: Schema.Schema.AnyNoContext): ReadonlyArray<AST.PropertySignature> =>
+  ast._tag === "TypeLiteral" ? ast.propertySignatures : []
+
+const paramsOf = (schema: Schema.Schema.AnyNoContext): Params => {
+  const described = new Map(membersOf(Schema.typeSchema(schema)).map(({ name, type }) => [name, descriptionOf(type)]))
+  return Object.fromEntries(
+    membersOf(Schema.encodedSchema(schema)).map((member) =>
+      [String(member.name), paramOf(member, descriptionOf(member.type) || (described.get(member.name) ?? ""))] as const
+    )
+  )
+}
+
+/** Where a value has another form than its schema, without the value: it may be secret. */
+const placeOf = (error: ParseResult.ParseError): string => {
+  const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
+  return issue === undefined || issue.path.length === 0 ? "the result" : `the result at ${issue.path.join(".")}`
+}
+
+const refusalOf = (error: ParseResult.ParseError): RpcError => {
+  const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
+  const path = issue?.path.join(".") ?? ""
+  return RpcError.invalidParameter(`${path}${path === "" ? "" : ": "}${issue?.message ?? "is not valid"}`)
+}
+
+/** A defect of the application: the caller gets -32603, and the log what is wrong. */
+const broken = (what: string): Effect.Effect<never> => Effect.dieMessage(what)
+
+/** Makes a method of an application: its `help`, its part of the OpenRPC document, rights and counts come with it. */
+export const ownMethod = <const P extends OwnParams, A, R = never>(
+  definition: OwnMethodDefinition<P, A, R>
+): OwnMethod<R> => {
+  const { handler, name, results, right, summary = "A method of this application.", writes = false } = definition
+  const timeout = Duration.decode(definition.timeout ?? DEFAULT_TIMEOUT)
+  if (!NAME.test(name)) {
+    throw new Error(`"${name}" cannot be the name of a method: it has letters, digits and underscores`)
+  }
+  // For an unknown `P` TypeScript cannot see what `WithoutServices` says.
+  const given = Schema.Struct<P>(definition.params) as unknown as Schema.Schema<Schema.Struct.Type<P>, unknown>
+  const decode = ParseResult.decodeUnknownEither(given)
+  const encode = ParseResult.encodeUnknown(results)
+
+  const answer = (params: unknown): Effect.Effect<JsonValue, RpcError, R> => {
+    const decoded = decode(params)
+    if (Either.isLeft(decoded)) return refusalOf(ParseResult.parseError(decoded.left))
+    return Effect.suspend(() => handler(decoded.right)).pipe(
+      Effect.timeoutFailCause({
+        duration: timeout,
+        onTimeout: () => Cause.die(new Error(`no answer within ${Duration.format(timeout)}`))
+      }),
+      Effect.flatMap((value) =>
+        Effect.catchAll(
+          encode(value),
+          (issue) => broken(`${placeOf(ParseResult.parseError(issue))} is not as its schema says`)
+        )
+      ),
+      Effect.flatMap((value) =>
+        isJsonValue(value) ? Effect.succeed(value) : broken(`${notJson(value) ?? "the result"} is no JSON`)
+      )
+    )
+  }
+
+  const params = paramsOf(given)
+  const shown = Schema.encodedSchema(results)
+  return {
+    name,
+    withServices: (services) =>
+      method({
+        name,
+        group: "Application",
+        ...right === undefined ? {} : { right },
+        summary,
+        params,
+        results: [{ schema: shown }],
+        examples: [],
+        own: true,
+        writes,
+        handler: (values) => {
+          const present = Object.entries(values).filter(([, value]) => value !== undefined)
+          return Effect.provide(answer(Object.fromEntries(present)), services)
+        }
+      })
+  }
+}

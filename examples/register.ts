@@ -18,6 +18,8 @@ import { type ClientConfig, newClient, type RegistrationProgress } from "svcd/pr
 /** A step as text. */
 const describe = (progress: RegistrationProgress): string => {
   switch (progress.step) {
+    case "queued":
+      return progress.reason
     case "announced":
       return `announced by ${progress.txHash}, without telling the name`
     case "waiting":

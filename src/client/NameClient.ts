@@ -148,6 +148,8 @@ export interface OperationOptions {
 
 /** The steps of a registration, as they happen. */
 export type RegistrationProgress =
+  /** The wallet stores the registration, and sends NAME_NEW after a block: too many of its payments wait for one. */
+  | { readonly step: "queued"; readonly reason: string }
   /**
    * NAME_NEW was sent. Over the reference node the step carries the salt, which that node does not store. With the salt
    * the operator can call `name_firstupdate` by hand if this client cannot.

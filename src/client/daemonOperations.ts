@@ -7,6 +7,7 @@ import * as Stream from "effect/Stream"
 import { type Bytes, toHex } from "../protocol/bytes.ts"
 import type { Json } from "../rpc/json/json.ts"
 import { RPC_CODE } from "../rpc/method/RpcError.ts"
+import { UNSENT_TXID } from "../rpc/shapes/name.ts"
 import { claiming, HEX, transaction, withAddress } from "./claiming.ts"
 import type { CallFailure, DaemonRpc } from "./DaemonRpc.ts"
 import { NameUnavailable, type OperationFailure } from "./errors.ts"
@@ -16,6 +17,8 @@ import { operationFailure } from "./operationErrors.ts"
 import { OperationResult } from "./records.ts"
 import {
   confirmation,
+  type FirstState,
+  firstState,
   followRegistration,
   type RegistrationState,
   registrationState,
@@ -46,8 +49,8 @@ interface Listed extends WalletRegistration {
 const listed = (json: Json): Listed | undefined => {
   const found = registrationReply(json)
   if (found?.name === undefined) return undefined
-  const { firstupdate_txid: claim, name, note = "", step, txid: txHash } = found
-  return { name, txHash, step, claim, note }
+  const { firstupdate_txid: claim, name, note = "", step, txid } = found
+  return { name, txHash: txid === UNSENT_TXID ? undefined : txid, step, claim, note }
 }
 
 /** A name, as given and as bytes, and the value that it gets. */
@@ -115,9 +118,8 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
     )
 
   interface Begun {
-    readonly txHash: string
-    /** The salt, if this client has to keep it. */
-    readonly rand?: string
+    /** With the salt, if this client has to keep it. */
+    readonly first: FirstState
     readonly states: Stream.Stream<RegistrationState, OperationFailure>
   }
 
@@ -129,8 +131,8 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
       const [nameHex, valueHex] = [toHex(nameBytes), toHex(value)]
       const automatic = yield* Effect.either(rpc.write("name_autoregister", [nameHex, valueHex, withAddress(options)]))
       if (Either.isRight(automatic)) {
-        const { txHash } = yield* reading("name_autoregister", automatic.right, listed)
-        return { txHash, states: carriedByDaemon({ name, nameHex }) } satisfies Begun
+        const first = firstState(yield* reading("name_autoregister", automatic.right, listed))
+        return { first, states: carriedByDaemon({ name, nameHex }) } satisfies Begun
       }
       if (!isUnknownMethod(automatic.left)) return yield* Effect.fail(automatic.left)
       // The second step names the recipient of the name. The output of the first step has to belong to the wallet.
@@ -143,7 +145,7 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
       })
       if (txHash === undefined || rand === undefined) return yield* Effect.dieMessage("two parts are there")
       const states = watched(claiming(rpc, { name, nameHex, valueHex, txHash, rand, options }))
-      return { txHash, rand, states } satisfies Begun
+      return { first: { step: "announced", txHash, rand }, states } satisfies Begun
     })
 
   /**

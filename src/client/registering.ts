@@ -18,8 +18,8 @@ export type RegistrationState = RegistrationProgress
 export interface WalletRegistration {
   /** The wallet's word (`RegistrationStep`); another version of the daemon may have others. */
   readonly step: string
-  /** Txid of NAME_NEW. */
-  readonly txHash: string
+  /** Txid of NAME_NEW; `undefined` until it is sent. */
+  readonly txHash: string | undefined
   /** Txid of NAME_FIRSTUPDATE. */
   readonly claim: string | undefined
   readonly note: string
@@ -35,23 +35,29 @@ export const claimState = (txHash: string, { confirmations, height }: Confirmed)
     ? { step: "registered", txHash, height } as const
     : { step: "claimed", txHash } as const
 
+export type FirstState = Extract<RegistrationState, { readonly step: "announced" | "queued" }>
+
+/** The state of a registration that has just begun. */
+export const firstState = ({ note, txHash }: Pick<WalletRegistration, "note" | "txHash">): FirstState =>
+  txHash === undefined ? { step: "queued", reason: note } : { step: "announced", txHash }
+
 /** The state of a registration that a wallet runs. `look` returns the confirmations of a wallet transaction. */
 export const registrationState = <E>(
   { claim, note, step, txHash }: WalletRegistration,
   look: (txHash: string) => Effect.Effect<Confirmed, E>
 ): Effect.Effect<RegistrationState, E> => {
-  const announced = Effect.succeed({ step: "announced", txHash } as const)
+  if (step === "failed") return Effect.succeed({ step: "failed", reason: note })
+  const first = Effect.succeed(firstState({ txHash, note }))
+  if (txHash === undefined) return first
   switch (step) {
-    case "failed":
-      return Effect.succeed({ step: "failed", reason: note })
     case "maturing":
       return Effect.map(look(txHash), (found) => ({ step: "waiting", txHash, blocksLeft: blocksLeft(found) }))
     case "revealed":
-      return claim === undefined ? announced : Effect.succeed({ step: "claimed", txHash: claim })
+      return claim === undefined ? first : Effect.succeed({ step: "claimed", txHash: claim })
     case "done":
-      return claim === undefined ? announced : Effect.map(look(claim), (found) => claimState(claim, found))
+      return claim === undefined ? first : Effect.map(look(claim), (found) => claimState(claim, found))
     default:
-      return announced
+      return first
   }
 }
 
@@ -70,26 +76,31 @@ export const confirmation = <E>(looks: Stream.Stream<Confirmed, E>): Effect.Effe
 /** The state of a registration that has not failed. */
 type Happened = Exclude<RegistrationProgress, { readonly step: "failed" }>
 
+type Sent = Exclude<Happened, { readonly step: "queued" }>
+
 const ORDER = ["announced", "waiting", "claimed", "registered"] as const
 
 /** The steps that a caller can wait for. */
 export const REGISTER_WAITS = ["announced", "claimed", "registered"] as const
 export const UPDATE_WAITS = ["sent", "confirmed"] as const
 
-/** Whether the registration has reached the wanted step or a later one. */
-const hasReached = (progress: Happened, wanted: (typeof ORDER)[number]): boolean =>
-  ORDER.indexOf(progress.step) >= ORDER.indexOf(wanted)
+/** Whether the registration has reached the wanted step or a later one. One that is queued has no transaction yet. */
+const hasReached = (progress: Happened, wanted: (typeof ORDER)[number]): progress is Sent =>
+  progress.step !== "queued" && ORDER.indexOf(progress.step) >= ORDER.indexOf(wanted)
 
-const isSame = (a: Happened, b: Happened): boolean =>
-  a.step === b.step && a.txHash === b.txHash &&
-  (a.step !== "waiting" || b.step !== "waiting" || a.blocksLeft === b.blocksLeft)
+/** What tells two reports of one step apart. */
+const detailOf = (progress: Happened): string =>
+  progress.step === "queued"
+    ? progress.reason
+    : progress.step === "waiting"
+    ? `${progress.txHash} ${progress.blocksLeft}`
+    : progress.txHash
+
+const isSame = (a: Happened, b: Happened): boolean => a.step === b.step && detailOf(a) === detailOf(b)
 
 export interface Followed {
   readonly name: string
-  /** Txid of NAME_NEW. */
-  readonly txHash: string
-  /** The salt, if only this client keeps it. */
-  readonly rand?: string
+  readonly first: FirstState
   readonly options: RegisterOptions
   /** The states of the registration; repeated states are ignored. */
   readonly states: Stream.Stream<RegistrationState, OperationFailure>
@@ -124,7 +135,7 @@ export const followRegistration = (
   followed: Followed
 ): Effect.Effect<OperationResult, OperationFailure | ClientFailure> =>
   Effect.gen(function*() {
-    const { lifespan, name, options, rand, scope, states, txHash } = followed
+    const { first, lifespan, name, options, scope, states } = followed
     const { waitFor = "announced" } = options
     const reached = yield* Deferred.make<OperationResult, OperationFailure>()
     let last: Happened | undefined
@@ -147,10 +158,7 @@ export const followRegistration = (
         : tell(state)
     }
 
-    const announced: RegistrationState = rand === undefined
-      ? { step: "announced", txHash }
-      : { step: "announced", txHash, rand }
-    const following = Stream.concat(Stream.succeed(announced), states).pipe(
+    const following = Stream.concat(Stream.succeed<RegistrationState>(first), states).pipe(
       Stream.takeUntil((state) => state.step === "registered"),
       Stream.runForEach(step),
       Effect.catchAll((failure) =>

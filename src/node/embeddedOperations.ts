@@ -19,6 +19,7 @@ import type { OperationOptions, RegisterOptions, UpdateOptions } from "../client
 import { OperationResult } from "../client/records.ts"
 import {
   confirmation,
+  firstState,
   followRegistration,
   REGISTER_WAITS,
   type RegistrationState,
@@ -34,6 +35,7 @@ import { NameDb } from "../names/NameDb.ts"
 import { decodeAddress, scriptOf } from "../protocol/address.ts"
 import { type Bytes, displayHash, equal } from "../protocol/bytes.ts"
 import { txidKeyOf } from "../protocol/keys.ts"
+import { isUnsent } from "../wallet/names/entries.ts"
 import type { NameFailure, NameOptions, Registration } from "../wallet/names/WalletNames.ts"
 import type { Wallet } from "../wallet/Wallet.ts"
 import { Wallets } from "../wallet/Wallets.ts"
@@ -66,12 +68,15 @@ const operationFailure = (name: string) => (failure: NameFailure): OperationFail
   }
 }
 
-const shown = ({ firstUpdateTxid, newTxid, note, step }: Registration): WalletRegistration => ({
-  step,
-  txHash: displayHash(newTxid),
-  claim: firstUpdateTxid === undefined ? undefined : displayHash(firstUpdateTxid),
-  note
-})
+const shown = (registration: Registration): WalletRegistration => {
+  const { firstUpdateTxid, newTxid, note, step } = registration
+  return {
+    step,
+    txHash: isUnsent(registration) ? undefined : displayHash(newTxid),
+    claim: firstUpdateTxid === undefined ? undefined : displayHash(firstUpdateTxid),
+    note
+  }
+}
 
 export interface EmbeddedOperationsParts {
   /** The wallet of operations; the default one if it has no name. */
@@ -148,12 +153,12 @@ export const make = ({ lifespan, names, scope, walletName = "" }: EmbeddedOperat
         const { anyName, waitFor } = options
         const given = yield* registrationBytes({ name, value, waitFor, anyName }, REGISTER_WAITS)
         const own = yield* wallet
-        const { newTxid } = yield* Effect.mapError(
+        const begun = yield* Effect.mapError(
           own.names.register(given.name, given.value, yield* readOptions(options)),
           operationFailure(name)
         )
-        const txHash = displayHash(newTxid)
-        return yield* followRegistration({ name, txHash, options, states: states(own, given.name), lifespan, scope })
+        const first = firstState(shown(begun))
+        return yield* followRegistration({ name, first, options, states: states(own, given.name), lifespan, scope })
       }).pipe(
         // A caller that stops waiting does not withdraw what is sent.
         Effect.forkIn(scope),

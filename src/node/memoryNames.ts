@@ -221,7 +221,14 @@ const make = (seeds: Readonly<Record<string, string>>) =>
               { step: "claimed", txHash } as const,
               { step: "registered", txHash, height } as const
             )
-            return yield* followRegistration({ name, txHash: announced, options, states, lifespan, scope })
+            return yield* followRegistration({
+              name,
+              first: { step: "announced", txHash: announced },
+              options,
+              states,
+              lifespan,
+              scope
+            })
           })
         ),
       updateName: (name, value, options = {}) =>

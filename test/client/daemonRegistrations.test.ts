@@ -87,6 +87,25 @@ describe("the client over a daemon", () => {
       ])
     }))
 
+  it.scopedLive("has no transaction for a registration that svcd queued, and waits for it", () =>
+    Effect.gen(function*() {
+      const told: Array<RegistrationProgress> = []
+      const entry = { name: hex("d/x"), name_encoding: "hex", step: "committed" }
+      const queued = { ...entry, txid: "0".repeat(64), note: "waits for a block" }
+      let looks = 0
+      const { client: names } = yield* client(({ method }) => {
+        if (method === "name_autoregister") return { result: queued }
+        if (method !== "name_registrations") return undefined
+        return { result: [looks++ < 2 ? queued : { ...entry, txid: TXID }] }
+      })
+      const result = yield* names.registerName("d/x", "v", { onProgress: (progress) => void told.push(progress) })
+      assert.deepStrictEqual(result, { txHash: TXID })
+      assert.deepStrictEqual(told, [{ step: "queued", reason: "waits for a block" }, {
+        step: "announced",
+        txHash: TXID
+      }])
+    }))
+
   it.scopedLive("returns after the first step if asked to, and goes on with the second", () =>
     Effect.gen(function*() {
       let locked = 3

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
-import { confirmation, registrationState } from "../../src/client/registering.ts"
+import { confirmation, firstState, registrationState } from "../../src/client/registering.ts"
 import type { Confirmed } from "../../src/client/replies.ts"
 
 const [NEW, CLAIM] = ["aa", "bb"]
@@ -43,6 +43,17 @@ describe("registrationState", () => {
         () => Effect.dieMessage("there is no transaction to look at")
       )
       assert.deepStrictEqual(yield* unknown, { step: "announced", txHash: NEW })
+    }))
+})
+
+describe("a registration that is not sent yet", () => {
+  it.effect("is queued, and has no transaction", () =>
+    Effect.gen(function*() {
+      const unsent = { step: "committed", txHash: undefined, claim: undefined, note: "waits for a block" }
+      const queued = { step: "queued", reason: "waits for a block" } as const
+      assert.deepStrictEqual(firstState(unsent), queued)
+      const look = () => Effect.dieMessage("there is no transaction to look at")
+      assert.deepStrictEqual(yield* registrationState(unsent, look), queued)
     }))
 })
 

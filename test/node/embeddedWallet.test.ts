@@ -77,6 +77,32 @@ describe("the embedded client", () => {
       }).pipe(Effect.provide(nodeWithClient({ dataDir })))
     }))
 
+  it.scopedLive("queues registrations beyond what the mempool takes between two blocks, and never tells a txid of zeros", () =>
+    Effect.gen(function*() {
+      const dataDir = yield* temporaryDirectory
+      yield* Effect.gen(function*() {
+        const client = yield* NameClient
+        const miner = yield* Miner
+        const wallet = (yield* Wallets).get("") ?? assert.fail("there is a wallet")
+        const { script } = yield* wallet.keys.newAddress({ type: "legacy", label: "" })
+        // One coin, so that each payment depends on the one before.
+        yield* miner.generate(101, script, Infinity)
+        const told: Array<RegistrationProgress> = []
+        const onProgress = (progress: RegistrationProgress): void => void told.push(progress)
+        const names = Array.from({ length: 30 }, (_, index) => `d/name-${index}`)
+        const all = yield* Effect.fork(
+          Effect.forEach(names, (name) => client.registerName(name, "v", { onProgress }), { concurrency: "unbounded" })
+        )
+        yield* eventually("all have begun", () => told.length >= names.length)
+        const queued = told.filter(({ step }) => step === "queued")
+        assert.isAbove(queued.length, 0)
+        yield* miner.generate(1, script, Infinity)
+        const hashes = (yield* Fiber.join(all)).map(({ txHash }) => txHash)
+        assert.lengthOf(new Set(hashes), names.length)
+        assert.isTrue(hashes.every((txHash) => /^[0-9a-f]{64}$/.test(txHash) && !/^0+$/.test(txHash)))
+      }).pipe(Effect.provide(nodeWithClient({ dataDir })))
+    }))
+
   it.scopedLive("opens an encrypted wallet only with the passphrase of the configuration", () =>
     Effect.gen(function*() {
       const dataDir = yield* temporaryDirectory

@@ -5,6 +5,7 @@ import { aboutText, amountText } from "../../protocol/amount.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import { RPC_CODE } from "../../rpc/method/RpcError.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import { UNSENT_TXID } from "../../rpc/shapes/name.ts"
 import { lintWarnings } from "../../values/lint.ts"
 import { ask } from "./ask.ts"
 import type { OwnContext } from "./commandContext.ts"
@@ -59,7 +60,7 @@ const progressOf = (
   })
 
 /** Whether a registration waits for a block before its first transaction is sent. */
-const isUnsent = (txid: string | undefined): boolean => txid === "0".repeat(64)
+const isUnsent = (txid: string | undefined): boolean => txid === UNSENT_TXID
 
 /** Waits for the end of a registration, also over restarts of the daemon. */
 const waitForName = (

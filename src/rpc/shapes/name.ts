@@ -78,6 +78,9 @@ export const NAME_OP = Schema.Struct({
 
 export const NAME_TEXT_MEMBERS = { name: NAME, name_error: NAME_ERROR, name_encoding: NAME_ENCODING }
 
+/** The `txid` of a registration whose name_new is not sent yet. */
+export const UNSENT_TXID = "0".repeat(64)
+
 /** A registration of a wallet and its progress: `name_registrations`. The client reads it too. */
 export const REGISTRATION_MEMBERS = {
   ...NAME_TEXT_MEMBERS,

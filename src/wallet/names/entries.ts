@@ -14,7 +14,7 @@ export const MAX_FINISHED = 1_000
 export const UNSENT: Bytes = new Uint8Array(32)
 
 /** Whether the NAME_NEW is not made yet, or the node ended before it stored its txid. */
-export const isUnsent = ({ newTxid }: RegistrationEntry): boolean => equal(newTxid, UNSENT)
+export const isUnsent = ({ newTxid }: Pick<Registration, "newTxid">): boolean => equal(newTxid, UNSENT)
 
 /** The key of an entry: its commitment. */
 export const entryKey = ({ name, rand }: Pick<RegistrationEntry, "name" | "rand">): string =>

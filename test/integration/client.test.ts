@@ -3,11 +3,12 @@ import { Chunk, Effect, Fiber, Layer, Logger, Schedule, Stream } from "effect"
 import { decodeConfig } from "../../src/client/config.ts"
 import * as DaemonClient from "../../src/client/daemonClient.ts"
 import { NameClient, type RegistrationProgress } from "../../src/client/NameClient.ts"
-import type { NameChange } from "../../src/client/records.ts"
+import { type NameChange, OperationResult } from "../../src/client/records.ts"
 import { AutoClient } from "../../src/node/clients.ts"
 import { freePort, type Node, startNode, wholeDirectory } from "../support/daemon.ts"
 import { temporaryDirectory } from "../support/embedded.ts"
 import { eventually } from "../support/eventually.ts"
+import { assertRecordClasses, sound } from "../support/recordClasses.ts"
 
 const quiet = Logger.remove(Logger.defaultLogger)
 
@@ -71,6 +72,8 @@ describe("a client over a running daemon", () => {
         const updated = yield* client.resolveName("d/ü")
         assert.deepStrictEqual([updated.value, updated.txid], ["zwei", update.txHash])
         assert.deepStrictEqual((yield* client.listNames({ namespace: "d/" })).map(({ value }) => value), ["zwei"])
+        for (const result of [yield* Fiber.join(registering), update]) sound(OperationResult, result)
+        yield* assertRecordClasses(client)
 
         const tells = (what: (change: NameChange) => boolean) =>
           Effect.suspend(() => changes.some(what) ? Effect.void : Effect.fail("not yet")).pipe(

@@ -4,7 +4,6 @@ import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import * as Fiber from "effect/Fiber"
 import * as Logger from "effect/Logger"
-import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { Chain } from "../../src/chain/Chain.ts"
 import { ChainControl } from "../../src/chain/ChainControl.ts"
@@ -17,6 +16,7 @@ import { Wallets } from "../../src/wallet/Wallets.ts"
 import { withCheapScrypt } from "../support/cheapScrypt.ts"
 import { nodeWithClient, temporaryDirectory } from "../support/embedded.ts"
 import { eventually } from "../support/eventually.ts"
+import { sound } from "../support/recordClasses.ts"
 
 type Names = typeof NameClient.Service
 
@@ -30,15 +30,6 @@ interface World {
 }
 
 const NAME = "d/shop"
-
-/** An answer is an instance of its class, and comes back from JSON. */
-const sound = <A extends object, I>(schema: Schema.Schema<A, I> & { readonly prototype: A }, answer: A): A => {
-  assert.strictEqual(Object.getPrototypeOf(answer), schema.prototype)
-  const json = JSON.parse(JSON.stringify(Schema.encodeSync(schema)(answer)))
-  assert.deepStrictEqual(json, JSON.parse(JSON.stringify(answer)))
-  assert.strictEqual(JSON.stringify(Schema.decodeUnknownSync(schema)(json)), JSON.stringify(answer))
-  return answer
-}
 
 /** The error of a call as far as it does not depend on the chain. */
 const failed = (call: Effect.Effect<unknown, { readonly _tag: string }>) =>

@@ -18,6 +18,7 @@ import { applyAll, batches, blockAt, type Operation, text } from "../names/block
 import { readAll } from "../names/events/world.ts"
 import type { Branches } from "../names/events/world.ts"
 import { eventually } from "../support/eventually.ts"
+import { assertRecordClasses } from "../support/recordClasses.ts"
 import { world } from "../web/events/served.ts"
 import { exported, exporting, hasServer, newDatabase, rowsIn, server, sourceAt, withServer } from "./exported.ts"
 
@@ -115,6 +116,7 @@ describe.skipIf(!hasServer)("PostgresNames", () => {
           yield* exported(database, branches)
           const height = branches.tip?.height ?? 0
           assert.deepStrictEqual(yield* client.freshness, asOf(height))
+          yield* assertRecordClasses(client)
           const all = yield* collect(db.scan({}))
           const records = all.flatMap((record) => shown(record, height) ?? [])
           const living = records.filter(({ expired }) => !expired)

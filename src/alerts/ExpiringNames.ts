@@ -23,6 +23,7 @@ import {
   FirstToExpire,
   readPlace
 } from "./expiring.ts"
+import { expiringRecordOf, makeWatchedRecords } from "./watchedRecords.ts"
 import { WatchList } from "./WatchList.ts"
 
 /** Whose names a list has. */
@@ -72,12 +73,6 @@ export class ExpiringNames extends Context.Tag("svcd/ExpiringNames")<ExpiringNam
 
 const NO_RECORDS: ReadonlyArray<ExpiringRecord> = []
 
-/** A watched name, and its record if it was ever registered. */
-interface WatchedRecord {
-  readonly name: Bytes
-  readonly record: ExpiringRecord | undefined
-}
-
 const WRONG_CURSOR = "the cursor is not one of this query: pass back next with the same conditions"
 
 /** The names that a wallet owns, with their last confirmed operation. */
@@ -102,59 +97,7 @@ const make = (
       (cursor): NameClock => ({ tipHeight: cursor?.height ?? 0, params })
     )
 
-    let watched: {
-      readonly count: number
-      readonly version: number
-      readonly found: ReadonlyMap<NameKey, WatchedRecord>
-      /** The first to expire first. */
-      readonly records: ReadonlyArray<ExpiringRecord>
-    } | undefined
-
-    /** The record of a name, `undefined` if it was never registered. Most are in memory after the first time. */
-    const recordOf = (name: Bytes): Effect.Effect<ExpiringRecord | undefined, StorageFailure> =>
-      Effect.suspend(() => {
-        const known = names.recent(nameKey(name))?.record
-        return known === undefined
-          ? Effect.catchTag(names.resolve(name), "NameNotFound", () => Effect.succeed(undefined))
-          : Effect.succeed(known)
-      })
-
-    /** The records of the watched names, the first to expire first. After a block, only those that it changed are read. */
-    const watchedRecords = Effect.gen(function*() {
-      const before = watched
-      const { count } = commits
-      const version = watch.version()
-      if (before?.count === count && before.version === version) return before.records
-      const touched = before === undefined ? "all" : commits.touchedBehind(before.count)
-      const isKnown = (key: NameKey): boolean =>
-        before?.found.has(key) === true && touched !== "all" && !touched.has(key)
-      const wanted = before?.version === version && touched !== "all"
-        ? [...touched].flatMap((key) => before.found.get(key) ?? [])
-        : watch.names().filter(({ name }) => !isKnown(nameKey(name)))
-      const fresh: Array<WatchedRecord> = []
-      for (const { name } of wanted) fresh.push({ name, record: yield* recordOf(name) })
-      const found = before?.version === version
-        ? new Map(before.found)
-        : new Map(
-          watch.names().flatMap(({ name }) => {
-            const known = before?.found.get(nameKey(name))
-            return known === undefined ? [] : [[nameKey(name), known] as const]
-          })
-        )
-      for (const each of fresh) found.set(nameKey(each.name), each)
-      const kept = new Set([...found.values()].map(({ record }) => record))
-      // A record that was read again may be the same object as before.
-      for (const { record } of fresh) kept.delete(record)
-      const records = fresh.length === 0 && before?.version === version
-        ? before.records
-        // In their order but for the fresh ones, so that to sort them takes little.
-        : [
-          ...(before?.records ?? []).filter((record) => kept.has(record)),
-          ...fresh.flatMap(({ record }) => record ?? [])
-        ].sort(byExpiry)
-      watched = { count, version, found, records }
-      return records
-    })
+    const watchedRecords = makeWatchedRecords({ names, watch, commits })
 
     // Not by name: another wallet may be loaded under the name of one that was unloaded.
     const owned = new WeakMap<Wallet, { readonly of: string; readonly records: ReadonlyArray<ExpiringRecord> }>()
@@ -225,7 +168,7 @@ const make = (
           yield* Stream.runForEach(names.byAddress(whose.script), (record) => Effect.sync(() => first.add(record)))
         } else if (whose.of === "names") {
           for (const name of new Map(whose.names.map((each) => [nameKey(each), each])).values()) {
-            const record = yield* recordOf(name)
+            const record = yield* expiringRecordOf(names, name)
             if (record !== undefined) first.add(record)
           }
         } else {

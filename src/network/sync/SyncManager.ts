@@ -16,7 +16,6 @@ import type { Peer, PeerHandler } from "../Peer.ts"
 import { FiberTime } from "../peer/FiberTime.ts"
 import { ownTime } from "../peer/threadTime.ts"
 import type { PeerSync } from "../peerInfo.ts"
-import type { BlockMessage, BlockStart } from "../wire/messages/block.ts"
 import { hasItem, isBlockItem, type ItemList } from "../wire/messages/inv.ts"
 import { BlockDownload } from "./BlockDownload.ts"
 import { BlockOrder } from "./BlockOrder.ts"
@@ -25,12 +24,12 @@ import { ChainSyncTimers } from "./ChainSyncTimers.ts"
 import type { FetchOutcome } from "./directFetch.ts"
 import { HeaderSync } from "./HeaderSync.ts"
 import { HighBandwidth } from "./HighBandwidth.ts"
-import { admitBlock, MOST_UNREQUESTED } from "./incomingBlocks.ts"
+import { MOST_UNREQUESTED } from "./incomingBlocks.ts"
 import { MissingBlocks } from "./missingBlocks.ts"
-import { screen } from "./screen.ts"
 import { Slots } from "./Slots.ts"
 import type { SyncContext, SyncParts, SyncView } from "./SyncContext.ts"
 import { type SyncEvent, SyncLoop, type SyncMessage, TICK } from "./SyncLoop.ts"
+import { blockReception } from "./unsolicitedBlocks.ts"
 
 /**
  * Follows the chain with the most work: headers first, then blocks from all peers.
@@ -211,39 +210,7 @@ export const makeOver = (
 
     const queued = (peer: Peer, message: SyncMessage): Effect.Effect<void> => offer({ type: "message", peer, message })
 
-    /**
-     * Waits until a slot for an unsolicited block becomes free, in the fiber of its peer. A dropped block would make its
-     * successors look like blocks without a predecessor, and their peer like a misbehaving one.
-     */
-    const slotFreed = Effect.async<void>((resume) => {
-      const giveUp = view.slots.whenFreed(() => resume(Effect.void))
-      return Effect.sync(giveUp)
-    })
-
-    const takeBlock = (peer: Peer, message: BlockMessage): Effect.Effect<void> =>
-      Effect.uninterruptibleMask((restore) => {
-        const state = view.peers.get(peer.id)
-        if (state === undefined) return restore(queued(peer, message))
-        const admission = admitBlock(view, state, message.block)
-        if (!admission.queued) return Effect.zipRight(restore(slotFreed), takeBlock(peer, message))
-        const { slot } = admission
-        if (slot === undefined) return restore(queued(peer, message))
-        // Its header counts before the next message of the peer is looked at. The connection may end meanwhile.
-        return Effect.onInterrupt(
-          restore(offered((handled) => ({ type: "message", peer, message, slot, handled }))),
-          () => Effect.sync(() => slot.release())
-        )
-      })
-
-    const screened = (peer: Peer, start: BlockStart): Effect.Effect<boolean> =>
-      Effect.suspend(() => {
-        const state = view.peers.get(peer.id)
-        if (state === undefined) return Effect.succeed(false)
-        const outcome = screen(view, state, start)
-        if (outcome === "wait") return Effect.zipRight(slotFreed, screened(peer, start))
-        if (outcome !== "announced") return Effect.succeed(outcome === "decode")
-        return Effect.as(offered((handled) => ({ type: "announced", peer, header: start.header, handled })), false)
-      })
+    const { screened, takeBlock } = blockReception({ view, queued, offered })
 
     return {
       connected: (peer) => offer({ type: "connected", peer }),

@@ -1,0 +1,53 @@
+import * as Effect from "effect/Effect"
+import type { Peer } from "../Peer.ts"
+import type { BlockMessage, BlockStart } from "../wire/messages/block.ts"
+import { admitBlock } from "./incomingBlocks.ts"
+import { screen } from "./screen.ts"
+import type { SyncView } from "./SyncContext.ts"
+import type { SyncEvent, SyncMessage } from "./SyncLoop.ts"
+
+export interface BlockSenders {
+  readonly view: SyncView
+  readonly queued: (peer: Peer, message: SyncMessage) => Effect.Effect<void>
+  /** Waits until the loop has handled an event. */
+  readonly offered: (event: (handled: () => void) => SyncEvent) => Effect.Effect<void>
+}
+
+/** Blocks of peers, in the fibers of these: an unsolicited one waits there for one of few slots. */
+export const blockReception = ({ offered, queued, view }: BlockSenders) => {
+  /**
+   * Waits until a slot for an unsolicited block becomes free, in the fiber of its peer. A dropped block would make its
+   * successors look like blocks without a predecessor, and their peer like a misbehaving one.
+   */
+  const slotFreed = Effect.async<void>((resume) => {
+    const giveUp = view.slots.whenFreed(() => resume(Effect.void))
+    return Effect.sync(giveUp)
+  })
+
+  const takeBlock = (peer: Peer, message: BlockMessage): Effect.Effect<void> =>
+    Effect.uninterruptibleMask((restore) => {
+      const state = view.peers.get(peer.id)
+      if (state === undefined) return restore(queued(peer, message))
+      const admission = admitBlock(view, state, message.block)
+      if (!admission.queued) return Effect.zipRight(restore(slotFreed), takeBlock(peer, message))
+      const { slot } = admission
+      if (slot === undefined) return restore(queued(peer, message))
+      // Its header counts before the next message of the peer is looked at. The connection may end meanwhile.
+      return Effect.onInterrupt(
+        restore(offered((handled) => ({ type: "message", peer, message, slot, handled }))),
+        () => Effect.sync(() => slot.release())
+      )
+    })
+
+  const screened = (peer: Peer, start: BlockStart): Effect.Effect<boolean> =>
+    Effect.suspend(() => {
+      const state = view.peers.get(peer.id)
+      if (state === undefined) return Effect.succeed(false)
+      const outcome = screen(view, state, start)
+      if (outcome === "wait") return Effect.zipRight(slotFreed, screened(peer, start))
+      if (outcome !== "announced") return Effect.succeed(outcome === "decode")
+      return Effect.as(offered((handled) => ({ type: "announced", peer, header: start.header, handled })), false)
+    })
+
+  return { takeBlock, screened }
+}

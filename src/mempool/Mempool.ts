@@ -6,6 +6,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { Chain } from "../chain/Chain.ts"
 import { ChainCoins } from "../chain/ChainCoins.ts"
+import type { HeaderTree } from "../chain/index/HeaderTree.ts"
 import type { Follower } from "../chain/write/Follower.ts"
 import type { Coin } from "../consensus/view.ts"
 import { displayHash } from "../protocol/bytes.ts"
@@ -180,6 +181,45 @@ const said = (event: MempoolEvent): Effect.Effect<void> => {
   return Effect.annotateLogs(line, "subsystem", "mempool")
 }
 
+/** What callers read of the pool. */
+const poolReads = (pool: Pool, policy: Policy, tree: HeaderTree) => {
+  const chunk = ({ fee, keys, weight }: GraphChunk<TxidKey>): MempoolChunk => ({
+    entries: keys.flatMap((key) => pool.get(key) ?? []),
+    fee,
+    weight
+  })
+
+  const chunkOf = (txid: TxidKey): MempoolChunk | undefined => {
+    const found = pool.graph.chunkOf(txid)
+    return found === undefined ? undefined : chunk(found)
+  }
+
+  return {
+    get: (txid) => pool.get(txid),
+    getByWtxid: (wtxid) => pool.getByWtxid(wtxid),
+    entries: () => pool.entries(),
+    spender: (outpoint) => pool.spender(outpoint),
+    ancestors: (txid) => pool.inOrder(pool.graph.ancestors(txid)),
+    descendants: (txid) => pool.inOrder(pool.graph.descendants(txid)),
+    parents: (txid) => pool.inOrder(pool.graph.parents(txid)),
+    children: (txid) => pool.inOrder(pool.graph.children(txid)),
+    cluster: (txid) => pool.graph.chunksOf(txid).map(chunk),
+    chunkOf,
+    chunks: () => pool.graph.chunks().map(chunk),
+    pending: (name) => pool.pending(name),
+    coin: (outpoint) => pool.coin(outpoint, tree.height(tree.tip()) + 1),
+    takesChild: (txid, version) => {
+      const parent = pool.get(txid)
+      return parent === undefined || takesChild(pool, parent, { policy, version })
+    },
+    fitsCluster: (draft) => {
+      const conflicts = draft.transaction.inputs.flatMap(({ prevout }) => pool.spender(outpointKey(prevout)) ?? [])
+      const without = pool.withDescendants(conflicts.map(({ transaction }) => transaction.txidKey))
+      return fitsCluster(pool, draft, { without, limits: policy.cluster })
+    }
+  } satisfies Partial<Context.Tag.Service<Mempool>>
+}
+
 const make = (
   options: MempoolOptions
 ): Effect.Effect<Context.Tag.Service<Mempool>, never, Chain | ChainCoins | Scope.Scope> =>
@@ -220,17 +260,6 @@ const make = (
         Effect.tapErrorTag("TransactionRejected", recordRejected)
       )
 
-    const chunk = ({ fee, keys, weight }: GraphChunk<TxidKey>): MempoolChunk => ({
-      entries: keys.flatMap((key) => pool.get(key) ?? []),
-      fee,
-      weight
-    })
-
-    const chunkOf = (txid: TxidKey): MempoolChunk | undefined => {
-      const found = pool.graph.chunkOf(txid)
-      return found === undefined ? undefined : chunk(found)
-    }
-
     const loading = (file: string) => ({ filename: file, pool, admit, changing, now: now(), notBefore: now() - expiry })
 
     const load = Effect.gen(function*() {
@@ -264,29 +293,8 @@ const make = (
           Effect.tap(recordRejectedOf),
           Effect.withSpan("svcd.mempool.submit", { attributes: { transactions: transactions.length } })
         ),
-      get: (txid) => pool.get(txid),
-      getByWtxid: (wtxid) => pool.getByWtxid(wtxid),
-      entries: () => pool.entries(),
-      spender: (outpoint) => pool.spender(outpoint),
-      ancestors: (txid) => pool.inOrder(pool.graph.ancestors(txid)),
-      descendants: (txid) => pool.inOrder(pool.graph.descendants(txid)),
-      parents: (txid) => pool.inOrder(pool.graph.parents(txid)),
-      children: (txid) => pool.inOrder(pool.graph.children(txid)),
-      cluster: (txid) => pool.graph.chunksOf(txid).map(chunk),
-      chunkOf,
-      chunks: () => pool.graph.chunks().map(chunk),
-      pending: (name) => pool.pending(name),
-      coin: (outpoint) => pool.coin(outpoint, chain.tree.height(chain.tree.tip()) + 1),
+      ...poolReads(pool, policy, chain.tree),
       policy,
-      takesChild: (txid, version) => {
-        const parent = pool.get(txid)
-        return parent === undefined || takesChild(pool, parent, { policy, version })
-      },
-      fitsCluster: (draft) => {
-        const conflicts = draft.transaction.inputs.flatMap(({ prevout }) => pool.spender(outpointKey(prevout)) ?? [])
-        const without = pool.withDescendants(conflicts.map(({ transaction }) => transaction.txidKey))
-        return fitsCluster(pool, draft, { without, limits: policy.cluster })
-      },
       info: () => {
         const asked = admission.poolFeeRate()
         return {

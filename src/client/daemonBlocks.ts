@@ -16,19 +16,15 @@ import {
 } from "../names/events/EventCursor.ts"
 import { filtered } from "../names/events/EventFilter.ts"
 import type { NameEvent, UndoneName } from "../names/events/NameEvent.ts"
-import type { NameEntry } from "../names/NameEntry.ts"
-import { decodeBlock } from "../protocol/block.ts"
-import { type Bytes, fromHex, parseDisplayHash } from "../protocol/bytes.ts"
-import { DecodeError } from "../protocol/Reader.ts"
-import type { Json } from "../rpc/json/json.ts"
+import { type Bytes, parseDisplayHash } from "../protocol/bytes.ts"
 import { RPC_CODE } from "../rpc/method/RpcError.ts"
-import { blockNamesOf } from "./blockNames.ts"
 import type { WantedChanges } from "./changeFilter.ts"
 import { changesOf } from "./changes.ts"
-import { type DaemonRpc, refused } from "./DaemonRpc.ts"
+import { type DaemonBlock, daemonBlockReader } from "./daemonBlockReader.ts"
+import type { DaemonRpc } from "./DaemonRpc.ts"
 import type { DaemonFailure } from "./errors.ts"
 import { changeOf, type Freshness, freshnessOf, type NameChange } from "./records.ts"
-import { chainInfo, hashReply, type HeaderPlace, headerPlace, reading, textReply } from "./replies.ts"
+import { hashReply } from "./replies.ts"
 
 /**
  * Changes of names from the blocks of a daemon that has no events: the reference node. The client polls the tip and
@@ -39,23 +35,16 @@ import { chainInfo, hashReply, type HeaderPlace, headerPlace, reading, textReply
 /** Blocks that are read before their changes are emitted. */
 const AT_ONCE = 16
 
-interface Place {
-  /** In display order; empty before the first block. */
-  readonly hash: string
-  /** -1 before the first block. */
-  readonly height: number
-}
-
-const START: Place = { hash: "", height: -1 }
+const START: DaemonBlock = { hash: "", height: -1 }
 
 /** A block that is no longer in the best chain. */
-interface Stale extends Place {
-  readonly parent: Place
+interface Stale extends DaemonBlock {
+  readonly parent: DaemonBlock
 }
 
 interface Seen {
   /** The last block whose changes were emitted. */
-  readonly last: Place
+  readonly last: DaemonBlock
   /** The place within the next block behind which the caller wants its changes. */
   readonly behind: EventCursor | undefined
   /** Whether blocks are known that were not read yet. */
@@ -75,38 +64,14 @@ type Failure = DaemonFailure | CursorUnusable
 
 const wireHash = (hash: string): Bytes => parseDisplayHash(hash) ?? new Uint8Array(32)
 
-const endOfPlace = ({ hash, height }: Place): EventCursor =>
+const endOfPlace = ({ hash, height }: DaemonBlock): EventCursor =>
   height < 0 ? BEGINNING : endOf({ height, hash: wireHash(hash) })
 
 const unusable = (cursor: string, why: CursorUnusable["why"]) =>
   new CursorUnusable({ cursor, why, oldest: cursorText(BEGINNING) })
 
 export const make = ({ current, interval, params, rpc }: DaemonBlocksParts) => {
-  const ask = <A>(method: string, args: ReadonlyArray<string | number>, read: (reply: Json) => A | undefined) =>
-    rpc.read(method, args).pipe(
-      Effect.mapError(refused),
-      Effect.flatMap((reply) => reading(method, reply, read))
-    )
-
-  const header = (blockHash: string): Effect.Effect<HeaderPlace, DaemonFailure> =>
-    ask("getblockheader", [blockHash], headerPlace)
-
-  const names = ({ hash, height }: Place): Effect.Effect<ReadonlyArray<NameEntry>, DaemonFailure> =>
-    ask("getblock", [hash, 0], (reply) => {
-      const bytes = fromHex(textReply(reply) ?? "")
-      try {
-        return bytes === undefined ? undefined : blockNamesOf(decodeBlock(bytes), height)
-      } catch (cause) {
-        if (cause instanceof DecodeError) return undefined
-        throw cause
-      }
-    })
-
-  /** The tip, and the freshness of the daemon. */
-  const tip: Effect.Effect<{ readonly at: Place; readonly asOf: Freshness }, DaemonFailure> = Effect.gen(function*() {
-    const { asOf, best } = yield* ask("getblockchaininfo", [], chainInfo)
-    return { at: { hash: best, height: asOf.height }, asOf }
-  })
+  const { ask, header, names, tip } = daemonBlockReader(rpc)
 
   /** Where the changes behind a cursor begin. The reference node finds blocks of the best chain alone by their height. */
   const begin = (from: string | undefined): Effect.Effect<Seen, Failure> =>
@@ -132,8 +97,8 @@ export const make = ({ current, interval, params, rpc }: DaemonBlocksParts) => {
     })
 
   /** The blocks that are no longer in the best chain, the highest first, and the fork point below them. */
-  const fork = (from: Place): Effect.Effect<
-    { readonly undone: ReadonlyArray<Stale>; readonly base: Place },
+  const fork = (from: DaemonBlock): Effect.Effect<
+    { readonly undone: ReadonlyArray<Stale>; readonly base: DaemonBlock },
     DaemonFailure
   > =>
     Effect.gen(function*() {
@@ -150,7 +115,7 @@ export const make = ({ current, interval, params, rpc }: DaemonBlocksParts) => {
 
   /** The current records of the names that disconnected blocks had set. */
   const takenBack = (
-    { base, undone }: { readonly undone: ReadonlyArray<Stale>; readonly base: Place },
+    { base, undone }: { readonly undone: ReadonlyArray<Stale>; readonly base: DaemonBlock },
     { filter }: WantedChanges
   ) =>
     Effect.gen(function*() {
@@ -176,7 +141,7 @@ export const make = ({ current, interval, params, rpc }: DaemonBlocksParts) => {
     })
 
   const connected = (
-    base: Place,
+    base: DaemonBlock,
     { asOf, behind, to }: { readonly to: number; readonly asOf: Freshness; readonly behind: EventCursor | undefined },
     { filter }: WantedChanges
   ) =>

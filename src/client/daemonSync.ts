@@ -97,3 +97,5 @@ export const make = (rpc: DaemonRpc) =>
         )
     }
   })
+
+export type DaemonSync = Effect.Effect.Success<ReturnType<typeof make>>

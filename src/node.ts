@@ -13,6 +13,7 @@
 
 export { BindFailed } from "./base/listening.ts"
 export { NodeChain as Chain } from "./node/layers/chain.ts"
+export { NodeNameClient as NameClient } from "./node/layers/client.ts"
 export { NodeMempool as Mempool } from "./node/layers/mempool.ts"
 export { NodeMetrics as Metrics } from "./node/layers/metrics.ts"
 export { NodeNames as NameDb } from "./node/layers/names.ts"
@@ -37,6 +38,7 @@ export type { PeerOptionsGiven as PeerManagerOptions } from "./node/layers/peers
 export type { OwnParts, RpcServerOptions } from "./node/layers/rpc.ts"
 export type { NodeServices } from "./node/layers/services.ts"
 export type { WalletAccess, WalletOptionsGiven as WalletOptions } from "./node/layers/wallet.ts"
+export type { NodeClientOptions } from "./node/nodeClient.ts"
 export type { NodeFailure } from "./rpc/Lifecycle.ts"
 export {
   type OwnMethod as RpcMethod,

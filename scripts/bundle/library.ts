@@ -1,4 +1,4 @@
-import { cpSync, rmSync } from "node:fs"
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { basename, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { bundle, compiled, manifest, ROOT, THREADS } from "./compose.ts"
@@ -22,6 +22,30 @@ const shared = (): ReadonlyArray<string> => Object.keys({ ...manifest.dependenci
 /** What an application without Effect does not need to have. */
 const isOfEffect = (name: string): boolean => name === "effect" || name.startsWith("@effect/")
 
+/** The files that a file of a bundle loads at once. */
+const loadedWith = (folder: string, file: string): ReadonlyArray<string> =>
+  Array.from(
+    readFileSync(join(folder, file), "utf8").matchAll(/^(?:import|export|\})[^;\n]*?"\.\/([^"\n]+)";?$/gm),
+    ([, name = ""]) => name
+  )
+
+/**
+ * Leaves the maps, which have the sources, to the files that these entries load at once. The others, a node above all, are three
+ * quarters of the text, and readable without: only their comments are gone.
+ */
+const keepMapsOf = (folder: string, entries: ReadonlyArray<string>): void => {
+  const kept = new Set(entries.map((entry) => `${entry}.js`))
+  for (const file of kept) for (const name of loadedWith(folder, file)) kept.add(name)
+  for (const file of readdirSync(folder).filter((name) => name.endsWith(".js") && !kept.has(name))) {
+    rmSync(join(folder, `${file}.map`), { force: true })
+    const text = readFileSync(join(folder, file), "utf8")
+    writeFileSync(join(folder, file), text.replace(/^\/\/# sourceMappingURL=.*$\n?/m, ""))
+  }
+}
+
+/** The entry that is a node. */
+const NODE = "node"
+
 /**
  * The library. Each module of svcd is in one file for all entries, and what is imported on use alone (a node, a wallet) is in files of
  * its own; some fifty files load in a fraction of the time that a thousand take. `svcd/promise` runs without effect in an
@@ -36,6 +60,7 @@ export const bundleLibrary = (build: string, isTyped: boolean): void => {
     entryPoints: [...entriesIn("lib").map(compiled), ...THREADS],
     external: [...shared()]
   })
+  keepMapsOf(join(build, "lib"), entriesIn("lib").filter((entry) => entry !== NODE))
   bundle(join(build, "promise"), {
     ...library,
     entryPoints: [...entriesIn("promise").map(compiled), ...THREADS],

@@ -69,8 +69,9 @@ export const isLoopback = (host: string): boolean => placeOf(host) === "loopback
 /** Whether a host means every interface, so that a client has to choose one of them. */
 export const isEveryInterface = (host: string): boolean => placeOf(host) === "every interface"
 
+/** Whether only one of two listeners can be there. Port 0 is any free one. */
 export const overlap = (a: Address, b: Address): boolean => {
-  if (a.port !== b.port) return false
+  if (a.port !== b.port || a.port === 0) return false
   if ([a, b].some(({ host }) => host === "0.0.0.0") && [a, b].some(({ host }) => isIPv6(host))) {
     // IPv4 and IPv6 do not overlap, unless the other listener takes both families, as `::` does.
     return [a, b].some(({ host }) => isIPv6(host) && isEveryInterface(host))

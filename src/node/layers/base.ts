@@ -1,4 +1,6 @@
+import * as DefaultServices from "effect/DefaultServices"
 import * as Effect from "effect/Effect"
+import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type { BindFailed } from "../../base/listening.ts"
@@ -49,25 +51,25 @@ export const baseLayer = Layer.unwrapEffect(
   )
 )
 
-/** Builds a layer with the clock of the node, and counts the errors that it logs. The host keeps its own clock and loggers. */
-export const inNode = <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, E, R | NodeClock.NodeTime> =>
-  Layer.unwrapEffect(
-    Effect.map(
-      NodeClock.NodeTime,
-      (clock) => layer.pipe(Layer.provide(Layer.setClock(clock)), Layer.provide(ErrorCount.layer))
-    )
-  )
-
-/** Keeps what a layer sets for its fibers, such as a clock, from the program that it is provided to. */
-export const withoutTraces = <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, E, R> =>
+/** Keeps the clock and the loggers that a layer sets for its fibers from the program that it is provided to. */
+export const leavingHost = <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, E, R> =>
   Layer.scopedContext(Effect.gen(function*() {
     const scope = yield* Effect.scope
     const known = yield* Layer.CurrentMemoMap
-    const before = yield* Effect.getFiberRefs
+    const services = yield* FiberRef.get(DefaultServices.currentServices)
+    const loggers = yield* FiberRef.get(FiberRef.currentLoggers)
     const context = yield* Layer.buildWithMemoMap(layer, known, scope)
-    yield* Effect.setFiberRefs(before)
+    yield* FiberRef.set(DefaultServices.currentServices, services)
+    yield* FiberRef.set(FiberRef.currentLoggers, loggers)
     return context
   }))
+
+/** Builds a layer with the clock of the node, and counts the errors that it logs. */
+export const inNode = <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, E, R | NodeClock.NodeTime> =>
+  Layer.unwrapEffect(Effect.map(
+    NodeClock.NodeTime,
+    (clock) => layer.pipe(Layer.provide(Layer.setClock(clock)), Layer.provide(ErrorCount.layer))
+  )).pipe(leavingHost)
 
 /** Brings a follower to the tip of the chain, and keeps it there until the scope closes. */
 export const following = (

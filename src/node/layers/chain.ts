@@ -31,10 +31,10 @@ import {
   following,
   inBackground,
   inNode,
+  leavingHost,
   type NodeBase,
   openFailure,
-  starting,
-  withoutTraces
+  starting
 } from "./base.ts"
 import { optionsOfConfig } from "./fromConfig.ts"
 import { type ChainOptionsGiven, chainSettings, NodeSettings } from "./NodeSettings.ts"
@@ -194,7 +194,7 @@ export class NodeChain extends ChainParts.Chain {
     return chainLayer.pipe(
       Layer.provideMerge(baseLayer),
       Layer.provideMerge(Layer.merge(Layer.effect(NodeSettings, chainSettings(options)), Publishers.layerSilent)),
-      withoutTraces,
+      leavingHost,
       Layer.mapError(openFailure)
     )
   }

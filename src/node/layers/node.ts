@@ -12,7 +12,7 @@ import * as Publishers from "../../publish/Publishers.ts"
 import { Lifecycle, type NodeFailure } from "../../rpc/Lifecycle.ts"
 import { version } from "../../version.ts"
 import { nameClientLayer } from "../nodeClient.ts"
-import { baseLayer, openFailure, withoutTraces } from "./base.ts"
+import { baseLayer, leavingHost, openFailure } from "./base.ts"
 import { chainLayer } from "./chain.ts"
 import { optionsOfConfig } from "./fromConfig.ts"
 import { mempoolLayer } from "./mempool.ts"
@@ -47,7 +47,7 @@ export const nodeOver = <E>(settings: Layer.Layer<NodeSettings, E>) =>
     Layer.provideMerge(partsLayer),
     Layer.provideMerge(baseLayer),
     Layer.provideMerge(Layer.merge(settings, Publishers.layerSilent)),
-    withoutTraces
+    leavingHost
   )
 
 /** What a node is and does, and the wallet that the program uses. */

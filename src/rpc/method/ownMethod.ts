@@ -12,6 +12,7 @@ import { type Json, JsonNumber, JsonObject, typeOf } from "../json/json.ts"
 import { method } from "./method.ts"
 import type { Method } from "./methodTable.ts"
 import { custom, optional, type Param, type ParamKind, type Params } from "./params.ts"
+import type { AnyResult } from "./results.ts"
 import { RpcError } from "./RpcError.ts"
 
 /** Methods that an application adds to the listener of its node, with schemas of plain JSON. */
@@ -22,14 +23,14 @@ export type OwnParams = Schema.Struct.Fields
 /** Parameters are decoded without services. */
 type WithoutServices<P extends OwnParams> = [Schema.Struct.Context<P>] extends [never] ? unknown : never
 
-export interface OwnMethodDefinition<P extends OwnParams, A, R> {
+export interface OwnMethodDefinition<P extends OwnParams, A, I, R> {
   /** Letters, digits and underscores, as `greet`; none that the node has. */
   readonly name: string
   /** The first sentence states what the method does. It is in the help, as the descriptions of the schemas are. */
   readonly summary?: string
   readonly params: P & WithoutServices<P>
   /** What the handler returns, encoded as plain JSON. */
-  readonly results: Schema.Schema<A, unknown>
+  readonly results: Schema.Schema<A, I>
   /** The right that a user needs for it (`-rpcrights`). Without one it needs `admin`. */
   readonly right?: UserRight
   /** Whether a call changes something, so that it runs to its end though its caller has left. */
@@ -152,8 +153,8 @@ const refusalOf = (error: ParseResult.ParseError): RpcError => {
 const broken = (what: string): Effect.Effect<never> => Effect.dieMessage(what)
 
 /** Makes a method of an application: its `help`, its part of the OpenRPC document, rights and counts come with it. */
-export const ownMethod = <const P extends OwnParams, A, R = never>(
-  definition: OwnMethodDefinition<P, A, R>
+export const ownMethod = <const P extends OwnParams, A, I, R = never>(
+  definition: OwnMethodDefinition<P, A, I, R>
 ): OwnMethod<R> => {
   const { handler, name, results, right, summary = "A method of this application.", writes = false } = definition
   const timeout = Duration.decode(definition.timeout ?? DEFAULT_TIMEOUT)
@@ -186,7 +187,7 @@ export const ownMethod = <const P extends OwnParams, A, R = never>(
   }
 
   const params = paramsOf(given)
-  const shown = Schema.encodedSchema(results)
+  const shown: AnyResult = Schema.encodedSchema(results)
   return {
     name,
     withServices: (services) =>

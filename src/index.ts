@@ -34,25 +34,25 @@ export {
   WalletDisabled,
   WalletLocked
 } from "./client/errors.ts"
-export { ModeAuto, ModeDaemon, ModeEmbedded, NameClient } from "./client/NameClient.ts"
+export { NameClient } from "./client/NameClient.ts"
+export type { ClientConfig, NameChanges } from "./client/NameClient.ts"
+export { ModeAuto, ModeDaemon, ModeEmbedded } from "./client/options.ts"
 export type {
   ChangeFilter,
   ChangeType,
-  ClientConfig,
   FindFilter,
   ListFilter,
   LiveChange,
   LiveFilter,
   LiveType,
   Mode,
-  NameChanges,
   OperationOptions,
   RegisterOptions,
   RegistrationProgress,
   ResolveOptions,
   UnconfirmedChange,
   UpdateOptions
-} from "./client/NameClient.ts"
+} from "./client/options.ts"
 export { Freshness, NameChange, NameRecord, OperationResult } from "./client/records.ts"
 export { httpStatus, isTransient, type SvcdError } from "./client/verdicts.ts"
 export {

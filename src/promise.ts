@@ -9,7 +9,8 @@
  * ```
  */
 
-import { ModeDaemon, ModeEmbedded, NameClient } from "./client/NameClient.ts"
+import { NameClient } from "./client/NameClient.ts"
+import { ModeDaemon, ModeEmbedded } from "./client/options.ts"
 import { open, type PromiseClient, type PromiseClientConfig } from "./node/promiseClient.ts"
 
 /** Opens a client of the configuration's mode; by default over a daemon if one answers, else embedded. */
@@ -23,7 +24,7 @@ export const newEmbeddedClient = (config: PromiseClientConfig = {}): Promise<Pro
 export const newDaemonClient = (config: PromiseClientConfig = {}): Promise<PromiseClient> =>
   open(NameClient.layerDaemon, { ...config, mode: ModeDaemon })
 
-export { ModeAuto, ModeDaemon, ModeEmbedded } from "./client/NameClient.ts"
+export { ModeAuto, ModeDaemon, ModeEmbedded } from "./client/options.ts"
 
 export {
   ClientClosed,
@@ -49,10 +50,10 @@ export { CursorUnusable, NameExpired, NameNotFound } from "./names/errors.ts"
 export { StorageCorrupted, StorageUnavailable } from "./storage/errors.ts"
 export { WalletDamaged } from "./wallet/errors.ts"
 
+export type { ClientConfig } from "./client/NameClient.ts"
 export type {
   ChangeFilter,
   ChangeType,
-  ClientConfig,
   FindFilter,
   ListFilter,
   LiveChange,
@@ -64,7 +65,7 @@ export type {
   ResolveOptions,
   UnconfirmedChange,
   UpdateOptions
-} from "./client/NameClient.ts"
+} from "./client/options.ts"
 export { Freshness, NameChange, NameRecord, OperationResult } from "./client/records.ts"
 export type { ProofLevel } from "./light/proof.ts"
 export type { SyncPhase, SyncReport, WindowReport } from "./light/syncReport.ts"

@@ -6,7 +6,7 @@ import { decodeAddress, scriptOf } from "../protocol/address.ts"
 import { type Bytes, toHex } from "../protocol/bytes.ts"
 import type { Network } from "../protocol/networks.ts"
 import { InvalidRequest } from "./errors.ts"
-import type { ChangeFilter, LiveFilter } from "./NameClient.ts"
+import type { ChangeFilter, LiveFilter } from "./options.ts"
 import { nameBytes, namespaceBytes } from "./text.ts"
 
 /** What a subscriber of changes asks for, as bytes. */

@@ -14,7 +14,8 @@ import { nearest } from "../config/suggest.ts"
 import { PROOF_LEVELS, type ProofLevel } from "../light/proof.ts"
 import type { NetworkName } from "../protocol/networks.ts"
 import { InvalidConfig } from "./errors.ts"
-import { type ClientConfig, type Mode, ModeAuto, ModeDaemon, ModeEmbedded } from "./NameClient.ts"
+import type { ClientConfig } from "./NameClient.ts"
+import { type Mode, ModeAuto, ModeDaemon, ModeEmbedded } from "./options.ts"
 
 /** Validates the configuration of a client and fills in the defaults. */
 

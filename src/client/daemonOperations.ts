@@ -12,8 +12,8 @@ import { claiming, HEX, transaction, withAddress } from "./claiming.ts"
 import type { CallFailure, DaemonRpc } from "./DaemonRpc.ts"
 import { NameUnavailable, type OperationFailure } from "./errors.ts"
 import type { Lifespan } from "./Lifespan.ts"
-import type { OperationOptions, RegisterOptions, UpdateOptions } from "./NameClient.ts"
 import { operationFailure } from "./operationErrors.ts"
+import type { OperationOptions, RegisterOptions, UpdateOptions } from "./options.ts"
 import { OperationResult } from "./records.ts"
 import {
   confirmation,

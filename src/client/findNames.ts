@@ -9,7 +9,7 @@ import { toHex } from "../protocol/bytes.ts"
 import type { Network } from "../protocol/networks.ts"
 import { SEARCH_KEYS } from "../values/searchable.ts"
 import { InvalidRequest, NotSynced } from "./errors.ts"
-import type { FindFilter } from "./NameClient.ts"
+import type { FindFilter } from "./options.ts"
 import type { Freshness, NameRecord } from "./records.ts"
 import { namespaceBytes } from "./text.ts"
 

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from "node:util"
 import { isProved, type ProofLevel } from "../light/proof.ts"
 import type { SyncReport } from "../light/syncReport.ts"
 import { InvalidRequest, NotSynced } from "./errors.ts"
-import type { ResolveOptions } from "./NameClient.ts"
+import type { ResolveOptions } from "./options.ts"
 import { type Freshness, freshnessOf } from "./records.ts"
 
 /** How far a node is, and whether that is enough: the same in every mode. */

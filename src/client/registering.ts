@@ -5,7 +5,7 @@ import * as Stream from "effect/Stream"
 import { MIN_FIRSTUPDATE_DEPTH } from "../consensus/names.ts"
 import { type ClientFailure, type OperationFailure, OperationRejected, RegistrationFailed } from "./errors.ts"
 import type { Lifespan } from "./Lifespan.ts"
-import type { RegisterOptions, RegistrationProgress } from "./NameClient.ts"
+import type { RegisterOptions, RegistrationProgress } from "./options.ts"
 import { OperationResult } from "./records.ts"
 import type { Confirmed } from "./replies.ts"
 

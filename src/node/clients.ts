@@ -2,7 +2,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { DecodedConfig } from "../client/config.ts"
 import type { DaemonOpenFailure, EmbeddedOpenFailure, InvalidConfig, OpenFailure } from "../client/errors.ts"
-import { type ClientConfig, ModeAuto, ModeDaemon, ModeEmbedded, type NameClient } from "../client/NameClient.ts"
+import type { ClientConfig, NameClient } from "../client/NameClient.ts"
+import { ModeAuto, ModeDaemon, ModeEmbedded } from "../client/options.ts"
 
 /**
  * The layers of `NameClient`. Each decodes the configuration once and loads its modules on use: a program that calls

@@ -10,14 +10,7 @@ import { changesOf } from "../client/changes.ts"
 import { type ChangesFailure, InvalidRequest, type ReadFailure, type ResolveFailure } from "../client/errors.ts"
 import { FOUND_AT_ONCE, pagesOfNames, stillIndexing, wantedNames } from "../client/findNames.ts"
 import { liveChangesOf } from "../client/liveChanges.ts"
-import type {
-  ChangeFilter,
-  FindFilter,
-  ListFilter,
-  LiveChange,
-  LiveFilter,
-  ResolveOptions
-} from "../client/NameClient.ts"
+import type { ChangeFilter, FindFilter, ListFilter, LiveChange, LiveFilter, ResolveOptions } from "../client/options.ts"
 import { isTooWeak, notSynced, requiring } from "../client/readiness.ts"
 import { recordAt } from "../client/record.ts"
 import { type Freshness, freshnessOf, type NameChange, type NameRecord } from "../client/records.ts"

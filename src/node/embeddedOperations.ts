@@ -15,7 +15,7 @@ import {
   WalletLocked
 } from "../client/errors.ts"
 import type { Lifespan } from "../client/Lifespan.ts"
-import type { OperationOptions, RegisterOptions, UpdateOptions } from "../client/NameClient.ts"
+import type { OperationOptions, RegisterOptions, UpdateOptions } from "../client/options.ts"
 import { OperationResult } from "../client/records.ts"
 import {
   confirmation,

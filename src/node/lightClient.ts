@@ -15,14 +15,8 @@ import {
 } from "../client/errors.ts"
 import { wantedNames } from "../client/findNames.ts"
 import { endWithScope, Lifespan } from "../client/Lifespan.ts"
-import {
-  type ChangeFilter,
-  type FindFilter,
-  type ListFilter,
-  type LiveFilter,
-  NameClient,
-  type ResolveOptions
-} from "../client/NameClient.ts"
+import { NameClient } from "../client/NameClient.ts"
+import type { ChangeFilter, FindFilter, ListFilter, LiveFilter, ResolveOptions } from "../client/options.ts"
 import { isTooWeak, progressOf, readyOf, REPORT_INTERVAL, requiring } from "../client/readiness.ts"
 import { recordAt } from "../client/record.ts"
 import { type Freshness, freshnessOf, type NameChange, type NameRecord } from "../client/records.ts"

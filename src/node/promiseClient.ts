@@ -8,18 +8,17 @@ import * as Logger from "effect/Logger"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Stream from "effect/Stream"
 import { ClientClosed, type OpenFailure } from "../client/errors.ts"
-import {
-  type ChangeFilter,
-  type ClientConfig,
-  type FindFilter,
-  type ListFilter,
-  type LiveChange,
-  type LiveFilter,
-  NameClient,
-  type RegisterOptions,
-  type ResolveOptions,
-  type UpdateOptions
-} from "../client/NameClient.ts"
+import { type ClientConfig, NameClient } from "../client/NameClient.ts"
+import type {
+  ChangeFilter,
+  FindFilter,
+  ListFilter,
+  LiveChange,
+  LiveFilter,
+  RegisterOptions,
+  ResolveOptions,
+  UpdateOptions
+} from "../client/options.ts"
 import type { Freshness, NameChange, NameRecord, OperationResult } from "../client/records.ts"
 import type { ProofLevel } from "../light/proof.ts"
 import type { SyncReport } from "../light/syncReport.ts"

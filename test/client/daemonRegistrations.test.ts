@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Logger } from "effect"
-import type { RegistrationProgress } from "../../src/client/NameClient.ts"
+import type { RegistrationProgress } from "../../src/client/options.ts"
 import { EMPTY, parseDisplayHash, toHex } from "../../src/protocol/bytes.ts"
 import { makeTransaction, outpoint } from "../../src/protocol/transaction.ts"
 import { eventually } from "../support/eventually.ts"

@@ -1,7 +1,6 @@
 import * as Either from "effect/Either"
 import { type EventFilter, isEventKind } from "../names/events/EventFilter.ts"
-import { isLiveKind, LIVE_KINDS, type LiveKind } from "../names/events/LiveEvent.ts"
-import { EVENT_KINDS } from "../names/events/NameEvent.ts"
+import { EVENT_KINDS, isLiveKind, LIVE_KINDS, type LiveKind } from "../names/events/kinds.ts"
 import { decodeAddress, scriptOf } from "../protocol/address.ts"
 import { type Bytes, toHex } from "../protocol/bytes.ts"
 import type { Network } from "../protocol/networks.ts"

@@ -1,6 +1,6 @@
 import type { ConsensusParams } from "../consensus/params.ts"
 import { cursorText, type EventCursor } from "../names/events/EventCursor.ts"
-import type { EventKind } from "../names/events/NameEvent.ts"
+import type { EventKind } from "../names/events/kinds.ts"
 import { type Bytes, displayHash } from "../protocol/bytes.ts"
 import { encodeText } from "../protocol/nameText.ts"
 import { type ChainRecord, fixedPart, recordAt } from "./record.ts"

@@ -1,6 +1,6 @@
 import type * as Stream from "effect/Stream"
-import type { DropReason, LiveEvent } from "../names/events/LiveEvent.ts"
-import { OPERATION_KINDS, type OperationKind } from "../names/events/NameEvent.ts"
+import { type DropReason, OPERATION_KINDS, type OperationKind } from "../names/events/kinds.ts"
+import type { LiveEvent } from "../names/events/LiveEvent.ts"
 import { addressOf } from "../protocol/address.ts"
 import { type Bytes, displayHash, fromHex, isHex } from "../protocol/bytes.ts"
 import { addressScript } from "../protocol/nameOperation.ts"

@@ -1,6 +1,5 @@
 import type { ProofLevel } from "../light/proof.ts"
-import type { DropReason, LiveKind } from "../names/events/LiveEvent.ts"
-import type { EventKind, OperationKind } from "../names/events/NameEvent.ts"
+import type { DropReason, EventKind, LiveKind, OperationKind } from "../names/events/kinds.ts"
 import type { SearchKey } from "../values/searchable.ts"
 
 /**

@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 import { PROOF_LEVELS } from "../light/proof.ts"
-import { EVENT_KINDS } from "../names/events/NameEvent.ts"
+import { EVENT_KINDS } from "../names/events/kinds.ts"
 
 /**
  * What a `NameClient` answers, as schemas: `HttpApi`, `RpcGroup` and workflows take them. Their encoded form is their JSON, in which

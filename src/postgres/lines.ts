@@ -1,5 +1,5 @@
 import { blockKey, type EventCursor, indexOf, readCursorText } from "../names/events/EventCursor.ts"
-import { OPERATION_KINDS, type OperationKind } from "../names/events/NameEvent.ts"
+import { OPERATION_KINDS, type OperationKind } from "../names/events/kinds.ts"
 import { isHex, parseDisplayHash } from "../protocol/bytes.ts"
 import type { FeedLine } from "../rpc/eventFeed.ts"
 import { type ExportedBlock, type ExportedOperation, MOST_NAME_BYTES } from "./rows.ts"

@@ -1,6 +1,6 @@
 import { expiryHeight } from "../consensus/expiry.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
-import type { OperationKind } from "../names/events/NameEvent.ts"
+import type { OperationKind } from "../names/events/kinds.ts"
 import { addressOf } from "../protocol/address.ts"
 import { type Bytes, EMPTY, fromHex } from "../protocol/bytes.ts"
 import { addressScript } from "../protocol/nameOperation.ts"

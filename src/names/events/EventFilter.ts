@@ -1,13 +1,7 @@
 import { type Bytes, EMPTY, equal } from "../../protocol/bytes.ts"
 import type { NameEntry } from "../NameEntry.ts"
-import {
-  EVENT_KINDS,
-  type EventKind,
-  type NameEvent,
-  STREAM_KINDS,
-  type StreamKind,
-  type UndoneName
-} from "./NameEvent.ts"
+import { EVENT_KINDS, type EventKind, STREAM_KINDS, type StreamKind } from "./kinds.ts"
+import type { NameEvent, UndoneName } from "./NameEvent.ts"
 
 /** The events that a reader wants: those that fit each given part. */
 export interface EventFilter {

@@ -1,20 +1,12 @@
 import type { Bytes } from "../../protocol/bytes.ts"
 import type { Height } from "../../protocol/keys.ts"
 import { type EventFilter, fitsOwners } from "./EventFilter.ts"
-import type { OperationKind } from "./NameEvent.ts"
+import type { DropReason, LiveKind, OperationKind } from "./kinds.ts"
 
 /**
  * Events of the mempool and of the node. They are in no block, so they have no cursor: a reader gets those that happen while
  * it is connected, and no earlier ones.
  */
-
-/** The kinds that a reader can ask for. */
-export const LIVE_KINDS = ["pending", "pending_dropped", "synced"] as const
-
-export type LiveKind = (typeof LIVE_KINDS)[number]
-
-/** Why an operation left the mempool, other than with a block. */
-export type DropReason = "replaced" | "conflict" | "expired" | "evicted" | "reorg"
 
 /** An operation that waits for a block. */
 export interface WaitingOperation {
@@ -39,8 +31,6 @@ export type LiveEvent =
   | { readonly type: "pending_reset" }
   /** Names are known up to the tip of the network, as far as the node knows. The height is that of the last block. */
   | { readonly type: "synced"; readonly height: Height }
-
-export const isLiveKind = (word: string): word is LiveKind => LIVE_KINDS.some((kind) => kind === word)
 
 /** What a reader of live events wants. The filter chooses among pending operations by name and owner. */
 export interface LiveWanted {

@@ -4,21 +4,7 @@ import { type Bytes, equal } from "../../protocol/bytes.ts"
 import type { Height, UnixTime } from "../../protocol/keys.ts"
 import type { NameEntry } from "../NameEntry.ts"
 import type { EventCursor } from "./EventCursor.ts"
-
-/** What an operation does to a name. */
-export const OPERATION_KINDS = ["registered", "updated", "renewed", "transferred", "cleared"] as const
-
-export type OperationKind = (typeof OPERATION_KINDS)[number]
-
-/** All kinds of events, in the order of the documentation. */
-export const EVENT_KINDS = [...OPERATION_KINDS, "expired", "expiring", "undone"] as const
-
-export type EventKind = (typeof EVENT_KINDS)[number]
-
-/** What a stream of events can have: besides what happens to names, the blocks. */
-export const STREAM_KINDS = [...EVENT_KINDS, "block"] as const
-
-export type StreamKind = (typeof STREAM_KINDS)[number]
+import type { OperationKind } from "./kinds.ts"
 
 /** Where an event stands: the block, and the cursor behind the event. */
 export interface Placed {

@@ -2,7 +2,7 @@ import type { Cursor } from "../../chain/write/Follower.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import type { Height } from "../../protocol/keys.ts"
 import type { NameEntry } from "../NameEntry.ts"
-import type { OperationKind } from "./NameEvent.ts"
+import type { OperationKind } from "./kinds.ts"
 
 /** A NAME_FIRSTUPDATE or NAME_UPDATE by its number: height · 2^20 + its index in the block. */
 export interface LoggedOperation {

@@ -5,8 +5,7 @@ import type { Bytes } from "../../protocol/bytes.ts"
 import { decodeText, type NameEncoding } from "../../protocol/nameText.ts"
 import type { Network } from "../../protocol/networks.ts"
 import { type EventFilter, isStreamKind } from "./EventFilter.ts"
-import { isLiveKind } from "./LiveEvent.ts"
-import { STREAM_KINDS, type StreamKind } from "./NameEvent.ts"
+import { isLiveKind, STREAM_KINDS, type StreamKind } from "./kinds.ts"
 
 /** An event filter as a caller or an operator writes it. An empty list: every value fits. */
 export interface FilterTexts {

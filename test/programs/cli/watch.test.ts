@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Either, Fiber } from "effect"
-import { LIVE_KINDS } from "../../../src/names/events/LiveEvent.ts"
-import { STREAM_KINDS } from "../../../src/names/events/NameEvent.ts"
+import { LIVE_KINDS, STREAM_KINDS } from "../../../src/names/events/kinds.ts"
 import { run } from "../../../src/programs/cli/cli.ts"
 import { readCliCommandLine } from "../../../src/programs/cli/flags.ts"
 import { commandHelp } from "../../../src/programs/cli/help.ts"

@@ -1,8 +1,8 @@
 // What an application on Effect exports without writing its types: they have to be ones that its declarations can name.
 
 import { Config, Effect, Layer } from "effect"
-import { AutoClient, type ClientConfig, NameClient, type NameNotFound } from "svcd"
-import { newClient } from "svcd/promise"
+import { AutoClient, NameClient, type NameNotFound } from "svcd"
+import { type ClientConfig, newClient } from "svcd/promise"
 
 export const NamesLive = NameClient.layer({})
 export const DaemonLive = NameClient.layerDaemon({ network: "regtest", timeout: "10 seconds" })

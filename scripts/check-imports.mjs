@@ -169,6 +169,11 @@ const NAMESPACED = ["layer", "layerMemory", "make", "open", "run"]
 /** Schemas of parameters and of results have the same words. Results are used as a namespace: `Result.amount`. */
 const TWICE = ["rpc/method/params.ts", "rpc/method/results.ts"]
 
+/** What `svcd/promise` declares has the names that `svcd` uses, in files of its own that need no Effect. */
+const PLAIN = "client/promise/"
+
+const isTwin = (places) => places.length === 2 && places.filter((file) => file.startsWith(PLAIN)).length === 1
+
 const EXPORTED = /^export (?:abstract )?(?:const|function\*?|class|interface|type|enum) (\w+)/gm
 const TAGGED = /Tagged(?:Error|Class|Request)(?:<\w+>\(\))?\("(\w+)"/g
 
@@ -200,7 +205,7 @@ for (const [start, forbidden] of Object.entries(LIGHT)) {
   if (path !== undefined) problems.push(`src/${start}:1: has to stay light, but loads ${path.slice(1).join(" → ")}`)
 }
 for (const [name, places] of repeated(files, EXPORTED)) {
-  if (NAMESPACED.includes(name) || places.every((file) => TWICE.includes(file))) continue
+  if (NAMESPACED.includes(name) || places.every((file) => TWICE.includes(file)) || isTwin(places)) continue
   problems.push(`src/${places[0]}:1: ${name} is exported by ${places.slice(1).join(", ")} as well`)
 }
 for (const [tag, places] of repeated(files, TAGGED)) {

@@ -30,12 +30,12 @@ export {
   type ReadFailure,
   RegistrationFailed,
   type ResolveFailure,
+  type SvcdError,
   Unauthorized,
   WalletDisabled,
   WalletLocked
 } from "./client/errors.ts"
-export { NameClient } from "./client/NameClient.ts"
-export type { ClientConfig, NameChanges } from "./client/NameClient.ts"
+export { type ClientConfig, type NameChanges, NameClient } from "./client/NameClient.ts"
 export { ModeAuto, ModeDaemon, ModeEmbedded } from "./client/options.ts"
 export type {
   ChangeFilter,
@@ -54,7 +54,7 @@ export type {
   UpdateOptions
 } from "./client/options.ts"
 export { Freshness, NameChange, NameRecord, OperationResult } from "./client/records.ts"
-export { httpStatus, isTransient, type SvcdError } from "./client/verdicts.ts"
+export { httpStatus, isTransient } from "./client/verdicts.ts"
 export {
   type DataDirectoryError,
   DataDirectoryInUse,

@@ -1,5 +1,6 @@
 /**
- * `svcd/promise`: names for programs that do not use Effect.
+ * `svcd/promise`: names for programs that do not use Effect. Its declarations must not need it either: they reach no file whose
+ * declarations name a package.
  *
  * ```ts
  * import { newClient } from "svcd/promise"
@@ -11,7 +12,8 @@
 
 import { NameClient } from "./client/NameClient.ts"
 import { ModeDaemon, ModeEmbedded } from "./client/options.ts"
-import { open, type PromiseClient, type PromiseClientConfig } from "./node/promiseClient.ts"
+import type { PromiseClient, PromiseClientConfig } from "./client/promise/PromiseClient.ts"
+import { open } from "./node/promiseClient.ts"
 
 /** Opens a client of the configuration's mode; by default over a daemon if one answers, else embedded. */
 export const newClient = (config: PromiseClientConfig = {}): Promise<PromiseClient> => open(NameClient.layer, config)
@@ -25,32 +27,6 @@ export const newDaemonClient = (config: PromiseClientConfig = {}): Promise<Promi
   open(NameClient.layerDaemon, { ...config, mode: ModeDaemon })
 
 export { ModeAuto, ModeDaemon, ModeEmbedded } from "./client/options.ts"
-
-export {
-  ClientClosed,
-  DaemonNotReady,
-  DaemonRefused,
-  DaemonUnreachable,
-  DatabaseUnavailable,
-  InsufficientFunds,
-  InternalError,
-  InvalidConfig,
-  InvalidRequest,
-  NameUnavailable,
-  NotSynced,
-  OperationRejected,
-  RegistrationFailed,
-  Unauthorized,
-  WalletDisabled,
-  WalletLocked
-} from "./client/errors.ts"
-export { httpStatus, isTransient, type SvcdError } from "./client/verdicts.ts"
-export { DataDirectoryInUse, DataDirectoryUnusable, WrongNetwork } from "./config/dataDirectoryErrors.ts"
-export { CursorUnusable, NameExpired, NameNotFound } from "./names/errors.ts"
-export { StorageCorrupted, StorageUnavailable } from "./storage/errors.ts"
-export { WalletDamaged } from "./wallet/errors.ts"
-
-export type { ClientConfig } from "./client/NameClient.ts"
 export type {
   ChangeFilter,
   ChangeType,
@@ -66,9 +42,11 @@ export type {
   UnconfirmedChange,
   UpdateOptions
 } from "./client/options.ts"
-export { Freshness, NameChange, NameRecord, OperationResult } from "./client/records.ts"
+export * from "./client/promise/errors.ts"
+export type * from "./client/promise/PromiseClient.ts"
+export type * from "./client/promise/records.ts"
+export { httpStatus, isTransient } from "./client/verdicts.ts"
 export type { ProofLevel } from "./light/proof.ts"
 export type { SyncPhase, SyncReport, WindowReport } from "./light/syncReport.ts"
-export type { CallOptions, LogEntry, PromiseChanges, PromiseClient, PromiseClientConfig } from "./node/promiseClient.ts"
 export { nameOfDomain as nameOf } from "./values/nameOfDomain.ts"
 export { version } from "./version.ts"

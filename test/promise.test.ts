@@ -157,6 +157,7 @@ describe("svcd/promise", () => {
         const aborted = client.changes({ signal: AbortSignal.abort(reason) })
         assert.strictEqual(await rejection(aborted.next()), reason)
         assert.deepStrictEqual(await aborted.next(), nothing)
+        assert.instanceOf(await rejection(client.findNames({}).next()), Library.InvalidRequest)
         await client.close()
       })
     }))

@@ -4,15 +4,19 @@ import { dirname, join, relative, resolve } from "node:path"
 /** The module that each import, export or import type of a declaration names. */
 const SPECIFIER = /(?:\bfrom\s*|\bimport\s*\(\s*|^import\s*)"([^"]+)"/gm
 
-/** Below `source`, the declarations that these entries reach. */
-const reachedFrom = (source: string, entries: ReadonlyArray<string>): ReadonlyMap<string, string> => {
+/** The modules that a declaration names. */
+export const modulesIn = (text: string): ReadonlyArray<string> =>
+  [...text.matchAll(SPECIFIER)].map(([, specifier = ""]) => specifier)
+
+/** Below `source`, the declarations that these entries reach: the text of each file. */
+export const reachedFrom = (source: string, entries: ReadonlyArray<string>): ReadonlyMap<string, string> => {
   const texts = new Map<string, string>()
   const waiting = entries.map((entry) => join(source, `${entry}.d.ts`))
   for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
     if (texts.has(file)) continue
     const text = readFileSync(file, "utf8")
     texts.set(file, text)
-    for (const [, specifier = ""] of text.matchAll(SPECIFIER)) {
+    for (const specifier of modulesIn(text)) {
       if (!specifier.startsWith(".")) continue
       waiting.push(resolve(dirname(file), specifier.replace(/\.[jt]s$/, ".d.ts")))
     }

@@ -25,9 +25,13 @@ export const lasting = (status: number) => annotation({ transient: false, status
 /** Passes by itself. */
 export const PASSING = annotation({ transient: true, status: 503 })
 
+/** Where a class without a schema has the class whose annotations it shares. */
+export const ANNOTATED = Symbol.for("svcd/annotated")
+
 /** The verdict at the class of an error; `undefined` if it has none. */
 export const annotatedVerdict = (error: Error): FailureVerdict | undefined => {
-  const made: unknown = error.constructor
+  const own: unknown = error.constructor
+  const made = typeof own === "function" && ANNOTATED in own ? own[ANNOTATED] : own
   if (!Schema.isSchema(made)) return undefined
   const { annotations } = SchemaAST.typeAST(made.ast)
   const status = annotations[STATUS]

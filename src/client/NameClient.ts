@@ -8,7 +8,6 @@ import type * as Redacted from "effect/Redacted"
 import type * as Stream from "effect/Stream"
 import type { ProofLevel } from "../light/proof.ts"
 import type { SyncReport } from "../light/syncReport.ts"
-import type { NetworkName } from "../protocol/networks.ts"
 import type {
   ChangesFailure,
   ClientFailure,
@@ -22,11 +21,11 @@ import type {
 } from "./errors.ts"
 import type {
   ChangeFilter,
+  ConfigOf,
   FindFilter,
   ListFilter,
   LiveChange,
   LiveFilter,
-  Mode,
   RegisterOptions,
   ResolveOptions,
   UpdateOptions
@@ -146,43 +145,5 @@ export interface NameChanges {
   (filter: LiveFilter): Stream.Stream<NameChange | LiveChange, ChangesFailure>
 }
 
-/** How a client is made (docs/embedding.md). Every field is optional. */
-export interface ClientConfig {
-  /** `ModeAuto` by default. */
-  readonly mode?: Mode | undefined
-  /** `mainnet` by default. */
-  readonly network?: NetworkName | undefined
-  /** Embedded: `~/.svcd` by default. */
-  readonly dataDir?: string | undefined
-  /** Embedded: 8 by default; 0 is offline. */
-  readonly maxPeers?: number | undefined
-  /** Embedded: addresses as `host:port`, instead of the DNS seeds. */
-  readonly bootstrapPeers?: ReadonlyArray<string> | undefined
-  /** Daemon, and where `ModeAuto` looks for one: `http://127.0.0.1:8336` by default. */
-  readonly rpcAddr?: string | undefined
-  readonly rpcUser?: string | undefined
-  readonly rpcPassword?: string | Redacted.Redacted<string> | undefined
-  /** Daemon: a cookie file of the reference node, instead of user and password. */
-  readonly rpcCookieFile?: string | undefined
-  /** The wallet to use if there are several; by default the default wallet. */
-  readonly wallet?: string | undefined
-  /** Daemon: the time for one call, a number of milliseconds or a duration; 30 seconds by default. */
-  readonly timeout?: Duration.DurationInput | undefined
-  /** Embedded: the client only resolves names. */
-  readonly disableWallet?: boolean | undefined
-  /**
-   * Embedded: `light` answers from headers and the last blocks of the chain alone, within a minute, without a wallet;
-   * `full` checks the whole chain. By default `light` in a directory without a chain and a wallet, on a network with
-   * anchors, unless another field asks for a wallet or for the proof `full`.
-   */
-  readonly sync?: "light" | "full" | undefined
-  /**
-   * Embedded: the block at which the headers of a light client begin, as `HEIGHT:HASH:WORK`: height, hash, and the total
-   * work of the chain up to it in hexadecimal digits. `none` begins at genesis. By default the anchors of the network.
-   */
-  readonly anchor?: string | undefined
-  /** What answers have to rest on, for calls that do not say so; `work` by default. */
-  readonly requireProof?: ProofLevel | undefined
-  /** Embedded: unlocks an encrypted wallet for as long as the client is open. */
-  readonly walletPassphrase?: string | Redacted.Redacted<string> | undefined
-}
+/** How a client is made (docs/embedding.md). */
+export type ClientConfig = ConfigOf<string | Redacted.Redacted<string>, Duration.DurationInput>

@@ -215,3 +215,6 @@ export type EmbeddedOpenFailure = InvalidConfig | DataDirectoryError | StorageFa
 
 /** Why opening a client fails that takes a daemon or a node in this process. */
 export type OpenFailure = DaemonOpenFailure | EmbeddedOpenFailure
+
+/** Every failure of a client. */
+export type SvcdError = ResolveFailure | ChangesFailure | OperationFailure | OpenFailure

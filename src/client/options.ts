@@ -1,9 +1,10 @@
 import type { ProofLevel } from "../light/proof.ts"
 import type { DropReason, EventKind, LiveKind, OperationKind } from "../names/events/kinds.ts"
+import type { NetworkName } from "../protocol/networks.ts"
 import type { SearchKey } from "../values/searchable.ts"
 
 /**
- * Options, filters and live changes of a client. `NameClient` and `svcd/promise` share them, and a program with
+ * Configuration, options, filters and live changes of a client. `NameClient` and `svcd/promise` share them, and a program with
  * `svcd/promise` may not have Effect: so these types do not use it.
  */
 
@@ -158,3 +159,47 @@ export const ModeEmbedded = "embedded"
 export const ModeDaemon = "daemon"
 
 export type Mode = typeof ModeAuto | typeof ModeEmbedded | typeof ModeDaemon
+
+/**
+ * How a client is made (docs/embedding.md), without what only one entry takes. Every field is optional. `Secret` is the
+ * type of a password, and `Time` that of a time limit.
+ */
+export interface ConfigOf<Secret, Time> {
+  /** `ModeAuto` by default. */
+  readonly mode?: Mode | undefined
+  /** `mainnet` by default. */
+  readonly network?: NetworkName | undefined
+  /** Embedded: `~/.svcd` by default. */
+  readonly dataDir?: string | undefined
+  /** Embedded: 8 by default; 0 is offline. */
+  readonly maxPeers?: number | undefined
+  /** Embedded: addresses as `host:port`, instead of the DNS seeds. */
+  readonly bootstrapPeers?: ReadonlyArray<string> | undefined
+  /** Daemon, and where `ModeAuto` looks for one: `http://127.0.0.1:8336` by default. */
+  readonly rpcAddr?: string | undefined
+  readonly rpcUser?: string | undefined
+  readonly rpcPassword?: Secret | undefined
+  /** Daemon: a cookie file of the reference node, instead of user and password. */
+  readonly rpcCookieFile?: string | undefined
+  /** The wallet to use if there are several; by default the default wallet. */
+  readonly wallet?: string | undefined
+  /** Daemon: the time for one call with its retries, in milliseconds unless it has a unit; 30 seconds by default. */
+  readonly timeout?: Time | undefined
+  /** Embedded: the client only resolves names. */
+  readonly disableWallet?: boolean | undefined
+  /**
+   * Embedded: `light` answers from headers and the last blocks of the chain alone, within a minute, without a wallet;
+   * `full` checks the whole chain. By default `light` in a directory without a chain and a wallet, on a network with
+   * anchors, unless another field asks for a wallet or for the proof `full`.
+   */
+  readonly sync?: "light" | "full" | undefined
+  /**
+   * Embedded: the block at which the headers of a light client begin, as `HEIGHT:HASH:WORK`: height, hash, and the total
+   * work of the chain up to it in hexadecimal digits. `none` begins at genesis. By default the anchors of the network.
+   */
+  readonly anchor?: string | undefined
+  /** What answers have to rest on, for calls that do not say so; `work` by default. */
+  readonly requireProof?: ProofLevel | undefined
+  /** Embedded: unlocks an encrypted wallet for as long as the client is open. */
+  readonly walletPassphrase?: Secret | undefined
+}

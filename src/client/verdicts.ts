@@ -1,11 +1,7 @@
 import { annotatedVerdict, type FailureVerdict } from "../base/verdict.ts"
 import type { CursorUnusable } from "../names/errors.ts"
-import type { ChangesFailure, OpenFailure, OperationFailure, ResolveFailure } from "./errors.ts"
 
 /** What a program makes of a failure without a case for each: whether to try again, and how to answer by HTTP. */
-
-/** Every failure of a client. */
-export type SvcdError = ResolveFailure | ChangesFailure | OperationFailure | OpenFailure
 
 /** What is no failure of svcd. */
 const FOREIGN: FailureVerdict = { transient: false, status: 500 }

@@ -7,100 +7,15 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Stream from "effect/Stream"
-import { ClientClosed, type OpenFailure } from "../client/errors.ts"
+import type { OpenFailure } from "../client/errors.ts"
 import { type ClientConfig, NameClient } from "../client/NameClient.ts"
-import type {
-  ChangeFilter,
-  FindFilter,
-  ListFilter,
-  LiveChange,
-  LiveFilter,
-  RegisterOptions,
-  ResolveOptions,
-  UpdateOptions
-} from "../client/options.ts"
-import type { Freshness, NameChange, NameRecord, OperationResult } from "../client/records.ts"
-import type { ProofLevel } from "../light/proof.ts"
-import type { SyncReport } from "../light/syncReport.ts"
+import type { ChangeFilter, LiveChange, LiveFilter } from "../client/options.ts"
+import { ClientClosed } from "../client/promise/errors.ts"
+import { plainError } from "../client/promise/plainError.ts"
+import type { CallOptions, LogEntry, PromiseClient, PromiseClientConfig } from "../client/promise/PromiseClient.ts"
+import type { NameChange } from "../client/promise/records.ts"
 
-/** A `NameClient` for programs that do not use Effect: promises, error classes, abort signals, async iterators. */
-
-/** An entry of the client's log. */
-export interface LogEntry {
-  readonly level: "debug" | "info" | "warn" | "error"
-  readonly message: string
-  /** The facts of the entry. */
-  readonly fields: Readonly<Record<string, unknown>>
-  readonly time: Date
-}
-
-export interface PromiseClientConfig extends ClientConfig {
-  /** Receives the log entries. Without it they are dropped. */
-  readonly log?: ((entry: LogEntry) => void) | undefined
-  /** Aborts the opening: the promise then rejects with the signal's reason. It has no effect on an open client. */
-  readonly signal?: AbortSignal | undefined
-}
-
-export interface CallOptions {
-  /** Ends the waiting: the promise then rejects with the signal's reason. What is sent already is not withdrawn. */
-  readonly signal?: AbortSignal | undefined
-}
-
-/** The two forms of `changes`. */
-export interface PromiseChanges {
-  (filter?: ChangeFilter & CallOptions): AsyncIterableIterator<NameChange>
-  (filter: LiveFilter & CallOptions): AsyncIterableIterator<NameChange | LiveChange>
-}
-
-/** Names, by promises. Rejections are the errors of `svcd/promise`, each an `Error` with a `_tag`. */
-export interface PromiseClient extends AsyncDisposable {
-  /** The source of the answers. */
-  readonly mode: "daemon" | "embedded" | "postgres"
-  /** The current record of a name. */
-  readonly resolveName: (name: string, options?: (ResolveOptions & CallOptions) | null) => Promise<NameRecord>
-  /**
-   * Registers a name: both steps, for as long as the client is open. By default it resolves after the first step.
-   * positional: public API
-   */
-  readonly registerName: (
-    name: string,
-    value: string,
-    options?: (RegisterOptions & CallOptions) | null
-  ) => Promise<OperationResult>
-  /** Changes the value of a name of the wallet. The empty value clears it. positional: public API */
-  readonly updateName: (
-    name: string,
-    value: string,
-    options?: (UpdateOptions & CallOptions) | null
-  ) => Promise<OperationResult>
-  /** Names that begin with a namespace and are not expired: the shortest first, then by their bytes. */
-  readonly listNames: (filter?: (ListFilter & CallOptions) | null) => Promise<ReadonlyArray<NameRecord>>
-  /**
-   * Names by what they say, by owner, last change or expiry. The loop ends with the last name, with `break`, with the
-   * signal, or with the client.
-   */
-  readonly findNames: (filter: FindFilter & CallOptions) => AsyncIterableIterator<NameRecord>
-  /**
-   * Changes of names in blocks, from now on or behind a cursor, and live changes for a filter with live types. The loop ends
-   * with `break`, with the signal, or with the client.
-   */
-  readonly changes: PromiseChanges
-  /** The height and sync state of the names. */
-  readonly freshness: (options?: CallOptions) => Promise<Freshness>
-  /** How far the node is: at once, then whenever that changes. The loop ends when there is nothing to wait for. */
-  readonly progress: (options?: CallOptions) => AsyncIterableIterator<SyncReport>
-  /**
-   * Waits until every name is known with this proof; by default with that of the configuration, else `work`.
-   */
-  readonly ready: (level?: ProofLevel | null, options?: CallOptions) => Promise<Freshness>
-  /**
-   * Resolves when the client has ended: to `undefined` after `close`, to the error if the node in this process failed.
-   * Calls then reject with that error.
-   */
-  readonly closed: Promise<Error | undefined>
-  /** Releases everything: files, sockets, threads. Resolves once that is done; it may be called repeatedly. */
-  readonly close: () => Promise<void>
-}
+/** Runs a `NameClient` for programs that do not use Effect: promises, plain errors, abort signals, async iterators. */
 
 const LEVELS = new Map<string, LogEntry["level"]>([
   ["Trace", "debug"],
@@ -131,11 +46,10 @@ const logging = (log: PromiseClientConfig["log"]): Layer.Layer<never> => {
   )
 }
 
-/**
- * What a call rejects with: the client's error itself and not a wrapper, so that `instanceof` works. A failure inside a
- * span is a proxy around the error, which a program could not clone.
- */
-const errorOf = <E>(cause: Cause.Cause<E>): unknown => Cause.originalError(Cause.squash(cause))
+/** What a call rejects with. A failure inside a span is a proxy around the error, which a program could not clone. */
+const rejectionOf = (error: unknown): unknown => plainError(Cause.originalError(error))
+
+const errorOf = <E>(cause: Cause.Cause<E>): unknown => rejectionOf(Cause.squash(cause))
 
 // Node has the symbol from 20.4 on; without it there is no `await using` either.
 const asyncDispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose")
@@ -242,7 +156,8 @@ export const open = async (
     })
     return iterate(
       Stream.toAsyncIterableRuntime(Stream.interruptWhen(stream, aborted), context),
-      (error) => signal?.aborted === true ? signal.reason : closing === undefined ? error : new ClientClosed()
+      (error) =>
+        signal?.aborted === true ? signal.reason : closing === undefined ? rejectionOf(error) : new ClientClosed()
     )
   }
 

@@ -2,13 +2,14 @@ import { HttpApiSchema } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { annotatedVerdict } from "../../src/base/verdict.ts"
-import { httpStatus, isTransient, type SvcdError } from "../../src/client/verdicts.ts"
+import type { SvcdError } from "../../src/client/errors.ts"
+import { httpStatus, isTransient } from "../../src/client/verdicts.ts"
 import * as index from "../../src/index.ts"
 import * as promise from "../../src/promise.ts"
 
 interface ErrorClass {
-  readonly _tag: SvcdError["_tag"]
-  readonly prototype: Error
+  /** Its name is the tag. */
+  readonly prototype: Error & { readonly name: SvcdError["_tag"] }
 }
 
 const isErrorClass = (value: unknown): value is ErrorClass =>
@@ -16,7 +17,7 @@ const isErrorClass = (value: unknown): value is ErrorClass =>
 
 /** The error classes that a module exports. */
 const classesOf = (module: object): ReadonlyArray<ErrorClass> =>
-  Object.values(module).filter(isErrorClass).toSorted((a, b) => a._tag < b._tag ? -1 : 1)
+  Object.values(module).filter(isErrorClass).toSorted((a, b) => a.prototype.name < b.prototype.name ? -1 : 1)
 
 /** The compiler asks for each failure of a client. */
 const STATUSES: Readonly<Record<SvcdError["_tag"], number>> = {
@@ -50,11 +51,14 @@ const STATUSES: Readonly<Record<SvcdError["_tag"], number>> = {
 describe("verdicts on failures", () => {
   it("stand at each error class that the entries export, where HttpApi finds them", () => {
     const statusesOf = (module: object) =>
-      Object.fromEntries(classesOf(module).map((one) => [one._tag, annotatedVerdict(one.prototype)?.status]))
+      Object.fromEntries(
+        classesOf(module).map(({ prototype }) => [prototype.name, annotatedVerdict(prototype)?.status])
+      )
     assert.deepStrictEqual(statusesOf(index), STATUSES)
     assert.deepStrictEqual(statusesOf(promise), STATUSES)
     for (const one of classesOf(index)) {
-      assert.isTrue(Schema.isSchema(one) && HttpApiSchema.getStatusError(one) === STATUSES[one._tag], one._tag)
+      const { name } = one.prototype
+      assert.isTrue(Schema.isSchema(one) && HttpApiSchema.getStatusError(one) === STATUSES[name], name)
     }
   })
 
@@ -70,7 +74,9 @@ describe("verdicts on failures", () => {
     assert.deepStrictEqual(passing.map(isTransient), passing.map(() => true))
     assert.deepStrictEqual(passing.map(httpStatus), passing.map(() => 503))
     assert.deepStrictEqual(
-      classesOf(index).filter(({ prototype }) => annotatedVerdict(prototype)?.transient).map(({ _tag }) => _tag),
+      classesOf(index).filter(({ prototype }) => annotatedVerdict(prototype)?.transient).map(({ prototype }) =>
+        prototype.name
+      ),
       ["DaemonNotReady", "DaemonUnreachable", "DatabaseUnavailable", "NotSynced"]
     )
   })

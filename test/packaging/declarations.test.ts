@@ -1,14 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { spawnSync } from "node:child_process"
 import { copyFileSync, cpSync, mkdirSync, symlinkSync } from "node:fs"
+import { isBuiltin } from "node:module"
 import { extname, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { modulesIn, reachedFrom } from "../../scripts/bundle/declarations.ts"
 import { withDirectory } from "../support/temporary.ts"
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url))
 
-/** Makes a folder with svcd installed: the declarations of the build, and effect beside it. */
-const install = (folder: string): void => {
+/** Makes a folder with svcd installed, as the declarations of the build, and other packages beside it. */
+const install = (folder: string, packages: ReadonlyArray<string>): void => {
   const svcd = join(folder, "node_modules/svcd")
   mkdirSync(svcd, { recursive: true })
   copyFileSync(join(ROOT, "package.json"), join(svcd, "package.json"))
@@ -16,7 +18,7 @@ const install = (folder: string): void => {
     recursive: true,
     filter: (path) => extname(path) === "" || path.endsWith(".d.ts")
   })
-  symlinkSync(join(ROOT, "node_modules/effect"), join(folder, "node_modules/effect"))
+  for (const name of packages) symlinkSync(join(ROOT, "node_modules", name), join(folder, "node_modules", name))
 }
 
 const FLAGS =
@@ -36,7 +38,24 @@ const compile = (folder: string, source: string): string => {
 describe("the declarations of the package", () => {
   it("name all that an application infers over them (TS2742), and compile without skipLibCheck", () =>
     withDirectory((folder) => {
-      install(folder)
+      install(folder, ["effect"])
       assert.strictEqual(compile(folder, ".ci/exported-types.ts"), "")
     }))
+
+  it("of svcd/promise compile without skipLibCheck where there is no effect, and have no `any`", () =>
+    withDirectory((folder) => {
+      install(folder, [])
+      assert.strictEqual(compile(folder, ".ci/promise-types.ts"), "")
+    }))
+
+  it("of svcd/promise name no other package, of whatever version an application has one", () => {
+    const texts = [...reachedFrom(join(ROOT, "build/types"), ["promise"]).values()]
+    const modules = texts.flatMap((text) => [
+      // An example in a comment is not loaded.
+      ...modulesIn(text.replaceAll(/\/\*.*?\*\//gs, "")),
+      ...[...text.matchAll(/^\/\/\/ <reference types="([^"]+)"/gm)].map(([, name = ""]) => name)
+    ])
+    assert.isAbove(modules.length, 0)
+    assert.deepStrictEqual(modules.filter((name) => !name.startsWith(".") && !isBuiltin(name)), [])
+  })
 })

@@ -90,7 +90,7 @@ const SLOW = [
   "node/memoryNames.test.ts",
   "node/logFile.test.ts",
   "node/logging.test.ts",
-  "node/nodeMetrics.test.ts",
+  "node/samples.test.ts",
   "node/restartNames.test.ts",
   "packaging/declarations.test.ts",
   "postgres/PostgresNames.test.ts",

@@ -2,7 +2,7 @@
 // Usage: use-packed-examples.mjs FOLDER
 
 import assert from "node:assert/strict"
-import { spawn } from "node:child_process"
+import { spawn, spawnSync } from "node:child_process"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, dirname, join } from "node:path"
@@ -153,6 +153,35 @@ const checkChanges = async (config) => {
   rmSync(dirname(file), { recursive: true, force: true })
 }
 
+/** A node made of its services, which svcd-cli asks, and ends. */
+const checkOwnDaemon = async (directory) => {
+  const [rpc, metrics] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`]
+  const daemon = start("own-daemon", {}, directory, rpc, metrics)
+  await daemon.says(/RPC listening/)
+  const cli = (...args) => {
+    const programs = join(folder, "node_modules", ".bin")
+    const { status, stderr, stdout } = spawnSync(join(programs, "svcd-cli"), [
+      ...["-rpcaddr", rpc, "-rpcuser", "own", "-rpcpassword", "secret", ...args]
+    ], { encoding: "utf8" })
+    assert.equal(status, 0, stderr)
+    return stdout
+  }
+  // It listens before its method is there.
+  for (const end = Date.now() + 60_000; Date.now() < end; await sleep(100)) {
+    if ((await fetch(`http://${rpc}/health`).catch(() => undefined))?.status === 200) break
+  }
+  const { greeting, height } = JSON.parse(cli("greet", "you"))
+  assert.equal(greeting, "hello you")
+  assert.ok(height > 0, "it has no blocks of the directory")
+  assert.match(cli("help", "greet"), /^greet "who"\n\nGreets/)
+  assert.match(
+    await (await fetch(`http://${metrics}/metrics`)).text(),
+    new RegExp(`^svcd_blockchain_height ${height}$`, "m")
+  )
+  cli("stop")
+  assert.equal(await daemon.exit, 0, daemon.stderr)
+}
+
 const CHECKS = {
   changes: checkChanges,
   "effect-app": async (config) => {
@@ -174,12 +203,14 @@ try {
   )
   assert.deepEqual(
     packed.sort(),
-    [...Object.keys(CHECKS), "register", "replica", "webhook"].sort(),
+    [...Object.keys(CHECKS), "own-daemon", "register", "replica", "webhook"].sort(),
     "each example has a check"
   )
 
   // With a node of their own first: what is mined later would let the names expire.
   await withDaemon(join(folder, "node_modules", ".bin"), datadir, () => undefined)
+  await checkOwnDaemon(datadir)
+  console.log("own-daemon works")
   const nobody = `http://127.0.0.1:${await freePort()}`
   for (const [name, check] of Object.entries(CHECKS)) {
     await check({ network: "regtest", rpcAddr: nobody, dataDir: datadir, maxPeers: 0 })

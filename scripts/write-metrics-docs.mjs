@@ -2,15 +2,9 @@
 // The part above the mark is written by hand and stays.
 // Usage: write-metrics-docs.mjs [--check] [file]; with --check it writes nothing and fails where the file differs.
 
-import { readFileSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { METRICS } from "../build/src/metrics/metrics.js"
 import { metricPart } from "../build/src/metrics/shownMetrics.js"
-
-const project = fileURLToPath(new URL("..", import.meta.url))
-const file = process.argv.slice(2).find((argument) => !argument.startsWith("-")) ?? join(project, "docs/metrics.md")
-const MARK = "<!-- From here on written by scripts/write-metrics-docs.mjs -->"
+import { writeGeneratedPart } from "./generatedPart.mjs"
 
 const labelText = ({ label, values }) => {
   if (label === undefined) return ""
@@ -54,12 +48,4 @@ const generated = [
   ""
 ].join("\n")
 
-const before = readFileSync(file, "utf8")
-if (!before.includes(MARK)) throw new Error(`${file} has no line ${MARK}`)
-const after = `${before.slice(0, before.indexOf(MARK))}${MARK}\n\n${generated}`
-
-if (!process.argv.includes("--check")) writeFileSync(file, after)
-else if (after !== before) {
-  console.error(`${file} is not what the metrics say: run node scripts/write-metrics-docs.mjs`)
-  process.exitCode = 1
-}
+writeGeneratedPart({ generated, page: "docs/metrics.md", script: "write-metrics-docs.mjs", source: "metrics" })

@@ -11,7 +11,7 @@ import { webhookDeliveries, webhookLag, webhooks } from "./webhookMetrics.ts"
  * sets: methods of the method table, and the unions below.
  *
  * Gauges and the bytes of the network are read at each scrape, and every quarter of a minute for a host's registry
- * (`node/nodeMetrics.ts`). The others are recorded where the event happens.
+ * (`node/layers/samples.ts`). The others are recorded where the event happens.
  */
 
 // Block processing

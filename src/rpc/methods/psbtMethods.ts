@@ -98,6 +98,148 @@ const missingJson = ({ missing }: InputAnalysis): Result.ValueOf<typeof MISSING>
 
 const amountOf = (units: number | undefined): Amount | undefined => units === undefined ? undefined : new Amount(units)
 
+const converttopsbt = method({
+  name: "converttopsbt",
+  right: "read",
+  group: "Raw transactions",
+  heavy: true,
+  summary: "Converts a transaction to a PSBT.",
+  params: {
+    hexstring: hexText("The transaction."),
+    permitsigdata: withDefault(boolean("Whether to drop signatures instead of refusing them."), false),
+    iswitness: optional(boolean("Whether the transaction is in witness format."), "tries both")
+  },
+  results: [{ schema: Result.string("The PSBT in base64") }],
+  examples: [[TRANSACTION]],
+  errors: ["-22 TX decode failed", "-22 Inputs must not have scriptSigs and scriptWitnesses"],
+  handler: ({ hexstring, iswitness, permitsigdata }, { turns }) =>
+    Effect.suspend(() => {
+      const bytes = fromHex(hexstring)
+      const transaction = bytes === undefined ? undefined : decodeAnyTransaction(bytes, iswitness)
+      if (transaction === undefined) return RpcError.deserialization("TX decode failed")
+      // Larger amounts are not exact in this program, and the PSBT would have another one.
+      if (!transaction.outputs.every(({ value }) => Number.isSafeInteger(value))) {
+        return RpcError.deserialization("TX decode failed")
+      }
+      const isSigned = transaction.inputs.some(({ scriptSig, witness }) => scriptSig.length > 0 || witness.length > 0)
+      if (isSigned && !permitsigdata) {
+        return RpcError.deserialization("Inputs must not have scriptSigs and scriptWitnesses")
+      }
+      return encodedPsbt(psbtOf(transaction), turns)
+    })
+})
+
+const combinepsbt = method({
+  name: "combinepsbt",
+  right: "read",
+  group: "Raw transactions",
+  heavy: true,
+  summary: "Combines several PSBTs of one transaction.",
+  params: { txs: array(PSBT, "The PSBTs.") },
+  results: [{ schema: Result.string("The PSBT in base64") }],
+  examples: [[[PSBT_EXAMPLE, PSBT_EXAMPLE]]],
+  errors: [
+    "-8 Parameter 'txs' cannot be empty",
+    DECODE_FAILED,
+    "-8 PSBTs not compatible (different transactions)"
+  ],
+  handler: ({ txs }, { turns }) =>
+    Effect.gen(function*() {
+      const [first, ...others] = yield* eachInTurns(turns, txs, (text) => decodePsbtParam(text, turns))
+      if (first === undefined) return yield* RpcError.invalidParameter("Parameter 'txs' cannot be empty")
+      const combined = yield* inTurns(turns, combinePsbtsSteps(first, others))
+      if (combined !== undefined) return yield* encodedPsbt(combined, turns)
+      return yield* RpcError.invalidParameter("PSBTs not compatible (different transactions)")
+    })
+})
+
+const joinpsbts = method({
+  name: "joinpsbts",
+  right: "read",
+  group: "Raw transactions",
+  heavy: true,
+  summary: "Joins several PSBTs into one with the inputs and outputs of all, in random order, unsigned.",
+  params: { txs: array(PSBT, "The PSBTs.") },
+  results: [{ schema: Result.string("The PSBT in base64") }],
+  examples: [[[PSBT_EXAMPLE, PSBT_EXAMPLE]]],
+  errors: [
+    "-8 At least two PSBTs are required to join PSBTs.",
+    DECODE_FAILED,
+    "-8 Input <txid>:<vout> exists in multiple PSBTs"
+  ],
+  handler: ({ txs }, { turns }) =>
+    Effect.gen(function*() {
+      if (txs.length < 2) {
+        return yield* RpcError.invalidParameter("At least two PSBTs are required to join PSBTs.")
+      }
+      const psbts = yield* eachInTurns(turns, txs, (text) => decodePsbtParam(text, turns))
+      const random = secureRandom()
+      const joined = yield* inTurns(turns, joinPsbtsSteps(psbts, (items) => shuffled(random, items)))
+      if ("error" in joined) return yield* RpcError.invalidParameter(joined.error)
+      return yield* encodedPsbt(joined.psbt, turns)
+    })
+})
+
+const finalizepsbt = method({
+  name: "finalizepsbt",
+  right: "read",
+  group: "Raw transactions",
+  heavy: true,
+  summary: "Makes scriptSigs and witnesses from the signatures of a PSBT, and the transaction if it is complete.",
+  params: {
+    psbt: PSBT,
+    extract: withDefault(boolean("Whether to return a complete transaction instead of a PSBT."), true)
+  },
+  results: [{
+    schema: Schema.Struct({
+      psbt: Schema.optional(Result.string("The PSBT in base64, if it is incomplete or extract is false")),
+      hex: Schema.optional(Result.hex("The transaction")),
+      complete: Result.boolean("Whether every input is signed")
+    })
+  }],
+  examples: [[PSBT_EXAMPLE]],
+  errors: [DECODE_FAILED],
+  handler: ({ extract, psbt }, { turns }) =>
+    Effect.gen(function*() {
+      const decoded = yield* decodePsbtParam(psbt, turns)
+      const { complete, psbt: finished } = yield* inTurns(turns, finalizePsbtSteps(decoded))
+      return complete && extract
+        ? { hex: toHex(extractTransaction(finished).bytes), complete }
+        : { psbt: yield* encodedPsbt(finished, turns), complete }
+    })
+})
+
+const analyzepsbt = method({
+  name: "analyzepsbt",
+  right: "read",
+  group: "Raw transactions",
+  heavy: true,
+  summary: "Returns the state of a PSBT, its missing data, and the role that acts next.",
+  params: { psbt: PSBT },
+  results: [{ schema: ANALYZED_PSBT }],
+  examples: [[PSBT_EXAMPLE]],
+  errors: [DECODE_FAILED],
+  handler: ({ psbt }, { turns }) =>
+    Effect.gen(function*() {
+      const decoded = yield* decodePsbtParam(psbt, turns)
+      const analysis = yield* inTurns(turns, analyzePsbtSteps(decoded))
+      const inputs = itemsOf(analysis.inputs, (input) => ({
+        has_utxo: input.hasUtxo,
+        is_final: input.isFinal,
+        next: input.next,
+        missing: missingJson(input)
+      }))
+      return {
+        inputs: analysis.inputs.length === 0 ? undefined : inputs,
+        estimated_vsize: analysis.estimatedVirtualSize,
+        estimated_feerate: amountOf(analysis.estimatedFeeRate),
+        fee: amountOf(analysis.fee),
+        next: analysis.next,
+        error: analysis.error
+      }
+    })
+})
+
 export const psbtMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
@@ -125,39 +267,6 @@ export const psbtMethods: Effect.Effect<
         )
     })
 
-    const converttopsbt = method({
-      name: "converttopsbt",
-      right: "read",
-      group: "Raw transactions",
-      heavy: true,
-      summary: "Converts a transaction to a PSBT.",
-      params: {
-        hexstring: hexText("The transaction."),
-        permitsigdata: withDefault(boolean("Whether to drop signatures instead of refusing them."), false),
-        iswitness: optional(boolean("Whether the transaction is in witness format."), "tries both")
-      },
-      results: [{ schema: Result.string("The PSBT in base64") }],
-      examples: [[TRANSACTION]],
-      errors: ["-22 TX decode failed", "-22 Inputs must not have scriptSigs and scriptWitnesses"],
-      handler: ({ hexstring, iswitness, permitsigdata }, { turns }) =>
-        Effect.suspend(() => {
-          const bytes = fromHex(hexstring)
-          const transaction = bytes === undefined ? undefined : decodeAnyTransaction(bytes, iswitness)
-          if (transaction === undefined) return RpcError.deserialization("TX decode failed")
-          // Larger amounts are not exact in this program, and the PSBT would have another one.
-          if (!transaction.outputs.every(({ value }) => Number.isSafeInteger(value))) {
-            return RpcError.deserialization("TX decode failed")
-          }
-          const isSigned = transaction.inputs.some(({ scriptSig, witness }) =>
-            scriptSig.length > 0 || witness.length > 0
-          )
-          if (isSigned && !permitsigdata) {
-            return RpcError.deserialization("Inputs must not have scriptSigs and scriptWitnesses")
-          }
-          return encodedPsbt(psbtOf(transaction), turns)
-        })
-    })
-
     const decodepsbt = method({
       name: "decodepsbt",
       right: "read",
@@ -170,117 +279,6 @@ export const psbtMethods: Effect.Effect<
       errors: [DECODE_FAILED],
       handler: ({ psbt }, { turns }) =>
         Effect.map(decodePsbtParam(psbt, turns), (decoded) => psbtJson(context, decoded))
-    })
-
-    const combinepsbt = method({
-      name: "combinepsbt",
-      right: "read",
-      group: "Raw transactions",
-      heavy: true,
-      summary: "Combines several PSBTs of one transaction.",
-      params: { txs: array(PSBT, "The PSBTs.") },
-      results: [{ schema: Result.string("The PSBT in base64") }],
-      examples: [[[PSBT_EXAMPLE, PSBT_EXAMPLE]]],
-      errors: [
-        "-8 Parameter 'txs' cannot be empty",
-        DECODE_FAILED,
-        "-8 PSBTs not compatible (different transactions)"
-      ],
-      handler: ({ txs }, { turns }) =>
-        Effect.gen(function*() {
-          const [first, ...others] = yield* eachInTurns(turns, txs, (text) => decodePsbtParam(text, turns))
-          if (first === undefined) return yield* RpcError.invalidParameter("Parameter 'txs' cannot be empty")
-          const combined = yield* inTurns(turns, combinePsbtsSteps(first, others))
-          if (combined !== undefined) return yield* encodedPsbt(combined, turns)
-          return yield* RpcError.invalidParameter("PSBTs not compatible (different transactions)")
-        })
-    })
-
-    const joinpsbts = method({
-      name: "joinpsbts",
-      right: "read",
-      group: "Raw transactions",
-      heavy: true,
-      summary: "Joins several PSBTs into one with the inputs and outputs of all, in random order, unsigned.",
-      params: { txs: array(PSBT, "The PSBTs.") },
-      results: [{ schema: Result.string("The PSBT in base64") }],
-      examples: [[[PSBT_EXAMPLE, PSBT_EXAMPLE]]],
-      errors: [
-        "-8 At least two PSBTs are required to join PSBTs.",
-        DECODE_FAILED,
-        "-8 Input <txid>:<vout> exists in multiple PSBTs"
-      ],
-      handler: ({ txs }, { turns }) =>
-        Effect.gen(function*() {
-          if (txs.length < 2) {
-            return yield* RpcError.invalidParameter("At least two PSBTs are required to join PSBTs.")
-          }
-          const psbts = yield* eachInTurns(turns, txs, (text) => decodePsbtParam(text, turns))
-          const random = secureRandom()
-          const joined = yield* inTurns(turns, joinPsbtsSteps(psbts, (items) => shuffled(random, items)))
-          if ("error" in joined) return yield* RpcError.invalidParameter(joined.error)
-          return yield* encodedPsbt(joined.psbt, turns)
-        })
-    })
-
-    const finalizepsbt = method({
-      name: "finalizepsbt",
-      right: "read",
-      group: "Raw transactions",
-      heavy: true,
-      summary: "Makes scriptSigs and witnesses from the signatures of a PSBT, and the transaction if it is complete.",
-      params: {
-        psbt: PSBT,
-        extract: withDefault(boolean("Whether to return a complete transaction instead of a PSBT."), true)
-      },
-      results: [{
-        schema: Schema.Struct({
-          psbt: Schema.optional(Result.string("The PSBT in base64, if it is incomplete or extract is false")),
-          hex: Schema.optional(Result.hex("The transaction")),
-          complete: Result.boolean("Whether every input is signed")
-        })
-      }],
-      examples: [[PSBT_EXAMPLE]],
-      errors: [DECODE_FAILED],
-      handler: ({ extract, psbt }, { turns }) =>
-        Effect.gen(function*() {
-          const decoded = yield* decodePsbtParam(psbt, turns)
-          const { complete, psbt: finished } = yield* inTurns(turns, finalizePsbtSteps(decoded))
-          return complete && extract
-            ? { hex: toHex(extractTransaction(finished).bytes), complete }
-            : { psbt: yield* encodedPsbt(finished, turns), complete }
-        })
-    })
-
-    const analyzepsbt = method({
-      name: "analyzepsbt",
-      right: "read",
-      group: "Raw transactions",
-      heavy: true,
-      summary: "Returns the state of a PSBT, its missing data, and the role that acts next.",
-      params: { psbt: PSBT },
-      results: [{ schema: ANALYZED_PSBT }],
-      examples: [[PSBT_EXAMPLE]],
-      errors: [DECODE_FAILED],
-      handler: ({ psbt }, { turns }) =>
-        Effect.gen(function*() {
-          const decoded = yield* decodePsbtParam(psbt, turns)
-          const analysis = yield* inTurns(turns, analyzePsbtSteps(decoded))
-          const inputs = itemsOf(analysis.inputs, (input) => ({
-            has_utxo: input.hasUtxo,
-            is_final: input.isFinal,
-            next: input.next,
-            missing: missingJson(input)
-          }))
-          return {
-            inputs: analysis.inputs.length === 0 ? undefined : inputs,
-            estimated_vsize: analysis.estimatedVirtualSize,
-            estimated_feerate: amountOf(analysis.estimatedFeeRate),
-            fee: amountOf(analysis.fee),
-            next: analysis.next,
-            error: analysis.error
-          }
-        })
     })
 
     const namepsbt = method({

@@ -13,6 +13,7 @@ import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import { ADDRESS_INFO, addressInfo } from "./addressInfo.ts"
 import { bounded, MAX_LABEL, TOO_LONG_LABEL } from "./texts.ts"
 import {
+  type DefineWalletMethod,
   ensureUnlocked,
   label,
   LOCKED,
@@ -75,6 +76,93 @@ const MAX_KEYPOOL = 10_000
 const PURPOSES = ["send", "receive", "refund"]
 
 const UNKNOWN_PURPOSE = "Invalid 'purpose' argument, must be a known purpose string, typically 'send', or 'receive'."
+
+const setlabel = (make: DefineWalletMethod, network: Network) =>
+  make({
+    name: "setlabel",
+    right: "names",
+    writes: true,
+    summary: "Sets the label of an address.",
+    params: { address: string("The address; the wallet need not own it."), label: newLabel("The label.") },
+    results: [{ schema: Result.nothing("") }],
+    examples: [[ADDRESS, "rent"]],
+    errors: [`-5 ${INVALID_ADDRESS}`, "-11 Invalid label name", TOO_LONG_LABEL],
+    handler: ({ address, label }, wallet) =>
+      Effect.gen(function*() {
+        const script = yield* scriptOfAddress(network, address)
+        yield* wallet.keys.setLabel({ address: addressOf(network, script) ?? address, label })
+        return null
+      })
+  })
+
+const listlabels = (make: DefineWalletMethod) =>
+  make({
+    name: "listlabels",
+    right: "names",
+    summary: "Lists the labels in sorted order.",
+    params: { purpose: withDefault(string("Only labels of addresses with this purpose: send or receive."), "") },
+    results: [{ schema: Schema.Array(Result.string("A label")) }],
+    examples: [[], ["receive"]],
+    errors: [`-8 ${UNKNOWN_PURPOSE}`],
+    handler: ({ purpose }, wallet) =>
+      Effect.suspend(() => {
+        if (purpose !== "" && !PURPOSES.includes(purpose)) return RpcError.invalidParameter(UNKNOWN_PURPOSE)
+        const entries = [...wallet.keys.labels().values()].filter((entry) =>
+          purpose === "" || entry.purpose === purpose
+        )
+        return Effect.succeed([...new Set(entries.map((entry) => entry.label))].sort())
+      })
+  })
+
+const getaddressesbylabel = (make: DefineWalletMethod) =>
+  make({
+    name: "getaddressesbylabel",
+    right: "names",
+    summary: "Lists the addresses with a label.",
+    params: { label: label("The label.") },
+    results: [{
+      schema: Result.map("address", Schema.Struct({ purpose: Result.string("receive for own addresses, else send") }))
+    }],
+    examples: [["rent"]],
+    errors: ["-11 No addresses with label <x>"],
+    handler: ({ label }, wallet) =>
+      Effect.suspend(() => {
+        const found = [...wallet.keys.labels()].filter(([, entry]) => entry.label === label)
+        if (found.length === 0) {
+          const message = `No addresses with label ${label}`
+          return new RpcError({ code: RPC_CODE.walletInvalidLabel, message })
+        }
+        return Effect.succeed(new Map(found.map(([address, { purpose }]) => [address, { purpose }])))
+      })
+  })
+
+const keypoolrefill = (make: DefineWalletMethod) =>
+  make({
+    name: "keypoolrefill",
+    right: "names",
+    writes: true,
+    summary: "Derives addresses until the wallet has enough unused ones of each type. Only ranges of hardened keys " +
+      "(`/*h`) need that: all others are derived on demand.",
+    params: {
+      newsize: optional(
+        atMost(
+          MAX_KEYPOOL,
+          int32(`Unused addresses of each type, for receiving and for change; at most ${MAX_KEYPOOL}.`)
+        ),
+        "-keypool"
+      )
+    },
+    results: [{ schema: Result.nothing("") }],
+    examples: [[]],
+    errors: ["-8 Invalid parameter, expected valid size.", `-13 ${LOCKED}`],
+    handler: ({ newsize = 0 }, wallet) =>
+      newsize < 0
+        ? RpcError.invalidParameter("Invalid parameter, expected valid size.")
+        : Effect.as(
+          Effect.zipRight(ensureUnlocked(wallet), wallet.keys.refill(newsize)),
+          null
+        )
+  })
 
 export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets | Chain> = Effect.gen(function*() {
   const { params: { network } } = yield* Chain
@@ -141,96 +229,13 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
       })
   })
 
-  const setlabel = make({
-    name: "setlabel",
-    right: "names",
-    writes: true,
-    summary: "Sets the label of an address.",
-    params: { address: string("The address; the wallet need not own it."), label: newLabel("The label.") },
-    results: [{ schema: Result.nothing("") }],
-    examples: [[ADDRESS, "rent"]],
-    errors: [`-5 ${INVALID_ADDRESS}`, "-11 Invalid label name", TOO_LONG_LABEL],
-    handler: ({ address, label }, wallet) =>
-      Effect.gen(function*() {
-        const script = yield* scriptOfAddress(network, address)
-        yield* wallet.keys.setLabel({ address: addressOf(network, script) ?? address, label })
-        return null
-      })
-  })
-
-  const listlabels = make({
-    name: "listlabels",
-    right: "names",
-    summary: "Lists the labels in sorted order.",
-    params: { purpose: withDefault(string("Only labels of addresses with this purpose: send or receive."), "") },
-    results: [{ schema: Schema.Array(Result.string("A label")) }],
-    examples: [[], ["receive"]],
-    errors: [`-8 ${UNKNOWN_PURPOSE}`],
-    handler: ({ purpose }, wallet) =>
-      Effect.suspend(() => {
-        if (purpose !== "" && !PURPOSES.includes(purpose)) return RpcError.invalidParameter(UNKNOWN_PURPOSE)
-        const entries = [...wallet.keys.labels().values()].filter((entry) =>
-          purpose === "" || entry.purpose === purpose
-        )
-        return Effect.succeed([...new Set(entries.map((entry) => entry.label))].sort())
-      })
-  })
-
-  const getaddressesbylabel = make({
-    name: "getaddressesbylabel",
-    right: "names",
-    summary: "Lists the addresses with a label.",
-    params: { label: label("The label.") },
-    results: [{
-      schema: Result.map("address", Schema.Struct({ purpose: Result.string("receive for own addresses, else send") }))
-    }],
-    examples: [["rent"]],
-    errors: ["-11 No addresses with label <x>"],
-    handler: ({ label }, wallet) =>
-      Effect.suspend(() => {
-        const found = [...wallet.keys.labels()].filter(([, entry]) => entry.label === label)
-        if (found.length === 0) {
-          const message = `No addresses with label ${label}`
-          return new RpcError({ code: RPC_CODE.walletInvalidLabel, message })
-        }
-        return Effect.succeed(new Map(found.map(([address, { purpose }]) => [address, { purpose }])))
-      })
-  })
-
-  const keypoolrefill = make({
-    name: "keypoolrefill",
-    right: "names",
-    writes: true,
-    summary: "Derives addresses until the wallet has enough unused ones of each type. Only ranges of hardened keys " +
-      "(`/*h`) need that: all others are derived on demand.",
-    params: {
-      newsize: optional(
-        atMost(
-          MAX_KEYPOOL,
-          int32(`Unused addresses of each type, for receiving and for change; at most ${MAX_KEYPOOL}.`)
-        ),
-        "-keypool"
-      )
-    },
-    results: [{ schema: Result.nothing("") }],
-    examples: [[]],
-    errors: ["-8 Invalid parameter, expected valid size.", `-13 ${LOCKED}`],
-    handler: ({ newsize = 0 }, wallet) =>
-      newsize < 0
-        ? RpcError.invalidParameter("Invalid parameter, expected valid size.")
-        : Effect.as(
-          Effect.zipRight(ensureUnlocked(wallet), wallet.keys.refill(newsize)),
-          null
-        )
-  })
-
   return [
     getnewaddress,
     getrawchangeaddress,
     getaddressinfo,
-    setlabel,
-    listlabels,
-    getaddressesbylabel,
-    keypoolrefill
+    setlabel(make, network),
+    listlabels(make),
+    getaddressesbylabel(make),
+    keypoolrefill(make)
   ]
 })

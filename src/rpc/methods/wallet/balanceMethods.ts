@@ -36,7 +36,7 @@ import { type Read, RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import { NAME_OP, nameOpJson } from "../../shapes/name.ts"
 import { isSolvable } from "./addressInfo.ts"
 import { AVOID_REUSE, avoidReuse, NO_AVOID_REUSE } from "./avoidReuse.ts"
-import { walletMethod } from "./walletContext.ts"
+import { type DefineWalletMethod, walletMethod } from "./walletContext.ts"
 import { isImmatureAt, LAST_BLOCK, lastBlockJson } from "./walletTransactions.ts"
 
 /** Methods for the coins of a wallet (reference/rpc.md 3.9). */
@@ -168,17 +168,8 @@ const readLock = (
   return Either.right(key)
 }
 
-export const balanceMethods: Effect.Effect<
-  ReadonlyArray<Method>,
-  never,
-  Wallets | Chain | Mempool | AnswerOptions
-> = Effect.gen(function*() {
-  const { params: { network } } = yield* Chain
-  const pool = yield* Mempool
-  const options = yield* AnswerOptions
-  const make = walletMethod(yield* Wallets)
-
-  const getbalance = make({
+const getbalance = (make: DefineWalletMethod) =>
+  make({
     name: "getbalance",
     right: "names",
     summary: "Returns the spendable balance of the wallet: without immature coinbases, unconfirmed payments from " +
@@ -201,7 +192,8 @@ export const balanceMethods: Effect.Effect<
       })
   })
 
-  const getbalances = make({
+const getbalances = (make: DefineWalletMethod) =>
+  make({
     name: "getbalances",
     right: "names",
     summary:
@@ -240,6 +232,67 @@ export const balanceMethods: Effect.Effect<
         }
       })
   })
+
+const lockunspent = (make: DefineWalletMethod) =>
+  make({
+    name: "lockunspent",
+    right: "spend",
+    writes: true,
+    summary: "Locks coins, so that payments do not use them, or unlocks them. Without coins, unlocks all.",
+    params: {
+      unlock: boolean("Whether to unlock instead of lock."),
+      transactions: optional(OUTPOINTS, "all locked coins"),
+      persistent: withDefault(boolean("Whether they stay locked after a restart."), false)
+    },
+    results: [{ schema: Result.boolean("true") }],
+    examples: [[false, [{ txid: TXID, vout: 0 }]], [true]],
+    errors: [
+      "-8 Invalid parameter, vout cannot be negative",
+      "-8 Invalid parameter, unknown transaction",
+      "-8 Invalid parameter, vout index out of bounds",
+      "-8 Invalid parameter, expected unspent output",
+      "-8 Invalid parameter, expected locked output",
+      "-8 Invalid parameter, output already locked"
+    ],
+    handler: ({ persistent, transactions, unlock }, wallet) =>
+      Effect.gen(function*() {
+        if (transactions === undefined) {
+          const locked = wallet.ledger.coins().flatMap((coin) => coin.locked ? coin.outpoint : [])
+          if (unlock) yield* wallet.ledger.lockCoins(locked, "unlock")
+          return true
+        }
+        const unspent = new Map(wallet.ledger.coins().map((coin) => [coin.outpoint, coin]))
+        const change = unlock ? "unlock" : persistent ? "lock-persistently" : "lock"
+        // In one step, because the coins must not change before they are locked.
+        const keys = yield* runSteps(readSteps(transactions, (coin) => readLock(wallet, coin, { change, unspent })))
+        yield* wallet.ledger.lockCoins(keys, change)
+        return true
+      })
+  })
+
+const listlockunspent = (make: DefineWalletMethod) =>
+  make({
+    name: "listlockunspent",
+    right: "names",
+    summary: "Lists the locked coins.",
+    params: {},
+    results: [{ schema: Schema.Array(OUTPOINT) }],
+    examples: [[]],
+    handler: (_, wallet) =>
+      Effect.sync(() =>
+        wallet.ledger.coins().flatMap(({ locked, txid, vout }) => locked ? [{ txid: displayHash(txid), vout }] : [])
+      )
+  })
+
+export const balanceMethods: Effect.Effect<
+  ReadonlyArray<Method>,
+  never,
+  Wallets | Chain | Mempool | AnswerOptions
+> = Effect.gen(function*() {
+  const { params: { network } } = yield* Chain
+  const pool = yield* Mempool
+  const options = yield* AnswerOptions
+  const make = walletMethod(yield* Wallets)
 
   const ancestryJson = ({ txid }: WalletCoin) => {
     const key = txidKey(txid)
@@ -319,54 +372,5 @@ export const balanceMethods: Effect.Effect<
       })
   })
 
-  const lockunspent = make({
-    name: "lockunspent",
-    right: "spend",
-    writes: true,
-    summary: "Locks coins, so that payments do not use them, or unlocks them. Without coins, unlocks all.",
-    params: {
-      unlock: boolean("Whether to unlock instead of lock."),
-      transactions: optional(OUTPOINTS, "all locked coins"),
-      persistent: withDefault(boolean("Whether they stay locked after a restart."), false)
-    },
-    results: [{ schema: Result.boolean("true") }],
-    examples: [[false, [{ txid: TXID, vout: 0 }]], [true]],
-    errors: [
-      "-8 Invalid parameter, vout cannot be negative",
-      "-8 Invalid parameter, unknown transaction",
-      "-8 Invalid parameter, vout index out of bounds",
-      "-8 Invalid parameter, expected unspent output",
-      "-8 Invalid parameter, expected locked output",
-      "-8 Invalid parameter, output already locked"
-    ],
-    handler: ({ persistent, transactions, unlock }, wallet) =>
-      Effect.gen(function*() {
-        if (transactions === undefined) {
-          const locked = wallet.ledger.coins().flatMap((coin) => coin.locked ? coin.outpoint : [])
-          if (unlock) yield* wallet.ledger.lockCoins(locked, "unlock")
-          return true
-        }
-        const unspent = new Map(wallet.ledger.coins().map((coin) => [coin.outpoint, coin]))
-        const change = unlock ? "unlock" : persistent ? "lock-persistently" : "lock"
-        // In one step, because the coins must not change before they are locked.
-        const keys = yield* runSteps(readSteps(transactions, (coin) => readLock(wallet, coin, { change, unspent })))
-        yield* wallet.ledger.lockCoins(keys, change)
-        return true
-      })
-  })
-
-  const listlockunspent = make({
-    name: "listlockunspent",
-    right: "names",
-    summary: "Lists the locked coins.",
-    params: {},
-    results: [{ schema: Schema.Array(OUTPOINT) }],
-    examples: [[]],
-    handler: (_, wallet) =>
-      Effect.sync(() =>
-        wallet.ledger.coins().flatMap(({ locked, txid, vout }) => locked ? [{ txid: displayHash(txid), vout }] : [])
-      )
-  })
-
-  return [getbalance, getbalances, listunspent, lockunspent, listlockunspent]
+  return [getbalance(make), getbalances(make), listunspent, lockunspent(make), listlockunspent(make)]
 })

@@ -141,12 +141,8 @@ const NAME_OPTIONS = {
   nameop_vout: withDefault(int32("Index of the output that gets the name operation."), 0)
 }
 
-export const makeFundMethods = (
-  { chainCoins, encodings, network, pool, wallets }: FundServices
-): ReadonlyArray<Method> => {
-  const define = walletMethod(wallets)
-
-  const fundrawtransaction = define({
+const fundrawtransaction = ({ network, wallets }: FundServices) =>
+  walletMethod(wallets)({
     name: "fundrawtransaction",
     right: "spend",
     writes: true,
@@ -183,7 +179,8 @@ export const makeFundMethods = (
       })
   })
 
-  const walletcreatefundedpsbt = define({
+const walletcreatefundedpsbt = ({ encodings, network, wallets }: FundServices) =>
+  walletMethod(wallets)({
     name: "walletcreatefundedpsbt",
     right: "spend",
     writes: true,
@@ -247,7 +244,8 @@ export const makeFundMethods = (
       })
   })
 
-  const simulaterawtransaction = define({
+const simulaterawtransaction = ({ chainCoins, pool, wallets }: FundServices) =>
+  walletMethod(wallets)({
     name: "simulaterawtransaction",
     right: "names",
     summary: "Returns the change of the balance if transactions were sent in order, without sending them.",
@@ -290,5 +288,8 @@ export const makeFundMethods = (
       })
   })
 
-  return [fundrawtransaction, walletcreatefundedpsbt, simulaterawtransaction]
-}
+export const makeFundMethods = (services: FundServices): ReadonlyArray<Method> => [
+  fundrawtransaction(services),
+  walletcreatefundedpsbt(services),
+  simulaterawtransaction(services)
+]

@@ -28,7 +28,7 @@ import { makeNameWriteMethods } from "./nameWriteMethods.ts"
 import { makeRegistrationMethods } from "./registrationMethods.ts"
 import { COMMENT, COMMENT_TO, paymentNotes, REPLACEABLE, sendMoney, SUBTRACT_FEE } from "./simplePayments.ts"
 import { PAYMENT_ERRORS } from "./spending.ts"
-import { walletMethod } from "./walletContext.ts"
+import { type DefineWalletMethod, walletMethod } from "./walletContext.ts"
 
 /** Wallet methods for names, and the queue of transactions that name operations need (reference/rpc.md 3.3, 5.6). */
 
@@ -45,6 +45,60 @@ const OWNED_NAME = Schema.Struct({
   expired: Result.boolean("Whether the record has expired"),
   proof: PROOF
 })
+
+const queuerawtransaction = (define: DefineWalletMethod) =>
+  define({
+    name: "queuerawtransaction",
+    right: "spend",
+    writes: true,
+    group: "Names",
+    summary:
+      "Sends a transaction as soon as the mempool accepts it: now, or after a later block. Until then it waits " +
+      "in the wallet's queue.",
+    params: { hexstring: hexText("The transaction.") },
+    results: [{ schema: Result.hex("Its txid") }],
+    examples: [[TRANSACTION]],
+    errors: ["-22 TX decode failed", "-4 Invalid transaction (<reason>)"],
+    handler: ({ hexstring }, wallet) =>
+      Effect.gen(function*() {
+        const bytes = fromHex(hexstring)
+        const transaction = bytes === undefined ? undefined : decodeAnyTransaction(bytes)
+        if (transaction === undefined) return yield* RpcError.deserialization("TX decode failed")
+        yield* Effect.mapError(
+          wallet.payments.enqueue(transaction),
+          (failure) => failure._tag === "InvalidWalletRequest" ? RpcError.wallet(failure.reason) : failure
+        )
+        return displayHash(transaction.txid)
+      })
+  })
+
+const dequeuetransaction = (define: DefineWalletMethod) =>
+  define({
+    name: "dequeuetransaction",
+    right: "spend",
+    writes: true,
+    group: "Names",
+    summary: "Removes a transaction from the queue. A missing transaction is not an error.",
+    params: { txid: hash("The transaction.") },
+    results: [{ schema: Result.nothing("") }],
+    examples: [[TXID]],
+    handler: ({ txid }, wallet) => Effect.as(wallet.payments.dequeue(txidKey(txid)), null)
+  })
+
+const listqueuedtransactions = (define: DefineWalletMethod) =>
+  define({
+    name: "listqueuedtransactions",
+    right: "names",
+    group: "Names",
+    summary: "Lists the transactions in the queue.",
+    params: {},
+    results: [{ schema: Result.map("txid", Schema.Struct({ transaction: Result.hex("The transaction") })) }],
+    examples: [[]],
+    handler: (_, wallet) =>
+      Effect.sync(() =>
+        new Map(wallet.payments.queue().map(({ bytes, txid }) => [displayHash(txid), { transaction: toHex(bytes) }]))
+      )
+  })
 
 export const nameWalletMethods: Effect.Effect<
   ReadonlyArray<Method>,
@@ -140,65 +194,14 @@ export const nameWalletMethods: Effect.Effect<
       })
   })
 
-  const queuerawtransaction = define({
-    name: "queuerawtransaction",
-    right: "spend",
-    writes: true,
-    group: "Names",
-    summary:
-      "Sends a transaction as soon as the mempool accepts it: now, or after a later block. Until then it waits " +
-      "in the wallet's queue.",
-    params: { hexstring: hexText("The transaction.") },
-    results: [{ schema: Result.hex("Its txid") }],
-    examples: [[TRANSACTION]],
-    errors: ["-22 TX decode failed", "-4 Invalid transaction (<reason>)"],
-    handler: ({ hexstring }, wallet) =>
-      Effect.gen(function*() {
-        const bytes = fromHex(hexstring)
-        const transaction = bytes === undefined ? undefined : decodeAnyTransaction(bytes)
-        if (transaction === undefined) return yield* RpcError.deserialization("TX decode failed")
-        yield* Effect.mapError(
-          wallet.payments.enqueue(transaction),
-          (failure) => failure._tag === "InvalidWalletRequest" ? RpcError.wallet(failure.reason) : failure
-        )
-        return displayHash(transaction.txid)
-      })
-  })
-
-  const dequeuetransaction = define({
-    name: "dequeuetransaction",
-    right: "spend",
-    writes: true,
-    group: "Names",
-    summary: "Removes a transaction from the queue. A missing transaction is not an error.",
-    params: { txid: hash("The transaction.") },
-    results: [{ schema: Result.nothing("") }],
-    examples: [[TXID]],
-    handler: ({ txid }, wallet) => Effect.as(wallet.payments.dequeue(txidKey(txid)), null)
-  })
-
-  const listqueuedtransactions = define({
-    name: "listqueuedtransactions",
-    right: "names",
-    group: "Names",
-    summary: "Lists the transactions in the queue.",
-    params: {},
-    results: [{ schema: Result.map("txid", Schema.Struct({ transaction: Result.hex("The transaction") })) }],
-    examples: [[]],
-    handler: (_, wallet) =>
-      Effect.sync(() =>
-        new Map(wallet.payments.queue().map(({ bytes, txid }) => [displayHash(txid), { transaction: toHex(bytes) }]))
-      )
-  })
-
   const parts = { wallets, chain, node: options, known }
   return [
     name_list,
     ...makeNameWriteMethods(parts),
     ...makeRegistrationMethods(parts),
     sendtoname,
-    queuerawtransaction,
-    dequeuetransaction,
-    listqueuedtransactions
+    queuerawtransaction(define),
+    dequeuetransaction(define),
+    listqueuedtransactions(define)
   ]
 })

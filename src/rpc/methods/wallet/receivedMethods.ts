@@ -15,7 +15,7 @@ import { boolean, int32, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
 import { scriptOfAddress } from "./addressMethods.ts"
-import { label, walletMethod } from "./walletContext.ts"
+import { type DefineWalletMethod, label, walletMethod } from "./walletContext.ts"
 import { depthOf, isImmatureAt, isTrusted } from "./walletTransactions.ts"
 
 /** Methods that sum received amounts and group addresses (reference/rpc.md 3.9). */
@@ -128,6 +128,113 @@ const balancesOf = (wallet: Wallet): ReadonlyMap<string, number> => {
   return balances
 }
 
+const listreceivedbyaddress = (make: DefineWalletMethod, network: Network) =>
+  make({
+    name: "listreceivedbyaddress",
+    right: "names",
+    summary: "Lists the amounts that labelled addresses received, including amounts locked in names.",
+    params: {
+      minconf: MIN_CONFIRMATIONS,
+      include_empty: withDefault(boolean("Whether to list addresses that received nothing."), false),
+      include_watchonly: WATCH_ONLY,
+      address_filter: withDefault(string("Only this address."), ""),
+      include_immature_coinbase: IMMATURE
+    },
+    results: [{
+      schema: Schema.Array(Schema.Struct({
+        address: Result.string("The address"),
+        amount: Result.amount("Received amount"),
+        confirmations: Result.integer("Confirmations of the latest payment"),
+        label: Result.string("Label of the address"),
+        txids: Schema.Array(Result.hex("A transaction that pays to it"))
+      }))
+    }],
+    examples: [[], [6, true]],
+    errors: ["-4 address_filter parameter was invalid"],
+    handler: (given, wallet) =>
+      Effect.suspend(() => {
+        const { address_filter: only, include_empty, include_immature_coinbase: immature, minconf } = given
+        if (only !== "" && "error" in decodeAddress(network, only)) {
+          return RpcError.wallet("address_filter parameter was invalid")
+        }
+        const tallies = tallyOf(network, wallet, { immature, minConfirmations: minconf })
+        return Effect.succeed([...wallet.keys.labels()].flatMap(([address, { label }]) => {
+          const tally = tallies.get(address)
+          if ((only !== "" && only !== address) || (tally === undefined && !include_empty)) return []
+          const { amount, confirmations, txids } = tally ?? NOTHING
+          return [{ address, amount: new Amount(amount), confirmations, label, txids }]
+        }))
+      })
+  })
+
+const listreceivedbylabel = (make: DefineWalletMethod, network: Network) =>
+  make({
+    name: "listreceivedbylabel",
+    right: "names",
+    summary: "Lists the received amounts by label, including amounts locked in names.",
+    params: {
+      minconf: MIN_CONFIRMATIONS,
+      include_empty: withDefault(boolean("Whether to list labels whose addresses received nothing."), false),
+      include_watchonly: WATCH_ONLY,
+      include_immature_coinbase: IMMATURE
+    },
+    results: [{
+      schema: Schema.Array(Schema.Struct({
+        amount: Result.amount("Amount that its addresses received"),
+        confirmations: Result.integer("Confirmations of the latest payment"),
+        label: Result.string("The label")
+      }))
+    }],
+    examples: [[], [6, true]],
+    handler: ({ include_empty, include_immature_coinbase: immature, minconf }, wallet) =>
+      Effect.sync(() => {
+        const tallies = tallyOf(network, wallet, { immature, minConfirmations: minconf })
+        const labels = new Map<string, { amount: number; confirmations: number }>()
+        for (const [address, { label }] of wallet.keys.labels()) {
+          const tally = tallies.get(address)
+          if (tally === undefined && !include_empty) continue
+          const before = labels.get(label)
+          labels.set(label, {
+            amount: (before?.amount ?? 0) + (tally?.amount ?? 0),
+            confirmations: Math.min(before?.confirmations ?? Infinity, tally?.confirmations ?? Infinity)
+          })
+        }
+        return [...labels].sort(([a], [b]) => a < b ? -1 : 1).map(([label, { amount, confirmations }]) => ({
+          amount: new Amount(amount),
+          confirmations: Number.isFinite(confirmations) ? confirmations : 0,
+          label
+        }))
+      })
+  })
+
+const listaddressgroupings = (make: DefineWalletMethod, network: Network) =>
+  make({
+    name: "listaddressgroupings",
+    right: "names",
+    summary:
+      "Lists groups of addresses with a common owner that the chain reveals: they were inputs of one transaction, " +
+      "or its change.",
+    params: {},
+    results: [{
+      schema: Schema.Array(
+        Schema.Array(Schema.Array(Result.any("Address, amount and, if set, label")))
+      ).annotations({ description: "The groups" })
+    }],
+    examples: [[]],
+    handler: (_, wallet) =>
+      Effect.sync(() => {
+        const balances = balancesOf(wallet)
+        const labels = wallet.keys.labels()
+        return groupsOf(network, wallet).map((group) =>
+          [...group].map((address): ReadonlyArray<JsonValue> => {
+            const entry = labels.get(address)
+            const balance = new Amount(balances.get(address) ?? 0)
+            return entry === undefined ? [address, balance] : [address, balance, entry.label]
+          })
+        )
+      })
+  })
+
 export const receivedMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets | Chain> = Effect.gen(function*() {
   const { params: { network } } = yield* Chain
   const make = walletMethod(yield* Wallets)
@@ -179,115 +286,11 @@ export const receivedMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallet
       })
   })
 
-  const listreceivedbyaddress = make({
-    name: "listreceivedbyaddress",
-    right: "names",
-    summary: "Lists the amounts that labelled addresses received, including amounts locked in names.",
-    params: {
-      minconf: MIN_CONFIRMATIONS,
-      include_empty: withDefault(boolean("Whether to list addresses that received nothing."), false),
-      include_watchonly: WATCH_ONLY,
-      address_filter: withDefault(string("Only this address."), ""),
-      include_immature_coinbase: IMMATURE
-    },
-    results: [{
-      schema: Schema.Array(Schema.Struct({
-        address: Result.string("The address"),
-        amount: Result.amount("Received amount"),
-        confirmations: Result.integer("Confirmations of the latest payment"),
-        label: Result.string("Label of the address"),
-        txids: Schema.Array(Result.hex("A transaction that pays to it"))
-      }))
-    }],
-    examples: [[], [6, true]],
-    errors: ["-4 address_filter parameter was invalid"],
-    handler: (given, wallet) =>
-      Effect.suspend(() => {
-        const { address_filter: only, include_empty, include_immature_coinbase: immature, minconf } = given
-        if (only !== "" && "error" in decodeAddress(network, only)) {
-          return RpcError.wallet("address_filter parameter was invalid")
-        }
-        const tallies = tallyOf(network, wallet, { immature, minConfirmations: minconf })
-        return Effect.succeed([...wallet.keys.labels()].flatMap(([address, { label }]) => {
-          const tally = tallies.get(address)
-          if ((only !== "" && only !== address) || (tally === undefined && !include_empty)) return []
-          const { amount, confirmations, txids } = tally ?? NOTHING
-          return [{ address, amount: new Amount(amount), confirmations, label, txids }]
-        }))
-      })
-  })
-
-  const listreceivedbylabel = make({
-    name: "listreceivedbylabel",
-    right: "names",
-    summary: "Lists the received amounts by label, including amounts locked in names.",
-    params: {
-      minconf: MIN_CONFIRMATIONS,
-      include_empty: withDefault(boolean("Whether to list labels whose addresses received nothing."), false),
-      include_watchonly: WATCH_ONLY,
-      include_immature_coinbase: IMMATURE
-    },
-    results: [{
-      schema: Schema.Array(Schema.Struct({
-        amount: Result.amount("Amount that its addresses received"),
-        confirmations: Result.integer("Confirmations of the latest payment"),
-        label: Result.string("The label")
-      }))
-    }],
-    examples: [[], [6, true]],
-    handler: ({ include_empty, include_immature_coinbase: immature, minconf }, wallet) =>
-      Effect.sync(() => {
-        const tallies = tallyOf(network, wallet, { immature, minConfirmations: minconf })
-        const labels = new Map<string, { amount: number; confirmations: number }>()
-        for (const [address, { label }] of wallet.keys.labels()) {
-          const tally = tallies.get(address)
-          if (tally === undefined && !include_empty) continue
-          const before = labels.get(label)
-          labels.set(label, {
-            amount: (before?.amount ?? 0) + (tally?.amount ?? 0),
-            confirmations: Math.min(before?.confirmations ?? Infinity, tally?.confirmations ?? Infinity)
-          })
-        }
-        return [...labels].sort(([a], [b]) => a < b ? -1 : 1).map(([label, { amount, confirmations }]) => ({
-          amount: new Amount(amount),
-          confirmations: Number.isFinite(confirmations) ? confirmations : 0,
-          label
-        }))
-      })
-  })
-
-  const listaddressgroupings = make({
-    name: "listaddressgroupings",
-    right: "names",
-    summary:
-      "Lists groups of addresses with a common owner that the chain reveals: they were inputs of one transaction, " +
-      "or its change.",
-    params: {},
-    results: [{
-      schema: Schema.Array(
-        Schema.Array(Schema.Array(Result.any("Address, amount and, if set, label")))
-      ).annotations({ description: "The groups" })
-    }],
-    examples: [[]],
-    handler: (_, wallet) =>
-      Effect.sync(() => {
-        const balances = balancesOf(wallet)
-        const labels = wallet.keys.labels()
-        return groupsOf(network, wallet).map((group) =>
-          [...group].map((address): ReadonlyArray<JsonValue> => {
-            const entry = labels.get(address)
-            const balance = new Amount(balances.get(address) ?? 0)
-            return entry === undefined ? [address, balance] : [address, balance, entry.label]
-          })
-        )
-      })
-  })
-
   return [
     getreceivedbyaddress,
     getreceivedbylabel,
-    listreceivedbyaddress,
-    listreceivedbylabel,
-    listaddressgroupings
+    listreceivedbyaddress(make, network),
+    listreceivedbylabel(make, network),
+    listaddressgroupings(make, network)
   ]
 })

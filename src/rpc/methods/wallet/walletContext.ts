@@ -1,8 +1,7 @@
 import * as Effect from "effect/Effect"
 import { rejectionText, type TransactionRejected } from "../../../mempool/errors.ts"
 import { formatMoney } from "../../../protocol/amount.ts"
-import { displayHash, fromBinaryString } from "../../../protocol/bytes.ts"
-import type { Bytes } from "../../../protocol/bytes.ts"
+import { type Bytes, displayHash, fromBinaryString } from "../../../protocol/bytes.ts"
 import { prevoutIndex, prevoutTxid } from "../../../protocol/transaction.ts"
 import type { StorageFailure } from "../../../storage/errors.ts"
 import type {
@@ -252,6 +251,9 @@ export const walletMethod =
         )
     })
   }
+
+/** What defines the methods of the wallets of a node. */
+export type DefineWalletMethod = ReturnType<typeof walletMethod>
 
 // Parameters of several methods
 

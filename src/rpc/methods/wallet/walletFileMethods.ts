@@ -10,7 +10,15 @@ import { boolean, optional, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import { storageError } from "../errors.ts"
-import { asRpcError, NOT_LOADED, notLoaded, SCANNING, walletError, walletMethod } from "./walletContext.ts"
+import {
+  asRpcError,
+  type DefineWalletMethod,
+  NOT_LOADED,
+  notLoaded,
+  SCANNING,
+  walletError,
+  walletMethod
+} from "./walletContext.ts"
 import { getwalletinfoMethod } from "./walletInfoMethod.ts"
 
 /** Methods for whole wallets: creating, loading, backup (reference/rpc.md 3.9). */
@@ -119,11 +127,8 @@ const nameMeant = ({ wallet }: CallContext, given: string | undefined): Effect.E
     : RpcError.invalidParameter("The RPC endpoint wallet and the wallet name parameter specify different wallets")
 }
 
-export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets> = Effect.gen(function*() {
-  const wallets = yield* Wallets
-  const make = walletMethod(wallets)
-
-  const listwallets = method({
+const listwallets = (wallets: typeof Wallets.Service) =>
+  method({
     name: "listwallets",
     right: "names",
     group: "Wallet",
@@ -134,7 +139,8 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
     handler: () => Effect.sync(() => wallets.loaded().map(({ name }) => name))
   })
 
-  const listwalletdir = method({
+const listwalletdir = (wallets: typeof Wallets.Service) =>
+  method({
     name: "listwalletdir",
     group: "Wallet",
     summary: "Lists the wallets that have a file, loaded or not.",
@@ -155,7 +161,8 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
       )
   })
 
-  const createwallet = method({
+const createwallet = (wallets: typeof Wallets.Service) =>
+  method({
     name: "createwallet",
     writes: true,
     group: "Wallet",
@@ -204,7 +211,8 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
       })
   })
 
-  const loadwallet = method({
+const loadwallet = (wallets: typeof Wallets.Service) =>
+  method({
     name: "loadwallet",
     writes: true,
     group: "Wallet",
@@ -221,7 +229,8 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
       })
   })
 
-  const unloadwallet = method({
+const unloadwallet = (wallets: typeof Wallets.Service) =>
+  method({
     name: "unloadwallet",
     writes: true,
     group: "Wallet",
@@ -249,7 +258,8 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
       })
   })
 
-  const restorewallet = method({
+const restorewallet = (wallets: typeof Wallets.Service) =>
+  method({
     name: "restorewallet",
     writes: true,
     group: "Wallet",
@@ -278,7 +288,8 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
       )
   })
 
-  const backupwallet = make({
+const backupwallet = (make: DefineWalletMethod) =>
+  make({
     name: "backupwallet",
     writes: true,
     summary: "Copies the file of the wallet. The copy holds all keys; a new one is needed only after an import.",
@@ -295,14 +306,18 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
       )
   })
 
+export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets> = Effect.gen(function*() {
+  const wallets = yield* Wallets
+  const make = walletMethod(wallets)
+
   return [
-    listwallets,
-    listwalletdir,
-    createwallet,
-    loadwallet,
-    unloadwallet,
-    restorewallet,
-    backupwallet,
+    listwallets(wallets),
+    listwalletdir(wallets),
+    createwallet(wallets),
+    loadwallet(wallets),
+    unloadwallet(wallets),
+    restorewallet(wallets),
+    backupwallet(make),
     getwalletinfoMethod(make)
   ]
 })

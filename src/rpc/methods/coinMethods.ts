@@ -33,6 +33,22 @@ import { BLOCK_ERRORS, findBlock, readHashOrHeight } from "./hashOrHeight.ts"
 
 const HASH_KINDS: ReadonlyArray<CoinHashKind> = ["hash_serialized_3", "muhash", "none"]
 
+const indexed = (index: CoinStatsIndex, block: HeaderInfo, withHash: boolean) =>
+  Effect.gen(function*() {
+    const { hash, height, header } = block
+    const [after, before] = yield* Effect.mapError(
+      Effect.all([
+        index.stats(block),
+        height === 0 ? Effect.succeed(undefined) : index.stats({ height: height - 1, hash: header.prevHash })
+      ]),
+      storageError
+    )
+    if (after === undefined || (height > 0 && before === undefined)) {
+      return yield* RpcError.internal("Unable to read UTXO set")
+    }
+    return indexedCoinStatsJson({ after, before }, { height, hash, withHash })
+  })
+
 export const coinMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
@@ -132,22 +148,6 @@ export const coinMethods: Effect.Effect<
       }
       const read = readHashOrHeight(wanted)
       return read instanceof RpcError ? yield* read : yield* findBlock(chain, read)
-    })
-
-  const indexed = (index: CoinStatsIndex, block: HeaderInfo, withHash: boolean) =>
-    Effect.gen(function*() {
-      const { hash, height, header } = block
-      const [after, before] = yield* Effect.mapError(
-        Effect.all([
-          index.stats(block),
-          height === 0 ? Effect.succeed(undefined) : index.stats({ height: height - 1, hash: header.prevHash })
-        ]),
-        storageError
-      )
-      if (after === undefined || (height > 0 && before === undefined)) {
-        return yield* RpcError.internal("Unable to read UTXO set")
-      }
-      return indexedCoinStatsJson({ after, before }, { height, hash, withHash })
     })
 
   const gettxoutsetinfo = method({

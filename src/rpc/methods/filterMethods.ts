@@ -36,6 +36,26 @@ const UNKNOWN_TYPE = "Unknown filtertype"
 /** Filters that a search reads from the index at a time. */
 const AT_ONCE = 100
 
+const indexOf = (filters: FilterIndex | undefined, type: string): Effect.Effect<FilterIndex, RpcError> =>
+  Effect.suspend(() => {
+    if (type !== "basic") return RpcError.invalidAddressOrKey(UNKNOWN_TYPE)
+    return filters === undefined
+      ? RpcError.misc(`Index is not enabled for filtertype ${type}`)
+      : Effect.succeed(filters)
+  })
+
+const matches = ({ filter, hash }: StoredFilter, scripts: ReadonlyArray<Bytes>): Effect.Effect<boolean, RpcError> =>
+  Effect.suspend(() => {
+    try {
+      return Effect.succeed(matchesFilter(filter, hash, scripts))
+    } catch (cause) {
+      if (cause instanceof DecodeError) {
+        return RpcError.internal(`the filter of a block is malformed: ${cause.message}`)
+      }
+      throw cause
+    }
+  })
+
 export const filterMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Indexes | ReadThread> = Effect.gen(
   function*() {
     const chain = yield* Chain
@@ -44,14 +64,6 @@ export const filterMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | 
     const { search } = yield* makeBlockSearch
     const scan = new OneScan()
     let scannedHeight = 0
-
-    const indexOf = (type: string): Effect.Effect<FilterIndex, RpcError> =>
-      Effect.suspend(() => {
-        if (type !== "basic") return RpcError.invalidAddressOrKey(UNKNOWN_TYPE)
-        return filters === undefined
-          ? RpcError.misc(`Index is not enabled for filtertype ${type}`)
-          : Effect.succeed(filters)
-      })
 
     const isReady = (index: FilterIndex): Effect.Effect<boolean, RpcError> =>
       Effect.gen(function*() {
@@ -81,7 +93,7 @@ export const filterMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | 
       ],
       handler: ({ blockhash, filtertype }) =>
         Effect.gen(function*() {
-          const index = yield* indexOf(filtertype)
+          const index = yield* indexOf(filters, filtertype)
           const info = yield* Effect.mapError(chain.header(blockhash), blockError)
           const found = yield* Effect.mapError(index.filter(info), storageError)
           if (found !== undefined) return { filter: toHex(found.filter), header: displayHash(found.header) }
@@ -103,18 +115,6 @@ export const filterMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | 
           if (matches.some(({ script, type }) => type === "receive" || script.length > 0)) places.push(place)
         })
         return places
-      })
-
-    const matches = ({ filter, hash }: StoredFilter, scripts: ReadonlyArray<Bytes>): Effect.Effect<boolean, RpcError> =>
-      Effect.suspend(() => {
-        try {
-          return Effect.succeed(matchesFilter(filter, hash, scripts))
-        } catch (cause) {
-          if (cause instanceof DecodeError) {
-            return RpcError.internal(`the filter of a block is malformed: ${cause.message}`)
-          }
-          throw cause
-        }
       })
 
     const rangeOf = ({ start, stop }: { readonly start: number; readonly stop: number | undefined }) =>
@@ -168,7 +168,7 @@ export const filterMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | 
       ],
       handler: ({ action, filtertype, options, scanobjects = [], start_height, stop_height }, { turns }) => {
         const start = Effect.gen(function*() {
-          const index = yield* indexOf(filtertype)
+          const index = yield* indexOf(filters, filtertype)
           const { first, last } = yield* rangeOf({ start: start_height, stop: stop_height })
           const { keys } = yield* readInTurns(turns, scanScriptSteps(chain.params.network, scanobjects))
           const scripts = Array.from(keys.keys(), fromBinaryString)

@@ -31,23 +31,54 @@ const ENTRIES = Result.map("txid", POOL_ENTRY)
 
 const NOT_IN_MEMPOOL = "-5 Transaction not in mempool"
 
-export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool> = Effect.map(Mempool, (pool) => {
-  const entryOf = (txid: Bytes): Effect.Effect<PoolEntry, RpcError> => {
-    const entry = pool.get(txidKey(txid))
-    return entry === undefined ? RpcError.invalidAddressOrKey("Transaction not in mempool") : Effect.succeed(entry)
+type Pool = typeof Mempool.Service
+
+const entryOf = (pool: Pool, txid: Bytes): Effect.Effect<PoolEntry, RpcError> => {
+  const entry = pool.get(txidKey(txid))
+  return entry === undefined ? RpcError.invalidAddressOrKey("Transaction not in mempool") : Effect.succeed(entry)
+}
+
+const txidsOf = (entries: Iterable<PoolEntry>) => Array.from(entries, displayTxid)
+
+/** Omits transactions that left the pool since the call began: their relatives are unknown now. */
+const entriesOf = (pool: Pool, entries: Iterable<PoolEntry>) =>
+  new LazyMap(lazily([...entries], (entry) =>
+    pool.get(entry.transaction.txidKey) === entry
+      ? [displayTxid(entry), poolEntryJson(pool, entry)] as const
+      : undefined))
+
+const listOf = (pool: Pool, entries: Iterable<PoolEntry>, verbose: boolean) =>
+  verbose ? entriesOf(pool, entries) : txidsOf(entries)
+
+/** A method that lists relatives of a transaction in the mempool. */
+const relatives = (
+  pool: Pool,
+  { name, of, summary }: {
+    readonly name: string
+    readonly summary: string
+    readonly of: (txid: TxidKey) => ReadonlyArray<PoolEntry>
   }
+): Method =>
+  method({
+    name,
+    right: "read",
+    group: "Mempool",
+    summary,
+    params: {
+      txid: hash("The transaction."),
+      verbose: withDefault(boolean("Whether to return details instead of ids."), false)
+    },
+    results: [
+      { when: "verbose is false", schema: TXIDS },
+      { when: "verbose is true", schema: ENTRIES }
+    ],
+    examples: [[TXID]],
+    errors: [NOT_IN_MEMPOOL],
+    handler: ({ txid, verbose }) =>
+      Effect.map(entryOf(pool, txid), ({ transaction }) => listOf(pool, of(transaction.txidKey), verbose))
+  })
 
-  const txidsOf = (entries: Iterable<PoolEntry>) => Array.from(entries, displayTxid)
-
-  /** Omits transactions that left the pool since the call began: their relatives are unknown now. */
-  const entriesOf = (entries: Iterable<PoolEntry>) =>
-    new LazyMap(lazily([...entries], (entry) =>
-      pool.get(entry.transaction.txidKey) === entry
-        ? [displayTxid(entry), poolEntryJson(pool, entry)] as const
-        : undefined))
-
-  const listOf = (entries: Iterable<PoolEntry>, verbose: boolean) => verbose ? entriesOf(entries) : txidsOf(entries)
-
+export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool> = Effect.map(Mempool, (pool) => {
   const getmempoolinfo = method({
     name: "getmempoolinfo",
     right: "read",
@@ -91,7 +122,7 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
         return Effect.succeed(
           mempool_sequence
             ? { txids: txidsOf(entries), mempool_sequence: pool.info().sequence }
-            : listOf(entries, verbose)
+            : listOf(pool, entries, verbose)
         )
       })
   })
@@ -105,42 +136,16 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
     results: [{ schema: POOL_ENTRY }],
     examples: [[TXID]],
     errors: [NOT_IN_MEMPOOL],
-    handler: ({ txid }) => Effect.map(entryOf(txid), (entry) => poolEntryJson(pool, entry))
+    handler: ({ txid }) => Effect.map(entryOf(pool, txid), (entry) => poolEntryJson(pool, entry))
   })
 
-  const relatives = (
-    { name, of, summary }: {
-      readonly name: string
-      readonly summary: string
-      readonly of: (txid: TxidKey) => ReadonlyArray<PoolEntry>
-    }
-  ): Method =>
-    method({
-      name,
-      right: "read",
-      group: "Mempool",
-      summary,
-      params: {
-        txid: hash("The transaction."),
-        verbose: withDefault(boolean("Whether to return details instead of ids."), false)
-      },
-      results: [
-        { when: "verbose is false", schema: TXIDS },
-        { when: "verbose is true", schema: ENTRIES }
-      ],
-      examples: [[TXID]],
-      errors: [NOT_IN_MEMPOOL],
-      handler: ({ txid, verbose }) =>
-        Effect.map(entryOf(txid), ({ transaction }) => listOf(of(transaction.txidKey), verbose))
-    })
-
-  const getmempoolancestors = relatives({
+  const getmempoolancestors = relatives(pool, {
     name: "getmempoolancestors",
     summary: "Lists all ancestors of a transaction in the mempool.",
     of: pool.ancestors
   })
 
-  const getmempooldescendants = relatives({
+  const getmempooldescendants = relatives(pool, {
     name: "getmempooldescendants",
     summary: "Lists all descendants of a transaction in the mempool.",
     of: pool.descendants
@@ -157,7 +162,7 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
     examples: [[TXID]],
     errors: [NOT_IN_MEMPOOL],
     handler: ({ txid }) =>
-      Effect.map(entryOf(txid), ({ transaction }) => clusterJson(pool.cluster(transaction.txidKey)))
+      Effect.map(entryOf(pool, txid), ({ transaction }) => clusterJson(pool.cluster(transaction.txidKey)))
   })
 
   const savemempool = method({

@@ -18,6 +18,7 @@ import type { Method } from "../method/methodTable.ts"
 import { alias, boolean, hash, hexText, optional, readHex, refined, verbosity, withDefault } from "../method/params.ts"
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
+import type { ShapeContext } from "../shapes/context.ts"
 import { DECODED_SCRIPT, decodeScriptJson } from "../shapes/decodeScript.ts"
 import { decodeAnyTransaction } from "../shapes/decodeTransaction.ts"
 import {
@@ -79,6 +80,31 @@ interface Located {
   readonly block: Block
   readonly info: HeaderInfo
 }
+
+const decoderawtransaction = (context: ShapeContext) =>
+  method({
+    name: "decoderawtransaction",
+    right: "read",
+    group: "Raw transactions",
+    heavy: true,
+    summary: "Decodes a transaction.",
+    params: {
+      hexstring: hexText("The transaction."),
+      iswitness: optional(boolean("Whether the transaction is in witness format."), "tries both")
+    },
+    results: [{ schema: TRANSACTION }],
+    examples: [["01000000000140420f00000000001976a914d5e3d1e149ac4ed83061077faa6d8d92152938c088ac00000000"]],
+    errors: ["-22 TX decode failed", `-22 TX decode failed a script is longer than ${MAX_SHOWN_SCRIPT} bytes`],
+    handler: ({ hexstring, iswitness }) =>
+      Effect.suspend(() => {
+        const bytes = fromHex(hexstring)
+        const transaction = bytes === undefined ? undefined : decodeAnyTransaction(bytes, iswitness)
+        if (transaction === undefined) return RpcError.deserialization("TX decode failed")
+        return hasHugeScript(transaction)
+          ? RpcError.deserialization(`TX decode failed a script is longer than ${MAX_SHOWN_SCRIPT} bytes`)
+          : Effect.succeed(transactionJson(context, transaction))
+      })
+  })
 
 export const transactionMethods: Effect.Effect<
   ReadonlyArray<Method>,
@@ -198,30 +224,6 @@ export const transactionMethods: Effect.Effect<
       })
   })
 
-  const decoderawtransaction = method({
-    name: "decoderawtransaction",
-    right: "read",
-    group: "Raw transactions",
-    heavy: true,
-    summary: "Decodes a transaction.",
-    params: {
-      hexstring: hexText("The transaction."),
-      iswitness: optional(boolean("Whether the transaction is in witness format."), "tries both")
-    },
-    results: [{ schema: TRANSACTION }],
-    examples: [["01000000000140420f00000000001976a914d5e3d1e149ac4ed83061077faa6d8d92152938c088ac00000000"]],
-    errors: ["-22 TX decode failed", `-22 TX decode failed a script is longer than ${MAX_SHOWN_SCRIPT} bytes`],
-    handler: ({ hexstring, iswitness }) =>
-      Effect.suspend(() => {
-        const bytes = fromHex(hexstring)
-        const transaction = bytes === undefined ? undefined : decodeAnyTransaction(bytes, iswitness)
-        if (transaction === undefined) return RpcError.deserialization("TX decode failed")
-        return hasHugeScript(transaction)
-          ? RpcError.deserialization(`TX decode failed a script is longer than ${MAX_SHOWN_SCRIPT} bytes`)
-          : Effect.succeed(transactionJson(context, transaction))
-      })
-  })
-
   const decodescript = method({
     name: "decodescript",
     right: "read",
@@ -237,5 +239,5 @@ export const transactionMethods: Effect.Effect<
     handler: ({ hexstring }) => Effect.sync(() => decodeScriptJson(context, hexstring))
   })
 
-  return [getrawtransaction, decoderawtransaction, decodescript]
+  return [getrawtransaction, decoderawtransaction(context), decodescript]
 })

@@ -138,43 +138,43 @@ const tooSmall = ({ reason }: InvalidWalletRequest, claimed: number, sendMax: bo
   return insufficient(tooLittle(sendMax))
 }
 
-export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Network): Method => {
-  interface Sweep {
-    readonly wallet: Wallet
-    readonly outputs: ReadonlyArray<TransactionOutput>
-    /** Indexes of the outputs without an amount. */
-    readonly open: ReadonlyArray<number>
-    readonly options: Pick<PaymentRequest, "lockTime" | "version" | "replaceable" | keyof FeeChoice>
-    readonly sendMax: boolean
-  }
+interface Sweep {
+  readonly wallet: Wallet
+  readonly outputs: ReadonlyArray<TransactionOutput>
+  /** Indexes of the outputs without an amount. */
+  readonly open: ReadonlyArray<number>
+  readonly options: Pick<PaymentRequest, "lockTime" | "version" | "replaceable" | keyof FeeChoice>
+  readonly sendMax: boolean
+}
 
-  /** Spends all of the given coins. */
-  const sweep = ({ open, options, outputs, sendMax, wallet }: Sweep, { inputs, total }: Coins) =>
-    Effect.gen(function*() {
-      const claimed = outputs.reduce((sum, { value }) => sum + value, 0)
-      if (total === 0) return yield* insufficient(tooLittle(sendMax))
-      if (claimed > total) return yield* insufficient(TOO_MUCH)
-      const remainder = total - claimed
-      if (remainder === 0) return yield* insufficient(NOTHING_FOR_FEES)
-      const request: PaymentRequest = {
-        ...options,
-        outputs: shared(outputs, open, remainder),
-        subtractFeeFrom: open,
-        inputs,
-        addInputs: false
+/** Spends all of the given coins. */
+const sweep = ({ open, options, outputs, sendMax, wallet }: Sweep, { inputs, total }: Coins) =>
+  Effect.gen(function*() {
+    const claimed = outputs.reduce((sum, { value }) => sum + value, 0)
+    if (total === 0) return yield* insufficient(tooLittle(sendMax))
+    if (claimed > total) return yield* insufficient(TOO_MUCH)
+    const remainder = total - claimed
+    if (remainder === 0) return yield* insufficient(NOTHING_FOR_FEES)
+    const request: PaymentRequest = {
+      ...options,
+      outputs: shared(outputs, open, remainder),
+      subtractFeeFrom: open,
+      inputs,
+      addInputs: false
+    }
+    return yield* Effect.mapError(wallet.payments.fund(request), (failure): WalletFailure | RpcError => {
+      if (failure._tag !== "InvalidWalletRequest") return failure
+      if (failure.code === "too-large" && failure.reason === "Transaction too large") {
+        return RpcError.wallet(TOO_LARGE)
       }
-      return yield* Effect.mapError(wallet.payments.fund(request), (failure): WalletFailure | RpcError => {
-        if (failure._tag !== "InvalidWalletRequest") return failure
-        if (failure.code === "too-large" && failure.reason === "Transaction too large") {
-          return RpcError.wallet(TOO_LARGE)
-        }
-        // An unconfirmed coin of the caller whose version does not fit, and a coin of a script that the wallet does not know.
-        if (failure.code === "not-eligible") return RpcError.invalidParameter(failure.reason)
-        if (failure.code === "unsolvable") return RpcError.wallet(UNKNOWN_SIZE)
-        return failure.code === "too-small" ? tooSmall(failure, claimed, sendMax) : fundingError(failure)
-      })
+      // An unconfirmed coin of the caller whose version does not fit, and a coin of a script that the wallet does not know.
+      if (failure.code === "not-eligible") return RpcError.invalidParameter(failure.reason)
+      if (failure.code === "unsolvable") return RpcError.wallet(UNKNOWN_SIZE)
+      return failure.code === "too-small" ? tooSmall(failure, claimed, sendMax) : fundingError(failure)
     })
+  })
 
+export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Network): Method => {
   return walletMethod(wallets)({
     name: "sendall",
     right: "spend",

@@ -20,7 +20,7 @@ import * as Result from "../../method/results.ts"
 import { type Read, readOf, RpcError } from "../../method/RpcError.ts"
 import { transactionJson } from "../../shapes/transaction.ts"
 import { blockError } from "../errors.ts"
-import { label, UNKNOWN_TRANSACTION, walletError, walletMethod } from "./walletContext.ts"
+import { type DefineWalletMethod, label, UNKNOWN_TRANSACTION, walletError, walletMethod } from "./walletContext.ts"
 import {
   depthOf,
   ENTRY,
@@ -83,6 +83,59 @@ const unreadable = (failure: BlockNotFound | BlockUnavailable | StorageFailure):
   failure._tag === "BlockUnavailable" || failure._tag === "BlockNotFound"
     ? RpcError.internal("Can't read block from disk")
     : blockError(failure)
+
+/** The wallet's entries in blocks that are no longer in the best chain. */
+const removedEntries = (
+  chain: Pick<typeof Chain.Service, "block">,
+  context: EntryContext,
+  { detached, ...listing }: Listing & { readonly detached: ReadonlyArray<HeaderInfo> }
+): Effect.Effect<ReadonlyArray<Result.ValueOf<typeof ENTRY>>, RpcError> =>
+  Effect.gen(function*() {
+    const removed: Array<Result.ValueOf<typeof ENTRY>> = []
+    for (const { hash } of detached) {
+      const block = yield* Effect.mapError(chain.block(hash), unreadable)
+      for (const { txidKey } of block.transactions) {
+        const tx = context.wallet.ledger.transaction(txidKey)
+        if (tx !== undefined) removed.push(...entryRowsOf(context, tx, { ...listing, conflicted: true }))
+      }
+    }
+    return removed
+  })
+
+/** The block with that many confirmations; the first block if there are fewer. */
+const blockWithDepth = (
+  chain: Pick<typeof Chain.Service, "headerAt">,
+  wallet: Wallet,
+  depth: number
+): Effect.Effect<string> =>
+  Effect.gen(function*() {
+    const last = wallet.ledger.lastBlock()
+    if (depth <= 1) return displayHash(last.hash)
+    const info = yield* chain.headerAt(Math.max(0, last.height + 1 - depth))
+    return displayHash(info?.hash ?? last.hash)
+  })
+
+const abandontransaction = (make: DefineWalletMethod) =>
+  make({
+    name: "abandontransaction",
+    right: "spend",
+    writes: true,
+    summary: "Abandons a transaction that is neither in a block nor in the mempool, and its descendants, so that " +
+      "other transactions can spend their inputs.",
+    params: { txid: hash("The transaction.") },
+    results: [{ schema: Result.nothing("") }],
+    examples: [[TXID]],
+    errors: [`-5 ${UNKNOWN_TRANSACTION}`, `-5 ${NOT_ELIGIBLE}`],
+    handler: ({ txid }, wallet) =>
+      Effect.gen(function*() {
+        yield* transactionOf(wallet, txid)
+        yield* Effect.mapError(wallet.payments.abandon(txidKey(txid)), (failure) =>
+          failure instanceof InvalidWalletRequest && failure.code === "not-eligible"
+            ? RpcError.invalidAddressOrKey(NOT_ELIGIBLE)
+            : walletError(failure))
+        return null
+      })
+  })
 
 export const walletTransactionMethods: Effect.Effect<
   ReadonlyArray<Method>,
@@ -164,33 +217,6 @@ export const walletTransactionMethods: Effect.Effect<
       })
   })
 
-  /** The wallet's entries in blocks that are no longer in the best chain. */
-  const removedEntries = (
-    context: EntryContext,
-    detached: ReadonlyArray<HeaderInfo>,
-    listing: Listing
-  ): Effect.Effect<ReadonlyArray<Result.ValueOf<typeof ENTRY>>, RpcError> =>
-    Effect.gen(function*() {
-      const removed: Array<Result.ValueOf<typeof ENTRY>> = []
-      for (const { hash } of detached) {
-        const block = yield* Effect.mapError(chain.block(hash), unreadable)
-        for (const { txidKey } of block.transactions) {
-          const tx = context.wallet.ledger.transaction(txidKey)
-          if (tx !== undefined) removed.push(...entryRowsOf(context, tx, { ...listing, conflicted: true }))
-        }
-      }
-      return removed
-    })
-
-  /** The block with that many confirmations; the first block if there are fewer. */
-  const blockWithDepth = (wallet: Wallet, depth: number): Effect.Effect<string> =>
-    Effect.gen(function*() {
-      const last = wallet.ledger.lastBlock()
-      if (depth <= 1) return displayHash(last.hash)
-      const info = yield* chain.headerAt(Math.max(0, last.height + 1 - depth))
-      return displayHash(info?.hash ?? last.hash)
-    })
-
   const listsinceblock = make({
     name: "listsinceblock",
     right: "names",
@@ -242,32 +268,13 @@ export const walletTransactionMethods: Effect.Effect<
           transactions: wallet.ledger.transactions().flatMap((tx) =>
             Math.abs(depthOf(wallet, tx)) < depth ? entryRowsOf(context, tx, listing) : []
           ),
-          removed: include_removed ? yield* removedEntries(context, branch?.detached ?? [], listing) : undefined,
-          lastblock: yield* blockWithDepth(wallet, target_confirmations)
+          removed: include_removed
+            ? yield* removedEntries(chain, context, { ...listing, detached: branch?.detached ?? [] })
+            : undefined,
+          lastblock: yield* blockWithDepth(chain, wallet, target_confirmations)
         }
       })
   })
 
-  const abandontransaction = make({
-    name: "abandontransaction",
-    right: "spend",
-    writes: true,
-    summary: "Abandons a transaction that is neither in a block nor in the mempool, and its descendants, so that " +
-      "other transactions can spend their inputs.",
-    params: { txid: hash("The transaction.") },
-    results: [{ schema: Result.nothing("") }],
-    examples: [[TXID]],
-    errors: [`-5 ${UNKNOWN_TRANSACTION}`, `-5 ${NOT_ELIGIBLE}`],
-    handler: ({ txid }, wallet) =>
-      Effect.gen(function*() {
-        yield* transactionOf(wallet, txid)
-        yield* Effect.mapError(wallet.payments.abandon(txidKey(txid)), (failure) =>
-          failure instanceof InvalidWalletRequest && failure.code === "not-eligible"
-            ? RpcError.invalidAddressOrKey(NOT_ELIGIBLE)
-            : walletError(failure))
-        return null
-      })
-  })
-
-  return [gettransaction, listtransactions, listsinceblock, abandontransaction]
+  return [gettransaction, listtransactions, listsinceblock, abandontransaction(make)]
 })

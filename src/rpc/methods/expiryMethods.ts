@@ -90,18 +90,12 @@ const NAMES = custom({
   }
 })
 
-export const expiryMethods: Effect.Effect<
-  ReadonlyArray<Method>,
-  never,
-  Chain | ExpiringNames | Mempool | NameAnswers | NameDb | AnswerOptions | WatchList
-> = Effect.gen(function*() {
+const name_expiring = Effect.gen(function*() {
   const { params } = yield* Chain
   const expiring = yield* ExpiringNames
   const pool = yield* Mempool
   const answers = yield* NameAnswers
-  const names = yield* NameDb
   const node = yield* AnswerOptions
-  const watch = yield* WatchList
   const { network } = params
 
   const whoseOf = (
@@ -125,7 +119,7 @@ export const expiryMethods: Effect.Effect<
       (error) => error._tag === "WrongQuery" ? RpcError.invalidParameter(error.reason) : storageError(error)
     )
 
-  const name_expiring = method({
+  return method({
     name: "name_expiring",
     right: "names",
     group: "Names",
@@ -190,6 +184,14 @@ export const expiryMethods: Effect.Effect<
         }
       })
   })
+})
+
+const name_watch = Effect.gen(function*() {
+  const { params } = yield* Chain
+  const names = yield* NameDb
+  const node = yield* AnswerOptions
+  const watch = yield* WatchList
+  const { network } = params
 
   const listed = (given: { readonly nameEncoding: string | undefined }) =>
     Effect.gen(function*() {
@@ -211,7 +213,7 @@ export const expiryMethods: Effect.Effect<
   const change = (command: (typeof COMMANDS)[number], wanted: ReadonlyArray<Uint8Array>) =>
     command === "add" ? watch.add(wanted) : watch.remove(wanted)
 
-  const name_watch = method({
+  return method({
     name: "name_watch",
     right: "names",
     writes: true,
@@ -263,6 +265,10 @@ export const expiryMethods: Effect.Effect<
         )
       )
   })
-
-  return [name_expiring, name_watch]
 })
+
+export const expiryMethods: Effect.Effect<
+  ReadonlyArray<Method>,
+  never,
+  Chain | ExpiringNames | Mempool | NameAnswers | NameDb | AnswerOptions | WatchList
+> = Effect.all([name_expiring, name_watch])

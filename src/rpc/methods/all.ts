@@ -35,6 +35,7 @@ import { checkMethods } from "./checkMethods.ts"
 import { coinMethods } from "./coinMethods.ts"
 import * as Control from "./control.ts"
 import { expiryMethods } from "./expiryMethods.ts"
+import { feeMethods } from "./feeMethods.ts"
 import { filterMethods } from "./filterMethods.ts"
 import { findMethods } from "./findMethod.ts"
 import { infoMethods } from "./infoMethods.ts"
@@ -44,13 +45,14 @@ import { mempoolMethods } from "./mempoolMethods.ts"
 import { miningMethods } from "./miningMethods.ts"
 import { nameMethods } from "./nameMethods.ts"
 import { networkMethods } from "./networkMethods.ts"
+import { offerMethods } from "./offerMethods.ts"
 import { packageMethods } from "./packageMethods.ts"
+import { pendingMethods } from "./pendingMethods.ts"
 import { proofMethods } from "./proofMethods.ts"
 import { pruneMethods } from "./pruneMethods.ts"
 import { psbtMethods } from "./psbtMethods.ts"
 import { psbtUpdateMethods } from "./psbtUpdateMethods.ts"
 import { rawTransactionMethods } from "./rawTransactionMethods.ts"
-import { relayMethods } from "./relayMethods.ts"
 import { scanMethods } from "./scanMethods.ts"
 import { snapshotMethods } from "./snapshotMethods.ts"
 import { spenderMethods } from "./spenderMethods.ts"
@@ -130,7 +132,9 @@ export const allMethods: Effect.Effect<
     mempoolMethods,
     mempoolFileMethods,
     spenderMethods,
-    relayMethods,
+    offerMethods,
+    feeMethods,
+    pendingMethods,
     packageMethods,
     networkMethods,
     miningMethods,

@@ -13,7 +13,7 @@ import { makeTransaction } from "../../../../src/protocol/transaction.ts"
 import { AnswerOptions } from "../../../../src/rpc/AnswerOptions.ts"
 import { infoMethods } from "../../../../src/rpc/methods/infoMethods.ts"
 import { nameMethods } from "../../../../src/rpc/methods/nameMethods.ts"
-import { relayMethods } from "../../../../src/rpc/methods/relayMethods.ts"
+import { pendingMethods } from "../../../../src/rpc/methods/pendingMethods.ts"
 import * as ReadThread from "../../../../src/rpc/reader/ReadThread.ts"
 import * as DataHealth from "../../../../src/storage/DataHealth.ts"
 import type { Wallet } from "../../../../src/wallet/Wallet.ts"
@@ -46,7 +46,7 @@ const withWallets = (...wallets: ReadonlyArray<Wallet>) =>
   Effect.gen(function*() {
     const { chain, names, pool, status } = yield* MethodNode
     const methods = (yield* Effect.provide(
-      Effect.provide(Effect.all([nameMethods, infoMethods, relayMethods]), wholeAnswers),
+      Effect.provide(Effect.all([nameMethods, infoMethods, pendingMethods]), wholeAnswers),
       servicesOf(chain)
     )).flat()
     return { chain, names, pool, status, on: (wallet?: string) => callsOn(methods, wallet) }

@@ -90,6 +90,7 @@ const SLOW = [
   "node/memoryNames.test.ts",
   "node/logFile.test.ts",
   "node/logging.test.ts",
+  "node/regtest.test.ts",
   "node/samples.test.ts",
   "node/restartNames.test.ts",
   "packaging/declarations.test.ts",

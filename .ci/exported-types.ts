@@ -3,6 +3,7 @@
 import { Config, Effect, Layer } from "effect"
 import { AutoClient, NameClient, type NameNotFound } from "svcd"
 import { type ClientConfig, newClient } from "svcd/promise"
+import { layerMemory, layerRegtest, MemoryNames, RegtestNode } from "svcd/testing"
 
 export const NamesLive = NameClient.layer({})
 export const DaemonLive = NameClient.layerDaemon({ network: "regtest", timeout: "10 seconds" })
@@ -76,3 +77,8 @@ export const open = async (config: ClientConfig) => {
   const client = await newClient(config)
   return { client, record: await client.resolveName("d/example") }
 }
+
+export const MemoryLive = layerMemory({ "d/example": "{}" })
+export const expired = Effect.flatMap(MemoryNames, (memory) => memory.expire("d/example"))
+export const RegtestLive = layerRegtest()
+export const mined = Effect.flatMap(RegtestNode, (node) => node.mine())

@@ -50,8 +50,9 @@ const NATIVE_DOORS = ["protocol/hash.ts", "consensus/signature.ts", "consensus/s
 /** The one way back: the layers of `NameClient` are its statics, and load their code when they are built. */
 const LATER = { from: "client/NameClient.ts", to: "node/clients.ts" }
 
-/** Programs that must start fast, and the folders that they therefore must not load. */
+/** Programs and entries that must start fast, and the folders that they therefore must not load, unless on use. */
 const LIGHT = {
+  "testing.ts": ["network", "http", "web", "desk", "mail"],
   "bin/svcd-cli.ts": [
     "metrics",
     "storage",
@@ -128,7 +129,7 @@ const heavyPath = (start, forbidden, byFile) => {
       return path
     }
     for (const imported of byFile.get(file) ?? []) {
-      if (imported.typesOnly || !imported.target.startsWith(".")) continue
+      if (imported.typesOnly || imported.onUse || !imported.target.startsWith(".")) continue
       const next = resolved(imported)
       if (!cameFrom.has(next)) cameFrom.set(next, file)
     }

@@ -1,5 +1,5 @@
 /**
- * `svcd/testing`: names in memory, for tests of programs that use `NameClient`.
+ * `svcd/testing`: names in memory, and a node on a private network, for tests of programs that use `NameClient`.
  *
  * ```ts
  * import { NameClient } from "svcd"
@@ -9,4 +9,17 @@
  * ```
  */
 
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { NameClient } from "./client/NameClient.ts"
+import type { RegtestNode } from "./node/RegtestNode.ts"
+
+/**
+ * A node of its own on a private network, without peers, in a temporary directory that is removed at the end. Its wallet has coins. Takes
+ * some seconds; loads the node on use.
+ */
+export const layerRegtest = (): Layer.Layer<NameClient | RegtestNode> =>
+  Layer.unwrapEffect(Effect.map(Effect.promise(() => import("./node/regtest.ts")), ({ layer }) => layer))
+
 export { layerMemory, type MemoryFailure, MemoryNames } from "./node/memoryNames.ts"
+export { RegtestNode } from "./node/RegtestNode.ts"

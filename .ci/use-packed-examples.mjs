@@ -173,7 +173,7 @@ const checkOwnDaemon = async (directory) => {
   const { greeting, height } = JSON.parse(cli("greet", "you"))
   assert.equal(greeting, "hello you")
   assert.ok(height > 0, "it has no blocks of the directory")
-  assert.match(cli("help", "greet"), /^greet "who"\n\nGreets/)
+  assert.match(cli("help", "greet"), /^greet "guest"\n\nGreets/)
   assert.match(
     await (await fetch(`http://${metrics}/metrics`)).text(),
     new RegExp(`^svcd_blockchain_height ${height}$`, "m")

@@ -8,10 +8,10 @@ const [dataDir = "./node", listenAddr = "127.0.0.1:8336", metricsAddr = "127.0.0
 const greet = method({
   name: "greet",
   summary: "Greets, with the height of the chain.",
-  params: { who: Schema.String.annotations({ description: "Whom." }) },
+  params: { guest: Schema.String.annotations({ description: "The guest." }) },
   results: Schema.Struct({ greeting: Schema.String, height: Schema.Number }),
-  handler: ({ who }) =>
-    Effect.flatMap(Chain, ({ tip }) => Effect.map(tip, ({ height }) => ({ greeting: `hello ${who}`, height })))
+  handler: ({ guest }) =>
+    Effect.flatMap(Chain, ({ tip }) => Effect.map(tip, ({ height }) => ({ greeting: `hello ${guest}`, height })))
 })
 
 const node = PeerManager.layer({ maxPeers: 0 }).pipe(

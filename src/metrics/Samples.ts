@@ -27,6 +27,7 @@ let sampled: symbol | undefined
 
 const make = Effect.gen(function*() {
   const own = Symbol()
+  let isOpen = true
   const gauges = new Set<Effect.Effect<void>>()
   const totals = new Set<Effect.Effect<void>>()
   const addTo = (samples: Set<Effect.Effect<void>>) => (sample: Effect.Effect<void>) =>
@@ -40,11 +41,12 @@ const make = Effect.gen(function*() {
     }),
     () =>
       Effect.sync(() => {
+        isOpen = false
         if (sampled === own) sampled = undefined
       })
   )
   const take = Effect.suspend(() => {
-    sampled ??= own
+    if (isOpen) sampled ??= own
     return Effect.all([sampleProcess, ...totals, ...sampled === own ? gauges : []], { discard: true })
   })
   for (const family of METRICS) family.register()

@@ -114,7 +114,7 @@ describe("the layers of a node", () => {
       const page = route({
         path: "/hello",
         authenticated: false,
-        answer: ({ query }) => Effect.map(height, (found) => ({ body: `${query.get("who")} at ${found}` }))
+        answer: ({ query }) => Effect.map(height, (found) => ({ body: `${query.get("guest")} at ${found}` }))
       })
       const server = quiet(RpcServer.layer({ ...ACCESS, methods: [own], routes: [page] }))
       const metrics = quiet(Metrics.layer({ listen: "127.0.0.1:0" }))
@@ -126,7 +126,7 @@ describe("the layers of a node", () => {
         assert.deepInclude((yield* call("tipheight", 2)).json, { result: { height: HEIGHT + 2 } })
         assert.match((yield* call("help")).json.result, /== Application ==\ntipheight plus\n/)
         assert.match((yield* call("help", "tipheight")).json.result, /1\. plus +\(numeric, required\)/)
-        assert.strictEqual((yield* asked(port, "/hello?who=you")).text, `you at ${HEIGHT}`)
+        assert.strictEqual((yield* asked(port, "/hello?guest=you")).text, `you at ${HEIGHT}`)
         assert.strictEqual((yield* asked(port, "/health")).status, 200)
         const { address, text } = yield* Metrics
         assert.match(yield* text, new RegExp(`^svcd_blockchain_height ${HEIGHT}$`, "m"))
@@ -134,7 +134,7 @@ describe("the layers of a node", () => {
           (yield* asked(address?.port ?? 0, "/metrics")).text,
           new RegExp(`^svcd_blockchain_height ${HEIGHT}$`, "m")
         )
-        // Whoever may call `stop` ends the program that waits for it.
+        // A call of `stop` ends the program that waits for it.
         const ended = yield* Effect.fork(Node.ended)
         yield* call("stop")
         yield* ended.await

@@ -14,14 +14,14 @@ const greet = ownMethod({
   name: "greet",
   summary: "Greets.",
   params: {
-    who: Schema.String.annotations({ description: "Whom." }),
+    guest: Schema.String.annotations({ description: "The guest." }),
     times: Schema.optional(Schema.Number.pipe(Schema.int(), Schema.between(1, 3)))
   },
   results: Schema.Struct({ greetings: Schema.Array(Schema.String), at: Schema.DateFromString }),
   right: "read",
-  handler: ({ times = 1, who }) =>
+  handler: ({ times = 1, guest }) =>
     Effect.map(Greeting, ({ word }) => ({
-      greetings: Array.from({ length: times }, () => `${word} ${who}`),
+      greetings: Array.from({ length: times }, () => `${word} ${guest}`),
       at: new Date(0)
     }))
 })
@@ -59,7 +59,7 @@ describe("a method of an application", () => {
     Effect.gen(function*() {
       const at = "1970-01-01T00:00:00.000Z"
       assert.deepStrictEqual((yield* called(greet, ["you"])).result, { greetings: ["hello you"], at })
-      assert.deepStrictEqual((yield* called(greet, { times: 2, who: "you" })).result, {
+      assert.deepStrictEqual((yield* called(greet, { times: 2, guest: "you" })).result, {
         greetings: ["hello you", "hello you"],
         at
       })
@@ -124,7 +124,7 @@ describe("a method of an application", () => {
     const made = greet.withServices(Context.make(Greeting, { word: "hello" }))
     assert.match(
       methodHelp(made),
-      /^greet "who" \( times \)\n\nGreets\.\n\nArguments:\n1\. who +\(string, required\) Whom\./
+      /^greet "guest" \( times \)\n\nGreets\.\n\nArguments:\n1\. guest +\(string, required\) The guest\./
     )
     assert.match(methodHelp(made), /"greetings": \[/)
     const [described] = JSON.parse(JSON.stringify(openRpc(methodTable([made]), "1"))).methods
@@ -132,7 +132,7 @@ describe("a method of an application", () => {
     assert.deepStrictEqual(
       described.params.map(({ name, required }: { name: string; required: boolean }) => [name, required]),
       [
-        ["who", true],
+        ["guest", true],
         ["times", false]
       ]
     )

@@ -2,38 +2,33 @@ import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { Chain } from "../../chain/Chain.ts"
+import type { Chain } from "../../chain/Chain.ts"
 import { ChainCoins } from "../../chain/ChainCoins.ts"
 import type { SyncStatus } from "../../chain/SyncStatus.ts"
 import { isExpired } from "../../consensus/expiry.ts"
-import { NameAnswers } from "../../light/NameAnswers.ts"
+import type { NameAnswers } from "../../light/NameAnswers.ts"
 import type { ProofLevel } from "../../light/proof.ts"
-import { SyncReporter } from "../../light/SyncReporter.ts"
-import { completeNames } from "../../names/completeNames.ts"
-import { type NameHashNotFound, type NameNotFound, NamesIncomplete } from "../../names/errors.ts"
-import { type NameClock, NameDb, type NameEntry } from "../../names/NameDb.ts"
-import { type Bytes, displayHash, equal } from "../../protocol/bytes.ts"
+import type { SyncReporter } from "../../light/SyncReporter.ts"
+import type { NameDb } from "../../names/NameDb.ts"
+import { equal } from "../../protocol/bytes.ts"
 import { parseNameScript } from "../../protocol/nameOperation.ts"
-import { keyOfText } from "../../protocol/nameText.ts"
 import type { DataHealth } from "../../storage/DataHealth.ts"
-import type { StorageFailure } from "../../storage/errors.ts"
 import { Wallets } from "../../wallet/Wallets.ts"
-import { AnswerOptions } from "../AnswerOptions.ts"
-import { itemsOf, type RawJson } from "../json/encodeJson.ts"
+import type { AnswerOptions } from "../AnswerOptions.ts"
+import { itemsOf } from "../json/encodeJson.ts"
 import { method } from "../method/method.ts"
-import type { CallContext, Method } from "../method/methodTable.ts"
+import type { Method } from "../method/methodTable.ts"
 import { boolean, int32, notNull, object, optional, orEmpty, string, withDefault } from "../method/params.ts"
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { ReadThread } from "../reader/ReadThread.ts"
-import type { ShapeContext } from "../shapes/context.ts"
-import { NAME_INFO, nameInfoText, nameRow } from "../shapes/name.ts"
+import { NAME_INFO } from "../shapes/name.ts"
 import { storageError } from "./errors.ts"
-import { contextFor, decodeGiven, ENCODINGS, type GivenEncodings, shownName } from "./nameEncodings.ts"
-import { nameProofs, PROOF_ERRORS, REQUIRE_PROOF } from "./nameProof.ts"
+import { decodeGiven, ENCODINGS, shownName } from "./nameEncodings.ts"
+import { makeNameLookup, type NameLookup } from "./nameLookup.ts"
+import { PROOF_ERRORS, REQUIRE_PROOF } from "./nameProof.ts"
 import { namesByThread } from "./namesByThread.ts"
 import { listNames } from "./nameSearch.ts"
-import { ownership } from "./wallet/walletContext.ts"
 
 /** Methods that read names (reference/rpc.md 3.3 and 5). */
 
@@ -46,8 +41,6 @@ const HASH_ERRORS = [
   "-8 SHA-256d hash must be 32 bytes long"
 ]
 
-const SHA256D_SIZE = 32
-
 const SEARCHES = 2
 
 /** Names that `name_scan` lists without the read thread: to start it takes 20 MB and more time than to read them. */
@@ -58,131 +51,20 @@ const incompleteHistory = (base: number | string): string =>
   `The history of names before block ${base} is not known: the node started from a snapshot of that block. ` +
   "name_show has the current record"
 
-export const nameMethods: Effect.Effect<
-  ReadonlyArray<Method>,
-  never,
-  | Chain
-  | ChainCoins
-  | NameAnswers
-  | NameDb
-  | SyncReporter
-  | SyncStatus
-  | DataHealth
-  | AnswerOptions
-  | ReadThread
-  | Wallets
-> = Effect.gen(function*() {
-  const chain = yield* Chain
-  const chainCoins = yield* ChainCoins
-  const names = yield* NameDb
-  const answers = yield* NameAnswers
-  const whole = yield* completeNames()
-  const { proved, refuse } = nameProofs(yield* SyncReporter)
-  const options = yield* AnswerOptions
-  const reader = yield* ReadThread
-  const wallets = yield* Wallets
-  const readByThread = namesByThread(reader, wallets)
-  const { requireProof: leastProof = "work" } = options
-  const { params } = chain
-  const searches = yield* Effect.makeSemaphore(SEARCHES)
+/** The thread that reads long lists of names. */
+interface NameThread {
+  readonly namesFile: (typeof ReadThread.Service)["namesFile"]
+  readonly read: ReturnType<typeof namesByThread>
+}
 
-  const ownContext = contextFor(params.network, options, { nameEncoding: undefined, valueEncoding: undefined })
+/** The member `proof`: only for a call that asks for it, or with less than the whole chain. */
+const proofShown = (proof: ProofLevel, asked: ProofLevel | undefined): ProofLevel | undefined =>
+  proof === "full" && asked === undefined ? undefined : proof
 
-  const contextOf = (given: GivenEncodings): ShapeContext =>
-    given.nameEncoding === undefined && given.valueEncoding === undefined
-      ? ownContext
-      : contextFor(params.network, options, given)
-
-  /** Converts records to answers. `ismine` is only present if the call has a wallet. */
-  const shower = (context: ShapeContext, call: CallContext) => {
-    const owns = ownership(wallets, call)
-    return (record: NameEntry, now: NameClock, proof?: ProofLevel) =>
-      nameRow(context, record, { now, ismine: owns?.(record.address), proof })
-  }
-
-  /** The member `proof`: only for a call that asks for it, or with less than the whole chain. */
-  const proofShown = (proof: ProofLevel, asked: ProofLevel | undefined): ProofLevel | undefined =>
-    proof === "full" && asked === undefined ? undefined : proof
-
-  /** The tip of the index, from which the records come: it may be ahead of a chain that is being rebuilt. */
-  const clock = Effect.map(Effect.mapError(answers.height, storageError), (tipHeight) => ({ tipHeight, params }))
-
-  /** Fails with -10 while a window answers, for questions that only the whole chain decides. */
-  const wholeChain = Effect.suspend(() => answers.fromWindow() ? refuse(new NamesIncomplete()) : Effect.void)
-
-  /** Fails with -10 for a list without the wanted names, if there may be such names. */
-  const certainly = (
-    { listed, wanted }: { readonly listed: number; readonly wanted: number }
-  ): Effect.Effect<void, RpcError> =>
-    Effect.gen(function*() {
-      // A window that is not complete lacks names anywhere in the list.
-      const isCertain = wanted <= 0 || (listed > 0 && !answers.fromWindow())
-      if (!isCertain && !(yield* Effect.mapError(answers.complete, storageError))) {
-        return yield* refuse(new NamesIncomplete())
-      }
-    })
-
-  /** Runs a lookup; `undefined` if the name certainly does not exist. */
-  const found = <A>(
-    look: Effect.Effect<A, NameNotFound | NameHashNotFound | StorageFailure>
-  ): Effect.Effect<A | undefined, RpcError> => {
-    const orNone = Effect.catchTags(look, {
-      NameNotFound: () => Effect.succeed(undefined),
-      NameHashNotFound: () => Effect.succeed(undefined)
-    })
-    return Effect.catchAll(whole.ask(orNone, (answer) => answer === undefined), refuse)
-  }
-
-  /** The latest record of a name, expired or not, and the tip that determines its expiry. */
-  const recordNow = (name: Bytes) => Effect.all({ answer: answers.resolve(name), now: clock })
-
-  const byHash = (kind: string | undefined) =>
-    Effect.suspend(() => {
-      if (kind === undefined || kind === "direct") return Effect.succeed(false)
-      if (!options.nameHashIndex) return RpcError.misc("-namehashindex is not enabled")
-      return kind === "sha256d"
-        ? Effect.succeed(true)
-        : RpcError.invalidParameter(`Invalid value for byHash: ${kind}`)
-    })
-
-  /** The requested name, given directly or by its hash. */
-  const nameMeant = (given: Bytes, kind: string | undefined): Effect.Effect<Bytes, RpcError> =>
-    Effect.gen(function*() {
-      if (!(yield* byHash(kind))) return given
-      if (given.length !== SHA256D_SIZE) {
-        return yield* RpcError.invalidParameter("SHA-256d hash must be 32 bytes long")
-      }
-      yield* wholeChain
-      const record = yield* found(names.resolveByHash(given))
-      return record === undefined
-        ? yield* RpcError.wallet(`name hash not found: ${displayHash(given)}`)
-        : record.name
-    })
-
-  /**
-   * The answer of `name_show` if all data are in memory and no error applies; else `undefined`, and the slow path runs.
-   */
-  const fromMemory = (
-    name: string,
-    given: GivenEncodings & {
-      readonly byHash: string | undefined
-      readonly allowExpired: boolean | undefined
-      readonly requireProof: ProofLevel | undefined
-    },
-    call: CallContext
-  ): RawJson<Schema.Schema.Type<typeof NAME_INFO>> | undefined => {
-    if (given.byHash !== undefined || given.requireProof !== undefined) return undefined
-    const context = contextOf(given)
-    const key = keyOfText(name, context.nameEncoding)
-    const found = key === undefined ? undefined : answers.recent(key)
-    if (found === undefined) return undefined
-    const { record, tipHeight } = found
-    if (isExpired(record, tipHeight, params) && !(given.allowExpired ?? options.allowExpired)) return undefined
-    const ismine = ownership(wallets, call)?.(record.address)
-    return nameInfoText(context, record, { clock: { tipHeight, params }, ismine })
-  }
-
-  const name_show = method({
+const name_show = (lookup: NameLookup): Method => {
+  const { answers, contextOf, fromMemory, leastProof, nameMeant, options, params, proved, recordNow, refuse, shower } =
+    lookup
+  return method({
     name: "name_show",
     right: "read",
     group: "Names",
@@ -235,8 +117,11 @@ export const nameMethods: Effect.Effect<
       })
     }
   })
+}
 
-  const name_history = method({
+const name_history = (lookup: NameLookup, thread: NameThread): Method => {
+  const { clock, contextOf, found, nameMeant, names, options, shower, wholeChain } = lookup
+  return method({
     name: "name_history",
     right: "read",
     group: "Names",
@@ -263,9 +148,9 @@ export const nameMethods: Effect.Effect<
         const meant = yield* nameMeant(yield* decodeGiven(name, context.nameEncoding), given.byHash)
         const beginning = yield* Effect.mapError(names.beginning, storageError)
         if (beginning !== undefined) return yield* RpcError.misc(incompleteHistory(beginning))
-        const read = yield* readByThread(
+        const read = yield* thread.read(
           { context, call, proof: undefined },
-          (shown) => ({ type: "history", file: reader.namesFile, name: meant, shown })
+          (shown) => ({ type: "history", file: thread.namesFile, name: meant, shown })
         )
         if (read !== undefined && read.count > 0) return read.text
         const records = yield* found(names.history(meant))
@@ -275,8 +160,11 @@ export const nameMethods: Effect.Effect<
         return itemsOf(records, (record) => show(record, now))
       })
   })
+}
 
-  const name_scan = method({
+const name_scan = (lookup: NameLookup, thread: NameThread, searches: Effect.Semaphore): Method => {
+  const { answers, certainly, clock, contextOf, leastProof, proved, refuse, shower } = lookup
+  return method({
     name: "name_scan",
     right: "read",
     group: "Names",
@@ -323,9 +211,9 @@ export const nameMethods: Effect.Effect<
         const list = { start: from, count: Math.max(0, count), prefix, regexp, minConf, maxConf }
         const proof = given.requireProof === undefined ? undefined : "full" as const
         const isAtHand = count <= FEW && [prefix, regexp, maxConf].every((each) => each === undefined) && minConf === 1
-        const read = isAtHand || answers.fromWindow() ? undefined : yield* readByThread(
+        const read = isAtHand || answers.fromWindow() ? undefined : yield* thread.read(
           { context, call, proof },
-          (shown) => ({ type: "scan", file: reader.namesFile, list, shown })
+          (shown) => ({ type: "scan", file: thread.namesFile, list, shown })
         )
         if (read !== undefined) {
           yield* certainly({ listed: read.count, wanted: count })
@@ -344,8 +232,10 @@ export const nameMethods: Effect.Effect<
         return itemsOf(listed, ({ proof, record }) => show(record, now, proofShown(proof, given.requireProof)))
       })
   })
+}
 
-  const name_checkdb = method({
+const name_checkdb = ({ names, params, refuse }: NameLookup, chainCoins: typeof ChainCoins.Service): Method => {
+  return method({
     name: "name_checkdb",
     right: "read",
     group: "Names",
@@ -388,6 +278,31 @@ export const nameMethods: Effect.Effect<
         })
       ).pipe(Effect.catchAll(refuse))
   })
+}
 
-  return [name_show, name_history, name_scan, name_checkdb]
+export const nameMethods: Effect.Effect<
+  ReadonlyArray<Method>,
+  never,
+  | Chain
+  | ChainCoins
+  | NameAnswers
+  | NameDb
+  | SyncReporter
+  | SyncStatus
+  | DataHealth
+  | AnswerOptions
+  | ReadThread
+  | Wallets
+> = Effect.gen(function*() {
+  const chainCoins = yield* ChainCoins
+  const readThread = yield* ReadThread
+  const lookup = yield* makeNameLookup
+  const thread = { namesFile: readThread.namesFile, read: namesByThread(readThread, yield* Wallets) }
+  const searches = yield* Effect.makeSemaphore(SEARCHES)
+  return [
+    name_show(lookup),
+    name_history(lookup, thread),
+    name_scan(lookup, thread, searches),
+    name_checkdb(lookup, chainCoins)
+  ]
 })

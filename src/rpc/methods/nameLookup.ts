@@ -1,0 +1,152 @@
+import * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
+import { Chain } from "../../chain/Chain.ts"
+import { isExpired } from "../../consensus/expiry.ts"
+import { NameAnswers } from "../../light/NameAnswers.ts"
+import type { ProofLevel } from "../../light/proof.ts"
+import { SyncReporter } from "../../light/SyncReporter.ts"
+import { completeNames } from "../../names/completeNames.ts"
+import { type NameHashNotFound, type NameNotFound, NamesIncomplete } from "../../names/errors.ts"
+import { type NameClock, NameDb, type NameEntry } from "../../names/NameDb.ts"
+import { type Bytes, displayHash } from "../../protocol/bytes.ts"
+import { keyOfText } from "../../protocol/nameText.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
+import { Wallets } from "../../wallet/Wallets.ts"
+import { AnswerOptions } from "../AnswerOptions.ts"
+import type { RawJson } from "../json/encodeJson.ts"
+import type { CallContext } from "../method/methodTable.ts"
+import { RpcError } from "../method/RpcError.ts"
+import type { ShapeContext } from "../shapes/context.ts"
+import { type NAME_INFO, nameInfoText, nameRow } from "../shapes/name.ts"
+import { storageError } from "./errors.ts"
+import { contextFor, type GivenEncodings } from "./nameEncodings.ts"
+import { nameProofs } from "./nameProof.ts"
+import { ownership } from "./wallet/walletContext.ts"
+
+const SHA256D_SIZE = 32
+
+/** What the methods that show records of names have in common: which record, as of which tip, in which form. */
+export const makeNameLookup = Effect.gen(function*() {
+  const chain = yield* Chain
+  const names = yield* NameDb
+  const answers = yield* NameAnswers
+  const whole = yield* completeNames()
+  const { proved, refuse } = nameProofs(yield* SyncReporter)
+  const options = yield* AnswerOptions
+  const wallets = yield* Wallets
+  const { requireProof: leastProof = "work" } = options
+  const { params } = chain
+
+  const ownContext = contextFor(params.network, options, { nameEncoding: undefined, valueEncoding: undefined })
+
+  const contextOf = (given: GivenEncodings): ShapeContext =>
+    given.nameEncoding === undefined && given.valueEncoding === undefined
+      ? ownContext
+      : contextFor(params.network, options, given)
+
+  /** Converts records to answers. `ismine` is only present if the call has a wallet. */
+  const shower = (context: ShapeContext, call: CallContext) => {
+    const owns = ownership(wallets, call)
+    return (record: NameEntry, now: NameClock, proof?: ProofLevel) =>
+      nameRow(context, record, { now, ismine: owns?.(record.address), proof })
+  }
+
+  /** The tip of the index, from which the records come: it may be ahead of a chain that is being rebuilt. */
+  const clock = Effect.map(Effect.mapError(answers.height, storageError), (tipHeight) => ({ tipHeight, params }))
+
+  /** Fails with -10 while a window answers, for questions that only the whole chain decides. */
+  const wholeChain = Effect.suspend(() => answers.fromWindow() ? refuse(new NamesIncomplete()) : Effect.void)
+
+  /** Fails with -10 for a list without the wanted names, if there may be such names. */
+  const certainly = (
+    { listed, wanted }: { readonly listed: number; readonly wanted: number }
+  ): Effect.Effect<void, RpcError> =>
+    Effect.gen(function*() {
+      // A window that is not complete lacks names anywhere in the list.
+      const isCertain = wanted <= 0 || (listed > 0 && !answers.fromWindow())
+      if (!isCertain && !(yield* Effect.mapError(answers.complete, storageError))) {
+        return yield* refuse(new NamesIncomplete())
+      }
+    })
+
+  /** Runs a lookup; `undefined` if the name certainly does not exist. */
+  const found = <A>(
+    look: Effect.Effect<A, NameNotFound | NameHashNotFound | StorageFailure>
+  ): Effect.Effect<A | undefined, RpcError> => {
+    const orNone = Effect.catchTags(look, {
+      NameNotFound: () => Effect.succeed(undefined),
+      NameHashNotFound: () => Effect.succeed(undefined)
+    })
+    return Effect.catchAll(whole.ask(orNone, (answer) => answer === undefined), refuse)
+  }
+
+  /** The latest record of a name, expired or not, and the tip that determines its expiry. */
+  const recordNow = (name: Bytes) => Effect.all({ answer: answers.resolve(name), now: clock })
+
+  const byHash = (kind: string | undefined) =>
+    Effect.suspend(() => {
+      if (kind === undefined || kind === "direct") return Effect.succeed(false)
+      if (!options.nameHashIndex) return RpcError.misc("-namehashindex is not enabled")
+      return kind === "sha256d"
+        ? Effect.succeed(true)
+        : RpcError.invalidParameter(`Invalid value for byHash: ${kind}`)
+    })
+
+  /** The requested name, given directly or by its hash. */
+  const nameMeant = (given: Bytes, kind: string | undefined): Effect.Effect<Bytes, RpcError> =>
+    Effect.gen(function*() {
+      if (!(yield* byHash(kind))) return given
+      if (given.length !== SHA256D_SIZE) {
+        return yield* RpcError.invalidParameter("SHA-256d hash must be 32 bytes long")
+      }
+      yield* wholeChain
+      const record = yield* found(names.resolveByHash(given))
+      return record === undefined
+        ? yield* RpcError.wallet(`name hash not found: ${displayHash(given)}`)
+        : record.name
+    })
+
+  /**
+   * The answer of `name_show` if all data are in memory and no error applies; else `undefined`, and the slow path runs.
+   */
+  const fromMemory = (
+    name: string,
+    given: GivenEncodings & {
+      readonly byHash: string | undefined
+      readonly allowExpired: boolean | undefined
+      readonly requireProof: ProofLevel | undefined
+    },
+    call: CallContext
+  ): RawJson<Schema.Schema.Type<typeof NAME_INFO>> | undefined => {
+    if (given.byHash !== undefined || given.requireProof !== undefined) return undefined
+    const context = contextOf(given)
+    const key = keyOfText(name, context.nameEncoding)
+    const found = key === undefined ? undefined : answers.recent(key)
+    if (found === undefined) return undefined
+    const { record, tipHeight } = found
+    if (isExpired(record, tipHeight, params) && !(given.allowExpired ?? options.allowExpired)) return undefined
+    const ismine = ownership(wallets, call)?.(record.address)
+    return nameInfoText(context, record, { clock: { tipHeight, params }, ismine })
+  }
+
+  return {
+    params,
+    options,
+    answers,
+    names,
+    refuse,
+    proved,
+    leastProof,
+    contextOf,
+    shower,
+    clock,
+    wholeChain,
+    certainly,
+    found,
+    recordNow,
+    nameMeant,
+    fromMemory
+  }
+})
+
+export type NameLookup = Effect.Effect.Success<typeof makeNameLookup>

@@ -110,6 +110,23 @@ export const eventsStarting = (phase: () => Phase): PageHandler => ({
 
 type PageServices = ExpiringNames | LiveEvents | NameEvents | AnswerOptions | SyncStatus
 
+const textFor = <E extends NameEvent | LiveEvent>(
+  { context }: EventQuery,
+  event: E,
+  write: (context: EventQuery["context"], event: E) => string
+): string => {
+  const key = encodingsOf(context)
+  const texts = remembered(eventTexts, event)
+  const known = texts.get(key)
+  if (known !== undefined) return known
+  const text = write(context, event)
+  texts.set(key, text)
+  return text
+}
+
+const wantedOf = ({ filter }: EventQuery, { events }: EventPage): ReadonlyArray<NameEvent> =>
+  wantsAll(filter) ? events : events.flatMap((event) => filtered(filter, event) ?? [])
+
 export const eventsPage: Effect.Effect<PageHandler, never, PageServices> = Effect.gen(function*() {
   const log = yield* NameEvents
   const moments = yield* LiveEvents
@@ -119,25 +136,8 @@ export const eventsPage: Effect.Effect<PageHandler, never, PageServices> = Effec
   const { params } = log
   const settings: ShapeContext = { network: params.network, nameEncoding, valueEncoding }
 
-  const textFor = <E extends NameEvent | LiveEvent>(
-    { context }: EventQuery,
-    event: E,
-    write: (context: EventQuery["context"], event: E) => string
-  ): string => {
-    const key = encodingsOf(context)
-    const texts = remembered(eventTexts, event)
-    const known = texts.get(key)
-    if (known !== undefined) return known
-    const text = write(context, event)
-    texts.set(key, text)
-    return text
-  }
-
   const textOf = (query: EventQuery, event: NameEvent): string =>
     textFor(query, event, (context) => nameEventText({ ...context, params }, event))
-
-  const wantedOf = ({ filter }: EventQuery, { events }: EventPage): ReadonlyArray<NameEvent> =>
-    wantsAll(filter) ? events : events.flatMap((event) => filtered(filter, event) ?? [])
 
   /** The events of a page that the reader wants, as they are sent. Readers that want those of all names get the same bytes. */
   const piecesOf = (query: EventQuery, form: EventForm, page: EventPage): Uint8Array => {

@@ -107,6 +107,68 @@ export interface TransactionReader {
 
 type Services = Chain | ChainCoins | Indexes | Mempool | NameAnswers | NameDb | TxIndex
 
+const slice = <A>(rows: ReadonlyArray<A>, page: number): ReadonlyArray<A> =>
+  rows.slice((page - 1) * TRANSACTION_ROWS, page * TRANSACTION_ROWS)
+
+const pagesOf = ({ inputs, outputs }: Transaction): number =>
+  Math.max(1, Math.ceil(Math.max(inputs.length, outputs.length) / TRANSACTION_ROWS))
+
+/** Where the outputs of transactions are looked up. */
+interface OutputSources {
+  readonly chain: typeof Chain.Service
+  readonly chainCoins: typeof ChainCoins.Service
+  readonly pool: typeof Mempool.Service
+  readonly spenders: (typeof Indexes.Service)["spenders"]
+}
+
+/** Tells what became of outputs: unspent, or spent by which transaction. */
+const outputReader = ({ chain, chainCoins, pool, spenders }: OutputSources) => {
+  /** The confirmed transaction that spends an outpoint, from the index; `undefined` for none. */
+  const confirmedSpender = (prevout: Bytes): Effect.Effect<Spender | undefined, StorageFailure> =>
+    Effect.gen(function*() {
+      if (spenders === undefined) return undefined
+      for (const { height, position } of yield* spenders.candidates(prevout)) {
+        const info = yield* chain.headerAt(height)
+        if (info === undefined) continue
+        const block = yield* Effect.orElseSucceed(chain.block(info.hash), () => undefined)
+        yield* turnOfEventLoop
+        const transaction = block?.transactions[position]
+        if (transaction?.inputs.some((input) => equal(input.prevout, prevout)) === true) {
+          return { txid: transaction.txid, height }
+        }
+      }
+      return undefined
+    })
+
+  const stateOf = (
+    prevout: Bytes,
+    { script }: TransactionOutput,
+    end: number
+  ): Effect.Effect<OutputState, StorageFailure> =>
+    Effect.gen(function*() {
+      const key = outpointKey(prevout)
+      const waiting = pool.spender(key)
+      if (waiting !== undefined) return { txid: waiting.transaction.txid, height: undefined }
+      if (isUnspendable(script)) return "unspendable"
+      if ((yield* chainCoins.coin(key)).coin !== undefined) return "unspent"
+      return performance.now() < end ? (yield* confirmedSpender(prevout)) ?? "spent" : "spent"
+    })
+
+  return (transaction: Transaction, page: number, states: boolean) =>
+    Effect.suspend(() => {
+      const end = performance.now() + SPENDERS_MS
+      return Effect.forEach(slice(transaction.outputs, page), (output, at) => {
+        const index = (page - 1) * TRANSACTION_ROWS + at
+        return states
+          ? Effect.map(
+            stateOf(outpoint(transaction.txid, index), output, end),
+            (state): OutputRow => ({ output, index, state })
+          )
+          : Effect.succeed<OutputRow>({ output, index, state: undefined })
+      })
+    })
+}
+
 export const makeTransactionReader = (deeds: Deeds): Effect.Effect<TransactionReader, never, Services> =>
   Effect.gen(function*() {
     const chain = yield* Chain
@@ -115,6 +177,7 @@ export const makeTransactionReader = (deeds: Deeds): Effect.Effect<TransactionRe
     const answers = yield* NameAnswers
     const { spenders } = yield* Indexes
     const places = yield* transactionPlaces
+    const outputsOf = outputReader({ chain, chainCoins, pool, spenders })
 
     /** The transaction and its block; `undefined` if the block at the height does not have it. */
     const inBlock = (txid: Bytes, height: number) =>
@@ -126,57 +189,6 @@ export const makeTransactionReader = (deeds: Deeds): Effect.Effect<TransactionRe
         const position = block.transactions.findIndex((each) => equal(each.txid, txid))
         const transaction = block.transactions[position]
         return transaction === undefined ? undefined : { transaction, position, block, info }
-      })
-
-    /** The confirmed transaction that spends an outpoint, from the index; `undefined` for none. */
-    const confirmedSpender = (prevout: Bytes): Effect.Effect<Spender | undefined, StorageFailure> =>
-      Effect.gen(function*() {
-        if (spenders === undefined) return undefined
-        for (const { height, position } of yield* spenders.candidates(prevout)) {
-          const info = yield* chain.headerAt(height)
-          if (info === undefined) continue
-          const block = yield* Effect.orElseSucceed(chain.block(info.hash), () => undefined)
-          yield* turnOfEventLoop
-          const transaction = block?.transactions[position]
-          if (transaction?.inputs.some((input) => equal(input.prevout, prevout)) === true) {
-            return { txid: transaction.txid, height }
-          }
-        }
-        return undefined
-      })
-
-    const stateOf = (
-      prevout: Bytes,
-      { script }: TransactionOutput,
-      end: number
-    ): Effect.Effect<OutputState, StorageFailure> =>
-      Effect.gen(function*() {
-        const key = outpointKey(prevout)
-        const waiting = pool.spender(key)
-        if (waiting !== undefined) return { txid: waiting.transaction.txid, height: undefined }
-        if (isUnspendable(script)) return "unspendable"
-        if ((yield* chainCoins.coin(key)).coin !== undefined) return "unspent"
-        return performance.now() < end ? (yield* confirmedSpender(prevout)) ?? "spent" : "spent"
-      })
-
-    const slice = <A>(rows: ReadonlyArray<A>, page: number): ReadonlyArray<A> =>
-      rows.slice((page - 1) * TRANSACTION_ROWS, page * TRANSACTION_ROWS)
-
-    const pagesOf = ({ inputs, outputs }: Transaction): number =>
-      Math.max(1, Math.ceil(Math.max(inputs.length, outputs.length) / TRANSACTION_ROWS))
-
-    const outputsOf = (transaction: Transaction, page: number, states: boolean) =>
-      Effect.suspend(() => {
-        const end = performance.now() + SPENDERS_MS
-        return Effect.forEach(slice(transaction.outputs, page), (output, at) => {
-          const index = (page - 1) * TRANSACTION_ROWS + at
-          return states
-            ? Effect.map(
-              stateOf(outpoint(transaction.txid, index), output, end),
-              (state): OutputRow => ({ output, index, state })
-            )
-            : Effect.succeed<OutputRow>({ output, index, state: undefined })
-        })
       })
 
     const common = (transaction: Transaction, page: number) => ({

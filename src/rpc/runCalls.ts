@@ -87,6 +87,26 @@ export interface CallRunnerOptions {
   readonly checksAnswers?: boolean
 }
 
+/** Counts the work of a call before it begins. Returns why the call is refused. */
+const takeWork = (call: Begun<unknown>, bytes: number): RpcError | undefined => {
+  const { context: { work }, memory } = call
+  // The reference node limits each range alone, with this text.
+  if (bytes > work.bytes) return RpcError.invalidParameter("Range is too large")
+  if (memory?.take(bytes) === false) return noMemory()
+  work.bytes -= bytes
+  call.held = bytes
+  return undefined
+}
+
+/** The handler's effect. An exception of the handler is a defect. */
+const begin = (method: Method, request: Request, context: CallContext): Effect.Effect<JsonValue, RpcError> => {
+  try {
+    return method.call(request.params, context)
+  } catch (error) {
+    return Exit.die(error)
+  }
+}
+
 export const makeCallRunner = (
   lifecycle: Context.Tag.Service<Lifecycle>,
   { checksAnswers = false, observe }: CallRunnerOptions
@@ -98,26 +118,6 @@ export const makeCallRunner = (
 
   /** Ends waiting calls when the node stops. */
   const stopped = Effect.zipRight(lifecycle.stopRequested, Effect.suspend(RpcError.shuttingDown))
-
-  /** Counts the work of a call before it begins. Returns why the call is refused. */
-  const takeWork = (call: Begun<unknown>, bytes: number): RpcError | undefined => {
-    const { context: { work }, memory } = call
-    // The reference node limits each range alone, with this text.
-    if (bytes > work.bytes) return RpcError.invalidParameter("Range is too large")
-    if (memory?.take(bytes) === false) return noMemory()
-    work.bytes -= bytes
-    call.held = bytes
-    return undefined
-  }
-
-  /** The handler's effect. An exception of the handler is a defect. */
-  const begin = (method: Method, request: Request, context: CallContext): Effect.Effect<JsonValue, RpcError> => {
-    try {
-      return method.call(request.params, context)
-    } catch (error) {
-      return Exit.die(error)
-    }
-  }
 
   /**
    * The places that a costly call waits for. A search may itself wait long for another search, so searches have places of

@@ -1,7 +1,7 @@
 // What an application on Effect exports without writing its types: they have to be ones that its declarations can name.
 
-import { Config, Effect, Layer } from "effect"
-import { AutoClient, NameClient, type NameNotFound } from "svcd"
+import { Config, Effect, Layer, Schema } from "effect"
+import { AutoClient, LiveChange, NameChange, NameClient, type NameNotFound, SyncReport } from "svcd"
 import { type ClientConfig, newClient } from "svcd/promise"
 import { layerMemory, layerRegtest, MemoryNames, RegtestNode } from "svcd/testing"
 
@@ -46,6 +46,9 @@ export const found = Effect.map(NameClient, (names) => names.findNames({ key: "i
 export const changes = Effect.map(NameClient, (names) => names.changes({ from: "0" }))
 
 export const live = Effect.map(NameClient, (names) => names.changes({ types: ["pending"] }))
+
+/** What a service of its own tells. */
+export const Told = Schema.Union(NameChange, LiveChange, SyncReport)
 
 export const progress = Effect.map(NameClient, ({ progress }) => progress)
 

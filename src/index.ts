@@ -42,7 +42,6 @@ export type {
   ChangeType,
   FindFilter,
   ListFilter,
-  LiveChange,
   LiveFilter,
   LiveType,
   Mode,
@@ -50,10 +49,18 @@ export type {
   RegisterOptions,
   RegistrationProgress,
   ResolveOptions,
-  UnconfirmedChange,
   UpdateOptions
 } from "./client/options.ts"
-export { Freshness, NameChange, NameRecord, OperationResult } from "./client/records.ts"
+export {
+  Freshness,
+  LiveChange,
+  NameChange,
+  NameRecord,
+  OperationResult,
+  SyncReport,
+  UnconfirmedChange,
+  WindowReport
+} from "./client/records.ts"
 export { httpStatus, isTransient } from "./client/verdicts.ts"
 export {
   type DataDirectoryError,
@@ -62,7 +69,7 @@ export {
   WrongNetwork
 } from "./config/dataDirectoryErrors.ts"
 export type { ProofLevel } from "./light/proof.ts"
-export type { SyncPhase, SyncReport, WindowReport } from "./light/syncReport.ts"
+export type { SyncPhase } from "./light/syncReport.ts"
 export { CursorUnusable, NameExpired, NameNotFound } from "./names/errors.ts"
 export { AutoClient, DaemonClient, EmbeddedNode } from "./node/clients.ts"
 export { StorageCorrupted, type StorageFailure, StorageUnavailable } from "./storage/errors.ts"

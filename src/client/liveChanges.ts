@@ -1,5 +1,5 @@
 import type * as Stream from "effect/Stream"
-import { type DropReason, OPERATION_KINDS, type OperationKind } from "../names/events/kinds.ts"
+import { DROP_REASONS, OPERATION_KINDS, type OperationKind } from "../names/events/kinds.ts"
 import type { LiveEvent } from "../names/events/LiveEvent.ts"
 import { addressOf } from "../protocol/address.ts"
 import { type Bytes, displayHash, fromHex, isHex } from "../protocol/bytes.ts"
@@ -48,8 +48,6 @@ export const liveChangesOf = (network: Network, event: LiveEvent): ReadonlyArray
     : [{ type: "pending_dropped", ...pending, reason: event.reason }]
 }
 
-const REASONS: ReadonlyArray<DropReason> = ["replaced", "conflict", "expired", "evicted", "reorg"]
-
 const isKind = (word: unknown): word is OperationKind => OPERATION_KINDS.some((kind) => kind === word)
 
 const bytesIn = (hex: unknown): Bytes | undefined =>
@@ -71,6 +69,6 @@ export const liveChangesIn = (event: Readonly<Record<string, unknown>>): Readonl
   if (text === undefined) return []
   const pending = { operation, name: text, ...valueText(value), address: shownAddress(address), txid }
   if (type === "pending") return [{ type, ...pending }]
-  const known = REASONS.find((each) => each === reason)
+  const known = DROP_REASONS.find((each) => each === reason)
   return type === "pending_dropped" && known !== undefined ? [{ type, ...pending, reason: known }] : undefined
 }

@@ -1,6 +1,9 @@
 import * as Schema from "effect/Schema"
 import { PROOF_LEVELS } from "../light/proof.ts"
-import { EVENT_KINDS } from "../names/events/kinds.ts"
+import { SYNC_PHASES } from "../light/syncReport.ts"
+import type * as Sync from "../light/syncReport.ts"
+import { DROP_REASONS, EVENT_KINDS, OPERATION_KINDS } from "../names/events/kinds.ts"
+import type * as Options from "./options.ts"
 
 /**
  * What a `NameClient` answers, as schemas: `HttpApi`, `RpcGroup` and workflows take them. Their encoded form is their JSON, in which
@@ -101,3 +104,47 @@ export class OperationResult extends Schema.Class<OperationResult>("OperationRes
   /** For a registration: the transaction of the step that the caller waited for. 64 hex digits. */
   txHash: Schema.String
 }) {}
+
+/** Objects without a class, whose types are declared where no Effect is needed. The client makes them and does not check them. */
+
+const waiting = {
+  operation: Schema.Literal(...OPERATION_KINDS),
+  name: Schema.String,
+  value: Schema.String,
+  valueHex: Schema.optionalWith(Schema.String, { exact: true }),
+  address: Schema.String,
+  txid: Schema.String
+}
+
+type UnconfirmedChange = Options.UnconfirmedChange
+const UnconfirmedChange: Schema.Schema<UnconfirmedChange> = Schema.Struct(waiting)
+
+type LiveChange = Options.LiveChange
+const LiveChange: Schema.Schema<LiveChange> = Schema.Union(
+  Schema.Struct({ ...waiting, type: Schema.Literal("pending") }),
+  Schema.Struct({ ...waiting, type: Schema.Literal("pending_dropped"), reason: Schema.Literal(...DROP_REASONS) }),
+  Schema.Struct({ type: Schema.Literal("pending_reset") }),
+  Schema.Struct({ type: Schema.Literal("synced"), height: Schema.Int })
+)
+
+type WindowReport = Sync.WindowReport
+const WindowReport: Schema.Schema<WindowReport> = Schema.Struct({
+  blocks: Schema.Int,
+  of: Schema.Int,
+  names: Schema.Int,
+  unchecked: Schema.Int
+})
+
+type SyncReport = Sync.SyncReport
+const SyncReport: Schema.Schema<SyncReport> = Schema.Struct({
+  phase: Schema.Literal(...SYNC_PHASES),
+  proof: Schema.Literal(...PROOF_LEVELS),
+  height: Schema.Int,
+  headers: Schema.Int,
+  synced: Schema.Boolean,
+  percent: Schema.Number,
+  secondsLeft: Schema.optional(Schema.Number),
+  window: Schema.optional(WindowReport)
+})
+
+export { LiveChange, SyncReport, UnconfirmedChange, WindowReport }

@@ -26,9 +26,9 @@ export interface SyncReport {
   /** The part that is done of the way to the level that the phase leads to, 0 to 100. */
   readonly percent: number
   /** Until then; `undefined` while the speed is unknown. */
-  readonly secondsLeft: number | undefined
+  readonly secondsLeft?: number | undefined
   /** `undefined` without a window: there is the whole chain. */
-  readonly window: WindowReport | undefined
+  readonly window?: WindowReport | undefined
 }
 
 /** How far the window of a light start is. */

@@ -1,15 +1,21 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Equal from "effect/Equal"
 import * as Schema from "effect/Schema"
+import { liveChangesOf } from "../../src/client/liveChanges.ts"
 import {
   changeOf,
   Freshness,
   freshnessOf,
+  LiveChange,
   NameChange,
   NameRecord,
   OperationResult,
-  recordOf
+  recordOf,
+  SyncReport,
+  UnconfirmedChange
 } from "../../src/client/records.ts"
+import { DROP_REASONS } from "../../src/names/events/kinds.ts"
+import { regtest } from "../../src/protocol/networks.ts"
 
 const asOf = { height: 700, synced: true, proof: "full" } as const
 
@@ -67,5 +73,42 @@ describe("records", () => {
     const decode = Schema.decodeUnknownEither(NameRecord)
     assert.strictEqual(decode({ ...Schema.encodeSync(NameRecord)(record), height: "690" })._tag, "Left")
     assert.strictEqual(decode({ ...Schema.encodeSync(NameRecord)(record), valueHex: null })._tag, "Left")
+  })
+
+  it("live changes are what their schema says, and come back from JSON", () => {
+    const operation = {
+      kind: "updated",
+      name: new TextEncoder().encode("d/x"),
+      value: Uint8Array.of(0xff),
+      txid: new Uint8Array(32).fill(7),
+      vout: 0,
+      address: Uint8Array.of(0x51),
+      ownerBefore: undefined
+    } as const
+    const live = [
+      { type: "pending", operation },
+      ...DROP_REASONS.map((reason) => ({ type: "pending_dropped", operation, reason }) as const),
+      { type: "pending_reset" },
+      { type: "synced", height: 7 }
+    ] as const
+    const changes = live.flatMap((event) => liveChangesOf(regtest, event))
+    assert.lengthOf(changes, live.length)
+    for (const change of changes) assert.deepStrictEqual(sent(LiveChange, change), change)
+    const { type, ...pending } = changes[0] ?? assert.fail("there is one")
+    assert.strictEqual(type, "pending")
+    assert.isTrue(Schema.is(UnconfirmedChange)(pending))
+    const decode = Schema.decodeUnknownEither(LiveChange)
+    assert.strictEqual(decode({ ...changes[1], reason: "bored" })._tag, "Left")
+    assert.strictEqual(decode({ ...changes[0], type: "registered" })._tag, "Left")
+  })
+
+  it("reports of a sync are too, with and without an estimate and a window", () => {
+    const report = { phase: "ready", proof: "full", height: 7, headers: 7, synced: true, percent: 100 } as const
+    const window = { blocks: 9, of: 130, names: 4, unchecked: 0 }
+    for (const each of [report, { ...report, secondsLeft: 3, window }]) {
+      assert.deepStrictEqual(sent(SyncReport, each), each)
+    }
+    assert.deepStrictEqual(sent(SyncReport, { ...report, secondsLeft: undefined, window: undefined }), report)
+    assert.strictEqual(Schema.decodeUnknownEither(SyncReport)({ ...report, phase: "resting" })._tag, "Left")
   })
 })

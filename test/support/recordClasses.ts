@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Chunk, Effect, Schema, Stream } from "effect"
 import type { NameClient } from "../../src/client/NameClient.ts"
-import { Freshness, NameChange, NameRecord } from "../../src/client/records.ts"
+import { Freshness, NameChange, NameRecord, SyncReport } from "../../src/client/records.ts"
 
 /** An answer is an instance of its class, and comes back from JSON. */
 export const sound = <A extends object, I>(schema: Schema.Schema<A, I> & { readonly prototype: A }, answer: A): A => {
@@ -36,4 +36,5 @@ export const assertRecordClasses = (client: typeof NameClient.Service) =>
     sound(NameChange, change)
     sound(Freshness, yield* client.freshness)
     sound(Freshness, yield* client.ready())
+    for (const report of yield* first(client.progress)) yield* Schema.validate(SyncReport)(report)
   })

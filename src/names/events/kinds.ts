@@ -21,6 +21,8 @@ export const LIVE_KINDS = ["pending", "pending_dropped", "synced"] as const
 export type LiveKind = (typeof LIVE_KINDS)[number]
 
 /** Why an operation left the mempool, other than with a block. */
-export type DropReason = "replaced" | "conflict" | "expired" | "evicted" | "reorg"
+export const DROP_REASONS = ["replaced", "conflict", "expired", "evicted", "reorg"] as const
+
+export type DropReason = (typeof DROP_REASONS)[number]
 
 export const isLiveKind = (word: string): word is LiveKind => LIVE_KINDS.some((kind) => kind === word)

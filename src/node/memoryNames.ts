@@ -2,14 +2,17 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { makeAnswering } from "../client/answering.ts"
 import { wantedChanges, withoutLive, withoutSubjects } from "../client/changeFilter.ts"
 import { changesOf } from "../client/changes.ts"
 import {
   type ChangesFailure,
+  type ClientFailure,
   InvalidRequest,
   NameUnavailable,
+  type NotSynced,
   type OperationFailure,
   type ReadFailure
 } from "../client/errors.ts"
@@ -115,6 +118,70 @@ const changing = ({ chain, now, own, params }: {
     })
 })
 
+/** What the operations of a client need of its names. */
+interface Operating {
+  readonly chain: MemoryChain
+  readonly own: Owner
+  /** Runs the effect of a call, unless the client is closed or fails. */
+  readonly call: <A, E>(effect: () => Effect.Effect<A, E>) => Effect.Effect<A, ClientFailure | E>
+  readonly lifespan: Lifespan
+  readonly scope: Scope.Scope
+  readonly syncing: () => boolean
+  /** The failure of an answer that names do not allow yet. */
+  readonly refuse: () => Effect.Effect<never, NotSynced>
+}
+
+/** Registers and updates names: both steps of a registration are in blocks at once. */
+const operationsOf = (
+  { call, chain, lifespan, own, refuse, scope, syncing }: Operating
+): Pick<typeof NameClient.Service, "registerName" | "updateName"> => {
+  return {
+    registerName: (name, value, options = {}) =>
+      call(() =>
+        Effect.gen(function*() {
+          const { anyName, waitFor } = options
+          const given = yield* registrationBytes({ name, value, waitFor, anyName }, REGISTER_WAITS)
+          const asked = yield* ownerOf(options)
+          if (chain.active(given.name) !== undefined) {
+            return yield* new NameUnavailable({ requested: name, reason: "this name is already active" })
+          }
+          const announced = displayHash(chain.newTxid())
+          chain.pass(MIN_FIRSTUPDATE_DEPTH)
+          const { height, txid } = chain.write({ ...given, address: asked ?? own.next() })
+          const txHash = displayHash(txid)
+          const states = Stream.make(
+            { step: "waiting", txHash: announced, blocksLeft: MIN_FIRSTUPDATE_DEPTH } as const,
+            { step: "claimed", txHash } as const,
+            { step: "registered", txHash, height } as const
+          )
+          return yield* followRegistration({
+            name,
+            first: { step: "announced", txHash: announced },
+            options,
+            states,
+            lifespan,
+            scope
+          })
+        })
+      ),
+    updateName: (name, value, options = {}) =>
+      call(() =>
+        Effect.gen(function*() {
+          const given = yield* operationBytes({ name, value, waitFor: options.waitFor }, UPDATE_WAITS)
+          const address = yield* ownerOf(options)
+          const before = chain.active(given.name)
+          if (before === undefined && syncing()) return yield* refuse()
+          if (before === undefined || !own.owns(before)) {
+            const reason = before === undefined ? "this name can not be updated" : "the wallet does not own the name"
+            return yield* new NameUnavailable({ requested: name, reason })
+          }
+          const { txid } = chain.write({ ...given, address: address ?? own.next() })
+          return new OperationResult({ txHash: displayHash(txid) })
+        })
+      )
+  }
+}
+
 const make = (seeds: Readonly<Record<string, string>>) =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope
@@ -203,51 +270,15 @@ const make = (seeds: Readonly<Record<string, string>>) =>
         )
       }))
 
-    const operations: Pick<typeof NameClient.Service, "registerName" | "updateName"> = {
-      registerName: (name, value, options = {}) =>
-        call(() =>
-          Effect.gen(function*() {
-            const { anyName, waitFor } = options
-            const given = yield* registrationBytes({ name, value, waitFor, anyName }, REGISTER_WAITS)
-            const asked = yield* ownerOf(options)
-            if (chain.active(given.name) !== undefined) {
-              return yield* new NameUnavailable({ requested: name, reason: "this name is already active" })
-            }
-            const announced = displayHash(chain.newTxid())
-            chain.pass(MIN_FIRSTUPDATE_DEPTH)
-            const { height, txid } = chain.write({ ...given, address: asked ?? own.next() })
-            const txHash = displayHash(txid)
-            const states = Stream.make(
-              { step: "waiting", txHash: announced, blocksLeft: MIN_FIRSTUPDATE_DEPTH } as const,
-              { step: "claimed", txHash } as const,
-              { step: "registered", txHash, height } as const
-            )
-            return yield* followRegistration({
-              name,
-              first: { step: "announced", txHash: announced },
-              options,
-              states,
-              lifespan,
-              scope
-            })
-          })
-        ),
-      updateName: (name, value, options = {}) =>
-        call(() =>
-          Effect.gen(function*() {
-            const given = yield* operationBytes({ name, value, waitFor: options.waitFor }, UPDATE_WAITS)
-            const address = yield* ownerOf(options)
-            const before = chain.active(given.name)
-            if (before === undefined && isSyncing) return yield* tooWeak(now(), {})
-            if (before === undefined || !own.owns(before)) {
-              const reason = before === undefined ? "this name can not be updated" : "the wallet does not own the name"
-              return yield* new NameUnavailable({ requested: name, reason })
-            }
-            const { txid } = chain.write({ ...given, address: address ?? own.next() })
-            return new OperationResult({ txHash: displayHash(txid) })
-          })
-        )
-    }
+    const operations = operationsOf({
+      chain,
+      own,
+      call,
+      lifespan,
+      scope,
+      syncing: () => isSyncing,
+      refuse: () => tooWeak(now(), {})
+    })
 
     const { expire, set } = changing({ chain, own, params, now })
     yield* Effect.orDie(Effect.forEach(Object.entries(seeds), ([name, value]) => set(name, value), { discard: true }))

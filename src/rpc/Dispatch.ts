@@ -39,7 +39,7 @@ import {
 } from "./method/methodTable.ts"
 import { RpcError } from "./method/RpcError.ts"
 import { MOST_WORK } from "./method/work.ts"
-import { type Around, type CallOutcome, makeCallRunner, type ObservedCall } from "./runCalls.ts"
+import { type Around, type CallOutcome, type CallRunner, makeCallRunner, type ObservedCall } from "./runCalls.ts"
 import { SlowLane } from "./SlowLane.ts"
 
 export interface Caller extends Pick<CallContext, "wallet" | "peer" | "remote"> {
@@ -154,6 +154,42 @@ function* textSteps(body: Uint8Array): Steps<string | undefined> {
 /** The number of JSON values that fit into the bytes that a caller may hold. */
 export const valuesWithin = (bytes: number): number => Math.min(MAX_VALUES, Math.floor(bytes / VALUE_BYTES))
 
+/** Makes the answers to requests: to one that is the whole body, and to an element of a batch. */
+const answersBy = (
+  execute: CallRunner["execute"],
+  observeMalformed: DispatchOptions["observeMalformed"]
+) => {
+  const answerOne = (
+    request: Request,
+    { context, memory }: Omit<Around<BatchReply>, "finish">,
+    large: boolean
+  ): Effect.Effect<BatchReply> => {
+    const finish = (_: Request, outcome: CallOutcome): BatchReply => {
+      if (isNotification(request)) return dropped(NO_CONTENT, outcome, memory)
+      if (outcome instanceof RpcError) {
+        return { status: errorStatus(request, outcome), body: encodeError(request, outcome) }
+      }
+      return { status: 200, body: replyOf(request, outcome) }
+    }
+    return execute(request, { context, memory, finish }, large)
+  }
+
+  const answerElement = (
+    element: Json,
+    around: Around<string | LongText>,
+    large: boolean
+  ): Effect.Effect<string | LongText> => {
+    const request = readRequest(element)
+    if ("error" in request) {
+      observeMalformed?.(request.error)
+      return Effect.succeed(isNotification(request) ? "" : encodeError(request, request.error))
+    }
+    return execute(request, around, large && !isSlight(request))
+  }
+
+  return { answerElement, answerOne }
+}
+
 const make = (options: DispatchOptions) =>
   Effect.map(Lifecycle, (lifecycle) => {
     const { maxBatchReply = MAX_BATCH_REPLY, maxValues = MAX_VALUES, observeMalformed } = options
@@ -181,33 +217,7 @@ const make = (options: DispatchOptions) =>
       running: listRunning
     })
 
-    const answerOne = (
-      request: Request,
-      { context, memory }: Omit<Around<BatchReply>, "finish">,
-      large: boolean
-    ): Effect.Effect<BatchReply> => {
-      const finish = (_: Request, outcome: CallOutcome): BatchReply => {
-        if (isNotification(request)) return dropped(NO_CONTENT, outcome, memory)
-        if (outcome instanceof RpcError) {
-          return { status: errorStatus(request, outcome), body: encodeError(request, outcome) }
-        }
-        return { status: 200, body: replyOf(request, outcome) }
-      }
-      return execute(request, { context, memory, finish }, large)
-    }
-
-    const answerElement = (
-      element: Json,
-      around: Around<string | LongText>,
-      large: boolean
-    ): Effect.Effect<string | LongText> => {
-      const request = readRequest(element)
-      if ("error" in request) {
-        observeMalformed?.(request.error)
-        return Effect.succeed(isNotification(request) ? "" : encodeError(request, request.error))
-      }
-      return execute(request, around, large && !isSlight(request))
-    }
+    const { answerElement, answerOne } = answersBy(execute, observeMalformed)
 
     /** The answer to a body without a valid call. */
     const refused = (request: Malformed, status: number): Call => ({

@@ -123,7 +123,7 @@ interface Operating {
   readonly chain: MemoryChain
   readonly own: Owner
   /** Runs the effect of a call, unless the client is closed or fails. */
-  readonly call: <A, E>(effect: () => Effect.Effect<A, E>) => Effect.Effect<A, ClientFailure | E>
+  readonly call: <A, E>(effect: () => Effect.Effect<A, E>) => Effect.Effect<A, ClientFailure | E | MemoryFailure>
   readonly lifespan: Lifespan
   readonly scope: Scope.Scope
   readonly syncing: () => boolean

@@ -121,7 +121,7 @@ interface OutputSources {
   readonly spenders: (typeof Indexes.Service)["spenders"]
 }
 
-/** Tells what became of outputs: unspent, or spent by which transaction. */
+/** Reads what became of outputs: unspent, or spent by which transaction. */
 const outputReader = ({ chain, chainCoins, pool, spenders }: OutputSources) => {
   /** The confirmed transaction that spends an outpoint, from the index; `undefined` for none. */
   const confirmedSpender = (prevout: Bytes): Effect.Effect<Spender | undefined, StorageFailure> =>

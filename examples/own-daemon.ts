@@ -1,7 +1,7 @@
-// A daemon of one's own: a node made of its services, JSON-RPC with a method that svcd does not have, metrics, and a log of the
-// application. Run: node own-daemon.ts DIRECTORY [RPC_ADDRESS [METRICS_ADDRESS]]; then: svcd-cli -rpcuser own -rpcpassword secret greet you
-import { Effect, Fiber, Layer, Logger, LogLevel, Redacted, Schema } from "effect"
-import { Chain, Mempool, method, Metrics, NameClient, NameDb, Node, PeerManager, RpcServer, Wallet } from "svcd/node"
+// A daemon of one's own: a node made of its services, JSON-RPC with a method that svcd does not have, metrics, and the log of the
+// application. Run: node own-daemon.js DIRECTORY [RPC_ADDRESS [METRICS_ADDRESS]]; then: svcd-cli -rpcuser own -rpcpassword secret greet you
+import { Effect, Layer, Logger, Redacted, Schema } from "effect"
+import { Chain, Mempool, method, Metrics, NameDb, Node, PeerManager, RpcServer, Wallet } from "svcd/node"
 
 const [dataDir = "./node", listenAddr = "127.0.0.1:8336", metricsAddr = "127.0.0.1:9100"] = process.argv.slice(2)
 
@@ -32,15 +32,9 @@ const servers = Layer.merge(
   Metrics.layer({ listen: metricsAddr })
 )
 
-const daemon = Layer.merge(servers, NameClient.layerNode()).pipe(Layer.provideMerge(node))
-
 const log = Logger.replace(
   Logger.defaultLogger,
   Logger.make(({ logLevel, message }) => console.error(logLevel.label, message))
 )
 
-// It ends when a caller asks for it (`svcd-cli stop`), at a signal, and, as a failure, when its disk is full.
-const running = Effect.runFork(
-  Node.ended.pipe(Effect.provide(daemon), Effect.provide(log), Logger.withMinimumLogLevel(LogLevel.Info))
-)
-process.once("SIGTERM", () => void Effect.runPromise(Fiber.interrupt(running)))
+Node.runDaemon(servers.pipe(Layer.provideMerge(node), Layer.provideMerge(log)))

@@ -17,13 +17,26 @@ const LAYERS = [
   ["Metrics.layer", Fields.METRICS_FIELDS]
 ]
 
-const defaultOf = (option) => option.defaultNote ?? (option.default === "" ? "not set" : option.default)
+/** A switch has its value in a program, and words of the command line are those of the fields. */
+const defaultOf = (option) => {
+  if (option.toml === "boolean") return option.default === "1" ? "true" : "false"
+  return inFields(option.defaultNote ?? (option.default === "" ? "not set" : option.default))
+}
+
+const FIELD_OF = new Map(
+  Object.values(Fields).flatMap((fields) => Object.entries(fields)).map(([field, name]) => [name, field])
+)
+
+/** A text with the names of fields in place of those of flags. */
+const inFields = (text) => text.replaceAll(/-?\b[a-z]{6,}\b/g, (word) => FIELD_OF.get(word.replace(/^-/, "")) ?? word)
+
+const unitOf = (option) => option.placeholder === "NMC" ? " (as a number: 10⁻⁸ NMC)" : ""
 
 const cell = (text) => text.replaceAll("|", "\\|").replaceAll("\n", " ")
 
 const rowOf = ([field, name]) => {
   const option = OPTIONS[name]
-  return `| \`${field}\` | ${cell(option.description)} | ${cell(defaultOf(option))} |`
+  return `| \`${field}\` | ${cell(inFields(option.description))}${unitOf(option)} | ${cell(defaultOf(option))} |`
 }
 
 const section = ([layer, fields]) => [

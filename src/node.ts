@@ -3,11 +3,10 @@
  *
  * ```ts
  * import { Metrics, Node, RpcServer } from "svcd/node"
- * import { Effect, Layer } from "effect"
+ * import { Layer } from "effect"
  *
  * const servers = Layer.merge(RpcServer.layer(), Metrics.layer({ listen: "127.0.0.1:9100" }))
- * const daemon = Layer.provideMerge(servers, Node.layer({ network: "mainnet" }))
- * const main = Effect.provide(Node.ended, daemon)
+ * Node.runDaemon(Layer.provideMerge(servers, Node.layer({ network: "mainnet" })))
  * ```
  */
 
@@ -46,3 +45,46 @@ export {
   type OwnMethodDefinition as RpcMethodDefinition
 } from "./rpc/method/ownMethod.ts"
 export { RpcError } from "./rpc/method/RpcError.ts"
+
+// What the types of the layers name: a program that exports a layer needs them all.
+export type { ExpiringNames } from "./alerts/ExpiringNames.ts"
+export type { WatchList } from "./alerts/WatchList.ts"
+export type { Address } from "./base/addresses.ts"
+export type { Budget } from "./base/MemoryBudget.ts"
+export type { MockTime, NodeTime } from "./base/NodeClock.ts"
+export type { Scheduler } from "./base/Scheduler.ts"
+export type { Chain as ChainTag, ChainServices } from "./chain/Chain.ts"
+export type { ChainCoins } from "./chain/ChainCoins.ts"
+export type { ChainControl } from "./chain/ChainControl.ts"
+export type { ChainSink } from "./chain/ChainSink.ts"
+export { ImportFailed } from "./chain/errors.ts"
+export type { HeaderInfo } from "./chain/index/headerInfo.ts"
+export type { Indexes } from "./chain/indexes/Indexes.ts"
+export type { Snapshots } from "./chain/Snapshots.ts"
+export type { SyncStatus } from "./chain/SyncStatus.ts"
+export type { TxIndex } from "./chain/TxIndex.ts"
+export type { Warnings } from "./chain/Warnings.ts"
+export type { DataDirectory } from "./config/DataDirectory.ts"
+export type { RpcServer as RpcServerTag } from "./http/RpcServer.ts"
+export type { LightPart } from "./light/LightPart.ts"
+export type { NameAnswers } from "./light/NameAnswers.ts"
+export type { SyncReporter } from "./light/SyncReporter.ts"
+export type { FeeEstimator } from "./mempool/fees/FeeEstimator.ts"
+export type { LiveEvents } from "./mempool/live/LiveEvents.ts"
+export type { Mempool as MempoolTag } from "./mempool/Mempool.ts"
+export type { Miner } from "./mempool/mining/Miner.ts"
+export type { Samples } from "./metrics/Samples.ts"
+export type { NameEvents } from "./names/events/NameEvents.ts"
+export type { NameDb as NameDbTag } from "./names/NameDb.ts"
+export type { PeerManager as PeerManagerTag } from "./network/PeerManager.ts"
+export type { NodeBase } from "./node/layers/base.ts"
+export type { FilesImported, ProvidedByChain } from "./node/layers/chain.ts"
+export type { ProvidedByMempool } from "./node/layers/mempool.ts"
+export type { ProvidedByNameDb } from "./node/layers/names.ts"
+export type { NodeSettings } from "./node/layers/NodeSettings.ts"
+export type { OwnNeeds } from "./node/layers/rpc.ts"
+export type { ProvidedByWallet } from "./node/layers/wallet.ts"
+export type { Publishers } from "./publish/Publishers.ts"
+export type { Lifecycle } from "./rpc/Lifecycle.ts"
+export type { DataHealth } from "./storage/DataHealth.ts"
+export type { Wallets } from "./wallet/Wallets.ts"

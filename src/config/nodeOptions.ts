@@ -5,7 +5,7 @@ import { availableParallelism } from "node:os"
 import { parseHostPort } from "../base/addresses.ts"
 import { absolutePath } from "./gather.ts"
 import { homeDirectory, NO_HOME } from "./homeDirectory.ts"
-import { type Fields, NODE_FIELDS } from "./nodeFields.ts"
+import { type Fields, METRICS_FIELDS, NODE_FIELDS, RPC_FIELDS } from "./nodeFields.ts"
 import { type OptionName, OPTIONS } from "./options.ts"
 import { type Settings, settingsOf } from "./settings.ts"
 import { nearest } from "./suggest.ts"
@@ -20,7 +20,7 @@ import { contradictions, decodeValues, type Values } from "./values.ts"
  * A value, or for one that is no plain value its text, as after the flag: `"127.0.0.1:8334"` for an address. `undefined` is the default; an empty
  * text unsets an option whose default is not empty.
  */
-type OrText<A> = A extends string | number | boolean | undefined ? A : A | string
+type OrText<A> = A extends string | boolean | undefined ? A : A | string
 
 type Field<A> = [A] extends [ReadonlyArray<infer Item>] ? ReadonlyArray<OrText<Item>> : OrText<A>
 
@@ -88,8 +88,13 @@ const decodeField = (
   return Either.map(Either.all(items), (lists) => lists.flat(1))
 }
 
+/** The layers above a node, whose options a program may give to the node by mistake. */
+const ELSEWHERE = [["RpcServer", RPC_FIELDS], ["Metrics", METRICS_FIELDS], ["Node", NODE_FIELDS]] as const
+
 /** A misspelled field would be one that the node does without. */
 const unknownField = (field: string, fields: Fields): OptionProblem => {
+  const owner = ELSEWHERE.find(([, others]) => Object.hasOwn(others, field))
+  if (owner !== undefined) return { field, reason: `is an option of ${owner[0]}.layer` }
   const meant = nearest(field, Object.keys(fields))
   return { field, reason: `is no option here${meant === undefined ? "" : `; did you mean ${meant}?`}` }
 }
@@ -109,11 +114,17 @@ export const decodeOptions = (fields: Fields, options: object): Either.Either<Gi
 const fieldOf = (fields: Fields, name: string): string | undefined =>
   Object.keys(fields).find((field) => fields[field] === name)
 
+const EVERY_FIELD: Fields = { ...METRICS_FIELDS, ...RPC_FIELDS, ...NODE_FIELDS }
+
+/** A message about options with the names of the fields in place of those of the flags. */
+const inFields = (message: string): string =>
+  message.replaceAll(/-?\b[a-z]{4,}\b/g, (word) => fieldOf(EVERY_FIELD, word.replace(/^-/, "")) ?? word)
+
 /** What contradicts itself among the options of the fields: a default of another one contradicts nothing, since that part is not there. */
 const firstIssue = (values: Values, fields: Fields): OptionProblem | undefined => {
   for (const { message, path } of contradictions(values)) {
     const field = fieldOf(fields, String(path[0]))
-    if (field !== undefined) return { field, reason: String(message) }
+    if (field !== undefined) return { field, reason: inFields(String(message)) }
   }
   return undefined
 }

@@ -133,11 +133,11 @@ export const run = (settings: Settings, started: Effect.Effect<void> = Effect.vo
     debugSubsystems: settings.debugSubsystems
   })
   const daemon = methodsLayer(settings).pipe(
-    Layer.provideMerge(partsLayer),
+    Layer.provideMerge(partsLayer()),
     Layer.provideMerge(logControl(settings, switches)),
     Layer.provideMerge(listeners(settings, switches)),
     Layer.provideMerge(Publishers.layer(settings.zmq)),
-    Layer.provideMerge(baseLayer),
+    Layer.provideMerge(baseLayer()),
     Layer.provideMerge(Layer.succeed(NodeSettings, wholeSettings(settings)))
   )
   const restarts = new Restarts(join(settings.dataDir, "chainstate"))

@@ -64,4 +64,22 @@ const make = Effect.gen(function*() {
   })
 })
 
+/**
+ * The life of a listener within that of its node: it answers -28 until it has methods itself, and stops alone when it is closed, or with the
+ * node.
+ */
+export const listenerLife = (node: typeof Lifecycle.Service): Effect.Effect<typeof Lifecycle.Service> =>
+  Effect.map(make, (own) =>
+    Lifecycle.of({
+      ...node,
+      phase: () => {
+        const [ours, nodes] = [own.phase(), node.phase()]
+        if (ours._tag !== "WarmUp") return nodes._tag === "Stopping" ? nodes : ours
+        return nodes._tag === "Running" ? ours : nodes
+      },
+      running: own.running,
+      stop: own.stop,
+      stopRequested: Effect.raceFirst(own.stopRequested, node.stopRequested)
+    }))
+
 export const layer: Layer.Layer<Lifecycle> = Layer.effect(Lifecycle, make)

@@ -221,9 +221,13 @@ const callOf = (calls: Calls): Effect.Effect<void> =>
     return Effect.asVoid(Queue.offer(calls.queue, undefined))
   })
 
-/** Whether the node has loaded, so that the wallet can offer transactions. */
-const isReady = ({ mempool, status }: WalletParts): Effect.Effect<boolean> =>
-  Effect.map(status.loading, (loading) => !loading && mempool.info().loaded)
+/** Whether the node has loaded and the wallet knows its blocks, so that it can offer transactions and go on with registrations. */
+const isReady = ({ chain, ledger, mempool, status }: WalletParts): Effect.Effect<boolean> =>
+  Effect.zipWith(
+    status.loading,
+    chain.tip,
+    (loading, { height }) => !loading && mempool.info().loaded && ledger.tip.height >= height
+  )
 
 /** Waits for the work that is asked for, unless the node still loads. */
 const settledOf = (parts: WalletParts, { busy, idle, start }: Calls): Effect.Effect<void> => {

@@ -170,6 +170,8 @@ const makeEnabled = (
           // First its scope: among the services is that of the layer, which ends with the node.
           Scope.extend(own),
           Effect.provide(services),
+          // Among the finalizers it runs first: the chain calls no wallet that is closed.
+          Effect.tap(({ follower }) => Scope.addFinalizer(own, control.unregister(follower))),
           Effect.tap(({ follower }) => starting ? Effect.void : control.register(follower)),
           Effect.catchTag("BlocksPruned", () => refuse("behind-pruned", BEHIND_PRUNED)),
           Effect.onError((cause) => Scope.close(own, Exit.failCause(cause)))
@@ -232,7 +234,6 @@ const makeEnabled = (
           }
           yield* remember(name, loadOnStart)
           loaded.delete(name)
-          yield* control.unregister(found.wallet.follower)
           yield* Scope.close(found.scope, Exit.void)
         }).pipe(Effect.uninterruptible)
       ).pipe(Effect.withSpan("svcd.wallet.unload"))

@@ -175,6 +175,73 @@ describe("the layers of a node", () => {
       assert.strictEqual(taken._tag, "DataDirectoryInUse")
     }))
 
+  it.scopedLive("two nodes of one graph of layers are two", () =>
+    Effect.gen(function*() {
+      class First extends Context.Tag("test/First")<First, number>() {}
+      class Second extends Context.Tag("test/Second")<Second, number>() {}
+      const nodeIn = (dataDir: string) =>
+        quiet(Node.layer({ network: "regtest", dataDir, maxPeers: 0, disableWallet: true }))
+      const both = Layer.merge(
+        Layer.provide(Layer.effect(First, height), nodeIn(yield* copyOf(filled))),
+        Layer.provide(Layer.effect(Second, height), nodeIn(yield* temporaryDirectory))
+      )
+      assert.deepStrictEqual(yield* Effect.provide(Effect.all([First, Second]), both), [HEIGHT, 0])
+    }))
+
+  it.scopedLive("a listener that closes leaves the node and its other listeners alone", () =>
+    Effect.gen(function*() {
+      yield* Effect.gen(function*() {
+        const services = yield* Effect.context<NodeServices>()
+        const open = Effect.gen(function*() {
+          const own = yield* Scope.make()
+          const layer = Layer.provide(quiet(RpcServer.layer(ACCESS)), Layer.succeedContext(services))
+          const { address } = Context.get(yield* Layer.buildWithScope(layer, own), RpcServer)
+          return { port: address.port, close: Scope.close(own, Exit.void) }
+        })
+        const [first, second] = [yield* open, yield* open]
+        const ended = yield* Effect.fork(Node.ended)
+        yield* first.close
+        assert.deepInclude((yield* asked(second.port, "/", { method: "getblockcount", params: [] })).json, {
+          result: HEIGHT
+        })
+        const third = yield* open
+        assert.deepInclude((yield* asked(third.port, "/", { method: "getblockcount", params: [] })).json, {
+          result: HEIGHT
+        })
+        assert.isNull(ended.unsafePoll())
+      }).pipe(Effect.provide(composed(yield* copyOf(filled))))
+    }))
+
+  it.scopedLive("a wallet that was loaded later leaves the chain when its layer closes", () =>
+    Effect.gen(function*() {
+      const dataDir = yield* copyOf(filled)
+      const below = quiet(Mempool.layer()).pipe(
+        Layer.provideMerge(quiet(NameDb.layer())),
+        Layer.provideMerge(chainIn(dataDir))
+      )
+      yield* Effect.gen(function*() {
+        const services = yield* Effect.context<Layer.Layer.Success<typeof below>>()
+        const own = yield* Scope.make()
+        const wallets = Context.get(
+          yield* Layer.buildWithScope(Layer.provide(quiet(Wallet.layer()), Layer.succeedContext(services)), own),
+          Wallet
+        )
+        yield* wallets.create({
+          name: "later",
+          privateKeys: true,
+          blank: false,
+          passphrase: undefined,
+          loadOnStart: undefined
+        })
+        yield* Scope.close(own, Exit.void)
+        const { hash } = yield* Effect.flatMap(Chain, ({ tip }) => tip)
+        const control = yield* ChainControl
+        yield* control.invalidate(hash)
+        yield* control.reconsider(hash)
+        assert.strictEqual(yield* height, HEIGHT)
+      }).pipe(Effect.provide(below))
+    }))
+
   it.scopedLive("a wrong option is InvalidConfig with its field, before anything is opened", () =>
     Effect.gen(function*() {
       const dataDir = join(yield* temporaryDirectory, "node")
@@ -198,9 +265,24 @@ describe("the layers of a node", () => {
         fieldOf(Layer.provide(layer, composed(dataDir)))
       assert.strictEqual(yield* above(RpcServer.layer({ listenAddr: "0.0.0.0:0" })), "listenAddr")
       assert.strictEqual(yield* above(RpcServer.layer({ ...ACCESS, methods: [greet, greet] })), "methods")
+      const named = (name: string) =>
+        method({ name, params: {}, results: Schema.Null, handler: () => Effect.succeed(null) })
+      assert.strictEqual(yield* above(RpcServer.layer({ ...ACCESS, methods: [named("my-method")] })), "methods")
+      assert.strictEqual(yield* above(RpcServer.layer({ ...ACCESS, methods: [named("getblockcount")] })), "methods")
       const taken = route({ path: "/rpc", answer: () => Effect.succeed({ body: "" }) })
       assert.strictEqual(yield* above(RpcServer.layer({ ...ACCESS, routes: [taken] })), "routes")
       assert.strictEqual(yield* above(Metrics.layer({ listen: "here" })), "listen")
+      // What the layers below said counts: the desk is for wallets.
+      const walletless = quiet(PeerManager.layer({ maxPeers: 0 })).pipe(
+        Layer.provideMerge(quiet(Wallet.layerNone)),
+        Layer.provideMerge(quiet(Mempool.layer())),
+        Layer.provideMerge(quiet(NameDb.layer())),
+        Layer.provideMerge(chainIn(dataDir))
+      )
+      assert.strictEqual(
+        yield* fieldOf(Layer.provide(RpcServer.layer({ ...ACCESS, webWallet: true }), walletless)),
+        "webWallet"
+      )
       assert.strictEqual(yield* above(Wallet.layer({ passphrase: Redacted.make("wrong") })), "passphrase")
     }))
 

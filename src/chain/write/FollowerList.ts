@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import type { Height } from "../../protocol/keys.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
@@ -24,6 +25,8 @@ export class FollowerList {
   readonly #between: BetweenSteps
   readonly #scope: Scope.Scope
   readonly #all: Array<Following> = []
+  /** The fibers of those that move on their own. */
+  readonly #alone = new Map<Following, Fiber.RuntimeFiber<void, StorageFailure>>()
 
   /** `scope`: as long as the followers that move on their own do so. */
   constructor(between: BetweenSteps, scope: Scope.Scope) {
@@ -62,15 +65,20 @@ export class FollowerList {
       if (isBehind || follower.repair !== undefined) {
         // Registering may be uninterruptible; its fiber must not be.
         const alone = Effect.interruptible(followAlone(this.#between, following, isBehind))
-        yield* Effect.forkIn(alone, this.#scope)
+        this.#alone.set(following, yield* Effect.forkIn(alone, this.#scope))
       }
     })
   }
 
+  /** Removes a follower, and ends what it does on its own. */
   dismiss(follower: Follower): Effect.Effect<void> {
-    return Effect.sync(() => {
+    return Effect.suspend(() => {
       const at = this.#all.findIndex((following) => following.follower === follower)
-      if (at >= 0) this.#all.splice(at, 1)
+      const [following] = at < 0 ? [] : this.#all.splice(at, 1)
+      const fiber = following === undefined ? undefined : this.#alone.get(following)
+      if (following === undefined || fiber === undefined) return Effect.void
+      this.#alone.delete(following)
+      return Effect.asVoid(Fiber.interrupt(fiber))
     })
   }
 }

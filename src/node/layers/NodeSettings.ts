@@ -30,18 +30,43 @@ export interface PartOptions {
   readonly options: object
   /** Values that the part has whatever is given below it. */
   readonly values?: GivenValues
+  /** Whether the options are those of a server alone, of which a node may have several. */
+  readonly isServer?: boolean
 }
 
 const invalid = (problem: OptionProblem): InvalidConfig => new InvalidConfig(problem)
 
-/** Reads the options of a part behind what is given already. */
-const extending =
-  (given: GivenValues, before: Fields) =>
-  ({ fields, options, values }: PartOptions): Either.Either<Settings, InvalidConfig> =>
-    decodeOptions(fields, options).pipe(
-      Either.flatMap((more) => settingsWith({ ...given, ...values, ...more }, { ...before, ...fields })),
-      Either.mapLeft(invalid)
-    )
+/** What the parts of a node have said so far. A part that is built later sees it. */
+class Known {
+  #given: GivenValues
+  #fields: Fields
+
+  constructor(given: GivenValues, fields: Fields) {
+    this.#given = given
+    this.#fields = fields
+  }
+
+  /** Reads the options of a part behind what is known. */
+  readonly extend = (
+    { fields, isServer = false, options, values }: PartOptions
+  ): Either.Either<Settings, InvalidConfig> =>
+    Either.gen(this, function*() {
+      const given = { ...this.#given, ...values, ...yield* Either.mapLeft(decodeOptions(fields, options), invalid) }
+      const names = { ...this.#fields, ...fields }
+      const settings = yield* Either.mapLeft(settingsWith(given, names), invalid)
+      if (!isServer) {
+        this.#given = given
+        this.#fields = names
+      }
+      return settings
+    })
+
+  /** The network is there from now on. */
+  goOnline(): void {
+    const { maxpeers: _, ...others } = this.#given
+    this.#given = others
+  }
+}
 
 const isEmpty = (options: object): boolean => Object.values(options).every((value) => value === undefined)
 
@@ -61,11 +86,14 @@ export const wholeSettings = (settings: Settings): typeof NodeSettings.Service =
 export const chainSettings = (options: ChainOptionsGiven): Either.Either<typeof NodeSettings.Service, InvalidConfig> =>
   Either.gen(function*() {
     const given = yield* Either.mapLeft(decodeOptions(CHAIN_FIELDS, options), invalid)
-    const extended = extending({ ...given, maxpeers: 0 }, CHAIN_FIELDS)
+    const known = new Known({ ...given, maxpeers: 0 }, CHAIN_FIELDS)
     return NodeSettings.of({
-      settings: yield* extended({ fields: {}, options: {} }),
-      with: extended,
-      withPeers: extending(given, CHAIN_FIELDS)
+      settings: yield* known.extend({ fields: {}, options: {} }),
+      with: known.extend,
+      withPeers: (part) => {
+        known.goOnline()
+        return known.extend(part)
+      }
     })
   })
 
@@ -76,10 +104,6 @@ export type ChainOptionsGiven = OptionsOf<typeof CHAIN_FIELDS>
 export const nodeSettings = (options: object): Either.Either<typeof NodeSettings.Service, InvalidConfig> =>
   Either.gen(function*() {
     const given = yield* Either.mapLeft(decodeOptions(NODE_FIELDS, options), invalid)
-    const extended = extending(given, NODE_FIELDS)
-    return NodeSettings.of({
-      settings: yield* extended({ fields: {}, options: {} }),
-      with: extended,
-      withPeers: extended
-    })
+    const { extend } = new Known(given, NODE_FIELDS)
+    return NodeSettings.of({ settings: yield* extend({ fields: {}, options: {} }), with: extend, withPeers: extend })
   })

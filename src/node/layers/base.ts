@@ -36,20 +36,24 @@ export type NodeBase =
   | Samples.Samples
   | Scheduler.Scheduler
 
-/** The base of a node, over its settings and its publishers. */
-export const baseLayer = Layer.unwrapEffect(
-  Effect.map(
-    NodeSettings,
-    ({ settings: { dataDir, mockTime, network } }) =>
-      Layer.mergeAll(Lifecycle.layer, Samples.layer, Scheduler.layer, DataHealth.layer).pipe(
-        Layer.provideMerge(
-          DataDirectory.layer({ path: dataDir, network }).pipe(Layer.annotateLogs("subsystem", "storage"))
-        ),
-        Layer.provideMerge(NodeClock.layer(mockTime)),
-        Layer.provideMerge(Memory.layer)
-      )
+/**
+ * The base of a node, over its settings and its publishers. Layers of nodes are made by functions: one that is a constant would be the same
+ * for two nodes of a program.
+ */
+export const baseLayer = () =>
+  Layer.unwrapEffect(
+    Effect.map(
+      NodeSettings,
+      ({ settings: { dataDir, mockTime, network } }) =>
+        Layer.mergeAll(Lifecycle.layer, Samples.layer, Scheduler.layer, DataHealth.layer).pipe(
+          Layer.provideMerge(
+            DataDirectory.layer({ path: dataDir, network }).pipe(Layer.annotateLogs("subsystem", "storage"))
+          ),
+          Layer.provideMerge(NodeClock.layer(mockTime)),
+          Layer.provideMerge(Memory.layer)
+        )
+    )
   )
-)
 
 /** Keeps the clock and the loggers that a layer sets for its fibers from the program that it is provided to. */
 export const leavingHost = <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, E, R> =>
@@ -77,7 +81,8 @@ export const following = (
 ): Effect.Effect<void, BlocksPruned | StorageFailure, ChainControl | Scope.Scope> =>
   Effect.flatMap(
     ChainControl,
-    (control) => Effect.acquireRelease(control.register(follower), () => control.unregister(follower))
+    // To catch up may take long, and can be interrupted: so it is no `acquireRelease`.
+    (control) => Effect.zipRight(Effect.addFinalizer(() => control.unregister(follower)), control.register(follower))
   )
 
 /** Reports a step of the start to callers that wait, and to the log. */

@@ -171,18 +171,19 @@ export type ProvidedByChain =
   | Warnings.Warnings
 
 /** The chain over the base of a node. */
-export const chainLayer = Layer.unwrapEffect(Effect.map(NodeSettings, ({ settings }) =>
-  Layer.mergeAll(
-    running(settings),
-    indexing,
-    BackgroundCheck.layer(settings.backgroundCheck),
-    BlockHealth.layer,
-    Warnings.layer
-  ).pipe(
-    Layer.provideMerge(Layer.merge(statusOf(settings), indexesOf(settings))),
-    Layer.provideMerge(Layer.effect(FilesImported, Deferred.make<void>())),
-    Layer.provideMerge(chainOf(settings))
-  ))).pipe(inNode)
+export const chainLayer = () =>
+  Layer.unwrapEffect(Effect.map(NodeSettings, ({ settings }) =>
+    Layer.mergeAll(
+      running(settings),
+      indexing,
+      BackgroundCheck.layer(settings.backgroundCheck),
+      BlockHealth.layer,
+      Warnings.layer
+    ).pipe(
+      Layer.provideMerge(Layer.merge(statusOf(settings), indexesOf(settings))),
+      Layer.provideMerge(Layer.effect(FilesImported, Deferred.make<void>())),
+      Layer.provideMerge(chainOf(settings))
+    ))).pipe(inNode)
 
 /** The best chain, in a data directory. */
 export class NodeChain extends ChainParts.Chain {
@@ -191,8 +192,8 @@ export class NodeChain extends ChainParts.Chain {
    * take its network and its directory.
    */
   static layer(options: ChainOptionsGiven): Layer.Layer<ProvidedByChain, EmbeddedOpenFailure> {
-    return chainLayer.pipe(
-      Layer.provideMerge(baseLayer),
+    return chainLayer().pipe(
+      Layer.provideMerge(baseLayer()),
       Layer.provideMerge(Layer.merge(Layer.effect(NodeSettings, chainSettings(options)), Publishers.layerSilent)),
       leavingHost,
       Layer.mapError(openFailure)

@@ -9,13 +9,19 @@ import { Health, type HealthReport } from "../../http/health.ts"
 import * as HttpListener from "../../http/RpcServer.ts"
 import { callerLimit } from "../../rpc/CallerMemory.ts"
 import * as Dispatch from "../../rpc/Dispatch.ts"
+import { Lifecycle, listenerLife } from "../../rpc/Lifecycle.ts"
 import { recordCall, recordMalformed, recordRefusal } from "../../rpc/recordCalls.ts"
 import * as NodePages from "../pages.ts"
 
 /** The listener of JSON-RPC. It answers as soon as it is built, with -28 until the methods of the node are there. */
 
-/** The health of the node, once there is one. */
-export class HealthSlot extends Context.Tag("svcd/HealthSlot")<HealthSlot, Slot<Effect.Effect<HealthReport>>>() {}
+/** What a listener waits for. */
+export class ListenerStart extends Context.Tag("svcd/ListenerStart")<ListenerStart, {
+  /** The health of the node, once there is one. */
+  readonly health: Slot<Effect.Effect<HealthReport>>
+  /** Its methods are there. */
+  readonly running: Effect.Effect<void>
+}>() {}
 
 /** The report until the node is built. */
 const starting = ({ network }: Settings): HealthReport => ({
@@ -32,13 +38,13 @@ const starting = ({ network }: Settings): HealthReport => ({
   notices: []
 })
 
-const healthOf = (settings: Settings): Layer.Layer<Health | HealthSlot> =>
-  Layer.sync(HealthSlot, () => new Slot(Effect.succeed(starting(settings)))).pipe((slot) =>
-    Layer.provideMerge(
-      Layer.effect(Health, Effect.map(HealthSlot, (slot) => ({ report: Effect.suspend(() => slot.current) }))),
-      slot
+const startOf = (settings: Settings): Layer.Layer<Health | ListenerStart, never, Lifecycle> =>
+  Layer.effectContext(Effect.map(Lifecycle, ({ running }) => {
+    const health = new Slot(Effect.succeed(starting(settings)))
+    return Context.make(ListenerStart, { health, running }).pipe(
+      Context.add(Health, { report: Effect.suspend(() => health.current) })
     )
-  )
+  }))
 
 /** Counts each call, and logs it while `shows` says so: otherwise there is no cost. */
 const noteCalls = ({ rpcDocCheck }: Settings, shows: () => boolean) =>
@@ -85,9 +91,11 @@ const serverOf = (settings: Settings, { credentials }: ListenerAccess) =>
     onRefused: recordRefusal
   })
 
+/** The listener, which stops alone: its node may have another one, or go on without. */
 export const listenerLayer = (settings: Settings, access: ListenerAccess) =>
   serverOf(settings, access).pipe(
     Layer.provideMerge(noteCalls(settings, access.showsCalls)),
-    Layer.provideMerge(healthOf(settings)),
-    Layer.provideMerge(NodePages.layer(settings))
+    Layer.provideMerge(startOf(settings)),
+    Layer.provideMerge(NodePages.layer(settings)),
+    Layer.provide(Layer.effect(Lifecycle, Effect.flatMap(Lifecycle, listenerLife)))
   )

@@ -1,3 +1,5 @@
+import type * as Config from "effect/Config"
+import type * as ConfigError from "effect/ConfigError"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -18,6 +20,7 @@ import { Samples } from "../../metrics/Samples.ts"
 import { publishing } from "../../publish/publish.ts"
 import { endingNode, following, inNode, openFailure } from "./base.ts"
 import { FilesImported, type ProvidedByChain } from "./chain.ts"
+import { optionsOfConfig } from "./fromConfig.ts"
 import type { ProvidedByNameDb } from "./names.ts"
 import { NodeSettings } from "./NodeSettings.ts"
 import { sampleMempool } from "./samples.ts"
@@ -99,5 +102,12 @@ export class NodeMempool extends Pool.Mempool {
     options: MempoolOptionsGiven = {}
   ): Layer.Layer<ProvidedByMempool, EmbeddedOpenFailure, ProvidedByChain | ProvidedByNameDb> {
     return Layer.mapError(mempoolLayer(options), openFailure)
+  }
+
+  /** As `layer`, with options that the program reads. */
+  static layerConfig(
+    options: Config.Config.Wrap<MempoolOptionsGiven>
+  ): Layer.Layer<ProvidedByMempool, ConfigError.ConfigError | EmbeddedOpenFailure, ProvidedByChain | ProvidedByNameDb> {
+    return optionsOfConfig(options, NodeMempool.layer)
   }
 }

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
 import { DataDirectory } from "../../config/DataDirectory.ts"
 import type { Settings } from "../../config/settings.ts"
@@ -23,7 +24,7 @@ import { alertMailLayer } from "../alertMail.ts"
 import { alertsOfNode } from "../alerts.ts"
 import { pagesOfNode } from "../pages.ts"
 import { webhooksLayer } from "../webhooks.ts"
-import { HealthSlot } from "./listener.ts"
+import { ListenerStart } from "./listener.ts"
 
 /** What the listener of JSON-RPC answers with once there is a node. */
 
@@ -59,6 +60,13 @@ const reportOf = ({ network }: Settings) =>
     })
   })
 
+/** An application adds a method that the node has. */
+export class MethodExists extends Schema.TaggedError<MethodExists>()("MethodExists", { method: Schema.String }) {
+  override get message(): string {
+    return `${this.method} is a method of the node already`
+  }
+}
+
 /** What an application adds. */
 export interface OwnAnswers {
   readonly methods: ReadonlyArray<Method>
@@ -74,13 +82,17 @@ const answering = (settings: Settings, own: OwnAnswers) =>
     const lifecycle = yield* Lifecycle
     const { drain } = yield* RpcServer
     const { add } = yield* Samples
-    const health = yield* HealthSlot
+    const { health, running } = yield* ListenerStart
     yield* add(Effect.sync(() => rpcInFlight.set(dispatch.inFlight())))
     yield* add(webhooks.sample)
-    yield* dispatch.install(methodTable(yield* allMethods, own.methods))
+    const known = methodTable(yield* allMethods)
+    const taken = own.methods.find(({ name }) => known.has(name))
+    if (taken !== undefined) return yield* new MethodExists({ method: taken.name })
+    yield* dispatch.install(methodTable([...known.values()], own.methods))
     yield* pages.install([...own.handlers, ...yield* pagesOfNode(settings)])
     yield* health.fill(yield* reportOf(settings))
     yield* Effect.addFinalizer(() => drain)
+    yield* running
     yield* lifecycle.running
     yield* webhooks.start
     yield* yield* alertsOfNode

@@ -46,7 +46,7 @@ export class NodeMetrics extends Context.Tag("svcd/Metrics")<NodeMetrics, {
   /** The metrics of the node below, on an address of their own if `listen` names one. */
   static layer(options: MetricsOptions = {}): Layer.Layer<NodeMetrics, BindFailed | InvalidConfig, NodeBase> {
     return Layer.unwrapEffect(Effect.map(
-      Effect.flatMap(NodeSettings, (node) => node.with({ fields: METRICS_FIELDS, options })),
+      Effect.flatMap(NodeSettings, (node) => node.with({ fields: METRICS_FIELDS, options, isServer: true })),
       metricsLayer
     )).pipe(inNode)
   }

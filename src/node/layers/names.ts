@@ -1,3 +1,5 @@
+import type * as Config from "effect/Config"
+import type * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as WatchList from "../../alerts/WatchList.ts"
@@ -20,6 +22,7 @@ import { restartNames } from "../restartNames.ts"
 import { logSync } from "../syncLog.ts"
 import { following, inBackground, inNode, openFailure, starting } from "./base.ts"
 import type { ProvidedByChain } from "./chain.ts"
+import { optionsOfConfig } from "./fromConfig.ts"
 import { NodeSettings } from "./NodeSettings.ts"
 import { sampleNames, sampleSync } from "./samples.ts"
 
@@ -92,7 +95,7 @@ export const nameDbLayer = (options: NameDbOptionsGiven = {}) =>
   Layer.unwrapEffect(Effect.map(
     Effect.flatMap(NodeSettings, (node) => node.with({ fields: NAME_FIELDS, options })),
     (settings) =>
-      Layer.merge(running, SyncReporter.layer).pipe(
+      running.pipe(
         Layer.provideMerge(SyncReporter.layer),
         Layer.provideMerge(Layer.merge(NameAnswers.layer(), NameEvents.layer)),
         Layer.provideMerge(Layer.merge(LightStart.layer(settings), watchedOf(settings))),
@@ -107,5 +110,12 @@ export class NodeNames extends Names.NameDb {
     options: NameDbOptionsGiven = {}
   ): Layer.Layer<ProvidedByNameDb, EmbeddedOpenFailure, ProvidedByChain> {
     return Layer.mapError(nameDbLayer(options), openFailure)
+  }
+
+  /** As `layer`, with options that the program reads. */
+  static layerConfig(
+    options: Config.Config.Wrap<NameDbOptionsGiven>
+  ): Layer.Layer<ProvidedByNameDb, ConfigError.ConfigError | EmbeddedOpenFailure, ProvidedByChain> {
+    return optionsOfConfig(options, NodeNames.layer)
   }
 }

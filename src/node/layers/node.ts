@@ -1,7 +1,11 @@
+import * as Cause from "effect/Cause"
 import type * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import { spannedLayer } from "../../base/spans.ts"
 import { Chain } from "../../chain/Chain.ts"
 import type { EmbeddedOpenFailure } from "../../client/errors.ts"
@@ -25,13 +29,14 @@ import { openWallet, type WalletAccess, walletLayer } from "./wallet.ts"
 /** A whole node without servers: the layers of its parts, one over the other. */
 
 /** The parts of a node over its base. */
-export const partsLayer = peersLayer().pipe(
-  Layer.provideMerge(walletLayer()),
-  Layer.provideMerge(mempoolLayer()),
-  Layer.provideMerge(nameDbLayer()),
-  Layer.provideMerge(chainLayer),
-  spannedLayer({ open: "svcd.node.open", close: "svcd.node.close" })
-)
+export const partsLayer = () =>
+  peersLayer().pipe(
+    Layer.provideMerge(walletLayer()),
+    Layer.provideMerge(mempoolLayer()),
+    Layer.provideMerge(nameDbLayer()),
+    Layer.provideMerge(chainLayer()),
+    spannedLayer({ open: "svcd.node.open", close: "svcd.node.close" })
+  )
 
 /** Logs that the node is there. */
 export const logStarted = Effect.gen(function*() {
@@ -44,8 +49,8 @@ export const logStarted = Effect.gen(function*() {
 /** The node of settings, in its data directory. */
 export const nodeOver = <E>(settings: Layer.Layer<NodeSettings, E>) =>
   Layer.effectDiscard(logStarted).pipe(
-    Layer.provideMerge(partsLayer),
-    Layer.provideMerge(baseLayer),
+    Layer.provideMerge(partsLayer()),
+    Layer.provideMerge(baseLayer()),
     Layer.provideMerge(Layer.merge(settings, Publishers.layerSilent)),
     leavingHost
   )
@@ -56,7 +61,9 @@ export type NodeGiven = NodeOptions & WalletAccess
 const layer = (
   { passphrase, wallet, ...options }: NodeGiven
 ): Layer.Layer<NameClient | NodeServices, EmbeddedOpenFailure> =>
-  nameClientLayer().pipe(
+  Layer.unwrapEffect(
+    Effect.map(NodeSettings, ({ settings: { requireProof } }) => nameClientLayer({ requireProof, wallet }))
+  ).pipe(
     Layer.provideMerge(
       Layer.effectDiscard(
         wallet === undefined && passphrase === undefined ? Effect.void : openWallet({ wallet, passphrase })
@@ -65,6 +72,10 @@ const layer = (
     Layer.provideMerge(nodeOver(Layer.effect(NodeSettings, nodeSettings(options)))),
     Layer.mapError(openFailure)
   )
+
+const ended: Effect.Effect<void, NodeFailure, Lifecycle> = Effect.flatMap(Lifecycle, (lifecycle) => lifecycle.ended)
+
+const SIGNALS = ["SIGINT", "SIGTERM"] as const
 
 /** A node in this process. */
 export const Node = {
@@ -84,5 +95,30 @@ export const Node = {
    * Waits until the node has to end: a caller of `stop` asked for it, or, as a failure, a part of the node cannot go on, for instance because
    * the disk is full. A program that is a daemon runs this.
    */
-  ended: Effect.flatMap(Lifecycle, ({ ended }) => ended) satisfies Effect.Effect<void, NodeFailure, Lifecycle>
+  ended,
+
+  /**
+   * Runs a layer with a node as the daemon of this process: until a caller of `stop`, SIGINT or SIGTERM ends it, and everything is closed.
+   * A node that is not built or cannot go on is an entry in the log, and the exit code is 1.
+   */
+  runDaemon: <A, E extends { readonly message: string }>(daemon: Layer.Layer<A | Lifecycle, E>): void => {
+    const running = Effect.runFork(
+      Effect.provide(ended, daemon).pipe(
+        Effect.tapErrorCause((cause) => {
+          const failure = Cause.failureOption(cause)
+          return Option.isSome(failure)
+            ? Effect.logError("node stops", { reason: failure.value.message })
+            : Cause.isInterruptedOnly(cause)
+            ? Effect.void
+            : Effect.logError("node stops: internal error", cause)
+        })
+      )
+    )
+    const interrupt = (): void => void Effect.runFork(Fiber.interrupt(running))
+    for (const signal of SIGNALS) process.once(signal, interrupt)
+    running.addObserver((exit) => {
+      for (const signal of SIGNALS) process.removeListener(signal, interrupt)
+      if (!Exit.isSuccess(exit) && !Exit.isInterrupted(exit)) process.exitCode = 1
+    })
+  }
 }

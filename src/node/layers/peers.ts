@@ -23,6 +23,7 @@ import type { ProvidedByMempool } from "./mempool.ts"
 import type { ProvidedByNameDb } from "./names.ts"
 import { NodeSettings } from "./NodeSettings.ts"
 import { samplePeers, sampleTraffic } from "./samples.ts"
+import type { ProvidedByWallet } from "./wallet.ts"
 
 /** Where the blocks of a node come from: its peers, and the files of its options. */
 
@@ -59,7 +60,7 @@ export const peersLayer = (options: PeerOptionsGiven = {}) =>
 
 type PeersFailure = BindFailed | InvalidConfig | StorageFailure
 
-type BelowPeers = ProvidedByChain | ProvidedByMempool | ProvidedByNameDb
+type BelowPeers = ProvidedByChain | ProvidedByMempool | ProvidedByNameDb | ProvidedByWallet
 
 /** The peers of the node. */
 export class NodePeers extends Manager.PeerManager {

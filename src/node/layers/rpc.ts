@@ -10,7 +10,7 @@ import type { OptionProblem, OptionsOf } from "../../config/nodeOptions.ts"
 import { OPTIONS } from "../../config/options.ts"
 import { isFreePath, type OwnRoute } from "../../http/ownRoute.ts"
 import { RpcServer } from "../../http/RpcServer.ts"
-import type { OwnMethod } from "../../rpc/method/ownMethod.ts"
+import { isMethodName, type OwnMethod } from "../../rpc/method/ownMethod.ts"
 import { inNode, openFailure } from "./base.ts"
 import { optionsOfConfig } from "./fromConfig.ts"
 import { listenerLayer } from "./listener.ts"
@@ -20,27 +20,48 @@ import type { NodeServices } from "./services.ts"
 
 /** JSON-RPC of a node in a program. */
 
+type AnyMethods = ReadonlyArray<OwnMethod<unknown>>
+type AnyRoutes = ReadonlyArray<OwnRoute<unknown>>
+
 /** What an application adds to JSON-RPC. */
-export interface OwnParts<R> {
+export interface OwnParts<M extends AnyMethods = AnyMethods, T extends AnyRoutes = AnyRoutes> {
   /** Methods beside those of the node: `help`, rights and counts apply to them too. */
-  readonly methods?: ReadonlyArray<OwnMethod<R>> | undefined
+  readonly methods?: M | undefined
   /** Documents beside `/`, `/rpc`, `/health` and `/ready`. */
-  readonly routes?: ReadonlyArray<OwnRoute<R>> | undefined
+  readonly routes?: T | undefined
 }
+
+/** The services of a handler. */
+type NeedsOf<T> = T extends OwnMethod<infer R> ? R : T extends OwnRoute<infer R> ? R : never
+
+/** The services of all handlers. */
+export type OwnNeeds<M extends AnyMethods, T extends AnyRoutes> = NeedsOf<M[number]> | NeedsOf<T[number]>
 
 /** The options of the listener. Without credentials each program of this machine may call everything, and no other machine may. */
 export type RpcServerOptions = OptionsOf<typeof RPC_FIELDS>
 
 const refusal = (problem: OptionProblem): Either.Either<never, InvalidConfig> => Either.left(new InvalidConfig(problem))
 
+/** The first value that is in a list twice. */
+const repeatedIn = (values: ReadonlyArray<string>): string | undefined =>
+  values.find((value, at) => values.indexOf(value) !== at)
+
 /** Names and paths can be checked before anything listens. */
-const checkOwn = <R>({ methods = [], routes = [] }: OwnParts<R>): Either.Either<void, InvalidConfig> => {
-  const names = methods.map(({ name }) => name)
-  const twice = names.find((name, at) => names.indexOf(name) !== at)
+const checkOwn = ({ methods = [], routes = [] }: OwnParts): Either.Either<void, InvalidConfig> => {
+  const [names, paths] = [methods.map(({ name }) => name), routes.map(({ path }) => path)]
+  const wrong = names.find((name) => !isMethodName(name))
+  if (wrong !== undefined) {
+    return refusal({
+      field: "methods",
+      reason: `"${wrong}" is not the name of a method: use letters, digits and underscores`
+    })
+  }
+  const [twice, both] = [repeatedIn(names), repeatedIn(paths)]
   if (twice !== undefined) return refusal({ field: "methods", reason: `two methods have the name ${twice}` })
-  const taken = routes.find(({ path }) => !isFreePath(path))
+  if (both !== undefined) return refusal({ field: "routes", reason: `two routes have the path ${both}` })
+  const taken = paths.find((path) => !isFreePath(path))
   if (taken !== undefined) {
-    const reason = `${taken.path} has to begin with a slash, and be none of /, /rpc, /health, /ready and /wallet/`
+    const reason = `${taken} has to begin with a slash, and cannot be /, /rpc, /health, /ready or below /wallet/`
     return refusal({ field: "routes", reason })
   }
   return Either.void
@@ -51,14 +72,21 @@ const NO_ACCESS = "RPC needs no credentials: every program of this machine may c
 /** The default of the option, where the program gives no address: another one in its place is for nodes without a listener. */
 const LISTEN_ADDR = OPTIONS.rpcaddr.default
 
-const rpcLayer = <R>({ methods = [], routes = [], ...given }: RpcServerOptions & OwnParts<R>) =>
+/** What the listener is made of: its options, and handlers with the services of one context. */
+interface RpcParts<R> {
+  readonly given: RpcServerOptions
+  readonly methods: ReadonlyArray<OwnMethod<R>>
+  readonly routes: ReadonlyArray<OwnRoute<R>>
+}
+
+const rpcLayer = <R>({ given, methods, routes }: RpcParts<R>) =>
   Layer.unwrapEffect(Effect.gen(function*() {
     const node = yield* NodeSettings
-    yield* checkOwn({ methods, routes })
     const settings = yield* node.with({
       fields: RPC_FIELDS,
-      options: { listenAddr: LISTEN_ADDR, ...given },
-      values: { rpccookiefile: undefined }
+      options: { ...given, listenAddr: given.listenAddr ?? LISTEN_ADDR },
+      values: { rpccookiefile: undefined },
+      isServer: true
     })
     const services = yield* Effect.context<R>()
     const own = {
@@ -74,29 +102,38 @@ const rpcLayer = <R>({ methods = [], routes = [], ...given }: RpcServerOptions &
     )
   })).pipe(inNode)
 
+/** Why a listener is not built. */
+type ListenerFailure = BindFailed | EmbeddedOpenFailure
+
 /** JSON-RPC over HTTP. */
 export class NodeRpcServer extends RpcServer {
   /** Answers JSON-RPC for the node below. `RpcServer.address` is where it really listens, for port 0. */
-  static layer<R = never>(
-    options: RpcServerOptions & OwnParts<R> = {}
-  ): Layer.Layer<RpcServer, BindFailed | EmbeddedOpenFailure, NodeServices | R> {
-    return Layer.mapError(rpcLayer(options), (failure) => {
-      switch (failure._tag) {
-        case "BindFailed":
-          return failure
-        case "WebhookMisconfigured":
-          return new InvalidConfig({ field: "webhooks", reason: failure.message })
-        default:
-          return openFailure(failure)
-      }
-    })
+  static layer<const M extends AnyMethods = readonly [], const T extends AnyRoutes = readonly []>(
+    { methods, routes, ...given }: RpcServerOptions & OwnParts<M, T> = {}
+  ): Layer.Layer<RpcServer, ListenerFailure, NodeServices | OwnNeeds<M, T>> {
+    // Each handler has some of these services; TypeScript does not see it of lists that it knows by their bound alone.
+    const parts = { given, methods: methods ?? [], routes: routes ?? [] } as RpcParts<OwnNeeds<M, T>>
+    return Layer.unwrapEffect(Effect.map(checkOwn({ methods, routes }), () => rpcLayer(parts))).pipe(
+      Layer.mapError((failure) => {
+        switch (failure._tag) {
+          case "BindFailed":
+            return failure
+          case "MethodExists":
+            return new InvalidConfig({ field: "methods", reason: failure.message })
+          case "WebhookMisconfigured":
+            return new InvalidConfig({ field: "webhooks", reason: failure.message })
+          default:
+            return openFailure(failure)
+        }
+      })
+    )
   }
 
   /** As `layer`, with options that the program reads. */
-  static layerConfig<R = never>(
+  static layerConfig<const M extends AnyMethods = readonly [], const T extends AnyRoutes = readonly []>(
     options: Config.Config.Wrap<RpcServerOptions>,
-    own: OwnParts<R> = {}
-  ): Layer.Layer<RpcServer, BindFailed | ConfigError.ConfigError | EmbeddedOpenFailure, NodeServices | R> {
-    return optionsOfConfig(options, (given) => NodeRpcServer.layer({ ...given, ...own }))
+    own: OwnParts<M, T> = {}
+  ): Layer.Layer<RpcServer, ConfigError.ConfigError | ListenerFailure, NodeServices | OwnNeeds<M, T>> {
+    return optionsOfConfig(options, (given) => NodeRpcServer.layer<M, T>({ ...given, ...own }))
   }
 }

@@ -1,8 +1,10 @@
 import type * as Config from "effect/Config"
+import type * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import * as ExpiringNames from "../../alerts/ExpiringNames.ts"
+import { ChainControl } from "../../chain/ChainControl.ts"
 import { type EmbeddedOpenFailure, InvalidConfig } from "../../client/errors.ts"
 import { DataDirectory } from "../../config/DataDirectory.ts"
 import { WALLET_FIELDS } from "../../config/nodeFields.ts"
@@ -13,7 +15,7 @@ import { InvalidWalletRequest } from "../../wallet/errors.ts"
 import type { WalletRules } from "../../wallet/WalletRules.ts"
 import * as Wallets from "../../wallet/Wallets.ts"
 import { notifyOfWallets } from "../notifications.ts"
-import { following, inNode, openFailure } from "./base.ts"
+import { inNode, openFailure } from "./base.ts"
 import type { ProvidedByChain } from "./chain.ts"
 import { optionsOfConfig } from "./fromConfig.ts"
 import type { ProvidedByMempool } from "./mempool.ts"
@@ -61,7 +63,8 @@ const catchingUp = ({ notify }: Settings) =>
       const { changes, loaded } = yield* Wallets.Wallets
       // What is found while they catch up is news too.
       yield* notifyOfWallets(notify, changes)
-      yield* Effect.forEach(loaded(), ({ follower }) => following(follower), { discard: true })
+      const { register } = yield* ChainControl
+      yield* Effect.forEach(loaded(), ({ follower }) => register(follower), { discard: true })
     }).pipe(
       Effect.catchTag("BlocksPruned", () =>
         new InvalidWalletRequest({ code: "behind-pruned", reason: Wallets.BEHIND_PRUNED })),
@@ -128,12 +131,14 @@ export class NodeWallet extends Wallets.Wallets {
   }
 
   /** As `layer`, with options that the program reads. */
-  static layerConfig(options: Config.Config.Wrap<WalletOptionsGiven>) {
+  static layerConfig(
+    options: Config.Config.Wrap<WalletOptionsGiven>
+  ): Layer.Layer<ProvidedByWallet, ConfigError.ConfigError | EmbeddedOpenFailure, BelowWallet> {
     return optionsOfConfig(options, NodeWallet.layer)
   }
 
   /** A node without wallets: what needs one is refused. */
-  static readonly layerNone: Layer.Layer<ProvidedByWallet, EmbeddedOpenFailure, BelowWallet> = NodeWallet.layer({
-    disableWallet: true
-  })
+  static get layerNone(): Layer.Layer<ProvidedByWallet, EmbeddedOpenFailure, BelowWallet> {
+    return NodeWallet.layer({ disableWallet: true })
+  }
 }

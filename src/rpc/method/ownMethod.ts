@@ -3,6 +3,7 @@ import type * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
@@ -17,18 +18,15 @@ import { RpcError } from "./RpcError.ts"
 
 /** Methods that an application adds to the listener of its node, with schemas of plain JSON. */
 
-/** Schemas of parameters, each by its name, in the order of their positions. */
+/** Schemas of parameters, each by its name, in the order of their positions. They are decoded at once, without services. */
 export type OwnParams = Schema.Struct.Fields
-
-/** Parameters are decoded without services. */
-type WithoutServices<P extends OwnParams> = [Schema.Struct.Context<P>] extends [never] ? unknown : never
 
 export interface OwnMethodDefinition<P extends OwnParams, A, I, R> {
   /** Letters, digits and underscores, as `greet`; none that the node has. */
   readonly name: string
   /** The first sentence states what the method does. It is in the help, as the descriptions of the schemas are. */
   readonly summary?: string
-  readonly params: P & WithoutServices<P>
+  readonly params: P
   /** What the handler returns, encoded as plain JSON. */
   readonly results: Schema.Schema<A, I>
   /** The right that a user needs for it (`-rpcrights`). Without one it needs `admin`. */
@@ -50,7 +48,8 @@ export interface OwnMethod<out R = never> {
 
 const DEFAULT_TIMEOUT = Duration.minutes(1)
 
-const NAME = /^[A-Za-z][A-Za-z0-9_]*$/
+/** Whether a text can be the name of a method of an application. */
+export const isMethodName = (text: string): boolean => /^[A-Za-z][A-Za-z0-9_]*$/.test(text)
 
 /** A JSON value of a request as JavaScript has it. */
 const plain = (json: Json): unknown => {
@@ -105,9 +104,25 @@ const TYPES: Readonly<Partial<Record<ParamKind, string>>> = {
   object: "object"
 }
 
+/** A schema without the `undefined` of an optional member. */
+const presentOf = (ast: AST.AST): AST.AST => {
+  if (ast._tag !== "Union") return ast
+  const [only, ...others] = ast.types.filter((type) => !AST.isUndefinedKeyword(type))
+  return only === undefined || others.length > 0 ? ast : only
+}
+
+/** The kind of value that all members of a union, or literals, have in common. */
+const kindOf = (ast: AST.AST): readonly [ParamKind, string] => {
+  const ANY = ["any", "any"] as const
+  if (ast._tag === "Literal") return typeof ast.literal === "string" ? ["string", "string"] : ANY
+  if (ast._tag !== "Union") return KINDS.get(ast._tag) ?? ANY
+  const [first = ANY, ...others] = ast.types.map(kindOf)
+  return others.every(([kind]) => kind === first[0]) ? first : ANY
+}
+
 /** A parameter as the help and the command line see it. All of them are decoded together. */
 const paramOf = ({ isOptional, type }: AST.PropertySignature, description: string): Param<unknown> => {
-  const [kind, words] = KINDS.get(type._tag) ?? ["any", "any"]
+  const [kind, words] = kindOf(presentOf(type))
   const expected = TYPES[kind]
   const param = custom({
     kind,
@@ -129,7 +144,11 @@ const membersOf = ({ ast }: Schema.Schema.AnyNoContext): ReadonlyArray<AST.Prope
   ast._tag === "TypeLiteral" ? ast.propertySignatures : []
 
 const paramsOf = (schema: Schema.Schema.AnyNoContext): Params => {
-  const described = new Map(membersOf(Schema.typeSchema(schema)).map(({ name, type }) => [name, descriptionOf(type)]))
+  const described = new Map(
+    membersOf(Schema.typeSchema(schema)).map((
+      { name, type }
+    ) => [name, descriptionOf(type) || descriptionOf(presentOf(type))])
+  )
   return Object.fromEntries(
     membersOf(Schema.encodedSchema(schema)).map((member) =>
       [String(member.name), paramOf(member, descriptionOf(member.type) || (described.get(member.name) ?? ""))] as const
@@ -152,16 +171,21 @@ const refusalOf = (error: ParseResult.ParseError): RpcError => {
 /** A defect of the application: the caller gets -32603, and the log what is wrong. */
 const broken = (what: string): Effect.Effect<never> => Effect.dieMessage(what)
 
+/** A handler may fail with an `RpcError`, which its caller gets; with anything else it is broken. */
+const asAnswer = (cause: Cause.Cause<unknown>): Effect.Effect<never, RpcError> => {
+  const failure = Option.getOrUndefined(Cause.failureOption(cause))
+  if (failure instanceof RpcError) return failure
+  if (Cause.isInterruptedOnly(cause)) return broken("its handler interrupted itself")
+  return Effect.failCause(Cause.die(Cause.squash(cause)))
+}
+
 /** Makes a method of an application: its `help`, its part of the OpenRPC document, rights and counts come with it. */
 export const ownMethod = <const P extends OwnParams, A, I, R = never>(
   definition: OwnMethodDefinition<P, A, I, R>
 ): OwnMethod<R> => {
   const { handler, name, results, right, summary = "A method of this application.", writes = false } = definition
   const timeout = Duration.decode(definition.timeout ?? DEFAULT_TIMEOUT)
-  if (!NAME.test(name)) {
-    throw new Error(`"${name}" cannot be the name of a method: it has letters, digits and underscores`)
-  }
-  // For an unknown `P` TypeScript cannot see what `WithoutServices` says.
+  // A schema that needs services refuses every value.
   const given = Schema.Struct<P>(definition.params) as unknown as Schema.Schema<Schema.Struct.Type<P>, unknown>
   const decode = ParseResult.decodeUnknownEither(given)
   const encode = ParseResult.encodeUnknown(results)
@@ -170,6 +194,9 @@ export const ownMethod = <const P extends OwnParams, A, I, R = never>(
     const decoded = decode(params)
     if (Either.isLeft(decoded)) return refusalOf(ParseResult.parseError(decoded.left))
     return Effect.suspend(() => handler(decoded.right)).pipe(
+      Effect.catchAllCause(asAnswer),
+      // Also one that cannot be interrupted has its time.
+      Effect.disconnect,
       Effect.timeoutFailCause({
         duration: timeout,
         onTimeout: () => Cause.die(new Error(`no answer within ${Duration.format(timeout)}`))

@@ -89,6 +89,8 @@ describe("a method of an application", () => {
       })
     ],
     ["dies", breaking(() => Effect.die("a defect"))],
+    ["fails with no RpcError", breaking(() => Effect.fail("odd" as unknown as RpcError))],
+    ["interrupts itself", breaking(() => Effect.interrupt)],
     ["returns what its schema forbids", breaking(() => Effect.succeed(5 as unknown as string))],
     [
       "returns what is no JSON",
@@ -111,7 +113,8 @@ describe("a method of an application", () => {
 
   it.effect("is -32603 if it never answers, at the end of its time", () =>
     Effect.gen(function*() {
-      const asked = yield* Effect.fork(called(breaking(() => Effect.never), []))
+      // Not even one that cannot be interrupted is waited for.
+      const asked = yield* Effect.fork(called(breaking(() => Effect.uninterruptible(Effect.never)), []))
       yield* TestClock.adjust("9 seconds")
       assert.isNull(asked.unsafePoll())
       yield* TestClock.adjust("1 seconds")
@@ -139,9 +142,16 @@ describe("a method of an application", () => {
     assert.strictEqual(made.right, "read")
   })
 
-  it("cannot have a name that is none", () => {
-    assert.throws(() =>
-      ownMethod({ name: "a b", params: {}, results: Schema.Null, handler: () => Effect.succeed(null) })
-    )
+  it("has in its help what its schemas say of optional parameters", () => {
+    const made = ownMethod({
+      name: "pick",
+      params: {
+        from: Schema.optional(Schema.Literal("a", "b").annotations({ description: "The list." })),
+        most: Schema.optionalWith(Schema.Number, { default: () => 1 })
+      },
+      results: Schema.Null,
+      handler: () => Effect.succeed(null)
+    }).withServices(Context.empty())
+    assert.match(methodHelp(made), /1\. from +\(string, optional\) The list\.\n2\. most +\(numeric, optional\)/)
   })
 })

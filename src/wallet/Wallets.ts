@@ -147,7 +147,7 @@ const makeEnabled = (
     let starting = true
     const changes = yield* PubSub.sliding<TransactionChange>(CHANGE_BACKLOG)
 
-    /** Opens a wallet from its file and lets it follow the chain. */
+    /** Opens a wallet from its file and lets it follow the chain, which it leaves before its scope closes anything. */
     const start = (
       name: string,
       file: WalletFile.WalletFile,
@@ -170,7 +170,6 @@ const makeEnabled = (
           // First its scope: among the services is that of the layer, which ends with the node.
           Scope.extend(own),
           Effect.provide(services),
-          // Among the finalizers it runs first: the chain calls no wallet that is closed.
           Effect.tap(({ follower }) => Scope.addFinalizer(own, control.unregister(follower))),
           Effect.tap(({ follower }) => starting ? Effect.void : control.register(follower)),
           Effect.catchTag("BlocksPruned", () => refuse("behind-pruned", BEHIND_PRUNED)),

@@ -5,7 +5,8 @@ import * as Samples from "../../src/metrics/Samples.ts"
 
 /** A node's samples that count what they are asked for. */
 const node = Effect.gen(function*() {
-  const scope = yield* Scope.make()
+  // Another file of this process counts the looks at the event loop.
+  const scope = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
   const samples = Context.get(yield* Layer.buildWithScope(Samples.layer, scope), Samples.Samples)
   const taken = { gauges: 0, totals: 0 }
   yield* samples.add(Effect.sync(() => void taken.gauges++)).pipe(Scope.extend(scope))

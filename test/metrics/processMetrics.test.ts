@@ -31,7 +31,7 @@ describe("processMetrics", () => {
         yield* looked
       }))
       const after = delay()
-      assert.strictEqual(after.count - before.count, 1)
+      assert.isAtLeast(after.count - before.count, 1)
       assert.isAtLeast(after.sum - before.sum, 0.19)
     }))
 

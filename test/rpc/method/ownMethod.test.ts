@@ -39,7 +39,8 @@ const called = (one: OwnMethod<Greeting>, params: unknown) =>
     const logger = Logger.make(({ cause, message }) => void lines.push(`${String(message)} ${String(cause)}`))
     const services = Context.make(Greeting, { word: "hello" })
     const layer = Dispatch.layer({ methods: [one.withServices(services)], checksAnswers: true }).pipe(
-      Layer.provideMerge(Lifecycle.layer)
+      Layer.provideMerge(Lifecycle.layer),
+      Layer.provideMerge(Logger.replace(Logger.defaultLogger, logger))
     )
     const reply = yield* Effect.gen(function*() {
       yield* Effect.flatMap(Lifecycle.Lifecycle, ({ running }) => running)
@@ -49,7 +50,7 @@ const called = (one: OwnMethod<Greeting>, params: unknown) =>
         peer: "127.0.0.1:1",
         remote: false
       })
-    }).pipe(Effect.provide(layer), Effect.provide(Logger.replace(Logger.defaultLogger, logger)))
+    }).pipe(Effect.provide(layer))
     const { error, result } = JSON.parse(String(reply.body))
     return { code: error?.code as unknown, message: String(error?.message), result: result as unknown, lines }
   })

@@ -73,7 +73,8 @@ describe("a data directory of svcd 0.1.0", () => {
 
   it("whose upgrade is killed, again and again, is upgraded by the next start", () =>
     withOldDirectory("killed", async (directory) => {
-      for (const name of ["chainstate/chainstate.db", "names.db", "chainstate/txindex.db", "chainstate/wallet.db"]) {
+      // In the order in which a start opens them.
+      for (const name of ["chainstate/chainstate.db", "chainstate/txindex.db", "names.db", "chainstate/wallet.db"]) {
         await killedAt(directory, `${name}.sums`)
       }
       await withNode(directory, async (daemon) => {

@@ -118,7 +118,8 @@ const make = (share: () => number) =>
       for (const part of due) yield* paced(part)
     })
 
-    yield* Effect.forkScoped(Effect.forever(round))
+    // A start has other work: it is over when the first answers were given.
+    yield* Effect.forkScoped(Effect.zipRight(Effect.sleep(BUSY_PAUSE), Effect.forever(round)))
   }).pipe(Effect.annotateLogs("subsystem", "storage"))
 
 /** The background check, if `wanted`. `share` tells how busy the event loop was since its last call, between 0 and 1. */

@@ -10,7 +10,6 @@ import { attempt } from "../../chain/attempt.ts"
 import * as ChainParts from "../../chain/Chain.ts"
 import { ChainControl } from "../../chain/ChainControl.ts"
 import * as Indexes from "../../chain/indexes/Indexes.ts"
-import * as BackgroundCheck from "../../chain/repair/BackgroundCheck.ts"
 import * as BlockHealth from "../../chain/repair/BlockHealth.ts"
 import * as SyncStatus from "../../chain/SyncStatus.ts"
 import * as TxIndex from "../../chain/TxIndex.ts"
@@ -176,7 +175,6 @@ export const chainLayer = () =>
     Layer.mergeAll(
       running(settings),
       indexing,
-      BackgroundCheck.layer(settings.backgroundCheck),
       BlockHealth.layer,
       Warnings.layer
     ).pipe(

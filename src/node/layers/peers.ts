@@ -5,6 +5,7 @@ import * as Layer from "effect/Layer"
 import type { BindFailed } from "../../base/listening.ts"
 import { withoutSpan } from "../../base/spans.ts"
 import { ChainControl } from "../../chain/ChainControl.ts"
+import * as BackgroundCheck from "../../chain/repair/BackgroundCheck.ts"
 import { SyncStatus } from "../../chain/SyncStatus.ts"
 import type { InvalidConfig } from "../../client/errors.ts"
 import { PEER_FIELDS } from "../../config/nodeFields.ts"
@@ -55,7 +56,11 @@ export type PeerOptionsGiven = OptionsOf<typeof PEER_FIELDS>
 export const peersLayer = (options: PeerOptionsGiven = {}) =>
   Layer.unwrapEffect(Effect.map(
     Effect.flatMap(NodeSettings, (node) => node.withPeers({ fields: PEER_FIELDS, options })),
-    (settings) => Layer.provideMerge(running(settings), networkOf(settings))
+    (settings) =>
+      // The check begins once everything is there that it goes through.
+      Layer.merge(running(settings), BackgroundCheck.layer(settings.backgroundCheck)).pipe(
+        Layer.provideMerge(networkOf(settings))
+      )
   )).pipe(inNode)
 
 type PeersFailure = BindFailed | InvalidConfig | StorageFailure

@@ -5,20 +5,11 @@ import { readdir, readFile, rename } from "node:fs/promises"
 import { basename, dirname } from "node:path"
 import { replaceFile } from "../base/atomicFile.ts"
 import { checksummed, checkText } from "../base/checksum.ts"
-import { codeOf, reasonOf } from "../base/errorCode.ts"
 import { DataHealth } from "../storage/DataHealth.ts"
 import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
+import { io } from "../storage/io.ts"
 
 /** JSON files of this folder: with a checksum, replaced as a whole. */
-
-const io = <A>(
-  { doing, file }: { readonly file: string; readonly doing: string },
-  work: () => Promise<A>
-): Effect.Effect<A, StorageUnavailable> =>
-  Effect.tryPromise({
-    try: work,
-    catch: (error) => new StorageUnavailable({ file, doing, reason: reasonOf(codeOf(error)) })
-  })
 
 /** Files that were put aside, beyond which none is: something damages each of them. */
 const MOST_ASIDE = 100

@@ -4,8 +4,8 @@ import * as Schema from "effect/Schema"
 import { readFile, rename } from "node:fs/promises"
 import { replaceFile } from "../base/atomicFile.ts"
 import { checksummed, checkText } from "../base/checksum.ts"
-import { codeOf, reasonOf } from "../base/errorCode.ts"
-import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
+import type { StorageFailure } from "../storage/errors.ts"
+import { io } from "../storage/io.ts"
 
 /** The list of the wallets that the node loads at its start. */
 const StartList = Schema.Struct({
@@ -20,15 +20,6 @@ export type StartList = typeof StartList.Type
 const EMPTY: StartList = { version: 1, load: [], withoutDefault: false }
 
 const decode = Schema.decodeUnknownOption(Schema.parseJson(StartList))
-
-const io = <A>(
-  { doing, file }: { readonly file: string; readonly doing: string },
-  work: () => Promise<A>
-): Effect.Effect<A, StorageUnavailable> =>
-  Effect.tryPromise({
-    try: work,
-    catch: (error) => new StorageUnavailable({ file, doing, reason: reasonOf(codeOf(error)) })
-  })
 
 const parsed = (whole: string): StartList | undefined => {
   const { checksum, text } = checkText(whole)

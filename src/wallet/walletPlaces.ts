@@ -2,8 +2,8 @@ import * as Effect from "effect/Effect"
 import { readdir } from "node:fs/promises"
 import { join } from "node:path"
 import { makeDirectoryDurably } from "../base/atomicFile.ts"
-import { codeOf, reasonOf } from "../base/errorCode.ts"
-import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
+import type { StorageFailure, StorageUnavailable } from "../storage/errors.ts"
+import { io } from "../storage/io.ts"
 import { InvalidWalletRequest } from "./errors.ts"
 import * as WalletFile from "./keys/WalletFile.ts"
 import { indexFileOf } from "./ledger/openStore.ts"
@@ -21,15 +21,6 @@ export const checkName = (name: string): Effect.Effect<void, InvalidWalletReques
   const reason = `a wallet's name has only letters, digits, spaces and ._-, and at most ${LONGEST_NAME} bytes`
   return new InvalidWalletRequest({ code: "missing", reason })
 }
-
-const io = <A>(
-  { doing, file }: { readonly file: string; readonly doing: string },
-  work: () => Promise<A>
-): Effect.Effect<A, StorageUnavailable> =>
-  Effect.tryPromise({
-    try: work,
-    catch: (error) => new StorageUnavailable({ file, doing, reason: reasonOf(codeOf(error)) })
-  })
 
 /** Where the wallets of a node are: wallet.json, the folder of named wallets, and the list of those to load at a start. */
 export interface WalletPlaces {

@@ -5,10 +5,11 @@ import * as Exit from "effect/Exit"
 import { isUtf8 } from "node:buffer"
 import { lstat, realpath, stat } from "node:fs/promises"
 import { basename, dirname, join, resolve } from "node:path"
-import { codeOf, reasonOf } from "../../base/errorCode.ts"
+import { codeOf } from "../../base/errorCode.ts"
 import { readGiven } from "../../base/givenFile.ts"
 import type { NetworkName } from "../../protocol/networks.ts"
 import { type StorageFailure, StorageUnavailable } from "../../storage/errors.ts"
+import { io } from "../../storage/io.ts"
 import { InvalidWalletRequest, WalletDamaged } from "../errors.ts"
 import { documentProblem } from "./documentCheck.ts"
 import { Secrets } from "./Secrets.ts"
@@ -31,15 +32,6 @@ import { dropCopies, dropDrafts, writeCopy, writeWhole } from "./walletDrafts.ts
 
 /** Maximum size of a file, in bytes. */
 const MAX_FILE_BYTES = 512 * 1024 * 1024
-
-const io = <A>(
-  { doing, file }: { readonly file: string; readonly doing: string },
-  run: () => Promise<A>
-): Effect.Effect<A, StorageUnavailable> =>
-  Effect.tryPromise({
-    try: run,
-    catch: (error) => new StorageUnavailable({ file, doing, reason: reasonOf(codeOf(error)) })
-  })
 
 const absentWith = (error: unknown): false => {
   if (codeOf(error) === "ENOENT") return false

@@ -4,11 +4,11 @@ import { outpoint, OUTPOINT_SIZE } from "../protocol/transaction.ts"
 import type { ChainView, Coin, NameClaim } from "./view.ts"
 
 /**
- * The state within a block that is being connected: the view before the block, and the changes of its transactions so
- * far. A key of `coins` is also in `removed` if the view has a coin for it.
+ * The state within a block that is being connected: the view before the block plus the changes of its transactions so
+ * far. Each key of `coins` that has a coin in the view is also in `removed`.
  */
 export class BlockOverlay {
-  /** Coins that the block created; `undefined` if it removed a coin of the view. */
+  /** Coins that the block created; `undefined` for a coin of the view that it removed. */
   readonly coins = new Map<string, Coin | undefined>()
   /** Coins of the view that the block removed or replaced. */
   readonly removed = new Map<string, Coin>()
@@ -38,8 +38,8 @@ export class BlockOverlay {
   }
 
   /**
-   * Adds a coin. Only a coinbase can repeat an older transaction and its outpoints (BIP 30 is not enforced,
-   * reference/protocol.md 4.8). Its coins then replace the older ones.
+   * Adds a coin. Only a coinbase can repeat an older transaction (BIP 30 is not enforced, reference/protocol.md 4.8);
+   * its coins replace the older ones.
    */
   add(outpoint: string, coin: Coin): void {
     if (coin.coinbase && !this.coins.has(outpoint)) {
@@ -51,7 +51,7 @@ export class BlockOverlay {
 
   readonly claim = (name: NameKey): NameClaim | undefined => this.claims.get(name) ?? this.view.claim(name)
 
-  /** Announces to the view the names that will be set. */
+  /** Announces to the view which names will be set. */
   expectClaims(names: ReadonlyArray<NameKey>): void {
     this.view.expectClaims?.(names)
   }
@@ -66,7 +66,7 @@ export class BlockOverlay {
     return this.view.claimsBetween(from, to).filter(([name]) => !this.claims.has(name))
   }
 
-  /** The key of a transaction's output. The string is flat in memory, as map keys should be. */
+  /** The key of a transaction's output, as a flat string in memory. */
   outputKey(txid: Bytes, index: number): string {
     return binaryString(outpoint(txid, index, this.scratch))
   }

@@ -1,6 +1,6 @@
-/** A refusal by a rule. A check returns `undefined` on success, else a `Reject`; it does not throw. */
+/** A refusal by a rule. A check returns `undefined` on success and a `Reject` otherwise; it never throws. */
 export interface Reject {
-  /** The reference node's reason, in its spelling (protocol.md appendix B). */
+  /** The reference node's reason, spelled as there (protocol.md appendix B). */
   readonly reason: RejectReason
   /** The reference node's additional text, if any. */
   readonly detail?: string
@@ -8,17 +8,17 @@ export interface Reject {
 }
 
 /**
- * - `consensus`: the object is permanently invalid, on every node. The sender misbehaves.
- * - `mutated`: the bytes are not those of the block that the hash names (wrong merkle root, wrong proof, wrong
- *   witness); the hash must not be marked invalid. The sender misbehaves.
- * - `header`: the proof of work or a rule about the header alone is broken.
+ * - `consensus`: permanently invalid on every node. The sender misbehaves.
+ * - `mutated`: not the bytes of the block with this hash (wrong merkle root, proof or witness). The hash must not be
+ *   marked invalid. The sender misbehaves.
+ * - `header`: the proof of work or another rule about the header is broken.
  * - `missing-prev`: the predecessor is unknown.
  * - `invalid-prev`: the predecessor is invalid.
- * - `time-future`: too far in the future for now; may be valid later. No peer misbehaves.
+ * - `time-future`: too far in the future; may become valid. No peer misbehaves.
  */
 export type RejectKind = "consensus" | "mutated" | "header" | "missing-prev" | "invalid-prev" | "time-future"
 
-/** A reason is made of words with hyphens, or is one word. A sentence is none: it belongs in `detail`. */
+/** Hyphenated words, or one word. Sentences belong in `detail`. */
 export type RejectReason = `${string}-${string}` | "version" | "scriptpubkey" | "datacarrier" | "dust"
 
 /** A refusal of kind `consensus`: permanent, and the same on every node. */

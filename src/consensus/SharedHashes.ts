@@ -4,10 +4,10 @@ import { OUTPOINT_SIZE, outputSize, type Transaction } from "../protocol/transac
 import { compactSizeLength, Writer } from "../protocol/Writer.ts"
 import type { Coin } from "./view.ts"
 
-/** A buffer for hash input. No use outlives its call, so all callers share it. */
+/** A buffer for hash input, shared by all callers because no use outlives its call. */
 const parts = new Writer(1024)
 
-/** The outputs of a transaction as serialized, without their count: a view. */
+/** A view of the serialized outputs of a transaction, without their count. */
 export const outputBytes = ({ bytes, hasWitness, inputs, outputs }: Transaction): Bytes => {
   let start = (hasWitness ? 6 : 4) + compactSizeLength(inputs.length) + compactSizeLength(outputs.length)
   for (const { scriptSig } of inputs) {
@@ -19,9 +19,8 @@ export const outputBytes = ({ bytes, hasWitness, inputs, outputs }: Transaction)
 }
 
 /**
- * The hashes that the signature hashes of a transaction's inputs share. Each is computed at the first access, so that a
- * transaction with many inputs is hashed a few times and not once per input. All are single SHA-256 as in BIP 341.
- * Those that end in `Twice` are hashed again as in BIP 143.
+ * Hashes shared by the signature hashes of all inputs of a transaction, each computed on first access. All are single
+ * SHA-256 (BIP 341); those that end in `Twice` are hashed again (BIP 143).
  */
 export class SharedHashes {
   private readonly transaction: Transaction
@@ -73,7 +72,7 @@ export class SharedHashes {
     return this.knownOutputsTwice ??= sha256(this.outputs)
   }
 
-  /** The hash of one output. The last is cached: an input's signatures that cover one output cover the same one. */
+  /** The hash of one output. The last one is cached because the signatures of an input mostly cover the same output. */
   output(index: number): Uint8Array {
     if (this.knownOutput?.index === index) return this.knownOutput.hash
     const output = this.transaction.outputs[index]

@@ -7,7 +7,7 @@ import type { ConsensusParams } from "./params.ts"
 /** Longest branch from a block's hash to the root in the parent coinbase (consensus). */
 export const MAX_CHAIN_BRANCH = 30
 
-/** Without a marker, the root has to begin at or before this offset of the parent coinbase's script (consensus). */
+/** Without a marker, the root must begin at or before this offset of the parent coinbase's script (consensus). */
 export const MAX_UNMARKED_OFFSET = 20
 
 /** The marker before the root in the parent coinbase. */
@@ -15,7 +15,7 @@ const MARKER = Uint8Array.of(0xfa, 0xbe, 0x6d, 0x6d)
 
 const HASH_SIZE = 32
 
-/** The offset of the first occurrence of `part` in `whole` at `from` or later; -1 if there is none. */
+/** The first offset of `part` in `whole`, from `from` on; -1 if there is none. */
 const indexOf = (whole: Bytes, part: Bytes, from = 0): number => {
   const last = whole.length - part.length
   const first = part[0] ?? 0
@@ -31,9 +31,9 @@ const readU32 = (bytes: Bytes, at: number): number =>
   ((bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24)) >>> 0
 
 /**
- * The slot of a chain among the 2^height leaves of a merged-mining tree. It is fixed, so that one proof cannot serve a
- * chain twice (reference/protocol.md 2.5). Exact for heights up to 30, where wrapping at 32 bits does no harm. Source:
- * upstream `auxpow.cpp`, `getExpectedIndex`.
+ * The fixed slot of a chain among the 2^height leaves of a merged-mining tree, so that one proof cannot serve a chain
+ * twice (reference/protocol.md 2.5). Exact up to height 30 despite 32-bit wrapping. Source: upstream `auxpow.cpp`,
+ * `getExpectedIndex`.
  */
 export const expectedIndex = (
   { chain, height, nonce }: { readonly nonce: number; readonly chain: number; readonly height: number }
@@ -57,7 +57,7 @@ const findRoot = (script: Bytes, root: Bytes): number | string => {
   return marker + MARKER.length === at ? at : "Merged mining header is not just before chain merkle root"
 }
 
-/** Checks the size of the tree and the slot in it: `rest` is the script after the root (rules A10 to A12). */
+/** Checks the size of the tree and the slot in it (rules A10 to A12). `rest` is the script after the root. */
 const checkSlot = (rest: Bytes, auxpow: Auxpow, chain: number): string | undefined => {
   if (rest.length < 8) return "Aux POW missing chain merkle tree size and nonce in parent coinbase"
   const height = auxpow.chainBranch.length
@@ -69,10 +69,9 @@ const checkSlot = (rest: Bytes, auxpow: Auxpow, chain: number): string | undefin
 }
 
 /**
- * Checks that a merged-mining proof commits to the block with this hash (wire order), by rules A1 to A12 of
- * reference/protocol.md 2.5. The parent's work is not checked here. Returns the error that the reference node logs,
- * `undefined` if the proof is valid. `chain` is the chain id in the block's own version. Source: upstream `auxpow.cpp`,
- * `CAuxPow::check`.
+ * Checks that a merged-mining proof commits to a block hash (wire order): rules A1 to A12 of reference/protocol.md 2.5.
+ * Does not check the parent's work. Returns the error that the reference node logs, or `undefined`. `chain` is the
+ * chain id in the block's own version. Source: upstream `auxpow.cpp`, `CAuxPow::check`.
  */
 export const checkAuxpow = (
   auxpow: Auxpow,

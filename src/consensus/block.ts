@@ -12,15 +12,12 @@ import { type Reject, reject, rejectAs } from "./Reject.ts"
 import { legacySigops } from "./sigops.ts"
 import { checkTransaction, isFinal } from "./transaction.ts"
 
-/**
- * The most ids and names that a block may touch (consensus). The limit comes from the number of locks of a Berkeley DB
- * on the main network.
- */
+/** The most ids and names that a block may touch (consensus): once the number of locks of a Berkeley DB. */
 export const MAX_LOCKS = 4500
 
 /**
- * A refusal for size. The size includes the merged-mining proof, which the hash does not cover. With another proof the
- * block may fit, so the hash must then not be marked invalid. `excess` is in bytes.
+ * A refusal for size. The size includes the merged-mining proof, which the hash does not cover: a block that would fit
+ * with another proof must not be marked invalid. `excess` is in bytes.
  */
 const tooLarge = ({ auxpow }: Block, excess: number, refusal: Reject): Reject =>
   auxpow !== undefined && excess <= auxpow.bytes.length ? { ...refusal, kind: "mutated" } : refusal
@@ -50,7 +47,7 @@ const checkLocks = ({ transactions }: Block): Reject | undefined => {
   const names = countNames(transactions)
   let most = transactions.length + names
   for (const { inputs } of transactions) most += inputs.length
-  // Nearly every block is far below the limit, even if all its ids were different.
+  // Nearly every block is far below the limit, even if all its ids differ.
   if (most <= MAX_LOCKS) return undefined
   const ids = new Set<string>()
   for (const transaction of transactions) {
@@ -82,7 +79,7 @@ const checkTransactions = ({ transactions }: Block): Reject | undefined => {
     : undefined
 }
 
-/** The checks of `checkBlock` after the proof of work. A block template has to pass them too. */
+/** The checks of `checkBlock` after the proof of work. Block templates must pass them too. */
 export const checkBlockBody = (block: Block): Reject | undefined =>
   checkMerkleRoot(block) ??
     checkLength(block) ??
@@ -91,21 +88,21 @@ export const checkBlockBody = (block: Block): Reject | undefined =>
     checkTransactions(block)
 
 /**
- * Checks a block without context, proof of work included: the first list of reference/protocol.md 5.4 in its order. A
- * block that fails here must not be marked invalid by its hash, which does not cover all of these bytes. Source:
- * upstream `validation.cpp`, `CheckBlock`.
+ * Checks a block without context: the first list of reference/protocol.md 5.4, in its order. Does not justify marking
+ * the hash invalid, because the hash does not cover all of these bytes. Source: upstream `validation.cpp`,
+ * `CheckBlock`.
  */
 export const checkBlock = (block: Block, params: ConsensusParams): Reject | undefined =>
   checkProofOfWork(block, params) ?? checkBlockBody(block)
 
 export interface BlockContext {
   readonly height: Height
-  /** Median time past of the block before. */
+  /** Median time past of the previous block. */
   readonly medianTimePast: number
   readonly params: ConsensusParams
 }
 
-/** The push of a height, with which the script of a coinbase has to begin (BIP 34). */
+/** The push of a height that must start a coinbase script (BIP 34). */
 export const heightScript = (height: Height): Uint8Array => {
   if (height === 0) return Uint8Array.of(Op.OP_0)
   if (height <= 16) return Uint8Array.of(Op.OP_1 + height - 1)
@@ -123,7 +120,7 @@ const startsWith = (bytes: Bytes, start: Bytes): boolean =>
 const COMMITMENT_HEAD = Uint8Array.of(Op.OP_RETURN, 0x24, 0xaa, 0x21, 0xa9, 0xed)
 const COMMITMENT_SIZE = COMMITMENT_HEAD.length + 32
 
-/** The hash in the witness commitment of a coinbase: that of the last output in its form. */
+/** The hash in the witness commitment of a coinbase, taken from the last matching output. */
 export const witnessCommitment = (coinbase: Transaction): Bytes | undefined => {
   const output = coinbase.outputs.findLast(({ script }) =>
     script.length >= COMMITMENT_SIZE && startsWith(script, COMMITMENT_HEAD)
@@ -131,18 +128,18 @@ export const witnessCommitment = (coinbase: Transaction): Bytes | undefined => {
   return output?.script.subarray(COMMITMENT_HEAD.length, COMMITMENT_SIZE)
 }
 
-/** The required witness commitment: hashes the wtxids, with zeros for the coinbase, and the reserved value. */
+/** The required witness commitment: hashes the wtxids (zeros for the coinbase) and the reserved value. */
 export const computeWitnessCommitment = (transactions: ReadonlyArray<Transaction>, reserved: Bytes): Uint8Array => {
   const { root } = merkleRootOf(transactions.length, (i, row) => {
-    // The row has zeros for the coinbase.
+    // The row is zero for the coinbase.
     if (i > 0) transactions[i]?.wtxidInto(row, 32 * i)
   })
   return hash256(concat(root, reserved))
 }
 
 /**
- * Checks the witness commitment (BIP 141), if one is expected and present. Without it, no transaction may have a
- * witness. Source: upstream `validation.cpp`, `CheckWitnessMalleation`.
+ * Checks the witness commitment (BIP 141). Without one, no transaction may have a witness. Source: upstream
+ * `validation.cpp`, `CheckWitnessMalleation`.
  */
 export const checkWitnesses = ({ transactions }: Block, expectCommitment: boolean): Reject | undefined => {
   const [coinbase] = transactions
@@ -164,8 +161,8 @@ export const checkWitnesses = ({ transactions }: Block, expectCommitment: boolea
 }
 
 /**
- * Checks a block against its position in the chain, without its coins: the second list of reference/protocol.md 5.4 in
- * its order. For blocks that passed `checkBlock`; not for genesis blocks. Source: upstream `validation.cpp`,
+ * Checks a block against its position in the chain, without coins: the second list of reference/protocol.md 5.4, in its
+ * order. The block must have passed `checkBlock` and must not be genesis. Source: upstream `validation.cpp`,
  * `ContextualCheckBlock`.
  */
 export const checkBlockContext = (block: Block, context: BlockContext): Reject | undefined => {

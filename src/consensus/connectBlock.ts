@@ -16,7 +16,7 @@ import { blockSubsidy } from "./subsidy.ts"
 import { meetsLocks, sequenceLocks, valueOut } from "./transaction.ts"
 import type { BlockDelta, ChainView, Coin, NameClaim, NameEffect, ScriptCheck } from "./view.ts"
 
-/** A block that passed `checkBlock` and `checkBlockContext`, and the state to which it is to be connected. */
+/** A block that passed `checkBlock` and `checkBlockContext`, and the state to connect it to. */
 export interface BlockConnection {
   readonly block: Block
   readonly height: Height
@@ -25,13 +25,13 @@ export interface BlockConnection {
   readonly view: ChainView
   /** Median time past of the previous block. */
   readonly medianTimePast: number
-  /** Median time past of the block at a height on the chain of this block, at most that of the previous block. */
+  /** Median time past of a block of this branch, at most at the height of the previous block. */
   readonly medianTimePastAt: (height: Height) => number
-  /** Whether scripts are to be checked. If not, `scripts` of the delta stays empty. */
+  /** Whether to check scripts. If not, `scripts` of the delta stays empty. */
   readonly checkScripts: boolean
 }
 
-/** Above this many names, a transaction announces its names to the view. Only a coinbase sets more than one. */
+/** A transaction that sets more names announces them to the view. Only a coinbase can. */
 const MANY_NAMES = 16
 
 interface Work {
@@ -51,11 +51,11 @@ const addSigops = (work: Work, cost: number): Reject | undefined => {
   return work.sigopCost > MAX_BLOCK_SIGOPS_COST ? reject("bad-blk-sigops", "too many sigops") : undefined
 }
 
-/** Whether an output becomes a coin. `ignored`: of a historic bug, whose names do not count. */
+/** Whether an output becomes a coin. `ignored`: a historic bug, whose names do not count. */
 const becomesCoin = (script: Bytes, made: NameScript | undefined, ignored: boolean): boolean =>
   !isUnspendable(script) && (!ignored || made === undefined || made.operation.op === "name_new")
 
-/** The coins that a block makes, those that it spends itself included. None in genesis. */
+/** The coins that a block creates, including those it spends itself. None in genesis. */
 export const madeCoins = (
   { transactions }: Block,
   height: Height,
@@ -104,7 +104,7 @@ const applyOutputs = (
   }
 }
 
-/** The outpoint keys of a transaction's inputs, and their coins; `undefined` for a missing coin. */
+/** The outpoint keys and coins of a transaction's inputs; `undefined` for a missing coin. */
 const lookUp = (overlay: BlockOverlay, { inputs }: Transaction) => {
   const keys = new Array<string>(inputs.length)
   const found = new Array<Coin | undefined>(inputs.length)
@@ -118,7 +118,7 @@ const lookUp = (overlay: BlockOverlay, { inputs }: Transaction) => {
   return { keys, found }
 }
 
-/** Checks relative lock times, if they are enforced (BIP 68). */
+/** Checks relative lock times if BIP 68 is enforced. */
 const checkLocks = (
   { height, medianTimePast, medianTimePastAt, params }: BlockConnection,
   transaction: Transaction,
@@ -163,18 +163,18 @@ const deltaOf = ({ effects, fees, overlay, scripts }: Work): BlockDelta => {
 
 export interface BlockRefused {
   readonly reject: Reject
-  /** Script checks that the reference node runs before the broken rule. If one fails, its reason applies. */
+  /**
+   * Script checks that the reference node runs before the broken rule. The first failure among them takes precedence.
+   */
   readonly scripts: ReadonlyArray<ScriptCheck>
 }
 
 const refused = (reject: Reject, scripts: ReadonlyArray<ScriptCheck> = []): BlockRefused => ({ reject, scripts })
 
 /**
- * Checks every rule that needs the state, and returns the changes of the block (reference/protocol.md 4.8 and the end
- * of 5.4), in the order of the reference node. Reads the view, changes nothing, and is synchronous. The caller verifies
- * the scripts in `scripts` of the delta or of the refusal. The genesis block changes nothing.
- *
- * Source: upstream `validation.cpp`, `ConnectBlock`.
+ * Checks every rule that needs the state, in the reference node's order, and returns the changes of the block
+ * (reference/protocol.md 4.8, end of 5.4). Changes nothing itself; the genesis block changes nothing either. The caller
+ * verifies the `scripts` of the delta or of the refusal. Source: upstream `validation.cpp`, `ConnectBlock`.
  */
 export const connectBlock = (connection: BlockConnection): { readonly delta: BlockDelta } | BlockRefused => {
   const { block, flags, height, params, view } = connection
@@ -197,15 +197,15 @@ export const connectBlock = (connection: BlockConnection): { readonly delta: Blo
   return unexpired === undefined ? { delta: deltaOf(work) } : refused(unexpired, work.scripts)
 }
 
-/** The undo data of a block: needed, besides the block itself, to disconnect it. */
+/** What it takes to disconnect a block, besides the block itself. */
 export interface BlockUndo {
   readonly removed: ReadonlyMap<string, Coin>
   readonly claimsBefore: ReadonlyMap<NameKey, NameClaim | undefined>
 }
 
 /**
- * Returns the changes of coins and claims that disconnect a block: its outputs are removed, then the coins that it
- * removed return. Some of the outputs were never coins, or were spent again; removing these changes nothing.
+ * Returns the changes that disconnect a block: its outputs go, then the coins it removed return. Removing an output
+ * that was never a coin, or was spent again, changes nothing.
  */
 export const undoBlock = (
   block: Block,
@@ -223,8 +223,8 @@ export const undoBlock = (
 }
 
 /**
- * The coins that the transactions of a connected block spend, by transaction and input; none for its coinbase. Coins
- * that the block itself created are views of it. Throws an `Error` if `removed` does not belong to the block.
+ * The coins that a connected block spends, by transaction and input; none for its coinbase. Coins that the block itself
+ * created are views of it. Throws an `Error` if `removed` does not belong to the block.
  */
 export const spentCoins = (
   block: Block,

@@ -1,9 +1,7 @@
 import type { Bytes } from "../protocol/bytes.ts"
 
-/**
- * ECDSA signatures as DER, in the two forms that consensus knows: the strict one of BIP 66, and the lax one for
- * signatures in the chain before it. Numbers are 32 big-endian bytes; a signature is r and s, 64 bytes.
- */
+// ECDSA signatures as DER: strict as in BIP 66, and lax for signatures in the chain before it. Numbers are 32
+// big-endian bytes; a signature is r and s, 64 bytes.
 
 const INTEGER = 0x02
 const SEQUENCE = 0x30
@@ -30,14 +28,14 @@ const isAbove = (number: Bytes, offset: number, limit: Bytes): boolean => {
   return false
 }
 
-/** Whether the number at `offset` is from 1 to the order less 1, as required for r and s. */
+/** Whether r or s at `offset` is from 1 to the order less 1. */
 export const isScalar = (number: Bytes, offset: number): boolean => {
   if (isAbove(number, offset, ORDER_LESS_1)) return false
   for (let i = offset; i < offset + 32; i++) if (number[i] !== 0) return true
   return false
 }
 
-/** Replaces a high s by the low s, which is valid for the same message and key. */
+/** Replaces a high s by the low one, which is valid for the same message and key. */
 export const normalizeS = (signature: Uint8Array): void => {
   if (!isAbove(signature, 32, HALF_ORDER)) return
   let borrow = 0
@@ -67,8 +65,8 @@ class LaxCursor {
   }
 
   /**
-   * Reads an integer as unsigned, with any padding, into 32 bytes of `output`. An integer that needs more bytes becomes
-   * the largest number, which is not a scalar.
+   * Reads an integer as unsigned, with any padding, into 32 bytes of `output`. A longer integer becomes the largest
+   * number, which is not a scalar.
    */
   integer(output: Uint8Array, offset: number): boolean {
     const { input } = this
@@ -107,9 +105,9 @@ class LaxCursor {
 }
 
 /**
- * Reads a signature without its hash type into the 64 bytes of `output`. Returns whether it is readable: any padding,
- * negative numbers (read as positive), lengths in long form and trailing bytes are allowed. The length of the sequence
- * is ignored. Source: the rules of upstream `pubkey.cpp`, `ecdsa_signature_parse_der_lax`.
+ * Reads a signature without its hash type into the 64 bytes of `output`, and returns whether it is readable. Accepts
+ * any padding, negative numbers (read as positive), long-form lengths and trailing bytes, and ignores the length of the
+ * sequence. Source: the rules of upstream `pubkey.cpp`, `ecdsa_signature_parse_der_lax`.
  */
 export const parseDerLax = (input: Bytes, output: Uint8Array): boolean => {
   const cursor = new LaxCursor(input)
@@ -137,8 +135,8 @@ export const isStrictDer = (signature: Bytes): boolean => {
 }
 
 /**
- * Whether the s of a strictly encoded signature with its hash type is at most half of the order. A signature with a
- * number that is not a scalar passes: upstream reads it as zero (`pubkey.cpp`, `CPubKey::CheckLowS`).
+ * Whether s of a strictly encoded signature with its hash type is at most half the order. A number that is not a scalar
+ * passes because upstream reads it as zero (`pubkey.cpp`, `CPubKey::CheckLowS`).
  */
 export const isLowS = (signature: Bytes): boolean => {
   const numbers = new Uint8Array(64)

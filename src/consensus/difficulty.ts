@@ -2,10 +2,8 @@ import type { Bytes } from "../protocol/bytes.ts"
 import type { Height } from "../protocol/keys.ts"
 import type { ConsensusParams } from "./params.ts"
 
-/**
- * Targets in their compact form ("bits"), their work, and the required target of the next block (reference/protocol.md
- * 3.1 to 3.4; upstream `pow.cpp`, `arith_uint256.cpp`, `chain.cpp`).
- */
+// Compact targets ("bits"), their work, and the required target of the next block (reference/protocol.md 3.1 to 3.4;
+// upstream `pow.cpp`, `arith_uint256.cpp`, `chain.cpp`).
 
 /** The fields of a header that the difficulty rules use. */
 export interface HeaderPoint {
@@ -15,7 +13,7 @@ export interface HeaderPoint {
   readonly bits: number
 }
 
-/** Returns the header at a height, on the chain of the block in question and at most at its height. */
+/** Returns the header at a height on the chain of the block in question, at most at its height. */
 export type Ancestor = (height: Height) => HeaderPoint
 
 /** Decoded compact bits. A target that is negative, zero or too large for 256 bits is invalid. */
@@ -30,7 +28,7 @@ const SIGN = 0x00800000
 const MANTISSA = 0x007fffff
 const MASK_256 = (1n << 256n) - 1n
 
-/** The mantissa, shifted down if the size puts bytes of it behind the point. */
+/** The mantissa, shifted down if the size cuts off some of its bytes. */
 const wordOf = (bits: number): number => {
   const size = bits >>> 24
   const mantissa = bits & MANTISSA
@@ -59,7 +57,7 @@ export const decodeCompact = (bits: number): CompactTarget => {
 export const encodeCompact = (target: bigint): number => {
   let size = target === 0n ? 0 : Math.ceil(target.toString(16).length / 2)
   let mantissa = Number(size <= 3 ? target << BigInt(8 * (3 - size)) : target >> BigInt(8 * (size - 3)))
-  // The top bit is the sign: a mantissa that reaches it becomes one byte shorter.
+  // The top bit is the sign, so a mantissa that reaches it becomes one byte shorter.
   if ((mantissa & SIGN) !== 0) {
     mantissa >>= 8
     size++
@@ -80,8 +78,8 @@ export const blockWork = (bits: number): bigint => {
 }
 
 /**
- * The displayed difficulty, 1 for bits `1d00ffff`. Rounded step by step as in the reference node, so that its 16
- * significant digits are the same. Source: upstream `rpc/blockchain.cpp`, `GetDifficulty`.
+ * The displayed difficulty, 1 for bits `1d00ffff`. Rounds at each step as the reference node does, for the same 16
+ * significant digits. Source: upstream `rpc/blockchain.cpp`, `GetDifficulty`.
  */
 export const difficultyOf = (bits: number): number => {
   const mantissa = bits & 0x00ffffff
@@ -94,14 +92,14 @@ export const difficultyOf = (bits: number): number => {
 }
 
 /**
- * Whether a hash in wire order, as a number, is at most the target of the bits, and this target is valid within the
- * limit. Compares bytes: it runs for every header.
+ * Whether a hash in wire order, as a number, meets the target of the bits, and the target is within the limit. Compares
+ * bytes because it runs for every header.
  */
 export const meetsTarget = (hash: Bytes, bits: number, powLimit: bigint): boolean => {
   const word = wordOf(bits)
   const shift = shiftOf(bits)
   if (word === 0 || (bits & SIGN) !== 0 || overflows(bits)) return false
-  // Exact as a double, because a word has 23 bits. The comparison of a double with a bigint is exact too.
+  // Exact as a double: a word has 23 bits. Comparing a double with a bigint is exact too.
   if (word * 2 ** (8 * shift) > powLimit) return false
   for (let i = 31; i > shift + 2; i--) if (hash[i] !== 0) return false
   const top = (hash[shift] ?? 0) | ((hash[shift + 1] ?? 0) << 8) | ((hash[shift + 2] ?? 0) << 16)
@@ -116,7 +114,7 @@ export interface Period {
   readonly span: number
 }
 
-/** A target, scaled by span / timespan and capped, in compact form. */
+/** A target scaled by span / timespan and capped, in compact form. */
 const scaled = ({ powLimit, targetTimespan }: ConsensusParams, { bits, span }: Period): number => {
   const product = (decodeCompact(bits).target * BigInt(span)) & MASK_256
   const target = product / BigInt(targetTimespan)
@@ -133,13 +131,13 @@ export const retarget = (params: ConsensusParams, { bits, span }: Period): numbe
 const retargetAfter = (params: ConsensusParams, prev: HeaderPoint, ancestor: Ancestor): number => {
   if (params.noRetargeting) return prev.bits
   const { auxpowStartHeight, retargetInterval } = params
-  // From merged mining on, the period begins one block earlier, if there is one. This fixes the time warp.
+  // Since merged mining, the period begins one block earlier if there is one, which fixes the time warp.
   const whole = prev.height >= auxpowStartHeight && prev.height + 1 > retargetInterval
   const first = ancestor(prev.height - (whole ? retargetInterval : retargetInterval - 1))
   return retarget(params, { bits: prev.bits, span: prev.time - first.time })
 }
 
-/** The bits of the last block without the minimum difficulty, or of the first block of its period. */
+/** The bits of the last block above the minimum difficulty, or of the first block of its period. */
 const lastOrdinaryBits = (params: ConsensusParams, prev: HeaderPoint, ancestor: Ancestor): number => {
   const limit = encodeCompact(params.powLimit)
   let point = prev
@@ -156,8 +154,7 @@ export interface NextHeader {
 }
 
 /**
- * The required bits of the block after `prev` with the time `newTime` (rules D1 to D3). Source: upstream `pow.cpp`,
- * `GetNextWorkRequired`.
+ * The required bits of the block after `prev` at `newTime` (rules D1 to D3). Source: `pow.cpp`, `GetNextWorkRequired`.
  */
 export const nextBits = (
   params: ConsensusParams,
@@ -166,7 +163,7 @@ export const nextBits = (
   if ((prev.height + 1) % params.retargetInterval === 0) return retargetAfter(params, prev, ancestor)
   const { minDifficultySince } = params
   if (minDifficultySince === undefined || newTime <= minDifficultySince) return prev.bits
-  // An earlier time than the predecessor's gives the minimum too: an old unsigned subtraction, now consensus.
+  // A time before the predecessor's gives the minimum too: an old unsigned subtraction, now consensus.
   if (newTime < prev.time || newTime > prev.time + 2 * params.targetSpacing) return encodeCompact(params.powLimit)
   return lastOrdinaryBits(params, prev, ancestor)
 }
@@ -178,9 +175,9 @@ export interface BitsChange {
 }
 
 /**
- * Whether this change of bits is possible at `height`, for headers whose predecessors are not available
- * (reference/protocol.md 3.5). Always true on networks with a minimum-difficulty rule. Source: upstream `pow.cpp`,
- * `PermittedDifficultyTransition`.
+ * Whether this change of bits is possible at `height`, for headers with unknown predecessors (reference/protocol.md
+ * 3.5).
+ * Always true on networks with a minimum-difficulty rule. Source: upstream `pow.cpp`, `PermittedDifficultyTransition`.
  */
 export const permittedTransition = (
   params: ConsensusParams,

@@ -9,13 +9,12 @@ import { type Reject, reject } from "./Reject.ts"
 import type { Coin, NameClaim } from "./view.ts"
 
 /**
- * The name that has no coin when it expires: it was used to steal other names (reference/protocol.md 4.7, 4.9). The
- * height is the last one at which the name is not yet expired. As in the reference node, the rule applies on every
- * network.
+ * The name without a coin at its expiry: it was used to steal other names (reference/protocol.md 4.7, 4.9). The height
+ * is the last one before its expiry. As in the reference node, the exception applies on every network.
  */
 const POSTMORTEM = { name: nameKey(fromBinaryString("d/postmortem")), height: 175_867 }
 
-/** Returns why the coin of a claim cannot be removed; `undefined` if it can. */
+/** Returns why the coin of a claim cannot be removed, or `undefined`. */
 const obstacle = (name: NameKey, coin: Coin | undefined): string | undefined => {
   if (coin === undefined) return "which is no coin there"
   const operation = parseNameScript(coin.script)?.operation
@@ -36,10 +35,9 @@ const contradiction = (name: NameKey, { outpoint }: NameClaim, found: string): R
 }
 
 /**
- * Removes the coins of expired names, which can no longer be updated (reference/protocol.md 4.7), after all
- * transactions of the block at `height`. Refuses the block if such a name has no coin: the reference node does not
- * connect such a block either, and has no reason text for it. Of several such names, the first by its bytes is
- * reported. Source: upstream `names/main.cpp`, `ExpireNames`.
+ * Removes the coins of names that expire, which can no longer be updated (reference/protocol.md 4.7), after all
+ * transactions of the block at `height`. Like the reference node, which has no reason text for it, refuses the block if
+ * such a name has no coin; the first name by its bytes is reported. Source: upstream `names/main.cpp`, `ExpireNames`.
  */
 export const expireNames = (overlay: BlockOverlay, height: Height, params: ConsensusParams): Reject | undefined => {
   const range = expiringUpdateHeights(height, params)

@@ -2,8 +2,8 @@ import type { Height } from "../protocol/keys.ts"
 import type { ConsensusParams } from "./params.ts"
 
 /**
- * The rules for the verification of scripts and names, as a set of bits (upstream `script/interpreter.h`). More flags
- * never allow what fewer flags forbid. The bits are specific to this node; the names are the reference node's.
+ * The rules for verifying scripts and names, as a set of bits (upstream `script/interpreter.h`). More flags never allow
+ * more. The names are the reference node's; the bits are not.
  */
 export const Flag = {
   /** BIP 16. */
@@ -34,7 +34,7 @@ export const Flag = {
   DISCOURAGE_UPGRADABLE_TAPROOT_VERSION: 1 << 18,
   DISCOURAGE_OP_SUCCESS: 1 << 19,
   DISCOURAGE_UPGRADABLE_PUBKEYTYPE: 1 << 20,
-  /** Names are checked as for the mempool: a registration may come before its commitment is old enough (N13, N17). */
+  /** Checks names as for the mempool: a registration may come before its commitment is old enough (N13, N17). */
   NAMES_MEMPOOL: 1 << 21,
   /** A registration's salt has at least 20 bytes (N18). */
   NAMES_LONG_SALT: 1 << 22
@@ -42,7 +42,7 @@ export const Flag = {
 
 export type FlagName = keyof typeof Flag
 
-/** Only the rules that apply from the first block on. */
+/** Only the rules that apply from the first block. */
 export const NO_FLAGS = 0
 
 const NAMES: ReadonlyArray<readonly [string, number]> = Object.entries(Flag).sort(([a], [b]) => a < b ? -1 : 1)
@@ -53,7 +53,7 @@ const BITS: ReadonlyMap<string, number> = new Map(NAMES)
 export const flagNames = (flags: number): ReadonlyArray<string> =>
   NAMES.filter(([, bit]) => (flags & bit) !== 0).map(([name]) => name)
 
-/** The set of the flags with these names; `undefined` if one is unknown. */
+/** The set of the named flags; `undefined` if a name is unknown. */
 export const parseFlagNames = (names: Iterable<string>): number | undefined => {
   let flags = NO_FLAGS
   for (const name of names) {
@@ -65,8 +65,8 @@ export const parseFlagNames = (names: Iterable<string>): number | undefined => {
 }
 
 /**
- * The flags of a block at a height (reference/protocol.md 5.1). No rule applies to blocks before its activation. Unlike
- * Bitcoin, there are no exceptions for single blocks. Source: upstream `validation.cpp`, `GetBlockScriptFlags`.
+ * The flags of a block at a height (reference/protocol.md 5.1). Rules never apply before their activation. Unlike
+ * Bitcoin, no single blocks are excepted. Source: upstream `validation.cpp`, `GetBlockScriptFlags`.
  */
 export const blockFlags = (height: Height, { activation }: ConsensusParams): number => {
   let flags = NO_FLAGS

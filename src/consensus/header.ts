@@ -9,15 +9,15 @@ import { type Reject, rejectAs } from "./Reject.ts"
 const REASON = "high-hash"
 
 /**
- * A failure of the proof, or a missing proof. The hash does not cover the proof, and another copy of the header may
- * have a valid one (reference/protocol.md 2.6).
+ * An invalid or missing proof. The hash does not cover it, so another copy of the header may have a valid one
+ * (reference/protocol.md 2.6).
  */
 const badProof = (detail: string): Reject => rejectAs("mutated", REASON, detail)
 
 /**
  * Checks the proof of work of a header, its own or a merged-mined one (rules P1 to P6 of reference/protocol.md 2.3).
- * Every failure has the reason `high-hash`; `detail` is the first error that the reference node logs. Source: upstream
- * `validation.cpp`, `CheckProofOfWork`.
+ * Every failure has the reason `high-hash`, and the first error that the reference node logs as `detail`. Source:
+ * upstream `validation.cpp`, `CheckProofOfWork`.
  */
 export const checkProofOfWork = ({ auxpow, header }: BlockHeader, params: ConsensusParams): Reject | undefined => {
   const { bits, version } = header
@@ -47,10 +47,10 @@ export interface HeaderContext {
   readonly prev: HeaderPoint
   /** Median of the times of `prev` and the ten before it. */
   readonly medianTimePast: number
-  /** Ancestors of `prev`, itself included. */
+  /** An ancestor of `prev`, or `prev` itself. */
   readonly ancestor: Ancestor
   readonly params: ConsensusParams
-  /** The clock, seconds since 1970. */
+  /** The current time in seconds since 1970. */
   readonly now: number
 }
 
@@ -75,9 +75,9 @@ export const breaksTimewarp = (
 ): boolean => limitsTimewarp && height % retargetInterval === 0 && time < prevTime - MAX_TIMEWARP
 
 /**
- * Checks a header against its predecessor and the clock: rules 5 to 10 of reference/protocol.md 3.5 in their order.
- * Rule 8 (BIP 94) is on with `-test=bip94` alone. Not for genesis blocks.
- * Source: upstream `validation.cpp`, `ContextualCheckBlockHeader`.
+ * Checks a header against its predecessor and the clock: rules 5 to 10 of reference/protocol.md 3.5, in their order.
+ * Rule 8 (BIP 94) applies only with `-test=bip94`. Not for genesis. Source: upstream `validation.cpp`,
+ * `ContextualCheckBlockHeader`.
  */
 export const checkHeaderContext = (context: HeaderContext): Reject | undefined => {
   const { ancestor, header, medianTimePast, now, params, prev } = context

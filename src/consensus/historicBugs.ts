@@ -1,15 +1,13 @@
 import { type Bytes, displayHash } from "../protocol/bytes.ts"
 import type { Height } from "../protocol/keys.ts"
 
-/**
- * Transactions of the main network that broke the name rules and are in the chain nevertheless (reference/protocol.md
- * 4.9). Early software did not forbid name outputs in other transactions, and read some inputs wrongly.
- */
+// Transactions of mainnet that broke the name rules but are in the chain (reference/protocol.md 4.9). Early software
+// did not forbid name outputs in other transactions, and misread some inputs.
 
 /**
  * The effect of such a transaction, which passes the name checks:
- * - `ignore`: changes no name, and its NAME_FIRSTUPDATE and NAME_UPDATE outputs are no coins;
- * - `apply`: all that any name transaction does;
+ * - `ignore`: changes no name, and its NAME_FIRSTUPDATE and NAME_UPDATE outputs are not coins;
+ * - `apply`: has the effects of any name transaction;
  * - `utxo`: changes no name, but its outputs are coins.
  */
 export type HistoricBug = "ignore" | "apply" | "utxo"
@@ -17,7 +15,7 @@ export type HistoricBug = "ignore" | "apply" | "utxo"
 /** Exceptions by height, then by displayed txid. */
 export type HistoricBugs = ReadonlyMap<Height, ReadonlyMap<string, HistoricBug>>
 
-/** Builds exceptions from rows of height, displayed txid, and effect. */
+/** Builds the map from rows of height, displayed txid and effect. */
 export const historicBugsOf = (rows: ReadonlyArray<readonly [Height, string, HistoricBug]>): HistoricBugs => {
   const bugs = new Map<Height, Map<string, HistoricBug>>()
   for (const [height, txid, bug] of rows) {
@@ -27,7 +25,7 @@ export const historicBugsOf = (rows: ReadonlyArray<readonly [Height, string, His
   return bugs
 }
 
-/** The exceptions of the main network; other networks have none. Source: upstream `kernel/chainparams.cpp`. */
+/** The exceptions of mainnet; other networks have none. Source: upstream `kernel/chainparams.cpp`. */
 export const mainnetHistoricBugs: HistoricBugs = historicBugsOf([
   [98_318, "0ae5e958ff05ad8e273222656d98d076097def6d36f781a627c584b859f4727b", "ignore"],
   [98_321, "aca8ce46da1bbb9bb8e563880efcd9d6dd18342c446d6f0e3d4b964a990d1c27", "ignore"],
@@ -52,7 +50,7 @@ export const mainnetHistoricBugs: HistoricBugs = historicBugsOf([
 
 export const noHistoricBugs: HistoricBugs = new Map()
 
-/** The exception for a transaction (its txid in wire order) in the block at a height, if any. */
+/** The exception for a transaction (txid in wire order) in the block at a height. */
 export const historicBug = (
   height: Height,
   txid: Bytes,

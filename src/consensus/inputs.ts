@@ -8,7 +8,7 @@ import type { Coin } from "./view.ts"
 
 const isComplete = (coins: ReadonlyArray<Coin | undefined>): coins is ReadonlyArray<Coin> => !coins.includes(undefined)
 
-/** The sum of the coins, if all of them may be spent in a block at `height`. */
+/** The sum of the coins if all may be spent in a block at `height`. */
 const spendable = (coins: ReadonlyArray<Coin>, height: Height): number | Reject => {
   let total = 0
   for (const coin of coins) {
@@ -22,7 +22,6 @@ const spendable = (coins: ReadonlyArray<Coin>, height: Height): number | Reject 
   return total
 }
 
-/** A transaction with valid inputs: their coins, and the fee. */
 export interface PaidInputs {
   readonly coins: ReadonlyArray<Coin>
   /** Smallest units. */
@@ -37,7 +36,7 @@ export const checkInputs = (check: NameCheck): PaidInputs | Reject => {
   const broken = checkNameTransaction(check)
   if (broken !== undefined) return broken
   const { coins } = check
-  // A coin can be missing here only in transactions that the name rules accept without a check.
+  // A coin can be missing here only if the name rules accept the transaction unchecked.
   if (!isComplete(coins)) return reject("bad-txns-inputs-missingorspent", "CheckTxInputs: inputs missing/spent")
   const valueIn = spendable(coins, check.height)
   if (typeof valueIn !== "number") return valueIn

@@ -19,24 +19,22 @@ import type { ConsensusParams } from "./params.ts"
 import { type Reject, reject } from "./Reject.ts"
 import type { Coin, NameClaim, NameEffect } from "./view.ts"
 
-/**
- * The name rules: what a transaction may do (rules N of reference/protocol.md 4.5), and its effects (rules F of 4.6).
- * Coinbases are never checked, but have effects.
- */
+// The name rules: what a transaction may do (rules N of reference/protocol.md 4.5) and its effects (rules F of 4.6).
+// Coinbases have effects but are never checked.
 
 /** Longest name (consensus). */
 export const MAX_NAME_LENGTH = 255
 
-/** Longest value (consensus). A value above 520 bytes can be set, but never changed again: its script cannot run. */
+/** Longest value (consensus). A value above 520 bytes can be set but never changed again, as its script cannot run. */
 export const MAX_VALUE_LENGTH = 1023
 
 /** The depth in blocks that a NAME_NEW needs before its NAME_FIRSTUPDATE (consensus). */
 export const MIN_FIRSTUPDATE_DEPTH = 12
 
-/** Longest salt, and the only length if the long-salt rule applies (consensus). */
+/** Longest salt, and the only length under the long-salt rule (consensus). */
 export const SALT_SIZE = 20
 
-/** Smallest amount in a name output, in smallest units (consensus). */
+/** Smallest amount of a name output, in smallest units (consensus). */
 export const MIN_NAME_AMOUNT = 1_000_000
 
 /** The name scripts that a transaction spends, by input, and creates, by output; `undefined` for other scripts. */
@@ -51,20 +49,20 @@ export const madeNameScripts = ({ outputs }: Transaction): ReadonlyArray<NameScr
   return made
 }
 
-/** Reads the name scripts of a transaction, given the coins of its inputs in their order. */
+/** Reads the name scripts of a transaction. The coins of its inputs are in order. */
 export const nameScripts = (transaction: Transaction, coins: ReadonlyArray<Coin | undefined>): NameScripts => {
   const spent = new Array<NameScript | undefined>(coins.length)
   for (let i = 0; i < coins.length; i++) spent[i] = parseNameScript(coins[i]?.script ?? EMPTY)
   return { spent, made: madeNameScripts(transaction) }
 }
 
-/** A transaction that is not a coinbase, and the data that its name rules need. */
+/** A transaction other than a coinbase, and what its name rules need. */
 export interface NameCheck {
   readonly transaction: Transaction
-  /** The coins of the inputs, in their order; `undefined` for a missing coin. */
+  /** The coins of the inputs in order; `undefined` for a missing coin. */
   readonly coins: ReadonlyArray<Coin | undefined>
   readonly scripts: NameScripts
-  /** Height of the block that is to contain the transaction. */
+  /** Height of the block to contain the transaction. */
   readonly height: Height
   readonly params: ConsensusParams
   readonly flags: number
@@ -114,7 +112,7 @@ const checkUpdate = (check: NameCheck, operation: NameUpdate, input: number): Re
   if (isExpired(claim, height, params)) {
     return reject("tx-nameupdate-expired", "NAME_UPDATE on an expired name")
   }
-  // Only a coinbase can cause this; the reference node does not handle it: a coin that the name's record lacks.
+  // Possible only after a coinbase, and not handled by the reference node: the name's record lacks this coin.
   const prevout = transaction.inputs[input]?.prevout ?? EMPTY
   return claim.height === made && claim.outpoint === outpointKey(prevout) ? undefined : INVALID_OPERATION
 }
@@ -177,9 +175,9 @@ export const minNameAmount = (height: Height, { minNameAmountSince }: ConsensusP
   height < minNameAmountSince ? 0 : MIN_NAME_AMOUNT
 
 /**
- * Checks a transaction that is not a coinbase against the name rules: N0 to N21 of reference/protocol.md 4.5 in their
- * order. With `Flag.NAMES_MEMPOOL`, `height` is that of the next block, and coins of that height count as unconfirmed.
- * Source: upstream `names/main.cpp`, `CheckNameTransaction`.
+ * Checks a transaction other than a coinbase against the name rules: N0 to N21 of reference/protocol.md 4.5, in order.
+ * With `Flag.NAMES_MEMPOOL`, `height` is that of the next block, and coins of that height count as unconfirmed. Source:
+ * upstream `names/main.cpp`, `CheckNameTransaction`.
  */
 export const checkNameTransaction = (check: NameCheck): Reject | undefined => {
   const { height, params, scripts, transaction } = check
@@ -204,7 +202,7 @@ export const checkNameTransaction = (check: NameCheck): Reject | undefined => {
     : checkChange(check, operation, input)
 }
 
-/** Whether a transaction's NAME_FIRSTUPDATE and NAME_UPDATE outputs do not become coins (rule F1). */
+/** Whether NAME_FIRSTUPDATE and NAME_UPDATE outputs of a transaction do not become coins (rule F1). */
 export const ignoresNameOutputs = (transaction: Transaction, height: Height, params: ConsensusParams): boolean =>
   historicBug(height, transaction.txid, params) === "ignore"
 
@@ -235,7 +233,7 @@ export const addNameEffects = (
   }
 }
 
-/** The effects of a block on names, in its order. Needs only the block. */
+/** The effects of a block on names, in its order, from the block alone. */
 export const nameEffects = (block: Block, height: Height, params: ConsensusParams): ReadonlyArray<NameEffect> => {
   const effects: Array<NameEffect> = []
   for (const transaction of block.transactions) {

@@ -3,10 +3,10 @@ import type { Height, UnixTime } from "../protocol/keys.ts"
 import { mainnet, type Network, regtest, testnet } from "../protocol/networks.ts"
 import { type HistoricBugs, mainnetHistoricBugs, noHistoricBugs } from "./historicBugs.ts"
 
-/** How the lifetime of a name is computed at a height. See `expiry.ts`. */
+/** How the lifetime of a name depends on the height. See `expiry.ts`. */
 export type ExpirySchedule = "growing" | "regtest"
 
-/** The activation height of each buried rule (consensus, reference/protocol.md 1.1). */
+/** Activation heights of the buried rules (consensus, reference/protocol.md 1.1). */
 export interface Activation {
   readonly bip16: number
   readonly bip34: number
@@ -19,19 +19,19 @@ export interface Activation {
 }
 
 /**
- * A block of the best chain that this release names, as it names the block of `assumeValid`: a header chain can start
- * there. Hash and work of such a block are public in the reference node's parameters of each release
- * (`kernel/chainparams.cpp`, `defaultAssumeValid` and `nMinimumChainWork`, both of the same block).
+ * A block of the best chain that this release names (as it names that of `assumeValid`), where a header chain can
+ * start. The reference node publishes its hash and work with each release (`kernel/chainparams.cpp`,
+ * `defaultAssumeValid` and `nMinimumChainWork` of the same block).
  */
 export interface ChainAnchor {
   readonly height: Height
   /** Wire order. */
   readonly hash: Uint8Array
-  /** The work of all headers from genesis to this one, included. */
+  /** The work of all headers from genesis to this one. */
   readonly chainwork: bigint
 }
 
-/** The coins after a block. Hashes in wire order. */
+/** The coins after a block. Hashes are in wire order. */
 export interface KnownSnapshot {
   readonly height: Height
   readonly block: Uint8Array
@@ -39,7 +39,7 @@ export interface KnownSnapshot {
   readonly coins: Uint8Array
 }
 
-/** The transactions of a chain up to a time, and how many are added since. */
+/** The transactions of a chain up to a time, and their rate since. */
 export interface TransactionRate {
   /** Seconds since 1970. */
   readonly time: UnixTime
@@ -47,7 +47,7 @@ export interface TransactionRate {
   readonly perSecond: number
 }
 
-/** The parameters of a network for the rules (consensus, reference/protocol.md 1.1). */
+/** The consensus parameters of a network (reference/protocol.md 1.1). */
 export interface ConsensusParams {
   readonly network: Network
   readonly activation: Activation
@@ -59,43 +59,43 @@ export interface ConsensusParams {
   /** After this time, blocks may have the minimum difficulty (reference/protocol.md 3.4); `undefined` for never. */
   readonly minDifficultySince: number | undefined
   readonly noRetargeting: boolean
-  /** Whether the first block of a difficulty period may be only ten minutes older than its parent (BIP 94). */
+  /** Whether the first block of a difficulty period may be at most ten minutes older than its parent (BIP 94). */
   readonly limitsTimewarp: boolean
   readonly halvingInterval: number
   readonly auxpowStartHeight: Height
   readonly auxpowChainId: number
   readonly strictChainId: boolean
-  /** Blocks of exactly version 1 are allowed below this height: 0 for none, `Infinity` for all heights. */
+  /** Blocks of exactly version 1 are allowed below this height: 0 for never, `Infinity` for always. */
   readonly legacyBlocksBefore: number
   readonly expiry: ExpirySchedule
-  /** Smallest amount of a name output: from this height on 1,000,000, before it 0. */
+  /** From this height on, the smallest amount of a name output is 1,000,000; before, it is 0. */
   readonly minNameAmountSince: number
   readonly minimumChainWork: bigint
-  /** Up to this block, scripts are assumed valid. Wire order; `undefined` to check all. */
+  /** Scripts up to this block are assumed valid. Wire order; `undefined` to check all. */
   readonly assumeValid: Uint8Array | undefined
   /**
-   * Known blocks, the lowest first: a light chain starts at the first, and its headers up to the last are fixed by that
-   * hash. There has to be a retarget interval and more between two of them, and the last has to be further below
-   * the tip than a name lives. The next release appends the block of its `assumeValid`, and may drop the first.
+   * Known blocks, the lowest first. A light chain starts at the first; the hash of the last fixes its headers up to
+   * there. Neighbours are more than a retarget interval apart, and the last is further below the tip than a name lives.
+   * Each release appends the block of its `assumeValid` and may drop the first.
    */
   readonly anchors: ReadonlyArray<ChainAnchor>
-  /** For estimates. Upstream `kernel/chainparams.cpp`, `ChainTxData`; `undefined` where blocks are made on demand. */
+  /** For estimates (upstream `kernel/chainparams.cpp`, `ChainTxData`); `undefined` where blocks are made on demand. */
   readonly transactionRate: TransactionRate | undefined
-  /** Blocks whose coins are known: a snapshot of them is loaded without `-snapshothash`. */
+  /** Blocks with known coins: snapshots of them need no `-snapshothash`. */
   readonly snapshots: ReadonlyArray<KnownSnapshot>
   /** Transactions that may break the name rules (reference/protocol.md 4.9). */
   readonly historicBugs: HistoricBugs
 }
 
-/** The number of blocks before a coinbase output can be spent (consensus). */
+/** The depth at which a coinbase output can be spent (consensus). */
 export const COINBASE_MATURITY = 100
 
-/** Largest weight of a block, and four times the largest size without witnesses (consensus). */
+/** Largest weight of a block, and four times its largest size without witnesses (consensus). */
 export const MAX_BLOCK_WEIGHT = 4_000_000
 
 export const MAX_BLOCK_SIGOPS_COST = 80_000
 
-/** The weight of a byte or a signature operation outside of witnesses (BIP 141). */
+/** The weight of a byte or signature operation outside of witnesses (BIP 141). */
 export const WITNESS_SCALE_FACTOR = 4
 
 /** Seconds that the first block of a difficulty period may precede its parent (BIP 94). */
@@ -187,7 +187,7 @@ export const testnetParams: ConsensusParams = {
   assumeValid: hash("bc66fc22b8a2988bdc519c4c6aa431bb57201e5102ad8b8272fcde2937b4d2f7"),
   anchors: [],
   transactionRate: { time: 1_573_859_059, count: 276_907, perSecond: 0.0002269357829851853 },
-  // Upstream's list has blocks of Bitcoin's test network.
+  // Upstream lists blocks of Bitcoin's testnet.
   snapshots: [],
   historicBugs: noHistoricBugs
 }
@@ -245,8 +245,8 @@ const byName: Readonly<Record<Network["name"], ConsensusParams>> = {
 export const paramsOf = (network: Network): ConsensusParams => byName[network.name]
 
 /**
- * The same rules with other activation heights, as from the reference node's regtest options `-testactivationheight`,
- * `-vbparams=taproot` and `-test=bip94`. The rules of the main network never change.
+ * The same rules with other activation heights, as by the reference node's regtest options `-testactivationheight`,
+ * `-vbparams=taproot` and `-test=bip94`. Mainnet rules never change.
  */
 export const withOverrides = (
   params: ConsensusParams,

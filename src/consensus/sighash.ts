@@ -6,7 +6,7 @@ import { compactSizeLength, Writer } from "../protocol/Writer.ts"
 import { outputBytes, SharedHashes } from "./SharedHashes.ts"
 import type { Coin } from "./view.ts"
 
-/** The coverage of a signature: the low bits choose the outputs, the high bit excludes the other inputs. */
+/** What a signature covers: the low bits choose the outputs, the high bit excludes the other inputs. */
 export const Sighash = {
   /** Taproot only: like ALL, in a signature without a hash type byte. */
   DEFAULT: 0,
@@ -21,17 +21,17 @@ const BLANK_INPUT_SIZE = OUTPOINT_SIZE + 5
 
 const ZERO_HASH = new Uint8Array(32)
 
-/** The hash of legacy SINGLE without a matching output: the number 1, an old bug that is consensus. */
+/** The hash of legacy SINGLE without a matching output: the number 1, an old bug that is now consensus. */
 const ONE = Uint8Array.from(ZERO_HASH, (_, i) => i === 0 ? 1 : 0)
 
-/** A buffer for hash input. No use outlives its call, so all callers share it. */
+/** A buffer for hash input, shared by all callers because no use outlives its call. */
 const preimage = new Writer(1024)
 
 const coverage = (hashType: number): number => hashType & 0x1f
 
 const anyoneCanPay = (hashType: number): boolean => (hashType & Sighash.ANYONECANPAY) !== 0
 
-/** The script without its OP_CODESEPARATORs. A script that ends in a truncated push fails, whatever its hash. */
+/** The script without its OP_CODESEPARATORs. A script that ends in a truncated push fails whatever its hash. */
 const withoutCodeSeparators = (script: Bytes): Bytes => {
   if (!script.includes(Op.OP_CODESEPARATOR)) return script
   const kept = new Uint8Array(script.length)
@@ -71,15 +71,12 @@ interface LastHash {
 
 const NO_LAST: LastHash = { index: -1, hashType: 0, scriptCode: EMPTY, witness: false, hash: ZERO_HASH }
 
-/**
- * The hashes that the signatures of a transaction sign. One instance per transaction, with the coins that its inputs
- * spend in their order.
- */
+/** The hashes that the signatures of one transaction sign. `coins` are those that its inputs spend, in order. */
 export class SighashContext {
   readonly transaction: Transaction
   readonly coins: ReadonlyArray<Coin>
   private readonly shared: SharedHashes
-  /** The serialization without input scripts and witnesses: the same for each input. */
+  /** The serialization without input scripts and witnesses, the same for each input. */
   private blank: Uint8Array | undefined
   /** The keys of a multisig mostly need the same hash again. */
   private last = NO_LAST
@@ -107,8 +104,8 @@ export class SighashContext {
 
   /**
    * The hash that an ECDSA signature outside of witnesses signs. `hashType` is the whole signed 32-bit value. The
-   * script code is the running script after the last executed OP_CODESEPARATOR, without the signature itself. Source:
-   * upstream `script/interpreter.cpp`, `SignatureHash`.
+   * script code is the running script after the last executed OP_CODESEPARATOR, without the signature. Source: upstream
+   * `script/interpreter.cpp`, `SignatureHash`.
    */
   legacy(index: number, scriptCode: Bytes, hashType: number): Uint8Array {
     const covered = coverage(hashType)
@@ -146,8 +143,8 @@ export class SighashContext {
   }
 
   /**
-   * The hash that a Schnorr signature signs (BIP 341, BIP 342). `undefined` for an undefined hash type, and for SINGLE
-   * without a matching output. The spent scripts are whole, name prefixes included (reference/protocol.md 5.2).
+   * The hash that a Schnorr signature signs (BIP 341, BIP 342); `undefined` for an unknown hash type and for SINGLE
+   * without a matching output. Spent scripts include their name prefixes (reference/protocol.md 5.2).
    */
   taproot(index: number, spend: TaprootSpend, hashType: number): Uint8Array | undefined {
     if (!(hashType <= 0x03 || (hashType >= 0x81 && hashType <= 0x83))) return undefined
@@ -167,7 +164,7 @@ export class SighashContext {
     } else preimage.u32(index)
     if (spend.annexHash !== undefined) preimage.bytes(spend.annexHash)
     if (covered === Sighash.SINGLE) preimage.bytes(shared.output(index))
-    // The byte between is the key version: 0 for all existing keys.
+    // The byte between is the key version, 0 for all existing keys.
     if (spend.leafHash !== undefined) preimage.bytes(spend.leafHash).u8(0).u32(spend.codeSeparator)
     return taggedHash("TapSighash", preimage.written())
   }
@@ -181,7 +178,7 @@ export class SighashContext {
   private writeWhole(index: number, script: Bytes): void {
     const [input, another] = this.transaction.inputs
     if (input !== undefined && another === undefined) {
-      // The template would be used only once: it is not worth its memory.
+      // The template would be used only once and is not worth its memory.
       preimage.clear().u32(this.transaction.version).u8(1).bytes(input.prevout).varBytes(script).u32(input.sequence)
       this.writeEnd()
       return

@@ -4,12 +4,10 @@ import { isScalar, normalizeS, parseDerLax } from "./der.ts"
 import { loadNativeCurve, nativeChecks } from "./signatureNative.ts"
 import { nobleChecks, type SignatureChecks, type TweakedKey } from "./signatureNoble.ts"
 
-/**
- * Signature checks on secp256k1: with libsecp256k1 if a native build can be loaded, else with @noble/curves. Tests
- * compare the two. Nothing here throws: malformed input is invalid.
- */
+// Signature checks on secp256k1: by libsecp256k1 if a native build loads, else by @noble/curves. Tests compare the two.
+// Nothing here throws: malformed input is invalid.
 
-/** Loaded by the first check: a client of a daemon checks nothing, and loads no native part. */
+/** Loaded by the first check, so that a client of a daemon loads no native code. */
 let loaded: SignatureChecks | undefined
 
 const loadChecks = (): SignatureChecks => {
@@ -21,17 +19,17 @@ const checks = (): SignatureChecks => loaded ??= loadChecks()
 
 export const signatureBackend = (): "libsecp256k1" | "noble" => checks() === nobleChecks ? "noble" : "libsecp256k1"
 
-/** Whether the first byte and the length of a public key match, hybrid keys included. */
+/** Whether the first byte and the length of a public key match. Hybrid keys are allowed. */
 const hasKeyForm = (pubkey: Bytes): boolean => {
   const header = pubkey[0]
   if (header === 0x02 || header === 0x03) return pubkey.length === 33
   return (header === 0x04 || header === 0x06 || header === 0x07) && pubkey.length === 65
 }
 
-/** r and s of the signature under check. The buffer is shared, because no check outlives its call. */
+/** r and s of the signature being checked, shared because no check outlives its call. */
 const compact = new Uint8Array(64)
 
-/** Checks an ECDSA signature like `verifyEcdsa`, with a given implementation. */
+/** Like `verifyEcdsa`, with a given implementation. */
 export const verifyEcdsaBy = (by: SignatureChecks) => (signature: Bytes, hash: Bytes, pubkey: Bytes): boolean => {
   if (!hasKeyForm(pubkey) || !parseDerLax(signature, compact)) return false
   if (!isScalar(compact, 0) || !isScalar(compact, 32)) return false
@@ -41,19 +39,19 @@ export const verifyEcdsaBy = (by: SignatureChecks) => (signature: Bytes, hash: B
 
 /**
  * Whether an ECDSA signature (without its hash type) over a 32-byte hash is valid for the key. Consensus: accepts any
- * encoding that `parseDerLax` reads, and a high s. Strict rules are checked before. Source: upstream `pubkey.cpp`,
+ * encoding that `parseDerLax` reads, and a high s; callers check strict rules before. Source: upstream `pubkey.cpp`,
  * `CPubKey::Verify`.
  */
 export const verifyEcdsa = (signature: Bytes, hash: Bytes, pubkey: Bytes): boolean =>
   verifyEcdsaBy(checks())(signature, hash, pubkey)
 
-/** Whether a 64-byte Schnorr signature over a 32-byte message is valid for the key with this 32-byte x (BIP 340). */
+/** Whether a 64-byte Schnorr signature over a 32-byte message is valid for the key with this x (BIP 340). */
 export const verifySchnorr = (signature: Bytes, message: Bytes, pubkey: Bytes): boolean =>
   checks().schnorr(signature, message, pubkey)
 
 /**
- * Whether a taproot output commits to a tree of scripts: 32 bytes of x for the output and the internal key, the
- * root of the tree, and whether the y of the output is odd (BIP 341).
+ * Whether a taproot output commits to a tree of scripts (BIP 341): the 32-byte x of output and internal key, the root
+ * of the tree, and whether the y of the output is odd.
  */
 export const checkTapTweak = (
   { internal, merkleRoot, odd, output }: Omit<TweakedKey, "tweak"> & { readonly merkleRoot: Bytes }

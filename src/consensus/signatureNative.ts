@@ -4,7 +4,10 @@ import { evenKey } from "../protocol/taproot.ts"
 import { isScalar } from "./der.ts"
 import { nobleChecks, type SignatureChecks } from "./signatureNoble.ts"
 
-/** The used functions of libsecp256k1, as bound by the package `secp256k1` 5. Each throws if bytes cannot be parsed. */
+/**
+ * The functions of libsecp256k1 that we use, as bound by the package `secp256k1` 5. Each throws if it cannot parse
+ * bytes.
+ */
 export interface NativeCurve {
   readonly ecdsaVerify: (compact: Uint8Array, message: Uint8Array, pubkey: Uint8Array) => boolean
   // positional: the package sets the parameters
@@ -42,13 +45,12 @@ const requireHere = (id: string): unknown => {
 }
 
 /**
- * Where the native build is: in the package `secp256k1` if that is installed, else beside the bundles of this package.
- * The main entry of `secp256k1` would fall back to a JavaScript implementation, which is slower than noble; this one
- * does not.
+ * Where the native build is: in the package `secp256k1` if installed, else beside our bundles. The main entry of
+ * `secp256k1` is avoided because it would fall back to JavaScript that is slower than noble.
  */
 const PLACES = ["secp256k1/bindings.js", "../native/secp256k1/index.cjs"]
 
-/** Loads the native build; `undefined` if there is none for this platform, or no Node. */
+/** Loads the native build; `undefined` if there is none for this platform, or outside of Node. */
 export const loadNativeCurve = (load: (id: string) => unknown = requireHere): NativeCurve | undefined => {
   for (const place of PLACES) {
     try {
@@ -82,9 +84,9 @@ const hasX = (compressed: Bytes, x: Bytes): boolean => {
 }
 
 /**
- * The checks by libsecp256k1. Its Schnorr module is not bound by the package, but the recovery of ECDSA keys is, and
- * computes what BIP 340 asks for: recovering gives Q = r⁻¹(s·X - m·G), where X is the point with x = r. With
- * r = x(P), s = -e·r and m = -z·r, for a Schnorr signature (R, z) by P with challenge e, that is Q = z·G - e·P.
+ * The checks by libsecp256k1. The package does not bind its Schnorr module, but recovering an ECDSA key computes the
+ * same: it gives Q = r⁻¹(s·X - m·G), where X is the point with x = r. With r = x(P), s = -e·r and m = -z·r, for a
+ * Schnorr signature (R, z) by P with challenge e, that is Q = z·G - e·P.
  */
 export const nativeChecks = (curve: NativeCurve): SignatureChecks => {
   const point = new Uint8Array(33)
@@ -108,7 +110,7 @@ export const nativeChecks = (curve: NativeCurve): SignatureChecks => {
       const z = toNumber(signature.subarray(32))
       if (z >= ORDER) return false
       const challenge = toNumber(taggedHash("BIP0340/challenge", nonce, pubkey, message)) % ORDER
-      // Values that recovery refuses or reads differently, although they may be valid here.
+      // Recovery refuses these values or reads them differently, although they may be valid here.
       if (z === 0n || challenge === 0n || !isScalar(pubkey, 0)) return nobleChecks.schnorr(signature, message, pubkey)
       const x = toNumber(pubkey)
       recovery.set(pubkey)

@@ -2,7 +2,7 @@ import { schnorr, secp256k1 } from "@noble/curves/secp256k1.js"
 import { type Bytes, equal } from "../protocol/bytes.ts"
 import { evenKey } from "../protocol/taproot.ts"
 
-/** An output key and the key that it comes from by a tweak, 32 bytes each. */
+/** An output key and the key it is tweaked from, 32 bytes each. */
 export interface TweakedKey {
   readonly output: Bytes
   /** Whether the y of the output is odd. */
@@ -12,17 +12,17 @@ export interface TweakedKey {
 }
 
 /**
- * The operations of an implementation of the curve. They do not throw: malformed input is invalid. The callers have
- * checked the lengths.
+ * The operations of an implementation of the curve. They never throw: malformed input is invalid. Callers check
+ * lengths.
  */
 export interface SignatureChecks {
-  /** Takes r and s as scalars, s low, and a key of 33 or 65 bytes: compressed, uncompressed or hybrid. */
+  /** Takes r and s as scalars with a low s, and a key of 33 or 65 bytes (compressed, uncompressed or hybrid). */
   readonly ecdsa: (compact: Bytes, hash: Bytes, pubkey: Bytes) => boolean
   /** BIP 340: 64, 32 and 32 bytes. */
   readonly schnorr: (signature: Bytes, message: Bytes, pubkey: Bytes) => boolean
   /**
-   * Whether the even point with the x of `internal`, plus `tweak` times the generator, has the x of `output` and a y of
-   * this parity.
+   * Whether the even point with the x of `internal`, plus `tweak` times the generator, has this x and parity of
+   * `output`.
    */
   readonly tweak: (key: TweakedKey) => boolean
 }
@@ -43,7 +43,7 @@ const isHybrid = (pubkey: Bytes): boolean => pubkey[0] === 0x06 || pubkey[0] ===
 export const nobleChecks: SignatureChecks = {
   ecdsa: (compact, hash, pubkey) => {
     const key = isHybrid(pubkey) ? fromHybrid(pubkey) : pubkey
-    // By default noble hashes the message again.
+    // Noble would hash the message again by default.
     return key !== undefined && secp256k1.verify(compact, hash, key, { prehash: false, lowS: false })
   },
 

@@ -6,23 +6,21 @@ import { Flag } from "./flags.ts"
 import { WITNESS_SCALE_FACTOR } from "./params.ts"
 import type { Coin } from "./view.ts"
 
-/**
- * Signature operations, whose number in a block is limited (BIP 16, BIP 141; reference/protocol.md 5.2). Name prefixes
- * are stripped before a script is tested for P2SH or a witness program. The plain count is over the whole script.
- */
+// Signature operations, which are limited per block (BIP 16, BIP 141; reference/protocol.md 5.2). Name prefixes are
+// stripped before testing for P2SH or a witness program. The plain count covers the whole script.
 
-/** The count of a multisignature check with an unknown number of keys (consensus). */
+/** What a multisignature check with an unknown number of keys counts (consensus). */
 const MAX_KEYS = 20
 
 const WITNESS_KEY_HASH_SIZE = 20
 const WITNESS_SCRIPT_HASH_SIZE = 32
 
-/** One cursor for all counts, which are made of every script of a block, one after the other. It keeps no script afterwards. */
+/** One cursor for all counts, which run for every script of a block. It keeps no script afterwards. */
 const cursor = new ScriptCursor(EMPTY)
 
 /**
- * Counts the signature operations of a script, up to the first truncated push. `accurate` takes the number of keys of a
- * multisignature check from the opcode before it. Source: upstream `script/script.cpp`, `GetSigOpCount`.
+ * Counts the signature operations of a script, up to the first truncated push. With `accurate`, the opcode before a
+ * multisignature check gives its number of keys. Source: upstream `script/script.cpp`, `GetSigOpCount`.
  */
 export const countSigops = (script: Bytes, accurate: boolean): number => {
   cursor.begin(script)
@@ -48,7 +46,7 @@ export const legacySigops = ({ inputs, outputs }: Transaction): number => {
   return count
 }
 
-/** The bytes that the last instruction of a push-only script leaves on the stack; `undefined` for other scripts. */
+/** The bytes that a push-only script leaves on top of the stack; `undefined` for other scripts. */
 const lastPush = (scriptSig: Bytes): Bytes | undefined => {
   cursor.begin(scriptSig)
   let isPushOnly = true
@@ -69,14 +67,15 @@ const programSigops = (address: Bytes, witness: ReadonlyArray<Bytes>): number =>
 
 export interface SpendingInput {
   readonly scriptSig: Bytes
-  /** The spent script without a name prefix. */
+  /** The spent script without its name prefix. */
   readonly address: Bytes
   readonly witness: ReadonlyArray<Bytes>
   readonly flags: number
 }
 
 /**
- * The cost of the signature operations of an input beyond those of the transaction's own scripts. Source: upstream `GetP2SHSigOpCount`, `CountWitnessSigOps`.
+ * The cost of the signature operations of an input beyond those in the transaction's own scripts. Source: upstream
+ * `GetP2SHSigOpCount`, `CountWitnessSigOps`.
  */
 export const inputSigopCost = (
   { address, flags, scriptSig, witness }: SpendingInput
@@ -90,17 +89,14 @@ export const inputSigopCost = (
 }
 
 export interface SigopInputs {
-  /** In the order of the inputs; none for a coinbase. */
+  /** In the order of the inputs; empty for a coinbase. */
   readonly coins: ReadonlyArray<Coin>
   readonly flags: number
   /** The name scripts of the coins, if the caller has them. */
   readonly spent?: ReadonlyArray<NameScript | undefined>
 }
 
-/**
- * The cost of all signature operations of a transaction. Source: upstream `consensus/tx_verify.cpp`,
- * `GetTransactionSigOpCost`.
- */
+/** The cost of all signature operations of a transaction. Source: upstream `GetTransactionSigOpCost`. */
 export const transactionSigopCost = (
   transaction: Transaction,
   { coins, flags, spent }: SigopInputs

@@ -3,7 +3,7 @@ import type { Height } from "../protocol/keys.ts"
 import type { ConsensusParams } from "./params.ts"
 
 /**
- * The amount that the block at a height may create, in smallest units; 0 from the 33rd halving on. Consensus. Source:
+ * The amount that the block at a height may create, in smallest units (consensus); 0 from the 33rd halving on. Source:
  * upstream `validation.cpp`, `GetBlockSubsidy`.
  */
 export const blockSubsidy = (height: Height, { halvingInterval }: ConsensusParams): number =>

@@ -12,14 +12,12 @@ import { MAX_BLOCK_WEIGHT, WITNESS_SCALE_FACTOR } from "./params.ts"
 import { type Reject, reject } from "./Reject.ts"
 import type { Coin } from "./view.ts"
 
-/** Checks of a transaction without context, and the lock times of a transaction. */
-
 const MAX_STRIPPED_SIZE = MAX_BLOCK_WEIGHT / WITNESS_SCALE_FACTOR
 
 /** Sequence of an input that opts out of lock times. */
 const SEQUENCE_FINAL = 0xffffffff
 
-/** Up to this many inputs are compared one by one: cheaper than a set of keys. */
+/** Up to this many inputs, comparing pairs is cheaper than a set of keys. */
 const FEW_INPUTS = 8
 
 const hasDuplicates = (inputs: ReadonlyArray<TransactionInput>): boolean => {
@@ -42,8 +40,8 @@ const checkOutputs = ({ outputs }: Transaction): Reject | undefined => {
 }
 
 /**
- * Checks a transaction without context (7. of the first list in reference/protocol.md 5.4). Witnesses are not checked.
- * Source: upstream `consensus/tx_check.cpp`, `CheckTransaction`.
+ * Checks a transaction without context, except witnesses (7. of the first list in reference/protocol.md 5.4). Source:
+ * upstream `consensus/tx_check.cpp`, `CheckTransaction`.
  */
 export const checkTransaction = (transaction: Transaction): Reject | undefined => {
   const { inputs, outputs } = transaction
@@ -70,9 +68,9 @@ export const valueOut = ({ outputs }: Transaction): number => {
 }
 
 /**
- * Whether the absolute lock time allows a transaction in a block at `height`. Time locks are compared with `cutoff`:
- * the median time past of the previous block if CSV is active, otherwise the block's own time (BIP 113). Source:
- * upstream `consensus/tx_verify.cpp`, `IsFinalTx`.
+ * Whether the absolute lock time allows a transaction in a block at `height`. `cutoff` is the median time past of the
+ * previous block if CSV is active, otherwise the block's own time (BIP 113). Source: upstream
+ * `consensus/tx_verify.cpp`, `IsFinalTx`.
  */
 export const isFinal = ({ inputs, lockTime }: Transaction, height: Height, cutoff: number): boolean => {
   if (lockTime === 0 || lockTime < (lockTime < LOCKTIME_THRESHOLD ? height : cutoff)) return true
@@ -80,7 +78,7 @@ export const isFinal = ({ inputs, lockTime }: Transaction, height: Height, cutof
   return true
 }
 
-/** The last height and the last median time past (seconds) at which relative locks still apply; -1 for no lock. */
+/** The last height and median time past (seconds) at which relative locks still apply; -1 for no lock. */
 export interface SequenceLocks {
   readonly height: Height
   readonly time: number
@@ -97,10 +95,9 @@ const LOCK_MASK = 0x0000ffff
 const GRANULARITY = 9
 
 /**
- * The result of the relative locks of a transaction (BIP 68), given the coins it spends. Versions are compared
- * unsigned, so name transactions have such locks. `medianTimePastAt` returns the median time past of the block at a
- * height, on the chain that the transaction is to join. Call it only if CSV is active. Source: upstream
- * `consensus/tx_verify.cpp`, `CalculateSequenceLocks`.
+ * The relative locks of a transaction (BIP 68). Versions are compared unsigned, so name transactions have such locks.
+ * `medianTimePastAt` is for blocks of the chain that the transaction is to join. Call it only if CSV is active. Source:
+ * upstream `consensus/tx_verify.cpp`, `CalculateSequenceLocks`.
  */
 export const sequenceLocks = (
   { inputs, version }: Transaction,
@@ -121,6 +118,6 @@ export const sequenceLocks = (
   return height < 0 && time < 0 ? NO_LOCKS : { height, time }
 }
 
-/** Whether relative locks allow a transaction in the block at `height`, whose predecessor has this median time past. */
+/** Whether relative locks allow a transaction in the block at `height` after a block with this median time past. */
 export const meetsLocks = (locks: SequenceLocks, height: Height, medianTimePast: number): boolean =>
   locks.height < height && locks.time < medianTimePast

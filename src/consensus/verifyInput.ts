@@ -19,7 +19,7 @@ const TAPROOT_SIZE = 32
 const PKH_HEAD = Uint8Array.of(Op.OP_DUP, Op.OP_HASH160, KEY_HASH_SIZE)
 const PKH_TAIL = Uint8Array.of(Op.OP_EQUALVERIFY, Op.OP_CHECKSIG)
 
-/** A program of version 0: the hash of a key, or of the script that is the last item of the witness (BIP 141). */
+/** A version 0 program: the hash of a key, or of the script in the last item of the witness (BIP 141). */
 const verifyVersion0 = (check: InputCheck, program: Bytes): ScriptError | undefined => {
   const { witness } = check.context.input(check.index)
   const stack = [...witness]
@@ -36,13 +36,13 @@ const verifyVersion0 = (check: InputCheck, program: Bytes): ScriptError | undefi
   return executeWitness(new Machine(check, { script, stack, version: "witness-v0" }))
 }
 
-/** Pay to anchor: a program that can be spent without a witness or key. */
+/** Pay to anchor, which is spent without a witness or key. */
 const isAnchor = (version: number, program: Bytes): boolean =>
   version === 1 && program.length === 2 && program[0] === 0x4e && program[1] === 0x73
 
 /**
- * Verifies the spend of a witness program. Versions without rules can be spent without conditions, so that later rules
- * can restrict them. Source: upstream `script/interpreter.cpp`, `VerifyWitnessProgram`.
+ * Verifies the spend of a witness program. Unknown versions can be spent freely, so that later rules can restrict them.
+ * Source: upstream `script/interpreter.cpp`, `VerifyWitnessProgram`.
  */
 const verifyWitnessProgram = (
   check: InputCheck,
@@ -59,7 +59,7 @@ const verifyWitnessProgram = (
 const run = (check: InputCheck, script: Bytes, stack: Array<Bytes>): ScriptError | undefined =>
   evaluate(new Machine(check, { script, stack, version: "base" }))
 
-/** Runs a script that has to leave a true element on top. */
+/** Runs a script that must leave a true element on top. */
 const runToTrue = (check: InputCheck, script: Bytes, stack: Array<Bytes>): ScriptError | undefined => {
   const error = run(check, script, stack)
   if (error !== undefined) return error
@@ -79,22 +79,22 @@ const verifyRedeem = (check: InputCheck, scriptSig: Bytes, stack: Array<Bytes>):
   if (!isPushOnly(scriptSig)) return "SIG_PUSHONLY"
   const redeem = stack.pop()
   // Possible only after a name prefix that splits a push: the script itself pushed both sides of the comparison.
-  // Upstream asserts that this is impossible and stops; here the input is invalid (reference/protocol.md 4.4).
+  // Upstream asserts that this cannot happen and stops; here the input is invalid (reference/protocol.md 4.4).
   if (redeem === undefined) return "EVAL_FALSE"
   const error = runToTrue(check, redeem, stack)
   if (error !== undefined) return error
   const program = addressScript(redeem)
   const version = (check.flags & Flag.WITNESS) === 0 ? -1 : witnessVersion(program)
   if (version < 0) return finish(check, stack)
-  // With any other push, a third party could change the transaction's id.
+  // Any other push would let a third party change the transaction's id.
   if (!equal(scriptSig, pushData(redeem))) return "WITNESS_MALLEATED_P2SH"
   return verifyWitnessProgram(check, { version, program: program.subarray(2), inP2sh: true })
 }
 
 /**
- * Verifies that an input may spend its coin. Returns the error, if any. The coin's script runs whole, a name prefix
- * included. The part after the prefix determines whether it is P2SH or a witness program; the same applies to a redeem
- * script (reference/protocol.md 5.2). Source: upstream `script/interpreter.cpp`, `VerifyScript`.
+ * Verifies that an input may spend its coin. Returns the error, if any. The whole script of the coin runs, but the part
+ * after its name prefix decides whether it is P2SH or a witness program; the same holds for a redeem script
+ * (reference/protocol.md 5.2). Source: upstream `script/interpreter.cpp`, `VerifyScript`.
  */
 export const verifyInput = (check: InputCheck): ScriptError | undefined => {
   const { context, flags, index } = check
@@ -111,7 +111,7 @@ export const verifyInput = (check: InputCheck): ScriptError | undefined => {
   if (error !== undefined) return error
   const version = (flags & Flag.WITNESS) === 0 ? -1 : witnessVersion(address)
   if (version >= 0) {
-    // A third party could change the scriptSig, and with it the transaction's id.
+    // Otherwise, a third party could change the scriptSig and with it the transaction's id.
     if (scriptSig.length > 0) return "WITNESS_MALLEATED"
     return verifyWitnessProgram(check, { version, program: address.subarray(2), inP2sh: false })
   }
@@ -120,14 +120,13 @@ export const verifyInput = (check: InputCheck): ScriptError | undefined => {
 
 /** An input that may not spend its coin. */
 export interface InputFailure {
-  /** The index of the input in the transaction. */
   readonly index: number
   readonly error: ScriptError
   /** The reference node's text for the error, as in its reject reasons. */
   readonly message: string
 }
 
-/** Verifies all inputs of a transaction and returns the first failure. The arguments can be sent to a worker thread. */
+/** Verifies all inputs of a transaction and returns the first failure. The arguments can go to a worker thread. */
 export const verifyTransaction = ({ coins, transaction }: ScriptCheck, flags: number): InputFailure | undefined => {
   const context = new SighashContext(transaction, coins)
   for (let index = 0; index < coins.length; index++) {

@@ -6,14 +6,16 @@ import type { Transaction } from "../protocol/transaction.ts"
 export interface Coin {
   /** Smallest units. */
   readonly value: number
-  /** The whole scriptPubKey, a name prefix included. In the changes of a block it is a view of the block: what keeps the coin longer copies it. */
+  /**
+   * The whole scriptPubKey with its name prefix. In the changes of a block, a view of the block: copy it to keep it.
+   */
   readonly script: Bytes
   /** Height of the block that created it. */
   readonly height: Height
   readonly coinbase: boolean
 }
 
-/** The current output and height of a name, for the rules. Changes together with the coins. */
+/** The current output and height of a name, for the rules. Changes with the coins. */
 export interface NameClaim {
   /** Height of the last NAME_FIRSTUPDATE or NAME_UPDATE. */
   readonly height: Height
@@ -21,14 +23,14 @@ export interface NameClaim {
   readonly outpoint: string
 }
 
-/** The state before a block. Reads are synchronous. Errors of the storage pass through the rules. */
+/** The state before a block. Reads are synchronous; storage errors pass through the rules. */
 export interface ChainView {
   readonly coin: (outpoint: string) => Coin | undefined
   /** The current claim of a name (`nameKey`), expired or not. */
   readonly claim: (name: NameKey) => NameClaim | undefined
-  /** Announces the claims that are read next, if there are many: a view of a disk reads them at once. */
+  /** Announces many claims that are read next, so that a view of a disk can read them at once. */
   readonly expectClaims?: (names: ReadonlyArray<NameKey>) => void
-  /** The current claims that were created in the heights `from` to `to`, both included, by name key, in any order. */
+  /** The current claims created from height `from` to `to` (both included), by name key, in any order. */
   readonly claimsBetween: (from: Height, to: Height) => ReadonlyArray<readonly [name: NameKey, claim: NameClaim]>
 }
 
@@ -45,28 +47,28 @@ export interface NameEffect {
   readonly address: Bytes
 }
 
-/** A transaction and the coins that its inputs spend, in the order of the inputs: the data of a script check. */
+/** A transaction and the coins that its inputs spend, in order. */
 export interface ScriptCheck {
   readonly transaction: Transaction
   readonly coins: ReadonlyArray<Coin>
 }
 
 /**
- * The net changes of a block to coins and claims. A coin that the block both creates and spends is in none of the maps.
- * `undoBlock` makes the changes that disconnect the block, from the block itself, `removed` and `claimsBefore`.
+ * The net changes of a block to coins and claims. A coin that the block creates and spends is in none of the maps.
+ * `undoBlock` computes the reverse from the block, `removed` and `claimsBefore`.
  */
 export interface BlockDelta {
   /** Coins after the block by outpoint key; `undefined` if the block removed the coin. */
   readonly coins: ReadonlyMap<string, Coin | undefined>
-  /** Coins from before the block that it removed or replaced: spent, expired, ignored or overwritten. */
+  /** Older coins that the block removed or replaced: spent, expired, ignored or overwritten. */
   readonly removed: ReadonlyMap<string, Coin>
-  /** Claims after the block by name key, of names that it touched. */
+  /** Claims after the block of the names that it touched, by name key. */
   readonly claims: ReadonlyMap<NameKey, NameClaim>
-  /** Claims before the block of the same names; `undefined` for a new name. */
+  /** Claims of the same names before the block; `undefined` for a new name. */
   readonly claimsBefore: ReadonlyMap<NameKey, NameClaim | undefined>
   readonly effects: ReadonlyArray<NameEffect>
   /** Smallest units. */
   readonly fees: number
-  /** Checks that are still to be made, in the order of the block. Empty if scripts are assumed valid. */
+  /** Checks still to be made, in block order. Empty if scripts are assumed valid. */
   readonly scripts: ReadonlyArray<ScriptCheck>
 }

@@ -6,7 +6,7 @@ import { ConditionStack } from "./ConditionStack.ts"
 import type { ScriptError } from "./scriptError.ts"
 import { decodeNumber, encodeNumber } from "./scriptNumber.ts"
 
-/** An input to verify. The flag WITNESS requires P2SH, and CLEANSTACK requires both. */
+/** An input to verify. The flag WITNESS requires P2SH; CLEANSTACK requires both. */
 export interface InputCheck {
   readonly context: SighashContext
   readonly index: number
@@ -17,28 +17,26 @@ export interface InputCheck {
 export interface TapscriptRun {
   readonly leafHash: Bytes
   readonly annexHash: Bytes | undefined
-  /** Budget for signatures. Each signature reduces it. */
+  /** The budget that each signature reduces. */
   weightLeft: number
 }
 
-/** The rules of an execution: of scripts outside of witnesses, of witness version 0, or of tapscript. */
+/** The rules of an execution: outside of witnesses, witness version 0, or tapscript. */
 export type ScriptVersion = "base" | "witness-v0" | "tapscript"
 
-/** The execution of a script: on which stack, and by which rules. */
 export interface Execution {
   readonly script: Bytes
   readonly stack: Array<Bytes>
   readonly version: ScriptVersion
-  /** Set in tapscript. */
   readonly tapscript?: TapscriptRun
 }
 
-/** The position of the last executed OP_CODESEPARATOR if there was none. */
+/** The position of the last executed OP_CODESEPARATOR while there is none. */
 export const NO_CODE_SEPARATOR = 0xffffffff
 
 /**
- * The execution of one script. The stack outlives it: the next script continues with it. Elements of the stack are
- * views of scripts and witnesses and are never changed. After a failure the content of the stack has no meaning.
+ * The execution of one script. The next script continues with its stack. Elements of the stack are views of scripts and
+ * witnesses and never change. After a failure, the content of the stack is meaningless.
  */
 export class Machine {
   readonly check: InputCheck
@@ -72,7 +70,7 @@ export class Machine {
     return (this.check.flags & flag) !== 0
   }
 
-  /** The element at a depth: 1 is on top. `undefined` beyond the end of the stack. */
+  /** The element at a depth, 1 for the top; `undefined` beyond the end of the stack. */
   top(depth: number): Bytes | undefined {
     return this.stack[this.stack.length - depth]
   }
@@ -81,7 +79,7 @@ export class Machine {
     this.stack.length -= count
   }
 
-  /** The number in an element, under the rules of this execution; `undefined` if it is not a number. */
+  /** The number in an element under the rules of this execution; `undefined` for any other element. */
   number(element: Bytes, maxSize?: number): number | undefined {
     return decodeNumber(element, this.has(Flag.MINIMALDATA), maxSize)
   }
@@ -91,7 +89,7 @@ export class Machine {
   }
 }
 
-/** The implementation of an instruction. Its opcode is already read; the cursor is after it. */
+/** Implements an instruction. The cursor is after its opcode. */
 export type Operation = (machine: Machine) => ScriptError | undefined
 
 export type Operations = Readonly<Record<number, Operation>>

@@ -17,10 +17,10 @@ const SEQUENCE_IS_TIME = 0x00400000
 /** Bits of a sequence: the lock time and its unit (BIP 68). */
 const SEQUENCE_LOCK = 0x0040ffff
 
-/** The longest number of a lock time, in bytes: enough for times after the year 2038. */
+/** The longest lock time in bytes: enough for times after 2038. */
 const LOCKTIME_SIZE = 5
 
-/** The lock time on top of the stack. It is not removed. */
+/** The lock time on top of the stack, which stays there. */
 const lockTimeOnTop = (machine: Machine): number | ScriptError => {
   const top = machine.top(1)
   if (top === undefined) return "INVALID_STACK_OPERATION"
@@ -42,7 +42,7 @@ const checkLockTimeVerify: Operation = (machine) => {
   return sameUnit && wanted <= actual && inForce ? undefined : "UNSATISFIED_LOCKTIME"
 }
 
-/** BIP 112. The version of a transaction is compared unsigned: that of name transactions is above 2. */
+/** BIP 112. Versions are compared unsigned, so that of name transactions is above 2. */
 const checkSequenceVerify: Operation = (machine) => {
   if (!machine.has(Flag.CHECKSEQUENCEVERIFY)) return undefined
   const wanted = lockTimeOnTop(machine)
@@ -59,13 +59,13 @@ const checkSequenceVerify: Operation = (machine) => {
 const upgradableNop: Operation = (machine) =>
   machine.has(Flag.DISCOURAGE_UPGRADABLE_NOPS) ? "DISCOURAGE_UPGRADABLE_NOPS" : undefined
 
-/** Checks a condition under MINIMALIF: a rule in tapscript, policy in version 0, not used outside of witnesses. */
+/** Checks a condition under MINIMALIF: a rule in tapscript, policy in version 0, unused outside of witnesses. */
 const minimalIfError = (machine: Machine): ScriptError | undefined => {
   if (machine.version === "tapscript") return "TAPSCRIPT_MINIMALIF"
   return machine.version === "witness-v0" && machine.has(Flag.MINIMALIF) ? "MINIMALIF" : undefined
 }
 
-/** Begins a branch. In a skipped branch, the new one is skipped too and takes no condition. */
+/** Begins a branch. Within a skipped branch, it is skipped too and takes no condition. */
 const branch = (wanted: boolean): Operation => (machine) => {
   const { conditions, stack } = machine
   if (!conditions.allTrue) {

@@ -17,7 +17,6 @@ const pushes = (element: Bytes): Operation => ({ stack }) => {
 
 const OPCODES = Array.from({ length: 256 }, (_, opcode) => opcode)
 
-/** The implementation of each opcode; empty for undefined opcodes. */
 const operations: ReadonlyArray<Operation | undefined> = OPCODES.map((opcode) => {
   if (opcode === Op.OP_1NEGATE || (opcode >= Op.OP_1 && opcode <= Op.OP_16)) {
     return pushes(encodeNumber(opcode - Op.OP_1 + 1))
@@ -31,10 +30,10 @@ const DISABLED: ReadonlySet<number> = new Set([
   ...[Op.OP_2MUL, Op.OP_2DIV, Op.OP_MUL, Op.OP_DIV, Op.OP_MOD, Op.OP_LSHIFT, Op.OP_RSHIFT]
 ])
 
-/** Opcodes that fail a script at any position, executed or not (CVE-2010-5137). */
+/** Opcodes that fail a script even where they are not executed (CVE-2010-5137). */
 const isDisabled: ReadonlyArray<boolean> = OPCODES.map((opcode) => DISABLED.has(opcode))
 
-/** Whether a push is the shortest one for its element, opcodes that push a number included. */
+/** Whether a push is the shortest one for its element, also considering opcodes that push a number. */
 const isMinimalPush = (opcode: number, data: Bytes): boolean => {
   const size = data.length
   if (size === 0) return opcode === Op.OP_0
@@ -48,12 +47,12 @@ const isMinimalPush = (opcode: number, data: Bytes): boolean => {
 }
 
 /**
- * Runs one script on its machine's stack. Returns the error, if any. The caller checks the resulting stack. Source:
+ * Runs one script on its machine's stack. Returns the error, if any; the caller checks the resulting stack. Source:
  * upstream `script/interpreter.cpp`, `EvalScript`.
  */
 export const evaluate = (machine: Machine): ScriptError | undefined => {
   const { altStack, conditions, cursor, script, stack, version } = machine
-  // Tapscript does not have these limits: the weight of its witness and a budget for signatures limit it (BIP 342).
+  // Tapscript is limited by the weight of its witness and a budget for signatures instead (BIP 342).
   const isLimited = version !== "tapscript"
   if (isLimited && script.length > MAX_SCRIPT_SIZE) return "SCRIPT_SIZE"
   const constantCode = version === "base" && machine.has(Flag.CONST_SCRIPTCODE)

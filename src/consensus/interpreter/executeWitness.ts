@@ -5,7 +5,7 @@ import type { ScriptError } from "./scriptError.ts"
 import { isTrue } from "./scriptNumber.ts"
 
 /**
- * Runs a script of a witness on the items of that witness. It has to leave one true element. Source: upstream
+ * Runs a witness script on the items of its witness. It must leave exactly one true element. Source: upstream
  * `script/interpreter.cpp`, `ExecuteWitnessScript`.
  */
 export const executeWitness = (machine: Machine): ScriptError | undefined => {

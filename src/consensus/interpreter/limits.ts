@@ -1,4 +1,4 @@
-/** The most instructions above OP_16 in a script, the keys of its multisigs included (consensus; not in tapscript). */
+/** The most instructions above OP_16 in a script, including the keys of its multisigs (consensus; not in tapscript). */
 export const MAX_OPS_PER_SCRIPT = 201
 
 /** The most keys of one OP_CHECKMULTISIG (consensus). */
@@ -7,16 +7,16 @@ export const MAX_PUBKEYS_PER_MULTISIG = 20
 /** The most elements on both stacks together (consensus). */
 export const MAX_STACK_SIZE = 1000
 
-/** Cost of a signature in tapscript. The budget is the size of the witness plus this value (BIP 342). */
+/** Cost of a signature in tapscript. The budget is the size of the witness plus one such cost (BIP 342). */
 export const VALIDATION_WEIGHT_PER_SIGOP = 50
 
 /** First byte of an annex, the last item of a witness (BIP 341). */
 export const ANNEX_TAG = 0x50
 
-/** Leaf version of tapscript (BIP 342). The lowest bit of the byte has another meaning. */
+/** Leaf version of tapscript (BIP 342), without the lowest bit of its byte. */
 export const TAPSCRIPT_LEAF = 0xc0
 
-/** Size of a control block without its path (BIP 341): leaf version, internal key. */
+/** Size of a control block without its path (BIP 341): leaf version and internal key. */
 export const CONTROL_BASE_SIZE = 33
 
 export const CONTROL_NODE_SIZE = 32

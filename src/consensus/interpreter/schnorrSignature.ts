@@ -6,15 +6,15 @@ import { VALIDATION_WEIGHT_PER_SIGOP } from "./limits.ts"
 import type { InputCheck, Machine, TapscriptRun } from "./Machine.ts"
 import type { ScriptError } from "./scriptError.ts"
 
-/** A signature, with or without its hash type, and the key that may have made it. */
+/** A signature, with or without its hash type, and the key to check it with. */
 export interface SignatureOfKey {
   readonly signature: Bytes
   readonly pubkey: Bytes
 }
 
 /**
- * Checks a Schnorr signature, with or without its hash type, by a key of 32 bytes (BIP 341).
- * Source: upstream `script/interpreter.cpp`, `CheckSchnorrSignature`.
+ * Checks a Schnorr signature, with or without its hash type, by a 32-byte key (BIP 341). Source: upstream
+ * `script/interpreter.cpp`, `CheckSchnorrSignature`.
  */
 export const checkSchnorrSignature = (
   { context, index }: InputCheck,
@@ -23,7 +23,7 @@ export const checkSchnorrSignature = (
 ): ScriptError | undefined => {
   if (signature.length !== 64 && signature.length !== 65) return "SCHNORR_SIG_SIZE"
   const hashType = signature[64]
-  // The only encoding of the default is a missing byte.
+  // The default must be encoded by leaving out the byte.
   if (hashType === Sighash.DEFAULT) return "SCHNORR_SIG_HASHTYPE"
   const hash = context.taproot(index, spend, hashType ?? Sighash.DEFAULT)
   if (hash === undefined) return "SCHNORR_SIG_HASHTYPE"
@@ -31,7 +31,7 @@ export const checkSchnorrSignature = (
 }
 
 /**
- * Whether a signature in tapscript counts as given. An empty one does not; any other has to be valid. A key of an
+ * Whether a signature in tapscript counts as given: an empty one does not, and any other must be valid. A key of an
  * unknown form accepts every signature. Source: upstream `script/interpreter.cpp`, `EvalChecksigTapscript` (BIP 342).
  */
 export const checkTapscriptSignature = (

@@ -1,11 +1,9 @@
 import { type Bytes, EMPTY } from "../../protocol/bytes.ts"
 
-/**
- * Numbers and booleans on the stack. A number is little endian, with its sign in the highest bit of the last byte; zero
- * is empty. Source: upstream `script/script.h`, `CScriptNum`.
- */
+// Numbers and booleans on the stack: little endian, the sign in the highest bit of the last byte, zero empty. Source:
+// upstream `script/script.h`, `CScriptNum`.
 
-/** The most bytes of a number that an operation takes. Results may be longer. */
+/** The longest operand in bytes. Results may be longer. */
 const NUMBER_SIZE = 4
 
 export const FALSE: Bytes = EMPTY
@@ -14,7 +12,7 @@ export const TRUE: Bytes = Uint8Array.of(1)
 
 export const fromBoolean = (value: boolean): Bytes => value ? TRUE : FALSE
 
-/** Whether an element counts as true: everything except zeros of any length, a negative zero included. */
+/** Whether an element is true: anything but zeros, where a negative zero of any length is a zero. */
 export const isTrue = (element: Bytes): boolean => {
   const last = element.length - 1
   for (let i = 0; i < last; i++) if (element[i] !== 0) return true
@@ -24,11 +22,11 @@ export const isTrue = (element: Bytes): boolean => {
 const isMinimal = (element: Bytes): boolean => {
   const last = element.at(-1)
   if (last === undefined || (last & 0x7f) !== 0) return true
-  // A last byte that contains only the sign is allowed only if the byte before it has no room for the sign.
+  // A last byte with only the sign is allowed only if the byte before has no room for it.
   return element.length > 1 && ((element[element.length - 2] ?? 0) & 0x80) !== 0
 }
 
-/** The number in an element; `undefined` for too many bytes, or for more bytes than needed if `minimal`. */
+/** The number in an element; `undefined` if it is too long or, with `minimal`, longer than needed. */
 export const decodeNumber = (element: Bytes, minimal: boolean, maxSize = NUMBER_SIZE): number | undefined => {
   const { length } = element
   if (length > maxSize || (minimal && !isMinimal(element))) return undefined
@@ -38,7 +36,7 @@ export const decodeNumber = (element: Bytes, minimal: boolean, maxSize = NUMBER_
   return length > 0 && value >= sign ? sign - value : value
 }
 
-/** The element of a number, in its shortest form. */
+/** The shortest element of a number. */
 export const encodeNumber = (value: number): Bytes => {
   if (value === 0) return EMPTY
   const bytes: Array<number> = []

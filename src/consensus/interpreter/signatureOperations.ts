@@ -17,9 +17,8 @@ const standsAt = (script: Bytes, at: number, wanted: Bytes): boolean => {
 }
 
 /**
- * Removes every occurrence of some bytes that begins at an instruction of the script, or right after another
- * occurrence. Returns the script itself if there is none. `wanted` is not empty. Source: upstream
- * `script/interpreter.cpp`, `FindAndDelete`.
+ * Removes every occurrence of `wanted` (not empty) that begins at an instruction of the script, or right after another
+ * occurrence. Returns the script itself if there is none. Source: upstream `script/interpreter.cpp`, `FindAndDelete`.
  */
 export const findAndDelete = (script: Bytes, wanted: Bytes): Bytes => {
   if (wanted.length > script.length) return script
@@ -48,10 +47,10 @@ const hashes = (hash: (data: Bytes) => Bytes): Operation => ({ stack }) => {
   return undefined
 }
 
-/** The code that signatures cover, before any signature is removed from it. */
+/** The code that signatures cover, before any signature is removed. */
 const scriptCode = ({ codeStart, script }: Machine): Bytes => codeStart === 0 ? script : script.subarray(codeStart)
 
-/** Removes a signature from the code that it covers (outside of witnesses). `undefined` if that is forbidden. */
+/** Removes a signature from the code that it covers (outside of witnesses); `undefined` if that is forbidden. */
 const withoutSignature = (machine: Machine, code: Bytes, signature: Bytes): Bytes | undefined => {
   // No push is shorter than its data.
   if (machine.version !== "base" || signature.length >= code.length) return code
@@ -83,7 +82,7 @@ const checkEcdsaSignature = (machine: Machine, signature: Bytes, pubkey: Bytes):
   return signature.length > 0 && machine.has(Flag.NULLFAIL) ? "SIG_NULLFAIL" : false
 }
 
-/** Whether a signature counts as given, under the rules of this execution; or the error that fails the script. */
+/** Whether a signature counts as given under the rules of this execution, or the error that fails the script. */
 const checkSignature = (machine: Machine, signature: Bytes, pubkey: Bytes): boolean | ScriptError =>
   machine.tapscript === undefined
     ? checkEcdsaSignature(machine, signature, pubkey)
@@ -112,7 +111,7 @@ const checkSigAdd: Operation = (machine) => {
   return machine.pushNumber(number + (given ? 1 : 0))
 }
 
-/** Takes the number on top, at most `most`, and then as many elements, the topmost first. */
+/** Pops the number on top, at most `most`, and then as many elements, the topmost first. */
 const takeCounted = (
   machine: Machine,
   most: number,
@@ -135,11 +134,11 @@ const takeCounted = (
 interface Multisig {
   readonly signatures: ReadonlyArray<Bytes>
   readonly pubkeys: ReadonlyArray<Bytes>
-  /** What the signatures cover. */
+  /** The code that the signatures cover. */
   readonly code: Bytes
 }
 
-/** Whether every signature matches a key. Both are in the same order: a key is tried only once. */
+/** Whether every signature matches a key. Both are in the same order, so a key is tried only once. */
 const areSignedBy = (
   machine: Machine,
   { code, pubkeys, signatures }: Multisig
@@ -149,7 +148,7 @@ const areSignedBy = (
     const signature = signatures[signed]
     const pubkey = pubkeys[key]
     if (signature === undefined || pubkey === undefined) break
-    // If fewer keys than signatures are left, some signature has no key. The form of the rest does not matter.
+    // With fewer keys than signatures left, one has no key. The form of the rest does not matter.
     if (signatures.length - signed > pubkeys.length - key) return false
     const error = checkEncoding(machine, signature, pubkey)
     if (error !== undefined) return error
@@ -158,7 +157,7 @@ const areSignedBy = (
   return signed === signatures.length
 }
 
-/** The code that the signatures of a multisig cover; `undefined` if it contains one of them and that is forbidden. */
+/** The code that the signatures of a multisig cover; `undefined` if it contains one and that is forbidden. */
 const multisigCode = (machine: Machine, signatures: ReadonlyArray<Bytes>): Bytes | undefined => {
   let code: Bytes | undefined = scriptCode(machine)
   for (const signature of signatures) {
@@ -175,7 +174,7 @@ const takeMultisig = (machine: Machine): boolean | ScriptError => {
   if (typeof pubkeys === "string") return pubkeys
   const signatures = takeCounted(machine, pubkeys.length, "SIG_COUNT")
   if (typeof signatures === "string") return signatures
-  // One more element than needed: an old bug that is consensus.
+  // One more element than needed: an old bug, now consensus.
   const dummy = machine.stack.pop()
   if (dummy === undefined) return "INVALID_STACK_OPERATION"
   const code = multisigCode(machine, signatures)
@@ -195,7 +194,7 @@ const answers = (take: (machine: Machine) => boolean | ScriptError): Operation =
   return undefined
 }
 
-/** Makes an operation that fails with `error` if its result is false. */
+/** An operation that fails with `error` if its result is false. */
 const demands = (take: (machine: Machine) => boolean | ScriptError, error: ScriptError): Operation => (machine) => {
   const verdict = take(machine)
   if (typeof verdict === "string") return verdict

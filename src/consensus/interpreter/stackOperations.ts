@@ -2,7 +2,7 @@ import { Op } from "../../protocol/script.ts"
 import type { Machine, Operation, Operations } from "./Machine.ts"
 import { isTrue } from "./scriptNumber.ts"
 
-/** Makes an operation that needs `count` elements and fails only if they are missing. */
+/** An operation that needs `count` elements and fails only if they are missing. */
 const needs = (count: number, act: (machine: Machine) => void): Operation => (machine) => {
   if (machine.stack.length < count) return "INVALID_STACK_OPERATION"
   act(machine)
@@ -22,7 +22,7 @@ const raise = (depth: number, { count }: { readonly count: number }): Operation 
     stack.push(...stack.splice(stack.length - depth, count))
   })
 
-/** Takes the number of OP_PICK and OP_ROLL, and returns the index of its element in the stack. */
+/** Pops the number of OP_PICK or OP_ROLL, and returns the index of its element in the stack. */
 const takeDepth = (machine: Machine): number | "SCRIPTNUM" | "INVALID_STACK_OPERATION" => {
   const { stack } = machine
   const top = stack.pop()

@@ -45,7 +45,7 @@ const witnessSize = (items: ReadonlyArray<Bytes>): number => {
   return size
 }
 
-/** An OP_SUCCESS takes precedence over every limit, unless an unreadable instruction precedes it (BIP 342). */
+/** OP_SUCCESS takes precedence over every limit unless an unreadable instruction precedes it (BIP 342). */
 const runTapscript = (machine: Machine): ScriptError | undefined => {
   const cursor = new ScriptCursor(machine.script)
   while (cursor.next()) {
@@ -65,7 +65,7 @@ interface ScriptPath {
   readonly weight: number
 }
 
-/** Verifies a spend by script. The stack still has the script and, on top, its control block. */
+/** Verifies a spend by script. The stack still holds the script and, on top, its control block. */
 const verifyScriptPath = (
   check: InputCheck,
   stack: Array<Bytes>,
@@ -91,7 +91,7 @@ const verifyScriptPath = (
 }
 
 /**
- * Verifies the spend of a taproot output (BIP 341), given the 32 bytes of its key's x. Source: upstream
+ * Verifies the spend of a taproot output (BIP 341) by the 32-byte x of its key. Source: upstream
  * `script/interpreter.cpp`, `VerifyWitnessProgram`.
  */
 export const verifyTaproot = (check: InputCheck, output: Bytes): ScriptError | undefined => {

@@ -1,9 +1,9 @@
 import { type Bytes, EMPTY } from "./bytes.ts"
 
-/** Largest CompactSize that announces a length (protocol): 32 MiB, as in upstream `serialize.h`, `MAX_SIZE`. */
+/** Largest CompactSize for a length (protocol): 32 MiB, as upstream `serialize.h`, `MAX_SIZE`. */
 export const MAX_SIZE = 0x02000000
 
-/** The bytes do not have the expected format. The protocol code throws no other error. */
+/** The only error of the protocol code: bytes in an unexpected format. */
 export class DecodeError extends Error {
   readonly _tag = "DecodeError"
   readonly field: string
@@ -20,8 +20,8 @@ export class DecodeError extends Error {
 }
 
 /**
- * A cursor over received bytes. Each read takes the name of its field for the message of `DecodeError`, which a read
- * past the end throws. `bytes` returns views, not copies.
+ * A cursor over received bytes. Each read takes the name of its field for the message of the `DecodeError` that it
+ * throws past the end. `bytes` returns views, not copies.
  */
 export class Reader {
   readonly source: Bytes
@@ -67,7 +67,7 @@ export class Reader {
     return this.view.getInt32(this.take(4, field), true)
   }
 
-  /** A signed 64-bit number as a double: exact up to 2^53. Beyond that, sign and magnitude are right. */
+  /** A signed 64-bit number as a double: exact up to 2^53, beyond that right in sign and magnitude. */
   i64(field: string): number {
     const at = this.take(8, field)
     return this.view.getInt32(at + 4, true) * 0x100000000 + this.view.getUint32(at, true)
@@ -77,7 +77,7 @@ export class Reader {
     return this.view.getBigUint64(this.take(8, field), true)
   }
 
-  /** A view of the next `size` bytes. For size 0 always the same object: a witness may have millions of empty items. */
+  /** A view of the next `size` bytes; a shared one for size 0, as a witness may have millions of empty items. */
   bytes(size: number, field: string): Uint8Array {
     if (size === 0) return EMPTY
     const at = this.take(size, field)
@@ -88,7 +88,7 @@ export class Reader {
     this.take(size, field)
   }
 
-  /** A CompactSize of at most `limit`, in its shortest form only. */
+  /** A CompactSize of at most `limit`, in its shortest form. */
   compactSize(field: string, limit = MAX_SIZE): number {
     const first = this.u8(field)
     if (first < 0xfd) {
@@ -102,7 +102,7 @@ export class Reader {
     return value
   }
 
-  /** The number of entries. A number is refused at once if entries of `smallest` bytes do not fit the rest. */
+  /** The number of entries. Refused at once if entries of `smallest` bytes do not fit into the rest. */
   count(field: string, smallest: number): number {
     const count = this.compactSize(field)
     if (count * smallest > this.remaining) {
@@ -111,13 +111,13 @@ export class Reader {
     return count
   }
 
-  /** A view of a byte string that follows its length. */
+  /** A view of a byte string after its length. */
   varBytes(field: string): Uint8Array {
     return this.bytes(this.compactSize(field), field)
   }
 
   /** Throws `DecodeError` if unread bytes are left. */
   end(field: string): void {
-    if (this.remaining > 0) this.fail({ field, reason: `${this.remaining} bytes follow that do not belong here` })
+    if (this.remaining > 0) this.fail({ field, reason: `${this.remaining} unexpected bytes follow` })
   }
 }

@@ -55,9 +55,9 @@ export class Writer {
     return this
   }
 
-  /** A signed 64-bit number from an integer that a double holds exactly. Throws `RangeError` for what is no integer. */
+  /** A signed 64-bit number from a safe integer. Throws `RangeError` for any other number. */
   i64(value: number): this {
-    if (!Number.isInteger(value)) throw new RangeError(`${value} is no integer`)
+    if (!Number.isInteger(value)) throw new RangeError(`${value} is not an integer`)
     const at = this.reserve(8)
     const high = Math.floor(value / 0x100000000)
     this.view.setUint32(at, value - high * 0x100000000, true)
@@ -77,7 +77,6 @@ export class Writer {
     return this
   }
 
-  /** The bytes of a `binaryString`. */
   binary(text: string): this {
     const at = this.reserve(text.length)
     for (let i = 0; i < text.length; i++) this.buffer[at + i] = text.charCodeAt(i)
@@ -95,12 +94,12 @@ export class Writer {
     return this.compactSize(value.length).bytes(value)
   }
 
-  /** Copies the bytes written so far into others, from `at` on: for a few bytes cheaper than their view. */
+  /** Copies the written bytes to `at`. Cheaper than a view for a few bytes. */
   copyInto(into: Uint8Array, at: number): void {
     for (let i = 0; i < this.length; i++) into[at + i] = this.buffer[i] ?? 0
   }
 
-  /** The bytes written so far: a view that the next write may invalidate. */
+  /** A view of the written bytes. The next write may invalidate it. */
   written(): Uint8Array {
     return this.buffer.subarray(0, this.length)
   }
@@ -109,7 +108,7 @@ export class Writer {
     return this.buffer.slice(0, this.length)
   }
 
-  /** Drops the written bytes and keeps the memory. */
+  /** Drops the written bytes but keeps the memory. */
   clear(): this {
     this.length = 0
     return this

@@ -4,10 +4,8 @@ import { locateErrors } from "./bech32Errors.ts"
 import { type Bytes, concat } from "./bytes.ts"
 import type { Network } from "./networks.ts"
 
-/**
- * Output scripts that have an address, and the text of the address on a network. The caller strips the name prefix from
- * the script of a name output first (reference/protocol.md 4.2).
- */
+// Output scripts with an address, and the text of the address. The caller strips the name prefix of a name output first
+// (reference/protocol.md 4.2).
 
 /** The recipient of an output, as far as an address can express it. */
 export type Destination =
@@ -15,10 +13,10 @@ export type Destination =
   | { readonly kind: "scripthash"; readonly hash: Bytes }
   | { readonly kind: "witness"; readonly version: number; readonly program: Bytes }
 
-/** Why a text is not an address, in the reference node's words, and which of its characters are probably wrong. */
+/** Why a text is not an address, in the reference node's words, and which characters are probably wrong. */
 export interface AddressError {
   readonly error: string
-  /** Positions in bytes of UTF-8. Known for bech32 only. */
+  /** Positions in bytes of UTF-8. Only for bech32. */
   readonly locations: ReadonlyArray<number>
 }
 
@@ -27,15 +25,15 @@ const HASH_BYTES = 20
 const OP_1 = 0x51
 const OP_16 = 0x60
 
-/** The bytes before and after the hash: OP_DUP OP_HASH160 and the push of 20 bytes; OP_EQUALVERIFY OP_CHECKSIG. */
+/** OP_DUP OP_HASH160 and the push of 20 bytes before the hash; OP_EQUALVERIFY OP_CHECKSIG after it. */
 const P2PKH_HEAD = Uint8Array.of(0x76, 0xa9, HASH_BYTES)
 const P2PKH_TAIL = Uint8Array.of(0x88, 0xac)
 
-/** The bytes before and after the hash: OP_HASH160 and the push of 20 bytes; OP_EQUAL. */
+/** OP_HASH160 and the push of 20 bytes before the hash; OP_EQUAL after it. */
 const P2SH_HEAD = Uint8Array.of(0xa9, HASH_BYTES)
 const P2SH_TAIL = Uint8Array.of(0x87)
 
-/** The 20 bytes between head and tail. `undefined` if the script has any other form. */
+/** The 20 bytes between head and tail, if that is all there is. */
 const hashWithin = (script: Bytes, head: Bytes, tail: Bytes): Bytes | undefined => {
   if (script.length !== head.length + HASH_BYTES + tail.length) return undefined
   for (let i = 0; i < head.length; i++) if (script[i] !== head[i]) return undefined
@@ -44,7 +42,7 @@ const hashWithin = (script: Bytes, head: Bytes, tail: Bytes): Bytes | undefined 
   return script.subarray(head.length, end)
 }
 
-/** A version opcode and one direct push to the end (BIP 141). Version 0 has certain lengths only. */
+/** A version opcode and one direct push to the end (BIP 141). Version 0 only has certain lengths. */
 const witnessOf = (script: Bytes): Destination | undefined => {
   const opcode = script[0] ?? -1
   if (opcode !== 0 && (opcode < OP_1 || opcode > OP_16)) return undefined
@@ -55,9 +53,8 @@ const witnessOf = (script: Bytes): Destination | undefined => {
 }
 
 /**
- * Returns the destination of an output script of exactly the P2PKH, P2SH or witness program form, and `undefined` for
- * any other script, bare public keys included. The hash or program is a view of the script. Source: namecoin-core
- * `addresstype.cpp`, `ExtractDestination`.
+ * Returns the destination of a P2PKH, P2SH or witness program script, as a view of it, and `undefined` for any other
+ * script, including bare public keys. Source: namecoin-core `addresstype.cpp`, `ExtractDestination`.
  */
 export const destinationOf = (script: Bytes): Destination | undefined => {
   const keyHash = hashWithin(script, P2PKH_HEAD, P2PKH_TAIL)
@@ -120,13 +117,13 @@ const parseSegwit = (network: Network, text: string): { readonly destination: De
   return { destination: { kind: "witness", version: segwit.version, program: segwit.program } }
 }
 
-/** Up to this many bytes, the error still calls a text with an invalid checksum Base58. */
+/** Up to this length, the error assumes that a text with an invalid checksum is meant as Base58. */
 const MAX_MISTYPED_BYTES = 100
 
 /**
- * Parses an address of a network. Base58Check is tried first for every text: mainnet has legacy addresses that begin
- * with `NC`, which looks like its segwit prefix (reference/protocol.md 1.4). White space around a legacy address is
- * ignored. Source of rules and words: namecoin-core `key_io.cpp`, `DecodeDestination`.
+ * Parses an address of a network. Tries Base58Check first: mainnet has legacy addresses that begin with `NC`, like its
+ * segwit prefix (reference/protocol.md 1.4). Ignores white space around a legacy address. Source of rules and words:
+ * namecoin-core `key_io.cpp`, `DecodeDestination`.
  */
 export const decodeAddress = (
   network: Network,

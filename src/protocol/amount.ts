@@ -1,50 +1,43 @@
-/**
- * Amounts are integers in the smallest unit (1 NMC = 10^8). A double holds each of them exactly: the final supply is
- * 2.1 × 10^15, below 2^53. Only this file turns amounts into text and back.
- */
+// Amounts are integers in the smallest unit (1 NMC = 10^8). A double holds them exactly: the final supply is 2.1 ×
+// 10^15, below 2^53. Only this file converts amounts to text and back.
 
 export const COIN = 100_000_000
 
-/** Decimals of an amount in NMC. */
 export const AMOUNT_DECIMALS = 8
 
-/** The upper limit of each amount and of each sum of amounts (consensus). */
+/** The limit of each amount and each sum of amounts (consensus). */
 export const MAX_MONEY = 21_000_000 * COIN
 
 export const isMoney = (amount: number): boolean => amount >= 0 && amount <= MAX_MONEY
 
-/**
- * Returns an amount as NMC with all decimals: `-0.01024800`. Never with an exponent.
- *
- * @throws RangeError for a number that is no integer
- */
+/** Returns an amount as NMC with all decimals and no exponent: `-0.01024800`. Throws `RangeError` for a fraction. */
 export const formatAmount = (units: number | bigint): string => {
   const exact = typeof units === "number" && !Number.isSafeInteger(units) ? BigInt(units) : units
   const digits = String(exact < 0 ? -exact : exact).padStart(AMOUNT_DECIMALS + 1, "0")
   return `${exact < 0 ? "-" : ""}${digits.slice(0, -AMOUNT_DECIMALS)}.${digits.slice(-AMOUNT_DECIMALS)}`
 }
 
-/** The same with at least two decimals, and no more than needed: `0.01`. Upstream `util/moneystr.cpp`, `FormatMoney`. */
+/** The same with at least two decimals: `0.01`. Upstream `util/moneystr.cpp`, `FormatMoney`. */
 export const formatMoney = (units: number): string => formatAmount(units).replace(/0{1,6}$/, "")
 
-/** The same with no more decimals than needed: `1`. */
+/** The same with as few decimals as possible: `1`. */
 export const shortAmount = (units: number): string => formatAmount(units).replace(/\.?0+$/, "")
 
-/** An amount as users read it, with its unit: `0.01 NMC`. */
+/** An amount with its unit, for people: `0.01 NMC`. */
 export const amountText = (units: number): string => `${shortAmount(units)} NMC`
 
-/** An estimate, with four decimals at most, rounded up: more would claim to be exact. */
+/** An estimate, rounded up to at most four decimals to avoid false precision. */
 export const aboutText = (units: number): string => `about ${amountText(Math.ceil(units / 10_000) * 10_000)}`
 
 const DECIMAL = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/
 
-/** More digits than any value in range has. It also keeps untrusted exponents away from `repeat`. */
+/** More digits than any valid value has. Also keeps untrusted exponents away from `repeat`. */
 const MAX_DIGITS = 18
 
 /**
- * Returns the integer that a decimal number becomes when its point moves right by `decimals`. Returns `undefined` for a
- * text that is not a number, leaves a fraction or is out of range. Exact: only the last step uses a double. Upstream
- * `util/strencodings.cpp`, `ParseFixedPoint`.
+ * Returns a decimal number with its point moved right by `decimals`; `undefined` if the text is not a number, leaves a
+ * fraction or is out of range. Exact: only the last step uses a double. Upstream `util/strencodings.cpp`,
+ * `ParseFixedPoint`.
  */
 export const parseFixedPoint = (text: string, decimals: number): number | undefined => {
   const match = DECIMAL.exec(text)
@@ -60,24 +53,24 @@ export const parseFixedPoint = (text: string, decimals: number): number | undefi
   return sign === "-" ? -value : value
 }
 
-/** Reads an amount in NMC into the smallest unit, whatever its sign and size; `undefined` as in `parseFixedPoint`. */
+/** Reads an amount in NMC of any sign and size into the smallest unit; `undefined` as in `parseFixedPoint`. */
 export const parseAmount = (text: string): number | undefined => parseFixedPoint(text, AMOUNT_DECIMALS)
 
-/** Reads an amount in NMC above 0 that a person wrote, into the smallest unit; or a sentence with what is wrong with it. */
+/** Reads an amount in NMC above 0 that a person wrote into the smallest unit, or returns what is wrong with it. */
 export const writtenAmount = (text: string): { readonly units: number } | { readonly wrong: string } => {
   const plain = text.trim().replace(/\s*NMC$/i, "")
-  if (plain.includes(",")) return { wrong: "Write the amount with a point, as 1.5, and without commas." }
-  if (plain === "") return { wrong: "Write an amount, as 0.5." }
-  if (/^-[\d.]/.test(plain)) return { wrong: "The amount is negative: an amount to pay is above zero." }
+  if (plain.includes(",")) return { wrong: "Use a decimal point and no commas, as in 1.5." }
+  if (plain === "") return { wrong: "Enter an amount, such as 0.5." }
+  if (/^-[\d.]/.test(plain)) return { wrong: "The amount is negative. It must be above zero." }
   if (!/^(?:\d+(?:\.\d*)?|\.\d+)$/.test(plain)) {
-    return { wrong: "This is no amount: write digits alone, with a point before the decimals, as 0.5." }
+    return { wrong: "This is not an amount. Use digits and a decimal point only, as in 0.5." }
   }
   if (/\.\d{8}\d*[1-9]/.test(plain)) {
-    return { wrong: "The amount has more than 8 decimals: the smallest one is 0.00000001." }
+    return { wrong: "The amount has more than 8 decimals. The smallest amount is 0.00000001." }
   }
   const units = parseAmount(plain.replace(/^\./, "0.").replace(/\.$/, ""))
   if (units === undefined || !isMoney(units)) {
-    return { wrong: `The amount is more than all coins that can exist: ${shortAmount(MAX_MONEY)} NMC.` }
+    return { wrong: `The amount exceeds the total supply of ${shortAmount(MAX_MONEY)} NMC.` }
   }
-  return units === 0 ? { wrong: "The amount is zero." } : { units }
+  return units === 0 ? { wrong: "The amount is zero. It must be above zero." } : { units }
 }

@@ -6,8 +6,7 @@ import { Writer } from "./Writer.ts"
 
 /**
  * A merged-mining proof (reference/protocol.md 2.4): a block of another chain whose coinbase commits to our block. The
- * index of the parent coinbase always counts as 0, whatever the field contains. The hash of the parent is computed, not
- * read.
+ * index of the parent coinbase counts as 0 whatever its field says, and the parent's hash is computed, not read.
  */
 export interface Auxpow {
   readonly bytes: Bytes
@@ -42,7 +41,7 @@ export const readAuxpow = (reader: Reader): Auxpow => {
   return { bytes, coinbase, coinbaseBranch, chainBranch, chainIndex, parent }
 }
 
-/** Writes a proof. Fields that the reference node ignores become zero (reference/protocol.md 2.4). */
+/** Writes a proof with zeros in the fields that the reference node ignores (reference/protocol.md 2.4). */
 export const writeAuxpow = (writer: Writer, auxpow: Omit<Auxpow, "bytes">): Writer => {
   writer.bytes(auxpow.coinbase.bytes).bytes(new Uint8Array(32))
   writer.compactSize(auxpow.coinbaseBranch.length)
@@ -57,11 +56,10 @@ export const makeAuxpow = (parts: Omit<Auxpow, "bytes">): Auxpow => ({
   bytes: writeAuxpow(new Writer(1024), parts).toBytes()
 })
 
-/** Whether the fields that the reference node ignores are already zero. */
 const isNormal = (auxpow: Auxpow): boolean => {
   const { bytes, coinbase, coinbaseBranch } = auxpow
   const hashAt = coinbase.bytes.length
-  // The branch begins with its length, a CompactSize. The index follows the branch.
+  // The branch begins with its length as a CompactSize. The index follows the branch.
   const lead = bytes[hashAt + 32] ?? 0
   const indexAt = hashAt + 32 + (lead < 0xfd ? 1 : lead === 0xfd ? 3 : 5) + 32 * coinbaseBranch.length
   for (let i = 0; i < 32; i++) if (bytes[hashAt + i] !== 0) return false
@@ -69,5 +67,5 @@ const isNormal = (auxpow: Auxpow): boolean => {
   return true
 }
 
-/** The proof in the form in which the reference node stores and serves it: ignored fields are zero. */
+/** The proof as the reference node stores and serves it, with zeros in ignored fields. */
 export const normalizeAuxpow = (auxpow: Auxpow): Auxpow => isNormal(auxpow) ? auxpow : makeAuxpow(auxpow)

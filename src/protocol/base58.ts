@@ -2,17 +2,15 @@ import { base58 } from "@scure/base"
 import { binaryString, type Bytes, concat, equal } from "./bytes.ts"
 import { hash256 } from "./hash.ts"
 
-/**
- * Base58 and Base58Check, the text of legacy addresses, private keys and extended keys. Encoding and decoding take
- * quadratic time: they are for short data, and decoding limits the length of its input.
- */
+// Base58 and Base58Check, for legacy addresses, private keys and extended keys. Both directions take quadratic time, so
+// decoding limits the length of its input.
 
 const CHECKSUM_BYTES = 4
 
-/** Longest decoded text, white space included. An extended key, the longest in use, has 112 characters. */
+/** Longest decoded text with white space. Extended keys, the longest in use, have 112 characters. */
 export const MAX_BASE58_LENGTH = 1000
 
-/** The fewest bytes per digit after the first: log(58) / log(256) is a little more. */
+/** The fewest bytes per digit after the first: slightly below log(58) / log(256). */
 const BYTES_PER_DIGIT = 0.732
 
 const ALPHABET = Uint8Array.from(
@@ -20,20 +18,22 @@ const ALPHABET = Uint8Array.from(
   (digit) => digit.charCodeAt(0)
 )
 
-/** A number is kept in limbs of three bytes, and divided by the fourth power of 58: all values are exact in a double. */
+/**
+ * Numbers are in limbs of three bytes and divided by the fourth power of 58, so that all values are exact in a double.
+ */
 const LIMB = 2 ** 24
 const DIGITS_AT_ONCE = 4
 const DIVISOR = 58 ** DIGITS_AT_ONCE
 
 const MAX_ENCODED_BYTES = 2048
 
-/** The ones that stand for zero bytes, and the other digits. */
+/** The ones for zero bytes, and the other digits. */
 const FORM = /^(1*)((?:[2-9A-HJ-NP-Za-km-z][1-9A-HJ-NP-Za-km-z]*)?)$/
 
 /** Space, tab, line feed, vertical tab, form feed, carriage return. */
 const isSpace = (code: number): boolean => code === 0x20 || (code >= 0x09 && code <= 0x0d)
 
-/** The text without the white space around it, in one pass: a pattern would take quadratic time. */
+/** The text without white space around it, in one pass; a pattern would take quadratic time. */
 const trimmed = (text: string): string => {
   let start = 0
   let end = text.length
@@ -42,11 +42,11 @@ const trimmed = (text: string): string => {
   return text.slice(start, end)
 }
 
-/** Used again in each call: making them takes longer than an address. A byte has less than 1.4 digits. */
+/** Reused, as making them takes longer than an address. A byte has less than 1.4 digits. */
 const limbs = new Int32Array(Math.ceil(MAX_ENCODED_BYTES / 3))
 const digits = new Uint8Array(Math.ceil(MAX_ENCODED_BYTES * 1.4) + DIGITS_AT_ONCE)
 
-/** Writes the big-endian number of bytes into `limbs`, the first limb first; returns how many there are. */
+/** Writes the big-endian number of bytes into `limbs`, first limb first, and returns their count. */
 const writeLimbs = (bytes: Bytes): number => {
   const count = Math.ceil(bytes.length / 3)
   for (let at = count - 1, end = bytes.length; at >= 0; at--, end -= 3) {
@@ -56,8 +56,8 @@ const writeLimbs = (bytes: Bytes): number => {
 }
 
 /**
- * Returns bytes as Base58 text: a `1` for each leading zero byte, then the other bytes as one big-endian number. Throws
- * for more than 2048 bytes, which is a mistake of the caller.
+ * Returns bytes as Base58: a `1` for each leading zero byte, then the rest as a big-endian number. Throws for more than
+ * 2048 bytes.
  */
 export const encodeBase58 = (bytes: Bytes): string => {
   if (bytes.length > MAX_ENCODED_BYTES) throw new RangeError(`Base58 of ${bytes.length} bytes`)
@@ -69,7 +69,7 @@ export const encodeBase58 = (bytes: Bytes): string => {
     let rest = 0
     for (let i = first; i < count; i++) {
       const part = rest * LIMB + (limbs[i] ?? 0)
-      // Less than a limb: a bit operation truncates it.
+      // Less than a limb, so a bit operation truncates it.
       const quotient = (part / DIVISOR) | 0
       limbs[i] = quotient
       rest = part - quotient * DIVISOR
@@ -82,21 +82,20 @@ export const encodeBase58 = (bytes: Bytes): string => {
     }
   }
   const [one = 0] = ALPHABET
-  // The first digits were filled up with zeros, which the number does not have.
+  // The first digits are padded with zeros that the number does not have.
   while (digits[start] === one) start++
   for (let i = 0; i < zeros; i++) digits[--start] = one
   return binaryString(digits.subarray(start))
 }
 
 /**
- * Returns the bytes of a Base58 text. `undefined` for a character outside the alphabet, for more than `maxBytes` bytes,
- * and for a text longer than `MAX_BASE58_LENGTH`. White space before and after the digits is ignored, as in the
- * reference node (namecoin-core `base58.cpp`, `DecodeBase58`).
+ * Returns the bytes of a Base58 text; `undefined` for a wrong character, more than `maxBytes` bytes, or a text longer
+ * than `MAX_BASE58_LENGTH`. Ignores white space around the digits, as namecoin-core `base58.cpp`, `DecodeBase58`.
  */
 export const decodeBase58 = (text: string, maxBytes: number = MAX_BASE58_LENGTH): Uint8Array | undefined => {
   if (text.length > MAX_BASE58_LENGTH) return undefined
   const [form, ones = "", digits = ""] = FORM.exec(trimmed(text)) ?? []
-  // A text that must be too long is refused before the slow decoding.
+  // Refuses a text that must be too long before the slow decoding.
   if (form === undefined || ones.length + Math.floor((digits.length - 1) * BYTES_PER_DIGIT) + 1 > maxBytes) {
     return undefined
   }
@@ -106,12 +105,11 @@ export const decodeBase58 = (text: string, maxBytes: number = MAX_BASE58_LENGTH)
 
 const checksumOf = (payload: Bytes): Uint8Array => hash256(payload).subarray(0, CHECKSUM_BYTES)
 
-/** Returns the Base58 text of a payload and the first four bytes of its double SHA-256. */
+/** The Base58 text of a payload and the first four bytes of its double SHA-256. */
 export const encodeBase58Check = (payload: Bytes): string => encodeBase58(concat(payload, checksumOf(payload)))
 
 /**
- * Returns the payload of a Base58Check text, at most `maxBytes` long. `undefined` if `decodeBase58` refuses the text,
- * if the text is too short for a checksum, and on a checksum mismatch.
+ * Returns the payload, at most `maxBytes` long; `undefined` for what `decodeBase58` refuses and for a wrong checksum.
  */
 export const decodeBase58Check = (text: string, maxBytes: number = MAX_BASE58_LENGTH): Uint8Array | undefined => {
   const bytes = decodeBase58(text, maxBytes + CHECKSUM_BYTES)

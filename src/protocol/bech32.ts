@@ -1,12 +1,10 @@
 import { bech32, bech32m } from "@scure/base"
 import type { Bytes } from "./bytes.ts"
 
-/** Bech32 (BIP 173), bech32m (BIP 350), and the segwit addresses in these encodings. */
-
-/** The constant of the checksum: bech32 for witness version 0, bech32m for all others. */
+/** The constant of the checksum: bech32 for witness version 0, bech32m for others. */
 export type Bech32Variant = "bech32" | "bech32m"
 
-/** A decoded text: its prefix in lower case and its data as 5-bit values, without the checksum. */
+/** A decoded text: its lower-case prefix, and its data as 5-bit values without the checksum. */
 export interface Bech32 {
   readonly variant: Bech32Variant
   readonly hrp: string
@@ -26,12 +24,12 @@ export const CHECKSUM_LENGTH = 6
 
 const CODECS = { bech32, bech32m } as const
 
-/** One to 83 printable ASCII characters without upper case. */
+/** One to 83 printable ASCII characters, none in upper case. */
 const HRP = /^[!-@[-~]{1,83}$/
 
 /**
- * Returns the text of 5-bit values after a lower-case prefix. Throws `RangeError` for a prefix outside BIP 173 and for
- * a text longer than 90 characters: both are mistakes of the caller.
+ * Returns the text of 5-bit values under a lower-case prefix. Throws `RangeError` for a prefix outside BIP 173 and for
+ * a text longer than 90 characters.
  */
 export const encodeBech32 = (variant: Bech32Variant, hrp: string, values: ReadonlyArray<number>): string => {
   if (!HRP.test(hrp)) throw new RangeError(`not a lower-case bech32 prefix: ${hrp}`)
@@ -47,25 +45,24 @@ const decodeVariant = (variant: Bech32Variant, text: string): Bech32 | undefined
 }
 
 /**
- * Returns the parts of a bech32 or bech32m text. `undefined` for mixed case, a wrong character, a missing prefix, a
- * wrong length, or a checksum of neither variant. `locateErrors` in bech32Errors.ts returns which of these applies.
+ * Returns the parts of a bech32 or bech32m text, or `undefined`. `locateErrors` in bech32Errors.ts returns the reason.
  */
 export const decodeBech32 = (text: string): Bech32 | undefined => {
-  // A wrong checksum throws inside the library, which is slow: so the variant of an address of this version goes first.
+  // A wrong checksum throws inside the library, which is slow, so the likelier variant goes first.
   const version = text.charAt(text.lastIndexOf("1") + 1)
   return version === "q" || version === "Q"
     ? decodeVariant("bech32", text) ?? decodeVariant("bech32m", text)
     : decodeVariant("bech32m", text) ?? decodeVariant("bech32", text)
 }
 
-/** Whether a witness program of this version may have this many bytes. BIP 141. */
+/** Whether a witness program of this version may have this many bytes (BIP 141). */
 export const isProgramLength = ({ length, version }: { readonly version: number; readonly length: number }): boolean =>
   version === 0 ? length === 20 || length === 32 : version <= 16 && length >= 2 && length <= 40
 
-/** Throws `RangeError` for a version or length outside BIP 141, which is a mistake of the caller. */
+/** Throws `RangeError` for a version or length outside BIP 141. */
 export const encodeSegwit = (hrp: string, version: number, program: Bytes): string => {
   if (!Number.isInteger(version) || version < 0 || !isProgramLength({ version, length: program.length })) {
-    throw new RangeError(`no witness program: version ${version}, ${program.length} bytes`)
+    throw new RangeError(`not a witness program: version ${version}, ${program.length} bytes`)
   }
   return encodeBech32(version === 0 ? "bech32" : "bech32m", hrp, [version, ...bech32.toWords(program)])
 }
@@ -86,7 +83,7 @@ export const segwitOf = ({ hrp, values, variant }: Bech32): Segwit | { readonly 
   return { hrp, version, program }
 }
 
-/** Returns the content of a segwit address with any prefix; `undefined` if the text is not one. */
+/** Returns the content of a segwit address with any prefix, or `undefined`. */
 export const decodeSegwit = (text: string): Segwit | undefined => {
   const decoded = decodeBech32(text)
   if (decoded === undefined) return undefined

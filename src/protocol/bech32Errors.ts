@@ -1,37 +1,35 @@
 import { type Bech32Variant, CHECKSUM_LENGTH, MAX_BECH32_LENGTH } from "./bech32.ts"
 import type { Bytes } from "./bytes.ts"
 
-/**
- * Locates the errors in a text that is not valid bech32. The code finds up to two wrong characters of the data part. It
- * deliberately does not return the right characters: the user has to look up the address. The checksum is computed here,
- * because @scure/base says only whether it is right, and the search needs the remainder.
- */
+// Locates up to two wrong characters in the data part of invalid bech32. It deliberately does not return the right
+// characters: the user should look up the address. Computes the checksum itself because the search needs the remainder,
+// which @scure/base does not give.
 
-/** The reference node's words, and the positions that are probably wrong, in bytes of UTF-8. */
+/** The reference node's words, and the probably wrong positions in bytes of UTF-8. */
 export interface Bech32Error {
   readonly error: string
   readonly locations: ReadonlyArray<number>
 }
 
-/** The checked length of a text. Positions in an overlong text are listed up to here. */
+/** Positions in an overlong text are listed up to here. */
 const MAX_EXAMINED_LENGTH = 1000
 
 const ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 
-/** The value of each character by its code, in either case; -1 for characters that are not digits. */
+/** The value of each character by its code, in either case; -1 for others. */
 const VALUES = Int8Array.from(
   { length: 128 },
   (_, code) => ALPHABET.indexOf(String.fromCharCode(code).toLowerCase())
 )
 
-/** The remainder of a valid text, for each variant (BIP 173, BIP 350). */
+/** The remainder of a valid text (BIP 173, BIP 350). */
 const CHECKSUM_CONSTANTS: Readonly<Record<Bech32Variant, number>> = { bech32: 1, bech32m: 0x2bc830a3 }
 
 const GENERATOR = Int32Array.of(0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3)
 
 /**
- * Multiplies a remainder by x, adds a 5-bit value, and reduces by the generator of the code. 30 bits.
- * positional: runs thousands of times for one address
+ * Multiplies a remainder by x, adds a 5-bit value, and reduces by the 30-bit generator. positional: runs thousands of
+ * times per address
  */
 const remainderStep = (remainder: number, value: number): number => {
   const top = remainder >>> 25
@@ -40,7 +38,7 @@ const remainderStep = (remainder: number, value: number): number => {
   return next
 }
 
-/** The remainder of a whole text: the high and the low bits of the prefix, then the data values. */
+/** The remainder of a text: the high and the low bits of the prefix, then the data values. */
 const remainder = (hrp: string, values: Bytes): number => {
   let result = 1
   for (let i = 0; i < hrp.length; i++) result = remainderStep(result, hrp.charCodeAt(i) >>> 5)
@@ -55,7 +53,7 @@ const dataValue = (code: number): number => VALUES[code] ?? -1
 const isUpper = (code: number): boolean => code >= 0x41 && code <= 0x5a
 const isLower = (code: number): boolean => code >= 0x61 && code <= 0x7a
 
-/** Positions of unprintable characters, and of letters whose case differs from the first letter. */
+/** Positions of unprintable characters, and of letters in another case than the first letter. */
 const invalidCharacters = (codes: Bytes): ReadonlyArray<number> => {
   const positions: Array<number> = []
   const first = codes.find((code) => isUpper(code) || isLower(code))
@@ -67,10 +65,10 @@ const invalidCharacters = (codes: Bytes): ReadonlyArray<number> => {
 }
 
 /**
- * Finds the one or two wrong values that explain a remainder that is off by `syndrome`, as distances from the end.
- * Returns none if more values are wrong. The remainder is linear: a wrong value at a distance adds the same difference
- * to every text. So the differences of all single errors are listed, and the syndrome is one of them or the sum of two.
- * Within 89 characters the code distinguishes any two such sums (BIP 173), so the first match is the only one.
+ * Finds the one or two wrong values that explain a remainder off by `syndrome`, as distances from the end; none if more
+ * are wrong. The remainder is linear, so a wrong value at a distance adds the same difference to every text: the
+ * syndrome is one such difference or the sum of two. Within 89 characters these sums differ (BIP 173), so the first
+ * match is right.
  */
 const wrongDistances = (
   { length, syndrome }: { readonly syndrome: number; readonly length: number }
@@ -97,7 +95,7 @@ const VARIANTS: ReadonlyArray<readonly [Bech32Variant, string]> = [
   ["bech32m", "Invalid Bech32m checksum"]
 ]
 
-/** The variant that needs fewer corrections is used. Both may need too many. */
+/** Uses the variant that needs fewer corrections, if any can be corrected. */
 const checksumError = (hrp: string, values: Bytes, textLength: number): Bech32Error => {
   let best: Bech32Error = { error: "Invalid checksum", locations: [] }
   const found = remainder(hrp, values)

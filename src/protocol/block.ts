@@ -6,19 +6,19 @@ import { Reader } from "./Reader.ts"
 import { readTransaction, type Transaction } from "./transaction.ts"
 import { compactSizeLength, Writer } from "./Writer.ts"
 
-/** A header with its merged-mining proof, if it has one. The reference node calls this a block header on the wire. */
+/** A header and its merged-mining proof, if any. The reference node calls this a block header on the wire. */
 export interface BlockHeader {
   readonly header: Header
   readonly auxpow: Auxpow | undefined
 }
 
-/** Reads a header, and the proof after it if the version announces one. Throws `DecodeError`. */
+/** Reads a header, and the proof if the version announces one. Throws `DecodeError`. */
 export const readBlockHeader = (reader: Reader): BlockHeader => {
   const header = readHeader(reader)
   return { header, auxpow: header.hasAuxpowFlag ? readAuxpow(reader) : undefined }
 }
 
-/** The serialization of a header with its proof. Fields of the proof that no rule checks are zero. */
+/** The serialized header and proof. Fields of the proof that no rule checks are zero. */
 export const encodeBlockHeader = ({ auxpow, header }: BlockHeader): Uint8Array =>
   auxpow === undefined ? header.bytes : concat(header.bytes, normalizeAuxpow(auxpow).bytes)
 
@@ -29,7 +29,7 @@ export interface BlockParts extends BlockHeader {
 
 /** A block as a view of its bytes, made by `readBlock` or `makeBlock`. */
 export class Block implements BlockHeader {
-  /** The serialization with witnesses and proof. Fields of the proof that no rule checks are zero. */
+  /** With witnesses and proof. Fields of the proof that no rule checks are zero. */
   readonly bytes: Bytes
   readonly header: Header
   readonly auxpow: Auxpow | undefined
@@ -53,7 +53,7 @@ export class Block implements BlockHeader {
     return this.bytes.length
   }
 
-  /** Size in bytes without witnesses. It includes the proof (reference/protocol.md 2.6). */
+  /** Size in bytes without witnesses but with the proof (reference/protocol.md 2.6). */
   get strippedSize(): number {
     if (this.knownStrippedSize === undefined) {
       let size = HEADER_SIZE + (this.auxpow?.bytes.length ?? 0) + compactSizeLength(this.transactions.length)
@@ -63,7 +63,7 @@ export class Block implements BlockHeader {
     return this.knownStrippedSize
   }
 
-  /** Weight units (BIP 141; reference/protocol.md 5.4): header, proof and transaction count included. */
+  /** Weight units (BIP 141; reference/protocol.md 5.4), including header, proof and transaction count. */
   get weight(): number {
     return 3 * this.strippedSize + this.size
   }
@@ -75,12 +75,12 @@ export class Block implements BlockHeader {
 
 const writeCount = (count: number): Uint8Array => new Writer(9).compactSize(count).toBytes()
 
-/** The size of the smallest transaction: version, two empty lists, lock time. */
+/** The smallest transaction: version, two empty lists, lock time. */
 const SMALLEST_TRANSACTION = 10
 
 /**
- * Reads a block in steps. If the proof has values in fields that no rule checks, they become zero and the block is
- * copied; otherwise the block is a view (reference/protocol.md 2.4).
+ * Reads a block in steps. A view, unless the proof has values in fields that no rule checks: then the block is copied
+ * with zeros there (reference/protocol.md 2.4).
  */
 export class BlockReading {
   private readonly reader: Reader
@@ -99,7 +99,7 @@ export class BlockReading {
     this.transactions = new Array<Transaction>(reader.count("transactions", SMALLEST_TRANSACTION))
   }
 
-  /** Reads about this many bytes of transactions. Returns the block when it is complete. Throws `DecodeError`. */
+  /** Reads about this many bytes of transactions, and returns the block once complete. Throws `DecodeError`. */
   step(bytes: number): { readonly read: ReadonlyArray<Transaction>; readonly block: Block | undefined } {
     const { reader, transactions } = this
     const first = this.done
@@ -130,7 +130,7 @@ export const readBlock = (reader: Reader): Block => {
   }
 }
 
-/** Trailing bytes are ignored, as in the reference node. Throws `DecodeError`. */
+/** Ignores trailing bytes, as the reference node does. Throws `DecodeError`. */
 export const decodeBlock = (bytes: Bytes): Block => readBlock(new Reader(bytes))
 
 export const makeBlock = (

@@ -1,20 +1,18 @@
-/**
- * Functions on bytes. Hashes are stored in the order of the wire ("wire order") and displayed in reverse order. Only
- * `displayHash` and `parseDisplayHash` reverse the order.
- */
+// Hashes are stored in the order of the wire ("wire order") and displayed in reverse. Only `displayHash` and
+// `parseDisplayHash` reverse them.
 
 export type Bytes = Uint8Array
 
 export const EMPTY: Uint8Array = new Uint8Array(0)
 
-/** Whether two byte strings are equal. Not constant time: never for secrets. */
+/** Whether two byte strings are equal. Not constant time, so never for secrets. */
 export const equal = (a: Bytes, b: Bytes): boolean => {
   if (a.length !== b.length) return false
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
   return true
 }
 
-/** Compares byte strings as unsigned bytes. A prefix comes before the longer string. */
+/** Compares as unsigned bytes. A prefix comes before the longer string. */
 export const compare = (a: Bytes, b: Bytes): number => {
   const length = Math.min(a.length, b.length)
   for (let i = 0; i < length; i++) {
@@ -26,7 +24,7 @@ export const compare = (a: Bytes, b: Bytes): number => {
 
 export const concat = (...parts: ReadonlyArray<Bytes>): Uint8Array<ArrayBuffer> => concatAll(parts)
 
-/** The same of a list of any length: a call has no more than some 120,000 arguments. */
+/** Like `concat` for a list of any length: a call takes at most some 120,000 arguments. */
 export const concatAll = (parts: ReadonlyArray<Bytes>): Uint8Array<ArrayBuffer> => {
   let length = 0
   for (const part of parts) length += part.length
@@ -48,7 +46,7 @@ interface BufferHost {
   }
 }
 
-/** Node's conversions, if available: several times faster than the replacements in a browser. */
+/** Node's conversions if available, several times faster than the replacements in a browser. */
 const host: BufferHost = globalThis
 const { hexSlice, hexWrite, latin1Slice } = host.Buffer?.prototype ?? {}
 
@@ -60,7 +58,7 @@ const joinedDigits = (bytes: Bytes): string => {
   return text
 }
 
-/** Up to this many bytes, joining the digits is faster. A longer text would be a chain of as many pieces. */
+/** Up to this many bytes, joining digits is faster. A longer text would be a chain of as many pieces. */
 const FEW = 16
 
 export const toHex: (bytes: Bytes) => string = hexSlice === undefined
@@ -69,10 +67,10 @@ export const toHex: (bytes: Bytes) => string = hexSlice === undefined
 
 const HEX = /^(?:[0-9a-fA-F]{2})*$/
 
-/** Whether a text is an even number of hexadecimal digits; the empty text is one. */
+/** Whether a text is an even number (or none) of hexadecimal digits. */
 export const isHex = (text: string): boolean => HEX.test(text)
 
-/** Returns the bytes of hexadecimal digits in any case; `undefined` for any other text. */
+/** Returns the bytes of hexadecimal digits in any case, or `undefined`. */
 export const fromHex = (text: string): Uint8Array | undefined => {
   if (!isHex(text)) return undefined
   const bytes = new Uint8Array(text.length / 2)
@@ -83,14 +81,14 @@ export const fromHex = (text: string): Uint8Array | undefined => {
 
 export const reversed = (bytes: Bytes): Uint8Array => new Uint8Array(bytes).reverse()
 
-/** Returns a hash in its displayed form: the reversed bytes in hexadecimal. */
+/** A hash as displayed: reversed, in hexadecimal. */
 export const displayHash = (hash: Bytes): string => toHex(reversed(hash))
 
-/** Returns the hash of 64 hexadecimal digits; `undefined` for any other text. */
+/** The hash displayed as these 64 hexadecimal digits, or `undefined`. */
 export const parseDisplayHash = (text: string): Uint8Array | undefined =>
   text.length === 64 ? fromHex(text)?.reverse() : undefined
 
-/** Returns bytes as a string of one character per byte: a compact key for maps. */
+/** Bytes as a string of one character per byte: a compact key for maps. */
 export const binaryString: (bytes: Bytes) => string = latin1Slice === undefined
   ? (bytes) => String.fromCharCode(...bytes)
   : (bytes) => latin1Slice.call(bytes, 0, bytes.length)

@@ -8,16 +8,16 @@ const D = 0x6b206574
 
 const WORDS_PER_BLOCK = 16
 
-/** Each is a round of the columns and one of the diagonals. */
+/** Each is a round on the columns and one on the diagonals. */
 const DOUBLE_ROUNDS = 10
 
 // positional: runs 320 times per block
 const rotate = (word: number, by: number): number => (word << by) | (word >>> (32 - by))
 
 /**
- * Fills `output` with the ChaCha20 key stream of a 32-byte key, as little-endian words. The nonce and the first block
- * number are zero (RFC 8439, 2.3). `output` is a whole number of blocks. The state stands in local variables: in an array
- * it takes seven times as long.
+ * Fills `output`, a whole number of blocks, with the ChaCha20 key stream of a 32-byte key as little-endian words. Nonce
+ * and first block number are zero (RFC 8439, 2.3). The state is in local variables because an array is seven times
+ * slower.
  */
 export const chacha20Stream = (key: Bytes, output: Uint32Array): void => {
   const view = new DataView(key.buffer, key.byteOffset, key.byteLength)

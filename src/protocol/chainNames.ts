@@ -6,5 +6,7 @@ const NAMES: ReadonlyMap<string, NetworkName> = new Map<Network["chainName"], Ne
   ["regtest", "regtest"]
 ])
 
-/** The network that the reference node calls so in `getblockchaininfo`; `undefined` for one that svcd does not have. */
+/**
+ * The network with this name in the reference node's `getblockchaininfo`; `undefined` for a network unknown to svcd.
+ */
 export const networkOfChain = (chainName: string): NetworkName | undefined => NAMES.get(chainName)

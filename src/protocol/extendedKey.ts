@@ -4,10 +4,8 @@ import type { Bytes } from "./bytes.ts"
 import type { Network } from "./networks.ts"
 import { isPrivateKey } from "./wif.ts"
 
-/**
- * Extended keys as Base58Check text (BIP 32, "Serialization format"): 78 bytes of version, depth, parent fingerprint,
- * child number, chain code and key. The wallet derives keys. No error here contains a key or its text.
- */
+// Extended keys as Base58Check text (BIP 32, "Serialization format"): version, depth, parent fingerprint, child number,
+// chain code and key, 78 bytes. The wallet derives keys. No error here contains a key or its text.
 
 export interface ExtendedKey {
   readonly kind: "public" | "private"
@@ -18,13 +16,13 @@ export interface ExtendedKey {
   /** Index among the parent's children, hardened from 2^31; 0 for a master key. */
   readonly childNumber: number
   readonly chainCode: Bytes
-  /** Compressed public key, 33 bytes, or private key, 32 bytes big-endian. */
+  /** A compressed public key of 33 bytes, or a private key of 32 bytes, big-endian. */
   readonly key: Bytes
 }
 
 export type ExtendedKeyError =
   | "not a Base58Check text of 78 bytes"
-  /** Mainnet's versions are Bitcoin's: the two cannot be distinguished. */
+  /** Mainnet's versions are Bitcoin's, so the two cannot be distinguished. */
   | "not an extended key of this network"
   | "depth 0 with a parent fingerprint"
   | "depth 0 with a child number"
@@ -43,7 +41,6 @@ const KEY = 45
 
 const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
-/** Returns the error in the 33 bytes of a key of this kind. */
 const keyError = (kind: ExtendedKey["kind"], bytes: Bytes): ExtendedKeyError | undefined => {
   const prefix = bytes[0]
   if (kind === "private") {
@@ -54,7 +51,7 @@ const keyError = (kind: ExtendedKey["kind"], bytes: Bytes): ExtendedKeyError | u
   return secp256k1.utils.isValidPublicKey(bytes, true) ? undefined : "public key not on the curve"
 }
 
-/** Returns the error in the fields of a serialized key. BIP 32, test vector 5. */
+/** BIP 32, test vector 5. */
 const fieldError = (kind: ExtendedKey["kind"], bytes: Bytes): ExtendedKeyError | undefined => {
   if (bytes[DEPTH] === 0) {
     if (bytes.subarray(FINGERPRINT, CHILD_NUMBER).some((byte) => byte !== 0)) return "depth 0 with a parent fingerprint"
@@ -69,7 +66,6 @@ const kindOf = (network: Network, version: number): ExtendedKey["kind"] | undefi
   return undefined
 }
 
-/** Whether the fields have the sizes of the serialization. */
 const fits = ({ chainCode, childNumber, depth, key, kind, parentFingerprint }: ExtendedKey): boolean =>
   Number.isInteger(depth) && depth >= 0 && depth <= 0xff &&
   Number.isInteger(childNumber) && childNumber >= 0 && childNumber <= 0xffffffff &&
@@ -77,7 +73,7 @@ const fits = ({ chainCode, childNumber, depth, key, kind, parentFingerprint }: E
   chainCode.length === KEY - CHAIN_CODE &&
   key.length === (kind === "public" ? SERIALIZED_BYTES - KEY : SERIALIZED_BYTES - KEY - 1)
 
-/** Throws `RangeError` for invalid fields, which are a mistake of the caller. */
+/** Throws `RangeError` for invalid fields. */
 export const encodeExtendedKey = (network: Network, extendedKey: ExtendedKey): string => {
   const { chainCode, childNumber, depth, key, kind, parentFingerprint } = extendedKey
   if (!fits(extendedKey)) throw new RangeError("a field of the extended key has a wrong size")
@@ -94,7 +90,7 @@ export const encodeExtendedKey = (network: Network, extendedKey: ExtendedKey): s
   return encodeBase58Check(bytes)
 }
 
-/** Parses an extended key of a network. White space around it is ignored. */
+/** Parses an extended key of a network. Ignores white space around it. */
 export const parseExtendedKey = (
   network: Network,
   text: string

@@ -2,17 +2,13 @@ import { ripemd160 as nobleRipemd160, sha1 as nobleSha1 } from "@noble/hashes/le
 import { sha256 as nobleSha256 } from "@noble/hashes/sha2.js"
 import { type Bytes, concat, equal } from "./bytes.ts"
 
-/**
- * The hash functions of the protocol. @noble/hashes is the reference, and the only implementation in a browser. On
- * Node, native one-shot SHA-256 and RIPEMD-160 replace it; a property test compares the two. SHA-1 always uses noble:
- * it is rarely called.
- */
+// The hash functions of the protocol. @noble/hashes is the reference, and the only implementation in a browser. On
+// Node, native SHA-256 and RIPEMD-160 replace it; a property test compares the two.
 
 type Digest = (data: Bytes) => Uint8Array
 
 /**
- * A hash function that writes its digest into other bytes, from `at` on. An array of its own takes 230 bytes of the heap. Throws
- * `RangeError` if the digest does not fit there.
+ * Writes the digest into other bytes at `at`, which saves 230 bytes of heap. Throws `RangeError` if it does not fit.
  */
 type DigestInto = (data: Bytes, into: Uint8Array, at: number) => void
 
@@ -26,14 +22,13 @@ interface NativeHash {
   digest(): Uint8Array
 }
 
-/** A hash of input that arrives in parts. */
 export interface StreamingDigest {
   update(data: Bytes): void
   /** Ends the input and returns the digest. Works once. */
   digest(): Uint8Array
 }
 
-/** Node's crypto module, without an import: this file also loads in a browser. */
+/** Node's crypto module without an import, as this file also loads in a browser. */
 const nativeCrypto = (): NativeCrypto | undefined => {
   const host: { readonly process?: { readonly getBuiltinModule?: (id: string) => NativeCrypto | undefined } } =
     globalThis
@@ -41,8 +36,8 @@ const nativeCrypto = (): NativeCrypto | undefined => {
 }
 
 /**
- * A native hash function that agrees with noble's on a sample. Otherwise noble's, as in OpenSSL builds without
- * RIPEMD-160. The digest is text: creating a `Buffer` takes longer than hashing a short input.
+ * A native hash function if it agrees with noble's on a sample, else noble's (some OpenSSL builds lack RIPEMD-160). The
+ * digest is text because creating a `Buffer` takes longer than hashing a short input.
  */
 const checked = (algorithm: string, noble: Digest): DigestInto => {
   const plain: DigestInto = (data, into, at) => into.set(noble(data), at)
@@ -62,13 +57,12 @@ const checked = (algorithm: string, noble: Digest): DigestInto => {
   }
 }
 
-/** `checked` on first use: svcd-cli hashes nothing in most calls, and Node's module takes 3 ms to load. */
+/** `checked` on first use: most svcd-cli calls hash nothing, and Node's module takes 3 ms to load. */
 const native = (algorithm: string, noble: Digest): DigestInto => {
   let chosen: DigestInto | undefined
   return (data, into, at) => (chosen ??= checked(algorithm, noble))(data, into, at)
 }
 
-/** The function that returns a digest of `size` bytes. */
 const returned = (digest: DigestInto, size: number): Digest => (data) => {
   const bytes = new Uint8Array(size)
   digest(data, bytes, 0)
@@ -84,20 +78,20 @@ export const sha256: Digest = returned(sha256Into, 32)
 
 export const createSha256 = (): StreamingDigest => nativeCrypto()?.createHash("sha256") ?? nobleSha256.create()
 
-/** `hash256` into other bytes, which may be those that are hashed. */
+/** `hash256` into other bytes, which may be the hashed ones. */
 export const hash256Into: DigestInto = (data, into, at) => {
   sha256Into(data, first, 0)
   sha256Into(first, into, at)
 }
 
-/** Double SHA-256, the hash of blocks, transactions and merkle nodes, in wire order. 32 bytes. */
+/** Double SHA-256 of blocks, transactions and merkle nodes, in wire order. 32 bytes. */
 export const hash256: Digest = returned(hash256Into, 32)
 
 export const ripemd160: Digest = returned(native("ripemd160", nobleRipemd160), 20)
 
 export const sha1: Digest = nobleSha1
 
-/** RIPEMD-160 of SHA-256, the hash in addresses and name commitments. 20 bytes. */
+/** RIPEMD-160 of SHA-256, for addresses and name commitments. 20 bytes. */
 export const hash160: Digest = (data) => {
   sha256Into(data, first, 0)
   return ripemd160(first)

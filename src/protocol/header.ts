@@ -12,7 +12,7 @@ export const AUXPOW_FLAG = 0x100
 const i32 = (bytes: Bytes, at: number): number =>
   (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24)
 
-/** The fields of the 80 bytes of a header. The hash covers these bytes only, never the proof after them. */
+/** The fields of a header's 80 bytes. Its hash covers these alone, never the proof after them. */
 export class Header {
   readonly bytes: Bytes
   /** Signed 32-bit. */
@@ -25,9 +25,9 @@ export class Header {
   readonly nonce: number
   private knownHash: Uint8Array | undefined
 
-  /** Takes exactly 80 bytes. Peers send thousands of headers: only fields that every rule needs are computed here. */
+  /** Takes exactly 80 bytes. Computes only what every rule needs, as peers send thousands of headers. */
   constructor(bytes: Bytes) {
-    if (bytes.length !== HEADER_SIZE) throw new DecodeError("header", 0, `has ${bytes.length} bytes and not 80`)
+    if (bytes.length !== HEADER_SIZE) throw new DecodeError("header", 0, `has ${bytes.length} bytes instead of 80`)
     this.bytes = bytes
     this.version = i32(bytes, 0)
     this.prevHash = bytes.subarray(4, 36)
@@ -67,11 +67,11 @@ export const makeHeader = (parts: {
       .u32(parts.bits).u32(parts.nonce).toBytes()
   )
 
-/** Base version: the version modulo 256, with the sign of the version (reference/protocol.md 2.2). */
+/** The version modulo 256, with the sign of the version (reference/protocol.md 2.2). */
 export const baseVersion = (version: number): number => version % 256
 
-/** Chain id: the version divided by 65536, rounded towards zero (reference/protocol.md 2.2). */
+/** The version divided by 65536, rounded towards zero (reference/protocol.md 2.2). */
 export const chainId = (version: number): number => Math.trunc(version / 65536)
 
-/** Whether a version is exactly that of blocks from before merged mining. */
+/** Whether a version is that of blocks before merged mining. */
 export const isLegacyVersion = (version: number): boolean => version === 1

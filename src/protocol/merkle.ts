@@ -1,7 +1,7 @@
 import { type Bytes, EMPTY } from "./bytes.ts"
 import { hash256, hash256Into } from "./hash.ts"
 
-/** A merkle root, and whether two equal neighbours show that entries were repeated without changing the root. */
+/** A merkle root, and whether equal neighbours show that entries were repeated without changing the root. */
 export interface MerkleRoot {
   readonly root: Uint8Array
   /** CVE-2012-2459: a shorter list has the same root. */
@@ -9,27 +9,24 @@ export interface MerkleRoot {
 }
 
 /**
- * Whether the node at an offset equals its right neighbour. Compares in place: two views per pair cost more than the
- * hash.
+ * Whether the node at an offset equals its right neighbour. In place, as two views per pair cost more than the hash.
  */
 const sameNodes = (nodes: Bytes, offset: number): boolean => {
   for (let i = offset; i < offset + 32; i++) if (nodes[i] !== nodes[i + 32]) return false
   return true
 }
 
-/** The two nodes that are hashed, until their parent is known. */
+/** The two nodes being hashed, until their parent is known. */
 const pair = new Uint8Array(64)
 
-/** 32 zero bytes for an empty list. */
+/** An empty list has a root of zeros. */
 export const merkleRoot = (hashes: ReadonlyArray<Bytes>): MerkleRoot =>
   merkleRootOf(hashes.length, (i, row) => row.set(hashes[i] ?? EMPTY, 32 * i))
 
-/**
- * The root of hashes that `write` puts into a row of zeros, the one with index `i` at byte 32·i. Source: upstream `consensus/merkle.cpp`, `ComputeMerkleRoot`.
- */
+/** The root of hashes that `write` puts into a row of zeros, hash `i` at byte 32·i. Source: `ComputeMerkleRoot`. */
 export const merkleRootOf = (count: number, write: (i: number, row: Uint8Array) => void): MerkleRoot => {
   if (count === 0) return { root: new Uint8Array(32), mutated: false }
-  // One extra slot, to complete an odd row in place.
+  // One extra slot completes an odd row in place.
   const nodes = new Uint8Array(32 * (count + 1))
   for (let i = 0; i < count; i++) write(i, nodes)
   let mutated = false
@@ -45,8 +42,8 @@ export const merkleRootOf = (count: number, write: (i: number, row: Uint8Array) 
 }
 
 /**
- * Computes the root from a hash and its merkle branch. An index of -1 gives 32 zero bytes. Bits of the index beyond the
- * branch are ignored (reference/protocol.md 2.5).
+ * Computes the root from a hash and its branch. An index of -1 gives zeros. Bits of the index beyond the branch are
+ * ignored (reference/protocol.md 2.5).
  */
 export const merkleBranchRoot = (hash: Bytes, branch: ReadonlyArray<Bytes>, index: number): Uint8Array => {
   if (index === -1) return new Uint8Array(32)
@@ -62,7 +59,7 @@ export const merkleBranchRoot = (hash: Bytes, branch: ReadonlyArray<Bytes>, inde
   return root
 }
 
-/** The merkle branch of the hash at `index`: the input of `merkleBranchRoot` that yields the root. */
+/** The branch of the hash at `index`, for `merkleBranchRoot`. */
 export const merkleBranch = (hashes: ReadonlyArray<Bytes>, index: number): ReadonlyArray<Uint8Array> => {
   const branch: Array<Uint8Array> = []
   let row: Array<Uint8Array> = hashes.map((hash) => Uint8Array.from(hash))

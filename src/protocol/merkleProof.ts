@@ -6,10 +6,8 @@ import { Writer } from "./Writer.ts"
 
 /**
  * A header with its merged-mining proof, and the part of the block's merkle tree that proves some of its transactions
- * (BIP 37). Upstream `merkleblock.h`, `CMerkleBlock`.
- *
- *   depth first: one bit for each visited node, set above a proven transaction; a hash for each node without such a bit,
- *   and for each proven transaction
+ * (BIP 37; upstream `merkleblock.h`, `CMerkleBlock`). Depth first: a bit per visited node, set above a proven
+ * transaction, and a hash for each node without such a bit and each proven transaction.
  */
 export interface MerkleProof {
   readonly head: BlockHeader
@@ -17,17 +15,16 @@ export interface MerkleProof {
 }
 
 export interface PartialTree {
-  /** Number of transactions of the block. */
   readonly transactions: number
   readonly hashes: ReadonlyArray<Bytes>
-  /** The bits of the visited nodes, the lowest bit of a byte first. */
+  /** The bits of the visited nodes, lowest bit of a byte first. */
   readonly flags: Bytes
 }
 
-/** The most transactions that fit into a block: its weight by the weight of the smallest transaction (consensus). */
+/** The most transactions in a block: its weight by the smallest transaction's (consensus). */
 const MAX_TRANSACTIONS = Math.floor(4_000_000 / (4 * 60))
 
-/** Number of nodes in each row of a tree; row 0 has the transactions. */
+/** Nodes per row of a tree; row 0 has the transactions. */
 const widthsOf = (transactions: number): ReadonlyArray<number> => {
   const widths = [transactions]
   for (let width = transactions; width > 1;) widths.push(width = Math.ceil(width / 2))
@@ -40,7 +37,7 @@ interface Node {
   readonly position: number
 }
 
-/** The nodes below a node: the second one is missing at the end of an odd row. */
+/** The nodes below a node. The second one is missing at the end of an odd row. */
 const below = (
   { position, row }: Node,
   widths: ReadonlyArray<number>
@@ -72,7 +69,7 @@ const packBits = (bits: ReadonlyArray<boolean>): Uint8Array => {
   return bytes
 }
 
-/** The part of a merkle tree that proves the transactions that `isProven` marks by position. */
+/** The part of a merkle tree that proves the transactions at the positions of `isProven`. */
 export const partialTree = (txids: ReadonlyArray<Bytes>, isProven: (position: number) => boolean): PartialTree => {
   const rows = merkleRows(txids)
   const marked: Array<ReadonlyArray<boolean>> = [txids.map((_, position) => isProven(position))]
@@ -100,11 +97,10 @@ export const partialTree = (txids: ReadonlyArray<Bytes>, isProven: (position: nu
   return { transactions: txids.length, hashes, flags: packBits(bits) }
 }
 
-/** What a partial tree proves: the transactions in the order of the block, and the root that they have. */
+/** What a partial tree proves: transactions in block order, and their root. */
 export interface ProvenTransactions {
   readonly root: Bytes
   readonly txids: ReadonlyArray<Bytes>
-  /** Their places in the block. */
   readonly positions: ReadonlyArray<number>
 }
 
@@ -113,7 +109,7 @@ const isPlausible = ({ flags, hashes, transactions }: PartialTree): boolean =>
   transactions > 0 && transactions <= MAX_TRANSACTIONS && hashes.length <= transactions &&
   8 * flags.length >= hashes.length
 
-/** Returns what a partial tree proves; `undefined` if it is malformed. Upstream `CPartialMerkleTree::ExtractMatches`. */
+/** Returns what a partial tree proves; `undefined` if malformed. Upstream `CPartialMerkleTree::ExtractMatches`. */
 export const provenBy = (tree: PartialTree): ProvenTransactions | undefined => {
   if (!isPlausible(tree)) return undefined
   const { flags, hashes, transactions } = tree
@@ -153,7 +149,7 @@ export const encodeMerkleProof = ({ head, tree }: MerkleProof): Uint8Array => {
   return writer.varBytes(tree.flags).toBytes()
 }
 
-/** Throws `DecodeError`. Bytes after the tree are left unread. */
+/** Throws `DecodeError`. Leaves bytes after the tree unread. */
 export const readMerkleProof = (reader: Reader): MerkleProof => {
   const head = readBlockHeader(reader)
   const transactions = reader.u32("transactions")

@@ -2,10 +2,8 @@ import type { Bytes } from "./bytes.ts"
 import { chacha20Stream } from "./chacha20.ts"
 import { sha256 } from "./hash.ts"
 
-/**
- * MuHash3072, the hash of a set: equal sets have equal hashes, in whatever order members were added and removed. Each
- * member maps to a number below a prime. Adding a member multiplies, removing it divides. Upstream `crypto/muhash.cpp`.
- */
+// MuHash3072, the hash of a set whatever the order of additions and removals. Each member maps to a number below a
+// prime; adding a member multiplies, removing it divides. Upstream `crypto/muhash.cpp`.
 
 const BITS = 3072
 const NUMBER_BYTES = BITS / 8
@@ -17,20 +15,20 @@ const MODULUS = (1n << BigInt(BITS)) - PRIME_DISTANCE
 
 const SHIFT = BigInt(BITS)
 
-/** An equal number, modulo the prime, without the bits above 3072: it is longer by the 21 bits of the distance at most. */
+/** An equal number modulo the prime, reduced to at most 21 bits above 3072. */
 const fold = (number: bigint): bigint => BigInt.asUintN(BITS, number) + (number >> SHIFT) * PRIME_DISTANCE
 
-/** Reduces a product of numbers to a number below 2^3072. Results from the modulus to 2^3072 stay. */
+/** Reduces a product to below 2^3072. Results from the modulus on stay. */
 const reduce = (product: bigint): bigint => {
   let number = product
   while (number >> SHIFT !== 0n) number = fold(number)
   return number
 }
 
-/** Products between two whole reductions. One fold of a product costs half as much, and leaves a number that grows. */
+/** Products between two full reductions. One fold costs half as much, but lets the number grow. */
 const FOLDED = 8
 
-/** The modular inverse, by Euclid's algorithm. */
+/** By Euclid's algorithm. */
 const inverse = (number: bigint): bigint => {
   let [a, b] = [MODULUS, number % MODULUS]
   let [x, y] = [0n, 1n]
@@ -44,7 +42,7 @@ const inverse = (number: bigint): bigint => {
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"))
 
-/** A number of little-endian bytes, through hex digits. */
+/** Reads little-endian bytes through hex digits. */
 const fromBytes = (bytes: Bytes): bigint => {
   let digits = "0x"
   for (let i = bytes.length - 1; i >= 0; i--) digits += HEX[bytes[i] ?? 0]
@@ -72,7 +70,6 @@ const digitsToBytes: ToBytes = (number) => {
 /** The key streams of at most `CHUNK` keys, as numbers. */
 type ToNumbers = (keys: ReadonlyArray<Bytes>) => ReadonlyArray<bigint>
 
-/** Numbers that are made at once. */
 const CHUNK = 64
 
 const words = new Uint32Array(NUMBER_BYTES / 4)
@@ -91,7 +88,7 @@ interface NativeSerializer {
   readonly deserialize: (bytes: Uint8Array) => unknown
 }
 
-/** Node's v8 module, without an import: this file also loads in a browser. */
+/** Node's v8 module without an import, as this file also loads in a browser. */
 const nativeSerializer = (): NativeSerializer | undefined => {
   const host: { readonly process?: { readonly getBuiltinModule?: (id: string) => NativeSerializer | undefined } } =
     globalThis
@@ -101,7 +98,7 @@ const nativeSerializer = (): NativeSerializer | undefined => {
 const isNumbers = (value: unknown): value is ReadonlyArray<bigint> =>
   Array.isArray(value) && value.every((each) => typeof each === "bigint")
 
-/** The bytes of numbers in a serialized array: where the first one begins, and the distance between two. */
+/** The layout of numbers in a serialized array: where the first begins, and their distance. */
 interface Template {
   readonly bytes: Uint8Array
   readonly first: number
@@ -111,8 +108,8 @@ interface Template {
 const ONES = (1n << SHIFT) - 1n
 
 /**
- * Writes the key streams over the numbers of a serialized array and reads the array back: a fifth of the time of hex digits.
- * An engine that serializes in another way, as a sample shows, uses digits.
+ * Writes the key streams over the numbers of a serialized array and reads it back, in a fifth of the time of hex
+ * digits. Falls back to digits if a sample shows that the engine serializes differently.
  */
 const byMemory = (native: NativeSerializer): ToNumbers => {
   const lengthOf = (count: number): number => native.serialize(new Array(count).fill(ONES)).length
@@ -138,7 +135,7 @@ const byMemory = (native: NativeSerializer): ToNumbers => {
   }
 }
 
-/** The end of a serialized number: with one bit above 3072, all have the same length. */
+/** The end of a serialized number. With one bit above 3072, all have the same length. */
 const bytesByMemory = (native: NativeSerializer): ToBytes => {
   const above = 1n << SHIFT
   const { length } = native.serialize(above)
@@ -146,7 +143,7 @@ const bytesByMemory = (native: NativeSerializer): ToBytes => {
   return (number) => Uint8Array.from(native.serialize(number + above).subarray(begin, begin + NUMBER_BYTES))
 }
 
-/** The fast way, if it gives what the slow one gives for some samples. */
+/** The fast way if it agrees with the slow one on samples. */
 const fastest = <A, B>(
   { samples, slow }: { readonly slow: (input: A) => B; readonly samples: ReadonlyArray<A> },
   make: (native: NativeSerializer) => (input: A) => B
@@ -182,7 +179,7 @@ export interface SettledSet {
   readonly digest: Uint8Array
 }
 
-/** The hashes of many sets, with one inversion for all (P. Montgomery, "Speeding the Pollard and elliptic curve methods"). */
+/** The hashes of many sets with one inversion (P. Montgomery, "Speeding the Pollard and elliptic curve methods"). */
 export const settledSets = (sets: ReadonlyArray<MuHash>): ReadonlyArray<SettledSet> => {
   const products = [1n]
   for (const { denominator } of sets) products.push(reduce((products.at(-1) ?? 1n) * denominator))
@@ -199,12 +196,12 @@ export const settledSets = (sets: ReadonlyArray<MuHash>): ReadonlyArray<SettledS
   return settled
 }
 
-/** The number of a set as 384 bytes, and back. */
+/** The number of a set as 384 bytes. */
 export const encodeSetNumber = (number: bigint): Uint8Array => toBytes(number)
 
 export const decodeSetNumber = (bytes: Bytes): bigint => fromBytes(bytes)
 
-/** A product of members that are multiplied many at a time. */
+/** A product of members, multiplied many at a time. */
 class Product {
   #number: bigint
   #waiting: Array<Bytes> = []
@@ -213,7 +210,7 @@ class Product {
     this.#number = number
   }
 
-  /** Multiplies by the number of a member: the key stream whose key is the member's SHA-256. */
+  /** Multiplies by the number of a member: the key stream under the member's SHA-256. */
   multiply(data: Bytes): void {
     this.#waiting.push(sha256(data))
     if (this.#waiting.length === CHUNK) this.#settle()
@@ -235,12 +232,12 @@ class Product {
   }
 }
 
-/** The hash of a set that changes. A member that was added twice has to be removed twice. */
+/** The hash of a changing set. A member added twice must be removed twice. */
 export class MuHash {
   readonly #numerator: Product
   readonly #denominator: Product
 
-  /** The empty set, or the set of another instance's numbers, both below 2^3072. */
+  /** The empty set, or one with these numbers, both below 2^3072. */
   constructor(
     { denominator = 1n, numerator = 1n }: { readonly numerator?: bigint; readonly denominator?: bigint } = {}
   ) {
@@ -248,7 +245,7 @@ export class MuHash {
     this.#denominator = new Product(denominator)
   }
 
-  /** The product of the added members. Together with `denominator`, the whole state of the set. */
+  /** The product of the added members: with `denominator`, the whole state. */
   get numerator(): bigint {
     return this.#numerator.number
   }
@@ -266,7 +263,7 @@ export class MuHash {
     this.#denominator.multiply(data)
   }
 
-  /** Returns the hash, 32 bytes in wire order. The set does not change. */
+  /** The hash, 32 bytes in wire order. The set does not change. */
   digest(): Uint8Array {
     return sha256(toBytes((this.numerator * inverse(this.denominator)) % MODULUS))
   }

@@ -2,13 +2,13 @@ import { type Bytes, concat, EMPTY } from "./bytes.ts"
 import { hash160 } from "./hash.ts"
 import { Op, pushData, ScriptCursor } from "./script.ts"
 
-/** A commitment that hides its name. `commitment` should have 20 bytes; the rules check this, the parser does not. */
+/** A commitment that hides its name. The rules require 20 bytes, the parser does not. */
 export interface NameNew {
   readonly op: "name_new"
   readonly commitment: Bytes
 }
 
-/** The registration of a name. `rand` is the salt of the commitment that it opens. */
+/** The registration of a name. `rand` is the salt of its commitment. */
 export interface NameFirstUpdate {
   readonly op: "name_firstupdate"
   readonly name: Bytes
@@ -27,27 +27,27 @@ export type NameOperation = NameNew | NameFirstUpdate | NameUpdate
 
 export type NameSetting = NameFirstUpdate | NameUpdate
 
-/** The parts of a name script: the operation, and the address script after it (rule S6). */
+/** The operation of a name script, and the address script after it (rule S6). */
 export interface NameScript {
   readonly operation: NameOperation
   readonly address: Bytes
 }
 
-/** Transactions of exactly this version are name transactions (consensus, reference/protocol.md 4.1). */
+/** The version of name transactions (consensus, reference/protocol.md 4.1). */
 export const NAME_TX_VERSION = 0x7100
 
 export const NAME_NEW_HASH_SIZE = 20
 
 const isDrop = (opcode: number): boolean => opcode === Op.OP_DROP || opcode === Op.OP_2DROP || opcode === Op.OP_NOP
 
-/** One cursor for all name scripts, which are read for every output of a block, one after the other. It keeps no script afterwards. */
+/** One cursor for all name scripts, as every output of a block is read. It keeps no script afterwards. */
 const cursor = new ScriptCursor(EMPTY)
 
-/** The argument at the cursor; `undefined` if another instruction is there. */
+/** The argument at the cursor; `undefined` at another instruction. */
 const readArgument = (): Bytes | undefined =>
   cursor.next() && cursor.opcode <= Op.OP_PUSHDATA4 ? cursor.data : undefined
 
-/** The operation with its arguments at the cursor; `undefined` if one of them is missing. */
+/** The operation at the cursor; `undefined` if an argument is missing. */
 const readOperation = (opcode: number): NameOperation | undefined => {
   const first = readArgument()
   if (first === undefined) return undefined
@@ -61,7 +61,7 @@ const readOperation = (opcode: number): NameOperation | undefined => {
 
 /**
  * Parses a name script; `undefined` for any other script. Follows rules S1 to S6 of reference/protocol.md 4.2 exactly,
- * including the step back by one byte, because P2SH and witness detection use the result. Source: upstream
+ * including the step back by one byte, as P2SH and witness detection use the result. Source: upstream
  * `script/names.cpp`, `CNameScript::CNameScript`.
  */
 export const parseNameScript = (script: Bytes): NameScript | undefined => {
@@ -73,12 +73,12 @@ export const parseNameScript = (script: Bytes): NameScript | undefined => {
   return parsed
 }
 
-/** The name script at the cursor, which stands behind its first opcode. */
+/** The name script at the cursor, which is behind its first opcode. */
 const readNameScript = (script: Bytes, opcode: number): NameScript | undefined => {
   const operation = readOperation(opcode)
   if (operation === undefined || !cursor.next() || !isDrop(cursor.opcode)) return undefined
-  // If reading fails, the position stays after the last readable instruction, plus the bytes of the next one that
-  // upstream's reader consumed. `truncatedPushEnd` computes these.
+  // After a failed read, upstream's position is after the last readable instruction plus the consumed bytes of the next
+  // one, which `truncatedPushEnd` computes.
   let end = cursor.offset
   while (isDrop(cursor.opcode)) {
     if (cursor.next()) {
@@ -91,7 +91,7 @@ const readNameScript = (script: Bytes, opcode: number): NameScript | undefined =
   return { operation, address: script.subarray(end - 1) }
 }
 
-/** The end of a truncated push for upstream's reader: after the opcode and complete length bytes. */
+/** Where upstream's reader stops in a truncated push: after the opcode and complete length bytes. */
 const truncatedPushEnd = (script: Bytes, at: number): number => {
   const opcode = script[at] ?? 0
   const left = script.length - at - 1
@@ -99,7 +99,7 @@ const truncatedPushEnd = (script: Bytes, at: number): number => {
   return at + 1 + (width <= left ? width : 0)
 }
 
-/** The address script after a name prefix; the script itself if it has no prefix. */
+/** The address script after a name prefix, if any. */
 export const addressScript = (script: Bytes): Bytes => parseNameScript(script)?.address ?? script
 
 /** The commitment of a NAME_NEW: HASH160(rand ‖ name), 20 bytes (reference/protocol.md 4.3). */

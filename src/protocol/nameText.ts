@@ -1,10 +1,8 @@
 import { binaryString, type Bytes, fromHex, toHex } from "./bytes.ts"
 import { type NameKey, nameKey, nameKeyOfAscii } from "./keys.ts"
 
-/**
- * Names and values as text, and the meaning of a name's text to applications. Nothing here is consensus: for the chain
- * a name is a byte string. reference/protocol.md 7.1 to 7.3; upstream `names/encoding.cpp`, `names/applications.cpp`.
- */
+// Names and values as text, and what a name means to applications. The chain only knows byte strings.
+// reference/protocol.md 7.1 to 7.3; upstream `names/encoding.cpp`, `names/applications.cpp`.
 
 /** The encodings of names and values, the default first. */
 export const NAME_ENCODINGS = ["ascii", "utf8", "hex"] as const
@@ -17,10 +15,10 @@ const isAscii = (bytes: Bytes): boolean => {
   return true
 }
 
-/** Half a surrogate pair. A text that contains one cannot be encoded as UTF-8. */
+/** Half a surrogate pair, which UTF-8 cannot encode. */
 const LONE_SURROGATE = /\p{Surrogate}/u
 
-// A byte order mark at the start is three ordinary bytes of the name.
+// A byte order mark at the start is part of the name.
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 const utf8 = new TextEncoder()
 
@@ -33,10 +31,10 @@ const decodeUtf8 = (bytes: Bytes): string | undefined => {
 }
 
 /**
- * Returns bytes as text, or `undefined` if this encoding cannot express them. In `utf8`, control characters and NUL are
- * text; overlong forms and surrogates are not. The reference node also accepts four-byte sequences above U+10FFFF as
- * UTF-8 (`f4 90 80 80` to `f7 bf bf bf`). No JavaScript string can hold them, and strict JSON readers refuse them, so
- * they have no `utf8` text here. A client gets the encoding error for bytes that are not UTF-8, and can ask for `hex`.
+ * Returns bytes as text, or `undefined` if the encoding cannot express them. In `utf8`, control characters and NUL are
+ * text; overlong forms and surrogates are not. Unlike in the reference node, nor are four-byte sequences above U+10FFFF
+ * (`f4 90 80 80` to `f7 bf bf bf`): no JavaScript string can hold them and strict JSON readers refuse them. Clients get
+ * the encoding error and can ask for `hex`.
  */
 export const encodeText = (bytes: Bytes, encoding: NameEncoding): string | undefined => {
   switch (encoding) {
@@ -49,7 +47,7 @@ export const encodeText = (bytes: Bytes, encoding: NameEncoding): string | undef
   }
 }
 
-/** Returns the bytes of a text in an encoding, or `undefined` if the text is not valid in it. */
+/** Returns the bytes of a text, or `undefined` if it is not valid in the encoding. */
 export const decodeText = (text: string, encoding: NameEncoding): Uint8Array | undefined => {
   switch (encoding) {
     case "ascii":
@@ -61,7 +59,7 @@ export const decodeText = (text: string, encoding: NameEncoding): Uint8Array | u
   }
 }
 
-/** The key of a name in an encoding, or `undefined` if the text is not valid in it. */
+/** The key of a name, or `undefined` if the text is not valid in the encoding. */
 export const keyOfText = (text: string, encoding: NameEncoding): NameKey | undefined => {
   const key = encoding === "hex" ? undefined : nameKeyOfAscii(text)
   if (key !== undefined) return key
@@ -71,25 +69,25 @@ export const keyOfText = (text: string, encoding: NameEncoding): NameKey | undef
 
 const lossyUtf8 = new TextDecoder("utf-8", { ignoreBOM: true })
 
-/** Returns bytes as text; if they are not UTF-8, with U+FFFD for the wrong ones and with all of them in hexadecimal digits. */
+/** Bytes as text. If they are not UTF-8, wrong bytes become U+FFFD, and `hex` has all of them. */
 export const textOrHex = (bytes: Bytes): { readonly text: string; readonly hex: string | undefined } => {
   const text = decodeUtf8(bytes)
   return text === undefined ? { text: lossyUtf8.decode(bytes), hex: toHex(bytes) } : { text, hex: undefined }
 }
 
-/** Returns a name as the field of a log entry, which the log quotes itself: ASCII as it is, everything else as `0x` and hex. */
+/** A name as a log field, which the log quotes itself: ASCII as is, anything else as `0x` and hex. */
 export const nameField = (bytes: Bytes): string => encodeText(bytes, "ascii") ?? `0x${toHex(bytes)}`
 
-/** Returns a name or value for messages and logs: ASCII in single quotes, everything else as `0x` and hex. */
+/** A name or value for messages and logs: ASCII in single quotes, anything else as `0x` and hex. */
 export const printable = (bytes: Bytes): string => {
   const text = encodeText(bytes, "ascii")
   return text === undefined ? `0x${toHex(bytes)}` : `'${text}'`
 }
 
-/** The purpose of a name, according to its namespace and the form of its label. */
+/** The purpose of a name, from its namespace and the form of its label. */
 export type NameClass = "domain" | "domain-data" | "identity" | "identity-data" | "nonstandard"
 
-/** Longest label of a domain, in bytes: the limit of DNS. */
+/** Longest domain label in bytes (DNS). */
 const MAX_DOMAIN_LABEL = 63
 
 const DOMAIN_LABEL = /^(?:xn--)?[a-z0-9]+(?:-[a-z0-9]+)*$/
@@ -105,8 +103,8 @@ const split = (text: string): { readonly namespace: string; readonly label: stri
 }
 
 /**
- * Returns the namespace of a name, known or not: everything up to and including the first slash (`d/`). A name without
- * a slash, or with bytes outside ASCII, has no namespace.
+ * Everything up to the first slash (`d/`), known or not. Names without a slash or with bytes outside ASCII have no
+ * namespace.
  */
 export const namespaceOf = (name: Bytes): string | undefined => {
   const text = encodeText(name, "ascii")
@@ -131,7 +129,7 @@ export const classify = (name: Bytes): NameClass => {
   }
 }
 
-/** Returns the domain of a name (`wikileaks.bit` for `d/wikileaks`), or `undefined` if it has none. */
+/** The domain of a name (`wikileaks.bit` for `d/wikileaks`), if any. */
 export const bitDomainOf = (name: Bytes): string | undefined => {
   const text = encodeText(name, "ascii")
   return text !== undefined && classify(name) === "domain" ? `${text.slice("d/".length)}.bit` : undefined

@@ -1,9 +1,7 @@
 import { type Bytes, fromHex } from "./bytes.ts"
 
-/**
- * The three networks and their distinctive values on the wire and in text (reference/protocol.md 1.1 to 1.4; upstream
- * `kernel/chainparams.cpp`, `chainparamsbase.cpp`). Heights, limits and other rules are in consensus/params.ts.
- */
+// The three networks and their values on the wire and in text (reference/protocol.md 1.1 to 1.4; upstream
+// `kernel/chainparams.cpp`, `chainparamsbase.cpp`). Heights, limits and other rules are in consensus/params.ts.
 
 export type NetworkName = "mainnet" | "testnet" | "regtest"
 
@@ -11,7 +9,7 @@ export interface Network {
   readonly name: NetworkName
   /** The reference node's name for it in `getblockchaininfo`. */
   readonly chainName: "main" | "test" | "regtest"
-  /** First four bytes of every message and of every record in a block file, in wire order. */
+  /** First four bytes of every message and block file record, in wire order. */
   readonly magic: Bytes
   readonly defaultP2pPort: number
   readonly defaultRpcPort: number
@@ -23,11 +21,11 @@ export interface Network {
   readonly bech32Hrp: string
   /** Second step of derivation paths (BIP 44, 49, 84 and 86), without the hardening bit. */
   readonly coinType: number
-  /** The complete first block. Its coinbase output cannot be spent. */
+  /** The first block. Its coinbase output cannot be spent. */
   readonly genesisBlock: Bytes
-  /** Its hash, in wire order. */
+  /** Wire order. */
   readonly genesisHash: Bytes
-  /** Host names of DNS seeds. The dot at the end makes them absolute: no search list applies. */
+  /** Host names of DNS seeds, with a final dot so that no search list applies. */
   readonly dnsSeeds: ReadonlyArray<string>
   /** Peers to try if no other address is known, as `address:port`. */
   readonly fixedSeeds: ReadonlyArray<string>
@@ -39,7 +37,7 @@ const constant = (hex: string): Uint8Array => {
   return bytes
 }
 
-/** Takes the hash too, in wire order: no program has to load a hash function for it. */
+/** Takes the hash in wire order, to avoid loading a hash function. */
 const genesis = (
   { block, hash }: { readonly hash: string; readonly block: string }
 ): Pick<Network, "genesisBlock" | "genesisHash"> => ({
@@ -47,10 +45,7 @@ const genesis = (
   genesisHash: constant(hash)
 })
 
-/**
- * Bitcoin's genesis block with another header: testnet and regtest use its coinbase and therefore its merkle root. The
- * 12 bytes are time, bits and nonce.
- */
+/** Bitcoin's genesis block with another header (time, bits and nonce, 12 bytes), as on testnet and regtest. */
 const bitcoinGenesis = (
   { hash, timeBitsNonce }: { readonly hash: string; readonly timeBitsNonce: string }
 ): Pick<Network, "genesisBlock" | "genesisHash"> =>
@@ -186,6 +181,6 @@ export const regtest: Network = {
 
 export const networks: Readonly<Record<NetworkName, Network>> = { mainnet, testnet, regtest }
 
-/** Returns the network with this name in the configuration; `undefined` for any other text. */
+/** The network with this name in the configuration, or `undefined`. */
 export const networkNamed = (text: string): Network | undefined =>
   Object.values(networks).find(({ name }) => name === text)

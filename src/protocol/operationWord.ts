@@ -3,23 +3,21 @@ import { type Bytes, equal } from "./bytes.ts"
 import type { NameSetting } from "./nameOperation.ts"
 import type { Network } from "./networks.ts"
 
-/** The words for operations on names, for people: the pages, the desk and svcd-cli have no others. */
+/** The words for name operations, shared by the pages, the desk and svcd-cli. */
 
-/** What an update of a name has in common with the record that it replaces. */
+/** What an update keeps of the record that it replaces. */
 export interface KeptByUpdate {
   readonly value: boolean
-  /** The address of the owner. */
   readonly owner: boolean
 }
 
 /**
- * Returns the word for an update of a name. A new address is not called a transfer: wallets take a fresh one for each update of
- * their own, and the node cannot know whose it is.
+ * Returns the word for an update. A new address is not called a transfer: wallets take a fresh one for each update, and
+ * the node cannot know whose it is.
  */
 export const updateWord = ({ owner, value }: KeptByUpdate): string =>
   `${value ? "renewed" : "updated"}${owner ? "" : ", new address"}`
 
-/** A record that an operation set. */
 export interface SetRecord {
   readonly op: NameSetting["op"]
   readonly value: Bytes
@@ -27,16 +25,16 @@ export interface SetRecord {
   readonly address: Bytes
 }
 
-/** Whether two outputs pay to one address, or to one script where scripts have no address. */
+/** Whether two outputs pay to one address, or to one script without an address. */
 const isSameOwner = (network: Network, one: Bytes, other: Bytes): boolean => {
   const address = addressOf(network, one)
   return address === undefined ? equal(one, other) : address === addressOf(network, other)
 }
 
-/** Returns the word for an operation without the record before it. */
+/** The word for an operation without the record before it. */
 export const plainWord = (op: NameSetting["op"]): string => op === "name_firstupdate" ? "registered" : "updated"
 
-/** Returns the word for an operation; `before`: the record of the name that it replaces, if that is known. */
+/** The word for an operation. `before` is the record that it replaces, if known. */
 export const operationWord = (
   network: Network,
   { address, op, value }: SetRecord,
@@ -48,5 +46,5 @@ export const operationWord = (
     : updateWord({ value: equal(value, before.value), owner: isSameOwner(network, address, before.address) })
 }
 
-/** The same for an operation that waits for a block. */
+/** The word for an operation that waits for a block. */
 export const waitingWord = (word: string): string => `to be ${word}`

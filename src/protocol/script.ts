@@ -136,7 +136,7 @@ export class ScriptCursor {
   /** The offset of the next instruction. */
   offset: number
   opcode = 0
-  /** The pushed bytes are from `dataStart` to `offset`. Empty for an opcode that does not push bytes of the script. */
+  /** Pushed bytes are from `dataStart` to `offset`: empty if the opcode pushes no bytes of the script. */
   dataStart = 0
   failed = false
 
@@ -145,7 +145,7 @@ export class ScriptCursor {
     this.offset = offset
   }
 
-  /** Goes to an instruction of another script. */
+  /** Moves to an instruction of another script. */
   begin(script: Bytes, offset = 0): void {
     this.script = script
     this.offset = offset
@@ -176,7 +176,7 @@ export class ScriptCursor {
     return true
   }
 
-  /** A view of the bytes that the instruction pushes. */
+  /** A view of the pushed bytes. */
   get data(): Uint8Array {
     return this.script.subarray(this.dataStart, this.offset)
   }
@@ -208,7 +208,7 @@ export const isPayToPubkeyHash = (script: Bytes): boolean =>
 export const isPayToScriptHash = (script: Bytes): boolean =>
   script.length === 23 && script[0] === Op.OP_HASH160 && script[1] === 20 && script[22] === Op.OP_EQUAL
 
-/** The version of a witness program (BIP 141); -1 if the script is not one. The program is `script.subarray(2)`. */
+/** The version of a witness program (BIP 141), which is `script.subarray(2)`; -1 for other scripts. */
 export const witnessVersion = (script: Bytes): number => {
   if (script.length < 4 || script.length > 42) return -1
   const opcode = script[0] ?? 0
@@ -218,8 +218,8 @@ export const witnessVersion = (script: Bytes): number => {
 }
 
 /**
- * Whether an output with this script can never be spent, so that it never becomes a coin: the script begins with
- * OP_RETURN, or is longer than the limit. Checks the whole script, a name prefix included (reference/protocol.md 5.2).
+ * Whether an output with this script can never be spent and so never becomes a coin: it begins with OP_RETURN or is too
+ * long. Checks the whole script with its name prefix (reference/protocol.md 5.2).
  */
 export const isUnspendable = (script: Bytes): boolean => script[0] === Op.OP_RETURN || script.length > MAX_SCRIPT_SIZE
 

@@ -1,15 +1,14 @@
 import type { Bytes } from "./bytes.ts"
 import { MAX_SCRIPT_ELEMENT_SIZE, Op, ScriptCursor } from "./script.ts"
 
-/** The meaning of single instructions, for code that prints or classifies scripts. The rules are in consensus/. */
+/** Single instructions, for printing and classifying scripts. The rules are in consensus/. */
 
-/** The longest number in a script, in bytes. */
 const NUMBER_BYTES = 4
 
 /** The highest opcode with a meaning in legacy scripts (upstream `script/script.h`, `MAX_OPCODE`). */
 const MAX_OPCODE = Op.OP_NOP10
 
-/** The number in at most four pushed bytes: little-endian, with a sign bit on top; any form. */
+/** The little-endian number in at most four pushed bytes, with a sign bit on top, in any form. */
 export const pushedNumber = (data: Bytes): number => {
   const { length } = data
   if (length === 0) return 0
@@ -19,7 +18,6 @@ export const pushedNumber = (data: Bytes): number => {
   return magnitude >= sign ? 0 - (magnitude - sign) : magnitude
 }
 
-/** Whether a number of at most four bytes is in its shortest form. */
 const isMinimalNumber = (data: Bytes): boolean => {
   const last = data[data.length - 1] ?? 1
   return (last & 0x7f) !== 0 || (data.length > 1 && (data[data.length - 2] ?? 0) >= 0x80)
@@ -37,8 +35,8 @@ export const isMinimalPush = (opcode: number, data: Bytes): boolean => {
 }
 
 /**
- * Returns the number that an instruction pushes, as OP_1 to OP_16 or as bytes. `undefined` if it pushes no number, or
- * not in the shortest form. OP_1NEGATE does not count: no template has a negative number.
+ * The number that an instruction pushes in its shortest form, or `undefined`. OP_1NEGATE does not count, as no template
+ * has a negative number.
  */
 export const minimalNumber = (opcode: number, data: Bytes): number | undefined => {
   if (opcode >= Op.OP_1 && opcode <= Op.OP_16) return opcode - Op.OP_1 + 1
@@ -47,8 +45,8 @@ export const minimalNumber = (opcode: number, data: Bytes): number | undefined =
 }
 
 /**
- * Whether a script can be read to its end, has no opcode without a meaning, and pushes nothing longer than the limit of
- * a stack element. Source: upstream `script/script.cpp`, `HasValidOps`.
+ * Whether a script is readable to its end, has only known opcodes, and pushes no overlong element. Source: upstream
+ * `script/script.cpp`, `HasValidOps`.
  */
 export const hasValidOperations = (script: Bytes): boolean => {
   const cursor = new ScriptCursor(script)
@@ -58,7 +56,7 @@ export const hasValidOperations = (script: Bytes): boolean => {
   return !cursor.failed
 }
 
-/** Whether bytes have the length of the public key form in their first byte. The key itself is not checked. */
+/** Whether the first byte of a key matches its length. Does not check the key itself. */
 export const isKeySized = (key: Bytes): boolean => {
   const first = key[0]
   if (first === 0x02 || first === 0x03) return key.length === 33

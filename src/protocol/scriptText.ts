@@ -2,9 +2,9 @@ import { type Bytes, toHex } from "./bytes.ts"
 import { isUnspendable, Op, ScriptCursor } from "./script.ts"
 import { pushedNumber } from "./scriptOperations.ts"
 
-/** Scripts as text: the `asm` of the reference node, its peculiarities included (reference/rpc.md 6). */
+/** Scripts as the reference node's `asm`, with its peculiarities (reference/rpc.md 6). */
 
-/** Names that differ from the name of the constant. For the numbers 1 to 3, always the name opcodes are shown. */
+/** Names that differ from the constant. The numbers 1 to 3 always show as name opcodes. */
 const SPECIAL_NAMES: ReadonlyArray<readonly [number, string]> = [
   [Op.OP_0, "0"],
   [Op.OP_1NEGATE, "-1"],
@@ -21,10 +21,10 @@ const names: ReadonlyArray<string> = (() => {
   return table
 })()
 
-/** Returns the name of an opcode as the reference node prints it (upstream `script/script.cpp`, `GetOpName`). */
+/** The name of an opcode as the reference node prints it (upstream `script/script.cpp`, `GetOpName`). */
 export const opcodeName = (opcode: number): string => names[opcode] ?? "OP_UNKNOWN"
 
-/** The names of hash types, by the last byte of a signature. */
+/** Hash types by the last byte of a signature. */
 const HASH_TYPES: ReadonlyMap<number, string> = new Map([
   [0x01, "ALL"],
   [0x81, "ALL|ANYONECANPAY"],
@@ -39,21 +39,21 @@ const isNameOpcode = (opcode: number): boolean => opcode >= Op.OP_1 && opcode <=
 /** Pushes up to this length are shown as numbers. */
 const SHORT = 4
 
-/** A short push is a number, except for the first push after a name opcode: that is a name or a hash. */
+/** A short push is a number, except for the name or hash right after a name opcode. */
 const shortPushText = (data: Bytes, afterNameOpcode: boolean): string =>
   afterNameOpcode && data.length > 0 ? toHex(data) : String(pushedNumber(data))
 
-/** A signature is shown without its last byte, which is shown as a word. */
+/** The last byte of a signature is shown as a word. */
 const signatureText = (data: Bytes, isSignature: (data: Bytes) => boolean): string => {
   const hashType = HASH_TYPES.get(data[data.length - 1] ?? 0)
   return hashType !== undefined && isSignature(data) ? `${toHex(data.subarray(0, -1))}[${hashType}]` : toHex(data)
 }
 
 /**
- * Returns a script as text: opcodes by name, long pushes in hex, short ones as numbers. An unreadable rest becomes
- * `[error]`; no script makes this function fail. For scriptSigs, `isSignature` recognizes strictly encoded signatures
- * with their hash type. A defined hash type is then shown as a word: `3045…90[ALL]`. Signatures are not searched in
- * scripts that can never run. Source: upstream `core_io.cpp`, `ScriptToAsmStr`.
+ * Returns a script as text: opcodes by name, long pushes in hex, short ones as numbers, an unreadable rest as
+ * `[error]`. Never fails. For scriptSigs, `isSignature` recognizes strictly encoded signatures, whose hash type is then
+ * a word: `3045…90[ALL]`. Scripts that can never run are not searched for signatures. Source: upstream `core_io.cpp`,
+ * `ScriptToAsmStr`.
  */
 export const scriptText = (script: Bytes, isSignature?: (data: Bytes) => boolean): string => {
   const seek = isUnspendable(script) ? undefined : isSignature

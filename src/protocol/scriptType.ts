@@ -4,8 +4,8 @@ import { isPayToPubkeyHash, isPayToScriptHash, isPushOnly, Op, ScriptCursor, wit
 import { isKeySized, minimalNumber } from "./scriptOperations.ts"
 
 /**
- * The form of an output script, with the parts that a payer or spender needs. Byte strings are views of the script. The
- * names are those of the reference node's answers (reference/rpc.md 3.0).
+ * The form of an output script, with the parts that a payer or spender needs, as views. The names are those in the
+ * reference node's answers (reference/rpc.md 3.0).
  */
 export type ScriptTemplate =
   | { readonly type: "nonstandard" | "nulldata" | "anchor" }
@@ -15,7 +15,7 @@ export type ScriptTemplate =
     readonly hash: Bytes
   }
   | { readonly type: "multisig"; readonly required: number; readonly pubkeys: ReadonlyArray<Bytes> }
-  /** `key` has 32 bytes, and may not be on the curve. */
+  /** 32 bytes, which may not be on the curve. */
   | { readonly type: "witness_v1_taproot"; readonly key: Bytes }
   | { readonly type: "witness_unknown"; readonly version: number; readonly program: Bytes }
 
@@ -26,7 +26,7 @@ const MAX_MULTISIG_KEYS = 20
 
 const NONSTANDARD: ScriptTemplate = { type: "nonstandard" }
 
-/** Whether a script is exactly pay-to-anchor: a witness program of version 1 with the bytes 4e73. */
+/** Whether a script is pay-to-anchor: a witness program of version 1 with the bytes 4e73. */
 const isAnchor = (script: Bytes): boolean =>
   script.length === 4 && script[0] === Op.OP_1 && script[1] === 2 && script[2] === 0x4e && script[3] === 0x73
 
@@ -65,9 +65,9 @@ const multisig = (script: Bytes): ScriptTemplate | undefined => {
 }
 
 /**
- * Returns the template of an output script. A name prefix is stripped first, except for null data: that is matched
- * against the whole script, so that a name prefix followed by OP_RETURN is nonstandard (reference/protocol.md 5.2).
- * Source: upstream `script/solver.cpp`, `Solver`.
+ * Returns the template of an output script without its name prefix. Only null data is matched against the whole script,
+ * so a name prefix followed by OP_RETURN is nonstandard (reference/protocol.md 5.2). Source: upstream
+ * `script/solver.cpp`, `Solver`.
  */
 export const scriptTemplate = (script: Bytes): ScriptTemplate => {
   const address = addressScript(script)

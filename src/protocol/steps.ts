@@ -1,4 +1,4 @@
-/** Work on data that may be large. It pauses regularly, and the caller may do something else between two steps. */
+/** Work on large data that pauses regularly, so that the caller can do something else between steps. */
 export type Steps<A> = Generator<void, A, void>
 
 export const runSteps = <A>(steps: Steps<A>): A => {
@@ -8,7 +8,6 @@ export const runSteps = <A>(steps: Steps<A>): A => {
   }
 }
 
-/** Applies a function to each item, one item per step. */
 export function* mapSteps<A, B>(items: Iterable<A>, make: (item: A, at: number) => B): Steps<Array<B>> {
   const made: Array<B> = []
   for (const item of items) {

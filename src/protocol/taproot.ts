@@ -3,9 +3,9 @@ import { type Bytes, compare, EMPTY } from "./bytes.ts"
 import { taggedHash } from "./hash.ts"
 import { Writer } from "./Writer.ts"
 
-/** How a taproot output commits to an internal key and a tree of scripts (BIP 341). Keys are x coordinates of 32 bytes. */
+/** How a taproot output commits to an internal key and a tree of scripts (BIP 341). Keys are 32-byte x coordinates. */
 
-/** The point with an even y as a compressed key. */
+/** The point with an even y, as a compressed key. */
 export const evenKey = (x: Bytes): Uint8Array => {
   const key = new Uint8Array(33)
   key[0] = 0x02
@@ -13,15 +13,14 @@ export const evenKey = (x: Bytes): Uint8Array => {
   return key
 }
 
-/** The hash of a leaf: its version and its script. */
 export const tapLeafHash = (version: number, script: Bytes): Uint8Array =>
   taggedHash("TapLeaf", Uint8Array.of(version), new Writer(script.length + 5).varBytes(script).written())
 
-/** The hash of a branch: of its two sides, the smaller first. */
+/** The hash of two sides, the smaller first. */
 export const tapBranchHash = (a: Bytes, b: Bytes): Uint8Array =>
   compare(a, b) < 0 ? taggedHash("TapBranch", a, b) : taggedHash("TapBranch", b, a)
 
-/** What both tweaks below take: the root is empty for an output without scripts, as in BIP 86. */
+/** The root is empty for an output without scripts, as in BIP 86. */
 interface Commitment {
   readonly internalKey: Bytes
   readonly merkleRoot?: Bytes | undefined
@@ -31,7 +30,7 @@ interface Commitment {
 export const tapTweak = ({ internalKey, merkleRoot = EMPTY }: Commitment): Uint8Array =>
   taggedHash("TapTweak", internalKey, merkleRoot)
 
-/** The output key with its parity, as a compressed key. Throws if the internal key is not the x of a point. */
+/** The output key with its parity, as a compressed key. Throws if the internal key is not on the curve. */
 export const tapOutput = (commitment: Commitment): Uint8Array => {
   const { Point } = secp256k1
   const tweak = Point.Fn.fromBytes(tapTweak(commitment))

@@ -4,10 +4,10 @@ import { type OutpointKey, type TxidKey, txidKey } from "./keys.ts"
 import { Reader } from "./Reader.ts"
 import { compactSizeLength, Writer } from "./Writer.ts"
 
-/** Lock times below this are heights, from here on they are seconds since 1970 (consensus). */
+/** Lower lock times are heights; from here on they are seconds since 1970 (consensus). */
 export const LOCKTIME_THRESHOLD = 500_000_000
 
-/** The size of an outpoint in bytes: the txid in wire order and the output's index as LE32. */
+/** The txid in wire order and the output's index as LE32. */
 export const OUTPOINT_SIZE = 36
 
 export interface TransactionInput {
@@ -15,7 +15,7 @@ export interface TransactionInput {
   readonly prevout: Bytes
   readonly scriptSig: Bytes
   readonly sequence: number
-  /** The items of the witness (BIP 144). Most inputs have none. */
+  /** Witness items (BIP 144). Most inputs have none. */
   readonly witness: ReadonlyArray<Bytes>
 }
 
@@ -25,19 +25,16 @@ export interface TransactionOutput {
   readonly script: Bytes
 }
 
-/** The witness of an input without one. It is shared and takes no memory. */
+/** The shared witness of inputs without one. */
 export const NO_WITNESS: ReadonlyArray<Bytes> = []
 
-/** The txid in an outpoint: a view of 32 bytes. */
+/** A view of the txid in an outpoint. */
 export const prevoutTxid = (prevout: Bytes): Uint8Array => prevout.subarray(0, 32)
 
 export const prevoutIndex = (prevout: Bytes): number =>
   ((prevout[32] ?? 0) | ((prevout[33] ?? 0) << 8) | ((prevout[34] ?? 0) << 16) | ((prevout[35] ?? 0) << 24)) >>> 0
 
-/**
- * The outpoint of output `index` of a transaction, as on the wire. `into`: the 36 bytes to write it into, for callers that need it
- * only for a moment.
- */
+/** The outpoint of output `index`, as on the wire. Pass `into` (36 bytes) to avoid an allocation. */
 export const outpoint = (txid: Bytes, index: number, into = new Uint8Array(OUTPOINT_SIZE)): Uint8Array => {
   into.set(txid)
   into[32] = index
@@ -47,25 +44,24 @@ export const outpoint = (txid: Bytes, index: number, into = new Uint8Array(OUTPO
   return into
 }
 
-/** An outpoint as a key for maps: one character per byte. */
+/** An outpoint as a map key, one character per byte. */
 export const outpointKey = binaryString as (prevout: Bytes) => OutpointKey
 
-/** Whether an outpoint is the null outpoint, which coinbases spend: all zeros, index 2^32 - 1. */
+/** Whether this is the null outpoint of coinbases: all zeros, index 2^32 - 1. */
 export const isNullPrevout = (prevout: Bytes): boolean => {
   for (let i = 0; i < 32; i++) if (prevout[i] !== 0) return false
   return prevoutIndex(prevout) === 0xffffffff
 }
 
-/** Room for a serialization without witnesses that is only hashed. */
+/** Space for serializations without witnesses that are only hashed. */
 const STRIPPED = new Uint8Array(2_048)
 
-/** Room of this size: a part of `STRIPPED`, unless that is too small. */
 const roomFor = (size: number): Uint8Array =>
   size <= STRIPPED.length ? STRIPPED.subarray(0, size) : new Uint8Array(size)
 
 /** A view of a transaction's bytes, made by `readTransaction` or `makeTransaction`. Hashes are computed once. */
 export class Transaction {
-  /** The serialization, with witnesses if there are any. */
+  /** With witnesses, if any. */
   readonly bytes: Bytes
   /** Unsigned 32-bit. */
   readonly version: number
@@ -97,17 +93,17 @@ export class Transaction {
     this.witnessSize = parts.witnessSize
   }
 
-  /** Hash of the serialization without witnesses, wire order. */
+  /** Hash of the serialization without witnesses, in wire order. */
   get txid(): Uint8Array {
     return this.knownTxid ??= hash256(this.hasWitness ? this.strip(roomFor(this.strippedSize)) : this.bytes)
   }
 
-  /** Hash of the serialization with witnesses, wire order. Equal to `txid` if there are none. */
+  /** Hash of the serialization with witnesses, in wire order. Equal to `txid` without them. */
   get wtxid(): Uint8Array {
     return this.knownWtxid ??= this.hasWitness ? hash256(this.bytes) : this.txid
   }
 
-  /** Writes the wtxid into other bytes, without keeping it. */
+  /** Writes the wtxid without keeping it. */
   wtxidInto(into: Uint8Array, at: number): void {
     if (this.hasWitness && this.knownWtxid === undefined) hash256Into(this.bytes, into, at)
     else into.set(this.wtxid, at)
@@ -130,23 +126,23 @@ export class Transaction {
     return 3 * this.strippedSize + this.size
   }
 
-  /** Weight in units of non-witness bytes, rounded up (virtual size). */
+  /** Weight in units of non-witness bytes, rounded up. */
   get virtualSize(): number {
     return Math.ceil(this.weight / 4)
   }
 
-  /** Whether this is a coinbase: one input that spends the null outpoint. */
+  /** Whether the only input spends the null outpoint. */
   get isCoinbase(): boolean {
     const [input] = this.inputs
     return input !== undefined && this.inputs.length === 1 && isNullPrevout(input.prevout)
   }
 
-  /** The serialization without witnesses. A copy if there are witnesses. */
+  /** The serialization without witnesses. A copy if there are any. */
   strippedBytes(): Uint8Array {
     return this.hasWitness ? this.strip(new Uint8Array(this.strippedSize)) : this.bytes
   }
 
-  /** Writes the serialization without marker, flag and witnesses into bytes of its size, and returns these. */
+  /** Writes the serialization without marker, flag and witnesses into `stripped`, and returns it. */
   private strip(stripped: Uint8Array): Uint8Array {
     const { bytes } = this
     const size = stripped.length
@@ -159,11 +155,11 @@ export class Transaction {
   }
 }
 
-/** An input whose witness is read later: the witnesses follow all inputs and outputs. */
+/** An input whose witness follows all inputs and outputs. */
 type ReadInput = Omit<TransactionInput, "witness"> & { witness: TransactionInput["witness"] }
 
 const readInputs = (reader: Reader): Array<ReadInput> => {
-  // The size of the smallest input: an outpoint, an empty script, a sequence.
+  // The smallest input: an outpoint, an empty script, a sequence.
   const count = reader.count("inputs", OUTPOINT_SIZE + 5)
   const inputs = new Array<ReadInput>(count)
   for (let i = 0; i < count; i++) {
@@ -184,10 +180,10 @@ const readOutputs = (reader: Reader): Array<TransactionOutput> => {
   return outputs
 }
 
-/** Witness items are created at once if the witness has at least this many bytes per item, lengths included. */
+/** Witness items are created at once if they have at least this many bytes on average, with their lengths. */
 const ORDINARY_ITEM = 16
 
-/** Up to this many items are always created at once: an input uses as many objects anyway. */
+/** Up to this many items are always created at once. */
 const FEW_ITEMS = 3
 
 const readItems = (reader: Reader, count: number): ReadonlyArray<Bytes> => {
@@ -197,8 +193,8 @@ const readItems = (reader: Reader, count: number): ReadonlyArray<Bytes> => {
 }
 
 /**
- * Reads the witness of the input `i`, and returns whether it has items. If these are many and short, they are created at each
- * access: an object for a one-byte item takes some 50 bytes, and a block has room for millions.
+ * Reads the witness of input `i`, and returns whether it has items. Many short items are created on each access
+ * instead: an object for a one-byte item takes some 50 bytes, and a block can have millions.
  */
 const readWitness = (reader: Reader, inputs: Array<ReadInput>, i: number): boolean => {
   const count = reader.count("witness items", 1)
@@ -226,10 +222,9 @@ const readWitness = (reader: Reader, inputs: Array<ReadInput>, i: number): boole
 }
 
 /**
- * Reads a transaction. With `witness` false the extended format of BIP 144 is not recognised, as where upstream reads a
+ * Reads a transaction. Without `witness`, the extended format of BIP 144 is not recognized, as where upstream reads a
  * transaction that may have no inputs yet. Source: upstream `primitives/transaction.h`, `UnserializeTransaction`.
- * @throws DecodeError for truncated bytes, lengths not in shortest form, an unknown flag, and witnesses that are all
- * empty.
+ * @throws DecodeError for truncated bytes, lengths not in shortest form, an unknown flag, and only empty witnesses.
  */
 export const readTransaction = (reader: Reader, witness = true): Transaction => {
   const start = reader.offset
@@ -258,7 +253,7 @@ export const readTransaction = (reader: Reader, witness = true): Transaction => 
   return new Transaction({ bytes, version, inputs, outputs, lockTime, hasWitness, witnessSize })
 }
 
-/** Reads a transaction that fills its bytes. Throws `DecodeError` as `readTransaction` does, and for trailing bytes. */
+/** Reads a transaction that fills its bytes. Throws `DecodeError` as `readTransaction`, and for trailing bytes. */
 export const decodeTransaction = (bytes: Bytes, witness = true): Transaction => {
   const reader = new Reader(bytes)
   const transaction = readTransaction(reader, witness)

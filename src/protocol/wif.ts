@@ -2,10 +2,8 @@ import { decodeBase58Check, encodeBase58Check } from "./base58.ts"
 import { type Bytes, compare, concat, EMPTY } from "./bytes.ts"
 import type { Network } from "./networks.ts"
 
-/**
- * Wallet import format: a private key as Base58Check text, after the network's version byte. A flag at the end marks a
- * key whose public key is written compressed. No error here contains a key or its text.
- */
+// Wallet import format: a private key as Base58Check text after the network's version byte, with a flag at the end if
+// its public key is compressed. No error here contains a key or its text.
 
 /** A private key, 32 bytes big-endian, and the form of its public key. */
 export interface ImportedKey {
@@ -14,7 +12,7 @@ export interface ImportedKey {
 }
 
 export type WifError =
-  /** Not Base58Check: a wrong character, a wrong checksum, or far too long. */
+  /** A wrong character, a wrong checksum, or far too long. */
   | "not a Base58Check text"
   /** Base58Check of other data, such as an address, or an unknown flag at the end. */
   | "not a private key"
@@ -24,7 +22,7 @@ export type WifError =
 
 const KEY_BYTES = 32
 
-/** The byte after a key whose public key is compressed. */
+/** The flag after a key whose public key is compressed. */
 const COMPRESSED = 1
 
 /** The order n of secp256k1, big-endian (SEC 2). */
@@ -38,7 +36,7 @@ const CURVE_ORDER = Uint8Array.of(
 export const isPrivateKey = (bytes: Bytes): boolean =>
   bytes.length === KEY_BYTES && compare(bytes, CURVE_ORDER) < 0 && bytes.some((byte) => byte !== 0)
 
-/** Throws `RangeError` for an invalid key, which is a mistake of the caller. */
+/** Throws `RangeError` for an invalid key. */
 export const encodeWif = (network: Network, { compressed, privateKey }: ImportedKey): string => {
   if (!isPrivateKey(privateKey)) throw new RangeError("not a private key of secp256k1")
   const flag = compressed ? Uint8Array.of(COMPRESSED) : EMPTY
@@ -46,8 +44,8 @@ export const encodeWif = (network: Network, { compressed, privateKey }: Imported
 }
 
 /**
- * Parses a private key of a network. White space around it is ignored. Source: namecoin-core `key_io.cpp`,
- * `DecodeSecret`, which only reports that there is no key.
+ * Parses a private key of a network. Ignores white space around it. Source: namecoin-core `key_io.cpp`, `DecodeSecret`,
+ * which only reports that there is no key.
  */
 export const parseWif = (network: Network, text: string): ImportedKey | { readonly error: WifError } => {
   const payload = decodeBase58Check(text, 1 + KEY_BYTES + 1)

@@ -276,15 +276,15 @@ describe("what a user writes", () => {
       const desk = TestDesk.make(PAYS)
       yield* desk.login
       const answers = [
-        ["1e9", "write digits alone"],
+        ["1e9", "Use digits and a decimal point only"],
         ["-1", "negative"],
-        ["21000000.1", "more than all coins that can exist: 21000000 NMC"],
-        ["9".repeat(60), "more than all coins"],
+        ["21000000.1", "exceeds the total supply of 21000000 NMC"],
+        ["9".repeat(60), "exceeds the total supply"],
         ["0.123456789", "more than 8 decimals"],
-        ["", "Write an amount"],
-        ["x", "This is no amount"],
+        ["", "Enter an amount"],
+        ["x", "This is not an amount"],
         ["0", "zero"],
-        ["1,5", "without commas"]
+        ["1,5", "no commas"]
       ] as const
       for (const [amount, words] of answers) {
         assert.include((yield* desk.send("send", { address: ADDRESS, amount })).body, words, amount)

@@ -86,7 +86,7 @@ describe("bytes", () => {
   it("end refuses unread bytes", () => {
     const two = reader("0102")
     two.u8("a")
-    assert.strictEqual(decodeError(() => two.end("whole")).reason, "1 bytes follow that do not belong here")
+    assert.strictEqual(decodeError(() => two.end("whole")).reason, "1 unexpected bytes follow")
     two.u8("b")
     two.end("whole")
   })

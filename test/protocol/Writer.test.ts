@@ -25,12 +25,12 @@ describe("Writer", () => {
 
   it.each([NaN, Infinity, -Infinity, 0.5])("i64 refuses %d, and writes nothing", (value) => {
     const writer = new Writer()
-    assert.throws(() => writer.i64(value), RangeError, "is no integer")
+    assert.throws(() => writer.i64(value), RangeError, "is not an integer")
     assert.strictEqual(writer.size, 0)
   })
 
   it.each([NaN, Infinity])("CompactSize refuses %d", (value) => {
-    assert.throws(() => new Writer().compactSize(value), RangeError, "is no integer")
+    assert.throws(() => new Writer().compactSize(value), RangeError, "is not an integer")
   })
 
   it.each([

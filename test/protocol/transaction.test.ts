@@ -90,7 +90,7 @@ describe("reading", () => {
       const reader = new Reader(concat(hex("ff"), bytes, hex("ee")), 1)
       assert.strictEqual(toHex(readTransaction(reader).bytes), toHex(bytes))
       assert.strictEqual(reader.remaining, 1)
-      assert.include(decodeError(() => decodeTransaction(concat(bytes, hex("ee")))).reason, "do not belong here")
+      assert.include(decodeError(() => decodeTransaction(concat(bytes, hex("ee")))).reason, "unexpected bytes")
       everyTruncationFails(bytes, decodeTransaction)
     }
   })

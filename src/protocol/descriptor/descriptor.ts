@@ -5,14 +5,12 @@ import { miniscriptText } from "../miniscript/decode.ts"
 import type { Network } from "../networks.ts"
 import { type ScriptTemplate, scriptTemplate } from "../scriptType.ts"
 
-/**
- * Output descriptors that follow from a script alone, without the keys and scripts that a wallet knows. BIP 380 to 386;
- * upstream `script/descriptor.cpp`.
- */
+// Output descriptors that follow from a script alone, without a wallet's keys and scripts. BIP 380 to 386; upstream
+// `script/descriptor.cpp`.
 
 /**
- * The characters of a descriptor, in rows of 32. The checksum code gets the position of each character in its row, and
- * after every three characters one symbol made of their row numbers.
+ * The characters of a descriptor, in rows of 32. The checksum code gets each character's position in its row, and after
+ * every three characters a symbol of their row numbers.
  */
 const INPUT_CHARACTERS = "0123456789()[],'/*abcdefgh@:$%{}" +
   "IJKLMNOPQRSTUVWXYZ&+-.;<=>?!^_|~" +
@@ -27,7 +25,7 @@ const POSITIONS = Int8Array.from(
   (_, code) => INPUT_CHARACTERS.indexOf(String.fromCharCode(code))
 )
 
-/** The generator of the code, times 1, 2, 4, 8 and 16: 40 bits each, as two numbers of 20 (BIP 380). */
+/** The generator of the code, times 1, 2, 4, 8 and 16: 40 bits each, as two 20-bit numbers (BIP 380). */
 const GENERATOR: ReadonlyArray<readonly [number, number]> = [
   [0xf5dee, 0x51989],
   [0xa9fdc, 0xa3312],
@@ -36,7 +34,7 @@ const GENERATOR: ReadonlyArray<readonly [number, number]> = [
   [0x644d6, 0x26ffd]
 ]
 
-/** The remainder of a polynomial over 32 elements: eight coefficients of five bits, in two halves. */
+/** The remainder of a polynomial over 32 elements: eight 5-bit coefficients in two halves. */
 class Remainder {
   high = 0
   low = 1
@@ -60,7 +58,7 @@ class Remainder {
   }
 }
 
-/** The eight characters after `#`; `undefined` for a character that no descriptor has. */
+/** The eight characters after `#`; `undefined` if the text has a character outside the alphabet. */
 export const descriptorChecksum = (descriptor: string): string | undefined => {
   const remainder = new Remainder()
   let rows = 0
@@ -87,10 +85,9 @@ export const descriptorChecksum = (descriptor: string): string | undefined => {
 
 const withChecksum = (descriptor: string): string => `${descriptor}#${descriptorChecksum(descriptor) ?? ""}`
 
-/** Hybrid keys repeat the parity of y in their first byte. Descriptors cannot express them. */
+/** Hybrid keys, which repeat the parity of y in their first byte, have no descriptor. */
 const isHybrid = (key: Bytes): boolean => key[0] === 0x06 || key[0] === 0x07
 
-/** Whether a point of the curve has this x. */
 const isOnCurve = (x: Bytes): boolean => {
   try {
     secp256k1.Point.fromBytes(concat(Uint8Array.of(0x02), x))
@@ -100,7 +97,7 @@ const isOnCurve = (x: Bytes): boolean => {
   }
 }
 
-/** A descriptor that needs only the keys in the script. */
+/** A descriptor from the keys in the script alone. */
 const keyDescriptor = (template: ScriptTemplate): string | undefined => {
   switch (template.type) {
     case "pubkey":
@@ -117,22 +114,21 @@ const keyDescriptor = (template: ScriptTemplate): string | undefined => {
 }
 
 /**
- * Returns the descriptor of an output script, with its checksum: from its keys if they are visible, else from its
- * address if the address yields the whole script, else the script in hex. As in upstream, the keys of a name output are
- * taken from the script after its prefix, and the descriptor does not contain the name. Source: upstream
- * `script/descriptor.cpp`, `InferDescriptor`.
+ * Returns the descriptor of an output script with its checksum: from visible keys, else from the address of the whole
+ * script, else as raw hex. As upstream, takes the keys of a name output from the script after its prefix, and leaves
+ * out the name. Source: upstream `script/descriptor.cpp`, `InferDescriptor`.
  */
 export const descriptorOf = (network: Network, script: Bytes): string => {
   const byKeys = keyDescriptor(scriptTemplate(script))
   if (byKeys !== undefined) return withChecksum(byKeys)
-  // The address of the whole script. The part after a name prefix may have an address, but is not the whole script.
+  // The address of the whole script. The part after a name prefix may have one, but is not the whole script.
   const address = addressOf(network, script)
   return withChecksum(address === undefined ? `raw(${toHex(script)})` : `addr(${address})`)
 }
 
 /**
- * Returns the descriptor of the P2WSH output of a witness script, with its checksum: `wsh` of a multisig or a
- * miniscript. `undefined` if the witness script is neither; `descriptorOf` the output then applies.
+ * Returns the descriptor of the P2WSH output of a witness script: `wsh` of a multisig or miniscript. `undefined` for
+ * other witness scripts; use `descriptorOf` the output then.
  */
 export const witnessDescriptorOf = (witnessScript: Bytes): string | undefined => {
   const template = scriptTemplate(witnessScript)

@@ -31,16 +31,16 @@ const HASHES: ReadonlyMap<number, { readonly name: HashFunction; readonly size: 
 
 const MAX_MULTISIG_KEYS = 20
 
-/** Maximum number of keys in a `multi_a` (BIP 387). */
+/** The most keys in a `multi_a` (BIP 387). */
 const MAX_TAPSCRIPT_KEYS = 999
 
 const KEY_HASH_SIZE = 20
 const X_SIZE = 32
 
-/** The size of every preimage in bytes: each hash expression checks it first. */
+/** The size of every preimage, which each hash expression checks first. */
 const PREIMAGE_SIZE = 32
 
-/** Opcodes that cannot end an expression. Before them, there is no first part of an `and_v`. */
+/** Opcodes that cannot end an expression, so no `and_v` has its first part before them. */
 const NO_ENDS: ReadonlySet<number> = new Set([
   Op.OP_IF,
   Op.OP_ELSE,
@@ -49,28 +49,28 @@ const NO_ENDS: ReadonlySet<number> = new Set([
   Op.OP_SWAP
 ])
 
-/** One step of the decoding. Returns false if the script is not a miniscript. */
+/** One step of decoding. Returns false if the script is not a miniscript. */
 type Step = () => boolean
 
-/** Where a script is, and what its reader knows. */
+/** The context of a script, and the keys its reader knows. */
 export interface MiniscriptReader {
   readonly context: MiniscriptContext
-  /** The key with this HASH160, as the script would contain it; `undefined` if it is unknown. */
+  /** The key with this HASH160 as the script would contain it, if known. */
   readonly keyWithHash: (hash: Bytes) => Bytes | undefined
 }
 
-/** How many parts of a `thresh` are read, and how many of them have to hold. */
+/** How many parts of a `thresh` are read, and how many must hold. */
 interface ThreshRead {
   readonly parts: number
   readonly count: number
 }
 
 /**
- * Reads instructions as one expression, from the last of a script to the first. No call nests: pending steps wait on a
- * stack, so that a script of any length may nest as deep as it likes.
+ * Reads instructions as one expression, from the last to the first. Pending steps wait on a stack instead of nested
+ * calls, so scripts of any length may nest to any depth.
  */
 export class Decoder {
-  /** The keys in the script, in the order of reading. */
+  /** The keys in the script, in reading order. */
   readonly keys: Array<string> = []
   readonly #items: ReadonlyArray<Instruction>
   readonly #reader: MiniscriptReader
@@ -123,14 +123,14 @@ export class Decoder {
     return of !== undefined && this.#build(wrap(wrapper, of, this.#reader.context))
   }
 
-  /** Combines the last two expressions. The one that was read last comes first in the script. */
+  /** Combines the last two expressions. The one read last comes first in the script. */
   #combine(name: Binary): boolean {
     const first = this.#built.pop()
     const second = this.#built.pop()
     return first !== undefined && second !== undefined && this.#build(binary(name, first, second))
   }
 
-  /** An expression, including the expressions that `and_v` puts before it. */
+  /** An expression with the ones that `and_v` puts before it. */
   readonly #expression: Step = () => this.#do(this.#single, this.#andV)
 
   readonly #andV: Step = () => {
@@ -139,7 +139,7 @@ export class Decoder {
     return this.#do(this.#expression, () => this.#combine("and_v"))
   }
 
-  /** An expression that is neither wrapped by OP_SWAP or the alternative stack, nor an `and_v`. */
+  /** An expression without a wrapper by OP_SWAP or the alternative stack, and not an `and_v`. */
   readonly #single: Step = () => {
     const { data, opcode } = this.#peek()
     if (opcode === Op.OP_0 || opcode === Op.OP_1) {
@@ -165,8 +165,7 @@ export class Decoder {
   }
 
   /**
-   * Expressions that enclose others. Except before OP_ENDIF, an `and_v` is decoded outside of them: the script is the
-   * same.
+   * Expressions around others. Except before OP_ENDIF, an `and_v` is decoded outside of them; the script is the same.
    */
   #composed(opcode: number): boolean {
     this.#take(1)

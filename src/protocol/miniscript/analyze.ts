@@ -23,7 +23,6 @@ import { type Binary, has, isTyped, type, type Wrapper } from "./types.ts"
 
 /** Checks miniscript trees for safety, as upstream `script/miniscript.h`, `Node::IsSane`. */
 
-/** An expression with its parts. */
 interface Analysis {
   readonly expression: Expression
   readonly of: ReadonlyArray<Analysis>
@@ -32,22 +31,22 @@ interface Analysis {
 }
 
 export interface AnalyzedMiniscript {
-  /** In its shortest form, with the keys as the parser gave them. */
+  /** In shortest form, with the keys as the parser gave them. */
   readonly text: string
-  /** Why the expression must not be used; `undefined` if it may be. */
+  /** Why the expression must not be used; `undefined` if it may. */
   readonly problem: string | undefined
 }
 
 /** Longest witness script that is relayed (policy). */
 const MAX_WITNESS_SCRIPT = 3600
 
-/** Longest leaf that fits with its largest witness into a standard transaction (policy). */
+/** Longest leaf that fits into a standard transaction with its largest witness (policy). */
 const MAX_LEAF_SCRIPT = 329_482
 
-/** The limit of opcodes in a witness script, keys of multisig checks included (consensus). */
+/** The most opcodes of a witness script, including keys of multisig checks (consensus). */
 const MAX_OPCODES = 201
 
-/** The limit of stack elements: of a witness without its script (policy), and of a tapscript (consensus). */
+/** The most stack elements: of a witness without its script (policy), and of a tapscript (consensus). */
 const MAX_ELEMENTS: Readonly<Record<MiniscriptContext, number>> = { P2WSH: 100, tapscript: 1000 }
 
 /** Sequence numbers with this bit count time (BIP 68). */
@@ -88,7 +87,7 @@ const leafExpression = ({ name, values }: MiniscriptNode): Expression => {
     case "multi_a":
       return multiA(Number(first), others)
     default:
-      throw new TypeError(`no miniscript fragment ${name}`)
+      throw new TypeError(`unknown miniscript fragment ${name}`)
   }
 }
 
@@ -102,7 +101,7 @@ const composed = (
   if (x !== undefined && isWrapper(name)) return wrap(name, x, context)
   if (x !== undefined && y !== undefined && isBinary(name)) return binary(name, x, y)
   if (x !== undefined && y !== undefined && z !== undefined) return andor(x, y, z)
-  throw new TypeError(`no miniscript fragment ${name}`)
+  throw new TypeError(`unknown miniscript fragment ${name}`)
 }
 
 const keysIn = ({ name, values }: MiniscriptNode): ReadonlyArray<string> => {
@@ -115,7 +114,7 @@ const analyze = (tree: MiniscriptNode, context: MiniscriptContext): Analysis => 
   const expression = of.length === 0
     ? leafExpression(tree)
     : composed(tree, of.map((each) => each.expression), context)
-  // The other letters of an expression without a base type mean nothing.
+  // Without a base type, the other letters mean nothing.
   const typed = isTyped(expression.type) ? expression : { ...expression, type: 0 }
   return { expression: typed, of, keys: [...keysIn(tree), ...of.flatMap(({ keys }) => keys)] }
 }
@@ -144,7 +143,7 @@ class Judge {
     return this.fits(expression) && has(expression.type, M) && has(expression.type, K) && !this.repeats(part)
   }
 
-  /** The first part that is not sane, and has no such part itself. */
+  /** The first part that is not sane although all its own parts are. */
   private firstInsane(part: Analysis): Analysis | undefined {
     for (const each of part.of) {
       const found = this.firstInsane(each)
@@ -175,8 +174,8 @@ class Judge {
 }
 
 /**
- * Checks a tree; `undefined` if its script is too long to be a miniscript. `identity` returns the same text for the same
- * key. The words of the problem are upstream's (`script/descriptor.cpp`, `ParseScript`).
+ * Checks a tree; `undefined` if its script is too long for miniscript. `identity` returns equal texts for equal keys.
+ * The words of the problem are upstream's (`script/descriptor.cpp`, `ParseScript`).
  */
 export const analyzeMiniscript = (
   tree: MiniscriptNode,
@@ -189,7 +188,7 @@ export const analyzeMiniscript = (
   return { text: analysis.expression.text, problem: new Judge(context, identity).problem(analysis) }
 }
 
-/** The locks of `older` that BIP 68 reads as shorter ones, since it ignores their upper bits. Upstream's warnings. */
+/** The locks of `older` that BIP 68 shortens by ignoring their upper bits, with upstream's warnings. */
 export const unsafeLocks = (tree: MiniscriptNode): ReadonlyArray<string> => {
   const inner = tree.of.flatMap(unsafeLocks)
   const lock = tree.name === "older" ? Number(tree.values[0]) : 0

@@ -4,18 +4,16 @@ import type { Expression } from "./expressions.ts"
 import { instructionsFromEnd } from "./instructions.ts"
 import { has, type } from "./types.ts"
 
-/**
- * Decodes a witness script as miniscript, the language of spending conditions. The last opcode of an expression
- * determines its kind, so a script is read from its end.
- */
+// Decodes a witness script as miniscript, the language of spending conditions. Reads from the end, because the last
+// opcode of an expression determines its kind.
 
-/** Longer witness scripts are not relayed (policy), so they are not miniscripts either. */
+/** Longer witness scripts are not relayed (policy), so they do not count as miniscript. */
 const MAX_SCRIPT_SIZE = 3600
 
-/** The limit of opcodes in a script, keys of multisig checks included (consensus). */
+/** The most opcodes of a script, including keys of multisig checks (consensus). */
 const MAX_OPCODES = 201
 
-/** The limit of stack elements in a witness, its script not counted (policy). */
+/** The most stack elements in a witness without its script (policy). */
 const MAX_WITNESS_ELEMENTS = 100
 
 const TOP = type("B")
@@ -25,16 +23,14 @@ const SAFE = type("smk")
 
 export interface DecodedMiniscript {
   readonly expression: Expression
-  /** Every key in the script, in hex. */
   readonly keys: ReadonlyArray<string>
 }
 
-/** A reader of witness scripts that knows no keys. */
 const STRANGER: MiniscriptReader = { context: "P2WSH", keyWithHash: () => undefined }
 
 /**
- * Decodes a script as miniscript; `undefined` for any other script, and for one with the hash of an unknown key. Source:
- * upstream `script/miniscript.h`, `FromScript`.
+ * Decodes a script as miniscript; `undefined` for other scripts and for hashes of unknown keys. Source: upstream
+ * `script/miniscript.h`, `FromScript`.
  */
 export const decodeMiniscript = (
   script: Bytes,
@@ -49,8 +45,8 @@ export const decodeMiniscript = (
 }
 
 /**
- * Whether a script is safe to use: each spend needs a signature, no third party can change its witness, its locks can
- * be met together, no key is in it twice, and no way to satisfy it exceeds the limits of scripts. Source: upstream
+ * Whether a script is safe to use: each spend needs a signature, no third party can change its witness, its locks fit
+ * together, no key repeats, and every way to satisfy it stays within the limits of scripts. Source: upstream
  * `script/miniscript.h`, `Node::IsSane`.
  */
 const isSane = ({ expression, keys }: DecodedMiniscript): boolean =>
@@ -59,7 +55,7 @@ const isSane = ({ expression, keys }: DecodedMiniscript): boolean =>
   expression.opcodes + expression.keys.sat <= MAX_OPCODES &&
   expression.elements.sat + 1 <= MAX_WITNESS_ELEMENTS
 
-/** Returns the miniscript of a witness script (P2WSH) as text; `undefined` if there is none, or it is not safe. */
+/** The miniscript of a witness script (P2WSH) as text; `undefined` if there is none or it is not safe. */
 export const miniscriptText = (script: Bytes): string | undefined => {
   const decoded = decodeMiniscript(script)
   return decoded !== undefined && isSane(decoded) ? decoded.expression.text : undefined

@@ -14,20 +14,20 @@ import {
   wrapperTypes
 } from "./types.ts"
 
-/** The highest cost of satisfying and of dissatisfying an expression; -Infinity if it is impossible. */
+/** The highest cost of satisfying and dissatisfying an expression; -Infinity if impossible. */
 interface Cost {
   readonly sat: number
   readonly dsat: number
 }
 
-/** Where a miniscript is: in the witness script of a P2WSH output, or in a leaf of a taproot output. */
+/** The place of a miniscript: the witness script of a P2WSH output, or a leaf of a taproot output. */
 export type MiniscriptContext = "P2WSH" | "tapscript"
 
-/** A miniscript expression: its text, its type, and its costs for the limits of scripts. */
+/** A miniscript expression: text, type, and costs for the limits of scripts. */
 export interface Expression {
   readonly type: MiniscriptType
   readonly text: string
-  /** Whether the text begins with wrappers. Another wrapper then goes before it without a colon. */
+  /** Whether the text begins with wrappers. Another one then needs no colon. */
   readonly wrapped: boolean
   /** Set if some parents have a short form for this expression. `text` is that of a checked key. */
   readonly sugar?: { readonly kind: "zero" | "one" } | { readonly kind: "key"; readonly text: string }
@@ -35,7 +35,6 @@ export interface Expression {
   readonly opcodes: number
   /** Keys in executed multisig checks, which count as opcodes. */
   readonly keys: Cost
-  /** Stack elements that the expression consumes. */
   readonly elements: Cost
 }
 
@@ -74,7 +73,7 @@ export const one: Expression = leaf(leafTypes.one, {
   sugar: { kind: "one" }
 })
 
-/** A key, as text: in hexadecimal digits, or as the caller writes keys. */
+/** A key as text: hexadecimal, or as the caller writes keys. */
 export const key = (text: string): Expression =>
   leaf(leafTypes.key, {
     text: `pk_k(${text})`,
@@ -84,7 +83,7 @@ export const key = (text: string): Expression =>
     sugar: { kind: "key", text: `pk(${text})` }
   })
 
-/** A key of which the script has the hash. */
+/** A key whose hash is in the script. */
 export const keyHash = (text: string): Expression =>
   leaf(leafTypes.keyHash, {
     text: `pk_h(${text})`,
@@ -137,10 +136,9 @@ export const multiA = (required: number, keys: ReadonlyArray<string>): Expressio
     elements: { sat: keys.length - 1, dsat: keys.length - 1 }
   })
 
-/** The text of an expression after the letter of a wrapper. */
 const behindWrapper = ({ text, wrapped }: Expression): string => wrapped ? text : `:${text}`
 
-/** Whether the last opcode has a VERIFY form, so that a check needs no further opcode. */
+/** Whether the last opcode has a VERIFY form, which saves an opcode. */
 const hasVerifyForm = (of: Expression): boolean => !has(of.type, type("x"))
 
 interface WrapperCosts {
@@ -151,7 +149,7 @@ interface WrapperCosts {
 
 const same = (of: Cost): Cost => of
 const satisfiedOnly = (of: Cost): Cost => ({ sat: of.sat, dsat: NEVER })
-/** The expression is dissatisfied by a zero of the wrapper. */
+/** The wrapper's zero dissatisfies the expression. */
 const skipped = (of: Cost): Cost => ({ sat: of.sat, dsat: 0 })
 
 const wrapperCosts: Readonly<Record<Wrapper, WrapperCosts>> = {
@@ -205,12 +203,12 @@ const binaryCosts: Readonly<Record<Binary, BinaryCosts>> = {
     keys: (a, b) => satisfiedOnly(secondIfNotFirst(a, b)),
     elements: (a, b) => satisfiedOnly(plus(secondIfNotFirst(a, b), { sat: 1, dsat: 0 }))
   },
-  // OP_IFDUP leaves one more element if the first expression is satisfied. OP_NOTIF consumes one.
+  // OP_IFDUP adds an element if the first expression is satisfied. OP_NOTIF consumes one.
   or_d: { opcodes: 3, keys: secondIfNotFirst, elements: (a, b) => secondIfNotFirst(a, plus(b, { sat: 1, dsat: 1 })) },
   or_i: { opcodes: 3, keys: branches, elements: (a, b) => plus(branches(a, b), { sat: 1, dsat: 1 }) }
 }
 
-/** Forms with a 0 or 1 are written as wrappers. */
+/** Forms with 0 or 1 are written as wrappers. */
 const binaryText = (name: Binary, a: Expression, b: Expression): Pick<Expression, "text" | "wrapped"> => {
   if (name === "and_v" && b.sugar?.kind === "one") return { text: `t${behindWrapper(a)}`, wrapped: true }
   if (name === "or_i" && a.sugar?.kind === "zero") return { text: `l${behindWrapper(b)}`, wrapped: true }

@@ -7,10 +7,10 @@ export interface Instruction {
   readonly data: Bytes
 }
 
-/** The end marker: before the first instruction of the script. */
+/** The end marker, before the first instruction of the script. */
 export const END: Instruction = { opcode: -1, data: EMPTY }
 
-/** VERIFY opcodes, each with the opcode whose result it checks. */
+/** VERIFY opcodes by the opcode whose result they check. */
 const VERIFY_FORMS: ReadonlyMap<number, number> = new Map([
   [Op.OP_CHECKSIGVERIFY, Op.OP_CHECKSIG],
   [Op.OP_CHECKMULTISIGVERIFY, Op.OP_CHECKMULTISIG],
@@ -21,8 +21,8 @@ const VERIFY_FORMS: ReadonlyMap<number, number> = new Map([
 const WITH_VERIFY_FORM: ReadonlySet<number> = new Set(VERIFY_FORMS.values())
 
 /**
- * Returns the instructions of a script from the last to the first, with VERIFY forms split in two. `undefined` for a
- * script that cannot be read, or that is longer than its expression requires.
+ * Returns the instructions from the last to the first, with VERIFY forms split in two; `undefined` for a script that is
+ * unreadable or longer than its expression requires.
  */
 export const instructionsFromEnd = (script: Bytes): ReadonlyArray<Instruction> | undefined => {
   const found: Array<Instruction> = []

@@ -3,7 +3,7 @@ import type { MiniscriptContext } from "./expressions.ts"
 
 /** Parses miniscript expressions into trees. Source of the grammar: upstream `script/miniscript.h`, `Parse`. */
 
-/** `name` is a fragment with its arguments, or one of the wrappers `a s c d v j n` with one expression. */
+/** A fragment with its arguments, or one of the wrappers `a s c d v j n` with one expression. */
 export interface MiniscriptNode {
   readonly name: string
   /** Numbers, keys and hashes, as in the text. */
@@ -13,14 +13,13 @@ export interface MiniscriptNode {
 
 export interface MiniscriptParser {
   readonly context: MiniscriptContext
-  /** Reads a key and returns what takes its place in the tree. It may throw. */
+  /** Returns what takes the place of a key in the tree. May throw. */
   readonly key: (text: string) => string
 }
 
-/** The text is not a miniscript. */
 class NotMiniscript extends Error {}
 
-/** Deeper expressions are not read, so that no walk over a tree exceeds the stack. */
+/** Deeper expressions are refused, so that no walk over a tree overflows the stack. */
 const MAX_DEPTH = 1000
 
 const MAX_MULTI_KEYS: Readonly<Record<MiniscriptContext, number>> = { P2WSH: 20, tapscript: 999 }
@@ -32,7 +31,6 @@ const node = (name: string, ...of: ReadonlyArray<MiniscriptNode>): MiniscriptNod
 const ZERO = leaf("0")
 const ONE = leaf("1")
 
-/** The number of parts of each combination. */
 const COMBINATIONS: ReadonlyMap<string, number> = new Map([
   ["andor", 3],
   ["and_n", 2],
@@ -65,7 +63,7 @@ const wrapped = (letter: string, inner: MiniscriptNode): MiniscriptNode => {
   }
 }
 
-/** The number in a text, within limits of the fragment. */
+/** The number in a text, within the limits of its fragment. */
 const numberIn = (text: string, limit: number): string => {
   const value = /^\d{1,12}$/.test(text) ? Number(text) : 0
   if (value < 1 || value > limit) throw new NotMiniscript()
@@ -94,7 +92,7 @@ class TreeParser {
     this.at++
   }
 
-  /** The text up to one of these characters, which is not consumed. */
+  /** The text up to one of these characters, which stays unread. */
   private upTo(ends: RegExp): string {
     const length = this.text.slice(this.at).search(ends)
     if (length < 1) throw new NotMiniscript()
@@ -102,7 +100,7 @@ class TreeParser {
     return this.text.slice(this.at - length, this.at)
   }
 
-  /** The argument of a fragment that has a single one. The closing parenthesis is consumed. */
+  /** The argument of a fragment with one argument. Consumes the closing parenthesis. */
   private argument(): string {
     const start = this.at
     for (let open = 1; open > 0; this.at++) {
@@ -201,7 +199,7 @@ class TreeParser {
   }
 }
 
-/** Returns the tree of an expression; `undefined` if the text is not a miniscript. Types are not checked. */
+/** Returns the tree of an expression, or `undefined`. Does not check types. */
 export const parseMiniscript = (text: string, parser: MiniscriptParser): MiniscriptNode | undefined => {
   try {
     return new TreeParser(text, parser).whole()

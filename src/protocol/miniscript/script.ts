@@ -3,12 +3,12 @@ import { hash160 } from "../hash.ts"
 import { Op, pushData } from "../script.ts"
 import type { MiniscriptNode } from "./parse.ts"
 
-/** Makes scripts of miniscript trees. Source: upstream `script/miniscript.h`, `Node::ToScript`. */
+/** Source: upstream `script/miniscript.h`, `Node::ToScript`. */
 
-/** The key with this text, as the script contains it: 33 bytes, or 32 in tapscript. */
+/** The key with this text as in the script: 33 bytes, or 32 in tapscript. */
 type KeyBytes = (text: string) => Bytes
 
-/** The push of a positive number in its shortest form. */
+/** The shortest push of a positive number. */
 export const pushNumber = (value: number): Uint8Array => {
   if (value <= 16) return Uint8Array.of(Op.OP_1 + value - 1)
   const bytes: Array<number> = []
@@ -27,7 +27,6 @@ const HASH_OPCODES: Readonly<Record<string, number>> = {
   hash160: Op.OP_HASH160
 }
 
-/** The VERIFY form of each opcode that has one. */
 const VERIFY: ReadonlyMap<number, number> = new Map([
   [Op.OP_CHECKSIG, Op.OP_CHECKSIGVERIFY],
   [Op.OP_CHECKMULTISIG, Op.OP_CHECKMULTISIGVERIFY],
@@ -35,7 +34,7 @@ const VERIFY: ReadonlyMap<number, number> = new Map([
   [Op.OP_NUMEQUAL, Op.OP_NUMEQUALVERIFY]
 ])
 
-/** The script of an expression that has to succeed. A valid expression ends in an opcode, never in pushed bytes. */
+/** The script of an expression that must succeed. Valid expressions end in an opcode, never in pushed bytes. */
 const verified = (script: Bytes): Uint8Array => {
   const form = VERIFY.get(script[script.length - 1] ?? 0)
   return form === undefined ? concat(script, ops(Op.OP_VERIFY)) : concat(script.subarray(0, -1), ops(form))
@@ -49,7 +48,7 @@ export const multiAScript = (required: number, keys: ReadonlyArray<Bytes>): Uint
     ops(Op.OP_NUMEQUAL)
   )
 
-/** The script of `multi`, with its keys in this order. */
+/** The script of `multi`, with the keys in this order. */
 export const multiScript = (required: number, keys: ReadonlyArray<Bytes>): Uint8Array =>
   concat(pushNumber(required), ...keys.map(pushData), pushNumber(keys.length), ops(Op.OP_CHECKMULTISIG))
 
@@ -84,7 +83,7 @@ const leafScript = ({ name, values }: MiniscriptNode, keyBytes: KeyBytes): Uint8
     case "multi_a":
       return multiAScript(Number(first), others.map(keyBytes))
     default:
-      throw new TypeError(`no miniscript fragment ${name}`)
+      throw new TypeError(`unknown miniscript fragment ${name}`)
   }
 }
 
@@ -124,7 +123,6 @@ const binaryScript = (name: string, x: Bytes, y: Bytes): Uint8Array => {
   }
 }
 
-/** The script of a tree. */
 export const miniscriptScript = (tree: MiniscriptNode, keyBytes: KeyBytes): Uint8Array => {
   const subs = tree.of.map((each) => miniscriptScript(each, keyBytes))
   const [x, y, z] = subs

@@ -1,19 +1,16 @@
 import { LOCKTIME_THRESHOLD } from "../transaction.ts"
 
-/**
- * The types of miniscript expressions: what each expression does to the stack, whether it can be
- * spent without a third party changing the witness, and which kinds of locks it mixes. A type is a set of letters:
- *
- * - `B`, `V`, `K`, `W`: base, verify, key, wrapped. A valid expression has one of them.
- * - `z`, `o`, `n`: takes no stack element, exactly one, never needs a zero on top.
- * - `d`, `u`: can be dissatisfied; leaves exactly 1 when satisfied.
- * - `e`, `f`, `s`, `m`: its dissatisfaction is unique; needs a signature to dissatisfy, to satisfy; is not malleable.
- * - `x`: its last opcode has no VERIFY form.
- * - `g`, `h`, `i`, `j`: has a relative lock by time, by height, an absolute lock by time, by height.
- * - `k`: no way to satisfy it mixes locks by time and by height.
- *
- * Source of the rules: the miniscript specification; upstream `script/miniscript.cpp`, `ComputeType`.
- */
+// The types of miniscript expressions: their effect on the stack, whether third parties can change the witness, and
+// which
+// kinds of locks they mix. Source: the miniscript specification; upstream `script/miniscript.cpp`, `ComputeType`.
+// Letters:
+// - `B`, `V`, `K`, `W`: base, verify, key, wrapped. A valid expression has one of them.
+// - `z`, `o`, `n`: takes no stack element, exactly one, never needs a zero on top.
+// - `d`, `u`: can be dissatisfied; leaves exactly 1 when satisfied.
+// - `e`, `f`, `s`, `m`: its dissatisfaction is unique; needs a signature to dissatisfy, to satisfy; is not malleable.
+// - `x`: its last opcode has no VERIFY form.
+// - `g`, `h`, `i`, `j`: has a relative lock by time, by height, an absolute lock by time, by height.
+// - `k`: no way to satisfy it mixes locks by time and by height.
 
 export type MiniscriptType = number
 
@@ -25,7 +22,6 @@ export const type = (letters: string): MiniscriptType => {
   return bits
 }
 
-/** Whether a type has all of these letters. */
 export const has = (of: MiniscriptType, letters: MiniscriptType): boolean => (letters & ~of) === 0
 
 const when = (condition: boolean, letters: MiniscriptType): MiniscriptType => condition ? letters : 0
@@ -53,7 +49,7 @@ const BASE = B | V | K | W
 const LOCKS = g | h | i | j
 const LOCKS_AND_K = LOCKS | k
 
-/** Whether an expression of this type is valid as a part of a miniscript. */
+/** Whether an expression of this type is a valid part of a miniscript. */
 export const isTyped = (of: MiniscriptType): boolean => (of & BASE) !== 0
 
 /** Types that do not depend on subexpressions. */
@@ -74,15 +70,15 @@ export const olderType = (lock: number): MiniscriptType => type("Bzfmxk") | ((lo
 
 export const afterType = (lock: number): MiniscriptType => type("Bzfmxk") | (lock < LOCKTIME_THRESHOLD ? j : i)
 
-/** Whether satisfying both needs a lock by time and a lock by height of the same kind. No input can have both. */
+/** Whether satisfying both needs locks of one kind by time and by height, which no input can have. */
 const mixesLocks = (a: MiniscriptType, b: MiniscriptType): boolean =>
   (has(a, g) && has(b, h)) || (has(a, h) && has(b, g)) || (has(a, i) && has(b, j)) || (has(a, j) && has(b, i))
 
-/** The lock letters of an expression if `a` and `b` both have to be satisfied. */
+/** The lock letters if `a` and `b` must both be satisfied. */
 const bothLocks = (a: MiniscriptType, b: MiniscriptType): MiniscriptType =>
   ((a | b) & LOCKS) | when(has(a & b, k) && !mixesLocks(a, b), k)
 
-/** The lock letters of an expression if one of `a` and `b` is enough. */
+/** The lock letters if one of `a` and `b` is enough. */
 const eitherLocks = (a: MiniscriptType, b: MiniscriptType): MiniscriptType => ((a | b) & LOCKS) | (a & b & k)
 
 /** The letter `o` of two expressions that both run. */
@@ -104,7 +100,7 @@ export const wrapperTypes: Readonly<Record<Wrapper, (of: MiniscriptType) => Mini
 
 export type Binary = "and_v" | "and_b" | "or_b" | "or_c" | "or_d" | "or_i"
 
-/** The part that `or_c` and `or_d` share: `b` runs if `a` is dissatisfied. */
+/** The shared part of `or_c` and `or_d`: `b` runs if `a` is dissatisfied. */
 const orElse = (a: MiniscriptType, b: MiniscriptType): MiniscriptType =>
   when(has(b, z), a & o) | when(has(a, e) && has(a | b, s), a & b & m) | (a & b & (z | s)) | x | eitherLocks(a, b)
 
@@ -133,10 +129,7 @@ export const andorType = (a: MiniscriptType, b: MiniscriptType, c: MiniscriptTyp
   when(has(a, e) && has(a | b | c, s), a & b & c & m) | (c & (a | b) & s) | x | ((a | b | c) & LOCKS) |
   when(has(a & b & c, k) && !mixesLocks(a, b), k)
 
-/**
- * Needs `count` of the expressions. The type is invalid unless the first is a `B`, the others are `W`, and all have `d`
- * and `u`.
- */
+/** Needs `count` of the expressions. Valid only if the first is a `B`, the others are `W`, and all have `d` and `u`. */
 export const threshType = (count: number, subs: ReadonlyArray<MiniscriptType>): MiniscriptType => {
   let taken = 0
   let safe = 0

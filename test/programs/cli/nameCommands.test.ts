@@ -414,13 +414,13 @@ describe("svcd-cli pay and receive", () => {
     }))
 
   it.effect.each([
-    { amount: "0", remedy: "The amount is zero." },
-    { amount: " -1", remedy: "The amount is negative: an amount to pay is above zero." },
-    { amount: "1,5", remedy: "Write the amount with a point, as 1.5, and without commas." },
-    { amount: "0.000000001", remedy: "The amount has more than 8 decimals: the smallest one is 0.00000001." },
-    { amount: "21000001", remedy: "The amount is more than all coins that can exist: 21000000 NMC." },
-    { amount: "1e30", remedy: "This is no amount: write digits alone, with a point before the decimals, as 0.5." },
-    { amount: "all", remedy: "This is no amount: write digits alone, with a point before the decimals, as 0.5." }
+    { amount: "0", remedy: "The amount is zero. It must be above zero." },
+    { amount: " -1", remedy: "The amount is negative. It must be above zero." },
+    { amount: "1,5", remedy: "Use a decimal point and no commas, as in 1.5." },
+    { amount: "0.000000001", remedy: "The amount has more than 8 decimals. The smallest amount is 0.00000001." },
+    { amount: "21000001", remedy: "The amount exceeds the total supply of 21000000 NMC." },
+    { amount: "1e30", remedy: "This is not an amount. Use digits and a decimal point only, as in 0.5." },
+    { amount: "all", remedy: "This is not an amount. Use digits and a decimal point only, as in 0.5." }
   ])("refuses the amount $amount, and says why", ({ amount, remedy }) =>
     Effect.gen(function*() {
       const { run, sent } = runWith(PAYING)
@@ -452,7 +452,7 @@ describe("svcd-cli pay and receive", () => {
         error: {
           code: 1,
           message: "the amount \"1,5\" cannot be paid",
-          remedy: "Write the amount with a point, as 1.5, and without commas."
+          remedy: "Use a decimal point and no commas, as in 1.5."
         }
       })
       assert.lengthOf(sent("sendtoaddress"), 0)

@@ -13,17 +13,12 @@ import {
 
 /** Maps the errors of a daemon to the failures of a name operation (reference/rpc.md 2, 5.7, 5.8). */
 
-/** The reference node's message begins with this if the wallet cannot spend the name's coin. */
-const NOT_OURS = "Not found pre-selected input"
-
-const NO_PRIVATE_KEYS = "Private keys are disabled"
-
 export const operationFailure = (
   { daemon, name }: { readonly name: string; readonly daemon: string }
 ) =>
 (failure: CallFailure): OperationFailure => {
   if (failure._tag !== "RpcFailure") return failure
-  const { code, message } = failure
+  const { code, message, reason } = failure
   switch (code) {
     case RPC_CODE.methodNotFound:
     case RPC_CODE.walletNotFound:
@@ -37,7 +32,7 @@ export const operationFailure = (
     case RPC_CODE.walletUnlockNeeded:
       return new WalletLocked()
     case RPC_CODE.insufficientFunds:
-      return message.startsWith(NOT_OURS)
+      return reason === "coin-spent"
         ? new NameUnavailable({ requested: name, reason: "the wallet does not own the name" })
         : new InsufficientFunds({ reason: message })
     case RPC_CODE.verifyError:
@@ -49,7 +44,7 @@ export const operationFailure = (
     case RPC_CODE.initialDownload:
       return new DaemonNotReady({ address: daemon, reason: message })
     case RPC_CODE.wallet:
-      return message.includes(NO_PRIVATE_KEYS) ? new WalletDisabled({ reason: message }) : refused(failure)
+      return reason === "no-private-keys" ? new WalletDisabled({ reason: message }) : refused(failure)
     default:
       return refused(failure)
   }

@@ -5,6 +5,7 @@ import * as Schema from "effect/Schema"
 import { notPermitted, type Permitted } from "../http/permissions.ts"
 import type { Caller, Dispatch } from "../rpc/Dispatch.ts"
 import type { LongText } from "../rpc/json/LongText.ts"
+import { RPC_REASONS, type RpcReason } from "../rpc/method/RpcError.ts"
 
 /** The desk acts through RPC alone: with the methods, the rights and the errors of the user of the session. */
 
@@ -16,7 +17,14 @@ export class CallFailed extends Data.TaggedError("CallFailed")<{
   readonly code: FailureCode
   /** The text of RPC. */
   readonly message: string
+  readonly reason?: FailureReason | undefined
 }> {}
+
+/**
+ * The reasons of RPC, and what the desk finds by itself: the name was `changed` in another window, or another transaction that waits
+ * for a block spends the coins (`in-use`).
+ */
+export type FailureReason = RpcReason | "changed" | "in-use"
 
 /** What RPC takes as parameters here. Amounts are texts. */
 export type CallParam = string | number | boolean | null | ReadonlyArray<CallParam> | {
@@ -38,7 +46,11 @@ export interface DeskCaller extends Pick<Caller, "peer" | "remote" | "wallet"> {
 
 const Reply = Schema.parseJson(Schema.Struct({
   result: Schema.optional(Schema.Unknown),
-  error: Schema.optional(Schema.NullOr(Schema.Struct({ code: Schema.Number, message: Schema.String })))
+  error: Schema.optional(Schema.NullOr(Schema.Struct({
+    code: Schema.Number,
+    message: Schema.String,
+    data: Schema.optional(Schema.Struct({ reason: Schema.Literal(...RPC_REASONS) }))
+  })))
 }))
 
 const textOf = (body: string | LongText): string =>
@@ -57,7 +69,9 @@ export const makeCalls = (dispatch: typeof Dispatch.Service, { permitted, ...cal
         const reply = Schema.decodeUnknownEither(Reply)(textOf(body))
         if (Either.isLeft(reply)) return unclear()
         const { error, result } = reply.right
-        if (error !== undefined && error !== null) return new CallFailed({ method, ...error })
+        if (error !== undefined && error !== null) {
+          return new CallFailed({ method, code: error.code, message: error.message, reason: error.data?.reason })
+        }
         return Effect.mapError(Schema.decodeUnknown(answer)(result), unclear)
       })
     }

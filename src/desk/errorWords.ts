@@ -1,4 +1,4 @@
-import type { CallFailed, FailureCode } from "./calls.ts"
+import type { CallFailed, FailureCode, FailureReason } from "./calls.ts"
 
 /** The errors of RPC as sentences for users. */
 
@@ -16,52 +16,41 @@ const KNOWN: ReadonlyMap<FailureCode, string> = new Map<FailureCode, string>([
   [-18, "No wallet is loaded."],
   [-19, "Several wallets are loaded. Choose one."],
   [-22, "The transaction is not valid."],
+  [-27, "This payment is in a block already."],
   [-28, "The node is starting."],
   [-32601, "The node does not have this function now: its wallets are turned off."]
 ])
 
-const NO_COINS = "The wallet has not enough coins for it. Coins from payments that no block holds yet may be missing."
-
-const WAIT_FOR_BLOCK =
-  "Too many payments of the wallet wait for a block, and each one depends on another. Wait for the next block, and start again."
-
 /** What helps a wallet that may give out no more addresses. */
 export const USE_UNPAID = "Give payers an address again that was shown before and was not paid."
 
-/** Texts of RPC that deserve a sentence of their own. */
-const TEXTS: ReadonlyArray<readonly [text: string, words: string]> = [
-  ["this name exists already", "The name was registered meanwhile, by another owner or by you. Choose another one."],
-  ["this name is already being registered", "The wallet is registering this name already: see its registrations."],
-  ["this name is already active", "The name was registered meanwhile, by another owner or by you."],
-  [
-    "this name was changed meanwhile",
-    "The name was changed after this page was made, perhaps from another window. Open it again, so that the other change is not lost."
-  ],
-  ["this name can not be updated", "The name has expired, or no longer belongs to the wallet."],
-  ["too many pending operations", "The name has other changes that wait for a block. Wait for it, and start again."],
-  [
-    "Not found pre-selected input",
-    "The coins of this page, or the name, were used meanwhile: another transaction spends them. Start again if you still want to."
-  ],
-  [
-    "bad-txns-inputs-missingorspent",
-    "The coins of this page were used meanwhile, perhaps by the same payment from another window. See the payments before you start again."
-  ],
-  ["Insufficient funds", NO_COINS],
-  ["exceeds your balance", NO_COINS],
-  ["too many unconfirmed transactions in cluster", WAIT_FOR_BLOCK],
-  ["creates a chain of transactions that will be rejected", WAIT_FOR_BLOCK],
-  ["Fee exceeds maximum", "The fee would be higher than the most that the wallet may pay (-maxtxfee)."],
-  ["amount too small", "The amount is too small to be sent."],
-  ["txn-mempool-conflict", "Another transaction spends the same coins. See the payments before you start again."],
-  ["Transaction already in block chain", "This payment is in a block already."],
-  [
-    "the recovery words would not find a payment",
-    `The recovery words would not find a payment to another new address, since too many were not paid. ${USE_UNPAID}`
-  ],
-  ["unlocked for renewals only", "The wallet is unlocked for renewals only. Enter its passphrase."],
-  ["no-fee-estimate", "The node has no estimate of the fee yet. Set -fallbackfee, or wait."]
-]
+/** Sentences for failures whose code has many causes. */
+const REASONS: Readonly<Record<FailureReason, string>> = {
+  "beyond-words":
+    `The recovery words would not find a payment to another new address, since too many were not paid. ${USE_UNPAID}`,
+  changed:
+    "The name was changed after this page was made, perhaps from another window. Open it again, so that the other change is " +
+    "not lost.",
+  "coin-spent":
+    "The coins of this page, or the name, were used meanwhile: another transaction spends them. Start again if you still want to.",
+  "fee-too-high": "The fee would be higher than the most that the wallet may pay (-maxtxfee).",
+  "funds-missing":
+    "The wallet has not enough coins for it. Coins from payments that no block holds yet may be missing.",
+  "in-use": "Another transaction spends the same coins. See the payments before you start again.",
+  "inputs-missing":
+    "The coins of this page were used meanwhile, perhaps by the same payment from another window. See the payments before you start " +
+    "again.",
+  "long-chain":
+    "Too many payments of the wallet wait for a block, and each one depends on another. Wait for the next block, and start again.",
+  "name-pending": "The name has other changes that wait for a block. Wait for it, and start again.",
+  "name-registering": "The wallet is registering this name already: see its registrations.",
+  "name-taken": "The name was registered meanwhile, by another owner or by you. Choose another one.",
+  "name-unknown": "The name has expired, or no longer belongs to the wallet.",
+  "no-fee-estimate": "The node has no estimate of the fee yet. Set -fallbackfee, or wait.",
+  "no-private-keys": "The wallet has no private keys: it only watches.",
+  "renewals-only": "The wallet is unlocked for renewals only. Enter its passphrase.",
+  "too-small": "The amount is too small to be sent."
+}
 
 export interface FailureWords {
   /** Sentences. */
@@ -73,12 +62,11 @@ export interface FailureWords {
 }
 
 /** Codes of refusals before anything is sent. -4 is a failure of the wallet, which it states. */
-const HARMLESS: ReadonlySet<FailureCode> = new Set([...KNOWN.keys(), -4, -6, -25, -26, -27, -1000])
+const HARMLESS: ReadonlySet<FailureCode> = new Set([...KNOWN.keys(), -4, -6, -25, -26, -1000])
 
-export const wordsOf = ({ code, message }: Pick<CallFailed, "code" | "message">): FailureWords => {
+export const wordsOf = ({ code, message, reason }: Pick<CallFailed, "code" | "message" | "reason">): FailureWords => {
   const nothingDone = HARMLESS.has(code)
-  const own = TEXTS.find(([text]) => message.includes(text))?.[1]
-  if (own !== undefined) return { text: own, detail: undefined, nothingDone }
+  if (reason !== undefined) return { text: REASONS[reason], detail: undefined, nothingDone }
   const known = KNOWN.get(code)
   return known === undefined
     ? { text: nothingDone ? "The node refused it." : "The node could not finish it.", detail: message, nothingDone }

@@ -166,9 +166,6 @@ export const receivePage: DeskHandler = (visit) =>
 export const newAddress: DeskHandler = (visit) =>
   Effect.map(visit.calls.call("getnewaddress", [], Text), (address) => redirect(deskPlace("receive", { address })))
 
-/** What RPC says if the coins are too few; its code is that of other failures too. */
-const TOO_FEW = /^Insufficient funds|exceeds your balance/
-
 interface SendTexts {
   readonly address: string
   readonly amount: string
@@ -217,7 +214,8 @@ const areFree = ({ call }: Pick<Calls, "call">, psbt: string): Effect.Effect<voi
     const { tx } = yield* call("decodepsbt", [psbt], PsbtInputs)
     const spenders = yield* call("gettxspendingprevout", [tx.vin.map(({ txid, vout }) => ({ txid, vout }))], Spenders)
     if (spenders.some(({ spendingtxid }) => spendingtxid !== undefined)) {
-      return yield* new CallFailed({ method: "gettxspendingprevout", code: -26, message: "txn-mempool-conflict" })
+      const message = "txn-mempool-conflict"
+      return yield* new CallFailed({ method: "gettxspendingprevout", code: -26, message, reason: "in-use" })
     }
   })
 
@@ -241,7 +239,7 @@ const sendShown = ({ call }: Pick<Calls, "call">, psbt: string): Effect.Effect<s
 const fundedOr = ({ call }: Pick<Calls, "call">, { address, amount }: SendTexts) =>
   Effect.catchIf(
     call("walletcreatefundedpsbt", [[], [{ [address]: amount }]], FundedAnswer),
-    ({ message }) => TOO_FEW.test(message),
+    ({ reason }) => reason === "funds-missing",
     () => Effect.map(call("getbalances", [], BalancesAnswer), ({ mine }) => ({ spendable: mine.trusted }))
   )
 

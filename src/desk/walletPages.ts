@@ -304,7 +304,7 @@ const choiceView = (visit: DeskVisit, { why, wrong = [] }: Choice) =>
 export const choosePage: DeskHandler = (visit) => choiceView(visit, {})
 
 /** The page for a session without a wallet: none is loaded, or several are. */
-export const withoutWallet = (visit: DeskVisit, failure: Pick<CallFailed, "code" | "message">) =>
+export const withoutWallet = (visit: DeskVisit, failure: CallFailed) =>
   choiceView(visit, { why: wordsOf(failure).text })
 
 export const choose: DeskHandler = ({ form, session }) =>

@@ -238,11 +238,8 @@ const planUpdate = (visit: DeskVisit, form: ValueForm, value: string) =>
       run: ({ call }) =>
         Effect.gen(function*() {
           if ((yield* standOf({ call }, hex)) !== before) {
-            return yield* new CallFailed({
-              method: "name_update",
-              code: -4,
-              message: "this name was changed meanwhile"
-            })
+            const message = "this name was changed meanwhile"
+            return yield* new CallFailed({ method: "name_update", code: -4, message, reason: "changed" })
           }
           yield* call("name_update", [hex, toHex(bytes), AS_HEX], Anything)
           return {

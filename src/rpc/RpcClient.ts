@@ -13,11 +13,12 @@ import type { Credentials } from "../config/settings.ts"
 import { networkOfChain } from "../protocol/chainNames.ts"
 import type { NetworkName } from "../protocol/networks.ts"
 import { askHealth } from "./askHealth.ts"
+import { failureReason } from "./failureReason.ts"
 import { encodeJson, type JsonValue } from "./json/encodeJson.ts"
 import { type Json, JsonNumber, JsonObject } from "./json/json.ts"
 import { parseJson } from "./json/readJson.ts"
 import { MISSING_RIGHT } from "./method/rights.ts"
-import { RPC_CODE } from "./method/RpcError.ts"
+import { RPC_CODE, type RpcReason } from "./method/RpcError.ts"
 import { webOf } from "./webOf.ts"
 
 export class RpcUnreachable extends Data.TaggedError("RpcUnreachable")<{
@@ -51,6 +52,8 @@ export class RpcUnauthorized extends Data.TaggedError("RpcUnauthorized")<{ reado
 export class RpcFailure extends Data.TaggedError("RpcFailure")<{
   readonly code: number
   readonly message: string
+  /** The cause, where callers act on it: as svcd tells it, or as the text of another daemon says it. */
+  readonly reason?: RpcReason | undefined
 }> {}
 
 /** The server did not answer as a daemon does, or is too busy. */
@@ -215,10 +218,12 @@ const shortened = (text: string): string => text.replaceAll(/[^ -~]+/g, " ").tri
 
 const failureOf = (error: Json): RpcFailure => {
   const code = error instanceof JsonObject ? error.get("code") : undefined
-  const message = error instanceof JsonObject ? error.get("message") : undefined
+  const given = error instanceof JsonObject ? error.get("message") : undefined
+  const message = typeof given === "string" ? given : encodeJson(error)
   return new RpcFailure({
     code: code instanceof JsonNumber && Number.isSafeInteger(code.value) ? code.value : RPC_CODE.misc,
-    message: typeof message === "string" ? message : encodeJson(error)
+    message,
+    reason: failureReason(error, message)
   })
 }
 

@@ -81,11 +81,12 @@ export const encodeResult = (envelope: RpcEnvelope, result: string): string => {
 /** Maximum characters of a message. Many messages repeat the caller's text, which may have 32 MiB. */
 const MAX_MESSAGE = 10_000
 
-export const encodeError = ({ id, version }: RpcEnvelope, { code, message }: RpcError): string => {
+export const encodeError = ({ id, version }: RpcEnvelope, { code, message, reason }: RpcError): string => {
   const text = message.length > MAX_MESSAGE
     ? `${message.slice(0, MAX_MESSAGE).replace(/[\ud800-\udbff]$/, "")}…`
     : message
-  const error = `{"code":${code},"message":${encodeString(text)}}`
+  const data = reason === undefined ? "" : `,"data":{"reason":"${reason}"}`
+  const error = `{"code":${code},"message":${encodeString(text)}${data}}`
   return version === "2.0"
     ? `{"jsonrpc":"2.0","error":${error}${encodeId(id)}}`
     : `{"result":null,"error":${error}${encodeId(id)}}`

@@ -4,6 +4,7 @@ import { makeDesk } from "../../src/desk/desk.ts"
 import { isStream, pageRequest } from "../../src/http/Pages.ts"
 import type { Permitted } from "../../src/http/permissions.ts"
 import { Dispatch } from "../../src/rpc/Dispatch.ts"
+import type { RpcReason } from "../../src/rpc/method/RpcError.ts"
 
 /** A desk whose methods are answered by a table, and a browser that keeps its cookie. */
 
@@ -12,10 +13,12 @@ export const PASSWORD = "right"
 export class Refused {
   readonly code: number
   readonly message: string
+  readonly data: { readonly reason: RpcReason } | undefined
 
-  constructor(code: number, message: string) {
+  constructor(code: number, message: string, reason?: RpcReason) {
     this.code = code
     this.message = message
+    this.data = reason === undefined ? undefined : { reason }
   }
 }
 

@@ -145,7 +145,10 @@ describe("confirmation", () => {
 
   it.live("an amount above the balance leads back to the form, with what the wallet can spend", () =>
     Effect.gen(function*() {
-      const desk = TestDesk.make({ ...PAYS, walletcreatefundedpsbt: () => new Refused(-4, "Insufficient funds") })
+      const desk = TestDesk.make({
+        ...PAYS,
+        walletcreatefundedpsbt: () => new Refused(-4, "Insufficient funds", "funds-missing")
+      })
       yield* desk.login
       const { body, status } = yield* desk.send("send", { address: ADDRESS, amount: "2.5" })
       assert.strictEqual(status, 400)
@@ -201,7 +204,9 @@ describe("confirmation", () => {
 
   it.live("a name that another owner was faster with, and a failure that leaves open what happened", () =>
     Effect.gen(function*() {
-      const desk = TestDesk.make({ name_autoregister: () => new Refused(-25, "this name exists already") })
+      const desk = TestDesk.make({
+        name_autoregister: () => new Refused(-25, "this name exists already", "name-taken")
+      })
       yield* desk.login
       const { id } = yield* toConfirm(desk)
       const failed = yield* desk.follow(yield* confirm(desk, id))

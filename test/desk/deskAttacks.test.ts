@@ -135,7 +135,8 @@ describe("payments", () => {
         getnewaddress: () =>
           new Refused(
             -12,
-            "the last 1000 bech32 addresses were not paid, and the recovery words would not find a payment to another one."
+            "the last 1000 bech32 addresses were not paid, and the recovery words would not find a payment to another one.",
+            "beyond-words"
           )
       })
       yield* desk.login

@@ -6,6 +6,7 @@ import { encodeJson } from "../../src/rpc/json/encodeJson.ts"
 import { Amount } from "../../src/rpc/json/encodeJson.ts"
 import { method } from "../../src/rpc/method/method.ts"
 import { RpcError } from "../../src/rpc/method/RpcError.ts"
+import type { RpcReason } from "../../src/rpc/method/RpcError.ts"
 import * as RpcClient from "../../src/rpc/RpcClient.ts"
 import { ANY_RESULT } from "../support/anyResult.ts"
 import { FAKE_METHODS, GENESIS, testServer } from "../support/rpcServer.ts"
@@ -222,6 +223,34 @@ describe("RpcClient", () => {
       const client = yield* RpcClient.make({ address: address(port) })
       const error = yield* Effect.flip(client.call("x"))
       assert.deepStrictEqual([error._tag, error.message], ["UnexpectedReply", message])
+    }))
+
+  it.scopedLive("tells the reason of a failure: the one of svcd, or what the text of another daemon says", () =>
+    Effect.gen(function*() {
+      const errors: ReadonlyArray<readonly [error: object, reason: RpcReason | undefined]> = [
+        [{ code: -25, message: "x", data: { reason: "name-taken" } }, "name-taken"],
+        [{ code: -6, message: "x", data: { reason: "of a later svcd" } }, undefined],
+        [{ code: -6, message: "x", data: "name-taken" }, undefined],
+        [{ code: -6, message: "Insufficient funds" }, "funds-missing"],
+        [
+          { code: -6, message: "The total exceeds your balance when the 0.1 transaction fee is included." },
+          "funds-missing"
+        ],
+        [{ code: -6, message: "Not found pre-selected input COutPoint(cd342d5df5, 1)" }, "coin-spent"],
+        [{ code: -4, message: "Error: Private keys are disabled for this wallet" }, "no-private-keys"],
+        [{ code: -6, message: "too many unconfirmed transactions in cluster" }, "long-chain"],
+        [{ code: -6, message: "spending them creates a chain of transactions that will be rejected" }, "long-chain"],
+        [{ code: -4, message: "name never existed: 'd/x'" }, undefined]
+      ]
+      const left = errors.map(([error]) => error)
+      const { port } = yield* strangeServer((_, response) => {
+        response.writeHead(200).end(JSON.stringify({ jsonrpc: "2.0", id: 1, error: left.shift() }))
+      })
+      const client = yield* RpcClient.make({ address: address(port) })
+      for (const [error, reason] of errors) {
+        const failure = yield* Effect.flip(client.call("x"))
+        assert.strictEqual(failure._tag === "RpcFailure" ? failure.reason : failure._tag, reason, JSON.stringify(error))
+      }
     }))
 
   it.scopedLive("reads both shapes of answers, on whichever status (reference/rpc.md 8)", () =>

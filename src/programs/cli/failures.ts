@@ -5,7 +5,7 @@ import type { ConnectionSettings } from "../../config/connection.ts"
 import { nearest } from "../../config/suggest.ts"
 import { USAGE_EXIT_CODE } from "../../config/UsageError.ts"
 import type { DocumentRefused } from "../../rpc/DocumentLines.ts"
-import { RPC_CODE } from "../../rpc/method/RpcError.ts"
+import { RPC_CODE, type RpcReason } from "../../rpc/method/RpcError.ts"
 import type { RpcClientError, RpcFailure, UnexpectedReply } from "../../rpc/RpcClient.ts"
 import { isForbidden } from "./ask.ts"
 import { COMMAND_NAMES, type CommandName } from "./commandTable.ts"
@@ -60,18 +60,13 @@ const REMEDIES: ReadonlyMap<number, string> = new Map([
   ]
 ])
 
-/** What to do about a payment that cannot be made: the code is the same for all reasons. */
-const paymentRemedy = (message: string): string | undefined => {
-  if (/insufficient funds|exceeds your balance/i.test(message)) {
-    return `"${NAME} receive" makes an address to pay coins to.`
-  }
-  return /unconfirmed transactions in cluster|chain of transactions/.test(message)
-    ? "Too many payments of the wallet wait for a block: try again after the next one."
-    : undefined
-}
+/** What to do where the code is the same for many causes. */
+const REASON_REMEDIES: ReadonlyMap<RpcReason | undefined, string> = new Map([
+  ["funds-missing", `"${NAME} receive" makes an address to pay coins to.`],
+  ["long-chain", "Too many payments of the wallet wait for a block: try again after the next one."]
+])
 
-const remedyOf = ({ code, message }: RpcFailure): string | undefined =>
-  code === RPC_CODE.insufficientFunds ? paymentRemedy(message) : REMEDIES.get(code)
+const remedyOf = ({ code, reason }: RpcFailure): string | undefined => REASON_REMEDIES.get(reason) ?? REMEDIES.get(code)
 
 /** Which wallets are loaded, for a call that needs one of them. */
 const severalWallets = (daemon: Daemon): Effect.Effect<string> =>

@@ -45,11 +45,40 @@ export const RPC_CODE = {
 } as const
 
 /**
+ * What callers act on, where neither the code nor the text may decide: the codes are upstream's, with one for many causes, and
+ * texts are for people. The answer has it as `error.data.reason` (docs/decisions/0024-reasons-of-errors.md).
+ */
+export const RPC_REASONS = [
+  "beyond-words",
+  "coin-spent",
+  "fee-too-high",
+  "funds-missing",
+  "inputs-missing",
+  "long-chain",
+  "name-pending",
+  "name-registering",
+  "name-taken",
+  "name-unknown",
+  "no-fee-estimate",
+  "no-private-keys",
+  "renewals-only",
+  "too-small"
+] as const
+
+export type RpcReason = typeof RPC_REASONS[number]
+
+export interface RpcErrorFields {
+  readonly code: number
+  readonly message: string
+  readonly reason?: RpcReason | undefined
+}
+
+/**
  * The error member of a JSON-RPC answer. It is part of ordinary traffic (every lookup of an unregistered name gets
  * one), so it records no stack, which alone would cost seven times the rest.
  */
-export class RpcError extends Data.TaggedError("RpcError")<{ readonly code: number; readonly message: string }> {
-  constructor(fields: { readonly code: number; readonly message: string }) {
+export class RpcError extends Data.TaggedError("RpcError")<RpcErrorFields> {
+  constructor(fields: RpcErrorFields) {
     const limit = Error.stackTraceLimit
     Error.stackTraceLimit = 0
     super(fields)
@@ -66,12 +95,12 @@ export class RpcError extends Data.TaggedError("RpcError")<{ readonly code: numb
   /** A usage text, a disabled feature, and errors without a code of their own. */
   static readonly misc = (message: string) => make(RPC_CODE.misc, message)
   static readonly type = (message: string) => make(RPC_CODE.type, message)
-  static readonly wallet = (message: string) => make(RPC_CODE.wallet, message)
+  static readonly wallet = (message: string, reason?: RpcReason) => make(RPC_CODE.wallet, message, reason)
   static readonly invalidAddressOrKey = (message: string) => make(RPC_CODE.invalidAddressOrKey, message)
   static readonly invalidParameter = (message: string) => make(RPC_CODE.invalidParameter, message)
   static readonly database = (message: string) => make(RPC_CODE.database, message)
   static readonly deserialization = (message: string) => make(RPC_CODE.deserialization, message)
-  static readonly verifyError = (message: string) => make(RPC_CODE.verifyError, message)
+  static readonly verifyError = (message: string, reason?: RpcReason) => make(RPC_CODE.verifyError, message, reason)
   static readonly verifyRejected = (message: string) => make(RPC_CODE.verifyRejected, message)
   static readonly invalidEncoding = (encoding: string) =>
     make(RPC_CODE.invalidEncoding, `Name/value is invalid for encoding ${encoding}`)
@@ -97,7 +126,7 @@ export class RpcError extends Data.TaggedError("RpcError")<{ readonly code: numb
   ) => make(RPC_CODE.type, `JSON value of type ${actual} for field ${field} is not of expected type ${expected}`)
 }
 
-const make = (code: number, message: string): RpcError => new RpcError({ code, message })
+const make = (code: number, message: string, reason?: RpcReason): RpcError => new RpcError({ code, message, reason })
 
 /** What a reader of a parameter returns: the value, or the error of a value that it refuses. */
 export type Read<A> = Either.Either<A, RpcError>

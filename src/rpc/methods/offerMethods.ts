@@ -1,7 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { ChainCoins } from "../../chain/ChainCoins.ts"
-import { rejectionText, type TransactionRejected } from "../../mempool/errors.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import { feeOf } from "../../mempool/policy/feeRate.ts"
 import { displayHash } from "../../protocol/bytes.ts"
@@ -13,7 +12,7 @@ import { array, hexText } from "../method/params.ts"
 import * as Result from "../method/results.ts"
 import { RPC_CODE, RpcError } from "../method/RpcError.ts"
 import { TRIAL, trialJson } from "../shapes/relay.ts"
-import { storageError } from "./errors.ts"
+import { rejectionError, storageError } from "./errors.ts"
 import {
   BURN_EXCEEDED,
   checkBurns,
@@ -32,11 +31,6 @@ import {
 
 const FEE_EXCEEDED = "Fee exceeds maximum configured by user (e.g. -maxtxfee, maxfeerate)"
 const ALREADY_MINED = "Transaction outputs already in utxo set"
-/** Missing inputs have their own code: they may arrive later. */
-const refusal = (rejected: TransactionRejected): RpcError =>
-  rejected.kind === "missing-inputs"
-    ? RpcError.verifyError(rejectionText(rejected))
-    : RpcError.verifyRejected(rejectionText(rejected))
 
 export const offerMethods: Effect.Effect<ReadonlyArray<Method>, never, ChainCoins | Mempool> = Effect.gen(function*() {
   const chainCoins = yield* ChainCoins
@@ -51,11 +45,13 @@ export const offerMethods: Effect.Effect<ReadonlyArray<Method>, never, ChainCoin
       if (pool.get(transaction.txidKey) !== undefined) return yield* pool.announceAgain(transaction.txidKey)
       if (maxFee > 0) {
         const [trial] = yield* Effect.mapError(pool.test([transaction]), storageError)
-        if (trial?.type === "rejected") return yield* refusal(trial.rejected)
-        if (trial?.type === "accepted" && trial.entry.fee > maxFee) return yield* RpcError.verifyError(FEE_EXCEEDED)
+        if (trial?.type === "rejected") return yield* rejectionError(trial.rejected)
+        if (trial?.type === "accepted" && trial.entry.fee > maxFee) {
+          return yield* RpcError.verifyError(FEE_EXCEEDED, "fee-too-high")
+        }
       }
       yield* pool.accept(transaction).pipe(
-        Effect.mapError((error) => error._tag === "TransactionRejected" ? refusal(error) : storageError(error))
+        Effect.mapError((error) => error._tag === "TransactionRejected" ? rejectionError(error) : storageError(error))
       )
       pool.broadcastLater(transaction.txidKey)
     })

@@ -213,7 +213,7 @@ class Reader {
         Deferred.unsafeDone(job.found, Exit.succeed(message.reading))
         return this.#ended(id)
       case "refused":
-        return this.#fail(id, new RpcError({ code: message.code, message: message.message }))
+        return this.#fail(id, new RpcError(message.error))
       case "failed":
         return this.#fail(id, new NotRead({ reason: message.reason }))
     }

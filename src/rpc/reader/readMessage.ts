@@ -4,6 +4,7 @@ import type { CoinHashKind, CoinStatistics } from "../../chain/state/coinStats.t
 import type { ProofLevel } from "../../light/proof.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import type { NetworkName } from "../../protocol/networks.ts"
+import type { RpcErrorFields } from "../method/RpcError.ts"
 import type { NameScan } from "../methods/nameSearch.ts"
 import type { Match } from "../shapes/activity.ts"
 import type { BlockVerbosity } from "../shapes/block.ts"
@@ -152,7 +153,7 @@ export type FromReader =
   | { readonly type: "reached"; readonly id: number; readonly key: Uint8Array }
   | { readonly type: "found"; readonly id: number; readonly reading: JobResult }
   /** The caller's error. */
-  | { readonly type: "refused"; readonly id: number; readonly code: number; readonly message: string }
+  | { readonly type: "refused"; readonly id: number; readonly error: RpcErrorFields }
   /** The thread cannot do this job. */
   | { readonly type: "failed"; readonly id: number; readonly reason: string }
 

@@ -48,7 +48,8 @@ const read = ({ id, job }: ToReader & { readonly type: "read" }): void => {
     }
     const [failure] = Cause.failures(exit.cause)
     if (failure?._tag === "RpcError") {
-      return tell({ type: "refused", id, code: failure.code, message: failure.message })
+      const { code, message, reason } = failure
+      return tell({ type: "refused", id, error: { code, message, reason } })
     }
     tell({ type: "failed", id, reason: failure?.message ?? Cause.pretty(exit.cause) })
   })

@@ -209,9 +209,9 @@ const flawOf = (
   for (const i of request.subtractFeeFrom ?? []) {
     const output = outputs[i]
     if (output === undefined || !isDust(output, dustRate) && output.value >= 0) continue
-    return invalid("too-small", output.value < 0 ? TEXTS.belowFee : TEXTS.dustAfterFee)
+    return output.value < 0 ? invalid("below-fee", TEXTS.belowFee) : invalid("too-small", TEXTS.dustAfterFee)
   }
-  if (weight > maxWeightWith(limits, inputs)) return invalid("too-large", TEXTS.tooLarge)
+  if (weight > maxWeightWith(limits, inputs)) return invalid("overweight", TEXTS.tooLarge)
   return fee > maxFee ? invalid("fee-too-high", TEXTS.feeTooHigh) : undefined
 }
 

@@ -221,13 +221,13 @@ describe("fundTransaction", () => {
   })
 
   it.each([
-    { value: 19_200 + 545, code: "after the fee has been deducted" },
-    { value: 19_199, code: "too small to pay the fee" }
-  ])("refuses a recipient's amount of $value: $code", ({ code, value }) => {
+    { value: 19_200 + 545, code: "too-small" as const, reason: "after the fee has been deducted" },
+    { value: 19_199, code: "below-fee" as const, reason: "too small to pay the fee" }
+  ])("refuses a recipient's amount of $value: $code", ({ code, reason, value }) => {
     const outputs = [{ value, script: P2PKH }]
     const failure = refused(inputOf({ outputs, subtractFeeFrom: [0] }, [legacy(1, value)]))
-    assert.deepInclude(failure, { code: "too-small" })
-    assert.include(failure.message, code)
+    assert.deepInclude(failure, { code })
+    assert.include(failure.message, reason)
   })
 
   it("leaves a recipient an amount just above dust", () => {

@@ -12,6 +12,7 @@ import { hexText, optional } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import { AUX_ERRORS, auxMining, CANDIDATE, candidateJson, CREATE_ERRORS, SUBMIT_ERRORS } from "../auxMethods.ts"
+import { ensureKeys } from "./spending.ts"
 import { asRpcError, walletMethod, WATCH_ONLY } from "./walletContext.ts"
 
 /** Merged mining to the wallet (reference/rpc.md 3.5). Source: upstream `wallet/rpc/auxpow.cpp`. */
@@ -85,7 +86,7 @@ export const auxWalletMethod: Effect.Effect<
           const self = methods.get(NAME)
           return yield* RpcError.misc(self === undefined ? NAME : methodHelp(self))
         }
-        if (!wallet.keys.hasPrivateKeys) return yield* RpcError.wallet(WATCH_ONLY)
+        yield* ensureKeys(wallet)
         if (hash === undefined || auxpow === undefined) {
           const payout = yield* payoutOf(wallet)
           const candidate = yield* mining.create(payout.script)

@@ -12,7 +12,6 @@ import {
   type TransactionInput,
   type TransactionOutput
 } from "../../../protocol/transaction.ts"
-import type { InvalidWalletRequest } from "../../../wallet/errors.ts"
 import type { WalletCoin } from "../../../wallet/ledger/WalletLedger.ts"
 import type { FeeChoice, PaymentRequest } from "../../../wallet/payments/WalletPayments.ts"
 import { estimateInputWeight } from "../../../wallet/signing/estimate.ts"
@@ -132,11 +131,8 @@ const tooLittle = (sendMax: boolean): string =>
     : `${POOL_TOO_LOW}. Try using lower feerate or excluding uneconomic UTXOs with 'send_max' option.`
 
 /** The error for shares that are too small once the fee is subtracted. */
-const tooSmall = ({ reason }: InvalidWalletRequest, claimed: number, sendMax: boolean): RpcError => {
-  if (!reason.includes("to pay the fee")) return insufficient(DUST_LEFT)
-  if (claimed > 0) return insufficient(NOTHING_FOR_FEES)
-  return insufficient(tooLittle(sendMax))
-}
+const belowFee = (claimed: number, sendMax: boolean): RpcError =>
+  insufficient(claimed > 0 ? NOTHING_FOR_FEES : tooLittle(sendMax))
 
 interface Sweep {
   readonly wallet: Wallet
@@ -164,13 +160,12 @@ const sweep = ({ open, options, outputs, sendMax, wallet }: Sweep, { inputs, tot
     }
     return yield* Effect.mapError(wallet.payments.fund(request), (failure): WalletFailure | RpcError => {
       if (failure._tag !== "InvalidWalletRequest") return failure
-      if (failure.code === "too-large" && failure.reason === "Transaction too large") {
-        return RpcError.wallet(TOO_LARGE)
-      }
+      if (failure.code === "overweight") return RpcError.wallet(TOO_LARGE)
       // An unconfirmed coin of the caller whose version does not fit, and a coin of a script that the wallet does not know.
       if (failure.code === "not-eligible") return RpcError.invalidParameter(failure.reason)
       if (failure.code === "unsolvable") return RpcError.wallet(UNKNOWN_SIZE)
-      return failure.code === "too-small" ? tooSmall(failure, claimed, sendMax) : fundingError(failure)
+      if (failure.code === "below-fee") return belowFee(claimed, sendMax)
+      return failure.code === "too-small" ? insufficient(DUST_LEFT) : fundingError(failure)
     })
   })
 

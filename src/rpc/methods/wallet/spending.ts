@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import { RpcError } from "../../method/RpcError.ts"
-import { LOCKED, walletError, type WalletFailure, WATCH_ONLY } from "./walletContext.ts"
+import { LOCKED, walletError, type WalletFailure, watchOnly } from "./walletContext.ts"
 
 /** Shared parts of the spending methods: their version, and the codes of failures. */
 
@@ -18,7 +18,9 @@ export const PAYMENT_ERRORS = [
 ]
 
 export const ensureKeys = (wallet: Wallet): Effect.Effect<void, RpcError> =>
-  Effect.suspend(() => wallet.keys.hasPrivateKeys ? Effect.void : RpcError.wallet(WATCH_ONLY))
+  Effect.suspend(() => wallet.keys.hasPrivateKeys ? Effect.void : watchOnly())
+
+const withWalletCode = ({ message, reason }: RpcError): RpcError => RpcError.wallet(message, reason)
 
 /**
  * Maps a failure to fund a transaction without sending it: every error about money has the wallet code. Upstream
@@ -26,5 +28,5 @@ export const ensureKeys = (wallet: Wallet): Effect.Effect<void, RpcError> =>
  */
 export const fundingError = (failure: WalletFailure | RpcError): WalletFailure | RpcError =>
   failure._tag === "FundsMissing" || failure._tag === "InvalidWalletRequest"
-    ? RpcError.wallet(walletError(failure).message)
+    ? withWalletCode(walletError(failure))
     : failure

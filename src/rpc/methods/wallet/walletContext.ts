@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { rejectionText, type TransactionRejected } from "../../../mempool/errors.ts"
+import type { TransactionRejected } from "../../../mempool/errors.ts"
 import { formatMoney } from "../../../protocol/amount.ts"
 import { type Bytes, displayHash, fromBinaryString } from "../../../protocol/bytes.ts"
 import { prevoutIndex, prevoutTxid } from "../../../protocol/transaction.ts"
@@ -18,8 +18,8 @@ import type { Wallets } from "../../../wallet/Wallets.ts"
 import { type AnswerOf, method, type MethodDefinition } from "../../method/method.ts"
 import type { CallContext, Method, MethodGroup, Result as MethodResult } from "../../method/methodTable.ts"
 import { type Decoded, type Params, refined, string } from "../../method/params.ts"
-import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
-import { storageError } from "../errors.ts"
+import { RPC_CODE, RpcError, type RpcReason } from "../../method/RpcError.ts"
+import { rejectionError, storageError } from "../errors.ts"
 
 /** The selection of a call's wallet, and the errors of wallet failures (reference/rpc.md 1.2, 2, 3.9). */
 
@@ -119,15 +119,23 @@ const fundsText = ({ fee, missing }: FundsMissing): string => {
     : `The total exceeds your balance when the ${formatMoney(fee)} transaction fee is included.`
 }
 
-/** Codes of invalid requests, with the reference node's text if it has only one for the code. */
+export const watchOnly = (): RpcError => RpcError.wallet(WATCH_ONLY, "no-private-keys")
+
+/**
+ * Codes of invalid requests, with the reference node's text if it has only one for the code, and the reason where callers have
+ * words of their own.
+ */
 const REQUEST_ERRORS: Readonly<
-  Record<InvalidWalletRequest["code"], { readonly code: number; readonly message?: string }>
+  Record<
+    InvalidWalletRequest["code"],
+    { readonly code: number; readonly message?: string; readonly reason?: RpcReason }
+  >
 > = {
   "no-keys": { code: RPC_CODE.wallet, message: NO_KEYS },
   "no-words": { code: RPC_CODE.wallet },
   "no-change": { code: RPC_CODE.wallet },
   "used-up": { code: RPC_CODE.keypoolRanOut, message: USED_UP },
-  "beyond-words": { code: RPC_CODE.keypoolRanOut },
+  "beyond-words": { code: RPC_CODE.keypoolRanOut, reason: "beyond-words" },
   "address-type": { code: RPC_CODE.keypoolRanOut },
   descriptor: { code: RPC_CODE.invalidAddressOrKey },
   checksum: { code: RPC_CODE.invalidAddressOrKey },
@@ -140,11 +148,13 @@ const REQUEST_ERRORS: Readonly<
   "unknown-transaction": { code: RPC_CODE.invalidAddressOrKey, message: UNKNOWN_TRANSACTION },
   "not-eligible": { code: RPC_CODE.wallet },
   spent: { code: RPC_CODE.misc },
-  "too-small": { code: RPC_CODE.insufficientFunds },
+  "too-small": { code: RPC_CODE.insufficientFunds, reason: "too-small" },
+  "below-fee": { code: RPC_CODE.insufficientFunds, reason: "too-small" },
   "too-large": { code: RPC_CODE.insufficientFunds },
-  "long-chain": { code: RPC_CODE.insufficientFunds },
-  "fee-too-high": { code: RPC_CODE.insufficientFunds },
-  "no-fee-estimate": { code: RPC_CODE.insufficientFunds },
+  overweight: { code: RPC_CODE.insufficientFunds },
+  "long-chain": { code: RPC_CODE.insufficientFunds, reason: "long-chain" },
+  "fee-too-high": { code: RPC_CODE.insufficientFunds, reason: "fee-too-high" },
+  "no-fee-estimate": { code: RPC_CODE.insufficientFunds, reason: "no-fee-estimate" },
   unsolvable: { code: RPC_CODE.wallet },
   scanning: { code: RPC_CODE.wallet, message: SCANNING },
   aborted: { code: RPC_CODE.misc },
@@ -160,43 +170,58 @@ const REQUEST_ERRORS: Readonly<
 export const requestCode = (failure: InvalidWalletRequest): number => REQUEST_ERRORS[failure.code].code
 
 const requestError = (failure: InvalidWalletRequest): RpcError => {
-  const { code, message = failure.reason } = REQUEST_ERRORS[failure.code]
-  return new RpcError({ code, message })
+  const { code, message = failure.reason, reason } = REQUEST_ERRORS[failure.code]
+  return new RpcError({ code, message, reason })
 }
 
-/** Missing inputs have their own code: they may arrive later. */
-const refusal = (rejected: TransactionRejected): RpcError =>
-  rejected.kind === "missing-inputs"
-    ? RpcError.verifyError(rejectionText(rejected))
-    : RpcError.verifyRejected(rejectionText(rejected))
+/** Why a name operation is refused, for callers with words of their own. */
+const NAME_REASONS: Readonly<Record<NameOperationRefused["code"], RpcReason | undefined>> = {
+  exists: "name-taken",
+  registering: "name-registering",
+  pending: "name-pending",
+  unknown: "name-unknown",
+  "no-new": undefined,
+  "too-long": undefined,
+  mismatch: undefined
+}
 
-const locked = (message: string): RpcError => new RpcError({ code: RPC_CODE.walletUnlockNeeded, message })
+/** The error of a locked wallet. `renewalsOnly`: it is unlocked for renewals only, and why a transaction is none. */
+const locked = (renewalsOnly: string | undefined): RpcError =>
+  new RpcError({
+    code: RPC_CODE.walletUnlockNeeded,
+    ...renewalsOnly === undefined
+      ? { message: LOCKED }
+      : { message: renewalsOnlyText(renewalsOnly), reason: "renewals-only" }
+  })
 
-/** The error of a wallet that is unlocked for renewals only; `problem` says why a transaction is none. */
-export const renewalsOnlyText = (problem = ""): string =>
+const renewalsOnlyText = (problem: string): string =>
   `Error: The wallet is unlocked for renewals only${problem === "" ? "" : `, and ${problem}`}. ` +
   "For this, enter the wallet passphrase with walletpassphrase, without renewalsonly."
 
 export const walletError = (failure: WalletFailure): RpcError => {
   switch (failure._tag) {
     case "KeysLocked":
-      return failure.renewalsOnly === undefined ? locked(LOCKED) : locked(renewalsOnlyText(failure.renewalsOnly))
+      return locked(failure.renewalsOnly)
     case "WalletWatchOnly":
-      return RpcError.wallet(WATCH_ONLY)
+      return watchOnly()
     case "WrongPassphrase":
       return new RpcError({ code: RPC_CODE.walletPassphraseIncorrect, message: WRONG_PASSPHRASE })
     case "FundsMissing":
-      return new RpcError({ code: RPC_CODE.insufficientFunds, message: fundsText(failure) })
+      return new RpcError({
+        code: RPC_CODE.insufficientFunds,
+        message: fundsText(failure),
+        reason: failure.missing === undefined ? "funds-missing" : "coin-spent"
+      })
     case "InvalidWalletRequest":
       return requestError(failure)
     case "NameOperationRefused":
       return failure.code === "too-long"
         ? RpcError.invalidParameter(failure.reason)
-        : RpcError.verifyError(failure.reason)
+        : RpcError.verifyError(failure.reason, NAME_REASONS[failure.code])
     case "WalletDamaged":
       return RpcError.wallet(failure.message)
     case "TransactionRejected":
-      return refusal(failure)
+      return rejectionError(failure)
     default:
       return storageError(failure)
   }
@@ -212,7 +237,7 @@ export const asRpcError = (failure: WalletFailure | RpcError): RpcError =>
 export const ensureUnlocked = (wallet: Wallet): Effect.Effect<void, RpcError> =>
   Effect.suspend(() =>
     wallet.vault.encryption() === "locked"
-      ? locked(wallet.vault.signsRenewals() ? renewalsOnlyText() : LOCKED)
+      ? locked(wallet.vault.signsRenewals() ? "" : undefined)
       : Effect.void
   )
 

@@ -1,0 +1,19 @@
+import { type Json, JsonObject } from "./json/json.ts"
+import { RPC_REASONS, type RpcReason } from "./method/RpcError.ts"
+
+/** Texts of daemons that give no reason: Namecoin Core and earlier svcd. No other code decides by the text of an RPC error. */
+const TEXTS: ReadonlyArray<readonly [text: string, reason: RpcReason]> = [
+  ["Insufficient funds", "funds-missing"],
+  ["exceeds your balance", "funds-missing"],
+  ["Not found pre-selected input", "coin-spent"],
+  ["Private keys are disabled", "no-private-keys"],
+  ["unconfirmed transactions in cluster", "long-chain"],
+  ["chain of transactions", "long-chain"]
+]
+
+/** The reason of an error that a daemon answered: as svcd gives it, or from the text of another daemon. */
+export const failureReason = (error: Json, message: string): RpcReason | undefined => {
+  const data = error instanceof JsonObject ? error.get("data") : undefined
+  const given = data instanceof JsonObject ? data.get("reason") : undefined
+  return RPC_REASONS.find((reason) => reason === given) ?? TEXTS.find(([text]) => message.includes(text))?.[1]
+}

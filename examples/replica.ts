@@ -1,5 +1,5 @@
 /**
- * A copy of all names, kept up to date from the events of a daemon, also over reorganizations:
+ * A copy of all names, kept up to date from the events of a daemon, even across reorganizations:
  *
  *   node build/examples/replica.js http://USER:PASSWORD@127.0.0.1:8336
  *

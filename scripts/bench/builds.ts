@@ -88,7 +88,7 @@ export const slowerFigures = (
   limit: number
 ): ReadonlyArray<string> =>
   Object.entries(ratios).flatMap(([figure, { median }]) =>
-    // A figure that is not a number is no proof that the build is as fast.
+    // A figure that is not a number is not proof that the build is as fast.
     figure.includes(".cpu") && !(median <= limit) ? [figure] : []
   )
 
@@ -99,7 +99,7 @@ export interface BuildsOptions {
   readonly busy: boolean
   /** More figures, and the whole chain. */
   readonly full: boolean
-  /** The largest ratio of processor time that is no regression. */
+  /** The largest ratio of processor time that is not a regression. */
   readonly limit: number
 }
 

@@ -123,7 +123,7 @@ const measured = (cluster: Cluster, chain: BenchChain, operations: number) =>
     )
     const reached = "SELECT height AS value FROM svcd.cursor"
     const backend = "SELECT pid AS value FROM pg_stat_activity WHERE application_name = 'svcd-export'"
-    // From the first transaction on: the start of a program is no part of a copy.
+    // From the first transaction on: the start of a program is not part of a copy.
     const first = yield* until(client, { statement: reached, least: 0 })
     const server = yield* column(client, backend)
     const spent = () => [ownCpuSeconds(), cpuSecondsOf(exporter.pid), cpuSecondsOf(server)] as const

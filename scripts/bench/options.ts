@@ -18,7 +18,7 @@ export interface BenchOptions {
   readonly flags: ReadonlySet<string>
 }
 
-/** The ratio that is no regression yet, unless `--limit` says another one. */
+/** The ratio that is not a regression yet, unless `--limit` says another one. */
 const LIMIT = 1.05
 
 const program = (path: string | undefined, wanted: "reference" | "svcd"): Contender | string | undefined =>

@@ -20,7 +20,7 @@ const ADDRESS_TYPES = ["legacy", "p2sh-segwit", "bech32", "bech32m"]
 /** An address without a known key: coins that go there are lost. */
 const ELSEWHERE = "mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r"
 
-/** Values that are no ASCII text, one byte a character, and the longest one that a wallet sends. */
+/** Values that are not ASCII text, one byte a character, and the longest one that a wallet sends. */
 const STRANGE_VALUES = ["", "\0", "a\0b", "\xff\xfe", "{\"a\":\"\\u0000\"}", "\u00c3".repeat(520)]
 
 const listsExpired = (answer: Answer): boolean =>

@@ -15,7 +15,7 @@ export interface Kind {
   readonly refusable?: true
   /** Errors that calls may answer with: they name what is lost, and no answer is wrong. */
   readonly told?: RegExp
-  /** Methods whose answers may change where the log names the file that was put aside: its content is no promise. */
+  /** Methods whose answers may change where the log names the file that was put aside: its content is not a promise. */
   readonly dispensable?: ReadonlyArray<string>
 }
 

@@ -32,7 +32,7 @@ interface Message extends Block {
 
 const digitsOf = (text: unknown): string => Buffer.from(String(text)).toString("hex")
 
-/** A part of an event as the copy has it: names and values in hexadecimal digits, also those that have no text. */
+/** A part of an event as the copy has it: names and values in hexadecimal digits, including those that have no text. */
 const inDigits = (_key: string, part: unknown): unknown => {
   if (typeof part !== "object" || part === null || Array.isArray(part)) return part
   const { name, name_hex: nameHex, value, value_hex: valueHex, ...others } = recordOf(part)

@@ -22,7 +22,7 @@ export const textOf = (answer: Answer | undefined): string =>
     .replace(/"txcount":\d+/, "\"txcount\":0")
     .replaceAll(/"note":"waits for [^"]*",/g, "")
 
-/** Lists whose order depends on when the node met their elements, and is no promise. */
+/** Lists whose order depends on when the node met their elements, and is not a promise. */
 const UNORDERED: ReadonlySet<string> = new Set([
   "listaddressgroupings",
   "listreceivedbyaddress",

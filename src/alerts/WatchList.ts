@@ -31,7 +31,7 @@ export class WatchList extends Context.Tag("svcd/WatchList")<WatchList, {
   readonly changed: () => Effect.Effect<void>
   /** Adds names, all or none. Names of the list stay as they are. The list is on disk when it returns. */
   readonly add: (names: ReadonlyArray<Bytes>) => Effect.Effect<void, WatchRefused | StorageFailure>
-  /** Removes names that callers added. Fails for a name of the settings; a name that is not in the list is no failure. */
+  /** Removes names that callers added. Fails for a name of the settings; a name that is not in the list is not a failure. */
   readonly remove: (names: ReadonlyArray<Bytes>) => Effect.Effect<void, WatchRefused | StorageFailure>
 }>() {}
 

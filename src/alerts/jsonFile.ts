@@ -45,7 +45,7 @@ export interface JsonFile<A> {
 
 /**
  * Reads a file. A damaged one is renamed to a name that is free, and counts as empty. While such a file is there, `/health`,
- * getcheckinfo and `svcd-cli doctor` show the damage, also after a restart: the lost entries are still missing.
+ * getcheckinfo and `svcd-cli doctor` show the damage, even after a restart: the lost entries are still missing.
  */
 export const readJsonFile = <A>(
   { empty, ifUnreadable, path, remedy, schema }: JsonFile<A>

@@ -169,7 +169,7 @@ export class MemoryBudget {
       if (largest === undefined) return this.refuse(holder, kind)
       if (holder.evictable && (largest.bytes.get(kind) ?? 0) < wanted) return this.refuse(holder, kind)
       this.tell(largest, kind, "evicted")
-      // Closed first: this makes room at once, also where the owner takes a while to end.
+      // Closed first: this makes room at once, even where the owner takes a while to end.
       this.close(largest)
       largest.evict(kind)
     }

@@ -1,6 +1,6 @@
 /** What looks like a secret of a wallet in texts that a user gives. */
 
-/** The beginning of a descriptor, also in JSON. */
+/** The beginning of a descriptor, even in JSON. */
 const DESCRIPTOR = /^[\s[{"']*[A-Za-z_]\w*\(/
 
 /**

@@ -39,5 +39,5 @@ export const refusalText = (
     ? `the last ${reach} ${type} addresses were not paid, and the recovery words would not find a payment to another one. `
     : `in the blocks that were looked through so far, the last ${reach} ${type} addresses were not paid, and the recovery ` +
       "words might not find a payment to another one. Wait until svcd has looked through the chain (getwalletinfo). ") +
-  "Use one that was given out before (listreceivedbyaddress 0 true), or set -keypool higher, also where the words " +
+  "Use one that was given out before (listreceivedbyaddress 0 true), or set -keypool higher, even where the words " +
   "are used one day"

@@ -71,7 +71,7 @@ export class ChainSink extends Context.Tag("svcd/ChainSink")<ChainSink, {
 const HEADERS_A_TURN = 64
 
 /**
- * Offers headers one by one. Each is one step that leaves the tree consistent, also between the steps of the writer of a
+ * Offers headers one by one. Each is one step that leaves the tree consistent, even between the steps of the writer of a
  * chain.
  */
 export const acceptHeaders = (

@@ -31,7 +31,7 @@ export class Snapshots extends Context.Tag("svcd/Snapshots")<Snapshots, {
   readonly load: (path: string) => Effect.Effect<SnapshotLoaded, SnapshotRefused | StorageFailure>
   /** The base block of the snapshot that the chain began with and that is not validated; `undefined` for none. */
   readonly base: Effect.Effect<HeaderInfo | undefined>
-  /** Whether the chain began with a snapshot, also if it was validated since. */
+  /** Whether the chain began with a snapshot, even if it was validated since. */
   readonly began: Effect.Effect<boolean, StorageFailure>
   /** Whether that snapshot, or a validated one before it, has a base block at this height. */
   readonly beganAt: (height: Height) => Effect.Effect<boolean, StorageFailure>

@@ -269,7 +269,7 @@ export const make = (
         return Effect.mapError(patient(attempt, mayRepeat), (failure) => sent ? unsure(failure) : failure)
       })
 
-    /** A refusal that does not pass is no failure to repeat. */
+    /** A refusal that does not pass is not a failure to repeat. */
     const document = (path: string) =>
       openLines(source, path).pipe(
         Effect.map((lines) => Either.right(lines)),
@@ -279,7 +279,7 @@ export const make = (
             : Effect.succeed(Either.left(refusal)))
       )
 
-    /** Another network is no failure of the daemon, but a mistake in the configuration. */
+    /** Another network is not a failure of the daemon, but a mistake in the configuration. */
     const confirm = patient(
       Effect.catchTag(client.confirm, "RpcWrongNetwork", ({ message }) => Effect.succeed(message)),
       () => true

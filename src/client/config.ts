@@ -186,7 +186,7 @@ const misspelled = (config: ClientConfig): InvalidConfig | undefined => {
     if (isField(field)) continue
     const meant = FIELDS.get(plain(field)) ?? FIELDS.get(nearest(plain(field), FIELDS.keys()) ?? "")
     if (meant !== undefined) {
-      return new InvalidConfig({ field, reason: `is no field of the configuration; did you mean ${meant}?` })
+      return new InvalidConfig({ field, reason: `is not a field of the configuration; did you mean ${meant}?` })
     }
   }
   return undefined

@@ -51,7 +51,7 @@ const nameOf = (hex: unknown): string | undefined => {
   return bytes === undefined ? undefined : encodeText(bytes, "utf8")
 }
 
-/** `undefined` if the members are not those of a record, or the name is no text. */
+/** `undefined` if the members are not those of a record, or the name is not text. */
 const fixedOf = (record: unknown): FixedPart | undefined => {
   if (!isObject(record)) return undefined
   const { address, height: at, name: hexName, txid, value: hexValue } = record
@@ -65,7 +65,7 @@ const KINDS: ReadonlySet<string> = new Set<EventKind>([...OPERATION_KINDS, "expi
 
 const isNamed = (type: unknown): type is Exclude<EventKind, "undone"> => typeof type === "string" && KINDS.has(type)
 
-/** The changes in a line of the daemon; `undefined` if it is no line of svcd. Names that are no text are left out. */
+/** The changes in a line of the daemon; `undefined` if it is not a line of svcd. Names that are not text are left out. */
 export const changesIn = (
   { cursor, event }: Pick<FeedLine, "cursor" | "event">,
   record: (fixed: FixedPart, height: number) => NameRecord

@@ -38,7 +38,7 @@ const sameNetwork = (config: DecodedConfig, isOurs: boolean): Effect.Effect<Foun
     if (failure._tag === "Unauthorized") return yield* failure
     // The daemon is about to be ready; opening the client checks its network.
     if (failure._tag === "DaemonNotReady" || isOurs) return { _tag: "Daemon" }
-    return none(`what answers at ${address} is no daemon: ${failure.message}`)
+    return none(`what answers at ${address} is not a daemon: ${failure.message}`)
   }))
 
 /**
@@ -56,7 +56,7 @@ export const detect = (config: DecodedConfig): Effect.Effect<Found, InvalidConfi
     })
     if (answer === undefined) return none(`no daemon answers at ${address}`)
     if (!answer.isReport && ![401, 403, 404, 405].includes(answer.status)) {
-      return none(`what answers at ${address} is no daemon`)
+      return none(`what answers at ${address} is not a daemon`)
     }
     return yield* sameNetwork(config, answer.isReport)
   })

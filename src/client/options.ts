@@ -42,7 +42,7 @@ export type RegistrationProgress =
 
 export interface RegisterOptions extends OperationOptions {
   /**
-   * Registers also a name that cannot be what its namespace is for, such as `d/UPPER`, which is no domain. Otherwise it is refused
+   * Registers also a name that cannot be what its namespace is for, such as `d/UPPER`, which is not a domain. Otherwise it is refused
    * (`InvalidRequest`) before it costs money.
    */
   readonly anyName?: boolean | undefined
@@ -107,7 +107,7 @@ export interface ChangeFilter {
   readonly owner?: string | ReadonlyArray<string> | undefined
   /**
    * Whether to have only changes of names that the node watches (`name_watch`), and of names that its wallets own before or
-   * after the change; with both, of those and these. The list and the wallets of the moment count, also for past changes.
+   * after the change; with both, of those and these. The list and the wallets of the moment count, even for past changes.
    * A light client has neither.
    */
   readonly watched?: boolean | undefined

@@ -3,10 +3,10 @@ import type { CursorUnusable } from "../names/errors.ts"
 
 /** What a program makes of a failure without a case for each: whether to try again, and how to answer by HTTP. */
 
-/** What is no failure of svcd. */
+/** What is not a failure of svcd. */
 const FOREIGN: FailureVerdict = { transient: false, status: 500 }
 
-/** A cursor that is no use, or not yet. A class has one annotation: that of the others. */
+/** A cursor that cannot be used, or not yet. A class has one annotation: that of the others. */
 const CURSORS: Readonly<Partial<Record<CursorUnusable["why"], FailureVerdict>>> = {
   damaged: { transient: false, status: 400 },
   future: { transient: true, status: 503 }
@@ -22,7 +22,7 @@ const verdictOf = (error: unknown): FailureVerdict => {
 }
 
 /**
- * Whether to try again: the node is not synced, or its source does not answer now. `false` for what is no failure of svcd. After
+ * Whether to try again: the node is not synced, or its source does not answer now. `false` for what is not a failure of svcd. After
  * such a failure of `registerName` and `updateName`, look at the name first: the daemon may have carried it out.
  */
 export const isTransient = (error: unknown): boolean => verdictOf(error).transient

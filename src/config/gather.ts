@@ -106,6 +106,6 @@ export const dataDirOf = (gathered: Gathered, input: SettingsInput): string =>
     input
   )
 
-/** The path of a cookie file: a relative one is in the data directory, also on the command line, as upstream. */
+/** The path of a cookie file: a relative one is in the data directory, even on the command line, as upstream. */
 export const cookiePath = (file: string, gathered: Gathered, input: SettingsInput): string =>
   absolutePath(file, { cwd: dataDirOf(gathered, input), homedir: input.homedir })

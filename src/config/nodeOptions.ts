@@ -17,7 +17,7 @@ import { contradictions, decodeValues, type Values } from "./values.ts"
  */
 
 /**
- * A value, or for one that is no plain value its text, as after the flag: `"127.0.0.1:8334"` for an address. `undefined` is the default; an empty
+ * A value, or for one that is not a plain value its text, as after the flag: `"127.0.0.1:8334"` for an address. `undefined` is the default; an empty
  * text unsets an option whose default is not empty.
  */
 type OrText<A> = A extends string | boolean | undefined ? A : A | string
@@ -96,7 +96,7 @@ const unknownField = (field: string, fields: Fields): OptionProblem => {
   const owner = ELSEWHERE.find(([, others]) => Object.hasOwn(others, field))
   if (owner !== undefined) return { field, reason: `is an option of ${owner[0]}.layer` }
   const meant = nearest(field, Object.keys(fields))
-  return { field, reason: `is no option here${meant === undefined ? "" : `; did you mean ${meant}?`}` }
+  return { field, reason: `is not an option here${meant === undefined ? "" : `; did you mean ${meant}?`}` }
 }
 
 /** The values of a record, by the names of their options. */

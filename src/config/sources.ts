@@ -45,7 +45,7 @@ export const strangeVariables = (env: Readonly<Record<string, string | undefined
     /^SVCD_/i.test(name) && !OF_OTHERS.test(name) && !known.includes(name) && env[name] !== ""
   return Object.keys(env).filter(strange).map((name) => {
     const meant = nearest(name, known.map((each) => each.toLowerCase()))?.toUpperCase()
-    return `${quoted(name)} in the environment is no setting of svcd${
+    return `${quoted(name)} in the environment is not a setting of svcd${
       meant === undefined ? ": most are flags, or stand in svcd.conf" : `; did you mean ${meant}?`
     }`
   })

@@ -16,7 +16,7 @@ const POSTMORTEM = { name: nameKey(fromBinaryString("d/postmortem")), height: 17
 
 /** Returns why the coin of a claim cannot be removed, or `undefined`. */
 const obstacle = (name: NameKey, coin: Coin | undefined): string | undefined => {
-  if (coin === undefined) return "which is no coin there"
+  if (coin === undefined) return "which is not a coin there"
   const operation = parseNameScript(coin.script)?.operation
   if (operation === undefined) return "a coin that holds no name"
   if (operation.op === "name_new") return "a coin that holds a NAME_NEW"

@@ -7,7 +7,7 @@ import { field } from "./frame.ts"
 
 /** The address that gets a name: of a transfer, or of a registration for another owner. */
 
-/** Why a text is no address that can own a name; `undefined` if it is one. */
+/** Why a text is not an address that can own a name; `undefined` if it is one. */
 export const addressFault = (
   { call }: Pick<Calls, "call">,
   address: string
@@ -16,8 +16,8 @@ export const addressFault = (
     isvalid
       ? undefined
       : error === undefined
-      ? "This is no address."
-      : `This is no address of this network: ${error.replace(/\.$/, "")}.`)
+      ? "This is not an address."
+      : `This is not an address of this network: ${error.replace(/\.$/, "")}.`)
 
 /** Whether the wallet has the key of an address; false where the user may not ask. */
 export const isOwnAddress = ({ call }: Pick<Calls, "call">, address: string): Effect.Effect<boolean, CallFailed> =>

@@ -56,7 +56,7 @@ export const whileOpen = <A>(
   })
   return Effect.zipRight(
     call("walletpassphrase", [passphrase, OPEN_SECONDS], Anything),
-    // A lock that fails is no failure of the work: the time ends soon in any case.
+    // A lock that fails is not a failure of the work: the time ends soon in any case.
     Effect.ensuring(work, Effect.ignore(asBefore))
   )
 }

@@ -255,7 +255,7 @@ export const pay: DeskHandler = (visit) =>
     const { isvalid } = yield* calls.call("validateaddress", [address], AddressCheck)
     if (!isvalid || "wrong" in given) {
       return sendForm(visit, texts, {
-        ...(isvalid ? {} : { address: "This is no address of this network." }),
+        ...(isvalid ? {} : { address: "This is not an address of this network." }),
         ..."wrong" in given ? { amount: given.wrong } : {}
       })
     }

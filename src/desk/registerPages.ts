@@ -71,15 +71,15 @@ const chooseName = (
 const nameGiven = (text: string, as: string | null): Bytes | string => {
   const typed = text.trim()
   if (/^(?:[a-z]+\/)?$/.test(typed)) {
-    return typed === "" ? "Write a name." : `${typed} is no whole name: write what follows, as ${typed}example.`
+    return typed === "" ? "Write a name." : `${typed} is not a whole name: write what follows, as ${typed}example.`
   }
-  const exactly = () => decodeText(typed, "utf8") ?? "The name is no text."
+  const exactly = () => decodeText(typed, "utf8") ?? "The name is not text."
   if (as === "other") return exactly()
   if (typed.includes("/")) return namesMeant(typed).find((name) => kindFor(name) !== "json") ?? exactly()
   if (as === "identity") {
     const name = decodeText(`id/${typed.toLowerCase()}`, "utf8")
     if (name !== undefined && kindFor(name) === "identity") return name
-    return "This cannot be the name of an identity: it has a character that is no letter, digit or mark of ASCII."
+    return "This cannot be the name of an identity: it has a character that is not a letter, digit or mark of ASCII."
   }
   return namesMeant(typed).find((name) => kindFor(name) === "domain") ??
     "This cannot be the name of a domain: it has a character that no domain can have, perhaps one that is not seen."

@@ -122,7 +122,7 @@ const JSON_FIELD = "json"
 /** Characters that turn or hide others; JSON keeps its meaning with their escapes. */
 const UNSEEN = /[^\P{Cc}\n\r\t]|[\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 
-/** A value as one text; `undefined` if it has characters that a field cannot show and that are no part of JSON. */
+/** A value as one text; `undefined` if it has characters that a field cannot show and that are not part of JSON. */
 const jsonForm = (value: string): OpenValue | undefined => {
   const safe = value.replaceAll(UNSEEN, escapeUnsafe)
   return safe !== value && isFault(readLocatedJson(safe))
@@ -166,7 +166,7 @@ export const madeValue = (
     ? writeIdentityForm(base, lines(IDENTITY_FIELDS))
     : { value: (texts.get(JSON_FIELD) ?? "").replaceAll("\r\n", "\n") }
   if (written === undefined) {
-    return { value: undefined, bytes: 0, faults: [{ field: JSON_FIELD, line: 1, message: "is no JSON object" }] }
+    return { value: undefined, bytes: 0, faults: [{ field: JSON_FIELD, line: 1, message: "is not a JSON object" }] }
   }
   if ("faults" in written) return { value: undefined, bytes: 0, faults: written.faults }
   const bytes = Buffer.byteLength(written.value)

@@ -33,7 +33,7 @@ const editForm = (name: Bytes, value: Bytes, as: string | null): Effect.Effect<V
   if (open === undefined || base === undefined) {
     return new NotMeant({
       text:
-        "The value of this name is no text that a field can show. Change it by RPC: name_update with valueEncoding hex."
+        "The value of this name is not text that a field can show. Change it by RPC: name_update with valueEncoding hex."
     })
   }
   const made = madeValue({ kind: open.kind, base, texts: open.texts })
@@ -96,7 +96,7 @@ const inOtherWay = (form: ValueForm): ValueForm => {
     ? { kind: to, texts: new Map<string, string>(), kept: [] }
     : openValue(Buffer.from(value), to)
   if (open === undefined || open.kind !== to) {
-    const fault = { field: "json", line: 0, message: "This is no JSON object: fields can show nothing else." }
+    const fault = { field: "json", line: 0, message: "This is not a JSON object: fields can show nothing else." }
     return { ...form, made: { ...form.made, faults: [...faults, fault] } }
   }
   const base = to === "json" ? form.base : value.trim() === "" ? "" : value
@@ -184,7 +184,7 @@ const planRegistration = (visit: DeskVisit, form: ValueForm, value: string) =>
         Effect.as(call("name_autoregister", params, Anything), {
           title: "The registration is under way",
           text:
-            html`The commitment is sent. After twelve blocks the wallet sends the name by itself, also after a restart. If the wallet is encrypted, it must be unlocked then: <a href="${
+            html`The commitment is sent. After twelve blocks the wallet sends the name by itself, even after a restart. If the wallet is encrypted, it must be unlocked then: <a href="${
               deskLink("wallet")
             }">unlock it for some time</a>. <a href="${deskLink("names")}">Names</a> shows how far it is.`
         })

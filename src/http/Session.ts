@@ -70,7 +70,7 @@ export class Session implements HttpConnection, GateSession {
   #current: ServerResponse | undefined
   /** The response before it, which may still be on its way. */
   #previous: ServerResponse | undefined
-  /** Whether it sent something that is no HTTP: the rest is not read. */
+  /** Whether it sent something that is not HTTP: the rest is not read. */
   isMisread = false
   readonly #socket: Socket
   readonly #stallTimeout: number

@@ -25,7 +25,7 @@ const nameOf = (host: string): string => hostOf(host).toLowerCase().replace(/\.$
 
 /**
  * Whether a Host header cannot be a foreign name that resolves to this machine: an address, a name of this machine or
- * without a dot, or the name that the node listens on. A program without the header is no browser.
+ * without a dot, or the name that the node listens on. A program without the header is not a browser.
  */
 export const isLocalName = (host: string | undefined, { ownName }: Pick<BrowserRule, "ownName">): boolean => {
   if (host === undefined) return true

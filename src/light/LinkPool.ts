@@ -78,7 +78,7 @@ export const make = (
     const start = (): void => {
       while (launch !== undefined && workers.length < count) {
         const worker = launch()
-        // A thread that ends between two calls is no error of the process: the next call starts another one.
+        // A thread that ends between two calls is not an error of the process: the next call starts another one.
         worker.on("error", () => {})
         worker.once("exit", () => {
           workers = workers.filter((other) => other !== worker)

@@ -77,7 +77,7 @@ const decodeMembers = Schema.decodeUnknownOption(
   Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
 )
 
-/** The members of a value; none for a value that is no JSON object. */
+/** The members of a value; none for a value that is not a JSON object. */
 export const membersOf = (text: string): Members => Option.getOrElse(decodeMembers(text), () => ({}))
 
 /** The item `email` with another address for mail: addresses for other purposes stay. */

@@ -33,7 +33,7 @@ const fits = ({ label, namespace }: { readonly namespace: string; readonly label
   return found !== "nonstandard" || (namespace !== "id/" && namespace !== "d/")
 }
 
-/** Returns the name of a label, whose case does not count; `undefined` for a text that is no label. */
+/** Returns the name of a label, whose case does not count; `undefined` for a text that is not a label. */
 export const nameOf = (
   { namespace, text }: { readonly namespace: string; readonly text: string }
 ): string | undefined => {
@@ -43,7 +43,7 @@ export const nameOf = (
   return LABEL.test(label) && fits({ namespace, label }) ? namespace + label : undefined
 }
 
-/** Returns why a text is no label of the namespace. */
+/** Returns why a text is not a label of the namespace. */
 export const labelProblem = ({ namespace, text }: { readonly namespace: string; readonly text: string }): string =>
   text.length > MAX_LABEL
     ? `${quoted(text)} is too long for a label: ${MAX_LABEL} characters fit before the @ of an address`

@@ -24,7 +24,7 @@ import type { PackageOutcome, PackageResult } from "./Trial.ts"
  * Source: upstream `validation.cpp`, `MemPoolAccept::AcceptPackage`.
  */
 
-/** What a submission needs. Plans have passed all checks, also those of scripts. */
+/** What a submission needs. Plans have passed all checks, including those of scripts. */
 export interface SubmissionParts {
   readonly pool: Pool
   readonly planAlone: (

@@ -21,7 +21,7 @@ export interface ClaimCheck {
    * a file that cannot be read fails the result.
    */
   readonly add: (claims: ReadonlyArray<readonly [name: NameKey, claim: NameClaim]>) => void
-  /** Ends the comparison. Also finds names without a claim, and histories that do not match. Run once. */
+  /** Ends the comparison, and finds names without a claim, and histories that do not match. Run once. */
   readonly result: Effect.Effect<CheckResult, StorageFailure>
 }
 

@@ -17,7 +17,7 @@ export class PeerHandlers extends Context.Tag("svcd/PeerHandlers")<PeerHandlers,
   readonly messages: MessageTable
   /** Known addresses, bans, and the part of them that survives a restart. */
   readonly store: AddressStore
-  /** What the handlers know of a peer. Also works before `connected` and after `gone`. */
+  /** What the handlers know of a peer, even before `connected` and after `gone`. */
   readonly info: (peer: Peer) => Omit<PeerInfo, "peer">
   /** When a peer last announced a block ahead of our tip, seconds since 1970; 0 for never. */
   readonly lastAnnouncement: (peer: Peer) => number

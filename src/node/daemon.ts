@@ -125,7 +125,7 @@ const listeners = (settings: Settings, switches: Logging.DebugSwitches) => {
 
 /**
  * The daemon. It runs until the user stops it or until it fails; an interruption shuts it down cleanly. Runs `started` when the node
- * answers, also after a restart for repair.
+ * answers, even after a restart for repair.
  */
 export const run = (settings: Settings, started: Effect.Effect<void> = Effect.void) => {
   const switches = new Logging.DebugSwitches({

@@ -37,7 +37,7 @@ export const embeddedSettings = (
     decodeNodeOptions({
       network,
       dataDir,
-      // A program that uses names is no server: it connects to peers and accepts no connections.
+      // A program that uses names is not a server: it connects to peers and accepts no connections.
       listen: "",
       maxPeers,
       maxOutbound: maxPeers,

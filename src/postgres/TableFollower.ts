@@ -125,7 +125,7 @@ export class TableFollower {
       for (const line of lines) {
         const steps = this.#collector.take(line)
         if (steps === undefined) return yield* wrongLine
-        // Without a turn of the fiber for each of the lines, most of which are no step.
+        // Without a turn of the fiber for each of the lines, most of which are not steps.
         for (const step of steps) yield* this.#step(step)
       }
       if (this.#collector.tooLong > before) {

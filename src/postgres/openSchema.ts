@@ -174,7 +174,7 @@ export const ensureTextIndex = (
     if (extension === undefined) {
       const made = yield* Effect.either(connection.run("CREATE EXTENSION IF NOT EXISTS pg_trgm"))
       if (made._tag === "Left") {
-        // A server in trouble is no server without the extension.
+        // A server in trouble is not a server without the extension.
         if (made.left.mayPass) return yield* made.left
         return yield* Effect.logWarning("searches for a text read all names: the extension pg_trgm is missing", {
           reason: made.left.reason,

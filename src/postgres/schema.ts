@@ -112,7 +112,7 @@ export const indexesOf = (schema: string): ReadonlyArray<string> => [
   `CREATE UNIQUE INDEX IF NOT EXISTS blocks_by_hash ON ${schema}.blocks (hash)`
 ]
 
-/** The index from which the last operation on each name is read, also while blocks are undone. */
+/** The index from which the last operation on each name is read, even while blocks are undone. */
 export const operationsByName = (schema: string): string =>
   "CREATE INDEX IF NOT EXISTS name_operations_by_name " +
   `ON ${schema}.name_operations (name, height DESC, number DESC)`

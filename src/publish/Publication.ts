@@ -55,7 +55,7 @@ export class Publication {
     if (this.#topics.has("rawblock")) yield { topic: "rawblock", body: bytes }
   }
 
-  /** A transaction that leaves with its block is no message: the block is. */
+  /** A transaction that leaves with its block is not a message: the block is. */
   *changed(event: MempoolEvent): Iterable<Notice> {
     const { entry: { transaction }, sequence } = event
     if (event._tag === "Added") yield* this.#transaction(transaction)

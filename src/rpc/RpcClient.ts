@@ -291,7 +291,7 @@ export const make = (
             )
           }))
         outgoing.once("socket", (socket) => {
-          // Another daemon may be at the address when the next connection opens, also if this one closes while nothing is asked.
+          // Another daemon may be at the address when the next connection opens, even if this one closes while nothing is asked.
           if (!outgoing.reusedSocket) socket.once("close", forgetNetwork)
           if (hadFree && !outgoing.reusedSocket) return askAgain()
           if (socket.connecting) socket.once("connect", () => void (connected = true))

@@ -66,7 +66,7 @@ const answerFault = ({ context, method: name }: Begun<unknown>, text: string | L
   const method = context.methods.get(name)
   if (method === undefined || method.own) return undefined
   const json = parseJson(String(text))
-  if (json === undefined) return `${name} answers with something that is no JSON`
+  if (json === undefined) return `${name} answers with something that is not JSON`
   const checked = checkAnswer(method, json, context.rights)
   return checked._tag === "Fault" ? checked.reason : undefined
 }

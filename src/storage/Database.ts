@@ -79,7 +79,7 @@ export interface OpenDatabase {
 
 /**
  * Opens a SQLite file and brings it to the current format. The caller notifies the guard of each commit, and closes the
- * database with the guard. Throws `StorageFailure`, also for a file of a newer version: that file is not changed.
+ * database with the guard. Throws `StorageFailure`, even for a file of a newer version: that file is not changed.
  */
 export const openDatabase = ({ filename, migrations, pageSize, remedy }: OpenOptions): OpenDatabase =>
   guarded({ file: filename, doing: "opening", remedy }, () => {

@@ -87,7 +87,7 @@ const pinned = (file: string): SQLite.Database => {
  *
  *     commit → log ──(1) sync the log──(2) new sums, synced and renamed──(3) copy the log──► database ──(4) sync it──(5) empty the log
  *
- * So at every moment, also after a crash, each page either matches its sum or is superseded by a complete frame of the
+ * So at every moment, even after a crash, each page either matches its sum or is superseded by a complete frame of the
  * log. Methods throw `PageDamaged` where that does not hold, and the errors of the driver and the system. A reader holds the log
  * from (1) to (5), so that commits meanwhile come behind its frames.
  *

@@ -10,7 +10,7 @@ const copyAside = (guard: PageGuard, on: FileWork): Effect.Effect<void, StorageF
 
 /**
  * Copies the write-ahead log of a database into the file if it is large enough, while the event loop has turns. A writer runs this
- * after each commit and waits for it, also if it is interrupted.
+ * after each commit and waits for it, even if it is interrupted.
  */
 export const copyWhenDue = (guard: PageGuard, on: FileWork): Effect.Effect<void, StorageFailure> =>
   Effect.try({ try: () => guard.isDue, catch: storageFailure(on) }).pipe(

@@ -146,7 +146,7 @@ const readSubdomain = (
   const { findings } = walk
   if (value.kind === "null") return
   if (!isSubdomainKey(key)) {
-    return findings.error(value, "invalid", "is below a key that is no label of DNS: lower case, without dots")
+    return findings.error(value, "invalid", "is below a key that is not a label of DNS: lower case, without dots")
   }
   if (value.kind === "text") findings.warn(value, "deprecated", "is an address alone: write {\"ip\":\"…\"}")
   const object = objectOf(value)

@@ -256,7 +256,7 @@ export const readDomainForm = (value: string): ReadForm<DomainField> | undefined
 
 /**
  * The value with these lines in it, in the shortest JSON. A field that is missing stays as it is, and so does all that
- * no field shows. `undefined` if the value before is no JSON object; an empty one counts as `{}`.
+ * no field shows. `undefined` if the value before is not a JSON object; an empty one counts as `{}`.
  */
 export const writeDomainForm = (
   value: string,

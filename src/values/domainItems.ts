@@ -212,7 +212,7 @@ const dehydrated = (part: Located, place: DomainPlace): ReadonlyArray<DnsData> =
   }
   const [version, key, from, to, algorithm, signature] = part.items
   if (version?.kind !== "number" || version.value !== 1) {
-    findings.error(version ?? part, "invalid", "is no version of a certificate that programs know: they know 1")
+    findings.error(version ?? part, "invalid", "is not a version of a certificate that programs know: they know 1")
     return []
   }
   const valid = bytesIn(key, place) !== undefined && bytesIn(signature, place) !== undefined &&

@@ -57,7 +57,7 @@ export interface WantedRow {
 export type Shape =
   /** A text, or a list of texts. */
   | "texts"
-  /** A list of texts, also of one. */
+  /** A list of one or more texts. */
   | "list"
   /** One text. */
   | "text"
@@ -221,7 +221,7 @@ const putField = <Key extends string>(
 
 /**
  * The value with the lines of a form in it. A field that is missing in `lines` stays as it is. `undefined` if the value
- * before is no JSON object.
+ * before is not a JSON object.
  */
 export const writeForm = <Key extends string>(
   fields: ReadonlyArray<FormField<Key>>,

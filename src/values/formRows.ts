@@ -115,7 +115,7 @@ export const tlsLine = (row: Located, { port, protocol }: TlsPlace): string | un
     : `${port.slice(1)}${protocol === "_udp" ? "/udp" : ""} ${data}`
 }
 
-/** The port of mail servers: other rows of `_smtp._tcp` are no mail servers (IFA-0001, MX). */
+/** The port of mail servers: other rows of `_smtp._tcp` are not mail servers (IFA-0001, MX). */
 const SMTP_PORT = 25
 
 /** A mail server, as `10 mail.example.org.`: what MX is in DNS stands in a value as SRV of port 25. */
@@ -143,7 +143,7 @@ export const writeMail = (line: string): LineWritten => {
     return wrong(
       `${
         quoted(host)
-      } is no whole host name: write ${order} mail.example.org, or ${order} ${host}.@ for a host below this domain`
+      } is not a whole host name: write ${order} mail.example.org, or ${order} ${host}.@ for a host below this domain`
     )
   }
   return "wrong" in written ? written : { json: `[${order},0,${SMTP_PORT},${written.json}]` }

@@ -47,14 +47,14 @@ const mailView = (object: LocatedObject, { findings, label }: IdentityPlace): Pr
   const [email, backup, pubkey] = [memberOf(object, "email"), memberOf(object, "backup"), memberOf(object, "pubkey")]
   if (pubkey !== undefined) {
     const text = findings.text(pubkey, "a key in base64")
-    if (text === undefined) return none("pubkey is no text")
+    if (text === undefined) return none("pubkey is not text")
     if (decodeBase64(text.text) === undefined) findings.error(pubkey, "invalid", "is not base64, with its padding")
   }
   const wrongBackup = backup !== undefined &&
     (backup.kind !== "array" || backup.items.some(({ kind }) => kind !== "text"))
   if (wrongBackup) {
     findings.wrongType(backup, "a list of texts")
-    return none("backup is no list of texts")
+    return none("backup is not a list of texts")
   }
   const others = backup?.kind === "array" ? backup.items.flatMap((item) => addressIn(item, findings) ?? []) : []
   if (email === undefined) {
@@ -64,10 +64,10 @@ const mailView = (object: LocatedObject, { findings, label }: IdentityPlace): Pr
   const parts = emailParts(email)
   if (parts.length === 0 || (email.kind !== "text" && parts.some(({ kind }) => kind !== "text"))) {
     findings.wrongType(email, "an address, a list of addresses, or an object with \"default\"")
-    return none("email is no address")
+    return none("email is not an address")
   }
   const [first, ...more] = parts.flatMap((part) => addressIn(part, findings) ?? [])
-  if (first === undefined) return none("email is no address")
+  if (first === undefined) return none("email is not an address")
   const different = [...new Set([...more, ...others])].filter((address) => address !== first)
   if (different.length > MOST_BACKUPS) {
     const place = backup !== undefined && others.length > 0 ? backup : email

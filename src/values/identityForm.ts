@@ -85,7 +85,7 @@ export const readIdentityForm = (value: string): ReadForm<IdentityField> | undef
 
 /**
  * The value with these lines in it, in the shortest JSON. A field that is missing stays as it is, and so does all that
- * no field shows. `undefined` if the value before is no JSON object; an empty one counts as `{}`.
+ * no field shows. `undefined` if the value before is not a JSON object; an empty one counts as `{}`.
  */
 export const writeIdentityForm = (
   value: string,

@@ -47,12 +47,12 @@ const checkName = (name: Bytes, findings: Findings): void => {
       })
     case "d/":
       return form(
-        "is no domain: the part after d/ has 1 to 63 lower-case letters and digits, " +
+        "is not a domain: the part after d/ has 1 to 63 lower-case letters and digits, " +
           "not digits alone, with single hyphens between them"
       )
     case "id/":
       return form(
-        "is no identity: the part after id/ has lower-case letters and digits, with single hyphens between them"
+        "is not an identity: the part after id/ has lower-case letters and digits, with single hyphens between them"
       )
     case "dd/":
     case "idd/":

@@ -153,7 +153,7 @@ class LocatingReader {
     this.#at = at
     return word === undefined
       ? this.#unexpected("a value")
-      : this.#fault(`${word} is no JSON value: a text stands in double quotes`)
+      : this.#fault(`${word} is not a JSON value: a text stands in double quotes`)
   }
 
   #object(part: Place, depth: number): Located {

@@ -4,7 +4,7 @@ import { formatAmount } from "../protocol/amount.ts"
 
 /** The wallet is encrypted and locked, or unlocked for renewals only and asked for another signature. */
 export class KeysLocked extends Schema.TaggedError<KeysLocked>()("KeysLocked", {
-  /** Why the transaction is no renewal, if there is one; empty for another use of the keys. */
+  /** Why the transaction is not a renewal, if there is one; empty for another use of the keys. */
   renewalsOnly: Schema.optional(Schema.String)
 }) {
   override get message(): string {
@@ -105,7 +105,7 @@ export class WalletDamaged extends Schema.TaggedError<WalletDamaged>()("WalletDa
   found: Schema.String
 }, lasting(500)) {
   override get message(): string {
-    return `${this.file} is no wallet that can be used: ${this.found}. It was left as it is. Move it away and put the ` +
+    return `${this.file} is not a wallet that can be used: ${this.found}. It was left as it is. Move it away and put the ` +
       "newest copy in its place (of backupwallet, or of the file); without one \"svcd-wallet recover\" makes its keys " +
       "from the words"
   }

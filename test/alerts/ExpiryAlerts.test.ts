@@ -169,7 +169,7 @@ describe("runExpiryAlerts", () => {
       })
     ))
 
-  it.live("logs each notice of a watched name once, also over restarts, and shows it in the metric", () =>
+  it.live("logs each notice of a watched name once, even across restarts, and shows it in the metric", () =>
     world(({ block, run, warned, watch }) =>
       Effect.gen(function*() {
         yield* watch.add([text("d/a"), text("d/none")])

@@ -26,7 +26,7 @@ const withList = <A, E>(
   )
 
 describe("WatchList", () => {
-  it.scoped("keeps the names that callers add over restarts, and those of the settings as long as they are there", () =>
+  it.scoped("keeps the names that callers add across restarts, and those of the settings as long as they are there", () =>
     Effect.gen(function*() {
       const file = join(yield* temporaryDirectory, "watched.json")
       const odd = Uint8Array.of(0, 0xff, 0x2f)

@@ -85,7 +85,7 @@ const numbersOf = (text: string, options: ReadonlyArray<string>): ReadonlyArray<
 const measured = (...options: ReadonlyArray<string>): ReadonlyArray<number> => numbersOf(bounds, options)
 
 describe("bounds of the heap", () => {
-  it("hold the young generation, also when a thread starts, and give its room back after memory was released", () => {
+  it("hold the young generation, even when a thread starts, and give its room back after memory was released", () => {
     const [before, released = 0, again, after = 0] = measured()
     assert.strictEqual(before, YOUNG_BYTES)
     assert.isBelow(released, YOUNG_BYTES)

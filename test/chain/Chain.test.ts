@@ -42,7 +42,7 @@ const recordingFollower = (): Follower & { readonly seen: Array<string> } => {
 
 describe("Chain", () => {
   it.scopedLive(
-    "calls the mempool's follower last, also where a wallet's registers later",
+    "calls the mempool's follower last, even where a wallet's registers later",
     () =>
       Effect.gen(function*() {
         const called: Array<string> = []

@@ -52,7 +52,7 @@ const submitAll = (chain: TestChain, list: ReadonlyArray<Block>) =>
   Effect.forEach(list, (block) => chain.sink.submit(block), { discard: true })
 
 describe("TxIndex", () => {
-  it.scopedLive("the index has the block of every transaction, genesis included, also after a restart", () =>
+  it.scopedLive("the index has the block of every transaction, genesis included, even after a restart", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const part = blocks.slice(0, 151)

@@ -100,7 +100,7 @@ const openLogged = (directory: string, said: Array<string>) => {
 }
 
 const COINS: ReadonlyArray<readonly [what: string, coin: Coin | undefined, found: string]> = [
-  ["no coin", undefined, "which is no coin there"],
+  ["no coin", undefined, "which is not a coin there"],
   [
     "the coin of another name",
     { ...nameOutput({ op: "name_update", name: text("d/other"), value: text("") }), height: 120, coinbase: false },

@@ -14,7 +14,7 @@ describe("wantedChanges", () => {
 })
 
 describe("live types", () => {
-  it("are no kinds of blocks, and leave none if they are alone", () => {
+  it("are not kinds of blocks, and leave none if they are alone", () => {
     const both = Either.getOrThrow(wantedChanges({ types: ["updated", "pending", "synced"] }, regtest))
     assert.deepStrictEqual([both.filter.kinds, [...both.live]], [["updated"], ["pending", "synced"]])
     assert.strictEqual(both.query.get("types"), "updated,pending,synced")

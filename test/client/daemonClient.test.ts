@@ -40,7 +40,7 @@ describe("the client over a daemon", () => {
       ])
     }))
 
-  it.scopedLive("shows bytes that are no text, and scripts without an address", () =>
+  it.scopedLive("shows bytes that are not text, and scripts without an address", () =>
     Effect.gen(function*() {
       const { client: names } = yield* client(({ method }) =>
         method === "name_show" ? { result: shown("d/x", { value: "ff41", address: "<nonstandard>" }) } : undefined
@@ -314,7 +314,7 @@ describe("the client over a daemon", () => {
         onLeft: ({ message }) => message,
         onRight: () => "accepted"
       })
-    const unknown = "is no field of the configuration"
+    const unknown = "is not a field of the configuration"
     assert.strictEqual(messageOf({ netwerk: "regtest" }), `netwerk: ${unknown}; did you mean network?`)
     assert.strictEqual(messageOf({ RPCAddr: "::::" }), `RPCAddr: ${unknown}; did you mean rpcAddr?`)
     assert.strictEqual(messageOf({ rpc_adr: "" }), `rpc_adr: ${unknown}; did you mean rpcAddr?`)

@@ -124,7 +124,7 @@ describe("changes over the events of a daemon", () => {
         assert.deepStrictEqual(last?.record?.asOf, { height: 4, synced: true, proof: "full" })
         assert.strictEqual(seen[2]?.before?.value, "1")
         assert.strictEqual(seen[2]?.record?.asOf.height, 2)
-        // From any cursor on the rest follows, also from within the names of a block that was undone.
+        // From any cursor on the rest follows, even from within the names of a block that was undone.
         const shared = seen.slice(0, 3)
         for (const at of [0, 2, 10, 42, 43, 50, 82, 83]) {
           const rest = at < 3
@@ -203,7 +203,7 @@ describe("changes over the events of a daemon", () => {
       const [change] = read(good) ?? []
       assert.deepInclude(change, { type: "updated", name: "d/a" })
       assert.deepStrictEqual(read({ type: "position" }), [])
-      // A name that is not UTF-8 is no name for an application.
+      // A name that is not UTF-8 is not a name for an application.
       assert.deepStrictEqual(read({ ...good, name: "ff", record: { ...record, name: "ff" } }), [])
       for (
         const wrong of [{ type: "born" }, { height: -0.5 }, { hash: 1 }, { name: 1 }, { record: undefined }, {

@@ -12,7 +12,7 @@ const quietly = Effect.provide(Logger.remove(Logger.defaultLogger))
 /** A transaction that spends an output of another. */
 const spending = (txid: string): string => {
   const spent = parseDisplayHash(txid)
-  if (spent === undefined) throw new Error("that is no txid")
+  if (spent === undefined) throw new Error("that is not a txid")
   const input = { prevout: outpoint(spent, 0), scriptSig: EMPTY, sequence: 0xffffffff, witness: [] }
   const { bytes } = makeTransaction({
     version: 2,

@@ -36,7 +36,7 @@ describe("a client of a daemon that need not be there", () => {
       assert.strictEqual((yield* names.freshness).height, 700)
     }))
 
-  it.scopedLive("calls that come together wait for one connection, also if the first of them is interrupted", () =>
+  it.scopedLive("calls that come together wait for one connection, even if the first of them is interrupted", () =>
     Effect.gen(function*() {
       const one = yield* lazy(known)
       yield* one.names.resolveName("d/x")

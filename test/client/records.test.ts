@@ -69,7 +69,7 @@ describe("records", () => {
     assert.strictEqual(sent(NameRecord, bytes).valueHex, "ff")
   })
 
-  it("refuse what is no record", () => {
+  it("refuse what is not a record", () => {
     const decode = Schema.decodeUnknownEither(NameRecord)
     assert.strictEqual(decode({ ...Schema.encodeSync(NameRecord)(record), height: "690" })._tag, "Left")
     assert.strictEqual(decode({ ...Schema.encodeSync(NameRecord)(record), valueHex: null })._tag, "Left")

@@ -97,7 +97,7 @@ describe("verdicts on failures", () => {
   })
 
   it.each([undefined, null, "NotSynced", new Error("NotSynced"), { _tag: "NotSynced" }, new URIError("%")])(
-    "%s is no failure of svcd",
+    "%s is not a failure of svcd",
     (other) => {
       assert.strictEqual(httpStatus(other), 500)
       assert.isFalse(isTransient(other))

@@ -188,7 +188,7 @@ describe("options of a node", () => {
     [{ maxPeers: true }, "maxPeers", /./],
     [{ bootstrapPeers: ["127.0.0.1:1", "nowhere"] }, "bootstrapPeers", /^number 2: /],
     [{ bootstrapPeers: "127.0.0.1:1" }, "bootstrapPeers", /^has to be a list$/],
-    [{ maxPers: 1 }, "maxPers", /^is no option here; did you mean maxPeers\?$/],
+    [{ maxPers: 1 }, "maxPers", /^is not an option here; did you mean maxPeers\?$/],
     [{ prune: 600, txIndex: true }, "prune", /incompatible/],
     [{ peerBlockFilters: true }, "options", /blockfilterindex/],
     [{ network: "mainnet", fastPrune: true }, "fastPrune", /regtest alone/],

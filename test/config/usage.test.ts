@@ -21,15 +21,15 @@ describe("variables of the environment", () => {
   it.each([
     {
       env: { SVCD_NETWRK: "regtest" },
-      said: ["\"SVCD_NETWRK\" in the environment is no setting of svcd; did you mean SVCD_NETWORK?"]
+      said: ["\"SVCD_NETWRK\" in the environment is not a setting of svcd; did you mean SVCD_NETWORK?"]
     },
     {
       env: { svcd_network: "regtest" },
-      said: ["\"svcd_network\" in the environment is no setting of svcd; did you mean SVCD_NETWORK?"]
+      said: ["\"svcd_network\" in the environment is not a setting of svcd; did you mean SVCD_NETWORK?"]
     },
     {
       env: { SVCD_FROB: "1" },
-      said: ["\"SVCD_FROB\" in the environment is no setting of svcd: most are flags, or stand in svcd.conf"]
+      said: ["\"SVCD_FROB\" in the environment is not a setting of svcd: most are flags, or stand in svcd.conf"]
     },
     { env: { SVCD_FROB: "", SVCD_RPC_USER: "me", SVCD_MAIL_FLAGS: "x", SVCD_EXPORT_URL: "x", HOME: "/" }, said: [] }
   ])("with no meaning are named: $env", ({ env, said }) => {

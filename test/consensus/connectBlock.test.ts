@@ -166,7 +166,7 @@ describe("connectBlock", () => {
     assert.isUndefined(reasonOf(connect(base, block(9_999), { view: keyHash })))
   })
 
-  it("BIP 68: relative locks hold if CSV is active, also for name transactions", () => {
+  it("BIP 68: relative locks hold if CSV is active, even for name transactions", () => {
     const locked = (sequence: number, version: number, height: number): Block => {
       const name = nameOutput(nameNew(NAME, saltOf(1)))
       const made = version === NAME_TX_VERSION ? name : { value: 1, script: ANYONE }

@@ -83,15 +83,18 @@ describe("expireNames", () => {
   })
 
   it("expireNames refuses the block if another name, or d/postmortem at another height, has no coin", () => {
-    assert.match(refusal(view({ "d/other": 139_868 }, {}), 175_867, mainnetParams) ?? "", /which is no coin there/)
-    assert.match(refusal(view({ "d/postmortem": 139_869 }, {}), 175_868, mainnetParams) ?? "", /which is no coin there/)
+    assert.match(refusal(view({ "d/other": 139_868 }, {}), 175_867, mainnetParams) ?? "", /which is not a coin there/)
+    assert.match(
+      refusal(view({ "d/postmortem": 139_869 }, {}), 175_868, mainnetParams) ?? "",
+      /which is not a coin there/
+    )
   })
 
   it("expireNames reports the claim, its output and the coin there", () => {
     const output = `${displayHash(sha256(text("a")))}:258`
     const found = (coins: Readonly<Record<string, Coin>>) => refusal(view({ a: 100 }, coins), 129)
     const claim = `the claim of name 61 (hex) in the chain state is on output ${output}`
-    assert.strictEqual(found({}), `${claim}, which is no coin there`)
+    assert.strictEqual(found({}), `${claim}, which is not a coin there`)
     assert.strictEqual(found({ a: nameCoin("b", 100) }), `${claim}, a coin that holds name 62`)
     assert.strictEqual(
       found({ a: coinOf(nameNew(text("a"), saltOf(1)), 100) }),

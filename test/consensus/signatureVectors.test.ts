@@ -11,7 +11,7 @@ import { derOf, pubkeyOf } from "../support/keys.ts"
 /**
  * Vectors of other projects, by every implementation that this machine has. Those in secp256k1/noble about signing
  * (rfc6979.json, `extraEntropy` in ecdsa.json) and about the arithmetic of points (endomorphism.json, the additions
- * and multiplications in points.json that are no tweak) speak of nothing that these checks do.
+ * and multiplications in points.json that are not tweaks) speak of nothing that these checks do.
  */
 
 const curve = loadNativeCurve()

@@ -258,9 +258,9 @@ describe("what a user writes", () => {
       const desk = TestDesk.make()
       yield* desk.login
       const answers = [
-        ["name=d/&as=domain", "d/ is no whole name"],
-        ["name=id/&as=identity", "id/ is no whole name"],
-        ["name=x/&as=other", "x/ is no whole name"],
+        ["name=d/&as=domain", "d/ is not a whole name"],
+        ["name=id/&as=identity", "id/ is not a whole name"],
+        ["name=x/&as=other", "x/ is not a whole name"],
         ["name=%20&as=other", "Write a name."],
         ["name=x%E2%80%AEy&as=domain", "cannot be the name of a domain"],
         ["name=x%E2%80%AEy&as=identity", "cannot be the name of an identity"]

@@ -255,7 +255,7 @@ describe("names", () => {
 })
 
 describe("the way to a page", () => {
-  it.live("a name without a dot or a foreign address is no name of this machine", () =>
+  it.live("a name without a dot or a foreign address is not a name of this machine", () =>
     Effect.gen(function*() {
       const desk = TestDesk.make()
       for (

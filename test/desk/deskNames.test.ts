@@ -95,7 +95,7 @@ describe("names", () => {
         assert.deepStrictEqual([answer.status, answer.body.includes("waits for a block")], [400, true])
       }
       assert.strictEqual((yield* desk.send("release", { hex: NAME })).status, 303)
-      // What the dry run leaves out costs nothing, which is no fee of a change.
+      // What the dry run leaves out costs nothing, which is not a fee of a change.
       desk.answers = {
         ...desk.answers,
         name_pending: () => [],
@@ -262,7 +262,7 @@ describe("the form for a value", () => {
       const text = yield* desk.send("write", { ...given, kind: "json", json: "no object" })
       assert.strictEqual(text.status, 400)
       assert.strictEqual(fieldIn(text.body, "json"), "no object")
-      assert.include(text.body, "This is no JSON object")
+      assert.include(text.body, "This is not a JSON object")
       assert.notMatch(text.body, /name="renew" value="1" checked/)
       assert.strictEqual((yield* desk.send("write", { ...given, kind: "json", json: "" })).status, 200)
     }))
@@ -297,7 +297,7 @@ describe("the form for a value", () => {
       const wrong = (yield* toConfirm(desk, typed)).answer
       assert.strictEqual(wrong.status, 400)
       assert.match(wrong.body, /<details open><summary>For another owner/)
-      assert.include(wrong.body, "This is no address of this network: Invalid checksum.")
+      assert.include(wrong.body, "This is not an address of this network: Invalid checksum.")
       assert.include(wrong.body, "value=\"&lt;b&gt;N1wrong\"")
       assert.include(wrong.body, "192.0.2.9</textarea>")
       const renewed = (yield* toConfirm(desk, { owner: ADDRESS, renew: "1" })).answer

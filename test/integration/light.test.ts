@@ -171,7 +171,7 @@ describe("a light node", () => {
 })
 
 describe("the headers of a window", () => {
-  it.scopedLive("are those of the whole chain too, also after a kill", () =>
+  it.scopedLive("are those of the whole chain too, even after a kill", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       fillWindow(directory)

@@ -122,7 +122,7 @@ describe("presync of a light node", () => {
       yield* passUntil("the peer sent all", () => poor.got("getheaders").length >= 2)
       yield* pass(2_000)
       assert.strictEqual(tree.count(), 1)
-      // It is no reason to refuse the chain of another peer, which is walked twice from the anchor on.
+      // It is not a reason to refuse the chain of another peer, which is walked twice from the anchor on.
       const rich = yield* connect(new ServedBlocks(BLOCKS))
       yield* passUntil("the headers of the other peer", () => headersOf(light) === 4_500)
       const starts = rich.got("getheaders").filter(({ locator: [first] }) =>

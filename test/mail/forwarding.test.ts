@@ -104,7 +104,7 @@ describe("readValue", () => {
 
   it.each([
     "",
-    "this is no JSON",
+    "this is not JSON",
     "null",
     "[]",
     "\"a@b.example\"",
@@ -144,7 +144,7 @@ describe("readValue", () => {
     )
     assert.deepStrictEqual(seen, [
       found === undefined
-        ? "refuses mail for alice: email is no address"
+        ? "refuses mail for alice: email is not an address"
         : `forwards mail for alice to ${found[0]}, else to ${found.slice(1).join(", ")}`
     ])
   })

@@ -100,7 +100,7 @@ describe("a package", () => {
       })
     ))
 
-  it.live("a rate above the caller's limit is a mistake, also where the pool would accept it", () =>
+  it.live("a rate above the caller's limit is a mistake, even where the pool would accept it", () =>
     withNode((node) =>
       Effect.gen(function*() {
         const parent = pay([reward(1)])

@@ -58,7 +58,7 @@ describe("partsInUse", () => {
     webhooks.of("dead").set(0)
   })
 
-  it("has a light start from its window on, also after the handover", () => {
+  it("has a light start from its window on, even after the handover", () => {
     const before = partsInUse(false).has("light")
     lightActive.set(1)
     assert.isTrue(partsInUse(false).has("light"))

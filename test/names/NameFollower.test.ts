@@ -121,7 +121,7 @@ describe("rewind", () => {
         }))
     }), { fastCheck: { numRuns: 40 } })
 
-  it.scoped.prop("blocks that are held lead to the same file as blocks that are applied, over reorgs too", {
+  it.scoped.prop("blocks that are held lead to the same file as blocks that are applied, across reorgs too", {
     steps: FastCheck.array(
       FastCheck.oneof(
         { weight: 4, arbitrary: FastCheck.array(FastCheck.array(operation, { maxLength: 5 }), { maxLength: 4 }) },

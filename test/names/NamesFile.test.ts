@@ -69,7 +69,7 @@ describe("names.db", () => {
     }))
 })
 
-describe("a file that is no names.db", () => {
+describe("a file that is not a names.db", () => {
   it.scoped.each([
     { what: "text", content: "This is not a database. ".repeat(400) },
     { what: "zeros", content: "\0".repeat(8192) }

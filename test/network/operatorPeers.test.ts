@@ -10,7 +10,7 @@ import { messagesTo } from "../support/receive.ts"
 import { calls, connectTo, untilPeers } from "./managedPeers.ts"
 
 describe("PeerManager: peers of the operator", () => {
-  it.scoped("the manager connects to configured peers, also by host name, and to no others", () =>
+  it.scoped("the manager connects to configured peers, even by host name, and to no others", () =>
     Effect.gen(function*() {
       const listener = yield* remoteListener()
       const network = yield* testNetwork({

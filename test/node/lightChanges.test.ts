@@ -129,7 +129,7 @@ describe("changes from a window", () => {
       }
     })))
 
-  it.live("make a copy equal to the window over reorganizations", () =>
+  it.live("make a copy equal to the window across reorganizations", () =>
     Effect.scoped(Effect.gen(function*() {
       const operations = FastCheck.array(
         FastCheck.array(

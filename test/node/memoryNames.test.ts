@@ -175,7 +175,7 @@ describe("names in memory", () => {
       assert.strictEqual((yield* names.resolveName("d/a")).address, address)
     }).pipe(withMemory({ "d/a": "1", "d/bb": "2" })))
 
-  it.effect("fail as the test says, also those that wait for changes", () =>
+  it.effect("fail as the test says, including those that wait for changes", () =>
     Effect.gen(function*() {
       const [names, memory] = [yield* NameClient, yield* MemoryNames]
       const away = new DaemonUnreachable({ address: "127.0.0.1:8336", reason: "no answer" })

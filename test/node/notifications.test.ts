@@ -173,7 +173,7 @@ describe("notifications", () => {
       // Without a socket only the command of the operator runs.
       yield* startWith({ ...path, NOTIFY_SOCKET: "" }, hasRun, `echo command >> ${told}`)
       assert.strictEqual(textOf(told), "command\n")
-      // A missing program is no failure.
+      // A missing program is not a failure.
       rmSync(program)
       yield* startWith(
         { PATH: directory, NOTIFY_SOCKET: "/run/none" },

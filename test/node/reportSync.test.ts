@@ -74,7 +74,7 @@ describe("PhaseLog", () => {
     const at = (now: number, change: Partial<SyncReport> = {}) => log.next({ ...report, ...change }, now)?.message
     assert.strictEqual(at(0), "light sync: new phase")
     assert.isUndefined(at(30_000))
-    // An estimate is no progress.
+    // An estimate is not progress.
     assert.isUndefined(at(600_000, { secondsLeft: 7 }))
     assert.strictEqual(at(601_000, { headers: 791_000 }), "light sync: progress")
     assert.isUndefined(at(602_000, { headers: 793_000 }))

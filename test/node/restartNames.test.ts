@@ -42,7 +42,7 @@ const load = ({ chain, names }: Started, path: string) =>
   })
 
 it.scoped(
-  "names that began with a snapshot that was refused are read again, also if an earlier one was validated",
+  "names that began with a snapshot that was refused are read again, even if an earlier one was validated",
   () =>
     Effect.gen(function*() {
       const source = yield* temporaryDirectory

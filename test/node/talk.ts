@@ -3,7 +3,7 @@ import * as Logging from "../../src/node/logging.ts"
 import { pause } from "../support/eventually.ts"
 
 /**
- * Logs, also to standard error, until it reads a line on standard input and has logged some entries more: these show how
+ * Logs, to standard error as well, until it reads a line on standard input and has logged some entries more: these show how
  * it handles what happened before that line. Logs to a file if an argument names one.
  */
 const AFTER = 3

@@ -121,7 +121,7 @@ describe.skipIf(!hasServer)("svcd-export", () => {
   )
 
   it.live(
-    "goes on over crashes and restarts of PostgreSQL, also in the middle of a transaction",
+    "continues after crashes and restarts of PostgreSQL, even in the middle of a transaction",
     () =>
       withBlocks(({ branches, database, db, reorganize, source }) =>
         Effect.gen(function*() {

@@ -43,7 +43,7 @@ describe("bech32 texts of BIP 173 and BIP 350", () => {
     ["1pzry9x0s0muk", "an empty prefix"],
     ["x1b4n0q5v", "a character outside the alphabet"],
     ["li1dgmt3", "a checksum that is too short"],
-    ["de1lg7wt\xff", "a character that is no ASCII in the checksum"],
+    ["de1lg7wt\xff", "a character that is not ASCII in the checksum"],
     ["A1G7SGD8", "a checksum made over the upper-case prefix"],
     ["10a06t8", "an empty prefix"],
     ["1qzzfhee", "an empty prefix"],

@@ -81,7 +81,7 @@ describe("hashes in display order", () => {
 })
 
 describe("binary strings", () => {
-  it("binary strings are converted in both directions, also from views and with large bytes", () => {
+  it("binary strings are converted in both directions, even from views and with large bytes", () => {
     FastCheck.assert(FastCheck.property(any, any, (before, bytes) => {
       const view = concat(before, bytes).subarray(before.length)
       const text = binaryString(view)

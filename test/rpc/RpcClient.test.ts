@@ -152,7 +152,7 @@ describe("RpcClient", () => {
         "RpcUnreachable",
         `cannot reach a daemon at 127.0.0.1:${port}: connection refused`
       ])
-      // Nothing was sent: for every error code of the system, also with several addresses of a host.
+      // Nothing was sent: for every error code of the system, even with several addresses of a host.
       const named = yield* RpcClient.make({ address: { host: "localhost", port } })
       const outcomes = [error, yield* Effect.flip(named.call("getblockcount"))]
       assert.deepStrictEqual(outcomes.map((each) => "wasSent" in each && each.wasSent), [false, false])

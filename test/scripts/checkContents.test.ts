@@ -58,7 +58,7 @@ describe("check-contents", () => {
     assert.deepStrictEqual(stderr.trim().split("\n"), [
       "the archive has @a/inside@1.0.0, and the list has not",
       "the list has no Node.js",
-      "dependencies name native@1.0.0, which is no component"
+      "dependencies name native@1.0.0, which is not a component"
     ])
   })
 

@@ -59,7 +59,7 @@ describe("which-tests", () => {
     )
   })
 
-  it("refuses a path that is no source of the project", () => {
+  it("refuses a path that is not a source of the project", () => {
     const { status, stderr, stdout } = whichTests("src/names/NameDb.ts", "src/names/none.ts", "src/names")
     assert.strictEqual(status, 2)
     assert.strictEqual(stdout, "")

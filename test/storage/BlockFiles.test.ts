@@ -51,7 +51,7 @@ describe("records", () => {
     })
   })
 
-  it("records are read back in any order, also after a reopening", () => {
+  it("records are read back in any order, even after a reopening", () => {
     FastCheck.assert(
       FastCheck.property(
         FastCheck.array(FastCheck.tuple(FastCheck.boolean(), bytesOf(0, 300)), { maxLength: 12 }),

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { DataHealth, layer } from "../../src/storage/DataHealth.ts"
 
 describe("DataHealth", () => {
-  it.effect("a doubt remains until it is withdrawn, also if it is withdrawn repeatedly", () =>
+  it.effect("a doubt remains until it is withdrawn, even if it is withdrawn repeatedly", () =>
     Effect.gen(function*() {
       const health = yield* DataHealth
       const repaired = yield* health.doubt({ what: "names.db", reason: "page 7 has changed" })

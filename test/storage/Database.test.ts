@@ -106,7 +106,7 @@ describe("openDatabase", () => {
   })
 
   it.each([
-    ["text", "this is no database, but it is long enough to be looked at. ".repeat(200)],
+    ["text", "this is not a database, but it is long enough to be looked at. ".repeat(200)],
     ["a damaged header", `SQLite format 2\0${"\0".repeat(8000)}`],
     ["a short text", "no database"]
   ])("a file with %s is corrupted", (_, content) => {

@@ -157,7 +157,7 @@ describe("readWal", () => {
 })
 
 describe("the sums of a database", () => {
-  it("the sums match after every step, also if the process ends there", async () => {
+  it("the sums match after every step, even if the process ends there", async () => {
     await FastCheck.assert(
       FastCheck.asyncProperty(steps, async (all) => {
         const pending: Array<() => Promise<void>> = []

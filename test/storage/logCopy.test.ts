@@ -400,7 +400,7 @@ describe("the copy of the log aside", () => {
       assert.strictEqual(walSize(file), 0)
     }))
 
-  it("copyWhenDue ends only after the copy, also if it is interrupted", () =>
+  it("copyWhenDue ends only after the copy, even if it is interrupted", () =>
     withDirectoryAsync(async (directory) => {
       const file = join(directory, "test.db")
       const opened = open(file, 4096)

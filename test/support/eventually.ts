@@ -1,7 +1,7 @@
 import { Chunk, Clock, Duration, Effect, TestClock } from "effect"
 
 /**
- * Waiting for what a test cannot observe as an event: another process, a thread, a socket. Real time, also under a
+ * Waiting for what a test cannot observe as an event: another process, a thread, a socket. Real time, even under a
  * `TestClock`. A condition and a deadline, never a fixed time.
  */
 

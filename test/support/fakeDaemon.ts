@@ -7,7 +7,7 @@ import { ANY_RESULT } from "./anyResult.ts"
 
 /** A daemon with scripted answers. */
 
-/** The answer to one call: a result, an error, or something that is no reply at all. */
+/** The answer to one call: a result, an error, or something that is not a reply at all. */
 export type Reply =
   | { readonly result: unknown }
   | { readonly code: number; readonly message: string }
@@ -61,7 +61,7 @@ interface Envelope {
 const envelope = ({ id }: Envelope, reply: Reply) => {
   if (typeof reply === "object" && "result" in reply) return { jsonrpc: "2.0", id, result: reply.result }
   if (typeof reply === "object" && "code" in reply) return { jsonrpc: "2.0", id, error: reply }
-  throw new Error("that is no reply to a call")
+  throw new Error("that is not a reply to a call")
 }
 
 const isReply = (reply: Reply): boolean => typeof reply === "object" && ("result" in reply || "code" in reply)

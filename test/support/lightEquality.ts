@@ -34,7 +34,7 @@ import { wholeAnswers } from "./wholeAnswers.ts"
 
 type Resolve = (typeof NameClient.Service)["resolveName"]
 
-/** What a node says: its client, and the record of a name that is no text. */
+/** What a node says: its client, and the record of a name that is not text. */
 interface Answering {
   readonly height: Effect.Effect<number, unknown>
   readonly resolveName: Resolve

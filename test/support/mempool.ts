@@ -127,7 +127,7 @@ export interface TestNode {
 const nodeOf = Effect.gen(function*() {
   const chain = yield* testChain
   const pool = yield* Mempool.Mempool
-  // No block is made twice, also where the first one was invalidated.
+  // No block is made twice, even where the first one was invalidated.
   let mined = 1_000
   const mine = (transactions: ReadonlyArray<Transaction> = []) =>
     Effect.gen(function*() {

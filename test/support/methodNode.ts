@@ -116,7 +116,7 @@ const DEFAULTS: typeof AnswerOptions.Service = {
 const answerOf = (method: Method, result: JsonValue, rights: UserRights): Answer => {
   const text = encodeJson(result)
   const json = parseJson(text)
-  if (json === undefined) return assert.fail(`${method.name} answers with something that is no JSON: ${text}`)
+  if (json === undefined) return assert.fail(`${method.name} answers with something that is not JSON: ${text}`)
   const checked = checkAnswer(method, json, rights)
   return checked._tag === "Fault"
     ? assert.fail(checked.reason)

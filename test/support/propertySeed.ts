@@ -9,6 +9,6 @@ const text = process.env["PROPERTY_SEED"]
 
 if (text !== undefined) {
   const seed = Number(text)
-  if (text === "" || !Number.isInteger(seed)) throw new Error(`PROPERTY_SEED is no whole number: ${text}`)
+  if (text === "" || !Number.isInteger(seed)) throw new Error(`PROPERTY_SEED is not a whole number: ${text}`)
   FastCheck.configureGlobal({ ...FastCheck.readConfigureGlobal(), seed })
 }

@@ -59,7 +59,7 @@ describe("JSON with places", () => {
     ["{a:1}", 1, "\"a\" stands where a key in double quotes should be"],
     ["{\"a\":1,}", 6, "a comma stands before }"],
     ["[1,2,]", 4, "a comma stands before ]"],
-    ["{\"a\":True}", 5, "True is no JSON value: a text stands in double quotes"],
+    ["{\"a\":True}", 5, "True is not a JSON value: a text stands in double quotes"],
     ["{\"a\" 1}", 5, "\"1\" stands where a colon after the key should be"],
     ["{\"a\":1 \"b\":2}", 7, "\"\\\"\" stands where a comma or } should be"],
     ["{\"a\":1", 6, "the text ends where a comma or } should be"],

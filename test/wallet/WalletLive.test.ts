@@ -195,7 +195,7 @@ describe("Wallet", () => {
         }), { rules })
     }))
 
-  it.scopedLive("coins that were spent together with an orphaned block reward are free, also after a restart", () =>
+  it.scopedLive("coins that were spent together with an orphaned block reward are free, even after a restart", () =>
     Effect.gen(function*() {
       const directory = yield* fundedDirectory
       const { txidKey } = yield* withWallets(directory, ({ address, chain, mine, wallet }) =>

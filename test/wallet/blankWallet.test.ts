@@ -21,7 +21,7 @@ const importing = (descriptor: string) => ({
 })
 
 describe("a blank wallet", () => {
-  it.scopedLive("has no keys until one is imported, also after a restart", () =>
+  it.scopedLive("has no keys until one is imported, even after a restart", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const request = { privateKeys: true, blank: true, passphrase: undefined, loadOnStart: true }

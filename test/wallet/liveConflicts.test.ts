@@ -93,7 +93,7 @@ describe("a block that spends the coin of a payment otherwise", () => {
   }
 
   it.scopedLive(
-    "forbids it still after a reorg of a later block that forbade it as well, also after a restart",
+    "forbids it still after a reorg of a later block that forbade it as well, even after a restart",
     () =>
       Effect.gen(function*() {
         const directory = yield* fundedDirectory
@@ -136,7 +136,7 @@ describe("a block that spends the coin of a payment otherwise", () => {
 
 describe("a transaction of the mempool in the place of a payment", () => {
   it.scopedLive(
-    "frees the coins that only the payment spends, also after a restart, until it is gone itself",
+    "frees the coins that only the payment spends, even after a restart, until it is gone itself",
     () =>
       Effect.gen(function*() {
         const directory = yield* fundedDirectory

@@ -134,7 +134,7 @@ describe("Wallet", () => {
         }))
     }))
 
-  it.scopedLive("an output to a key outside of the wallet is no coin of the wallet", () =>
+  it.scopedLive("an output to a key outside of the wallet is not a coin of the wallet", () =>
     Effect.gen(function*() {
       const directory = yield* fundedDirectory
       yield* withWallets(directory, ({ wallet }) =>

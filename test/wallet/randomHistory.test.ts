@@ -79,7 +79,7 @@ interface World {
   readonly known: Map<string, Transaction>
   /** Height of the directory's chain; 0 before the first start. */
   base: number
-  /** How often each kind of step was done: what wallets refuse is no step. */
+  /** How often each kind of step was done: what wallets refuse is not a step. */
   readonly done: Map<Step["kind"], number>
 }
 
@@ -152,7 +152,7 @@ const contest = (world: World, node: LiveNode, { a, b }: Step) =>
     yield* node.chain.control.invalidate(hash)
   })
 
-/** One step that leaves the node running. What the wallets refuse is no step. */
+/** One step that leaves the node running. What the wallets refuse is not a step. */
 const act = (world: World, node: LiveNode, step: Step) =>
   Effect.gen(function*() {
     const { a, b, kind } = step

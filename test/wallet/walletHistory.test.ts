@@ -9,7 +9,7 @@ import { eventually } from "../support/eventually.ts"
 import { fundedDirectory, type LiveNode, withWallets } from "../support/liveWallets.ts"
 import { ADDRESS } from "../support/mempool.ts"
 
-/** What a wallet knows of transactions: over restarts, of others, with proofs, and in its notifications. */
+/** What a wallet knows of transactions: across restarts, of others, with proofs, and in its notifications. */
 
 const to = (script: Uint8Array, value: number) => ({ outputs: [{ value, script }] })
 
@@ -46,7 +46,7 @@ describe("payments of others", () => {
 })
 
 describe("addresses that a wallet has spent from", () => {
-  it.scopedLive("are left out of balances and payments on request, also after a restart", () =>
+  it.scopedLive("are left out of balances and payments on request, even after a restart", () =>
     Effect.gen(function*() {
       const directory = yield* fundedDirectory
       yield* withWallets(directory, ({ address, mine, minePool, wallet }) =>

@@ -65,7 +65,7 @@ describe("the operator's rules for wallets", () => {
       assert.strictEqual(yield* under({ changeType: "p2sh-segwit" }, changeOf), "scripthash")
     }))
 
-  it.scopedLive("unconfirmed change is no coin if it may not be spent", () =>
+  it.scopedLive("unconfirmed change is not a coin if it may not be spent", () =>
     under({ spendUnconfirmedChange: false }, ({ wallet }) =>
       Effect.gen(function*() {
         yield* wallet.payments.pay(to(ADDRESS, COIN))

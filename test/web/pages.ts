@@ -146,7 +146,7 @@ export interface Page extends PageAnswer {
   readonly body: string
 }
 
-/** The body of a document that is no stream. */
+/** The body of a document that is not a stream. */
 const textOf = ({ body }: PageAnswer): string => {
   if (isStream(body)) return assert.fail("a stream")
   return typeof body === "string" ? body : new TextDecoder().decode(body)

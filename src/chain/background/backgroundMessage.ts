@@ -43,7 +43,7 @@ const fieldsOf = (failure: StorageFailure): FailureFields => {
 export const failureOf = (fields: FailureFields): StorageFailure =>
   fields._tag === "StorageCorrupted" ? new StorageCorrupted(fields) : new StorageUnavailable(fields)
 
-/** Answers the messages, in order. Throws for what is no failure of storage: the thread then ends. */
+/** Answers the messages, in order. Throws for what is not a failure of storage: the thread then ends. */
 export const answerer = (): (ask: Ask) => Answer => {
   let open: BackgroundState | undefined
   const state = (): BackgroundState => {

@@ -104,7 +104,7 @@ export class ImportRun {
       // A long proof does not fit in the head.
       if (head !== undefined && head.length < place.size) return this.header(place)
       this.refused++
-      this.complain(place.file, `the record at offset ${place.offset} is no block (${cause.message})`)
+      this.complain(place.file, `the record at offset ${place.offset} is not a block (${cause.message})`)
       return undefined
     }
   }

@@ -111,7 +111,7 @@ export const expandSource = (
 }
 
 /**
- * Unpacks a gzipped file to a temporary file for `openSource`. The caller removes that file, also on failure. Rejects
+ * Unpacks a gzipped file to a temporary file for `openSource`. The caller removes that file, even on failure. Rejects
  * with `StorageUnavailable` if it cannot be written, otherwise with the error of the packed file.
  */
 export const unpack = async (

@@ -11,7 +11,7 @@ export const FRESH = 2
 
 const STATE = DIRTY | FRESH
 
-/** The list of changed places has this one: each has it once, also if a later record gets the place. */
+/** The list of changed places has this one: each has it once, even if a later record gets the place. */
 const LISTED = KEPT
 
 const LEAST_SLOTS = 64

@@ -18,7 +18,7 @@ const CONNECTING: ReadonlySet<keyof Activation> = new Set(["bip16", "taproot"])
 /** The heights up to which a chain state has blocks that were checked. */
 export interface Checked {
   readonly tip: Height
-  /** Of all headers, also those of blocks that are not connected. */
+  /** Of all headers, including those of blocks that are not connected. */
   readonly headers: Height
 }
 

@@ -71,7 +71,7 @@ export interface BulkWrites {
 export interface Follower {
   readonly name: string
   /**
-   * Whether Chain calls the follower after all others, also after those that register later: the mempool, which may
+   * Whether Chain calls the follower after all others, even after those that register later: the mempool, which may
    * notify peers and callers only of what names and wallets know already.
    */
   readonly last?: boolean

@@ -24,7 +24,7 @@ import { isTaprootName } from "./standard.ts"
 
 /**
  * Standardness of what transactions spend, and how (reference/protocol.md 5.5). `coins` are the coins of the inputs, in
- * their order; the transaction passed `checkStandard` and is no coinbase.
+ * their order; the transaction passed `checkStandard` and is not a coinbase.
  */
 
 /** The top of the stack after the scriptSig of an input: for a P2SH coin the redeem script. */

@@ -20,7 +20,7 @@ export interface EventCursor {
   readonly block: string
   /**
    * While blocks are undone: the height down to which they are. The names of the blocks undone so far have the records of
-   * that block, so the others have to follow, also if the chain changes again and has them back.
+   * that block, so the others have to follow, even if the chain changes again and has them back.
    */
   readonly base?: Height | undefined
 }

@@ -54,7 +54,7 @@ export interface UndoneEvent extends Placed {
   readonly names: ReadonlyArray<UndoneName>
 }
 
-/** The end of a block of the best chain, also of one without names: all its events came before. */
+/** The end of a block of the best chain, even of one without names: all its events came before. */
 export interface BlockEvent extends Placed {
   readonly type: "block"
   readonly time: UnixTime

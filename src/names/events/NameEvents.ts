@@ -56,7 +56,7 @@ export class NameEvents extends Context.Tag("svcd/NameEvents")<NameEvents, {
   readonly params: ConsensusParams
   /** The cursor behind the last block of the chain: names.db may still be on its way there. */
   readonly now: Effect.Effect<EventCursor, StorageFailure>
-  /** The place of a cursor's text. It fails for a text that is no cursor; other faults show with the first page. */
+  /** The place of a cursor's text. It fails for a text that is not a cursor; other faults show with the first page. */
   readonly cursor: (text: string) => Effect.Effect<EventCursor, CursorUnusable>
   /** The events behind a cursor, as far as there are any. It does not wait for more. */
   readonly page: (from: EventCursor, options: EventOptions) => Effect.Effect<EventPage, EventFailure>

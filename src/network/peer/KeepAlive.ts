@@ -47,7 +47,7 @@ export class KeepAlive {
 
   /**
    * Records a received `pong`. Ignores a nonce other than that of the last `ping`. A `pong` without a nonce ends the
-   * wait, and is no measurement: old nodes answer so (upstream `net_processing.cpp`, `PONG`).
+   * wait, and is not a measurement: old nodes answer so (upstream `net_processing.cpp`, `PONG`).
    */
   ponged(nonce: bigint | undefined, now: number): void {
     if (nonce === undefined || nonce === 0n) this.waiting = undefined

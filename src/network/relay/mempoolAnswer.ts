@@ -8,7 +8,7 @@ import { itemOf, pays, type TransactionListener } from "./announcements.ts"
 const MAX_ITEMS = 50_000
 
 /**
- * Answers `mempool` (BIP 35): announces every transaction that pays what the peer wants, also those it knows. Removes
+ * Answers `mempool` (BIP 35): announces every transaction that pays what the peer wants, including those it knows. Removes
  * them all from `waiting`. Source: upstream `net_processing.cpp`, `SendMessages`.
  */
 export const mempoolAnswer = (

@@ -64,7 +64,7 @@ export const readAddress = (reader: Reader): NetAddress | UnknownAddress => {
   for (const network of ADDRESS_NETWORKS) {
     if (NETWORKS[network].id !== id) continue
     if (NETWORKS[network].size !== size) {
-      reader.fail({ field: "address", reason: `${size} bytes are no address of ${network}` })
+      reader.fail({ field: "address", reason: `${size} bytes are not an address of ${network}` })
     }
     return { network, bytes: reader.bytes(size, "address") }
   }

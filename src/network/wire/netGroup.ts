@@ -127,7 +127,7 @@ const firstBits = (bytes: Bytes, bits: number): Bytes => {
 }
 
 /**
- * The group of an address, as text: addresses of one group are assumed to have one operator. /16 of IPv4, also if
+ * The group of an address, as text: addresses of one group are assumed to have one operator. /16 of IPv4, even if
  * embedded in IPv6; /32 of IPv6, /36 in he.net's range; the first 4 bits of keys in Tor, I2P and CJDNS. Unroutable
  * addresses share one group. Source: upstream `netgroup.cpp`, `GetGroup`.
  */

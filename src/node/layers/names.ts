@@ -105,7 +105,7 @@ export const nameDbLayer = (options: NameDbOptionsGiven = {}) =>
 
 /** The names of the chain. */
 export class NodeNames extends Names.NameDb {
-  /** Opens the names of the chain below, and brings them to its tip, also if it runs already. They follow it until the layer closes. */
+  /** Opens the names of the chain below, and brings them to its tip, even if it runs already. They follow it until the layer closes. */
   static layer(
     options: NameDbOptionsGiven = {}
   ): Layer.Layer<ProvidedByNameDb, EmbeddedOpenFailure, ProvidedByChain> {

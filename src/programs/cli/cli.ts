@@ -234,7 +234,7 @@ const callMethod = (
   // Any method may send coins.
   const called = daemon.call(method, params, { once: true })
   return (SCANNING.has(method) && input.progress !== undefined ? besideBar(called, daemon, input) : called).pipe(
-    // The daemon repeats what is no method, as the reference node does: no error, but what was typed.
+    // The daemon repeats what is not a method, as the reference node does: no error, but what was typed.
     Effect.flatMap((result) =>
       method === "help" && typeof result === "string" && looksSecret(args.join(" "))
         ? Effect.map(hiding(input), (hide) => hide(result))

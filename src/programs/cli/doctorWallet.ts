@@ -233,7 +233,7 @@ const renewalChecks = (answers: WalletAnswers): ReadonlyArray<Check> => {
       ? [warn("autorenew", {
         text: notRenewed(unset),
         remedy: `"${cli} name_autorenew null true" makes the wallet renew all its names${
-          off.length > 0 ? ", also those that you switched off" : ""
+          off.length > 0 ? ", including those that you switched off" : ""
         }`
       })]
       : []),
@@ -309,7 +309,7 @@ export const sharedChecks = (answers: SharedAnswers): ReadonlyArray<Check> => {
     ...others.map((name) =>
       warn("wallet", {
         text: `a wallet in the data directory is not loaded, and renews no names: ${walletList([name])}`,
-        remedy: `"${NAME} loadwallet ${shellWord(name)} true" loads it, also at each start; ` +
+        remedy: `"${NAME} loadwallet ${shellWord(name)} true" loads it, now and at each start; ` +
           "move the file away if it is not needed"
       })
     ),

@@ -61,7 +61,7 @@ const WITHOUT_LABEL = /^(?:[a-z]+\/)?\s*$/
 export const newNameBy = (word: string | undefined): Effect.Effect<string, CommandFailed> =>
   Effect.flatMap(namedBy(word), (name) => {
     if (WITHOUT_LABEL.test(name)) {
-      return new CommandFailed({ message: `${JSON.stringify(name)} is no whole name; write one, as d/example` })
+      return new CommandFailed({ message: `${JSON.stringify(name)} is not a whole name; write one, as d/example` })
     }
     return /^(?:D|ID|Id|iD)\//.test(name)
       ? new CommandFailed({

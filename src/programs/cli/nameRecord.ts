@@ -32,7 +32,7 @@ export const shownHex = (hex: string | undefined): Shown => {
   return { text: encodeText(bytes, "utf8"), hex: hex ?? "" }
 }
 
-/** The last record of a name, also an expired one; `undefined` if it was never registered. */
+/** The last record of a name, including an expired one; `undefined` if it was never registered. */
 export const nameState = (daemon: Daemon, name: string): Effect.Effect<NameState | undefined, RpcClientError> =>
   Effect.catchIf(
     Effect.map(daemon.call("name_show", [name, { ...ONE_NAME, allowExpired: true }]), (said): NameState => {

@@ -233,7 +233,7 @@ const remarks = (
       ? ["\"svcd-cli name_autorenew NAME true\" makes the wallet renew a name again that you switched off."]
       : [
         "\"svcd-cli name_autorenew NAME true\" makes the wallet renew a name, " +
-        `"svcd-cli name_autorenew null true" all its names${someOff ? ", also those that you switched off" : ""}.`
+        `"svcd-cli name_autorenew null true" all its names${someOff ? ", including those that you switched off" : ""}.`
       ]),
     ...(hidden.length === 0 ? [] : [`Not shown: ${hidden.join(", ")}; -all shows them.`]),
     ...(wordsUnseen ? [`Warning: ${UNSEEN_WORDS}`] : [])

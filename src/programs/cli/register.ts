@@ -62,7 +62,7 @@ const progressOf = (
 /** Whether a registration waits for a block before its first transaction is sent. */
 const isUnsent = (txid: string | undefined): boolean => txid === UNSENT_TXID
 
-/** Waits for the end of a registration, also over restarts of the daemon. */
+/** Waits for the end of a registration, even across restarts of the daemon. */
 const waitForName = (
   { daemon, input }: Pick<OwnContext, "daemon" | "input">,
   { name, txid }: { readonly name: string; readonly txid: string | undefined }

@@ -43,7 +43,7 @@ const wanted = ({ line }: Pick<OwnContext, "line">): Effect.Effect<JsonValue, Co
   const blocks = blocksWithin(within)
   return blocks === undefined
     ? new CommandFailed({
-      message: `-within: ${quotedArgument(within)} is no time as 4w, 10d or 12h, and no number of blocks up to 36000`
+      message: `-within: ${quotedArgument(within)} is not a time as 4w, 10d or 12h, and no number of blocks up to 36000`
     })
     : Effect.succeed(blocks)
 }
@@ -116,7 +116,7 @@ export const renewCommand = (
     const draft = yield* daemon.call("name_renew", [names, { ...IN_HEX, dryrun: true }])
     if ((numberAt(draft, "transactions") ?? 0) === 0) {
       const entries = ownNamesOf(at(draft, "names"))
-      // What the owner switched off is no failure: a script that renews each week would report it each week.
+      // What the owner switched off is not a failure: a script that renews each week would report it each week.
       const code = line.words.length > 0 ? 1 : 0
       if (json) return { code, stdout: `${indented(renewedJson(entries, draft))}\n`, stderr: "" }
       const leftOut = leftOutLines(draft)

@@ -78,7 +78,8 @@ const domainLines = (before: string, wanted: Wanted<DomainFlag>): FormLines<Doma
   ...(wanted.has("ip") || wanted.has("ip6") ? { address: addressLines(before, wanted) } : {})
 })
 
-const NO_OBJECT = "the value is no JSON object, so that its items cannot be changed; give the whole value with -value"
+const NO_OBJECT =
+  "the value is not a JSON object, so that its items cannot be changed; give the whole value with -value"
 
 /** In place of a fault that repeats what may be a private key. */
 const NOT_SHOWN = "is nothing that can stand here (it is not shown: it may be a private key)"

@@ -181,7 +181,7 @@ const flagEntries = Object.entries<Option>(EXPORT_FLAGS).map(([name, option]) =>
 
 export const EXPORT_HELP = `Usage: ${EXPORT_NAME} ${URL_FORM} [flags]
 
-Keeps a copy of all names in PostgreSQL: first everything, then each block within a second, also over
+Keeps a copy of all names in PostgreSQL: first everything, then each block within a second, even over
 reorganizations (docs/postgres.md). It follows the events of a running svcd, and ends only when it is
 told to, or when the operator has to do something.
 

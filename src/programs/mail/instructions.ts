@@ -48,7 +48,7 @@ export const registerInstructions = (
     value,
     "",
     `# 1. Register the name with svcd. The command shows the cost, asks, and pays from the wallet of the node. It takes ${takes}:`,
-    "#    the wallet sends both transactions by itself, also after a restart, and renews the name before it expires.",
+    "#    the wallet sends both transactions by itself, even after a restart, and renews the name before it expires.",
     commandLine(prepared, "register", name, value),
     "",
     "# 2. See how far it is. When it is done, see where mail for the name goes.",

@@ -77,7 +77,7 @@ const commandProblem = ([name, ...more]: ReadonlyArray<string>, { commands, repe
   if (name === undefined) return `a sub-command is missing: ${names.join(", ")}`
   const meant = nearest(name, names)
   const hint = meant === undefined ? `there are ${names.join(", ")}` : `did you mean ${meant}?`
-  // A single short word of letters is no words of a wallet and no key.
+  // A single short word of letters is neither a seed phrase nor a key.
   const isHarmless = more.length === 0 && /^[a-z-]{1,16}$/.test(name)
   const shown = repeatsWords || isHarmless ? quoted(name) : "that"
   return `${shown} is not a sub-command; ${hint}`

@@ -88,7 +88,7 @@ const withBashCommands = ({ commands, standIn, text }: Script): string =>
 
 /**
  * A function around that of the library, which knows flags with two dashes alone: the programs take one dash too. The word
- * under the cursor is no sub-command yet.
+ * under the cursor is not a sub-command yet.
  */
 const withOneDash = ({ standIn, text }: Pick<Script, "standIn" | "text">): string => {
   const inner = `_${standIn}_bash_completions`

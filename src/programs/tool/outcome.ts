@@ -16,7 +16,7 @@ export const usageOutcomeOf = (program: string, error: UsageError): ProgramOutco
   stderr: lines(error.report(program))
 })
 
-/** A failure that is no mistake in arguments or configuration. */
+/** A failure that is not a mistake in arguments or configuration. */
 export const failureOutcomeOf = (program: string, { message }: { readonly message: string }): ProgramOutcome => ({
   code: 1,
   stdout: "",

@@ -31,7 +31,7 @@ const writeAll = (stream: NodeJS.WriteStream & { readonly fd: number }, text: st
   written(failed)
 }
 
-/** A reader that wants no more is no failure; that the answer is lost or cut, as on a full disk, is one. */
+/** A reader that wants no more is not a failure; that the answer is lost or cut, as on a full disk, is one. */
 const isLoss = (error: NodeJS.ErrnoException | null | undefined): error is NodeJS.ErrnoException =>
   error !== undefined && error !== null && error.code !== "EPIPE"
 

@@ -34,7 +34,7 @@ export interface Tool<E, A> {
   readonly argv: ReadonlyArray<string>
   readonly about: string
   readonly notes: string
-  /** Whether a message may repeat a word that is no sub-command: it may be a secret in the wrong place. */
+  /** Whether a message may repeat a word that is not a sub-command: it may be a secret in the wrong place. */
   readonly repeatsWords: boolean
   /** Whether an empty text is a value of a flag. Where it is not, an unset variable cannot replace a password. */
   readonly allowsEmpty: boolean

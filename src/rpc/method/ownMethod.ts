@@ -208,7 +208,7 @@ export const ownMethod = <const P extends OwnParams, A, I, R = never>(
         )
       ),
       Effect.flatMap((value) =>
-        isJsonValue(value) ? Effect.succeed(value) : broken(`${notJson(value) ?? "the result"} is no JSON`)
+        isJsonValue(value) ? Effect.succeed(value) : broken(`${notJson(value) ?? "the result"} is not JSON`)
       )
     )
   }

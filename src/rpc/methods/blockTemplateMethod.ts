@@ -220,7 +220,7 @@ export const blockTemplateMethod: Effect.Effect<
 
   const isTip = (tip: Bytes): boolean => equal(tree.hash(tree.tip()), tip)
 
-  /** Waits until the tip changes. Also polls every second, for a change before the event subscription starts. */
+  /** Waits until the tip changes, and polls every second, for a change before the event subscription starts. */
   const tipChanged = ({ tip }: Known): Effect.Effect<void> =>
     Stream.merge(chain.events, Stream.tick("1 second")).pipe(
       Stream.takeWhile(() => isTip(tip)),

@@ -220,7 +220,7 @@ const name_watch = Effect.gen(function*() {
     group: "Names",
     summary:
       "Returns the list of names whose expiry the node reports beforehand, or first adds names to it or removes some. " +
-      "The names need not belong to a wallet, and need not be registered. The list is kept over restarts.",
+      "The names need not belong to a wallet, and need not be registered. The list is kept across restarts.",
     params: {
       command: withDefault(string("list, add or remove."), "list"),
       names: optional(NAMES),

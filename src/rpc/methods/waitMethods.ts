@@ -12,7 +12,7 @@ import { hash, int32, optional, withDefault } from "../method/params.ts"
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 
-/** Methods that wait for blocks (reference/rpc.md 3.2). They answer the tip, also at their timeout and when the node stops. */
+/** Methods that wait for blocks (reference/rpc.md 3.2). They answer the tip, even at their timeout and when the node stops. */
 
 const TIP = Schema.Struct({ hash: Result.hex("Hash of the tip"), height: Result.integer("Height of the tip") })
 

@@ -39,7 +39,7 @@ export interface WalletVault {
     seconds: number,
     options?: { readonly renewalsOnly?: boolean }
   ) => Effect.Effect<void, WrongPassphrase | InvalidWalletRequest | WalletDamaged>
-  /** Locks the wallet at once, also for renewals. */
+  /** Locks the wallet at once, including for renewals. */
   readonly lock: Effect.Effect<void, InvalidWalletRequest>
   /** Replaces the passphrase; the lock stays as it is. */
   readonly changePassphrase: (

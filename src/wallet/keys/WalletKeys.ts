@@ -100,7 +100,7 @@ export interface WalletKeys {
     }>,
     KeysLocked | WalletWatchOnly
   >
-  /** The public data for signing, also of a locked or watch-only wallet: scripts, public keys and their origins. */
+  /** The public data for signing, even of a locked or watch-only wallet: scripts, public keys and their origins. */
   readonly knowledge: SigningProvider
   /** The keys and scripts for signing. */
   readonly signer: Effect.Effect<SigningProvider, KeysLocked | WalletWatchOnly>

@@ -33,7 +33,7 @@ export const createMnemonic = (words: 12 | 24): Redacted.Redacted<string> =>
 /** Letters that tell a word from all others of the list (BIP 39): some owners write down no more. */
 const TELLING_LETTERS = 4
 
-/** A word of the list, also by its first four letters; any other word as it is. */
+/** A word of the list, in full or by its first four letters; any other word as it is. */
 export const wholeWord = (word: string): string =>
   WORDS.has(word) || word.length !== TELLING_LETTERS ? word : wordlist.find((known) => known.startsWith(word)) ?? word
 
@@ -49,7 +49,7 @@ const nearWords = (word: string): ReadonlyArray<string> =>
     .slice(0, MOST_NEAR)
     .map(({ known }) => known)
 
-/** A longer text is no mistyped word of the list: its words have up to eight letters. */
+/** A longer text is not a mistyped word of the list: its words have up to eight letters. */
 const LONGEST_WORD = 12
 
 const problemOf = (words: ReadonlyArray<string>): string | undefined => {

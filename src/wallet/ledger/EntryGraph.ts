@@ -94,7 +94,7 @@ export class EntryGraph {
   displace(by: EntryKeys, inPool: boolean): ReadonlySet<LedgerEntry> {
     const displaced = new Set<LedgerEntry>()
     for (const rival of this.rivalsOf(by)) {
-      // A block that has the rival ends this, also for what depends on it.
+      // A block that has the rival ends this, including for what depends on it.
       if (inPool && rival.block !== undefined) continue
       // Blocks may have parted an entry from its ancestors since it was displaced.
       const found = inPool ? this.withDescendants(rival) : this.withAllDescendants(rival)

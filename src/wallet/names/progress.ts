@@ -24,7 +24,7 @@ import type { RegistrationStep } from "./WalletNames.ts"
  * is made for a NAME_NEW, whatever the entry says.
  *
  * A NAME_NEW by hand, which the wallet does not continue, does not end while its coin may be unspent: a NAME_FIRSTUPDATE can
- * open a NAME_NEW of any age (reference/protocol.md 4.5, N17), also after the expiry of a name that another owner has.
+ * open a NAME_NEW of any age (reference/protocol.md 4.5, N17), even after the expiry of a name that another owner has.
  *
  * The mempool accepts a NAME_FIRSTUPDATE from the first confirmation on (reference/protocol.md 5.6, M4). The wallet
  * sends it when the next block may contain it: an earlier transaction would reveal the name to competitors while they

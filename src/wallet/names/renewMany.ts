@@ -105,7 +105,7 @@ interface ChosenNames {
   readonly leftOut: number
 }
 
-/** The names of a choice, each once. A name that the caller gives counts, also if its renewal is switched off. */
+/** The names of a choice, each once. A name that the caller gives counts, even if its renewal is switched off. */
 const chosenNames = (
   parts: NameParts,
   choice: RenewalChoice

@@ -22,7 +22,7 @@ import type { RenewalSetting } from "./WalletNames.ts"
 /** The owner's setting of which names are renewed: changed, shown, and forgotten for names that the wallet lost. */
 
 /**
- * Returns a check of a name: whether the wallet holds it, also by a transaction that waits for a block, or registers it, by itself or
+ * Returns a check of a name: whether the wallet holds it, even by a transaction that waits for a block, or registers it, by itself or
  * by hand. The setting of such a name can be made, and is kept.
  */
 const concernOf = ({ file: { document }, ledger }: NameParts): (name: Bytes) => boolean => {

@@ -108,7 +108,7 @@ export const withRequested = (entries: ReadonlyArray<RenewalEntry>) => (document
 }
 
 /**
- * Withdraws the requests of names: the wallet makes no NAME_UPDATE for them any more, also in place of one that is sent and
+ * Withdraws the requests of names: the wallet makes no NAME_UPDATE for them any more, not even in place of one that is sent and
  * later abandoned. A sent transaction stays valid.
  */
 export const withdrawn = (isMeant: (name: Bytes) => boolean) => (document: WalletDocument): WalletDocument => {

@@ -73,7 +73,7 @@ export const dueRenewals = (
   return due.sort((a, b) => a.made - b.made).map(({ name }) => name)
 }
 
-/** The names in coins of the wallet that can still be renewed, also those that a block does not have yet. */
+/** The names in coins of the wallet that can still be renewed, including those that a block does not have yet. */
 export const heldNames = (coins: ReadonlyArray<WalletCoin>): ReadonlySet<NameKey> =>
   new Set(
     coins.flatMap((coin) => {

@@ -44,7 +44,7 @@ const onlyName = (
 const sum = (outputs: ReadonlyArray<{ readonly value: number }>): number =>
   outputs.reduce((total, { value }) => total + value, 0)
 
-/** Why a transaction is no renewal; `undefined` if it is one. `spent` has the outputs that the inputs spend. */
+/** Why a transaction is not a renewal; `undefined` if it is one. `spent` has the outputs that the inputs spend. */
 export const renewalProblem = (
   { inputs, outputs, version }: Transaction,
   spent: ReadonlyArray<SpentOutput | undefined>,

@@ -26,7 +26,7 @@ export interface AddressFound extends Moment {
   readonly found: FoundNames | undefined
 }
 
-/** A text that is no address of the network, and why. */
+/** A text that is not an address of the network, and why. */
 export interface AddressWrong extends Moment {
   readonly error: string
 }

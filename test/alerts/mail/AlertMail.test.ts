@@ -215,7 +215,7 @@ describe("AlertMail", () => {
       })
     ))
 
-  it.scoped("counts what waits while a server keeps a mail waiting, also if the disk takes no file", () =>
+  it.scoped("counts what waits while a server keeps a mail waiting, even if the disk takes no file", () =>
     inDirectory((filename) =>
       Effect.gen(function*() {
         const { give, next } = yield* runOf(filename)

@@ -129,7 +129,7 @@ const expected = Effect.runSync(Effect.cached(Effect.scoped(Effect.gen(function*
 
 describe("the blocks below the base of a snapshot", () => {
   it.scoped(
-    "are validated as they arrive, over restarts; then the chain state is as any other",
+    "are validated as they arrive, across restarts; then the chain state is as any other",
     () =>
       Effect.gen(function*() {
         const at = yield* place(good)

@@ -99,7 +99,7 @@ describe("import of a damaged file", () => {
     { what: "the parent's hash", height: plain, at: () => 10, reason: HASH },
     { what: "the target", height: plain, at: () => 74, reason: /high-hash|bad-diffbits/ },
     { what: "the merkle root under a proof", height: merged, at: () => 40, reason: /high-hash/ },
-    { what: "the coinbase of a proof", height: merged, at: () => HEADER_SIZE + 50, reason: /high-hash|is no block/ },
+    { what: "the coinbase of a proof", height: merged, at: () => HEADER_SIZE + 50, reason: /high-hash|is not a block/ },
     {
       what: "a transaction",
       height: plain,

@@ -112,7 +112,7 @@ describe("BlockIndex against a naive model", () => {
 })
 
 describe("find", () => {
-  it("find returns nothing for a missing header, also in an empty index", () => {
+  it("find returns nothing for a missing header, even in an empty index", () => {
     assert.strictEqual(new BlockIndex().find(new Uint8Array(32)), NONE)
     const { index } = build([{ back: 0, time: 1, bits: EASY_BITS }])
     assert.strictEqual(index.find(new Uint8Array(32)), NONE)
@@ -202,7 +202,7 @@ describe("pages", () => {
     assert.deepStrictEqual(index.takeDirtyPages().map(({ page }) => page), [0, 2])
   })
 
-  it("a copied hash is no part of the page, also where the page is a buffer of the driver", () => {
+  it("a copied hash is not part of the page, even where the page is a buffer of the driver", () => {
     const { index, nodes } = build([])
     const loaded = new BlockIndex()
     loaded.load(index.takeDirtyPages().map(({ bytes }) => Buffer.from(bytes)), 1)
@@ -219,7 +219,7 @@ describe("pages", () => {
 })
 
 describe("a header whose work is beyond all bounds", () => {
-  it("a header with too much work is refused and leaves the tree unchanged, also at the edge of a page", () => {
+  it("a header with too much work is refused and leaves the tree unchanged, even at the edge of a page", () => {
     const { index, nodes } = build(
       Array.from({ length: PAGE_RECORDS - 1 }, () => ({ back: 0, time: 1, bits: EASY_BITS }))
     )

@@ -48,7 +48,7 @@ describe("Candidates", () => {
     assert.strictEqual(candidates.best(GENESIS), 3)
   })
 
-  it("among candidates of equal work, the first to arrive is best, also if that is the tip", () => {
+  it("among candidates of equal work, the first to arrive is best, even if that is the tip", () => {
     // Two branches of two blocks: 1-3 and 2-4.
     const index = treeOf([0, 0, 1, 2])
     const candidates = start(index)
@@ -77,7 +77,7 @@ describe("Candidates", () => {
     assert.strictEqual(candidates.best(headerId(3)), 2)
     candidates.prefer({ id: headerId(1), tip: headerId(2) })
     assert.strictEqual(candidates.best(headerId(2)), 1)
-    // More work wins, and a block that is not stored is no candidate.
+    // More work wins, and a block that is not stored is not a candidate.
     candidates.prefer({ id: headerId(5), tip: headerId(1) })
     assert.strictEqual(candidates.best(headerId(1)), 1)
     arrive(index, candidates, 4, 1)
@@ -102,7 +102,7 @@ describe("Candidates", () => {
     assert.strictEqual(candidates.best(GENESIS), 4)
   })
 
-  it("the best candidate is below a failed tip, also without other branches", () => {
+  it("the best candidate is below a failed tip, even without other branches", () => {
     const index = treeOf([0, 1])
     for (const id of [1, 2]) index.setData(headerId(id), DATA)
     const candidates = start(index, [0, 1, 2])

@@ -166,7 +166,7 @@ describe("the optional indexes", () => {
 })
 
 describe("an index that is far behind", () => {
-  it.scopedLive("catches up in the background, also with blocks that arrive meanwhile", () =>
+  it.scopedLive("catches up in the background, even with blocks that arrive meanwhile", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       yield* withChain(directory, (chain) => chain.sink.deliver(blocks.slice(1, -2), false))

@@ -60,7 +60,7 @@ describe("amounts", () => {
     }))
   })
 
-  it("more than all money is no amount", () => {
+  it("more than all money is not an amount", () => {
     assert.isUndefined(decompressAmount(compressAmount(MAX_MONEY + 1)))
     assert.isUndefined(decompressAmount(0xffffffffffffffffn))
   })

@@ -105,7 +105,7 @@ describe("the directories of a snapshot", () => {
       })
     }))
 
-  it.scoped("keep the reason alone if it is invalid, also after a kill before the marker of its use is gone", () =>
+  it.scoped("keep the reason alone if it is invalid, even after a kill before the marker of its use is gone", () =>
     Effect.map(loaded, (own) => {
       const directory = snapshotDirectory(own)
       const invalid = { ...SNAPSHOT, reason: "its coins differ" }

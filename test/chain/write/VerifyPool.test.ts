@@ -153,7 +153,7 @@ const poison = (): ReadonlyArray<ScriptCheck> =>
   })
 
 describe.skipIf(!isBuilt)("VerifyPool with threads", () => {
-  it.scopedLive("the verification of a large block yields to other work, also without threads", () =>
+  it.scopedLive("the verification of a large block yields to other work, even without threads", () =>
     Effect.gen(function*() {
       const { pool } = yield* openPool(0)
       let turns = 0

@@ -192,7 +192,7 @@ describe("follow", () => {
       return heard
     }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger)))
 
-  it.scoped("follow reports its arrival, also before an unreadable block", () =>
+  it.scoped("follow reports its arrival, even before an unreadable block", () =>
     Effect.gen(function*() {
       const { staleIds, state } = yield* opened(true)
       const from = cursorOf(state, staleIds[1] ?? NONE)

@@ -121,7 +121,7 @@ describe("sendAlertMail", () => {
       }
     }))
 
-  it.scopedLive("ends at once when it is interrupted, also before the server greets", () =>
+  it.scopedLive("ends at once when it is interrupted, even before the server greets", () =>
     Effect.gen(function*() {
       const server = yield* testUpstream({ greeting: () => "hang" })
       const sending = yield* Effect.fork(send(server.port, MAIL))

@@ -43,7 +43,7 @@ describe("srs", () => {
     }
   )
 
-  it.prop("refuses text that is no rewritten address of this relay", [FastCheck.string()], ([text]) => {
+  it.prop("refuses text that is not a rewritten address of this relay", [FastCheck.string()], ([text]) => {
     for (const local of [text, `SRS0=${text}`, `SRS1=${text}`, `SRS0=aaaaaaaa=aa=${text}`]) {
       assert.isUndefined(restoreSender(ours, local, NOW))
     }

@@ -216,7 +216,7 @@ describe("FeeHistory", () => {
     assert.deepInclude(after ?? {}, { inPool: 0, left: 1 })
   })
 
-  it("continues after a restart, also with an old file", () => {
+  it("continues after a restart, even with an old file", () => {
     const at = quiet(200)
     const again = restored(saved(at.history))
     assert.strictEqual(again.bestHeight, at.height)

@@ -170,7 +170,7 @@ describe("wantsLive", () => {
     assert.isTrue(wants({ names: [EMPTY] }, pending(EMPTY)))
   })
 
-  it("is no part of the filter of a webhook", () => {
+  it("is not part of the filter of a webhook", () => {
     const filter = readFilter(
       { names: [], prefixes: [], owners: [], types: ["pending"] },
       { network: regtest, nameEncoding: "ascii" }

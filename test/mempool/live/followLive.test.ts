@@ -58,7 +58,7 @@ const stepsOf = (count: number, log: PendingLog, meanwhile: (height: number) => 
   })
 
 describe("followLive", () => {
-  it.effect("has an operation before the block that has it, also if both come while the page is read", () =>
+  it.effect("has an operation before the block that has it, even if both come while the page is read", () =>
     Effect.gen(function*() {
       const log = new PendingLog(10)
       const seen = yield* stepsOf(4, log, (height) => {

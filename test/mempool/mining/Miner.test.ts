@@ -214,7 +214,7 @@ describe("template", () => {
         const second = yield* miner.template
         assert.isFalse(second === first)
         assert.deepStrictEqual([first.changes, second.changes], [0, 1])
-        // A changed fee is no acceptance and no removal, and yet changes the block.
+        // A changed fee is not an acceptance and no removal, and yet changes the block.
         pool.changes++
         yield* clock.set(time + 1_005)
         assert.isTrue((yield* miner.template) === second)

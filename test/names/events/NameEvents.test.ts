@@ -194,7 +194,7 @@ describe("a replica of the events", () => {
 })
 
 describe("the kinds of events", () => {
-  it.effect("tell the end of each block behind its events, also at the end of a full page", () =>
+  it.effect("tell the end of each block behind its events, even at the end of a full page", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
         const names = ["d/a", "d/b", "d/c"].map((name) => ({ name: text(name), rand: Uint8Array.of(1) }))

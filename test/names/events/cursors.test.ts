@@ -81,7 +81,7 @@ describe("a cursor", () => {
         assert.deepStrictEqual(again, large)
       })))
 
-  it.effect("of now is behind the last block of the chain, also while names.db is written again", () =>
+  it.effect("of now is behind the last block of the chain, even while names.db is written again", () =>
     withBlocks([[], [{ name, rand }], [{ name }]], ({ blocks, branches, db, events }) =>
       Effect.gen(function*() {
         const [first, ...others] = blocks

@@ -30,7 +30,7 @@ const CONTEXT = {
   params: regtestParams
 }
 
-/** One name in three has a byte that is no ASCII, and one in three is no UTF-8. */
+/** One name in three has a byte that is not ASCII, and one in three is not UTF-8. */
 const nameOf = (number: number): Uint8Array =>
   Uint8Array.of(...text(`d/${number}`), ...[[], [0xc3, 0xa9, 0x00], [0xff, 0xfe]][number % 3] ?? [])
 

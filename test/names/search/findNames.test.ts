@@ -251,7 +251,7 @@ describe("the indexes", () => {
     { fastCheck: { numRuns: 15 } }
   )
 
-  it.effect("are left out by an import, also in its pauses, and built afterwards", () =>
+  it.effect("are left out by an import, even in its pauses, and built afterwards", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
         const lists = Array.from({ length: 60 }, (_, at) => [{ name: text(`d/import ${at}`) }])

@@ -184,7 +184,7 @@ describe("permitted peers", () => {
 })
 
 describe("bloom filters", () => {
-  it.effect("a peer hears only of what its filter matches, also from the mempool", () =>
+  it.effect("a peer hears only of what its filter matches, even from the mempool", () =>
     withRelay(
       (node) =>
         Effect.gen(function*() {

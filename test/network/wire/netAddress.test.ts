@@ -198,7 +198,7 @@ describe("text", () => {
     I2P.replace("ukeu", "uke1"),
     I2P.replace("q.b32", "r.b32"),
     I2P.slice(1)
-  ])("%j is no address", (text) => {
+  ])("%j is not an address", (text) => {
     assert.isUndefined(parseNetAddress(text))
   })
 
@@ -234,7 +234,7 @@ describe("text", () => {
     "[]:1",
     ":1"
   ])(
-    "%s is no address with a port",
+    "%s is not an address with a port",
     (text) => {
       assert.isUndefined(parseEndpoint(text, 7))
     }

@@ -262,7 +262,7 @@ describe("svcd-cli doctor", () => {
       const answers = { ...WELL, listwalletdir: { wallets: [{ name: "" }, { name: "it's mine" }] } }
       const { stdout } = yield* doctor(fakeDaemon(answers), { json: false })
       assert.include(stdout, "is not loaded, and renews no names: \"it's mine\"\n")
-      assert.include(stdout, "\"svcd-cli loadwallet 'it'\\''s mine' true\" loads it, also at each start")
+      assert.include(stdout, "\"svcd-cli loadwallet 'it'\\''s mine' true\" loads it, now and at each start")
     }))
 
   it.effect("checks the machine without a daemon, and ends with status 1", () =>

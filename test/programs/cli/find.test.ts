@@ -123,7 +123,7 @@ describe("svcd-cli find", () => {
       assert.lengthOf(daemon.calls, text === "zürich" ? 3 : 2)
     }))
 
-  it.effect("prints JSON with names that are no text", () =>
+  it.effect("prints JSON with names that are not text", () =>
     Effect.gen(function*() {
       const daemon = fakeDaemon({ name_find: { names: [{ ...entry("", -3), name: "ff" }], complete: true } })
       const { complete, more, names: [first] } = JSON.parse(

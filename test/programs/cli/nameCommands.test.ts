@@ -207,7 +207,7 @@ describe("svcd-cli renew", () => {
       const { stdout } = yield* run(...argv)
       assert.deepStrictEqual(sent("name_renew"), [
         [names, { nameEncoding: "hex", dryrun: true }],
-        // The names that were shown, also if others are due by then.
+        // The names that were shown, even if others are due by then.
         [[hex("d/example")], { nameEncoding: "hex" }]
       ])
       assert.match(prompt.asked[0] ?? "", /d\/example\s+500 blocks\s+0\.0005[^]*1 transaction, 0\.0005 NMC/)
@@ -242,7 +242,7 @@ describe("svcd-cli renew", () => {
         "1 name is left out: renewal is switched off for it.\n" +
           "There is nothing else to renew. \"svcd-cli renew NAME\" renews a name once that is left out.\n"
       )
-      // For a script, too, names that are left out are no failure, and a name that was given and is not renewed is one.
+      // For a script, too, names that are left out are not a failure, and a name that was given and is not renewed is one.
       for (const json of [[], ["-json"]]) {
         assert.strictEqual((yield* none.run("renew", "-within", "4w", ...json)).code, 0)
         assert.strictEqual((yield* none.run("renew", "d/example", ...json)).code, 1)
@@ -383,7 +383,7 @@ describe("svcd-cli pay and receive", () => {
       assert.match(yield* shown(ofNames), /\nName +update: 'd\/x'\n/)
     }))
 
-  it.effect("does not repeat a private key in the place of the address, also with a slip in it", () =>
+  it.effect("does not repeat a private key in the place of the address, even with a slip in it", () =>
     Effect.gen(function*() {
       const { run, sent } = runWith({ ...PAYING, validateaddress: { isvalid: false, error: "Invalid checksum" } })
       for (const key of [`c${"5".repeat(51)}`, `c${"5".repeat(40)}0${"5".repeat(10)}`]) {

@@ -168,7 +168,7 @@ Registrations
         "\"svcd-cli name_autorenew null true\" all its names"
       assert.include(text, `${hint}.`)
       const off = { all: false, names: [], except: [{ name: hex("d/hand") }] }
-      assert.include(yield* shown({ ...list, name_autorenew: off }), `${hint}, also those that you switched off.`)
+      assert.include(yield* shown({ ...list, name_autorenew: off }), `${hint}, including those that you switched off.`)
       const all = yield* shown({ ...list, name_autorenew: { all: true, names: [] } })
       assert.notMatch(all, /by hand|name_autorenew/)
       const but = yield* shown({ ...list, name_autorenew: { all: true, names: [], except: [{ name: hex("d/auto") }] } })

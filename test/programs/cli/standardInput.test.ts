@@ -16,7 +16,7 @@ const BAD = Uint8Array.of(...Buffer.from("{\"txt\":\""), 0xff, 0xfe, ...Buffer.f
 const alone = (argv: ReadonlyArray<string>, input: Uint8Array) => runAlone(argv, read(input))
 
 describe("readStandardInput", () => {
-  it.effect("reads the whole text, also of a character in two chunks, without a byte order mark", () =>
+  it.effect("reads the whole text, even of a character in two chunks, without a byte order mark", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* read(), "")
       assert.strictEqual(yield* read("a\n", Uint8Array.of(0xc3), Uint8Array.of(0xbc)), "a\nü")

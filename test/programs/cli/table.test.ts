@@ -13,7 +13,7 @@ const COLUMNS = [{ title: "NAME", atLeast: 6 }, { title: "IN", align: "right" as
 }]
 
 describe("table", () => {
-  it("aligns columns, also with wide characters", () => {
+  it("aligns columns, even with wide characters", () => {
     const rows = [["d/a", "5", "x"], ["d/名前", "36000", "{}"]].map((row) => row.map((text) => ({ text })))
     assert.deepStrictEqual(table(COLUMNS, rows, PIPE), [
       "NAME       IN  VALUE",

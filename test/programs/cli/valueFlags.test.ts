@@ -94,8 +94,8 @@ describe("requestedValue", () => {
     ["d/x", ["-email", "a@example.org"], "", "-email: is an item of an identity, and this is a domain"],
     ["id/x", ["-ip", "192.0.2.1"], "", "-ip: is an item of a domain, and this is an identity"],
     ["x/y", ["-ip", "192.0.2.1"], "", "give the whole value with -value"],
-    ["d/x", ["-ip", "192.0.2.1"], "no JSON", "the value is no JSON object"],
-    ["d/x", ["-ip", "192.0.2.1"], undefined, "the value is no JSON object"],
+    ["d/x", ["-ip", "192.0.2.1"], "no JSON", "the value is not a JSON object"],
+    ["d/x", ["-ip", "192.0.2.1"], undefined, "the value is not a JSON object"],
     ["d/x", ["-ip", "192.0.2.1", "-remove", "tpyo"], "{}", "-remove: the value has no item \"tpyo\""],
     ["d/x", ["-ip", "192.0.2.1", "-remove", "ip"], "{}", "-remove ip stands against -ip"]
   ])("refuses %s with %j", ([name, flags, before, message]) =>

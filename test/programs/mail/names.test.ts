@@ -23,7 +23,7 @@ const VALUE = {
 }
 
 describe("the names of svcd-mail", () => {
-  it.scopedLive("come from a daemon that asks for its cookie, also after a restart of the daemon", () =>
+  it.scopedLive("come from a daemon that asks for its cookie, even after a restart of the daemon", () =>
     Effect.gen(function*() {
       const dataDir = yield* temporaryDirectory
       const cookieFile = join(dataDir, ".cookie")

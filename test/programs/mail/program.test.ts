@@ -56,7 +56,7 @@ const NAMES = [
     asOf: { height: 9, synced: false, proof: "full" }
   }),
   record("id/dora", "{\"name\":\"Dora\"}"),
-  record("id/chatty", "this is no JSON"),
+  record("id/chatty", "this is not JSON"),
   record("id/gone", "{\"email\":\"gone@example.org\"}", { expired: true, expiresIn: -1 }),
   record("d/alice", "{\"email\":\"domain@example.org\"}")
 ]

@@ -102,7 +102,7 @@ describe("descriptors of witness scripts", () => {
 
   it.each([
     ["a script without a signature", "51"],
-    ["a script that is no miniscript", "74"],
+    ["a script that is not a miniscript", "74"],
     ["a script of nothing", ""]
   ])("no witness descriptor for %s", (_, script) => assert.isUndefined(witnessDescriptorOf(hex(script))))
 })

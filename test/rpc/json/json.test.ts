@@ -109,7 +109,7 @@ describe("parseJson", () => {
     ["\"\u0001\"", "a control character"],
     ["\"\n\"", "a line break in a string"],
     ["\"\\x41\"", "an unknown escape"],
-    ["\"\\u12g4\"", "an escape that is no number"],
+    ["\"\\u12g4\"", "an escape that is not a number"],
     ["\"\\u123\"", "a short escape"],
     ["\"\\ud83d\"", "the first half of a pair"],
     ["\"\\ud83dx\"", "the first half before a letter"],

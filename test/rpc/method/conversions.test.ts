@@ -194,7 +194,7 @@ describe("looksSecret", () => {
     }
   })
 
-  it("knows twelve recovery words, also in JSON, in capitals or with one misspelt", () => {
+  it("knows twelve recovery words, even in JSON, in capitals or with one misspelt", () => {
     const words = `${"abandon ".repeat(11)}about`
     for (
       const text of [

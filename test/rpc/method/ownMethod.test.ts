@@ -94,7 +94,7 @@ describe("a method of an application", () => {
     ["interrupts itself", breaking(() => Effect.interrupt)],
     ["returns what its schema forbids", breaking(() => Effect.succeed(5 as unknown as string))],
     [
-      "returns what is no JSON",
+      "returns what is not JSON",
       brokenBy(
         Schema.transform(Schema.instanceOf(Map), Schema.String, {
           strict: true,

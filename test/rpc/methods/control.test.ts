@@ -42,7 +42,7 @@ describe("help", () => {
       assert.notMatch(result, /^echo/m)
     }))
 
-  it.scoped("describes one method, also a hidden one", () =>
+  it.scoped("describes one method, including a hidden one", () =>
     Effect.gen(function*() {
       const { call } = yield* setUp()
       assert.match((yield* call("help", "[\"getblockhash\"]")).result, /^getblockhash height\n\nReturns the hash/)

@@ -315,7 +315,7 @@ layer(methodNode({ loading: true }))("while blocks are missing", (it) => {
 })
 
 layer(methodNode())("name_checkdb", (it) => {
-  it.effect("finds names, claims and coins in agreement, also after a reorg", () =>
+  it.effect("finds names, claims and coins in agreement, even after a reorg", () =>
     Effect.gen(function*() {
       const { call } = yield* MethodNode
       assert.strictEqual((yield* call("name_checkdb")).text, "true")

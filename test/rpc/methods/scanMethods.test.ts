@@ -86,7 +86,7 @@ describe("scan objects", () => {
   it.each<readonly [string, unknown, number, string]>([
     ["a number", 5, -8, "Scan object needs to be either a string or an object"],
     ["no descriptor", { range: 1 }, -8, "Descriptor needs to be provided in scan object"],
-    ["a descriptor that is no text", { desc: 1 }, -3, "JSON value of type number is not of expected type string"],
+    ["a descriptor that is not text", { desc: 1 }, -3, "JSON value of type number is not of expected type string"],
     ["an end below zero", { desc: "desc", range: -1 }, -8, "End of range is too high"],
     ["a beginning below zero", { desc: "desc", range: [-1, 10] }, -8, "Range should be greater or equal than 0"],
     ["an end above 2^31", { desc: "desc", range: [2 ** 31, 2 ** 31] }, -8, "End of range is too high"],

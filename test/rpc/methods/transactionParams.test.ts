@@ -24,7 +24,7 @@ describe("the outputs of a new transaction", () => {
     assert.strictEqual(refusal([new JsonObject()]), "Invalid parameter, key-value pair must contain exactly one key")
   })
 
-  it("are read up to the first item that is no object", () => {
+  it("are read up to the first item that is not an object", () => {
     const items = [true, null]
     guard(items, 1)
     assert.strictEqual(refusal(items), "Invalid parameter, key-value pair not an object as expected")

@@ -127,7 +127,7 @@ layer(methodNode({ reader: thread, wallets: true }))("the read thread", (it) => 
       assert.lengthOf(lines, 1)
     }))
 
-  it.effect("answers from one state each, also while blocks leave the chain and return", () =>
+  it.effect("answers from one state each, even while blocks leave the chain and return", () =>
     Effect.gen(function*() {
       const { chain, here, ...calls } = yield* MethodNode
       const questions = [["name_scan", "", 10_000, HEX], ["gettxoutsetinfo"]] as const

@@ -100,7 +100,7 @@ describe("a read thread", () => {
       assert.strictEqual(ended, 2)
     }))
 
-  it.live("is gone when the node has ended, also if it rested", () =>
+  it.live("is gone when the node has ended, even if it rested", () =>
     Effect.gen(function*() {
       /** Whether the thread was told to end, and whether it may. */
       const state = new Int32Array(new SharedArrayBuffer(8))

@@ -52,7 +52,7 @@ describe("descriptorScript", () => {
       [`wsh(multi(1,${KEY},${TWO}))`, inWsh(MULTI)],
       [`sh(wsh(pkh(${KEY})))`, inSh(inWsh(`76a914${HASH}88ac`))],
       [`rawtr(${X})`, `5120${X}`],
-      // The first byte is no prefix here, although a hybrid key begins with it.
+      // The first byte is not a prefix here, although a hybrid key begins with it.
       [`rawtr(06${"00".repeat(30)}01)`, `512006${"00".repeat(30)}01`],
       [`rawtr(07${"00".repeat(30)}02)`, `512007${"00".repeat(30)}02`],
       [`rawtr(${KEY})`, `5120${X}`],

@@ -61,7 +61,7 @@ const withImport = (document: WalletDocument, each: ReturnType<typeof request>):
 const givenOut = (ring: KeyRing) => Either.map(ring.next("bech32", { change: false }), ({ own }) => toHex(own.script))
 
 describe("a range of hardened keys", () => {
-  it("property: stored keys give the scripts of the private ones, also those that are added later", () => {
+  it("property: stored keys give the scripts of the private ones, including those that are added later", () => {
     FastCheck.assert(
       FastCheck.property(
         FastCheck.constantFrom(RANGE, `sh(wpkh(${MASTER}/7/*'))`, `tr(${MASTER}/*h,pk(${MASTER}/1h/*h))`),

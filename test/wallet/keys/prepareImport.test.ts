@@ -78,7 +78,7 @@ describe("prepareImport", () => {
       ) assert.deepStrictEqual(reason(document, each), expected)
     }))
 
-  it.effect("limits the length of a descriptor, also of its public form, which is longer", () =>
+  it.effect("limits the length of a descriptor, and of its public form, which is longer", () =>
     Effect.gen(function*() {
       const seeded = yield* about
       const key = (steps: number) => `[00000000${"/0".repeat(steps)}]${WIF}`

@@ -142,7 +142,7 @@ describe("nameNew", () => {
       })
     ))
 
-  it.effect("that was not made before the node ended is removed, also while another owner has the name", () =>
+  it.effect("that was not made before the node ended is removed, even while another owner has the name", () =>
     Effect.gen(function*() {
       for (let point = 0, ended = true; ended; point++) {
         ended = yield* withNames((names, world) =>

@@ -62,7 +62,7 @@ describe("the renewal of registered names", () => {
         assert.deepStrictEqual(names.renewal(), { all: true, names: [], except: [NAME] })
         yield* names.cancelRegistration(NAME)
         assert.deepStrictEqual(names.renewal(), { all: true, names: [], except: [] })
-        // What the caller does not say changes no setting, also where the operator leaves renewals to the owner.
+        // What the caller does not say changes no setting, even where the operator leaves renewals to the owner.
         yield* names.register(NAME, VALUE, {})
         assert.deepStrictEqual(names.renewal(), { all: true, names: [], except: [] })
       })
@@ -77,7 +77,7 @@ describe("the renewal of registered names", () => {
       })
     ))
 
-  it.effect("is on as the caller said, also after the wallet no longer renews all names", () =>
+  it.effect("is on as the caller said, even after the wallet no longer renews all names", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
         yield* names.setRenewal(undefined, true)

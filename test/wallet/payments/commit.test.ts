@@ -225,7 +225,7 @@ describe("a waiting payment", () => {
 })
 
 describe("an abandoned payment", () => {
-  it.scopedLive("stays abandoned when its conflict is gone, also after a restart", () =>
+  it.scopedLive("stays abandoned when its conflict is gone, even after a restart", () =>
     Effect.gen(function*() {
       const directory = yield* fundedDirectory
       const { rival, transaction } = yield* withWallets(directory, ({ wallet }) =>

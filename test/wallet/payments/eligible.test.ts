@@ -16,7 +16,7 @@ const isEligible = (overrides: Partial<WalletCoin>, request: Partial<PaymentRequ
 describe("eligible", () => {
   it.each<{ coin: Partial<WalletCoin>; request?: Partial<PaymentRequest>; is: boolean; why: string }>([
     { coin: {}, is: true, why: "an ordinary coin" },
-    { coin: { name: NAME }, is: false, why: "a name is no money" },
+    { coin: { name: NAME }, is: false, why: "a name is not money" },
     { coin: { locked: true }, is: false, why: "the owner locked it" },
     { coin: { expired: true }, is: false, why: "it is gone" },
     { coin: { safe: false, height: undefined }, is: false, why: "another wallet may replace it" },

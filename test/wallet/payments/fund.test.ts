@@ -50,7 +50,7 @@ const signedVsize = (draft: FundedDraft, input: FundInput): number => {
 }
 
 describe("fundTransaction", () => {
-  it("spends coins of exactly the sum without change, also where the recipient pays the fee", () => {
+  it("spends coins of exactly the sum without change, even where the recipient pays the fee", () => {
     const candidates = [1, 2, 3].map((id) => segwit(id, 1e8))
     for (let seed = 1; seed <= 8; seed++) {
       const request = { outputs: [{ value: 2e8, script: P2WPKH }], subtractFeeFrom: [0] }

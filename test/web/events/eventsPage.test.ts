@@ -265,7 +265,7 @@ describe("GET /events", () => {
         assert.deepStrictEqual([body(polling).events.length, body(polling).end], [1, true])
       }))))
 
-  it.live("keeps the replica of a stranger equal to names.db over reorganizations", () =>
+  it.live("keeps the replica of a stranger equal to names.db across reorganizations", () =>
     world(LISTS, ({ blocks, branches, db, port }) =>
       Effect.scoped(Effect.gen(function*() {
         const replica: Replica = { names: new Map(), cursor: "0" }

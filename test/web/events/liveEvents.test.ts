@@ -198,7 +198,7 @@ describe("live events", () => {
       assert.strictEqual(last?.id, block?.id)
       assert.notStrictEqual(block?.id, before)
 
-      // Programs get the same, without the name that is no text.
+      // Programs get the same, without the name that is not text.
       for (const seen of programs) {
         yield* eventually("the changes of a program", () => seen.length === 6)
         assert.deepStrictEqual(seen.map(shownChange), [...expected, "updated three"])

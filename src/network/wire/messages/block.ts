@@ -78,7 +78,7 @@ const NONCE_SIZE = 8
 export const STEP = 0x10000
 
 /**
- * Decodes the payload of `block` step by step and yields so that other peers get a turn. Also computes the txids, a large
+ * Decodes the payload of `block` step by step and yields so that other peers get a turn. It computes the txids as well, a large
  * part of the validation cost. The check of the witness commitment hashes the witnesses: only blocks with the transactions of
  * their header get there, and it keeps no wtxid, which would take 230 bytes of the heap while a block waits. Throws `DecodeError`.
  */

@@ -118,7 +118,7 @@ export const passphraseMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
     name: "walletlock",
     right: "names",
     writes: true,
-    summary: "Locks the wallet, also for renewals.",
+    summary: "Locks the wallet, including for renewals.",
     params: {},
     results: [{ schema: Result.nothing("") }],
     examples: [[]],

@@ -99,7 +99,7 @@ export const makeRegistrationMethods = (parts: NameMethodParts): ReadonlyArray<M
     group: "Names",
     summary:
       "Registers a name in one call: sends name_new now, and name_firstupdate as soon as the commitment is deep " +
-      "enough, also after a restart. An encrypted wallet must be unlocked at both times.",
+      "enough, even after a restart. An encrypted wallet must be unlocked at both times.",
     params: {
       name: string("The name."),
       value: optional(string("The value."), "\"\""),
@@ -192,7 +192,7 @@ export const makeRegistrationMethods = (parts: NameMethodParts): ReadonlyArray<M
     writes: true,
     group: "Names",
     summary: "Returns the names that the wallet renews before they expire. With \"on\", changes the setting of a " +
-      "name, or of all names; a name that is switched off is an exception, also for name_renew all, until all names are set again. Switching " +
+      "name, or of all names; a name that is switched off is an exception, including for name_renew all, until all names are set again. Switching " +
       "off withdraws renewals of name_renew that are not sent, for all names also of those that name_renew named. " +
       "An encrypted wallet must be unlocked at the time of a renewal.",
     params: {

@@ -240,7 +240,7 @@ describe("getaddressinfo", () => {
       assert.notProperty(info, "hdkeypath")
     }))
 
-  it.effect("describes the form of a foreign address, and reports why a text is no address", () =>
+  it.effect("describes the form of a foreign address, and reports why a text is not an address", () =>
     Effect.gen(function*() {
       const info = yield* infoOf(ownScript(1), ownScript(2).address)
       assert.deepInclude(info, { ismine: false, solvable: false, isscript: false, ischange: false, labels: [] })

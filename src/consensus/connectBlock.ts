@@ -4,7 +4,14 @@ import { type Bytes, displayHash, EMPTY } from "../protocol/bytes.ts"
 import { type Height, type NameKey, nameKey, type OutpointKey, txidKey } from "../protocol/keys.ts"
 import type { NameScript } from "../protocol/nameOperation.ts"
 import { isUnspendable } from "../protocol/script.ts"
-import { outpoint, outpointKey, prevoutIndex, prevoutTxid, type Transaction } from "../protocol/transaction.ts"
+import {
+  outpoint,
+  outpointKey,
+  prevoutIndex,
+  prevoutTxid,
+  totalValue,
+  type Transaction
+} from "../protocol/transaction.ts"
 import { BlockOverlay } from "./BlockOverlay.ts"
 import { expireNames } from "./expireNames.ts"
 import { checkInputs } from "./inputs.ts"
@@ -13,7 +20,7 @@ import { type ConsensusParams, MAX_BLOCK_SIGOPS_COST } from "./params.ts"
 import { type Reject, reject } from "./Reject.ts"
 import { transactionSigopCost } from "./sigops.ts"
 import { blockSubsidy } from "./subsidy.ts"
-import { meetsLocks, sequenceLocks, valueOut } from "./transaction.ts"
+import { meetsLocks, sequenceLocks } from "./transaction.ts"
 import type { BlockDelta, ChainView, Coin, NameClaim, NameEffect, ScriptCheck } from "./view.ts"
 
 /** A block that passed `checkBlock` and `checkBlockContext`, and the state to connect it to. */
@@ -188,7 +195,7 @@ export const connectBlock = (connection: BlockConnection): { readonly delta: Blo
     const broken = connectTransaction(work, transaction)
     if (broken !== undefined) return refused(broken)
   }
-  const actual = valueOut(coinbase)
+  const actual = totalValue(coinbase.outputs)
   const limit = work.fees + blockSubsidy(height, params)
   if (actual > limit) {
     return refused(reject("bad-cb-amount", `coinbase pays too much (actual=${actual} vs limit=${limit})`))

@@ -1,9 +1,9 @@
 import { formatMoney, isMoney } from "../protocol/amount.ts"
 import type { Height } from "../protocol/keys.ts"
+import { totalValue } from "../protocol/transaction.ts"
 import { checkNameTransaction, type NameCheck } from "./names.ts"
 import { COINBASE_MATURITY } from "./params.ts"
 import { type Reject, reject } from "./Reject.ts"
-import { valueOut } from "./transaction.ts"
 import type { Coin } from "./view.ts"
 
 const isComplete = (coins: ReadonlyArray<Coin | undefined>): coins is ReadonlyArray<Coin> => !coins.includes(undefined)
@@ -40,7 +40,7 @@ export const checkInputs = (check: NameCheck): PaidInputs | Reject => {
   if (!isComplete(coins)) return reject("bad-txns-inputs-missingorspent", "CheckTxInputs: inputs missing/spent")
   const valueIn = spendable(coins, check.height)
   if (typeof valueIn !== "number") return valueIn
-  const out = valueOut(check.transaction)
+  const out = totalValue(check.transaction.outputs)
   if (valueIn < out) {
     return reject("bad-txns-in-belowout", `value in (${formatMoney(valueIn)}) < value out (${formatMoney(out)})`)
   }

@@ -60,13 +60,6 @@ export const checkTransaction = (transaction: Transaction): Reject | undefined =
   return undefined
 }
 
-/** The sum of the outputs, in smallest units. */
-export const valueOut = ({ outputs }: Transaction): number => {
-  let total = 0
-  for (const { value } of outputs) total += value
-  return total
-}
-
 /**
  * Whether the absolute lock time allows a transaction in a block at `height`. `cutoff` is the median time past of the
  * previous block if CSV is active, otherwise the block's own time (BIP 113). Source: upstream

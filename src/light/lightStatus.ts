@@ -31,6 +31,7 @@ export const lightStatus = (
         chainwork: index.chainwork(id),
         medianTimePast: index.medianTimePast(id),
         transactions: 0,
+        size: 0,
         confirmations: 1,
         next: undefined
       }

@@ -25,6 +25,13 @@ export interface TransactionOutput {
   readonly script: Bytes
 }
 
+/** The sum of some outputs or coins, in smallest units. */
+export const totalValue = (outputs: Iterable<Pick<TransactionOutput, "value">>): number => {
+  let total = 0
+  for (const { value } of outputs) total += value
+  return total
+}
+
 /** The shared witness of inputs without one. */
 export const NO_WITNESS: ReadonlyArray<Bytes> = []
 

@@ -9,16 +9,17 @@ import type { SyncReport } from "../light/syncReport.ts"
 import { SyncReporter } from "../light/SyncReporter.ts"
 import { Mempool, type MempoolInfo } from "../mempool/Mempool.ts"
 import type { PoolEntry } from "../mempool/PoolEntry.ts"
+import { newestOperations } from "../names/events/blockOperations.ts"
 import { noticesOf } from "../names/events/NameEvent.ts"
 import { NameDb, type NameStats } from "../names/NameDb.ts"
 import type { PeerInfo } from "../network/peerInfo.ts"
 import { PeerManager } from "../network/PeerManager.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import { nameKey } from "../protocol/keys.ts"
-import { plainWord } from "../protocol/operationWord.ts"
+import { operationWord } from "../protocol/operationWord.ts"
 import type { StorageFailure } from "../storage/errors.ts"
-import { type BlockChange, BlockSummaries, type BlockSummary } from "./BlockSummaries.ts"
 import { type Deeds, makeDeeds } from "./deeds.ts"
+import { type ListedBlock, makeBlockReader } from "./explorer/blocksData.ts"
 import { SyncSpeed } from "./SyncSpeed.ts"
 import { statusWords } from "./syncWords.ts"
 import type { SyncWords } from "./words.ts"
@@ -34,8 +35,8 @@ export interface ConfirmedChange {
   readonly name: Bytes
   readonly word: string
   readonly height: number
-  /** Of the block, seconds since 1970. */
-  readonly time: number
+  /** Of the block, seconds since 1970; `undefined` if it was disconnected meanwhile. */
+  readonly time: number | undefined
 }
 
 export interface Overview {
@@ -48,7 +49,7 @@ export interface Overview {
   /** `undefined` while blocks connect too fast to count names after each. */
   readonly names: NameStats | undefined
   readonly mempool: MempoolInfo
-  readonly blocks: ReadonlyArray<BlockSummary>
+  readonly blocks: ReadonlyArray<ListedBlock>
   readonly changes: ReadonlyArray<ConfirmedChange>
   /** The newest unconfirmed operations, and their total number. */
   readonly pending: { readonly newest: ReadonlyArray<PendingChange>; readonly total: number }
@@ -104,22 +105,6 @@ const pendingChange = (deeds: Deeds) => (entry: PoolEntry): Effect.Effect<Readon
       : [{ name: operation.name, word, time: entry.time }]
   })
 
-interface BlockChangeAt extends BlockChange {
-  readonly height: number
-  readonly time: number
-}
-
-const changesIn = (blocks: ReadonlyArray<BlockSummary>): ReadonlyArray<BlockChangeAt> => {
-  const changes: Array<BlockChangeAt> = []
-  for (const { content, info } of blocks) {
-    for (const change of content?.changes ?? []) {
-      changes.push({ ...change, height: info.height, time: info.header.time })
-      if (changes.length === CHANGES) return changes
-    }
-  }
-  return changes
-}
-
 /** Outbound connections first, then the oldest connections. */
 const byStanding = (a: PeerInfo, b: PeerInfo): number =>
   Number(a.peer.inbound) - Number(b.peer.inbound) || a.peer.connectedAt - b.peer.connectedAt || a.peer.id - b.peer.id
@@ -159,8 +144,19 @@ export const makeOverview: Effect.Effect<
   )
 
   const deeds = yield* makeDeeds
-  const summaries = new BlockSummaries(chain)
+  const blocksFrom = yield* makeBlockReader
   const speed = new SyncSpeed({ at: performance.now(), height: (yield* chain.tip).height })
+
+  const changes: Effect.Effect<ReadonlyArray<ConfirmedChange>, StorageFailure> = Effect.gen(function*() {
+    const found = yield* names.readLog((log) => newestOperations(log, { blocks: SEARCHED_BLOCKS, limit: CHANGES }))
+    return yield* Effect.forEach(found, ({ before, record }) =>
+      Effect.map(chain.headerAt(record.height), (info) => ({
+        name: record.name,
+        word: operationWord(params.network, record, before),
+        height: record.height,
+        time: info?.header.time
+      })))
+  })
 
   return Effect.gen(function*() {
     const now = yield* unixTime
@@ -189,13 +185,6 @@ export const makeOverview: Effect.Effect<
       onDemand: params.noRetargeting
     })
     const moving = behind || importing !== undefined
-    const blocks = yield* summaries.newest(tip.height, BLOCKS)
-    const recent = changesIn(blocks)
-    // Many blocks are read only if they will still be the last ones at the next request.
-    const searched = recent.length < CHANGES && !moving
-      ? changesIn(yield* summaries.newest(tip.height, SEARCHED_BLOCKS))
-      : recent
-    const said = yield* deeds.words(searched)
     const waiting = pendingIn(pool)
     const pending = yield* Effect.forEach(waiting.newest, pendingChange(deeds))
     return {
@@ -206,13 +195,8 @@ export const makeOverview: Effect.Effect<
       headers: best.height,
       names: moving ? undefined : yield* names.stats({ params, tipHeight: tip.height }),
       mempool: pool.info(),
-      blocks,
-      changes: searched.map(({ height, name, op, time }, at) => ({
-        name,
-        height,
-        time,
-        word: said[at] ?? plainWord(op)
-      })),
+      blocks: yield* blocksFrom(tip.height, BLOCKS),
+      changes: yield* changes,
       pending: { newest: pending.flat(), total: waiting.total },
       expiring: moving || report.window !== undefined ? undefined : yield* expiringSoon,
       peers: [...all].sort(byStanding).slice(0, PEERS),

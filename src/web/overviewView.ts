@@ -1,5 +1,5 @@
 import type { PeerInfo } from "../network/peerInfo.ts"
-import type { BlockSummary } from "./BlockSummaries.ts"
+import type { ListedBlock } from "./explorer/blocksData.ts"
 import { fact } from "./explorer/words.ts"
 import { ago, count, counted, size } from "./format.ts"
 import { type Html, html } from "./html.ts"
@@ -70,13 +70,13 @@ ${fact("Traffic", size(traffic.received), `received, ${size(traffic.sent)} sent`
 </dl></section>`
 }
 
-const blockRow = (now: number) => ({ content, info }: BlockSummary): Html =>
+const blockRow = (now: number) => ({ info, operations }: ListedBlock): Html =>
   html`<tr>
 <th scope="row">${blockView(info.height, count(info.height))}</th>
 <td>${ago(info.header.time, { now })}</td>
 <td class="number">${count(info.transactions)}</td>
-<td class="number">${content === undefined ? "–" : count(content.operations)}</td>
-<td class="number wide">${content === undefined ? "–" : size(content.size)}</td>
+<td class="number">${operations === undefined ? "–" : count(operations)}</td>
+<td class="number wide">${info.size === 0 ? "–" : size(info.size)}</td>
 <td class="wide">${shortBlock(info.hash)}</td>
 </tr>`
 
@@ -90,9 +90,9 @@ const blocks = ({ blocks, now }: Overview): Html =>
 </section>`
 
 const change = (now: number, { height, name, time, word }: ConfirmedChange): Html =>
-  html`<li><a href="${nameLink(name)}">${listedName(name)}</a><span class="what">${word} ${ago(time, { now })}, ${
-    blockView(height)
-  }</span></li>`
+  html`<li><a href="${nameLink(name)}">${listedName(name)}</a><span class="what">${word}${
+    time !== undefined && html` ${ago(time, { now })}`
+  }, ${blockView(height)}</span></li>`
 
 const pendingChange = (now: number, { name, time, word }: PendingChange): Html =>
   html`<li><a href="${nameLink(name)}">${

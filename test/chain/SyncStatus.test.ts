@@ -42,6 +42,7 @@ const chainOf = (params: ConsensusParams, said: Said) => {
     chainwork: said.work,
     medianTimePast: 0,
     transactions: 1,
+    size: 0,
     confirmations: 1,
     next: undefined
   }))

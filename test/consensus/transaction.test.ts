@@ -5,8 +5,7 @@ import {
   isFinal,
   meetsLocks,
   type SequenceLocks,
-  sequenceLocks,
-  valueOut
+  sequenceLocks
 } from "../../src/consensus/transaction.ts"
 import { MAX_MONEY } from "../../src/protocol/amount.ts"
 import { EMPTY } from "../../src/protocol/bytes.ts"
@@ -104,10 +103,6 @@ describe("checkTransaction", () => {
     assert.strictEqual(reason(mixed), "bad-txns-prevout-null")
     const zeroHash = currency([spending(1), { ...coinbaseInput(EMPTY), prevout: outpoint(new Uint8Array(32), 0) }], one)
     assert.isUndefined(reason(zeroHash))
-  })
-
-  it("valueOut adds up outputs", () => {
-    assert.strictEqual(valueOut(currency([spending(1)], [output(3), output(4)])), 7)
   })
 })
 

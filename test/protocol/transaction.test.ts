@@ -13,6 +13,7 @@ import {
   prevoutIndex,
   prevoutTxid,
   readTransaction,
+  totalValue,
   type Transaction
 } from "../../src/protocol/transaction.ts"
 import { bytesOf, decodeError, everyTruncationFails, hex } from "../support/bytes.ts"
@@ -20,6 +21,10 @@ import { partsOf, survivesRoundTrip } from "./transactionParts.ts"
 
 const INPUT = `${"11".repeat(32)}07000000 02aabb feffffff`
 const OUTPUT = "0100000000000000 0151"
+
+it("totalValue adds up outputs", () => {
+  assert.strictEqual(totalValue([{ value: 3 }, { value: 4 }]), 7)
+})
 
 describe("outpoints", () => {
   it("an outpoint is the txid and the index as LE32", () => {

@@ -2,7 +2,7 @@ import type { Bytes } from "../../protocol/bytes.ts"
 import type { Header } from "../../protocol/header.ts"
 import type { HeaderId } from "../../protocol/keys.ts"
 import type { ChainState } from "../state/ChainState.ts"
-import { NONE } from "./BlockIndex.ts"
+import { NONE, Status } from "./BlockIndex.ts"
 
 export interface HeaderInfo {
   /** Wire order. */
@@ -15,6 +15,8 @@ export interface HeaderInfo {
   readonly medianTimePast: number
   /** Number of transactions; 0 if the block was never stored. */
   readonly transactions: number
+  /** Bytes of the stored block; 0 for one that is not stored. */
+  readonly size: number
   /** 1 for the tip; -1 for a block outside the best chain. */
   readonly confirmations: number
   readonly next: Bytes | undefined
@@ -32,6 +34,7 @@ export const headerInfo = (state: ChainState, id: HeaderId): HeaderInfo => {
     chainwork: index.chainwork(id),
     medianTimePast: index.medianTimePast(id),
     transactions: index.txCount(id),
+    size: index.has(id, Status.HAVE_DATA) ? index.dataPlace(id).size : 0,
     confirmations: active ? settledHeight - height + 1 : -1,
     next: next === NONE ? undefined : index.hash(next).slice()
   }

@@ -5,7 +5,7 @@ import type { StoredBlock } from "../reader/readMessage.ts"
 import { ReadThread } from "../reader/ReadThread.ts"
 import { type Match, matchesOf, type SearchedPlace } from "../shapes/activity.ts"
 import type { CallTurns } from "../SlowLane.ts"
-import { LARGE_BLOCK, missingBlock, recordOfBlock, spentBy } from "./blockMethods.ts"
+import { LARGE_BLOCK, missingBlock, recordOfBlock, spentByBlock } from "./blockMethods.ts"
 
 /** Bytes of blocks and undo data that go to the read thread at a time: it has the scripts each time. */
 const BATCH_BYTES = 4 * 1024 * 1024
@@ -50,7 +50,7 @@ export const makeBlockSearch: Effect.Effect<BlockSearch, never, Chain | ReadThre
   const searchHere = (place: SearchedPlace, { scripts, turns }: SearchedBlocks) =>
     Effect.gen(function*() {
       const block = yield* Effect.mapError(chain.block(place.hash), missingBlock)
-      const spent = place.height === 0 ? [] : yield* spentBy(chain, block, place.height)
+      const spent = place.height === 0 ? [] : yield* spentByBlock(chain, block, place.height)
       const known = spent ?? (yield* RpcError.misc("Undo data not available"))
       const matches: Array<Match> = []
       for (const [i, transaction] of block.transactions.entries()) {

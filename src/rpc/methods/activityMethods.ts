@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
 import { ChainCoins } from "../../chain/ChainCoins.ts"
 import type { Coin } from "../../consensus/view.ts"
+import { knownCoin } from "../../mempool/knownCoin.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import { outpointKey } from "../../protocol/transaction.ts"
@@ -28,7 +29,7 @@ export const activityMethods: Effect.Effect<
 > = Effect.gen(function*() {
   const chain = yield* Chain
   const blocks = yield* makeBlockSearch
-  const coins = yield* ChainCoins
+  const chainCoins = yield* ChainCoins
   const pool = yield* Mempool
   const options = yield* AnswerOptions
   const { network } = chain.params
@@ -81,8 +82,7 @@ export const activityMethods: Effect.Effect<
         for (const { transaction } of include_mempool ? [...pool.entries()] : []) {
           const spent: Array<Coin | undefined> = []
           for (const { prevout } of transaction.inputs) {
-            const key = outpointKey(prevout)
-            spent.push(pool.coin(key) ?? (yield* Effect.mapError(coins.coin(key), storageError)).coin)
+            spent.push(yield* Effect.mapError(knownCoin({ chainCoins, pool }, outpointKey(prevout)), storageError))
           }
           for (const match of matchesOf({ transaction, spent }, scripts)) {
             activity.push(eventJson(context, match, undefined))

@@ -1,10 +1,10 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
+import { spentBy } from "../../chain/blockReads.ts"
 import { Chain } from "../../chain/Chain.ts"
 import type { BlockNotFound, BlockUnavailable } from "../../chain/errors.ts"
 import type { HeaderInfo } from "../../chain/index/headerInfo.ts"
-import { spentCoins } from "../../consensus/connectBlock.ts"
 import { type Block, encodeBlockHeader } from "../../protocol/block.ts"
 import { type Bytes, toHex } from "../../protocol/bytes.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
@@ -46,16 +46,12 @@ const missingUndo = (failure: BlockNotFound | StorageFailure): RpcError =>
     ? RpcError.misc(`Can't read undo data from disk: ${failure.message}`)
     : blockError(failure)
 
-/** The coins that a connected block's transactions spent, without the coinbase. */
-export const spentBy = (
+/** As `spentBy`, with the error of a call. */
+export const spentByBlock = (
   chain: typeof Chain.Service,
   block: Block,
   height: number
-): Effect.Effect<SpentCoins | undefined, RpcError> =>
-  chain.undo(block.hash).pipe(
-    Effect.map((undo) => undo === undefined ? undefined : spentCoins(block, height, undo.removed).slice(1)),
-    Effect.mapError(missingUndo)
-  )
+): Effect.Effect<SpentCoins | undefined, RpcError> => Effect.mapError(spentBy(chain, block, height), missingUndo)
 
 /** A connected block as it is stored, for the read thread. The genesis block spends nothing, and has no undo data here. */
 export const recordOfBlock = (
@@ -147,7 +143,7 @@ export const blockMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | A
           const text = yield* largeBlock(info, verbosity, call)
           if (text !== undefined) return text
           const block = yield* Effect.mapError(chain.block(blockhash), missingBlock)
-          const spent = verbosity === 1 ? undefined : yield* spentBy(chain, block, info.height)
+          const spent = verbosity === 1 ? undefined : yield* spentByBlock(chain, block, info.height)
           return blockJson(context, { block, info }, { verbosity, spent })
         })
     })

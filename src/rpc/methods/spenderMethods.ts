@@ -1,10 +1,12 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { spenderAmong } from "../../chain/blockReads.ts"
 import { Chain } from "../../chain/Chain.ts"
+import type { HeaderInfo } from "../../chain/index/headerInfo.ts"
 import { Indexes } from "../../chain/indexes/Indexes.ts"
 import type { SpenderIndex } from "../../chain/indexes/SpenderIndex.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
-import { type Bytes, displayHash, equal, toHex } from "../../protocol/bytes.ts"
+import { type Bytes, displayHash, toHex } from "../../protocol/bytes.ts"
 import { outpoint, outpointKey, type Transaction } from "../../protocol/transaction.ts"
 import { eachInTurns, readInTurns } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
@@ -44,8 +46,8 @@ const outputIndex = refined(int32("The index of the output."), (vout) => {
 
 interface Spender {
   readonly transaction: Transaction
-  /** The hash of its block; `undefined` in the mempool. */
-  readonly block: Bytes | undefined
+  /** Of its block; `undefined` in the mempool. */
+  readonly info?: HeaderInfo
 }
 
 export const spenderMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Indexes | Mempool> = Effect.gen(
@@ -59,19 +61,6 @@ export const spenderMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain |
         const cursor = yield* index.follower.cursor
         return (cursor?.height ?? -1) >= (yield* chain.tip).height
       }).pipe(Effect.mapError(storageError))
-
-    const confirmedSpender = (index: SpenderIndex, prevout: Bytes): Effect.Effect<Spender | undefined, RpcError> =>
-      Effect.gen(function*() {
-        for (const { height, position } of yield* Effect.mapError(index.candidates(prevout), storageError)) {
-          const info = yield* chain.headerAt(height)
-          if (info === undefined) continue
-          const block = yield* Effect.mapError(chain.block(info.hash), missingBlock)
-          const transaction = block.transactions[position]
-          const spends = transaction?.inputs.some((input) => equal(input.prevout, prevout)) === true
-          if (transaction !== undefined && spends) return { transaction, block: info.hash }
-        }
-        return undefined
-      })
 
     const gettxspendingprevout = method({
       name: "gettxspendingprevout",
@@ -110,9 +99,14 @@ export const spenderMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain |
           const spenderOf = (txid: Bytes, vout: number): Effect.Effect<Spender | undefined, RpcError> => {
             const prevout = outpoint(txid, vout)
             const waiting = pool.spender(outpointKey(prevout))
-            if (waiting !== undefined) return Effect.succeed({ transaction: waiting.transaction, block: undefined })
+            if (waiting !== undefined) return Effect.succeed({ transaction: waiting.transaction })
             if (poolOnly) return Effect.succeed(undefined)
-            if (spenders !== undefined && ready) return confirmedSpender(spenders, prevout)
+            if (spenders !== undefined && ready) {
+              return Effect.flatMap(
+                Effect.mapError(spenders.candidates(prevout), storageError),
+                (candidates) => Effect.mapError(spenderAmong(chain, candidates, prevout), missingBlock)
+              )
+            }
             return RpcError.misc(
               `No spending tx for the outpoint ${
                 displayHash(txid)
@@ -124,7 +118,7 @@ export const spenderMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain |
               txid: displayHash(txid),
               vout,
               spendingtxid: spender && displayHash(spender.transaction.txid),
-              blockhash: spender?.block && displayHash(spender.block),
+              blockhash: spender?.info && displayHash(spender.info.hash),
               spendingtx: options?.return_spending_tx === true && spender
                 ? toHex(spender.transaction.bytes)
                 : undefined

@@ -1,7 +1,6 @@
 import * as Effect from "effect/Effect"
-import type { ChainCoins } from "../../chain/ChainCoins.ts"
 import type { Coin } from "../../consensus/view.ts"
-import type { Mempool } from "../../mempool/Mempool.ts"
+import { knownCoin } from "../../mempool/knownCoin.ts"
 import type { OutpointKey } from "../../protocol/keys.ts"
 import { outpointKey, type Transaction } from "../../protocol/transaction.ts"
 import type { RpcError } from "../method/RpcError.ts"
@@ -13,7 +12,7 @@ import { storageError } from "./errors.ts"
  * transactions may spend them too.
  */
 export const findSpentOutputs = (
-  { chainCoins, pool }: { readonly chainCoins: typeof ChainCoins.Service; readonly pool: typeof Mempool.Service },
+  node: Parameters<typeof knownCoin>[0],
   { inputs }: Transaction,
   turns: CallTurns
 ): Effect.Effect<ReadonlyMap<OutpointKey, Coin>, RpcError> =>
@@ -21,7 +20,7 @@ export const findSpentOutputs = (
     const found = new Map<OutpointKey, Coin>()
     for (const { prevout } of inputs) {
       const key = outpointKey(prevout)
-      const coin = pool.coin(key) ?? (yield* chainCoins.coin(key)).coin
+      const coin = yield* knownCoin(node, key)
       if (coin !== undefined) found.set(key, coin)
       if (turns.isOver()) yield* turns.next
     }

@@ -12,7 +12,7 @@ import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { ReadThread } from "../reader/ReadThread.ts"
 import { BLOCK_STATS, type BlockStatistics, blockStatsJson, CHOSEN_STATS, isStatName } from "../shapes/blockStats.ts"
-import { LARGE_BLOCK, missingBlock, recordOfBlock, spentBy } from "./blockMethods.ts"
+import { LARGE_BLOCK, missingBlock, recordOfBlock, spentByBlock } from "./blockMethods.ts"
 import { blockError } from "./errors.ts"
 import { BLOCK_ERRORS, findBlock, hashOrHeight } from "./hashOrHeight.ts"
 
@@ -50,7 +50,7 @@ export const statsMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | R
   const countedHere = (info: HeaderInfo): Effect.Effect<BlockStatistics, RpcError> =>
     Effect.gen(function*() {
       const block = yield* Effect.mapError(chain.block(info.hash), missingBlock)
-      const undone = info.height === 0 ? [] : yield* spentBy(chain, block, info.height)
+      const undone = info.height === 0 ? [] : yield* spentByBlock(chain, block, info.height)
       const spent = undone ?? (yield* lacksUndo(info))
       return blockStatsJson({ block, info, spent, subsidy: blockSubsidy(info.height, params) })
     })

@@ -1,13 +1,12 @@
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { type PlacedTransaction, transactionIn } from "../../chain/blockReads.ts"
 import { Chain } from "../../chain/Chain.ts"
 import type { ChainCoins } from "../../chain/ChainCoins.ts"
-import type { HeaderInfo } from "../../chain/index/headerInfo.ts"
 import type { TxIndex } from "../../chain/TxIndex.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import type { NameDb } from "../../names/NameDb.ts"
-import type { Block } from "../../protocol/block.ts"
+import { transactionPlaces } from "../../names/transactionPlaces.ts"
 import { type Bytes, equal, fromHex, toHex } from "../../protocol/bytes.ts"
 import { txidKey } from "../../protocol/keys.ts"
 import { MAX_SCRIPT_SIZE } from "../../protocol/script.ts"
@@ -30,9 +29,8 @@ import {
   transactionJson,
   wholeTransactionJson
 } from "../shapes/transaction.ts"
-import { missingBlock, spentBy } from "./blockMethods.ts"
+import { missingBlock, spentByBlock } from "./blockMethods.ts"
 import { storageError } from "./errors.ts"
-import { transactionPlaces } from "./transactionPlaces.ts"
 
 /** Methods that return transactions and scripts (reference/rpc.md 3.4). */
 
@@ -74,13 +72,6 @@ const readScript = (text: string): Uint8Array | RpcError =>
     ? RpcError.invalidParameter(`argument must not be longer than ${MAX_SHOWN_SCRIPT} bytes`)
     : readHex(text, { label: "argument" })
 
-interface Located {
-  readonly transaction: Transaction
-  readonly position: number
-  readonly block: Block
-  readonly info: HeaderInfo
-}
-
 const decoderawtransaction = (context: ShapeContext) =>
   method({
     name: "decoderawtransaction",
@@ -117,23 +108,12 @@ export const transactionMethods: Effect.Effect<
   const options = yield* AnswerOptions
   const context = { network: chain.params.network, ...options }
 
-  const inBlock = (
-    info: HeaderInfo,
-    txid: Bytes,
-    missing = missingBlock
-  ): Effect.Effect<Option.Option<Located>, RpcError> =>
-    Effect.map(Effect.mapError(chain.block(info.hash), missing), (block) => {
-      const position = block.transactions.findIndex((transaction) => equal(transaction.txid, txid))
-      const transaction = block.transactions[position]
-      return transaction === undefined ? Option.none() : Option.some({ transaction, position, block, info })
-    })
-
-  const find = (txid: Bytes): Effect.Effect<Located, RpcError> =>
+  const find = (txid: Bytes): Effect.Effect<PlacedTransaction, RpcError> =>
     Effect.gen(function*() {
       const height = yield* Effect.mapError(places.heightOf(txid), storageError)
       const info = height === undefined ? undefined : yield* chain.headerAt(height)
-      const located = info === undefined ? Option.none<Located>() : yield* inBlock(info, txid)
-      if (Option.isSome(located)) return located.value
+      const placed = info && (yield* Effect.mapError(transactionIn(chain, info, txid), missingBlock))
+      if (placed !== undefined) return placed
       const why = !places.indexed
         ? "No such mempool transaction. Use -txindex or provide a block hash to enable blockchain transaction queries"
         : (yield* Effect.mapError(places.indexIsBehind, storageError))
@@ -142,18 +122,15 @@ export const transactionMethods: Effect.Effect<
       return yield* RpcError.invalidAddressOrKey(`${why}. Use gettransaction for wallet transactions.`)
     })
 
-  const findIn = (blockhash: Bytes, txid: Bytes): Effect.Effect<Located, RpcError> =>
+  const findIn = (blockhash: Bytes, txid: Bytes): Effect.Effect<PlacedTransaction, RpcError> =>
     Effect.gen(function*() {
       const info = yield* Effect.mapError(chain.header(blockhash), () =>
         RpcError.invalidAddressOrKey("Block hash not found"))
-      const located = yield* inBlock(info, txid, (failure) =>
+      const placed = yield* Effect.mapError(transactionIn(chain, info, txid), (failure) =>
         failure._tag === "BlockUnavailable" ? RpcError.misc("Block not available") : missingBlock(failure))
-      if (Option.isSome(located)) {
-        return located.value
-      }
-      return yield* RpcError.invalidAddressOrKey(
+      return placed ?? (yield* RpcError.invalidAddressOrKey(
         "No such transaction found in the provided block. Use gettransaction for wallet transactions."
-      )
+      ))
     })
 
   const genesisTxid = chain.params.network.genesisBlock.subarray(36, 68)
@@ -210,7 +187,7 @@ export const transactionMethods: Effect.Effect<
         if (verbosity <= 0) return toHex(transaction.bytes)
         const active = info.confirmations > 0
         const spent = verbosity >= 2 && position > 0
-          ? (yield* spentBy(chain, block, info.height))?.[position - 1]
+          ? (yield* spentByBlock(chain, block, info.height))?.[position - 1]
           : undefined
         return {
           in_active_chain: blockhash === undefined ? undefined : active,

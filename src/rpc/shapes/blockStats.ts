@@ -4,7 +4,7 @@ import type { Coin } from "../../consensus/view.ts"
 import type { Block } from "../../protocol/block.ts"
 import { displayHash } from "../../protocol/bytes.ts"
 import { isUnspendable } from "../../protocol/script.ts"
-import { outputSize, type Transaction } from "../../protocol/transaction.ts"
+import { outputSize, totalValue, type Transaction } from "../../protocol/transaction.ts"
 import * as Result from "../method/results.ts"
 import type { SpentCoins } from "./block.ts"
 
@@ -105,13 +105,11 @@ const lowest = (values: ReadonlyArray<number>): number =>
 const quotient = ({ by, of }: { readonly of: number; readonly by: number }): number =>
   by === 0 ? 0 : Math.trunc(of / by)
 
-const valueOf = (outputs: ReadonlyArray<{ readonly value: number }>): number => sum(outputs.map(({ value }) => value))
-
 /** What one transaction adds to the statistics. */
 const measured = (transaction: Transaction, spent: ReadonlyArray<Coin>) => {
   const { hasWitness, inputs, size, weight } = transaction
-  const out = valueOf(transaction.outputs)
-  const fee = valueOf(spent) - out
+  const out = totalValue(transaction.outputs)
+  const fee = totalValue(spent) - out
   return {
     hasWitness,
     inputs: inputs.length,

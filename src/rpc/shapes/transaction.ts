@@ -6,6 +6,7 @@ import { Reader } from "../../protocol/Reader.ts"
 import {
   prevoutIndex,
   prevoutTxid,
+  totalValue,
   type Transaction,
   type TransactionInput,
   type TransactionOutput
@@ -142,13 +143,6 @@ const amountsOf = (transaction: Transaction): (output: TransactionOutput, n: num
   return ({ value }, n) => hugeAmount(exact[n] ?? BigInt(value))
 }
 
-const feeOf = (transaction: Transaction, spent: ReadonlyArray<Coin>): Amount => {
-  let fee = 0
-  for (const { value } of spent) fee += value
-  for (const { value } of transaction.outputs) fee -= value
-  return new Amount(fee)
-}
-
 export const transactionJson = (
   context: ShapeContext,
   transaction: Transaction,
@@ -186,7 +180,7 @@ export const wholeTransactionJson = (
   } = {}
 ): Result.ValueOf<typeof TRANSACTION_OF_BLOCK_WITH_COINS> => ({
   ...transactionJson(context, transaction, { prevouts: prevouts ? spent : undefined }),
-  fee: spent === undefined ? undefined : feeOf(transaction, spent),
+  fee: spent === undefined ? undefined : new Amount(totalValue(spent) - totalValue(transaction.outputs)),
   hex: toHex(transaction.bytes)
 })
 

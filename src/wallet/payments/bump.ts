@@ -4,7 +4,7 @@ import { formatMoney } from "../../protocol/amount.ts"
 import { displayHash, fromBinaryString } from "../../protocol/bytes.ts"
 import { type OutpointKey, type TxidKey, txidKey } from "../../protocol/keys.ts"
 import { parseNameScript } from "../../protocol/nameOperation.ts"
-import { prevoutIndex, prevoutTxid, type TransactionOutput } from "../../protocol/transaction.ts"
+import { prevoutIndex, prevoutTxid, totalValue, type TransactionOutput } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { InvalidWalletRequest } from "../errors.ts"
 import type { LedgerEntry } from "../ledger/LedgerEntry.ts"
@@ -23,8 +23,6 @@ import type { BumpChoice, PaymentRequest, SpendFailure, WalletPayments } from ".
 
 const refuse = (code: InvalidWalletRequest["code"], reason: string): InvalidWalletRequest =>
   new InvalidWalletRequest({ code, reason })
-
-const sumOf = (outputs: ReadonlyArray<TransactionOutput>): number => outputs.reduce((sum, { value }) => sum + value, 0)
 
 const alreadySpent = (outpoint: OutpointKey): InvalidWalletRequest => {
   const prevout = fromBinaryString(outpoint)
@@ -64,7 +62,7 @@ const recipientsOf = (
   }
   return others.length > 0
     ? { outputs: others, changeScript: change.script, changePosition: Math.min(at, others.length) }
-    : { outputs: [{ value: sumOf(outputs), script: change.script }], subtractFeeFrom: [0] }
+    : { outputs: [{ value: totalValue(outputs), script: change.script }], subtractFeeFrom: [0] }
 }
 
 /** A fee rate that the caller gives, and the size to which it applies. */
@@ -171,7 +169,7 @@ export const makeBump = (
           ...notes.commentTo === undefined ? {} : { commentTo: notes.commentTo }
         },
         released: new Set(inputs),
-        oldFee: sumOf(spent) - sumOf(transaction.outputs)
+        oldFee: totalValue(spent) - totalValue(transaction.outputs)
       }
       return { ...plan, request: { ...plan.request, feeRate: yield* rateOfBump(choice, entry, plan) } }
     })

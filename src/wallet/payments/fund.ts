@@ -8,6 +8,7 @@ import {
   NO_WITNESS,
   outpoint,
   outputSize,
+  totalValue,
   type Transaction,
   type TransactionOutput
 } from "../../protocol/transaction.ts"
@@ -186,7 +187,7 @@ const tooHeavy = (selection: SelectionRequest): InvalidWalletRequest => {
 /** Why the coins do not suffice. If they would pay without the fee, the error has the fee, excluding the input fees. */
 const shortage = (selection: SelectionRequest, { request }: FundInput): Refused => {
   const { candidates, preset, target } = selection
-  const needed = target.outputs.reduce((sum, { value }) => sum + value, 0)
+  const needed = totalValue(target.outputs)
   if (preset.length + candidates.length > 0 && wouldPay(selection)) {
     return leavesOutChains(selection) ? invalid("long-chain", TEXTS.longChain) : tooHeavy(selection)
   }

@@ -1,4 +1,4 @@
-import type { TransactionOutput } from "../../protocol/transaction.ts"
+import { totalValue, type TransactionOutput } from "../../protocol/transaction.ts"
 import { feeOfWeight, signedWeight, valueOf, type WeighedCoin } from "./Draft.ts"
 
 /** A transaction funded with given inputs. */
@@ -26,8 +26,6 @@ export interface FundingTarget {
   readonly leastChange: number
 }
 
-const sumOf = (outputs: ReadonlyArray<TransactionOutput>): number => outputs.reduce((sum, { value }) => sum + value, 0)
-
 /** Subtracts a fee from outputs in equal parts; the first one also pays the remainder. The result may be negative. */
 const subtracted = ({ outputs, subtractFeeFrom }: FundingTarget, fee: number): ReadonlyArray<TransactionOutput> => {
   const payers = [...new Set(subtractFeeFrom)].sort((a, b) => a - b)
@@ -47,7 +45,7 @@ const subtracted = ({ outputs, subtractFeeFrom }: FundingTarget, fee: number): R
 export const fundWith = (inputs: ReadonlyArray<WeighedCoin>, target: FundingTarget): Funding | undefined => {
   const { bumpOf = () => 0, changeScript, feeRate, leastChange, outputs } = target
   if (inputs.length === 0) return undefined
-  const over = valueOf(inputs) - sumOf(outputs)
+  const over = valueOf(inputs) - totalValue(outputs)
   if (over < 0) return undefined
   const receiversPay = target.subtractFeeFrom.length > 0
   const weight = signedWeight(inputs, outputs)

@@ -1,4 +1,5 @@
 import { shuffled } from "../../base/random.ts"
+import { totalValue } from "../../protocol/transaction.ts"
 import { branchAndBound } from "./branchAndBound.ts"
 import { byEffectiveValue, type Candidate, candidateOf, joinedCandidate } from "./Candidate.ts"
 import { type CoinGroup, groupsOf } from "./coinGroups.ts"
@@ -119,7 +120,7 @@ const frameOf = (request: SelectionRequest, groups: ReadonlyArray<CoinGroup>): F
   const joined = (group: CoinGroup, index: number): Candidate =>
     joinedCandidate(index, group.map((coin) => candidate(coin, index)))
   const base = weightWithoutInputs(target.outputs, all.length, witness)
-  const wanted = target.outputs.reduce((sum, { value }) => sum + value, 0) + feeOfWeight({ feeRate, weight: base })
+  const wanted = totalValue(target.outputs) + feeOfWeight({ feeRate, weight: base })
   const left = maxWeight - base - given.reduce((sum, { weight }) => sum + weight, 0)
   return {
     request,

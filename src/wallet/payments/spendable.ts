@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import { isTruc } from "../../mempool/policy/truc.ts"
 import { displayHash, fromBinaryString } from "../../protocol/bytes.ts"
 import { type OutpointKey, txidKey } from "../../protocol/keys.ts"
+import { totalValue } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { FundsMissing, InvalidWalletRequest } from "../errors.ts"
 import { coinsOf } from "../ledger/makeLedger.ts"
@@ -24,7 +25,7 @@ const unsolvable = ({ txid, vout }: WalletCoin): string =>
 const mixedVersions = ({ parent, version }: { readonly version: number; readonly parent: number }): string =>
   `Can't spend unconfirmed version ${parent} pre-selected input with a version ${version} tx`
 
-export const needed = ({ outputs }: PaymentRequest): number => outputs.reduce((sum, { value }) => sum + value, 0)
+export const needed = ({ outputs }: PaymentRequest): number => totalValue(outputs)
 
 export interface ReleasedCoins {
   /** Coins that the request may use although a transaction to be replaced spends them. */

@@ -8,8 +8,8 @@ import { NameAnswers } from "../../light/NameAnswers.ts"
 import { FeeEstimator } from "../../mempool/fees/FeeEstimator.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import { rateOf } from "../../mempool/policy/feeRate.ts"
+import { operationsWithin } from "../../names/events/blockOperations.ts"
 import { NameDb } from "../../names/NameDb.ts"
-import { firstOperationAt } from "../../names/NameEntry.ts"
 import { binaryString } from "../../protocol/bytes.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 
@@ -165,11 +165,7 @@ export const makeActivity: Effect.Effect<
     const key = `${from} ${binaryString(tree.hash(tree.at(to)))}`
     const known = counted.get(key)
     if (known !== undefined) return Effect.succeed(known)
-    return names.readLog(({ beginning, count, last }) =>
-      to > (last?.height ?? -1) || from <= beginning
-        ? undefined
-        : count({ from: firstOperationAt(from), to: firstOperationAt(to + 1) })
-    ).pipe(
+    return names.readLog((log) => operationsWithin(log, { from, to })).pipe(
       Effect.tap((found) =>
         Effect.sync(() => {
           if (found !== undefined) counted.set(key, found)

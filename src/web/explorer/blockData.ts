@@ -1,14 +1,15 @@
 import * as Effect from "effect/Effect"
 import { unixTime } from "../../base/clock.ts"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { spentBy } from "../../chain/blockReads.ts"
 import { Chain } from "../../chain/Chain.ts"
 import type { HeaderInfo } from "../../chain/index/headerInfo.ts"
+import type { Coin } from "../../consensus/view.ts"
 import type { Block } from "../../protocol/block.ts"
 import type { Network } from "../../protocol/networks.ts"
-import type { Transaction } from "../../protocol/transaction.ts"
-import { type Deeds, nameScriptsOf, plainly, settingsIn, type WordedOperation } from "../deeds.ts"
+import { totalValue, type Transaction } from "../../protocol/transaction.ts"
+import { type Deeds, nameScriptsOf, type WordedOperation } from "../deeds.ts"
 import type { BlockPlace } from "../routes.ts"
-import { type BlockCoins, blockCoins } from "./blockCoins.ts"
 
 /** The data of a block's page. */
 
@@ -62,20 +63,19 @@ export interface BlockMissing {
 /** Transactions on a page of a block. */
 export const BLOCK_ROWS = 50
 
-const paidBy = ({ outputs }: Transaction): number => outputs.reduce((sum, { value }) => sum + value, 0)
-
 /** The transactions of a page of a block. */
 const pageOf = ({ transactions }: Block, page: number): ReadonlyArray<Transaction> =>
   transactions.slice((page - 1) * BLOCK_ROWS, page * BLOCK_ROWS)
 
 interface ShownParts {
   readonly page: number
-  readonly coins: BlockCoins | undefined
+  /** By transaction, without the coinbase. */
+  readonly spent: ReadonlyArray<ReadonlyArray<Coin>> | undefined
   /** Of the transactions of the page. */
   readonly operations: ReadonlyArray<ReadonlyArray<WordedOperation>>
 }
 
-const contentsOf = (block: Block, { coins, operations, page }: ShownParts): BlockContents => {
+const contentsOf = (block: Block, { operations, page, spent }: ShownParts): BlockContents => {
   const from = (page - 1) * BLOCK_ROWS
   const [coinbase] = block.transactions
   return {
@@ -83,16 +83,19 @@ const contentsOf = (block: Block, { coins, operations, page }: ShownParts): Bloc
     weight: block.weight,
     transactions: block.transactions.length,
     operations: block.transactions.reduce((sum, transaction) => sum + nameScriptsOf(transaction).length, 0),
-    reward: coinbase === undefined ? 0 : paidBy(coinbase),
+    reward: totalValue(coinbase?.outputs ?? []),
     parentBlock: block.auxpow?.parent.hash,
-    rows: pageOf(block, page).map((transaction, at) => ({
-      transaction,
-      position: from + at,
-      operations: operations[at] ?? [],
-      paid: paidBy(transaction),
-      fee: coins?.fee(transaction)
-    })),
-    coinsKnown: coins !== undefined
+    rows: pageOf(block, page).map((transaction, at) => {
+      const coins = spent?.[from + at - 1]
+      return {
+        transaction,
+        position: from + at,
+        operations: operations[at] ?? [],
+        paid: totalValue(transaction.outputs),
+        fee: coins && totalValue(coins) - totalValue(transaction.outputs)
+      }
+    }),
+    coinsKnown: spent !== undefined
   }
 }
 
@@ -105,42 +108,23 @@ export const headerOf = (
     ? chain.headerAt(place)
     : Effect.orElseSucceed(chain.header(place), () => undefined)
 
-/** The coins that a block spends; `undefined` if it was never connected, or the undo data are lost or pruned. */
-export const coinsOfBlock = (
-  chain: typeof Chain.Service,
-  block: Block,
-  height: number
-): Effect.Effect<BlockCoins | undefined> =>
-  chain.undo(block.hash).pipe(
-    Effect.map((undo) => undo === undefined ? undefined : blockCoins({ block, height }, undo)),
-    Effect.orElseSucceed(() => undefined)
-  )
+/** The coins that a block spends, as `spentBy`; `undefined` also if the undo data are lost or pruned. */
+export const coinsOfBlock = (chain: typeof Chain.Service, block: Block, height: number) =>
+  Effect.orElseSucceed(spentBy(chain, block, height), () => undefined)
 
 export interface BlockPageWanted {
   readonly place: BlockPlace
   readonly page: number
 }
 
-export type BlockReader = (
+export type BlockPageReader = (
   wanted: BlockPageWanted
 ) => Effect.Effect<BlockFound | BlockMissing | undefined>
 
 /** Makes the reader of blocks: its result is `undefined` for a page behind the last. */
-export const makeBlockReader = (deeds: Deeds): Effect.Effect<BlockReader, never, Chain> =>
+export const makeBlockPageReader = (deeds: Deeds): Effect.Effect<BlockPageReader, never, Chain> =>
   Effect.gen(function*() {
     const chain = yield* Chain
-
-    /** The operations of a page; names know those of the best chain alone. */
-    const operationsOf = (block: Block, { confirmations, height }: HeaderInfo, page: number) => {
-      const shown = pageOf(block, page)
-      if (confirmations <= 0) return Effect.succeed(shown.map(plainly))
-      let settingsBefore = settingsIn(block.transactions.slice(0, (page - 1) * BLOCK_ROWS))
-      return deeds.ofTransactions(shown.map((transaction) => {
-        const placed = { transaction, height, settingsBefore }
-        settingsBefore += settingsIn([transaction])
-        return placed
-      }))
-    }
 
     const contents = (
       info: HeaderInfo,
@@ -150,8 +134,9 @@ export const makeBlockReader = (deeds: Deeds): Effect.Effect<BlockReader, never,
         const block = yield* chain.block(info.hash)
         // Reading a large block took its time.
         yield* turnOfEventLoop
-        const operations = yield* operationsOf(block, info, page)
-        return contentsOf(block, { page, operations, coins: yield* coinsOfBlock(chain, block, info.height) })
+        const from = (page - 1) * BLOCK_ROWS
+        const operations = yield* deeds.ofBlock({ block, info }, { from, to: from + BLOCK_ROWS })
+        return contentsOf(block, { page, operations, spent: yield* coinsOfBlock(chain, block, info.height) })
       }).pipe(
         Effect.catchAll((failure) =>
           Effect.succeed<WithoutContents>(

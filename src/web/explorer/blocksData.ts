@@ -4,11 +4,12 @@ import { Chain } from "../../chain/Chain.ts"
 import type { HeaderInfo } from "../../chain/index/headerInfo.ts"
 import { NameAnswers } from "../../light/NameAnswers.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
+import { operationsWithin } from "../../names/events/blockOperations.ts"
 import { NameDb } from "../../names/NameDb.ts"
-import { firstOperationAt } from "../../names/NameEntry.ts"
+import type { Height } from "../../protocol/keys.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 
-/** The data of the list of blocks. It reads headers, names and the size of the mempool, and no blocks. */
+/** The data of lists of blocks. They read headers, names and the size of the mempool, and no blocks. */
 
 export interface ListedBlock {
   readonly info: HeaderInfo
@@ -30,42 +31,41 @@ export interface BlockList {
 
 export const LISTED_BLOCKS = 50
 
-export type BlockLister = (from: number | undefined) => Effect.Effect<BlockList, StorageFailure>
+/** Makes the reader of the blocks of the best chain from a height downwards: so many, or fewer at the genesis block. */
+export const makeBlockReader = Effect.gen(function*() {
+  const chain = yield* Chain
+  const names = yield* NameDb
+  const answers = yield* NameAnswers
+  return (from: Height, count: number): Effect.Effect<ReadonlyArray<ListedBlock>, StorageFailure> =>
+    Effect.gen(function*() {
+      const infos: Array<HeaderInfo> = []
+      for (let height = from; height >= 0 && infos.length < count; height--) {
+        const info = yield* chain.headerAt(height)
+        // `undefined`: disconnected meanwhile.
+        if (info !== undefined) infos.push(info)
+      }
+      if (answers.fromWindow()) return infos.map((info) => ({ info, operations: undefined }))
+      return yield* names.readLog((log) =>
+        infos.map((info) => ({ info, operations: operationsWithin(log, { from: info.height, to: info.height }) }))
+      )
+    })
+})
 
-export const makeBlockLister: Effect.Effect<BlockLister, never, Chain | Mempool | NameAnswers | NameDb> = Effect.gen(
-  function*() {
-    const chain = yield* Chain
-    const pool = yield* Mempool
-    const names = yield* NameDb
-    const answers = yield* NameAnswers
-    return (from) =>
-      Effect.gen(function*() {
-        const now = yield* unixTime
-        const tip = yield* chain.tip
-        const start = Math.min(from ?? tip.height, tip.height)
-        const infos: Array<HeaderInfo> = []
-        for (let height = start; height >= 0 && infos.length < LISTED_BLOCKS; height--) {
-          const info = yield* chain.headerAt(height)
-          if (info !== undefined) infos.push(info)
-        }
-        const counts = answers.fromWindow()
-          ? new Map<number, number>()
-          : yield* names.readLog(({ beginning, count, last }) =>
-            new Map(
-              infos.flatMap(({ height }): ReadonlyArray<readonly [number, number]> =>
-                height > (last?.height ?? -1) || height <= beginning
-                  ? []
-                  : [[height, count({ from: firstOperationAt(height), to: firstOperationAt(height + 1) })]]
-              )
-            )
-          )
-        return {
-          now,
-          tipHeight: tip.height,
-          newest: start === tip.height,
-          waiting: pool.info().size,
-          blocks: infos.map((info) => ({ info, operations: counts.get(info.height) }))
-        }
-      })
-  }
-)
+export const makeBlockLister = Effect.gen(function*() {
+  const chain = yield* Chain
+  const pool = yield* Mempool
+  const blocksFrom = yield* makeBlockReader
+  return (from: Height | undefined): Effect.Effect<BlockList, StorageFailure> =>
+    Effect.gen(function*() {
+      const now = yield* unixTime
+      const tip = yield* chain.tip
+      const start = Math.min(from ?? tip.height, tip.height)
+      return {
+        now,
+        tipHeight: tip.height,
+        newest: start === tip.height,
+        waiting: pool.info().size,
+        blocks: yield* blocksFrom(start, LISTED_BLOCKS)
+      }
+    })
+})

@@ -18,7 +18,7 @@ import { addressLink, blockLink, blocksLink, namesLink, poolLink, transactionLin
 import { onceEach } from "../onceEach.ts"
 import type { Wanted } from "../routes.ts"
 import { visible } from "../visible.ts"
-import { makeBlockReader } from "./blockData.ts"
+import { makeBlockPageReader } from "./blockData.ts"
 import { blockPage, unknownBlock } from "./blockPage.ts"
 import { makeBlockLister } from "./blocksData.ts"
 import { blocksPage } from "./blocksPage.ts"
@@ -53,7 +53,7 @@ const LIGHT_PAGES = 4
 export const makeExplorer = (options: PoolListerOptions): Effect.Effect<Explorer, never, Services> =>
   Effect.gen(function*() {
     const deeds = yield* makeDeeds
-    const blockReader = yield* makeBlockReader(deeds)
+    const blockReader = yield* makeBlockPageReader(deeds)
     const lister = yield* makeBlockLister
     const transactions = yield* makeTransactionReader(deeds)
     const names = yield* makeNameLister

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import { unixTime } from "../../base/clock.ts"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { spenderAmong, transactionIn } from "../../chain/blockReads.ts"
 import { Chain } from "../../chain/Chain.ts"
 import { ChainCoins } from "../../chain/ChainCoins.ts"
 import type { HeaderInfo } from "../../chain/index/headerInfo.ts"
@@ -8,23 +9,25 @@ import { Indexes } from "../../chain/indexes/Indexes.ts"
 import type { TxIndex } from "../../chain/TxIndex.ts"
 import type { Coin } from "../../consensus/view.ts"
 import { NameAnswers } from "../../light/NameAnswers.ts"
+import { knownCoin } from "../../mempool/knownCoin.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import type { PoolEntry } from "../../mempool/PoolEntry.ts"
 import type { NameDb } from "../../names/NameDb.ts"
-import { type Bytes, equal } from "../../protocol/bytes.ts"
+import { transactionPlaces } from "../../names/transactionPlaces.ts"
+import type { Bytes } from "../../protocol/bytes.ts"
 import { txidKey } from "../../protocol/keys.ts"
 import type { Network } from "../../protocol/networks.ts"
 import { isUnspendable } from "../../protocol/script.ts"
 import {
   outpoint,
   outpointKey,
+  totalValue,
   type Transaction,
   type TransactionInput,
   type TransactionOutput
 } from "../../protocol/transaction.ts"
-import { transactionPlaces } from "../../rpc/methods/transactionPlaces.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
-import { type Deeds, settingsIn, type WordedOperation } from "../deeds.ts"
+import type { Deeds, WordedOperation } from "../deeds.ts"
 import { coinsOfBlock } from "./blockData.ts"
 
 /** The data of a transaction's page. */
@@ -127,17 +130,10 @@ const outputReader = ({ chain, chainCoins, pool, spenders }: OutputSources) => {
   const confirmedSpender = (prevout: Bytes): Effect.Effect<Spender | undefined, StorageFailure> =>
     Effect.gen(function*() {
       if (spenders === undefined) return undefined
-      for (const { height, position } of yield* spenders.candidates(prevout)) {
-        const info = yield* chain.headerAt(height)
-        if (info === undefined) continue
-        const block = yield* Effect.orElseSucceed(chain.block(info.hash), () => undefined)
-        yield* turnOfEventLoop
-        const transaction = block?.transactions[position]
-        if (transaction?.inputs.some((input) => equal(input.prevout, prevout)) === true) {
-          return { txid: transaction.txid, height }
-        }
-      }
-      return undefined
+      const found = spenderAmong(chain, yield* spenders.candidates(prevout), prevout)
+      const spender = yield* Effect.orElseSucceed(found, () => undefined)
+      yield* turnOfEventLoop
+      return spender && { txid: spender.transaction.txid, height: spender.info.height }
     })
 
   const stateOf = (
@@ -179,18 +175,6 @@ export const makeTransactionReader = (deeds: Deeds): Effect.Effect<TransactionRe
     const places = yield* transactionPlaces
     const outputsOf = outputReader({ chain, chainCoins, pool, spenders })
 
-    /** The transaction and its block; `undefined` if the block at the height does not have it. */
-    const inBlock = (txid: Bytes, height: number) =>
-      Effect.gen(function*() {
-        const info = yield* chain.headerAt(height)
-        if (info === undefined) return undefined
-        const block = yield* chain.block(info.hash)
-        yield* turnOfEventLoop
-        const position = block.transactions.findIndex((each) => equal(each.txid, txid))
-        const transaction = block.transactions[position]
-        return transaction === undefined ? undefined : { transaction, position, block, info }
-      })
-
     const common = (transaction: Transaction, page: number) => ({
       network: chain.params.network,
       transaction,
@@ -208,7 +192,7 @@ export const makeTransactionReader = (deeds: Deeds): Effect.Effect<TransactionRe
         const inputs: Array<InputRow> = []
         for (const input of slice(transaction.inputs, page)) {
           const key = outpointKey(input.prevout)
-          inputs.push({ input, coin: pool.coin(key) ?? (yield* chainCoins.coin(key)).coin })
+          inputs.push({ input, coin: yield* knownCoin({ pool, chainCoins }, key) })
         }
         const operation = yield* deeds.waiting(entry)
         return {
@@ -242,21 +226,25 @@ export const makeTransactionReader = (deeds: Deeds): Effect.Effect<TransactionRe
       { height, now }: { readonly height: number; readonly now: number }
     ) =>
       Effect.gen(function*() {
-        const found = yield* inBlock(txid, height)
+        const at = yield* chain.headerAt(height)
+        const found = at && (yield* transactionIn(chain, at, txid))
+        yield* turnOfEventLoop
         if (found === undefined) return undefined
         const { block, info, position, transaction } = found
-        const coins = yield* coinsOfBlock(chain, block, info.height)
+        const spent = (yield* coinsOfBlock(chain, block, info.height))?.[position - 1]
         // The outputs of the genesis block were never coins.
         const outputs = yield* outputsOf(transaction, page, info.height > 0)
-        const settingsBefore = settingsIn(block.transactions.slice(0, position))
-        const [operations = []] = yield* deeds.ofTransactions([{ transaction, height: info.height, settingsBefore }])
+        const [operations = []] = yield* deeds.ofBlock(found, { from: position, to: position + 1 })
         const result: TransactionFound = {
           ...common(transaction, page),
           operations,
           now,
           place: { _tag: "Block", info, position },
-          fee: coins?.fee(transaction),
-          inputs: slice(transaction.inputs, page).map((input) => ({ input, coin: coins?.coin(input.prevout) })),
+          fee: spent && totalValue(spent) - totalValue(transaction.outputs),
+          inputs: slice(transaction.inputs, page).map((input, at) => ({
+            input,
+            coin: spent?.[(page - 1) * TRANSACTION_ROWS + at]
+          })),
           outputs
         }
         return result

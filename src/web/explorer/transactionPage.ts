@@ -2,7 +2,7 @@ import { amountText } from "../../protocol/amount.ts"
 import { displayHash, toHex } from "../../protocol/bytes.ts"
 import { NAME_TX_VERSION } from "../../protocol/nameOperation.ts"
 import type { Network } from "../../protocol/networks.ts"
-import { LOCKTIME_THRESHOLD, prevoutIndex, prevoutTxid } from "../../protocol/transaction.ts"
+import { LOCKTIME_THRESHOLD, prevoutIndex, prevoutTxid, totalValue } from "../../protocol/transaction.ts"
 import { count, counted, dated, moment, size } from "../format.ts"
 import { type Html, html, NOTHING } from "../html.ts"
 import { transactionLink } from "../links.ts"
@@ -30,9 +30,8 @@ const feeRate = ({ fee, vsize }: { readonly fee: number; readonly vsize: number 
   `${amountText(Math.round(1000 * fee / vsize))} a kvB`
 
 const facts = ({ fee, place, transaction }: TransactionFound): Html => {
-  const paid = transaction.outputs.reduce((sum, { value }) => sum + value, 0)
   return html`<section aria-label="Key figures"><dl class="facts">
-${fact("Outputs", amountText(paid), counted(transaction.outputs.length, "output"))}
+${fact("Outputs", amountText(totalValue(transaction.outputs)), counted(transaction.outputs.length, "output"))}
 ${
     transaction.isCoinbase
       ? fact("Fee", "none", "the reward of a block")

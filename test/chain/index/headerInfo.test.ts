@@ -48,6 +48,7 @@ describe("headerInfo", () => {
             })
             assert.deepStrictEqual(info.header.bytes, block.header.bytes)
             assert.strictEqual(info.confirmations, 71 - height)
+            assert.strictEqual(info.size, block.size)
             assert.deepStrictEqual(info.next, blocks[height + 1]?.hash)
             assert.deepStrictEqual(yield* chain.headerAt(height), info)
           }

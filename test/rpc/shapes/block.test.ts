@@ -37,6 +37,7 @@ const infoOf = (entry: Json, block: Block): HeaderInfo => {
     chainwork: BigInt(`0x${stringAt(entry, "getblockheader", "chainwork")}`),
     medianTimePast: numberAt(entry, "getblockheader", "mediantime"),
     transactions: block.transactions.length,
+    size: 0,
     confirmations: tip - height + 1,
     next: blocks[height + 1]?.hash
   }
@@ -138,6 +139,7 @@ describe("headers at the ends of a chain", () => {
     chainwork: 0x0201_0201n,
     medianTimePast: 1303000001,
     transactions: 1,
+    size: 0,
     confirmations: 1,
     next: undefined
   }

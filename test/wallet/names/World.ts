@@ -478,6 +478,7 @@ export class World {
     chainwork: 0n,
     medianTimePast: 0,
     transactions: 1,
+    size: 0,
     confirmations: 1,
     next: undefined
   }))

@@ -66,6 +66,7 @@ const world = (use: (world: World) => Effect.Effect<void, unknown>) =>
             chainwork: 1n,
             medianTimePast: header.time,
             transactions: 1,
+            size: 0,
             confirmations: 1,
             next: undefined
           }))

@@ -9,6 +9,7 @@ import {
   outpointKey,
   prevoutIndex,
   prevoutTxid,
+  totalValue,
   type TransactionInput,
   type TransactionOutput
 } from "../../../protocol/transaction.ts"
@@ -97,8 +98,6 @@ const whyNoInput = (wallet: Wallet, prevout: Uint8Array): string => {
     : `Input not found. ${where} is not part of wallet.`
 }
 
-const sumOf = (coins: ReadonlyArray<WalletCoin>): number => coins.reduce((sum, { output }) => sum + output.value, 0)
-
 /** Keeps the coins that are worth at least the cost of spending them. */
 const worthSpending = (
   wallet: Wallet,
@@ -146,7 +145,7 @@ interface Sweep {
 /** Spends all of the given coins. */
 const sweep = ({ open, options, outputs, sendMax, wallet }: Sweep, { inputs, total }: Coins) =>
   Effect.gen(function*() {
-    const claimed = outputs.reduce((sum, { value }) => sum + value, 0)
+    const claimed = totalValue(outputs)
     if (total === 0) return yield* insufficient(tooLittle(sendMax))
     if (claimed > total) return yield* insufficient(TOO_MUCH)
     const remainder = total - claimed
@@ -274,7 +273,7 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
           const all = wallet.payments.candidates({ ...depth, version })
           const coinsOf = (coins: ReadonlyArray<WalletCoin>): Coins => ({
             inputs: coins.map(({ outpoint }) => ({ outpoint })),
-            total: sumOf(coins)
+            total: totalValue(coins.map(({ output }) => output))
           })
           const coins = inputs !== undefined
             ? yield* givenCoins(wallet, made.inputs)

@@ -141,6 +141,7 @@ export const TIP: HeaderInfo = {
   chainwork: 1n,
   medianTimePast: 0,
   transactions: 1,
+  size: 0,
   confirmations: 1,
   next: undefined
 }

@@ -1,10 +1,10 @@
 import * as Effect from "effect/Effect"
-import { Chain } from "../../chain/Chain.ts"
-import { ChainCoins } from "../../chain/ChainCoins.ts"
-import { TxIndex } from "../../chain/TxIndex.ts"
-import { NameDb } from "../../names/NameDb.ts"
-import type { Bytes } from "../../protocol/bytes.ts"
-import type { StorageFailure } from "../../storage/errors.ts"
+import { Chain } from "../chain/Chain.ts"
+import { ChainCoins } from "../chain/ChainCoins.ts"
+import { TxIndex } from "../chain/TxIndex.ts"
+import type { Bytes } from "../protocol/bytes.ts"
+import type { StorageFailure } from "../storage/errors.ts"
+import { NameDb } from "./NameDb.ts"
 
 /** Where the confirmed transactions are, as far as the node knows. */
 export interface TransactionPlaces {

@@ -1,10 +1,10 @@
+import { quantityOf, spanText } from "../base/quantities.ts"
 import { expirationDepth } from "../consensus/expiry.ts"
 import { paramsOf } from "../consensus/params.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import { fromHex } from "../protocol/bytes.ts"
 import { networks } from "../protocol/networks.ts"
 import { soonWithin } from "../protocol/soon.ts"
-import { count, counted, duration } from "../web/format.ts"
 import { type Html, html, NOTHING } from "../web/html.ts"
 import { kindOfName } from "../web/nameState.ts"
 import { listedName, wholeName } from "../web/visible.ts"
@@ -35,8 +35,8 @@ export const expiryOf = (
   expired
     ? html`<span class="badge attention">expired</span>`
     : html`${left <= soonWithin(depthOf(frame)) && html`<span class="badge attention">soon</span> `}${
-      counted(left, "block")
-    }<span class="muted">${ifTimed(frame, ` (about ${duration(left * BLOCK_SECONDS)})`)}</span>`
+      quantityOf(left, "block")
+    }<span class="muted">${ifTimed(frame, ` (about ${spanText(left * BLOCK_SECONDS)})`)}</span>`
 
 /** Which names the wallet renews by itself, by their bytes in hexadecimal. */
 export const renewedBy = ({ all, except = [], names }: typeof Renewing.Type): (hex: string) => boolean => {
@@ -57,7 +57,7 @@ const STEPS: Readonly<Record<RegistrationRow["step"], readonly [tone: string, wo
 const maturingText = (left: number, frame: Pick<PlainFrame, "network">): string =>
   left === 0
     ? "The name can be sent now."
-    : `It needs ${counted(left, "more block")}${ifTimed(frame, `, about ${duration(left * BLOCK_SECONDS)}`)}.`
+    : `It needs ${quantityOf(left, "more block")}${ifTimed(frame, `, about ${spanText(left * BLOCK_SECONDS)}`)}.`
 
 export const stepView = (row: RegistrationRow, frame: Pick<PlainFrame, "network">): Html => {
   const { blocks_left: left, note, step } = row
@@ -75,8 +75,6 @@ export const recordView = (rows: ReadonlyArray<readonly [label: string, content:
   html`<dl class="record">${
     rows.map((row) => row === undefined ? NOTHING : html`<div><dt>${row[0]}</dt><dd>${row[1]}</dd></div>`)
   }</dl>`
-
-export const ofNames = (amount: number): string => amount === 1 ? "1 name" : `${count(amount)} names`
 
 /** The head of a page about a name. */
 export const nameHeading = (kind: string, name: Bytes): Html =>

@@ -1,8 +1,8 @@
 import * as Effect from "effect/Effect"
 import { unixTime } from "../base/clock.ts"
+import { quantityOf, spanText } from "../base/quantities.ts"
 import { isRecentFailure } from "../base/recentFailure.ts"
 import { renewalWindow } from "../wallet/names/renewals.ts"
-import { counted, duration } from "../web/format.ts"
 import { type Html, html, NOTHING } from "../web/html.ts"
 import { nameLink } from "../web/links.ts"
 import { lintView } from "../web/lintView.ts"
@@ -25,7 +25,7 @@ import { unless } from "./calls.ts"
 import { deskLink, ownNameLink } from "./deskLinks.ts"
 import { alertView, card } from "./frame.ts"
 import { nmc } from "./money.ts"
-import { bytesOfHex, expiryOf, ifTimed, listedHex, ofNames, recordView, renewedBy, stepView } from "./nameViews.ts"
+import { bytesOfHex, expiryOf, ifTimed, listedHex, recordView, renewedBy, stepView } from "./nameViews.ts"
 import {
   deskAnswer,
   type DeskHandler,
@@ -88,7 +88,9 @@ const formerView = (names: ReadonlyArray<OwnName>): Html =>
     ? NOTHING
     : card(
       "Former names",
-      html`<details><summary>${ofNames(names.length)}, expired or with another owner</summary><ul class="operations">${
+      html`<details><summary>${
+        quantityOf(names.length, "name")
+      }, expired or with another owner</summary><ul class="operations">${
         names.slice(0, FORMER).map((each) =>
           html`<li><a href="${nameLink(bytesOfHex(each.name))}">${listedHex(each.name)}</a><span class="muted">${
             each.expired ? "expired" : "has another owner"
@@ -163,7 +165,7 @@ export const ownNamesPage: DeskHandler = (visit) =>
           }</ul>${
             hidden > 0 &&
             html`<p class="muted">${
-              counted(hidden, "failed registration")
+              quantityOf(hidden, "failed registration")
             } not shown: <code>svcd-cli registrations -all</code> lists all.</p>`
           }`
         )
@@ -234,8 +236,8 @@ export const feeOfChange = ({ calls }: DeskVisit, hex: string) =>
 /** When the wallet renews a name whose last operation is at a height. */
 const beforeExpiry = ({ frame, node }: DeskVisit, height: number): string => {
   const blocks = renewalWindow(height, node.params)
-  return `${counted(blocks, "block")}${
-    ifTimed(frame, ` (about ${duration(blocks * node.params.targetSpacing)})`)
+  return `${quantityOf(blocks, "block")}${
+    ifTimed(frame, ` (about ${spanText(blocks * node.params.targetSpacing)})`)
   } before it expires`
 }
 
@@ -256,7 +258,7 @@ export const namePage: DeskHandler = (visit) =>
         pending.length > 0 &&
         alertView(
           "busy",
-          `${counted(pending.length, "change")} of this name wait for a block. What follows is from before.`
+          `${quantityOf(pending.length, "change")} of this name wait for a block. What follows is from before.`
         )
       }<section class="card"><h2>What you can do</h2><div class="buttons"><a class="button primary" href="${
         ownNameLink("edit", name)

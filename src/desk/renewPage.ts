@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { quantityOf } from "../base/quantities.ts"
 import { redirect } from "../web/document.ts"
 import { html } from "../web/html.ts"
 import { Anything, RenewalPlanAnswer } from "./answers.ts"
@@ -6,7 +7,7 @@ import type { CallParam } from "./calls.ts"
 import type { Plan } from "./confirmations.ts"
 import { deskLink, deskPlace } from "./deskLinks.ts"
 import { nmc } from "./money.ts"
-import { about, listedHex, ofNames, recordView } from "./nameViews.ts"
+import { about, listedHex, recordView } from "./nameViews.ts"
 import { type DeskHandler, NotMeant, planned } from "./visit.ts"
 
 /** Renewals: of chosen names, of all, and of a name by the wallet itself. */
@@ -19,7 +20,7 @@ const NAME = /^(?:[0-9a-f]{2}){1,255}$/
 
 /** What "all" leaves out. */
 const switchedOff = (amount: number): string =>
-  `${ofNames(amount)} ${amount === 1 ? "is" : "are"} left out: renewal is switched off for ${
+  `${quantityOf(amount, "name")} ${amount === 1 ? "is" : "are"} left out: renewal is switched off for ${
     amount === 1 ? "it" : "them"
   }. Choose a name to renew it once.`
 
@@ -70,7 +71,7 @@ export const renew: DeskHandler = (visit) =>
       })
     }
     return planned(visit, {
-      title: renewed.length === 1 ? "Renew a name" : `Renew ${ofNames(renewed.length)}`,
+      title: renewed.length === 1 ? "Renew a name" : `Renew ${quantityOf(renewed.length, "name")}`,
       content: recordView([
         [
           renewed.length === 1 ? "Name" : "Names",
@@ -85,7 +86,9 @@ export const renew: DeskHandler = (visit) =>
             renewed.length === 1 ? "One transaction" : "A transaction for each name, over the next blocks"
           }. Value and owner stay as they are.`
         ],
-        skipped.length > 0 ? ["Left out", html`${ofNames(skipped.length)} that cannot be renewed now`] : undefined,
+        skipped.length > 0
+          ? ["Left out", html`${quantityOf(skipped.length, "name")} that cannot be renewed now`]
+          : undefined,
         off > 0 ? ["Not renewed", html`${switchedOff(off)}`] : undefined
       ]),
       button: renewed.length === 1 ? "Renew it" : "Renew them",

@@ -1,3 +1,4 @@
+import { quantityOf } from "../base/quantities.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import { toHex } from "../protocol/bytes.ts"
 import { decodeText } from "../protocol/nameText.ts"
@@ -50,8 +51,8 @@ const faultText = ({ field, line, message }: FormFault, kind: FormKind): string 
 export const draftView = ({ kind, made, name }: Pick<ValueForm, "kind" | "made" | "name">): Html => {
   const { bytes, faults, value } = made
   if (value === undefined) {
-    return html`<h2>The value</h2><p class="muted">Appears here once all fields can be read: ${faults.length} ${
-      faults.length === 1 ? "line" : "lines"
+    return html`<h2>The value</h2><p class="muted">Appears here once all fields can be read: ${
+      quantityOf(faults.length, "line")
     } cannot.</p><ul class="findings">${
       faults.slice(0, FINDINGS).map((fault) => html`<li>${visible(faultText(fault, kind))}</li>`)
     }</ul>`

@@ -1,7 +1,7 @@
+import { spanText } from "../base/quantities.ts"
 import type { PageAnswer } from "../http/Pages.ts"
 import { version } from "../version.ts"
 import { documents } from "./document.ts"
-import { duration } from "./format.ts"
 import { type Html, html } from "./html.ts"
 import { ACTIVITY, blocksLink, DESK_HOME, HOME, namesLink, poolLink } from "./links.ts"
 import { PAGE_SCRIPT } from "./script.ts"
@@ -65,7 +65,7 @@ const top = ({ at, desk = false, network, searched = "" }: PageContent): Html =>
 
 const foot = ({ network }: PageContent): Html =>
   html`<footer class="foot"><span>svcd ${version}</span>${
-    network !== undefined && html`<span>up for ${duration(process.uptime())}</span>`
+    network !== undefined && html`<span>up for ${spanText(process.uptime())}</span>`
   }<button type="button" id="pause" aria-pressed="false" hidden>Pause updates</button></footer>`
 
 const main = ({ events = "", live = false, main, now }: PageContent): Html =>

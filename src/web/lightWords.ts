@@ -1,5 +1,5 @@
+import { grouped, quantityOf } from "../base/quantities.ts"
 import type { SyncReport, WindowReport } from "../light/syncReport.ts"
-import { count, counted } from "./format.ts"
 import { leftText, type SyncWords } from "./words.ts"
 
 /** Describes in words a node that answers from the last blocks of the chain. */
@@ -20,14 +20,14 @@ const proofText = ({ proof }: SyncReport): string =>
 const detailOf = (report: SyncReport, { blocks, of, unchecked }: WindowReport): string => {
   const { headers, height, phase, secondsLeft } = report
   const left = leftText(secondsLeft)
-  const known = `Names are known up to block ${count(height)}.`
+  const known = `Names are known up to block ${grouped(height)}.`
   switch (phase) {
     case "headers":
-      return `${counted(headers, "header")} so far.${left} Then come the last blocks, which have all names.`
+      return `${quantityOf(headers, "header")} so far.${left} Then come the last blocks, which have all names.`
     case "window":
-      return `${count(blocks)} of the last ${counted(of, "block")}, the newest first.${left}`
+      return `${grouped(blocks)} of the last ${quantityOf(of, "block")}, the newest first.${left}`
     case "signatures":
-      return `${known} ${counted(unchecked, "signature")} to check.${left}`
+      return `${known} ${quantityOf(unchecked, "signature")} to check.${left}`
     case "blocks":
       return `${known} ${proofText(report)}${left}`
     case "ready":

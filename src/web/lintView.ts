@@ -1,6 +1,6 @@
+import { grouped } from "../base/quantities.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import { type Finding, findingText, lint, type ProgramView } from "../values/lint.ts"
-import { count } from "./format.ts"
 import { type Html, html, NOTHING } from "./html.ts"
 import { firstOf, visible } from "./visible.ts"
 
@@ -17,7 +17,7 @@ const findingItem = (finding: Finding): Html =>
     visible(firstOf(findingText(finding), LONGEST))
   }</li>`
 
-const more = (left: number): Html => left <= 0 ? NOTHING : html`<li class="muted">and ${count(left)} more</li>`
+const more = (left: number): Html => left <= 0 ? NOTHING : html`<li class="muted">and ${grouped(left)} more</li>`
 
 const programRow = ({ program, sees }: ProgramView): Html =>
   html`<div><dt>${program}</dt><dd><ul class="sees">${

@@ -1,3 +1,4 @@
+import { grouped, quantityOf } from "../base/quantities.ts"
 import { expirationDepth } from "../consensus/expiry.ts"
 import type { NameEntry } from "../names/NameDb.ts"
 import { addressOf } from "../protocol/address.ts"
@@ -6,7 +7,7 @@ import { addressScript } from "../protocol/nameOperation.ts"
 import { bitDomainOf, classify, type NameClass } from "../protocol/nameText.ts"
 import type { Network } from "../protocol/networks.ts"
 import { soonWithin } from "../protocol/soon.ts"
-import { count, counted, day, distance } from "./format.ts"
+import { day, distance } from "./format.ts"
 import { type Html, html } from "./html.ts"
 import type { Moment } from "./nameData.ts"
 import { addressView, blockView } from "./places.ts"
@@ -58,21 +59,21 @@ export const expiry = (record: NameEntry, moment: Moment): Html => {
   const left = blocksUntilExpiry(record, moment)
   const at = moment.tipHeight + left
   if (left <= 0) {
-    return html`${left === 0 ? "with the last block" : `${counted(-left, "block")} ago`}, at ${
+    return html`${left === 0 ? "with the last block" : `${quantityOf(-left, "block")} ago`}, at ${
       blockView(at)
     }. The name can be registered again.`
   }
   const seconds = secondsLeft(left, moment)
   const date = seconds === undefined ? "" : `, about ${day(moment.now + seconds)} (${distance(seconds)})`
-  return html`in ${counted(left, "block")}, at block ${count(at)}${date}`
+  return html`in ${quantityOf(left, "block")}, at block ${grouped(at)}${date}`
 }
 
 /** When a name of a list expires. Only a state that needs attention has a badge. */
 export const shortExpiry = (record: NameEntry, moment: Moment): Html => {
   const left = blocksUntilExpiry(record, moment)
-  if (left <= 0) return html`${stateBadge(record, moment)} ${counted(-left, "block")} ago`
+  if (left <= 0) return html`${stateBadge(record, moment)} ${quantityOf(-left, "block")} ago`
   const seconds = secondsLeft(left, moment)
   return html`${expiresSoon(left, moment) && html`${stateBadge(record, moment)} `}${
-    seconds === undefined ? `in ${counted(left, "block")}` : day(moment.now + seconds)
+    seconds === undefined ? `in ${quantityOf(left, "block")}` : day(moment.now + seconds)
   }`
 }

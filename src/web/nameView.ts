@@ -1,9 +1,10 @@
+import { grouped } from "../base/quantities.ts"
 import type { NameEntry } from "../names/NameDb.ts"
 import { amountText } from "../protocol/amount.ts"
 import { type Bytes, toHex } from "../protocol/bytes.ts"
 import { encodeText } from "../protocol/nameText.ts"
 import { operationWord } from "../protocol/operationWord.ts"
-import { ago, count, dated } from "./format.ts"
+import { ago, dated } from "./format.ts"
 import { type Html, html, NOTHING } from "./html.ts"
 import { nameEventsLink, nameLink } from "./links.ts"
 import { lintView } from "./lintView.ts"
@@ -56,7 +57,7 @@ ${
     )
   }
 ${row(left <= 0 ? "Was locked" : "Locked", html`${amountText(record.amount)}`)}
-${row("Operations", html`${count(total)}, <a href="${nameEventsLink(record.name)}">follow its changes</a>`)}
+${row("Operations", html`${grouped(total)}, <a href="${nameEventsLink(record.name)}">follow its changes</a>`)}
 ${!isPlain(record.name) && row("Bytes", nameHex(record.name))}
 </dl></section>`
 }
@@ -78,7 +79,7 @@ const deed = ({ before, entry }: HistoryRow, { network }: Moment["params"]): str
 const historyRow = ({ now, params }: Moment) => (each: HistoryRow, at: number): Html => {
   const { entry, time } = each
   return html`<tr>
-<th scope="row">${blockView(entry.height, count(entry.height))}</th>
+<th scope="row">${blockView(entry.height, grouped(entry.height))}</th>
 <td data-label="Time">${time === undefined ? "–" : dated(time, { now })}</td>
 <td data-label="Operation">${deed(each, params)}</td>
 <td data-label="Value" class="value-cell broad">${listedValue(entry.value, `value-${at}`)}</td>
@@ -102,7 +103,7 @@ const history = (found: NameFound): Html =>
 
 export const behind = ({ syncing, tipHeight }: Moment): Html =>
   syncing
-    ? html`<p class="note busy">The node is still syncing: what follows is as of block ${count(tipHeight)}.</p>`
+    ? html`<p class="note busy">The node is still syncing: what follows is as of block ${grouped(tipHeight)}.</p>`
     : NOTHING
 
 /** A name that is, or was, registered. */
@@ -118,7 +119,7 @@ ${lintView(name, value)}${pending(found.pending, found.now)}${record(found)}${hi
 export const listedRecord = (moment: Moment) => (record: NameEntry): Html =>
   html`<li><a href="${nameLink(record.name)}">${listedName(record.name)}</a><span class="what">${
     stateBadge(record, moment)
-  } <span>last changed at block ${count(record.height)}</span></span></li>`
+  } <span>last changed at block ${grouped(record.height)}</span></span></li>`
 
 export const suggestions = (found: Moment & { readonly suggestions: Suggestions }): Html =>
   found.suggestions.records.length === 0 ? NOTHING : html`<section class="card" aria-labelledby="like-title">
@@ -130,9 +131,9 @@ export const suggestions = (found: Moment & { readonly suggestions: Suggestions 
 export const absent = (moment: Moment): Html =>
   moment.syncing
     ? html`<p>No block up to ${
-      count(moment.tipHeight)
+      grouped(moment.tipHeight)
     } registers this name. The node is still syncing: it may be in a later one.</p>`
-    : html`<p>No block up to ${count(moment.tipHeight)} registers this name.</p>`
+    : html`<p>No block up to ${grouped(moment.tipHeight)} registers this name.</p>`
 
 export const missingView = (name: Bytes, missing: NameMissing): Html =>
   html`${heading(name, html`<span class="badge">${missing.syncing ? "not known yet" : "not registered"}</span>`)}

@@ -1,7 +1,8 @@
+import { grouped, quantityOf, sizeText } from "../base/quantities.ts"
 import type { PeerInfo } from "../network/peerInfo.ts"
 import type { ListedBlock } from "./explorer/blocksData.ts"
 import { fact } from "./explorer/words.ts"
-import { ago, count, counted, size } from "./format.ts"
+import { ago } from "./format.ts"
 import { type Html, html } from "./html.ts"
 import { nameLink, poolLink } from "./links.ts"
 import type { ConfirmedChange, Overview, PendingChange } from "./overviewData.ts"
@@ -17,7 +18,7 @@ const status = ({ words: { detail, progress, title, tone } }: Overview): Html =>
 ${
     progress !== undefined &&
     html`<progress max="${progress.max}" value="${progress.value}" aria-label="Progress">${
-      count(100 * progress.value / progress.max)
+      grouped(100 * progress.value / progress.max)
     } %</progress>`
   }
 </section>`
@@ -32,8 +33,8 @@ const FOUR_WEEKS = 4_032
 const expiringLine = ({ expiring }: Overview): Html => {
   // Without names it is there too: the script replaces a section, and does not add one.
   if (expiring === undefined) return html`<section id="expiring" hidden></section>`
-  const names = `${expiring.more ? "More than " : ""}${counted(expiring.count, "name")}`
-  const span = expiring.within === FOUR_WEEKS ? "four weeks" : counted(expiring.within, "block")
+  const names = `${expiring.more ? "More than " : ""}${quantityOf(expiring.count, "name")}`
+  const span = expiring.within === FOUR_WEEKS ? "four weeks" : quantityOf(expiring.within, "block")
   const verb = expiring.count === 1 && !expiring.more ? "expires" : "expire"
   return html`<section id="expiring" class="status busy" aria-label="Names about to expire">
 <p><b>${names}</b> of the wallets or the watch list ${verb} within ${span}, without a renewal on its way. <code>svcd-cli expiring</code> lists them.</p>
@@ -41,10 +42,10 @@ const expiringLine = ({ expiring }: Overview): Html => {
 }
 
 const namesFact = ({ names, report: { proof, window } }: Overview): Html => {
-  if (window !== undefined) return fact("Names", count(window.names), `in the last blocks, proof: ${proof}`)
+  if (window !== undefined) return fact("Names", grouped(window.names), `in the last blocks, proof: ${proof}`)
   return names === undefined
     ? fact("Names", "–", "counted when synced")
-    : fact("Active names", count(names.active), `${count(names.names - names.active)} expired`)
+    : fact("Active names", grouped(names.active), `${grouped(names.names - names.active)} expired`)
 }
 
 const facts = (overview: Overview): Html => {
@@ -53,30 +54,30 @@ const facts = (overview: Overview): Html => {
 ${
     fact(
       "Height",
-      count(tip.height),
-      headers > tip.height ? `of ${counted(headers, "header")}` : html`last block ${ago(tip.header.time, { now })}`
+      grouped(tip.height),
+      headers > tip.height ? `of ${quantityOf(headers, "header")}` : html`last block ${ago(tip.header.time, { now })}`
     )
   }
-${fact("Peers", count(inbound + outbound), `${count(outbound)} out, ${count(inbound)} in`)}
+${fact("Peers", grouped(inbound + outbound), `${grouped(outbound)} out, ${grouped(inbound)} in`)}
 ${namesFact(overview)}
 ${
     fact(
       "Mempool",
-      html`<a href="${poolLink()}">${count(mempool.size)}</a>`,
-      `${mempool.size === 1 ? "transaction" : "transactions"}, ${size(mempool.bytes)}`
+      html`<a href="${poolLink()}">${grouped(mempool.size)}</a>`,
+      `${mempool.size === 1 ? "transaction" : "transactions"}, ${sizeText(mempool.bytes)}`
     )
   }
-${fact("Traffic", size(traffic.received), `received, ${size(traffic.sent)} sent`)}
+${fact("Traffic", sizeText(traffic.received), `received, ${sizeText(traffic.sent)} sent`)}
 </dl></section>`
 }
 
 const blockRow = (now: number) => ({ info, operations }: ListedBlock): Html =>
   html`<tr>
-<th scope="row">${blockView(info.height, count(info.height))}</th>
+<th scope="row">${blockView(info.height, grouped(info.height))}</th>
 <td>${ago(info.header.time, { now })}</td>
-<td class="number">${count(info.transactions)}</td>
-<td class="number">${operations === undefined ? "–" : count(operations)}</td>
-<td class="number wide">${info.size === 0 ? "–" : size(info.size)}</td>
+<td class="number">${grouped(info.transactions)}</td>
+<td class="number">${operations === undefined ? "–" : grouped(operations)}</td>
+<td class="number wide">${info.size === 0 ? "–" : sizeText(info.size)}</td>
 <td class="wide">${shortBlock(info.hash)}</td>
 </tr>`
 
@@ -107,13 +108,13 @@ ${
     pending.total + changes.length === 0
       ? html`<p class="empty">No names were registered or updated in the last blocks.</p>`
       : html`<ul class="operations">${pending.newest.map((each) => pendingChange(now, each))}${
-        hidden > 0 && html`<li><a href="${poolLink({ names: true })}">${count(hidden)} more pending</a></li>`
+        hidden > 0 && html`<li><a href="${poolLink({ names: true })}">${grouped(hidden)} more pending</a></li>`
       }${changes.map((each) => change(now, each))}</ul>`
   }
 </section>`
 }
 
-const milliseconds = (latency: number | undefined): string => latency === undefined ? "–" : `${count(latency)} ms`
+const milliseconds = (latency: number | undefined): string => latency === undefined ? "–" : `${grouped(latency)} ms`
 
 const peerRow = (now: number) => ({ peer, sync }: PeerInfo): Html =>
   html`<tr>
@@ -124,12 +125,12 @@ const peerRow = (now: number) => ({ peer, sync }: PeerInfo): Html =>
 <td data-label="Direction">${peer.inbound ? "in" : "out"}</td>
 <td data-label="Protocol" class="number">${String(peer.hello.version)}</td>
 <td data-label="Height" class="number">${
-    count(Math.max(0, sync.syncedHeaders, sync.syncedBlocks, peer.hello.startHeight))
+    grouped(Math.max(0, sync.syncedHeaders, sync.syncedBlocks, peer.hello.startHeight))
   }</td>
 <td data-label="Ping" class="number">${milliseconds(peer.latency.last)}</td>
 <td data-label="Since">${ago(peer.connectedAt, { now })}</td>
-<td data-label="Received" class="number">${size(peer.traffic.bytesReceived)}</td>
-<td data-label="Sent" class="number">${size(peer.traffic.bytesSent)}</td>
+<td data-label="Received" class="number">${sizeText(peer.traffic.bytesReceived)}</td>
+<td data-label="Sent" class="number">${sizeText(peer.traffic.bytesSent)}</td>
 </tr>`
 
 const peers = ({ inbound, now, outbound, peers }: Overview): Html => {
@@ -142,7 +143,7 @@ ${
       : html`<table class="stack"><caption class="out">Connected peers</caption>
 <thead><tr><th scope="col">Address</th><th scope="col">Software</th><th scope="col">Direction</th><th scope="col" class="number">Protocol</th><th scope="col" class="number">Height</th><th scope="col" class="number">Ping</th><th scope="col">Connected</th><th scope="col" class="number">Received</th><th scope="col" class="number">Sent</th></tr></thead>
 <tbody>${peers.map(peerRow(now))}</tbody>
-</table>${hidden > 0 && html`<p class="muted">and ${count(hidden)} more</p>`}`
+</table>${hidden > 0 && html`<p class="muted">and ${grouped(hidden)} more</p>`}`
   }
 </section>`
 }

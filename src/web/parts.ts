@@ -1,4 +1,4 @@
-import { count } from "./format.ts"
+import { grouped } from "../base/quantities.ts"
 import { type Html, html, NOTHING } from "./html.ts"
 
 /** Parts that several pages have. */
@@ -24,7 +24,7 @@ export const pagesView = (
     NOTHING :
     html`<nav class="pager" aria-label="${label}">${
       page > 1 && html`<a rel="prev" href="${link(page - 1)}">${before}</a>`
-    }<span>Page ${count(page)} of ${count(pages)}</span>${
+    }<span>Page ${grouped(page)} of ${grouped(pages)}</span>${
       page < pages && html`<a rel="next" href="${link(page + 1)}">${next}</a>`
     }</nav>`
 

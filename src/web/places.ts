@@ -1,12 +1,12 @@
+import { grouped } from "../base/quantities.ts"
 import { type Bytes, displayHash } from "../protocol/bytes.ts"
-import { count } from "./format.ts"
 import { type Html, html } from "./html.ts"
 import { addressLink, blockLink, transactionLink, type TransactionLinkOptions } from "./links.ts"
 
 /** Links to blocks, transactions and addresses, as all pages show them. */
 
 /** `block 1,234`, or another text. */
-export const blockView = (height: number, text = `block ${count(height)}`): Html =>
+export const blockView = (height: number, text = `block ${grouped(height)}`): Html =>
   html`<a href="${blockLink(height)}">${text}</a>`
 
 /** The start of a hash, expandable; the link and a copy of it have the rest. */

@@ -1,4 +1,5 @@
-import { NOW_SECONDS, TIME_UNITS } from "./format.ts"
+import { TIME_UNITS } from "../base/quantities.ts"
+import { NOW_SECONDS } from "./format.ts"
 
 /** Milliseconds between two updates of the overview, and between two updates by events. */
 const REFRESH_MS = 5_000

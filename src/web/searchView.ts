@@ -1,5 +1,5 @@
+import { grouped } from "../base/quantities.ts"
 import { namesTable } from "./explorer/namesPage.ts"
-import { count } from "./format.ts"
 import { type Html, html, NOTHING } from "./html.ts"
 import { searchLink } from "./links.ts"
 import { absent, listedRecord, suggestions } from "./nameView.ts"
@@ -34,7 +34,7 @@ const placeItem = (place: FoundPlace): Html => {
   switch (place._tag) {
     case "Block":
       return html`<li>${
-        blockView(place.height, `Block ${count(place.height)}`)
+        blockView(place.height, `Block ${grouped(place.height)}`)
       }<span class="what">of the chain</span></li>`
     case "Transaction":
       return html`<li>${transactionView(place.txid)}<span class="what">a transaction</span></li>`
@@ -50,8 +50,8 @@ const missingBlock = (text: string, { params, syncing, tipHeight }: SearchFound)
   const meant = placeMeant(text, params.network)
   return meant?._tag !== "Height" ?
     NOTHING :
-    html`<p>Block ${count(meant.height)} is not there${syncing && " yet"}; the last one is ${
-      blockView(tipHeight, count(tipHeight))
+    html`<p>Block ${grouped(meant.height)} is not there${syncing && " yet"}; the last one is ${
+      blockView(tipHeight, grouped(tipHeight))
     }.</p>`
 }
 

@@ -1,6 +1,7 @@
+import { grouped, quantityOf } from "../base/quantities.ts"
 import { expectedHeight, type KnownHeaders } from "../chain/expectedHeight.ts"
 import type { SyncReport } from "../light/syncReport.ts"
-import { count, counted, distance, rate } from "./format.ts"
+import { distance, rate } from "./format.ts"
 import { lightWords } from "./lightWords.ts"
 import { leftText, type SyncWords } from "./words.ts"
 
@@ -37,8 +38,8 @@ const importWords = ({ done, phase, total }: NonNullable<SyncFacts["importing"]>
   tone: "busy",
   title: phase === "headers" ? "Reading block files" : "Importing blocks",
   detail: total > 0
-    ? `${count(done)} of ${counted(total, "block")} read, ${percent({ value: done, max: total })}.`
-    : `${counted(done, "block")} found so far.`,
+    ? `${grouped(done)} of ${quantityOf(total, "block")} read, ${percent({ value: done, max: total })}.`
+    : `${quantityOf(done, "block")} found so far.`,
   progress: total > 0 ? { value: Math.min(done, total), max: total } : undefined
 })
 
@@ -49,13 +50,15 @@ const syncWords = (facts: SyncFacts): SyncWords => {
   const { headers, height, now, tipTime } = facts
   const target = expectedHeight(facts)
   const done = facts.report.percent
-  const reached = `Block ${count(height)} of ${target > headers ? "about " : ""}${count(target)}, ${done.toFixed(1)} %`
+  const reached = `Block ${grouped(height)} of ${target > headers ? "about " : ""}${grouped(target)}, ${
+    done.toFixed(1)
+  } %`
   const progress = { value: done, max: 100 }
   if (target > headers && headers - height < 2_000) {
     return {
       tone: "busy",
       title: "Fetching headers",
-      detail: `${counted(headers, "header")} of about ${count(target)}; block ${count(height)} is checked.`,
+      detail: `${quantityOf(headers, "header")} of about ${grouped(target)}; block ${grouped(height)} is checked.`,
       progress: { value: Math.min(headers, target), max: Math.max(1, target) }
     }
   }
@@ -63,7 +66,7 @@ const syncWords = (facts: SyncFacts): SyncWords => {
     return {
       tone: "busy",
       title: "Asking peers for new blocks",
-      detail: `Block ${count(height)} is checked; no peer has told yet what comes after it.`,
+      detail: `Block ${grouped(height)} is checked; no peer has told yet what comes after it.`,
       progress: undefined
     }
   }
@@ -83,7 +86,7 @@ export const statusWords = (facts: SyncFacts): SyncWords => {
   if (loading) {
     return { tone: "busy", title: "Starting", detail: "The node takes in what was stored.", progress: undefined }
   }
-  const known = `Block ${count(height)} is the last one known`
+  const known = `Block ${grouped(height)} is the last one known`
   if (!active) {
     return { tone: "attention", title: "Network is off", detail: `${known}; no new ones come.`, progress: undefined }
   }
@@ -115,7 +118,7 @@ export const statusWords = (facts: SyncFacts): SyncWords => {
   return {
     tone: "good",
     title: "Up to date",
-    detail: `Every block that peers know of is checked, up to block ${count(height)}.`,
+    detail: `Every block that peers know of is checked, up to block ${grouped(height)}.`,
     progress: undefined
   }
 }

@@ -1,8 +1,8 @@
+import { grouped, quantityOf } from "../base/quantities.ts"
 import { type Bytes, toHex } from "../protocol/bytes.ts"
 import { encodeText } from "../protocol/nameText.ts"
 import { JsonObject } from "../rpc/json/json.ts"
 import { parseJson } from "../rpc/json/readJson.ts"
-import { count, counted } from "./format.ts"
 import { type Html, html } from "./html.ts"
 import { firstOf, visible } from "./visible.ts"
 
@@ -72,9 +72,9 @@ export const valueView = (value: Bytes, full: boolean, fullLink: string): Html =
   const limit = full ? SHOWN_IN_FULL : SHOWN
   const shown = firstOf(text, limit)
   return html`<pre class="value" tabindex="0" aria-label="Value">${visible(shown, true)}${shown !== text && "…"}</pre>
-<p class="muted">${counted(value.length, "byte")}, ${kind}${
+<p class="muted">${quantityOf(value.length, "byte")}, ${kind}${
     shown !== text && (full
-      ? html`; the first ${count(limit)} characters. <code>name_show</code> returns the rest.`
+      ? html`; the first ${grouped(limit)} characters. <code>name_show</code> returns the rest.`
       : html`. <a href="${fullLink}">Show all of it</a>`)
   }</p>`
 }

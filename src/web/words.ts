@@ -1,4 +1,4 @@
-import { duration } from "./format.ts"
+import { spanText } from "../base/quantities.ts"
 
 /** What the status page says about the node. */
 
@@ -14,4 +14,4 @@ export interface SyncWords {
 
 /** About how long it takes, as a sentence; empty while that is unknown. */
 export const leftText = (secondsLeft: number | undefined): string =>
-  secondsLeft === undefined ? "" : ` About ${duration(secondsLeft)} left.`
+  secondsLeft === undefined ? "" : ` About ${spanText(secondsLeft)} left.`

@@ -1,29 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { amountText } from "../../src/protocol/amount.ts"
-import { ago, count, counted, dated, day, distance, duration, moment, rate, size } from "../../src/web/format.ts"
+import { ago, dated, day, distance, moment, rate } from "../../src/web/format.ts"
 
 describe("format", () => {
   it("writes numbers with separators", () => {
-    assert.strictEqual(count(1_234_567), "1,234,567")
-    assert.strictEqual(counted(1, "block"), "1 block")
-    assert.strictEqual(counted(0, "block"), "0 blocks")
     assert.strictEqual(amountText(1_000_000), "0.01 NMC")
     assert.strictEqual(amountText(100_000_000), "1 NMC")
     assert.strictEqual(amountText(10_000_000_000), "100 NMC")
     assert.strictEqual(rate(0.25), "0.3 blocks/s")
     assert.strictEqual(rate(1_234.5), "1,235 blocks/s")
-  })
-
-  it.each([
-    [0, "0 B"],
-    [999, "999 B"],
-    [1_000, "1.0 kB"],
-    [99_400, "99.4 kB"],
-    [999_499, "999 kB"],
-    [999_500, "1.0 MB"],
-    [5e15, "5000 TB"]
-  ])("writes %i bytes as %s", (bytes, text) => {
-    assert.strictEqual(size(bytes), text)
   })
 
   it.each([
@@ -39,17 +24,6 @@ describe("format", () => {
     [-3 * 31_557_600, "3 yr. ago"]
   ])("shows the age of %i seconds as %j", (seconds, text) => {
     assert.strictEqual(distance(seconds), text)
-  })
-
-  it.each([
-    [0, "0 seconds"],
-    [61, "1 minute 1 second"],
-    [3_600, "1 hour"],
-    [3_601, "1 hour"],
-    [7_500, "2 hours 5 minutes"],
-    [90_000, "1 day 1 hour"]
-  ])("shows a duration of %i seconds as %j", (seconds, text) => {
-    assert.strictEqual(duration(seconds), text)
   })
 
   it("shows times with their dates, also times beyond the calendar", () => {

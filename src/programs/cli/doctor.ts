@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { formatHostPort } from "../../base/addresses.ts"
+import { quantityOf } from "../../base/quantities.ts"
 import type { ConnectionSettings } from "../../config/connection.ts"
 import type { SettingsInput } from "../../config/gather.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
@@ -12,7 +13,6 @@ import { notingRefused, type RefusedMethods, remedyFor, rightsChecks } from "./d
 import { askWallet, askWallets, noSuchWallet, type SharedAnswers, sharedChecks, walletChecks } from "./doctorWallet.ts"
 import { indented, objectOf, textAt } from "./jsonText.ts"
 import type { CliInput, CliOutcome } from "./outcome.ts"
-import { quantityOf } from "./quantities.ts"
 
 /** `svcd-cli doctor`: looks for what is wrong, and says what to do. It changes nothing. */
 

@@ -4,6 +4,7 @@ import { accessSync, constants, readdirSync, statfsSync, statSync } from "node:f
 import { join } from "node:path"
 import { codeOf, reasonOf } from "../../base/errorCode.ts"
 import { nativeProblem } from "../../base/nativePart.ts"
+import { quantityOf, sizeText } from "../../base/quantities.ts"
 import { AS_NODE_USER } from "../../config/configFile.ts"
 import type { ConnectionSettings } from "../../config/connection.ts"
 import { type SettingsInput } from "../../config/gather.ts"
@@ -11,7 +12,6 @@ import { decodeSettings } from "../../config/settings.ts"
 import { loadNativeCurve } from "../../consensus/signatureNative.ts"
 import { type Check, fail, ok, warn } from "./doctorCheck.ts"
 import { NAME } from "./outcome.ts"
-import { quantityOf, sizeText } from "./quantities.ts"
 
 /** The checks of `svcd-cli doctor` that need no daemon: the installation, and the data directory. */
 

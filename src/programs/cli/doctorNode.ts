@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import { unixTime } from "../../base/clock.ts"
+import { quantityOf, spanText } from "../../base/quantities.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { askEach } from "./ask.ts"
@@ -7,7 +8,6 @@ import type { Daemon } from "./daemon.ts"
 import { type Check, fail, ok, warn } from "./doctorCheck.ts"
 import { at, numberAt, objectsOf, textAt, textsOf } from "./jsonText.ts"
 import { NAME } from "./outcome.ts"
-import { quantityOf, spanText } from "./quantities.ts"
 import { changeLine, hasChain, isOffline, isReady, NO_PEERS_WANTED } from "./syncRows.ts"
 
 /** The checks of `svcd-cli doctor` that ask the daemon about itself: version, clock, peers, sync, data on disk. */

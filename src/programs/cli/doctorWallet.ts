@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import { unixTime } from "../../base/clock.ts"
+import { quantityOf } from "../../base/quantities.ts"
 import { quoted, shellWord } from "../../base/safeText.ts"
 import { BEYOND_REMEDY, beyondText, FEW_REMEDY, fewLeftText } from "../../base/wordsReach.ts"
 import { amountText, parseAmount } from "../../protocol/amount.ts"
@@ -23,7 +24,6 @@ import {
   switchedOff,
   walletList
 } from "./ownNames.ts"
-import { quantityOf } from "./quantities.ts"
 import { renewNow, renewSoon } from "./status.ts"
 
 /** The checks of `svcd-cli doctor` about the wallet: its backup, its lock, and the names that it renews. */

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { dayText, grouped, quantityOf } from "../../base/quantities.ts"
 import type { JsonValue } from "../../rpc/json/encodeJson.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { ask } from "./ask.ts"
@@ -7,7 +8,6 @@ import { at, numberAt, textAt } from "./jsonText.ts"
 import { gatherNames, listJson, listText, type NamesFound } from "./namePages.ts"
 import type { Screen } from "./outcome.ts"
 import { nameWithDomain, type OwnNameEntry } from "./ownNames.ts"
-import { dayText, grouped, quantityOf } from "./quantities.ts"
 import { type Colour, table } from "./table.ts"
 
 /** `svcd-cli expiring`: names before their expiry, with the pages of `name_expiring` until there are enough. */

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { quantityOf } from "../../base/quantities.ts"
 import { decodedLabel } from "../../base/unicodeDomain.ts"
 import type { JsonValue } from "../../rpc/json/encodeJson.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
@@ -9,7 +10,6 @@ import { writtenInNames } from "./nameHints.ts"
 import { gatherNames, listJson, listText, type NamesFound } from "./namePages.ts"
 import type { Screen } from "./outcome.ts"
 import { nameWithDomain, type OwnNameEntry, shownBytes } from "./ownNames.ts"
-import { quantityOf } from "./quantities.ts"
 import { table } from "./table.ts"
 
 /** `svcd-cli find`: names by what they say, with the pages of `name_find` until there are enough. */

@@ -1,9 +1,9 @@
+import { quantityOf } from "../../base/quantities.ts"
 import { decodeText, type NameEncoding } from "../../protocol/nameText.ts"
 import { type Json, JsonObject } from "../../rpc/json/json.ts"
 import { lintWarnings } from "../../values/lint.ts"
 import { at, indented, objectOf, textAt } from "./jsonText.ts"
 import { type CliOutcome, NAME, type Screen } from "./outcome.ts"
-import { quantityOf } from "./quantities.ts"
 import { shownText } from "./textWidth.ts"
 import { findingLines, isError, programLines, reportJson, valueReport } from "./valueReport.ts"
 

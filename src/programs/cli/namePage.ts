@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import { unixTime } from "../../base/clock.ts"
+import { dayText, grouped, quantityOf } from "../../base/quantities.ts"
 import { shellWord } from "../../base/safeText.ts"
 import { fromHex } from "../../protocol/bytes.ts"
 import { bitDomainOf } from "../../protocol/nameText.ts"
@@ -21,7 +22,6 @@ import {
   shownBytes,
   waitingWords
 } from "./ownNames.ts"
-import { dayText, grouped, quantityOf } from "./quantities.ts"
 import { registrationNote } from "./registrations.ts"
 import { renewSoon } from "./status.ts"
 import { type Colour, labelled, painted, table } from "./table.ts"

@@ -1,11 +1,11 @@
 import * as Effect from "effect/Effect"
+import { grouped } from "../../base/quantities.ts"
 import type { JsonValue } from "../../rpc/json/encodeJson.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import type { Daemon } from "./daemon.ts"
 import { at, indented, objectOf, textAt } from "./jsonText.ts"
 import { type OwnNameEntry, ownNamesOf } from "./ownNames.ts"
-import { grouped } from "./quantities.ts"
 
 /** The names of a method that answers by pages, such as `name_find`: until there are enough, and what is printed below them. */
 

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import { unixTime } from "../../base/clock.ts"
+import { dayText, grouped, quantityOf } from "../../base/quantities.ts"
 import { UNSEEN_WORDS } from "../../base/unseenWords.ts"
 import { toHex } from "../../protocol/bytes.ts"
 import type { Json } from "../../rpc/json/json.ts"
@@ -25,7 +26,6 @@ import {
   switchedOff,
   waitingWords
 } from "./ownNames.ts"
-import { dayText, grouped, quantityOf } from "./quantities.ts"
 import { isNews, isRecent, registrationJson, registrationTable } from "./registrations.ts"
 import { renewNow, renewSoon } from "./status.ts"
 import { type Colour, painted, table, type TableCell } from "./table.ts"

@@ -1,10 +1,10 @@
 import * as Effect from "effect/Effect"
+import { grouped, sizeText } from "../../base/quantities.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import type { Daemon } from "./daemon.ts"
 import { at, indented, numberAt, objectOf, objectsOf, textAt } from "./jsonText.ts"
 import { type CliOutcome, NAME, type Screen, success } from "./outcome.ts"
-import { grouped, sizeText } from "./quantities.ts"
 import { table } from "./table.ts"
 
 /** `svcd-cli peers`: the connected peers. */

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import { unixTime } from "../../base/clock.ts"
+import { quantityOf, spanText } from "../../base/quantities.ts"
 import { isRecentFailure } from "../../base/recentFailure.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
@@ -8,7 +9,6 @@ import type { Daemon } from "./daemon.ts"
 import { at, indented, numberAt, objectOf, textAt } from "./jsonText.ts"
 import { type CliOutcome, NAME, type Screen, success } from "./outcome.ts"
 import { entryJson, IN_HEX, nameWithDomain, type OwnNameEntry, ownNamesOf, shownBytes } from "./ownNames.ts"
-import { quantityOf, spanText } from "./quantities.ts"
 import { table } from "./table.ts"
 
 /** The registrations of a wallet, and `svcd-cli registrations`. */

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { grouped, quantityOf } from "../../base/quantities.ts"
 import { amountText, parseAmount } from "../../protocol/amount.ts"
 import type { JsonValue } from "../../rpc/json/encodeJson.ts"
 import type { Json } from "../../rpc/json/json.ts"
@@ -9,7 +10,6 @@ import { at, indented, numberAt, objectOf, spelledAt, textAt } from "./jsonText.
 import { namedBy } from "./nameHints.ts"
 import { type CliOutcome, CommandFailed, NAME, quotedArgument, type Screen, success } from "./outcome.ts"
 import { nameWithDomain, type OwnNameEntry, ownNamesOf, shownBytes } from "./ownNames.ts"
-import { grouped, quantityOf } from "./quantities.ts"
 import { table } from "./table.ts"
 
 /** `svcd-cli renew`: renews names, after a question with the cost. */

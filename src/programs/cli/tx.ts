@@ -1,11 +1,11 @@
 import * as Effect from "effect/Effect"
+import { dayText, grouped, quantityOf } from "../../base/quantities.ts"
 import { amountText, parseAmount } from "../../protocol/amount.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import type { OwnContext } from "./commandContext.ts"
 import { at, indented, numberAt, objectsOf, spelledAt, textAt } from "./jsonText.ts"
 import { type CliOutcome, success } from "./outcome.ts"
-import { dayText, grouped, quantityOf } from "./quantities.ts"
 import { type Colour, labelled } from "./table.ts"
 
 /** `svcd-cli tx`: a transaction of the wallet, for its owner: whether a block has it, and what it pays. */

@@ -1,11 +1,11 @@
 import * as Effect from "effect/Effect"
 import { unixTime } from "../../base/clock.ts"
+import { grouped, quantityOf, spanText } from "../../base/quantities.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import type { Daemon } from "./daemon.ts"
 import { at, indented, numberAt, objectsOf, textAt, textsOf } from "./jsonText.ts"
 import { type CliOutcome, failure, type Screen, success } from "./outcome.ts"
-import { grouped, quantityOf, spanText } from "./quantities.ts"
 import { type Colour, table } from "./table.ts"
 import { shownText } from "./textWidth.ts"
 

@@ -1,6 +1,7 @@
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
+import { quantityOf } from "../../base/quantities.ts"
 import { escapeUnsafe } from "../../base/safeText.ts"
 import type { OpenFailure, ReadFailure } from "../../client/errors.ts"
 import { NameClient } from "../../client/NameClient.ts"
@@ -34,7 +35,7 @@ const textOf = ({ expiresIn, name }: NameRecord, { backup, email, pubkey }: Mail
     `  email    ${email}`,
     ...backup.map((address) => `  backup   ${address}`),
     ...(pubkey === "" ? [] : [`  pubkey   ${escapeUnsafe(pubkey)}`]),
-    `  expires  in ${expiresIn} ${expiresIn === 1 ? "block" : "blocks"}`,
+    `  expires  in ${quantityOf(expiresIn, "block")}`,
     ""
   ].join("\n")
 

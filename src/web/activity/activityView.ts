@@ -1,6 +1,7 @@
+import { grouped, quantityOf, sizeText } from "../../base/quantities.ts"
 import { amountText } from "../../protocol/amount.ts"
 import { difficultyText } from "../explorer/words.ts"
-import { count, counted, day, size } from "../format.ts"
+import { day } from "../format.ts"
 import { type Html, html } from "../html.ts"
 import type { Activity, ChainDay, FeeFor, PoolPart } from "./activityData.ts"
 import { type Chart, chartView, type Point } from "./svg.ts"
@@ -14,7 +15,7 @@ const meanOf = (days: ReadonlyArray<ChainDay>, value: (day: ChainDay) => number 
 }
 
 const meanText = (mean: number | undefined): string =>
-  mean === undefined ? "–" : mean < 10 ? String(Math.round(10 * mean) / 10) : count(mean)
+  mean === undefined ? "–" : mean < 10 ? String(Math.round(10 * mean) / 10) : grouped(mean)
 
 const LIGHT = "The node has only the last blocks so far. It draws this when it has the whole chain."
 
@@ -22,9 +23,11 @@ const blocks = ({ days, light }: Activity): Chart => ({
   key: "blocks",
   title: "Blocks a day",
   headline: { value: meanText(meanOf(days, ({ blocks }) => blocks)), note: "on an average day" },
-  description: light ? LIGHT : `Blocks of each of the last ${counted(days.length, "day")}; the last one is not over.`,
+  description: light
+    ? LIGHT
+    : `Blocks of each of the last ${quantityOf(days.length, "day")}; the last one is not over.`,
   columns: ["Day (UTC)", "Blocks"],
-  points: days.map(({ blocks, start }) => ({ label: day(start), value: blocks, text: count(blocks) })),
+  points: days.map(({ blocks, start }) => ({ label: day(start), value: blocks, text: grouped(blocks) })),
   form: "bars"
 })
 
@@ -34,12 +37,12 @@ const operations = ({ days, light }: Activity): Chart => ({
   headline: { value: meanText(meanOf(days, ({ operations }) => operations)), note: "on an average day" },
   description: light
     ? LIGHT
-    : `Registrations and updates of each of the last ${counted(days.length, "day")}; the last one is not over.`,
+    : `Registrations and updates of each of the last ${quantityOf(days.length, "day")}; the last one is not over.`,
   columns: ["Day (UTC)", "Operations"],
   points: days.map(({ operations, start }) => ({
     label: day(start),
     value: operations ?? 0,
-    text: operations === undefined ? "not known" : count(operations)
+    text: operations === undefined ? "not known" : grouped(operations)
   })),
   form: "bars"
 })
@@ -50,7 +53,7 @@ const difficulty = ({ difficulty, light }: Activity): Chart => {
     key: "difficulty",
     title: "Difficulty",
     headline: { value: last === undefined ? "–" : difficultyText(last.difficulty), note: "at the last block" },
-    description: light ? LIGHT : `Difficulty at ${counted(difficulty.length, "block")} of the last year.`,
+    description: light ? LIGHT : `Difficulty at ${quantityOf(difficulty.length, "block")} of the last year.`,
     columns: ["Day (UTC)", "Difficulty"],
     points: difficulty.map(({ difficulty, time }) => ({
       label: day(time),
@@ -62,7 +65,7 @@ const difficulty = ({ difficulty, light }: Activity): Chart => {
 }
 
 const feePoint = ({ feeRate, target }: FeeFor): Point => ({
-  label: counted(target, "block"),
+  label: quantityOf(target, "block"),
   value: feeRate,
   text: amountText(feeRate)
 })
@@ -74,7 +77,7 @@ const fees = ({ fees }: Activity): Chart => {
     title: "Fee rates",
     headline: first === undefined
       ? { value: "–", note: "a kvB" }
-      : { value: amountText(first.feeRate), note: `a kvB, mined within ${counted(first.target, "block")}` },
+      : { value: amountText(first.feeRate), note: `a kvB, mined within ${quantityOf(first.target, "block")}` },
     description: first === undefined
       ? "The node has not seen enough transactions to estimate fees."
       : "Estimated fee rate by the number of blocks within which a transaction is mined.",
@@ -87,7 +90,7 @@ const fees = ({ fees }: Activity): Chart => {
 const poolPoint = ({ from, transactions, vsize }: PoolPart): Point => ({
   label: `from ${amountText(from)}`,
   value: vsize,
-  text: `${counted(transactions, "transaction")}, ${size(vsize)}`
+  text: `${quantityOf(transactions, "transaction")}, ${sizeText(vsize)}`
 })
 
 /** The mempool by fee rate. */
@@ -98,8 +101,8 @@ export const poolChart = (parts: ReadonlyArray<PoolPart>): Chart => {
     key: "mempool",
     title: "Mempool by fee rate",
     headline: {
-      value: count(transactions),
-      note: `${transactions === 1 ? "transaction" : "transactions"}, ${size(vsize)}`
+      value: grouped(transactions),
+      note: `${transactions === 1 ? "transaction" : "transactions"}, ${sizeText(vsize)}`
     },
     description: transactions === 0
       ? "The mempool is empty."

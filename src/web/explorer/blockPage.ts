@@ -1,7 +1,8 @@
+import { grouped, quantityOf, sizeText } from "../../base/quantities.ts"
 import { difficultyOf } from "../../consensus/difficulty.ts"
 import { amountText } from "../../protocol/amount.ts"
 import { displayHash } from "../../protocol/bytes.ts"
-import { count, counted, dated, size } from "../format.ts"
+import { dated } from "../format.ts"
 import { type Html, html } from "../html.ts"
 import { blockLink, blocksLink } from "../links.ts"
 import { headingView, pagesView, row } from "../parts.ts"
@@ -29,7 +30,7 @@ const what = ({ operations, position }: BlockRow): Html => {
   if (operations.length === 0) return html`<span class="muted">payment</span>`
   const more = operations.length - LISTED_OPERATIONS
   return html`${operations.slice(0, LISTED_OPERATIONS).map((each) => html`<span>${operationLine(each)}</span> `)}${
-    more > 0 && html`<span class="muted">and ${count(more)} more</span>`
+    more > 0 && html`<span class="muted">and ${grouped(more)} more</span>`
   }`
 }
 
@@ -40,13 +41,13 @@ const transactionRow = (height: number) => (each: BlockRow): Html => {
 <td data-label="" class="broad">${what(each)}</td>
 <td data-label="Outputs" class="number">${amountText(paid)}</td>
 <td data-label="Fee" class="number">${fee === undefined ? "–" : amountText(fee)}</td>
-<td data-label="Size" class="number">${size(transaction.size)}</td>
+<td data-label="Size" class="number">${sizeText(transaction.size)}</td>
 </tr>`
 }
 
 const transactions = (found: BlockFound, { coinsKnown, rows, transactions }: BlockContents): Html =>
   html`<section class="card" aria-labelledby="transactions-title"><h2 id="transactions-title">${
-    counted(transactions, "transaction")
+    quantityOf(transactions, "transaction")
   }</h2>
 <table class="stack"><caption class="out">Transactions of the block, in its order</caption>
 <thead><tr><th scope="col">Transaction</th><th scope="col">What it does</th><th scope="col" class="number">Outputs</th><th scope="col" class="number">Fee</th><th scope="col" class="number">Size</th></tr></thead>
@@ -63,15 +64,15 @@ const transactions = (found: BlockFound, { coinsKnown, rows, transactions }: Blo
 
 const neighbours = ({ info: { height, next }, previous }: BlockFound): Html =>
   html`<nav class="pager" aria-label="Neighbours">${
-    previous !== undefined && html`<a rel="prev" href="${blockLink(previous)}">← ${count(height - 1)}</a>`
+    previous !== undefined && html`<a rel="prev" href="${blockLink(previous)}">← ${grouped(height - 1)}</a>`
   }<a href="${blocksLink({ from: height })}">List</a>${
-    next !== undefined && html`<a rel="next" href="${blockLink(next)}">${count(height + 1)} →</a>`
+    next !== undefined && html`<a rel="next" href="${blockLink(next)}">${grouped(height + 1)} →</a>`
   }</nav>`
 
 const facts = ({ contents }: BlockFound): Html =>
   typeof contents === "string" ? html`` : html`<section aria-label="Key figures"><dl class="facts">
-${fact("Transactions", count(contents.transactions), size(contents.size))}
-${fact("Name operations", count(contents.operations), "commitments included")}
+${fact("Transactions", grouped(contents.transactions), sizeText(contents.size))}
+${fact("Name operations", grouped(contents.operations), "commitments included")}
 ${fact("Reward", amountText(contents.reward), "new coins and fees")}
 </dl></section>`
 
@@ -86,10 +87,10 @@ ${
     row(
       "State",
       confirmations > 0
-        ? html`on the best chain, ${counted(confirmations, "confirmation")}`
+        ? html`on the best chain, ${quantityOf(confirmations, "confirmation")}`
         : html`<span class="badge attention">stale</span> not on the best chain, which has <a href="${
           blockLink(height)
-        }">another block ${count(height)}</a>`
+        }">another block ${grouped(height)}</a>`
     )
   }
 ${row("Merkle root", html`<code class="break">${displayHash(header.merkleRoot)}</code>`)}
@@ -102,7 +103,7 @@ ${
     )
   }
 ${row("Version", html`0x${(header.version >>> 0).toString(16).padStart(8, "0")}, nonce ${String(header.nonce)}`)}
-${typeof contents !== "string" && row("Weight", html`${count(contents.weight)} units`)}
+${typeof contents !== "string" && row("Weight", html`${grouped(contents.weight)} units`)}
 ${
     parent !== undefined &&
     row("Merged mining", html`work of block <code class="break">${displayHash(parent)}</code> of another chain`)
@@ -113,7 +114,7 @@ ${
 /** A block of the best chain, or of a branch. */
 export const blockPage = (found: BlockFound): Html => {
   const { contents, info } = found
-  return html`${headingView("Block", html`${count(info.height)}`, neighbours(found))}${facts(found)}${
+  return html`${headingView("Block", html`${grouped(info.height)}`, neighbours(found))}${facts(found)}${
     typeof contents === "string"
       ? html`<p class="note busy">${missingWords[contents]}</p>${record(found)}`
       : html`${record(found)}${transactions(found, contents)}`
@@ -124,5 +125,5 @@ export const unknownBlock = ({ tipHeight }: BlockMissing): Html =>
   html`${
     headingView("Block", html`Not known`)
   }<section class="card"><p>The node knows no such block. Its last one is <a href="${blockLink(tipHeight)}">block ${
-    count(tipHeight)
+    grouped(tipHeight)
   }</a>.</p></section>`

@@ -1,5 +1,6 @@
+import { grouped, quantityOf } from "../../base/quantities.ts"
 import { difficultyOf } from "../../consensus/difficulty.ts"
-import { count, counted, dated } from "../format.ts"
+import { dated } from "../format.ts"
 import { type Html, html } from "../html.ts"
 import { blocksLink, poolLink } from "../links.ts"
 import { blockView, shortBlock } from "../places.ts"
@@ -10,10 +11,10 @@ import { difficultyText } from "./words.ts"
 
 const blockRow = (now: number) => ({ info, operations }: ListedBlock): Html =>
   html`<tr>
-<th scope="row">${blockView(info.height, count(info.height))}</th>
+<th scope="row">${blockView(info.height, grouped(info.height))}</th>
 <td>${dated(info.header.time, { now })}</td>
-<td class="number">${info.transactions === 0 ? "–" : count(info.transactions)}</td>
-<td class="number">${operations === undefined ? "–" : count(operations)}</td>
+<td class="number">${info.transactions === 0 ? "–" : grouped(info.transactions)}</td>
+<td class="number">${operations === undefined ? "–" : grouped(operations)}</td>
 <td class="number wide">${difficultyText(difficultyOf(info.header.bits))}</td>
 <td class="wide">${shortBlock(info.hash)}</td>
 </tr>`
@@ -23,7 +24,7 @@ export const blocksPage = ({ blocks, newest, now, tipHeight, waiting }: BlockLis
   const first = blocks[0]?.info.height ?? 0
   return html`<h1>Blocks</h1>${
     newest &&
-    html`<p><a href="${poolLink()}">${counted(waiting, "transaction")}</a> ${
+    html`<p><a href="${poolLink()}">${quantityOf(waiting, "transaction")}</a> ${
       waiting === 1 ? "waits" : "wait"
     } for a block.</p>`
   }<section id="blocks" class="card" aria-label="Blocks">
@@ -33,7 +34,7 @@ export const blocksPage = ({ blocks, newest, now, tipHeight, waiting }: BlockLis
 </table><nav class="pager" aria-label="Pages of the blocks">${
     !newest &&
     html`<a rel="prev" href="${blocksLink({ from: Math.min(tipHeight, first + LISTED_BLOCKS) })}">Newer</a>`
-  }<span>${count(last)} to ${count(first)}</span>${
+  }<span>${grouped(last)} to ${grouped(first)}</span>${
     last > 0 && html`<a rel="next" href="${blocksLink({ from: last - 1 })}">Older</a>`
   }</nav></section>`
 }

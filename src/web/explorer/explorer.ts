@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { grouped } from "../../base/quantities.ts"
 import type { Chain } from "../../chain/Chain.ts"
 import type { ChainCoins } from "../../chain/ChainCoins.ts"
 import type { Indexes } from "../../chain/indexes/Indexes.ts"
@@ -11,7 +12,6 @@ import type { NameDb } from "../../names/NameDb.ts"
 import { displayHash } from "../../protocol/bytes.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { makeDeeds } from "../deeds.ts"
-import { count } from "../format.ts"
 import { html } from "../html.ts"
 import type { PageContent } from "../layout.ts"
 import { addressLink, blockLink, blocksLink, namesLink, poolLink, transactionLink } from "../links.ts"
@@ -67,7 +67,7 @@ export const makeExplorer = (options: PoolListerOptions): Effect.Effect<Explorer
         if (found === undefined) return undefined
         const at = blockLink(wanted.place, wanted)
         return "info" in found
-          ? { status: 200, title: `Block ${count(found.info.height)}`, at, now: found.now, main: blockPage(found) }
+          ? { status: 200, title: `Block ${grouped(found.info.height)}`, at, now: found.now, main: blockPage(found) }
           : { status: 404, title: "Unknown block", at, now: found.now, main: unknownBlock(found) }
       })
 

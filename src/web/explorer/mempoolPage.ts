@@ -1,8 +1,9 @@
+import { grouped, quantityOf, sizeText } from "../../base/quantities.ts"
 import { rateOf } from "../../mempool/policy/feeRate.ts"
 import { amountText } from "../../protocol/amount.ts"
 import { poolChart } from "../activity/activityView.ts"
 import { chartView } from "../activity/svg.ts"
-import { count, counted, dated, size } from "../format.ts"
+import { dated } from "../format.ts"
 import { type Html, html } from "../html.ts"
 import { poolLink } from "../links.ts"
 import { pagesView, tab } from "../parts.ts"
@@ -28,14 +29,14 @@ const operationsNote = ({ name_firstupdate, name_new, name_update }: WaitingOper
     [name_firstupdate, "to register"] as const,
     [name_update, "to update or renew"] as const,
     [name_new, "to commit"] as const
-  ].flatMap(([of, words]) => of === 0 ? [] : [`${count(of)} ${words}`]).join(", ") || "none waits"
+  ].flatMap(([of, words]) => of === 0 ? [] : [`${grouped(of)} ${words}`]).join(", ") || "none waits"
 
 const facts = ({ info, operations }: PoolListed): Html => {
   const names = operations.name_firstupdate + operations.name_update + operations.name_new
   return html`<section id="facts" aria-label="Key figures"><dl class="facts">
-${fact("Transactions", count(info.size), `virtual size ${size(info.bytes)}`)}
-${fact("Name operations", count(names), operationsNote(operations))}
-${fact("Memory", size(info.usage), `of ${size(info.maxUsage)}`)}
+${fact("Transactions", grouped(info.size), `virtual size ${sizeText(info.bytes)}`)}
+${fact("Name operations", grouped(names), operationsNote(operations))}
+${fact("Memory", sizeText(info.usage), `of ${sizeText(info.maxUsage)}`)}
 ${fact("Minimum fee", amountText(info.minFeeRate), "a kvB, to be accepted now")}
 ${fact("Fees", amountText(info.totalFee), "of all transactions")}
 </dl></section>`
@@ -57,7 +58,7 @@ const transactionRow = (now: number) => ({ entry, operation }: PoolRow): Html =>
   }</td>
 <td data-label="Fee" class="number">${amountText(fee)}</td>
 <td data-label="Fee a kvB" class="number">${amountText(rateOf(entry))}</td>
-<td data-label="Size" class="number">${count(vsize)} vB</td>
+<td data-label="Size" class="number">${grouped(vsize)} vB</td>
 <td data-label="Seen">${dated(time, { now })}</td>
 </tr>`
 }
@@ -82,7 +83,7 @@ const transactions = (listed: PoolListed): Html => {
       { page: list.page, pages: shown, label: "Pages of the mempool", words: ["Before", "Next"] },
       (page) => poolLink({ ...list, page })
     )
-  }${shown < pages && html`<p class="muted">The list ends after ${counted(shown, "page")}.</p>`}${
+  }${shown < pages && html`<p class="muted">The list ends after ${quantityOf(shown, "page")}.</p>`}${
     entries.length > 0 && list.order === "rate" &&
     html`<p class="muted">The fee rate is that of the transaction alone. A block takes a transaction also for the fees of those that spend its outputs.</p>`
   }</section>`

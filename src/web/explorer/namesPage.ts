@@ -1,7 +1,7 @@
+import { grouped, quantityOf } from "../../base/quantities.ts"
 import { expirationDepth } from "../../consensus/expiry.ts"
 import type { FoundNames, NameEntry } from "../../names/NameDb.ts"
 import { toHex } from "../../protocol/bytes.ts"
-import { count, counted } from "../format.ts"
 import { type Html, html } from "../html.ts"
 import { addressLink, nameLink, namesLink } from "../links.ts"
 import type { Moment } from "../nameData.ts"
@@ -23,7 +23,7 @@ const nameRow = (moment: Moment) => (record: NameEntry): Html =>
   html`<tr>
 <th scope="row"><a href="${nameLink(record.name)}">${listedName(record.name)}</a></th>
 <td data-label="" class="value-cell broad">${shortValue(record.value)}</td>
-<td data-label="Changed" class="number">${blockView(record.height, count(record.height))}</td>
+<td data-label="Changed" class="number">${blockView(record.height, grouped(record.height))}</td>
 <td data-label="Expires" class="number">${shortExpiry(record, moment)}</td>
 </tr>`
 
@@ -77,7 +77,7 @@ export const namesPage = (listed: NamesListed): Html => {
   return html`<h1>Names</h1>${choices(list)}<section id="names" class="card" aria-label="Names">${
     listed.found === undefined ? LIGHT : found(listed.found, listed, (after) => namesLink({ ...list, after }))
   }</section><p class="muted">A name expires ${
-    counted(term, "block")
+    quantityOf(term, "block")
   } after its last change, unless its owner renews it.</p>`
 }
 

@@ -1,9 +1,10 @@
+import { grouped, quantityOf, sizeText } from "../../base/quantities.ts"
 import { amountText } from "../../protocol/amount.ts"
 import { displayHash, toHex } from "../../protocol/bytes.ts"
 import { NAME_TX_VERSION } from "../../protocol/nameOperation.ts"
 import type { Network } from "../../protocol/networks.ts"
 import { LOCKTIME_THRESHOLD, prevoutIndex, prevoutTxid, totalValue } from "../../protocol/transaction.ts"
-import { count, counted, dated, moment, size } from "../format.ts"
+import { dated, moment } from "../format.ts"
 import { type Html, html, NOTHING } from "../html.ts"
 import { transactionLink } from "../links.ts"
 import { headingView, pagesView, row } from "../parts.ts"
@@ -31,7 +32,7 @@ const feeRate = ({ fee, vsize }: { readonly fee: number; readonly vsize: number 
 
 const facts = ({ fee, place, transaction }: TransactionFound): Html => {
   return html`<section aria-label="Key figures"><dl class="facts">
-${fact("Outputs", amountText(totalValue(transaction.outputs)), counted(transaction.outputs.length, "output"))}
+${fact("Outputs", amountText(totalValue(transaction.outputs)), quantityOf(transaction.outputs.length, "output"))}
 ${
     transaction.isCoinbase
       ? fact("Fee", "none", "the reward of a block")
@@ -39,17 +40,21 @@ ${
       ? fact("Fee", "–", "the spent coins are not known")
       : fact("Fee", amountText(fee), feeRate({ fee, vsize: transaction.virtualSize }))
   }
-${fact("Size", size(transaction.size), `${count(transaction.virtualSize)} vB`)}
+${fact("Size", sizeText(transaction.size), `${grouped(transaction.virtualSize)} vB`)}
 ${
     place._tag === "Pool"
       ? fact("Confirmations", "0", "waits in the mempool")
-      : fact("Confirmations", count(Math.max(0, place.info.confirmations)), `since block ${count(place.info.height)}`)
+      : fact(
+        "Confirmations",
+        grouped(Math.max(0, place.info.confirmations)),
+        `since block ${grouped(place.info.height)}`
+      )
   }
 </dl></section>`
 }
 
 const lockTimeText = (lockTime: number): string =>
-  lockTime === 0 ? "none" : lockTime < LOCKTIME_THRESHOLD ? `block ${count(lockTime)}` : moment(lockTime)
+  lockTime === 0 ? "none" : lockTime < LOCKTIME_THRESHOLD ? `block ${grouped(lockTime)}` : moment(lockTime)
 
 const record = ({ now, place, transaction }: TransactionFound): Html =>
   html`<section class="card" aria-labelledby="record-title"><h2 id="record-title">Record</h2>
@@ -60,7 +65,7 @@ ${
       ? row("Seen", dated(place.entry.time, { now }))
       : row(
         "Block",
-        html`${blockView(place.info.height)}, transaction ${count(place.position)}, ${
+        html`${blockView(place.info.height)}, transaction ${grouped(place.position)}, ${
           dated(place.info.header.time, { now })
         }`
       )
@@ -101,10 +106,10 @@ const inputs = ({ inputs, network, page, place, transaction }: TransactionFound)
   const [first] = inputs
   const isUnknown = !transaction.isCoinbase && inputs.some(({ coin }) => coin === undefined)
   return html`<section class="card" aria-labelledby="inputs-title"><h2 id="inputs-title">${
-    counted(transaction.inputs.length, "input")
+    quantityOf(transaction.inputs.length, "input")
   }</h2>${
     first === undefined
-      ? html`<p class="muted">No more inputs on page ${count(page)}.</p>`
+      ? html`<p class="muted">No more inputs on page ${grouped(page)}.</p>`
       : transaction.isCoinbase
       ? html`<ul class="operations">${coinbaseRow(first)}</ul>`
       : html`<table class="stack"><caption class="out">Inputs of the transaction</caption><thead><tr><th scope="col">Spends</th><th scope="col">From</th><th scope="col">Script</th><th scope="col" class="number">Amount</th></tr></thead><tbody>${
@@ -148,10 +153,10 @@ const outputs = (found: TransactionFound): Html => {
   const isVague = !spendersIndexed && outputs.some(({ state }) => state === "spent")
   const block = place._tag === "Block" ? place.info.height : undefined
   return html`<section class="card" aria-labelledby="outputs-title"><h2 id="outputs-title">${
-    counted(transaction.outputs.length, "output")
+    quantityOf(transaction.outputs.length, "output")
   }</h2>${
     outputs.length === 0
-      ? html`<p class="muted">No more outputs on page ${count(page)}.</p>`
+      ? html`<p class="muted">No more outputs on page ${grouped(page)}.</p>`
       : html`<table class="stack"><caption class="out">Outputs of the transaction</caption><thead><tr><th scope="col">No.</th><th scope="col">To</th><th scope="col">Script</th><th scope="col">State</th><th scope="col" class="number">Amount</th></tr></thead><tbody>${
         outputs.map(outputRow(network))
       }</tbody></table>`

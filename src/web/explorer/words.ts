@@ -1,4 +1,4 @@
-import { count } from "../format.ts"
+import { grouped } from "../../base/quantities.ts"
 import { type Html, html } from "../html.ts"
 
 /** A figure with a note, in a list of class `facts`. */
@@ -16,5 +16,5 @@ export const difficultyText = (difficulty: number): string => {
     unit++
   }
   if (value < 10) return `${Number(value.toPrecision(3))}${UNITS[unit] ?? ""}`
-  return `${value < 1000 ? Number(value.toPrecision(3)) : count(value)}${UNITS[unit] ?? ""}`
+  return `${value < 1000 ? Number(value.toPrecision(3)) : grouped(value)}${UNITS[unit] ?? ""}`
 }

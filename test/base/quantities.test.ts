@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { dayText, grouped, quantityOf, shortNumber, sizeText, spanText } from "../../../src/programs/cli/quantities.ts"
+import { dayText, grouped, quantityOf, shortNumber, sizeText, spanText } from "../../src/base/quantities.ts"
 
 describe("quantities", () => {
   it.each([[0, "0"], [999, "999"], [1000, "1,000"], [1234567, "1,234,567"]])("%d grouped is %s", (value, text) => {
@@ -25,12 +25,21 @@ describe("quantities", () => {
     [3_661, "1 hour 1 minute"],
     [3_605, "1 hour"],
     [90_000, "1 day 1 hour"],
-    [31_556_952 + 86_400, "1 year 1 day"]
+    [31_557_600 + 2_629_800, "1 year 1 month"]
   ])("%d seconds are %s", (seconds, text) => {
     assert.strictEqual(spanText(seconds), text)
   })
 
-  it.each([[0, "0 B"], [999, "999 B"], [1000, "1.0 kB"], [12_340_000, "12.3 MB"], [5e15, "5000.0 TB"]])(
+  it.each([
+    [0, "0 B"],
+    [999, "999 B"],
+    [1000, "1.0 kB"],
+    [12_340_000, "12.3 MB"],
+    [300_000_000, "300 MB"],
+    [999_499, "999 kB"],
+    [999_500, "1.0 MB"],
+    [5e15, "5000 TB"]
+  ])(
     "%d bytes are %s",
     (bytes, text) => {
       assert.strictEqual(sizeText(bytes), text)

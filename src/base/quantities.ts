@@ -1,38 +1,46 @@
-/** Numbers, times and sizes for display. */
+/** Numbers, times and sizes for display: svcd-cli, the pages and the desk. */
 
-/** An integer with commas between thousands. */
-export const grouped = (value: number): string => String(value).replace(/\B(?=(\d{3})+(?!\d))/g, ",")
+/** A whole number with commas between thousands. */
+export const grouped = (value: number): string => String(Math.round(value)).replace(/\B(?=(\d{3})+(?!\d))/g, ",")
 
 /** `1 peer`, `2 peers`. */
 export const quantityOf = (count: number, one: string, many = `${one}s`): string =>
   `${grouped(count)} ${count === 1 ? one : many}`
 
-const UNITS: ReadonlyArray<readonly [seconds: number, name: string]> = [
-  [31_556_952, "year"],
-  [86_400, "day"],
-  [3_600, "hour"],
-  [60, "minute"],
-  [1, "second"]
-]
+/** Units of time in seconds, the longest first. The script of the pages uses the same. */
+export const TIME_UNITS = [
+  ["year", 31_557_600],
+  ["month", 2_629_800],
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+  ["second", 1]
+] as const
 
 /** A time span in its two largest units: `3 days 4 hours`. */
 export const spanText = (seconds: number): string => {
-  const whole = Math.max(0, Math.floor(seconds))
-  const first = UNITS.findIndex(([size]) => whole >= size)
+  const whole = Math.max(0, Math.round(seconds))
+  const first = TIME_UNITS.findIndex(([, size]) => whole >= size)
   if (first < 0) return "0 seconds"
   let left = whole
-  return UNITS.slice(first, first + 2).flatMap(([size, name]) => {
+  return TIME_UNITS.slice(first, first + 2).flatMap(([name, size]) => {
     const count = Math.floor(left / size)
     left -= count * size
     return count === 0 ? [] : [quantityOf(count, name)]
   }).join(" ")
 }
 
-/** Bytes with a decimal unit. */
+const SIZES = ["B", "kB", "MB", "GB", "TB"] as const
+
+/** Bytes in units of thousands, not of 1024s: `1.2 MB`. */
 export const sizeText = (bytes: number): string => {
-  const units = ["B", "kB", "MB", "GB", "TB"]
-  const power = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)))
-  return power === 0 ? `${bytes} B` : `${(bytes / 1000 ** power).toFixed(1)} ${units[power]}`
+  let value = bytes
+  let unit = 0
+  while (value >= 999.5 && unit < SIZES.length - 1) {
+    value /= 1000
+    unit++
+  }
+  return `${unit === 0 || value >= 99.5 ? Math.round(value) : value.toFixed(1)} ${SIZES[unit] ?? ""}`
 }
 
 /** A large number in few digits: `1.23e+12`, `512.3`, `4096`. */

@@ -93,7 +93,7 @@ const entryOf = (program: string) => ({ in: compiled(`bin/${program}`), out: mai
 
 /**
  * Bundles such a program into one file in CommonJS, the only form whose compiled code a program can keep (bin/cachedStart.ts). What
- * it loads on use stands in the same file, and costs nothing before.
+ * it loads on use is in the same file, and costs nothing before.
  */
 const composeKept = (
   folder: string,
@@ -109,7 +109,7 @@ const composeKept = (
     outExtension: { ".js": ".cjs" },
     sourcemap: false
   })
-  // What stands before esbuild's own directive takes its effect away. svcd-cli hardly needs its address.
+  // Any statement before esbuild's own directive disables it. svcd-cli hardly needs its address.
   const url =
     `"use strict";\nconst ofBundle = { get url() { return require("node:url").pathToFileURL(__filename).href; } };`
   const clock = `const clockOfBundle = { now: () => Number(process.hrtime.bigint()) / 1e6 };`

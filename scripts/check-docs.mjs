@@ -100,7 +100,7 @@ const checkConfiguration = (file, options) => {
   const all = new Set(lines.flatMap(({ text }) => words(text)))
   for (const [name, option] of Object.entries(options)) {
     const label = option.flag ? `-${name}` : option.key
-    // The table row of an option begins with its name; a key of the file may stand there without its TOML table.
+    // The table row of an option begins with its name; a key of the file may be there without its TOML table.
     const isLabel = (word) => word === label || (!option.flag && word === name)
     const row = lines.find(({ text }) => text.startsWith("|") && words(text.split("|")[1] ?? "").some(isLabel))
     if (row === undefined) {

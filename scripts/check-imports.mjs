@@ -1,5 +1,5 @@
 // Checks that imports in src point one way and in no circle, what each folder imports from outside, and that each
-// exported name and each _tag stands in one file. Usage: check-imports.mjs [root]
+// exported name and each _tag is in one file. Usage: check-imports.mjs [root]
 
 import { existsSync, readFileSync } from "node:fs"
 import { isBuiltin } from "node:module"
@@ -164,7 +164,7 @@ const circlesOf = (byFile) => {
   return circles
 }
 
-/** Functions of a module that is used as a namespace, as `NameDb.layer`: their names stand in many files. */
+/** Functions of a module that is used as a namespace, as `NameDb.layer`: their names are in many files. */
 const NAMESPACED = ["layer", "layerMemory", "make", "open", "run"]
 
 /** Schemas of parameters and of results have the same words. Results are used as a namespace: `Result.amount`. */
@@ -210,7 +210,7 @@ for (const [name, places] of repeated(files, EXPORTED)) {
   problems.push(`src/${places[0]}:1: ${name} is exported by ${places.slice(1).join(", ")} as well`)
 }
 for (const [tag, places] of repeated(files, TAGGED)) {
-  problems.push(`src/${places[0]}:1: the _tag ${tag} stands in ${places.slice(1).join(", ")} as well`)
+  problems.push(`src/${places[0]}:1: the _tag ${tag} is in ${places.slice(1).join(", ")} as well`)
 }
 for (const circle of circlesOf(byFile)) {
   const [first, ...others] = circle.toSorted()

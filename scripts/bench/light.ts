@@ -97,7 +97,7 @@ interface Served {
   readonly pids: ReadonlyArray<number>
 }
 
-/** The client in one file, as users have it: a thousand modules take 37 MB more. It stands below the packages that it loads. */
+/** The client in one file, as users have it: a thousand modules take 37 MB more. It is below the packages that it loads. */
 const bundledClient = (): string => {
   const folder = program("../../bundle/light-client")
   execFileSync(process.execPath, [program("../bundle.js"), folder, "--alone", program("./lightClient.js")])

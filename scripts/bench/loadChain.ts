@@ -30,7 +30,7 @@ export const recordsOf = (bytes: Buffer): ReadonlyArray<Uint8Array> => {
   return found
 }
 
-/** Runs a measurement with the load chain, which stands beside the project; says so where it is missing. */
+/** Runs a measurement with the load chain, which is next to the project; says so where it is missing. */
 export const withLoad = async <A extends object>(
   use: (load: LoadChain) => Promise<A>
 ): Promise<A | { readonly skipped: string }> => {

@@ -62,7 +62,7 @@ export class ForeignLoad {
   }
 }
 
-/** Waits, for a minute at most, until other programs do little. Returns whether they do. */
+/** Waits, for at most a minute, until other programs do little. Returns whether they do. */
 export const untilQuiet = async (): Promise<boolean> => {
   for (const began = performance.now();;) {
     const foreign = new ForeignLoad()

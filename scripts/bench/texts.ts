@@ -82,7 +82,7 @@ that comes or goes. The indexes of search are built in the background, mostly be
     title: "Sync from peers",
     text:
       `The same chain over loopback, whole daemons on both ends; on two cores the one that serves takes its share. \`fromFile\`
-is \`-loadblock\` of the same file in the same run. Peers that are far away stand behind a line that takes 50 ms each way.`,
+is \`-loadblock\` of the same file in the same run. Distant peers are behind a link with 50 ms of delay each way.`,
     goals: [
       ["onePeer.toFile", "<=", 1.3],
       ["threeFarPeers.toFile", "<=", 1.5],

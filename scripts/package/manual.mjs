@@ -27,7 +27,7 @@ const COLUMN = 20
 
 const indentOf = (line) => line.length - line.trimStart().length
 
-/** The entries of a section of a help: what stands on the left, and its text. */
+/** The entries of a section of a help: the left column, and its text. */
 const entriesOf = (lines) => {
   const entries = []
   for (const line of lines) {

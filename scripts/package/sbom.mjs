@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { PROJECT, run } from "./facts.mjs"
 
-/** The packages that stand in the file of licences of a bundle, as `name version (licence)`. */
+/** The packages in the file of licences of a bundle, as `name version (licence)`. */
 const bundled = (folder) =>
   [...readFileSync(join(PROJECT, "build", folder, "LICENCES.txt"), "utf8").matchAll(/(?:^|-{80}\n\n)(\S+) (\S+) \(/g)]
     .map(([, name, version]) => `${name}@${version}`)

@@ -1,4 +1,4 @@
-// The files of an installation, as they stand in the archive and below /usr of the other packages.
+// The files of an installation, as they are in the archive and below /usr of the other packages.
 
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"

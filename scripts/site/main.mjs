@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url))
 const out = resolve(process.argv[2] ?? join(root, "build/site"))
 const staged = `${out}-pages`
 
-/** Pages stand where the documents stand in the repository, and the reference of the library below `api`. */
+/** Pages are where the documents are in the repository, and the reference of the library below `api`. */
 class SiteRouter extends KindRouter {
   getIdealBaseName(reflection) {
     if (!reflection.isDocument()) return `api/${super.getIdealBaseName(reflection)}`

@@ -120,7 +120,7 @@ export class MemoryBudget {
     return used > this.limit(kind) / 2 && account.held(kind) > used / Math.max(1, this.holders.size)
   }
 
-  /** Waits while the account is tight in one of the kinds, five seconds at most. */
+  /** Waits while the account is tight in one of the kinds, for at most five seconds. */
   room(account: MemoryAccount, kinds: ReadonlyArray<BudgetKind>): Effect.Effect<void> {
     const isTight = (): boolean => kinds.some((kind) => this.isTight(kind, account))
     const room = Effect.async<void>((resume) => {

@@ -44,7 +44,7 @@ export const peerTime: Effect.Effect<PeerTime> = Effect.map(Effect.clock, (clock
     }
     : { now: () => Number(clock.unsafeCurrentTimeNanos()) / 1e6, sleep: (milliseconds) => Effect.sleep(milliseconds) })
 
-/** Installs the clock for everything under this layer. With `seconds` (since 1970) it stands at that time. */
+/** Installs the clock for everything under this layer. With `seconds` (since 1970) it is fixed at that time. */
 export const layer = (seconds?: number): Layer.Layer<MockTime | NodeTime> =>
   Layer.unwrapEffect(Effect.map(Effect.clock, (real) => {
     let mock = seconds

@@ -13,7 +13,7 @@ const HIDDEN_WORD = "(not shown: it may be a recovery word)"
 /** A key, with its quotes, or what a quote leaves of it. */
 const QUOTED_KEY = new RegExp(`("?)(?:${KEY.source})…?\\1`, "gi")
 
-/** What stands before the label of a name. A name with a namespace is not a key, and its label may be as long. */
+/** The namespace before the label of a name. A name with a namespace is not a key, and its label may be as long. */
 const NAMESPACE = /(?:^|[\s"'(])[a-z]{1,16}\/$/
 
 /** In an error: a quote may lack the last words of a phrase, and one or two may be misspelled. */

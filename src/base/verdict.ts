@@ -2,7 +2,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 
 /**
- * What a program makes of a failure without a case for each. It stands at the class of the error, as an annotation of its schema, where
+ * What a program makes of a failure without a case for each. The class of the error carries it, as an annotation of its schema, where
  * `HttpApi` of @effect/platform finds the status. The caller of an HTTP service can act on 400 to 422; 503 passes, or its operator has to act; 500,
  * 501 and 502 are of the service and what it is set up with.
  */

@@ -79,7 +79,7 @@ export class NameClient extends Context.Tag("svcd/NameClient")<NameClient, {
   /** The block up to which names are known. */
   readonly freshness: Effect.Effect<Freshness, ReadFailure>
   /**
-   * How far the node is: at once, then whenever that changes, several times a second at most. The stream ends when there
+   * How far the node is: at once, then whenever that changes, at most several times a second. The stream ends when there
    * is nothing to wait for (`phase` is `ready`).
    */
   readonly progress: Stream.Stream<SyncReport, ReadFailure>

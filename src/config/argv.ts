@@ -133,7 +133,7 @@ class ArgvReader<Name extends string> {
     const before = splitFlag(this.argv[this.at - 2] ?? "")
     const name = before?.value === undefined ? this.names.get(before?.name ?? "") : undefined
     const hint = name !== undefined && isSwitch(this.options[name])
-      ? `; the value of a switch stands behind =, as in -${name}=0`
+      ? `; give the value of a switch after =, as in -${name}=0`
       : ""
     this.problems.push(`${quotedName(argument)}: is not a flag${hint}`)
     if (argument.startsWith("-") && !argument.includes("=")) this.skipValue()

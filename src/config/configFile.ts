@@ -108,7 +108,7 @@ class FileReader {
     const key = path.join(".")
     const option: Option = OPTIONS[name]
     const before = this.source.get(name)
-    if (before !== undefined) return this.complain(path, `${key}: stands at ${before.from} too; keep one of the two`)
+    if (before !== undefined) return this.complain(path, `${key}: is set at ${before.from} too; keep one of the two`)
     const texts = textsOf(option, value)
     if (Either.isLeft(texts)) {
       const found = option.secret ? "" : `, found ${shownValue(value)}`
@@ -153,7 +153,7 @@ const tomlReason = (error: TomlError): string =>
 const UNQUOTED = /^(?:invalid value|illegal character in numeric literal|incomplete key-value)/
 
 const withQuotes = (reason: string): string =>
-  UNQUOTED.test(reason) ? `${reason}; texts stand in quotes, as in rpcuser = "NAME"` : reason
+  UNQUOTED.test(reason) ? `${reason}; put strings in quotes, as in rpcuser = "NAME"` : reason
 
 /** Parses the text of a configuration file to a source, or returns its problems on the left. */
 export const fromFile = ({ file, text }: ConfigText): Either.Either<OptionSource, ReadonlyArray<string>> => {

@@ -46,7 +46,7 @@ export const strangeVariables = (env: Readonly<Record<string, string | undefined
   return Object.keys(env).filter(strange).map((name) => {
     const meant = nearest(name, known.map((each) => each.toLowerCase()))?.toUpperCase()
     return `${quoted(name)} in the environment is not a setting of svcd${
-      meant === undefined ? ": most are flags, or stand in svcd.conf" : `; did you mean ${meant}?`
+      meant === undefined ? ": use a flag or svcd.conf" : `; did you mean ${meant}?`
     }`
   })
 }

@@ -99,7 +99,7 @@ const formerView = (names: ReadonlyArray<OwnName>): Html =>
       }</ul></details>`
     )
 
-/** How many failed registrations are shown at most. */
+/** The largest number of failed registrations shown. */
 const MOST_FAILURES = 10
 
 /** All registrations under way, and the last failures; and how many failures are left out. */

@@ -73,7 +73,7 @@ const whatOf = ({ category, name }: Payment): Html => {
     : html`name ${listedOperation(name)}`
 }
 
-/** An output with a name has no amount of its own: its fee stands there, with what the name locks. */
+/** An output with a name has no amount of its own. The fee is shown instead, with the amount locked in the name. */
 const amountOf = ({ amount, fee = 0, name }: Payment): Html =>
   name === undefined
     ? html`${nmc(amount)}`
@@ -219,7 +219,7 @@ const areFree = ({ call }: Pick<Calls, "call">, psbt: string): Effect.Effect<voi
     }
   })
 
-/** Signs and sends the transaction that was shown: never another one, so that it can be paid once at most. */
+/** Signs and sends the transaction that was shown: never another one, so that it can be paid at most once. */
 const sendShown = ({ call }: Pick<Calls, "call">, psbt: string): Effect.Effect<string, CallFailed> =>
   Effect.gen(function*() {
     yield* areFree({ call }, psbt)

@@ -41,7 +41,7 @@ interface Unlocking {
   readonly time?: string
 }
 
-/** What to unlock, and for how long. The whole wallet is open for three hours at most. */
+/** What to unlock, and for how long. The whole wallet is open for at most three hours. */
 const UNLOCKINGS: ReadonlyArray<Unlocking> = [
   {
     key: "renewals-30-days",
@@ -319,7 +319,7 @@ export const createWallet: DeskHandler = (visit) =>
     const name = form.get("wallet") ?? ""
     const passphrase = form.get("passphrase") ?? ""
     const wrong = !NAME.test(name)
-      ? "Use letters, digits, points and hyphens, 64 at most."
+      ? "Use at most 64 letters, digits, points and hyphens."
       : passphrase !== (form.get("again") ?? "")
       ? "The two passphrases are not the same."
       : passphrase !== "" && passphrase.length < SHORTEST

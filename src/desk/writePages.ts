@@ -153,9 +153,7 @@ const planRegistration = (visit: DeskVisit, form: ValueForm, value: string) =>
           ["Size", html`${made.bytes} of 520 bytes`],
           [
             "Stays in the name",
-            html`${
-              amountText(MIN_NAME_AMOUNT)
-            }. They go with the name, also to its next owner, and do not come back to your balance.`
+            html`${amountText(MIN_NAME_AMOUNT)}. Locked in the name. It moves with the name and is never refunded.`
           ],
           ["Fees", html`${aboutText(fees)}`],
           ["In all", html`${aboutText(MIN_NAME_AMOUNT + fees)}`],

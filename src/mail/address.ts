@@ -37,5 +37,5 @@ export const parseMailAddress = (text: string): Either.Either<string, string> =>
   if (mailbox === undefined) return Either.left("is not an e-mail address")
   return DOMAIN.test(mailbox.domain)
     ? Either.right(formatMailbox(mailbox))
-    : Either.left("is not an e-mail address: what stands behind its @ is not the domain of a mail server")
+    : Either.left("is not an e-mail address: the part after @ is not the domain of a mail server")
 }

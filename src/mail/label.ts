@@ -47,5 +47,5 @@ export const nameOf = (
 export const labelProblem = ({ namespace, text }: { readonly namespace: string; readonly text: string }): string =>
   text.length > MAX_LABEL
     ? `${quoted(text)} is too long for a label: ${MAX_LABEL} characters fit before the @ of an address`
-    : `${quoted(text)} is not a label: it has to be what stands behind ${namespace} in the name, ` +
+    : `${quoted(text)} is not a label: it has to be the part after ${namespace} in the name, ` +
       "lower-case letters and digits with single hyphens between them"

@@ -50,7 +50,7 @@ export class CommitSignal {
   }
 
   /**
-   * Waits for a commit behind the first `count`, so many milliseconds at most; returns whether there was one. Without fibers of
+   * Waits for a commit behind the first `count`, for at most so many milliseconds; returns whether there was one. Without fibers of
    * its own: a thousand readers wait here at a time.
    */
   behind(count: number, within: { readonly milliseconds: number }): Effect.Effect<boolean> {

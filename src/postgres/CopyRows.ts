@@ -58,7 +58,7 @@ export class CopyRows {
   /** A `text` or a word of an enumeration; `undefined` is NULL. */
   text(text: string | undefined): void {
     if (text === undefined) return this.nothing()
-    // UTF-8 has three bytes at most for a unit of UTF-16.
+    // UTF-8 has at most three bytes for a unit of UTF-16.
     this.reserve(WORD + 3 * text.length)
     const start = this.at + WORD
     const length = this.piece.write(text, start, "utf8")

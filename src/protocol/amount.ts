@@ -31,7 +31,7 @@ export const aboutText = (units: number): string => `about ${amountText(Math.cei
 
 const DECIMAL = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/
 
-/** More digits than any valid value has. Also keeps untrusted exponents away from `repeat`. */
+/** More digits than any valid value has. Keeps untrusted exponents away from `repeat`, too. */
 const MAX_DIGITS = 18
 
 /**

@@ -53,7 +53,7 @@ export const DOMAIN_FIELDS = ["address", "alias", "ns", "ds", "tls", "mail", "to
 
 export type DomainField = (typeof DOMAIN_FIELDS)[number]
 
-/** An address that stands in the item where its kind belongs; another one is left to JSON. */
+/** An address in the item where its kind belongs; another one is left to JSON. */
 const addressLine = (item: "ip" | "ip6") => (row: Located): string | undefined => {
   const line = lineOfText(row)
   return line !== undefined && addressItem(line) === item ? line : undefined

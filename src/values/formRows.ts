@@ -118,7 +118,7 @@ export const tlsLine = (row: Located, { port, protocol }: TlsPlace): string | un
 /** The port of mail servers: other rows of `_smtp._tcp` are not mail servers (IFA-0001, MX). */
 const SMTP_PORT = 25
 
-/** A mail server, as `10 mail.example.org.`: what MX is in DNS stands in a value as SRV of port 25. */
+/** A mail server, as `10 mail.example.org.`: a value writes MX of DNS as SRV of port 25. */
 export const mailLine = (row: Located): string | undefined => {
   if (row.kind !== "array" || row.items.length !== 4) return undefined
   const [priority, weight, port, host] = row.items

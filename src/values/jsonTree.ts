@@ -3,7 +3,7 @@ import type { Located, LocatedObject } from "./locatedJson.ts"
 
 /**
  * JSON that is changed in places. Everything else keeps its text: numbers, escapes, the order of members, and members
- * that stand there twice. Only white space between the members of objects is lost.
+ * that appear twice. Only white space between the members of objects is lost.
  */
 
 /** The keys from the top to a member, such as `["map", "www", "ip"]`. */
@@ -56,7 +56,7 @@ export class JsonTree {
     object.set(below, json)
   }
 
-  /** Removes a member, wherever it stands there twice, and the objects above it that have no other. */
+  /** Removes a member, each time if it appears twice, and the objects above it that have no other. */
   remove([key = "", ...below]: KeyPath): void {
     const member = this.#last(key)
     if (below.length > 0 && member?.value instanceof JsonTree) {

@@ -115,8 +115,8 @@ class LocatingReader {
   #unexpected(wanted: string): never {
     const found = this.#text.charAt(this.#at)
     if (found === "") return this.#fault(`the text ends where ${wanted} should be`)
-    if (found === "'") return this.#fault("texts stand in double quotes, not in single quotes")
-    if (found === "\u201c" || found === "\u201d") return this.#fault("texts stand in straight double quotes")
+    if (found === "'") return this.#fault("use double quotes for strings, not single quotes")
+    if (found === "\u201c" || found === "\u201d") return this.#fault("use straight double quotes for strings")
     if (this.#text.startsWith("//", this.#at) || this.#text.startsWith("/*", this.#at)) {
       return this.#fault("JSON has no comments")
     }
@@ -153,7 +153,7 @@ class LocatingReader {
     this.#at = at
     return word === undefined
       ? this.#unexpected("a value")
-      : this.#fault(`${word} is not a JSON value: a text stands in double quotes`)
+      : this.#fault(`${word} is not a JSON value: put a string in double quotes`)
   }
 
   #object(part: Place, depth: number): Located {
@@ -196,7 +196,7 @@ class LocatingReader {
     const comma = this.#at - 1
     if (this.#space() === close) {
       this.#at = comma
-      return this.#fault(`a comma stands before ${close}`)
+      return this.#fault(`there is a comma before ${close}`)
     }
     return true
   }

@@ -3,7 +3,7 @@ import { encodeText } from "../protocol/nameText.ts"
 import type { NameList, PoolList } from "./routes.ts"
 
 /**
- * The addresses of the pages, relative to the overview, so that they also work behind a proxy's prefix. A name stands in
+ * The addresses of the pages, relative to the overview, so that they also work behind a proxy's prefix. A name is in
  * the query and not in the path: proxies and browsers change paths such as `d/..` and `d//a`.
  */
 

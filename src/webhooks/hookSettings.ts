@@ -15,7 +15,7 @@ import type { HookRow } from "./HookStore.ts"
 /** Hooks of one node. Each of them holds at most one message in memory. */
 export const MAX_HOOKS = 64
 
-/** Only letters and digits: it stands in a header, in bodies and in commands. */
+/** Only letters and digits: it is used in a header, in bodies and in commands. */
 export const newHookId = (): string => randomBytes(8).toString("hex")
 
 export const newSecret = (): Redacted.Redacted<string> => Redacted.make(`whsec_${randomBytes(32).toString("base64")}`)

@@ -49,7 +49,7 @@ const STATUSES: Readonly<Record<SvcdError["_tag"], number>> = {
 }
 
 describe("verdicts on failures", () => {
-  it("stand at each error class that the entries export, where HttpApi finds them", () => {
+  it("are on each error class that the entries export, where HttpApi finds them", () => {
     const statusesOf = (module: object) =>
       Object.fromEntries(
         classesOf(module).map(({ prototype }) => [prototype.name, annotatedVerdict(prototype)?.status])

@@ -76,7 +76,7 @@ describe("readArgv", () => {
     [["-"], ["\"-\": is not a flag"]],
     [["---network", "x", "y"], ["\"---network\": is not a flag", "\"y\": is not a flag"]],
     [["---network=x", "y"], ["\"---network\": is not a flag", "\"y\": is not a flag"]],
-    [["-txindex", "0"], ["\"0\": is not a flag; the value of a switch stands behind =, as in -txindex=0"]],
+    [["-txindex", "0"], ["\"0\": is not a flag; give the value of a switch after =, as in -txindex=0"]],
     [["-\u001b[31m=1"], ["-\\u001b[31m: unknown flag"]]
   ])("refuses %j", (argv, problems) => {
     assert.deepStrictEqual(read(...argv).problems, problems)

@@ -11,7 +11,7 @@ const read = (text: string) => fromFile({ text, file: "/d/svcd.conf" })
 
 const problems = (text: string) => Either.match(read(text), { onLeft: (found) => found, onRight: () => [] })
 
-const IN_QUOTES = "texts stand in quotes, as in rpcuser = \"NAME\""
+const IN_QUOTES = "put strings in quotes, as in rpcuser = \"NAME\""
 
 describe("fromFile", () => {
   it("takes every key, each with its place", () => {
@@ -48,7 +48,7 @@ describe("fromFile", () => {
         assert.deepStrictEqual(Either.getOrThrow(read(text)).get(key)?.texts, ["7"])
       }
       assert.deepStrictEqual(problems(`${key} = 7\n[database]\n${key} = 8`), [
-        `/d/svcd.conf:3 database.${key}: stands at /d/svcd.conf:1 too; keep one of the two`
+        `/d/svcd.conf:3 database.${key}: is set at /d/svcd.conf:1 too; keep one of the two`
       ])
     }
   )

@@ -29,7 +29,7 @@ describe("variables of the environment", () => {
     },
     {
       env: { SVCD_FROB: "1" },
-      said: ["\"SVCD_FROB\" in the environment is not a setting of svcd: most are flags, or stand in svcd.conf"]
+      said: ["\"SVCD_FROB\" in the environment is not a setting of svcd: use a flag or svcd.conf"]
     },
     { env: { SVCD_FROB: "", SVCD_RPC_USER: "me", SVCD_MAIL_FLAGS: "x", SVCD_EXPORT_URL: "x", HOME: "/" }, said: [] }
   ])("with no meaning are named: $env", ({ env, said }) => {

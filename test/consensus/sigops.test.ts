@@ -30,16 +30,16 @@ describe("countSigops", () => {
       accurate: 20
     },
     { name: "a multisig at the very start", bytes: script(OP_CHECKMULTISIG), plain: 20, accurate: 20 },
-    { name: "what stands behind OP_RETURN", bytes: script(OP_RETURN, OP_CHECKSIG), plain: 1, accurate: 1 },
+    { name: "bytes after OP_RETURN", bytes: script(OP_RETURN, OP_CHECKSIG), plain: 1, accurate: 1 },
     { name: "no bytes that are pushed", bytes: script(2, OP_CHECKSIG, OP_CHECKSIG), plain: 0, accurate: 0 },
     {
-      name: "what stands before a push that is cut short",
+      name: "bytes before a push that is cut short",
       bytes: script(OP_CHECKSIG, 3, OP_CHECKSIG),
       plain: 1,
       accurate: 1
     },
     {
-      name: "what stands before a length that is cut short",
+      name: "bytes before a length that is cut short",
       bytes: script(OP_CHECKSIG, Op.OP_PUSHDATA2, 1),
       plain: 1,
       accurate: 1

@@ -16,7 +16,7 @@ const damage = (directory: string): void => {
   flipByte(target, statSync(target).size >> 1)
 }
 
-/** Waits until a condition holds, for a minute at most. */
+/** Waits until a condition holds, for at most a minute. */
 const until = async (what: string, test: () => boolean): Promise<void> => {
   const end = performance.now() + 60_000
   while (!test()) {

@@ -53,7 +53,7 @@ describe("exposition", () => {
       )
     }))
 
-  it.effect("stands in one order, however the series came about", () =>
+  it.effect("has one order, however the series came about", () =>
     Effect.gen(function*() {
       const facts = { name: "test_order", category, help: "Order.", label: "which" } as const
       const level = gaugeBy(facts)

@@ -61,7 +61,7 @@ describe("metrics", () => {
 
   it.each(METRICS)("describe $name in one sentence", ({ help }) => {
     assert.match(help, /^[A-Z1].{15,}\.$/)
-    assert.notInclude(help, "|", "stands in a table of the documents")
+    assert.notInclude(help, "|", "is in a table of the documents")
   })
 
   it.each(METRICS.filter(({ buckets }) => buckets !== undefined))("have ascending buckets in $name", ({ buckets }) => {

@@ -42,7 +42,7 @@ describe("jsonbText", () => {
 })
 
 describe("storableText", () => {
-  it("is UTF-8 without NUL, of 1,024 bytes at most", () => {
+  it("is UTF-8 without NUL, of at most 1,024 bytes", () => {
     assert.strictEqual(storableText(text("zürich")), "zürich")
     assert.strictEqual(storableText(new Uint8Array()), "")
     assert.isUndefined(storableText(Uint8Array.of(0x61, 0)))

@@ -127,7 +127,7 @@ describe("check-imports", () => {
       "src/chain/b.ts:1: \"../names/none.ts\": leads nowhere",
       // `make` is what many files export.
       "src/chain/e.ts:1: Plan is exported by names/f.ts as well",
-      "src/chain/e.ts:1: the _tag Gone stands in names/g.ts as well",
+      "src/chain/e.ts:1: the _tag Gone is in names/g.ts as well",
       "src/helpers/text.ts:1: helpers has no place in the order of folders"
     ])
   })

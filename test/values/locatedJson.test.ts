@@ -54,12 +54,12 @@ describe("JSON with places", () => {
 
   it.each([
     ["", 0, "the text ends where a value should be"],
-    ["{'a':1}", 1, "texts stand in double quotes, not in single quotes"],
-    ["{“a”:1}", 1, "texts stand in straight double quotes"],
+    ["{'a':1}", 1, "use double quotes for strings, not single quotes"],
+    ["{“a”:1}", 1, "use straight double quotes for strings"],
     ["{a:1}", 1, "\"a\" stands where a key in double quotes should be"],
-    ["{\"a\":1,}", 6, "a comma stands before }"],
-    ["[1,2,]", 4, "a comma stands before ]"],
-    ["{\"a\":True}", 5, "True is not a JSON value: a text stands in double quotes"],
+    ["{\"a\":1,}", 6, "there is a comma before }"],
+    ["[1,2,]", 4, "there is a comma before ]"],
+    ["{\"a\":True}", 5, "True is not a JSON value: put a string in double quotes"],
     ["{\"a\" 1}", 5, "\"1\" stands where a colon after the key should be"],
     ["{\"a\":1 \"b\":2}", 7, "\"\\\"\" stands where a comma or } should be"],
     ["{\"a\":1", 6, "the text ends where a comma or } should be"],

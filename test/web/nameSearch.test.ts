@@ -29,7 +29,7 @@ describe("namesMeant", () => {
     assert.deepStrictEqual(namesMeant("0xFF00").at(-1), Uint8Array.of(0xff, 0))
   })
 
-  it.prop("means a few things at most, each once, the text itself first", [
+  it.prop("means at most a few things, each once, the text itself first", [
     FastCheck.string({ minLength: 1, maxLength: 2_000 })
   ], ([text]) => {
     const found = meant(text)

@@ -186,7 +186,7 @@ describe("Webhooks", () => {
       })
     ))
 
-  it.scoped("are dead after 14 days without an accepted message, also across a restart, until they are resumed", () =>
+  it.scoped("are dead after 14 days without an accepted message, even across a restart, until they are resumed", () =>
     withHooks(({ directory, hooks, receiver, scope, world }) =>
       Effect.gen(function*() {
         receiver.answers(500)

@@ -14,7 +14,7 @@ describe("pauseAfter", () => {
     assert.strictEqual(pauseAfter({ attempts, random: 0.5 }), seconds * 1_000)
   })
 
-  it.prop("differs by a fifth at most, and is never longer than an hour", {
+  it.prop("differs by at most a fifth, and is never longer than an hour", {
     attempts: FastCheck.integer({ min: 1, max: 40 }),
     random: FastCheck.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
     wished: FastCheck.option(FastCheck.nat(10_000_000), { nil: undefined })

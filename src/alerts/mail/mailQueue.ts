@@ -3,7 +3,7 @@ import type { Height, Millis, UnixTime } from "../../protocol/keys.ts"
 import { nameKey } from "../../protocol/keys.ts"
 
 /**
- * The mail that waits for each address. An address has two mails at most: one that is being sent, which does not change any
+ * The mail that waits for each address. An address has at most two mails: one that is being sent, which does not change any
  * more, and one that gathers the notices that come meanwhile. So a server that is away for weeks fills no disk, and no
  * notice is lost.
  */

@@ -32,7 +32,7 @@ export interface SnapshotLoaded {
   readonly height: number
 }
 
-/** Coins loaded between two turns of the event loop at most: some milliseconds. */
+/** The most coins loaded between two turns of the event loop: some milliseconds. */
 const COINS_A_TURN = 1_000
 
 const REPORT_MS = 10_000

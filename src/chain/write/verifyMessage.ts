@@ -53,7 +53,7 @@ export interface FromWorker {
   readonly failure: ScriptFailure | undefined
 }
 
-/** Bytes of a length or a count at most. */
+/** The most bytes of a length or a count. */
 const COUNT_SIZE = 9
 
 const packedSize = ({ coins, transaction }: ScriptCheck): number =>

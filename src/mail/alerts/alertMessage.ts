@@ -47,7 +47,7 @@ const footer = ({ hostname, params }: MessageContext): string =>
   [
     "-- ",
     `svcd on ${hostname}, network ${params.network.name}. The days are estimates of ten minutes a block.`,
-    "The addresses of this mail stand in svcd.conf (alertmail)."
+    "The addresses of this mail are set in svcd.conf (alertmail)."
   ].join("\n")
 
 const noticesBody = ({ more, names }: Notices, context: MessageContext): string =>

@@ -65,7 +65,7 @@ const RCPT_PARAMETERS: ReadonlySet<string> = new Set()
 const areKnown = (args: SMTPServerAddress["args"], known: ReadonlySet<string>): boolean =>
   args === false || Object.keys(args).every((name) => known.has(name.toUpperCase()))
 
-/** What stands in place of bytes that are not UTF-8. A bounce to such an address would go elsewhere. */
+/** The replacement for bytes that are not UTF-8. A bounce to such an address would go elsewhere. */
 const REPLACEMENT = "\ufffd"
 
 /** Refused connections that their clients have not closed yet. */

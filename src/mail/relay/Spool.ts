@@ -183,7 +183,7 @@ export class Spool {
     return createReadStream(path, { start: PROLOGUE_LENGTH, end: PROLOGUE_LENGTH + bodyLength - 1 })
   }
 
-  /** Returns the first bytes of a message, `length` at most. */
+  /** Returns the first bytes of a message, at most `length`. */
   async readStart(id: string, length: number): Promise<Buffer> {
     const file = await open(this.path(id, "msg"), "r")
     try {

@@ -29,7 +29,7 @@ const SELECT = `${COLUMNS}, NULL AS pair FROM`
 const RECORD = "JOIN operations o ON o.id = n.operation"
 
 /**
- * Reads of a search, directly on the driver: each takes some milliseconds at most, and sees the last commit. Methods
+ * Reads of a search, directly on the driver: each takes at most some milliseconds, and sees the last commit. Methods
  * throw the driver's errors.
  */
 export class SearchReads {

@@ -25,7 +25,7 @@ export interface AddressStore {
   readonly bans: BanList
   /** Block-relay peers of the last run. Removed from the file at once, so that a crash does not retry them. */
   readonly anchors: ReadonlyArray<Anchor>
-  /** Sets the anchors to store, two at most, at node shutdown. */
+  /** Sets the anchors to store at node shutdown, at most two. */
   readonly setAnchors: (anchors: ReadonlyArray<Anchor>) => void
   /** Writes the file now, for example after a ban. Logs a failure; the old file then stays. */
   readonly save: Effect.Effect<void>

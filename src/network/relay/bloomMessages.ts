@@ -7,7 +7,7 @@ import { carriesTransactions } from "./relaysTransactions.ts"
 
 /**
  * The filters that peers set for announcements and blocks (BIP 37), with `-peerbloomfilters` or the permission
- * `bloomfilter`. A filter has 36 kB at most; it is counted in the memory of its peer until the connection ends. Source:
+ * `bloomfilter`. A filter has at most 36 kB; it is counted in the memory of its peer until the connection ends. Source:
  * upstream `net_processing.cpp`, `ProcessMessage`.
  */
 

@@ -68,7 +68,7 @@ export class DownloadWindow {
     )
   }
 
-  /** The next blocks to request from a peer, `most` at most. */
+  /** The next blocks to request from a peer, at most `most`. */
   next(peer: DownloadPeer, most: number): NextBlocks {
     this.advance(peer)
     const { isMissing, length, tree } = this.options

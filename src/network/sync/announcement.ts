@@ -24,7 +24,7 @@ export type Announcement =
 
 const NONE: Announcement = { type: "none" }
 
-/** The blocks from the last announced one to the tip, the last eight at most. */
+/** The blocks from the last announced one to the tip, at most the last eight. */
 export const freshBlocks = (tree: AnnouncementTree, announced: HeaderId, tip: HeaderId): ReadonlyArray<HeaderId> => {
   const fork = tree.height(tree.forkPoint(announced, tip))
   const first = Math.max(fork + 1, tree.height(tip) - MOST_ANNOUNCED + 1)

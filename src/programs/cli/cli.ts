@@ -200,7 +200,7 @@ const contradictions = ({ command, given, words }: CliCommandLine): ReadonlyArra
     : []),
   ...(given.has("rpccookiefile")
     ? (["rpcuser", "rpcpassword", "stdinrpcpass"] as const).filter((name) => given.has(name)).map((name) =>
-      `-rpccookiefile: stands in place of -${name}; give one of the two`
+      `-rpccookiefile: replaces -${name}; give one of the two`
     )
     : [])
 ]
@@ -268,7 +268,7 @@ const badArgument = (
   method: string,
   args: ReadonlyArray<string>,
   { argument, place, shown }: BadArgument & {
-    /** How many of the arguments stand on the command line. The others are from standard input, and no error repeats them. */
+    /** The number of arguments on the command line. The others are from standard input, and no error repeats them. */
     readonly shown: number
   }
 ): CliOutcome => {

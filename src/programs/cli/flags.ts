@@ -141,7 +141,7 @@ export const readCliCommandLine = (argv: ReadonlyArray<string>): CliCommandLine 
   for (const [name, texts] of given) {
     // The text is not repeated: it may be a password, as behind -stdinrpcpass=.
     if (ALL[name]?.toml === "boolean" && texts.some((text) => !SWITCHED.has(text))) {
-      problems.push(`-${name}: is a switch, and what stands behind = is not one of 0, 1, true, false`)
+      problems.push(`-${name}: is a switch; its value must be 0, 1, true or false`)
     }
     const owners = ownersOf(name)
     if (owners === undefined || (command !== undefined && owners.includes(command))) continue

@@ -43,7 +43,7 @@ export const namedBy = (word: string | undefined): Effect.Effect<string, Command
   const name = nameMeant(word ?? "")
   if (!name.includes("/") && looksSecret(name)) {
     return new CommandFailed({
-      message: "what stands in the place of the name is not shown: it may be a private key",
+      message: "the word in place of the name is not shown: it may be a private key",
       remedy:
         "write a name, as d/example; a private key is never given away. For a name that looks like a key call a method " +
         `with its hexadecimal digits: ${NAME} name_show HEX '{"nameEncoding":"hex"}'`

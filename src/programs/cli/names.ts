@@ -34,7 +34,7 @@ import { type Colour, painted, table, type TableCell } from "./table.ts"
 
 export interface NamesCommandOptions {
   readonly prefix: string
-  /** Also names that expired or were given away, and registrations that failed long ago. */
+  /** Include names that expired or were given away, and registrations that failed long ago. */
   readonly all: boolean
   /** Only names that expire within this many blocks. */
   readonly expiring: number | undefined

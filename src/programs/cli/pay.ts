@@ -27,7 +27,7 @@ export const payCommand = (
     const json = line.wants("json")
     if (parseAmount(address) !== undefined && parseAmount(given) === undefined) {
       return yield* new CommandFailed({
-        message: "the address stands before the amount",
+        message: "the address comes before the amount",
         remedy: `${NAME} pay ${looksSecret(given) ? "ADDRESS" : JSON.stringify(given)} ${address}`
       })
     }

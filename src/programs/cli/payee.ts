@@ -31,7 +31,7 @@ export const addressIn = (daemon: Daemon, text: string): Effect.Effect<void, Rpc
     const why = textAt(checked, "error")
     if (looksSecret(text)) {
       return new CommandFailed({
-        message: "what stands in the place of the address is none (it is not shown: it may be a private key)",
+        message: "the word in place of the address is not an address (it is not shown: it may be a private key)",
         remedy: "an address is what the payee gives you; a private key is never given away"
       })
     }

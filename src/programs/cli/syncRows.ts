@@ -121,7 +121,7 @@ const isSynced = (chain: Json): boolean =>
 /** Whether the node answers that it wants no peers: it was started with `-maxpeers 0`. */
 export const isOffline = (sync: Answer): boolean => at(sync, "offline") === true
 
-/** What stands in the place of peers then. */
+/** Shown in place of peers then. */
 export const NO_PEERS_WANTED = "no peers wanted (-maxpeers 0)"
 
 /** Whether names are answered from the last blocks. */

@@ -42,7 +42,7 @@ const FLAG_OF: Readonly<Partial<Record<string, string>>> = { subdomain: "sub", a
 /** The wanted entries by flag; an empty list takes the item out. Flags that are missing ask for no change. */
 type Wanted<Flag extends string> = ReadonlyMap<Flag, ReadonlyArray<string>>
 
-/** The lines of the two kinds of addresses, which stand in one field. */
+/** The lines of the two kinds of addresses, which share a field. */
 const addressLines = (before: string, wanted: Wanted<DomainFlag>): ReadonlyArray<string> => {
   const present = readDomainForm(before)?.lines.address ?? []
   const kept = (flag: "ip" | "ip6") => present.filter((line) => isIpv4Text(line) === (flag === "ip"))

@@ -103,7 +103,7 @@ const wordFor = ({ before, record, type }: FeedLine["event"]): readonly [word: s
   return [isSame ? "renewed" : "updated", NEW_ADDRESS]
 }
 
-/** What stands in the column of the height for an operation that is in no block. */
+/** Shown in the column of the height for an operation that is in no block. */
 const IN_MEMPOOL = "mempool"
 
 /** The lines for an event: one, or one for each name of an undone block. */

@@ -127,7 +127,7 @@ const settingsOf = (
     }
     const schema = given.get("schema")?.at(-1) ?? DEFAULT_SCHEMA
     if (!isSchemaName(schema)) {
-      return yield* wrong("-schema: has to be a name of small letters, digits and _, of 48 characters at most")
+      return yield* wrong("-schema: must be a name of at most 48 lower-case letters, digits and _")
     }
     const shared = new Map(
       Object.keys(CONNECTION_OPTIONS).flatMap((name) => {
@@ -188,7 +188,7 @@ told to, or when the operator has to do something.
 Flags
 ${flagEntries.join("\n")}
 
-The URL may stand in ${URL_VARIABLE} instead. The password of the database is better not in it: it is
+${URL_VARIABLE} can hold the URL instead. The password of the database is better not in it: it is
 also read from PGPASSWORD and ~/.pgpass. Where the daemon is, and how to log, is also read from the
 environment and from svcd.conf in the data directory, as svcd does.
 

@@ -8,7 +8,7 @@ import { CONNECTION_FLAGS, LOG_OPTIONS, NAMESPACE_FLAG, SERVE_FLAGS, VALUE_FLAGS
 
 const named = {
   label: Args.text({ name: "label" }).pipe(
-    Args.withDescription("what stands before the @ of an address, and behind the namespace in the name")
+    Args.withDescription("the part before the @ of an address, and after the namespace in the name")
   ),
   namespace: NAMESPACE_FLAG,
   connection: CONNECTION_FLAGS

@@ -37,7 +37,7 @@ const email = parsed(
   }
 )
 
-/** A host to connect to, without a port, which has a flag of its own. An IPv6 address may stand in brackets. */
+/** A host to connect to, without a port, which has a flag of its own. An IPv6 address may be in brackets. */
 const readHost = (text: string): Either.Either<string, string> => {
   const bare = text.startsWith("[") && text.endsWith("]") ? text.slice(1, -1) : text
   if (isIPv6(bare)) return Either.right(bare)
@@ -79,7 +79,7 @@ export const VALUE_FLAGS = {
 }
 
 export const NAMESPACE_FLAG = defaultedFlag("namespace", namespace, {
-  description: "what stands before the label in the name",
+  description: "the part before the label in the name",
   fallback: DEFAULT_NAMESPACE
 })
 

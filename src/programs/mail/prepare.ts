@@ -20,7 +20,7 @@ const FLAG_OF: Readonly<Record<ValueProblem["field"], string>> = {
   value: ""
 }
 
-/** The label of a name and what stands before it. */
+/** The label of a name and the part before it. */
 export interface Named {
   readonly label: string
   readonly namespace: string

@@ -101,7 +101,7 @@ const textProblem = ({ form, name, texts }: GivenFlag, { allowsEmpty }: Syntax):
   if ((form.repeatable || !allowsEmpty) && texts.includes("")) return [`--${name}: must not be empty`]
   // The text is not repeated: it may be a passphrase or recovery words.
   return form.toml === "boolean" && texts.some((text) => !Object.hasOwn(SWITCHED, text))
-    ? [`--${name}: is a switch, and what stands behind = is not one of 0, 1, true, false`]
+    ? [`--${name}: is a switch; its value must be 0, 1, true or false`]
     : []
 }
 

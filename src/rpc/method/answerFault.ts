@@ -28,7 +28,7 @@ interface Seen {
   readonly rights: UserRights
 }
 
-/** What a schema leaves open: that the members stand in the described order, and that the caller may see each of them. */
+/** What a schema leaves open: that the members are in the described order, and that the caller may see each of them. */
 const memberFault = (described: Described, { json, path, rights }: Seen): string | undefined => {
   const { needs } = described
   if (needs !== undefined && rights?.has(needs) === false) return `${path} is there without the right ${needs}`

@@ -217,7 +217,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
 const SECRET_PARAMETER =
   /passphrase|privkey|hdkey|secret|solving_data|descriptor|scanobjects|\brequests\b|\bwords\b|\boutput\b/
 
-/** Whether a method takes secrets. No error repeats an argument of it: one of them may stand in the wrong place. */
+/** Whether a method takes secrets. No error repeats an argument of it: one of them may be in the wrong place. */
 export const takesSecrets = (method: string): boolean =>
   Object.hasOwn(PARAMETERS, method) && SECRET_PARAMETER.test(PARAMETERS[method] ?? "")
 

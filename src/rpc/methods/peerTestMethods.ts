@@ -169,7 +169,7 @@ export const peerTestMethods = (peers: Manager): ReadonlyArray<Method> => {
     summary: "Sends a message of any content to a peer.",
     params: {
       peer_id: int64("Id of the peer."),
-      msg_type: string("Name of the message, 12 characters at most."),
+      msg_type: string("Name of the message, at most 12 characters."),
       msg: hexText("The payload.")
     },
     results: [{ schema: Schema.Struct({}) }],

@@ -54,7 +54,7 @@ export const isStatName = (name: string): name is StatName => Object.hasOwn(STAT
 
 const { utxo_increase_actual, utxo_size_inc, utxo_size_inc_actual, ...others } = STATISTICS
 
-/** Chosen statistics stand in alphabetical order, all together in the order of `BLOCK_STATS`. */
+/** Chosen statistics are in alphabetical order, all together in the order of `BLOCK_STATS`. */
 export const CHOSEN_STATS = Schema.partial(
   Schema.Struct({ ...others, utxo_increase_actual, utxo_size_inc, utxo_size_inc_actual })
 )

@@ -63,7 +63,7 @@ const DAY = 86_400
 
 const DAYS = 30
 
-/** Headers that are walked at most: on a network that makes blocks on demand, thousands may be of one day. */
+/** The most headers that are walked: on a network that makes blocks on demand, thousands may be of one day. */
 const MOST_HEADERS = 20_000
 
 /** Blocks over which the difficulty is shown, and the points of its line: a year of the main network. */

@@ -14,7 +14,7 @@ import { Slots } from "../../../src/network/sync/Slots.ts"
 import { makeSyncPeer, type SyncContext, type SyncPeer } from "../../../src/network/sync/SyncContext.ts"
 import type { FakePeer } from "./fakePeers.ts"
 
-/** The shared state of the sync loop, without a loop. The clock stands at 0. */
+/** The shared state of the sync loop, without a loop. The clock is at 0. */
 export const makeContext: Effect.Effect<SyncContext, never, Chain | ChainSink | SyncStatus | Mempool> = Effect.gen(
   function*() {
     const chain = yield* Chain

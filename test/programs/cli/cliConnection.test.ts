@@ -220,8 +220,8 @@ describe("svcd-cli", () => {
           yield* cli(["-rpccookiefile=/c", "-rpcuser=a", "-rpcpassword=b", "getblockcount"]),
           failed(
             2,
-            "svcd-cli: -rpccookiefile: stands in place of -rpcuser; give one of the two\n" +
-              "svcd-cli: -rpccookiefile: stands in place of -rpcpassword; give one of the two\n"
+            "svcd-cli: -rpccookiefile: replaces -rpcuser; give one of the two\n" +
+              "svcd-cli: -rpccookiefile: replaces -rpcpassword; give one of the two\n"
           )
         )
       }))

@@ -41,10 +41,10 @@ describe("readCommandLine", () => {
 
   it.each([
     [["-all", "status"], "-all: is a flag of svcd-cli renew, names, registrations, expiring"],
-    [["names", "--all=maybe"], "-all: is a switch, and what stands behind = is not one of 0, 1, true, false"],
+    [["names", "--all=maybe"], "-all: is a switch; its value must be 0, 1, true or false"],
     [
       ["-stdinrpcpass=correct horse", "getinfo"],
-      "-stdinrpcpass: is a switch, and what stands behind = is not one of 0, 1, true, false"
+      "-stdinrpcpass: is a switch; its value must be 0, 1, true or false"
     ],
     [["update", "-frob", "d/x"], "-frob: unknown flag"],
     [["watch", "-frob"], "-frob: unknown flag; did you mean -from?"],

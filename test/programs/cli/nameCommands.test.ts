@@ -446,7 +446,7 @@ describe("svcd-cli pay and receive", () => {
       )
       assert.strictEqual(
         yield* told("1.5", OWNER),
-        `error: the address stands before the amount\nsvcd-cli pay "${OWNER}" 1.5\n`
+        `error: the address comes before the amount\nsvcd-cli pay "${OWNER}" 1.5\n`
       )
       assert.deepStrictEqual(JSON.parse(yield* told("N1bad", "1,5", "-json")), {
         error: {

@@ -45,7 +45,7 @@ describe("the arguments of svcd-mail and svcd-wallet", () => {
     ["svcd-mail register alice", "svcd-mail: --forward: is missing"],
     [
       "svcd-mail lookup alice --json=maybe",
-      "svcd-mail: --json: is a switch, and what stands behind = is not one of 0, 1, true, false"
+      "svcd-mail: --json: is a switch; its value must be 0, 1, true or false"
     ],
     ["svcd-mail serve --upstream a --domain=", "svcd-mail: --domain: must not be empty"],
     ["svcd-wallet address --lable old", "svcd-wallet: --lable: unknown flag; did you mean -label?"],
@@ -88,7 +88,7 @@ describe("the arguments of svcd-mail and svcd-wallet", () => {
     // A switch takes no word behind it for its value.
     "svcd-mail lookup --json true",
     "svcd-mail lookup --json=0 serve"
-  ])("may stand in any order: %s", (line) =>
+  ])("may be in any order: %s", (line) =>
     Effect.map(runLine(line), ({ code, stderr }) => {
       assert.strictEqual(code, 1)
       assert.match(stderr, /^svcd-mail: .*127\.0\.0\.1:5/)

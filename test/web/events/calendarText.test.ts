@@ -68,7 +68,7 @@ const names = FastCheck.oneof(
 )
 
 describe("calendarEvent", () => {
-  it.prop("gives one event for any name, which another parser reads, in lines of 75 octets at most", {
+  it.prop("gives one event for any name, which another parser reads, in lines of at most 75 octets", {
     name: names,
     mine: FastCheck.boolean(),
     renewed: FastCheck.boolean()

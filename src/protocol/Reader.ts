@@ -3,19 +3,30 @@ import { type Bytes, EMPTY } from "./bytes.ts"
 /** Largest CompactSize for a length (protocol): 32 MiB, as upstream `serialize.h`, `MAX_SIZE`. */
 export const MAX_SIZE = 0x02000000
 
+/** `truncated`: bytes are missing. The next two are about a CompactSize, and `malformed` is all else. */
+export type DecodeKind = "truncated" | "not shortest" | "too large" | "malformed"
+
+interface DecodeFault {
+  readonly field: string
+  readonly reason: string
+  readonly kind?: DecodeKind
+}
+
 /** The only error of the protocol code: bytes in an unexpected format. */
 export class DecodeError extends Error {
   readonly _tag = "DecodeError"
   readonly field: string
   readonly offset: number
   readonly reason: string
+  readonly kind: DecodeKind
 
-  constructor(field: string, offset: number, reason: string) {
+  constructor({ field, kind = "malformed", reason }: DecodeFault, offset: number) {
     super(`${field} at byte ${offset}: ${reason}`)
     this.name = "DecodeError"
     this.field = field
     this.offset = offset
     this.reason = reason
+    this.kind = kind
   }
 }
 
@@ -38,14 +49,14 @@ export class Reader {
     return this.source.length - this.offset
   }
 
-  fail({ field, reason }: { readonly field: string; readonly reason: string }): never {
-    throw new DecodeError(field, this.offset, reason)
+  fail(fault: DecodeFault): never {
+    throw new DecodeError(fault, this.offset)
   }
 
   private take(size: number, field: string): number {
     const at = this.offset
     if (size > this.source.length - at) {
-      this.fail({ field, reason: `needs ${size} bytes, ${this.source.length - at} are left` })
+      this.fail({ field, reason: `needs ${size} bytes, ${this.source.length - at} are left`, kind: "truncated" })
     }
     this.offset = at + size
     return at
@@ -88,17 +99,23 @@ export class Reader {
     this.take(size, field)
   }
 
+  private aboveLimit(field: string, { limit, value }: { readonly value: number; readonly limit: number }): never {
+    this.fail({ field, reason: `${value} is above the limit of ${limit}`, kind: "too large" })
+  }
+
   /** A CompactSize of at most `limit`, in its shortest form. */
   compactSize(field: string, limit = MAX_SIZE): number {
     const first = this.u8(field)
     if (first < 0xfd) {
-      if (first > limit) this.fail({ field, reason: `${first} is above the limit of ${limit}` })
+      if (first > limit) this.aboveLimit(field, { value: first, limit })
       return first
     }
     const value = first === 0xfd ? this.u16(field) : first === 0xfe ? this.u32(field) : Number(this.u64(field))
     const least = first === 0xfd ? 0xfd : first === 0xfe ? 0x10000 : 0x100000000
-    if (value < least) this.fail({ field, reason: "the size is not written in its shortest form" })
-    if (value > limit) this.fail({ field, reason: `${value} is above the limit of ${limit}` })
+    if (value < least) {
+      this.fail({ field, reason: "the size is not written in its shortest form", kind: "not shortest" })
+    }
+    if (value > limit) this.aboveLimit(field, { value, limit })
     return value
   }
 
@@ -106,7 +123,8 @@ export class Reader {
   count(field: string, smallest: number): number {
     const count = this.compactSize(field)
     if (count * smallest > this.remaining) {
-      this.fail({ field, reason: `${count} entries do not fit into the ${this.remaining} bytes left` })
+      const reason = `${count} entries do not fit into the ${this.remaining} bytes left`
+      this.fail({ field, reason, kind: "truncated" })
     }
     return count
   }

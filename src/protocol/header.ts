@@ -27,7 +27,9 @@ export class Header {
 
   /** Takes exactly 80 bytes. Computes only what every rule needs, as peers send thousands of headers. */
   constructor(bytes: Bytes) {
-    if (bytes.length !== HEADER_SIZE) throw new DecodeError("header", 0, `has ${bytes.length} bytes instead of 80`)
+    if (bytes.length !== HEADER_SIZE) {
+      throw new DecodeError({ field: "header", reason: `has ${bytes.length} bytes instead of 80` }, 0)
+    }
     this.bytes = bytes
     this.version = i32(bytes, 0)
     this.prevHash = bytes.subarray(4, 36)

@@ -25,7 +25,7 @@ export class ProtocolViolation extends DecodeError {
     consequence: "misbehaving" | "disconnect",
     { field, offset, reason }: { readonly field: string; readonly offset: number; readonly reason: string }
   ) {
-    super(field, offset, reason)
+    super({ field, reason }, offset)
     this.name = "ProtocolViolation"
     this.consequence = consequence
   }

@@ -1,7 +1,7 @@
 import { FastCheck } from "effect"
 import { binaryString, type Bytes, concat } from "../../src/protocol/bytes.ts"
 import { hash160 } from "../../src/protocol/hash.ts"
-import { shareKey } from "../../src/protocol/psbt/inputRecords.ts"
+import { shareKey, sortedHashes } from "../../src/protocol/psbt/codecs.ts"
 import {
   EMPTY_INPUT,
   EMPTY_OUTPUT,
@@ -14,7 +14,6 @@ import {
   type Records,
   withoutSignatures
 } from "../../src/protocol/psbt/Psbt.ts"
-import { sortedHashes } from "../../src/protocol/psbt/sharedRecords.ts"
 import { makeTransaction, NO_WITNESS, outpoint } from "../../src/protocol/transaction.ts"
 import { isSignature } from "../../src/wallet/signing/psbtText.ts"
 import { pubkeyOf, secretKeys, signEcdsa } from "./keys.ts"
@@ -134,12 +133,10 @@ const unfinished: FastCheck.Arbitrary<PsbtInput> = FastCheck.record({
     taprootMerkleRoot: optional(hash),
     musig2Nonces: shares(66),
     musig2Signatures: shares(32),
-    preimages: FastCheck.record({
-      ripemd160: preimages(20),
-      sha256: preimages(32),
-      hash160: preimages(20),
-      hash256: preimages(32)
-    })
+    ripemd160: preimages(20),
+    sha256: preimages(32),
+    hash160: preimages(20),
+    hash256: preimages(32)
   })
 }).map(({ input, map }) => ({ ...EMPTY_INPUT, ...map, ...input }))
 
@@ -152,12 +149,12 @@ const finished: FastCheck.Arbitrary<PsbtInput> = FastCheck.record({
 
 const output: FastCheck.Arbitrary<PsbtOutput> = FastCheck.tuple(
   shared,
-  FastCheck.constantFrom<ReadonlyArray<number>>([], [0], [1, 1], [1, 2, 2], [3, 3, 2, 1]),
+  FastCheck.constantFrom<ReadonlyArray<number> | undefined>(undefined, [0], [1, 1], [1, 2, 2], [3, 3, 2, 1]),
   script
 ).map(([map, depths, leaf]) => ({
   ...EMPTY_OUTPUT,
   ...map,
-  taprootTree: depths.map((depth) => ({ depth, leafVersion: 0xc0, script: leaf }))
+  taprootTree: depths?.map((depth) => ({ depth, leafVersion: 0xc0, script: leaf }))
 }))
 
 /** PSBTs whose inputs, where they have a whole transaction, spend an output of it. */

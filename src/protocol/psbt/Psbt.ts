@@ -110,7 +110,10 @@ export interface PsbtMap {
 
 export type PreimageKind = "ripemd160" | "sha256" | "hash160" | "hash256"
 
-export interface PsbtInput extends PsbtMap {
+/** Preimages by their hash. */
+type Preimages = { readonly [K in PreimageKind]: Records<Preimage> }
+
+export interface PsbtInput extends PsbtMap, Preimages {
   /** The whole transaction whose output is spent. */
   readonly nonWitnessUtxo: Transaction | undefined
   readonly witnessUtxo: TransactionOutput | undefined
@@ -121,8 +124,6 @@ export interface PsbtInput extends PsbtMap {
   readonly finalScriptSig: Bytes | undefined
   /** Has at least one item. */
   readonly finalScriptWitness: ReadonlyArray<Bytes> | undefined
-  /** By hash. */
-  readonly preimages: Readonly<Record<PreimageKind, Records<Preimage>>>
   readonly taprootKeySignature: Bytes | undefined
   /** By x-only key and leaf hash. */
   readonly taprootScriptSignatures: Records<TaprootScriptSignature>
@@ -136,8 +137,8 @@ export interface PsbtInput extends PsbtMap {
 }
 
 export interface PsbtOutput extends PsbtMap {
-  /** Empty if the output has no tree. */
-  readonly taprootTree: ReadonlyArray<TreeLeaf>
+  /** Has at least one leaf. */
+  readonly taprootTree: ReadonlyArray<TreeLeaf> | undefined
 }
 
 export interface GlobalXpub {
@@ -157,75 +158,45 @@ export interface Psbt {
   readonly unknown: Records<UnknownRecord>
 }
 
-const NONE: ReadonlyMap<string, never> = new Map<string, never>()
+/** No records. One map for all: an input has fifteen, and nearly all are empty. */
+export const NO_RECORDS: ReadonlyMap<string, never> = new Map<string, never>()
 
 const EMPTY_MAP: PsbtMap = {
   redeemScript: undefined,
   witnessScript: undefined,
-  origins: NONE,
+  origins: NO_RECORDS,
   taprootInternalKey: undefined,
-  taprootOrigins: NONE,
-  musig2Participants: NONE,
-  proprietary: NONE,
-  unknown: NONE
+  taprootOrigins: NO_RECORDS,
+  musig2Participants: NO_RECORDS,
+  proprietary: NO_RECORDS,
+  unknown: NO_RECORDS
 }
 
-/** Returns the records, or the shared empty map: an input has fifteen record maps, and nearly all are empty. */
-export const recordsOr = <A>(records: Records<A>): Records<A> => records.size === 0 ? NONE : records
-
-/** Copies a map so that its empty records take no memory. */
-export const slimMap = (map: PsbtMap): PsbtMap => ({
-  redeemScript: map.redeemScript,
-  witnessScript: map.witnessScript,
-  origins: recordsOr(map.origins),
-  taprootInternalKey: map.taprootInternalKey,
-  taprootOrigins: recordsOr(map.taprootOrigins),
-  musig2Participants: recordsOr(map.musig2Participants),
-  proprietary: recordsOr(map.proprietary),
-  unknown: recordsOr(map.unknown)
-})
+/** The records of both. If both have one, the first one's is used. */
+export const both = <A>(first: Records<A>, second: Records<A>): Records<A> =>
+  second.size > 0 ? first.size > 0 ? new Map([...second, ...first]) : second : first.size > 0 ? first : NO_RECORDS
 
 export const EMPTY_INPUT: PsbtInput = {
   ...EMPTY_MAP,
   nonWitnessUtxo: undefined,
   witnessUtxo: undefined,
-  partialSignatures: NONE,
+  partialSignatures: NO_RECORDS,
   sighashType: undefined,
   finalScriptSig: undefined,
   finalScriptWitness: undefined,
-  preimages: { ripemd160: NONE, sha256: NONE, hash160: NONE, hash256: NONE },
+  ripemd160: NO_RECORDS,
+  sha256: NO_RECORDS,
+  hash160: NO_RECORDS,
+  hash256: NO_RECORDS,
   taprootKeySignature: undefined,
-  taprootScriptSignatures: NONE,
-  taprootLeaves: NONE,
+  taprootScriptSignatures: NO_RECORDS,
+  taprootLeaves: NO_RECORDS,
   taprootMerkleRoot: undefined,
-  musig2Nonces: NONE,
-  musig2Signatures: NONE
+  musig2Nonces: NO_RECORDS,
+  musig2Signatures: NO_RECORDS
 }
 
-/** Copies an input so that its empty records take no memory. */
-export const slimInput = (input: PsbtInput): PsbtInput => {
-  const { hash160, hash256, ripemd160, sha256 } = input.preimages
-  return {
-    ...slimMap(input),
-    nonWitnessUtxo: input.nonWitnessUtxo,
-    witnessUtxo: input.witnessUtxo,
-    partialSignatures: recordsOr(input.partialSignatures),
-    sighashType: input.sighashType,
-    finalScriptSig: input.finalScriptSig,
-    finalScriptWitness: input.finalScriptWitness,
-    preimages: hash160.size + hash256.size + ripemd160.size + sha256.size === 0
-      ? EMPTY_INPUT.preimages
-      : input.preimages,
-    taprootKeySignature: input.taprootKeySignature,
-    taprootScriptSignatures: recordsOr(input.taprootScriptSignatures),
-    taprootLeaves: recordsOr(input.taprootLeaves),
-    taprootMerkleRoot: input.taprootMerkleRoot,
-    musig2Nonces: recordsOr(input.musig2Nonces),
-    musig2Signatures: recordsOr(input.musig2Signatures)
-  }
-}
-
-export const EMPTY_OUTPUT: PsbtOutput = { ...EMPTY_MAP, taprootTree: [] }
+export const EMPTY_OUTPUT: PsbtOutput = { ...EMPTY_MAP, taprootTree: undefined }
 
 export const withoutSignatures = ({ inputs, lockTime, outputs, version }: Transaction): Transaction =>
   makeTransaction({
@@ -238,11 +209,11 @@ export const withoutSignatures = ({ inputs, lockTime, outputs, version }: Transa
 /** The PSBT of a transaction, without further data. Its signatures are left out. */
 export const psbtOf = (transaction: Transaction): Psbt => ({
   transaction: withoutSignatures(transaction),
-  xpubs: NONE,
+  xpubs: NO_RECORDS,
   inputs: transaction.inputs.map(() => EMPTY_INPUT),
   outputs: transaction.outputs.map(() => EMPTY_OUTPUT),
-  proprietary: NONE,
-  unknown: NONE
+  proprietary: NO_RECORDS,
+  unknown: NO_RECORDS
 })
 
 /** Replaces the transaction by another one with the same number of inputs and outputs. */

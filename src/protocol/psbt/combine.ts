@@ -1,51 +1,10 @@
 import { displayHash, equal } from "../bytes.ts"
 import { mapSteps, runSteps, type Steps } from "../steps.ts"
 import { makeTransaction, outpointKey, prevoutIndex, prevoutTxid } from "../transaction.ts"
-import { EMPTY_INPUT, type Psbt, type PsbtInput, type PsbtMap, type PsbtOutput, type Records } from "./Psbt.ts"
+import { INPUT, OUTPUT } from "./fields.ts"
+import { both, EMPTY_INPUT, NO_RECORDS, type Psbt, type PsbtInput, type Records } from "./Psbt.ts"
 
 /** Combines PSBTs: of one transaction (the combiner of BIP 174), or of several. Upstream `psbt.cpp`, `Merge`. */
-
-/** The records of both. If both have one, the first one's is used. */
-const both = <A>(a: Records<A>, b: Records<A>): Records<A> => b.size === 0 ? a : new Map([...b, ...a])
-
-const mergeMaps = <M extends PsbtMap>(a: M, b: M): M => ({
-  ...a,
-  redeemScript: a.redeemScript ?? b.redeemScript,
-  witnessScript: a.witnessScript ?? b.witnessScript,
-  origins: both(a.origins, b.origins),
-  taprootInternalKey: a.taprootInternalKey ?? b.taprootInternalKey,
-  taprootOrigins: both(a.taprootOrigins, b.taprootOrigins),
-  musig2Participants: both(a.musig2Participants, b.musig2Participants),
-  proprietary: both(a.proprietary, b.proprietary),
-  unknown: both(a.unknown, b.unknown)
-})
-
-const mergeInputs = (a: PsbtInput, b: PsbtInput): PsbtInput => ({
-  ...mergeMaps(a, b),
-  nonWitnessUtxo: a.nonWitnessUtxo ?? b.nonWitnessUtxo,
-  witnessUtxo: a.witnessUtxo ?? b.witnessUtxo,
-  partialSignatures: both(a.partialSignatures, b.partialSignatures),
-  sighashType: a.sighashType ?? b.sighashType,
-  finalScriptSig: a.finalScriptSig ?? b.finalScriptSig,
-  finalScriptWitness: a.finalScriptWitness ?? b.finalScriptWitness,
-  preimages: {
-    ripemd160: both(a.preimages.ripemd160, b.preimages.ripemd160),
-    sha256: both(a.preimages.sha256, b.preimages.sha256),
-    hash160: both(a.preimages.hash160, b.preimages.hash160),
-    hash256: both(a.preimages.hash256, b.preimages.hash256)
-  },
-  taprootKeySignature: a.taprootKeySignature ?? b.taprootKeySignature,
-  taprootScriptSignatures: both(a.taprootScriptSignatures, b.taprootScriptSignatures),
-  taprootLeaves: both(a.taprootLeaves, b.taprootLeaves),
-  taprootMerkleRoot: a.taprootMerkleRoot ?? b.taprootMerkleRoot,
-  musig2Nonces: both(a.musig2Nonces, b.musig2Nonces),
-  musig2Signatures: both(a.musig2Signatures, b.musig2Signatures)
-})
-
-const mergeOutputs = (a: PsbtOutput, b: PsbtOutput): PsbtOutput => ({
-  ...mergeMaps(a, b),
-  taprootTree: a.taprootTree.length > 0 ? a.taprootTree : b.taprootTree
-})
 
 function* mergePsbts(a: Psbt, b: Psbt): Steps<Psbt> {
   return {
@@ -53,11 +12,11 @@ function* mergePsbts(a: Psbt, b: Psbt): Steps<Psbt> {
     xpubs: both(a.xpubs, b.xpubs),
     inputs: yield* mapSteps(a.inputs, (input, n) => {
       const other = b.inputs[n]
-      return other === undefined ? input : mergeInputs(input, other)
+      return other === undefined ? input : INPUT.merge(input, other)
     }),
     outputs: yield* mapSteps(a.outputs, (output, n) => {
       const other = b.outputs[n]
-      return other === undefined ? output : mergeOutputs(output, other)
+      return other === undefined ? output : OUTPUT.merge(output, other)
     }),
     proprietary: both(a.proprietary, b.proprietary),
     unknown: both(a.unknown, b.unknown)
@@ -90,6 +49,8 @@ const unsigned = (input: PsbtInput): PsbtInput => ({
   musig2Nonces: EMPTY_INPUT.musig2Nonces,
   musig2Signatures: EMPTY_INPUT.musig2Signatures
 })
+
+const all = <A>(maps: ReadonlyArray<Records<A>>): Records<A> => maps.reduce<Records<A>>(both, NO_RECORDS)
 
 /** Reorders the items of a list, so that their positions do not show which PSBT a coin comes from. */
 export type Shuffle = <A>(items: ReadonlyArray<A>) => ReadonlyArray<A>
@@ -136,11 +97,11 @@ export function* joinPsbtsSteps(
   return {
     psbt: {
       transaction,
-      xpubs: psbts.map(({ xpubs }) => xpubs).reduce(both, new Map()),
+      xpubs: all(psbts.map(({ xpubs }) => xpubs)),
       inputs: inputs.map(({ map }) => map),
       outputs: outputs.map(({ map }) => map),
-      proprietary: psbts.map(({ proprietary }) => proprietary).reduce(both, new Map()),
-      unknown: psbts.map(({ unknown }) => unknown).reduce(both, new Map())
+      proprietary: all(psbts.map(({ proprietary }) => proprietary)),
+      unknown: all(psbts.map(({ unknown }) => unknown))
     }
   }
 }

@@ -1,79 +1,13 @@
-import { binaryString, type Bytes, concat, equal } from "../bytes.ts"
-import { Reader } from "../Reader.ts"
+import { type Bytes, equal } from "../bytes.ts"
+import { DecodeError, Reader } from "../Reader.ts"
 import { runSteps, type Steps } from "../steps.ts"
-import { prevoutIndex, prevoutTxid, readTransaction, type Transaction } from "../transaction.ts"
-import { type IsSignature, readInput } from "./inputRecords.ts"
-import { readOutputMap } from "./outputRecords.ts"
-import type { GlobalXpub, ProprietaryRecord, Psbt, PsbtInput, PsbtOutput, UnknownRecord } from "./Psbt.ts"
-import { PsbtFault, publicKey, readOrigin, RecordReader, sized, whole, whyUnreadable } from "./RecordReader.ts"
-import { GlobalType } from "./types.ts"
+import { prevoutIndex, prevoutTxid, type Transaction } from "../transaction.ts"
+import { GLOBALS, INPUT, OUTPUT, PSBT_MAGIC } from "./fields.ts"
+import type { PsbtRules } from "./FieldTable.ts"
+import type { Psbt, PsbtInput, PsbtOutput } from "./Psbt.ts"
+import { PsbtFault } from "./records.ts"
 
 /** Decodes a whole PSBT. Upstream `psbt.h`, `PartiallySignedTransaction::Unserialize`. */
-
-/** `psbt` and 0xff. */
-export const PSBT_MAGIC = Uint8Array.of(0x70, 0x73, 0x62, 0x74, 0xff)
-
-const XPUB_SIZE = 78
-
-const CHAIN_CODE = 13
-const PUBKEY = 45
-
-const readUnsigned = (value: Bytes): Transaction => {
-  const transaction = whole(value, (reader) => readTransaction(reader, false))
-  if (transaction.inputs.some(({ scriptSig }) => scriptSig.length > 0)) {
-    throw new PsbtFault("Unsigned tx does not have empty scriptSigs and scriptWitnesses.")
-  }
-  return transaction
-}
-
-/** The map key of an extended key. Two keys differ if their derivation differs. */
-export const xpubKey = (xpub: Bytes): string =>
-  binaryString(concat(xpub.subarray(PUBKEY), xpub.subarray(CHAIN_CODE, PUBKEY)))
-
-interface Globals {
-  readonly transaction: Transaction
-  readonly xpubs: ReadonlyMap<string, GlobalXpub>
-  readonly proprietary: ReadonlyMap<string, ProprietaryRecord>
-  readonly unknown: ReadonlyMap<string, UnknownRecord>
-}
-
-function* readGlobals(reader: Reader): Steps<Globals> {
-  const records = new RecordReader(reader, "global")
-  let transaction: Transaction | undefined
-  const xpubs = new Map<string, GlobalXpub>()
-  const proprietary = new Map<string, ProprietaryRecord>()
-  const unknown = new Map<string, UnknownRecord>()
-  for (let record = records.next(); record !== undefined; record = records.next()) {
-    switch (record.type) {
-      case GlobalType.UNSIGNED_TX:
-        transaction = readUnsigned(records.single(record, { duplicate: "unsigned tx", name: "Global unsigned tx" }))
-        break
-      case GlobalType.XPUB: {
-        const xpub = record.data
-        if (xpub.length !== XPUB_SIZE) {
-          throw new PsbtFault("Size of key was not the expected size for the type global xpub")
-        }
-        publicKey(xpub.subarray(PUBKEY))
-        if (xpubs.has(xpubKey(xpub))) throw new PsbtFault("Duplicate key, global xpub already provided")
-        xpubs.set(xpubKey(xpub), { xpub, origin: readOrigin(record.value) })
-        break
-      }
-      case GlobalType.VERSION: {
-        const value = sized(records.single(record, { duplicate: "version", name: "Global version" }), 4)
-        if (value.some((byte) => byte !== 0)) throw new PsbtFault("Unsupported version number")
-        break
-      }
-      case GlobalType.PROPRIETARY:
-        records.proprietary(record, proprietary)
-        break
-      default:
-        records.unknown(record, unknown)
-    }
-    yield
-  }
-  if (transaction === undefined) throw new PsbtFault("No unsigned transaction was provided")
-  return { transaction, xpubs, proprietary, unknown }
-}
 
 /** Throws if the previous transaction is not the one whose output is spent. */
 const checkUtxo = (prevout: Bytes, previous: Transaction | undefined): void => {
@@ -84,18 +18,18 @@ const checkUtxo = (prevout: Bytes, previous: Transaction | undefined): void => {
   }
 }
 
-function* readPsbt(reader: Reader, isSignature: IsSignature): Steps<Psbt> {
+function* readPsbt(reader: Reader, rules: PsbtRules): Steps<Psbt> {
   if (!equal(reader.bytes(PSBT_MAGIC.length, "magic bytes"), PSBT_MAGIC)) {
     throw new PsbtFault("Invalid PSBT magic bytes")
   }
-  const globals = yield* readGlobals(reader)
-  const { transaction } = globals
+  const { proprietary, transaction, unknown, xpubs } = yield* GLOBALS.read(reader, rules)
+  if (transaction === undefined) throw new PsbtFault("No unsigned transaction was provided")
   const inputs: Array<PsbtInput> = []
   for (const { prevout } of transaction.inputs) {
     if (reader.remaining === 0) {
       throw new PsbtFault("Inputs provided does not match the number of inputs in transaction.")
     }
-    const input = yield* readInput(reader, isSignature)
+    const input = yield* INPUT.read(reader, rules)
     checkUtxo(prevout, input.nonWitnessUtxo)
     inputs.push(input)
     yield
@@ -105,10 +39,31 @@ function* readPsbt(reader: Reader, isSignature: IsSignature): Steps<Psbt> {
     if (reader.remaining === 0) {
       throw new PsbtFault("Outputs provided does not match the number of outputs in transaction.")
     }
-    outputs.push(yield* readOutputMap(reader))
+    outputs.push(yield* OUTPUT.read(reader, rules))
     yield
   }
-  return { ...globals, inputs, outputs }
+  return { transaction, xpubs, inputs, outputs, proprietary, unknown }
+}
+
+/** Upstream's words for a `DecodeError` of `Reader`. */
+const upstreamReason = ({ kind, message }: DecodeError): string => {
+  switch (kind) {
+    case "truncated":
+      return "SpanReader::read(): end of data"
+    case "not shortest":
+      return "non-canonical ReadCompactSize()"
+    case "too large":
+      return "ReadCompactSize(): size too large"
+    case "malformed":
+      return message
+  }
+}
+
+/** Returns the reason of a decoding error, as upstream's exception shows it. Rethrows any other error. */
+const whyUnreadable = (error: unknown): string => {
+  if (error instanceof PsbtFault) return `${error.message}: iostream error`
+  if (error instanceof DecodeError) return `${upstreamReason(error)}: iostream error`
+  throw error
 }
 
 /** A PSBT, or the reason why the bytes are not one. */
@@ -116,17 +71,16 @@ export type DecodedPsbt = { readonly psbt: Psbt } | { readonly error: string }
 
 /**
  * Decodes a PSBT that fills its bytes, or returns the error, in the reference node's words if it has some. Byte strings
- * are views. `isSignature` recognizes an ECDSA signature with its hash type.
+ * are views.
  */
-export function* decodePsbtSteps(bytes: Bytes, isSignature: IsSignature): Steps<DecodedPsbt> {
+export function* decodePsbtSteps(bytes: Bytes, rules: PsbtRules): Steps<DecodedPsbt> {
   try {
     const reader = new Reader(bytes)
-    const psbt = yield* readPsbt(reader, isSignature)
+    const psbt = yield* readPsbt(reader, rules)
     return reader.remaining > 0 ? { error: "extra data after PSBT" } : { psbt }
   } catch (error) {
     return { error: whyUnreadable(error) }
   }
 }
 
-export const decodePsbt = (bytes: Bytes, isSignature: IsSignature): DecodedPsbt =>
-  runSteps(decodePsbtSteps(bytes, isSignature))
+export const decodePsbt = (bytes: Bytes, rules: PsbtRules): DecodedPsbt => runSteps(decodePsbtSteps(bytes, rules))

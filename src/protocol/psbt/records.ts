@@ -1,10 +1,11 @@
 import { secp256k1 } from "@noble/curves/secp256k1.js"
 import { binaryString, type Bytes, concat } from "../bytes.ts"
-import { DecodeError, Reader } from "../Reader.ts"
+import { Reader } from "../Reader.ts"
 import { isKeySized } from "../scriptOperations.ts"
-import type { KeyOrigin, ProprietaryRecord, UnknownRecord } from "./Psbt.ts"
+import { Writer } from "../Writer.ts"
+import type { Records } from "./Psbt.ts"
 
-/** Reads the maps of a PSBT record by record. The messages are the reference node's (upstream `psbt.h`). */
+/** The records of a PSBT, and the values that several fields have. The messages are the reference node's (`psbt.h`). */
 
 /** Why bytes are not a PSBT. Caught at the end of the decoding. */
 export class PsbtFault extends Error {}
@@ -15,6 +16,8 @@ export class PsbtRecord {
   /** The whole key, its type included. */
   readonly key: Bytes
   readonly data: Bytes
+  /** `binaryString` of `key`. */
+  readonly keyText: string
   private readonly reader: Reader
   private known: Bytes | undefined
 
@@ -23,7 +26,13 @@ export class PsbtRecord {
     this.type = inKey.compactSize("key type")
     this.key = key
     this.data = key.subarray(inKey.offset)
+    this.keyText = binaryString(key)
     this.reader = reader
+  }
+
+  /** Distinguishes the record from others of its type. */
+  get dataKey(): string {
+    return this.keyText.slice(this.key.length - this.data.length)
   }
 
   get value(): Bytes {
@@ -31,69 +40,23 @@ export class PsbtRecord {
   }
 }
 
-/** Returns the key for maps that distinguishes a record from others of its type. */
-export const dataKey = ({ data }: PsbtRecord): string => binaryString(data)
+export class RecordWriter {
+  readonly writer = new Writer(1024)
 
-type MapKind = "global" | "input" | "output"
-
-const SEPARATORS: Readonly<Record<MapKind, string>> = { global: "the global", input: "an input", output: "an output" }
-
-/** The names of a record in messages: if it is there twice, and if its key has data. */
-export interface RecordNames {
-  readonly duplicate: string
-  readonly name: string
-}
-
-export class RecordReader<Kind extends MapKind = MapKind> {
-  private readonly reader: Reader
-  readonly map: Kind
-  private readonly seen = new Set<string>()
-
-  constructor(reader: Reader, map: Kind) {
-    this.reader = reader
-    this.map = map
-  }
-
-  /** The next record; `undefined` at the separator. */
-  next(): PsbtRecord | undefined {
-    const { map, reader } = this
-    if (reader.remaining === 0) throw new PsbtFault(`Separator is missing at the end of ${SEPARATORS[map]} map`)
-    const key = reader.varBytes("key")
-    if (key.length === 0) return undefined
-    return new PsbtRecord(key, reader)
-  }
-
-  /** Throws if the map already has a record with this key. */
-  once({ key }: PsbtRecord, what: string): void {
-    if (this.seen.size === this.seen.add(binaryString(key)).size) {
-      throw new PsbtFault(`Duplicate Key, ${what} already provided`)
-    }
-  }
-
-  /** As above, for a record type without data in its key. */
-  single(record: PsbtRecord, { duplicate, name }: RecordNames): Bytes {
-    this.once(record, duplicate)
-    if (record.key.length !== 1) throw new PsbtFault(`${name} key is more than one byte type`)
-    return record.value
-  }
-
-  unknown(record: PsbtRecord, to: Map<string, UnknownRecord>): void {
-    this.once(record, "key for unknown value")
-    to.set(binaryString(record.key), { key: record.key, value: record.value })
-  }
-
-  proprietary(record: PsbtRecord, to: Map<string, ProprietaryRecord>): void {
-    const { data, key } = record
-    const reader = new Reader(data)
-    const identifier = reader.varBytes("proprietary identifier")
-    const subtype = reader.compactSize("proprietary subtype")
-    if (to.has(binaryString(key))) throw new PsbtFault("Duplicate Key, proprietary key already found")
-    to.set(binaryString(key), { identifier, subtype, key, value: record.value })
+  record(type: number, data: Bytes, value: Bytes): void {
+    this.writer.compactSize(1 + data.length).u8(type).bytes(data).varBytes(value)
   }
 }
 
-/** Returns `undefined` for an empty script. */
-export const nonEmpty = (bytes: Bytes): Bytes | undefined => bytes.length === 0 ? undefined : bytes
+export const valueBytes = (write: (writer: Writer) => void): Uint8Array => {
+  const writer = new Writer(64)
+  write(writer)
+  return writer.toBytes()
+}
+
+/** Sorts records by their keys, which compare as their bytes do. */
+export const sorted = <A>(records: Records<A>): ReadonlyArray<A> =>
+  [...records].sort(([a], [b]) => a < b ? -1 : 1).map(([, record]) => record)
 
 const SIZE_FAULT = "Size of value was not the stated size"
 
@@ -110,10 +73,6 @@ export const sized = (value: Bytes, size: number): Bytes => {
   return value
 }
 
-/** 32 bytes; `undefined` for zeros. */
-export const hashOrNone = (value: Bytes): Bytes | undefined =>
-  sized(value, 32).every((byte) => byte === 0) ? undefined : value
-
 /** Whether bytes are a public key: compressed, uncompressed or hybrid, and a point of the curve. */
 export const isPublicKey = (key: Bytes): boolean => {
   if (!isKeySized(key)) return false
@@ -125,33 +84,4 @@ export const isPublicKey = (key: Bytes): boolean => {
 export const publicKey = (key: Bytes, message = "Invalid pubkey"): Bytes => {
   if (!isPublicKey(key)) throw new PsbtFault(message)
   return key
-}
-
-/** The public key in the key of a record of some type. */
-export const keyOfRecord = ({ data }: PsbtRecord, type: string): Bytes => {
-  if (data.length !== 33 && data.length !== 65) {
-    throw new PsbtFault(`Size of key was not the expected size for the type ${type}`)
-  }
-  return publicKey(data)
-}
-
-export const readOrigin = (value: Bytes): KeyOrigin => {
-  if (value.length === 0 || value.length % 4 !== 0) throw new PsbtFault("Invalid length for HD key path")
-  const reader = new Reader(value, 4)
-  const path = Array.from({ length: value.length / 4 - 1 }, () => reader.u32("key path"))
-  return { fingerprint: value.subarray(0, 4), path }
-}
-
-/** Upstream's words for a `DecodeError` of `Reader`. */
-const upstreamReason = ({ message, reason }: DecodeError): string => {
-  if (/^needs |entries do not fit/.test(reason)) return "SpanReader::read(): end of data"
-  if (reason.includes("shortest form")) return "non-canonical ReadCompactSize()"
-  return reason.includes("above the limit") ? "ReadCompactSize(): size too large" : message
-}
-
-/** Returns the reason of a decoding error, as upstream's exception shows it. Rethrows any other error. */
-export const whyUnreadable = (error: unknown): string => {
-  if (error instanceof PsbtFault) return `${error.message}: iostream error`
-  if (error instanceof DecodeError) return `${upstreamReason(error)}: iostream error`
-  throw error
 }

@@ -2,7 +2,7 @@ import * as Schema from "effect/Schema"
 import { isMoney } from "../../protocol/amount.ts"
 import { encodeBase58Check } from "../../protocol/base58.ts"
 import { type Bytes, toHex } from "../../protocol/bytes.ts"
-import { sorted, sortedLeaves, sortedXpubs } from "../../protocol/psbt/encode.ts"
+import { sortedLeaves, sortedXpubs } from "../../protocol/psbt/codecs.ts"
 import type {
   KeyOrigin,
   Musig2Share,
@@ -15,6 +15,7 @@ import type {
   Records,
   UnknownRecord
 } from "../../protocol/psbt/Psbt.ts"
+import { sorted } from "../../protocol/psbt/records.ts"
 import { spentOutput } from "../../wallet/signing/psbtData.ts"
 import { Amount, itemsOf } from "../json/encodeJson.ts"
 import * as Result from "../method/results.ts"
@@ -246,7 +247,7 @@ const taprootJson = (input: PsbtInput) => ({
 })
 
 const inputJson = (context: ShapeContext, input: PsbtInput): Result.ValueOf<typeof INPUT> => {
-  const { finalScriptSig, finalScriptWitness, preimages, sighashType } = input
+  const { finalScriptSig, finalScriptWitness, sighashType } = input
   return {
     ...utxoJson(context, input),
     partial_signatures: mapOf(
@@ -259,10 +260,10 @@ const inputJson = (context: ShapeContext, input: PsbtInput): Result.ValueOf<type
     bip32_derivs: originsJson(input),
     final_scriptSig: finalScriptSig === undefined ? undefined : scriptSigJson(finalScriptSig),
     final_scriptwitness: finalScriptWitness?.map(toHex),
-    ripemd160_preimages: preimagesJson(preimages.ripemd160),
-    sha256_preimages: preimagesJson(preimages.sha256),
-    hash160_preimages: preimagesJson(preimages.hash160),
-    hash256_preimages: preimagesJson(preimages.hash256),
+    ripemd160_preimages: preimagesJson(input.ripemd160),
+    sha256_preimages: preimagesJson(input.sha256),
+    hash160_preimages: preimagesJson(input.hash160),
+    hash256_preimages: preimagesJson(input.hash256),
     ...taprootJson(input),
     proprietary: listOf(input.proprietary, proprietaryJson),
     unknown: mapOf(input.unknown, unknownEntry)
@@ -274,13 +275,11 @@ const outputJson = (context: ShapeContext, output: PsbtOutput): Result.ValueOf<t
   witness_script: innerScriptJson(context, output.witnessScript),
   bip32_derivs: originsJson(output),
   taproot_internal_key: optionalHex(output.taprootInternalKey),
-  taproot_tree: output.taprootTree.length === 0
-    ? undefined
-    : output.taprootTree.map(({ depth, leafVersion, script }) => ({
-      depth,
-      leaf_ver: leafVersion,
-      script: toHex(script)
-    })),
+  taproot_tree: output.taprootTree?.map(({ depth, leafVersion, script }) => ({
+    depth,
+    leaf_ver: leafVersion,
+    script: toHex(script)
+  })),
   taproot_bip32_derivs: taprootOriginsJson(output),
   musig2_participant_pubkeys: participantsJson(output),
   proprietary: listOf(output.proprietary, proprietaryJson),

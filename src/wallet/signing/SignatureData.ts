@@ -45,8 +45,8 @@ export class SignatureData {
   taprootKeySignature: Bytes | undefined
   taprootInternalKey: Bytes | undefined
   taprootMerkleRoot: Bytes | undefined
-  /** The script tree, depth first; empty if none is known. */
-  taprootTree: ReadonlyArray<TreeLeaf> = []
+  /** The script tree, depth first. */
+  taprootTree: ReadonlyArray<TreeLeaf> | undefined
   readonly taprootScriptSignatures = new Map<string, TaprootScriptSignature>()
   readonly taprootLeaves = new Map<string, TaprootLeaf>()
   readonly taprootOrigins = new Map<string, TaprootOrigin>()

@@ -2,14 +2,13 @@ import { type Bytes, equal } from "../../protocol/bytes.ts"
 import { binaryString, concat } from "../../protocol/bytes.ts"
 import { hash160 } from "../../protocol/hash.ts"
 import {
+  both,
   EMPTY_INPUT,
   type Psbt,
   type PsbtInput,
   type PsbtMap,
   type PsbtOutput,
-  type Records,
-  slimInput,
-  slimMap
+  type Records
 } from "../../protocol/psbt/Psbt.ts"
 import { prevoutIndex, prevoutTxid, type TransactionOutput } from "../../protocol/transaction.ts"
 import { SignatureData } from "./SignatureData.ts"
@@ -62,7 +61,7 @@ export const dataOfInput = (input: PsbtInput): SignatureData => {
   fill(data.taprootScriptSignatures, input.taprootScriptSignatures)
   fill(data.taprootLeaves, input.taprootLeaves)
   for (const kind of ["ripemd160", "sha256", "hash160", "hash256"] as const) {
-    fill(data.preimages[kind], input.preimages[kind])
+    fill(data.preimages[kind], input[kind])
   }
   return data
 }
@@ -78,9 +77,9 @@ const mergedMap = <M extends PsbtMap>(map: M, data: SignatureData): M => ({
   ...map,
   redeemScript: map.redeemScript ?? data.redeemScript,
   witnessScript: map.witnessScript ?? data.witnessScript,
-  origins: new Map([...data.origins, ...map.origins]),
+  origins: both(map.origins, data.origins),
   taprootInternalKey: data.taprootInternalKey ?? map.taprootInternalKey,
-  taprootOrigins: new Map([...map.taprootOrigins, ...data.taprootOrigins])
+  taprootOrigins: both(data.taprootOrigins, map.taprootOrigins)
 })
 
 /** The final scriptSig and witness of an input replace all other data. */
@@ -97,17 +96,17 @@ const finished = (input: PsbtInput, { scriptSig, witness }: SignatureData): Psbt
 /** The input with the result of signing; `finalize` allows it to be finalized. */
 export const inputWith = (input: PsbtInput, data: SignatureData, finalize: boolean): PsbtInput => {
   if (data.complete && finalize) return finished(input, data)
-  return slimInput({
+  return {
     ...mergedMap(input, data),
-    partialSignatures: new Map([...data.signatures, ...input.partialSignatures]),
+    partialSignatures: both(input.partialSignatures, data.signatures),
     taprootKeySignature: data.taprootKeySignature ?? input.taprootKeySignature,
-    taprootScriptSignatures: new Map([...data.taprootScriptSignatures, ...input.taprootScriptSignatures]),
-    taprootLeaves: new Map([...data.taprootLeaves, ...input.taprootLeaves]),
+    taprootScriptSignatures: both(input.taprootScriptSignatures, data.taprootScriptSignatures),
+    taprootLeaves: both(input.taprootLeaves, data.taprootLeaves),
     taprootMerkleRoot: data.taprootMerkleRoot ?? input.taprootMerkleRoot
-  })
+  }
 }
 
 export const outputWith = (output: PsbtOutput, data: SignatureData): PsbtOutput => ({
-  ...slimMap(mergedMap(output, data)),
+  ...mergedMap(output, data),
   taprootTree: data.taprootTree
 })

@@ -26,7 +26,7 @@ const readBase64 = (text: string): Bytes | undefined => {
 export function* parsePsbtSteps(text: string): Steps<DecodedPsbt> {
   const bytes = readBase64(text)
   yield
-  return bytes === undefined ? { error: "invalid base64" } : yield* decodePsbtSteps(bytes, isSignature)
+  return bytes === undefined ? { error: "invalid base64" } : yield* decodePsbtSteps(bytes, { isSignature })
 }
 
 /** Like `parsePsbtSteps`, in one step. */

@@ -1,8 +1,7 @@
 import { TAPSCRIPT_LEAF } from "../../consensus/interpreter/limits.ts"
 import { binaryString, type Bytes, concat, EMPTY } from "../../protocol/bytes.ts"
-import { sortedLeaves } from "../../protocol/psbt/encode.ts"
+import { sortedHashes, sortedLeaves } from "../../protocol/psbt/codecs.ts"
 import { leafKey, type TaprootLeaf } from "../../protocol/psbt/Psbt.ts"
-import { sortedHashes } from "../../protocol/psbt/sharedRecords.ts"
 import { Op, ScriptCursor } from "../../protocol/script.ts"
 import { minimalNumber } from "../../protocol/scriptOperations.ts"
 import { tapLeafHash } from "../../protocol/taproot.ts"
@@ -113,7 +112,7 @@ export const satisfyTaproot = (work: Work, outputKey: Bytes): ReadonlyArray<Byte
   const known = provider.taproot(outputKey)
   data.taprootInternalKey ??= known?.internalKey
   data.taprootMerkleRoot ??= known?.merkleRoot
-  if (data.taprootTree.length === 0) data.taprootTree = known?.tree ?? []
+  if (known !== undefined && known.tree.length > 0) data.taprootTree ??= known.tree
   for (const leaf of known?.leaves.values() ?? []) {
     if (!data.taprootLeaves.has(leafKey(leaf))) data.taprootLeaves.set(leafKey(leaf), leaf)
   }

@@ -1,7 +1,6 @@
 import { secp256k1 } from "@noble/curves/secp256k1.js"
 import { type Bytes, concat, equal } from "../../protocol/bytes.ts"
-import { compareControlBlocks } from "../../protocol/psbt/inputRecords.ts"
-import { isWholeTree } from "../../protocol/psbt/outputRecords.ts"
+import { compareControlBlocks, isWholeTree } from "../../protocol/psbt/codecs.ts"
 import { leafKey, type TaprootLeaf, type TreeLeaf } from "../../protocol/psbt/Psbt.ts"
 import { evenKey, tapBranchHash, tapLeafHash, tapOutput } from "../../protocol/taproot.ts"
 import type { TaprootSpendData } from "./SigningProvider.ts"

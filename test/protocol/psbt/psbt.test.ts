@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import { concat, toHex } from "../../../src/protocol/bytes.ts"
+import { isWholeTree } from "../../../src/protocol/psbt/codecs.ts"
 import { combinePsbts, joinPsbts } from "../../../src/protocol/psbt/combine.ts"
 import { decodePsbt } from "../../../src/protocol/psbt/decode.ts"
 import { encodePsbt } from "../../../src/protocol/psbt/encode.ts"
-import { isWholeTree } from "../../../src/protocol/psbt/outputRecords.ts"
+import { PSBT_MAGIC } from "../../../src/protocol/psbt/fields.ts"
 import { EMPTY_INPUT, type Psbt, psbtOf } from "../../../src/protocol/psbt/Psbt.ts"
 import { makeTransaction } from "../../../src/protocol/transaction.ts"
 import { isSignature } from "../../../src/wallet/signing/psbtText.ts"
@@ -12,12 +13,12 @@ import { hex } from "../../support/bytes.ts"
 import { psbts } from "../../support/psbts.ts"
 
 const decoded = (bytes: Uint8Array): Psbt => {
-  const result = decodePsbt(bytes, isSignature)
+  const result = decodePsbt(bytes, { isSignature })
   return "error" in result ? assert.fail(result.error) : result.psbt
 }
 
 const errorOf = (bytes: Uint8Array): string | undefined => {
-  const result = decodePsbt(bytes, isSignature)
+  const result = decodePsbt(bytes, { isSignature })
   return "error" in result ? result.error : undefined
 }
 
@@ -58,6 +59,14 @@ describe("PSBTs", () => {
     )
   })
 
+  it.each([
+    { key: "05", reason: "SpanReader::read(): end of data" },
+    { key: "fd0100", reason: "non-canonical ReadCompactSize()" },
+    { key: "fe01000002", reason: "ReadCompactSize(): size too large" }
+  ])("the key $key is refused as the reference node does: $reason", ({ key, reason }) => {
+    assert.strictEqual(errorOf(concat(PSBT_MAGIC, hex(key))), `${reason}: iostream error`)
+  })
+
   it("any bytes are decoded or refused with an error", () => {
     const change = FastCheck.tuple(FastCheck.nat(), FastCheck.nat({ max: 255 }))
     const changes = FastCheck.array(change, { minLength: 10, maxLength: 10, size: "max" })
@@ -68,7 +77,7 @@ describe("PSBTs", () => {
         for (const [at, byte] of changes) {
           const bytes = Uint8Array.from(whole)
           bytes[at % bytes.length] = byte
-          const result = decodePsbt(bytes, isSignature)
+          const result = decodePsbt(bytes, { isSignature })
           if ("psbt" in result) encodePsbt(result.psbt)
         }
       }),

@@ -49,7 +49,7 @@ const spends = (
       ...EMPTY_INPUT,
       witnessUtxo: output,
       witnessScript: script,
-      preimages: { ...EMPTY_INPUT.preimages, sha256: known }
+      sha256: known
     }]
   }
   const provider = makeProvider({ keys: keys.filter((_, n) => signers.includes(n)) })

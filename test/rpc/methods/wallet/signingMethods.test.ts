@@ -94,7 +94,7 @@ describe("walletprocesspsbt of a watch-only wallet", () => {
           assert.strictEqual(input?.taprootLeaves.size, 2)
           assert.strictEqual(input?.taprootOrigins.size, 2)
           assert.strictEqual(toHex(output?.taprootInternalKey ?? EMPTY), inner)
-          assert.deepStrictEqual(output?.taprootTree.map(({ depth }) => depth), [1, 1])
+          assert.deepStrictEqual(output?.taprootTree?.map(({ depth }) => depth), [1, 1])
         }))
     }))
 })

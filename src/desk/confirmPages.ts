@@ -6,11 +6,19 @@ import { visible } from "../web/visible.ts"
 import type { CallFailed } from "./calls.ts"
 import type { Confirmation, ConfirmRefusal } from "./confirmations.ts"
 import { deskLink, deskPlace } from "./deskLinks.ts"
-import { isMendable, wordsOf } from "./errorWords.ts"
-import { alertView, field } from "./frame.ts"
+import { isMendable } from "./errorWords.ts"
+import { alertView, field, linksTo, noticePage } from "./frame.ts"
 import { passwordAgain } from "./loginPages.ts"
 import { needsPassphrase, passphraseField, whileOpen } from "./openWallet.ts"
-import { deskAnswer, type DeskHandler, type DeskVisit, tokenField, type WalletState, walletState } from "./visit.ts"
+import {
+  deskAnswer,
+  type DeskHandler,
+  type DeskVisit,
+  failureParts,
+  tokenField,
+  type WalletState,
+  walletState
+} from "./visit.ts"
 
 /** The page on which the user confirms, and the page with the result. */
 
@@ -48,16 +56,6 @@ const confirmView = (
       }<div class="buttons"><button class="primary" type="submit">${plan.button}</button><a class="button" href="${plan.back}">Back</a></div></form></section>`
   })
 
-const simple = (visit: DeskVisit, title: string, text: Html): PageAnswer =>
-  deskAnswer(visit, {
-    title,
-    at: "confirm",
-    status: 409,
-    main: html`<h1>${title}</h1>${alertView("attention", text)}<p class="buttons"><a class="button" href="${
-      deskLink("names")
-    }">Names</a><a class="button" href="${deskLink("payments")}">Payments</a></p>`
-  })
-
 const REFUSALS: Readonly<Record<ConfirmRefusal, readonly [title: string, text: Html]>> = {
   unknown: [
     "This page counts no longer",
@@ -81,7 +79,10 @@ const REFUSALS: Readonly<Record<ConfirmRefusal, readonly [title: string, text: H
   ]
 }
 
-const refused = (visit: DeskVisit, refusal: ConfirmRefusal): PageAnswer => simple(visit, ...REFUSALS[refusal])
+const refused = ({ frame }: DeskVisit, refusal: ConfirmRefusal): PageAnswer => {
+  const [title, text] = REFUSALS[refusal]
+  return noticePage({ title, at: "confirm", status: 409, paragraphs: [text], links: ["names", "payments"] }, frame)
+}
 
 const toResult = (id: string): PageAnswer => redirect(deskPlace("result", { id }))
 
@@ -97,17 +98,9 @@ export const confirmPage: DeskHandler = (visit) =>
       : refused(visit, refusal)
   })
 
-const failureView = (failure: CallFailed): Html => {
-  const { detail, nothingDone, text } = wordsOf(failure)
-  return alertView(
-    "attention",
-    text,
-    detail !== undefined && html`The node says: <code class="break">${visible(detail)}</code>`,
-    nothingDone
-      ? "Nothing was sent."
-      : "It is not certain whether something was sent. Look at your names and payments before you start again."
-  )
-}
+const UNSURE = "It is not certain whether something was sent. Look at your names and payments before you start again."
+
+const failureView = (failure: CallFailed): Html => alertView("attention", ...failureParts(failure, UNSURE))
 
 export const confirm: DeskHandler = (visit) =>
   Effect.gen(function*() {
@@ -152,26 +145,22 @@ export const resultPage: DeskHandler = (visit) =>
     if (found === undefined) return refused(visit, "unknown")
     const { plan, state } = found
     if (state.is !== "over") {
-      return deskAnswer(visit, {
+      return noticePage({
         title: plan.title,
         at: "result",
         reloadAfter: 2,
-        main: html`<h1>${plan.title}</h1>${
-          alertView("busy", "It is being done. This page shows the result by itself; do not start it again.")
-        }`
-      })
+        tone: "busy",
+        paragraphs: ["It is being done. This page shows the result by itself; do not start it again."]
+      }, visit.frame)
     }
     const { outcome } = state
-    const buttons = html`<p class="buttons"><a class="button primary" href="${
-      deskLink("names")
-    }">Names</a><a class="button" href="${deskLink("payments")}">Payments</a></p>`
     return "done" in outcome
       ? deskAnswer(visit, {
         title: outcome.done.title,
         at: "result",
         main: html`<h1>${outcome.done.title}</h1>${
           alertView("good", outcome.done.text)
-        }<section class="card">${plan.content}</section>${buttons}`
+        }<section class="card">${plan.content}</section>${linksTo("names", "payments")}`
       })
       : deskAnswer(visit, {
         title: "It was not done",

@@ -5,14 +5,11 @@ import type { PageAnswer, PageRequest, PageVisit, VisitHandler } from "../http/P
 import { type NetworkName, networks } from "../protocol/networks.ts"
 import { Dispatch } from "../rpc/Dispatch.ts"
 import { redirect } from "../web/document.ts"
-import { html } from "../web/html.ts"
-import { visible } from "../web/visible.ts"
 import { WalletInfo } from "./answers.ts"
 import { makeCalls } from "./calls.ts"
 import { confirm, confirmPage, resultPage } from "./confirmPages.ts"
 import { DESK, deskLink, type DeskPage, deskPlace } from "./deskLinks.ts"
-import { wordsOf } from "./errorWords.ts"
-import { alertView, deskPage, type PlainFrame } from "./frame.ts"
+import { noticePage } from "./frame.ts"
 import { ENDED, login, loginPage } from "./loginPages.ts"
 import { namePage, ownNamesPage } from "./namesPage.ts"
 import { release, releasePage, transfer, transferPage } from "./ownerPages.ts"
@@ -20,7 +17,7 @@ import { newAddress, pay, paymentsPage, receivePage, sendPage } from "./paymentP
 import { register } from "./registerPages.ts"
 import { cancel, renew } from "./renewPage.ts"
 import { type DeskSession, DeskSessions } from "./sessions.ts"
-import { deskAnswer, type DeskFailure, type DeskHandler, type DeskVisit } from "./visit.ts"
+import { type DeskFailure, type DeskHandler, type DeskVisit, failureParts } from "./visit.ts"
 import {
   choose,
   choosePage,
@@ -81,12 +78,6 @@ export interface DeskConfig {
   readonly now?: () => number
 }
 
-const simple = (
-  status: number,
-  { frame, text, title }: { readonly title: string; readonly text: string; readonly frame: PlainFrame }
-): PageAnswer =>
-  deskPage({ status, title, at: "names", main: html`<h1>${title}</h1>${alertView("attention", text)}` }, frame)
-
 /** Why a request does not come through the way that the operator chose; `undefined` if it does. */
 const wrongWay = (
   { forwardedProtocol, host }: PageRequest,
@@ -118,20 +109,18 @@ const STARTING_SECONDS = 5
 export const deskStarting: VisitHandler = {
   serves: servesDesk,
   visit: (request, { form }) =>
-    Effect.succeed(deskPage({
+    Effect.succeed(noticePage({
       status: 503,
       title: "svcd is starting",
       at: "names",
       ...(form === undefined ? { reloadAfter: STARTING_SECONDS } : {}),
       headers: { "Retry-After": String(STARTING_SECONDS) },
-      main: html`<h1>svcd is starting</h1>${
-        alertView(
-          "busy",
-          form === undefined
-            ? "The node opens its files. This page comes back by itself."
-            : "The node was restarted, and what you sent did nothing. Log in again in a moment."
-        )
-      }`
+      tone: "busy",
+      paragraphs: [
+        form === undefined
+          ? "The node opens its files. This page comes back by itself."
+          : "The node was restarted, and what you sent did nothing. Log in again in a moment."
+      ]
     }, { network: undefined, here: hereOf(request) }))
 }
 
@@ -144,36 +133,21 @@ export const makeDesk = (config: DeskConfig): Effect.Effect<VisitHandler, never,
 
     const failed = (visit: DeskVisit, at: DeskPage) => (failure: DeskFailure): Effect.Effect<PageAnswer> => {
       if (failure._tag === "NotMeant") {
-        return Effect.succeed(deskAnswer(visit, {
-          title: "This cannot be done",
-          at,
-          status: 400,
-          main: html`<h1>This cannot be done</h1>${
-            alertView("attention", failure.text)
-          }<p class="buttons"><a class="button" href="${deskLink("names")}">Names</a></p>`
-        }))
+        const notice = { title: "This cannot be done", at, paragraphs: [failure.text], links: ["names"] } as const
+        return Effect.succeed(noticePage({ ...notice, status: 400 }, visit.frame))
       }
       if (failure.code === -18 || failure.code === -19) {
         visit.session.wallet = undefined
         const frame = { ...visit.frame, wallet: undefined, formToken: visit.session.formToken(undefined) }
         return withoutWallet({ ...visit, frame, wallet: undefined }, failure)
       }
-      const { detail, nothingDone, text } = wordsOf(failure)
-      return Effect.succeed(deskAnswer(visit, {
+      return Effect.succeed(noticePage({
         title: "The node refused it",
         at,
         status: failure.code === "forbidden" ? 403 : 409,
-        main: html`<h1>The node refused it</h1>${
-          alertView(
-            "attention",
-            text,
-            detail !== undefined && html`The node says: <code class="break">${visible(detail)}</code>`,
-            nothingDone && "Nothing was sent."
-          )
-        }<p class="buttons"><a class="button" href="${deskLink("names")}">Names</a><a class="button" href="${
-          deskLink("payments")
-        }">Payments</a></p>`
-      }))
+        paragraphs: failureParts(failure),
+        links: ["names", "payments"]
+      }, visit.frame))
     }
 
     const answerTo = (page: DeskPage, visit: DeskVisit, handler: DeskHandler): Effect.Effect<PageAnswer> =>
@@ -182,17 +156,14 @@ export const makeDesk = (config: DeskConfig): Effect.Effect<VisitHandler, never,
         Effect.catchAllDefect((defect) =>
           Effect.as(
             Effect.annotateLogs(Effect.logError("desk page failed", { page }, defect), "subsystem", "rpc"),
-            deskAnswer(visit, {
+            noticePage({
               title: "Something went wrong",
               at: page,
               status: 500,
-              main: html`<h1>Something went wrong</h1>${
-                alertView(
-                  "attention",
-                  "The node could not make this page; its log says why. Look at your names and payments before you send it again."
-                )
-              }`
-            })
+              paragraphs: [
+                "The node could not make this page; its log says why. Look at your names and payments before you send it again."
+              ]
+            }, visit.frame)
           )
         )
       )
@@ -228,7 +199,11 @@ export const makeDesk = (config: DeskConfig): Effect.Effect<VisitHandler, never,
     const visit = (request: PageRequest, given: PageVisit): Effect.Effect<PageAnswer> => {
       const frame = { network, here: hereOf(request) }
       const why = wrongWay(request, given, config)
-      if (why !== undefined) return Effect.succeed(simple(403, { title: "Not from here", text: why, frame }))
+      if (why !== undefined) {
+        return Effect.succeed(
+          noticePage({ title: "Not from here", at: "names", status: 403, paragraphs: [why] }, frame)
+        )
+      }
       const page = request.path.slice(DESK.length)
       const { cookie } = request
       const { form } = given
@@ -246,17 +221,13 @@ export const makeDesk = (config: DeskConfig): Effect.Effect<VisitHandler, never,
       }
       const whole = visitOf(session, request, given)
       if (form !== undefined && !session.isFormToken(form.get("token"))) {
-        return Effect.succeed(deskAnswer(whole, {
+        return Effect.succeed(noticePage({
           title: "This form counts no longer",
           at: "names",
           status: 403,
-          main: html`<h1>This form counts no longer</h1>${
-            alertView(
-              "attention",
-              "It was made in another session, or not by this desk. It did nothing. Open the page again."
-            )
-          }<p class="buttons"><a class="button" href="${deskLink("names")}">Names</a></p>`
-        }))
+          paragraphs: ["It was made in another session, or not by this desk. It did nothing. Open the page again."],
+          links: ["names"]
+        }, whole.frame))
       }
       if (page === "logout" && form !== undefined) {
         sessions.end(sessions.tokenOf(cookie))

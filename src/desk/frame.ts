@@ -110,6 +110,31 @@ export const alertView = (tone: Tone, ...paragraphs: ReadonlyArray<Part>): Html 
     paragraphs.map((each) => each !== undefined && each !== false && html`<p>${each}</p>`)
   }</div>`
 
+/** Links to pages of the desk, as buttons. */
+export const linksTo = (...pages: ReadonlyArray<DeskPage>): Html =>
+  html`<p class="buttons">${
+    SECTIONS.flatMap(([page, text]) =>
+      pages.includes(page) ? [html`<a class="button" href="${deskLink(page)}">${text}</a>`] : []
+    )
+  }</p>`
+
+export interface DeskNotice extends Omit<DeskContent, "main"> {
+  readonly tone?: Tone
+  readonly paragraphs: ReadonlyArray<Part>
+  /** Where to go from here. */
+  readonly links?: ReadonlyArray<DeskPage>
+}
+
+/** A page that says one thing. */
+export const noticePage = (
+  { links = [], paragraphs, tone = "attention", ...page }: DeskNotice,
+  frame: FrameOf | PlainFrame
+): PageAnswer =>
+  deskPage({
+    ...page,
+    main: html`<h1>${page.title}</h1>${alertView(tone, ...paragraphs)}${links.length > 0 && linksTo(...links)}`
+  }, frame)
+
 export interface FieldShown {
   readonly name: string
   readonly label: string

@@ -5,8 +5,9 @@ import type { Bytes } from "../protocol/bytes.ts"
 import { fromHex } from "../protocol/bytes.ts"
 import { networks } from "../protocol/networks.ts"
 import { soonWithin } from "../protocol/soon.ts"
-import { type Html, html, NOTHING } from "../web/html.ts"
+import { type Html, html, type Part } from "../web/html.ts"
 import { kindOfName } from "../web/nameState.ts"
+import { row } from "../web/parts.ts"
 import { listedName, wholeName } from "../web/visible.ts"
 import type { OwnName, RegistrationRow, Renewing } from "./answers.ts"
 import type { PlainFrame } from "./frame.ts"
@@ -72,10 +73,11 @@ export const about = (text: string | undefined): Html =>
   text === undefined ? html`unknown until it is sent` : html`about ${text}`
 
 export const recordView = (rows: ReadonlyArray<readonly [label: string, content: Html] | undefined>): Html =>
-  html`<dl class="record">${
-    rows.map((row) => row === undefined ? NOTHING : html`<div><dt>${row[0]}</dt><dd>${row[1]}</dd></div>`)
-  }</dl>`
+  html`<dl class="record">${rows.map((each) => each !== undefined && row(...each))}</dl>`
 
-/** The head of a page about a name. */
-export const nameHeading = (kind: string, name: Bytes): Html =>
-  html`<header class="name-head"><p class="muted">${kind}: ${kindOfName(name)}</p><h1>${wholeName(name)}</h1></header>`
+/** The head of a page about a name. `above`: what the page is, or of what kind the name is. */
+export const nameHeading = (above: Part, name: Bytes): Html =>
+  html`<header class="name-head"><p class="muted">${above}</p><h1>${wholeName(name)}</h1></header>`
+
+/** The head of a page that changes a name. */
+export const changeHeading = (what: string, name: Bytes): Html => nameHeading(html`${what}: ${kindOfName(name)}`, name)

@@ -1,15 +1,16 @@
 import * as Effect from "effect/Effect"
 import { unixTime } from "../base/clock.ts"
-import { quantityOf, spanText } from "../base/quantities.ts"
+import { grouped, quantityOf, spanText } from "../base/quantities.ts"
 import { isRecentFailure } from "../base/recentFailure.ts"
 import { renewalWindow } from "../wallet/names/renewals.ts"
+import { fact } from "../web/explorer/words.ts"
 import { type Html, html, NOTHING } from "../web/html.ts"
 import { nameLink } from "../web/links.ts"
 import { lintView } from "../web/lintView.ts"
 import { kindOfName } from "../web/nameState.ts"
 import { pagesView } from "../web/parts.ts"
 import { shortValue, valueView } from "../web/valueView.ts"
-import { titleName, wholeName } from "../web/visible.ts"
+import { titleName } from "../web/visible.ts"
 import {
   AS_HEX,
   BalancesAnswer,
@@ -25,7 +26,7 @@ import { unless } from "./calls.ts"
 import { deskLink, ownNameLink } from "./deskLinks.ts"
 import { alertView, card } from "./frame.ts"
 import { nmc } from "./money.ts"
-import { bytesOfHex, expiryOf, ifTimed, listedHex, recordView, renewedBy, stepView } from "./nameViews.ts"
+import { bytesOfHex, expiryOf, ifTimed, listedHex, nameHeading, recordView, renewedBy, stepView } from "./nameViews.ts"
 import {
   deskAnswer,
   type DeskHandler,
@@ -133,19 +134,13 @@ export const ownNamesPage: DeskHandler = (visit) =>
     ])
     const isRenewed = renewedBy(renewing)
     const { hidden, shown: running } = yield* registrationsToShow(registrations)
+    const toCome = mine.untrusted_pending + mine.immature
     return deskAnswer(visit, {
       title: "Names",
       at: "names",
-      main: html`<h1>Names</h1>${
-        lockNote(state)
-      }<dl class="facts"><div class="fact"><dt>Names</dt><dd><b>${own.length}</b></dd></div><div class="fact"><dt>Balance</dt><dd><b>${
-        nmc(mine.trusted)
-      }</b>${
-        mine.untrusted_pending + mine.immature > 0 &&
-        html`<span>and ${nmc(mine.untrusted_pending + mine.immature)} to come</span>`
-      }</dd></div><div class="fact"><dt>Under way</dt><dd><b>${
-        running.filter(({ step }) => step !== "failed").length
-      }</b></dd></div></dl>${
+      main: html`<h1>Names</h1>${lockNote(state)}<dl class="facts">${fact("Names", grouped(own.length))}${
+        fact("Balance", nmc(mine.trusted), toCome > 0 && `and ${nmc(toCome)} to come`)
+      }${fact("Under way", grouped(running.filter(({ step }) => step !== "failed").length))}</dl>${
         running.length + hidden > 0 && card(
           "Registrations under way",
           html`<ul class="operations">${
@@ -252,9 +247,7 @@ export const namePage: DeskHandler = (visit) =>
     return deskAnswer(visit, {
       title: titleName(name),
       at: "name",
-      main: html`<header class="name-head"><p class="muted">${kindOfName(name)}</p><h1>${
-        wholeName(name)
-      }</h1></header>${
+      main: html`${nameHeading(kindOfName(name), name)}${
         pending.length > 0 &&
         alertView(
           "busy",

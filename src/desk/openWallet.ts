@@ -1,10 +1,11 @@
 import * as Effect from "effect/Effect"
+import { unixTime } from "../base/clock.ts"
 import type { Html } from "../web/html.ts"
 import { Anything } from "./answers.ts"
 import type { CallFailed, Calls } from "./calls.ts"
 import type { Plan } from "./confirmations.ts"
 import { field } from "./frame.ts"
-import { secondsNow, type WalletState } from "./visit.ts"
+import { type WalletState } from "./visit.ts"
 
 /** Opening the wallet for one thing alone, with the passphrase on the page that asks for it. */
 
@@ -49,7 +50,7 @@ export const whileOpen = <A>(
   }
   const until = state.info.unlocked_until ?? 0
   const asBefore = Effect.gen(function*() {
-    const left = until - (yield* secondsNow)
+    const left = until - (yield* unixTime)
     yield* state.lock === "renewals" && left > 0
       ? call("walletpassphrase", [passphrase, left, true], Anything)
       : call("walletlock", [], Anything)

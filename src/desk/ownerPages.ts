@@ -6,7 +6,7 @@ import { Anything, AS_HEX } from "./answers.ts"
 import { deskLink, ownNameLink } from "./deskLinks.ts"
 import { field, option } from "./frame.ts"
 import { changeableName, feeOfChange, heldName } from "./namesPage.ts"
-import { about, ifTimed, recordView } from "./nameViews.ts"
+import { about, ifTimed, nameHeading, recordView } from "./nameViews.ts"
 import { addressFault, isOwnAddress } from "./newOwner.ts"
 import { deskAnswer, type DeskHandler, type DeskVisit, planned, tokenField } from "./visit.ts"
 
@@ -26,11 +26,9 @@ const transferForm = (
     title: `Transfer ${titleName(name)}`,
     at: "transfer",
     status: wrong.length > 0 ? 400 : 200,
-    main: html`<header class="name-head"><p class="muted">Transfer</p><h1>${
-      wholeName(name)
-    }</h1></header><section class="card"><form class="stacked" action="${deskLink("transfer")}" method="post">${
-      tokenField(visit)
-    }<input type="hidden" name="hex" value="${hex}">${
+    main: html`${nameHeading("Transfer", name)}<section class="card"><form class="stacked" action="${
+      deskLink("transfer")
+    }" method="post">${tokenField(visit)}<input type="hidden" name="hex" value="${hex}">${
       field({
         name: "address",
         label: "Address of the new owner",
@@ -91,9 +89,9 @@ export const releasePage: DeskHandler = (visit) =>
     deskAnswer(visit, {
       title: `Release ${titleName(name)}`,
       at: "release",
-      main: html`<header class="name-head"><p class="muted">Release</p><h1>${
-        wholeName(name)
-      }</h1></header><section class="card"><form class="stacked" action="${deskLink("release")}" method="post">${
+      main: html`${nameHeading("Release", name)}<section class="card"><form class="stacked" action="${
+        deskLink("release")
+      }" method="post">${
         tokenField(visit)
       }<input type="hidden" name="hex" value="${hex}"><p>The network has no way to give a name back at once. The wallet stops renewing it, and when it has expired any owner can register it. The 0.01 NMC in it are lost then, unless you renew it before.</p>${
         option({

@@ -1,7 +1,9 @@
 import * as Effect from "effect/Effect"
+import { unixTime } from "../base/clock.ts"
 import { fewLeftText } from "../base/wordsReach.ts"
 import { parseDisplayHash } from "../protocol/bytes.ts"
 import { redirect } from "../web/document.ts"
+import { fact } from "../web/explorer/words.ts"
 import { dated, shortHash } from "../web/format.ts"
 import { type Html, html } from "../web/html.ts"
 import { transactionLink } from "../web/links.ts"
@@ -22,20 +24,11 @@ import {
 import { CallFailed, type Calls, unless } from "./calls.ts"
 import { deskLink, deskPlace } from "./deskLinks.ts"
 import { USE_UNPAID } from "./errorWords.ts"
-import { alertView, card, field } from "./frame.ts"
+import { alertView, card, field, linksTo } from "./frame.ts"
 import { amountGiven, nmc, unitsOf } from "./money.ts"
 import { ifTimed, listedHex, recordView } from "./nameViews.ts"
 import { qrCode } from "./qr.ts"
-import {
-  deskAnswer,
-  type DeskHandler,
-  type DeskVisit,
-  NotMeant,
-  planned,
-  secondsNow,
-  tokenField,
-  walletState
-} from "./visit.ts"
+import { deskAnswer, type DeskHandler, type DeskVisit, NotMeant, planned, tokenField, walletState } from "./visit.ts"
 
 /** Balance and payments, an address to be paid at, and paying. */
 
@@ -99,17 +92,13 @@ export const paymentsPage: DeskHandler = (visit) =>
     const { calls } = visit
     const { mine } = yield* calls.call("getbalances", [], BalancesAnswer)
     const payments = yield* calls.call("listtransactions", ["*", LAST_PAYMENTS], Payments)
-    const now = yield* secondsNow
+    const now = yield* unixTime
     return deskAnswer(visit, {
       title: "Payments",
       at: "payments",
-      main: html`<h1>Payments</h1><dl class="facts"><div class="fact"><dt>Balance</dt><dd><b>${
-        nmc(mine.trusted)
-      }</b></dd></div><div class="fact"><dt>On its way</dt><dd><b>${
-        nmc(mine.untrusted_pending)
-      }</b></dd></div><div class="fact"><dt>Mined, too young</dt><dd><b>${
-        nmc(mine.immature)
-      }</b></dd></div></dl><div class="buttons"><a class="button primary" href="${
+      main: html`<h1>Payments</h1><dl class="facts">${fact("Balance", nmc(mine.trusted))}${
+        fact("On its way", nmc(mine.untrusted_pending))
+      }${fact("Mined, too young", nmc(mine.immature))}</dl><div class="buttons"><a class="button primary" href="${
         deskLink("send")
       }">Pay</a><a class="button" href="${deskLink("receive")}">Receive</a></div>${
         card(
@@ -159,7 +148,7 @@ export const receivePage: DeskHandler = (visit) =>
           }<p class="big"><code class="address">${address}</code></p>`
       }<form action="${deskLink("receive")}" method="post">${tokenField(visit)}<button class="primary" type="submit">${
         address === undefined ? "Show a new address" : "Show another new address"
-      }</button></form></section><p class="buttons"><a class="button" href="${deskLink("payments")}">Payments</a></p>`
+      }</button></form></section>${linksTo("payments")}`
     })
   })
 

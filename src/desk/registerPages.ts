@@ -8,7 +8,7 @@ import { AS_HEX, Registrations, ShownOwner } from "./answers.ts"
 import { type CallFailed, unless } from "./calls.ts"
 import { deskLink, ownNameLink } from "./deskLinks.ts"
 import { alertView, field, option } from "./frame.ts"
-import { nameHeading } from "./nameViews.ts"
+import { changeHeading } from "./nameViews.ts"
 import { type FormKind, kindFor, madeValue, nameFaults } from "./valueFields.ts"
 import { NO_OWNER, type ValueForm, valueForm } from "./valueForm.ts"
 import { deskAnswer, type DeskHandler, type DeskVisit, nameIn } from "./visit.ts"
@@ -134,7 +134,7 @@ export const register: DeskHandler = (visit) =>
     return deskAnswer(visit, {
       title: `Register ${titleName(name)}`,
       at: "register",
-      main: html`${nameHeading("Register", name)}${
+      main: html`${changeHeading("Register", name)}${
         below !== undefined && alertView(
           "busy",
           html`${visible(below.host)} is below ${

@@ -1,4 +1,3 @@
-import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
@@ -6,11 +5,13 @@ import type { ConsensusParams } from "../consensus/params.ts"
 import type { AdmittedUser, PageAnswer } from "../http/Pages.ts"
 import { type Bytes, fromHex } from "../protocol/bytes.ts"
 import { redirect } from "../web/document.ts"
-import type { Html } from "../web/html.ts"
+import { type Html, html, type Part } from "../web/html.ts"
+import { visible } from "../web/visible.ts"
 import { WalletInfo } from "./answers.ts"
 import type { CallFailed, Calls } from "./calls.ts"
 import type { Plan } from "./confirmations.ts"
 import { deskPlace } from "./deskLinks.ts"
+import { wordsOf } from "./errorWords.ts"
 import { type DeskContent, deskPage, formToken, type FrameOf } from "./frame.ts"
 import type { DeskSession } from "./sessions.ts"
 
@@ -51,6 +52,16 @@ export const deskAnswer = (visit: DeskVisit, content: DeskContent): PageAnswer =
 /** The token of the forms of this session. */
 export const tokenField = ({ frame }: DeskVisit): Html => formToken(frame.formToken)
 
+/** What a failure means, and whether something was done, as paragraphs. `unsure`: what to say if it may have been. */
+export const failureParts = (failure: CallFailed, unsure?: Part): ReadonlyArray<Part> => {
+  const { detail, nothingDone, text } = wordsOf(failure)
+  return [
+    text,
+    detail !== undefined && html`The node says: <code class="break">${visible(detail)}</code>`,
+    nothingDone ? "Nothing was sent." : unsure
+  ]
+}
+
 /** Goes to the page on which the user confirms a plan. */
 export const planned = ({ now, session, wallet }: DeskVisit, plan: Plan): PageAnswer =>
   redirect(deskPlace("confirm", { id: session.confirmations.prepare(plan, { by: session, now: now(), wallet }) }))
@@ -75,6 +86,3 @@ const lockOf = ({ renewals_only: renewalsOnly, unlocked_until: until }: WalletIn
 
 export const walletState = ({ calls }: Pick<DeskVisit, "calls">): Effect.Effect<WalletState, CallFailed> =>
   Effect.map(calls.call("getwalletinfo", [], WalletInfo), (info) => ({ info, lock: lockOf(info) }))
-
-/** Seconds since 1970. */
-export const secondsNow: Effect.Effect<number> = Effect.map(Clock.currentTimeMillis, (now) => Math.floor(now / 1000))

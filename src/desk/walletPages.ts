@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { unixTime } from "../base/clock.ts"
 import { redirect } from "../web/document.ts"
 import { ago, day } from "../web/format.ts"
 import { type Html, html, NOTHING } from "../web/html.ts"
@@ -16,7 +17,6 @@ import {
   type Lock,
   NotMeant,
   planned,
-  secondsNow,
   tokenField,
   walletState
 } from "./visit.ts"
@@ -141,7 +141,7 @@ const walletView = (
 ) =>
   Effect.gen(function*() {
     const { info, lock } = yield* walletState(visit)
-    const now = yield* secondsNow
+    const now = yield* unixTime
     const [tone, word, text] = LOCKS[lock]
     const until = info.unlocked_until ?? 0
     const renewals = info.renewals_until ?? 0

@@ -6,7 +6,7 @@ import { day } from "../web/format.ts"
 import { type Html, html, NOTHING } from "../web/html.ts"
 import { WordsCheck } from "./answers.ts"
 import { deskLink, deskPlace } from "./deskLinks.ts"
-import { alertView, card, field } from "./frame.ts"
+import { alertView, card, field, linksTo } from "./frame.ts"
 import { needsPassphrase, passphraseField, whileOpen } from "./openWallet.ts"
 import {
   deskAnswer,
@@ -96,9 +96,7 @@ const view = (visit: DeskVisit, state: WalletState, asked: Asked) => {
             ? card("Check them", form)
             : card("Check them again", html`<details><summary>With three other words</summary>${form}</details>`)
         }`
-    }<p class="buttons"><a class="button" href="${deskLink("names")}">Names</a><a class="button" href="${
-      deskLink("wallet")
-    }">Wallet</a></p>`
+    }${linksTo("names", "wallet")}`
   })
 }
 

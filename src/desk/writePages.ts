@@ -16,7 +16,7 @@ import { deskLink, ownNameLink } from "./deskLinks.ts"
 import { deskPage } from "./frame.ts"
 import { unitsOf } from "./money.ts"
 import { changeableName, feeOfChange } from "./namesPage.ts"
-import { about, bytesOfHex, ifTimed, nameHeading, recordView } from "./nameViews.ts"
+import { about, bytesOfHex, changeHeading, ifTimed, recordView } from "./nameViews.ts"
 import { ownerFaults, ownerRow } from "./newOwner.ts"
 import { type FormKind, kindFor, madeValue, openValue, sentTexts } from "./valueFields.ts"
 import { draftView, NO_OWNER, type ValueForm, valueForm } from "./valueForm.ts"
@@ -59,7 +59,7 @@ export const edit: DeskHandler = (visit) =>
     return deskAnswer(visit, {
       title: `Change ${titleName(name)}`,
       at: "edit",
-      main: html`${nameHeading("Change the value", name)}${valueForm(visit, form, kindFor(name))}`
+      main: html`${changeHeading("Change the value", name)}${valueForm(visit, form, kindFor(name))}`
     })
   })
 
@@ -265,7 +265,7 @@ export const write: DeskHandler = (visit): Effect.Effect<PageAnswer, DeskFailure
       title: form.sent ? "Something cannot be read" : `${doing} ${titleName(form.name)}`,
       at: form.isNew ? "register" : "edit",
       status: form.sent ? 400 : 200,
-      main: html`${nameHeading(form.isNew ? "Register" : "Change the value", form.name)}${
+      main: html`${changeHeading(form.isNew ? "Register" : "Change the value", form.name)}${
         valueForm(visit, { ...form, ownerWrong }, kindFor(form.name))
       }`
     })

@@ -1,9 +1,11 @@
 import { grouped } from "../../base/quantities.ts"
-import { type Html, html } from "../html.ts"
+import { type Html, html, type Part } from "../html.ts"
 
 /** A figure with a note, in a list of class `facts`. */
-export const fact = (label: string, value: Html | string, note: Html | string): Html =>
-  html`<div class="fact"><dt>${label}</dt><dd><b>${value}</b><span>${note}</span></dd></div>`
+export const fact = (label: string, value: Html | string, note?: Part): Html =>
+  html`<div class="fact"><dt>${label}</dt><dd><b>${value}</b>${
+    note !== undefined && note !== false && html`<span>${note}</span>`
+  }</dd></div>`
 
 const UNITS = ["", " k", " M", " G", " T", " P"] as const
 

@@ -7,7 +7,7 @@ import type { ConsensusParams } from "../consensus/params.ts"
 import { WrongQuery } from "../names/errors.ts"
 import type { EventFilter } from "../names/events/EventFilter.ts"
 import { NameDb } from "../names/NameDb.ts"
-import type { NameClock } from "../names/NameEntry.ts"
+import { blocksToExpiry, type NameClock } from "../names/NameEntry.ts"
 import { binaryString, type Bytes } from "../protocol/bytes.ts"
 import { type NameKey, nameKey } from "../protocol/keys.ts"
 import { addressScript } from "../protocol/nameOperation.ts"
@@ -15,7 +15,6 @@ import type { StorageFailure } from "../storage/errors.ts"
 import type { Wallet } from "../wallet/Wallet.ts"
 import { Wallets } from "../wallet/Wallets.ts"
 import {
-  blocksToExpiry,
   byExpiry,
   type ExpiringName,
   type ExpiringPlace,

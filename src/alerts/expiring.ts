@@ -1,5 +1,4 @@
-import { expirationDepth } from "../consensus/expiry.ts"
-import type { NameClock, NameEntry } from "../names/NameEntry.ts"
+import { blocksToExpiry, type NameClock, type NameEntry } from "../names/NameEntry.ts"
 import { type Bytes, compare, fromHex, toHex } from "../protocol/bytes.ts"
 import type { Height } from "../protocol/keys.ts"
 
@@ -19,10 +18,6 @@ export interface ExpiringPlace {
   readonly height: Height
   readonly name: Bytes
 }
-
-/** Blocks until a record expires; 0 or less: it has expired. */
-export const blocksToExpiry = ({ height }: Pick<NameEntry, "height">, { params, tipHeight }: NameClock): number =>
-  height + expirationDepth(tipHeight, params) - tipHeight
 
 /** The first to expire first, then by the bytes of the names. */
 export const byExpiry = (a: ExpiringPlace, b: ExpiringPlace): number => a.height - b.height || compare(a.name, b.name)

@@ -1,5 +1,5 @@
-import { expirationDepth } from "../consensus/expiry.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
+import { blocksToExpiry } from "../names/NameEntry.ts"
 import { addressOf } from "../protocol/address.ts"
 import { type Bytes, displayHash } from "../protocol/bytes.ts"
 import { addressScript } from "../protocol/nameOperation.ts"
@@ -40,6 +40,6 @@ export const fixedPart = (record: ChainRecord, { network }: ConsensusParams): Fi
 
 /** The record at a tip. */
 export const recordAt = (fixed: FixedPart, asOf: Freshness, params: ConsensusParams): NameRecord => {
-  const expiresIn = fixed.height + expirationDepth(asOf.height, params) - asOf.height
+  const expiresIn = blocksToExpiry(fixed, { tipHeight: asOf.height, params })
   return recordOf(fixed, { expiresIn, expired: expiresIn <= 0, asOf })
 }

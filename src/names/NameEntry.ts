@@ -1,3 +1,4 @@
+import { expirationDepth } from "../consensus/expiry.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import type { Height } from "../protocol/keys.ts"
@@ -28,6 +29,10 @@ export interface NameClock {
   readonly tipHeight: Height
   readonly params: ConsensusParams
 }
+
+/** Blocks until a record expires; 0 or less: it has expired. */
+export const blocksToExpiry = ({ height }: Pick<NameEntry, "height">, { params, tipHeight }: NameClock): number =>
+  height + expirationDepth(tipHeight, params) - tipHeight
 
 /**
  * An operation has the number height · 2^20 + its index among the operations of the block. So numbers are in chain

@@ -1,6 +1,7 @@
 import { grouped, quantityOf } from "../base/quantities.ts"
 import { expirationDepth } from "../consensus/expiry.ts"
 import type { NameEntry } from "../names/NameDb.ts"
+import { blocksToExpiry } from "../names/NameEntry.ts"
 import { addressOf } from "../protocol/address.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import { addressScript } from "../protocol/nameOperation.ts"
@@ -15,15 +16,11 @@ import { visible } from "./visible.ts"
 
 /** The state of a name in words: active or expired, until when, of what kind, and of which owner. */
 
-/** Blocks until a name expires; zero or less for an expired one. */
-export const blocksUntilExpiry = ({ height }: NameEntry, { params, tipHeight }: Moment): number =>
-  height + expirationDepth(tipHeight, params) - tipHeight
-
 const expiresSoon = (left: number, { params, tipHeight }: Moment): boolean =>
   left <= soonWithin(expirationDepth(tipHeight, params))
 
 export const stateBadge = (record: NameEntry, moment: Moment): Html => {
-  const left = blocksUntilExpiry(record, moment)
+  const left = blocksToExpiry(record, moment)
   if (left <= 0) return html`<span class="badge attention">expired</span>`
   return expiresSoon(left, moment)
     ? html`<span class="badge busy">expires soon</span>`
@@ -56,7 +53,7 @@ const secondsLeft = (blocks: number, { params, syncing }: Moment): number | unde
   params.noRetargeting || syncing ? undefined : blocks * params.targetSpacing
 
 export const expiry = (record: NameEntry, moment: Moment): Html => {
-  const left = blocksUntilExpiry(record, moment)
+  const left = blocksToExpiry(record, moment)
   const at = moment.tipHeight + left
   if (left <= 0) {
     return html`${left === 0 ? "with the last block" : `${quantityOf(-left, "block")} ago`}, at ${
@@ -70,7 +67,7 @@ export const expiry = (record: NameEntry, moment: Moment): Html => {
 
 /** When a name of a list expires. Only a state that needs attention has a badge. */
 export const shortExpiry = (record: NameEntry, moment: Moment): Html => {
-  const left = blocksUntilExpiry(record, moment)
+  const left = blocksToExpiry(record, moment)
   if (left <= 0) return html`${stateBadge(record, moment)} ${quantityOf(-left, "block")} ago`
   const seconds = secondsLeft(left, moment)
   return html`${expiresSoon(left, moment) && html`${stateBadge(record, moment)} `}${

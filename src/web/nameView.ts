@@ -1,5 +1,6 @@
 import { grouped } from "../base/quantities.ts"
 import type { NameEntry } from "../names/NameDb.ts"
+import { blocksToExpiry } from "../names/NameEntry.ts"
 import { amountText } from "../protocol/amount.ts"
 import { type Bytes, toHex } from "../protocol/bytes.ts"
 import { encodeText } from "../protocol/nameText.ts"
@@ -9,7 +10,7 @@ import { type Html, html, NOTHING } from "./html.ts"
 import { nameEventsLink, nameLink } from "./links.ts"
 import { lintView } from "./lintView.ts"
 import type { HistoryRow, Moment, NameFound, NameMissing, PendingOperation, Suggestions } from "./nameData.ts"
-import { blocksUntilExpiry, expiry, kindOfName, ownerOf, stateBadge } from "./nameState.ts"
+import { expiry, kindOfName, ownerOf, stateBadge } from "./nameState.ts"
 import { pagesView, row } from "./parts.ts"
 import { blockView, shortTransaction, transactionView } from "./places.ts"
 import { listedValue, valueView } from "./valueView.ts"
@@ -37,7 +38,7 @@ const record = (found: NameFound): Html => {
   const { record, total } = found
   const last = found.page === 1 ? found.history[0] : undefined
   const time = last?.time
-  const left = blocksUntilExpiry(record, found)
+  const left = blocksToExpiry(record, found)
   return html`<section id="record" class="card" aria-labelledby="record-title"><h2 id="record-title">Record</h2>
 <dl class="record">
 ${row(left <= 0 ? "Expired" : "Expires", expiry(record, found))}

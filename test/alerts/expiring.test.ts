@@ -1,14 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import {
-  blocksToExpiry,
-  byExpiry,
-  type ExpiringRecord,
-  FirstToExpire,
-  placeText,
-  readPlace
-} from "../../src/alerts/expiring.ts"
+import { byExpiry, type ExpiringRecord, FirstToExpire, placeText, readPlace } from "../../src/alerts/expiring.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
+import { blocksToExpiry } from "../../src/names/NameEntry.ts"
 
 const TIP = 100
 const clock = { params: regtestParams, tipHeight: TIP }

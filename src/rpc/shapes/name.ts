@@ -1,7 +1,7 @@
 import * as Schema from "effect/Schema"
-import { expirationDepth } from "../../consensus/expiry.ts"
 import type { ProofLevel } from "../../light/proof.ts"
 import type { NameClock } from "../../names/NameDb.ts"
+import { blocksToExpiry } from "../../names/NameEntry.ts"
 import { addressOf } from "../../protocol/address.ts"
 import { type Bytes, displayHash, toHex } from "../../protocol/bytes.ts"
 import { addressScript, type NameOperation } from "../../protocol/nameOperation.ts"
@@ -167,9 +167,9 @@ export const nameOutputJson = (
 /** The expiry of a record as of the tip. Source: upstream `rpc/names.cpp`, `addExpirationInfo`. */
 export const nameExpiryJson = (
   height: number,
-  { params, tipHeight }: NameClock
+  clock: NameClock
 ): Result.MembersOf<typeof NAME_EXPIRY_MEMBERS> => {
-  const expiresIn = height + expirationDepth(tipHeight, params) - tipHeight
+  const expiresIn = blocksToExpiry({ height }, clock)
   return { height, expires_in: expiresIn, expired: expiresIn <= 0 }
 }
 

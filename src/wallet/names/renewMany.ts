@@ -1,8 +1,8 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
-import { expirationDepth } from "../../consensus/expiry.ts"
 import { MIN_NAME_AMOUNT } from "../../consensus/names.ts"
+import { blocksToExpiry } from "../../names/NameEntry.ts"
 import { type Bytes, equal } from "../../protocol/bytes.ts"
 import { type NameKey, nameKey, type OutpointKey } from "../../protocol/keys.ts"
 import { NAME_TX_VERSION, nameScript } from "../../protocol/nameOperation.ts"
@@ -67,7 +67,7 @@ const heldNames = (coins: ReadonlyArray<WalletCoin>): ReadonlyArray<HeldName> =>
   }).sort((a, b) => a.height - b.height)
 
 const leftOf = ({ chain, ledger }: NameParts, height: number): number =>
-  height + expirationDepth(ledger.tip.height, chain.params) - ledger.tip.height
+  blocksToExpiry({ height }, { tipHeight: ledger.tip.height, params: chain.params })
 
 /** A name of a request: its coin, or why it is not renewed. */
 type Chosen = HeldName | { readonly name: Bytes; readonly height: number; readonly note: string }

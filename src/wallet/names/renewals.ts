@@ -1,5 +1,6 @@
 import { expirationDepth, isExpired } from "../../consensus/expiry.ts"
 import type { ConsensusParams } from "../../consensus/params.ts"
+import { blocksToExpiry } from "../../names/NameEntry.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import { type NameKey, nameKey } from "../../protocol/keys.ts"
 import type { WalletDocument } from "../keys/WalletDocument.ts"
@@ -65,7 +66,7 @@ export const dueRenewals = (
     const name = nameIn(coin)
     if (name === undefined || coin.height === undefined || coin.expired || !coin.own.spendable) continue
     if (!isRenewed(document, name) || isPending(nameKey(name))) continue
-    const left = coin.height + expirationDepth(height, params) - height
+    const left = blocksToExpiry({ height: coin.height }, { tipHeight: height, params })
     // The update has to be in the next block at the latest, while the name is still active.
     if (left > renewalWindow(height, params) || isExpired({ height: coin.height }, height + 1, params)) continue
     due.push({ name, made: coin.height })

@@ -269,45 +269,41 @@ const writers = ({ chain, control, sink }: Services): ReadonlyArray<Method> => {
     handler: ({ blockhash }) => control.prefer(blockhash).pipe(Effect.mapError(blockError), Effect.as(null))
   })
 
-  const change = (
-    { act, errors = [], name, summary }: {
-      readonly name: string
-      readonly summary: string
-      readonly act: (hash: Uint8Array) => Effect.Effect<void, BlockNotFound | StorageFailure | RpcError>
-      readonly errors?: ReadonlyArray<string>
-    }
-  ): Method =>
-    method({
-      name,
-      writes: true,
-      group: "Hidden",
-      summary,
-      params: { blockhash: hash("The block.") },
-      results: [{ schema: Result.nothing("") }],
-      examples: [["000000000062b72c5e2ceb45fbc8587e807c155b0da735e6483dfba2f0a9c770"]],
-      errors: ["-5 Block not found", ...errors],
-      handler: ({ blockhash }) =>
-        act(blockhash).pipe(
-          Effect.mapError((failure) => failure._tag === "RpcError" ? failure : blockError(failure)),
-          Effect.as(null)
-        )
-    })
+  const changed = (act: Effect.Effect<void, BlockNotFound | StorageFailure | RpcError>): Effect.Effect<null, RpcError> =>
+    act.pipe(
+      Effect.mapError((failure) => failure._tag === "RpcError" ? failure : blockError(failure)),
+      Effect.as(null)
+    )
 
-  return [
-    submitblock,
-    preciousblock,
-    change({
-      name: "invalidateblock",
-      summary: "Marks a block and all its descendants as invalid.",
-      act: (hash) =>
-        Effect.catchTags(control.invalidate(hash), {
-          BeyondPruned: ({ message }) => RpcError.database(message),
-          BelowSnapshot: ({ message }) => RpcError.database(message)
-        }),
-      errors: ["-20 the chain cannot go back below a pruned block"]
-    }),
-    change({ name: "reconsiderblock", summary: "Clears the invalid mark of a block.", act: control.reconsider })
-  ]
+  const invalidateblock = method({
+    name: "invalidateblock",
+    writes: true,
+    group: "Hidden",
+    summary: "Marks a block and all its descendants as invalid.",
+    params: { blockhash: hash("The block.") },
+    results: [{ schema: Result.nothing("") }],
+    examples: [["000000000062b72c5e2ceb45fbc8587e807c155b0da735e6483dfba2f0a9c770"]],
+    errors: ["-5 Block not found", "-20 the chain cannot go back below a pruned block"],
+    handler: ({ blockhash }) =>
+      changed(Effect.catchTags(control.invalidate(blockhash), {
+        BeyondPruned: ({ message }) => RpcError.database(message),
+        BelowSnapshot: ({ message }) => RpcError.database(message)
+      }))
+  })
+
+  const reconsiderblock = method({
+    name: "reconsiderblock",
+    writes: true,
+    group: "Hidden",
+    summary: "Clears the invalid mark of a block.",
+    params: { blockhash: hash("The block.") },
+    results: [{ schema: Result.nothing("") }],
+    examples: [["000000000062b72c5e2ceb45fbc8587e807c155b0da735e6483dfba2f0a9c770"]],
+    errors: ["-5 Block not found"],
+    handler: ({ blockhash }) => changed(control.reconsider(blockhash))
+  })
+
+  return [submitblock, preciousblock, invalidateblock, reconsiderblock]
 }
 
 export const chainMethods: Effect.Effect<

@@ -12,6 +12,7 @@ import { openRpc } from "../method/openRpc.ts"
 import {
   array,
   custom,
+  type Decoded,
   hidden,
   int32,
   notNull,
@@ -203,37 +204,52 @@ const discover = (version: string): Method => {
   })
 }
 
-/** `echo` and `echojson`. They differ only on command lines, where the arguments of `echojson` are JSON. */
-const echo = (name: string, kind: ParamKind): Method => {
+/** The parameters of `echo` and `echojson`, which differ only on command lines: there the arguments of `echojson` are JSON. */
+const echoed = (kind: ParamKind) => {
   const anything = notNull(
     optional(custom({ words: "any", kind, description: "Any value.", read: (value): Json => value }))
   )
-  return method({
-    name,
-    right: "read",
-    group: "Hidden",
-    summary: "Returns its arguments.",
-    params: {
-      arg0: anything,
-      arg1: anything,
-      arg2: anything,
-      arg3: anything,
-      arg4: anything,
-      arg5: anything,
-      arg6: anything,
-      arg7: anything,
-      arg8: anything,
-      arg9: anything
-    },
-    results: [{ schema: Result.any("The arguments as an array") }],
-    examples: [],
-    handler: (args) => {
-      const values = Object.values(args)
-      const given = values.slice(0, values.findLastIndex((value) => value !== undefined) + 1)
-      return Effect.succeed(given.map((value) => value ?? null))
-    }
-  })
+  return {
+    arg0: anything,
+    arg1: anything,
+    arg2: anything,
+    arg3: anything,
+    arg4: anything,
+    arg5: anything,
+    arg6: anything,
+    arg7: anything,
+    arg8: anything,
+    arg9: anything
+  }
 }
+
+const given = (args: Decoded<ReturnType<typeof echoed>>): Effect.Effect<ReadonlyArray<Json>> => {
+  const values: ReadonlyArray<Json | undefined> = Object.values(args)
+  const last = values.findLastIndex((value) => value !== undefined)
+  return Effect.succeed(values.slice(0, last + 1).map((value) => value ?? null))
+}
+
+const echo = method({
+  name: "echo",
+  right: "read",
+  group: "Hidden",
+  summary: "Returns its arguments.",
+  params: echoed("string"),
+  results: [{ schema: Result.any("The arguments as an array") }],
+  examples: [],
+  handler: given
+})
+
+const echojson = method({
+  name: "echojson",
+  right: "read",
+  group: "Hidden",
+  summary: "Returns its arguments.",
+  params: echoed("any"),
+  results: [{ schema: Result.any("The arguments as an array") }],
+  examples: [],
+  handler: given
+})
 
 const echoipc = method({
   name: "echoipc",
@@ -259,8 +275,8 @@ export const make = (options: ControlOptions): Effect.Effect<ReadonlyArray<Metho
       getmemoryinfo,
       ...(options.logging === undefined ? [] : [logging(options.logging)]),
       discover(options.version),
-      echo("echo", "string"),
-      echo("echojson", "any"),
+      echo,
+      echojson,
       echoipc
     ]
   })

@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import { Mempool } from "../../mempool/Mempool.ts"
 import type { PoolEntry } from "../../mempool/PoolEntry.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
-import { type TxidKey, txidKey } from "../../protocol/keys.ts"
+import { txidKey } from "../../protocol/keys.ts"
 import { lazily, LazyMap } from "../json/encodeJson.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
@@ -50,33 +50,16 @@ const entriesOf = (pool: Pool, entries: Iterable<PoolEntry>) =>
 const listOf = (pool: Pool, entries: Iterable<PoolEntry>, verbose: boolean) =>
   verbose ? entriesOf(pool, entries) : txidsOf(entries)
 
-/** A method that lists relatives of a transaction in the mempool. */
-const relatives = (
-  pool: Pool,
-  { name, of, summary }: {
-    readonly name: string
-    readonly summary: string
-    readonly of: (txid: TxidKey) => ReadonlyArray<PoolEntry>
-  }
-): Method =>
-  method({
-    name,
-    right: "read",
-    group: "Mempool",
-    summary,
-    params: {
-      txid: hash("The transaction."),
-      verbose: withDefault(boolean("Whether to return details instead of ids."), false)
-    },
-    results: [
-      { when: "verbose is false", schema: TXIDS },
-      { when: "verbose is true", schema: ENTRIES }
-    ],
-    examples: [[TXID]],
-    errors: [NOT_IN_MEMPOOL],
-    handler: ({ txid, verbose }) =>
-      Effect.map(entryOf(pool, txid), ({ transaction }) => listOf(pool, of(transaction.txidKey), verbose))
-  })
+/** Of the methods that list relatives of a transaction in the mempool. */
+const RELATIVES_PARAMS = {
+  txid: hash("The transaction."),
+  verbose: withDefault(boolean("Whether to return details instead of ids."), false)
+}
+
+const RELATIVES = [
+  { when: "verbose is false", schema: TXIDS },
+  { when: "verbose is true", schema: ENTRIES }
+] as const
 
 export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool> = Effect.map(Mempool, (pool) => {
   const getmempoolinfo = method({
@@ -139,16 +122,36 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
     handler: ({ txid }) => Effect.map(entryOf(pool, txid), (entry) => poolEntryJson(pool, entry))
   })
 
-  const getmempoolancestors = relatives(pool, {
+  const getmempoolancestors = method({
     name: "getmempoolancestors",
+    right: "read",
+    group: "Mempool",
     summary: "Lists all ancestors of a transaction in the mempool.",
-    of: pool.ancestors
+    params: RELATIVES_PARAMS,
+    results: RELATIVES,
+    examples: [[TXID]],
+    errors: [NOT_IN_MEMPOOL],
+    handler: ({ txid, verbose }) =>
+      Effect.map(
+        entryOf(pool, txid),
+        ({ transaction }) => listOf(pool, pool.ancestors(transaction.txidKey), verbose)
+      )
   })
 
-  const getmempooldescendants = relatives(pool, {
+  const getmempooldescendants = method({
     name: "getmempooldescendants",
+    right: "read",
+    group: "Mempool",
     summary: "Lists all descendants of a transaction in the mempool.",
-    of: pool.descendants
+    params: RELATIVES_PARAMS,
+    results: RELATIVES,
+    examples: [[TXID]],
+    errors: [NOT_IN_MEMPOOL],
+    handler: ({ txid, verbose }) =>
+      Effect.map(
+        entryOf(pool, txid),
+        ({ transaction }) => listOf(pool, pool.descendants(transaction.txidKey), verbose)
+      )
   })
 
   const getmempoolcluster = method({

@@ -17,6 +17,8 @@ const MAX_MOCK_TIME = 9_223_372_036
 
 const MAX_FORWARD_SECONDS = 3_600
 
+const onRegtest = (name: string) => `${name} is for regression testing (-regtest mode) only`
+
 const NULL = [{ schema: Result.nothing("") }]
 
 export const testMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | ChainSink | MockTime | Scheduler> = Effect
@@ -27,8 +29,6 @@ export const testMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Ch
       const clock = yield* MockTime
       const scheduler = yield* Scheduler
       const isPrivate = chain.params.network.name === "regtest"
-
-      const onRegtest = (name: string) => `${name} is for regression testing (-regtest mode) only`
 
       const setmocktime = method({
         name: "setmocktime",

@@ -61,7 +61,7 @@ export const auxWalletMethod: Effect.Effect<
     }))
 
   return make({
-    name: NAME,
+    name: "getauxblock",
     writes: true,
     group: "Mining",
     summary:

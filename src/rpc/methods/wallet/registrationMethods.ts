@@ -79,6 +79,8 @@ const renewalJson = (context: ShapeContext, wallet: Wallet): Result.ValueOf<type
 const refusedByWallet = (failure: InvalidWalletRequest | StorageFailure): RpcError | StorageFailure =>
   failure._tag === "InvalidWalletRequest" ? RpcError.wallet(failure.reason) : failure
 
+const NAME_OPTIONS = orEmpty(notNull(object({ nameEncoding: ENCODINGS.nameEncoding }, "Options.")))
+
 export const makeRegistrationMethods = (parts: NameMethodParts): ReadonlyArray<Method> => {
   const { chain, known, node, wallets } = parts
   const define = walletMethod(wallets)
@@ -89,8 +91,6 @@ export const makeRegistrationMethods = (parts: NameMethodParts): ReadonlyArray<M
 
   const contextOfName = (given: Pick<GivenEncodings, "nameEncoding">) =>
     contextOf({ nameEncoding: given.nameEncoding, valueEncoding: undefined })
-
-  const NAME_OPTIONS = orEmpty(notNull(object({ nameEncoding: ENCODINGS.nameEncoding }, "Options.")))
 
   const name_autoregister = define({
     name: "name_autoregister",

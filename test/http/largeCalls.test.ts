@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
+import { contract } from "../../src/rpc/method/contract.ts"
 import { method } from "../../src/rpc/method/method.ts"
 import { string } from "../../src/rpc/method/params.ts"
 import { ANY_RESULT } from "../support/anyResult.ts"
@@ -10,14 +11,16 @@ describe("calls with large parameters", () => {
   it.scopedLive("run one at a time, and smaller calls beside them", () =>
     Effect.gen(function*() {
       let [running, most] = [0, 0]
-      const busy = method({
-        name: "busy",
-        group: "Hidden",
-        summary: "Takes some turns of the event loop.",
-        params: { text: string("Any text.") },
-        results: ANY_RESULT,
-        examples: [],
-        handler: () =>
+      const busy = method(
+        contract({
+          name: "busy",
+          group: "Hidden",
+          summary: "Takes some turns of the event loop.",
+          params: { text: string("Any text.") },
+          results: ANY_RESULT,
+          examples: []
+        }),
+        () =>
           Effect.gen(function*() {
             running += 1
             most = Math.max(most, running)
@@ -27,7 +30,7 @@ describe("calls with large parameters", () => {
             running -= 1
             return "done"
           })
-      })
+      )
       const { post } = yield* testServer({ methods: [...FAKE_METHODS, busy] })
       const large = { id: 1, method: "busy", params: ["x".repeat(600_000)] }
       const [first, ...answers] = yield* Effect.all(
@@ -47,15 +50,17 @@ describe("calls with large parameters", () => {
     Effect.gen(function*() {
       const begun = yield* Deferred.make<void>()
       const mayEnd = yield* Deferred.make<void>()
-      const held = method({
-        name: "held",
-        group: "Hidden",
-        summary: "Waits for the test.",
-        params: { text: string("Any text.") },
-        results: ANY_RESULT,
-        examples: [],
-        handler: () => Effect.zipRight(Deferred.succeed(begun, undefined), Effect.as(Deferred.await(mayEnd), "done"))
-      })
+      const held = method(
+        contract({
+          name: "held",
+          group: "Hidden",
+          summary: "Waits for the test.",
+          params: { text: string("Any text.") },
+          results: ANY_RESULT,
+          examples: []
+        }),
+        () => Effect.zipRight(Deferred.succeed(begun, undefined), Effect.as(Deferred.await(mayEnd), "done"))
+      )
       const { post } = yield* testServer({ methods: [...FAKE_METHODS, held] })
       const large = yield* Effect.fork(post({ id: 1, method: "held", params: ["x".repeat(600_000)] }))
       yield* inTime(Deferred.await(begun), "the large call begins")

@@ -3,6 +3,7 @@ import { Cause, Deferred, Effect, Exit, Fiber, Logger } from "effect"
 import { turnOfEventLoop } from "../../src/base/turnOfEventLoop.ts"
 import type { AnswerMemory } from "../../src/rpc/CallerMemory.ts"
 import { JsonNumber } from "../../src/rpc/json/json.ts"
+import { contract } from "../../src/rpc/method/contract.ts"
 import { method } from "../../src/rpc/method/method.ts"
 import * as Param from "../../src/rpc/method/params.ts"
 import { RpcError } from "../../src/rpc/method/RpcError.ts"
@@ -228,17 +229,19 @@ describe("Dispatch", () => {
   it.scoped("lets waiting costly calls delay no other costly call, and ends them with their caller and the node", () =>
     Effect.gen(function*() {
       const define = (name: string, waits: boolean, handler: Effect.Effect<string>) =>
-        method({
-          name,
-          group: "Hidden",
-          summary: "",
-          params: {},
-          results: ANY_RESULT,
-          examples: [],
-          heavy: true,
-          waits,
-          handler: () => handler
-        })
+        method(
+          contract({
+            name,
+            group: "Hidden",
+            summary: "",
+            params: {},
+            results: ANY_RESULT,
+            examples: [],
+            heavy: true,
+            waits
+          }),
+          () => handler
+        )
       const { answer, dispatch, lifecycle } = yield* setUp({
         methods: [define("search", true, Effect.never), define("costly", false, Effect.succeed("done"))]
       })
@@ -257,19 +260,21 @@ describe("Dispatch", () => {
   it.scopedLive("executes a batch in order, one call after the other, including notifications", () =>
     Effect.gen(function*() {
       const done: Array<number> = []
-      const note = method({
-        name: "note",
-        group: "Hidden",
-        summary: "",
-        params: { n: Param.int32(""), turns: Param.int32("") },
-        results: ANY_RESULT,
-        examples: [],
-        handler: ({ n, turns }) =>
+      const note = method(
+        contract({
+          name: "note",
+          group: "Hidden",
+          summary: "",
+          params: { n: Param.int32(""), turns: Param.int32("") },
+          results: ANY_RESULT,
+          examples: []
+        }),
+        ({ n, turns }) =>
           Effect.repeatN(turnOfEventLoop, turns).pipe(Effect.map(() => {
             done.push(n)
             return n
           }))
-      })
+      )
       const { answer } = yield* setUp({ methods: [note] })
       const batch = [[1, 20], [2, 5], [3, 1]].map(([n, wait]) => ({
         jsonrpc: "2.0",
@@ -315,24 +320,14 @@ describe("Dispatch", () => {
   it.scoped("lists the running calls until they end", () =>
     Effect.gen(function*() {
       const release = yield* Deferred.make<void>()
-      const running = method({
-        name: "running",
-        group: "Hidden",
-        summary: "",
-        params: {},
-        results: ANY_RESULT,
-        examples: [],
-        handler: (_, { running }) => Effect.sync(() => running().map((call) => call.method))
-      })
-      const held = method({
-        name: "held",
-        group: "Hidden",
-        summary: "",
-        params: {},
-        results: ANY_RESULT,
-        examples: [],
-        handler: () => Effect.as(Deferred.await(release), null)
-      })
+      const running = method(
+        contract({ name: "running", group: "Hidden", summary: "", params: {}, results: ANY_RESULT, examples: [] }),
+        (_, { running }) => Effect.sync(() => running().map((call) => call.method))
+      )
+      const held = method(
+        contract({ name: "held", group: "Hidden", summary: "", params: {}, results: ANY_RESULT, examples: [] }),
+        () => Effect.as(Deferred.await(release), null)
+      )
       const { answer } = yield* setUp({ methods: [running, held] })
       const fiber = yield* Effect.fork(answer("{\"id\":1,\"method\":\"held\"}"))
       yield* Effect.yieldNow()
@@ -352,15 +347,17 @@ describe("Dispatch", () => {
 
   it.scoped("answers errors of any code with the status of its kind", () =>
     Effect.gen(function*() {
-      const failing = method({
-        name: "failing",
-        group: "Hidden",
-        summary: "",
-        params: { code: Param.int32("") },
-        results: ANY_RESULT,
-        examples: [],
-        handler: ({ code }) => new RpcError({ code, message: "x" })
-      })
+      const failing = method(
+        contract({
+          name: "failing",
+          group: "Hidden",
+          summary: "",
+          params: { code: Param.int32("") },
+          results: ANY_RESULT,
+          examples: []
+        }),
+        ({ code }) => new RpcError({ code, message: "x" })
+      )
       const { answer } = yield* setUp({ methods: [failing] })
       const status = (code: number, version: string) =>
         Effect.map(answer(`{${version}"id":1,"method":"failing","params":[${code}]}`), (reply) => reply.status)
@@ -372,17 +369,19 @@ describe("Dispatch", () => {
   it.scoped("bounds the work of a body before it begins, and counts it in the memory of the caller", () =>
     Effect.gen(function*() {
       let ran = 0
-      const costly = method({
-        name: "costly",
-        group: "Hidden",
-        summary: "Takes a megabyte for each unit.",
-        params: {
-          units: Param.costing((value) => value instanceof JsonNumber ? 1e6 * value.value : 0, Param.int32("Units."))
-        },
-        results: ANY_RESULT,
-        examples: [],
-        handler: () => Effect.sync(() => ++ran)
-      })
+      const costly = method(
+        contract({
+          name: "costly",
+          group: "Hidden",
+          summary: "Takes a megabyte for each unit.",
+          params: {
+            units: Param.costing((value) => value instanceof JsonNumber ? 1e6 * value.value : 0, Param.int32("Units."))
+          },
+          results: ANY_RESULT,
+          examples: []
+        }),
+        () => Effect.sync(() => ++ran)
+      )
       const { dispatch } = yield* setUp({ methods: [costly] })
       let held = 0
       const memory: AnswerMemory = {

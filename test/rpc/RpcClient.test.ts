@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type AddressInfo, createServer as createTcpServer } from "node:net"
 import { encodeJson } from "../../src/rpc/json/encodeJson.ts"
 import { Amount } from "../../src/rpc/json/encodeJson.ts"
+import { contract } from "../../src/rpc/method/contract.ts"
 import { method } from "../../src/rpc/method/method.ts"
 import { RpcError } from "../../src/rpc/method/RpcError.ts"
 import type { RpcReason } from "../../src/rpc/method/RpcError.ts"
@@ -32,15 +33,10 @@ const strangeServer = (answer: (request: IncomingMessage, response: ServerRespon
     ({ close }) => Effect.sync(close)
   )
 
-const money = method({
-  name: "money",
-  group: "Hidden",
-  summary: "",
-  params: {},
-  results: ANY_RESULT,
-  examples: [],
-  handler: () => Effect.succeed({ amount: new Amount(-1_024_800), big: 2n ** 64n })
-})
+const money = method(
+  contract({ name: "money", group: "Hidden", summary: "", params: {}, results: ANY_RESULT, examples: [] }),
+  () => Effect.succeed({ amount: new Amount(-1_024_800), big: 2n ** 64n })
+)
 
 describe("RpcClient", () => {
   it.scopedLive("calls methods with parameters by position and by name, on one connection", () =>
@@ -287,15 +283,10 @@ describe("RpcClient", () => {
   it.scopedLive("calls the path of the given wallet, and never the only loaded one", () =>
     Effect.gen(function*() {
       const balance = (atRoot: Effect.Effect<string, RpcError>) =>
-        method({
-          name: "balance",
-          group: "Wallet",
-          summary: "",
-          params: {},
-          results: ANY_RESULT,
-          examples: [],
-          handler: (_, { wallet }) => wallet === undefined ? atRoot : Effect.succeed(wallet)
-        })
+        method(
+          contract({ name: "balance", group: "Wallet", summary: "", params: {}, results: ANY_RESULT, examples: [] }),
+          (_, { wallet }) => wallet === undefined ? atRoot : Effect.succeed(wallet)
+        )
       const several = balance(new RpcError({ code: -19, message: "Multiple wallets" }))
       const { port } = yield* testServer({ methods: [...FAKE_METHODS, several] })
       const named = yield* RpcClient.make({ address: address(port), wallet: "a b/ü" })

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Logger, Schema } from "effect"
 import { RawJson } from "../../src/rpc/json/encodeJson.ts"
 import { LongText } from "../../src/rpc/json/LongText.ts"
+import { contract } from "../../src/rpc/method/contract.ts"
 import { method } from "../../src/rpc/method/method.ts"
 import * as Param from "../../src/rpc/method/params.ts"
 import * as Result from "../../src/rpc/method/results.ts"
@@ -10,23 +11,25 @@ import { CALLER, setUp } from "./dispatching.ts"
 const SECRET = "correct horse"
 
 /** Answers with its parameter. The types forbid most wrong answers, but not those in text that was encoded before. */
-const echo = method({
-  name: "echo",
-  group: "Hidden",
-  summary: "Answers with a text.",
-  params: {
-    text: Param.string("The answer."),
-    long: Param.withDefault(Param.boolean("Whether it comes in pieces."), false)
-  },
-  results: [{
-    schema: Schema.Struct({
-      height: Result.integer("The height"),
-      owner: Schema.optionalWith(Result.needing("spend", Result.string("The owner")), { exact: true })
-    })
-  }],
-  examples: [],
-  handler: ({ long, text }) => Exit.succeed(long ? LongText.of(text) : new RawJson(text))
-})
+const echo = method(
+  contract({
+    name: "echo",
+    group: "Hidden",
+    summary: "Answers with a text.",
+    params: {
+      text: Param.string("The answer."),
+      long: Param.withDefault(Param.boolean("Whether it comes in pieces."), false)
+    },
+    results: [{
+      schema: Schema.Struct({
+        height: Result.integer("The height"),
+        owner: Schema.optionalWith(Result.needing("spend", Result.string("The owner")), { exact: true })
+      })
+    }],
+    examples: []
+  }),
+  ({ long, text }) => Exit.succeed(long ? LongText.of(text) : new RawJson(text))
+)
 
 const call = (text: string, long = false) => JSON.stringify({ method: "echo", params: [text, long], id: 1 })
 

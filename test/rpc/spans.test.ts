@@ -2,21 +2,24 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Option, type Tracer } from "effect"
 import * as Dispatch from "../../src/rpc/Dispatch.ts"
 import * as Lifecycle from "../../src/rpc/Lifecycle.ts"
+import { contract } from "../../src/rpc/method/contract.ts"
 import { method } from "../../src/rpc/method/method.ts"
 import { RpcError } from "../../src/rpc/method/RpcError.ts"
 import { FAKE_METHODS } from "../support/rpcServer.ts"
 import { SpanLog } from "../support/spans.ts"
 
 /** A method that reads before it refuses, so it needs a fiber. */
-const refusing = method({
-  name: "refusing",
-  group: "Hidden",
-  summary: "Refuses after a read.",
-  params: {},
-  results: [],
-  examples: [],
-  handler: () => Effect.zipRight(Effect.yieldNow(), Effect.suspend(RpcError.shuttingDown))
-})
+const refusing = method(
+  contract({
+    name: "refusing",
+    group: "Hidden",
+    summary: "Refuses after a read.",
+    params: {},
+    results: [],
+    examples: []
+  }),
+  () => Effect.zipRight(Effect.yieldNow(), Effect.suspend(RpcError.shuttingDown))
+)
 
 const CALLER: Dispatch.Caller = { wallet: undefined, peer: "127.0.0.1:1", remote: false }
 

@@ -8,6 +8,7 @@ import * as Pages from "../../src/http/Pages.ts"
 import * as RpcServer from "../../src/http/RpcServer.ts"
 import * as Dispatch from "../../src/rpc/Dispatch.ts"
 import * as Lifecycle from "../../src/rpc/Lifecycle.ts"
+import { contract } from "../../src/rpc/method/contract.ts"
 import { method } from "../../src/rpc/method/method.ts"
 import type { Method } from "../../src/rpc/method/methodTable.ts"
 import * as Param from "../../src/rpc/method/params.ts"
@@ -24,76 +25,90 @@ export const GENESIS = "0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11
 
 /** Methods of a chain that has its genesis block and nothing else. */
 export const FAKE_METHODS: ReadonlyArray<Method> = [
-  method({
-    name: "getblockcount",
-    group: "Blockchain",
-    summary: "Returns the height of the tip.",
-    params: {},
-    results: [{ schema: Result.integer("The height") }],
-    examples: [[]],
-    handler: () => Effect.succeed(0)
-  }),
-  method({
-    name: "getblockhash",
-    group: "Blockchain",
-    summary: "Returns the hash of the block at a height.",
-    params: { height: Param.int32("The height.") },
-    results: [{ schema: Result.hex("The hash") }],
-    examples: [[0]],
-    errors: ["-8 Block height out of range"],
-    handler: ({ height }) =>
+  method(
+    contract({
+      name: "getblockcount",
+      group: "Blockchain",
+      summary: "Returns the height of the tip.",
+      params: {},
+      results: [{ schema: Result.integer("The height") }],
+      examples: [[]]
+    }),
+    () => Effect.succeed(0)
+  ),
+  method(
+    contract({
+      name: "getblockhash",
+      group: "Blockchain",
+      summary: "Returns the hash of the block at a height.",
+      params: { height: Param.int32("The height.") },
+      results: [{ schema: Result.hex("The hash") }],
+      examples: [[0]],
+      errors: ["-8 Block height out of range"]
+    }),
+    ({ height }) =>
       height === 0 ? Exit.succeed(GENESIS) : Exit.fail(RpcError.invalidParameter("Block height out of range"))
-  }),
-  method({
-    name: "slow",
-    group: "Hidden",
-    summary: "Answers after a while.",
-    params: { milliseconds: Param.int32("How long to wait.") },
-    results: ANY_RESULT,
-    examples: [],
-    handler: ({ milliseconds }) => Effect.as(Effect.sleep(milliseconds), "done")
-  }),
-  method({
-    name: "write",
-    group: "Hidden",
-    summary: "Changes something after a while.",
-    writes: true,
-    params: { milliseconds: Param.withDefault(Param.int32("How long it takes."), 0) },
-    results: ANY_RESULT,
-    examples: [],
-    handler: ({ milliseconds }) => Effect.as(Effect.sleep(milliseconds), "done")
-  }),
-  method({
-    name: "waitforever",
-    group: "Hidden",
-    summary: "Never answers by itself.",
-    params: {},
-    results: ANY_RESULT,
-    examples: [],
-    waits: true,
-    handler: () => Effect.never
-  }),
-  method({
-    name: "broken",
-    group: "Hidden",
-    summary: "Has a defect.",
-    params: { how: Param.string("throw, die or nan.") },
-    results: ANY_RESULT,
-    examples: [],
-    handler: ({ how }) => {
+  ),
+  method(
+    contract({
+      name: "slow",
+      group: "Hidden",
+      summary: "Answers after a while.",
+      params: { milliseconds: Param.int32("How long to wait.") },
+      results: ANY_RESULT,
+      examples: []
+    }),
+    ({ milliseconds }) => Effect.as(Effect.sleep(milliseconds), "done")
+  ),
+  method(
+    contract({
+      name: "write",
+      group: "Hidden",
+      summary: "Changes something after a while.",
+      writes: true,
+      params: { milliseconds: Param.withDefault(Param.int32("How long it takes."), 0) },
+      results: ANY_RESULT,
+      examples: []
+    }),
+    ({ milliseconds }) => Effect.as(Effect.sleep(milliseconds), "done")
+  ),
+  method(
+    contract({
+      name: "waitforever",
+      group: "Hidden",
+      summary: "Never answers by itself.",
+      params: {},
+      results: ANY_RESULT,
+      examples: [],
+      waits: true
+    }),
+    () => Effect.never
+  ),
+  method(
+    contract({
+      name: "broken",
+      group: "Hidden",
+      summary: "Has a defect.",
+      params: { how: Param.string("throw, die or nan.") },
+      results: ANY_RESULT,
+      examples: []
+    }),
+    ({ how }) => {
       if (how === "throw") throw new Error("secret of the inside")
       return how === "die" ? Effect.die(new Error("secret of the inside")) : Effect.succeed(Number.NaN)
     }
-  }),
-  method({
-    name: "whoami",
-    group: "Hidden",
-    summary: "Tells what the server knows of the caller.",
-    params: {},
-    results: ANY_RESULT,
-    examples: [],
-    handler: (_, { peer, remote, wallet }) => Effect.succeed({ peer, remote, wallet: wallet ?? null })
-  })
+  ),
+  method(
+    contract({
+      name: "whoami",
+      group: "Hidden",
+      summary: "Tells what the server knows of the caller.",
+      params: {},
+      results: ANY_RESULT,
+      examples: []
+    }),
+    (_, { peer, remote, wallet }) => Effect.succeed({ peer, remote, wallet: wallet ?? null })
+  )
 ]
 
 export interface TestServerOptions extends Partial<Omit<RpcServer.RpcServerConfig, "listen">> {

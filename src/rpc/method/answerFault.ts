@@ -1,7 +1,8 @@
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import { type Json, JsonObject } from "../json/json.ts"
-import type { Method, Result, UserRights } from "./methodTable.ts"
+import type { Result } from "./contract.ts"
+import type { Method, UserRights } from "./methodTable.ts"
 import { type Described, describedBy, plainAnswer } from "./results.ts"
 
 /**

@@ -1,5 +1,5 @@
 import { encodeJson, type JsonValue } from "../json/encodeJson.ts"
-import type { Method, MethodTable } from "./methodTable.ts"
+import { type Contract, isShown } from "./contract.ts"
 import type { Param, Params } from "./params.ts"
 import { describe, type Row } from "./results.ts"
 
@@ -46,7 +46,7 @@ const inlineItem = (param: Param<unknown>): string => {
 }
 
 /** Returns the call in one line: the name, then the parameters in order, with optional ones in parentheses. */
-export const synopsis = (method: Method): string => {
+export const synopsis = (method: Contract): string => {
   let text = method.name
   let within = false
   for (const [name, param] of shown(method.params)) {
@@ -85,7 +85,7 @@ const columns = (rows: ReadonlyArray<Row>): string => {
   ).join("")
 }
 
-const argumentsText = (method: Method): string => {
+const argumentsText = (method: Contract): string => {
   const params = shown(method.params)
   if (params.length === 0) return ""
   const rows = params.flatMap(([name, param], at) => [
@@ -95,7 +95,7 @@ const argumentsText = (method: Method): string => {
   return `\nArguments:\n${columns(rows)}`
 }
 
-const resultsText = (method: Method): string =>
+const resultsText = (method: Contract): string =>
   method.results.map(({ schema, when }) =>
     `\nResult${when === undefined ? "" : ` (${when})`}:\n${columns(describe(schema))}`
   ).join("")
@@ -106,7 +106,7 @@ const shellWord = (value: JsonValue): string => {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
-const exampleText = (method: Method, params: ReadonlyArray<JsonValue>): string => {
+const exampleText = (method: Contract, params: ReadonlyArray<JsonValue>): string => {
   const body = encodeJson({ jsonrpc: "2.0", id: 1, method: method.name, params })
   const data = shellWord(body)
   return `> ${["svcd-cli", method.name, ...params.map(shellWord)].join(" ")}\n` +
@@ -114,7 +114,7 @@ const exampleText = (method: Method, params: ReadonlyArray<JsonValue>): string =
 }
 
 /** Returns the full help of a method; the first line is its synopsis. */
-export const methodHelp = (method: Method): string => {
+export const methodHelp = (method: Contract): string => {
   const errors = method.errors.length === 0 ? "" : `\nErrors:\n${method.errors.map((error) => `${error}\n`).join("")}`
   const examples = method.examples.map((params) => exampleText(method, params)).join("")
   return `${synopsis(method)}\n\n${method.summary}\n${argumentsText(method)}${resultsText(method)}${errors}` +
@@ -122,17 +122,17 @@ export const methodHelp = (method: Method): string => {
 }
 
 /** Methods in the order of the help: by group, then by name. */
-const sorted = (methods: MethodTable): ReadonlyArray<Method> =>
+const sorted = (methods: ReadonlyMap<string, Contract>): ReadonlyArray<Contract> =>
   [...methods.values()].sort((a, b) => compareText(a.group, b.group) || compareText(a.name, b.name))
 
 const compareText = (a: string, b: string): number => a < b ? -1 : a > b ? 1 : 0
 
 /** Returns the synopses of all methods except the hidden ones, under their headings. */
-export const helpIndex = (methods: MethodTable): string => {
+export const helpIndex = (methods: ReadonlyMap<string, Contract>): string => {
   let text = ""
   let group: string | undefined
   for (const method of sorted(methods)) {
-    if (method.group === "Hidden") continue
+    if (!isShown(method)) continue
     if (method.group !== group) text += `${text === "" ? "" : "\n"}== ${method.group} ==\n`
     group = method.group
     text += `${synopsis(method)}\n`
@@ -144,7 +144,9 @@ export const helpIndex = (methods: MethodTable): string => {
  * Returns for each parameter of each method its position, its name, and whether a command line passes it as text (`help
  * dump_all_command_conversions`). The reference client's tests compare the result with the client's own table.
  */
-export const conversions = (methods: MethodTable): ReadonlyArray<readonly [string, number, string, boolean]> =>
+export const conversions = (
+  methods: ReadonlyMap<string, Contract>
+): ReadonlyArray<readonly [string, number, string, boolean]> =>
   sorted(methods).flatMap((method) =>
     Object.entries(method.params).flatMap(([name, param], at) =>
       [

@@ -2,11 +2,11 @@ import type * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import type * as Schema from "effect/Schema"
-import type { UserRight } from "../../config/accessKinds.ts"
 import type { JsonValue } from "../json/encodeJson.ts"
 import { type Json, JsonObject, typeOf } from "../json/json.ts"
+import type { Contract, Result } from "./contract.ts"
 import { methodHelp } from "./help.ts"
-import type { CallContext, GivenParams, Method, MethodGroup, Result } from "./methodTable.ts"
+import type { CallContext, GivenParams, Method } from "./methodTable.ts"
 import { type Decoded, type Param, type Params, recordReader } from "./params.ts"
 import { refusalOf } from "./refusal.ts"
 import type { Encodable } from "./results.ts"
@@ -18,53 +18,24 @@ import { workReader } from "./work.ts"
 /** The values that a method with these results may return: what the encoder writes in one of the described forms. */
 export type AnswerOf<R extends ReadonlyArray<Result>> = Encodable<Schema.Schema.Type<R[number]["schema"]>>
 
-export interface MethodDefinition<P extends Params, R extends ReadonlyArray<Result>> {
-  readonly name: string
-  readonly group: MethodGroup
-  /**
-   * The right that a user needs for it (`-rpcrights`). Without one it needs `admin`: a new method is closed to others until
-   * its author decides.
-   */
-  readonly right?: UserRight
-  /** The first sentence states what the method does; details follow. */
-  readonly summary: string
-  readonly params: P
-  readonly results: R
-  /** Parameters of realistic calls. */
-  readonly examples: ReadonlyArray<ReadonlyArray<JsonValue>>
-  /** The method's own errors, as `-5 Block not found`. The errors of its parameters are not listed. */
-  readonly errors?: ReadonlyArray<string>
-  /**
-   * Whether a call changes something, so that it runs to its end though its caller has left. Without it a call ends with its
-   * caller: the answer would be for nothing.
-   */
-  readonly writes?: boolean
-  /** Whether the method waits for an event, as `waitfornewblock` does. Such a call ends with -9 when the node stops. */
-  readonly waits?: boolean
-  /** Whether a method that waits ends by itself when the node stops, with a result in place of -9. */
-  readonly answersAtStop?: boolean
-  /**
-   * Whether the method may need much memory or time, for a block with all its transactions for example. Only few such
-   * calls run at one time, to limit the sum of their memory; users and their connections take turns.
-   */
-  readonly heavy?: boolean
-  /** Whether it is of an application (`ownMethod`). */
-  readonly own?: boolean
-  /**
-   * Makes the result. A handler with an immediate result returns it as an `Exit` (`Effect.succeed` and `Exit.fail` make
-   * one): this saves the request a fiber, about a quarter of its cost.
-   */
-  readonly handler: (params: Decoded<P>, context: CallContext) => Effect.Effect<AnswerOf<R>, RpcError>
-}
+/**
+ * Makes the result. A handler with an immediate result returns it as an `Exit` (`Effect.succeed` and `Exit.fail` make
+ * one): this saves the request a fiber, about a quarter of its cost.
+ */
+export type Handler<P extends Params, R extends ReadonlyArray<Result>> = (
+  params: Decoded<P>,
+  context: CallContext
+) => Effect.Effect<AnswerOf<R>, RpcError>
 
 /** A parameter's name with its aliases, as messages show it. */
 const pattern = (name: string, param: Param<unknown>): string => [name, ...param.aliases].join("|")
 
-/** Makes a method from its definition. All preparation happens here, once. */
-export const method = <const P extends Params, const R extends ReadonlyArray<Result>>(
-  definition: MethodDefinition<P, R>
+/** Makes a method of a contract and its handler. All preparation happens here, once. */
+export const method = <P extends Params, R extends ReadonlyArray<Result>>(
+  contract: Contract<P, R>,
+  handler: Handler<P, R>
 ): Method => {
-  const { handler, params } = definition
+  const { params } = contract
   const names = Object.keys(params)
   const read = recordReader(params)
   const specs = names.flatMap((name) => {
@@ -86,41 +57,11 @@ export const method = <const P extends Params, const R extends ReadonlyArray<Res
     return handler(decoded.right, context)
   }
 
-  const {
-    answersAtStop = false,
-    errors = [],
-    examples,
-    group,
-    heavy = false,
-    name,
-    own = false,
-    results,
-    right = "admin",
-    summary,
-    waits = false,
-    writes = false
-  } = definition
   const positionsOf = (given: GivenParams) => given instanceof JsonObject ? toPositions(given, specs) : given
-  const rightsFor = rightsReader(right, params, positionsOf)
-  const workOf = workReader(params, positionsOf)
-  const codeless = errors.find((error) => !/^-\d+ /.test(error))
-  if (codeless !== undefined) throw new Error(`${name}: the error "${codeless}" must begin with its code`)
   const self: Method = {
-    name,
-    group,
-    summary,
-    params,
-    results,
-    examples,
-    errors,
-    right,
-    rightsFor,
-    workOf,
-    writes,
-    waits,
-    answersAtStop,
-    heavy,
-    own,
+    ...contract,
+    rightsFor: rightsReader(contract.right, params, positionsOf),
+    workOf: workReader(params, positionsOf),
     call
   }
   return self

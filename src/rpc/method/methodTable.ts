@@ -4,23 +4,8 @@ import type { UserRight } from "../../config/accessKinds.ts"
 import type { JsonValue } from "../json/encodeJson.ts"
 import type { Json, JsonObject } from "../json/json.ts"
 import type { CallTurns } from "../SlowLane.ts"
-import type { Params } from "./params.ts"
-import type { AnyResult } from "./results.ts"
+import type { Contract } from "./contract.ts"
 import type { RpcError } from "./RpcError.ts"
-
-/** The headings of the help, in the order of reference/rpc.md 3. */
-export type MethodGroup =
-  | "Control"
-  | "Blockchain"
-  | "Names"
-  | "Raw transactions"
-  | "Mempool"
-  | "Mining"
-  | "Network"
-  | "Util"
-  | "Wallet"
-  | "Application"
-  | "Hidden"
 
 /** The rights of a user (`-rpcrights`); `undefined`: all. */
 export type UserRights = ReadonlySet<UserRight> | undefined
@@ -63,31 +48,11 @@ export interface RunningCall {
   readonly since: number
 }
 
-/** A result of a method under a condition, such as a verbosity. */
-export interface Result {
-  readonly when?: string
-  readonly schema: AnyResult
-}
-
-export interface Method {
-  readonly name: string
-  readonly group: MethodGroup
-  readonly summary: string
-  readonly params: Params
-  readonly results: ReadonlyArray<Result>
-  readonly examples: ReadonlyArray<ReadonlyArray<JsonValue>>
-  readonly errors: ReadonlyArray<string>
-  readonly right: UserRight
+export interface Method extends Contract {
   /** The rights that a request needs: the method's own, and those of the parameters that it has. */
   readonly rightsFor: (params: GivenParams) => ReadonlyArray<UserRight>
   /** The bytes that the work of a call takes; `undefined` for a method whose work follows the length of its parameters. */
   readonly workOf: ((params: GivenParams) => number) | undefined
-  readonly writes: boolean
-  readonly waits: boolean
-  readonly answersAtStop: boolean
-  readonly heavy: boolean
-  /** Whether it is of an application: its result is plain JSON, which it has checked itself. */
-  readonly own: boolean
   /** Reads the parameters of a request and calls the handler. A refused parameter is a failure in the form of an `Exit`. */
   readonly call: (params: GivenParams, context: CallContext) => Effect.Effect<JsonValue, RpcError>
 }

@@ -1,4 +1,5 @@
 import type { JsonValue } from "../json/encodeJson.ts"
+import { isShown } from "./contract.ts"
 import type { Method, MethodTable } from "./methodTable.ts"
 import type { Param } from "./params.ts"
 import { jsonSchemaOf } from "./results.ts"
@@ -78,5 +79,5 @@ const describeMethod = (method: Method): JsonValue => ({
 export const openRpc = (methods: MethodTable, version: string): JsonValue => ({
   openrpc: "1.3.2",
   info: { title: "svcd", version },
-  methods: [...methods.values()].filter(({ group }) => group !== "Hidden").map(describeMethod)
+  methods: [...methods.values()].filter(isShown).map(describeMethod)
 })

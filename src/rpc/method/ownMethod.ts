@@ -10,6 +10,7 @@ import * as AST from "effect/SchemaAST"
 import type { UserRight } from "../../config/accessKinds.ts"
 import type { JsonValue } from "../json/encodeJson.ts"
 import { type Json, JsonNumber, JsonObject, typeOf } from "../json/json.ts"
+import { contract } from "./contract.ts"
 import { method } from "./method.ts"
 import type { Method } from "./methodTable.ts"
 import { custom, optional, type Param, type ParamKind, type Params } from "./params.ts"
@@ -213,25 +214,25 @@ export const ownMethod = <const P extends OwnParams, A, I, R = never>(
     )
   }
 
-  const params = paramsOf(given)
   const shown: AnyResult = Schema.encodedSchema(results)
+  const promised = contract({
+    name,
+    group: "Application",
+    coins: "any",
+    ...right === undefined ? {} : { right },
+    summary,
+    params: paramsOf(given),
+    results: [{ schema: shown }],
+    examples: [],
+    own: true,
+    writes
+  })
   return {
     name,
     withServices: (services) =>
-      method({
-        name,
-        group: "Application",
-        ...right === undefined ? {} : { right },
-        summary,
-        params,
-        results: [{ schema: shown }],
-        examples: [],
-        own: true,
-        writes,
-        handler: (values) => {
-          const present = Object.entries(values).filter(([, value]) => value !== undefined)
-          return Effect.provide(answer(Object.fromEntries(present)), services)
-        }
+      method(promised, (values) => {
+        const present = Object.entries(values).filter(([, value]) => value !== undefined)
+        return Effect.provide(answer(Object.fromEntries(present)), services)
       })
   }
 }

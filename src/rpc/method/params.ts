@@ -54,6 +54,8 @@ export interface Param<out A> {
   readonly membersByName: boolean
   /** What the synopsis shows; `undefined` for the form of the value. */
   readonly synopsis: string | undefined
+  /** How a command line reads it. */
+  readonly argument: ArgumentForm
   /** The right that a request with this parameter needs besides that of the method. */
   readonly needs: UserRight | undefined
   /** The most that a number may be; the call is refused above it, before any work. */
@@ -63,6 +65,12 @@ export interface Param<out A> {
 }
 
 export type ParamKind = "string" | "hex" | "integer" | "number" | "amount" | "boolean" | "array" | "object" | "any"
+
+/**
+ * An argument of a command line is text, JSON, or JSON with text as the fallback. "free text" may have an equals sign, such as a
+ * label or a password: with -named it is not taken for a misspelled name (upstream `rpc/client.cpp`, `ParamFormat::STRING`).
+ */
+export type ArgumentForm = "text" | "free text" | "text or null" | "json" | "json or text"
 
 /** The parameters of a method by name, in the order of their positions. */
 export interface Params {
@@ -93,6 +101,7 @@ const make = <A>({ description, kind, schema, words }: Definition<A>): Param<A> 
   item: undefined,
   membersByName: false,
   synopsis: undefined,
+  argument: kind === "string" || kind === "hex" ? "text" : "json",
   needs: undefined,
   most: undefined,
   work: undefined
@@ -314,6 +323,11 @@ export const alias = <A>(param: Param<A>, ...aliases: ReadonlyArray<string>): Pa
 
 /** Shown by this text in the synopsis, as the reference node shows some long parameters. */
 export const shownAs = <A>(param: Param<A>, synopsis: string): Param<A> => ({ ...param, synopsis })
+
+/** On a command line in another form than its kind suggests. */
+export const asArgument = <A>(argument: ArgumentForm, param: Param<A>): Param<A> => ({ ...param, argument })
+
+export const freeText = <A>(param: Param<A>): Param<A> => asArgument("free text", param)
 
 /** Refused to users without a right, even if they may call the method (`-rpcrights`). */
 export const needing = <A>(needs: UserRight, param: Param<A>): Param<A> => ({ ...param, needs })

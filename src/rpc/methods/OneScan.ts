@@ -1,7 +1,6 @@
 import * as Effect from "effect/Effect"
+import { SCAN_RUNS } from "../contract/chain/scanObjects.ts"
 import { RpcError } from "../method/RpcError.ts"
-
-export const SCAN_RUNS = "Scan already in progress, use action \"abort\" or \"status\""
 
 /** A search that runs at most once at a time, reports its progress and can be aborted by another call. */
 export class OneScan {

@@ -1,5 +1,4 @@
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
 import { ChainCoins } from "../../chain/ChainCoins.ts"
 import type { Coin } from "../../consensus/view.ts"
@@ -8,17 +7,17 @@ import { Mempool } from "../../mempool/Mempool.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import { outpointKey } from "../../protocol/transaction.ts"
 import { AnswerOptions } from "../AnswerOptions.ts"
+import { GETDESCRIPTORACTIVITY } from "../contract/chain/activity.ts"
 import { readInTurns } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
-import { array, boolean, hash, withDefault } from "../method/params.ts"
 import type * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import type { ReadThread } from "../reader/ReadThread.ts"
-import { EVENT, eventJson, matchesOf, type SearchedPlace } from "../shapes/activity.ts"
+import { type EVENT, eventJson, matchesOf, type SearchedPlace } from "../shapes/activity.ts"
 import { makeBlockSearch } from "./BlockSearch.ts"
 import { blockError, storageError } from "./errors.ts"
-import { SCAN_ERRORS, SCAN_OBJECTS, scanScriptSteps } from "./scanObjects.ts"
+import { scanScriptSteps } from "./scanObjects.ts"
 
 /** What happened to scripts (reference/rpc.md 3.2). */
 
@@ -46,32 +45,9 @@ export const activityMethods: Effect.Effect<
       return [...places.values()].sort((a, b) => a.height - b.height)
     })
 
-  const getdescriptoractivity = method({
-    name: "getdescriptoractivity",
-    right: "read",
-    group: "Blockchain",
-    heavy: true,
-    summary:
-      "Lists the outputs that pay to descriptors and the inputs that spend from them, in given blocks and in the " +
-      "mempool.",
-    params: {
-      blockhashes: array(hash("A block of the best chain.", { label: "blockhash" }), "The blocks, in any order."),
-      scanobjects: SCAN_OBJECTS,
-      include_mempool: withDefault(boolean("Whether to include the mempool."), true)
-    },
-    results: [{ schema: Schema.Struct({ activity: Schema.Array(EVENT) }) }],
-    examples: [[
-      ["000000000062b72c5e2ceb45fbc8587e807c155b0da735e6483dfba2f0a9c770"],
-      ["raw(76a91411b366edfc0a8b66feebae5c2e25a7b6a5d1cf3188ac)#fm24fxxy"]
-    ]],
-    errors: [
-      "-5 Block not found",
-      "-8 Block is not in main chain",
-      "-1 Block not available (not fully downloaded)",
-      "-1 Can't read undo data from disk",
-      ...SCAN_ERRORS
-    ],
-    handler: ({ blockhashes, include_mempool, scanobjects }, { turns }) =>
+  const getdescriptoractivity = method(
+    GETDESCRIPTORACTIVITY,
+    ({ blockhashes, include_mempool, scanobjects }, { turns }) =>
       Effect.gen(function*() {
         const places = yield* placesOf(blockhashes)
         const { keys: scripts } = yield* readInTurns(turns, scanScriptSteps(network, scanobjects))
@@ -91,7 +67,7 @@ export const activityMethods: Effect.Effect<
         }
         return { activity }
       })
-  })
+  )
 
   return [getdescriptoractivity]
 })

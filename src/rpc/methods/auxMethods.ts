@@ -1,5 +1,4 @@
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
 import { SyncStatus } from "../../chain/SyncStatus.ts"
 import { targetOf } from "../../consensus/difficulty.ts"
@@ -11,30 +10,16 @@ import { type Auxpow, readAuxpow } from "../../protocol/auxpow.ts"
 import { type Bytes, displayHash, EMPTY, fromHex, parseDisplayHash, reversed, toHex } from "../../protocol/bytes.ts"
 import { chainId } from "../../protocol/header.ts"
 import { DecodeError, Reader } from "../../protocol/Reader.ts"
+import { type CANDIDATE, CREATEAUXBLOCK, NOT_CONNECTED, SUBMITAUXBLOCK } from "../contract/mining/aux.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
-import { hexText, string } from "../method/params.ts"
-import * as Result from "../method/results.ts"
+import type * as Result from "../method/results.ts"
 import { RPC_CODE, RpcError } from "../method/RpcError.ts"
 import { compactBits, wide } from "./chainMethods.ts"
 import { storageError } from "./errors.ts"
 import { miningError } from "./miningErrors.ts"
 
 /** Merged mining (reference/rpc.md 3.5.1). */
-
-/** A block to merge-mine. Source: upstream `rpc/auxpow_miner.cpp`, `createAuxBlock`. */
-export const CANDIDATE = Schema.Struct({
-  hash: Result.hex("Hash of the block; the parent's coinbase must commit to it"),
-  chainid: Result.integer("Chain id of the block"),
-  previousblockhash: Result.hex("Hash of the tip"),
-  coinbasevalue: Result.integer("Value of the coinbase, in the smallest unit"),
-  bits: Result.hex("The target in compact form"),
-  height: Result.integer("Height of the block"),
-  _target: Result.hex("The target in reverse byte order")
-})
-
-/** The error for a mining pool while the node has no peers. */
-const NOT_CONNECTED = "Namecoin is not connected!"
 
 export const candidateJson = (
   { header, template }: AuxCandidate,
@@ -60,18 +45,6 @@ const decodeAuxpow = (hex: string): Effect.Effect<Auxpow, RpcError> =>
       throw cause
     }
   })
-
-/** The errors of merged mining: of all its methods, of making a block, of submitting a block. */
-export const AUX_ERRORS = [`-9 ${NOT_CONNECTED}`, "-10 Namecoin is downloading blocks..."]
-export const CREATE_ERRORS = [
-  "-1 mining auxblock method is not yet available",
-  "-1 TestBlockValidity failed: <reason>"
-]
-export const SUBMIT_ERRORS = [
-  "-8 invalid block hash hex",
-  "-8 block hash unknown",
-  "-1 DataStream::read(): end of data: iostream error"
-]
 
 /** Merged mining for a fixed payout and payer. */
 export interface AuxMining {
@@ -130,36 +103,16 @@ export const auxMethods: Effect.Effect<
   const { params: { network, powLimit } } = yield* Chain
   const mining = yield* auxMining
 
-  const createauxblock = method({
-    name: "createauxblock",
-    writes: true,
-    group: "Mining",
-    summary: "Makes a block for merged mining. Returns the hash that the parent must commit to, and the target.",
-    params: { address: string("Address that the coinbase pays.") },
-    results: [{ schema: CANDIDATE }],
-    examples: [["N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR"]],
-    errors: ["-5 Error: Invalid coinbase payout address", ...AUX_ERRORS, ...CREATE_ERRORS],
-    handler: ({ address }) =>
-      Effect.gen(function*() {
-        const parsed = decodeAddress(network, address)
-        if ("error" in parsed) {
-          return yield* RpcError.invalidAddressOrKey("Error: Invalid coinbase payout address")
-        }
-        return candidateJson(yield* mining.create(scriptOf(parsed.destination)), powLimit)
-      })
-  })
+  const createauxblock = method(CREATEAUXBLOCK, ({ address }) =>
+    Effect.gen(function*() {
+      const parsed = decodeAddress(network, address)
+      if ("error" in parsed) {
+        return yield* RpcError.invalidAddressOrKey("Error: Invalid coinbase payout address")
+      }
+      return candidateJson(yield* mining.create(scriptOf(parsed.destination)), powLimit)
+    }))
 
-  const submitauxblock = method({
-    name: "submitauxblock",
-    writes: true,
-    group: "Mining",
-    summary: "Submits a block of createauxblock with its merged-mining proof.",
-    params: { hash: hexText("Hash of the block."), auxpow: hexText("The proof.") },
-    results: [{ schema: Result.boolean("Whether the block is accepted") }],
-    examples: [["080f4a16410fe94cd35a9678ab817f8f8dd4f7dc2347813090d9d9bcabc20ea8", "<proof in hexadecimal digits>"]],
-    errors: [...SUBMIT_ERRORS, ...AUX_ERRORS],
-    handler: ({ auxpow, hash }) => mining.submit({ hash, auxpow })
-  })
+  const submitauxblock = method(SUBMITAUXBLOCK, ({ auxpow, hash }) => mining.submit({ hash, auxpow }))
 
   return [createauxblock, submitauxblock]
 })

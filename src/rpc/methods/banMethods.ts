@@ -1,14 +1,12 @@
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { unixTime } from "../../base/clock.ts"
 import { contains, formatSubnet, parseSubnet } from "../../network/addresses/subnet.ts"
 import type { Ban, KnownAddress } from "../../network/peerInfo.ts"
 import type { PeerManager } from "../../network/PeerManager.ts"
 import { formatNetAddress } from "../../network/wire/addressText.ts"
+import { CLEARBANNED, GETADDRMANINFO, GETNODEADDRESSES, LISTBANNED, SETBAN } from "../contract/network/ban.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
-import { boolean, int32, int64, optional, string, withDefault } from "../method/params.ts"
-import * as Result from "../method/results.ts"
 import { RPC_CODE, RpcError } from "../method/RpcError.ts"
 import { PEER_NETWORKS, rpcNetwork, wireNetwork } from "../shapes/peer.ts"
 import { nodeError, usageError } from "./peerErrors.ts"
@@ -48,29 +46,9 @@ export const banMethods = (peers: Manager, banTime = DEFAULT_BAN_SECONDS): Reado
   const invalid = nodeError(RPC_CODE.invalidIpOrSubnet, "Error: Invalid IP/Subnet")
   const already = nodeError(RPC_CODE.nodeAlreadyAdded, "Error: IP/Subnet already banned")
 
-  const setban: Method = method({
-    name: "setban",
-    writes: true,
-    group: "Network",
-    summary: "Adds or removes a ban of an address or a range. A new ban disconnects the peers that it covers.",
-    params: {
-      subnet: string("An address, or a range as in 192.0.2.0/24."),
-      command: string("add or remove."),
-      bantime: withDefault(
-        int64("Seconds of the ban, or, with absolute, the time of its end; 0 for that of -bantime, by default a day."),
-        0
-      ),
-      absolute: withDefault(boolean("Whether bantime is a time instead of a duration."), false)
-    },
-    results: [{ schema: Result.nothing("") }],
-    examples: [["192.0.2.6", "add", 86400], ["192.0.2.0/24", "remove"]],
-    errors: [
-      "-30 Error: Invalid IP/Subnet",
-      "-23 Error: IP/Subnet already banned",
-      "-8 Error: Absolute timestamp is in the past",
-      "-30 Error: Unban failed. Requested address/subnet was not previously manually banned."
-    ],
-    handler: ({ absolute, bantime, command, subnet }): Effect.Effect<null, RpcError> =>
+  const setban: Method = method(
+    SETBAN,
+    ({ absolute, bantime, command, subnet }): Effect.Effect<null, RpcError> =>
       Effect.gen(function*() {
         if (command !== "add" && command !== "remove") return yield* usageError(() => setban)
         if (command === "remove") {
@@ -92,112 +70,47 @@ export const banMethods = (peers: Manager, banTime = DEFAULT_BAN_SECONDS): Reado
         if (banned === "banned") return null
         return yield* banned === "invalid" ? invalid : already
       })
-  })
+  )
 
-  const listbanned = method({
-    name: "listbanned",
-    right: "read",
-    group: "Network",
-    summary: "Lists the banned addresses and ranges.",
-    params: {},
-    results: [{
-      schema: Schema.Array(Schema.Struct({
-        address: Result.string("Address or range"),
-        ban_created: Result.time("Start of the ban"),
-        banned_until: Result.time("End of the ban"),
-        ban_duration: Result.integer("Seconds of the whole ban"),
-        time_remaining: Result.integer("Seconds left")
+  const listbanned = method(LISTBANNED, () =>
+    Effect.gen(function*() {
+      const now = yield* unixTime
+      return (yield* peers.bans).map(({ created, subnet, until }) => ({
+        address: subnet,
+        ban_created: created,
+        banned_until: until,
+        ban_duration: until - created,
+        time_remaining: until - now
       }))
-    }],
-    examples: [[]],
-    handler: () =>
-      Effect.gen(function*() {
-        const now = yield* unixTime
-        return (yield* peers.bans).map(({ created, subnet, until }) => ({
-          address: subnet,
-          ban_created: created,
-          banned_until: until,
-          ban_duration: until - created,
-          time_remaining: until - now
-        }))
-      })
-  })
+    }))
 
-  const clearbanned = method({
-    name: "clearbanned",
-    writes: true,
-    group: "Network",
-    summary: "Removes all bans.",
-    params: {},
-    results: [{ schema: Result.nothing("") }],
-    examples: [[]],
-    handler: () => Effect.as(peers.clearBans, null)
-  })
+  const clearbanned = method(CLEARBANNED, () => Effect.as(peers.clearBans, null))
 
   return [setban, listbanned, clearbanned]
 }
 
 export const knownAddressMethods = (peers: Manager): ReadonlyArray<Method> => {
-  const getnodeaddresses = method({
-    name: "getnodeaddresses",
-    right: "read",
-    group: "Network",
-    summary: "Returns randomly chosen addresses of known nodes.",
-    params: {
-      count: withDefault(int32("Maximum number; 0 for all."), 1),
-      network: optional(string("ipv4, ipv6, onion, i2p or cjdns."))
-    },
-    results: [{
-      schema: Schema.Array(Schema.Struct({
-        time: Result.time("Time at which the address was last seen"),
-        services: Result.integer("Services of the node, as bits"),
-        address: Result.string("Address"),
-        port: Result.integer("Port"),
-        network: Result.string("Network of the address")
-      }))
-    }],
-    examples: [[8], [0, "ipv4"]],
-    errors: ["-8 Address count out of range", "-8 Network not recognized: <x>"],
-    handler: ({ count, network }) => {
-      if (count < 0) return RpcError.invalidParameter("Address count out of range")
-      const known = network === undefined ? undefined : wireNetwork(network)
-      if (network !== undefined && known === undefined) {
-        return RpcError.invalidParameter(`Network not recognized: ${network}`)
-      }
-      return Effect.map(peers.addresses(count, known), (list) => list.map(addressJson))
+  const getnodeaddresses = method(GETNODEADDRESSES, ({ count, network }) => {
+    if (count < 0) return RpcError.invalidParameter("Address count out of range")
+    const known = network === undefined ? undefined : wireNetwork(network)
+    if (network !== undefined && known === undefined) {
+      return RpcError.invalidParameter(`Network not recognized: ${network}`)
     }
+    return Effect.map(peers.addresses(count, known), (list) => list.map(addressJson))
   })
 
-  const getaddrmaninfo = method({
-    name: "getaddrmaninfo",
-    right: "read",
-    group: "Network",
-    summary: "Counts the addresses of known nodes by network.",
-    params: {},
-    results: [{
-      schema: Result.map(
-        "network",
-        Schema.Struct({
-          new: Result.integer("Received from peers, not connected to yet"),
-          tried: Result.integer("Connected to before"),
-          total: Result.integer("Both")
-        })
-      )
-    }],
-    examples: [[]],
-    handler: () =>
-      Effect.map(peers.addressCounts, (counts) => {
-        const rows = PEER_NETWORKS.map((name) => {
-          const found = [...counts].find(([network]) => rpcNetwork(network) === name)?.[1]
-          const { fresh, tried } = found ?? { fresh: 0, tried: 0 }
-          return [name, { new: fresh, tried, total: fresh + tried }] as const
-        })
-        const sum = (of: (row: { new: number; tried: number; total: number }) => number) =>
-          rows.reduce((total, [, row]) => total + of(row), 0)
-        const all = { new: sum((row) => row.new), tried: sum((row) => row.tried), total: sum((row) => row.total) }
-        return Object.fromEntries([...rows, ["all_networks", all]])
+  const getaddrmaninfo = method(GETADDRMANINFO, () =>
+    Effect.map(peers.addressCounts, (counts) => {
+      const rows = PEER_NETWORKS.map((name) => {
+        const found = [...counts].find(([network]) => rpcNetwork(network) === name)?.[1]
+        const { fresh, tried } = found ?? { fresh: 0, tried: 0 }
+        return [name, { new: fresh, tried, total: fresh + tried }] as const
       })
-  })
+      const sum = (of: (row: { new: number; tried: number; total: number }) => number) =>
+        rows.reduce((total, [, row]) => total + of(row), 0)
+      const all = { new: sum((row) => row.new), tried: sum((row) => row.tried), total: sum((row) => row.total) }
+      return Object.fromEntries([...rows, ["all_networks", all]])
+    }))
 
   return [getnodeaddresses, getaddrmaninfo]
 }

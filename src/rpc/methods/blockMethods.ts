@@ -9,22 +9,19 @@ import { type Block, encodeBlockHeader } from "../../protocol/block.ts"
 import { type Bytes, toHex } from "../../protocol/bytes.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { AnswerOptions } from "../AnswerOptions.ts"
+import { GETBLOCK, GETBLOCKHEADER } from "../contract/chain/block.ts"
 import { LongText } from "../json/LongText.ts"
 import { method } from "../method/method.ts"
 import type { CallContext, Method } from "../method/methodTable.ts"
-import { alias, boolean, hash, verbosity, withDefault } from "../method/params.ts"
-import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import type { BlockJob, StoredBlock } from "../reader/readMessage.ts"
 import { ReadThread } from "../reader/ReadThread.ts"
 import {
-  BLOCK_WITH_COINS,
-  BLOCK_WITH_TRANSACTIONS,
-  BLOCK_WITH_TXIDS,
+  type BLOCK_WITH_COINS,
+  type BLOCK_WITH_TXIDS,
   blockHeaderJson,
   blockJson,
   type BlockVerbosity,
-  HEADER,
   type SpentCoins
 } from "../shapes/block.ts"
 import { blockError } from "./errors.ts"
@@ -75,9 +72,6 @@ const LARGE_BLOCK_WITH_TXIDS = 100_000
 
 type ShownBlock = Schema.Schema.Type<typeof BLOCK_WITH_TXIDS> | Schema.Schema.Type<typeof BLOCK_WITH_COINS>
 
-/** For the examples: the first block of the main network. */
-const GENESIS = "000000000062b72c5e2ceb45fbc8587e807c155b0da735e6483dfba2f0a9c770"
-
 export const blockMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | AnswerOptions | ReadThread> = Effect.gen(
   function*() {
     const chain = yield* Chain
@@ -105,85 +99,34 @@ export const blockMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | A
         return new LongText<ShownBlock>((yield* reader.read(job)).pieces)
       }).pipe(Effect.catchTag("NotRead", () => Effect.succeed(undefined)))
 
-    const getblock = method({
-      name: "getblock",
-      right: "read",
-      group: "Blockchain",
-      heavy: true,
-      summary: "Returns a block, as hexadecimal digits or as an object.",
-      params: {
-        blockhash: hash("The block."),
-        verbosity: withDefault(
-          alias(
-            verbosity("0: hexadecimal digits; 1: txids; 2: transactions; 3: with the coins they spend."),
-            "verbose"
-          ),
-          1
-        )
-      },
-      results: [
-        { when: "verbosity is 0 or less", schema: Result.hex("The block with its merged-mining proof") },
-        { when: "verbosity is 1", schema: BLOCK_WITH_TXIDS },
-        { when: "verbosity is 2", schema: BLOCK_WITH_TRANSACTIONS },
-        { when: "verbosity is 3 or more", schema: BLOCK_WITH_COINS }
-      ],
-      examples: [[GENESIS], [GENESIS, 0]],
-      errors: [
-        "-5 Block not found",
-        "-1 Block not available (not fully downloaded)",
-        "-1 Block not available (pruned data)",
-        "-1 Block not found on disk",
-        "-1 Can't read undo data from disk"
-      ],
-      handler: ({ blockhash, verbosity: given }, call) =>
-        Effect.gen(function*() {
-          const info = yield* find(blockhash)
-          if (given <= 0) return toHex(yield* Effect.mapError(chain.blockBytes(blockhash), missingBlock))
-          const verbosity = given === 1 || given === 2 ? given : 3
-          const text = yield* largeBlock(info, verbosity, call)
-          if (text !== undefined) return text
-          const block = yield* Effect.mapError(chain.block(blockhash), missingBlock)
-          const spent = verbosity === 1 ? undefined : yield* spentByBlock(chain, block, info.height)
-          return blockJson(context, { block, info }, { verbosity, spent })
-        })
-    })
+    const getblock = method(GETBLOCK, ({ blockhash, verbosity: given }, call) =>
+      Effect.gen(function*() {
+        const info = yield* find(blockhash)
+        if (given <= 0) return toHex(yield* Effect.mapError(chain.blockBytes(blockhash), missingBlock))
+        const verbosity = given === 1 || given === 2 ? given : 3
+        const text = yield* largeBlock(info, verbosity, call)
+        if (text !== undefined) return text
+        const block = yield* Effect.mapError(chain.block(blockhash), missingBlock)
+        const spent = verbosity === 1 ? undefined : yield* spentByBlock(chain, block, info.height)
+        return blockJson(context, { block, info }, { verbosity, spent })
+      }))
 
-    const getblockheader = method({
-      name: "getblockheader",
-      right: "read",
-      group: "Blockchain",
-      summary: "Returns a header with its merged-mining proof, as hexadecimal digits or as an object.",
-      params: {
-        blockhash: hash("The block.", { label: "hash" }),
-        verbose: withDefault(boolean("Whether to return an object."), true)
-      },
-      results: [
-        { when: "verbose is true", schema: HEADER },
-        { when: "verbose is false", schema: Result.hex("The header, and the proof if the version has the flag") }
-      ],
-      examples: [[GENESIS], [GENESIS, false]],
-      errors: [
-        "-5 Block not found",
-        "-1 Block not available (not fully downloaded)",
-        "-1 Block not available (pruned data)"
-      ],
-      handler: ({ blockhash, verbose }) =>
-        Effect.gen(function*() {
-          const info = yield* find(blockhash)
-          // The tree stores no proofs; they are with the blocks.
-          const stored = info.header.hasAuxpowFlag ? Effect.asSome(chain.block(blockhash)) : Effect.succeedNone
-          // An object omits a proof that the node has not received yet or has pruned; a serialization without it would be invalid. A
-          // proof that was lost is an error in both.
-          const { find: idOf, isPruned, wasConnected } = chain.tree
-          const id = idOf(blockhash)
-          const known = !verbose || (wasConnected(id) && !isPruned(id))
-            ? stored
-            : Effect.catchTag(stored, "BlockUnavailable", () => Effect.succeedNone)
-          const block = Option.getOrUndefined(yield* Effect.mapError(known, missingBlock))
-          if (verbose) return blockHeaderJson(context, info, block?.auxpow)
-          return toHex(encodeBlockHeader({ header: info.header, auxpow: block?.auxpow }))
-        })
-    })
+    const getblockheader = method(GETBLOCKHEADER, ({ blockhash, verbose }) =>
+      Effect.gen(function*() {
+        const info = yield* find(blockhash)
+        // The tree stores no proofs; they are with the blocks.
+        const stored = info.header.hasAuxpowFlag ? Effect.asSome(chain.block(blockhash)) : Effect.succeedNone
+        // An object omits a proof that the node has not received yet or has pruned; a serialization without it would be invalid. A
+        // proof that was lost is an error in both.
+        const { find: idOf, isPruned, wasConnected } = chain.tree
+        const id = idOf(blockhash)
+        const known = !verbose || (wasConnected(id) && !isPruned(id))
+          ? stored
+          : Effect.catchTag(stored, "BlockUnavailable", () => Effect.succeedNone)
+        const block = Option.getOrUndefined(yield* Effect.mapError(known, missingBlock))
+        if (verbose) return blockHeaderJson(context, info, block?.auxpow)
+        return toHex(encodeBlockHeader({ header: info.header, auxpow: block?.auxpow }))
+      }))
 
     return [getblock, getblockheader]
   }

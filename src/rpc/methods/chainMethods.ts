@@ -1,5 +1,4 @@
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
 import { ChainControl } from "../../chain/ChainControl.ts"
 import { ChainSink, type Submission } from "../../chain/ChainSink.ts"
@@ -14,12 +13,22 @@ import { type Block, decodeBlock } from "../../protocol/block.ts"
 import { displayHash } from "../../protocol/bytes.ts"
 import { DecodeError } from "../../protocol/Reader.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
+import {
+  GETBESTBLOCKHASH,
+  GETBLOCKCHAININFO,
+  GETBLOCKCOUNT,
+  GETBLOCKHASH,
+  GETCHAINTIPS,
+  GETDEPLOYMENTINFO,
+  GETDIFFICULTY,
+  INVALIDATEBLOCK,
+  PRECIOUSBLOCK,
+  RECONSIDERBLOCK,
+  SUBMITBLOCK
+} from "../contract/chain/chain.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
-import { hash, hexText, int32, optional, string } from "../method/params.ts"
-import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
-import { CHAIN_INFO } from "../shapes/block.ts"
 import { blockError, storageError } from "./errors.ts"
 import { pruneFacts } from "./pruneMethods.ts"
 import { withReservedValue } from "./reservedValue.ts"
@@ -29,8 +38,6 @@ import { withReservedValue } from "./reservedValue.ts"
 export const wide = (value: bigint): string => value.toString(16).padStart(64, "0")
 
 export const compactBits = (bits: number): string => bits.toString(16).padStart(8, "0")
-
-const BLOCK_HASH = Result.hex("Hash of the block")
 
 interface Services {
   readonly chain: typeof Chain.Service
@@ -42,104 +49,48 @@ interface Services {
 }
 
 const readers = ({ chain, control, reporter, status, warnings }: Services): ReadonlyArray<Method> => {
-  const getblockcount = method({
-    name: "getblockcount",
-    right: "read",
-    group: "Blockchain",
-    summary: "Returns the height of the last block of the best chain.",
-    params: {},
-    results: [{ schema: Result.integer("Height of the tip") }],
-    examples: [[]],
-    handler: () => Effect.map(chain.toldTip, ({ height }) => height)
-  })
+  const getblockcount = method(GETBLOCKCOUNT, () => Effect.map(chain.toldTip, ({ height }) => height))
 
-  const getbestblockhash = method({
-    name: "getbestblockhash",
-    right: "read",
-    group: "Blockchain",
-    summary: "Returns the hash of the last block of the best chain.",
-    params: {},
-    results: [{ schema: BLOCK_HASH }],
-    examples: [[]],
-    handler: () => Effect.map(chain.toldTip, (tip) => displayHash(tip.hash))
-  })
+  const getbestblockhash = method(GETBESTBLOCKHASH, () => Effect.map(chain.toldTip, (tip) => displayHash(tip.hash)))
 
-  const getblockhash = method({
-    name: "getblockhash",
-    right: "read",
-    group: "Blockchain",
-    summary: "Returns the hash of the block of the best chain at a height.",
-    params: { height: int32("The height.") },
-    results: [{ schema: BLOCK_HASH }],
-    examples: [[0]],
-    errors: ["-8 Block height out of range"],
-    handler: ({ height }) =>
+  const getblockhash = method(
+    GETBLOCKHASH,
+    ({ height }) =>
       Effect.flatMap(chain.headerAt(height), (header) =>
         header === undefined
           ? RpcError.invalidParameter("Block height out of range")
           : Effect.succeed(displayHash(header.hash)))
-  })
+  )
 
-  const getdifficulty = method({
-    name: "getdifficulty",
-    right: "read",
-    group: "Blockchain",
-    summary: "Returns the difficulty of the last block as a multiple of the minimum.",
-    params: {},
-    results: [{ schema: Result.number("The difficulty") }],
-    examples: [[]],
-    handler: () => Effect.map(chain.tip, ({ header }) => difficultyOf(header.bits))
-  })
+  const getdifficulty = method(GETDIFFICULTY, () => Effect.map(chain.tip, ({ header }) => difficultyOf(header.bits)))
 
-  const getblockchaininfo = method({
-    name: "getblockchaininfo",
-    right: "read",
-    group: "Blockchain",
-    summary: "Returns the state of the chain and how far it is synced.",
-    params: {},
-    results: [{ schema: CHAIN_INFO }],
-    examples: [[]],
-    handler: () =>
-      Effect.gen(function*() {
-        const tip = yield* chain.toldTip
-        const { headers } = yield* chain.progress
-        const { bits, time } = tip.header
-        return {
-          chain: chain.params.network.chainName,
-          blocks: tip.height,
-          headers,
-          bestblockhash: displayHash(tip.hash),
-          bits: compactBits(bits),
-          difficulty: difficultyOf(bits),
-          target: wide(targetOf(bits, chain.params.powLimit) ?? 0n),
-          time,
-          mediantime: tip.medianTimePast,
-          verificationprogress: yield* reporter.verified,
-          initialblockdownload: yield* status.initialDownload,
-          chainwork: wide(tip.chainwork),
-          size_on_disk: yield* control.sizeOnDisk,
-          ...pruneFacts(control.pruning.options, yield* control.pruning.prunedTo),
-          warnings: yield* warnings.current
-        }
-      })
-  })
+  const getblockchaininfo = method(GETBLOCKCHAININFO, () =>
+    Effect.gen(function*() {
+      const tip = yield* chain.toldTip
+      const { headers } = yield* chain.progress
+      const { bits, time } = tip.header
+      return {
+        chain: chain.params.network.chainName,
+        blocks: tip.height,
+        headers,
+        bestblockhash: displayHash(tip.hash),
+        bits: compactBits(bits),
+        difficulty: difficultyOf(bits),
+        target: wide(targetOf(bits, chain.params.powLimit) ?? 0n),
+        time,
+        mediantime: tip.medianTimePast,
+        verificationprogress: yield* reporter.verified,
+        initialblockdownload: yield* status.initialDownload,
+        chainwork: wide(tip.chainwork),
+        size_on_disk: yield* control.sizeOnDisk,
+        ...pruneFacts(control.pruning.options, yield* control.pruning.prunedTo),
+        warnings: yield* warnings.current
+      }
+    }))
 
-  const getchaintips = method({
-    name: "getchaintips",
-    right: "read",
-    group: "Blockchain",
-    summary: "Lists the tips of all known branches, including the best chain's.",
-    params: {},
-    results: [{
-      schema: Schema.Array(Schema.Struct({
-        height: Result.integer("Height of the tip"),
-        hash: BLOCK_HASH,
-        branchlen: Result.integer("Blocks from the best chain to the tip; 0 for the best chain"),
-        status: Result.string("active, valid-fork, valid-headers, headers-only or invalid")
-      }))
-    }],
-    examples: [[]],
-    handler: () =>
+  const getchaintips = method(
+    GETCHAINTIPS,
+    () =>
       Effect.map(chain.branches, (branches) =>
         branches.map(({ length, status, tip }) => ({
           height: tip.height,
@@ -147,7 +98,7 @@ const readers = ({ chain, control, reporter, status, warnings }: Services): Read
           branchlen: length,
           status
         })))
-  })
+  )
 
   return [getblockcount, getbestblockhash, getblockhash, getdifficulty, getblockchaininfo, getchaintips]
 }
@@ -177,34 +128,13 @@ const deployments = (chain: typeof Chain.Service): Method => {
       }])
     )
   })
-  return method({
-    name: "getdeploymentinfo",
-    right: "read",
-    group: "Blockchain",
-    summary: "Returns the soft forks, and whether each is active in the block after the given one.",
-    params: { blockhash: optional(hash("The block."), "the tip") },
-    results: [{
-      schema: Schema.Struct({
-        hash: BLOCK_HASH,
-        height: Result.integer("Height of the block"),
-        script_flags: Schema.Array(Result.string("A script rule of the block")),
-        deployments: Result.map(
-          "name",
-          Schema.Struct({
-            type: Result.string("buried"),
-            active: Result.boolean("Whether it is active in the next block"),
-            height: Result.integer("The height of activation")
-          })
-        )
-      })
-    }],
-    examples: [[]],
-    errors: ["-5 Block not found"],
-    handler: ({ blockhash }) =>
+  return method(
+    GETDEPLOYMENTINFO,
+    ({ blockhash }) =>
       (blockhash === undefined ? chain.tip : Effect.mapError(chain.header(blockhash), blockError)).pipe(
         Effect.map(describe)
       )
-  })
+  )
 }
 
 export const decodeHexBlock = (hex: string): Effect.Effect<Block, RpcError> =>
@@ -232,76 +162,37 @@ const verdict = (submission: Submission): string | null => {
 }
 
 const writers = ({ chain, control, sink }: Services): ReadonlyArray<Method> => {
-  const submitblock = method({
-    name: "submitblock",
-    writes: true,
-    group: "Mining",
-    summary: "Submits a block, with its merged-mining proof if the version has the flag.",
-    params: {
-      hexdata: hexText("The block."),
-      dummy: optional(string("Ignored."), "ignored")
-    },
-    results: [
-      { when: "the block is the new tip", schema: Result.nothing("") },
-      { when: "otherwise", schema: Result.string("duplicate, inconclusive, or the reason of the refusal (BIP 22)") }
-    ],
-    examples: [["<block in hexadecimal digits>"]],
-    errors: ["-22 Block decode failed"],
-    handler: ({ hexdata }) =>
-      Effect.gen(function*() {
-        const block = yield* decodeHexBlock(hexdata)
-        const prev = yield* Effect.option(chain.header(block.header.prevHash))
-        const whole = prev._tag === "None" ? block : withReservedValue(block, prev.value.height + 1, chain.params)
-        return verdict(yield* Effect.mapError(sink.submit(whole), storageError))
-      })
-  })
+  const submitblock = method(SUBMITBLOCK, ({ hexdata }) =>
+    Effect.gen(function*() {
+      const block = yield* decodeHexBlock(hexdata)
+      const prev = yield* Effect.option(chain.header(block.header.prevHash))
+      const whole = prev._tag === "None" ? block : withReservedValue(block, prev.value.height + 1, chain.params)
+      return verdict(yield* Effect.mapError(sink.submit(whole), storageError))
+    }))
 
-  const preciousblock = method({
-    name: "preciousblock",
-    writes: true,
-    group: "Blockchain",
-    summary: "Treats a block as if it had arrived before all others of the same work, until the node stops. A later " +
-      "call takes precedence over an earlier one.",
-    params: { blockhash: hash("The block.") },
-    results: [{ schema: Result.nothing("") }],
-    examples: [["000000000062b72c5e2ceb45fbc8587e807c155b0da735e6483dfba2f0a9c770"]],
-    errors: ["-5 Block not found"],
-    handler: ({ blockhash }) => control.prefer(blockhash).pipe(Effect.mapError(blockError), Effect.as(null))
-  })
+  const preciousblock = method(
+    PRECIOUSBLOCK,
+    ({ blockhash }) => control.prefer(blockhash).pipe(Effect.mapError(blockError), Effect.as(null))
+  )
 
-  const changed = (act: Effect.Effect<void, BlockNotFound | StorageFailure | RpcError>): Effect.Effect<null, RpcError> =>
+  const changed = (
+    act: Effect.Effect<void, BlockNotFound | StorageFailure | RpcError>
+  ): Effect.Effect<null, RpcError> =>
     act.pipe(
       Effect.mapError((failure) => failure._tag === "RpcError" ? failure : blockError(failure)),
       Effect.as(null)
     )
 
-  const invalidateblock = method({
-    name: "invalidateblock",
-    writes: true,
-    group: "Hidden",
-    summary: "Marks a block and all its descendants as invalid.",
-    params: { blockhash: hash("The block.") },
-    results: [{ schema: Result.nothing("") }],
-    examples: [["000000000062b72c5e2ceb45fbc8587e807c155b0da735e6483dfba2f0a9c770"]],
-    errors: ["-5 Block not found", "-20 the chain cannot go back below a pruned block"],
-    handler: ({ blockhash }) =>
+  const invalidateblock = method(
+    INVALIDATEBLOCK,
+    ({ blockhash }) =>
       changed(Effect.catchTags(control.invalidate(blockhash), {
         BeyondPruned: ({ message }) => RpcError.database(message),
         BelowSnapshot: ({ message }) => RpcError.database(message)
       }))
-  })
+  )
 
-  const reconsiderblock = method({
-    name: "reconsiderblock",
-    writes: true,
-    group: "Hidden",
-    summary: "Clears the invalid mark of a block.",
-    params: { blockhash: hash("The block.") },
-    results: [{ schema: Result.nothing("") }],
-    examples: [["000000000062b72c5e2ceb45fbc8587e807c155b0da735e6483dfba2f0a9c770"]],
-    errors: ["-5 Block not found"],
-    handler: ({ blockhash }) => changed(control.reconsider(blockhash))
-  })
+  const reconsiderblock = method(RECONSIDERBLOCK, ({ blockhash }) => changed(control.reconsider(blockhash)))
 
   return [submitblock, preciousblock, invalidateblock, reconsiderblock]
 }

@@ -1,13 +1,10 @@
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
 import { ChainControl } from "../../chain/ChainControl.ts"
-import { DEFAULT_CHECK } from "../../chain/repair/verifyChain.ts"
 import { DataHealth } from "../../storage/DataHealth.ts"
+import { GETCHECKINFO, VERIFYCHAIN } from "../contract/chain/check.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
-import { int32, withDefault } from "../method/params.ts"
-import * as Result from "../method/results.ts"
 import { storageError } from "./errors.ts"
 
 /** Methods that check the integrity of the data on disk. */
@@ -20,78 +17,28 @@ export const checkMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | C
     const control = yield* ChainControl
     const health = yield* DataHealth
 
-    const verifychain = method({
-      name: "verifychain",
-      // It stops the chain for as long as it runs, which is more than reading.
-      right: "admin",
-      group: "Blockchain",
-      // A check of all blocks takes hours: it ends when the node stops, and when its caller disconnects.
-      waits: true,
-      summary:
-        "Checks the last blocks of the best chain, the tip first. The node connects no block meanwhile. A damaged " +
-        "block counts as missing, and the node requests it from peers.",
-      params: {
-        checklevel: withDefault(
-          int32(
-            "Level: 0 reads the blocks, 1 checks their rules, 2 their undo data, 3 their coins, 4 their scripts."
-          ),
-          DEFAULT_CHECK.level
-        ),
-        nblocks: withDefault(int32("Number of blocks; 0 for all."), DEFAULT_CHECK.blocks)
-      },
-      results: [{ schema: Result.boolean("Whether all blocks are intact; the log names each problem") }],
-      examples: [[], [4, 100]],
-      handler: ({ checklevel, nblocks }) =>
+    const verifychain = method(
+      VERIFYCHAIN,
+      ({ checklevel, nblocks }) =>
         control.verify({ level: Math.max(0, Math.min(checklevel, LAST_LEVEL)), blocks: Math.max(0, nblocks) }).pipe(
           Effect.map(({ damaged }) => damaged === 0),
           Effect.catchTag("StorageCorrupted", (damage) => Effect.as(Effect.logError(damage.message), false)),
           Effect.mapError(storageError)
         )
-    })
+    )
 
-    const getcheckinfo = method({
-      name: "getcheckinfo",
-      right: "read",
-      group: "Util",
-      summary: "Returns the progress of the background check, which verifies the data on disk.",
-      params: {},
-      results: [{
-        schema: Schema.Struct({
-          parts: Result.map(
-            "part",
-            Schema.Struct({
-              unit: Result.string("Unit of the counts: blocks or pages"),
-              checked: Result.integer("Units checked in this pass"),
-              total: Result.integer("All units"),
-              passes: Result.integer("Complete passes since the node started"),
-              damaged: Result.integer("Damaged units since the node started")
-            })
-          ),
-          missing_blocks: Result.integer("Missing blocks of the best chain, requested from peers"),
-          doubts: Schema.Array(Schema.Struct({
-            what: Result.string("The file or store"),
-            reason: Result.string("The damage, and what the node does about it")
-          })),
-          notices: Schema.Array(Schema.Struct({
-            what: Result.string("The file or store"),
-            reason: Result.string("Note for the operator; answers stay correct")
-          }))
-        })
-      }],
-      examples: [[]],
-      handler: () =>
-        Effect.gen(function*() {
-          const parts = (yield* health.progress).map(({ checked, damaged, passes, total, unit, what }) =>
-            [what, { unit, checked, total, passes, damaged }] as const
-          )
-          return {
-            parts: Object.fromEntries(parts),
-            missing_blocks: tree.losses.count,
-            doubts: (yield* health.doubts).map(({ reason, what }) => ({ what, reason })),
-            notices: (yield* health.notices).map(({ reason, what }) => ({ what, reason }))
-          }
-        })
-    })
+    const getcheckinfo = method(GETCHECKINFO, () =>
+      Effect.gen(function*() {
+        const parts = (yield* health.progress).map(({ checked, damaged, passes, total, unit, what }) =>
+          [what, { unit, checked, total, passes, damaged }] as const
+        )
+        return {
+          parts: Object.fromEntries(parts),
+          missing_blocks: tree.losses.count,
+          doubts: (yield* health.doubts).map(({ reason, what }) => ({ what, reason })),
+          notices: (yield* health.notices).map(({ reason, what }) => ({ what, reason }))
+        }
+      }))
 
     return [verifychain, getcheckinfo]
   }

@@ -11,23 +11,16 @@ import { Mempool } from "../../mempool/Mempool.ts"
 import { fromBinaryString } from "../../protocol/bytes.ts"
 import { outpoint, outpointKey } from "../../protocol/transaction.ts"
 import { AnswerOptions } from "../AnswerOptions.ts"
+import { GETTXOUT, GETTXOUTSETINFO } from "../contract/chain/coin.ts"
+import { readHashOrHeight } from "../contract/chain/hashOrHeight.ts"
 import type { Json } from "../json/json.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
-import { boolean, hash, json, optional, string, uint32, withDefault } from "../method/params.ts"
-import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { ReadThread } from "../reader/ReadThread.ts"
-import {
-  COIN_STATISTICS,
-  coinJson,
-  coinStatsJson,
-  INDEXED_COIN_STATISTICS,
-  indexedCoinStatsJson,
-  UNSPENT_OUTPUT
-} from "../shapes/coins.ts"
+import { coinJson, coinStatsJson, indexedCoinStatsJson } from "../shapes/coins.ts"
 import { storageError } from "./errors.ts"
-import { BLOCK_ERRORS, findBlock, readHashOrHeight } from "./hashOrHeight.ts"
+import { findBlock } from "./hashOrHeight.ts"
 
 /** Methods for unspent outputs (reference/rpc.md 3.2). */
 
@@ -64,35 +57,18 @@ export const coinMethods: Effect.Effect<
   const counting = yield* Effect.makeSemaphore(1)
   const context = { network: chain.params.network, ...options }
 
-  const gettxout = method({
-    name: "gettxout",
-    right: "read",
-    group: "Blockchain",
-    summary: "Returns an unspent output; null if it is spent or unknown, or if its name expired. With the mempool, " +
-      "includes its outputs and excludes the outputs that it spends.",
-    params: {
-      txid: hash("The transaction."),
-      n: uint32("Index of the output."),
-      include_mempool: withDefault(boolean("Whether to include the mempool."), true)
-    },
-    results: [
-      { when: "the output is unspent", schema: UNSPENT_OUTPUT },
-      { when: "it is spent or unknown", schema: Result.nothing("") }
-    ],
-    examples: [["0c686779a1dcc867039a3c71934d6cde487c4eabd9cd2efd0bdcf15262ed9886", 0]],
-    handler: ({ include_mempool, n, txid }) => {
-      const key = outpointKey(outpoint(txid, n))
-      return chainCoins.coin(key).pipe(
-        Effect.map(({ coin, tip }) => {
-          if (include_mempool && pool.spender(key) !== undefined) return null
-          const waiting = include_mempool ? pool.coin(key) : undefined
-          if (waiting !== undefined) return coinJson(context, waiting, { bestBlock: tip.hash, confirmations: 0 })
-          const confirmations = tip.height - (coin?.height ?? 0) + 1
-          return coin === undefined ? null : coinJson(context, coin, { bestBlock: tip.hash, confirmations })
-        }),
-        Effect.mapError(storageError)
-      )
-    }
+  const gettxout = method(GETTXOUT, ({ include_mempool, n, txid }) => {
+    const key = outpointKey(outpoint(txid, n))
+    return chainCoins.coin(key).pipe(
+      Effect.map(({ coin, tip }) => {
+        if (include_mempool && pool.spender(key) !== undefined) return null
+        const waiting = include_mempool ? pool.coin(key) : undefined
+        if (waiting !== undefined) return coinJson(context, waiting, { bestBlock: tip.hash, confirmations: 0 })
+        const confirmations = tip.height - (coin?.height ?? 0) + 1
+        return coin === undefined ? null : coinJson(context, coin, { bestBlock: tip.hash, confirmations })
+      }),
+      Effect.mapError(storageError)
+    )
   })
 
   /** Counts in the event loop; the node connects no block meanwhile. */
@@ -150,53 +126,23 @@ export const coinMethods: Effect.Effect<
       return read instanceof RpcError ? yield* read : yield* findBlock(chain, read)
     })
 
-  const gettxoutsetinfo = method({
-    name: "gettxoutsetinfo",
-    right: "read",
-    group: "Blockchain",
-    // A count ends when its caller disconnects.
-    waits: true,
-    summary: "Counts and hashes all unspent outputs. Reads all of them, as they are at the tip at the call; with " +
-      "-coinstatsindex it answers at once, for any block, except for hash_serialized_3.",
-    params: {
-      hash_type: withDefault(string("hash_serialized_3, muhash or none."), "hash_serialized_3"),
-      hash_or_height: optional(
-        json("A block other than the tip, by hash or height; needs -coinstatsindex.", { words: "string or numeric" })
-      ),
-      use_index: withDefault(boolean("Whether to use the index, if there is one."), true)
-    },
-    results: [
-      { when: "the index is not used", schema: COIN_STATISTICS },
-      { when: "the index is used", schema: INDEXED_COIN_STATISTICS }
-    ],
-    examples: [[], ["muhash"]],
-    errors: [
-      "-8 '<x>' is not a valid hash_type",
-      "-8 Querying specific block heights requires coinstatsindex",
-      "-8 hash_serialized_3 hash type cannot be queried for a specific block",
-      "-8 Cannot set use_index to false when querying for a specific block",
-      ...BLOCK_ERRORS,
-      "-32603 Unable to get data because coinstatsindex is still syncing. Current height: <n>",
-      "-32603 Unable to read UTXO set"
-    ],
-    handler: ({ hash_or_height, hash_type, use_index }) =>
-      Effect.gen(function*() {
-        const kind = HASH_KINDS.find((known) => known === hash_type)
-        if (kind === undefined) return yield* RpcError.invalidParameter(`'${hash_type}' is not a valid hash_type`)
-        const asked = hash_or_height === undefined ? undefined : yield* specificBlock(hash_or_height, kind, use_index)
-        if (coinStats === undefined || !use_index) return yield* statistics(kind)
-        const block = asked ?? (yield* chain.toldTip)
-        const reached = (yield* Effect.mapError(coinStats.follower.cursor, storageError))?.height ?? 0
-        if (asked !== undefined && asked.height > reached) {
-          return yield* RpcError.internal(
-            `Unable to get data because coinstatsindex is still syncing. Current height: ${reached}`
-          )
-        }
-        return kind === "hash_serialized_3"
-          ? yield* statistics(kind)
-          : yield* indexed(coinStats, block, kind === "muhash")
-      })
-  })
+  const gettxoutsetinfo = method(GETTXOUTSETINFO, ({ hash_or_height, hash_type, use_index }) =>
+    Effect.gen(function*() {
+      const kind = HASH_KINDS.find((known) => known === hash_type)
+      if (kind === undefined) return yield* RpcError.invalidParameter(`'${hash_type}' is not a valid hash_type`)
+      const asked = hash_or_height === undefined ? undefined : yield* specificBlock(hash_or_height, kind, use_index)
+      if (coinStats === undefined || !use_index) return yield* statistics(kind)
+      const block = asked ?? (yield* chain.toldTip)
+      const reached = (yield* Effect.mapError(coinStats.follower.cursor, storageError))?.height ?? 0
+      if (asked !== undefined && asked.height > reached) {
+        return yield* RpcError.internal(
+          `Unable to get data because coinstatsindex is still syncing. Current height: ${reached}`
+        )
+      }
+      return kind === "hash_serialized_3"
+        ? yield* statistics(kind)
+        : yield* indexed(coinStats, block, kind === "muhash")
+    }))
 
   return [gettxout, gettxoutsetinfo]
 })

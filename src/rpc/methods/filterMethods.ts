@@ -1,5 +1,4 @@
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
 import { matchesFilter } from "../../chain/indexes/blockFilter.ts"
 import type { FilterIndex, StoredFilter } from "../../chain/indexes/FilterIndex.ts"
@@ -7,31 +6,19 @@ import { Indexes } from "../../chain/indexes/Indexes.ts"
 import type { Cursor } from "../../chain/write/Follower.ts"
 import { type Bytes, displayHash, fromBinaryString, toHex } from "../../protocol/bytes.ts"
 import { DecodeError } from "../../protocol/Reader.ts"
+import { GETBLOCKFILTER, SCANBLOCKS, UNKNOWN_TYPE } from "../contract/chain/filter.ts"
 import { readInTurns } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
-import { boolean, hash, int32, namedOptions, optional, string, withDefault } from "../method/params.ts"
-import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import type { ReadThread } from "../reader/ReadThread.ts"
 import type { SearchedPlace } from "../shapes/activity.ts"
 import { makeBlockSearch, type SearchedBlocks } from "./BlockSearch.ts"
 import { blockError, storageError } from "./errors.ts"
-import { OneScan, SCAN_RUNS } from "./OneScan.ts"
-import { OPTIONAL_SCAN_OBJECTS, SCAN_ERRORS, scanScriptSteps } from "./scanObjects.ts"
+import { OneScan } from "./OneScan.ts"
+import { scanScriptSteps } from "./scanObjects.ts"
 
 /** Compact block filters (reference/rpc.md 3.2). Source: upstream `rpc/blockchain.cpp`, `getblockfilter`, `scanblocks`. */
-
-const FOUND_BLOCKS = Schema.Struct({
-  from_height: Result.integer("Height of the first block"),
-  to_height: Result.integer("Height of the last block that was read"),
-  relevant_blocks: Schema.Array(Result.hex("Hash of a block that may have a script")),
-  completed: Result.boolean("False for a search that was aborted")
-})
-
-const FILTER_TYPE = withDefault(string("The type of the filter: basic."), "basic")
-
-const UNKNOWN_TYPE = "Unknown filtertype"
 
 /** Filters that a search reads from the index at a time. */
 const AT_ONCE = 100
@@ -71,41 +58,20 @@ export const filterMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | 
         return (cursor?.height ?? -1) >= (yield* chain.tip).height
       }).pipe(Effect.mapError(storageError))
 
-    const getblockfilter = method({
-      name: "getblockfilter",
-      right: "read",
-      group: "Blockchain",
-      summary: "Returns the compact filter of a block (BIP 158). Needs -blockfilterindex.",
-      params: { blockhash: hash("The block."), filtertype: FILTER_TYPE },
-      results: [{
-        schema: Schema.Struct({
-          filter: Result.hex("The filter"),
-          header: Result.hex("The filter header (BIP 157)")
-        })
-      }],
-      examples: [["000000000062b72c5e2ceb45fbc8587e807c155b0da735e6483dfba2f0a9c770"]],
-      errors: [
-        `-5 ${UNKNOWN_TYPE}`,
-        "-1 Index is not enabled for filtertype basic",
-        "-5 Block not found",
-        "-5 Filter not found. Block was not connected to active chain.",
-        "-1 Filter not found. Block filters are still in the process of being indexed."
-      ],
-      handler: ({ blockhash, filtertype }) =>
-        Effect.gen(function*() {
-          const index = yield* indexOf(filters, filtertype)
-          const info = yield* Effect.mapError(chain.header(blockhash), blockError)
-          const found = yield* Effect.mapError(index.filter(info), storageError)
-          if (found !== undefined) return { filter: toHex(found.filter), header: displayHash(found.header) }
-          const missing = "Filter not found."
-          if (!tree.wasConnected(tree.find(blockhash))) {
-            return yield* RpcError.invalidAddressOrKey(`${missing} Block was not connected to active chain.`)
-          }
-          return yield* (yield* isReady(index))
-            ? RpcError.internal(`${missing} This error is unexpected and indicates index corruption.`)
-            : RpcError.misc(`${missing} Block filters are still in the process of being indexed.`)
-        })
-    })
+    const getblockfilter = method(GETBLOCKFILTER, ({ blockhash, filtertype }) =>
+      Effect.gen(function*() {
+        const index = yield* indexOf(filters, filtertype)
+        const info = yield* Effect.mapError(chain.header(blockhash), blockError)
+        const found = yield* Effect.mapError(index.filter(info), storageError)
+        if (found !== undefined) return { filter: toHex(found.filter), header: displayHash(found.header) }
+        const missing = "Filter not found."
+        if (!tree.wasConnected(tree.find(blockhash))) {
+          return yield* RpcError.invalidAddressOrKey(`${missing} Block was not connected to active chain.`)
+        }
+        return yield* (yield* isReady(index))
+          ? RpcError.internal(`${missing} This error is unexpected and indicates index corruption.`)
+          : RpcError.misc(`${missing} Block filters are still in the process of being indexed.`)
+      }))
 
     /** Which blocks have a script, not only a filter that matches. An empty script that is spent is in no filter. */
     const withScript = (blocks: SearchedBlocks): Effect.Effect<ReadonlyArray<SearchedPlace>, RpcError> =>
@@ -127,46 +93,9 @@ export const filterMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | 
         return { first: first.height, last: last.height }
       })
 
-    const scanblocks = method({
-      name: "scanblocks",
-      right: "read",
-      group: "Blockchain",
-      // A search ends when its caller disconnects.
-      waits: true,
-      summary: "Searches blocks by their filters for scripts of descriptors. Needs -blockfilterindex.",
-      params: {
-        action: string("start, abort or status."),
-        scanobjects: OPTIONAL_SCAN_OBJECTS,
-        start_height: withDefault(int32("Height of the first block."), 0),
-        stop_height: optional(int32("Height of the last block."), "the tip"),
-        filtertype: FILTER_TYPE,
-        options: optional(namedOptions({
-          filter_false_positives: withDefault(boolean("Whether to read each block that a filter matches."), false)
-        }, "Options."))
-      },
-      results: [
-        { when: "action is start", schema: FOUND_BLOCKS },
-        { when: "action is abort", schema: Result.boolean("Whether a search was running") },
-        {
-          when: "action is status and a search is running",
-          schema: Schema.Struct({
-            progress: Result.integer("Percent"),
-            current_height: Result.integer("Height of the last block that was read")
-          })
-        },
-        { when: "action is status and no search is running", schema: Result.nothing("") }
-      ],
-      examples: [["status"], ["abort"]],
-      errors: [
-        `-8 ${SCAN_RUNS}`,
-        "-8 Invalid action '<x>'",
-        `-5 ${UNKNOWN_TYPE}`,
-        "-1 Index is not enabled for filtertype basic",
-        "-1 Invalid start_height",
-        "-1 Invalid stop_height",
-        ...SCAN_ERRORS
-      ],
-      handler: ({ action, filtertype, options, scanobjects = [], start_height, stop_height }, { turns }) => {
+    const scanblocks = method(
+      SCANBLOCKS,
+      ({ action, filtertype, options, scanobjects = [], start_height, stop_height }, { turns }) => {
         const start = Effect.gen(function*() {
           const index = yield* indexOf(filters, filtertype)
           const { first, last } = yield* rangeOf({ start: start_height, stop: stop_height })
@@ -202,7 +131,7 @@ export const filterMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | 
           status: () => ({ progress: scan.progress, current_height: scannedHeight })
         })
       }
-    })
+    )
 
     return [getblockfilter, scanblocks]
   }

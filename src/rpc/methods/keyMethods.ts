@@ -1,6 +1,5 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Schema from "effect/Schema"
 import { addressOf, encodeAddress, scriptOf } from "../../protocol/address.ts"
 import { type Bytes, fromHex, toHex } from "../../protocol/bytes.ts"
 import { descriptorChecksum } from "../../protocol/descriptor/descriptor.ts"
@@ -18,23 +17,23 @@ import type { DescribedScript } from "../../wallet/keys/descriptorScripts.ts"
 import { expandDescriptor } from "../../wallet/keys/expandDescriptor.ts"
 import { signMessage, verifyMessage } from "../../wallet/signing/message.ts"
 import type { SigningKey } from "../../wallet/signing/SigningProvider.ts"
+import { readRange } from "../contract/chain/scanObjects.ts"
+import {
+  CREATEMULTISIG,
+  DERIVEADDRESSES,
+  type MULTISIG,
+  SIGNMESSAGEWITHPRIVKEY,
+  VERIFYMESSAGE
+} from "../contract/control/key.ts"
 import type { Json } from "../json/json.ts"
 import { readInTurns, readSteps } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
-import { array, costing, hexText, int32, json, optional, string, withDefault } from "../method/params.ts"
-import * as Result from "../method/results.ts"
+import type * as Result from "../method/results.ts"
 import { type Read, RpcError } from "../method/RpcError.ts"
-import { rangeLength, readDescriptors, readRange } from "./scanObjects.ts"
+import { readDescriptors } from "./scanObjects.ts"
 
 /** Methods for keys, addresses of keys, and signed messages (reference/rpc.md 3.8). */
-
-const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
-
-const PUBKEYS = [
-  "03789ed0bb717d88f7d321a368d905e7430207ebbd82bd342cf11ae157a7ace5fd",
-  "03dbc6764b8884a92e871274b87583e6d5c2a58819473e17e107ef3f6aa5a61626"
-]
 
 const refused = (message: string): Read<never> => Either.left(RpcError.invalidAddressOrKey(message))
 
@@ -88,13 +87,6 @@ const multisigOutput = (
       return { address: encodeAddress(network, witnessProgram(script)), descriptor: `wsh(${multi})` }
   }
 }
-
-const MULTISIG = Schema.Struct({
-  address: Result.string("The address"),
-  redeemScript: Result.hex("The redeem script"),
-  descriptor: Result.string("The output descriptor"),
-  warnings: Schema.optional(Schema.Array(Result.string("A difference from the requested address")))
-})
 
 interface MultisigRequest {
   readonly required: number
@@ -153,9 +145,6 @@ const addressesAt = (network: Network, scripts: ReadonlyArray<DescribedScript>):
     })
   )
 
-/** Bytes of an address in an answer. */
-const ADDRESS_BYTES = 150
-
 /** Most addresses of one answer: several paths of a descriptor have as many each. */
 const MAX_ADDRESSES = 1_000_001
 
@@ -202,108 +191,39 @@ const readDerivation = (network: Network, text: string, range: Json | undefined)
 
 /** They need no services of the node. */
 export const keyMethods = (network: Network): ReadonlyArray<Method> => {
-  const createmultisig = method({
-    name: "createmultisig",
-    right: "read",
-    group: "Util",
-    summary: "Returns the multisig address of several keys.",
-    params: {
-      nrequired: int32("Number of required signatures."),
-      keys: array(hexText("A public key."), "The keys."),
-      address_type: withDefault(string("legacy, p2sh-segwit or bech32."), "legacy")
-    },
-    results: [{ schema: MULTISIG }],
-    examples: [[2, PUBKEYS]],
-    errors: [
-      "-5 Unknown address type '<x>'",
-      "-5 createmultisig cannot create bech32m multisig addresses",
-      "-8 not enough keys supplied (got <n> keys, but need at least <m> to redeem)"
-    ],
-    handler: ({ address_type, keys, nrequired }, { turns }) =>
-      Effect.flatMap(
-        readInTurns(turns, readSteps(keys, readPubkey)),
-        (pubkeys) => multisigJson(network, { required: nrequired, pubkeys, wanted: address_type })
-      )
-  })
+  const createmultisig = method(CREATEMULTISIG, ({ address_type, keys, nrequired }, { turns }) =>
+    Effect.flatMap(
+      readInTurns(turns, readSteps(keys, readPubkey)),
+      (pubkeys) => multisigJson(network, { required: nrequired, pubkeys, wanted: address_type })
+    ))
 
-  const deriveaddresses = method({
-    name: "deriveaddresses",
-    right: "read",
-    group: "Util",
-    summary: "Returns the addresses of a descriptor, in a range of indexes if it is ranged.",
-    params: {
-      descriptor: string("The descriptor, with its checksum."),
-      range: optional(costing(
-        (value) => ADDRESS_BYTES * rangeLength(value, 1),
-        json("Indexes for a ranged descriptor: the last, or first and last.", { words: "numeric or array" })
-      ))
-    },
-    results: [
-      { when: "the descriptor has a single path", schema: Schema.Array(Result.string("An address")) },
-      {
-        when: "the descriptor has alternative paths",
-        schema: Schema.Array(Schema.Array(Result.string("An address"))).annotations({
-          description: "The addresses of each path"
-        })
+  const deriveaddresses = method(DERIVEADDRESSES, ({ descriptor, range }, { turns }) =>
+    Effect.gen(function*() {
+      const derivation = yield* readDerivation(network, descriptor, range)
+      const all = yield* readInTurns(turns, addressSteps(network, derivation.descriptors, derivation.range))
+      const [first = []] = all
+      return all.length === 1 ? first : all
+    }))
+
+  const signmessagewithprivkey = method(
+    SIGNMESSAGEWITHPRIVKEY,
+    ({ message, privkey }) => Either.map(readKey(network, privkey), (key) => signMessage(message, key))
+  )
+
+  const verifymessage = method(VERIFYMESSAGE, ({ address, message, signature }) =>
+    Effect.suspend(() => {
+      const verdict = verifyMessage(network, { address, signature, message })
+      switch (verdict) {
+        case "invalid address":
+          return RpcError.invalidAddressOrKey("Invalid address")
+        case "address without key":
+          return RpcError.type("Address does not refer to key")
+        case "malformed signature":
+          return RpcError.type("Malformed base64 encoding")
+        default:
+          return Effect.succeed(verdict === "valid")
       }
-    ],
-    examples: [[`addr(${ADDRESS})#${descriptorChecksum(`addr(${ADDRESS})`) ?? ""}`]],
-    errors: [
-      "-5 Missing checksum",
-      "-8 Range should not be specified for an un-ranged descriptor",
-      "-8 Range must be specified for a ranged descriptor",
-      "-5 Cannot derive script without private keys",
-      "-5 Descriptor does not have a corresponding address"
-    ],
-    handler: ({ descriptor, range }, { turns }) =>
-      Effect.gen(function*() {
-        const derivation = yield* readDerivation(network, descriptor, range)
-        const all = yield* readInTurns(turns, addressSteps(network, derivation.descriptors, derivation.range))
-        const [first = []] = all
-        return all.length === 1 ? first : all
-      })
-  })
-
-  const signmessagewithprivkey = method({
-    name: "signmessagewithprivkey",
-    right: "spend",
-    group: "Util",
-    summary: "Signs a message with a private key.",
-    params: { privkey: string("The private key as WIF."), message: string("The message.") },
-    results: [{ schema: Result.string("The signature in base64") }],
-    examples: [["<private key>", "my message"]],
-    errors: ["-5 Invalid private key"],
-    handler: ({ message, privkey }) => Either.map(readKey(network, privkey), (key) => signMessage(message, key))
-  })
-
-  const verifymessage = method({
-    name: "verifymessage",
-    right: "read",
-    group: "Util",
-    summary: "Returns whether a message was signed with the key of an address.",
-    params: {
-      address: string("The address; must be the address of a single key."),
-      signature: string("The signature in base64."),
-      message: string("The message.")
-    },
-    results: [{ schema: Result.boolean("Whether the signature is valid") }],
-    examples: [["N2xHFZ8NWNkGuuXfDxv8iMXdQGMd3tjZfx", "<signature>", "my message"]],
-    errors: ["-5 Invalid address", "-3 Address does not refer to key", "-3 Malformed base64 encoding"],
-    handler: ({ address, message, signature }) =>
-      Effect.suspend(() => {
-        const verdict = verifyMessage(network, { address, signature, message })
-        switch (verdict) {
-          case "invalid address":
-            return RpcError.invalidAddressOrKey("Invalid address")
-          case "address without key":
-            return RpcError.type("Address does not refer to key")
-          case "malformed signature":
-            return RpcError.type("Malformed base64 encoding")
-          default:
-            return Effect.succeed(verdict === "valid")
-        }
-      })
-  })
+    }))
 
   return [createmultisig, deriveaddresses, signmessagewithprivkey, verifymessage]
 }

@@ -1,42 +1,17 @@
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
 import { NameAnswers } from "../../light/NameAnswers.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import { type Finding, lint } from "../../values/lint.ts"
 import { AnswerOptions } from "../AnswerOptions.ts"
+import { NAME_LINT } from "../contract/names/lint.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
-import { notNull, object, optional, orEmpty, string } from "../method/params.ts"
-import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { absentError } from "./errors.ts"
-import { contextFor, decodeGiven, ENCODINGS, shownName } from "./nameEncodings.ts"
+import { contextFor, decodeGiven, shownName } from "./nameEncodings.ts"
 
 /** `name_lint`: checks a name and a value before an owner pays for them. No other node has it. */
-
-const FINDING = Schema.Struct({
-  code: Result.string(
-    "name-form, namespace, too-long, not-text, not-ascii, json, not-object, duplicate-key, wrong-type, invalid, " +
-      "deprecated, suppressed, unknown-item or unusual"
-  ),
-  path: Result.string("The part of the JSON, as map.www.ip[1]; empty for the whole"),
-  line: Schema.optional(Result.integer("Line in the value, from 1 on")),
-  column: Schema.optional(Result.integer("Column in the line, from 1 on")),
-  message: Result.string("What is wrong")
-})
-
-const LINT = Schema.Struct({
-  bytes: Result.integer("Length of the value"),
-  errors: Schema.Array(FINDING).annotations({
-    description: "What programs ignore, or what makes the name useless or impossible to update"
-  }),
-  warnings: Schema.Array(FINDING).annotations({ description: "What works, but may not be intended" }),
-  programs: Schema.Array(Schema.Struct({
-    program: Result.string("DNS, Tor, nostr, profiles or svcd-mail"),
-    sees: Schema.Array(Result.string("A record, an address or a field"))
-  })).annotations({ description: "What programs see in the value" })
-})
 
 const findingJson = ({ code, column, line, message, path }: Finding) => ({ code, path, line, column, message })
 
@@ -56,37 +31,18 @@ export const lintMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Na
         )
       )
 
-    const name_lint = method({
-      name: "name_lint",
-      right: "read",
-      group: "Names",
-      summary: "Checks a name and a value before they are registered: the form of the name, the length, the JSON and " +
-        "the items of the value, and what programs will see in it. Nothing is sent.",
-      params: {
-        name: string("The name."),
-        value: optional(string("The value."), "the current value"),
-        options: orEmpty(notNull(object(ENCODINGS, "Options.")))
-      },
-      results: [{ schema: LINT }],
-      examples: [["d/example", "{\"ip\":\"192.0.2.1\"}"], ["id/alice", "{\"email\":\"alice@example.org\"}"]],
-      errors: [
-        "-10 Namecoin is downloading blocks...",
-        "-4 name never existed: 'd/example'",
-        "-1000 Name/value is invalid for encoding <encoding>"
-      ],
-      handler: ({ name: text, options: given, value: valueText }) =>
-        Effect.gen(function*() {
-          const { nameEncoding, valueEncoding } = contextFor(network, node, given)
-          const name = yield* decodeGiven(text, nameEncoding)
-          const value = valueText === undefined
-            ? yield* current(name)
-            : yield* decodeGiven(valueText, valueEncoding)
-          const { bytes, findings, programs } = lint(name, value)
-          const of = (severity: Finding["severity"]) =>
-            findings.filter((finding) => finding.severity === severity).map(findingJson)
-          return { bytes, errors: of("error"), warnings: of("warning"), programs }
-        })
-    })
+    const name_lint = method(NAME_LINT, ({ name: text, options: given, value: valueText }) =>
+      Effect.gen(function*() {
+        const { nameEncoding, valueEncoding } = contextFor(network, node, given)
+        const name = yield* decodeGiven(text, nameEncoding)
+        const value = valueText === undefined
+          ? yield* current(name)
+          : yield* decodeGiven(valueText, valueEncoding)
+        const { bytes, findings, programs } = lint(name, value)
+        const of = (severity: Finding["severity"]) =>
+          findings.filter((finding) => finding.severity === severity).map(findingJson)
+        return { bytes, errors: of("error"), warnings: of("warning"), programs }
+      }))
 
     return [name_lint]
   }

@@ -1,5 +1,4 @@
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
 import { ChainSink } from "../../chain/ChainSink.ts"
 import { type HeaderTree, NO_HEADER } from "../../chain/index/HeaderTree.ts"
@@ -13,11 +12,10 @@ import { type BlockHeader, readBlockHeader } from "../../protocol/block.ts"
 import { displayHash, fromHex } from "../../protocol/bytes.ts"
 import type { HeaderId } from "../../protocol/keys.ts"
 import { DecodeError, Reader } from "../../protocol/Reader.ts"
+import { DEFAULT_LOOKUP, GETMININGINFO, GETNETWORKHASHPS, SUBMITHEADER } from "../contract/mining/mining.ts"
 import { Amount } from "../json/encodeJson.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
-import { hexText, int32, withDefault } from "../method/params.ts"
-import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { auxMethods } from "./auxMethods.ts"
 import { blockTemplateMethod } from "./blockTemplateMethod.ts"
@@ -25,8 +23,6 @@ import { compactBits, wide } from "./chainMethods.ts"
 import { generateMethods } from "./generateMethods.ts"
 
 /** Methods for mining and for the network's hash rate (reference/rpc.md 3.5). */
-
-const DEFAULT_LOOKUP = 120
 
 /**
  * Hashes per second of the blocks up to a height: of the last `lookup` blocks, or since the last change of the
@@ -65,12 +61,6 @@ const decodeHeader = (hex: string): Effect.Effect<BlockHeader, RpcError> =>
     }
   })
 
-const TARGET = {
-  bits: Result.hex("The target in compact form"),
-  difficulty: Result.number("The difficulty"),
-  target: Result.hex("The target")
-}
-
 const infoMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
@@ -90,102 +80,45 @@ const infoMethods: Effect.Effect<
       target: wide(targetOf(bits, powLimit) ?? 0n)
     })
 
-    const getmininginfo = method({
-      name: "getmininginfo",
-      right: "read",
-      group: "Mining",
-      summary: "Returns the state of mining.",
-      params: {},
-      results: [{
-        schema: Schema.Struct({
-          blocks: Result.integer("Height of the tip"),
-          currentblockweight: Schema.optional(
-            Result.integer("Weight of the last template, with the reserve for its coinbase")
-          ),
-          currentblocktx: Schema.optional(Result.integer("Transactions of the last template, without the coinbase")),
-          ...TARGET,
-          networkhashps: Result.number("Hashes per second of the network, from the last 120 blocks"),
-          pooledtx: Result.integer("Transactions of the mempool"),
-          blockmintxfee: Result.amount("Minimum fee per kvB for a block"),
-          chain: Result.string("main, test or regtest"),
-          next: Schema.Struct({ height: Result.integer("Height of the next block"), ...TARGET }),
-          warnings: Schema.Array(Result.string("A warning"))
-        })
-      }],
-      examples: [[]],
-      handler: () =>
-        Effect.gen(function*() {
-          const { header, height } = yield* chain.tip
-          const next = yield* miner.outline
-          const last = miner.last()
-          return {
-            blocks: height,
-            ...(last === undefined ? {} : { currentblockweight: last.weight, currentblocktx: last.transactions }),
-            ...targetJson(header.bits),
-            networkhashps: networkHashRate(tree, tree.tip(), { lookup: DEFAULT_LOOKUP, interval: retargetInterval }),
-            pooledtx: mempool.info().size,
-            blockmintxfee: new Amount(miner.limits.minFeeRate),
-            chain: network.chainName,
-            next: { height: next.height, ...targetJson(next.bits) },
-            warnings: yield* warnings.current
-          }
-        })
-    })
+    const getmininginfo = method(GETMININGINFO, () =>
+      Effect.gen(function*() {
+        const { header, height } = yield* chain.tip
+        const next = yield* miner.outline
+        const last = miner.last()
+        return {
+          blocks: height,
+          ...(last === undefined ? {} : { currentblockweight: last.weight, currentblocktx: last.transactions }),
+          ...targetJson(header.bits),
+          networkhashps: networkHashRate(tree, tree.tip(), { lookup: DEFAULT_LOOKUP, interval: retargetInterval }),
+          pooledtx: mempool.info().size,
+          blockmintxfee: new Amount(miner.limits.minFeeRate),
+          chain: network.chainName,
+          next: { height: next.height, ...targetJson(next.bits) },
+          warnings: yield* warnings.current
+        }
+      }))
 
-    const getnetworkhashps = method({
-      name: "getnetworkhashps",
-      right: "read",
-      group: "Mining",
-      summary: "Returns an estimate of the network's hashes per second.",
-      params: {
-        nblocks: withDefault(
-          int32("Number of blocks; -1 for the blocks since the last change of the difficulty."),
-          DEFAULT_LOOKUP
-        ),
-        height: withDefault(int32("Height of the last block; -1 for the tip."), -1)
-      },
-      results: [{ schema: Result.number("Hashes per second") }],
-      examples: [[], [120, 1000]],
-      errors: [
-        "-8 Invalid nblocks. Must be a positive number or -1.",
-        "-8 Block does not exist at specified height"
-      ],
-      handler: ({ height, nblocks }) =>
-        Effect.suspend(() => {
-          if (nblocks < -1 || nblocks === 0) {
-            return RpcError.invalidParameter("Invalid nblocks. Must be a positive number or -1.")
-          }
-          const last = height === -1 ? tree.tip() : height < 0 ? NO_HEADER : tree.at(height)
-          return last === NO_HEADER
-            ? RpcError.invalidParameter("Block does not exist at specified height")
-            : Effect.succeed(networkHashRate(tree, last, { lookup: nblocks, interval: retargetInterval }))
-        })
-    })
+    const getnetworkhashps = method(GETNETWORKHASHPS, ({ height, nblocks }) =>
+      Effect.suspend(() => {
+        if (nblocks < -1 || nblocks === 0) {
+          return RpcError.invalidParameter("Invalid nblocks. Must be a positive number or -1.")
+        }
+        const last = height === -1 ? tree.tip() : height < 0 ? NO_HEADER : tree.at(height)
+        return last === NO_HEADER
+          ? RpcError.invalidParameter("Block does not exist at specified height")
+          : Effect.succeed(networkHashRate(tree, last, { lookup: nblocks, interval: retargetInterval }))
+      }))
 
-    const submitheader = method({
-      name: "submitheader",
-      writes: true,
-      group: "Mining",
-      summary: "Submits a header, with its merged-mining proof if the version has the flag.",
-      params: { hexdata: hexText("The header.") },
-      results: [{ schema: Result.nothing("") }],
-      examples: [["<header in hexadecimal digits>"]],
-      errors: [
-        "-22 Block header decode failed",
-        "-25 Must submit previous header (<hash>) first",
-        "-25 <reason of the refusal>"
-      ],
-      handler: ({ hexdata }) =>
-        Effect.gen(function*() {
-          const header = yield* decodeHeader(hexdata)
-          const { prevHash } = header.header
-          if (tree.find(prevHash) === NO_HEADER) {
-            return yield* RpcError.verifyError(`Must submit previous header (${displayHash(prevHash)}) first`)
-          }
-          const { reject } = yield* sink.acceptHeaders([header])
-          return reject === undefined ? null : yield* RpcError.verifyError(reject.reason)
-        })
-    })
+    const submitheader = method(SUBMITHEADER, ({ hexdata }) =>
+      Effect.gen(function*() {
+        const header = yield* decodeHeader(hexdata)
+        const { prevHash } = header.header
+        if (tree.find(prevHash) === NO_HEADER) {
+          return yield* RpcError.verifyError(`Must submit previous header (${displayHash(prevHash)}) first`)
+        }
+        const { reject } = yield* sink.acceptHeaders([header])
+        return reject === undefined ? null : yield* RpcError.verifyError(reject.reason)
+      }))
 
     return [getmininginfo, getnetworkhashps, submitheader]
   }

@@ -2,17 +2,10 @@ import * as Effect from "effect/Effect"
 import type { Bytes } from "../../protocol/bytes.ts"
 import { decodeText, NAME_ENCODINGS, type NameEncoding, printable } from "../../protocol/nameText.ts"
 import type { Network } from "../../protocol/networks.ts"
-import { optional, string } from "../method/params.ts"
 import { RpcError } from "../method/RpcError.ts"
 import type { NameEncodings, ShapeContext } from "../shapes/context.ts"
 
 /** The encodings of names and values that a call selects, for its arguments and the answer (reference/rpc.md 5.1). */
-
-/** Options of every method that reads or returns names. */
-export const ENCODINGS = {
-  nameEncoding: optional(string("Encoding of names: ascii, utf8 or hex."), "the node's setting"),
-  valueEncoding: optional(string("Encoding of values: ascii, utf8 or hex."), "the node's setting")
-}
 
 export interface GivenEncodings {
   readonly nameEncoding: string | undefined

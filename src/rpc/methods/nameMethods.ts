@@ -1,6 +1,5 @@
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { Chain } from "../../chain/Chain.ts"
 import { ChainCoins } from "../../chain/ChainCoins.ts"
@@ -15,41 +14,24 @@ import { parseNameScript } from "../../protocol/nameOperation.ts"
 import type { DataHealth } from "../../storage/DataHealth.ts"
 import { Wallets } from "../../wallet/Wallets.ts"
 import type { AnswerOptions } from "../AnswerOptions.ts"
+import { incompleteHistory, NAME_CHECKDB, NAME_HISTORY, NAME_SCAN, NAME_SHOW } from "../contract/names/name.ts"
 import { itemsOf } from "../json/encodeJson.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
-import { boolean, int32, notNull, object, optional, orEmpty, string, withDefault } from "../method/params.ts"
-import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { ReadThread } from "../reader/ReadThread.ts"
-import { NAME_INFO } from "../shapes/name.ts"
 import { storageError } from "./errors.ts"
-import { decodeGiven, ENCODINGS, shownName } from "./nameEncodings.ts"
+import { decodeGiven, shownName } from "./nameEncodings.ts"
 import { makeNameLookup, type NameLookup } from "./nameLookup.ts"
-import { PROOF_ERRORS, REQUIRE_PROOF } from "./nameProof.ts"
 import { namesByThread } from "./namesByThread.ts"
 import { listNames } from "./nameSearch.ts"
 
 /** Methods that read names (reference/rpc.md 3.3 and 5). */
 
-const BY_HASH = optional(string("\"sha256d\" if the name is given as its double SHA-256."), "\"direct\"")
-
-const HASH_ERRORS = [
-  "-4 name hash not found: <hash>",
-  "-1 -namehashindex is not enabled",
-  "-8 Invalid value for byHash: <x>",
-  "-8 SHA-256d hash must be 32 bytes long"
-]
-
 const SEARCHES = 2
 
 /** Names that `name_scan` lists without the read thread: to start it takes 20 MB and more time than to read them. */
 const FEW = 16
-
-/** The error for histories, while names.db has only the records at the base block of a snapshot. */
-const incompleteHistory = (base: number | string): string =>
-  `The history of names before block ${base} is not known: the node started from a snapshot of that block. ` +
-  "name_show has the current record"
 
 /** The thread that reads long lists of names. */
 interface NameThread {
@@ -64,220 +46,130 @@ const proofShown = (proof: ProofLevel, asked: ProofLevel | undefined): ProofLeve
 const name_show = (lookup: NameLookup): Method => {
   const { answers, contextOf, fromMemory, leastProof, nameMeant, options, params, proved, recordNow, refuse, shower } =
     lookup
-  return method({
-    name: "name_show",
-    right: "read",
-    group: "Names",
-    summary: "Returns the current record of a name.",
-    params: {
-      name: string("The name."),
-      options: orEmpty(notNull(object({
-        ...ENCODINGS,
-        byHash: BY_HASH,
-        allowExpired: optional(boolean("Whether to return an expired name."), "the node's setting"),
-        requireProof: REQUIRE_PROOF
-      }, "Options.")))
-    },
-    results: [{ schema: NAME_INFO }],
-    examples: [["d/example"], ["d/example", { valueEncoding: "hex" }]],
-    errors: [
-      "-10 Namecoin is downloading blocks...",
-      "-4 name never existed: 'd/example'",
-      "-4 name expired: 'd/example'",
-      ...HASH_ERRORS,
-      ...PROOF_ERRORS,
-      "-1000 Name/value is invalid for encoding ascii"
-    ],
-    handler: ({ name, options: given }, call) => {
-      const shown = fromMemory(name, given, call)
-      if (shown !== undefined) return Effect.succeed(shown)
-      return Effect.gen(function*() {
-        const context = contextOf(given)
-        const meant = yield* nameMeant(yield* decodeGiven(name, context.nameEncoding), given.byHash)
-        const allowExpired = given.allowExpired ?? options.allowExpired
-        const { answer, now } = yield* answers.ask(
-          recordNow(meant),
-          ({ answer, now }) =>
-            answer === undefined || (!allowExpired && isExpired(answer.record, now.tipHeight, params))
-        ).pipe(
-          Effect.catchAll(refuse)
-        )
-        const proofOfAnswer: ProofLevel = answer?.proof ?? answers.proofOfAbsence()
-        yield* proved({ proof: proofOfAnswer }, given.requireProof ?? leastProof)
-        if (answer === undefined) {
-          // A window does not tell whether a name expired before it.
-          const words = answers.fromWindow() ? "name never existed, or has expired" : "name never existed"
-          return yield* RpcError.wallet(`${words}: ${shownName(meant)}`)
-        }
-        const { proof, record } = answer
-        if (!allowExpired && isExpired(record, now.tipHeight, params)) {
-          return yield* RpcError.wallet(`name expired: ${shownName(meant)}`)
-        }
-        return shower(context, call)(record, now, proofShown(proof, given.requireProof))
-      })
-    }
+  return method(NAME_SHOW, ({ name, options: given }, call) => {
+    const shown = fromMemory(name, given, call)
+    if (shown !== undefined) return Effect.succeed(shown)
+    return Effect.gen(function*() {
+      const context = contextOf(given)
+      const meant = yield* nameMeant(yield* decodeGiven(name, context.nameEncoding), given.byHash)
+      const allowExpired = given.allowExpired ?? options.allowExpired
+      const { answer, now } = yield* answers.ask(
+        recordNow(meant),
+        ({ answer, now }) => answer === undefined || (!allowExpired && isExpired(answer.record, now.tipHeight, params))
+      ).pipe(
+        Effect.catchAll(refuse)
+      )
+      const proofOfAnswer: ProofLevel = answer?.proof ?? answers.proofOfAbsence()
+      yield* proved({ proof: proofOfAnswer }, given.requireProof ?? leastProof)
+      if (answer === undefined) {
+        // A window does not tell whether a name expired before it.
+        const words = answers.fromWindow() ? "name never existed, or has expired" : "name never existed"
+        return yield* RpcError.wallet(`${words}: ${shownName(meant)}`)
+      }
+      const { proof, record } = answer
+      if (!allowExpired && isExpired(record, now.tipHeight, params)) {
+        return yield* RpcError.wallet(`name expired: ${shownName(meant)}`)
+      }
+      return shower(context, call)(record, now, proofShown(proof, given.requireProof))
+    })
   })
 }
 
 const name_history = (lookup: NameLookup, thread: NameThread): Method => {
   const { clock, contextOf, found, nameMeant, names, options, shower, wholeChain } = lookup
-  return method({
-    name: "name_history",
-    right: "read",
-    group: "Names",
-    summary: "Returns all records of a name, the oldest first.",
-    params: {
-      name: string("The name."),
-      options: orEmpty(notNull(object({ ...ENCODINGS, byHash: BY_HASH }, "Options.")))
-    },
-    results: [{ schema: Schema.Array(NAME_INFO) }],
-    examples: [["d/example"]],
-    errors: [
-      "-1 -namehistory is not enabled",
-      `-1 ${incompleteHistory("<n>")}`,
-      "-10 Namecoin is downloading blocks...",
-      "-4 name not found: 'd/example'",
-      ...HASH_ERRORS,
-      "-1000 Name/value is invalid for encoding ascii"
-    ],
-    handler: ({ name, options: given }, call) =>
-      Effect.gen(function*() {
-        if (!options.nameHistory) return yield* RpcError.misc("-namehistory is not enabled")
-        yield* wholeChain
-        const context = contextOf(given)
-        const meant = yield* nameMeant(yield* decodeGiven(name, context.nameEncoding), given.byHash)
-        const beginning = yield* Effect.mapError(names.beginning, storageError)
-        if (beginning !== undefined) return yield* RpcError.misc(incompleteHistory(beginning))
-        const read = yield* thread.read(
-          { context, call, proof: undefined },
-          (shown) => ({ type: "history", file: thread.namesFile, name: meant, shown })
-        )
-        if (read !== undefined && read.count > 0) return read.text
-        const records = yield* found(names.history(meant))
-        if (records === undefined) return yield* RpcError.wallet(`name not found: ${shownName(meant)}`)
-        const now = yield* clock
-        const show = shower(context, call)
-        return itemsOf(records, (record) => show(record, now))
-      })
-  })
+  return method(NAME_HISTORY, ({ name, options: given }, call) =>
+    Effect.gen(function*() {
+      if (!options.nameHistory) return yield* RpcError.misc("-namehistory is not enabled")
+      yield* wholeChain
+      const context = contextOf(given)
+      const meant = yield* nameMeant(yield* decodeGiven(name, context.nameEncoding), given.byHash)
+      const beginning = yield* Effect.mapError(names.beginning, storageError)
+      if (beginning !== undefined) return yield* RpcError.misc(incompleteHistory(beginning))
+      const read = yield* thread.read(
+        { context, call, proof: undefined },
+        (shown) => ({ type: "history", file: thread.namesFile, name: meant, shown })
+      )
+      if (read !== undefined && read.count > 0) return read.text
+      const records = yield* found(names.history(meant))
+      if (records === undefined) return yield* RpcError.wallet(`name not found: ${shownName(meant)}`)
+      const now = yield* clock
+      const show = shower(context, call)
+      return itemsOf(records, (record) => show(record, now))
+    }))
 }
 
 const name_scan = (lookup: NameLookup, thread: NameThread, searches: Effect.Semaphore): Method => {
   const { answers, certainly, clock, contextOf, leastProof, proved, refuse, shower } = lookup
-  return method({
-    name: "name_scan",
-    right: "read",
-    group: "Names",
-    heavy: true,
-    summary: "Lists names with their records, expired ones included, by length and then by bytes. For the next page, " +
-      "pass the last name of the previous page as start, and drop the first result.",
-    params: {
-      start: withDefault(string("The name to start with; it need not exist."), ""),
-      count: withDefault(int32("Maximum number of names."), 500),
-      options: orEmpty(notNull(object({
-        ...ENCODINGS,
-        minConf: withDefault(int32("Minimum confirmations of the last update."), 1),
-        maxConf: optional(int32("Maximum confirmations of the last update.")),
-        prefix: optional(string("Prefix of the names.")),
-        regexp: optional(string("Regular expression that the name must contain.")),
-        requireProof: REQUIRE_PROOF
-      }, "Options.")))
-    },
-    results: [{ schema: Schema.Array(NAME_INFO) }],
-    examples: [[], ["d/", 10, { prefix: "d/" }]],
-    errors: [
-      "-8 minConf must be >= 1",
-      "-8 maxConf must not be negative",
-      "-1 error parsing regexp: ...",
-      "-1 the regular expression is too large",
-      "-1 The answer would be too large: request fewer names at a time",
-      "-10 Namecoin is downloading blocks...",
-      ...PROOF_ERRORS,
-      "-1000 Name/value is invalid for encoding ascii"
-    ],
-    // A search may take long: it ends when its caller disconnects.
-    waits: true,
-    handler: ({ count, options: given, start }, call) =>
-      Effect.gen(function*() {
-        const context = contextOf(given)
-        const from = yield* decodeGiven(start, context.nameEncoding)
-        const { maxConf, minConf } = given
-        if (minConf < 1) return yield* RpcError.invalidParameter("minConf must be >= 1")
-        if (maxConf !== undefined && maxConf < 0) {
-          return yield* RpcError.invalidParameter("maxConf must not be negative")
-        }
-        const prefix = given.prefix === undefined ? undefined : yield* decodeGiven(given.prefix, context.nameEncoding)
-        const { regexp } = given
-        const list = { start: from, count: Math.max(0, count), prefix, regexp, minConf, maxConf }
-        const proof = given.requireProof === undefined ? undefined : "full" as const
-        const isAtHand = count <= FEW && [prefix, regexp, maxConf].every((each) => each === undefined) && minConf === 1
-        const read = isAtHand || answers.fromWindow() ? undefined : yield* thread.read(
-          { context, call, proof },
-          (shown) => ({ type: "scan", file: thread.namesFile, list, shown })
-        )
-        if (read !== undefined) {
-          yield* certainly({ listed: read.count, wanted: count })
-          return read.text
-        }
-        const now = yield* clock
-        const found = yield* listNames(answers.scan, list, now.tipHeight)
-        const required = given.requireProof ?? leastProof
-        const enough = required === "work" ? found : Stream.mapEffect(found, (answer) => proved(answer, required))
-        const collected = Effect.catchAll(Stream.runCollect(enough), refuse)
-        const listed = Chunk.toReadonlyArray(
-          yield* regexp === undefined ? collected : searches.withPermits(1)(collected)
-        )
-        yield* certainly({ listed: listed.length, wanted: count })
-        const show = shower(context, call)
-        return itemsOf(listed, ({ proof, record }) => show(record, now, proofShown(proof, given.requireProof)))
-      })
-  })
+  return method(NAME_SCAN, ({ count, options: given, start }, call) =>
+    Effect.gen(function*() {
+      const context = contextOf(given)
+      const from = yield* decodeGiven(start, context.nameEncoding)
+      const { maxConf, minConf } = given
+      if (minConf < 1) return yield* RpcError.invalidParameter("minConf must be >= 1")
+      if (maxConf !== undefined && maxConf < 0) {
+        return yield* RpcError.invalidParameter("maxConf must not be negative")
+      }
+      const prefix = given.prefix === undefined ? undefined : yield* decodeGiven(given.prefix, context.nameEncoding)
+      const { regexp } = given
+      const list = { start: from, count: Math.max(0, count), prefix, regexp, minConf, maxConf }
+      const proof = given.requireProof === undefined ? undefined : "full" as const
+      const isAtHand = count <= FEW && [prefix, regexp, maxConf].every((each) => each === undefined) && minConf === 1
+      const read = isAtHand || answers.fromWindow() ? undefined : yield* thread.read(
+        { context, call, proof },
+        (shown) => ({ type: "scan", file: thread.namesFile, list, shown })
+      )
+      if (read !== undefined) {
+        yield* certainly({ listed: read.count, wanted: count })
+        return read.text
+      }
+      const now = yield* clock
+      const found = yield* listNames(answers.scan, list, now.tipHeight)
+      const required = given.requireProof ?? leastProof
+      const enough = required === "work" ? found : Stream.mapEffect(found, (answer) => proved(answer, required))
+      const collected = Effect.catchAll(Stream.runCollect(enough), refuse)
+      const listed = Chunk.toReadonlyArray(
+        yield* regexp === undefined ? collected : searches.withPermits(1)(collected)
+      )
+      yield* certainly({ listed: listed.length, wanted: count })
+      const show = shower(context, call)
+      return itemsOf(listed, ({ proof, record }) => show(record, now, proofShown(proof, given.requireProof)))
+    }))
 }
 
 const name_checkdb = ({ names, params, refuse }: NameLookup, chainCoins: typeof ChainCoins.Service): Method => {
-  return method({
-    name: "name_checkdb",
-    right: "read",
-    group: "Names",
-    summary: "Checks that the index of names, the claims and the coins of the chain agree.",
-    params: {},
-    results: [{ schema: Result.boolean("Whether they agree") }],
-    examples: [[]],
-    errors: ["-1 names.db and the chain are at different blocks: one of them is being rebuilt"],
-    handler: () =>
-      chainCoins.atRest((state) =>
-        Effect.gen(function*() {
-          const at = yield* names.cursor
-          if (at === undefined || !equal(at.hash, state.tip.hash)) {
-            return yield* RpcError.misc("names.db and the chain are at different blocks: one of them is being rebuilt")
+  return method(NAME_CHECKDB, () =>
+    chainCoins.atRest((state) =>
+      Effect.gen(function*() {
+        const at = yield* names.cursor
+        if (at === undefined || !equal(at.hash, state.tip.hash)) {
+          return yield* RpcError.misc("names.db and the chain are at different blocks: one of them is being rebuilt")
+        }
+        const check = yield* names.check
+        const nextHeight = state.tip.height + 1
+        const holders = new Map<string, number>()
+        yield* state.visitClaims((claims) => {
+          check.add(claims)
+          // A name that is unexpired in the next block has exactly its coin; an expired one has none
+          // (reference/protocol.md 4.9).
+          for (const [, claim] of claims) {
+            if (!isExpired(claim, nextHeight, params)) holders.set(claim.outpoint, claim.height)
           }
-          const check = yield* names.check
-          const nextHeight = state.tip.height + 1
-          const holders = new Map<string, number>()
-          yield* state.visitClaims((claims) => {
-            check.add(claims)
-            // A name that is unexpired in the next block has exactly its coin; an expired one has none
-            // (reference/protocol.md 4.9).
-            for (const [, claim] of claims) {
-              if (!isExpired(claim, nextHeight, params)) holders.set(claim.outpoint, claim.height)
-            }
-          })
-          let strays = 0
-          yield* state.visitCoins((coins) => {
-            for (const [outpoint, coin] of coins) {
-              const operation = parseNameScript(coin.script)?.operation
-              if (operation === undefined || operation.op === "name_new") continue
-              if (holders.get(outpoint) === coin.height) holders.delete(outpoint)
-              else strays++
-            }
-          })
-          const { faults } = yield* check.result
-          const coins = strays + holders.size
-          if (coins > 0 || faults.length > 0) yield* Effect.logWarning("name_checkdb found faults", { coins, faults })
-          return coins === 0 && faults.length === 0
         })
-      ).pipe(Effect.catchAll(refuse))
-  })
+        let strays = 0
+        yield* state.visitCoins((coins) => {
+          for (const [outpoint, coin] of coins) {
+            const operation = parseNameScript(coin.script)?.operation
+            if (operation === undefined || operation.op === "name_new") continue
+            if (holders.get(outpoint) === coin.height) holders.delete(outpoint)
+            else strays++
+          }
+        })
+        const { faults } = yield* check.result
+        const coins = strays + holders.size
+        if (coins > 0 || faults.length > 0) yield* Effect.logWarning("name_checkdb found faults", { coins, faults })
+        return coins === 0 && faults.length === 0
+      })
+    ).pipe(Effect.catchAll(refuse)))
 }
 
 export const nameMethods: Effect.Effect<

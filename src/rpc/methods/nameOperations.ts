@@ -5,7 +5,7 @@ import { NAME_TX_VERSION, nameCommitment, type NameOperation, nameScript } from 
 import { decodeText, type NameEncoding } from "../../protocol/nameText.ts"
 import { makeTransaction, type Transaction } from "../../protocol/transaction.ts"
 import { type Json, JsonObject, typeOf } from "../json/json.ts"
-import { decodedValue, jsonObject, object, optional, string } from "../method/params.ts"
+import { decodedValue, object, optional, string } from "../method/params.ts"
 import { type Read, readOf, RpcError } from "../method/RpcError.ts"
 import type { NameEncodings } from "../shapes/context.ts"
 
@@ -27,12 +27,6 @@ const NAME_FIRSTUPDATE = object({
 }, "The operation.")
 
 const NAME_UPDATE = object({ name: string("The name."), value: string("Its value.") }, "The operation.")
-
-/** The operation as a parameter; `withNameOperation` decodes it. */
-export const NAMEOP_PARAM = jsonObject(
-  "The operation: op (name_new, name_firstupdate or name_update); name; value, except for name_new; rand, the " +
-    "salt in hexadecimal digits, random by default for name_new."
-)
 
 const bytesOf = (text: string, encoding: NameEncoding): Read<Bytes> =>
   readOf(decodeText(text, encoding) ?? RpcError.invalidEncoding(encoding))

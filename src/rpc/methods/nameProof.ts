@@ -1,26 +1,13 @@
 import * as Effect from "effect/Effect"
-import { isProved, PROOF_LEVELS, type ProofLevel } from "../../light/proof.ts"
+import { isProved, type ProofLevel } from "../../light/proof.ts"
 import { type SyncReport, waitText } from "../../light/syncReport.ts"
 import type { SyncReporter } from "../../light/SyncReporter.ts"
 import type { NamesIncomplete } from "../../names/errors.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
-import { optional, refined, string } from "../method/params.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { storageError } from "./errors.ts"
 
 /** What answers about names rest on: what a call requires, and the errors for less (reference/rpc.md 5.1). */
-
-export const REQUIRE_PROOF = optional(
-  refined(
-    string("What the answer has to rest on at least: work, signatures or full."),
-    (given) =>
-      PROOF_LEVELS.find((level) => level === given) ??
-        RpcError.invalidParameter(`Invalid value for requireProof: ${given}`)
-  ),
-  "the node's setting"
-)
-
-export const PROOF_ERRORS = ["-8 Invalid value for requireProof: <x>", "-10 The answer rests on work, not on <x>"]
 
 const lessProof = (proof: ProofLevel, required: ProofLevel, report: SyncReport): RpcError => {
   const wait = waitText(report)

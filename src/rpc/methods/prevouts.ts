@@ -10,20 +10,13 @@ import type { Steps } from "../../protocol/steps.ts"
 import { outpoint, outpointKey } from "../../protocol/transaction.ts"
 import type { SpentOutput } from "../../wallet/signing/SigningContext.ts"
 import { type Json, JsonObject } from "../json/json.ts"
-import { amount, array, decodedValue, hash, hex, hexText, int32, json, object, optional } from "../method/params.ts"
+import { amount, decodedValue, hash, hex, hexText, int32, object, optional } from "../method/params.ts"
 import { type Read, RpcError } from "../method/RpcError.ts"
 
 /**
  * Outputs that the caller provides and the node may not have: `prevtxs` of the signing methods. Upstream
  * `ParsePrevouts`.
  */
-
-export const PREVTXS_PARAM = optional(
-  array(
-    json("Object with txid, vout, scriptPubKey and, if needed, redeemScript, witnessScript, amount."),
-    "Outputs that the transaction spends and that are not in the chain yet."
-  )
-)
 
 const PREVOUT = object({
   txid: hash("The transaction.", { label: "txid" }),

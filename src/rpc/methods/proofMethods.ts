@@ -1,5 +1,4 @@
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
 import { ChainCoins } from "../../chain/ChainCoins.ts"
 import type { HeaderInfo } from "../../chain/index/headerInfo.ts"
@@ -14,26 +13,21 @@ import {
   readMerkleProof
 } from "../../protocol/merkleProof.ts"
 import { DecodeError, Reader } from "../../protocol/Reader.ts"
+import {
+  GETTXOUTPROOF,
+  NOT_IN_BLOCK,
+  NOT_IN_CHAIN,
+  PROOF_NOT_FOUND,
+  TRUNCATED,
+  VERIFYTXOUTPROOF
+} from "../contract/chain/proof.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
-import { array, hash, hex, optional } from "../method/params.ts"
-import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { missingBlock } from "./blockMethods.ts"
 import { blockError, storageError } from "./errors.ts"
 
 /** Proofs that a block has a transaction (reference/rpc.md 3.2). Source: upstream `rpc/txoutproof.cpp`. */
-
-const NOT_IN_BLOCK = "Transaction not yet in block"
-const NOT_FOUND = "Not all transactions found in specified or retrieved block"
-const NOT_IN_CHAIN = "Block not found in chain"
-export const TRUNCATED = "SpanReader::read(): end of data: iostream error"
-
-/** For the examples: the proof of the only transaction of the main network's first block. */
-export const GENESIS_PROOF =
-  "0100000000000000000000000000000000000000000000000000000000000000000000000dcbd3e6f061215bf3b3383c" +
-  "8ce2ec201bc65acde32595449ac86890bd2dc641c133aa4dff7f001c92a11ea201000000010dcbd3e6f061215bf3b3383c8ce2ec201bc65acd" +
-  "e32595449ac86890bd2dc6410101"
 
 /** The first txid that occurs twice. */
 const repeated = (txids: ReadonlyArray<Bytes>): Bytes | undefined => {
@@ -81,79 +75,43 @@ export const proofMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | C
         return info ?? (yield* RpcError.invalidAddressOrKey(NOT_IN_BLOCK))
       })
 
-    const gettxoutproof = method({
-      name: "gettxoutproof",
-      right: "read",
-      group: "Blockchain",
-      heavy: true,
-      summary:
-        "Returns a proof that a block has transactions, in hexadecimal digits: the header with its merged-mining " +
-        "proof, and a part of the merkle tree. Without -txindex and without a block, one of them must have an unspent " +
-        "output.",
-      params: {
-        txids: array(hash("A transaction.", { label: "txid" }), "The transactions, all in one block."),
-        blockhash: optional(hash("Their block."))
-      },
-      results: [{ schema: Result.hex("The proof") }],
-      examples: [[["0c686779a1dcc867039a3c71934d6cde487c4eabd9cd2efd0bdcf15262ed9886"]]],
-      errors: [
-        "-8 Parameter 'txids' cannot be empty",
-        "-8 Invalid parameter, duplicated txid: <txid>",
-        "-5 Block not found",
-        `-5 ${NOT_IN_BLOCK}`,
-        `-5 ${NOT_FOUND}`,
-        "-1 Block not available (not fully downloaded)",
-        "-32603 Can't read block from disk"
-      ],
-      handler: ({ blockhash, txids }) =>
-        Effect.gen(function*() {
-          if (txids.length === 0) return yield* RpcError.invalidParameter("Parameter 'txids' cannot be empty")
-          const twice = repeated(txids)
-          if (twice !== undefined) {
-            return yield* RpcError.invalidParameter(`Invalid parameter, duplicated txid: ${displayHash(twice)}`)
-          }
-          const { hash } = yield* blockhash === undefined
-            ? blockWith(txids)
-            : Effect.mapError(chain.header(blockhash), blockError)
-          const block = yield* Effect.mapError(chain.block(hash), (failure) =>
-            failure._tag === "StorageCorrupted"
-              ? RpcError.internal("Can't read block from disk")
-              : missingBlock(failure))
-          const wanted = new Set(txids.map(txidKey))
-          const isProven = (position: number) => {
-            const transaction = block.transactions[position]
-            return transaction !== undefined && wanted.has(transaction.txidKey)
-          }
-          const { length } = block.transactions.filter((_, position) => isProven(position))
-          if (length !== wanted.size) return yield* RpcError.invalidAddressOrKey(NOT_FOUND)
-          const tree = partialTree(block.transactions.map(({ txid }) => txid), isProven)
-          return toHex(encodeMerkleProof({ head: block, tree }))
-        })
-    })
+    const gettxoutproof = method(GETTXOUTPROOF, ({ blockhash, txids }) =>
+      Effect.gen(function*() {
+        if (txids.length === 0) return yield* RpcError.invalidParameter("Parameter 'txids' cannot be empty")
+        const twice = repeated(txids)
+        if (twice !== undefined) {
+          return yield* RpcError.invalidParameter(`Invalid parameter, duplicated txid: ${displayHash(twice)}`)
+        }
+        const { hash } = yield* blockhash === undefined
+          ? blockWith(txids)
+          : Effect.mapError(chain.header(blockhash), blockError)
+        const block = yield* Effect.mapError(chain.block(hash), (failure) =>
+          failure._tag === "StorageCorrupted"
+            ? RpcError.internal("Can't read block from disk")
+            : missingBlock(failure))
+        const wanted = new Set(txids.map(txidKey))
+        const isProven = (position: number) => {
+          const transaction = block.transactions[position]
+          return transaction !== undefined && wanted.has(transaction.txidKey)
+        }
+        const { length } = block.transactions.filter((_, position) => isProven(position))
+        if (length !== wanted.size) return yield* RpcError.invalidAddressOrKey(PROOF_NOT_FOUND)
+        const tree = partialTree(block.transactions.map(({ txid }) => txid), isProven)
+        return toHex(encodeMerkleProof({ head: block, tree }))
+      }))
 
-    const verifytxoutproof = method({
-      name: "verifytxoutproof",
-      right: "read",
-      group: "Blockchain",
-      summary: "Verifies a proof of `gettxoutproof` and returns the transactions that it proves: none for an invalid " +
-        "proof. The block must be on the best chain.",
-      params: { proof: hex("The proof.") },
-      results: [{ schema: Schema.Array(Result.hex("A txid")) }],
-      examples: [[GENESIS_PROOF]],
-      errors: [`-5 ${NOT_IN_CHAIN}`, `-1 ${TRUNCATED}`],
-      handler: ({ proof }) =>
-        Effect.gen(function*() {
-          const { head, tree } = yield* decodeProof(proof)
-          const proven = provenBy(tree)
-          if (proven === undefined || !equal(proven.root, head.header.merkleRoot)) return []
-          const info = yield* Effect.mapError(chain.header(head.header.hash), () =>
-            RpcError.invalidAddressOrKey(NOT_IN_CHAIN))
-          if (info.confirmations < 1 || info.transactions === 0) {
-            return yield* RpcError.invalidAddressOrKey(NOT_IN_CHAIN)
-          }
-          return info.transactions === tree.transactions ? proven.txids.map(displayHash) : []
-        })
-    })
+    const verifytxoutproof = method(VERIFYTXOUTPROOF, ({ proof }) =>
+      Effect.gen(function*() {
+        const { head, tree } = yield* decodeProof(proof)
+        const proven = provenBy(tree)
+        if (proven === undefined || !equal(proven.root, head.header.merkleRoot)) return []
+        const info = yield* Effect.mapError(chain.header(head.header.hash), () =>
+          RpcError.invalidAddressOrKey(NOT_IN_CHAIN))
+        if (info.confirmations < 1 || info.transactions === 0) {
+          return yield* RpcError.invalidAddressOrKey(NOT_IN_CHAIN)
+        }
+        return info.transactions === tree.transactions ? proven.txids.map(displayHash) : []
+      }))
 
     return [gettxoutproof, verifytxoutproof]
   }

@@ -1,13 +1,11 @@
 import * as Effect from "effect/Effect"
 import { Chain } from "../../chain/Chain.ts"
 import { ChainControl } from "../../chain/ChainControl.ts"
-import { BLOCKS_KEPT } from "../../chain/prune/pruneFiles.ts"
 import type { PruneOptions } from "../../chain/prune/Pruning.ts"
 import type { Height } from "../../protocol/keys.ts"
+import { PRUNEBLOCKCHAIN } from "../contract/chain/prune.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
-import { int32 } from "../method/params.ts"
-import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { storageError } from "./errors.ts"
 
@@ -48,41 +46,21 @@ export const pruneMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | C
       : Effect.succeed(found)
   }
 
-  const pruneblockchain = method({
-    name: "pruneblockchain",
-    writes: true,
-    group: "Blockchain",
-    summary:
-      `Deletes old blocks with their undo data, whole files at a time, and never the last ${BLOCKS_KEPT} blocks. ` +
-      "Names keep their history. Needs -prune.",
-    params: {
-      height: int32("The last block to delete, or a time in seconds since 1970: blocks before it are deleted.")
-    },
-    results: [{ schema: Result.integer("Height of the last deleted block; -1 for none") }],
-    examples: [[1_000]],
-    errors: [
-      "-1 Cannot prune blocks because node is not in prune mode.",
-      "-1 Blockchain is too short for pruning.",
-      "-8 Negative block height.",
-      "-8 Could not find block with at least the specified timestamp.",
-      "-8 Blockchain is shorter than the attempted prune height."
-    ],
-    handler: (params) =>
-      Effect.gen(function*() {
-        if (pruning.options === undefined) {
-          return yield* RpcError.misc("Cannot prune blocks because node is not in prune mode.")
-        }
-        const height = yield* wanted(params.height)
-        const tip = yield* chain.tip
-        if (tip.height < pruning.options.after) return yield* RpcError.misc("Blockchain is too short for pruning.")
-        if (height > tip.height) {
-          return yield* RpcError.invalidParameter("Blockchain is shorter than the attempted prune height.")
-        }
-        yield* Effect.mapError(pruning.upTo(height), storageError)
-        const last = yield* pruning.prunedTo
-        return last === 0 ? -1 : last
-      })
-  })
+  const pruneblockchain = method(PRUNEBLOCKCHAIN, (params) =>
+    Effect.gen(function*() {
+      if (pruning.options === undefined) {
+        return yield* RpcError.misc("Cannot prune blocks because node is not in prune mode.")
+      }
+      const height = yield* wanted(params.height)
+      const tip = yield* chain.tip
+      if (tip.height < pruning.options.after) return yield* RpcError.misc("Blockchain is too short for pruning.")
+      if (height > tip.height) {
+        return yield* RpcError.invalidParameter("Blockchain is shorter than the attempted prune height.")
+      }
+      yield* Effect.mapError(pruning.upTo(height), storageError)
+      const last = yield* pruning.prunedTo
+      return last === 0 ? -1 : last
+    }))
 
   return [pruneblockchain]
 })

@@ -12,37 +12,19 @@ import { isPayToScriptHash, witnessVersion } from "../../protocol/script.ts"
 import { outpointKey, prevoutTxid, type Transaction } from "../../protocol/transaction.ts"
 import { NO_PROVIDER, type SigningProvider, withoutKeys } from "../../wallet/signing/SigningProvider.ts"
 import { extractTransaction, type SignedPsbt, signPsbtSteps } from "../../wallet/signing/signPsbt.ts"
+import { DESCRIPTORPROCESSPSBT, MISMATCH, UTXOUPDATEPSBT } from "../contract/transactions/psbtUpdate.ts"
 import { inTurns, readInTurns } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
-import { array, json, optional } from "../method/params.ts"
-import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import type { CallTurns } from "../SlowLane.ts"
 import { storageError } from "./errors.ts"
-import {
-  DECODE_FAILED,
-  decodePsbtParam,
-  encodedPsbt,
-  PSBT,
-  PSBT_EXAMPLE,
-  PSBT_SIGNING,
-  SIGNED_PSBT
-} from "./psbtMethods.ts"
-import { descriptorProviderSteps, knownDescriptors } from "./scanObjects.ts"
+import { decodePsbtParam, encodedPsbt } from "./psbtMethods.ts"
+import { descriptorProviderSteps } from "./scanObjects.ts"
 import { findSpentOutputs } from "./spentOutputs.ts"
-import { readHashType, SIGHASH_PARAM } from "./transactionParams.ts"
+import { readHashType } from "./transactionParams.ts"
 
 /** Methods that complete PSBTs from the chain and from descriptors (reference/rpc.md 3.4). */
-
-const DESCRIPTORS = knownDescriptors(array(
-  json("A descriptor, or an object with desc and, for a ranged descriptor, range."),
-  "Descriptors."
-))
-
-const OPTIONAL_DESCRIPTORS = optional(DESCRIPTORS)
-
-const MISMATCH = "Specified sighash value does not match value stored in PSBT"
 
 /** Whether an output is spent by a witness, as far as its script and the known redeem script show. */
 const isSegwit = (script: Bytes, provider: SigningProvider): boolean => {
@@ -115,52 +97,20 @@ export const psbtUpdateMethods: Effect.Effect<
         return { ...psbt, inputs }
       })
 
-    const utxoupdatepsbt = method({
-      name: "utxoupdatepsbt",
-      right: "read",
-      group: "Raw transactions",
-      heavy: true,
-      summary: "Adds to a PSBT the outputs that it spends, from the mempool and the chain, and data from descriptors.",
-      params: {
-        psbt: PSBT,
-        descriptors: OPTIONAL_DESCRIPTORS
-      },
-      results: [{ schema: Result.string("The PSBT in base64") }],
-      examples: [[PSBT_EXAMPLE]],
-      errors: [DECODE_FAILED, "-5 <reason why the descriptor is invalid>"],
-      handler: ({ descriptors, psbt }, { turns }) =>
-        Effect.gen(function*() {
-          const provider = descriptors === undefined
-            ? NO_PROVIDER
-            : withoutKeys(yield* readInTurns(turns, descriptorProviderSteps(network, descriptors)))
-          const updated = yield* withUtxos(yield* decodePsbtParam(psbt, turns), provider, turns)
-          const signed = yield* inTurns(turns, signPsbtSteps(updated, provider, { finalize: false }))
-          yield* refuseMismatch(updated, signed)
-          return yield* encodedPsbt(signed.psbt, turns)
-        })
-    })
+    const utxoupdatepsbt = method(UTXOUPDATEPSBT, ({ descriptors, psbt }, { turns }) =>
+      Effect.gen(function*() {
+        const provider = descriptors === undefined
+          ? NO_PROVIDER
+          : withoutKeys(yield* readInTurns(turns, descriptorProviderSteps(network, descriptors)))
+        const updated = yield* withUtxos(yield* decodePsbtParam(psbt, turns), provider, turns)
+        const signed = yield* inTurns(turns, signPsbtSteps(updated, provider, { finalize: false }))
+        yield* refuseMismatch(updated, signed)
+        return yield* encodedPsbt(signed.psbt, turns)
+      }))
 
-    const descriptorprocesspsbt = method({
-      name: "descriptorprocesspsbt",
-      right: "spend",
-      group: "Raw transactions",
-      heavy: true,
-      summary: "Adds to a PSBT the outputs that it spends and data from descriptors, and signs with their keys.",
-      params: {
-        psbt: PSBT,
-        descriptors: DESCRIPTORS,
-        sighashtype: SIGHASH_PARAM,
-        ...PSBT_SIGNING
-      },
-      results: [{ schema: SIGNED_PSBT }],
-      examples: [[PSBT_EXAMPLE, ["wpkh(02f9308a019258c31049344f85f89d5229b531c845836f99b08601f113bce036f9)"]]],
-      errors: [
-        DECODE_FAILED,
-        "-5 <reason why the descriptor is invalid>",
-        "-8 '<x>' is not a valid sighash parameter.",
-        `-22 ${MISMATCH}`
-      ],
-      handler: ({ bip32derivs, descriptors, finalize, psbt, sighashtype }, { turns }) =>
+    const descriptorprocesspsbt = method(
+      DESCRIPTORPROCESSPSBT,
+      ({ bip32derivs, descriptors, finalize, psbt, sighashtype }, { turns }) =>
         Effect.gen(function*() {
           const known = yield* readInTurns(turns, descriptorProviderSteps(network, descriptors))
           const hashType = yield* readHashType(sighashtype)
@@ -174,7 +124,7 @@ export const psbtUpdateMethods: Effect.Effect<
             ? { psbt: text, complete, hex: toHex(extractTransaction(signed.psbt).bytes) }
             : { psbt: text, complete }
         })
-    })
+    )
 
     return [utxoupdatepsbt, descriptorprocesspsbt]
   })

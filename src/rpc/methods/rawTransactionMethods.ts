@@ -1,5 +1,4 @@
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
 import { ChainCoins } from "../../chain/ChainCoins.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
@@ -15,47 +14,30 @@ import {
   signTransactionSteps
 } from "../../wallet/signing/signTransaction.ts"
 import { AnswerOptions } from "../AnswerOptions.ts"
+import {
+  COMBINERAWTRANSACTION,
+  CREATERAWTRANSACTION,
+  MAKE_SURE,
+  NAMERAWTRANSACTION,
+  type SIGNED_TRANSACTION,
+  SIGNRAWTRANSACTIONWITHKEY
+} from "../contract/transactions/rawTransaction.ts"
 import { eachInTurns, inTurns, readInTurns, readSteps } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
-import { array, hexText, int32, string } from "../method/params.ts"
-import * as Result from "../method/results.ts"
+import type * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { decodeAnyTransaction, decodeWithInputs } from "../shapes/decodeTransaction.ts"
 import { keyMethods, readKey } from "./keyMethods.ts"
-import { NAMEOP_PARAM, withNameOperation } from "./nameOperations.ts"
-import { PREVTXS_PARAM, readPrevouts } from "./prevouts.ts"
+import { withNameOperation } from "./nameOperations.ts"
+import { readPrevouts } from "./prevouts.ts"
 import { findSpentOutputs } from "./spentOutputs.ts"
-import { constructTransactionSteps, readHashType, SIGHASH_PARAM, TRANSACTION_PARAMS } from "./transactionParams.ts"
+import { constructTransactionSteps, readHashType } from "./transactionParams.ts"
 
 /**
  * Methods that make, sign and combine raw transactions without a wallet, and methods for keys (reference/rpc.md 3.4,
  * 3.8).
  */
-
-const TRANSACTION = "01000000011111111111111111111111111111111111111111111111111111111111111111000000000000000000" +
-  "0140420f00000000001976a914d5e3d1e149ac4ed83061077faa6d8d92152938c088ac00000000"
-
-const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
-
-const MAKE_SURE = "Make sure the tx has at least one input."
-
-export const SIGNED_TRANSACTION = Schema.Struct({
-  hex: Result.hex("The transaction with its signatures"),
-  complete: Result.boolean("Whether every input is completely signed"),
-  errors: Schema.optional(
-    Schema.Array(
-      Schema.Struct({
-        txid: Result.hex("The transaction of the spent output"),
-        vout: Result.integer("Index of the output"),
-        witness: Schema.Array(Result.hex("An element")),
-        scriptSig: Result.hex("The scriptSig"),
-        sequence: Result.integer("Sequence number"),
-        error: Result.string("The error")
-      })
-    ).annotations({ description: "Inputs that are not or not completely signed" })
-  )
-})
 
 export const decodeTransactionParam = (text: string): Effect.Effect<Transaction, RpcError> =>
   Effect.suspend(() => {
@@ -103,82 +85,24 @@ export const rawTransactionMethods: Effect.Effect<
     const options = yield* AnswerOptions
     const { network } = chain.params
 
-    const createrawtransaction = method({
-      name: "createrawtransaction",
-      right: "read",
-      group: "Raw transactions",
-      summary: "Makes a transaction from inputs and outputs. The node does not sign, store or send it.",
-      params: TRANSACTION_PARAMS,
-      results: [{ schema: Result.hex("The transaction") }],
-      examples: [[[{ txid: "11".repeat(32), vout: 0 }], [{ [ADDRESS]: 0.01 }, { data: "c0ffee" }]]],
-      errors: [
-        "-8 Invalid parameter, missing vout key",
-        "-8 Invalid parameter, vout cannot be negative",
-        "-8 Invalid parameter, sequence number is out of range",
-        "-8 Invalid parameter, locktime out of range",
-        "-8 Invalid parameter, version out of range(1~3)",
-        "-5 Invalid address: <x>",
-        "-8 Invalid parameter, duplicated address: <x>",
-        "-8 Invalid parameter, duplicate key: data",
-        "-8 Invalid parameter combination: Sequence number(s) contradict replaceable option"
-      ],
-      handler: (request, { turns }) =>
+    const createrawtransaction = method(
+      CREATERAWTRANSACTION,
+      (request, { turns }) =>
         Effect.map(readInTurns(turns, constructTransactionSteps(network, request)), ({ bytes }) => toHex(bytes))
-    })
+    )
 
-    const namerawtransaction = method({
-      name: "namerawtransaction",
-      right: "read",
-      group: "Raw transactions",
-      summary: "Adds a name operation to an output of a transaction.",
-      params: {
-        hexstring: hexText("The transaction."),
-        vout: int32("Index of the output."),
-        nameop: NAMEOP_PARAM
-      },
-      results: [{
-        schema: Schema.Struct({
-          rand: Schema.optional(Result.hex("The salt of a name_new; the owner needs it for name_firstupdate")),
-          hex: Result.hex("The transaction")
-        })
-      }],
-      examples: [[TRANSACTION, 0, { op: "name_update", name: "d/example", value: "{}" }]],
-      errors: [
-        "-22 TX decode failed",
-        "-8 vout is out of range",
-        "-8 Invalid name operation",
-        "-22 rand must be hex",
-        "-1000 Name/value is invalid for encoding <encoding>"
-      ],
-      handler: ({ hexstring, nameop, vout }) =>
-        Effect.gen(function*() {
-          const bytes = fromHex(hexstring)
-          const transaction = bytes === undefined ? undefined : decodeAnyTransaction(bytes)
-          if (transaction === undefined) return yield* RpcError.deserialization("TX decode failed")
-          const named = yield* withNameOperation(transaction, { vout, nameop }, options)
-          return { rand: named.rand, hex: toHex(named.transaction.bytes) }
-        })
-    })
+    const namerawtransaction = method(NAMERAWTRANSACTION, ({ hexstring, nameop, vout }) =>
+      Effect.gen(function*() {
+        const bytes = fromHex(hexstring)
+        const transaction = bytes === undefined ? undefined : decodeAnyTransaction(bytes)
+        if (transaction === undefined) return yield* RpcError.deserialization("TX decode failed")
+        const named = yield* withNameOperation(transaction, { vout, nameop }, options)
+        return { rand: named.rand, hex: toHex(named.transaction.bytes) }
+      }))
 
-    const signrawtransactionwithkey = method({
-      name: "signrawtransactionwithkey",
-      right: "spend",
-      group: "Raw transactions",
-      summary: "Signs the inputs of a transaction with the given keys only.",
-      params: {
-        hexstring: hexText("The transaction."),
-        privkeys: array(string("A private key as WIF."), "The keys."),
-        prevtxs: PREVTXS_PARAM,
-        sighashtype: SIGHASH_PARAM
-      },
-      results: [{ schema: SIGNED_TRANSACTION }],
-      examples: [[TRANSACTION, []]],
-      errors: [
-        `-22 TX decode failed. ${MAKE_SURE}`,
-        "-5 Invalid private key",
-        "-8 '<x>' is not a valid sighash parameter."
-      ],
-      handler: ({ hexstring, prevtxs, privkeys, sighashtype }, { turns }) =>
+    const signrawtransactionwithkey = method(
+      SIGNRAWTRANSACTIONWITHKEY,
+      ({ hexstring, prevtxs, privkeys, sighashtype }, { turns }) =>
         Effect.gen(function*() {
           const transaction = yield* decodeTransactionParam(hexstring)
           const keys = yield* readInTurns(turns, readSteps(privkeys, (text) => readKey(network, text)))
@@ -193,39 +117,25 @@ export const rawTransactionMethods: Effect.Effect<
           const signed = yield* inTurns(turns, signTransactionSteps(transaction, coins, { provider, hashType }))
           return yield* signedJson(signed, coins)
         })
-    })
+    )
 
-    const combinerawtransaction = method({
-      name: "combinerawtransaction",
-      right: "read",
-      group: "Raw transactions",
-      summary: "Combines the signatures of several copies of a transaction.",
-      params: { txs: array(hexText("A transaction."), "The copies.") },
-      results: [{ schema: Result.hex("The transaction") }],
-      examples: [[[TRANSACTION]]],
-      errors: [
-        `-22 TX decode failed for tx <n>. ${MAKE_SURE}`,
-        "-22 Missing transactions",
-        "-25 Input not found or already spent"
-      ],
-      handler: ({ txs }, { turns }) =>
-        Effect.gen(function*() {
-          const [first, ...others] = yield* eachInTurns(turns, txs, (text, at) => {
-            const bytes = fromHex(text)
-            const transaction = bytes === undefined ? undefined : decodeWithInputs(bytes)
-            return transaction === undefined
-              ? RpcError.deserialization(`TX decode failed for tx ${at}. ${MAKE_SURE}`)
-              : Effect.succeed(transaction)
-          })
-          if (first === undefined) return yield* RpcError.deserialization("Missing transactions")
-          const known = yield* findSpentOutputs({ chainCoins, pool }, first, turns)
-          const coins = first.inputs.flatMap(({ prevout }) => known.get(outpointKey(prevout)) ?? [])
-          if (coins.length < first.inputs.length) {
-            return yield* RpcError.verifyError("Input not found or already spent")
-          }
-          return toHex((yield* inTurns(turns, combineSignaturesSteps(first, others, coins))).bytes)
+    const combinerawtransaction = method(COMBINERAWTRANSACTION, ({ txs }, { turns }) =>
+      Effect.gen(function*() {
+        const [first, ...others] = yield* eachInTurns(turns, txs, (text, at) => {
+          const bytes = fromHex(text)
+          const transaction = bytes === undefined ? undefined : decodeWithInputs(bytes)
+          return transaction === undefined
+            ? RpcError.deserialization(`TX decode failed for tx ${at}. ${MAKE_SURE}`)
+            : Effect.succeed(transaction)
         })
-    })
+        if (first === undefined) return yield* RpcError.deserialization("Missing transactions")
+        const known = yield* findSpentOutputs({ chainCoins, pool }, first, turns)
+        const coins = first.inputs.flatMap(({ prevout }) => known.get(outpointKey(prevout)) ?? [])
+        if (coins.length < first.inputs.length) {
+          return yield* RpcError.verifyError("Input not found or already spent")
+        }
+        return toHex((yield* inTurns(turns, combineSignaturesSteps(first, others, coins))).bytes)
+      }))
 
     return [
       createrawtransaction,

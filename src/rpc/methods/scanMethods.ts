@@ -1,51 +1,22 @@
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { Chain } from "../../chain/Chain.ts"
 import { ChainCoins } from "../../chain/ChainCoins.ts"
 import type { Coin } from "../../consensus/view.ts"
 import { displayHash, fromBinaryString, toHex } from "../../protocol/bytes.ts"
 import { prevoutIndex, prevoutTxid } from "../../protocol/transaction.ts"
+import { SCANTXOUTSET } from "../contract/chain/scan.ts"
 import { Amount } from "../json/encodeJson.ts"
 import { readInTurns } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
-import { string } from "../method/params.ts"
-import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { ReadThread } from "../reader/ReadThread.ts"
 import { storageError } from "./errors.ts"
-import { OneScan, SCAN_RUNS } from "./OneScan.ts"
-import {
-  inferredDescriptor,
-  OPTIONAL_SCAN_OBJECTS,
-  SCAN_ERRORS,
-  type ScanScripts,
-  scanScriptSteps
-} from "./scanObjects.ts"
+import { OneScan } from "./OneScan.ts"
+import { inferredDescriptor, type ScanScripts, scanScriptSteps } from "./scanObjects.ts"
 
 /** Searches the unspent outputs (reference/rpc.md 3.2). Source: upstream `rpc/blockchain.cpp`, `scantxoutset`. */
-
-const FOUND_OUTPUT = Schema.Struct({
-  txid: Result.hex("The transaction"),
-  vout: Result.integer("Index of the output"),
-  scriptPubKey: Result.hex("The script"),
-  desc: Result.string("The descriptor of this script"),
-  amount: Result.amount("Amount"),
-  coinbase: Result.boolean("Whether it is the output of a coinbase"),
-  height: Result.integer("Height of its block"),
-  blockhash: Result.hex("Hash of its block"),
-  confirmations: Result.integer("Confirmations")
-})
-
-const SCANNED = Schema.Struct({
-  success: Result.boolean("False for a search that was aborted"),
-  txouts: Result.integer("Outputs that were read"),
-  height: Result.integer("Height of the tip"),
-  bestblock: Result.hex("Hash of the tip"),
-  unspents: Schema.Array(FOUND_OUTPUT),
-  total_amount: Result.amount("Amount of all found outputs")
-})
 
 /** The share of the set before a key that begins with this txid, in percent. */
 const percentBefore = (key: Uint8Array): number =>
@@ -95,69 +66,42 @@ export const scanMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Ch
         return { tip, found, txouts: count }
       }))
 
-    const scantxoutset = method({
-      name: "scantxoutset",
-      right: "read",
-      group: "Blockchain",
-      // A search ends when its caller disconnects.
-      waits: true,
-      summary: "Searches the unspent outputs for those of descriptors, as they are at the tip at the call.",
-      params: { action: string("start, abort or status."), scanobjects: OPTIONAL_SCAN_OBJECTS },
-      results: [
-        { when: "action is start", schema: SCANNED },
-        { when: "action is abort", schema: Result.boolean("Whether a search was running") },
-        {
-          when: "action is status and a search is running",
-          schema: Schema.Struct({ progress: Result.integer("Percent") })
-        },
-        { when: "action is status and no search is running", schema: Result.nothing("") }
-      ],
-      examples: [["start", ["raw(76a91411b366edfc0a8b66feebae5c2e25a7b6a5d1cf3188ac)#fm24fxxy"]], ["status"], [
-        "abort"
-      ]],
-      errors: [
-        `-8 ${SCAN_RUNS}`,
-        "-8 Invalid action '<x>'",
-        "-1 scanobjects argument is required for the start action",
-        ...SCAN_ERRORS
-      ],
-      handler: ({ action, scanobjects }, { turns }) => {
-        const start = Effect.gen(function*() {
-          if (scanobjects === undefined) {
-            return yield* RpcError.misc("scanobjects argument is required for the start action")
-          }
-          const scripts = yield* readInTurns(turns, scanScriptSteps(network, scanobjects))
-          const { found, tip, txouts } = yield* searchAside(scripts).pipe(
-            Effect.catchTag("NotRead", () => searchHere(scripts)),
-            Effect.mapError((error) => error._tag === "RpcError" ? error : storageError(error))
-          )
-          const { tree } = chain
-          const last = tree.find(tip.hash)
-          const unspents = found.map(([key, coin]) => {
-            const outpoint = fromBinaryString(key)
-            return {
-              txid: displayHash(prevoutTxid(outpoint)),
-              vout: prevoutIndex(outpoint),
-              scriptPubKey: toHex(coin.script),
-              desc: inferredDescriptor(network, scripts, coin.script),
-              amount: new Amount(coin.value),
-              coinbase: coin.coinbase,
-              height: coin.height,
-              blockhash: displayHash(tree.hash(tree.ancestor(last, coin.height))),
-              confirmations: tip.height - coin.height + 1
-            }
-          })
+    const scantxoutset = method(SCANTXOUTSET, ({ action, scanobjects }, { turns }) => {
+      const start = Effect.gen(function*() {
+        if (scanobjects === undefined) {
+          return yield* RpcError.misc("scanobjects argument is required for the start action")
+        }
+        const scripts = yield* readInTurns(turns, scanScriptSteps(network, scanobjects))
+        const { found, tip, txouts } = yield* searchAside(scripts).pipe(
+          Effect.catchTag("NotRead", () => searchHere(scripts)),
+          Effect.mapError((error) => error._tag === "RpcError" ? error : storageError(error))
+        )
+        const { tree } = chain
+        const last = tree.find(tip.hash)
+        const unspents = found.map(([key, coin]) => {
+          const outpoint = fromBinaryString(key)
           return {
-            success: !scan.aborted,
-            txouts,
-            height: tip.height,
-            bestblock: displayHash(tip.hash),
-            unspents,
-            total_amount: new Amount(unspents.reduce((sum, { amount }) => sum + amount.units, 0))
+            txid: displayHash(prevoutTxid(outpoint)),
+            vout: prevoutIndex(outpoint),
+            scriptPubKey: toHex(coin.script),
+            desc: inferredDescriptor(network, scripts, coin.script),
+            amount: new Amount(coin.value),
+            coinbase: coin.coinbase,
+            height: coin.height,
+            blockhash: displayHash(tree.hash(tree.ancestor(last, coin.height))),
+            confirmations: tip.height - coin.height + 1
           }
         })
-        return scan.act(action, { start, status: () => ({ progress: scan.progress }) })
-      }
+        return {
+          success: !scan.aborted,
+          txouts,
+          height: tip.height,
+          bestblock: displayHash(tip.hash),
+          unspents,
+          total_amount: new Amount(unspents.reduce((sum, { amount }) => sum + amount.units, 0))
+        }
+      })
+      return scan.act(action, { start, status: () => ({ progress: scan.progress }) })
     })
 
     return [scantxoutset]

@@ -1,5 +1,4 @@
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { spenderAmong } from "../../chain/blockReads.ts"
 import { Chain } from "../../chain/Chain.ts"
 import type { HeaderInfo } from "../../chain/index/headerInfo.ts"
@@ -8,41 +7,15 @@ import type { SpenderIndex } from "../../chain/indexes/SpenderIndex.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import { type Bytes, displayHash, toHex } from "../../protocol/bytes.ts"
 import { outpoint, outpointKey, type Transaction } from "../../protocol/transaction.ts"
+import { GETTXSPENDINGPREVOUT } from "../contract/mempool/spender.ts"
 import { eachInTurns, readInTurns } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
-import {
-  boolean,
-  hash,
-  int32,
-  longArray,
-  namedOptions,
-  object,
-  optional,
-  refined,
-  withDefault
-} from "../method/params.ts"
-import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { missingBlock } from "./blockMethods.ts"
 import { storageError } from "./errors.ts"
 
 /** The transactions that spend outputs (reference/rpc.md 3.6). Source: upstream `rpc/mempool.cpp`, `gettxspendingprevout`. */
-
-const TXID = "4fe1cfd5439d1fadb8cce35a4888595c161d7a1922d6191433b4d3e1d1030fa4"
-
-const SPENDING = Schema.Array(Schema.Struct({
-  txid: Result.hex("The output's transaction"),
-  vout: Result.integer("Its index"),
-  spendingtxid: Schema.optional(Result.hex("The transaction that spends the output, if any")),
-  blockhash: Schema.optional(Result.hex("The block of that transaction; not if it is in the mempool")),
-  spendingtx: Schema.optional(Result.hex("That transaction, if requested"))
-}))
-
-const outputIndex = refined(int32("The index of the output."), (vout) => {
-  if (vout < 0) return RpcError.invalidParameter("Invalid parameter, vout cannot be negative")
-  return vout
-})
 
 interface Spender {
   readonly transaction: Transaction
@@ -62,33 +35,9 @@ export const spenderMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain |
         return (cursor?.height ?? -1) >= (yield* chain.tip).height
       }).pipe(Effect.mapError(storageError))
 
-    const gettxspendingprevout = method({
-      name: "gettxspendingprevout",
-      right: "read",
-      group: "Mempool",
-      summary:
-        "Lists the transactions that spend given outputs: of the mempool, and with -txospenderindex of the chain.",
-      params: {
-        outputs: longArray(
-          object({ txid: hash("The output's transaction."), vout: outputIndex }, "An output.", "refuse"),
-          "The outputs."
-        ),
-        options: optional(namedOptions({
-          mempool_only: optional(
-            boolean("Whether to search only the mempool. If false, the index is needed."),
-            "true without -txospenderindex"
-          ),
-          return_spending_tx: withDefault(boolean("Whether to return the whole transactions."), false)
-        }, "Options."))
-      },
-      results: [{ schema: SPENDING }],
-      examples: [[[{ txid: TXID, vout: 0 }]], [[{ txid: TXID, vout: 0 }], { return_spending_tx: true }]],
-      errors: [
-        "-8 Invalid parameter, outputs are missing",
-        "-8 Invalid parameter, vout cannot be negative",
-        "-1 No spending tx for the outpoint <txid>:<vout> in mempool, and txospenderindex is unavailable."
-      ],
-      handler: ({ options, outputs }, { turns }) =>
+    const gettxspendingprevout = method(
+      GETTXSPENDINGPREVOUT,
+      ({ options, outputs }, { turns }) =>
         Effect.gen(function*() {
           const asked = yield* readInTurns(turns, outputs())
           if (asked.length === 0) {
@@ -124,7 +73,7 @@ export const spenderMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain |
                 : undefined
             })))
         })
-    })
+    )
 
     return [gettxspendingprevout]
   }

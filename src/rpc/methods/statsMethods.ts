@@ -1,40 +1,25 @@
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
 import type { HeaderInfo } from "../../chain/index/headerInfo.ts"
 import { blockSubsidy } from "../../consensus/subsidy.ts"
 import { displayHash } from "../../protocol/bytes.ts"
 import type { HeaderId } from "../../protocol/keys.ts"
+import { GETBLOCKSTATS, GETCHAINTXSTATS, INVALID_COUNT } from "../contract/chain/stats.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
-import { array, hash, int32, optional, shownAs, string } from "../method/params.ts"
-import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { ReadThread } from "../reader/ReadThread.ts"
-import { BLOCK_STATS, type BlockStatistics, blockStatsJson, CHOSEN_STATS, isStatName } from "../shapes/blockStats.ts"
+import { type BlockStatistics, blockStatsJson, isStatName } from "../shapes/blockStats.ts"
 import { LARGE_BLOCK, missingBlock, recordOfBlock, spentByBlock } from "./blockMethods.ts"
 import { blockError } from "./errors.ts"
-import { BLOCK_ERRORS, findBlock, hashOrHeight } from "./hashOrHeight.ts"
+import { findBlock } from "./hashOrHeight.ts"
 
 /** Statistics of blocks and of the chain (reference/rpc.md 3.2). */
-
-const CHAIN_TX_STATS = Schema.Struct({
-  time: Result.time("Time of the last block of the window"),
-  txcount: Result.integer("Transactions of the chain up to this block"),
-  window_final_block_hash: Result.hex("Hash of the last block of the window"),
-  window_final_block_height: Result.integer("Height of the last block of the window"),
-  window_block_count: Result.integer("Blocks of the window"),
-  window_interval: Schema.optional(Result.integer("Seconds of the window; only if it has blocks")),
-  window_tx_count: Schema.optional(Result.integer("Transactions of the window; only if it has blocks")),
-  txrate: Schema.optional(Result.number("Transactions per second; only if the interval is above zero"))
-})
 
 const MONTH_SECONDS = 30 * 24 * 60 * 60
 
 /** Headers that are counted between two looks at the time. */
 const STEP = 10_000
-
-const INVALID_COUNT = "Invalid block count: should be between 0 and the block's height - 1"
 
 export const statsMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | ReadThread> = Effect.gen(function*() {
   const chain = yield* Chain
@@ -65,42 +50,18 @@ export const statsMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | R
       return yield* reader.read({ type: "blockStats", stored, medianTimePast, subsidy: blockSubsidy(height, params) })
     }).pipe(Effect.catchTag("NotRead", () => Effect.succeed(undefined)))
 
-  const getblockstats = method({
-    name: "getblockstats",
-    right: "read",
-    group: "Blockchain",
-    heavy: true,
-    summary: "Returns statistics of a block. Amounts are in the smallest unit.",
-    params: {
-      hash_or_height: hashOrHeight("The block."),
-      stats: optional(shownAs(array(string("A statistic."), "The wanted statistics."), "stats"), "all")
-    },
-    results: [
-      { when: "no statistics are given", schema: BLOCK_STATS },
-      { when: "statistics are given", schema: CHOSEN_STATS }
-    ],
-    examples: [[300, ["minfeerate", "avgfeerate"]]],
-    errors: [
-      ...BLOCK_ERRORS,
-      "-8 Invalid selected statistic '<x>'",
-      "-1 Block not available (not fully downloaded)",
-      "-1 Block not found on disk",
-      "-1 Undo data not available",
-      "-1 Can't read undo data from disk"
-    ],
-    handler: ({ hash_or_height, stats = [] }) =>
-      Effect.gen(function*() {
-        const info = yield* findBlock(chain, hash_or_height)
-        const all = (yield* countedThere(info)) ?? (yield* countedHere(info))
-        if (stats.length === 0) return all
-        const chosen: Record<string, unknown> = {}
-        for (const name of [...new Set(stats)].sort()) {
-          if (!isStatName(name)) return yield* RpcError.invalidParameter(`Invalid selected statistic '${name}'`)
-          chosen[name] = all[name]
-        }
-        return chosen
-      })
-  })
+  const getblockstats = method(GETBLOCKSTATS, ({ hash_or_height, stats = [] }) =>
+    Effect.gen(function*() {
+      const info = yield* findBlock(chain, hash_or_height)
+      const all = (yield* countedThere(info)) ?? (yield* countedHere(info))
+      if (stats.length === 0) return all
+      const chosen: Record<string, unknown> = {}
+      for (const name of [...new Set(stats)].sort()) {
+        if (!isStatName(name)) return yield* RpcError.invalidParameter(`Invalid selected statistic '${name}'`)
+        chosen[name] = all[name]
+      }
+      return chosen
+    }))
 
   const windowEnd = (blockhash: Uint8Array | undefined): Effect.Effect<HeaderInfo, RpcError> =>
     Effect.gen(function*() {
@@ -109,55 +70,41 @@ export const statsMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | R
       return info.confirmations > 0 ? info : yield* RpcError.invalidParameter("Block is not in main chain")
     })
 
-  const getchaintxstats = method({
-    name: "getchaintxstats",
-    right: "read",
-    group: "Blockchain",
-    heavy: true,
-    summary: "Returns the number of transactions of the chain, and their rate in a window of blocks.",
-    params: {
-      nblocks: optional(int32("Blocks of the window."), "one month"),
-      blockhash: optional(hash("The last block of the window."), "the tip")
-    },
-    results: [{ schema: CHAIN_TX_STATS }],
-    examples: [[], [144]],
-    errors: ["-5 Block not found", "-8 Block is not in main chain", `-8 ${INVALID_COUNT}`],
-    handler: ({ blockhash, nblocks }, { turns }) =>
-      Effect.gen(function*() {
-        const end = yield* windowEnd(blockhash)
-        const month = Math.floor(MONTH_SECONDS / params.targetSpacing)
-        const blocks = nblocks ?? Math.max(0, Math.min(month, end.height - 1))
-        if (blocks < 0 || (blocks > 0 && blocks >= end.height)) return yield* RpcError.invalidParameter(INVALID_COUNT)
-        const last = tree.find(end.hash)
-        const first = tree.ancestor(last, end.height - blocks)
-        /** The transactions after `from`, down to genesis or to `until`. */
-        const count = (from: HeaderId, until: number) =>
-          Effect.gen(function*() {
-            let total = 0
-            let id = from
-            for (let height = tree.height(from); height > until; height--) {
-              total += tree.transactions(id)
-              id = tree.parent(id)
-              if (height % STEP === 0 && turns.isOver()) yield* turns.next
-            }
-            return total
-          })
-        const inWindow = yield* count(last, end.height - blocks)
-        const before = yield* count(first, -1)
-        const interval = end.medianTimePast - tree.medianTimePast(first)
-        const hasBlocks = blocks > 0
-        return {
-          time: end.header.time,
-          txcount: before + inWindow,
-          window_final_block_hash: displayHash(end.hash),
-          window_final_block_height: end.height,
-          window_block_count: blocks,
-          window_interval: hasBlocks ? interval : undefined,
-          window_tx_count: hasBlocks ? inWindow : undefined,
-          txrate: hasBlocks && interval > 0 ? inWindow / interval : undefined
-        }
-      })
-  })
+  const getchaintxstats = method(GETCHAINTXSTATS, ({ blockhash, nblocks }, { turns }) =>
+    Effect.gen(function*() {
+      const end = yield* windowEnd(blockhash)
+      const month = Math.floor(MONTH_SECONDS / params.targetSpacing)
+      const blocks = nblocks ?? Math.max(0, Math.min(month, end.height - 1))
+      if (blocks < 0 || (blocks > 0 && blocks >= end.height)) return yield* RpcError.invalidParameter(INVALID_COUNT)
+      const last = tree.find(end.hash)
+      const first = tree.ancestor(last, end.height - blocks)
+      /** The transactions after `from`, down to genesis or to `until`. */
+      const count = (from: HeaderId, until: number) =>
+        Effect.gen(function*() {
+          let total = 0
+          let id = from
+          for (let height = tree.height(from); height > until; height--) {
+            total += tree.transactions(id)
+            id = tree.parent(id)
+            if (height % STEP === 0 && turns.isOver()) yield* turns.next
+          }
+          return total
+        })
+      const inWindow = yield* count(last, end.height - blocks)
+      const before = yield* count(first, -1)
+      const interval = end.medianTimePast - tree.medianTimePast(first)
+      const hasBlocks = blocks > 0
+      return {
+        time: end.header.time,
+        txcount: before + inWindow,
+        window_final_block_hash: displayHash(end.hash),
+        window_final_block_height: end.height,
+        window_block_count: blocks,
+        window_interval: hasBlocks ? interval : undefined,
+        window_tx_count: hasBlocks ? inWindow : undefined,
+        txrate: hasBlocks && interval > 0 ? inWindow / interval : undefined
+      }
+    }))
 
   return [getblockstats, getchaintxstats]
 })

@@ -1,8 +1,7 @@
 import * as Either from "effect/Either"
 import { Sighash } from "../../consensus/sighash.ts"
 import { decodeAddress, scriptOf } from "../../protocol/address.ts"
-import { EMPTY, fromHex, toHex } from "../../protocol/bytes.ts"
-import { concat } from "../../protocol/bytes.ts"
+import { concat, EMPTY, fromHex, toHex } from "../../protocol/bytes.ts"
 import type { Network } from "../../protocol/networks.ts"
 import { Op, pushData } from "../../protocol/script.ts"
 import { runSteps, type Steps } from "../../protocol/steps.ts"
@@ -17,18 +16,7 @@ import {
 import { readAmount } from "../json/amounts.ts"
 import { integerWithin, type Json, JsonNumber, JsonObject, typeOf } from "../json/json.ts"
 import { readSteps } from "../method/inTurns.ts"
-import {
-  array,
-  boolean,
-  decodedValue,
-  hash,
-  int64,
-  json,
-  optional,
-  string,
-  uint32,
-  withDefault
-} from "../method/params.ts"
+import { decodedValue, hash } from "../method/params.ts"
 import { type Read, readOf, RpcError } from "../method/RpcError.ts"
 
 /**
@@ -46,22 +34,6 @@ const SEQUENCE_NOT_FINAL = 0xfffffffe
 const MAX_LOCK_TIME = 0xffffffff
 const MIN_VERSION = 1
 const MAX_VERSION = 3
-
-/** Parameters of the methods that make a transaction, in their order. */
-export const TRANSACTION_PARAMS = {
-  inputs: array(
-    json("Object with txid, vout and optionally sequence.", { words: "json object" }),
-    "The outputs to spend."
-  ),
-  outputs: json(
-    "Objects with one member each: an address and its amount in NMC, or data and hexadecimal digits; or one " +
-      "object with all members.",
-    { words: "json array or object" }
-  ),
-  locktime: withDefault(int64("Lock time."), 0),
-  replaceable: optional(boolean("Whether the transaction may be replaced (BIP 125)."), "true"),
-  version: withDefault(uint32("Version of the transaction."), 1)
-}
 
 export interface TransactionRequest {
   readonly inputs: ReadonlyArray<Json>
@@ -211,14 +183,6 @@ const HASH_TYPES: ReadonlyMap<string, number> = new Map([
   ["NONE|ANYONECANPAY", Sighash.NONE | Sighash.ANYONECANPAY],
   ["SINGLE|ANYONECANPAY", Sighash.SINGLE | Sighash.ANYONECANPAY]
 ])
-
-/** The signature hash type as a word; `undefined` if omitted. */
-export const SIGHASH_PARAM = optional(
-  string(
-    "Signature hash type: DEFAULT, ALL, NONE, SINGLE, ALL|ANYONECANPAY, NONE|ANYONECANPAY or SINGLE|ANYONECANPAY."
-  ),
-  "DEFAULT for taproot, ALL otherwise"
-)
 
 /** Reads `SIGHASH_PARAM`. */
 export const readHashType = (text: string | undefined): Read<number | undefined> => {

@@ -1,23 +1,16 @@
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
 import { escapeUnsafe } from "../../base/safeText.ts"
-import { readHookSecret, readHookUrl } from "../../config/webhookKinds.ts"
-import { STREAM_KINDS } from "../../names/events/kinds.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import type { WebhookRefused } from "../../webhooks/errors.ts"
 import { isAccepted } from "../../webhooks/hookProgress.ts"
 import type { HookView } from "../../webhooks/hookView.ts"
 import type { HookAnswer } from "../../webhooks/post.ts"
 import { Webhooks } from "../../webhooks/Webhooks.ts"
-import type { Json } from "../json/json.ts"
+import { ADDWEBHOOK, LISTWEBHOOKS, REMOVEWEBHOOK, RESUMEWEBHOOK, TESTWEBHOOK } from "../contract/control/webhook.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
-import { custom, namedOptions, optional, orEmpty, type Param, refined, string, withDefault } from "../method/params.ts"
-import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
-import type { Refusable } from "../method/schema.ts"
 import { storageError } from "./errors.ts"
 
 /** `addwebhook` and its kin: programs that receive events of names by HTTP (docs/webhooks.md). No other node has them. */
@@ -33,51 +26,6 @@ const webhookError = (failure: StorageFailure | WebhookRefused): RpcError => {
       return RpcError.misc(failure.reason)
   }
 }
-
-const textsOf = (value: Json, label: string): Refusable<ReadonlyArray<string>> => {
-  const list = Array.isArray(value) ? value : [value]
-  const texts = list.filter((item) => typeof item === "string")
-  return texts.length === list.length ? texts : RpcError.type(`${label} must be a string or an array of strings`)
-}
-
-/** One text or several; none means that every value fits. */
-const texts = (description: string): Param<ReadonlyArray<string>> =>
-  withDefault(
-    custom({ kind: "any", words: "string or json array", description, read: textsOf }),
-    [],
-    "every value fits"
-  )
-
-const orRefused = <A>(read: Either.Either<A, string>, label: string): Refusable<A> =>
-  Either.getOrElse(read, (reason) => RpcError.invalidParameter(`${label} ${reason}`))
-
-const FROM = "\"now\": what happens from now on; \"0\": everything, or a cursor of an event, for what is behind it."
-
-const HOOK_ID = string("The id of the webhook, as listwebhooks shows it.")
-
-const VIEW = Schema.Struct({
-  id: Result.string("What the other methods call it"),
-  source: Result.string("configuration or rpc: where it was added"),
-  url: Result.string("Where the node sends"),
-  secret: Result.boolean("Whether the node has a secret to sign with. The secret itself is never shown"),
-  name: Schema.Array(Result.string("A name that it wants")),
-  prefix: Schema.Array(Result.string("A beginning of names that it wants")),
-  owner: Schema.Array(Result.string("An owner whose names it wants")),
-  types: Schema.Array(Result.string("A kind of event that it wants")),
-  state: Result.string(
-    "active; retrying: the last message was not accepted; dead: none was for 14 days; gone: its receiver answered 410; " +
-      "cursor: the node has no events behind its cursor; unconfigured: svcd.conf has it no more; light: the node is light"
-  ),
-  cursor: Result.string("Behind the last accepted message, or behind what it does not want"),
-  lag: Result.integer("Blocks from there to the last block of the chain"),
-  delivered: Result.integer("Messages that its receiver accepted"),
-  lastdelivered: Schema.NullOr(Result.time("When it accepted the last one; null for never")),
-  failures: Result.integer("Attempts that failed since then"),
-  failingsince: Schema.NullOr(Result.time("Of the first of them")),
-  nextattempt: Schema.NullOr(Result.time("Of the next one; null if none is planned")),
-  lasterror: Schema.NullOr(Result.string("Why the last one failed")),
-  remedy: Schema.NullOr(Result.string("What the operator can do; null if there is nothing to do"))
-})
 
 const secondsOf = (milliseconds: number | undefined): number | null =>
   milliseconds === undefined ? null : Math.floor(milliseconds / 1_000)
@@ -103,14 +51,6 @@ const viewJson = (view: HookView) => ({
   remedy: view.remedy ?? null
 })
 
-const ANSWER = Schema.Struct({
-  accepted: Result.boolean("Whether the status was 2xx"),
-  status: Schema.NullOr(Result.integer("The status; null without an answer")),
-  milliseconds: Schema.NullOr(Result.integer("How long it took")),
-  body: Schema.NullOr(Result.string("The beginning of the answer's body")),
-  error: Schema.NullOr(Result.string("Why there was no answer"))
-})
-
 const answerJson = (answer: HookAnswer) =>
   answer._tag === "Answered"
     ? {
@@ -122,130 +62,48 @@ const answerJson = (answer: HookAnswer) =>
     }
     : { accepted: false, status: null, milliseconds: null, body: null, error: answer.reason }
 
-const MISSING = "-5 there is no webhook \"<id>\"; listwebhooks has their ids"
-const LIGHT = "-1 a light node has no log of events: start it without -sync=light"
-const WRONG_FROM = "-8 from: \"<text>\" is not \"now\", \"0\" or a cursor of svcd"
-const UNCONFIGURED = "-1 the webhook is missing from the configuration file"
-
 export const webhookMethods: Effect.Effect<ReadonlyArray<Method>, never, Webhooks> = Effect.gen(function*() {
   const { add, list, remove, resume, test } = yield* Webhooks
 
-  const addwebhook = method({
-    name: "addwebhook",
-    writes: true,
-    group: "Names",
-    summary:
-      "Sends events of names to a URL from now on: one signed POST for each block that has some, in order, until " +
-      "the receiver accepts it. Returns the id and the secret with which the receiver checks the signatures; it is not " +
-      "shown again.",
-    params: {
-      url: refined(string("An https: or http: URL."), (text) => orRefused(readHookUrl(text), "url")),
-      options: orEmpty(namedOptions({
-        secret: optional(
-          refined(
-            string("whsec_ and 24 to 64 bytes in base64 (Standard Webhooks)."),
-            (text) => orRefused(readHookSecret(text), "secret")
-          ),
-          "a new one"
-        ),
-        name: texts("Names to send events of."),
-        prefix: texts("Beginnings of names."),
-        owner: texts("Addresses of owners, before or after an event."),
-        types: texts(`Kinds of events: ${STREAM_KINDS.join(", ")}; by default all but expiring and block.`),
-        from: optional(string(FROM), "\"now\"")
-      }, "What to send."))
-    },
-    results: [{
-      schema: Schema.Struct({
-        id: Result.string("What the other methods call the webhook"),
-        secret: Result.string("What the receiver needs to check the signatures")
+  const addwebhook = method(ADDWEBHOOK, ({ options: { from, name, owner, prefix, secret, types }, url }) =>
+    add({
+      url,
+      secret,
+      from,
+      filter: {
+        names: name,
+        prefixes: prefix,
+        owners: owner,
+        // As in the query of /events, a text can have several.
+        types: types.flatMap((list) => list.split(",")).map((type) => type.trim())
+      }
+    }).pipe(
+      Effect.mapBoth({
+        onFailure: webhookError,
+        onSuccess: (added) => ({ id: added.id, secret: Redacted.value(added.secret) })
       })
-    }],
-    examples: [
-      ["https://example.com/hook"],
-      ["https://example.com/hook", { prefix: "d/", types: ["expired", "transferred"], from: "0" }]
-    ],
-    errors: [
-      "-8 url is not a URL; write for example https://example.com/hook",
-      "-8 url: its address is <kind>; -webhookprivate allows that, and a webhook of the configuration file may",
-      "-8 secret is not whsec_ and 24 to 64 bytes in base64",
-      "-8 <part of the filter>: <reason>",
-      WRONG_FROM,
-      "-1 there are 64 webhooks: remove one first",
-      LIGHT
-    ],
-    handler: ({ options: { from, name, owner, prefix, secret, types }, url }) =>
-      add({
-        url,
-        secret,
-        from,
-        filter: {
-          names: name,
-          prefixes: prefix,
-          owners: owner,
-          // As in the query of /events, a text can have several.
-          types: types.flatMap((list) => list.split(",")).map((type) => type.trim())
-        }
-      }).pipe(
-        Effect.mapBoth({
-          onFailure: webhookError,
-          onSuccess: (added) => ({ id: added.id, secret: Redacted.value(added.secret) })
-        })
-      )
-  })
+    ))
 
-  const listwebhooks = method({
-    name: "listwebhooks",
-    group: "Names",
-    summary: "Returns the webhooks of the node, how far their receivers are, and what the operator has to do.",
-    params: {},
-    results: [{ schema: Schema.Array(VIEW) }],
-    examples: [[]],
-    handler: () => Effect.mapBoth(list, { onFailure: storageError, onSuccess: (views) => views.map(viewJson) })
-  })
+  const listwebhooks = method(
+    LISTWEBHOOKS,
+    () => Effect.mapBoth(list, { onFailure: storageError, onSuccess: (views) => views.map(viewJson) })
+  )
 
-  const removewebhook = method({
-    name: "removewebhook",
-    writes: true,
-    group: "Names",
-    summary: "Removes a webhook, with its place in the events. A message on its way is interrupted.",
-    params: { id: HOOK_ID },
-    results: [{ schema: Result.nothing("") }],
-    examples: [["0123456789abcdef"]],
-    errors: [MISSING, "-1 the webhook is in the configuration file: remove it there and start the node again"],
-    handler: ({ id }) => Effect.mapBoth(remove(id), { onFailure: webhookError, onSuccess: () => null })
-  })
+  const removewebhook = method(
+    REMOVEWEBHOOK,
+    ({ id }) => Effect.mapBoth(remove(id), { onFailure: webhookError, onSuccess: () => null })
+  )
 
-  const resumewebhook = method({
-    name: "resumewebhook",
-    writes: true,
-    group: "Names",
-    summary: "Sends to a webhook again that is dead, gone or without a place in the events, or at once to one that " +
-      "retries. By default it goes on behind the last accepted message, and skips nothing.",
-    params: {
-      id: HOOK_ID,
-      options: orEmpty(namedOptions({ from: optional(string(FROM), "where it was") }, "Where to go on."))
-    },
-    results: [{ schema: Result.nothing("") }],
-    examples: [["0123456789abcdef"], ["0123456789abcdef", { from: "now" }]],
-    errors: [MISSING, WRONG_FROM, UNCONFIGURED, LIGHT],
-    handler: ({ id, options: { from } }) =>
+  const resumewebhook = method(
+    RESUMEWEBHOOK,
+    ({ id, options: { from } }) =>
       Effect.mapBoth(resume({ id, from }), { onFailure: webhookError, onSuccess: () => null })
-  })
+  )
 
-  const testwebhook = method({
-    name: "testwebhook",
-    writes: true,
-    group: "Names",
-    summary:
-      "Sends one signed message of the type names.test to a webhook, and returns what came back. It has no event, " +
-      "and moves no cursor.",
-    params: { id: HOOK_ID },
-    results: [{ schema: ANSWER }],
-    examples: [["0123456789abcdef"]],
-    errors: [MISSING, UNCONFIGURED],
-    handler: ({ id }) => Effect.mapBoth(test(id), { onFailure: webhookError, onSuccess: answerJson })
-  })
+  const testwebhook = method(
+    TESTWEBHOOK,
+    ({ id }) => Effect.mapBoth(test(id), { onFailure: webhookError, onSuccess: answerJson })
+  )
 
   return [addwebhook, listwebhooks, removewebhook, resumewebhook, testwebhook]
 })

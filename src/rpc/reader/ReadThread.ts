@@ -11,8 +11,14 @@ import { Worker } from "node:worker_threads"
 import { endWorker } from "../../base/endWorker.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import { RpcError } from "../method/RpcError.ts"
-import type { FromReader, Job, JobResult, JobResults, ToReader } from "./readMessage.ts"
-import { unpackScripts } from "./readMessage.ts"
+import {
+  type FromReader,
+  type Job,
+  type JobResult,
+  type JobResults,
+  type ToReader,
+  unpackScripts
+} from "./readMessage.ts"
 
 /** The thread does not do a job: the caller does it in its own thread. */
 export class NotRead extends Data.TaggedError("NotRead")<{ readonly reason: string }> {}

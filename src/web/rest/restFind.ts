@@ -1,8 +1,9 @@
 import * as Effect from "effect/Effect"
 import type { PageAnswer, PageHandler } from "../../http/Pages.ts"
+import { FIND_MEMBERS } from "../../rpc/contract/names/findAnswer.ts"
 import { encodeJson } from "../../rpc/json/encodeJson.ts"
 import { RPC_CODE, RpcError } from "../../rpc/method/RpcError.ts"
-import { FIND_MEMBERS, type GivenFind, makeNameSearch } from "../../rpc/methods/findAnswer.ts"
+import { type GivenFind, makeNameSearch } from "../../rpc/methods/findAnswer.ts"
 import { checkParts } from "../events/eventQuery.ts"
 import { restAnswer, restFailure } from "./restAnswer.ts"
 

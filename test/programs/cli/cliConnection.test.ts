@@ -4,6 +4,7 @@ import { createServer, type Server } from "node:http"
 import { networkInterfaces } from "node:os"
 import { COMMAND_NAMES } from "../../../src/programs/cli/commandTable.ts"
 import { makeDaemon } from "../../../src/programs/cli/daemon.ts"
+import { contract } from "../../../src/rpc/method/contract.ts"
 import { method } from "../../../src/rpc/method/method.ts"
 import { RPC_CODE, RpcError } from "../../../src/rpc/method/RpcError.ts"
 import { inputOf } from "../../config/input.ts"
@@ -273,14 +274,16 @@ describe("svcd-cli", () => {
   it.scoped("counts the duration of a try as waiting", () =>
     Effect.gen(function*() {
       let tries = 0
-      const slow = method({
-        name: "getblockcount",
-        group: "Blockchain",
-        summary: "",
-        params: {},
-        results: ANY_RESULT,
-        examples: [],
-        handler: () =>
+      const slow = method(
+        contract({
+          name: "getblockcount",
+          group: "Blockchain",
+          summary: "",
+          params: {},
+          results: ANY_RESULT,
+          examples: []
+        }),
+        () =>
           Effect.delay(
             Effect.suspend(() => {
               tries++
@@ -288,7 +291,7 @@ describe("svcd-cli", () => {
             }),
             "1050 millis"
           )
-      })
+      )
       const { port } = yield* testServer({ methods: [slow] })
       const argv = ["-rpcaddr", `127.0.0.1:${port}`, "-rpcwait", "-rpcwaittimeout=1", "getblockcount"]
       const waiting = yield* Effect.fork(cli(argv))

@@ -2,6 +2,7 @@ import { Effect, Either, Redacted } from "effect"
 import type { ProgressTerminal } from "../../../src/base/progressBar.ts"
 import { run } from "../../../src/programs/cli/cli.ts"
 import { Amount } from "../../../src/rpc/json/encodeJson.ts"
+import { contract } from "../../../src/rpc/method/contract.ts"
 import { method } from "../../../src/rpc/method/method.ts"
 import * as Param from "../../../src/rpc/method/params.ts"
 import { ANY_RESULT } from "../../support/anyResult.ts"
@@ -39,14 +40,16 @@ export const cli = (
 
 export const CREDENTIALS = { user: "cli", password: Redacted.make("s3cret") }
 
-export const showing = method({
-  name: "name_show",
-  group: "Names",
-  summary: "",
-  params: { name: Param.string(""), options: Param.optional(Param.json("")) },
-  results: ANY_RESULT,
-  examples: [],
-  handler: ({ name, options }) =>
+export const showing = method(
+  contract({
+    name: "name_show",
+    group: "Names",
+    summary: "",
+    params: { name: Param.string(""), options: Param.optional(Param.json("")) },
+    results: ANY_RESULT,
+    examples: []
+  }),
+  ({ name, options }) =>
     Effect.succeed({
       name,
       options: options ?? null,
@@ -55,17 +58,12 @@ export const showing = method({
       none: null,
       yes: true
     })
-})
+)
 
-export const nothing = method({
-  name: "nothing",
-  group: "Hidden",
-  summary: "",
-  params: {},
-  results: ANY_RESULT,
-  examples: [],
-  handler: () => Effect.succeed(null)
-})
+export const nothing = method(
+  contract({ name: "nothing", group: "Hidden", summary: "", params: {}, results: ANY_RESULT, examples: [] }),
+  () => Effect.succeed(null)
+)
 
 export const server = testServer({ credentials: CREDENTIALS, methods: [...FAKE_METHODS, showing, nothing] })
 

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import type { JsonValue } from "../../../src/rpc/json/encodeJson.ts"
 import { encodeJson } from "../../../src/rpc/json/encodeJson.ts"
 import { parseJson } from "../../../src/rpc/json/readJson.ts"
+import { contract } from "../../../src/rpc/method/contract.ts"
 import { method } from "../../../src/rpc/method/method.ts"
 import { type CallContext, type Method, methodTable } from "../../../src/rpc/method/methodTable.ts"
 import * as Param from "../../../src/rpc/method/params.ts"
@@ -36,16 +37,10 @@ const call = (target: Method, params: string): string | ReadonlyArray<number | s
 }
 
 const echoing = <P extends Param.Params>(name: string, params: P): Method =>
-  method({
-    name,
-    group: "Util",
-    summary: "Returns what it got.",
-    params,
-    results: ANY_RESULT,
-    examples: [],
-    // The values of these tests are all JSON.
-    handler: (decoded) => Effect.succeed(Object.values(decoded).map((value) => (value ?? null) as JsonValue))
-  })
+  method(
+    contract({ name, group: "Util", summary: "Returns what it got.", params, results: ANY_RESULT, examples: [] }),
+    (decoded) => Effect.succeed(Object.values(decoded).map((value) => (value ?? null) as JsonValue))
+  )
 
 const getblockhash = echoing("getblockhash", { height: Param.int32("The height.") })
 

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Schema from "effect/Schema"
 import { encodeJson } from "../../../src/rpc/json/encodeJson.ts"
+import { contract } from "../../../src/rpc/method/contract.ts"
 import { method } from "../../../src/rpc/method/method.ts"
 import { methodTable } from "../../../src/rpc/method/methodTable.ts"
 import { openRpc } from "../../../src/rpc/method/openRpc.ts"
@@ -10,48 +11,47 @@ import * as Result from "../../../src/rpc/method/results.ts"
 
 const handler = () => Effect.dieMessage("no test calls it")
 
-const nameShow = method({
-  name: "name_show",
-  group: "Names",
-  summary: "Shows a name.\nExpired names are not shown.",
-  params: {
-    name: Param.string("The name."),
-    options: Param.orEmpty(Param.object({
-      nameEncoding: Param.optional(Param.string("How the name is written."), "the node's setting"),
-      allowExpired: Param.withDefault(Param.boolean("Whether to show expired names."), false)
-    }, "Options."))
-  },
-  results: [{ schema: Schema.Struct({ name: Result.string("The name") }) }],
-  examples: [["d/example"], ["it's", { nameEncoding: "hex" }]],
-  errors: ["-4 name never existed: 'x'"],
+const nameShow = method(
+  contract({
+    name: "name_show",
+    group: "Names",
+    summary: "Shows a name.\nExpired names are not shown.",
+    params: {
+      name: Param.string("The name."),
+      options: Param.orEmpty(Param.object({
+        nameEncoding: Param.optional(Param.string("How the name is written."), "the node's setting"),
+        allowExpired: Param.withDefault(Param.boolean("Whether to show expired names."), false)
+      }, "Options."))
+    },
+    results: [{ schema: Schema.Struct({ name: Result.string("The name") }) }],
+    examples: [["d/example"], ["it's", { nameEncoding: "hex" }]],
+    errors: ["-4 name never existed: 'x'"]
+  }),
   handler
-})
+)
 
-const getblock = method({
-  name: "getblock",
-  group: "Blockchain",
-  summary: "Returns a block.",
-  params: {
-    blockhash: Param.hash("The block."),
-    verbosity: Param.alias(Param.withDefault(Param.verbosity("How much."), 1), "verbose")
-  },
-  results: [
-    { when: "verbosity 0", schema: Result.hex("The block") },
-    { when: "verbosity 1", schema: Schema.Struct({ hash: Result.hex("Its hash") }) }
-  ],
-  examples: [],
+const getblock = method(
+  contract({
+    name: "getblock",
+    group: "Blockchain",
+    summary: "Returns a block.",
+    params: {
+      blockhash: Param.hash("The block."),
+      verbosity: Param.alias(Param.withDefault(Param.verbosity("How much."), 1), "verbose")
+    },
+    results: [
+      { when: "verbosity 0", schema: Result.hex("The block") },
+      { when: "verbosity 1", schema: Schema.Struct({ hash: Result.hex("Its hash") }) }
+    ],
+    examples: []
+  }),
   handler
-})
+)
 
-const concealed = method({
-  name: "echo",
-  group: "Hidden",
-  summary: "Hidden.",
-  params: {},
-  results: [],
-  examples: [],
+const concealed = method(
+  contract({ name: "echo", group: "Hidden", summary: "Hidden.", params: {}, results: [], examples: [] }),
   handler
-})
+)
 
 const table = methodTable([nameShow, getblock, concealed])
 

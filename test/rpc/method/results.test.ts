@@ -2,8 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Schema } from "effect"
 import { Amount, encodeJson, LazyArray, LazyMap, RawJson } from "../../../src/rpc/json/encodeJson.ts"
 import { parseJson } from "../../../src/rpc/json/readJson.ts"
+import { contract } from "../../../src/rpc/method/contract.ts"
+import type { Result as MethodResult } from "../../../src/rpc/method/contract.ts"
 import { type AnswerOf, method } from "../../../src/rpc/method/method.ts"
-import type { Result as MethodResult } from "../../../src/rpc/method/methodTable.ts"
 import * as Result from "../../../src/rpc/method/results.ts"
 
 const block = Schema.Struct({
@@ -116,15 +117,9 @@ describe("the value of a handler", () => {
     results: R,
     value: AnswerOf<R>
   ): string =>
-    encodeJson(value) + method({
-      name: "x",
-      group: "Hidden",
-      summary: "",
-      params: {},
-      results,
-      examples: [],
-      handler: () => Effect.succeed(value)
-    }).name
+    encodeJson(value) +
+    method(contract({ name: "x", group: "Hidden", summary: "", params: {}, results, examples: [] }), () =>
+      Effect.succeed(value)).name
 
   const count = Result.integer("A count")
   const structure = Schema.Struct({ count, note: Schema.optional(Result.string("A note")) })

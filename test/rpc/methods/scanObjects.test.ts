@@ -2,9 +2,10 @@ import { assert, it } from "@effect/vitest"
 import { Either } from "effect"
 import { regtest } from "../../../src/protocol/networks.ts"
 import { runSteps } from "../../../src/protocol/steps.ts"
+import { rangeLength } from "../../../src/rpc/contract/chain/scanObjects.ts"
 import type { Json } from "../../../src/rpc/json/json.ts"
 import { parseJson } from "../../../src/rpc/json/readJson.ts"
-import { descriptorProviderSteps, rangeLength } from "../../../src/rpc/methods/scanObjects.ts"
+import { descriptorProviderSteps } from "../../../src/rpc/methods/scanObjects.ts"
 
 it("reads descriptors up to the first that is invalid", () => {
   const descriptors: ReadonlyArray<Json> = [true, null]

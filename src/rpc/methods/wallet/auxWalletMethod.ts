@@ -6,14 +6,13 @@ import type { PeerManager } from "../../../network/PeerManager.ts"
 import { type Bytes, displayHash } from "../../../protocol/bytes.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
+import { GETAUXBLOCK } from "../../contract/wallet/auxWallet.ts"
 import { methodHelp } from "../../method/help.ts"
 import type { Method } from "../../method/methodTable.ts"
-import { hexText, optional } from "../../method/params.ts"
-import * as Result from "../../method/results.ts"
 import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
-import { AUX_ERRORS, auxMining, CANDIDATE, candidateJson, CREATE_ERRORS, SUBMIT_ERRORS } from "../auxMethods.ts"
+import { auxMining, candidateJson } from "../auxMethods.ts"
 import { ensureKeys } from "./spending.ts"
-import { asRpcError, walletMethod, WATCH_ONLY } from "./walletContext.ts"
+import { asRpcError, walletMethod } from "./walletContext.ts"
 
 /** Merged mining to the wallet (reference/rpc.md 3.5). Source: upstream `wallet/rpc/auxpow.cpp`. */
 
@@ -60,43 +59,22 @@ export const auxWalletMethod: Effect.Effect<
       return payout
     }))
 
-  return make({
-    name: "getauxblock",
-    writes: true,
-    group: "Mining",
-    summary:
-      "Without arguments, makes a block for merged mining that pays to the wallet. With arguments, submits such a " +
-      "block with its merged-mining proof.",
-    params: { hash: optional(hexText("Hash of the block.")), auxpow: optional(hexText("The proof.")) },
-    results: [
-      { when: "without arguments", schema: CANDIDATE },
-      { when: "with arguments", schema: Result.boolean("Whether the block is accepted") }
-    ],
-    examples: [[]],
-    errors: [
-      `-4 ${WATCH_ONLY}`,
-      "-12 Failed to generate mining address: <why>",
-      ...AUX_ERRORS,
-      ...CREATE_ERRORS,
-      ...SUBMIT_ERRORS
-    ],
-    handler: ({ auxpow, hash }, wallet, { methods }) =>
-      Effect.gen(function*() {
-        if ((hash === undefined) !== (auxpow === undefined)) {
-          const self = methods.get(NAME)
-          return yield* RpcError.misc(self === undefined ? NAME : methodHelp(self))
-        }
-        yield* ensureKeys(wallet)
-        if (hash === undefined || auxpow === undefined) {
-          const payout = yield* payoutOf(wallet)
-          const candidate = yield* mining.create(payout.script)
-          if (payout.blocks.size >= MAX_BLOCKS) payout.blocks.clear()
-          payout.blocks.add(displayHash(candidate.header.hash))
-          return candidateJson(candidate, powLimit)
-        }
-        const accepted = yield* mining.submit({ hash, auxpow })
-        if (accepted && payouts.get(wallet)?.blocks.has(hash.toLowerCase()) === true) payouts.delete(wallet)
-        return accepted
-      })
-  })
+  return make(GETAUXBLOCK, ({ auxpow, hash }, wallet, { methods }) =>
+    Effect.gen(function*() {
+      if ((hash === undefined) !== (auxpow === undefined)) {
+        const self = methods.get(NAME)
+        return yield* RpcError.misc(self === undefined ? NAME : methodHelp(self))
+      }
+      yield* ensureKeys(wallet)
+      if (hash === undefined || auxpow === undefined) {
+        const payout = yield* payoutOf(wallet)
+        const candidate = yield* mining.create(payout.script)
+        if (payout.blocks.size >= MAX_BLOCKS) payout.blocks.clear()
+        payout.blocks.add(displayHash(candidate.header.hash))
+        return candidateJson(candidate, powLimit)
+      }
+      const accepted = yield* mining.submit({ hash, auxpow })
+      if (accepted && payouts.get(wallet)?.blocks.has(hash.toLowerCase()) === true) payouts.delete(wallet)
+      return accepted
+    }))
 })

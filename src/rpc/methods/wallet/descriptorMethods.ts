@@ -1,27 +1,26 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Schema from "effect/Schema"
-import { descriptorChecksum } from "../../../protocol/descriptor/descriptor.ts"
 import { LONGEST_DESCRIPTOR } from "../../../wallet/keys/WalletDocument.ts"
 import type { WalletKeys } from "../../../wallet/keys/WalletKeys.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
+import {
+  IMPORTDESCRIPTORS,
+  type IMPORTED,
+  LISTDESCRIPTORS,
+  NO_PRIVATE_DESCRIPTOR
+} from "../../contract/wallet/descriptor.ts"
+import { bounded, MAX_LABEL } from "../../contract/wallet/texts.ts"
+import { SCANNING } from "../../contract/wallet/walletContext.ts"
 import { integerWithin, type Json, JsonNumber, JsonObject, typeOf } from "../../json/json.ts"
 import { eachInTurns } from "../../method/inTurns.ts"
 import type { Method } from "../../method/methodTable.ts"
-import { array, boolean, json, withDefault } from "../../method/params.ts"
-import * as Result from "../../method/results.ts"
+import type * as Result from "../../method/results.ts"
 import { type Read, readOf, RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import { storageError } from "../errors.ts"
-import { watchedDescriptors } from "../scanObjects.ts"
-import { bounded, MAX_LABEL } from "./texts.ts"
-import { ensureUnlocked, requestCode, SCANNING, walletError, walletMethod } from "./walletContext.ts"
+import { ensureUnlocked, requestCode, walletError, walletMethod } from "./walletContext.ts"
 
 /** Methods for the descriptors of a wallet (reference/rpc.md 3.9). Source: upstream `wallet/rpc/backup.cpp`. */
-
-const EXAMPLE = "addr(N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR)"
-
-const WATCH_ONLY = "Can't get private descriptor string for watch-only wallets"
 
 const INT64 = [-(2 ** 63), 2 ** 63 - 1] as const
 
@@ -100,14 +99,6 @@ const requestOf = (request: JsonObject, timestamp: number | undefined): Read<Imp
     }
   })
 
-const IMPORTED = Schema.Struct({
-  success: Result.boolean("Whether the descriptor was imported"),
-  error: Schema.optional(
-    Schema.Struct({ code: Result.integer("The code"), message: Result.string("The message") })
-  ),
-  warnings: Schema.optional(Schema.Array(Result.string("A warning")).annotations({ description: "Warnings" }))
-})
-
 const failed = ({ code, message }: RpcError): Result.ValueOf<typeof IMPORTED> => ({
   success: false,
   error: { code, message }
@@ -144,80 +135,35 @@ const importOne = (
 export const descriptorMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets> = Effect.gen(function*() {
   const make = walletMethod(yield* Wallets)
 
-  const importdescriptors = make({
-    name: "importdescriptors",
-    writes: true,
-    summary: "Imports keys and scripts into the wallet, and scans the blocks since their times. Each request has its " +
-      "own result.",
-    params: {
-      requests: watchedDescriptors(array(
-        json(
-          "Object with desc, the descriptor with its checksum; timestamp, the earliest time of its use in seconds " +
-            "since 1970, or \"now\"; and optionally active, range, next_index, internal and label. Of a descriptor with two " +
-            "alternative paths, the second is for change.",
-          { words: "json object" }
-        ),
-        "The requests."
-      ))
-    },
-    results: [{ schema: Schema.Array(IMPORTED) }],
-    examples: [[[{ desc: `${EXAMPLE}#${descriptorChecksum(EXAMPLE) ?? ""}`, timestamp: "now" }]]],
-    errors: [`-4 ${SCANNING}`, "-3 Missing required timestamp field for key"],
-    handler: ({ requests }, wallet, { turns }) =>
-      Effect.gen(function*() {
-        if (wallet.ledger.scanning() !== undefined) return yield* RpcError.wallet(SCANNING)
-        yield* ensureUnlocked(wallet)
-        return yield* eachInTurns(turns, requests, (request) =>
-          request instanceof JsonObject
-            ? Effect.flatMap(timestampOf(request), (timestamp) => importOne(wallet, request, timestamp))
-            : RpcError.wrongType({ actual: typeOf(request), expected: "object" }))
-      })
-  })
+  const importdescriptors = make(IMPORTDESCRIPTORS, ({ requests }, wallet, { turns }) =>
+    Effect.gen(function*() {
+      if (wallet.ledger.scanning() !== undefined) return yield* RpcError.wallet(SCANNING)
+      yield* ensureUnlocked(wallet)
+      return yield* eachInTurns(turns, requests, (request) =>
+        request instanceof JsonObject
+          ? Effect.flatMap(timestampOf(request), (timestamp) => importOne(wallet, request, timestamp))
+          : RpcError.wrongType({ actual: typeOf(request), expected: "object" }))
+    }))
 
-  const listdescriptors = make({
-    name: "listdescriptors",
-    summary: "Lists the descriptors of the wallet.",
-    params: { private: withDefault(boolean("Whether to include private keys."), false) },
-    results: [{
-      schema: Schema.Struct({
-        wallet_name: Result.string("The wallet; empty for the default one"),
-        descriptors: Schema.Array(Schema.Struct({
-          desc: Result.string("The descriptor"),
-          timestamp: Result.time("Earliest time at which it may have been used"),
-          active: Result.boolean("Whether the wallet derives new addresses from it"),
-          internal: Schema.optional(Result.boolean("Only if active: whether its addresses are for change")),
-          range: Schema.optional(
-            Schema.Array(Result.integer("An index")).annotations({
-              description: "First and last watched index; only if ranged"
-            })
-          ),
-          next: Schema.optional(Result.integer("The index of the next new address")),
-          next_index: Schema.optional(Result.integer("Same as next"))
+  const listdescriptors = make(LISTDESCRIPTORS, ({ private: secret }, wallet) =>
+    Effect.gen(function*() {
+      if (secret && !wallet.keys.hasPrivateKeys) return yield* RpcError.wallet(NO_PRIVATE_DESCRIPTOR)
+      if (secret) yield* ensureUnlocked(wallet)
+      const descriptors = yield* wallet.keys.descriptors(secret)
+      const sorted = [...descriptors].sort((a, b) => a.descriptor < b.descriptor ? -1 : 1)
+      return {
+        wallet_name: wallet.name,
+        descriptors: sorted.map(({ active, descriptor, internal, next, range, timestamp }) => ({
+          desc: descriptor,
+          timestamp,
+          active,
+          internal,
+          range,
+          next,
+          next_index: next
         }))
-      })
-    }],
-    examples: [[]],
-    errors: [`-4 ${WATCH_ONLY}`],
-    handler: ({ private: secret }, wallet) =>
-      Effect.gen(function*() {
-        if (secret && !wallet.keys.hasPrivateKeys) return yield* RpcError.wallet(WATCH_ONLY)
-        if (secret) yield* ensureUnlocked(wallet)
-        const descriptors = yield* wallet.keys.descriptors(secret)
-        const sorted = [...descriptors].sort((a, b) => a.descriptor < b.descriptor ? -1 : 1)
-        return {
-          wallet_name: wallet.name,
-          descriptors: sorted.map(({ active, descriptor, internal, next, range, timestamp }) => ({
-            desc: descriptor,
-            timestamp,
-            active,
-            internal,
-            range,
-            next,
-            next_index: next
-          }))
-        }
-      })
-  })
+      }
+    }))
 
   return [importdescriptors, listdescriptors]
 })

@@ -1,11 +1,11 @@
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { displayHash, toHex } from "../../../protocol/bytes.ts"
 import type { Funded } from "../../../wallet/payments/WalletPayments.ts"
 import { psbtText } from "../../../wallet/signing/psbtText.ts"
 import { extractTransaction } from "../../../wallet/signing/signPsbt.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
-import * as Result from "../../method/results.ts"
+import { type FINISHED } from "../../contract/wallet/finishing.ts"
+import type * as Result from "../../method/results.ts"
 import type { RpcError } from "../../method/RpcError.ts"
 import { ensureUnlocked, type WalletFailure } from "./walletContext.ts"
 import { isComplete, walletPsbt } from "./walletPsbt.ts"
@@ -18,13 +18,6 @@ export interface Finishing {
   /** Whether to store and send the transaction; true by default. */
   readonly add_to_wallet: boolean | undefined
 }
-
-export const FINISHED = Schema.Struct({
-  psbt: Schema.optional(Result.string("The PSBT in base64, if signatures are missing or nothing is sent")),
-  txid: Schema.optional(Result.hex("The transaction, if it is complete")),
-  hex: Schema.optional(Result.hex("The serialized transaction, if it is complete and not sent")),
-  complete: Result.boolean("Whether every input is signed")
-})
 
 /**
  * Sends a complete transaction. Returns its PSBT if it is incomplete, or the transaction itself if it must not be sent.

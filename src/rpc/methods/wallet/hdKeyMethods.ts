@@ -1,6 +1,5 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Schema from "effect/Schema"
 import { Chain } from "../../../chain/Chain.ts"
 import { encodeExtendedKey, parseExtendedKey } from "../../../protocol/extendedKey.ts"
 import type { Network } from "../../../protocol/networks.ts"
@@ -10,12 +9,16 @@ import { accountPath, neutered, pathText, PURPOSE_OF } from "../../../wallet/key
 import { parseDescriptor } from "../../../wallet/keys/parseDescriptor.ts"
 import type { AddressType } from "../../../wallet/keys/WalletKeys.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
+import {
+  AMBIGUOUS,
+  CREATEWALLETDESCRIPTOR,
+  DESCRIPTOR_EXISTS,
+  GETHDKEYS,
+  NO_XPUB
+} from "../../contract/wallet/hdKey.ts"
 import type { Method } from "../../method/methodTable.ts"
-import { boolean, namedOptions, optional, orEmpty, string, withDefault } from "../../method/params.ts"
-import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
-import { addressType } from "./addressMethods.ts"
-import { ensureUnlocked, SCANNING, walletMethod } from "./walletContext.ts"
+import { ensureUnlocked, walletMethod } from "./walletContext.ts"
 
 /** The extended keys of a wallet (reference/rpc.md 3.9). */
 
@@ -87,81 +90,30 @@ const publicTextOf = (network: Network, text: string): Either.Either<string, Inv
     (descriptor) => descriptorText(network, publicDescriptor(descriptor))
   )
 
-const AMBIGUOUS = "Unable to determine which HD key to use from active descriptors. Please specify with 'hdkey'"
-const NO_XPUB = "Unable to parse HD key. Please provide a valid xpub"
-const EXISTS = "Descriptor already exists"
-
 export const hdKeyMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets | Chain> = Effect.gen(function*() {
   const { params: { network } } = yield* Chain
   const make = walletMethod(yield* Wallets)
 
-  const gethdkeys = make({
-    name: "gethdkeys",
-    summary: "Lists the extended keys of the wallet, each with the descriptors that contain it.",
-    params: {
-      options: orEmpty(namedOptions({
-        active_only: withDefault(boolean("Only keys of active descriptors."), false),
-        private: withDefault(boolean("Whether to include private keys."), false)
-      }, "Options."))
-    },
-    results: [{
-      schema: Schema.Array(Schema.Struct({
-        xpub: Result.string("The extended public key"),
-        has_private: Result.boolean("Whether the wallet has its private key"),
-        xprv: Schema.optional(Result.string("The extended private key, if requested")),
-        descriptors: Schema.Array(
-          Schema.Struct({
-            desc: Result.string("The descriptor"),
-            active: Result.boolean("Whether the wallet derives new addresses from it")
-          })
-        ).annotations({ description: "The descriptors" })
+  const gethdkeys = make(GETHDKEYS, ({ options: { active_only, private: secret } }, wallet) =>
+    Effect.gen(function*() {
+      if (secret) yield* ensureUnlocked(wallet)
+      const open = wallet.keys.hasPrivateKeys && wallet.vault.encryption() !== "locked"
+      const wanted = (listed: Listed): Listed => listed.filter(({ active }) => active || !active_only)
+      const shown = wanted(yield* wallet.keys.descriptors(false))
+      const keys = extendedKeys(network, shown, open ? wanted(yield* wallet.keys.descriptors(true)) : [])
+      return [...keys].map(([xpub, { descriptors, xprv }]) => ({
+        xpub,
+        // While the wallet is locked, its private keys are unreadable. A wallet with private keys is assumed to have
+        // them all.
+        has_private: open ? xprv !== undefined : wallet.keys.hasPrivateKeys,
+        xprv: secret ? xprv : undefined,
+        descriptors
       }))
-    }],
-    examples: [[]],
-    handler: ({ options: { active_only, private: secret } }, wallet) =>
-      Effect.gen(function*() {
-        if (secret) yield* ensureUnlocked(wallet)
-        const open = wallet.keys.hasPrivateKeys && wallet.vault.encryption() !== "locked"
-        const wanted = (listed: Listed): Listed => listed.filter(({ active }) => active || !active_only)
-        const shown = wanted(yield* wallet.keys.descriptors(false))
-        const keys = extendedKeys(network, shown, open ? wanted(yield* wallet.keys.descriptors(true)) : [])
-        return [...keys].map(([xpub, { descriptors, xprv }]) => ({
-          xpub,
-          // While the wallet is locked, its private keys are unreadable. A wallet with private keys is assumed to have
-          // them all.
-          has_private: open ? xprv !== undefined : wallet.keys.hasPrivateKeys,
-          xprv: secret ? xprv : undefined,
-          descriptors
-        }))
-      })
-  })
+    }))
 
-  const createwalletdescriptor = make({
-    name: "createwalletdescriptor",
-    writes: true,
-    summary: "Adds the descriptors of an address type to the wallet, for new addresses, from one of its keys.",
-    params: {
-      type: addressType("The type of the addresses"),
-      options: orEmpty(namedOptions({
-        internal: optional(boolean("Whether to add that of change alone, or that of receiving alone."), "both"),
-        hdkey: optional(string("The extended public key, one of gethdkeys."), "that of all active descriptors")
-      }, "Options."))
-    },
-    results: [{
-      schema: Schema.Struct({
-        descs: Schema.Array(Result.string("A descriptor")).annotations({ description: "The new descriptors" })
-      })
-    }],
-    examples: [["bech32m"]],
-    errors: [
-      "-5 Unknown address type '<x>'",
-      `-5 ${AMBIGUOUS}`,
-      `-5 ${NO_XPUB}`,
-      "-5 Private key for <xpub> is not known",
-      `-4 ${EXISTS}`,
-      `-4 ${SCANNING}`
-    ],
-    handler: ({ options: { hdkey, internal }, type }, wallet) =>
+  const createwalletdescriptor = make(
+    CREATEWALLETDESCRIPTOR,
+    ({ options: { hdkey, internal }, type }, wallet) =>
       Effect.gen(function*() {
         yield* ensureUnlocked(wallet)
         const given = hdkey === undefined ? undefined : parseExtendedKey(network, hdkey)
@@ -196,9 +148,9 @@ export const hdKeyMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets |
           })
           descs.push(shown)
         }
-        return descs.length === 0 ? yield* RpcError.wallet(EXISTS) : { descs }
+        return descs.length === 0 ? yield* RpcError.wallet(DESCRIPTOR_EXISTS) : { descs }
       })
-  })
+  )
 
   return [gethdkeys, createwalletdescriptor]
 })

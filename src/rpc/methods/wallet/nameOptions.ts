@@ -8,13 +8,11 @@ import type { NameFailure, NameOptions } from "../../../wallet/names/WalletNames
 import type { Wallets } from "../../../wallet/Wallets.ts"
 import type { AnswerOptions } from "../../AnswerOptions.ts"
 import type { Json } from "../../json/json.ts"
-import { jsonObject, needing, optional, string } from "../../method/params.ts"
 import { type Read, RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import type { ShapeContext } from "../../shapes/context.ts"
 import { contextFor, decodeGiven, type GivenEncodings } from "../nameEncodings.ts"
 import type { KnownNames } from "./knownNames.ts"
 import { addressScriptOf, readSendCoins } from "./payees.ts"
-import { PAYMENT_ERRORS } from "./spending.ts"
 
 /** Shared parts of the methods that write names (reference/rpc.md 5.1, 5.7). Upstream `wallet/rpc/walletnames.cpp`. */
 
@@ -30,11 +28,6 @@ export interface NameMethodParts {
 const MAX_NAME = 255
 /** Maximum bytes of a value in RPC. Longer values are valid, but their outputs could never be spent. */
 const MAX_VALUE = 520
-
-export const WRITE_OPTIONS = {
-  destAddress: optional(string("The address of the new owner."), "a fresh address of the wallet"),
-  sendCoins: needing("spend", optional(jsonObject("Addresses and amounts in NMC to pay in the same transaction.")))
-}
 
 export interface GivenWriteOptions {
   readonly destAddress: string | undefined
@@ -107,16 +100,3 @@ export const nameError = (failure: NameFailure): NameFailure | RpcError =>
   failure._tag === "InvalidWalletRequest" && (failure.code === "no-keys" || failure.code === "no-change")
     ? new RpcError({ code: RPC_CODE.keypoolRanOut, message: NO_ADDRESS })
     : failure
-
-/** The error for a missing name while names are not synced: it may exist. */
-export const NOT_KNOWN_YET = "-10 Namecoin is downloading blocks..."
-
-export const WRITE_ERRORS = [
-  "-8 the name is too long",
-  "-1000 Name/value is invalid for encoding <encoding>",
-  "-5 invalid address",
-  "-5 Invalid address: <x>",
-  "-3 Invalid amount for send",
-  "-12 Failed to generate mining address: <why>",
-  ...PAYMENT_ERRORS
-]

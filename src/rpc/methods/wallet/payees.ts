@@ -5,7 +5,6 @@ import type { Network } from "../../../protocol/networks.ts"
 import type { TransactionOutput } from "../../../protocol/transaction.ts"
 import { readAmount } from "../../json/amounts.ts"
 import { integerWithin, type Json, JsonNumber, JsonObject, typeOf } from "../../json/json.ts"
-import { array, json } from "../../method/params.ts"
 import { type Read, readOf, RpcError } from "../../method/RpcError.ts"
 
 /** The outputs of a payment (reference/rpc.md 3.9, 5.7): addresses with amounts, and the outputs that pay the fee. */
@@ -47,8 +46,6 @@ export const outputNames = (outputs: Json): ReadonlyArray<string> => {
   if (!Array.isArray(outputs)) return []
   return outputs.flatMap((item: Json) => item instanceof JsonObject ? item.keys : [])
 }
-
-export const feePayers = (description: string) => array(json("The index of an output, or its address."), description)
 
 const FEE_PAYER = "Invalid parameter 'subtract fee from output'"
 

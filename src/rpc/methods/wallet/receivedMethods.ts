@@ -1,5 +1,4 @@
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { Chain } from "../../../chain/Chain.ts"
 import { addressOf, decodeAddress, scriptOf } from "../../../protocol/address.ts"
 import { binaryString, type Bytes, displayHash } from "../../../protocol/bytes.ts"
@@ -9,24 +8,21 @@ import type { Network } from "../../../protocol/networks.ts"
 import type { WalletTx } from "../../../wallet/ledger/WalletLedger.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
+import {
+  GETRECEIVEDBYADDRESS,
+  GETRECEIVEDBYLABEL,
+  LISTADDRESSGROUPINGS,
+  LISTRECEIVEDBYADDRESS,
+  LISTRECEIVEDBYLABEL
+} from "../../contract/wallet/received.ts"
 import { Amount, type JsonValue } from "../../json/encodeJson.ts"
 import type { Method } from "../../method/methodTable.ts"
-import { boolean, int32, string, withDefault } from "../../method/params.ts"
-import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
 import { scriptOfAddress } from "./addressMethods.ts"
-import { type DefineWalletMethod, label, walletMethod } from "./walletContext.ts"
+import { type DefineWalletMethod, walletMethod } from "./walletContext.ts"
 import { depthOf, isImmatureAt, isTrusted } from "./walletTransactions.ts"
 
 /** Methods that sum received amounts and group addresses (reference/rpc.md 3.9). */
-
-const ADDRESS = "N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR"
-
-const MIN_CONFIRMATIONS = withDefault(int32("Minimum confirmations."), 1)
-
-const IMMATURE = withDefault(boolean("Whether immature coinbases count."), false)
-
-const WATCH_ONLY = withDefault(boolean("Ignored."), false)
 
 interface Counting {
   readonly minConfirmations: number
@@ -129,64 +125,25 @@ const balancesOf = (wallet: Wallet): ReadonlyMap<string, number> => {
 }
 
 const listreceivedbyaddress = (make: DefineWalletMethod, network: Network) =>
-  make({
-    name: "listreceivedbyaddress",
-    right: "names",
-    summary: "Lists the amounts that labelled addresses received, including amounts locked in names.",
-    params: {
-      minconf: MIN_CONFIRMATIONS,
-      include_empty: withDefault(boolean("Whether to list addresses that received nothing."), false),
-      include_watchonly: WATCH_ONLY,
-      address_filter: withDefault(string("Only this address."), ""),
-      include_immature_coinbase: IMMATURE
-    },
-    results: [{
-      schema: Schema.Array(Schema.Struct({
-        address: Result.string("The address"),
-        amount: Result.amount("Received amount"),
-        confirmations: Result.integer("Confirmations of the latest payment"),
-        label: Result.string("Label of the address"),
-        txids: Schema.Array(Result.hex("A transaction that pays to it"))
+  make(LISTRECEIVEDBYADDRESS, (given, wallet) =>
+    Effect.suspend(() => {
+      const { address_filter: only, include_empty, include_immature_coinbase: immature, minconf } = given
+      if (only !== "" && "error" in decodeAddress(network, only)) {
+        return RpcError.wallet("address_filter parameter was invalid")
+      }
+      const tallies = tallyOf(network, wallet, { immature, minConfirmations: minconf })
+      return Effect.succeed([...wallet.keys.labels()].flatMap(([address, { label }]) => {
+        const tally = tallies.get(address)
+        if ((only !== "" && only !== address) || (tally === undefined && !include_empty)) return []
+        const { amount, confirmations, txids } = tally ?? NOTHING
+        return [{ address, amount: new Amount(amount), confirmations, label, txids }]
       }))
-    }],
-    examples: [[], [6, true]],
-    errors: ["-4 address_filter parameter was invalid"],
-    handler: (given, wallet) =>
-      Effect.suspend(() => {
-        const { address_filter: only, include_empty, include_immature_coinbase: immature, minconf } = given
-        if (only !== "" && "error" in decodeAddress(network, only)) {
-          return RpcError.wallet("address_filter parameter was invalid")
-        }
-        const tallies = tallyOf(network, wallet, { immature, minConfirmations: minconf })
-        return Effect.succeed([...wallet.keys.labels()].flatMap(([address, { label }]) => {
-          const tally = tallies.get(address)
-          if ((only !== "" && only !== address) || (tally === undefined && !include_empty)) return []
-          const { amount, confirmations, txids } = tally ?? NOTHING
-          return [{ address, amount: new Amount(amount), confirmations, label, txids }]
-        }))
-      })
-  })
+    }))
 
 const listreceivedbylabel = (make: DefineWalletMethod, network: Network) =>
-  make({
-    name: "listreceivedbylabel",
-    right: "names",
-    summary: "Lists the received amounts by label, including amounts locked in names.",
-    params: {
-      minconf: MIN_CONFIRMATIONS,
-      include_empty: withDefault(boolean("Whether to list labels whose addresses received nothing."), false),
-      include_watchonly: WATCH_ONLY,
-      include_immature_coinbase: IMMATURE
-    },
-    results: [{
-      schema: Schema.Array(Schema.Struct({
-        amount: Result.amount("Amount that its addresses received"),
-        confirmations: Result.integer("Confirmations of the latest payment"),
-        label: Result.string("The label")
-      }))
-    }],
-    examples: [[], [6, true]],
-    handler: ({ include_empty, include_immature_coinbase: immature, minconf }, wallet) =>
+  make(
+    LISTRECEIVEDBYLABEL,
+    ({ include_empty, include_immature_coinbase: immature, minconf }, wallet) =>
       Effect.sync(() => {
         const tallies = tallyOf(network, wallet, { immature, minConfirmations: minconf })
         const labels = new Map<string, { amount: number; confirmations: number }>()
@@ -205,35 +162,21 @@ const listreceivedbylabel = (make: DefineWalletMethod, network: Network) =>
           label
         }))
       })
-  })
+  )
 
 const listaddressgroupings = (make: DefineWalletMethod, network: Network) =>
-  make({
-    name: "listaddressgroupings",
-    right: "names",
-    summary:
-      "Lists groups of addresses with a common owner that the chain reveals: they were inputs of one transaction, " +
-      "or its change.",
-    params: {},
-    results: [{
-      schema: Schema.Array(
-        Schema.Array(Schema.Array(Result.any("Address, amount and, if set, label")))
-      ).annotations({ description: "The groups" })
-    }],
-    examples: [[]],
-    handler: (_, wallet) =>
-      Effect.sync(() => {
-        const balances = balancesOf(wallet)
-        const labels = wallet.keys.labels()
-        return groupsOf(network, wallet).map((group) =>
-          [...group].map((address): ReadonlyArray<JsonValue> => {
-            const entry = labels.get(address)
-            const balance = new Amount(balances.get(address) ?? 0)
-            return entry === undefined ? [address, balance] : [address, balance, entry.label]
-          })
-        )
-      })
-  })
+  make(LISTADDRESSGROUPINGS, (_, wallet) =>
+    Effect.sync(() => {
+      const balances = balancesOf(wallet)
+      const labels = wallet.keys.labels()
+      return groupsOf(network, wallet).map((group) =>
+        [...group].map((address): ReadonlyArray<JsonValue> => {
+          const entry = labels.get(address)
+          const balance = new Amount(balances.get(address) ?? 0)
+          return entry === undefined ? [address, balance] : [address, balance, entry.label]
+        })
+      )
+    }))
 
 export const receivedMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets | Chain> = Effect.gen(function*() {
   const { params: { network } } = yield* Chain
@@ -251,30 +194,18 @@ export const receivedMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallet
         : Effect.succeed(new Amount(receivedOn(wallet, own, counting)))
     })
 
-  const getreceivedbyaddress = make({
-    name: "getreceivedbyaddress",
-    right: "names",
-    summary: "Returns the amount that an address received, without amounts locked in names.",
-    params: { address: string("The address."), minconf: MIN_CONFIRMATIONS, include_immature_coinbase: IMMATURE },
-    results: [{ schema: Result.amount("The sum") }],
-    examples: [[ADDRESS], [ADDRESS, 6]],
-    errors: ["-5 Invalid address", "-4 Address not found in wallet"],
-    handler: ({ address, include_immature_coinbase: immature, minconf: minConfirmations }, wallet) =>
+  const getreceivedbyaddress = make(
+    GETRECEIVEDBYADDRESS,
+    ({ address, include_immature_coinbase: immature, minconf: minConfirmations }, wallet) =>
       Effect.flatMap(
         scriptOfAddress(network, address),
         (script) => received(wallet, [script], { immature, minConfirmations })
       )
-  })
+  )
 
-  const getreceivedbylabel = make({
-    name: "getreceivedbylabel",
-    right: "names",
-    summary: "Returns the amount that the addresses with a label received, without amounts locked in names.",
-    params: { label: label("The label."), minconf: MIN_CONFIRMATIONS, include_immature_coinbase: IMMATURE },
-    results: [{ schema: Result.amount("The sum") }],
-    examples: [["rent"], ["rent", 6]],
-    errors: ["-4 Label not found in wallet", "-4 Address not found in wallet", "-11 Invalid label name"],
-    handler: ({ include_immature_coinbase: immature, label, minconf: minConfirmations }, wallet) =>
+  const getreceivedbylabel = make(
+    GETRECEIVEDBYLABEL,
+    ({ include_immature_coinbase: immature, label, minconf: minConfirmations }, wallet) =>
       Effect.suspend(() => {
         const addresses = [...wallet.keys.labels()].flatMap(([address, entry]) => entry.label === label ? address : [])
         if (addresses.length === 0) return RpcError.wallet("Label not found in wallet")
@@ -284,7 +215,7 @@ export const receivedMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallet
         })
         return received(wallet, scripts, { immature, minConfirmations })
       })
-  })
+  )
 
   return [
     getreceivedbyaddress,

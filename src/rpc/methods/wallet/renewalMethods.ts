@@ -1,102 +1,19 @@
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { displayHash } from "../../../protocol/bytes.ts"
 import type { Renewal, RenewalChoice } from "../../../wallet/names/WalletNames.ts"
+import { type GivenChoice, MOST_RENEWED, NAME_RENEW, NAME_RENEWALS } from "../../contract/wallet/renewal.ts"
 import { Amount } from "../../json/encodeJson.ts"
-import { JsonNumber } from "../../json/json.ts"
 import { eachInTurns } from "../../method/inTurns.ts"
 import type { Method } from "../../method/methodTable.ts"
-import {
-  array,
-  boolean,
-  custom,
-  decodedValue,
-  notNull,
-  object,
-  orEmpty,
-  string,
-  withDefault
-} from "../../method/params.ts"
-import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
 import type { ShapeContext } from "../../shapes/context.ts"
-import { NAME_TEXT_MEMBERS, nameTextJson } from "../../shapes/name.ts"
+import { nameTextJson } from "../../shapes/name.ts"
 import type { CallTurns } from "../../SlowLane.ts"
-import { contextFor, ENCODINGS } from "../nameEncodings.ts"
-import { nameGiven, type NameMethodParts, NOT_KNOWN_YET } from "./nameOptions.ts"
+import { contextFor } from "../nameEncodings.ts"
+import { nameGiven, type NameMethodParts } from "./nameOptions.ts"
 import { walletMethod } from "./walletContext.ts"
 
 /** `name_renew` and `name_renewals`: many renewals in one request. No other node has these methods. */
-
-const MOST_NAMES = 5_000
-
-/** As many blocks as a name lives. */
-const MOST_BLOCKS = 36_000
-
-const ALL = "all"
-
-/** What the caller gives: names as text, "all", or a number of blocks. */
-type GivenChoice =
-  | { readonly of: "texts"; readonly texts: ReadonlyArray<string> }
-  | Exclude<
-    RenewalChoice,
-    { readonly of: "names" }
-  >
-
-const CHOICE = custom<GivenChoice>({
-  words: "json array, string or numeric",
-  description:
-    `The names, up to ${MOST_NAMES}; "${ALL}" for all names of the wallet; a number of blocks for those that ` +
-    "expire within them. Both leave out names whose renewal is switched off (name_autorenew), which a caller can " +
-    "give by name. Any other text is one name, and in an array each text is.",
-  read: (value) => {
-    if (typeof value === "string") return value === ALL ? { of: "all" } : { of: "texts", texts: [value] }
-    if (value instanceof JsonNumber) {
-      const blocks = value.value
-      return Number.isInteger(blocks) && blocks >= 1 && blocks <= MOST_BLOCKS
-        ? { of: "within", blocks }
-        : RpcError.invalidParameter(`blocks must be from 1 to ${MOST_BLOCKS}`)
-    }
-    const read = decodedValue(array(string("A name."), ""), value, "names")
-    return read._tag === "Left" ? read.left : { of: "texts", texts: read.right }
-  }
-})
-
-const STATE = Result.string(
-  "waiting: no name_update is sent; sent: it waits for a block; done; skipped: it is not renewed"
-)
-
-const NOTE = Schema.optional(Result.string("What the renewal waits for, or why it is skipped"))
-
-const PLANNED = Schema.Struct({
-  ...NAME_TEXT_MEMBERS,
-  state: STATE,
-  expires_in: Result.integer("Blocks until the record expires; 0 or less if it has expired"),
-  fee: Schema.optional(Result.amount("The fee of its transaction; missing if it is unknown, or nothing would be sent")),
-  note: NOTE
-})
-
-const PLAN = Schema.Struct({
-  names: Schema.Array(PLANNED).annotations({ description: "The first to expire first" }),
-  transactions: Result.integer("Transactions that would be sent"),
-  fee: Schema.optional(Result.amount("Sum of the fees; missing if one is unknown")),
-  left_out: Schema.optional(
-    Result.integer("Names that are left out because their renewal is switched off; missing without any")
-  )
-})
-
-const RENEWAL = Schema.Struct({
-  ...NAME_TEXT_MEMBERS,
-  state: STATE,
-  txid: Schema.optional(Result.hex("The transaction of name_update, once sent")),
-  note: NOTE,
-  time: Result.time("Start of the renewal"),
-  settled: Schema.optional(
-    Result.boolean("true for a skipped renewal of a name that a later operation has renewed: nothing is to be done")
-  )
-})
-
-const RENEWALS = Schema.Array(RENEWAL)
 
 const renewalJson = ({ nameEncoding }: ShapeContext) => ({ createdAt, name, note, settled, state, txid }: Renewal) => ({
   ...nameTextJson(name, nameEncoding),
@@ -123,8 +40,8 @@ export const makeRenewalMethods = ({ chain, known, node, wallets }: NameMethodPa
   ): Effect.Effect<RenewalChoice, RpcError> => {
     if (given.of !== "texts") return Effect.succeed(given)
     const { texts } = given
-    if (texts.length === 0 || texts.length > MOST_NAMES) {
-      return RpcError.invalidParameter(`there have to be from 1 to ${MOST_NAMES} names`)
+    if (texts.length === 0 || texts.length > MOST_RENEWED) {
+      return RpcError.invalidParameter(`there have to be from 1 to ${MOST_RENEWED} names`)
     }
     return Effect.map(
       eachInTurns(turns, texts, (text) => nameGiven(text, context)),
@@ -132,34 +49,9 @@ export const makeRenewalMethods = ({ chain, known, node, wallets }: NameMethodPa
     )
   }
 
-  const name_renew = define({
-    name: "name_renew",
-    right: "names",
-    writes: true,
-    group: "Names",
-    summary:
-      "Renews many names, each with its value and its owner's address in a transaction of its own, over the next blocks " +
-      "and restarts. With dryrun it returns the cost, and sends nothing. name_renewals shows the progress.",
-    params: {
-      names: CHOICE,
-      options: orEmpty(notNull(object({
-        nameEncoding: ENCODINGS.nameEncoding,
-        dryrun: withDefault(boolean("Whether to return the cost alone."), false)
-      }, "Options.")))
-    },
-    results: [{ when: "with dryrun", schema: PLAN }, { when: "otherwise", schema: RENEWALS }],
-    examples: [["all", { dryrun: true }], [4032], [["d/example", "id/example"]]],
-    errors: [
-      `-8 blocks must be from 1 to ${MOST_BLOCKS}`,
-      `-8 there have to be from 1 to ${MOST_NAMES} names`,
-      "-8 the name is too long",
-      "-4 5000 names can be renewed in one request: renew those that expire first",
-      "-4 too many renewals are under way",
-      "-4 the wallet searches the chain for its keys: retry when the rescan has ended",
-      "-1000 Name/value is invalid for encoding <encoding>",
-      NOT_KNOWN_YET
-    ],
-    handler: ({ names: given, options: { dryrun, nameEncoding } }, wallet, { turns }) =>
+  const name_renew = define(
+    NAME_RENEW,
+    ({ names: given, options: { dryrun, nameEncoding } }, wallet, { turns }) =>
       Effect.gen(function*() {
         const context = contextOf(nameEncoding)
         const choice = yield* choiceOf(turns, given, context)
@@ -182,19 +74,13 @@ export const makeRenewalMethods = ({ chain, known, node, wallets }: NameMethodPa
           failure._tag === "InvalidWalletRequest" ? RpcError.wallet(failure.reason) : failure
         )
       )
-  })
+  )
 
-  const name_renewals = define({
-    name: "name_renewals",
-    right: "names",
-    group: "Names",
-    summary: "Lists the renewals of name_renew and their progress. The last 1000 that ended are kept.",
-    params: { options: orEmpty(notNull(object({ nameEncoding: ENCODINGS.nameEncoding }, "Options."))) },
-    results: [{ schema: RENEWALS }],
-    examples: [[]],
-    handler: ({ options: { nameEncoding } }, wallet) =>
+  const name_renewals = define(
+    NAME_RENEWALS,
+    ({ options: { nameEncoding } }, wallet) =>
       Effect.sync(() => wallet.names.requestedRenewals().map(renewalJson(contextOf(nameEncoding))))
-  })
+  )
 
   return [name_renew, name_renewals]
 }

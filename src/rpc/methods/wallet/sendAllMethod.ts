@@ -18,43 +18,34 @@ import type { FeeChoice, PaymentRequest } from "../../../wallet/payments/WalletP
 import { estimateInputWeight } from "../../../wallet/signing/estimate.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
+import {
+  DEPTH_WITH_INPUTS,
+  DUST_LEFT,
+  MAX_WITH_INPUTS,
+  NO_RECIPIENT,
+  NOTHING_FOR_FEES,
+  POOL_TOO_LOW,
+  SEND_ALL_TOO_LARGE,
+  SENDALL,
+  TOO_MUCH,
+  UNKNOWN_SIZE
+} from "../../contract/wallet/sendAll.ts"
+import { PAYMENT_VERSION } from "../../contract/wallet/spending.ts"
 import { type Json, JsonNumber, JsonObject } from "../../json/json.ts"
 import { readInTurns, readSteps } from "../../method/inTurns.ts"
 import type { Method } from "../../method/methodTable.ts"
-import { array, boolean, int32, json, namedOptions, optional, orEmpty, uint32 } from "../../method/params.ts"
 import { type Read, RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import { constructTransactionSteps } from "../transactionParams.ts"
-import { CONF_TARGET, ESTIMATE_MODE, FEE_ERRORS, FEE_RATE, joinFees, readFeeChoice } from "./feeParams.ts"
-import { finish, FINISHED } from "./finishing.ts"
-import {
-  ADD_TO_WALLET,
-  FEE_OPTIONS,
-  INCLUDE_WATCHING,
-  INPUTS,
-  LOCK_TIME,
-  readDepth,
-  SEND_OUTCOME_OPTIONS,
-  withoutOutdated
-} from "./fundingOptions.ts"
+import { joinFees, readFeeChoice } from "./feeParams.ts"
+import { finish } from "./finishing.ts"
+import { readDepth } from "./fundingOptions.ts"
 import { lockIf } from "./fundMethods.ts"
 import { addressScriptOf } from "./payees.ts"
-import { fundingError, PAYMENT_VERSION } from "./spending.ts"
+import { fundingError } from "./spending.ts"
 import { ensureUnlocked, type WalletFailure, walletMethod } from "./walletContext.ts"
 import { providerFor } from "./walletPsbt.ts"
 
 /** The payment of all coins (reference/rpc.md 3.9). Upstream `wallet/rpc/spend.cpp`, `sendall`. */
-
-const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
-
-const NO_RECIPIENT = "Must provide at least one address without a specified amount"
-const MAX_WITH_INPUTS = "Cannot combine send_max with specific inputs."
-const DEPTH_WITH_INPUTS = "Cannot combine minconf or maxconf with specific inputs."
-const TOO_LARGE = "Transaction too large."
-const UNKNOWN_SIZE = "Unable to determine the size of the transaction, the wallet contains unsolvable descriptors"
-const TOO_MUCH = "Assigned more value to outputs than available funds."
-const NOTHING_FOR_FEES = "Insufficient funds for fees after creating specified outputs."
-const DUST_LEFT = "Dynamically assigned remainder results in dust output."
-const POOL_TOO_LOW = "Total value of UTXO pool too low to pay for transaction"
 
 const insufficient = (message: string): RpcError => new RpcError({ code: RPC_CODE.insufficientFunds, message })
 
@@ -159,7 +150,7 @@ const sweep = ({ open, options, outputs, sendMax, wallet }: Sweep, { inputs, tot
     }
     return yield* Effect.mapError(wallet.payments.fund(request), (failure): WalletFailure | RpcError => {
       if (failure._tag !== "InvalidWalletRequest") return failure
-      if (failure.code === "overweight") return RpcError.wallet(TOO_LARGE)
+      if (failure.code === "overweight") return RpcError.wallet(SEND_ALL_TOO_LARGE)
       // An unconfirmed coin of the caller whose version does not fit, and a coin of a script that the wallet does not know.
       if (failure.code === "not-eligible") return RpcError.invalidParameter(failure.reason)
       if (failure.code === "unsolvable") return RpcError.wallet(UNKNOWN_SIZE)
@@ -169,53 +160,9 @@ const sweep = ({ open, options, outputs, sendMax, wallet }: Sweep, { inputs, tot
   })
 
 export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Network): Method => {
-  return walletMethod(wallets)({
-    name: "sendall",
-    right: "spend",
-    writes: true,
-    summary: "Spends all trusted coins, or the given ones, without change. Recipients without an amount share the " +
-      "rest after the other recipients and the fee.",
-    params: {
-      recipients: array(
-        json("An address, or an object with an address and its amount in NMC.", { words: "string or json object" }),
-        "The recipients; at least one address has no amount."
-      ),
-      conf_target: CONF_TARGET,
-      estimate_mode: ESTIMATE_MODE,
-      fee_rate: FEE_RATE,
-      options: orEmpty(withoutOutdated(namedOptions({
-        add_to_wallet: ADD_TO_WALLET,
-        fee_rate: FEE_RATE,
-        include_watching: INCLUDE_WATCHING,
-        inputs: INPUTS,
-        locktime: LOCK_TIME,
-        ...SEND_OUTCOME_OPTIONS,
-        send_max: optional(boolean("Whether to leave out coins that cost more to spend than they are worth."), "false"),
-        minconf: optional(int32("Minimum confirmations of coins."), "0"),
-        maxconf: optional(int32("Maximum confirmations of coins.")),
-        version: optional(uint32("Version of the transaction."), String(PAYMENT_VERSION)),
-        ...FEE_OPTIONS
-      }, "Options.")))
-    },
-    results: [{ schema: FINISHED }],
-    examples: [[[ADDRESS]], [[ADDRESS], null, "unset", 150]],
-    errors: [
-      `-8 ${NO_RECIPIENT}`,
-      `-8 ${MAX_WITH_INPUTS}`,
-      `-8 ${DEPTH_WITH_INPUTS}`,
-      "-8 Input not available. UTXO (<txid>:<n>) was already spent.",
-      "-8 Input not found. UTXO (<txid>:<n>) is not part of wallet.",
-      "-8 Specified output amount to <address> is below dust threshold.",
-      `-6 ${POOL_TOO_LOW}<...>`,
-      `-6 ${TOO_MUCH}`,
-      `-6 ${NOTHING_FOR_FEES}`,
-      `-6 ${DUST_LEFT}`,
-      `-4 ${TOO_LARGE}`,
-      `-4 ${UNKNOWN_SIZE}`,
-      "-8 Can't spend unconfirmed version <n> pre-selected input with a version <n> tx",
-      ...FEE_ERRORS
-    ],
-    handler: ({ options, recipients, ...beside }, wallet, { turns }) =>
+  return walletMethod(wallets)(
+    SENDALL,
+    ({ options, recipients, ...beside }, wallet, { turns }) =>
       Effect.gen(function*() {
         const fees = yield* joinFees(beside, options)
         const names = recipients.filter((recipient) => typeof recipient === "string")
@@ -285,5 +232,5 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
           return yield* finish(wallet, funded, options)
         }))
       })
-  })
+  )
 }

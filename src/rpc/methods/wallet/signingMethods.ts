@@ -14,26 +14,18 @@ import { extractTransaction, signPsbtSteps } from "../../../wallet/signing/signP
 import { signTransactionSteps } from "../../../wallet/signing/signTransaction.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
+import { NO_KEY, SIGNMESSAGE, SIGNRAWTRANSACTIONWITHWALLET, WALLETPROCESSPSBT } from "../../contract/wallet/signing.ts"
 import { inTurns, readInTurns } from "../../method/inTurns.ts"
 import type { Method } from "../../method/methodTable.ts"
-import { boolean, hexText, string, withDefault } from "../../method/params.ts"
-import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
-import { PREVTXS_PARAM, readPrevouts } from "../prevouts.ts"
-import { decodePsbtParam, encodedPsbt, PSBT, PSBT_EXAMPLE, PSBT_SIGNING, SIGNED_PSBT } from "../psbtMethods.ts"
-import { decodeTransactionParam, SIGNED_TRANSACTION, signedJson } from "../rawTransactionMethods.ts"
+import { readPrevouts } from "../prevouts.ts"
+import { decodePsbtParam, encodedPsbt } from "../psbtMethods.ts"
+import { decodeTransactionParam, signedJson } from "../rawTransactionMethods.ts"
 import { findSpentOutputs } from "../spentOutputs.ts"
-import { readHashType, SIGHASH_PARAM } from "../transactionParams.ts"
-import { asRpcError, ensureUnlocked, LOCKED, walletMethod } from "./walletContext.ts"
+import { readHashType } from "../transactionParams.ts"
+import { asRpcError, ensureUnlocked, walletMethod } from "./walletContext.ts"
 
 /** Methods that sign with the keys of a wallet (reference/rpc.md 3.4, 3.9). */
-
-const ADDRESS = "N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR"
-
-const TRANSACTION = "01000000011111111111111111111111111111111111111111111111111111111111111111000000000000000000" +
-  "0140420f00000000001976a914d5e3d1e149ac4ed83061077faa6d8d92152938c088ac00000000"
-
-const NO_KEY = "Private key not available"
 
 /** The keys of a wallet. A watch-only wallet has none, and its results stay incomplete. */
 const signerOf = (wallet: Wallet): Effect.Effect<SigningProvider, RpcError> =>
@@ -62,43 +54,20 @@ export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
       const make = walletMethod(yield* Wallets)
       const { network } = chain.params
 
-      const signmessage = make({
-        name: "signmessage",
-        right: "spend",
-        summary: "Signs a message with the private key of an address.",
-        params: {
-          address: string("The address; must be the address of a single key."),
-          message: string("The message.")
-        },
-        results: [{ schema: Result.string("The signature in base64") }],
-        examples: [[ADDRESS, "a message"]],
-        errors: [`-13 ${LOCKED}`, "-5 Invalid address", "-3 Address does not refer to key", `-4 ${NO_KEY}`],
-        handler: ({ address, message }, wallet) =>
-          Effect.gen(function*() {
-            yield* ensureUnlocked(wallet)
-            const parsed = decodeAddress(network, address)
-            if ("error" in parsed) return yield* RpcError.invalidAddressOrKey("Invalid address")
-            const { destination } = parsed
-            if (destination.kind !== "pubkeyhash") return yield* RpcError.type("Address does not refer to key")
-            const key = (yield* signerOf(wallet)).key(destination.hash)
-            return key === undefined ? yield* RpcError.wallet(NO_KEY) : signMessage(message, key)
-          })
-      })
+      const signmessage = make(SIGNMESSAGE, ({ address, message }, wallet) =>
+        Effect.gen(function*() {
+          yield* ensureUnlocked(wallet)
+          const parsed = decodeAddress(network, address)
+          if ("error" in parsed) return yield* RpcError.invalidAddressOrKey("Invalid address")
+          const { destination } = parsed
+          if (destination.kind !== "pubkeyhash") return yield* RpcError.type("Address does not refer to key")
+          const key = (yield* signerOf(wallet)).key(destination.hash)
+          return key === undefined ? yield* RpcError.wallet(NO_KEY) : signMessage(message, key)
+        }))
 
-      const signrawtransactionwithwallet = make({
-        name: "signrawtransactionwithwallet",
-        right: "spend",
-        group: "Raw transactions",
-        summary: "Signs the inputs of a transaction with the keys of the wallet.",
-        params: { hexstring: hexText("The transaction."), prevtxs: PREVTXS_PARAM, sighashtype: SIGHASH_PARAM },
-        results: [{ schema: SIGNED_TRANSACTION }],
-        examples: [[TRANSACTION]],
-        errors: [
-          "-22 TX decode failed. Make sure the tx has at least one input.",
-          `-13 ${LOCKED}`,
-          "-8 '<x>' is not a valid sighash parameter."
-        ],
-        handler: ({ hexstring, prevtxs, sighashtype }, wallet, { turns }) =>
+      const signrawtransactionwithwallet = make(
+        SIGNRAWTRANSACTIONWITHWALLET,
+        ({ hexstring, prevtxs, sighashtype }, wallet, { turns }) =>
           Effect.gen(function*() {
             const transaction = yield* decodeTransactionParam(hexstring)
             yield* ensureUnlocked(wallet)
@@ -118,28 +87,11 @@ export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
               coins
             )
           })
-      })
+      )
 
-      const walletprocesspsbt = make({
-        name: "walletprocesspsbt",
-        right: "spend",
-        writes: true,
-        summary: "Adds the wallet's data to a PSBT, and signs the inputs for which the wallet has keys.",
-        params: {
-          psbt: PSBT,
-          sign: withDefault(boolean("Whether to sign."), true),
-          sighashtype: SIGHASH_PARAM,
-          ...PSBT_SIGNING
-        },
-        results: [{ schema: SIGNED_PSBT }],
-        examples: [[PSBT_EXAMPLE]],
-        errors: [
-          "-22 TX decode failed <why>",
-          "-8 '<x>' is not a valid sighash parameter.",
-          "-22 Specified sighash value does not match value stored in PSBT",
-          `-13 ${LOCKED}`
-        ],
-        handler: ({ bip32derivs, finalize, psbt, sighashtype, sign }, wallet, { turns }) =>
+      const walletprocesspsbt = make(
+        WALLETPROCESSPSBT,
+        ({ bip32derivs, finalize, psbt, sighashtype, sign }, wallet, { turns }) =>
           Effect.gen(function*() {
             const decoded = yield* decodePsbtParam(psbt, turns)
             const hashType = yield* readHashType(sighashtype)
@@ -163,7 +115,7 @@ export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
               ? { psbt: text, complete, hex: toHex(extractTransaction(signed.psbt).bytes) }
               : { psbt: text, complete }
           })
-      })
+      )
 
       return [signmessage, signrawtransactionwithwallet, walletprocesspsbt]
     }

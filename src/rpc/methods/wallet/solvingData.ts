@@ -11,37 +11,12 @@ import type { ExternalInputs } from "../../../wallet/payments/WalletPayments.ts"
 import { joined, makeProvider } from "../../../wallet/signing/SigningProvider.ts"
 import { integerWithin, type Json, JsonNumber, JsonObject } from "../../json/json.ts"
 import { readSteps } from "../../method/inTurns.ts"
-import { adapted, array, hexText, json, object, optional, type Param, string } from "../../method/params.ts"
 import { type Read, readOf, RpcError } from "../../method/RpcError.ts"
 import { readPubkey } from "../keyMethods.ts"
-import { descriptorProviderSteps, knownDescriptors } from "../scanObjects.ts"
+import { descriptorProviderSteps } from "../scanObjects.ts"
 import { readTransactionInput } from "../transactionParams.ts"
 
 /** What the caller knows of inputs that spend coins of others (reference/rpc.md 3.4). Upstream `wallet/rpc/spend.cpp`. */
-
-export const SOLVING_DATA = optional(
-  object({
-    pubkeys: optional(array(hexText("A public key."), "Public keys.")),
-    scripts: optional(array(hexText("A script."), "Scripts.")),
-    descriptors: optional(knownDescriptors(array(string("A descriptor."), "Descriptors.")))
-  }, "Keys and scripts of coins that are not the wallet's, to know the fee of their inputs. Nothing is signed with it.")
-)
-
-export const INPUT_WEIGHTS = optional(
-  array(
-    json("Object with txid, vout and weight.", { words: "json object" }),
-    "Weights of signed inputs, in place of the wallet's estimate."
-  )
-)
-
-const WEIGHTS_ELSEWHERE = "Input weights should be specified in inputs rather than in options."
-
-/** Options of methods whose inputs have their weights themselves. */
-export const withoutWeights = <A>(options: Param<A>): Param<A> =>
-  adapted(options, (value) =>
-    value instanceof JsonObject && value.get("input_weights") !== undefined
-      ? RpcError.invalidParameter(WEIGHTS_ELSEWHERE)
-      : value)
 
 /** The inputs that have a weight. */
 export const weightsIn = (inputs: ReadonlyArray<Json>): ReadonlyArray<Json> =>

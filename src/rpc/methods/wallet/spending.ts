@@ -1,21 +1,9 @@
 import * as Effect from "effect/Effect"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import { RpcError } from "../../method/RpcError.ts"
-import { LOCKED, walletError, type WalletFailure, watchOnly } from "./walletContext.ts"
+import { walletError, type WalletFailure, watchOnly } from "./walletContext.ts"
 
 /** Shared parts of the spending methods: their version, and the codes of failures. */
-
-/** Version of the reference node's own payments. */
-export const PAYMENT_VERSION = 1
-
-/** Errors of methods that make a payment at once. */
-export const PAYMENT_ERRORS = [
-  "-4 Error: Private keys are disabled for this wallet",
-  "-6 Insufficient funds",
-  "-6 Transaction amount too small",
-  "-6 The total exceeds your balance when the <fee> transaction fee is included.",
-  `-13 ${LOCKED}`
-]
 
 export const ensureKeys = (wallet: Wallet): Effect.Effect<void, RpcError> =>
   Effect.suspend(() => wallet.keys.hasPrivateKeys ? Effect.void : watchOnly())

@@ -15,9 +15,21 @@ import type {
 } from "../../../wallet/errors.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
-import { type AnswerOf, method, type MethodDefinition } from "../../method/method.ts"
-import type { CallContext, Method, MethodGroup, Result as MethodResult } from "../../method/methodTable.ts"
-import { type Decoded, type Params, refined, string } from "../../method/params.ts"
+import {
+  EMPTY_PASSPHRASE,
+  LOCKED,
+  NO_KEYS,
+  NOT_LOADED,
+  SCANNING,
+  UNKNOWN_TRANSACTION,
+  USED_UP,
+  WATCH_ONLY,
+  WRONG_PASSPHRASE
+} from "../../contract/wallet/walletContext.ts"
+import type { Contract, Result as MethodResult } from "../../method/contract.ts"
+import { type AnswerOf, method } from "../../method/method.ts"
+import type { CallContext, Method } from "../../method/methodTable.ts"
+import type { Decoded, Params } from "../../method/params.ts"
 import { RPC_CODE, RpcError, type RpcReason } from "../../method/RpcError.ts"
 import { rejectionError, storageError } from "../errors.ts"
 
@@ -27,8 +39,6 @@ import { rejectionError, storageError } from "../errors.ts"
 export const SHOWN_WALLET_VERSION = 169_900
 
 type WalletsService = typeof Wallets.Service
-
-export const NOT_LOADED = "Requested wallet does not exist or is not loaded"
 
 const NONE_LOADED = "No wallet is loaded. Load a wallet using loadwallet or create a new one with createwallet. " +
   "(Note: A default wallet is no longer automatically created)"
@@ -95,14 +105,6 @@ export type WalletFailure =
   | TransactionRejected
   | StorageFailure
 
-export const LOCKED = "Error: Please enter the wallet passphrase with walletpassphrase first."
-export const WATCH_ONLY = "Error: Private keys are disabled for this wallet"
-export const WRONG_PASSPHRASE = "Error: The wallet passphrase entered was incorrect."
-export const SCANNING = "Wallet is currently rescanning. Abort existing rescan or wait."
-export const UNKNOWN_TRANSACTION = "Invalid or non-wallet transaction id"
-export const NO_KEYS = "Error: This wallet has no available keys"
-export const USED_UP = "Error: Keypool ran out, please call keypoolrefill first"
-export const EMPTY_PASSPHRASE = "passphrase cannot be empty"
 export const INSUFFICIENT = "Insufficient funds"
 
 /** Digits of a txid in a message. */
@@ -243,48 +245,28 @@ export const ensureUnlocked = (wallet: Wallet): Effect.Effect<void, RpcError> =>
 
 // Methods
 
-/** The definition of a wallet method, whose handler may fail with a wallet failure. */
-export interface WalletMethodDefinition<P extends Params, R extends ReadonlyArray<MethodResult>>
-  extends Omit<MethodDefinition<P, R>, "handler" | "group">
-{
-  readonly group?: MethodGroup
-  readonly handler: (
-    params: Decoded<P>,
-    wallet: Wallet,
-    context: CallContext
-  ) => Effect.Effect<AnswerOf<R>, WalletFailure | RpcError>
-}
+/** The handler of a wallet method may fail with a wallet failure. */
+export type WalletHandler<P extends Params, R extends ReadonlyArray<MethodResult>> = (
+  params: Decoded<P>,
+  wallet: Wallet,
+  context: CallContext
+) => Effect.Effect<AnswerOf<R>, WalletFailure | RpcError>
 
 /** Makes methods for the wallet of their call. Their error lists omit the errors for no or several wallets. */
-export const walletMethod =
-  (wallets: WalletsService) =>
-  <const P extends Params, const R extends ReadonlyArray<MethodResult>>(
-    definition: WalletMethodDefinition<P, R>
-  ): Method => {
-    const { group = "Wallet", handler, ...rest } = definition
-    return method({
-      ...rest,
-      group,
-      handler: (params: Decoded<P>, context) =>
-        Effect.flatMap(
-          selectWallet(wallets, context),
-          (wallet) =>
-            Effect.zipRight(
-              wallet.settled,
-              Effect.mapError(Effect.suspend(() => handler(params, wallet, context)), asRpcError)
-            )
+export const walletMethod = (wallets: WalletsService) =>
+<P extends Params, R extends ReadonlyArray<MethodResult>>(
+  contract: Contract<P, R>,
+  handler: WalletHandler<P, R>
+): Method =>
+  method(contract, (params, context) =>
+    Effect.flatMap(
+      selectWallet(wallets, context),
+      (wallet) =>
+        Effect.zipRight(
+          wallet.settled,
+          Effect.mapError(Effect.suspend(() => handler(params, wallet, context)), asRpcError)
         )
-    })
-  }
+    ))
 
 /** What defines the methods of the wallets of a node. */
 export type DefineWalletMethod = ReturnType<typeof walletMethod>
-
-// Parameters of several methods
-
-/** Reads a label; `*`, which means all labels, is invalid. Upstream `LabelFromValue`. */
-export const label = (description: string) =>
-  refined(string(description), (text) => {
-    if (text !== "*") return text
-    return new RpcError({ code: RPC_CODE.walletInvalidLabel, message: "Invalid label name" })
-  })

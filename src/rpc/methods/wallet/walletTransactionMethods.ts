@@ -1,6 +1,5 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Schema from "effect/Schema"
 import { Chain } from "../../../chain/Chain.ts"
 import type { BlockNotFound, BlockUnavailable } from "../../../chain/errors.ts"
 import type { HeaderInfo } from "../../../chain/index/headerInfo.ts"
@@ -13,17 +12,25 @@ import type { WalletTx } from "../../../wallet/ledger/WalletLedger.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
 import { AnswerOptions } from "../../AnswerOptions.ts"
+import { UNKNOWN_TRANSACTION } from "../../contract/wallet/walletContext.ts"
+import {
+  ABANDONTRANSACTION,
+  GETTRANSACTION,
+  LISTSINCEBLOCK,
+  LISTTRANSACTIONS,
+  NOT_ELIGIBLE
+} from "../../contract/wallet/walletTransaction.ts"
+import { type ENTRY } from "../../contract/wallet/walletTransactions.ts"
 import { Amount } from "../../json/encodeJson.ts"
 import type { Method } from "../../method/methodTable.ts"
-import { boolean, hash, int32, optional, readHash, string, withDefault } from "../../method/params.ts"
-import * as Result from "../../method/results.ts"
+import { readHash } from "../../method/params.ts"
+import type * as Result from "../../method/results.ts"
 import { type Read, readOf, RpcError } from "../../method/RpcError.ts"
 import { transactionJson } from "../../shapes/transaction.ts"
 import { blockError } from "../errors.ts"
-import { type DefineWalletMethod, label, UNKNOWN_TRANSACTION, walletError, walletMethod } from "./walletContext.ts"
+import { type DefineWalletMethod, walletError, walletMethod } from "./walletContext.ts"
 import {
   depthOf,
-  ENTRY,
   type EntryContext,
   entryRowsOf,
   isChangeScript,
@@ -31,17 +38,10 @@ import {
   type Listing,
   netOf,
   paymentRowsOf,
-  standingJson,
-  WALLET_TRANSACTION
+  standingJson
 } from "./walletTransactions.ts"
 
 /** Methods for the transactions of a wallet (reference/rpc.md 3.9). */
-
-const TXID = "4fe1cfd5439d1fadb8cce35a4888595c161d7a1922d6191433b4d3e1d1030fa4"
-
-const WATCH_ONLY = withDefault(boolean("Ignored."), false)
-
-const NOT_ELIGIBLE = "Transaction not eligible for abandonment"
 
 const transactionOf = (wallet: Wallet, txid: Bytes): Effect.Effect<WalletTx, RpcError> =>
   Effect.suspend(() => {
@@ -116,26 +116,15 @@ const blockWithDepth = (
   })
 
 const abandontransaction = (make: DefineWalletMethod) =>
-  make({
-    name: "abandontransaction",
-    right: "spend",
-    writes: true,
-    summary: "Abandons a transaction that is neither in a block nor in the mempool, and its descendants, so that " +
-      "other transactions can spend their inputs.",
-    params: { txid: hash("The transaction.") },
-    results: [{ schema: Result.nothing("") }],
-    examples: [[TXID]],
-    errors: [`-5 ${UNKNOWN_TRANSACTION}`, `-5 ${NOT_ELIGIBLE}`],
-    handler: ({ txid }, wallet) =>
-      Effect.gen(function*() {
-        yield* transactionOf(wallet, txid)
-        yield* Effect.mapError(wallet.payments.abandon(txidKey(txid)), (failure) =>
-          failure instanceof InvalidWalletRequest && failure.code === "not-eligible"
-            ? RpcError.invalidAddressOrKey(NOT_ELIGIBLE)
-            : walletError(failure))
-        return null
-      })
-  })
+  make(ABANDONTRANSACTION, ({ txid }, wallet) =>
+    Effect.gen(function*() {
+      yield* transactionOf(wallet, txid)
+      yield* Effect.mapError(wallet.payments.abandon(txidKey(txid)), (failure) =>
+        failure instanceof InvalidWalletRequest && failure.code === "not-eligible"
+          ? RpcError.invalidAddressOrKey(NOT_ELIGIBLE)
+          : walletError(failure))
+      return null
+    }))
 
 export const walletTransactionMethods: Effect.Effect<
   ReadonlyArray<Method>,
@@ -154,19 +143,9 @@ export const walletTransactionMethods: Effect.Effect<
   const decodedJson = (wallet: Wallet, { transaction }: WalletTx) =>
     transactionJson(shapeContext, transaction, { isChange: (script) => isChangeScript(wallet, script) })
 
-  const gettransaction = make({
-    name: "gettransaction",
-    right: "names",
-    summary: "Returns a transaction of the wallet: its effect on the balance, its state, and its outputs as payments.",
-    params: {
-      txid: hash("The transaction."),
-      include_watchonly: WATCH_ONLY,
-      verbose: withDefault(boolean("Whether to include the decoded transaction."), false)
-    },
-    results: [{ schema: WALLET_TRANSACTION }],
-    examples: [[TXID], [TXID, false, true]],
-    errors: [`-5 ${UNKNOWN_TRANSACTION}`],
-    handler: ({ txid, verbose }, wallet) =>
+  const gettransaction = make(
+    GETTRANSACTION,
+    ({ txid, verbose }, wallet) =>
       Effect.map(transactionOf(wallet, txid), (tx) => {
         const context = contextOf(wallet)
         const { amount, fee } = netOf(wallet, tx)
@@ -180,101 +159,47 @@ export const walletTransactionMethods: Effect.Effect<
           lastprocessedblock: lastBlockJson(wallet)
         }
       })
-  })
+  )
 
-  const listtransactions = make({
-    name: "listtransactions",
-    right: "names",
-    summary: "Lists the latest payments from and to the wallet, the oldest of them first. One transaction may " +
-      "contain several payments.",
-    params: {
-      label: optional(string("Only payments received with this label; * for all payments.")),
-      count: withDefault(int32("Maximum number of payments."), 10),
-      skip: withDefault(int32("Number of latest payments to skip."), 0),
-      include_watchonly: WATCH_ONLY
-    },
-    results: [{ schema: Schema.Array(ENTRY) }],
-    examples: [[], ["*", 20, 100]],
-    errors: [
-      "-8 Label argument must be a valid label name or \"*\".",
-      "-8 Negative count",
-      "-8 Negative from"
-    ],
-    handler: ({ count, label: given, skip }, wallet) =>
-      Effect.gen(function*() {
-        const listing = { label: yield* labelFilter(given) }
-        if (count < 0) return yield* RpcError.invalidParameter("Negative count")
-        if (skip < 0) return yield* RpcError.invalidParameter("Negative from")
-        const context = contextOf(wallet)
-        const transactions = wallet.ledger.transactions()
-        // The latest first, as many as needed.
-        const latest: Array<Result.ValueOf<typeof ENTRY>> = []
-        for (let at = transactions.length - 1; at >= 0 && latest.length < count + skip; at--) {
-          const tx = transactions[at]
-          if (tx !== undefined) latest.push(...entryRowsOf(context, tx, listing))
-        }
-        return latest.slice(skip, skip + count).reverse()
-      })
-  })
+  const listtransactions = make(LISTTRANSACTIONS, ({ count, label: given, skip }, wallet) =>
+    Effect.gen(function*() {
+      const listing = { label: yield* labelFilter(given) }
+      if (count < 0) return yield* RpcError.invalidParameter("Negative count")
+      if (skip < 0) return yield* RpcError.invalidParameter("Negative from")
+      const context = contextOf(wallet)
+      const transactions = wallet.ledger.transactions()
+      // The latest first, as many as needed.
+      const latest: Array<Result.ValueOf<typeof ENTRY>> = []
+      for (let at = transactions.length - 1; at >= 0 && latest.length < count + skip; at--) {
+        const tx = transactions[at]
+        if (tx !== undefined) latest.push(...entryRowsOf(context, tx, listing))
+      }
+      return latest.slice(skip, skip + count).reverse()
+    }))
 
-  const listsinceblock = make({
-    name: "listsinceblock",
-    right: "names",
-    summary: "Lists the payments in blocks after a given block and the unconfirmed ones; without a block, all " +
-      "payments. If the block is not in the best chain, also lists the payments of its disconnected branch.",
-    params: {
-      blockhash: optional(string("The block.")),
-      target_confirmations: withDefault(
-        int32("Confirmations of the block returned as lastblock, for the next call."),
-        1
-      ),
-      include_watchonly: WATCH_ONLY,
-      include_removed: withDefault(boolean("Whether to list payments of a disconnected branch."), true),
-      include_change: withDefault(boolean("Whether to list change."), false),
-      label: optional(label("Only payments received with this label."))
-    },
-    results: [{
-      schema: Schema.Struct({
-        transactions: Schema.Array(ENTRY).annotations({ description: "The payments" }),
-        removed: Schema.optional(
-          Schema.Array(ENTRY).annotations({
-            description: "Payments of the disconnected branch, in their current state"
-          })
+  const listsinceblock = make(LISTSINCEBLOCK, (given, wallet) =>
+    Effect.gen(function*() {
+      const { blockhash, include_change, include_removed, label: wanted, target_confirmations } = given
+      const branch = blockhash === undefined || blockhash === ""
+        ? undefined
+        : yield* Effect.flatMap(
+          readOf(readHash(blockhash, { label: "blockhash" })),
+          (from) => Effect.mapError(branchOf(chain, from), blockError)
+        )
+      if (target_confirmations < 1) return yield* RpcError.invalidParameter("Invalid parameter")
+      const context = contextOf(wallet)
+      const listing = { label: wanted, change: include_change }
+      const depth = branch === undefined ? Infinity : wallet.ledger.lastBlock().height + 1 - branch.fork.height
+      return {
+        transactions: wallet.ledger.transactions().flatMap((tx) =>
+          Math.abs(depthOf(wallet, tx)) < depth ? entryRowsOf(context, tx, listing) : []
         ),
-        lastblock: Result.hex("The block to pass to the next call")
-      })
-    }],
-    examples: [[], ["000000000062b72c5e2ceb45fbc8587e807c155b0da735e6483dfba2f0a9c770", 6]],
-    errors: [
-      "-5 Block not found",
-      "-8 Invalid parameter",
-      "-11 Invalid label name",
-      "-32603 Can't read block from disk"
-    ],
-    handler: (given, wallet) =>
-      Effect.gen(function*() {
-        const { blockhash, include_change, include_removed, label: wanted, target_confirmations } = given
-        const branch = blockhash === undefined || blockhash === ""
-          ? undefined
-          : yield* Effect.flatMap(
-            readOf(readHash(blockhash, { label: "blockhash" })),
-            (from) => Effect.mapError(branchOf(chain, from), blockError)
-          )
-        if (target_confirmations < 1) return yield* RpcError.invalidParameter("Invalid parameter")
-        const context = contextOf(wallet)
-        const listing = { label: wanted, change: include_change }
-        const depth = branch === undefined ? Infinity : wallet.ledger.lastBlock().height + 1 - branch.fork.height
-        return {
-          transactions: wallet.ledger.transactions().flatMap((tx) =>
-            Math.abs(depthOf(wallet, tx)) < depth ? entryRowsOf(context, tx, listing) : []
-          ),
-          removed: include_removed
-            ? yield* removedEntries(chain, context, { ...listing, detached: branch?.detached ?? [] })
-            : undefined,
-          lastblock: yield* blockWithDepth(chain, wallet, target_confirmations)
-        }
-      })
-  })
+        removed: include_removed
+          ? yield* removedEntries(chain, context, { ...listing, detached: branch?.detached ?? [] })
+          : undefined,
+        lastblock: yield* blockWithDepth(chain, wallet, target_confirmations)
+      }
+    }))
 
   return [gettransaction, listtransactions, listsinceblock, abandontransaction(make)]
 })

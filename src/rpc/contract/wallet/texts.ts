@@ -14,4 +14,5 @@ export const bounded = (text: string, most: number, what: string): string | RpcE
 }
 
 export const TOO_LONG_COMMENT = `-8 Invalid parameter, <comment> is longer than ${MAX_TEXT} characters`
+
 export const TOO_LONG_LABEL = `-8 Invalid parameter, label is longer than ${MAX_LABEL} characters`

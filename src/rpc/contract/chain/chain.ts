@@ -1,0 +1,155 @@
+import * as Schema from "effect/Schema"
+import { contract } from "../../method/contract.ts"
+import { hash, hexText, int32, optional, string } from "../../method/params.ts"
+import * as Result from "../../method/results.ts"
+import { CHAIN_INFO } from "../../shapes/block.ts"
+
+const BLOCK_HASH = Result.hex("Hash of the block")
+
+export const GETBLOCKCOUNT = contract({
+  name: "getblockcount",
+  right: "read",
+  group: "Blockchain",
+  summary: "Returns the height of the last block of the best chain.",
+  params: {},
+  results: [{ schema: Result.integer("Height of the tip") }],
+  examples: [[]]
+})
+
+export const GETBESTBLOCKHASH = contract({
+  name: "getbestblockhash",
+  right: "read",
+  group: "Blockchain",
+  summary: "Returns the hash of the last block of the best chain.",
+  params: {},
+  results: [{ schema: BLOCK_HASH }],
+  examples: [[]]
+})
+
+export const GETBLOCKHASH = contract({
+  name: "getblockhash",
+  right: "read",
+  group: "Blockchain",
+  summary: "Returns the hash of the block of the best chain at a height.",
+  params: { height: int32("The height.") },
+  results: [{ schema: BLOCK_HASH }],
+  examples: [[0]],
+  errors: ["-8 Block height out of range"]
+})
+
+export const GETDIFFICULTY = contract({
+  name: "getdifficulty",
+  right: "read",
+  group: "Blockchain",
+  summary: "Returns the difficulty of the last block as a multiple of the minimum.",
+  params: {},
+  results: [{ schema: Result.number("The difficulty") }],
+  examples: [[]]
+})
+
+export const GETBLOCKCHAININFO = contract({
+  name: "getblockchaininfo",
+  right: "read",
+  group: "Blockchain",
+  summary: "Returns the state of the chain and how far it is synced.",
+  params: {},
+  results: [{ schema: CHAIN_INFO }],
+  examples: [[]]
+})
+
+export const GETCHAINTIPS = contract({
+  name: "getchaintips",
+  right: "read",
+  group: "Blockchain",
+  summary: "Lists the tips of all known branches, including the best chain's.",
+  params: {},
+  results: [{
+    schema: Schema.Array(Schema.Struct({
+      height: Result.integer("Height of the tip"),
+      hash: BLOCK_HASH,
+      branchlen: Result.integer("Blocks from the best chain to the tip; 0 for the best chain"),
+      status: Result.string("active, valid-fork, valid-headers, headers-only or invalid")
+    }))
+  }],
+  examples: [[]]
+})
+
+export const GETDEPLOYMENTINFO = contract({
+  name: "getdeploymentinfo",
+  right: "read",
+  group: "Blockchain",
+  summary: "Returns the soft forks, and whether each is active in the block after the given one.",
+  params: { blockhash: optional(hash("The block."), "the tip") },
+  results: [{
+    schema: Schema.Struct({
+      hash: BLOCK_HASH,
+      height: Result.integer("Height of the block"),
+      script_flags: Schema.Array(Result.string("A script rule of the block")),
+      deployments: Result.map(
+        "name",
+        Schema.Struct({
+          type: Result.string("buried"),
+          active: Result.boolean("Whether it is active in the next block"),
+          height: Result.integer("The height of activation")
+        })
+      )
+    })
+  }],
+  examples: [[]],
+  errors: ["-5 Block not found"]
+})
+
+export const SUBMITBLOCK = contract({
+  name: "submitblock",
+  coins: "any",
+  writes: true,
+  group: "Mining",
+  summary: "Submits a block, with its merged-mining proof if the version has the flag.",
+  params: {
+    hexdata: hexText("The block."),
+    dummy: optional(string("Ignored."), "ignored")
+  },
+  results: [
+    { when: "the block is the new tip", schema: Result.nothing("") },
+    { when: "otherwise", schema: Result.string("duplicate, inconclusive, or the reason of the refusal (BIP 22)") }
+  ],
+  examples: [["<block in hexadecimal digits>"]],
+  errors: ["-22 Block decode failed"]
+})
+
+export const PRECIOUSBLOCK = contract({
+  name: "preciousblock",
+  coins: "any",
+  writes: true,
+  group: "Blockchain",
+  summary: "Treats a block as if it had arrived before all others of the same work, until the node stops. A later " +
+    "call takes precedence over an earlier one.",
+  params: { blockhash: hash("The block.") },
+  results: [{ schema: Result.nothing("") }],
+  examples: [["000000000062b72c5e2ceb45fbc8587e807c155b0da735e6483dfba2f0a9c770"]],
+  errors: ["-5 Block not found"]
+})
+
+export const INVALIDATEBLOCK = contract({
+  name: "invalidateblock",
+  coins: "any",
+  writes: true,
+  group: "Hidden",
+  summary: "Marks a block and all its descendants as invalid.",
+  params: { blockhash: hash("The block.") },
+  results: [{ schema: Result.nothing("") }],
+  examples: [["000000000062b72c5e2ceb45fbc8587e807c155b0da735e6483dfba2f0a9c770"]],
+  errors: ["-5 Block not found", "-20 the chain cannot go back below a pruned block"]
+})
+
+export const RECONSIDERBLOCK = contract({
+  name: "reconsiderblock",
+  coins: "any",
+  writes: true,
+  group: "Hidden",
+  summary: "Clears the invalid mark of a block.",
+  params: { blockhash: hash("The block.") },
+  results: [{ schema: Result.nothing("") }],
+  examples: [["000000000062b72c5e2ceb45fbc8587e807c155b0da735e6483dfba2f0a9c770"]],
+  errors: ["-5 Block not found"]
+})

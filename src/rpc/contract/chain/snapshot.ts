@@ -1,0 +1,105 @@
+import * as Schema from "effect/Schema"
+import { contract } from "../../method/contract.ts"
+import { asArgument, freeText, namedOptions, optional, orEmpty, string, withDefault } from "../../method/params.ts"
+import * as Result from "../../method/results.ts"
+import { BLOCK_ERRORS, hashOrHeight } from "./hashOrHeight.ts"
+
+const WRITTEN = Schema.Struct({
+  coins_written: Result.integer("Coins in the file"),
+  base_hash: Result.hex("Hash of the base block"),
+  base_height: Result.integer("Height of the base block"),
+  path: Result.string("Absolute path of the file"),
+  txoutset_hash: Result.hex("Hash over all coins, as gettxoutsetinfo returns it (hash_serialized_3)"),
+  nchaintx: Result.integer("Transactions of the chain up to the base block")
+})
+
+const LOADED = Schema.Struct({
+  coins_loaded: Result.integer("Coins in the file"),
+  tip_hash: Result.hex("Hash of the base block"),
+  base_height: Result.integer("Height of the base block"),
+  path: Result.string("Absolute path of the file")
+})
+
+const CHAINSTATE = Schema.Struct({
+  blocks: Result.integer("Height of its last block"),
+  bestblockhash: Result.hex("Hash of its last block"),
+  bits: Result.hex("Target of its last block in the short form of headers"),
+  target: Result.hex("That target"),
+  difficulty: Result.number("Difficulty of its last block"),
+  verificationprogress: Result.number(
+    "Checked part of the chain, 0 to 1, as in getblockchaininfo; of a second state, by its height"
+  ),
+  coins_db_cache_bytes: Result.integer("Bytes of memory for pages of the database"),
+  coins_tip_cache_bytes: Result.integer("Bytes of memory for coins"),
+  snapshot_blockhash: Schema.optional(
+    Result.hex("Hash of the base block of the snapshot that it began with; absent once that is validated")
+  ),
+  validated: Result.boolean("Whether all its blocks are validated: false if it began with a snapshot, until then")
+})
+
+const CHAINSTATES = Schema.Struct({
+  headers: Result.integer("Height of the known header with the most work"),
+  chainstates: Schema.Array(CHAINSTATE)
+})
+
+export const DUMPTXOUTSET = contract({
+  name: "dumptxoutset",
+  coins: "any",
+  group: "Blockchain",
+  summary:
+    "Writes the coins of a block to a file that loadtxoutset of svcd and of the reference node reads. The node goes " +
+    "on connecting blocks, and its tip does not change for an earlier block.",
+  // All coins take minutes: the file is removed if the node stops or the caller disconnects.
+  waits: true,
+  params: {
+    path: freeText(string("The file, relative to the data directory. It must not exist.")),
+    type: freeText(withDefault(string("latest for the tip, rollback for the block of that option."), "")),
+    options: orEmpty(
+      namedOptions(
+        { rollback: asArgument("json or text", optional(hashOrHeight("The block, by hash or height."))) },
+        "Options."
+      )
+    )
+  },
+  results: [{ schema: WRITTEN }],
+  examples: [["utxo.dat", "latest"], ["utxo.dat", "rollback", { rollback: 800000 }]],
+  errors: [
+    "-8 Invalid snapshot type \"<x>\" specified with rollback option",
+    "-8 Invalid snapshot type \"<x>\" specified. Please specify \"rollback\" or \"latest\"",
+    "-8 <path> already exists. If you are sure this is what you want, move it out of the way first",
+    "-8 Couldn't open file <path>.incomplete for writing.",
+    "-1 Could not roll back to requested height.",
+    ...BLOCK_ERRORS
+  ]
+})
+
+export const LOADTXOUTSET = contract({
+  name: "loadtxoutset",
+  coins: "any",
+  group: "Blockchain",
+  summary:
+    "Loads the coins and the names of a file that dumptxoutset wrote, and continues from its base block. The blocks up to " +
+    "that block are validated in the background: see getchainstates. The headers up to that block must be known, and the hash of the coins must be that of -snapshothash, " +
+    "or known to this version.",
+  waits: true,
+  params: { path: freeText(string("The file, relative to the data directory.")) },
+  results: [{ schema: LOADED }],
+  examples: [["utxo.dat"]],
+  errors: [
+    "-8 Couldn't open file <path> for reading.",
+    "-22 Unable to parse metadata: <reason>",
+    "-32603 Unable to load UTXO snapshot: <reason>. (<path>)"
+  ]
+})
+
+export const GETCHAINSTATES = contract({
+  name: "getchainstates",
+  right: "read",
+  group: "Blockchain",
+  summary:
+    "Returns the chain states of the node, the one in use last. After a snapshot was loaded there are two until the " +
+    "blocks below its base are validated: the first connects them from genesis, the second began with the snapshot.",
+  params: {},
+  results: [{ schema: CHAINSTATES }],
+  examples: [[]]
+})

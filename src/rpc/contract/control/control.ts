@@ -1,0 +1,176 @@
+import * as Schema from "effect/Schema"
+import type { Json } from "../../json/json.ts"
+import { contract } from "../../method/contract.ts"
+import {
+  array,
+  custom,
+  freeText,
+  hidden,
+  int32,
+  notNull,
+  optional,
+  type ParamKind,
+  refined,
+  string,
+  withDefault
+} from "../../method/params.ts"
+import * as Result from "../../method/results.ts"
+import { RpcError } from "../../method/RpcError.ts"
+
+export const HELP = contract({
+  name: "help",
+  right: "read",
+  group: "Control",
+  summary: "Lists all methods, or explains one of them.",
+  params: { command: optional(string("The method to explain."), "all methods") },
+  results: [
+    { schema: Result.string("The help text") },
+    {
+      when: "command is dump_all_command_conversions",
+      schema: Schema.Array(Schema.Array(Result.any("Method, position, parameter, and whether the parameter is text")))
+    }
+  ],
+  examples: [[], ["getblockhash"]]
+})
+
+export const STOP = contract({
+  name: "stop",
+  coins: "any",
+  writes: true,
+  group: "Control",
+  summary: "Starts a clean shutdown of the node.",
+  params: { wait: hidden(optional(int32("Milliseconds to delay the answer."))) },
+  results: [{ schema: Result.string("\"svcd stopping\"") }],
+  examples: [[]]
+})
+
+export const UPTIME = contract({
+  name: "uptime",
+  right: "read",
+  group: "Control",
+  summary: "Returns the uptime of the server.",
+  params: {},
+  results: [{ schema: Result.integer("Seconds since the start") }],
+  examples: [[]]
+})
+
+export const GETRPCINFO = contract({
+  name: "getrpcinfo",
+  right: "read",
+  group: "Control",
+  summary: "Returns the running calls of the RPC server.",
+  params: {},
+  results: [{
+    schema: Schema.Struct({
+      active_commands: Schema.Array(
+        Schema.Struct({
+          method: Result.string("Name of the method"),
+          duration: Result.integer("Microseconds since it began")
+        })
+      ).annotations({ description: "The running calls, including this one" }),
+      logpath: Result.string("The log file; empty if the log goes to standard output")
+    })
+  }],
+  examples: [[]]
+})
+
+const memoryMode = refined(string("Format: stats; mallocinfo is not available."), (mode) => {
+  if (mode === "stats") return mode
+  return RpcError.invalidParameter(mode === "mallocinfo" ? "mallocinfo mode not available" : `unknown mode ${mode}`)
+})
+
+export const GETMEMORYINFO = contract({
+  name: "getmemoryinfo",
+  right: "read",
+  group: "Control",
+  summary: "Returns statistics of locked memory. All are zero: this node locks none.",
+  params: { mode: withDefault(memoryMode, "stats") },
+  results: [{
+    schema: Schema.Struct({
+      locked: Schema.Struct({
+        used: Result.integer("Bytes in use"),
+        free: Result.integer("Unused bytes"),
+        total: Result.integer("All bytes"),
+        locked: Result.integer("Locked bytes"),
+        chunks_used: Result.integer("Allocated chunks"),
+        chunks_free: Result.integer("Unused chunks")
+      }).annotations({ description: "Locked memory" })
+    })
+  }],
+  examples: [[]],
+  errors: ["-8 mallocinfo mode not available", "-8 unknown mode <x>"]
+})
+
+export const LOGGING = contract({
+  name: "logging",
+  coins: "any",
+  writes: true,
+  group: "Control",
+  summary: "Returns and changes the categories of debug messages. A category both included and excluded is off.",
+  params: {
+    include: optional(array(string("A category, or all."), "Categories to switch on.")),
+    exclude: optional(array(string("A category, or all."), "Categories to switch off."))
+  },
+  results: [{ schema: Result.map("category", Result.boolean("Whether it is on")) }],
+  examples: [[], [["rpc"], ["network"]]],
+  errors: ["-8 unknown logging category <name>"]
+})
+
+export const RPC_DISCOVER = contract({
+  name: "rpc.discover",
+  right: "read",
+  group: "Control",
+  summary: "Returns an OpenRPC document that describes all methods.",
+  params: {},
+  results: [{ schema: Result.any("The document") }],
+  examples: [[]]
+})
+
+/** The parameters of `echo` and `echojson`, which differ only on command lines: there the arguments of `echojson` are JSON. */
+export const echoed = (kind: ParamKind) => {
+  const anything = notNull(
+    optional(custom({ words: "any", kind, description: "Any value.", read: (value): Json => value }))
+  )
+  return {
+    arg0: anything,
+    arg1: anything,
+    arg2: anything,
+    arg3: anything,
+    arg4: anything,
+    arg5: anything,
+    arg6: anything,
+    arg7: anything,
+    arg8: anything,
+    arg9: anything
+  }
+}
+
+export const ECHO = contract({
+  name: "echo",
+  right: "read",
+  group: "Hidden",
+  summary: "Returns its arguments.",
+  params: echoed("string"),
+  results: [{ schema: Result.any("The arguments as an array") }],
+  examples: []
+})
+
+export const ECHOJSON = contract({
+  name: "echojson",
+  right: "read",
+  group: "Hidden",
+  summary: "Returns its arguments.",
+  params: echoed("any"),
+  results: [{ schema: Result.any("The arguments as an array") }],
+  examples: []
+})
+
+export const ECHOIPC = contract({
+  name: "echoipc",
+  right: "read",
+  group: "Hidden",
+  summary: "Returns its argument.",
+  params: { arg: freeText(string("The text to return.")) },
+  results: [{ schema: Result.string("The text") }],
+  examples: []
+})

@@ -1,0 +1,126 @@
+import * as Schema from "effect/Schema"
+import { contract } from "../../method/contract.ts"
+import { boolean, hash, withDefault } from "../../method/params.ts"
+import * as Result from "../../method/results.ts"
+import { CLUSTER, DIAGRAM, MEMPOOL_INFO, POOL_ENTRY } from "../../shapes/mempool.ts"
+
+const TXID = "4fe1cfd5439d1fadb8cce35a4888595c161d7a1922d6191433b4d3e1d1030fa4"
+
+const TXIDS = Schema.Array(Result.hex("A transaction"))
+
+const ENTRIES = Result.map("txid", POOL_ENTRY)
+
+const NOT_IN_MEMPOOL = "-5 Transaction not in mempool"
+
+/** Of the methods that list relatives of a transaction in the mempool. */
+const RELATIVES_PARAMS = {
+  txid: hash("The transaction."),
+  verbose: withDefault(boolean("Whether to return details instead of ids."), false)
+}
+
+const RELATIVES = [
+  { when: "verbose is false", schema: TXIDS },
+  { when: "verbose is true", schema: ENTRIES }
+] as const
+
+export const GETMEMPOOLINFO = contract({
+  name: "getmempoolinfo",
+  right: "read",
+  group: "Mempool",
+  summary: "Returns the size and the limits of the mempool.",
+  params: {},
+  results: [{ schema: MEMPOOL_INFO }],
+  examples: [[]]
+})
+
+export const GETRAWMEMPOOL = contract({
+  name: "getrawmempool",
+  right: "read",
+  group: "Mempool",
+  heavy: true,
+  summary: "Lists the transactions in the mempool.",
+  params: {
+    verbose: withDefault(boolean("Whether to return details instead of ids."), false),
+    mempool_sequence: withDefault(boolean("Whether to add the mempool's sequence. Not with verbose."), false)
+  },
+  results: [
+    { when: "verbose is false", schema: TXIDS },
+    { when: "verbose is true", schema: ENTRIES },
+    {
+      when: "mempool_sequence is true",
+      schema: Schema.Struct({
+        txids: TXIDS,
+        mempool_sequence: Result.integer("Counts additions and removals since the start of the node")
+      })
+    }
+  ],
+  examples: [[], [true], [false, true]],
+  errors: ["-8 Verbose results cannot contain mempool sequence values."]
+})
+
+export const GETMEMPOOLENTRY = contract({
+  name: "getmempoolentry",
+  right: "read",
+  group: "Mempool",
+  summary: "Returns the mempool entry of a transaction.",
+  params: { txid: hash("The transaction.") },
+  results: [{ schema: POOL_ENTRY }],
+  examples: [[TXID]],
+  errors: [NOT_IN_MEMPOOL]
+})
+
+export const GETMEMPOOLANCESTORS = contract({
+  name: "getmempoolancestors",
+  right: "read",
+  group: "Mempool",
+  summary: "Lists all ancestors of a transaction in the mempool.",
+  params: RELATIVES_PARAMS,
+  results: RELATIVES,
+  examples: [[TXID]],
+  errors: [NOT_IN_MEMPOOL]
+})
+
+export const GETMEMPOOLDESCENDANTS = contract({
+  name: "getmempooldescendants",
+  right: "read",
+  group: "Mempool",
+  summary: "Lists all descendants of a transaction in the mempool.",
+  params: RELATIVES_PARAMS,
+  results: RELATIVES,
+  examples: [[TXID]],
+  errors: [NOT_IN_MEMPOOL]
+})
+
+export const GETMEMPOOLCLUSTER = contract({
+  name: "getmempoolcluster",
+  right: "read",
+  group: "Mempool",
+  summary: "Returns the cluster of a transaction in the mempool: all transactions connected with it, in chunks in " +
+    "mining order.",
+  params: { txid: hash("The transaction.") },
+  results: [{ schema: CLUSTER }],
+  examples: [[TXID]],
+  errors: [NOT_IN_MEMPOOL]
+})
+
+export const SAVEMEMPOOL = contract({
+  name: "savemempool",
+  coins: "any",
+  writes: true,
+  group: "Mempool",
+  summary: "Saves the mempool to its file.",
+  params: {},
+  results: [{ schema: Schema.Struct({ filename: Result.string("The file") }) }],
+  examples: [[]],
+  errors: ["-1 The mempool was not loaded yet", "-1 Unable to dump mempool to disk"]
+})
+
+export const GETMEMPOOLFEERATEDIAGRAM = contract({
+  name: "getmempoolfeeratediagram",
+  right: "read",
+  group: "Hidden",
+  summary: "Returns the cumulative fees and weight of the mempool's chunks, best chunk first.",
+  params: {},
+  results: [{ schema: DIAGRAM }],
+  examples: [[]]
+})

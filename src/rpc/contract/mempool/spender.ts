@@ -1,0 +1,57 @@
+import * as Schema from "effect/Schema"
+import { contract } from "../../method/contract.ts"
+import {
+  boolean,
+  hash,
+  int32,
+  longArray,
+  namedOptions,
+  object,
+  optional,
+  refined,
+  withDefault
+} from "../../method/params.ts"
+import * as Result from "../../method/results.ts"
+import { RpcError } from "../../method/RpcError.ts"
+
+const TXID = "4fe1cfd5439d1fadb8cce35a4888595c161d7a1922d6191433b4d3e1d1030fa4"
+
+const SPENDING = Schema.Array(Schema.Struct({
+  txid: Result.hex("The output's transaction"),
+  vout: Result.integer("Its index"),
+  spendingtxid: Schema.optional(Result.hex("The transaction that spends the output, if any")),
+  blockhash: Schema.optional(Result.hex("The block of that transaction; not if it is in the mempool")),
+  spendingtx: Schema.optional(Result.hex("That transaction, if requested"))
+}))
+
+const outputIndex = refined(int32("The index of the output."), (vout) => {
+  if (vout < 0) return RpcError.invalidParameter("Invalid parameter, vout cannot be negative")
+  return vout
+})
+
+export const GETTXSPENDINGPREVOUT = contract({
+  name: "gettxspendingprevout",
+  right: "read",
+  group: "Mempool",
+  summary: "Lists the transactions that spend given outputs: of the mempool, and with -txospenderindex of the chain.",
+  params: {
+    outputs: longArray(
+      object({ txid: hash("The output's transaction."), vout: outputIndex }, "An output.", "refuse"),
+      "The outputs."
+    ),
+    options: optional(namedOptions({
+      mempool_only: optional(
+        boolean("Whether to search only the mempool. If false, the index is needed."),
+        "true without -txospenderindex"
+      ),
+      return_spending_tx: withDefault(boolean("Whether to return the whole transactions."), false)
+    }, "Options."))
+  },
+  results: [{ schema: SPENDING }],
+  examples: [[[{ txid: TXID, vout: 0 }]], [[{ txid: TXID, vout: 0 }], { return_spending_tx: true }]],
+  errors: [
+    "-8 Invalid parameter, outputs are missing",
+    "-8 Invalid parameter, vout cannot be negative",
+    "-1 No spending tx for the outpoint <txid>:<vout> in mempool, and txospenderindex is unavailable."
+  ]
+})

@@ -1,0 +1,99 @@
+import * as Schema from "effect/Schema"
+import { DEFAULT_MAX_TRIES } from "../../../mempool/mining/Miner.ts"
+import { contract } from "../../method/contract.ts"
+import { array, atMost, boolean, hexText, int32, int64, refined, string, withDefault } from "../../method/params.ts"
+import * as Result from "../../method/results.ts"
+import { RpcError } from "../../method/RpcError.ts"
+
+const HASHES = Schema.Array(Result.hex("Hash of a block"))
+
+const EXAMPLE = "N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR"
+
+/** Most blocks of one call, which runs to its end. */
+const MOST_BLOCKS = 100_000
+
+const TRIES = "Maximum number of nonces to try."
+
+export const GENERATETOADDRESS = contract({
+  name: "generatetoaddress",
+  coins: "any",
+  writes: true,
+  group: "Mining",
+  summary: "Mines blocks that pay an address, each with a merged-mining proof, and returns their hashes.",
+  params: {
+    nblocks: atMost(MOST_BLOCKS, int32(`Number of blocks, at most ${MOST_BLOCKS}.`)),
+    address: string("Address that the blocks pay."),
+    maxtries: withDefault(int32(TRIES), DEFAULT_MAX_TRIES)
+  },
+  results: [{ schema: HASHES }],
+  examples: [[11, EXAMPLE]],
+  errors: ["-5 Error: Invalid address", "-1 TestBlockValidity failed: <reason>"]
+})
+
+export const GENERATETODESCRIPTOR = contract({
+  name: "generatetodescriptor",
+  coins: "any",
+  writes: true,
+  group: "Mining",
+  summary: "Mines blocks that pay the script of a descriptor, and returns their hashes.",
+  params: {
+    num_blocks: atMost(MOST_BLOCKS, int32(`Number of blocks, at most ${MOST_BLOCKS}.`)),
+    descriptor: string("Descriptor that the blocks pay; the checksum is optional."),
+    maxtries: withDefault(
+      refined(int64(TRIES), (tries) => {
+        return tries < 0 ? RpcError.integerOutOfRange() : tries
+      }),
+      DEFAULT_MAX_TRIES
+    )
+  },
+  results: [{ schema: HASHES }],
+  examples: [[11, `addr(${EXAMPLE})`]],
+  errors: [
+    "-5 <reason why the descriptor is invalid>",
+    "-8 Ranged descriptor not accepted. Maybe pass through deriveaddresses first?",
+    "-8 Multipath descriptor not accepted",
+    "-1 TestBlockValidity failed: <reason>"
+  ]
+})
+
+export const GENERATEBLOCK = contract({
+  name: "generateblock",
+  coins: "any",
+  writes: true,
+  group: "Mining",
+  summary: "Mines a block of exactly the given transactions in order. The coinbase does not claim their fees.",
+  params: {
+    output: string("Address or descriptor that the block pays."),
+    transactions: array(
+      hexText("A txid from the mempool, or any transaction in hexadecimal digits."),
+      "Transactions of the block."
+    ),
+    submit: withDefault(boolean("Whether to submit the block to the chain or to return it."), true)
+  },
+  results: [{
+    schema: Schema.Struct({
+      hash: Result.hex("Hash of the block"),
+      hex: Schema.optional(Result.hex("The block, if it is not submitted"))
+    })
+  }],
+  examples: [[EXAMPLE, []]],
+  errors: [
+    "-5 Error: Invalid address or descriptor",
+    "-5 Transaction <txid> not in mempool.",
+    "-22 Transaction decode failed for <hex>. Make sure the tx has at least one input.",
+    "-25 TestBlockValidity failed: <reason>",
+    "-1 Failed to make block."
+  ]
+})
+
+export const GENERATE = contract({
+  name: "generate",
+  coins: "any",
+  writes: true,
+  group: "Hidden",
+  summary: "Removed. Use generatetoaddress with an address of the wallet instead.",
+  params: {},
+  results: [{ schema: Result.nothing("Never returned: the method always fails.") }],
+  examples: [],
+  errors: ["-32601 <this text>"]
+})

@@ -1,0 +1,133 @@
+import * as Schema from "effect/Schema"
+import { contract } from "../../method/contract.ts"
+import {
+  array,
+  asArgument,
+  boolean,
+  custom,
+  decodedValue,
+  int32,
+  namedOptions,
+  notNull,
+  object,
+  optional,
+  orEmpty,
+  string,
+  withDefault
+} from "../../method/params.ts"
+import * as Result from "../../method/results.ts"
+import { NAME_OUTPUT_MEMBERS, NAME_TEXT_MEMBERS } from "../../shapes/name.ts"
+import { MOST_FOUND, NEEDS_ALL } from "./findAnswer.ts"
+import { ENCODINGS } from "./nameEncodings.ts"
+
+/** Four weeks: the time in which an owner should renew. */
+const USUAL_BLOCKS = 4_032
+
+const USUAL_NAMES = 100
+
+/** As many blocks as a name lives; a name cannot expire later. */
+export const MOST_EXPIRING_BLOCKS = 36_000
+
+const EXPIRING_NAME = Schema.Struct({
+  ...NAME_OUTPUT_MEMBERS,
+  height: Result.integer("Height of the operation"),
+  expires_in: Result.integer("Blocks until the record expires"),
+  expires_at: Result.integer("Height from which on the record is expired"),
+  expires_about: Result.time("Estimated time of the expiry"),
+  mine: Result.boolean("Whether a loaded wallet has the address"),
+  watched: Result.boolean("Whether the name is in the list of name_watch"),
+  autorenew: Schema.optional(
+    Result.boolean("Whether the wallet renews it by itself (name_autorenew); missing for names of others")
+  ),
+  pending: Result.boolean("Whether an operation on the name waits for a block, such as its renewal")
+})
+
+const EXPIRING = Schema.Struct({
+  names: Schema.Array(EXPIRING_NAME).annotations({ description: "The first to expire first" }),
+  next: Schema.optional(
+    Result.string("Where the next page begins; missing on the last page. A page may have fewer names than the limit")
+  ),
+  complete: Result.boolean("Whether all blocks are known; otherwise there may be other names")
+})
+
+export const WATCHED_NAME = Schema.Struct({
+  ...NAME_TEXT_MEMBERS,
+  configured: Result.boolean("Whether the settings have it (-watch); otherwise a caller added it"),
+  height: Schema.optional(Result.integer("Height of the last operation; missing if the name was never registered")),
+  expires_in: Schema.optional(Result.integer("Blocks until the record expires; 0 or less if it has expired"))
+})
+
+/** Names of one call. */
+export const MOST_NAMES = 1_000
+
+const NAMES = custom({
+  kind: "array",
+  words: "json array or string",
+  description: `The names to add or to remove, up to ${MOST_NAMES}; a text is one name.`,
+  read: (value) => {
+    if (typeof value === "string") return [value]
+    const read = decodedValue(array(string("A name."), ""), value, "names")
+    return read._tag === "Left" ? read.left : read.right
+  }
+})
+
+export const NAME_EXPIRING = contract({
+  name: "name_expiring",
+  coins: "any",
+  right: "names",
+  group: "Names",
+  summary:
+    "Lists names that expire soon, the first to expire first: of all owners, of one, of the loaded wallets, or those " +
+    "that name_watch watches; with mine and watched, the names of both. For the next page, pass next as cursor.",
+  params: {
+    query: orEmpty(namedOptions({
+      blocks: withDefault(
+        int32(`Names that expire within so many blocks, up to ${MOST_EXPIRING_BLOCKS}.`),
+        USUAL_BLOCKS
+      ),
+      owner: optional(string("The owner's address.")),
+      mine: withDefault(boolean("Whether to list names of the loaded wallets."), false),
+      watched: withDefault(boolean("Whether to list names that are watched."), false),
+      limit: withDefault(int32(`Maximum number of names, up to ${MOST_FOUND}.`), USUAL_NAMES),
+      cursor: optional(string("next of the page before, with the same conditions.")),
+      ...ENCODINGS
+    }, "The conditions."))
+  },
+  results: [{ schema: EXPIRING }],
+  examples: [[], [{ mine: true, watched: true }], [{ blocks: 144, limit: 10 }]],
+  errors: [
+    `-1 ${NEEDS_ALL}`,
+    `-8 blocks must be from 1 to ${MOST_EXPIRING_BLOCKS}`,
+    `-8 limit must be from 1 to ${MOST_FOUND}`,
+    "-8 owner cannot be given with mine or watched",
+    "-8 the cursor is not one of this query: pass back next with the same conditions",
+    "-5 invalid address"
+  ]
+})
+
+export const NAME_WATCH = contract({
+  name: "name_watch",
+  coins: "any",
+  right: "names",
+  writes: true,
+  group: "Names",
+  summary:
+    "Returns the list of names whose expiry the node reports beforehand, or first adds names to it or removes some. " +
+    "The names need not belong to a wallet, and need not be registered. The list is kept across restarts.",
+  params: {
+    command: withDefault(string("list, add or remove."), "list"),
+    names: asArgument("json or text", optional(NAMES)),
+    options: orEmpty(notNull(object({ nameEncoding: ENCODINGS.nameEncoding }, "Options.")))
+  },
+  results: [{ schema: Schema.Array(WATCHED_NAME) }],
+  examples: [[], ["add", ["d/example"]], ["remove", "d/example"]],
+  errors: [
+    "-8 command must be one of list, add, remove",
+    "-8 add and remove need names",
+    `-8 there can be ${MOST_NAMES} names at most in one call`,
+    "-8 a name has from 1 to 255 bytes",
+    "-8 10000 names can be watched; remove some first",
+    "-8 the settings have this name: remove its watch= line from svcd.conf, or the flag -watch, and restart",
+    "-1000 Name/value is invalid for encoding <encoding>"
+  ]
+})

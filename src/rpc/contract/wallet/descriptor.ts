@@ -1,0 +1,70 @@
+import * as Schema from "effect/Schema"
+import { descriptorChecksum } from "../../../protocol/descriptor/descriptor.ts"
+import { contract } from "../../method/contract.ts"
+import { array, boolean, json, withDefault } from "../../method/params.ts"
+import * as Result from "../../method/results.ts"
+import { watchedDescriptors } from "../chain/scanObjects.ts"
+import { SCANNING } from "./walletContext.ts"
+
+const EXAMPLE = "addr(N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR)"
+
+export const NO_PRIVATE_DESCRIPTOR = "Can't get private descriptor string for watch-only wallets"
+
+export const IMPORTED = Schema.Struct({
+  success: Result.boolean("Whether the descriptor was imported"),
+  error: Schema.optional(
+    Schema.Struct({ code: Result.integer("The code"), message: Result.string("The message") })
+  ),
+  warnings: Schema.optional(Schema.Array(Result.string("A warning")).annotations({ description: "Warnings" }))
+})
+
+export const IMPORTDESCRIPTORS = contract({
+  name: "importdescriptors",
+  group: "Wallet",
+  coins: "any",
+  writes: true,
+  summary: "Imports keys and scripts into the wallet, and scans the blocks since their times. Each request has its " +
+    "own result.",
+  params: {
+    requests: watchedDescriptors(array(
+      json(
+        "Object with desc, the descriptor with its checksum; timestamp, the earliest time of its use in seconds " +
+          "since 1970, or \"now\"; and optionally active, range, next_index, internal and label. Of a descriptor with two " +
+          "alternative paths, the second is for change.",
+        { words: "json object" }
+      ),
+      "The requests."
+    ))
+  },
+  results: [{ schema: Schema.Array(IMPORTED) }],
+  examples: [[[{ desc: `${EXAMPLE}#${descriptorChecksum(EXAMPLE) ?? ""}`, timestamp: "now" }]]],
+  errors: [`-4 ${SCANNING}`, "-3 Missing required timestamp field for key"]
+})
+
+export const LISTDESCRIPTORS = contract({
+  name: "listdescriptors",
+  group: "Wallet",
+  coins: "any",
+  summary: "Lists the descriptors of the wallet.",
+  params: { private: withDefault(boolean("Whether to include private keys."), false) },
+  results: [{
+    schema: Schema.Struct({
+      wallet_name: Result.string("The wallet; empty for the default one"),
+      descriptors: Schema.Array(Schema.Struct({
+        desc: Result.string("The descriptor"),
+        timestamp: Result.time("Earliest time at which it may have been used"),
+        active: Result.boolean("Whether the wallet derives new addresses from it"),
+        internal: Schema.optional(Result.boolean("Only if active: whether its addresses are for change")),
+        range: Schema.optional(
+          Schema.Array(Result.integer("An index")).annotations({
+            description: "First and last watched index; only if ranged"
+          })
+        ),
+        next: Schema.optional(Result.integer("The index of the next new address")),
+        next_index: Schema.optional(Result.integer("Same as next"))
+      }))
+    })
+  }],
+  examples: [[]],
+  errors: [`-4 ${NO_PRIVATE_DESCRIPTOR}`]
+})

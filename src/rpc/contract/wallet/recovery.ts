@@ -1,0 +1,39 @@
+import * as Schema from "effect/Schema"
+import { FEWEST_WORDS, MOST_WORDS } from "../../../wallet/keys/recovery.ts"
+import { contract } from "../../method/contract.ts"
+import { jsonObject } from "../../method/params.ts"
+import * as Result from "../../method/results.ts"
+import { LOCKED } from "./walletContext.ts"
+
+export const BAD_PLACE = `the places of words are numbers from 1 to ${MOST_WORDS}, each given once`
+
+export const BAD_WORD = "each word is a text"
+
+export const CHECKRECOVERYWORDS = contract({
+  name: "checkrecoverywords",
+  group: "Wallet",
+  coins: "any",
+  right: "names",
+  // A caller that leaves would otherwise end the second after a wrong answer, and the time would tell which words are right.
+  writes: true,
+  summary:
+    "Compares some of the recovery words, which the owner reads from paper, with those of the wallet. If all of them " +
+    "are right, the wallet keeps the time of the check. The method does not say which word is wrong, and waits a second " +
+    "before it answers so. The wallet must be unlocked.",
+  params: { words: jsonObject(`At least ${FEWEST_WORDS} words, each by its place in the phrase, from 1 on.`) },
+  results: [{
+    schema: Schema.Struct({
+      correct: Result.boolean("Whether all of them are right"),
+      phrase_checked: Schema.optional(Result.time("When the owner last entered the right words; missing if never"))
+    })
+  }],
+  examples: [[{ 3: "abandon", 11: "ability", 24: "able" }]],
+  errors: [
+    `-13 ${LOCKED}`,
+    "-4 this wallet was not made of words",
+    `-8 give ${FEWEST_WORDS} words at least`,
+    "-8 the wallet has <count> words, so that there is no word <place>",
+    `-8 ${BAD_PLACE}`,
+    `-8 ${BAD_WORD}`
+  ]
+})

@@ -1,0 +1,42 @@
+import * as Schema from "effect/Schema"
+import { contract } from "../../method/contract.ts"
+import { int32, optional, withDefault } from "../../method/params.ts"
+import * as Result from "../../method/results.ts"
+import { SCANNING } from "./walletContext.ts"
+
+export const RESCANBLOCKCHAIN = contract({
+  name: "rescanblockchain",
+  group: "Wallet",
+  coins: "any",
+  writes: true,
+  summary: "Scans blocks again for transactions of the wallet.",
+  params: {
+    start_height: withDefault(int32("The first block."), 0),
+    stop_height: optional(int32("The last block."), "the tip")
+  },
+  results: [{
+    schema: Schema.Struct({
+      start_height: Result.integer("The first block"),
+      stop_height: Result.integer("The last scanned block")
+    })
+  }],
+  examples: [[], [100_000, 120_000]],
+  errors: [
+    `-4 ${SCANNING}`,
+    "-8 Invalid start_height",
+    "-8 Invalid stop_height",
+    "-8 stop_height must be greater than start_height",
+    "-1 Rescan aborted."
+  ]
+})
+
+export const ABORTRESCAN = contract({
+  name: "abortrescan",
+  group: "Wallet",
+  coins: "any",
+  writes: true,
+  summary: "Stops the running scan of blocks for the wallet, which then fails. Its transactions so far stay.",
+  params: {},
+  results: [{ schema: Result.boolean("Whether a scan was running") }],
+  examples: [[]]
+})

@@ -1,0 +1,69 @@
+import { contract } from "../../method/contract.ts"
+import { boolean, freeText, hexText, string, withDefault } from "../../method/params.ts"
+import * as Result from "../../method/results.ts"
+import { PREVTXS_PARAM } from "../transactions/prevouts.ts"
+import { PSBT, PSBT_EXAMPLE, PSBT_SIGNING, SIGNED_PSBT } from "../transactions/psbt.ts"
+import { SIGNED_TRANSACTION } from "../transactions/rawTransaction.ts"
+import { SIGHASH_PARAM } from "../transactions/transactionParams.ts"
+import { LOCKED } from "./walletContext.ts"
+
+const ADDRESS = "N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR"
+
+const TRANSACTION = "01000000011111111111111111111111111111111111111111111111111111111111111111000000000000000000" +
+  "0140420f00000000001976a914d5e3d1e149ac4ed83061077faa6d8d92152938c088ac00000000"
+
+export const NO_KEY = "Private key not available"
+
+export const SIGNMESSAGE = contract({
+  name: "signmessage",
+  group: "Wallet",
+  coins: "any",
+  right: "spend",
+  summary: "Signs a message with the private key of an address.",
+  params: {
+    address: string("The address; must be the address of a single key."),
+    message: freeText(string("The message."))
+  },
+  results: [{ schema: Result.string("The signature in base64") }],
+  examples: [[ADDRESS, "a message"]],
+  errors: [`-13 ${LOCKED}`, "-5 Invalid address", "-3 Address does not refer to key", `-4 ${NO_KEY}`]
+})
+
+export const SIGNRAWTRANSACTIONWITHWALLET = contract({
+  name: "signrawtransactionwithwallet",
+  coins: "any",
+  right: "spend",
+  group: "Raw transactions",
+  summary: "Signs the inputs of a transaction with the keys of the wallet.",
+  params: { hexstring: hexText("The transaction."), prevtxs: PREVTXS_PARAM, sighashtype: SIGHASH_PARAM },
+  results: [{ schema: SIGNED_TRANSACTION }],
+  examples: [[TRANSACTION]],
+  errors: [
+    "-22 TX decode failed. Make sure the tx has at least one input.",
+    `-13 ${LOCKED}`,
+    "-8 '<x>' is not a valid sighash parameter."
+  ]
+})
+
+export const WALLETPROCESSPSBT = contract({
+  name: "walletprocesspsbt",
+  group: "Wallet",
+  coins: "any",
+  right: "spend",
+  writes: true,
+  summary: "Adds the wallet's data to a PSBT, and signs the inputs for which the wallet has keys.",
+  params: {
+    psbt: freeText(PSBT),
+    sign: withDefault(boolean("Whether to sign."), true),
+    sighashtype: freeText(SIGHASH_PARAM),
+    ...PSBT_SIGNING
+  },
+  results: [{ schema: SIGNED_PSBT }],
+  examples: [[PSBT_EXAMPLE]],
+  errors: [
+    "-22 TX decode failed <why>",
+    "-8 '<x>' is not a valid sighash parameter.",
+    "-22 Specified sighash value does not match value stored in PSBT",
+    `-13 ${LOCKED}`
+  ]
+})

@@ -9,6 +9,9 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { basename, dirname, join, resolve } from "node:path"
 import process from "node:process"
 import { COMMAND_NAMES } from "../src/programs/cli/commandTable.ts"
+import { CONTRACTS } from "../src/rpc/contract/all.ts"
+import { argumentsOf } from "../src/rpc/method/argumentMarks.ts"
+import { isShown } from "../src/rpc/method/contract.ts"
 import { compiled, compose, manifest, THREADS, writeLicences } from "./bundle/compose.ts"
 import { bundleLibrary, copyNativeCurve } from "./bundle/library.ts"
 
@@ -158,6 +161,17 @@ const composeMains = (
   })
 }
 
+/** Puts the texts of all arguments in place of the module that computes them from the contracts, which svcd-cli would load. */
+const writeArguments = (): void => {
+  const shown = CONTRACTS.filter(isShown).map(({ name }) => name)
+  writeFileSync(
+    compiled("rpc/contract/arguments"),
+    `export const ARGUMENTS = ${JSON.stringify(argumentsOf(CONTRACTS))};\nexport const SHOWN_METHODS = ${
+      JSON.stringify(shown)
+    };\n`
+  )
+}
+
 const bundlePrograms = (folder: string): void => {
   // A build before this one has other files.
   rmSync(folder, { force: true, recursive: true })
@@ -175,6 +189,7 @@ const isKnown = option === undefined || (option === "--programs" || option === "
 if (folder === undefined || folder.startsWith("-") || !isKnown || others.length > 0) {
   throw new Error("usage: bundle.js FOLDER [--programs | --untyped | --alone FILE]")
 }
+writeArguments()
 if (file === undefined) bundlePrograms(folder)
 else composeMains(folder, [{ in: resolve(file), out: basename(file, ".js") }])
 if (option === undefined || option === "--untyped") {

@@ -50,6 +50,9 @@ const NATIVE_DOORS = ["protocol/hash.ts", "consensus/signature.ts", "consensus/s
 /** The one way back: the layers of `NameClient` are its statics, and load their code when they are built. */
 const LATER = { from: "client/NameClient.ts", to: "node/clients.ts" }
 
+/** The build puts values in place of this module (scripts/bundle.ts): what it imports is not loaded. */
+const COMPUTED = "rpc/contract/arguments.ts"
+
 /** Programs and entries that must start fast, and the folders that they therefore must not load, unless on use. */
 const LIGHT = {
   "testing.ts": ["network", "http", "web", "desk", "mail"],
@@ -128,7 +131,7 @@ const heavyPath = (start, forbidden, byFile) => {
       for (let at = file; at !== undefined; at = cameFrom.get(at)) path.unshift(at)
       return path
     }
-    for (const imported of byFile.get(file) ?? []) {
+    for (const imported of file === COMPUTED ? [] : byFile.get(file) ?? []) {
       if (imported.typesOnly || imported.onUse || !imported.target.startsWith(".")) continue
       const next = resolved(imported)
       if (!cameFrom.has(next)) cameFrom.set(next, file)

@@ -1,10 +1,10 @@
 import * as Command from "@effect/cli/Command"
 import type * as Effect from "effect/Effect"
 import type { OptionTable } from "../../config/optionRow.ts"
+import { SHOWN_METHODS } from "../../rpc/contract/arguments.ts"
 import { describedFlags, shellScript } from "../tool/completions.ts"
 import { COMMAND_NAMES, COMMAND_ROWS } from "./commandTable.ts"
 import { CLI_FLAGS, type CliShell } from "./flags.ts"
-import { METHODS } from "./methodNames.ts"
 import { NAME } from "./outcome.ts"
 
 /**
@@ -23,7 +23,7 @@ const program = (name: string) =>
       ...COMMAND_NAMES.map((command) =>
         commandOf(command, COMMAND_ROWS[command].options, COMMAND_ROWS[command].description)
       ),
-      ...METHODS.filter((method) => method !== "help").map((method) => Command.make(method))
+      ...SHOWN_METHODS.filter((method) => method !== "help").map((method) => Command.make(method))
     ])
   )
 
@@ -32,6 +32,6 @@ export const completionScript = (shell: CliShell): Effect.Effect<string> =>
     name: NAME,
     shell: shell === "sh" ? "bash" : shell,
     command: program,
-    bare: new Set(METHODS),
+    bare: new Set(SHOWN_METHODS),
     explains: "help"
   })

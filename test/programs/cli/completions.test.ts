@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { COMMAND_NAMES } from "../../../src/programs/cli/commandTable.ts"
 import { completionScript } from "../../../src/programs/cli/completions.ts"
 import { CLI_FLAGS } from "../../../src/programs/cli/flags.ts"
-import { METHODS } from "../../../src/programs/cli/methodNames.ts"
+import { SHOWN_METHODS } from "../../../src/rpc/contract/arguments.ts"
 import { hasBash, offers } from "../../support/bashCompletions.ts"
 
 describe("completionScript", () => {
@@ -62,7 +62,7 @@ describe("completionScript", () => {
         const script = yield* completionScript(shell)
         const flag = (name: string): string => shell === "fish" ? `-l ${name} -o ${name}` : `--${name}`
         for (const name of Object.keys(CLI_FLAGS)) assert.include(script, flag(name))
-        for (const word of [...COMMAND_NAMES, ...METHODS]) assert.include(script, word)
+        for (const word of [...COMMAND_NAMES, ...SHOWN_METHODS]) assert.include(script, word)
         for (const name of ["log-level", "wizard"]) {
           assert.notMatch(script, new RegExp(shell === "fish" ? `-l ${name}` : `opts=".*--${name}|'--${name}\\[`))
         }

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { COMMAND_NAMES, COMMAND_ROWS } from "../../../src/programs/cli/commandTable.ts"
 import { CLI_FLAGS, countOf, readCliCommandLine } from "../../../src/programs/cli/flags.ts"
 import { CLI_HELP, commandHelp } from "../../../src/programs/cli/help.ts"
-import { METHODS } from "../../../src/programs/cli/methodNames.ts"
+import { SHOWN_METHODS } from "../../../src/rpc/contract/arguments.ts"
 
 const read = (...argv: ReadonlyArray<string>) => {
   const { command, given, problems, words } = readCliCommandLine(argv)
@@ -92,7 +92,7 @@ describe("readCommandLine", () => {
   })
 
   it("has no command with the name of a method", () => {
-    assert.deepStrictEqual(COMMAND_NAMES.filter((name) => METHODS.includes(name)), [])
+    assert.deepStrictEqual(COMMAND_NAMES.filter((name) => SHOWN_METHODS.includes(name)), [])
   })
 })
 

@@ -1,46 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
-import * as ExpiringNames from "../../../src/alerts/ExpiringNames.ts"
-import * as AlertMail from "../../../src/alerts/mail/AlertMail.ts"
-import * as WatchList from "../../../src/alerts/WatchList.ts"
-import { MockTime } from "../../../src/base/NodeClock.ts"
-import * as Scheduler from "../../../src/base/Scheduler.ts"
 import { looksSecret } from "../../../src/base/secrets.ts"
-import { Chain } from "../../../src/chain/Chain.ts"
-import { ChainCoins } from "../../../src/chain/ChainCoins.ts"
-import { ChainControl, type PruneControl } from "../../../src/chain/ChainControl.ts"
-import { ChainSink } from "../../../src/chain/ChainSink.ts"
-import * as Indexes from "../../../src/chain/indexes/Indexes.ts"
-import { Snapshots } from "../../../src/chain/Snapshots.ts"
-import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
-import { TxIndex } from "../../../src/chain/TxIndex.ts"
-import { Warnings } from "../../../src/chain/Warnings.ts"
-import type { Follower } from "../../../src/chain/write/Follower.ts"
-import { paramsOf } from "../../../src/consensus/params.ts"
-import { NameAnswers } from "../../../src/light/NameAnswers.ts"
-import { SyncReporter } from "../../../src/light/SyncReporter.ts"
-import { FeeEstimator } from "../../../src/mempool/fees/FeeEstimator.ts"
-import * as Mempool from "../../../src/mempool/Mempool.ts"
-import { Miner } from "../../../src/mempool/mining/Miner.ts"
-import { BLOCK_LIMITS } from "../../../src/mempool/mining/selectChunks.ts"
-import { NameDb } from "../../../src/names/NameDb.ts"
-import { METHODS } from "../../../src/programs/cli/methodNames.ts"
-import { networks } from "../../../src/protocol/networks.ts"
-import * as Publishers from "../../../src/publish/Publishers.ts"
-import { AnswerOptions } from "../../../src/rpc/AnswerOptions.ts"
+import { CONTRACTS } from "../../../src/rpc/contract/all.ts"
 import { encodeJson, type JsonValue } from "../../../src/rpc/json/encodeJson.ts"
 import { JsonObject } from "../../../src/rpc/json/json.ts"
-import * as Lifecycle from "../../../src/rpc/Lifecycle.ts"
 import { byName, byPosition } from "../../../src/rpc/method/conversions.ts"
 import { conversions } from "../../../src/rpc/method/help.ts"
-import { methodTable } from "../../../src/rpc/method/methodTable.ts"
-import { allMethods } from "../../../src/rpc/methods/all.ts"
-import * as ReadThread from "../../../src/rpc/reader/ReadThread.ts"
-import * as DataHealth from "../../../src/storage/DataHealth.ts"
-import { Webhooks } from "../../../src/webhooks/Webhooks.ts"
-import { fakeWalletsLayer } from "../../support/fakeWallet.ts"
-import { noTree } from "../../support/noTree.ts"
-import { noPeers } from "../../support/peers.ts"
 
 const text = (params: ReturnType<typeof byPosition> | ReturnType<typeof byName>): string =>
   "_tag" in params ? `bad: ${params.argument}` : encodeJson(params instanceof JsonObject ? params : [...params])
@@ -99,82 +63,24 @@ describe("byName", () => {
   })
 })
 
-const NO_FOLLOWER: Follower = {
-  name: "none",
-  cursor: Effect.succeed(undefined),
-  apply: () => Effect.void,
-  rewind: () => Effect.void
-}
-
-const NO_PRUNING: PruneControl = {
-  options: undefined,
-  prunedTo: Effect.succeed(0),
-  begin: Effect.void,
-  upTo: () => Effect.void
-}
-
-const NO_CHAIN = Layer.mock(Chain, { params: paramsOf(networks.regtest), tree: noTree }).pipe(
-  Layer.merge(Layer.mock(ChainCoins, {})),
-  Layer.merge(Layer.mock(ChainSink, {})),
-  Layer.merge(Layer.mock(ChainControl, { repairs: [], pruning: NO_PRUNING })),
-  Layer.merge(Layer.mock(Snapshots, { cacheBytes: { inUse: 0, background: 0 }, pathOf: (given) => given }))
-)
-
-describe("the table of the command line", () => {
-  it.effect("agrees with the methods of the node, by position and by name", () =>
-    Effect.gen(function*() {
-      const methods = methodTable(yield* allMethods)
-      const named = new Set(METHODS)
-      const unnamed = [...methods.values()].filter(({ group, name }) => group !== "Hidden" && !named.has(name))
-      assert.deepStrictEqual(unnamed.map(({ name }) => name), [])
-      for (const [method, position, name, isText] of conversions(methods)) {
-        const options = Object.values(methods.get(method)?.params ?? {})[position]
-        const expected = isText ? "\"1\"" : "1"
-        const args = Array.from({ length: position + 1 }, () => "1")
-        const values = byPosition(method, args)
-        const value = "_tag" in values ? undefined : values[position]
-        const named = byName(method, [`${name}=1`])
-        const whole = `${method} ${position} ${name}`
-        // For a method that is not in the table, every argument is JSON if it parses. A member of an options object has
-        // no position of its own.
-        if (!(options?.membersByName === true && name in (options.members ?? {}))) {
-          assert.strictEqual(encodeJson(value ?? null), expected, whole)
-        }
-        assert.strictEqual(text(named), `{"${name}":${expected}}`, whole)
+describe("the arguments of the command line", () => {
+  it("agree with the conversions that the node tells, by position and by name", () => {
+    const contracts = new Map(CONTRACTS.map((contract) => [contract.name, contract]))
+    for (const [method, position, name, isText] of conversions(contracts)) {
+      const options = Object.values(contracts.get(method)?.params ?? {})[position]
+      const expected = isText ? "\"1\"" : "1"
+      const args = Array.from({ length: position + 1 }, () => "1")
+      const values = byPosition(method, args)
+      const value = "_tag" in values ? undefined : values[position]
+      const named = byName(method, [`${name}=1`])
+      const whole = `${method} ${position} ${name}`
+      // A member of an options object has no position of its own.
+      if (!(options?.membersByName === true && name in (options.members ?? {}))) {
+        assert.strictEqual(encodeJson(value ?? null), expected, whole)
       }
-    }).pipe(Effect.provide(Layer.mergeAll(
-      Lifecycle.layer,
-      NO_CHAIN,
-      Layer.mock(NameDb, { follower: NO_FOLLOWER, recent: () => undefined }),
-      Layer.mock(TxIndex, { enabled: false, follower: undefined }),
-      Indexes.layerNone,
-      Publishers.layerSilent,
-      ReadThread.layerAbsent,
-      Layer.mock(SyncStatus, {}),
-      Layer.mock(NameAnswers, { fromWindow: () => false, recent: () => undefined, proofOfAbsence: () => "full" }),
-      Layer.mock(SyncReporter, {}),
-      ExpiringNames.layerNothing.pipe(Layer.provide(NO_CHAIN)),
-      WatchList.layerMemory,
-      AlertMail.layerNoMail,
-      Layer.mock(Warnings, {}),
-      Layer.mock(Webhooks, {}),
-      DataHealth.layer,
-      Mempool.layer({ filename: undefined }).pipe(Layer.provide(NO_CHAIN)),
-      Layer.mock(FeeEstimator, { isOff: false, estimateSmart: () => assert.fail(), estimateRaw: () => assert.fail() }),
-      noPeers,
-      DataHealth.layer,
-      fakeWalletsLayer(),
-      Layer.mock(Miner, { last: () => undefined, limits: BLOCK_LIMITS }),
-      Layer.mock(MockTime, {}),
-      Scheduler.layer,
-      Layer.succeed(AnswerOptions, {
-        nameEncoding: "ascii",
-        valueEncoding: "ascii",
-        allowExpired: false,
-        nameHistory: true,
-        nameHashIndex: true
-      })
-    ))))
+      assert.strictEqual(text(named), `{"${name}":${expected}}`, whole)
+    }
+  })
 })
 
 describe("looksSecret", () => {

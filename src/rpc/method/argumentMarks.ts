@@ -1,0 +1,33 @@
+import type { Contract } from "./contract.ts"
+import type { ArgumentForm, Param, Params } from "./params.ts"
+
+/**
+ * What a command line needs of contracts, as texts that it parses on use: the parameters in their order, with `|` between
+ * aliases, then a colon and the members of the options object that may also be named. A mark at the end of a name tells the form
+ * of its argument.
+ */
+
+const MARKS: ReadonlyArray<readonly [ArgumentForm, mark: string]> = [
+  ["text", ""],
+  ["free text", "="],
+  ["text or null", "!"],
+  ["json", "*"],
+  ["json or text", "?"]
+]
+
+const MARK_OF_FORM = new Map(MARKS)
+
+export const FORM_OF_MARK = new Map(MARKS.map(([form, mark]) => [mark, form]))
+
+const wordOf = ([name, { aliases, argument }]: readonly [string, Param<unknown>]): string =>
+  [name, ...aliases].join("|") + (MARK_OF_FORM.get(argument) ?? "")
+
+const wordsOf = (params: Params): ReadonlyArray<string> => Object.entries(params).map(wordOf)
+
+const textOf = ({ params }: Contract): string => {
+  const members = Object.values(params).flatMap((param) => param.membersByName ? wordsOf(param.members ?? {}) : [])
+  return [...wordsOf(params), ...members.length === 0 ? [] : [":", ...members]].join(" ")
+}
+
+export const argumentsOf = (contracts: ReadonlyArray<Contract>): Readonly<Record<string, string>> =>
+  Object.fromEntries(contracts.map((contract) => [contract.name, textOf(contract)]))

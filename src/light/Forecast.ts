@@ -1,6 +1,6 @@
 import type { Millis } from "../protocol/keys.ts"
 
-/** A part of the work: how many of its units are done, and what one of them costs in comparison with the other parts. */
+/** A part of the work: how many of its units are done, and the cost of one compared with other parts. */
 export interface Stage {
   readonly done: number
   readonly of: number
@@ -8,33 +8,33 @@ export interface Stage {
 }
 
 export interface Outlook {
-  /** 0 to 100, rounded down to tenths: 100 means that all is done. */
+  /** 0 to 100, rounded down to tenths, so that 100 means done. */
   readonly percent: number
   /** `undefined` while the speed is unknown. */
   readonly secondsLeft: number | undefined
 }
 
 /**
- * What a header with its merged-mining proof and a block cost, in bytes: the line is what a sync waits for. Measured in
- * blocks 757,000 to 830,000 of mainnet.
+ * Bytes of a header with its merged-mining proof and of a block, as the sync waits for the line. Measured in blocks
+ * 757,000 to 830,000 of mainnet.
  */
 export const HEADER_WEIGHT = 1_100
 export const BLOCK_WEIGHT = 3_600
 
-/** Samples that are kept. Beyond it, every second one is dropped. */
+/** The most samples. Beyond it, every second one is dropped. */
 const MOST_SAMPLES = 128
 
-/** Least milliseconds between two samples; twice as many each time that samples are dropped. */
+/** The shortest time between samples in milliseconds, doubled each time samples are dropped. */
 const FIRST_STEP = 100
 
 /** Milliseconds after which a speed is meaningful. */
 const LEAST = 500
 
-/** The speed counts over this part of the time so far, but not over less than some seconds: downloads come in bursts. */
+/** The share of the time so far that the speed is measured over, but at least some seconds, as downloads are bursty. */
 const RECENT = 1 / 3
 const LEAST_RECENT = 5_000
 
-/** Milliseconds after which only the speed of the present stage counts, and not that of the stage before. */
+/** Milliseconds until only the speed of the present stage counts. */
 const SETTLED = 5_000
 
 interface Sample {
@@ -51,8 +51,8 @@ const sum = (stages: ReadonlyArray<Stage>, part: "done" | "of"): number =>
   stages.reduce((total, stage) => total + Math.min(stage[part], stage.of) * stage.weight, 0)
 
 /**
- * Work a millisecond at the end of the samples; `undefined` while there are too few. Work comes in steps, so it counts from
- * one step to another; the time since the last one counts where it is longer than others took.
+ * Work per millisecond at the end of the samples; `undefined` while there are too few. Work comes in steps, so it
+ * counts from step to step, and the time since the last step counts only if longer than usual.
  */
 const speedOf = (samples: ReadonlyArray<Sample>): number | undefined => {
   const [first, last] = [samples[0], samples.at(-1)]
@@ -68,14 +68,11 @@ const speedOf = (samples: ReadonlyArray<Sample>): number | undefined => {
 }
 
 /**
- * When work will be done, from its progress so far. Stages follow each other. The speed of a stage is unknown when it
- * begins: at first it counts as that of the stage before, in relation to the weights.
- *
- * The forecast has no clock: each note says when it is made.
+ * Forecasts when work will be done. A stage at first has the speed of the previous one, by weight.
  */
 export class Forecast {
   #step = FIRST_STEP
-  /** The present stage, the last one first; and the one before. */
+  /** The present stage, and the one before. */
   #runs: ReadonlyArray<Run> = []
 
   /** Notes how far the stages are. `at`: milliseconds of a monotonic clock. */
@@ -94,7 +91,7 @@ export class Forecast {
     const [run, before] = this.#runs
     const last = run?.samples.at(-1)
     if (last !== undefined && sample.work < last.work) {
-      // The work began again, so what was measured says nothing about the rest.
+      // The work restarted, so earlier measurements do not apply.
       this.#runs = [{ stage, samples: [sample] }]
       this.#step = FIRST_STEP
     } else if (run === undefined || last === undefined || run.stage !== stage) {
@@ -102,7 +99,7 @@ export class Forecast {
       this.#runs = [{ stage, samples }, ...(run === undefined ? [] : [run])]
       this.#step = FIRST_STEP
     } else if (run.samples.length === 1 && sample.work === last.work) {
-      // Until the first progress the node waits for peers, which says nothing about the speed.
+      // Waiting for peers before the first progress is no measure of speed.
       this.#runs = [{ stage, samples: [sample] }]
     } else if (sample.at - last.at >= this.#step) {
       const samples = this.#thinned([...run.samples, sample])

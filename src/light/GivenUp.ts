@@ -1,7 +1,7 @@
 import type { BlockIndex } from "../chain/index/BlockIndex.ts"
 import type { HeaderId } from "../protocol/keys.ts"
 
-/** Headers whose blocks did not come, so that a window could not begin at them. */
+/** Headers whose blocks did not arrive, so that no window could begin at them. */
 export class GivenUp {
   private readonly index: BlockIndex
   private readonly headers = new Set<HeaderId>()
@@ -22,7 +22,7 @@ export class GivenUp {
     this.headers.clear()
   }
 
-  /** Whether one of them is in the chain up to a header. */
+  /** Whether any of them is in the chain up to a header. */
   isIn(end: HeaderId): boolean {
     const { index } = this
     return [...this.headers].some((id) =>

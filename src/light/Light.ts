@@ -35,23 +35,21 @@ export interface NewTip extends Cursor {
 }
 
 export interface LightProgress {
-  /** What the node waits for: the headers, the blocks of the window, or nothing. */
+  /** What the node waits for: headers, blocks of the window, or nothing. */
   readonly phase: "headers" | "window" | "ready"
-  /** The last block whose names are known. */
+  /** The last block with known names. */
   readonly tip: Cursor
   readonly headers: Height
-  /** Blocks of the window, and how many it has when it is complete; 0 of 0 before it begins. */
+  /** The blocks of the window so far and when complete; 0 of 0 before it begins. */
   readonly blocks: number
   readonly of: number
-  /** Names that the window knows. */
   readonly names: number
-  /** Operations whose signatures are not checked yet. */
   readonly unchecked: number
 }
 
 /**
- * Names from the last blocks of the chain alone: headers from an anchor on, and the newest operation on each name. It is
- * no `Chain`: it has no coins, and keeps no blocks.
+ * Names from the last blocks of the chain alone: headers from an anchor on, and the newest operation on each name.
+ * Unlike `Chain`, it has no coins and keeps no blocks.
  */
 export class Light extends Context.Tag("svcd/Light")<
   Light,
@@ -60,28 +58,28 @@ export class Light extends Context.Tag("svcd/Light")<
     /** The chain for the sync with peers. */
     readonly chain: Pick<typeof Chain.Service, "block" | "fullHeaders" | "params" | "tree"> & {
       readonly fixed: Height
-      /** A new tip; the blocks from the height `from` on are new. */
+      /** A new tip, with new blocks from the height `from` on. */
       readonly events: Stream.Stream<NewTip>
-      /** A header of the tree, without its proof. The anchor has none. */
+      /** A header of the tree without its proof. The anchor has none. */
       readonly header: (id: HeaderId) => Header
     }
     readonly sink: Pick<typeof ChainSink.Service, "acceptHeaders" | "deliver">
     readonly status: typeof SyncStatus.Service
     readonly span: {
       readonly first: () => Height
-      /** The blocks whose names are known: the lowest, and the last; `NO_HEADER` for none. */
+      /** The lowest and last block with known names; `NO_HEADER` for none. */
       readonly filled: () => { readonly low: Height; readonly high: HeaderId }
-      /** The same with the blocks that are not stored yet. */
+      /** The same, including blocks that are not stored yet. */
       readonly taken: () => { readonly low: Height; readonly high: HeaderId }
     }
-    /** Notes whether the headers of peers are still being compared. Until they are not, a new window answers nothing. */
+    /** Notes whether headers of peers are still being compared, during which a new window answers nothing. */
     readonly comparing: (is: boolean) => void
     readonly progress: Effect.Effect<LightProgress>
-    /** The height of the last block whose names are known. */
+    /** The height of the last block with known names. */
     readonly height: () => Height
-    /** Whether a name that the window lacks does not exist, or has expired. */
+    /** Whether a name missing from the window does not exist or has expired. */
     readonly complete: Effect.Effect<boolean>
-    /** Why the node has to stop. It never succeeds. */
+    /** Why the node must stop. It never succeeds. */
     readonly failure: Effect.Effect<never, StorageFailure>
   }
 >() {}
@@ -91,7 +89,6 @@ export interface LightOptions {
   readonly pageSize: number
   readonly params: ConsensusParams
   readonly status: SyncStatusOptions
-  /** Worker threads that check signatures. */
   readonly verifyThreads: number
 }
 
@@ -130,7 +127,7 @@ const make = (
     yield* status.loaded
 
     const { maxTipAge = MAX_TIP_AGE, offline } = options.status
-    // Not only until the first time: peers that withhold new blocks must not make new names look free.
+    // Checked even later: peers that withhold new blocks must not make new names look free.
     const isRecent = (): boolean => params.noRetargeting || offline || index.time(tree.tip()) >= now() - maxTipAge
     /** Whether the window began at what the first peer sent, while others may have a better chain. */
     let isComparing = false
@@ -147,11 +144,11 @@ const make = (
       file,
       pool,
       ends,
-      // A window that is older than what is known of the chain does not answer, as if it had no names.
+      // A window that is behind the known chain answers as if it had no names.
       isCurrent: () => !isComparing && !isBehind() && isRecent()
     })
 
-    /** Stores what is beside the window. What is in memory is forgotten in the same turn: no answer mixes two states. */
+    /** Stores the window's new blocks and forgets cached names in the same turn, so that no answer mixes two states. */
     const settle = (): void => {
       const { high } = chain.range
       if (chain.settle()) changed()
@@ -162,7 +159,7 @@ const make = (
       events.unsafeOffer({ ...tip(), from: from + 1 })
     }
 
-    /** Whether blocks have to be stored now: others follow while the window is filled. */
+    /** Whether to store blocks now. While the window is filled, others follow. */
     const isDue = (): boolean =>
       chain.isFilled || chain.range.high === NONE || chain.waiting.bytes >= FILL.bytes ||
       chain.taken.low <= chain.first

@@ -16,22 +16,22 @@ import { WaitingBlocks } from "./WaitingBlocks.ts"
 import { bestOf, betterBranch, isInBranch, isLost, isStale, KEPT_EXPIRED, type WindowPlace } from "./windowBranches.ts"
 import type { Proof, StoredLight, WindowChanges, WindowFile, WindowOperation } from "./WindowFile.ts"
 
-/** Bytes of blocks that wait for their neighbours; beyond it, the next ones are dropped and requested again later. */
+/** Bytes of blocks that may wait for their neighbours. Further ones are dropped and requested again later. */
 const MOST_WAITING = 32 * 1024 * 1024
 
-/** Seconds that the window waits for its first block while blocks with less work are there. */
+/** Seconds to wait for the window's first block while blocks with less work are available. */
 const PATIENCE = 30
 
 /**
- * A chain of headers with a window of names: the blocks `low` to `high` are known by their name operations alone.
+ * A chain of headers with a window of names: of the blocks `low` to `high`, only the name operations are known.
  *
  * ```
  * root ───────── floor ······ low ═══════ high ······ best header
  *                   ◀── filled downwards    filled upwards ──▶
  * ```
  *
- * The window begins at the best header, grows downwards to `floor`, and follows the best chain. All methods are
- * synchronous; those that use the file throw `StorageFailure`.
+ * The window begins at the best header, grows down to `floor`, and follows the best chain. Methods are synchronous;
+ * those that use the file throw `StorageFailure`.
  */
 export class LightChain {
   readonly headers: LightHeaders
@@ -40,25 +40,25 @@ export class LightChain {
   readonly tree: HeaderTree
   private readonly file: WindowFile
   private readonly mostWaiting: number
-  /** The last block of the window; before the first block, the header at which it begins; `NONE` before that. */
+  /** The last block of the window, or the header where it begins; `NONE` before that. */
   private high: HeaderId = NONE
-  /** Its first block; above `high` before the first block. */
+  /** Its first block; above `high` while there is none. */
   private low: Height = 0
   /** The lowest block that it wants. */
   private floor: Height = 0
-  /** Checked blocks that are not beside the window yet. */
+  /** Checked blocks that are not adjacent to the window yet. */
   readonly waiting = new WaitingBlocks()
-  /** The block down to which all blocks below `reachedFrom` are in the window or wait for it. */
+  /** From here to `reachedFrom`, all blocks are in the window or wait for it. */
   private reached: Height = 0
   private reachedFrom: HeaderId = NONE
-  /** When the window began without a block, seconds since 1970. */
+  /** When the window began without a block, in seconds since 1970. */
   private since: UnixTime = 0
-  /** Forgotten when the block comes, or the window is complete: blocks above it may come at any time. */
+  /** Forgotten when the block arrives or the window is complete: blocks above it may come at any time. */
   private readonly givenUp: GivenUp
-  /** Whether a branch with more work has more bytes than may wait: it cannot be taken at once. */
+  /** Whether a branch with more work is too large for the waiting room, so that it cannot be taken at once. */
   private isStuck = false
 
-  /** `mostWaiting`: bytes of blocks that wait for their neighbours. */
+  /** `mostWaiting`: bytes of blocks that may wait for their neighbours. */
   constructor(file: WindowFile, headers: LightHeaders, mostWaiting = MOST_WAITING) {
     this.file = file
     this.mostWaiting = mostWaiting
@@ -95,8 +95,8 @@ export class LightChain {
   }
 
   /**
-   * A peer may announce a header with work and withhold its block. So the window begins at the best block that is there
-   * if that has as much work, or if no peer gives the first block for a while. The other one is followed when it comes.
+   * A peer may announce a header with work and withhold its block. So the window begins at the best available block if
+   * that has as much work, or if no peer sends the first block for a while. The other one is followed when it arrives.
    */
   private concede(): void {
     const { high, index } = this
@@ -114,34 +114,34 @@ export class LightChain {
     return Math.max(first, this.index.height(this.headers.root) + 1)
   }
 
-  /** The last block whose names are known. */
+  /** The last block with known names. */
   get height(): Height {
     return this.high === NONE ? this.index.height(this.headers.root) : this.index.height(this.high)
   }
 
   /**
-   * Whether the names of all blocks in which a name can live are known, so that a name without an operation does not exist.
-   * Just above an anchor it is not: names may live in the blocks before it.
+   * Whether all blocks in which a name can live are known, so that a name without an operation does not exist. Not just
+   * above an anchor, as names may live in earlier blocks.
    */
   get isComplete(): boolean {
     return this.isFilled && this.low <= this.oldestLiving
   }
 
-  /** The lowest block in which a name that lives may have its newest operation. */
+  /** The lowest block that may have the newest operation of a living name. */
   private get oldestLiving(): Height {
     return Math.max(1, this.height - expirationDepth(this.height, this.params) + 1)
   }
 
   /**
-   * Whether each owner of a name within the window signed for the next one. An operation whose predecessor is below the
-   * window is on trust, so the window has to be of full length: then that is the case only under many blocks.
+   * Whether each owner within the window signed for the next one. An operation whose predecessor is below the window is
+   * taken on trust, so the window must have its full length, which puts that operation under many blocks.
    */
   proves(proof: Proof): boolean {
     const { height } = this
     return this.isFilled && this.low <= firstOfWindow(height, expirationDepth(height, this.params)) && allSigned(proof)
   }
 
-  /** Whether the window has all blocks from its best one down to the lowest that it wants. */
+  /** Whether the window is complete down to the lowest block that it wants. */
   get isFilled(): boolean {
     return this.high !== NONE && this.low <= this.floor
   }
@@ -151,12 +151,12 @@ export class LightChain {
     return { floor, height, high, index, low }
   }
 
-  /** The blocks of the window: `NONE` before the first one. */
+  /** The blocks of the window; `NONE` before the first one. */
   get range(): { readonly low: Height; readonly high: HeaderId } {
     return { low: this.low, high: this.low > this.height ? NONE : this.high }
   }
 
-  /** The blocks that are in the window or wait for it, without a gap. */
+  /** The blocks in the window or waiting for it, without a gap. */
   get taken(): { readonly low: Height; readonly high: HeaderId } {
     const { floor, high, index, low, waiting } = this
     if (high === NONE) return this.range
@@ -168,18 +168,18 @@ export class LightChain {
     return { low: reached, high: reached > this.height ? NONE : high }
   }
 
-  /** Blocks of the window, and how many it has when it is complete. */
+  /** The blocks of the window so far and when complete. */
   get filled(): { readonly blocks: number; readonly of: number } {
     const of = this.high === NONE ? 0 : this.height - this.floor + 1
     return { blocks: Math.max(0, Math.min(of, this.height - this.low + 1)), of }
   }
 
-  /** The lowest block that the window wants; above all heights while it has not begun. */
+  /** The lowest block that the window wants; above all heights until it begins. */
   get first(): Height {
     return this.high === NONE ? Infinity : this.floor
   }
 
-  /** Whether the window has a block, or waits for its neighbour, or does not want it. */
+  /** Whether the window has a block, waits for its neighbour, or does not want it. */
   hasBlock(id: HeaderId): boolean {
     const { high, index } = this
     if (high === NONE) return false
@@ -190,7 +190,7 @@ export class LightChain {
 
   /** Offers a block whose header is known or follows a known one. Throws `StorageFailure`. */
   take(block: Block): Reject | undefined {
-    // The header was accepted with a proof. The copy in the block may have another one, which says nothing of its content.
+    // The header was accepted with a proof. The block's copy may have another one, which does not affect its content.
     const isKnown = this.index.find(block.hash) !== NONE
     const broken = isKnown ? checkBlockBody(block) : checkBlock(block, this.params)
     if (broken !== undefined) return broken
@@ -220,15 +220,14 @@ export class LightChain {
     return undefined
   }
 
-  /** Whether a block is beside the window. */
   private isNext(id: HeaderId): boolean {
     const { high, index } = this
     return index.parent(id) === high || index.ancestor(high, this.low - 1) === id
   }
 
   /**
-   * Begins again if the window cannot follow the best chain, or if that costs more blocks than it has. To be called when
-   * there are new headers, too. Returns whether it did. Throws `StorageFailure`.
+   * Restarts if the window cannot follow the best chain, or only with more blocks than it has. Also call it for new
+   * headers. Returns whether it did. Throws `StorageFailure`.
    */
   review(): boolean {
     const { floor, high, low } = this
@@ -246,19 +245,18 @@ export class LightChain {
     return true
   }
 
-  /** Whether reorganizations made the chain so short that names may live below the window. */
+  /** Whether reorgs shortened the chain so much that names may live below the window. */
   private get isTooShort(): boolean {
     return this.floor > Math.max(this.oldestLiving, this.index.height(this.headers.root) + 1)
   }
 
-  /** Whether the window cannot follow the best chain. */
   private get isLost(): boolean {
     const { headers: { best: { reachable } }, high, index } = this
     return index.compareWork(reachable, high) > 0 && !this.givenUp.isIn(reachable) &&
       isLost(this.place, reachable, this.isStuck)
   }
 
-  /** Drops waiting blocks that the window can no longer take: invalid ones, old ones, and those of branches that lost. */
+  /** Drops waiting blocks that the window can no longer take: invalid, old, or of branches that lost. */
   private dropStale(): void {
     for (const id of this.waiting.ids) {
       if (!isStale(this.place, id)) continue
@@ -267,7 +265,7 @@ export class LightChain {
     }
   }
 
-  /** Adds all blocks that are beside the window, in one transaction. Returns whether the window changed. */
+  /** Adds all adjacent blocks in one transaction. Returns whether the window changed. */
   settle(): boolean {
     if (this.waiting.count === 0) return false
     this.concede()
@@ -294,7 +292,7 @@ export class LightChain {
     }
   }
 
-  /** Goes back to what the file has. Blocks that were taken meanwhile are requested again. */
+  /** Returns to what the file has. Blocks taken since then are requested again. */
   private restore({ floor, high, low }: Pick<WindowPlace, "floor" | "high" | "low">): void {
     this.floor = floor
     this.high = high
@@ -302,12 +300,11 @@ export class LightChain {
     this.reachedFrom = NONE
   }
 
-  /** Stores the headers. */
   flush(): void {
     this.store(() => {})
   }
 
-  /** Makes changes in one transaction, with the headers that they may name: the number of headers and their pages belong together. */
+  /** Makes changes in one transaction with the headers, whose number and pages belong together. */
   private store<A>(work: (changes: WindowChanges) => A): A {
     const pages = this.index.takeDirtyPages()
     try {
@@ -329,7 +326,6 @@ export class LightChain {
     return { headerCount: index.count, window: has ? { high: index.hash(high).slice(), low, floor } : undefined }
   }
 
-  /** Whether the block below the window waits. */
   private get isNextWaiting(): boolean {
     const { floor, high, index, low, waiting } = this
     return high !== NONE && low > floor && waiting.has(index.ancestor(high, low - 1))
@@ -346,7 +342,7 @@ export class LightChain {
     return this.low < low
   }
 
-  /** A waiting block that follows the last one of the window; `NONE` if there is none. */
+  /** A waiting block that follows the last one of the window, or `NONE`. */
   private nextAbove(): HeaderId {
     // A window that began at the root has no block of its own to wait for.
     if (this.high === NONE || (this.low > this.height && !this.isFilled)) return NONE
@@ -368,12 +364,12 @@ export class LightChain {
     changes.add(operations)
     const kept = this.height - expirationDepth(this.height, this.params) - KEPT_EXPIRED
     changes.removeBelow(kept)
-    // Reorganizations may shorten the chain: what is removed must not count as known then.
+    // Reorgs may shorten the chain. Removed blocks must not count as known then.
     this.low = Math.max(this.low, kept)
     this.floor = Math.max(this.floor, kept)
   }
 
-  /** Goes over to the branch with more work whose blocks are all here. */
+  /** Moves to the branch with more work whose blocks are all here. */
   private reorganize(changes: WindowChanges): boolean {
     const branch = betterBranch(this.place, this.waiting)
     const [first] = branch ?? []
@@ -384,7 +380,6 @@ export class LightChain {
     return true
   }
 
-  /** Marks a block and its descendants as invalid. */
   private fail(id: HeaderId): void {
     const { headers: { best, root }, index } = this
     index.addStatus(id, Status.FAILED)

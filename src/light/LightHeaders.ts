@@ -9,31 +9,31 @@ import { type BlockHeader, decodeBlock } from "../protocol/block.ts"
 import { equal } from "../protocol/bytes.ts"
 import type { HeaderId, Height } from "../protocol/keys.ts"
 
-/** Headers of the median time (consensus): the time rule needs them all. */
+/** The number of headers in a median time (consensus), all needed by the time rule. */
 const MEDIAN_SPAN = 11
 
 /**
- * Part of the mean work of blocks up to the last anchor. Without it, a peer could fill the tree with headers of the least
- * difficulty: between the anchors, and after one, whose own difficulty is not known. Where the rules allow late blocks with
- * the least difficulty (testnet), it limits only the room of such headers.
+ * The required share of the mean work of blocks up to the last anchor. Otherwise a peer could fill the tree with
+ * headers of minimum difficulty between the anchors, and after one whose own difficulty is unknown. On testnet, which
+ * allows late blocks of minimum difficulty, it only limits their number.
  */
 const LEAST_PART = 16n
 
-/** The mean work of a block between the anchors; of all blocks up to an anchor that is alone. */
+/** The mean work of a block between the anchors, or up to a single anchor. */
 const meanWork = (first: ChainAnchor, last: ChainAnchor): bigint =>
   first === last
     ? last.chainwork / BigInt(Math.max(1, last.height))
     : (last.chainwork - first.chainwork) / BigInt(last.height - first.height)
 
-/** Headers beyond those that the clock makes plausible, and how many times as many are kept: branches need room. */
+/** Headers allowed beyond those plausible by the clock, and a factor to leave space for branches. */
 const SPARE = { headers: 20_000, factor: 2 }
 
 const nothingMissing = { bars: () => false }
 
 /**
- * The headers of a light chain, from the first anchor on (or from genesis, without anchors). Up to the last anchor they
- * are fixed by its hash, so only their links and proofs of work are checked. Above it every rule applies that does not
- * look back to before the first anchor; a retarget that does is checked against the range of possible changes.
+ * The headers of a light chain from the first anchor on, or from genesis. Up to the last anchor, whose hash fixes them,
+ * only links and proofs of work are checked. Above it, all rules apply that do not look back before the first anchor; a
+ * retarget that does is checked against the range of possible changes.
  */
 export class LightHeaders {
   readonly index: BlockIndex
@@ -41,10 +41,9 @@ export class LightHeaders {
   readonly best: BestHeader
   /** Seconds since 1970. */
   readonly now: () => number
-  /** The last anchor. */
   private readonly fixed: ChainAnchor | undefined
   private readonly genesisTime: number
-  /** The least work of a block up to the last anchor, and of one whose predecessor's difficulty is not known. */
+  /** The least work of a block up to the last anchor, and after a block of unknown difficulty. */
   private readonly leastWork: bigint
 
   /** `index`: empty, or loaded from an earlier run. `now`: seconds since 1970. */
@@ -66,7 +65,7 @@ export class LightHeaders {
     this.best.find(this.root)
   }
 
-  /** The first header: of the first anchor, or genesis. */
+  /** The header of the first anchor, or genesis. */
   readonly root: HeaderId = GENESIS
 
   /** Offers a header. `checked`: the caller has checked its proof of work. */
@@ -92,7 +91,7 @@ export class LightHeaders {
     if (prev === NONE) return rejectAs("missing-prev", "prev-blk-not-found")
     if (index.isFailed(prev)) return rejectAs("invalid-prev", "bad-prevblk")
     const isPoor = this.leastWork === 0n || blockWork(header.bits) < this.leastWork
-    // A header with the work of a part of a block needs no limit. Poor ones must not take the room of others.
+    // A header with enough work needs no limit. Poor ones must not displace others.
     if (isPoor && index.count >= this.mostHeaders) return rejectAs("time-future", "too-many-headers")
     const height = index.height(prev) + 1
     const isFixed = this.fixed !== undefined && height <= this.fixed.height
@@ -121,7 +120,7 @@ export class LightHeaders {
       const change = { height: before.height + 1, oldBits: before.bits, newBits: header.bits }
       if (!permittedTransition(params, change)) return rejectAs("header", "bad-diffbits", "incorrect proof of work")
     }
-    // Whether a block is late depends on the time of the one before it.
+    // Whether a block is late depends on the time of its predecessor.
     const rules = this.knows(before.height) ? params : { ...params, minDifficultySince: undefined }
     const isRetarget = (before.height + 1) % params.retargetInterval === 0
     return checkHeaderContext({
@@ -134,7 +133,7 @@ export class LightHeaders {
     })
   }
 
-  /** Whether the fields of the headers at a height are known: not those of an anchor, nor of headers before it. */
+  /** Whether all fields of the headers at a height are known, unlike those of an anchor or before it. */
   private knows(height: Height): boolean {
     const root = this.index.height(this.root)
     return root === 0 || height > root

@@ -7,15 +7,15 @@ import type { Light } from "./Light.ts"
 
 export type LightNode = Context.Tag.Service<Light>
 
-/** The light part of a node: it answers about names until the whole chain is checked, or always in a light node. */
+/** The light part of a node, which answers about names until the whole chain is checked, or always in a light node. */
 export class LightPart extends Context.Tag("svcd/LightPart")<LightPart, {
-  /** `undefined` where the whole chain answers. It may close at any time: `hold` keeps it open. */
+  /** `undefined` where the whole chain answers. It may close at any time unless held. */
   readonly current: () => LightNode | undefined
-  /** The same, open as long as the scope. */
+  /** The same, kept open for the scope. */
   readonly hold: Effect.Effect<LightNode | undefined, never, Scope.Scope>
-  /** Whether the node stays light, and does not sync the whole chain. */
+  /** Whether the node stays light instead of syncing the whole chain. */
   readonly stays: boolean
-  /** Why the node has to stop. It never succeeds. */
+  /** Why the node must stop. It never succeeds. */
   readonly failure: Effect.Effect<never, StorageFailure>
 }>() {}
 

@@ -7,30 +7,26 @@ import { endWorker } from "../base/endWorker.ts"
 import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
 import { isSigned, type LinkCheck } from "./signatures.ts"
 
-/**
- * Checks the signatures of the window in worker threads, so that the thread which answers stays free. There is one call at
- * a time.
- */
+/** Checks the signatures of the window in worker threads, to keep the answering thread free. One call at a time. */
 export interface LinkPool {
   /** Whether each signature is valid. */
   readonly verify: (checks: ReadonlyArray<LinkCheck>) => Effect.Effect<ReadonlyArray<boolean>>
-  /** Ends the threads; the next call starts them again. Between blocks there is nothing to check, and a thread takes memory. */
+  /** Ends the idle threads to free their memory. The next call starts them again. */
   readonly rest: Effect.Effect<void>
 }
 
-/** Checks between two turns of the event loop, where there is no thread: about five milliseconds of work. */
+/** Checks per turn of the event loop without threads: about five milliseconds of work. */
 const CHECKS_A_TURN = 64
 
-/** Checks below which the message to a thread costs more than it saves. */
+/** Below this many checks, the message to a thread costs more than it saves. */
 const WORTH_SHARING = 24
 
-/** Each check is short-lived: with the usual size of the young generation, a thread would take 30 MB more. */
+/** Checks are short-lived: with the usual young generation, a thread would take 30 MB more. */
 const LIMITS = { maxYoungGenerationSizeMb: 6 }
 
-/** The worker's program, compiled beside this file. If the sources run directly, there is none, and no worker. */
+/** The worker's program, compiled beside this file. If the sources run directly, there is none and no worker. */
 const program = new URL("./linkWorker.js", import.meta.url)
 
-/** Checks on this thread. */
 const here = (checks: ReadonlyArray<LinkCheck>): Effect.Effect<ReadonlyArray<boolean>> =>
   Effect.gen(function*() {
     const verdicts: Array<boolean> = []
@@ -58,14 +54,14 @@ const parts = <A>(list: ReadonlyArray<A>, count: number): ReadonlyArray<Readonly
   return Array.from({ length: count }, (_, i) => list.slice(i * size, (i + 1) * size))
 }
 
-/** Starts a worker; `undefined` where there is no program for it. */
+/** Starts a worker; `undefined` without a compiled program. */
 const launchProgram = existsSync(fileURLToPath(program))
   ? (): Worker => new Worker(program, { resourceLimits: LIMITS })
   : undefined
 
 /**
- * Opens a pool of `threads` workers, which the first call starts; with 0, this thread checks everything. `launch` starts a
- * worker, and may throw.
+ * Opens a pool of `threads` workers, started by the first call. With 0, this thread checks everything. `launch` starts
+ * a worker and may throw.
  */
 export const make = (
   threads: number,
@@ -74,11 +70,11 @@ export const make = (
   Effect.gen(function*() {
     const count = launch === undefined ? 0 : threads
     let workers: ReadonlyArray<Worker> = []
-    /** Starts the workers that are missing. Throws if the system refuses one. */
+    /** Starts missing workers. Throws if the system refuses one. */
     const start = (): void => {
       while (launch !== undefined && workers.length < count) {
         const worker = launch()
-        // A thread that ends between two calls is not an error of the process: the next call starts another one.
+        // A thread that ends between two calls is not an error; the next call starts another.
         worker.on("error", () => {})
         worker.once("exit", () => {
           workers = workers.filter((other) => other !== worker)
@@ -93,7 +89,7 @@ export const make = (
       workers = []
       return Effect.promise(() => Promise.all(ending.map(endWorker)))
     }).pipe(Effect.asVoid)
-    /** Whether a thread was lost: until the pool rests, the main thread checks all. */
+    /** Whether a thread was lost. Until the pool rests, the main thread then checks everything. */
     let isLost = false
     const rest = Effect.zipRight(
       end,
@@ -113,7 +109,7 @@ export const make = (
         Effect.catchAll((lost) => {
           isLost = true
           const reason = String(lost.cause)
-          return Effect.logWarning("there is no thread for signatures: the main thread checks them", { reason }).pipe(
+          return Effect.logWarning("no worker thread for signatures: the main thread checks them", { reason }).pipe(
             Effect.zipRight(end),
             Effect.zipRight(here(checks))
           )

@@ -19,39 +19,39 @@ import type { StorageFailure } from "../storage/errors.ts"
 import { type LightNode, LightPart } from "./LightPart.ts"
 import type { ProofLevel } from "./proof.ts"
 
-/** The latest record of a name, expired or not, and what it rests on. */
+/** The latest record of a name, expired or not, and its proof level. */
 export interface NameAnswer {
   readonly record: NameEntry
   readonly proof: ProofLevel
 }
 
 /**
- * The answers about names, from the window of the light part while there is one, and from the whole chain after it. All
- * callers ask here: JSON-RPC, REST, the pages and the client in the process.
+ * Answers about names, from the window of the light part while there is one, then from the whole chain. Used by
+ * JSON-RPC, REST, the pages and the in-process client.
  */
 export class NameAnswers extends Context.Tag("svcd/NameAnswers")<NameAnswers, {
-  /** Whether a window answers: the whole chain is not checked. */
+  /** Whether a window answers because the whole chain is not checked. */
   readonly fromWindow: () => boolean
-  /** What it rests on that a name does not exist: a window has no signature of it, and misses none. */
+  /** The proof level of a name's absence. A window has no signatures for it but misses no name. */
   readonly proofOfAbsence: () => ProofLevel
-  /** `undefined` if there is no such name as far as is known: `ask` decides whether that is certain. */
+  /** `undefined` if no such name is known; `ask` decides whether that is certain. */
   readonly resolve: (name: Bytes) => Effect.Effect<NameAnswer | undefined, StorageFailure>
-  /** As in `NameDb`: what is in memory of the whole chain. */
+  /** As in `NameDb`: what the whole chain has in memory. */
   readonly recent: (name: NameKey) => RecentRecord | undefined
   /** As in `NameDb`. A window lacks names that expired before it. */
   readonly scan: (options: ScanOptions) => Stream.Stream<NameAnswer, StorageFailure>
   readonly scanByPrefix: (
     options: ListOptions & { readonly prefix: Bytes }
   ) => Stream.Stream<NameAnswer, StorageFailure>
-  /** The last block whose names are known. */
+  /** The last block with known names. */
   readonly height: Effect.Effect<Height, StorageFailure>
-  /** Whether a name that is not found does not exist, or has expired. */
+  /** Whether a missing name does not exist or has expired. */
   readonly complete: Effect.Effect<boolean, StorageFailure>
   /** As in `CompleteNames`, for questions that these answers decide. */
   readonly ask: CompleteNames["ask"]
 }>() {}
 
-/** The records of a window in the order of a scan. It reads the names first, and the records of those that fit. */
+/** The records of a window in scan order. Reads the names first, then the matching records. */
 const scanWindow = (light: LightNode, options: ScanOptions): Stream.Stream<NameAnswer, StorageFailure> => {
   const { count = Infinity, matches, maxHeight = Infinity, minHeight = 0, prefix = EMPTY, start = EMPTY } = options
   const fits = (name: Bytes): boolean => byLength(name, start) >= 0 && (matches === undefined || matches(name))
@@ -67,7 +67,7 @@ const scanWindow = (light: LightNode, options: ScanOptions): Stream.Stream<NameA
   )
 }
 
-/** The answers over the whole chain and the light part. `syncing`: whether blocks are missing; `SyncStatus` by default. */
+/** Answers over the whole chain and the light part. `syncing`, `SyncStatus` by default: whether blocks are missing. */
 export const makeNameAnswers = (
   syncing?: Effect.Effect<boolean>
 ): Effect.Effect<

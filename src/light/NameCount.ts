@@ -1,7 +1,7 @@
-/** The names are counted again after this many times as long as a count takes, or later: the file counts row by row. */
+/** The names are recounted after at least this many times the duration of a count, as the file counts row by row. */
 const COUNT_SHARE = 50
 
-/** How many names a window has: counted at times, since a count reads the whole index of names. */
+/** The number of names in a window, recounted rarely because a count reads the whole index of names. */
 export class NameCount {
   readonly #read: () => number
   #count: number
@@ -14,12 +14,12 @@ export class NameCount {
     this.#count = read()
   }
 
-  /** Names were added or removed. */
+  /** To be called when names were added or removed. */
   changed(): void {
     this.#isOld = true
   }
 
-  /** The number of names, which may be that of some seconds ago. */
+  /** The number of names, possibly some seconds old. */
   get(): number {
     const started = performance.now()
     if (!this.#isOld || started < this.#next) return this.#count

@@ -8,10 +8,10 @@ import type { LinkPool } from "./LinkPool.ts"
 import { checkOf, type LinkCheck, type LinkRules, verifyLink } from "./signatures.ts"
 import type { LinkRow, WindowFile } from "./WindowFile.ts"
 
-/** Most signatures that a caller waits for: about five milliseconds of work. */
+/** The most signatures that a caller waits for: about five milliseconds of work. */
 const LINKS_A_TURN = 64
 
-/** Names with more signatures than that, of those that a caller asked for. */
+/** The most requested names with more signatures than that. */
 const MOST_ASKED = 1_000
 
 /** Signatures checked in one transaction. */
@@ -21,11 +21,11 @@ export interface SignatureQueueParts {
   readonly chain: LightChain
   readonly file: WindowFile
   readonly pool: LinkPool
-  /** Forgets what is in memory about names. */
+  /** Drops names from the cache. */
   readonly changed: (names: ReadonlyArray<NameKey>) => void
 }
 
-/** The signatures of a window that are not checked yet. Those on names that a caller asked for come first. */
+/** The unchecked signatures of a window, those on requested names first. */
 export class SignatureQueue {
   readonly #parts: SignatureQueueParts
   readonly #asked = new Map<NameKey, Bytes>()
@@ -51,7 +51,7 @@ export class SignatureQueue {
     return true
   })
 
-  /** Checks the signatures on a name before those of others: a caller waits for them. Throws `StorageFailure`. */
+  /** Moves the signatures on a name that a caller waits for to the front. Throws `StorageFailure`. */
   hurry(name: Bytes): void {
     const { chain, file } = this.#parts
     const links = file.linksOf(name, LINKS_A_TURN + 1)

@@ -12,14 +12,14 @@ import { DONE, expectedTip, makeLightReport, unfinished } from "./lightReport.ts
 import { NameAnswers } from "./NameAnswers.ts"
 import type { SyncPhase, SyncReport } from "./syncReport.ts"
 
-/** How far the node is, for all that tell it: there is no other source. */
+/** The only source of the node's progress. */
 export class SyncReporter extends Context.Tag("svcd/SyncReporter")<SyncReporter, {
   readonly report: Effect.Effect<SyncReport>
-  /** The part of the whole chain that is checked, by transactions, 0 to 1: an estimate until the end is known. */
+  /** The checked share of the whole chain by transactions, 0 to 1: an estimate until the end is known. */
   readonly verified: Effect.Effect<number>
 }>() {}
 
-/** Headers behind the expected ones from which on the node is said to fetch headers. */
+/** With more headers missing than this, the node reports that it fetches headers. */
 const FEW_HEADERS = 2_000
 
 const make = Effect.gen(function*() {
@@ -32,7 +32,6 @@ const make = Effect.gen(function*() {
   const verified = makeVerified(chain)
   const seconds = Effect.map(Clock.currentTimeMillis, (now): UnixTime => now / 1000)
 
-  /** How far the whole chain is. */
   const ofChain = Effect.gen(function*() {
     const { headers, tip } = yield* chain.progress
     const { header } = yield* chain.headerTip
@@ -47,7 +46,7 @@ const make = Effect.gen(function*() {
 
   const whole: Effect.Effect<SyncReport> = Effect.gen(function*() {
     const { headers, outlook, phase, tip } = yield* ofChain
-    // A file that cannot be read says nothing about names: the node stops, or repairs it.
+    // An unreadable file tells nothing about names: the node stops or repairs it.
     const height = yield* Effect.orElseSucceed(answers.height, () => 0)
     const synced = yield* Effect.orElseSucceed(answers.complete, () => false)
     const busy = (yield* status.syncing) || height !== tip.height
@@ -64,7 +63,7 @@ const make = Effect.gen(function*() {
 
   let ofWindow: { readonly light: LightNode; readonly report: Effect.Effect<SyncReport> } | undefined
 
-  /** How far a light part is, and the whole chain behind it. */
+  /** Progress of a light part and the whole chain behind it. */
   const ofLight = (light: LightNode): Effect.Effect<SyncReport> =>
     Effect.gen(function*() {
       if (ofWindow?.light !== light) ofWindow = { light, report: makeLightReport(light) }

@@ -1,14 +1,14 @@
 import type { HeaderId } from "../protocol/keys.ts"
 import type { WindowOperation } from "./WindowFile.ts"
 
-/** What is kept of a block until it is in the window. */
+/** What is kept of a block until it joins the window. */
 interface WaitingBlock {
   readonly operations: ReadonlyArray<WindowOperation>
-  /** The size of the block: the operations are views of its bytes. */
+  /** The size of the block. The operations are views of its bytes. */
   readonly size: number
 }
 
-/** Checked blocks that are not in the window yet, by their headers. */
+/** Checked blocks that are not in the window yet, by header. */
 export class WaitingBlocks {
   private readonly blocks = new Map<HeaderId, WaitingBlock>()
   private held = 0
@@ -17,12 +17,11 @@ export class WaitingBlocks {
     return this.blocks.size
   }
 
-  /** Bytes of memory that the blocks hold. */
   get bytes(): number {
     return this.held
   }
 
-  /** In the order in which they came. */
+  /** In the order of arrival. */
   get ids(): Iterable<HeaderId> {
     return this.blocks.keys()
   }
@@ -36,7 +35,7 @@ export class WaitingBlocks {
     this.held += block.size
   }
 
-  /** Removes a block and returns its operations; `undefined` if it does not wait. */
+  /** Removes a block and returns its operations; `undefined` if it is not waiting. */
   take(id: HeaderId): ReadonlyArray<WindowOperation> | undefined {
     const block = this.blocks.get(id)
     if (block === undefined) return undefined

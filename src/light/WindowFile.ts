@@ -9,25 +9,21 @@ import { type Inspected, newerThan } from "../storage/inspect.ts"
 import type { PageGuard } from "../storage/PageGuard.ts"
 import { repeated, rowWriter } from "../storage/rowWriter.ts"
 
-/**
- * names-window.db: the headers of a light chain, and all operations on names within its window, each with its transaction. One
- * step of the chain is one transaction of the database. Methods throw `StorageFailure`. Everything comes from peers, so a file
- * that is damaged is filled again.
- *
- * A window that is filled, the newest blocks first, only appends operations: in another order, each of them would change a
- * page of its own. So `place` counts backwards, and only the index by name is written all over. Whether a name is signed is
- * the sum of its operations: where a reorganization removes some, nothing beside them has to be undone.
- */
+// names-window.db: the headers of a light chain, and all name operations within its window, each with its transaction.
+// A step of the chain is one database transaction. Methods throw `StorageFailure`. A damaged file is filled again from
+// peers. Filling the window newest first only appends operations, since `place` counts backwards: otherwise each would
+// change a page of its own. Only the index by name is written all over. Whether a name is signed is the sum of its
+// operations, so a reorg that removes some has nothing else to undo.
 
 const REMEDY = "Stop the node, delete the file and start again: it is filled again from peers"
 
-/** What is known of an operation in relation to the one before it on the same name (column `link`). */
+/** The check of an operation against the one before it on the same name (column `link`). */
 const Link = { UNCHECKED: 0, VALID: 1, INVALID: 2 } as const
 
-/** The place of an operation is this minus its number, which is that of names.db: `firstOperationAt(height)` plus its index. */
+/** The place of an operation is this minus its names.db number, `firstOperationAt(height)` plus its index. */
 const PLACES = 2 ** 44
 
-/** Turns the number of an operation into its place, and back. */
+/** Converts the number of an operation to its place, and back. */
 const turned = (number: number): number => PLACES - number
 
 const MIGRATIONS = [
@@ -37,7 +33,7 @@ const MIGRATIONS = [
      header_count INTEGER NOT NULL, high_hash BLOB, low INTEGER NOT NULL, floor INTEGER NOT NULL
    ) STRICT;`,
   PAGES_HAVE_SUMS,
-  // Earlier tables are filled again: they had only the newest operations.
+  // Earlier tables, which had only the newest operations, are filled again.
   `DROP TABLE IF EXISTS operations;
    DROP TABLE IF EXISTS proofs;
    DROP TABLE IF EXISTS links;
@@ -57,7 +53,7 @@ export const inspectedWindow = (filename: string): Inspected => ({
   newer: newerThan(MIGRATIONS.length, filename)
 })
 
-/** The blocks whose names are known: from `low` up to the block `high`. It is complete when `low` is `floor`. */
+/** The blocks with known names, `low` to `high`. Complete when `low` is `floor`. */
 export interface Window {
   /** Wire order. */
   readonly high: Bytes
@@ -77,24 +73,23 @@ export interface WindowOperation {
   readonly id: number
   /** Whether it is a registration. */
   readonly first: boolean
-  /** The whole transaction. */
   readonly tx: Bytes
   readonly vout: number
 }
 
-/** What is known of the signatures on a name, from its last valid registration in the window on. */
+/** The signatures on a name since its last valid registration in the window. */
 export interface Proof {
-  /** Operations that are not checked yet. */
+  /** Operations not checked yet. */
   readonly unchecked: number
-  /** Operations that the owner before did not allow. */
+  /** Operations that the previous owner did not allow. */
   readonly invalid: number
 }
 
-/** An operation to check: whether the owner of the name before it allowed it. */
+/** An operation to check: whether the previous owner allowed it. */
 export interface LinkRow extends WindowOperation {
-  /** The operation on the name before it; `undefined` if the window has none. */
+  /** The previous operation on the name, if in the window. */
   readonly before: Pick<WindowOperation, "id" | "tx" | "vout"> | undefined
-  /** How often operations were removed before this one was read: a reorganization may put another one in its place. */
+  /** How many times operations had been removed when this was read, as a reorg may replace it. */
   readonly removals: number
 }
 
@@ -115,7 +110,7 @@ interface OperationRow {
 
 const OPERATION = "place, name, first, vout, tx"
 
-/** The condition that the window is complete: before it is, the operation before another one may still come. */
+/** The window is complete. Until then, the operation before another one may still arrive. */
 const IS_FILLED = "(SELECT high_hash IS NOT NULL AND low <= floor FROM state)"
 
 const prepare = (database: Database) => {
@@ -170,17 +165,15 @@ const prepare = (database: Database) => {
 
 type Statements = ReturnType<typeof prepare>
 
-/** Changes within one transaction. */
 export interface WindowChanges {
-  /** Adds operations, the newest first. */
+  /** Adds operations, newest first. */
   readonly add: (operations: ReadonlyArray<WindowOperation>) => void
-  /** Records whether the owner before allowed an operation. */
+  /** Records whether the previous owner allowed an operation. */
   readonly checked: (link: Pick<LinkRow, "id" | "removals">, valid: boolean) => void
-  /** Removes the operations from a height on. */
   readonly removeFrom: (height: Height) => void
-  /** Removes the operations below a height: no name that lives has its newest one there. */
+  /** Removes the operations below a height, where no living name has its newest one. */
   readonly removeBelow: (height: Height) => void
-  /** Removes all operations: the window begins again. */
+  /** Removes all operations to restart the window. */
   readonly clear: () => void
   readonly putState: (state: StoredLight) => void
   readonly putPages: (pages: ReadonlyArray<{ readonly page: number; readonly bytes: Uint8Array }>) => void
@@ -191,7 +184,7 @@ const insertSql = (rows: number): string =>
     repeated(`(?, ?, ?, ${Link.UNCHECKED}, ?, ?)`, rows)
   }`
 
-/** How often operations were removed, and how many are not checked; `undefined` if that has to be counted. */
+/** The number of removals, and of unchecked operations; `undefined` if these must be counted. */
 interface Tally {
   removals: number
   unchecked: number | undefined
@@ -220,7 +213,7 @@ const changesOf = (database: Database, statements: Statements, tally: Tally): Wi
       removed()
     },
     removeBelow: (height) => {
-      // No other operation comes in their place, so what is being checked stays valid.
+      // Nothing replaces these operations, so pending checks stay valid.
       if (statements.removeBelow.run(turned(firstOperationAt(height))).changes > 0) tally.unchecked = undefined
     },
     clear: () => {
@@ -243,7 +236,7 @@ const operationOf = ({ first, name, place, tx, vout }: OperationRow): WindowOper
   vout
 })
 
-/** An operation as names.db shows it. Throws for an output that sets no name: the file is damaged. */
+/** An operation as in names.db. Throws for an output that sets no name, as the file is then damaged. */
 const recordOf = ({ place, tx, vout }: OperationRow): NameEntry => {
   const transaction = decodeTransaction(plain(tx))
   const output = transaction.outputs[vout]
@@ -298,7 +291,7 @@ export class WindowFile {
     return guarded({ file: this.filename, doing: "reading", remedy: REMEDY }, () => work(this.statements))
   }
 
-  /** Reads a row. A value that its table does not allow means that the file is damaged. */
+  /** Reads a row. A value that its table does not allow means damage. */
   private decoded<A>(work: () => A): A {
     try {
       return work()
@@ -307,7 +300,6 @@ export class WindowFile {
     }
   }
 
-  /** Makes all changes of one step in one transaction. */
   change<A>(work: (changes: WindowChanges) => A): A {
     try {
       return guarded({ file: this.filename, doing: "writing", remedy: REMEDY }, () => {
@@ -337,7 +329,7 @@ export class WindowFile {
     }
   }
 
-  /** The newest operation on a name; `undefined` if the window has none. */
+  /** The newest operation on a name in the window. */
   newest(name: Bytes): NameEntry | undefined {
     const row = this.reading(({ newest }) => newest.get(name))
     return row === undefined ? undefined : this.decoded(() => recordOf(row))
@@ -349,13 +341,13 @@ export class WindowFile {
     return this.decoded(() => rows.map(recordOf))
   }
 
-  /** The newest operation on each name from a name on, by their bytes. */
+  /** The newest operation on each name from a name on, in byte order. */
   newestFrom(name: Bytes, limit: number): ReadonlyArray<NameEntry> {
     const rows = this.reading(({ newestFrom }) => newestFrom.all(name, limit))
     return this.decoded(() => rows.map(recordOf))
   }
 
-  /** The next names from one on, by their bytes. */
+  /** The next names from one on, in byte order. */
   namesFrom(name: Bytes, limit: number): ReadonlyArray<Bytes> {
     return this.reading(({ namesFrom }) => namesFrom.all(name, limit)).map((row) => row.name)
   }
@@ -378,7 +370,7 @@ export class WindowFile {
     })
   }
 
-  /** The next operations to check, the oldest first; none before the window is complete. */
+  /** The next operations to check, oldest first; none before the window is complete. */
   nextLinks(limit: number): ReadonlyArray<LinkRow> {
     return this.links(this.reading(({ nextLinks }) => nextLinks.all(limit)))
   }
@@ -388,12 +380,11 @@ export class WindowFile {
     return this.links(this.reading(({ linksOf }) => linksOf.all(name, limit)))
   }
 
-  /** The number of names. It reads the whole index of names. */
+  /** Counts names by reading the whole index of names. */
   countNames(): number {
     return this.reading(({ countNames }) => countNames.get())?.names ?? 0
   }
 
-  /** The number of operations that are not checked. */
   countUnchecked(): number {
     return this.tally.unchecked ??= this.reading(({ countLinks }) => countLinks.get())?.links ?? 0
   }

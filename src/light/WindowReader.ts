@@ -13,10 +13,10 @@ import { SignatureQueue } from "./SignatureQueue.ts"
 import type { WindowFile } from "./WindowFile.ts"
 import { rowsByName } from "./windowPages.ts"
 
-/** Names whose answers stay in memory, as far as `CACHED_RECORD_BYTES` allows. */
+/** The most cached names, within `CACHED_RECORD_BYTES`. */
 const CACHED_NAMES = 20_000
 
-/** Operations read at a time, and names without them. */
+/** Operations or names read at a time. */
 const PAGE = 200
 const NAMES_PAGE = 5_000
 
@@ -29,25 +29,25 @@ export interface WindowReaderParts {
   readonly chain: LightChain
   readonly file: WindowFile
   readonly pool: LinkPool
-  /** Whether the window may answer: one that is not up to date does not, as if it had no names. */
+  /** Whether the window is up to date. Otherwise it answers as if it had no names. */
   readonly isCurrent: () => boolean
   /** Notes a failure, which ends the node. */
   readonly ends: <A>(work: Effect.Effect<A, StorageFailure>) => Effect.Effect<A, StorageFailure>
 }
 
-/** Answers from the window. Names that are asked for have their signatures checked first. */
+/** Answers from the window. The signatures of requested names are checked first. */
 export interface WindowReader {
-  /** The newest operation on a name, expired or not; `undefined` if the window has none, or is not up to date. */
+  /** The newest operation on a name, expired or not; `undefined` if the window has none or is not up to date. */
   readonly resolve: (name: Bytes) => Effect.Effect<LightRecord | undefined, StorageFailure>
-  /** The same for a caller that reads many names: its signatures are not checked first. */
+  /** The same for a caller that reads many names, without priority for signatures. */
   readonly look: (name: Bytes) => Effect.Effect<LightRecord | undefined, StorageFailure>
-  /** The same from memory, at the present height; `undefined` if it is not there. */
+  /** The same from memory at the present height, if cached. */
   readonly recent: (name: Bytes) => LightRecord | undefined
-  /** The names that begin with a prefix, expired ones included, by their bytes. `complete` tells whether there are all. */
+  /** The names with a prefix, including expired ones, in byte order. `complete` tells whether there are all. */
   readonly names: (prefix: Bytes) => Stream.Stream<Bytes, StorageFailure>
-  /** The newest operation on each name that begins with a prefix, expired or not, by their bytes. */
+  /** The newest operation on each name with a prefix, expired or not, in byte order. */
   readonly scan: (prefix: Bytes) => Stream.Stream<LightRecord, StorageFailure>
-  /** The operations in the blocks from a height on, in their order. */
+  /** The operations in blocks from a height on, in order. */
   readonly operationsFrom: (height: Height) => Effect.Effect<ReadonlyArray<NameEntry>, StorageFailure>
 }
 
@@ -57,7 +57,7 @@ export const makeWindowReader = ({ chain, ends, file, isCurrent, pool }: WindowR
     sizeOf: ({ record }) => recordBytes(record)
   })
   const count = new NameCount(() => file.countNames())
-  /** Forgets what is in memory about these names. */
+  /** Drops these names from the cache. */
   const changed = (which: ReadonlyArray<NameKey> | "all"): void => {
     cache.freeze(which)
     cache.thaw()

@@ -5,23 +5,21 @@ import * as Stream from "effect/Stream"
 import type { NameEntry } from "../names/NameEntry.ts"
 import { type Bytes, compare, equal } from "../protocol/bytes.ts"
 
-/** Compares the names of a window with those of the whole chain, before the chain takes over. */
+/** Compares the names of a window with the whole chain's before the chain takes over. */
 
-/** Names that are looked at again one by one; beyond it, the rest counts with them. */
+/** The most names to recheck one by one. Further ones count as different. */
 const MOST_NAMES = 1_000
 
-/** Streams of the latest records of names, by their bytes; expired ones may be missing in either. */
+/** Streams of the latest name records in byte order. Either may lack expired ones. */
 export interface Compared<E> {
   readonly chain: Stream.Stream<NameEntry, E>
   readonly window: Stream.Stream<NameEntry, E>
-  /** Whether a record counts: the name lives at the tip of both. */
+  /** Whether the name lives at the tip of both. */
   readonly lives: (record: NameEntry) => boolean
 }
 
 export interface NameComparison {
-  /** Living names of the chain and of the window. */
   readonly names: number
-  /** The first of the names that differ. */
   readonly different: ReadonlyArray<Bytes>
 }
 
@@ -40,7 +38,7 @@ const keyed = <E>(records: Stream.Stream<NameEntry, E>, lives: Compared<E>["live
 
 const alone = ({ name }: NameEntry): Pair => ({ name, same: false })
 
-/** Reads both side by side. A difference counts only if it remains: blocks may arrive meanwhile. */
+/** Reads both side by side. Only lasting differences count, as blocks may arrive meanwhile. */
 export const compareNames = <E>({ chain, lives, window }: Compared<E>): Effect.Effect<NameComparison, E> =>
   Effect.suspend(() => {
     let names = 0

@@ -2,16 +2,15 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { LightNode, LightPart } from "./LightPart.ts"
 
-/** Calls that use the light part at one time. */
+/** The most concurrent calls to the light part. */
 const HOLDERS = 10_000
 
 /** A light part that ends while calls use it. */
 export interface HeldLight extends Pick<typeof LightPart.Service, "current" | "hold"> {
-  /** Ends it: new calls find none, and it closes after those that use it. */
+  /** Hides it from new calls and closes it after the current ones. */
   readonly stop: Effect.Effect<void>
 }
 
-/** `close` closes the light node. */
 export const holdLight = (light: LightNode, close: Effect.Effect<void>): Effect.Effect<HeldLight> =>
   Effect.map(Effect.makeSemaphore(HOLDERS), (holders) => {
     let current: LightNode | undefined = light
@@ -23,7 +22,7 @@ export const holdLight = (light: LightNode, close: Effect.Effect<void>): Effect.
       ),
       stop: Effect.suspend(() => {
         current = undefined
-        // A call may have seen the node before, and wait: it finds none then.
+        // A call may have seen the node before and waited. It finds none then.
         return Effect.zipRight(holders.take(HOLDERS), Effect.ensuring(close, holders.release(HOLDERS)))
       })
     }

@@ -8,10 +8,10 @@ import { equal } from "../protocol/bytes.ts"
 import type { HeaderId } from "../protocol/keys.ts"
 import type { LightNode } from "./LightPart.ts"
 
-/** Headers that the chain is offered at once. */
+/** Headers offered to the chain at once. */
 const BATCH = 2_000
 
-/** A light part, and the whole chain that is checked behind it. */
+/** A light part, and the whole chain checked behind it. */
 export interface Joined {
   readonly light: {
     readonly chain: Pick<LightNode["chain"], "header" | "tree">
@@ -21,7 +21,7 @@ export interface Joined {
   readonly sink: Pick<typeof ChainSink.Service, "acceptHeaders">
 }
 
-/** The next headers of the best light chain after a height; fewer if one does not have the hash that it was stored with. */
+/** The next headers of the best light chain after a height, up to the first with another hash than stored. */
 const headersAfter = ({ light: { chain } }: Joined, best: HeaderId, height: number): ReadonlyArray<BlockHeader> => {
   const { header: headerOf, tree } = chain
   const headers: Array<BlockHeader> = []
@@ -35,16 +35,16 @@ const headersAfter = ({ light: { chain } }: Joined, best: HeaderId, height: numb
 }
 
 /**
- * Gives the whole chain the headers of the best light chain, once it has the first of them. The light part has checked their
- * proofs of work, and stores no proof; all other rules are applied again, with the headers before the anchor. What the whole
- * chain refuses, or the light part does not have, comes from peers. Nothing is stored for it, so a node that is killed
- * meanwhile does it again. Returns how many headers are new to the whole chain; `undefined` while it is too early.
+ * Gives the headers of the best light chain to the whole chain, once that has the first of them. The light part has
+ * checked proofs of work without storing them; all other rules are applied again. Peers send what the chain refuses or
+ * the light part lacks. Nothing is stored, so a restart repeats this. Returns the number of new headers; `undefined`
+ * while it is too early.
  */
 export const joinHeaders = (joined: Joined): Effect.Effect<number | undefined> =>
   Effect.gen(function*() {
     const { chain, light, sink } = joined
     const { tree } = light.chain
-    // The window begins when a peer has sent all headers, and they have the network's least work.
+    // The window begins when a peer has sent all its headers, and these have the network's minimum work.
     if (light.span.first() === Infinity || chain.tree.find(tree.hash(GENESIS)) === NO_HEADER) return undefined
     const best = tree.best()
     const isKnown = chain.tree.find(tree.hash(best)) !== NO_HEADER
@@ -55,7 +55,7 @@ export const joinHeaders = (joined: Joined): Effect.Effect<number | undefined> =
       added += accepted.added
       height += headers.length
       if (headers.length > 0 && accepted.reject === undefined) continue
-      yield* Effect.logWarning("headers of the light start cannot be used: the rest comes from peers", {
+      yield* Effect.logWarning("headers of the light start are unusable: the rest comes from peers", {
         height,
         reason: accepted.reject?.reason ?? "a header is damaged"
       })

@@ -10,15 +10,13 @@ import { BLOCK_WEIGHT, Forecast, HEADER_WEIGHT, type Outlook, type Stage } from 
 import type { LightNode } from "./LightPart.ts"
 import type { SyncPhase, SyncReport } from "./syncReport.ts"
 
-/** How far a light node is. */
-
-/** Less than everything is done: what remains may not be known yet. */
+/** Below 100 %, as remaining work may not be known yet. */
 export const unfinished = ({ percent, secondsLeft }: Outlook): Outlook =>
   percent < 100 ? { percent, secondsLeft } : { percent: 99.9, secondsLeft: undefined }
 
 export const DONE: Outlook = { percent: 100, secondsLeft: 0 }
 
-/** The expected end of a chain with a best header. An anchor has no time: it is as old as blocks in time would make it. */
+/** The expected end of a chain. An anchor has no time, so blocks since then are assumed on schedule. */
 export const expectedTip = (
   { headerTime, headers }: Pick<KnownHeaders, "headers" | "headerTime">,
   { network, noRetargeting, targetSpacing: spacing }: ConsensusParams,
@@ -32,12 +30,11 @@ export const expectedTip = (
     onDemand: noRetargeting
   })
 
-/** What the report reads of a light node. */
 export interface ReportedLight extends Pick<LightNode, "complete" | "params" | "progress"> {
   readonly chain: { readonly tree: Pick<LightNode["chain"]["tree"], "best" | "time"> }
 }
 
-/** The headers of a light chain, counted from its first one, and the blocks of its window. */
+/** The headers of a light chain from its first one, and the blocks of its window. */
 const stagesOf = ({ chain: { tree }, params, progress }: ReportedLight, now: UnixTime) =>
   Effect.map(progress, ({ blocks, headers, of, phase }): ReadonlyArray<Stage> => {
     const root = params.anchors[0]?.height ?? 0
@@ -54,7 +51,7 @@ const stagesOf = ({ chain: { tree }, params, progress }: ReportedLight, now: Uni
       ]
   })
 
-/** Makes the effect that tells how far a light node is: its forecast counts from here on. */
+/** The effect that reports a light node's progress. Its forecast starts now. */
 export const makeLightReport = (light: ReportedLight): Effect.Effect<SyncReport> => {
   const window = new Forecast()
   const signatures = new Forecast()

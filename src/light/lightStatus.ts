@@ -5,7 +5,7 @@ import type { ConsensusParams } from "../consensus/params.ts"
 import type { LightChain } from "./LightChain.ts"
 import { countMissing } from "./windowAge.ts"
 
-/** How far the headers are, for callers that ask a chain whether it is in sync. */
+/** Progress of the headers, for callers that ask whether a chain is in sync. */
 export const lightStatus = (
   chain: LightChain,
   params: ConsensusParams,

@@ -11,12 +11,12 @@ import type { StorageFailure } from "../storage/errors.ts"
 import type { LightChain } from "./LightChain.ts"
 import type { SignatureQueue } from "./SignatureQueue.ts"
 
-/** Time between two looks for signatures to check. */
+/** Time between looks for signatures to check. */
 const PAUSE = "500 millis"
 
 /**
- * While the window is filled, blocks of so many bytes are stored in one transaction, or those of this time: each transaction
- * writes much of the index of names again. The first ones are stored at once, so that what changed lately has an answer.
+ * While the window is filled, one transaction stores this many bytes of blocks, or those of this time, because each
+ * rewrites much of the index of names. The first blocks are stored at once, so that recent changes have an answer.
  */
 export const FILL = { bytes: 4 * 1024 * 1024, pause: "500 millis" } as const
 
@@ -24,19 +24,19 @@ export interface LightTasks {
   readonly chain: LightChain
   readonly params: ConsensusParams
   readonly queue: SignatureQueue
-  /** Stores the blocks that wait. */
+  /** Stores waiting blocks. */
   readonly settle: Effect.Effect<void, StorageFailure>
   readonly failed: Deferred.Deferred<never, StorageFailure>
 }
 
-/** Starts what a light node does as long as it runs: checks signatures, stores blocks that wait, and writes headers. */
+/** Starts the tasks of a light node: checking signatures, storing waiting blocks, writing headers. */
 export const startTasks = (
   { chain, failed, params, queue, settle }: LightTasks
 ): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function*() {
     const { headers, index } = chain
 
-    /** Runs work as long as the node. Its end, by a defect too, is the end of the node. */
+    /** Runs work for the life of the node. Its end, even by a defect, ends the node. */
     const always = (work: Effect.Effect<unknown, StorageFailure>) =>
       Effect.forkScoped(Effect.catchAllCause(work, (cause) =>
         Cause.isInterruptedOnly(cause)
@@ -50,18 +50,21 @@ export const startTasks = (
       Effect.flatMap(queue.verifySome, (some) => some ? turnOfEventLoop : Effect.sleep(PAUSE))
     ))
     let isTold = false
-    /** Logs once why a window that is filled does not answer that a name is missing. */
+    /** Logs once why a filled window does not answer that a name is missing. */
     const tellShort = Effect.suspend(() => {
       const root = index.height(headers.root)
       if (isTold || chain.isComplete || !chain.isFilled || chain.range.low !== root + 1) return Effect.void
       isTold = true
       const missing = root + expirationDepth(chain.height, params) - chain.height
-      return Effect.logWarning("the anchor is too near the tip: which names do not exist is known after more blocks", {
-        anchor: root,
-        missing
-      })
+      return Effect.logWarning(
+        "the anchor is too close to the tip: the absence of names is known only after more blocks",
+        {
+          anchor: root,
+          missing
+        }
+      )
     })
-    // Blocks that wait while others do not come.
+    // Stores waiting blocks while others do not arrive.
     yield* always(Effect.repeat(
       Effect.zipRight(Effect.suspend(() => chain.waiting.bytes === 0 ? Effect.void : settle), tellShort),
       Schedule.spaced(FILL.pause)

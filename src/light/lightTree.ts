@@ -3,11 +3,10 @@ import { BlockLosses } from "../chain/repair/BlockLosses.ts"
 import type { HeaderId, Height } from "../protocol/keys.ts"
 import type { LightHeaders } from "./LightHeaders.ts"
 
-/** What the tree of a light chain is made over. */
 export interface LightTreeParts {
   readonly headers: LightHeaders
   readonly hasBlock: (id: HeaderId) => boolean
-  /** The last block whose names are known; the root if there is none. */
+  /** The last block with known names, or the root. */
   readonly tip: () => HeaderId
 }
 
@@ -29,7 +28,7 @@ export const lightTree = ({ hasBlock, headers, tip }: LightTreeParts): HeaderTre
     mostWork: () => best.mostWork,
     at,
     isActive,
-    // Nothing is stored of a block but its names, so nothing of it can be lost.
+    // Only the names of a block are stored, so no block can be lost.
     losses: new BlockLosses(index, { isActive, at, settledHeight: 0 })
   }
 }

@@ -5,14 +5,13 @@ import type { Block } from "../protocol/block.ts"
 import type { Height } from "../protocol/keys.ts"
 import type { WindowOperation } from "./WindowFile.ts"
 
-/** A block of the window. */
 export interface WindowBlock {
   readonly block: Block
   readonly height: Height
   readonly params: ConsensusParams
 }
 
-/** The operations of a block on names, the newest first: all that the window keeps of it. */
+/** The name operations of a block, newest first: all that the window keeps of it. */
 export const operationsOf = ({ block, height, params }: WindowBlock): ReadonlyArray<WindowOperation> =>
   nameEffects(block, height, params).map(({ name, operation, transaction, vout }, index) => ({
     id: firstOperationAt(height) + index,

@@ -1,13 +1,13 @@
 /**
- * What an answer about a name rests on (docs/light.md). `work`: the operation is in the chain with the most work since
- * the anchor. `signatures`: besides, each owner in the window was signed for by the one before. `full`: all rules since
- * genesis.
+ * The proof level of an answer about a name (docs/light.md). `work`: the operation is in the chain with the most work
+ * since the anchor. `signatures`: in addition, each owner in the window was signed for by the one before. `full`: all
+ * rules since genesis.
  */
 export type ProofLevel = "work" | "signatures" | "full"
 
 /** From the weakest to the strongest. */
 export const PROOF_LEVELS = ["work", "signatures", "full"] as const satisfies ReadonlyArray<ProofLevel>
 
-/** Whether an answer rests on at least as much as a caller asks for. */
+/** Whether an answer has at least the required proof level. */
 export const isProved = ({ proof }: { readonly proof: ProofLevel }, required: ProofLevel): boolean =>
   PROOF_LEVELS.indexOf(proof) >= PROOF_LEVELS.indexOf(required)

@@ -3,46 +3,45 @@ import type { ProofLevel } from "./proof.ts"
 
 /**
  * What a node works on. `headers` and `window` lead to the first answers (`work`), `signatures` to the next level, and
- * `blocks`, the whole chain, to `full`. `ready`: there is nothing to wait for.
+ * `blocks`, the whole chain, to `full`. `ready`: nothing to wait for.
  */
 export type SyncPhase = typeof SYNC_PHASES[number]
 
 export const SYNC_PHASES = ["headers", "window", "signatures", "blocks", "ready"] as const
 
-/** How far a node is: the one source for the API, the log, the metrics, the pages and the programs. */
+/** A node's progress: the one source for the API, the log, the metrics, the pages and the programs. */
 export interface SyncReport {
   readonly phase: SyncPhase
   /**
-   * What the answers rest on once all signatures of the window are checked. A name with an invalid one, or with one of
-   * taproot, rests on `work`: its own answer says so.
+   * The proof level of answers once all signatures of the window are checked. A name with an invalid or taproot
+   * signature is at `work`, as its own answer says.
    */
   readonly proof: ProofLevel
-  /** The last block whose names are known. */
+  /** The last block with known names. */
   readonly height: Height
   /** The last header of the best chain. */
   readonly headers: Height
-  /** Whether every name is known up to the tip of the network: then a name that is missing does not exist. */
+  /** Whether every name is known up to the network's tip, so that a missing name does not exist. */
   readonly synced: boolean
-  /** The part that is done of the way to the level that the phase leads to, 0 to 100. */
+  /** Progress to the level that the phase leads to, 0 to 100. */
   readonly percent: number
   /** Until then; `undefined` while the speed is unknown. */
   readonly secondsLeft?: number | undefined
-  /** `undefined` without a window: there is the whole chain. */
+  /** `undefined` with the whole chain. */
   readonly window?: WindowReport | undefined
 }
 
-/** How far the window of a light start is. */
+/** Progress of the window of a light start. */
 export interface WindowReport {
-  /** Blocks that it has, and has when it is complete; 0 of 0 before it begins. */
+  /** Its blocks so far and when complete; 0 of 0 before it begins. */
   readonly blocks: number
   readonly of: number
-  /** Names that it knows. */
   readonly names: number
-  /** Signatures that are not checked yet. */
+  /** Signatures not checked yet. */
   readonly unchecked: number
 }
 
-/** Whether something is missing of what the operator wants: the whole chain, or the last blocks and their signatures. */
+/** Whether the whole chain, or the last blocks and their signatures, are incomplete, as the operator wants. */
 export const isSyncing = ({ phase }: SyncReport): boolean => phase !== "ready"
 
 const DOING: Readonly<Record<SyncPhase, string>> = {
@@ -55,14 +54,14 @@ const DOING: Readonly<Record<SyncPhase, string>> = {
 
 const UNITS = [["day", 86_400], ["hour", 3_600], ["minute", 60], ["second", 1]] as const
 
-/** An estimated time in one unit, of which there are at least two: `90 seconds`, `2 minutes`. */
+/** An estimated time of at least two of a unit: `90 seconds`, `2 minutes`. */
 const aboutText = (seconds: number): string => {
   const [unit, size] = UNITS.find(([, size]) => seconds >= 2 * size) ?? ["second", 1]
   const count = Math.round(seconds / size)
   return `${count} ${unit}${count === 1 ? "" : "s"}`
 }
 
-/** What a node does, for people: `fetching headers: 45 % done, about 12 seconds left`. */
+/** Progress for people: `fetching headers: 45 % done, about 12 seconds left`. */
 export const progressText = (
   { percent, phase, secondsLeft }: Pick<SyncReport, "percent" | "phase" | "secondsLeft">
 ): string => {
@@ -71,6 +70,6 @@ export const progressText = (
   return `${DOING[phase]}: ${Math.floor(percent)} % done${left}`
 }
 
-/** The same; empty where there is no light part, whose callers know only that blocks are missing. */
+/** The same; empty without a light part, where callers know only that blocks are missing. */
 export const waitText = (report: SyncReport): string =>
   report.window === undefined || report.phase === "ready" ? "" : progressText(report)

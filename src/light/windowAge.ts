@@ -2,15 +2,15 @@ import { NONE } from "../chain/index/BlockIndex.ts"
 import type { LightChain } from "./LightChain.ts"
 import { MOST_BEHIND } from "./windowBranches.ts"
 
-/** Blocks with more work than those of a window that it lacks. */
+/** Blocks with more work that a window lacks. */
 export const countMissing = ({ headers: { best }, index, tree }: LightChain): number => {
   const [end, tip] = [best.reachable, tree.tip()]
   return index.compareWork(end, tip) <= 0 ? 0 : index.height(end) - index.height(index.forkPoint(end, tip))
 }
 
 /**
- * Makes the decision whether a window lacks more blocks than peers may withhold. It runs for each answer, so it counts only
- * when a header or a block is new.
+ * Makes the decision whether a window lacks more blocks than peers may withhold. It runs for each answer, so it counts
+ * only after a new header or block.
  */
 export const makeIsBehind = (chain: LightChain): () => boolean => {
   let [best, tip, isBehind] = [NONE, NONE, false]

@@ -2,39 +2,34 @@ import { type BlockIndex, NONE } from "../chain/index/BlockIndex.ts"
 import type { HeaderId, Height } from "../protocol/keys.ts"
 import type { WaitingBlocks } from "./WaitingBlocks.ts"
 
-/** Decisions of a window about the branches of its chain. */
-
-/** Blocks for which the operations of expired names are kept: a reorganization can make such a name live again. */
+/** Blocks for which operations of expired names are kept, as a reorg can revive such a name. */
 export const KEPT_EXPIRED = 288
 
 /**
- * Blocks that a window may lack above it and still answer. More headers than that with the most work are there because it
- * is old: to make them and withhold their blocks, an attacker needs as much power as all others.
+ * The most blocks that a window may lack and still answer. With more, it is old: to make such headers and withhold
+ * their blocks, an attacker needs as much power as all other miners.
  */
 export const MOST_BEHIND = 6
 
-/** Where a window is in its chain. */
 export interface WindowPlace {
   readonly index: BlockIndex
-  /** Its last block, or the header at which it begins. */
+  /** Its last block, or the header where it begins. */
   readonly high: HeaderId
-  /** The height of `high`. */
   readonly height: Height
-  /** Its first block; above `high` while it has none. */
+  /** Its first block; above `high` while there is none. */
   readonly low: Height
-  /** The lowest block that it wants. */
   readonly floor: Height
 }
 
 const hasBlocks = ({ height, low }: WindowPlace): boolean => low <= height
 
-/** The lowest block that a reorganization can go back to: below it, the window does not keep what was replaced. */
+/** The lowest block that a reorg can go back to. Below it, the window does not keep what was replaced. */
 const lowestFork = ({ height, low }: WindowPlace): Height => Math.max(low, height - KEPT_EXPIRED)
 
-/** The height up to which a chain is that of a window. */
+/** The height up to which a chain equals a window's. */
 const forkHeight = ({ high, index }: WindowPlace, end: HeaderId): Height => index.height(index.forkPoint(end, high))
 
-/** Whether a chain has a block, and the window does not reach it without a reorganization. */
+/** Whether a chain has a block that the window reaches only by a reorg. */
 export const isInBranch = (place: WindowPlace, end: HeaderId, id: HeaderId): boolean => {
   const { height, index } = place
   const fork = forkHeight(place, end)
@@ -43,8 +38,8 @@ export const isInBranch = (place: WindowPlace, end: HeaderId, id: HeaderId): boo
 }
 
 /**
- * Whether a window cannot follow a chain with more work: it forks below the window, does not have the block at which that
- * begins, has more blocks above it than the window has, or its branch is too large to be taken at once.
+ * Whether a window cannot follow a chain with more work: it forks below the window, its first block there is missing,
+ * it has more new blocks than the window has blocks, or its branch is too large to take at once.
  */
 export const isLost = (place: WindowPlace, best: HeaderId, isTooLarge: boolean): boolean => {
   const { height, index, low } = place
@@ -54,14 +49,14 @@ export const isLost = (place: WindowPlace, best: HeaderId, isTooLarge: boolean):
   return fork < lowestFork(place) || isTooLarge && fork < height
 }
 
-/** The valid header with the most work; `NONE` for none. */
+/** The valid header with the most work, or `NONE`. */
 export const bestOf = (index: BlockIndex, ids: Iterable<HeaderId>): HeaderId => {
   let best = NONE
   for (const id of ids) if (!index.isFailed(id) && (best === NONE || index.compareWork(id, best) > 0)) best = id
   return best
 }
 
-/** Whether a window can no longer take a block: it is invalid, or old, or its branch lost. */
+/** Whether a window can no longer take a block: it is invalid or old, or its branch lost. */
 export const isStale = (place: WindowPlace, id: HeaderId): boolean => {
   const { floor, high, height, index, low } = place
   const at = index.height(id)
@@ -71,7 +66,7 @@ export const isStale = (place: WindowPlace, id: HeaderId): boolean => {
   return at < low ? index.ancestor(high, at) !== id : at <= height - KEPT_EXPIRED
 }
 
-/** The blocks of a branch that has more work than the window and is here as a whole, the oldest first. */
+/** The blocks of a complete branch with more work than the window, oldest first. */
 export const betterBranch = (place: WindowPlace, waiting: WaitingBlocks): ReadonlyArray<HeaderId> | undefined => {
   const { high, index } = place
   if (high === NONE || !hasBlocks(place)) return undefined

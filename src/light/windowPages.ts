@@ -8,7 +8,7 @@ import type { StorageFailure } from "../storage/errors.ts"
 
 const startsWith = (name: Bytes, prefix: Bytes): boolean => prefix.every((byte, i) => name[i] === byte)
 
-/** Rows by their names, page by page, for as long as the names begin with a prefix. */
+/** Rows by name, page by page, while the names have a prefix. */
 export const rowsByName = <A>(
   prefix: Bytes,
   { nameOf, read, size }: {

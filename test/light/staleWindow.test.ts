@@ -98,7 +98,7 @@ describe("a window that is not up to date", () => {
         }), { params: mining, maxTipAge: 310 })
     ), 60_000)
 
-  it.scopedLive("says that its anchor is too near the tip", () => {
+  it.scopedLive("says that its anchor is too close to the tip", () => {
     const lines: Array<unknown> = []
     const log = Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => void lines.push(message)))
     const hash = BLOCKS[90]?.hash ?? GENESIS_BLOCK.hash
@@ -106,7 +106,7 @@ describe("a window that is not up to date", () => {
       Effect.gen(function*() {
         const { connect } = yield* following(light)
         yield* connect(served(OLD_TIP))
-        yield* eventually("the log says it", () => JSON.stringify(lines).includes("the anchor is too near the tip"))
+        yield* eventually("the log says it", () => JSON.stringify(lines).includes("the anchor is too close to the tip"))
         assert.isFalse(yield* light.complete)
       }), { params: { ...regtestParams, anchors: [{ height: 90, hash, chainwork: 182n }] }, log })
   }, 60_000)

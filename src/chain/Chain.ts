@@ -32,9 +32,9 @@ export interface ChainProgress {
   readonly tip: Cursor
   readonly headers: number
   readonly importing: ImportProgress | undefined
-  /** Whether a header with more chainwork than the tip's is known: its blocks are missing. */
+  /** Whether the header tree reaches above the tip with more chainwork. */
   readonly behind: boolean
-  /** The blocks between the tip and the header with the most chainwork; `undefined` if there is none. */
+  /** The blocks between the tip and the header with the most chainwork. */
   readonly missing: BlocksAhead | undefined
 }
 
@@ -46,36 +46,35 @@ export interface BlocksAhead {
 
 /**
  * Reads the best chain: headers, blocks, progress and events. `ChainCoins` reads coins and names, `ChainSink` takes
- * headers and blocks, `ChainControl` operates the chain, `Snapshots` writes and loads files of its coins.
+ * headers and blocks, `ChainControl` operates the chain, `Snapshots` dumps and loads its coins.
  */
 export class Chain extends Context.Tag("svcd/Chain")<Chain, {
   readonly params: ConsensusParams
   readonly tip: Effect.Effect<HeaderInfo>
-  /** The tip, once the followers have been notified of it. Not for the steps of a follower. */
+  /** The tip that followers have been notified of. Not for the steps of a follower. */
   readonly toldTip: Effect.Effect<HeaderInfo>
   /** The header with the most chainwork that is not known to be invalid. */
   readonly headerTip: Effect.Effect<HeaderInfo>
-  /** The header with the most chainwork that is known to be invalid, or that follows one. */
+  /** The header with the most chainwork that is invalid or follows an invalid one. */
   readonly bestInvalid: Effect.Effect<HeaderInfo | undefined>
   readonly progress: Effect.Effect<ChainProgress>
-  /** The header of the best chain at a height; `undefined` above the tip. */
+  /** The header at a height of the best chain; `undefined` above the tip. */
   readonly headerAt: (height: Height) => Effect.Effect<HeaderInfo | undefined>
   readonly header: (hash: Bytes) => Effect.Effect<HeaderInfo, BlockNotFound>
   readonly tree: HeaderTree
-  /** Headers with proofs, by their numbers. The list ends before the first block that is not stored. */
+  /** Headers with proofs. The list ends before the first block that is not stored. */
   readonly fullHeaders: (ids: ReadonlyArray<HeaderId>) => Effect.Effect<ReadonlyArray<BlockHeader>, StorageFailure>
   readonly branches: Effect.Effect<ReadonlyArray<Branch>>
   readonly block: (hash: Bytes) => Effect.Effect<Block, BlockNotFound | BlockUnavailable | StorageFailure>
-  /** The stored bytes of a block, not decoded. */
+  /** The stored bytes of a block. */
   readonly blockBytes: (hash: Bytes) => Effect.Effect<Bytes, BlockNotFound | BlockUnavailable | StorageFailure>
-  /** The undo data of a connected block; `undefined` if the block was never connected. Fails if they are lost. */
+  /** The undo data of a block; `undefined` if it was never connected. Fails if they are lost. */
   readonly undo: (hash: Bytes) => Effect.Effect<Undo | undefined, BlockNotFound | StorageFailure>
-  /** The same as they are stored, not decoded. */
+  /** The undo data as stored. */
   readonly undoBytes: (hash: Bytes) => Effect.Effect<Bytes | undefined, BlockNotFound | StorageFailure>
   readonly events: Stream.Stream<ChainEvent>
 }>() {}
 
-/** Runs a read of a block. Fails if the block is not stored. */
 const reading = (state: ChainState, hash: Bytes) =>
 <A>(
   read: (id: HeaderId) => A
@@ -138,7 +137,7 @@ export type ChainServices =
   | ChainControl.ChainControl
   | Snapshots.Snapshots
 
-/** The five services of one chain, which is open as long as the layer. */
+/** The five services of one chain, which stays open as long as the layer. */
 export const layer = (
   options: ChainOptions
 ): Layer.Layer<ChainServices, StorageFailure | ValidatedByOtherRules, DataHealth> =>

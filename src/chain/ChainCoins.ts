@@ -13,35 +13,33 @@ import { searchCoins, visit, VISIT_ROWS } from "./state/visitCoins.ts"
 
 export interface StateAtRest {
   readonly tip: HeaderInfo
-  /** The file with the coins: another connection that begins to read it now sees the same state. */
+  /** The coin database. A new connection to it now sees the same state. */
   readonly file: string
-  /** Passes all coins to `use` in lists, in the order of (txid, index). */
+  /** Passes all coins to `use` in lists, in (txid, index) order. */
   readonly visitCoins: (
     use: (coins: ReadonlyArray<readonly [outpoint: string, coin: Coin]>) => void
   ) => Effect.Effect<void, StorageFailure>
-  /**
-   * Searches all coins for some scripts. `goOn` gets the coins found in each step; the search ends when it returns false.
-   */
+  /** Searches all coins for scripts. `goOn` gets the coins of each step, and ends the search by returning false. */
   readonly searchCoins: (
     scripts: WantedScripts,
     goOn: (step: CoinsFound) => boolean
   ) => Effect.Effect<void, StorageFailure>
-  /** Passes the claims of all names to `use` in lists, in the order of their bytes. */
+  /** Passes the claims of all names to `use` in lists, in byte order. */
   readonly visitClaims: (
     use: (claims: ReadonlyArray<readonly [name: NameKey, claim: NameClaim]>) => void
   ) => Effect.Effect<void, StorageFailure>
 }
 
-/** Reads the coins and the name claims of the best chain. */
+/** Reads the coins and name claims of the best chain. */
 export class ChainCoins extends Context.Tag("svcd/ChainCoins")<ChainCoins, {
-  /** The unspent output at an outpoint key, and the tip at the time of the lookup. */
+  /** The unspent output at an outpoint key, and the tip at that time. */
   readonly coin: (
     outpoint: OutpointKey
   ) => Effect.Effect<{ readonly coin: Coin | undefined; readonly tip: HeaderInfo }, StorageFailure>
   readonly coinOf: (txid: Bytes) => Effect.Effect<Coin | undefined, StorageFailure>
-  /** Runs `work` on the stored state. No block is connected or disconnected meanwhile: keep it short. */
+  /** Runs `work` on the stored state. Blocks wait meanwhile, so keep it short. */
   readonly atRest: <A, E>(work: (state: StateAtRest) => Effect.Effect<A, E>) => Effect.Effect<A, E | StorageFailure>
-  /** Runs `work` on the state at the tip, which does not change meanwhile: keep it short. Followers use `tipState`. */
+  /** Runs `work` on the state at the tip. Blocks wait meanwhile, so keep it short. Followers use `tipState`. */
   readonly atTip: <A, E>(work: (state: TipState) => Effect.Effect<A, E>) => Effect.Effect<A, E>
   /** The state at the tip, for the steps of a follower. */
   readonly tipState: Effect.Effect<TipState>

@@ -14,18 +14,18 @@ import type { Timings } from "./state/timings.ts"
 import type { HeldWriter } from "./write/ChainWriter.ts"
 import type { Follower } from "./write/Follower.ts"
 
-/** Prunes old blocks. `undefined` options: the node keeps all. */
+/** Prunes old blocks. Without options, the node keeps all. */
 export interface PruneControl {
   readonly options: PruneOptions | undefined
-  /** The height of the last block of the best chain that was pruned; 0 for none. */
+  /** The height of the last pruned block of the best chain; 0 for none. */
   readonly prunedTo: Effect.Effect<Height>
-  /** Lets the chain prune by its target, once all followers that need old blocks are registered. */
+  /** Lets the chain prune by its target. Call it once all followers that need old blocks are registered. */
   readonly begin: Effect.Effect<void, StorageFailure>
-  /** Prunes blocks up to a height, except for the last ones and those that a follower needs. Needs options. */
+  /** Prunes blocks up to a height, except the last ones and those that a follower needs. Requires options. */
   readonly upTo: (height: Height) => Effect.Effect<void, StorageFailure>
 }
 
-/** Operates the chain: the operator's decisions about blocks, the followers, checks, and what is stored. */
+/** Operates the chain: the operator's decisions about blocks, followers, checks and sizes. */
 export class ChainControl extends Context.Tag("svcd/ChainControl")<ChainControl, {
   /** Marks a block and its descendants as invalid, and moves to the best chain without them. */
   readonly invalidate: (
@@ -33,25 +33,25 @@ export class ChainControl extends Context.Tag("svcd/ChainControl")<ChainControl,
   ) => Effect.Effect<void, BlockNotFound | BeyondPruned | BelowSnapshot | StorageFailure>
   /** Withdraws `invalidate` or a refusal. */
   readonly reconsider: (hash: Bytes) => Effect.Effect<void, BlockNotFound | StorageFailure>
-  /** Treats a block as the first to arrive among those of equal work, until the node stops, and moves to it. */
+  /** Until the node stops, treats a block as the first to arrive among those of equal work, and moves to it. */
   readonly prefer: (hash: Bytes) => Effect.Effect<void, BlockNotFound | StorageFailure>
   /**
-   * Gives up the branch that waits for a missing block, until that block arrives, and moves to the best chain without
-   * it. Returns false if no branch waits, or if the tip is invalid, so the chain cannot stay.
+   * Gives up the branch that waits for a missing block until that block arrives, and moves to the best chain without
+   * it. Returns false if no branch waits, or if the tip is invalid so that the chain cannot stay.
    */
   readonly giveUpBranch: Effect.Effect<boolean, StorageFailure>
   /** Brings a follower to the tip and keeps it there. */
   readonly register: (follower: Follower) => Effect.Effect<void, BlocksPruned | StorageFailure>
-  /** Removes a follower. When this ends, no step of the follower is running. An unregistered follower is ignored. */
+  /** Removes a follower, none of whose steps runs afterwards. Ignores an unregistered follower. */
   readonly unregister: (follower: Follower) => Effect.Effect<void>
   /**
    * Verifies the last blocks of the best chain, which does not change meanwhile. Damaged blocks count as missing. If
-   * the coins do not match the blocks, `failure` fails as well.
+   * the coins contradict the blocks, `failure` fails too.
    */
   readonly verify: (options: VerifyOptions) => Effect.Effect<VerifyReport, StorageFailure>
   /**
-   * Checks stored blocks and undo data against their checksums, from a number in the tree on, within limits of time and
-   * bytes. Returns the number of the next block, `undefined` at the end.
+   * Checks stored blocks and undo data from a header on, within limits of time and bytes. Returns the next header to
+   * check, or `undefined` at the end.
    */
   readonly checkStored: (from: HeaderId, limits: CheckLimits) => Effect.Effect<HeaderId | undefined, StorageFailure>
   readonly pruning: PruneControl
@@ -60,7 +60,7 @@ export class ChainControl extends Context.Tag("svcd/ChainControl")<ChainControl,
   readonly chainstateSize: Effect.Effect<number, StorageFailure>
   readonly repairs: ReadonlyArray<string>
   readonly timings: Effect.Effect<Timings>
-  /** Fails if the chain could not be stored. The node should end with this error. */
+  /** Fails if the chain cannot be stored. The node should then end. */
   readonly failure: Effect.Effect<never, StorageFailure>
 }>() {}
 
@@ -70,7 +70,7 @@ export const make = (parts: ChainParts): Context.Tag.Service<ChainControl> => {
 
   const move = ({ activate, flushAfter }: HeldWriter) => Effect.zipRight(activate(false), flushAfter(false))
 
-  /** Refuses to disconnect a pruned block, and one that is not validated yet. */
+  /** Refuses to disconnect a block that is pruned or not validated yet. */
   const stays = (id: HeaderId): Effect.Effect<void, BeyondPruned | BelowSnapshot> =>
     Effect.suspend((): Effect.Effect<void, BeyondPruned | BelowSnapshot> => {
       const [height, { prunedTo }, { snapshot }] = [state.index.height(id), state.losses, state]

@@ -1,12 +1,12 @@
 import * as Data from "effect/Data"
 import type { Cursor } from "./write/Follower.ts"
 
-/** A change of the best chain. It is published after it was stored and the followers were notified. */
+/** A change of the best chain, published after it is stored and the followers are notified. */
 export type ChainEvent = Data.TaggedEnum<{
   BlockConnected: {
     readonly block: Cursor
     readonly transactions: number
-    /** Whether the block came from a file, not from a peer or a caller. */
+    /** Whether the block came from a file. */
     readonly imported: boolean
   }
   BlockDisconnected: { readonly block: Cursor }

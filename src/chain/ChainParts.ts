@@ -11,7 +11,7 @@ import type { ChainStores } from "./state/ChainStores.ts"
 import type { ChainWriter } from "./write/ChainWriter.ts"
 import type { VerifyPool } from "./write/VerifyPool.ts"
 
-/** The parts of an open chain. `openChain` makes them once; the four services of the chain are made over them. */
+/** The parts of an open chain, made once by `openChain`. The four services work on them. */
 export interface ChainParts {
   readonly stores: ChainStores
   readonly state: ChainState
@@ -21,7 +21,6 @@ export interface ChainParts {
   readonly imports: ChainImport
 }
 
-/** The number of a known header. */
 export const findHeader = (state: ChainState, hash: Bytes): Effect.Effect<HeaderId, BlockNotFound> =>
   Effect.suspend(() => {
     const id = state.find(hash)

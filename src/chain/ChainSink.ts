@@ -17,63 +17,59 @@ import { cursorOf } from "./write/followers.ts"
 import { recordRefused } from "./write/recordChain.ts"
 
 export type Submission =
-  /** The block is in the best chain now. */
+  /** The block is in the best chain. */
   | { readonly type: "connected" }
   /** The block was stored before and is not invalid. */
   | { readonly type: "duplicate" }
-  /** The block is stored. It is not on the best chain, so its transactions are not validated. */
+  /** The block is stored outside the best chain. Its transactions are not validated. */
   | { readonly type: "inconclusive" }
   | { readonly type: "rejected"; readonly reject: Reject }
 
 export interface HeadersAccepted {
-  /** The number in the tree of the last header that is known now; `NO_HEADER` if the first one is refused. */
+  /** The last of the headers that is known now; `NO_HEADER` if the first one is refused. */
   readonly last: HeaderId
   readonly added: number
-  /** Why the header after `last` is refused. */
   readonly reject: Reject | undefined
 }
 
 export interface Delivery {
-  /** For each block in order: why it was refused before it was stored, or `undefined`. */
+  /** For each block, why it was refused before it was stored, or `undefined`. */
   readonly refused: ReadonlyArray<Reject | undefined>
-  /** The verdicts on blocks of this or an earlier delivery: refused with the reason, or connected. */
+  /** Verdicts on blocks of this or an earlier delivery. A block without `reject` is connected. */
   readonly judged: ReadonlyArray<{ readonly hash: Bytes; readonly reject: Reject | undefined }>
 }
 
-/** Takes headers and blocks: validates them, stores them, and moves to the best chain. */
+/** Validates and stores headers and blocks, and moves to the best chain. */
 export class ChainSink extends Context.Tag("svcd/ChainSink")<ChainSink, {
   /**
-   * Offers headers in chain order, up to the first refusal. Does not wait for the writer of the chain. `checked`: their
-   * proofs of work were checked before, so that they may come without proofs.
+   * Offers headers in chain order up to the first refusal, without waiting for the writer. `checked` headers need no
+   * proof, as their proof of work is already checked.
    */
   readonly acceptHeaders: (
     headers: ReadonlyArray<BlockHeader>,
     checked?: boolean
   ) => Effect.Effect<HeadersAccepted>
   /**
-   * Offers blocks from peers: stores them, then moves to the best chain. The order is free if the headers are known.
-   * Use `bulk` while many blocks follow: then flushes depend on size and time, and followers are notified in batches.
+   * Stores blocks from peers, then moves to the best chain. Known headers may have their blocks in any order. With
+   * `bulk`, while many blocks follow, flushes depend on size and time, and followers are notified in batches.
    */
   readonly deliver: (blocks: ReadonlyArray<Block>, bulk: boolean) => Effect.Effect<Delivery, StorageFailure>
   readonly submit: (block: Block) => Effect.Effect<Submission, StorageFailure>
   /**
-   * Validates a block as a new tip without its proof of work, and stores nothing. A block that does not build on the
-   * tip is refused with `inconclusive-not-best-prevblk`.
+   * Validates a block as a new tip without its proof of work, storing nothing. A block that does not build on the tip
+   * is refused with `inconclusive-not-best-prevblk`.
    */
   readonly judge: (block: Block) => Effect.Effect<Reject | undefined, StorageFailure>
-  /** Imports block files, one path after the other. If a file ends early, continues with the blocks found. */
+  /** Imports block files in this order. After a file that ends early, continues with the blocks found. */
   readonly importFrom: (
     paths: ReadonlyArray<string>
   ) => Effect.Effect<ImportReport, ImportFailed | StorageFailure>
 }>() {}
 
-/** Headers between two turns of the event loop: about five milliseconds of proofs. */
+/** Headers per turn of the event loop: about five milliseconds of proofs. */
 const HEADERS_A_TURN = 64
 
-/**
- * Offers headers one by one. Each is one step that leaves the tree consistent, even between the steps of the writer of a
- * chain.
- */
+/** Offers headers one by one. Each step leaves the tree consistent, even between the steps of the writer. */
 export const acceptHeaders = (
   accept: (header: BlockHeader) => Accepted,
   headers: ReadonlyArray<BlockHeader>
@@ -101,7 +97,7 @@ const submit = ({ state, writer }: ChainParts, block: Block): Effect.Effect<Subm
     Effect.gen(function*() {
       const accepted: Accepted = yield* attempt(() => state.acceptBlock(block))
       const stored = accepted.type === "rejected" ? undefined : accepted.id
-      // Also for a pruned or lost block of the active chain, which is stored again: it was judged before.
+      // This includes a pruned or lost block of the active chain, which was validated before.
       let outcome: Submission = { type: "inconclusive" }
       yield* held.activate(false, (id, reject) => {
         if (id === stored) outcome = reject === undefined ? { type: "connected" } : { type: "rejected", reject }
@@ -145,7 +141,7 @@ const judge = (
   writer.undisturbed(
     Effect.gen(function*() {
       const judged = yield* attempt(() => state.judge(block))
-      // The writer's lock also protects the pool: there is no other batch.
+      // The writer's lock also protects the pool, so there is no other batch.
       const batch = pool.begin()
       batch.add(0, judged.scripts, judged.flags)
       const failed = yield* batch.finish

@@ -18,31 +18,31 @@ import { snapshotDirectory, validatedBases } from "./snapshot/snapshotState.ts"
 
 export type { SnapshotLoaded, SnapshotRefused, SnapshotWritten }
 
-/** Files with all coins of a block, in the reference node's format. */
+/** Files with all coins at a block, in the reference node's format. */
 export class Snapshots extends Context.Tag("svcd/Snapshots")<Snapshots, {
-  /** The absolute path of a snapshot file; a relative one begins in the data directory. */
+  /** The absolute path of a snapshot file. Relative paths start in the data directory. */
   readonly pathOf: (given: string) => string
-  /** Writes the coins of the tip, or of an earlier block of the best chain, to a new file. */
+  /** Writes the coins at the tip, or at an earlier block of the best chain, to a new file. */
   readonly dump: (
     path: string,
     base: "tip" | HeaderId
   ) => Effect.Effect<SnapshotWritten, SnapshotRefused | StorageFailure>
-  /** Loads the coins and names of a file, and continues from its base block. One load runs at a time. */
+  /** Loads the coins and names of a file and continues from its base block. Runs one load at a time. */
   readonly load: (path: string) => Effect.Effect<SnapshotLoaded, SnapshotRefused | StorageFailure>
-  /** The base block of the snapshot that the chain began with and that is not validated; `undefined` for none. */
+  /** The base block of the chain's snapshot until it is validated. */
   readonly base: Effect.Effect<HeaderInfo | undefined>
-  /** Whether the chain began with a snapshot, even if it was validated since. */
+  /** Whether the chain began with a snapshot, validated or not. */
   readonly began: Effect.Effect<boolean, StorageFailure>
-  /** Whether that snapshot, or a validated one before it, has a base block at this height. */
+  /** Whether the base block of that snapshot, or of a validated one before it, is at this height. */
   readonly beganAt: (height: Height) => Effect.Effect<boolean, StorageFailure>
-  /** The chain state that validates the blocks below the base from genesis: its last block. `undefined` for none. */
+  /** The last block validated in the background, below the base of the snapshot. */
   readonly background: Effect.Effect<HeaderInfo | undefined>
-  /** Bytes of memory for the coins of the chain state in use, and of that in the background. */
+  /** Memory for the coins of the chain state in use and of the background one, in bytes. */
   readonly cacheBytes: { readonly inUse: number; readonly background: number }
 }>() {}
 
 export interface SnapshotOptions {
-  /** The data directory: relative paths begin here. */
+  /** Relative paths start in this directory, the data directory. */
   readonly temporaryDirectory: string
   /** The directory of the node's own chain state. */
   readonly chainstateDirectory: string
@@ -51,10 +51,10 @@ export interface SnapshotOptions {
   readonly snapshotHash?: Bytes | undefined
 }
 
-/** The share of the memory for coins that the background may use in addition. */
+/** The share of the coin memory that the background may use in addition. */
 const BACKGROUND_SHARE = 0.25
 
-/** The service, and the validation of a snapshot in the background, which ends with the scope. */
+/** The service and the background validation of a snapshot, which ends with the scope. */
 export const make = (
   parts: ChainParts,
   options: SnapshotOptions
@@ -87,7 +87,7 @@ export const make = (
       beganAt: (height) =>
         Effect.map(validated, (bases) => {
           const ids = bases.map((hash) => state.find(hash))
-          // The height of a base whose header was lost is not known.
+          // The height of a base with a lost header is unknown.
           return state.snapshot?.height === height || ids.some((id) => id === NONE || state.index.height(id) === height)
         }),
       background: Effect.map(background.tip, (tip) => tip === undefined ? undefined : headerInfo(state, tip)),

@@ -8,20 +8,20 @@ import { type BlocksAhead, Chain, type ChainProgress } from "./Chain.ts"
 
 /** The sync state of the node, as callers see it. */
 export class SyncStatus extends Context.Tag("svcd/SyncStatus")<SyncStatus, {
-  /** Whether the node connects to no peers, as its operator chose. */
+  /** Whether the operator chose to connect to no peers. */
   readonly offline: Effect.Effect<boolean>
-  /** Whether known or expected blocks are missing, besides one or two that are on their way. */
+  /** Whether known or expected blocks are missing, except for one or two on their way. */
   readonly syncing: Effect.Effect<boolean>
-  /** The reference node's latch: true until the tip is recent (any tip on regtest), then false permanently. */
+  /** The reference node's latch: true until the tip is recent (any tip on regtest), then false for good. */
   readonly initialDownload: Effect.Effect<boolean>
-  /** Whether the node loads or imports. It requests no blocks from peers then. */
+  /** Whether the node loads or imports, and so requests no blocks from peers. */
   readonly loading: Effect.Effect<boolean>
   readonly loaded: Effect.Effect<void>
-  /** Does work of the start in the background. The node counts as loading from now until it is done. */
+  /** Runs startup work in the background. The node counts as loading until it is done. */
   readonly load: <R>(work: Effect.Effect<void, never, R>) => Effect.Effect<void, never, R | Scope.Scope>
-  /** Called when a peer has sent all its headers. */
+  /** To be called when a peer has sent all its headers. */
   readonly answered: Effect.Effect<void>
-  /** Sets what to expect of peers, in place of what the options say. */
+  /** Overrides what the options say about peers. */
   readonly expect: (peers: ExpectedPeers) => Effect.Effect<void>
 }>() {}
 
@@ -29,27 +29,27 @@ export class SyncStatus extends Context.Tag("svcd/SyncStatus")<SyncStatus, {
 export const MAX_TIP_AGE = 86_400
 
 export interface ExpectedPeers {
-  /** Whether the node connects to no peers: then no blocks are expected after those of a whole chain. */
+  /** Whether the node connects to no peers, so that no further blocks are expected. */
   readonly offline: boolean
-  /** Whether to count as syncing until a peer has answered. False on a private network without peers to connect to. */
+  /** Whether to count as syncing until a peer answers. False on a private network without peers to connect to. */
   readonly expectsPeers?: boolean
 }
 
 export interface SyncStatusOptions extends ExpectedPeers {
-  /** Largest age of the tip of a node that has caught up, seconds. */
+  /** The oldest tip of a synced node, in seconds. */
   readonly maxTipAge?: number
 }
 
 /**
- * The blocks of new headers arrive seconds later, so a node with few and fresh ones missing still counts as synced: at most
- * two blocks, for at most ten minutes after the time in the first of their headers.
+ * Blocks arrive seconds after their headers. So a node still counts as synced with at most two missing blocks, for at
+ * most ten minutes after the time in the first of their headers.
  */
 const GRACE = { blocks: 2, seconds: 600 }
 
 const isOnItsWay = ({ count, since }: BlocksAhead, now: UnixTime): boolean =>
   count <= GRACE.blocks && now - since <= GRACE.seconds
 
-/** What the status follows: of a whole chain, or of a light one. */
+/** The part of a whole or light chain that the status follows. */
 export interface StatusChain extends Pick<typeof Chain.Service, "params" | "tip"> {
   readonly progress: Effect.Effect<Pick<ChainProgress, "importing" | "missing">>
 }
@@ -57,7 +57,7 @@ export interface StatusChain extends Pick<typeof Chain.Service, "params" | "tip"
 export const statusOver = (chain: StatusChain, options: SyncStatusOptions): Effect.Effect<typeof SyncStatus.Service> =>
   Effect.sync(() => {
     const { minimumChainWork, noRetargeting } = chain.params
-    /** The works of the start that are not done; the first is the start itself. */
+    /** Pending startup work; the first is the start itself. */
     let works = 1
     let started = false
     let caughtUp = false
@@ -69,7 +69,7 @@ export const statusOver = (chain: StatusChain, options: SyncStatusOptions): Effe
       const tip = yield* chain.tip
       const now = (yield* Clock.currentTimeMillis) / 1000
       const recent = tip.header.time >= now - (options.maxTipAge ?? MAX_TIP_AGE)
-      // Only the private network has no retargets: there a block is mined only on demand.
+      // Only the private network has no retargets. It mines on demand.
       if (tip.chainwork >= minimumChainWork && (noRetargeting || recent)) caughtUp = true
       return !caughtUp
     })
@@ -79,7 +79,7 @@ export const statusOver = (chain: StatusChain, options: SyncStatusOptions): Effe
       if (works > 0 || importing !== undefined || waitsForPeers) return true
       if (missing !== undefined && !isOnItsWay(missing, (yield* Clock.currentTimeMillis) / 1000)) return true
       if (!offline) return yield* initialDownload
-      // The tip may be of any age, but a chain without the least work is only the beginning of one.
+      // The tip may be old, but a chain below the minimum work is incomplete.
       return (yield* chain.tip).chainwork < minimumChainWork
     })
 

@@ -14,10 +14,10 @@ import { repeated, rowWriter } from "../storage/rowWriter.ts"
 import { attempt } from "./attempt.ts"
 import { applied, type ConnectedBlock, type Cursor, type Follower } from "./write/Follower.ts"
 
-/** The block height of each transaction, if the operator enables it (`-txindex`). A follower of Chain. */
+/** The block height of each transaction (`-txindex`). A follower of Chain. */
 export class TxIndex extends Context.Tag("svcd/TxIndex")<TxIndex, {
   readonly enabled: boolean
-  /** The height of a transaction's block, by its txid in wire order; `undefined` if it is not indexed. */
+  /** The height of a transaction's block by its txid in wire order; `undefined` if not indexed. */
   readonly heightOf: (txid: Bytes) => Effect.Effect<number | undefined, StorageFailure>
   readonly follower: Follower | undefined
 }>() {}
@@ -72,7 +72,7 @@ type Opened = ReturnType<typeof open>
 const applyTo = ({ database, insert, putCursor }: Opened, blocks: ReadonlyArray<ConnectedBlock>): void =>
   database.transaction(() => {
     const rows = blocks.flatMap(({ block, height }) => block.transactions.map(({ txid }) => ({ txid, height })))
-    // Inserts in key order write the tree from one end to the other.
+    // Inserts in key order write the tree sequentially.
     rows.sort((a, b) => Buffer.compare(a.txid, b.txid))
     insert(rows)
     const last = blocks.at(-1)

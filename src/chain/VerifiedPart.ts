@@ -7,9 +7,8 @@ import type { Chain } from "./Chain.ts"
 import { GENESIS } from "./index/BlockIndex.ts"
 import type { HeaderTree } from "./index/HeaderTree.ts"
 
-/** How much of the whole chain a node has checked, by transactions: early blocks have few. */
+/** How much of the whole chain a node has checked, by transactions, because early blocks have few. */
 
-/** A checked block, and what is known of the chain after it. */
 export interface CheckedBlock {
   /** Transactions of the chain up to this block. */
   readonly transactions: number
@@ -19,10 +18,10 @@ export interface CheckedBlock {
   readonly headers: Height
 }
 
-/** Seconds from the clock within which a block is so young that the headers after it tell more than its time. */
+/** Seconds from the clock within which a block is so recent that the headers after it tell more than its time. */
 const YOUNG = 2 * 3600
 
-/** The checked part of all transactions, 0 to 1. Source: upstream `validation.cpp`, `GuessVerificationProgress`. */
+/** The checked share of all transactions, 0 to 1. Source: upstream `validation.cpp`, `GuessVerificationProgress`. */
 export const verifiedPart = (
   { headers, height, time, transactions }: CheckedBlock,
   { rate, spacing }: { readonly rate: TransactionRate; readonly spacing: number },
@@ -37,12 +36,12 @@ export const verifiedPart = (
 
 type Counted = Pick<HeaderTree, "forkPoint" | "parent" | "transactions">
 
-/** Headers that are walked between two turns of the event loop. */
+/** Headers visited per turn of the event loop. */
 const STEP = 20_000
 
 /**
- * Counts the transactions up to a block; a later call walks only from the block of the last one. `mean`: of blocks that
- * were never stored, because the chain began with a snapshot.
+ * Counts the transactions up to a block. Later calls continue from there. `mean` is for blocks that were never stored
+ * because the chain began with a snapshot.
  */
 export const countTransactions = (tree: Counted, mean: number): (tip: HeaderId) => Effect.Effect<number> => {
   let known = { tip: GENESIS, transactions: tree.transactions(GENESIS) || 1 }
@@ -67,7 +66,7 @@ export const countTransactions = (tree: Counted, mean: number): (tip: HeaderId) 
     })
 }
 
-/** Makes the effect that tells the checked part of a chain. Blocks on demand have no rate: only known headers count. */
+/** The checked share of a chain. With blocks on demand there is no rate, and only known headers count. */
 export const makeVerified = ({ params, progress, tree }: typeof Chain.Service): Effect.Effect<number> => {
   const { targetSpacing: spacing, transactionRate: rate } = params
   if (rate === undefined) {

@@ -7,11 +7,10 @@ import { DataHealth, type Doubt } from "../storage/DataHealth.ts"
 import { Chain } from "./Chain.ts"
 import type { HeaderInfo } from "./index/headerInfo.ts"
 
-/** What the operator has to know about this node, in sentences. */
+/** Warnings to the operator about this node, as sentences. */
 export class Warnings extends Context.Tag("svcd/Warnings")<Warnings, {
-  /** What holds now. */
   readonly current: Effect.Effect<ReadonlyArray<string>>
-  /** Each warning as it appears, from those that hold at the beginning on. */
+  /** Each warning as it appears, starting with the current ones. */
   readonly raised: Stream.Stream<string>
 }>() {}
 
@@ -20,7 +19,7 @@ export const LONG_INVALID_CHAIN =
   "Warning: Found invalid chain more than 6 blocks longer than our best chain. This could be due to database " +
   "corruption or consensus incompatibility with peers."
 
-/** By how many blocks of work an invalid chain has to be ahead. */
+/** By how many blocks of work an invalid chain must be ahead. */
 const FAR_AHEAD = 6n
 
 const isFarAhead = (invalid: HeaderInfo, tip: HeaderInfo): boolean =>
@@ -28,7 +27,7 @@ const isFarAhead = (invalid: HeaderInfo, tip: HeaderInfo): boolean =>
 
 const shown = ({ reason, what }: Doubt): string => `${what}: ${reason}`
 
-/** How soon a warning is raised for which the chain has no event. */
+/** The delay of a warning that no event of the chain announces. */
 const LATEST = "1 second"
 
 const make = Effect.gen(function*() {

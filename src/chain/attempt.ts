@@ -16,10 +16,7 @@ export const attempt = <A>(work: () => A): Effect.Effect<A, StorageFailure> =>
     }
   })
 
-/**
- * The same for work in steps. The event loop has a turn after some milliseconds of them, and after the last ones; work that takes less
- * ends at once.
- */
+/** The same for work in steps. Yields to the event loop every few milliseconds and after long work. */
 export const attemptSteps = <A>(begin: () => Steps<A>): Effect.Effect<A, StorageFailure> =>
   Effect.suspend(() => {
     const steps = begin()

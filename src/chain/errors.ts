@@ -1,7 +1,7 @@
 import * as Schema from "effect/Schema"
 import { shownPath } from "../base/safeText.ts"
 
-/** A block or header that violates a rule. `reason` is the reference node's. */
+/** A block or header that violates a rule, with the reference node's reason. */
 export class BlockRejected extends Schema.TaggedError<BlockRejected>()("BlockRejected", {
   /** In display order. */
   hash: Schema.String,
@@ -22,11 +22,11 @@ export class BlockNotFound extends Schema.TaggedError<BlockNotFound>()("BlockNot
   }
 }
 
-/** The header is known, but the block is not stored: not fetched yet, or lost. */
+/** The header is known, but its block is not stored: not fetched yet, or lost. */
 export class BlockUnavailable extends Schema.TaggedError<BlockUnavailable>()("BlockUnavailable", {
   hash: Schema.String,
   height: Schema.Number,
-  /** Whether it was stored and pruned since. */
+  /** Whether it was stored once and pruned. */
   pruned: Schema.Boolean
 }) {
   override get message(): string {
@@ -34,9 +34,8 @@ export class BlockUnavailable extends Schema.TaggedError<BlockUnavailable>()("Bl
   }
 }
 
-/** A store that follows the chain needs blocks that were pruned. */
+/** A store that follows the chain needs pruned blocks. */
 export class BlocksPruned extends Schema.TaggedError<BlocksPruned>()("BlocksPruned", {
-  /** The name of the follower. */
   follower: Schema.String,
   /** The first pruned block that it needs. */
   height: Schema.Number,
@@ -55,7 +54,7 @@ export class BlocksPruned extends Schema.TaggedError<BlocksPruned>()("BlocksPrun
   }
 }
 
-/** A block cannot leave the best chain, because it or a block above it was pruned. */
+/** A block cannot leave the best chain because it or a block above it was pruned. */
 export class BeyondPruned extends Schema.TaggedError<BeyondPruned>()("BeyondPruned", {
   height: Schema.Number,
   prunedTo: Schema.Number
@@ -66,7 +65,7 @@ export class BeyondPruned extends Schema.TaggedError<BeyondPruned>()("BeyondPrun
   }
 }
 
-/** A block cannot leave the best chain, because the chain state began above it with a snapshot. */
+/** A block cannot leave the best chain because the chain state began above it with a snapshot. */
 export class BelowSnapshot extends Schema.TaggedError<BelowSnapshot>()("BelowSnapshot", {
   height: Schema.Number,
   base: Schema.Number
@@ -77,11 +76,11 @@ export class BelowSnapshot extends Schema.TaggedError<BelowSnapshot>()("BelowSna
   }
 }
 
-/** The blocks of a chain state were checked under other rules than those of this start, and some may break these. */
+/** The blocks of a chain state were checked under other rules than today's, which some may break. */
 export class ValidatedByOtherRules extends Schema.TaggedError<ValidatedByOtherRules>()("ValidatedByOtherRules", {
   /** Of the chain state. */
   directory: Schema.String,
-  /** The first rule that differs, by its name in the file RULES, or `bip94`. */
+  /** The first rule that differs: its name in the file RULES, or `bip94`. */
   rule: Schema.String,
   reason: Schema.String
 }) {

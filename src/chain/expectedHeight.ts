@@ -1,6 +1,5 @@
 import type { Height, UnixTime } from "../protocol/keys.ts"
 
-/** The facts that tell how far the chain of the network reaches. */
 export interface KnownHeaders {
   /** Height of the best header. */
   readonly headers: Height
@@ -10,13 +9,13 @@ export interface KnownHeaders {
   readonly now: UnixTime
   /** The network's target seconds between blocks. */
   readonly spacing: number
-  /** Whether blocks are made on demand: then their age means nothing. */
+  /** Whether blocks are made on demand, so that their age means nothing. */
   readonly onDemand: boolean
 }
 
-/** Seconds after which a header is old. */
+/** The age of an old header in seconds. */
 const OLD_HEADER = 86_400
 
-/** The expected end of the chain: the best header, plus the blocks since then if that header is old. */
+/** The expected end of the chain: the best header, plus the blocks since then if it is old. */
 export const expectedHeight = ({ headers, headerTime, now, onDemand, spacing }: KnownHeaders): Height =>
   onDemand || now - headerTime <= OLD_HEADER ? headers : headers + Math.floor((now - headerTime) / spacing)

@@ -32,19 +32,19 @@ import * as VerifyPool from "./write/VerifyPool.ts"
 export interface ChainOptions
   extends Omit<ChainStateOptions, "now" | "snapshot">, Omit<ChainStoresOptions, "onDamage">
 {
-  /** Worker threads for scripts, in addition to the main thread. */
+  /** Worker threads for scripts, besides the main thread. */
   readonly verifyThreads: number
   /** Unix time in seconds; by default Effect's clock. */
   readonly now?: () => number
   readonly check?: Pick<VerifyOptions, "level" | "blocks">
   readonly temporaryDirectory: string
-  /** The hash of the coins of a snapshot that the operator trusts, wire order. */
+  /** The hash of the coins of a snapshot that the operator trusts, in wire order. */
   readonly snapshotHash?: Bytes | undefined
 }
 
 interface OpenOptions extends ChainOptions, Pick<ChainStateOptions, "snapshot"> {}
 
-/** The chain state in use: that of a snapshot, or the node's own. A damaged one of a snapshot is removed. */
+/** The chain state in use: that of a snapshot, or the node's own. Removes a damaged one of a snapshot. */
 const chooseChainState = (own: string): Effect.Effect<ChainStateInUse, StorageFailure, DataHealth> =>
   Effect.gen(function*() {
     const first = yield* attempt(() => chainStateInUse(own))
@@ -108,9 +108,9 @@ const openParts = (
     const writer = yield* ChainWriter.make(state, pool, stores)
     const endBy = (damage: Effect.Effect<never, StorageFailure>) => Effect.ignore(writer.exclusively(() => damage))
     yield* checkPages(options, stores, endBy)
-    // Also if only a read of a caller found the damage: the database may return wrong data to other callers.
+    // Even if only a caller's read found the damage: the database may return wrong data to others.
     yield* Effect.forkScoped(Effect.flatMap(Queue.take(met), (damage) => endBy(Effect.fail(damage))))
-    // Waits for the current writer: a batch in progress is settled first, while its worker threads still exist.
+    // Waits for the current writer, so that its batch is settled while worker threads exist.
     yield* Effect.addFinalizer(() =>
       Effect.catchAll(
         writer.exclusively(({ flush }) => flush),
@@ -132,7 +132,7 @@ const reread = (
     ({ file, reason }) => new StorageUnavailable({ file, doing: "reading", reason })
   )
 
-/** Block files without an index: the folder chainstate was deleted. The blocks are read again in place. */
+/** Block files without an index, because the folder chainstate was deleted. Blocks are read again in place. */
 const rebuild = (parts: ChainParts, strayFiles: ReadonlyArray<string>): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
     const { imports, stores, writer } = parts
@@ -148,7 +148,7 @@ const rebuild = (parts: ChainParts, strayFiles: ReadonlyArray<string>): Effect.E
     yield* writer.exclusively(({ flush }) => Effect.zipRight(attempt(() => stores.storeGenesis()), flush))
   })
 
-/** Blocks that were written, and possibly acknowledged, but not in the index yet at a power cut. */
+/** Blocks that were written and possibly acknowledged, but not yet indexed, before a power cut. */
 const readTails = (parts: ChainParts, tails: ReadonlyMap<string, number>): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
     const { decisions, state, stores } = parts
@@ -158,14 +158,14 @@ const readTails = (parts: ChainParts, tails: ReadonlyMap<string, number>): Effec
     yield* attempt(() => stores.cutTails())
   })
 
-/** Blocks that were stored but not connected when the node ended. A damaged one can be fetched again. */
+/** Blocks stored but not connected when the node ended. A damaged one can be fetched again. */
 const connectStored = ({ writer }: ChainParts, blocksDirectory: string): Effect.Effect<void, StorageFailure> =>
   writer.exclusively((held) =>
     Effect.gen(function*() {
       let isRefused = false
       yield* held.activate(true, (_, reject) => isRefused ||= reject !== undefined)
       yield* held.catchUp
-      // Stores a refusal at once: a start after a crash must not validate the block again.
+      // Stores a refusal at once, so that a start after a crash does not validate the block again.
       if (isRefused) yield* held.flush
     }).pipe(
       Effect.catchIf(
@@ -175,7 +175,7 @@ const connectStored = ({ writer }: ChainParts, blocksDirectory: string): Effect.
     )
   )
 
-/** Empties a pruned directory that lost its chain state: the blocks that are left do not lead to it. */
+/** Empties a pruned directory that lost its chain state, to which the remaining blocks do not lead. */
 const usePrunedDirectory = (options: ChainOptions): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
     const { blocksDirectory, chainstateDirectory, prune } = options
@@ -189,7 +189,7 @@ const usePrunedDirectory = (options: ChainOptions): Effect.Effect<void, StorageF
     })
   })
 
-/** Opens a chain: repairs or rebuilds what a crash left, checks the last blocks, and connects all stored blocks. */
+/** Opens a chain: repairs or rebuilds after a crash, checks the last blocks, and connects all stored blocks. */
 export const openChain = (
   given: ChainOptions
 ): Effect.Effect<ChainParts, StorageFailure | ValidatedByOtherRules, DataHealth | Scope.Scope> =>
@@ -208,7 +208,7 @@ export const openChain = (
     if (strayFiles.length > 0) yield* rebuild(parts, strayFiles)
     const tails = stores.tailStarts()
     if (tails.size > 0) yield* readTails(parts, tails)
-    // A chain state that was just rebuilt from the blocks needs no check.
+    // A chain state just rebuilt from the blocks needs no check.
     if (rebuilt === undefined) yield* checkAtStart(parts, options.check ?? DEFAULT_CHECK)
     // Restores the operator's decisions about the best chain.
     for (const said of yield* attempt(() => decisions.apply(state))) yield* Effect.logWarning(said)

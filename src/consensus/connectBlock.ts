@@ -170,9 +170,7 @@ const deltaOf = ({ effects, fees, overlay, scripts }: Work): BlockDelta => {
 
 export interface BlockRefused {
   readonly reject: Reject
-  /**
-   * Script checks that the reference node runs before the broken rule. The first failure among them takes precedence.
-   */
+  /** Script checks that the reference node runs before the broken rule. The first failure takes precedence. */
   readonly scripts: ReadonlyArray<ScriptCheck>
 }
 

@@ -153,9 +153,7 @@ export interface NextHeader {
   readonly ancestor: Ancestor
 }
 
-/**
- * The required bits of the block after `prev` at `newTime` (rules D1 to D3). Source: `pow.cpp`, `GetNextWorkRequired`.
- */
+/** The required bits of the block after `prev` at `newTime` (rules D1 to D3). Source: `GetNextWorkRequired`. */
 export const nextBits = (
   params: ConsensusParams,
   { ancestor, newTime, prev }: NextHeader

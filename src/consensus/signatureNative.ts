@@ -4,10 +4,7 @@ import { evenKey } from "../protocol/taproot.ts"
 import { isScalar } from "./der.ts"
 import { nobleChecks, type SignatureChecks } from "./signatureNoble.ts"
 
-/**
- * The functions of libsecp256k1 that we use, as bound by the package `secp256k1` 5. Each throws if it cannot parse
- * bytes.
- */
+/** The functions of libsecp256k1 that we use, as bound by the package `secp256k1` 5. They throw on unparsable bytes. */
 export interface NativeCurve {
   readonly ecdsaVerify: (compact: Uint8Array, message: Uint8Array, pubkey: Uint8Array) => boolean
   // positional: the package sets the parameters

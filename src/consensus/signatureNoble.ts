@@ -11,19 +11,13 @@ export interface TweakedKey {
   readonly tweak: Bytes
 }
 
-/**
- * The operations of an implementation of the curve. They never throw: malformed input is invalid. Callers check
- * lengths.
- */
+/** The operations of a curve implementation. They never throw: malformed input is invalid. Callers check lengths. */
 export interface SignatureChecks {
   /** Takes r and s as scalars with a low s, and a key of 33 or 65 bytes (compressed, uncompressed or hybrid). */
   readonly ecdsa: (compact: Bytes, hash: Bytes, pubkey: Bytes) => boolean
   /** BIP 340: 64, 32 and 32 bytes. */
   readonly schnorr: (signature: Bytes, message: Bytes, pubkey: Bytes) => boolean
-  /**
-   * Whether the even point with the x of `internal`, plus `tweak` times the generator, has this x and parity of
-   * `output`.
-   */
+  /** Whether the even point with the x of `internal`, plus `tweak` times the generator, has `output`'s x and parity. */
   readonly tweak: (key: TweakedKey) => boolean
 }
 

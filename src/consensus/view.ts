@@ -6,9 +6,7 @@ import type { Transaction } from "../protocol/transaction.ts"
 export interface Coin {
   /** Smallest units. */
   readonly value: number
-  /**
-   * The whole scriptPubKey with its name prefix. In the changes of a block, a view of the block: copy it to keep it.
-   */
+  /** The whole scriptPubKey with its name prefix. In the changes of a block it is a view: copy it to keep it. */
   readonly script: Bytes
   /** Height of the block that created it. */
   readonly height: Height

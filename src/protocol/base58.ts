@@ -18,9 +18,7 @@ const ALPHABET = Uint8Array.from(
   (digit) => digit.charCodeAt(0)
 )
 
-/**
- * Numbers are in limbs of three bytes and divided by the fourth power of 58, so that all values are exact in a double.
- */
+/** Numbers are in limbs of three bytes and divided by the fourth power of 58, so all values are exact in a double. */
 const LIMB = 2 ** 24
 const DIGITS_AT_ONCE = 4
 const DIVISOR = 58 ** DIGITS_AT_ONCE
@@ -108,9 +106,7 @@ const checksumOf = (payload: Bytes): Uint8Array => hash256(payload).subarray(0, 
 /** The Base58 text of a payload and the first four bytes of its double SHA-256. */
 export const encodeBase58Check = (payload: Bytes): string => encodeBase58(concat(payload, checksumOf(payload)))
 
-/**
- * Returns the payload, at most `maxBytes` long; `undefined` for what `decodeBase58` refuses and for a wrong checksum.
- */
+/** Returns the payload, at most `maxBytes` long; `undefined` if `decodeBase58` refuses it or its checksum is wrong. */
 export const decodeBase58Check = (text: string, maxBytes: number = MAX_BASE58_LENGTH): Uint8Array | undefined => {
   const bytes = decodeBase58(text, maxBytes + CHECKSUM_BYTES)
   if (bytes === undefined || bytes.length < CHECKSUM_BYTES) return undefined

@@ -44,9 +44,7 @@ const decodeVariant = (variant: Bech32Variant, text: string): Bech32 | undefined
   return decoded === undefined ? undefined : { variant, hrp: decoded.prefix, values: decoded.words }
 }
 
-/**
- * Returns the parts of a bech32 or bech32m text, or `undefined`. `locateErrors` in bech32Errors.ts returns the reason.
- */
+/** Returns the parts of a bech32 or bech32m text, or `undefined`. `locateErrors` in bech32Errors.ts tells why. */
 export const decodeBech32 = (text: string): Bech32 | undefined => {
   // A wrong checksum throws inside the library, which is slow, so the likelier variant goes first.
   const version = text.charAt(text.lastIndexOf("1") + 1)

@@ -7,9 +7,7 @@ import { type Bytes, concat, equal } from "./bytes.ts"
 
 type Digest = (data: Bytes) => Uint8Array
 
-/**
- * Writes the digest into other bytes at `at`, which saves 230 bytes of heap. Throws `RangeError` if it does not fit.
- */
+/** Writes the digest into other bytes at `at`, saving 230 bytes of heap. Throws `RangeError` if it does not fit. */
 type DigestInto = (data: Bytes, into: Uint8Array, at: number) => void
 
 interface NativeCrypto {

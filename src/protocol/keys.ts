@@ -11,8 +11,7 @@ export type Brand<A, B extends string> = A & { readonly [brand]: B }
 declare const kind: unique symbol
 
 /**
- * The height of a block, 0 for genesis. Accepts any number, but no value of another kind, so heights need no
- * conversion.
+ * The height of a block, 0 for genesis. Accepts any number, so heights need no conversion, but no other kind of value.
  */
 export type Height = number & { readonly [kind]?: "Height" }
 

@@ -8,9 +8,7 @@ export interface MerkleRoot {
   readonly mutated: boolean
 }
 
-/**
- * Whether the node at an offset equals its right neighbour. In place, as two views per pair cost more than the hash.
- */
+/** Whether the node at an offset equals its right neighbour. In place: two views per pair cost more than the hash. */
 const sameNodes = (nodes: Bytes, offset: number): boolean => {
   for (let i = offset; i < offset + 32; i++) if (nodes[i] !== nodes[i + 32]) return false
   return true

@@ -25,7 +25,7 @@ describe("answers before and after damage", () => {
 
 describe("a node that is not ready", () => {
   it("stays not ready where only peers or the operator can help", () => {
-    const reason = "some of the last 288 blocks are missing; they are asked for from peers"
+    const reason = "some of the last 288 blocks are missing; svcd requests them from peers"
     assert.isTrue(isLasting(doubting([reason])))
     assert.isFalse(isLasting(doubting([reason], true)))
     assert.isFalse(isLasting(doubting([reason, "page 2 has changed; it is rebuilt from the stored blocks"])))

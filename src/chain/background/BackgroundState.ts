@@ -16,18 +16,18 @@ import { verifyChecks } from "../write/verifyChecks.ts"
 import { scriptReject } from "../write/verifyMessage.ts"
 import { medianTimeAt } from "./medianTimeAt.ts"
 
-/** What the thread of the background needs. All of it passes through a message. */
+/** What the background thread needs, sent in a message. */
 export interface BackgroundOptions {
   readonly directory: string
   readonly pageSize: number
   readonly params: ConsensusParams
   /** The times of the headers up to the base, by height. */
   readonly times: Uint32Array
-  /** Bytes that coins may use in memory before a flush. */
+  /** Bytes of coins in memory before a flush is due. */
   readonly cacheBytes: number
 }
 
-/** A stored block, whose checks without coins were passed when it was stored. */
+/** A stored block, which passed its checks without coins when it was stored. */
 export interface BlockBelow {
   readonly height: Height
   /** Wire order. */
@@ -41,28 +41,26 @@ export interface Connection {
   readonly undo: ReadonlyArray<Uint8Array>
   /** Why the block after them is refused. */
   readonly refused: Reject | undefined
-  /** Whether the coins use more memory than their budget. */
   readonly flushDue: boolean
 }
 
 export interface Comparison {
-  /** Coins and claims seen so far. */
   readonly seen: number
   readonly result: ComparedState | undefined
 }
 
-/** The state at the base, as the blocks lead to it. */
+/** The state at the base according to the blocks. */
 export interface ComparedState {
   readonly coins: number
   /** `hash_serialized_3`, wire order. */
   readonly hash: Uint8Array
-  /** Where the claims do not follow from the coins; `undefined` if they do. */
+  /** Where the claims do not follow from the coins, if anywhere. */
   readonly difference: string | undefined
 }
 
 const shown = (name: NameKey): string => JSON.stringify(name)
 
-/** Compares the coins and claims of a state step by step: coins against claims, then the number of claims. */
+/** Compares a state step by step: coins against claims, then the number of claims. */
 class Comparing {
   private readonly database: ChainDatabase
   private readonly params: ConsensusParams
@@ -73,7 +71,7 @@ class Comparing {
   private phase: "coins" | "claims" = "coins"
   private seen = 0
   private coins = 0
-  /** Names that coins hold, less the claims that are not expired. */
+  /** Names held by coins, minus unexpired claims. */
   private balance = 0
   private difference: string | undefined
 
@@ -127,9 +125,8 @@ class Comparing {
 }
 
 /**
- * Coins and claims in a database of their own, which grow by the blocks below the base of a snapshot. It goes forward
- * only, from tip to tip in one commit. It has no headers and no block files: the caller has them. Methods throw
- * `StorageFailure`.
+ * Coins and claims in a database of their own, built from the blocks below the base of a snapshot. Only goes forward,
+ * from tip to tip in one commit. The caller has the headers and block files. Methods throw `StorageFailure`.
  */
 export class BackgroundState {
   private readonly options: BackgroundOptions
@@ -158,7 +155,7 @@ export class BackgroundState {
     return this.best
   }
 
-  /** Connects blocks that follow the last one, up to the first that is refused. */
+  /** Connects the next blocks up to the first refused one. */
   connect(blocks: ReadonlyArray<BlockBelow>): Connection {
     const undo: Array<Uint8Array> = []
     for (const block of blocks) {
@@ -202,7 +199,7 @@ export class BackgroundState {
     this.database.committed()
   }
 
-  /** Compares the next coins or claims of the base block, which is connected and stored. */
+  /** Compares the next coins or claims at the base block, which is connected and stored. */
   compare({ height, limit }: { readonly height: Height; readonly limit: number }): Comparison {
     this.comparing ??= new Comparing(this.database, { height, params: this.options.params })
     return this.comparing.step(limit)
@@ -213,7 +210,6 @@ export class BackgroundState {
   }
 }
 
-/** A block; `undefined` if the bytes are none. */
 const decoded = (bytes: Bytes) => {
   try {
     return decodeBlock(bytes)

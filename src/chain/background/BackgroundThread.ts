@@ -5,7 +5,7 @@ import { Worker } from "node:worker_threads"
 import { type StorageFailure, StorageUnavailable } from "../../storage/errors.ts"
 import { type Answer, answerer, type Ask, failureOf } from "./backgroundMessage.ts"
 
-/** The thread's program, compiled beside this file. If the sources run directly, there is none. */
+/** The thread's program, compiled beside this file; missing if the sources run directly. */
 const program = new URL("./backgroundWorker.js", import.meta.url)
 
 const hasProgram = existsSync(fileURLToPath(program))
@@ -20,8 +20,8 @@ interface Waiting {
 }
 
 /**
- * The thread with the chain state of the background: its rules, scripts and commits do not block the event loop. Where
- * there is no compiled program, this thread does the work.
+ * The thread with the background chain state, which keeps rules, scripts and commits off the event loop. Without a
+ * compiled program, this thread does the work.
  */
 export class BackgroundThread {
   readonly #file: string
@@ -30,12 +30,12 @@ export class BackgroundThread {
   #waiting: Waiting | undefined
   #lost: Error | undefined
 
-  /** `file`: the database, for errors. */
+  /** `file` is the database, for errors. */
   constructor(file: string) {
     this.#file = file
   }
 
-  /** Sends a message and waits for its answer, if no other is awaited. Fails if the thread ends before it answers. */
+  /** Sends a message and waits for its answer. One at a time. Fails if the thread ends before it answers. */
   ask<Type extends Ask["type"]>(ask: Ask & { readonly type: Type }): Effect.Effect<AnswerTo<Type>, StorageFailure> {
     return Effect.tryPromise({
       try: () => this.#send(ask),
@@ -45,7 +45,7 @@ export class BackgroundThread {
         if (answer.type === "failed") return Effect.fail(failureOf(answer.failure))
         return answers(answer, ask.type)
           ? Effect.succeed(answer)
-          : Effect.dieMessage(`the thread answers ${answer.type} to ${ask.type}`)
+          : Effect.dieMessage(`the thread answered ${ask.type} with ${answer.type}`)
       })
     )
   }
@@ -82,7 +82,7 @@ export class BackgroundThread {
     return worker
   }
 
-  /** Closes the database and ends the thread. No answer is awaited. */
+  /** Closes the database and ends the thread. No answer may be pending. */
   readonly end: Effect.Effect<void> = Effect.suspend(() =>
     this.#lost === undefined ? Effect.ignore(this.ask({ type: "close" })) : Effect.void
   ).pipe(

@@ -17,7 +17,6 @@ import { connectBelow, flushBelow, type Running } from "./connectBelow.ts"
 import { judgeSnapshot } from "./judgeSnapshot.ts"
 
 export interface BackgroundValidationOptions {
-  /** The node's own. */
   readonly chainstateDirectory: string
   readonly pageSize: number
   readonly cacheBytes: number
@@ -25,18 +24,18 @@ export interface BackgroundValidationOptions {
 
 /** Validates the blocks up to the base of a snapshot, from genesis, while the node answers from the snapshot. */
 export interface BackgroundValidation {
-  /** Begins, if the chain state began with a snapshot that is not validated. */
+  /** Begins if the chain state began with an unvalidated snapshot. */
   readonly begin: Effect.Effect<void>
-  /** The last validated block; genesis before the files are open, `undefined` if there is nothing to validate. */
+  /** The last validated block (genesis until the files are open); `undefined` if there is nothing to validate. */
   readonly tip: Effect.Effect<HeaderId | undefined>
 }
 
-/** Times that the database of the background may be found damaged until the node ends. */
+/** How often the background database may be damaged in one run of the node. */
 const MOST_DAMAGES = 3
 
 const TIMES_A_TURN = 50_000
 
-/** The times of the headers up to the base, by height, in memory that threads share. */
+/** The times of the headers up to the base, by height, in shared memory. */
 const timesUpTo = ({ state }: ChainParts, { height, id }: BegunWith): Effect.Effect<Uint32Array> =>
   Effect.gen(function*() {
     const { index } = state
@@ -79,7 +78,7 @@ export const make = (
         return { thread, at: continuesAt(state.index, { base: base.id, tip }) }
       })
 
-    /** Connects the blocks up to the base, with one thread, and compares. */
+    /** Connects the blocks up to the base in one thread, then compares. */
     const validate = (base: BegunWith, from: Beginning): Effect.Effect<boolean, StorageFailure, DataHealth> =>
       Effect.scoped(Effect.gen(function*() {
         yield* prepareBackground(own, from)
@@ -103,11 +102,11 @@ export const make = (
         return true
       })).pipe(Effect.ensuring(Effect.sync(() => void (reached = undefined))))
 
-    /** Begins at genesis if the files of an earlier run do not fit the index. */
+    /** Starts at genesis if the files of an earlier run do not fit the index. */
     const once = (base: BegunWith): Effect.Effect<void, StorageFailure, DataHealth> =>
       Effect.gen(function*() {
         if (yield* validate(base, "own")) return
-        yield* Effect.logWarning("validation of the blocks below the snapshot begins again at genesis")
+        yield* Effect.logWarning("validation of the blocks below the snapshot restarts at genesis")
         yield* attempt(() => removeBackground(own))
         yield* validate(base, "genesis")
       })
@@ -121,7 +120,7 @@ export const make = (
           failure._tag === "StorageCorrupted" && failure.file === backgroundFile(own) && ++damages < MOST_DAMAGES
       })
     }).pipe(
-      // Ends the node, as a chain state that cannot be stored does.
+      // Ends the node, as for any chain state that cannot be stored.
       Effect.catchAll((failure) => Effect.ignore(writer.exclusively(() => Effect.fail(failure)))),
       withLoneSpan("svcd.chain.background")
     )

@@ -10,7 +10,7 @@ import {
   type Connection
 } from "./BackgroundState.ts"
 
-/** Messages of the thread that validates the blocks below a snapshot. Each is answered before the next is sent. */
+/** Messages to the background validation thread, each answered before the next is sent. */
 export type Ask =
   | { readonly type: "open"; readonly options: BackgroundOptions }
   | { readonly type: "connect"; readonly blocks: ReadonlyArray<BlockBelow> }
@@ -26,7 +26,7 @@ export type Answer =
   | { readonly type: "close" }
   | { readonly type: "failed"; readonly failure: FailureFields }
 
-/** The fields of a `StorageFailure`: an error loses its class in a message. */
+/** The fields of a `StorageFailure`, as errors lose their class in a message. */
 type FailureFields =
   | { readonly _tag: "StorageCorrupted"; readonly file: string; readonly found: string; readonly remedy: string }
   | { readonly _tag: "StorageUnavailable"; readonly file: string; readonly doing: string; readonly reason: string }
@@ -43,7 +43,7 @@ const fieldsOf = (failure: StorageFailure): FailureFields => {
 export const failureOf = (fields: FailureFields): StorageFailure =>
   fields._tag === "StorageCorrupted" ? new StorageCorrupted(fields) : new StorageUnavailable(fields)
 
-/** Answers the messages, in order. Throws for what is not a failure of storage: the thread then ends. */
+/** Answers messages in order. Throws anything but storage failures, which ends the thread. */
 export const answerer = (): (ask: Ask) => Answer => {
   let open: BackgroundState | undefined
   const state = (): BackgroundState => {

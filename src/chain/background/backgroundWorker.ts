@@ -2,7 +2,7 @@ import { parentPort } from "node:worker_threads"
 import { LAST, setThreadPriority } from "../../base/threadPriority.ts"
 import { answerer, type Ask } from "./backgroundMessage.ts"
 
-/** The main program of the thread that validates the blocks below a snapshot. */
+/** The main program of the background validation thread. */
 
 setThreadPriority(LAST)
 

@@ -14,23 +14,22 @@ import { chainStateFile, hasChainState, inspected } from "../state/ChainDatabase
 
 const REMEDY = "Start the node again: it validates the blocks below the snapshot from the beginning"
 
-/** The database of the background, for checks. */
+/** The background database, for checks. */
 const backgroundDatabase = (chainstateDirectory: string): Inspected => ({
   ...inspected(backgroundDirectory(chainstateDirectory)),
   what: "chainstate_background",
   remedy: REMEDY
 })
 
-/** The file of the database of the background. */
 export const backgroundFile = (chainstateDirectory: string): string =>
   chainStateFile(backgroundDirectory(chainstateDirectory))
 
-/** The damage of the database of the background, which is not open. */
+/** The damage of the background database, which must not be open. */
 export const damageOfBackground = (
   chainstateDirectory: string
 ): Effect.Effect<string | undefined, StorageFailure, DataHealth> => findDamage(backgroundDatabase(chainstateDirectory))
 
-/** Copies a database page by page, between turns of the event loop. Durable when it ends. */
+/** Copies a database page by page, yielding to the event loop. Durable when it ends. */
 const copy = ({ from, to }: { readonly from: string; readonly to: string }): Effect.Effect<void, StorageFailure> => {
   const draft = `${to}.new`
   return Effect.tryPromise({
@@ -54,10 +53,10 @@ const copy = ({ from, to }: { readonly from: string; readonly to: string }): Eff
   })
 }
 
-/** Where a new database begins: with the node's own coins, whose blocks this node has validated, or at genesis. */
+/** Where a new database begins: at the node's own coins, whose blocks it has validated, or at genesis. */
 export type Beginning = "own" | "genesis"
 
-/** Prepares the directory of the background, and its database if it does not begin at genesis. Removes a damaged one. */
+/** Prepares the background directory, and its database unless it begins at genesis. Removes a damaged one. */
 export const prepareBackground = (
   chainstateDirectory: string,
   from: Beginning
@@ -67,7 +66,7 @@ export const prepareBackground = (
     const file = chainStateFile(directory)
     const damage = yield* damageOfBackground(chainstateDirectory)
     if (damage !== undefined) {
-      yield* Effect.logWarning("validation of the blocks below the snapshot begins again: its database is damaged", {
+      yield* Effect.logWarning("validation of the blocks below the snapshot restarts: its database is damaged", {
         reason: damage
       })
       yield* attempt(() => removeBackground(chainstateDirectory))
@@ -88,9 +87,8 @@ export const prepareBackground = (
   })
 
 /**
- * The number of the block at which the background continues, given its hash; `undefined` if it has to begin at genesis. It
- * goes forward only, so the block is one below the base, and the index has the undo data of all blocks up to it: a power
- * cut may take the last ones.
+ * The block at which the background continues, by its hash; `undefined` to begin at genesis. It must be below the base,
+ * and the index must have the undo data of all blocks up to it, since a power cut may lose the last ones.
  */
 export const continuesAt = (
   index: BlockIndex,

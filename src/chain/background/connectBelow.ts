@@ -13,7 +13,6 @@ import type { ChainState } from "../state/ChainState.ts"
 import type { BlockBelow } from "./BackgroundState.ts"
 import type { BackgroundThread } from "./BackgroundThread.ts"
 
-/** A validation in progress. */
 export interface Running {
   readonly thread: BackgroundThread
   readonly base: BegunWith
@@ -22,7 +21,6 @@ export interface Running {
   flushedAt: number
 }
 
-/** A block below the base that breaks a rule. */
 export interface RefusedBelow {
   readonly id: HeaderId
   readonly reject: Reject
@@ -34,14 +32,14 @@ interface Signals {
   readonly moved: (at: HeaderId) => void
 }
 
-/** The blocks of one message: the stop of a node waits for their scripts. */
+/** The blocks of one message. The node's shutdown waits for their scripts. */
 const BATCH = { blocks: 64, bytes: 512 * 1024 }
 
 const FLUSH_MS = 60_000
 
 const REPORT_MS = 60_000
 
-/** The next stored blocks after the last connected one. A block that is damaged counts as missing from then on. */
+/** The next stored blocks. A damaged block counts as missing from then on. */
 const nextBlocks = (state: ChainState, { at, base }: Running): ReadonlyArray<BlockBelow> => {
   const { bestHeader, index, params } = state
   const blocks: Array<BlockBelow> = []
@@ -51,7 +49,7 @@ const nextBlocks = (state: ChainState, { at, base }: Running): ReadonlyArray<Blo
     const id = index.ancestor(base.id, height)
     if (!state.hasBlock(id)) break
     try {
-      // A copy: the message would take the whole buffer of a view.
+      // A copy, as a message would include the whole buffer of a view.
       const read = state.blockBytes(id).slice()
       bytes += read.length
       const checkScripts = !scriptsAssumed(index, { id, best: bestHeader }, params)
@@ -64,7 +62,7 @@ const nextBlocks = (state: ChainState, { at, base }: Running): ReadonlyArray<Blo
   return blocks
 }
 
-/** Stores the undo data of a block: a reorg may disconnect it, and indexes need them. */
+/** Stores the undo data of a block, for reorgs and indexes. */
 const noteConnected = (
   { state, stores }: ChainParts,
   { id, undo }: { readonly id: HeaderId; readonly undo: Uint8Array }
@@ -76,7 +74,7 @@ const noteConnected = (
 
 const nextAfter = (index: BlockIndex, { at, base }: Running): HeaderId => index.ancestor(base.id, index.height(at) + 1)
 
-/** Whether the bytes of a refused block changed on disk: it passed these checks before. It then counts as missing. */
+/** Whether a refused block changed on disk: it passed these checks before. It then counts as missing. */
 const isDamaged = (state: ChainState, id: HeaderId): boolean => {
   const { index, params } = state
   try {
@@ -92,7 +90,7 @@ const isDamaged = (state: ChainState, id: HeaderId): boolean => {
   }
 }
 
-/** Stores the progress. The chain's index comes first: the background never is where the undo data are not. */
+/** Stores the progress. The index goes first, so that the background is never ahead of the undo data. */
 export const flushBelow = ({ writer }: ChainParts, running: Running): Effect.Effect<void, StorageFailure> =>
   Effect.uninterruptible(
     writer.exclusively(({ flush }) => flush).pipe(
@@ -101,7 +99,7 @@ export const flushBelow = ({ writer }: ChainParts, running: Running): Effect.Eff
     )
   )
 
-/** Connects some blocks. Returns the first that is refused. */
+/** Connects some blocks. Returns the first refused one. */
 const step = (
   parts: ChainParts,
   running: Running,
@@ -126,8 +124,8 @@ const step = (
   }))
 
 /**
- * Connects the blocks up to the base, in the order of their heights, and waits for those that peers still have to send.
- * Returns the first block that breaks a rule, which is not connected; everything before it is stored.
+ * Connects the blocks up to the base by height, waiting for those still to come from peers. Returns the first block
+ * that breaks a rule, unconnected; everything before it is stored.
  */
 export const connectBelow = (
   parts: ChainParts,

@@ -12,14 +12,14 @@ import type { ComparedState } from "./BackgroundState.ts"
 import { backgroundFile, damageOfBackground } from "./beginBackground.ts"
 import type { RefusedBelow, Running } from "./connectBelow.ts"
 
-/** Coins or claims compared between two messages: some ten milliseconds. */
+/** Coins or claims compared per message: some ten milliseconds. */
 const AT_ONCE = 5_000
 
 const REMEDY =
   "Start the node again: it continues from its own chain state and validates the stored blocks. Wallets stay. " +
   "Take the next snapshot from another source"
 
-/** Why a snapshot is invalid, given its coins and what the blocks lead to; `undefined` if it is valid. */
+/** Compares a snapshot with the result of the blocks, and returns why it is invalid, if so. */
 export const contradiction = (
   { coins, difference, hash }: ComparedState,
   expected: Uint8Array
@@ -37,7 +37,7 @@ const refusal = (state: ChainState, { id, reject }: RefusedBelow): string => {
     `builds on, is invalid (${reject.reason}${detail})`
 }
 
-/** Compares the coins and claims at the base, which the blocks led to. */
+/** Compares the coins and claims at the base. */
 const compare = ({ base, thread }: Running): Effect.Effect<ComparedState, StorageFailure> =>
   Effect.gen(function*() {
     const ask = Effect.uninterruptible(thread.ask({ type: "compare", height: base.height, limit: AT_ONCE }))
@@ -48,7 +48,7 @@ const compare = ({ base, thread }: Running): Effect.Effect<ComparedState, Storag
     }
   })
 
-/** Continues with the snapshot as with a chain state whose blocks were all validated. */
+/** Treats the chain state as if all its blocks had been validated. */
 const accept = (parts: ChainParts, { base, thread }: Running, own: string): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
     const { state, stores, writer } = parts
@@ -57,7 +57,7 @@ const accept = (parts: ChainParts, { base, thread }: Running, own: string): Effe
       Effect.gen(function*() {
         yield* held.flush
         yield* attempt(() => {
-          // After a power cut, too, the index has what the background found.
+          // The index must have the background's findings even after a power cut.
           stores.database.copyLog()
           markValidated(own)
           state.becomeValidated()
@@ -72,7 +72,7 @@ const accept = (parts: ChainParts, { base, thread }: Running, own: string): Effe
     )
   })
 
-/** Ends the node: it must not answer from a chain state that the blocks contradict. */
+/** Ends the node, which must not answer from a chain state that contradicts the blocks. */
 const refuse = (
   { writer }: ChainParts,
   { base }: Running,
@@ -92,8 +92,8 @@ const refuse = (
   })
 
 /**
- * Decides whether a snapshot is valid, once all blocks up to its base are connected, or one of them is refused. A verdict
- * against it is given only if the database that it rests on is intact.
+ * Decides whether a snapshot is valid, once all blocks up to its base are connected or one is refused. Gives a verdict
+ * against it only if the background database is intact.
  */
 export const judgeSnapshot = (
   parts: ChainParts,

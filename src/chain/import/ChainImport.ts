@@ -13,7 +13,6 @@ export type ImportSources = Pick<ImportContext, "paths" | "own" | "from">
 /** Imports block files into a chain. */
 export interface ChainImport {
   readonly run: (sources: ImportSources) => Effect.Effect<ImportReport, ImportFailed | StorageFailure>
-  /** The progress of the current import. */
   readonly progress: () => ImportProgress | undefined
 }
 
@@ -40,7 +39,7 @@ export const make = ({ state, temporaryDirectory, writer }: ChainImportParts): C
         flush: exclusively(({ catchUp, flush }) => Effect.zipRight(catchUp, flush)),
         report: (progress) => Effect.sync(() => void (importing = progress))
       }).pipe(
-        // Also if the import ends early: the followers reach the chain's tip.
+        // Brings the followers to the tip even if the import ends early.
         Effect.ensuring(Effect.ignore(exclusively(({ catchUp }) => catchUp))),
         Effect.ensuring(Effect.sync(() => void (importing = undefined))),
         withLoneSpan("svcd.chain.import", { attributes: { files: sources.paths.length } })

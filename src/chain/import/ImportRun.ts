@@ -28,26 +28,26 @@ export interface ImportProgress {
 
 export interface ImportContext {
   readonly paths: ReadonlyArray<string>
-  /** Whether these are the node's own block files: blocks are then indexed in place, not copied. */
+  /** Whether these are the node's own block files, whose blocks are indexed in place. */
   readonly own: boolean
-  /** The start offset by path, for files that are not read from their beginning. */
+  /** Start offsets by path, for files that are not read from the beginning. */
   readonly from?: ReadonlyMap<string, number>
   readonly state: ChainState
   readonly temporaryDirectory: string
-  /** Runs the steps of `work` as the writer and then moves to the best chain. `judged` receives the verdicts. */
+  /** Runs `work` as the writer, then moves to the best chain. `judged` receives the verdicts. */
   readonly batch: (work: () => Steps<void>, judged: OnVerdict) => Effect.Effect<void, StorageFailure>
   readonly flush: Effect.Effect<void, StorageFailure>
   readonly report: (progress: ImportProgress) => Effect.Effect<void>
 }
 
-/** The largest number of records that wait for their parent: 64 MB. */
+/** The most records that wait for their parent: 64 MB. */
 const MAX_ORPHANS = 2_000_000
 
 const MAX_SPARES = 100_000
 
 const READ_REMEDY = "Copy the file again, or start without it"
 
-/** The largest number of messages about records of one file. Further problems are only counted. */
+/** The most messages about the records of one file. Further problems are only counted. */
 const MAX_COMPLAINTS = 10
 
 const fileNumber = (source: SourceFile | undefined): number => Number(/(\d+)\.dat$/.exec(source?.path ?? "")?.[1] ?? 0)
@@ -62,7 +62,7 @@ export class ImportRun {
   readonly started = performance.now()
   private since = this.started
   readonly places = new Places()
-  /** Other copies of blocks: one copy may be intact if another is not. */
+  /** Other copies of blocks, in case one is damaged. */
   private readonly spares = new Map<HeaderId, Array<RecordPlace>>()
   private spareCount = 0
   private readonly orphans = new WaitingRecords()
@@ -85,10 +85,10 @@ export class ImportRun {
     this.complaints.set(file, count)
     const path = this.sources[file]?.path ?? ""
     if (count <= MAX_COMPLAINTS) this.messages.push(`${path}: ${what}`)
-    else if (count === MAX_COMPLAINTS + 1) this.messages.push(`${path}: more of this kind; the rest is only counted`)
+    else if (count === MAX_COMPLAINTS + 1) this.messages.push(`${path}: further problems of this kind are only counted`)
   }
 
-  /** Handles a record: adds its header to the tree, or keeps it until its parent is found. */
+  /** Adds the header of a record to the tree, or keeps the record until its parent is found. */
   found(file: number, { head, offset, size }: FoundRecord): void {
     this.scanned++
     const place = { file, offset, size }
@@ -101,7 +101,7 @@ export class ImportRun {
       return readBlockHeader(new Reader(head ?? this.bytes(place)))
     } catch (cause) {
       if (!(cause instanceof DecodeError)) throw cause
-      // A long proof does not fit in the head.
+      // The head is too short for a long proof.
       if (head !== undefined && head.length < place.size) return this.header(place)
       this.refused++
       this.complain(place.file, `the record at offset ${place.offset} is not a block (${cause.message})`)
@@ -114,7 +114,7 @@ export class ImportRun {
     return source === undefined ? Buffer.alloc(0) : readFrom(source, offset, size)
   }
 
-  /** Returns whether the header was new. */
+  /** Returns whether the header is new. */
   private enter(header: BlockHeader, place: RecordPlace): boolean {
     const { state } = this.context
     const accepted = state.acceptHeader(header)
@@ -177,13 +177,13 @@ export class ImportRun {
     )
   }
 
-  /** Offers the copies of a block until one is valid. Reports the refused ones. */
+  /** Offers the copies of a block until one is valid. Reports refused ones. */
   offer(id: HeaderId): void {
     const place = this.places.get(id)
     const { index } = this.context.state
     if (place === undefined) return
     for (const copy of [place, ...this.spares.get(id) ?? []]) {
-      // The descendants of a refused block are not reported.
+      // Descendants of a refused block are not reported.
       if (index.isFailed(id)) {
         this.refused++
         return
@@ -195,7 +195,7 @@ export class ImportRun {
     }
   }
 
-  /** Offers one copy of a block. Returns its error, if any. */
+  /** Offers one copy of a block and returns its error, if any. */
   private take(place: RecordPlace): string | undefined {
     const { own, state } = this.context
     const started = performance.now()
@@ -231,7 +231,7 @@ export class ImportRun {
     return `block ${displayHash(hash)} at offset ${offset} is refused: ${why}`
   }
 
-  /** Reports a block that was refused when it was connected. */
+  /** Reports a block that was refused when connected. */
   readonly judged: OnVerdict = (id, reject) => {
     if (reject === undefined) return
     const { index } = this.context.state

@@ -1,6 +1,6 @@
 import { type HeaderId, headerId } from "../../protocol/keys.ts"
 
-/** Where a record lies: the number of its source, and its bytes there. */
+/** Where a record is: the number of its source, and its bytes there. */
 export interface RecordPlace {
   readonly file: number
   readonly offset: number
@@ -10,8 +10,8 @@ export interface RecordPlace {
 const LEAST = 1024
 
 /**
- * The records of blocks by the numbers of their headers, in 16 bytes each: as objects in a map, those of a long chain
- * would take six times as much memory while it is imported.
+ * Block records by header, 16 bytes each: a map of objects would take six times the memory during the import of a long
+ * chain.
  */
 export class Places {
   private files = new Uint32Array(LEAST)
@@ -20,7 +20,6 @@ export class Places {
   private sizes = new Uint32Array(LEAST)
   private count = 0
 
-  /** The number of records. */
   get size(): number {
     return this.count
   }
@@ -30,7 +29,7 @@ export class Places {
     return size === 0 ? undefined : { file: this.files[id] ?? 0, offset: this.offsets[id] ?? 0, size }
   }
 
-  /** Notes the record of a header without one. It has at least the bytes of the header. */
+  /** Sets the record of a header without one. It has at least the bytes of the header. */
   set(id: HeaderId, { file, offset, size }: RecordPlace): void {
     if (id >= this.sizes.length) this.grow(id)
     this.files[id] = file
@@ -39,7 +38,7 @@ export class Places {
     this.count++
   }
 
-  /** The numbers of the headers with a record, in order. */
+  /** The headers with a record, in order. */
   ids(): Array<HeaderId> {
     const ids: Array<HeaderId> = []
     for (let id = 0; id < this.sizes.length; id++) if (this.sizes[id] !== 0) ids.push(headerId(id))

@@ -5,7 +5,6 @@ import type { RecordPlace } from "./Places.ts"
 const WORDS = 6
 const [NEXT, FILE, LOW, HIGH, SIZE] = [1, 2, 3, 4, 5]
 
-/** 2^32, the first number above a word. */
 const WORD = 0x1_0000_0000
 
 const LEAST = 1024
@@ -13,23 +12,21 @@ const LEAST = 1024
 const inOrder = (a: RecordPlace, b: RecordPlace): number => a.file - b.file || a.offset - b.offset
 
 /**
- * The places of records by the hash of a parent that is missing, in 28 to 32 bytes each: as objects in a map of strings they
- * took ten times as much. It keeps 32 bits of a hash, so it may also return a record with another parent: the caller reads the
- * record again anyway.
+ * Places of records by the hash of their missing parent, in 28 to 32 bytes each, a tenth of a map of strings. Only 32
+ * bits of a hash are kept, so records of another parent may be returned; the caller reads them again anyway.
  */
 export class WaitingRecords {
-  /** Numbers of records begin with 1; 0 ends a bucket. */
+  /** Records are numbered from 1; 0 ends a bucket. */
   private records = new Uint32Array((LEAST + 1) * WORDS)
   /** The first record by the low bits of a key. */
   private buckets = new Uint32Array(LEAST)
-  /** The first of the numbers that were given back; 0 for none. */
+  /** The first free number; 0 for none. */
   private free = 0
   private highest = 0
   private count = 0
-  /** Odd and random: the buckets of hashes differ from run to run. */
+  /** Odd and random, so that the buckets of hashes differ from run to run. */
   private readonly multipliers = crypto.getRandomValues(new Uint32Array(8)).map((word) => word | 1)
 
-  /** The number of records. */
   get size(): number {
     return this.count
   }
@@ -49,7 +46,7 @@ export class WaitingRecords {
     this.count++
   }
 
-  /** Removes the records with a parent, and returns their places in the order of the files. */
+  /** Removes the records with a parent, and returns their places in file order. */
   take(parent: Bytes): ReadonlyArray<RecordPlace> {
     const { buckets, records } = this
     const key = this.keyOf(parent)
@@ -74,7 +71,7 @@ export class WaitingRecords {
     return places.sort(inOrder)
   }
 
-  /** The record that comes first in the files; `undefined` if there is none. */
+  /** The first record in file order. */
   first(): RecordPlace | undefined {
     let first: RecordPlace | undefined
     for (let number = 1; number <= this.highest; number++) {
@@ -108,7 +105,7 @@ export class WaitingRecords {
     this.buckets[bucket] = number
   }
 
-  /** Makes room for twice as many. All numbers are in use. */
+  /** Doubles the capacity. All numbers are in use. */
   private grow(): void {
     const before = this.records
     this.buckets = new Uint32Array(2 * this.buckets.length)

@@ -9,34 +9,30 @@ import { type ImportContext, ImportRun, readFrom } from "./ImportRun.ts"
 import { expandSource, openSource, removeFile, unpack, unpackedPath } from "./importSource.ts"
 import { scanRecords, type ScanTrouble } from "./scanRecords.ts"
 
-/**
- * Imports block files, headers first as from the network. The first pass finds all headers and the locations of their
- * blocks, so their order does not matter. The second pass reads the blocks, parents first, stores them and connects
- * them in batches.
- */
+// Imports block files, headers first as from the network. The first pass finds all headers and the places of their
+// blocks, whatever their order. The second reads the blocks, parents first, and stores and connects them in batches.
 
 export interface ImportReport {
   readonly files: number
   readonly stored: number
   readonly known: number
-  /** Blocks that were refused or could not be read. */
   readonly refused: number
   readonly orphans: number
   readonly height: Height
   readonly elapsedMs: number
 }
 
-/** Blocks and bytes stored before they are connected. */
+/** Blocks and bytes to store before connecting them. */
 const BATCH_BLOCKS = 64
 const BATCH_BYTES = 2 * 1024 * 1024
 
 const reasonOf = (cause: unknown): string => cause instanceof Error ? cause.message : String(cause)
 
-/** Runs work on an import file. Its errors name the file. */
+/** Runs work on an import file, which its errors name. */
 const onFile = <A>(file: string, work: () => A): Effect.Effect<A, ImportFailed> =>
   Effect.try({ try: work, catch: (cause) => new ImportFailed({ file, reason: reasonOf(cause) }) })
 
-/** Opens all files of a path; unpacks a packed one first. The scope closes them and removes the unpacked file. */
+/** Opens all files of a path, after unpacking a packed one. The scope closes them and removes the unpacked file. */
 const open = (run: ImportRun, path: string) =>
   Effect.gen(function*() {
     const { files, key, packed } = yield* onFile(path, () => expandSource(path))
@@ -55,7 +51,7 @@ const unpacked = (run: ImportRun, path: string) =>
   Effect.gen(function*() {
     const target = unpackedPath(run.context.temporaryDirectory, run.sources.length, path)
     let over: Promise<unknown> = Promise.resolve()
-    // Added before the file exists, so that it is removed also if unpacking fails or is interrupted.
+    // Added before the file exists, to remove it even after a failure or interruption.
     yield* Effect.addFinalizer(() => Effect.map(Effect.promise(() => over), () => removeFile(target)))
     yield* Effect.tryPromise({
       try: (signal) => {
@@ -99,21 +95,21 @@ const scan = (run: ImportRun, number: number) =>
     }
     run.bytesDone = start + source.size
     if (run.scanned === before && from === undefined) {
-      run.complain(number, "it holds no block of this network")
+      run.complain(number, "it has no blocks of this network")
     }
     yield* say(run)
   })
 
-/** Reads the blocks that were found, parents first, and connects them in batches. */
+/** Reads the found blocks, parents first, and connects them in batches. */
 const fetchAll = (run: ImportRun) =>
   Effect.gen(function*() {
-    // Numbers follow the order in which headers entered the tree: parents before children.
+    // Headers are numbered in the order of entering the tree, parents before children.
     const ids = run.places.ids()
     // For own files, genesis comes last: see `ChainStores.strayFiles`.
     if (run.context.own && ids[0] === GENESIS) ids.push(...ids.splice(0, 1))
     run.beginBlocks()
     let at = 0
-    // At least once: an interrupted import may have stored blocks that are not connected.
+    // At least once, as an interrupted import may leave stored blocks unconnected.
     do {
       const begin = at
       yield* run.context.batch(function*() {

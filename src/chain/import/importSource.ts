@@ -15,25 +15,23 @@ import { createGunzip } from "node:zlib"
 import { openGiven, readGivenNow } from "../../base/givenFile.ts"
 import { storageFailure } from "../../storage/Database.ts"
 
-/**
- * Import files: plain, gzipped, or the block folder of a reference node with its XOR key (reference/protocol.md 8.1).
- */
+// Import files: plain, gzipped, or the block folder of a reference node with its XOR key (reference/protocol.md 8.1).
 
 export interface SourceFile {
   /** The path for messages. */
   readonly path: string
   readonly size: number
-  /** Reads up to `length` bytes from `offset`, and removes the XOR mask. */
+  /** Reads up to `length` bytes from `offset`, unmasked. */
   readonly read: (offset: number, length: number) => Buffer
   readonly close: () => void
 }
 
 const XOR_KEY_SIZE = 8
 
-/** Bytes of a file that is read to find that it holds no key. */
+/** The longest file to read in search of a key. */
 const MAX_KEY_FILE = 4_096
 
-/** The XOR key of a reference node's block folder; `undefined` without a mask. Throws if the key file is invalid. */
+/** The XOR key of a reference node's block folder, if masked. Throws if the key file is invalid. */
 const readKey = (directory: string): Buffer | undefined => {
   const path = join(directory, "xor.dat")
   if (!existsSync(path)) return undefined
@@ -56,7 +54,7 @@ const unmask = (bytes: Buffer, key: Buffer, offset: number): void => {
   for (; at < bytes.length; at++) bytes[at] = (bytes[at] ?? 0) ^ (key[(offset + at) % 8] ?? 0)
 }
 
-/** Opens a plain file. `shown` is the path for messages, if different. */
+/** Opens a plain file. `shown` is another path for messages. */
 export const openSource = (path: string, key?: Buffer, shown = path): SourceFile => {
   const descriptor = openGiven(path)
   const { size } = fstatSync(descriptor)
@@ -96,7 +94,7 @@ const isGzip = (path: string): boolean => {
   }
 }
 
-/** Expands an import path: plain files with their key, or one packed file. Throws the errors of the file system. */
+/** Expands an import path to plain files with their key, or one packed file. Throws the errors of the file system. */
 export const expandSource = (
   path: string
 ): { readonly files: ReadonlyArray<string>; readonly key: Buffer | undefined; readonly packed: boolean } => {
@@ -111,8 +109,8 @@ export const expandSource = (
 }
 
 /**
- * Unpacks a gzipped file to a temporary file for `openSource`. The caller removes that file, even on failure. Rejects
- * with `StorageUnavailable` if it cannot be written, otherwise with the error of the packed file.
+ * Unpacks a gzipped file to a temporary file, which the caller removes even on failure. Rejects with
+ * `StorageUnavailable` if it cannot be written, otherwise with the error of the packed file.
  */
 export const unpack = async (
   { path, to }: { readonly path: string; readonly to: string },
@@ -135,7 +133,7 @@ export const unpackedPath = (directory: string, number: number, path: string): s
 
 const UNPACKED = /^unpacked-\d+-.*\.dat$/
 
-/** Removes unpacked files that a killed process left. */
+/** Removes unpacked files that a killed process left behind. */
 export const removeUnpacked = (directory: string): void => {
   if (!existsSync(directory)) return
   for (const name of readdirSync(directory)) if (UNPACKED.test(name)) removeFile(join(directory, name))

@@ -10,7 +10,7 @@ export interface FoundRecord {
   readonly head: Buffer
 }
 
-/** Largest block that can be valid (consensus: stripped bytes, times four, within the weight limit). */
+/** The largest valid block (consensus: stripped bytes, times four, within the weight limit). */
 const MAX_BLOCK_SIZE = 4_000_000
 
 const WINDOW = 256 * 1024
@@ -25,14 +25,13 @@ export interface ScanTrouble {
 
 interface ScanOptions {
   readonly magic: Uint8Array
-  /** The offset of the first byte that is scanned. */
   readonly from?: number | undefined
   readonly trouble: (found: ScanTrouble) => void
 }
 
 /**
- * Finds the records of a block file: magic, LE32 length, content. Skips unexpected data byte by byte to the next magic.
- * Only the end of the file ends the scan (reference/protocol.md 8.1).
+ * Finds the records of a block file: magic, LE32 length, content. Skips anything else byte by byte to the next magic,
+ * up to the end of the file (reference/protocol.md 8.1).
  */
 export function* scanRecords(
   source: SourceFile,
@@ -40,7 +39,7 @@ export function* scanRecords(
 ): Iterable<FoundRecord> {
   let window: Buffer = Buffer.alloc(0)
   let windowStart = 0
-  /** Makes `length` bytes from `offset` available, as far as the file has them. */
+  /** Loads `length` bytes from `offset`, as far as the file has them. */
   const view = (offset: number, length: number): Buffer => {
     if (offset < windowStart || offset + length > windowStart + window.length) {
       windowStart = offset
@@ -51,7 +50,7 @@ export function* scanRecords(
   for (let at = from; at + 8 <= source.size;) {
     const frame = view(at, 8)
     if (!frame.subarray(0, 4).equals(magic)) {
-      // Search the rest of the window; a magic may straddle its end.
+      // Search the rest of the window, whose end may split a magic.
       view(at, 4)
       const found = window.indexOf(magic, at - windowStart)
       at = found >= 0 ? windowStart + found : Math.max(at + 1, windowStart + window.length - 3)

@@ -2,7 +2,7 @@ import type { HeaderId } from "../../protocol/keys.ts"
 import type { BlockLosses } from "../repair/BlockLosses.ts"
 import { type BlockIndex, NONE } from "./BlockIndex.ts"
 
-/** The headers with the most chainwork: of those not known to be invalid, and of the others. */
+/** The headers with the most chainwork, among those not known to be invalid and among the others. */
 export class BestHeader {
   private readonly index: BlockIndex
   private readonly losses: Pick<BlockLosses, "bars">
@@ -10,7 +10,7 @@ export class BestHeader {
   reachable = NONE
   /** The best header of all, including branches that were given up. */
   mostWork = NONE
-  /** The best header that is known to be invalid, or that follows one; `NONE` if there is none. */
+  /** The best header that is invalid or follows an invalid one, or `NONE`. */
   invalid = NONE
 
   constructor(index: BlockIndex, losses: Pick<BlockLosses, "bars">) {
@@ -18,7 +18,7 @@ export class BestHeader {
     this.losses = losses
   }
 
-  /** Examines all headers. The result is at least the tip, or its highest ancestor that is not invalid. */
+  /** Examines all headers. The result is at least the tip or its highest valid ancestor. */
   find(tip: HeaderId): void {
     let least = tip
     while (least > 0 && this.index.isFailed(least)) least = this.index.parent(least)

@@ -7,10 +7,8 @@ import type { Place } from "../../storage/BlockFiles.ts"
 import { HashTable, lowBytes } from "./HashTable.ts"
 import { type HeaderPage, littleEndian, makePage, PAGE_RECORDS, WORDS } from "./headerPage.ts"
 
-/**
- * The tree of all headers: a million in about 150 MB. Records of fixed size lie in pages. The number of a record follows the order of
- * arrival, so a parent has a lower number than its children. A flush writes the changed pages as they are, a start reads all.
- */
+// The tree of all headers: a million in about 150 MB, as fixed-size records in pages. Records are numbered by arrival,
+// so a parent comes before its children. A flush writes changed pages as they are, a start reads all.
 
 // The fields of a record by their first word.
 const HASH = 0
@@ -36,16 +34,15 @@ const UNDO_SIZE = 34
 /** Checksum of the stored block; see `recordChecksum`. */
 const CHECKSUM = 35
 
-/** The times of a header and those before it, for their median. Where a chain has fewer than eleven, the rest is infinite. */
+/** The times for a median. Infinite where a chain has fewer than eleven. */
 const times = new Float64Array(11)
 
-/** The number of no header; also the parent of genesis. */
+/** No header; also the parent of genesis. */
 export const NONE: HeaderId = headerId(-1)
 
-/** The number of the first header. */
 export const GENESIS: HeaderId = headerId(0)
 
-/** The first header of an index that does not begin at genesis: only this much is known of it. */
+/** The first header of an index that does not begin at genesis. Nothing else is known of it. */
 export interface IndexRoot {
   /** Wire order. */
   readonly hash: Bytes
@@ -57,7 +54,7 @@ export interface IndexRoot {
 export const Status = {
   HAVE_DATA: 1,
   HAVE_UNDO: 2,
-  /** It was connected once: it is valid, with scripts verified or assumed valid. */
+  /** It was connected once, so it is valid: scripts are verified or assumed valid. */
   VALID: 4,
   /** It violates a rule, or the operator marked it (`invalidateblock`). */
   FAILED: 8,
@@ -69,14 +66,13 @@ export const Status = {
 
 const FAILED_MASK = Status.FAILED | Status.FAILED_PARENT
 
-/** A stored block: its location, number of transactions and checksum. */
 export interface StoredData {
   readonly place: Place
   readonly txCount: number
   readonly checksum: number
 }
 
-/** Chain work never reaches this limit: 2^128 hashes. */
+/** Chain work stays below 2^128 hashes. */
 const WORK_LIMIT = 1n << 128n
 
 export class BlockIndex {
@@ -88,25 +84,25 @@ export class BlockIndex {
   })
   private readonly dirty = new Set<number>()
   private readonly workOfBits = new Map<number, bigint>()
-  /** Height of the first header: 0, unless `plant` was called. */
+  /** Height of the first header: 0 unless planted. */
   private rootHeight: Height = 0
 
   get count(): number {
     return this.size
   }
 
-  /** The numbers of all headers after another one, parents first. */
+  /** All headers after another one, parents first. */
   *ids(after: HeaderId = NONE): Iterable<HeaderId> {
     for (let place = after + 1; place < this.size; place++) yield headerId(place)
   }
 
-  /** Visits all headers, parents first. A start does this several times with a million of them: `ids` makes an object for each. */
+  /** Visits all headers, parents first. Unlike `ids`, it makes no object for each of a million headers. */
   each(visit: (id: HeaderId, status: number) => void): void {
     for (let id = GENESIS; id < this.size; id = headerId(id + 1)) visit(id, this.status(id))
   }
 
   private words(id: HeaderId): Uint32Array {
-    if (id < 0 || id >= this.size) throw new Error(`there is no header number ${id}`)
+    if (id < 0 || id >= this.size) throw new Error(`header number ${id} does not exist`)
     return this.pageOf(id).words
   }
 
@@ -120,7 +116,7 @@ export class BlockIndex {
     this.dirty.add((id / PAGE_RECORDS) | 0)
   }
 
-  // positional: each lookup by hash runs it for each slot that it compares
+  // positional: each lookup by hash runs it for each compared slot
   private blob(id: HeaderId, field: number, size: number): Uint8Array {
     const at = ((id % PAGE_RECORDS) * WORDS + field) * 4
     return this.pageOf(id).bytes.subarray(at, at + size)
@@ -128,11 +124,11 @@ export class BlockIndex {
 
   private pageOf(id: HeaderId): HeaderPage {
     const page = this.pages[(id / PAGE_RECORDS) | 0]
-    if (page === undefined) throw new Error(`there is no header number ${id}`)
+    if (page === undefined) throw new Error(`header number ${id} does not exist`)
     return page
   }
 
-  /** The block hash, wire order: a view. */
+  /** A view in wire order. */
   hash(id: HeaderId): Uint8Array {
     return this.blob(id, HASH, 32)
   }
@@ -141,7 +137,7 @@ export class BlockIndex {
     return this.field(id, HEIGHT)
   }
 
-  /** The number of the predecessor; `NONE` for genesis. */
+  /** `NONE` for genesis. */
   parent(id: HeaderId): HeaderId {
     return headerId(this.field(id, PARENT) - 1)
   }
@@ -200,7 +196,7 @@ export class BlockIndex {
     return this.field(id, TX_COUNT)
   }
 
-  /** The location of the block; valid with `HAVE_DATA`. */
+  /** Valid with `HAVE_DATA`. */
   dataPlace(id: HeaderId): Place {
     return { file: this.field(id, DATA_FILE), offset: this.field(id, DATA_OFFSET), size: this.field(id, DATA_SIZE) }
   }
@@ -209,7 +205,7 @@ export class BlockIndex {
     return { file: this.field(id, UNDO_FILE), offset: this.field(id, UNDO_OFFSET), size: this.field(id, UNDO_SIZE) }
   }
 
-  /** The checksum of the block's record; `NO_CHECKSUM` for a record from a version without checksums. */
+  /** The checksum of the block's record; `NO_CHECKSUM` if an old version wrote it. */
   checksum(id: HeaderId): number {
     return this.field(id, CHECKSUM)
   }
@@ -234,7 +230,7 @@ export class BlockIndex {
     this.addStatus(id, Status.HAVE_UNDO)
   }
 
-  /** The work of all headers from genesis to this one, included. */
+  /** The work of all headers from genesis to this one. */
   chainwork(id: HeaderId): bigint {
     let work = 0n
     for (let i = 3; i >= 0; i--) work = (work << 32n) | BigInt(this.field(id, WORK + i))
@@ -257,7 +253,7 @@ export class BlockIndex {
     let work = this.workOfBits.get(bits)
     if (work === undefined) {
       work = blockWork(bits)
-      // There are few different values. The limit is a protection against attacks.
+      // There are few different values. The limit protects against attacks.
       if (this.workOfBits.size >= 10_000) this.workOfBits.clear()
       this.workOfBits.set(bits, work)
     }
@@ -295,7 +291,7 @@ export class BlockIndex {
     for (let i = 0; i < 4; i++) this.setField(id, WORK + i, Number((work >> BigInt(32 * i)) & 0xffffffffn))
   }
 
-  /** Makes a header above genesis the first one of an empty index. Its own fields, such as time and bits, read as 0. */
+  /** Makes a header above genesis the first one of an empty index. Other fields, such as time and bits, read as 0. */
   plant({ chainwork, hash, height }: IndexRoot): HeaderId {
     if (this.size > 0) throw new Error("the block index has a first header already")
     this.pages.push(makePage())
@@ -308,15 +304,15 @@ export class BlockIndex {
     return GENESIS
   }
 
-  /** The ancestor at the jump of a header; `NONE` for genesis. */
+  /** The ancestor at a header's jump; `NONE` for genesis. */
   private jump(id: HeaderId): HeaderId {
     return headerId(this.field(id, JUMP) - 1)
   }
 
   /**
-   * The jump of a child of `parent`: two jumps of equal length together, otherwise the parent. Such jumps reach any
-   * ancestor in 2 log2(n) steps (E. W. Myers, "An applicative random-access stack", 1983). Their lengths depend only on
-   * the height.
+   * The jump of a child of `parent`: two jumps of equal length together, otherwise the parent. Such jumps, whose
+   * lengths depend only on the height, reach any ancestor in 2 log2(n) steps (E. W. Myers, "An applicative
+   * random-access stack", 1983).
    */
   private jumpFrom(parent: HeaderId): HeaderId {
     const near = this.jump(parent)
@@ -327,7 +323,7 @@ export class BlockIndex {
     return equalSteps ? far : parent
   }
 
-  /** The ancestor of a header at a height not above its own; itself at its own height. Logarithmic. */
+  /** The ancestor at a height up to the header's own. Logarithmic. */
   ancestor(id: HeaderId, height: Height): HeaderId {
     if (height > this.height(id) || height < this.rootHeight) return NONE
     let walk = id
@@ -360,7 +356,7 @@ export class BlockIndex {
     return times[count >> 1] ?? 0
   }
 
-  /** The pages that changed since the last call, with their numbers. */
+  /** The pages that changed since the last call. */
   takeDirtyPages(): ReadonlyArray<{ readonly page: number; readonly bytes: Uint8Array }> {
     const taken = [...this.dirty].sort((a, b) => a - b).flatMap((page) => {
       const bytes = this.pages[page]?.bytes
@@ -375,7 +371,7 @@ export class BlockIndex {
     for (const page of pages) this.dirty.add(page)
   }
 
-  /** Loads stored pages into an empty index, in order; `count` is the number of headers. The first one may be planted. */
+  /** Loads stored pages with `count` headers into an empty index, in order. The first header may be planted. */
   load(pages: Iterable<Uint8Array>, count: number): void {
     if (!littleEndian) throw new Error("the block index needs a little-endian machine")
     for (const bytes of pages) this.pages.push(makePage(bytes))
@@ -388,7 +384,7 @@ export class BlockIndex {
     this.table.rebuild(count)
   }
 
-  /** Refuses links that do not lead to lower numbers: a walk along them would not end. */
+  /** Refuses links to later headers, which could make walks endless. */
   private checkPlace(id: HeaderId): void {
     const parent = this.parent(id)
     const jump = this.jump(id)

@@ -1,19 +1,18 @@
 import type { HeaderId } from "../../protocol/keys.ts"
 import { type BlockIndex, GENESIS, NONE, Status } from "./BlockIndex.ts"
 
-/** Blocks of the best chain at the start that are remembered. Deeper reorgs have no ties to decide. */
+/** Blocks of the best chain remembered at the start. Deeper reorgs have no ties to decide. */
 const KEPT_AT_START = 2_016
 
 const MAX_ARRIVALS = 100_000
 
 /**
- * The possible tips: blocks that are not invalid, that are stored with all their ancestors, and that have at least the
- * work of the tip. Among equal work the first to arrive wins. Blocks from before the start count as one arrival, the
- * best chain first.
+ * The possible tips: valid blocks with at least the work of the tip, stored with all their ancestors. Among equal work
+ * the first to arrive wins. Blocks from before the start count as one arrival, the best chain first.
  */
 export class Candidates {
   private readonly index: BlockIndex
-  /** Whether a block and all its ancestors are stored, by number. */
+  /** Whether a block and all its ancestors are stored. */
   private linked = new Uint8Array(1024)
   /** Stored blocks that wait for their parent. */
   private readonly waiting = new Map<HeaderId, Array<HeaderId>>()
@@ -21,7 +20,7 @@ export class Candidates {
   /** The order in which blocks became linked after the start. */
   private readonly arrivals = new Map<HeaderId, number>()
   private nextArrival = 0
-  /** The arrival of the next preferred block: before all others, those from before the start included. */
+  /** The arrival of the next preferred block, ahead of all others. */
   private nextPreferred = -3
   private activeAtStart: ReadonlySet<HeaderId> | undefined
 
@@ -42,7 +41,7 @@ export class Candidates {
     this.linked[id] = 1
   }
 
-  /** 0 for the best chain at the start, 1 for other blocks from before the start, then in the order of arrival. */
+  /** 0 for the best chain at the start, 1 for other earlier blocks, then by arrival. */
   private sequence(id: HeaderId): number {
     const arrival = this.arrivals.get(id)
     if (arrival !== undefined) return 2 + arrival
@@ -81,7 +80,7 @@ export class Candidates {
     else siblings.push(id)
   }
 
-  /** Notes that a block is stored now, and links the blocks that waited for it. */
+  /** Notes that a block is stored, and links the blocks that waited for it. */
   arrived(id: HeaderId, tip: HeaderId): void {
     const fresh = [id]
     for (let next = fresh.shift(); next !== undefined; next = fresh.shift()) {
@@ -94,13 +93,13 @@ export class Candidates {
     }
   }
 
-  /** Treats a block as the first to arrive among those of equal work (`preciousblock`), until the next start. */
+  /** Until the next start, treats a block as the first to arrive among those of equal work (`preciousblock`). */
   prefer({ id, tip }: { readonly id: HeaderId; readonly tip: HeaderId }): void {
     this.arrivals.set(id, this.nextPreferred--)
     if (this.isLinked(id)) this.candidate(id, tip)
   }
 
-  /** The best candidate: the most work, then the first to arrive. `barred` candidates are ignored. */
+  /** The best candidate that is not `barred`: the most work, then the first to arrive. */
   best(tip: HeaderId, barred: (id: HeaderId) => boolean = () => false): HeaderId {
     let best = NONE
     for (const id of this.candidates) if ((best === NONE || this.isBetter(id, best)) && !barred(id)) best = id
@@ -117,7 +116,7 @@ export class Candidates {
     if (this.arrivals.size > MAX_ARRIVALS) this.forgetOldest()
   }
 
-  /** The order matters only among blocks of equal work. Blocks far below the tip never compete again. */
+  /** Arrival matters only among blocks of equal work, and blocks far below the tip never compete again. */
   private forgetOldest(): void {
     const drop = this.arrivals.size - MAX_ARRIVALS / 2
     let count = 0

@@ -10,10 +10,10 @@ import type { HeaderId } from "../../protocol/keys.ts"
 import { guarded } from "../../storage/Database.ts"
 import { type BlockIndex, GENESIS, NONE, Status } from "./BlockIndex.ts"
 
-/** The largest number of decisions; the oldest are dropped. */
+/** The oldest decisions beyond this number are dropped. */
 const MOST_KEPT = 1_000
 
-/** A decision of the operator about a block: invalid (`invalidateblock`), or not (`reconsiderblock`). */
+/** The operator's decision about a block: invalid (`invalidateblock`) or not (`reconsiderblock`). */
 const Decision = Schema.Struct({ block: Schema.String, invalid: Schema.Boolean })
 
 const DecisionList = Schema.Struct({
@@ -35,12 +35,12 @@ const find = (index: BlockIndex, block: string): HeaderId => {
 }
 
 /**
- * The operator's decisions about blocks, in a file beside the blocks. The block index has them too, but it can be
- * rebuilt from the blocks, which do not contain decisions. Methods throw `StorageUnavailable`.
+ * The operator's decisions about blocks, in a file beside the blocks, because the block index can be rebuilt from
+ * blocks but these do not contain decisions. Methods throw `StorageUnavailable`.
  */
 export class Decisions {
   readonly file: string
-  /** By hash in display order, the newest last. */
+  /** By displayed hash, the newest last. */
   private readonly kept = new Map<string, boolean>()
   private damaged = false
 
@@ -64,7 +64,7 @@ export class Decisions {
     return list?.decisions ?? []
   }
 
-  /** Notes a decision that the index has already. The file is on disk when this returns. */
+  /** Records a decision that is already in the index. Durable when it returns. */
   note({ index }: Pick<Decided, "index">, id: HeaderId, invalid: boolean): void {
     const block = displayHash(index.hash(id))
     this.kept.delete(block)
@@ -87,7 +87,7 @@ export class Decisions {
   }
 
   /**
-   * Withdraws the decisions until `apply`: the block files may have descendants of these blocks, and after a lost
+   * Withdraws the decisions until `apply`: the block files may contain descendants of these blocks, and after a lost
    * commit the chain state may have outdated decisions.
    */
   lift(state: Decided): void {
@@ -98,9 +98,8 @@ export class Decisions {
   }
 
   /**
-   * Applies the decisions to a chain state that was rebuilt or lost its last commits. The caller then follows
-   * `nextStep`. If the file is damaged, the chain state decides and the file is rebuilt from it. Returns messages for
-   * the operator.
+   * Applies the decisions to a chain state that was rebuilt or lost commits. The caller then follows `nextStep`. If the
+   * file is damaged, it is rebuilt from the chain state. Returns messages for the operator.
    */
   apply(state: Decided): ReadonlyArray<string> {
     const { index } = state

@@ -5,14 +5,13 @@ const LEAST_SLOTS = 1 << 12
 
 const NOTHING = headerId(-1)
 
-/** The hashes of headers by their numbers, wire order. */
 interface Hashes {
   readonly hash: (id: HeaderId) => Uint8Array
-  /** The same as `lowBytes` of the hash, without an object for each: a start fills the table with all headers. */
+  /** As `lowBytes` of the hash, but without an object for each of a start's headers. */
   readonly lowBytes: (id: HeaderId) => number
 }
 
-/** Finds the numbers of headers by hash. Open addressing: number + 1 at the slot of the hash, 0 for free; at most half full. */
+/** Finds headers by hash. Open addressing: number + 1 at the slot of the hash, 0 for free; at most half full. */
 export class HashTable {
   private readonly hashes: Hashes
   private slots = new Uint32Array(LEAST_SLOTS)
@@ -21,7 +20,7 @@ export class HashTable {
     this.hashes = hashes
   }
 
-  /** The number of the header with a hash; -1 for none. */
+  /** The header with a hash; -1 for none. */
   find(hash: Bytes): HeaderId {
     const mask = this.slots.length - 1
     for (let slot = lowBytes(hash, 0) & mask;; slot = (slot + 1) & mask) {
@@ -32,13 +31,13 @@ export class HashTable {
     }
   }
 
-  /** Adds the header with the next number: those below it are in the table. */
+  /** Adds the header with the next number. */
   add(id: HeaderId): void {
     if (2 * (id + 1) > this.slots.length) this.rebuild(id, 2 * this.slots.length)
     this.enter(id)
   }
 
-  /** Fills the table with the headers below a number. `least`: the number of slots, a power of two. */
+  /** Fills the table with the headers below a number. `least` slots, a power of two. */
   rebuild(count: number, least = LEAST_SLOTS): void {
     let size = least
     while (size < 2 * (count + 1)) size *= 2
@@ -54,6 +53,6 @@ export class HashTable {
   }
 }
 
-/** The low bytes of a hash that begins at an offset: proof of work leaves them random. */
+/** The low bytes of the hash at an offset, which proof of work leaves random. */
 export const lowBytes = (bytes: Bytes, at: number): number =>
   ((bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24)) >>> 0

@@ -6,45 +6,45 @@ import type { BlockLosses } from "../repair/BlockLosses.ts"
 import type { ChainState } from "../state/ChainState.ts"
 import { type BlockIndex, GENESIS, NONE, Status } from "./BlockIndex.ts"
 
-/** The losses without the functions that change what the chain stores or awaits. */
+/** The losses, without methods that change what the chain stores or awaits. */
 export type KnownLosses = Omit<BlockLosses, "look" | "lose" | "pruned" | "regained" | "waitFor" | "giveUp" | "bars">
 
 /**
- * The tree of headers, for synchronous access: sync, serving and announcing read it thousands of times. A header has a
- * number, which never changes while the node runs; `NO_HEADER` means none. All reads in one turn of the event loop are
- * consistent. The best chain is visible up to the last validated block.
+ * The header tree for synchronous access: sync, serving and announcing read it thousands of times. A header's number
+ * never changes while the node runs; `NO_HEADER` means none. Reads in one turn of the event loop are consistent. The
+ * best chain is visible up to the last validated block.
  */
 export interface HeaderTree {
   readonly find: (hash: Bytes) => HeaderId
-  /** Wire order: a view; copy it to keep it. */
+  /** A view in wire order; copy it to keep it. */
   readonly hash: (id: HeaderId) => Bytes
   readonly height: (id: HeaderId) => Height
   readonly time: (id: HeaderId) => number
   readonly bits: (id: HeaderId) => number
   /** `NO_HEADER` for genesis. */
   readonly parent: (id: HeaderId) => HeaderId
-  /** The ancestor at a height not above the header's own; itself at its own height. Logarithmic. */
+  /** The ancestor at a height up to the header's own. Logarithmic. */
   readonly ancestor: (id: HeaderId, height: Height) => HeaderId
   readonly forkPoint: (a: HeaderId, b: HeaderId) => HeaderId
-  /** Above zero if `a` has more chain work than `b`. */
+  /** Positive if `a` has more chain work than `b`. */
   readonly compareWork: (a: HeaderId, b: HeaderId) => number
   readonly chainwork: (id: HeaderId) => bigint
   readonly medianTimePast: (id: HeaderId) => number
-  /** Why a header cannot follow its predecessor: its time, target or version, or the predecessor is invalid. */
+  /** Why a header cannot follow its predecessor: its time, target or version, or an invalid predecessor. */
   readonly misplaced: (header: BlockHeader) => Reject | undefined
   /** Whether the block or an ancestor is invalid. */
   readonly isFailed: (id: HeaderId) => boolean
-  /** Number of the block's transactions; 0 if the block was never stored. */
+  /** 0 if the block was never stored. */
   readonly transactions: (id: HeaderId) => number
   readonly hasBlock: (id: HeaderId) => boolean
   /** Whether the block was pruned and is not stored. */
   readonly isPruned: (id: HeaderId) => boolean
-  /** Whether the block was ever connected, so that it was validated completely. */
+  /** Whether the block was ever connected, and so completely validated. */
   readonly wasConnected: (id: HeaderId) => boolean
   readonly tip: () => HeaderId
-  /** The header with the most work that is not invalid and that the chain can reach. */
+  /** The valid header with the most work that the chain can reach. */
   readonly best: () => HeaderId
-  /** The header with the most work, including branches that were given up because a block is missing. */
+  /** The header with the most work, including branches given up for a missing block. */
   readonly mostWork: () => HeaderId
   readonly count: () => number
   /** The block of the best chain at a height; `NO_HEADER` above the tip. */
@@ -55,7 +55,7 @@ export interface HeaderTree {
 
 export const NO_HEADER = NONE
 
-/** What a tree knows of its headers alone, without a chain. */
+/** What headers tell without a chain. */
 export const indexedHeaders = (index: BlockIndex) => ({
   find: (hash: Bytes) => index.find(hash),
   hash: (id: HeaderId) => index.hash(id),
@@ -90,13 +90,13 @@ export const headerTree = (state: ChainState): HeaderTree => {
   }
 }
 
-/** The number of the first header: genesis, or an anchor. */
+/** Genesis, or an anchor. */
 const FIRST = GENESIS
 
-/** Parts of the chain above a header that a peer has: each fits into one `headers` message, if they are 60,000 headers. */
+/** Parts of a peer's chain above a known header. Each of 60,000 headers' parts fits into one `headers` message. */
 const PARTS = 32
 
-/** Heights from the top down, above the bottom: the first ten are consecutive, then the step doubles up to the widest. */
+/** Heights from the top down to the bottom: the first ten are consecutive, then the step doubles up to the widest. */
 const heightsDown = (top: Height, bottom: Height, widest: number): ReadonlyArray<Height> => {
   const heights: Array<Height> = []
   let height = top
@@ -108,11 +108,10 @@ const heightsDown = (top: Height, bottom: Height, widest: number): ReadonlyArray
 }
 
 /**
- * The hashes of a block locator for `getheaders` and `getblocks`: from a header back to the first one. The first ten are
+ * The hashes of a block locator for `getheaders` and `getblocks`, from a header back to the first one: ten are
  * consecutive, then the step doubles each time. Source: upstream `chain.cpp`, `LocatorEntries`.
- *
- * @param known the header itself, or an ancestor that the peer has. The steps above that one are shorter, so that the answer
- *   shows where the peer's chain ends or leaves this one: a message that is full of known headers would not.
+ * @param known the header itself, or an ancestor that the peer has. Steps above it are shorter, so that the answer
+ * shows where the peer's chain ends or forks off, instead of being full of known headers.
  */
 export const locatorOf = (tree: HeaderTree, id: HeaderId, known: HeaderId = id): ReadonlyArray<Bytes> => {
   const [first, from, top] = [tree.height(FIRST), tree.height(known), tree.height(id)]

@@ -3,7 +3,7 @@ import type { ChainState } from "../state/ChainState.ts"
 import { Status } from "./BlockIndex.ts"
 import { type HeaderInfo, headerInfo } from "./headerInfo.ts"
 
-/** The status of a branch, with the terms of the reference node in `getchaintips`. */
+/** The status of a branch in the terms of `getchaintips`. */
 export type BranchStatus = "active" | "valid-fork" | "valid-headers" | "headers-only" | "invalid"
 
 export interface Branch {

@@ -13,7 +13,7 @@ export interface HeaderInfo {
   readonly chainwork: bigint
   /** Seconds since 1970. */
   readonly medianTimePast: number
-  /** Number of transactions; 0 if the block was never stored. */
+  /** 0 if the block was never stored. */
   readonly transactions: number
   /** Bytes of the stored block; 0 for one that is not stored. */
   readonly size: number

@@ -6,7 +6,7 @@ export const WORDS = 36
 
 export const PAGE_BYTES = PAGE_RECORDS * WORDS * 4
 
-/** Whether words have the order of bytes that is stored. */
+/** Whether this machine's words have the stored byte order. */
 export const littleEndian = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1
 
 /** The same memory as bytes and as words. */
@@ -16,8 +16,8 @@ export interface HeaderPage {
 }
 
 /**
- * A page of given bytes, which begin at a multiple of 4 in their buffer, or an empty one. The driver's bytes are a `Buffer`, whose `slice`
- * is a view: a hash that a caller copied would be a part of the page.
+ * A page over given bytes, aligned to 4 in their buffer, or an empty one. Not over the driver's `Buffer` itself: its
+ * `slice` is a view, and a copied hash would keep the page.
  */
 export const makePage = (bytes: Uint8Array = new Uint8Array(PAGE_BYTES)): HeaderPage => ({
   bytes: new Uint8Array(bytes.buffer, bytes.byteOffset, PAGE_BYTES),

@@ -7,7 +7,7 @@ const BURIED_SECONDS = 1_209_600n
 
 /**
  * Whether the scripts of block `id` are assumed valid: it is an ancestor of the assumed-valid block, which is in the
- * chain of the header `best`, and far below that header (reference/protocol.md 1.1, note 4).
+ * chain of header `best`, and far below that header (reference/protocol.md 1.1, note 4).
  */
 export const scriptsAssumed = (
   index: BlockIndex,

@@ -15,7 +15,7 @@ export interface StoredCoinStats extends CoinTotals {
   readonly muhash: Bytes
 }
 
-/** Statistics of the unspent outputs at every block (`-coinstatsindex`). It keeps those of blocks that left the chain. */
+/** Statistics of the unspent outputs at every block (`-coinstatsindex`), including blocks that left the chain. */
 export interface CoinStatsIndex {
   readonly follower: Follower
   readonly stats: (block: Cursor) => Effect.Effect<StoredCoinStats | undefined, StorageFailure>
@@ -26,15 +26,15 @@ const FILE = "coinstats.db"
 const COLUMNS = `hash BLOB NOT NULL, muhash BLOB NOT NULL, txouts INTEGER NOT NULL, bogosize INTEGER NOT NULL,
   coins INTEGER NOT NULL, names INTEGER NOT NULL, totals TEXT NOT NULL`
 
-/** The last numbers of the set: a reorg begins again from one of them. */
+/** The last numbers of the set, where a reorg can restart. */
 const TABLES = `CREATE TABLE stats (height INTEGER PRIMARY KEY, ${COLUMNS}) STRICT;
 CREATE TABLE stale_stats (${COLUMNS}, PRIMARY KEY (hash)) WITHOUT ROWID, STRICT;
 CREATE TABLE sets (height INTEGER PRIMARY KEY, number BLOB NOT NULL) STRICT;`
 
-/** Changed coins up to which this thread settles a batch: about a millisecond of work. */
+/** Batches with up to this many changed coins are settled on this thread, in about a millisecond. */
 const SMALL_BATCH = 200
 
-/** Blocks whose sets are kept: a reorg of more blocks rebuilds the index. */
+/** Blocks whose sets are kept. A longer reorg rebuilds the index. */
 const KEPT_SETS = 2_016
 
 interface Row {
@@ -86,7 +86,7 @@ const lacking = (directory: string, height: number): StorageCorrupted =>
     remedy: "The index is rebuilt from the stored blocks"
   })
 
-/** Coins that a batch changes, at most: an estimate of the work. */
+/** An upper bound of the coins that a batch changes, to estimate the work. */
 const sizeOf = (blocks: ReadonlyArray<ConnectedBlock>): number => {
   let size = 0
   for (const { block } of blocks) {
@@ -95,7 +95,7 @@ const sizeOf = (blocks: ReadonlyArray<ConnectedBlock>): number => {
   return size
 }
 
-/** Where a batch begins. Throws `StorageCorrupted` if the index lacks the block before it. */
+/** Where a batch starts. Throws `StorageCorrupted` if the index lacks the block before it. */
 const beforeOf = (store: Statements, directory: string, first: Height) => {
   if (first === 0) return { totals: NO_COINS, number: EMPTY_SET }
   const row = store.at.get(first - 1)
@@ -145,15 +145,15 @@ const definition = (params: ConsensusParams, directory: string): IndexDefinition
 })
 
 /**
- * The index. Large batches go to a thread, and are stored when it answers: until then the cursor on the disk is behind, and
- * readers wait. A crash in between is an ordinary start.
+ * The index. Large batches go to a thread and are stored when it answers. Until then the stored cursor lags, so a crash
+ * needs no special handling, and readers wait.
  */
 export const openCoinStatsIndex = (place: IndexPlace, params: ConsensusParams) =>
   Effect.gen(function*() {
     const { directory } = place
     const { follower, read, write } = yield* openIndex(definition(params, directory), place)
     const aside = yield* makeAside(`${directory}/${FILE}`)
-    /** The totals after the last batch that the thread has. */
+    /** The totals after the last batch given to the thread. */
     let ahead: CoinTotals | undefined
 
     const hand = (blocks: ReadonlyArray<ConnectedBlock>) =>

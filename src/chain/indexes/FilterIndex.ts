@@ -7,23 +7,21 @@ import type { ConnectedBlock, Cursor, Follower } from "../write/Follower.ts"
 import { blockFilter, filterHash, filterHeader } from "./blockFilter.ts"
 import { type IndexDefinition, type IndexPlace, openIndex } from "./IndexStore.ts"
 
-/** The filter of a block. All hashes in wire order. */
+/** The filter of a block. Hashes are in wire order. */
 export interface StoredFilter {
-  /** Hash of the block. */
   readonly hash: Bytes
   readonly filter: Bytes
   readonly filterHash: Bytes
   readonly header: Bytes
 }
 
-/** The same without the filter itself. */
 export type StoredFilterHash = Omit<StoredFilter, "filter">
 
-/** The basic filters of blocks (`-blockfilterindex`). It keeps those of blocks that left the best chain. */
+/** The basic filters of blocks (`-blockfilterindex`), including blocks that left the best chain. */
 export interface FilterIndex {
   readonly follower: Follower
   readonly filter: (block: Cursor) => Effect.Effect<StoredFilter | undefined, StorageFailure>
-  /** The filters of blocks, or `undefined` if one of them is missing. */
+  /** The filters of blocks, or `undefined` if any is missing. */
   readonly filters: (
     blocks: ReadonlyArray<Cursor>
   ) => Effect.Effect<ReadonlyArray<StoredFilter> | undefined, StorageFailure>
@@ -92,7 +90,7 @@ const add = (store: Statements, blocks: ReadonlyArray<ConnectedBlock>): void => 
   }
 }
 
-/** The filters of these blocks take a few milliseconds. Rows are written in their order, so that small batches cost little. */
+/** Filters of this much take a few milliseconds. Rows are written in their order, so small batches cost little. */
 const BATCH_BYTES = 128 * 1024
 
 const DEFINITION: IndexDefinition<Statements> = {
@@ -120,7 +118,7 @@ const hashOf = (store: Statements, { hash, height }: Cursor): StoredFilterHash |
   return row !== undefined && equal(row.hash, hash) ? row : store.stale.get(hash)
 }
 
-/** Finds each block, or `undefined` if one is missing. */
+/** Finds each block, or `undefined` if any is missing. */
 const each = <A>(
   blocks: ReadonlyArray<Cursor>,
   find: (block: Cursor) => A | undefined

@@ -12,21 +12,21 @@ import { makeRepair, pagesOf, type Repair } from "../../storage/repair.ts"
 import { attempt } from "../attempt.ts"
 import { applied, type ConnectedBlock, type Cursor, type Follower } from "../write/Follower.ts"
 
-/** An optional index of the best chain: a SQLite file of its own, with its cursor, that the node can rebuild. */
+/** An optional index of the best chain that can be rebuilt: a SQLite file with its own cursor. */
 export interface IndexDefinition<S> {
-  /** The name of the follower, as logs and `getindexinfo` show it. */
+  /** The name of the follower in logs and `getindexinfo`. */
   readonly name: string
   /** The file in the directory of the chain state. */
   readonly file: string
   /** What the file is, in errors: "a filter index". */
   readonly what: string
-  /** SQL that makes the tables, except that of the cursor. */
+  /** SQL that makes the tables, except the cursor's. */
   readonly tables: string
   /** Prepares the statements. Throws the driver's error if the file has other tables. */
   readonly prepare: (database: Database) => S
   /** Adds blocks, within a transaction. */
   readonly apply: (store: S, blocks: ReadonlyArray<ConnectedBlock>) => void
-  /** Removes what is above a height, within a transaction. */
+  /** Removes everything above a height, within a transaction. */
   readonly rewind: (store: S, height: number) => void
   readonly needsCoins?: boolean
   /** As in `Follower`. */
@@ -41,7 +41,7 @@ export interface IndexPlace {
 export interface OpenIndex<S> {
   readonly follower: Follower & { readonly repair: Repair }
   readonly read: <A>(work: (store: S) => A) => Effect.Effect<A, StorageFailure>
-  /** Writes, and moves the cursor, in one transaction. */
+  /** Writes and moves the cursor in one transaction. */
   readonly write: (to: Cursor, work: (store: S) => void) => Effect.Effect<void, StorageFailure>
 }
 
@@ -66,7 +66,7 @@ interface Opened<S> {
   readonly statements: S
 }
 
-/** Opens the index in a directory, and rebuilds a file that cannot be read. */
+/** Opens the index in a directory, rebuilding an unreadable file. */
 export const openIndex = <S>(
   definition: IndexDefinition<S>,
   { directory, pageSize }: IndexPlace

@@ -16,7 +16,6 @@ export class Indexes extends Context.Tag("svcd/Indexes")<Indexes, {
   readonly filters: FilterIndex | undefined
   readonly spenders: SpenderIndex | undefined
   readonly coinStats: CoinStatsIndex | undefined
-  /** The followers of the enabled ones. */
   readonly followers: ReadonlyArray<Follower>
 }>() {}
 

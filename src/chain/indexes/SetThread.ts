@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url"
 import { Worker } from "node:worker_threads"
 import { type SettledBlocks, settler, type ToSetThread } from "./setChanges.ts"
 
-/** The thread's program, compiled beside this file. If the sources run directly, there is none. */
+/** The thread's program, compiled beside this file; missing if the sources run directly. */
 const program = new URL("./setWorker.js", import.meta.url)
 
 const hasProgram = existsSync(fileURLToPath(program))
@@ -14,8 +14,8 @@ interface Waiting {
 }
 
 /**
- * A thread that applies batches to a set, in order. The first batch starts it. Where there is no compiled program, this
- * thread does the work at once.
+ * A thread that applies batches to a set, in order, started by the first one. Without a compiled program, this thread
+ * does the work at once.
  */
 export class SetThread {
   #worker: Worker | undefined
@@ -42,7 +42,7 @@ export class SetThread {
   #start(): Worker {
     const worker = new Worker(program)
     const lose = (lost: Error): void => {
-      // A thread that ended earlier may say so after the next one started.
+      // The end of an earlier thread may be reported after the next one started.
       if (this.#worker !== worker) return
       this.#worker = undefined
       void worker.terminate()
@@ -58,7 +58,7 @@ export class SetThread {
     return worker
   }
 
-  /** Ends the thread; batches that wait for it are rejected. A later batch, with its `start`, starts another. */
+  /** Ends the thread and rejects pending batches. A later batch, with its `start`, starts another. */
   async end(): Promise<void> {
     const worker = this.#worker
     this.#worker = undefined

@@ -7,17 +7,15 @@ import { repeated, rowWriter } from "../../storage/rowWriter.ts"
 import type { ConnectedBlock, Follower } from "../write/Follower.ts"
 import { type IndexDefinition, type IndexPlace, openIndex } from "./IndexStore.ts"
 
-/** The place of a transaction on the best chain. */
 export interface TransactionPlace {
   readonly height: number
-  /** Its number within the block. */
   readonly position: number
 }
 
 /** Which transaction of the best chain spends an output (`-txospenderindex`). */
 export interface SpenderIndex {
   readonly follower: Follower
-  /** The transactions that may spend an outpoint (36 bytes, as on the wire): the caller looks for the one that does. */
+  /** Transactions that may spend an outpoint (36 bytes, as on the wire). The caller checks which one does. */
   readonly candidates: (outpoint: Bytes) => Effect.Effect<ReadonlyArray<TransactionPlace>, StorageFailure>
 }
 
@@ -50,7 +48,7 @@ type Statements = ReturnType<typeof prepare>
 
 const KEY = sipKey(new Uint8Array(16))
 
-/** 52 bits of the hash of an outpoint: a tenth of the bytes of the outpoint in both trees of the table. */
+/** 52 bits of an outpoint's hash: a tenth of its bytes in both trees of the table. */
 const keyOf = (outpoint: Bytes): number => {
   const [low, high] = sipHashHalves(KEY, outpoint)
   return (high & 0xfffff) * 2 ** 32 + low
@@ -62,7 +60,7 @@ const add = (store: Statements, blocks: ReadonlyArray<ConnectedBlock>): void => 
       position === 0 ? [] : inputs.map(({ prevout }) => ({ key: keyOf(prevout), height, position }))
     )
   )
-  // Inserts in key order write the tree from one end to the other.
+  // Inserts in key order write the tree sequentially.
   rows.sort((a, b) => a.key - b.key)
   store.insert(rows)
 }

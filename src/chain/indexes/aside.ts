@@ -8,8 +8,8 @@ import type { SettledBlocks, ToSetThread } from "./setChanges.ts"
 import { SetThread } from "./SetThread.ts"
 
 /**
- * Batches that a thread settles while the chain goes on. Each is stored when its turn comes. After a failure nothing more
- * is stored, and everything but `abandoned` fails with it.
+ * Batches that a thread settles while the chain continues, each stored in its turn. After a failure nothing more is
+ * stored, and everything but `abandoned` fails.
  */
 export interface Aside {
   /** Hands a batch over. Waits only if too many are pending. */
@@ -20,19 +20,19 @@ export interface Aside {
   readonly pending: () => number
   /** Waits until all batches are stored. */
   readonly drained: Effect.Effect<void, StorageFailure>
-  /** Ends the thread if it has had nothing to do for a while. The next batch starts it again. */
+  /** Ends the thread if it has been idle for a while. The next batch starts it again. */
   readonly rested: Effect.Effect<void, StorageFailure>
-  /** Waits for the batches and forgets a failure: the store begins again. */
+  /** Waits for the batches and forgets a failure, to let the store start over. */
   readonly abandoned: Effect.Effect<void>
 }
 
-/** Batches that wait for the thread, at most: some ten megabytes. */
+/** Batches that may wait for the thread: some ten megabytes. */
 const MOST_PENDING = 4
 
-/** Milliseconds without a batch after which the thread ends. */
+/** Idle milliseconds after which the thread ends. */
 const REST_MS = 10_000
 
-/** `file`: the index that the batches are for, in errors. */
+/** `file` is the index, for errors. */
 export const makeAside = (file: string): Effect.Effect<Aside, never, Scope.Scope> =>
   Effect.gen(function*() {
     const run = Runtime.runPromiseExit(yield* Effect.runtime())
@@ -43,7 +43,7 @@ export const makeAside = (file: string): Effect.Effect<Aside, never, Scope.Scope
 
     const allTurns = Effect.promise(() => Promise.all(turns))
 
-    // The end of the thread rejects what it has not answered. Nothing is written afterwards.
+    // Ending the thread rejects what it has not answered. Nothing is written afterwards.
     yield* Effect.addFinalizer(() => Effect.zipRight(Effect.promise(() => thread.end()), allTurns))
 
     const checked = Effect.suspend(() => failure === undefined ? Effect.void : Effect.failCause(failure))
@@ -65,7 +65,6 @@ export const makeAside = (file: string): Effect.Effect<Aside, never, Scope.Scope
           yield* checked
           usedAt = performance.now()
           const answer = thread.settle(batch)
-          // The turn fails with the answer.
           answer.catch(() => undefined)
           const settled = Effect.tryPromise({
             try: () => answer,

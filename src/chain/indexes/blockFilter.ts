@@ -7,13 +7,11 @@ import { Reader } from "../../protocol/Reader.ts"
 import { Op } from "../../protocol/script.ts"
 import { Writer } from "../../protocol/Writer.ts"
 
-/**
- * Basic block filters (BIP 158): Golomb-coded sets of the scripts that a block spends or pays to. The numbers of the
- * scripts, hashed with the block's hash, are sorted, and their differences are stored with P bits each, the rest in
- * unary. A search finds every script of the block, and others once in M.
- */
+// Basic block filters (BIP 158): Golomb-coded sets of the scripts that a block spends or pays to. Scripts are hashed
+// with the block's hash to numbers, which are sorted; each difference is stored with P bits, the rest in unary. A
+// search finds every script of the block, and others once in M.
 
-/** Bits of a difference that are not unary, and the inverse of the rate of false matches (BIP 158). */
+/** Bits of a difference that are not unary, and the inverse rate of false matches (BIP 158). */
 const P = 19
 const M = 784_931
 
@@ -21,10 +19,10 @@ const LOW = 2 ** P
 
 const WORD = 2 ** 32
 
-/** The lower part of a factor, so that its product with 32 bits stays below 2^53. */
+/** The lower part of a factor, whose product with 32 bits stays below 2^53. */
 const PART = 2 ** 20
 
-/** A product of 32 bits and a number below 2^53 as two numbers: the low 32 bits, and the rest. */
+/** A product of 32 bits and a number below 2^53, as the low 32 bits and the rest. */
 const product = ({ by, word }: { readonly word: number; readonly by: number }) => {
   const upper = word * Math.floor(by / PART)
   const low = upper % (WORD / PART) * PART + word * (by % PART)
@@ -32,8 +30,8 @@ const product = ({ by, word }: { readonly word: number; readonly by: number }) =
 }
 
 /**
- * `hash * range / 2^64`, for a hash of two halves and a range below 2^41: a number below the range. With `bigint` it takes
- * as long as the hash.
+ * `hash * range / 2^64` for a hash in halves and a range below 2^41: a number below the range. With `bigint`, it would
+ * take as long as the hash.
  */
 export const intoRange = ([low, high]: readonly [number, number], range: number): number => {
   const carried = product({ word: low, by: range }).high
@@ -57,7 +55,7 @@ class BitWriter {
   private waiting = 0
   private used = 0
 
-  /** Adds some bits, the highest first: at most 24. */
+  /** Adds up to 24 bits, the highest first. */
   bits({ count, value }: { readonly value: number; readonly count: number }): void {
     this.waiting = (this.waiting << count) | value
     this.used += count
@@ -65,7 +63,7 @@ class BitWriter {
     this.waiting &= (1 << this.used) - 1
   }
 
-  /** The bits, the last byte filled up with zeros. */
+  /** The bits, padded with zeros to a byte. */
   finish(): Uint8Array {
     if (this.used > 0) this.bits({ value: 0, count: 8 - this.used })
     return Uint8Array.from(this.bytes)
@@ -91,7 +89,7 @@ class BitReader {
   }
 }
 
-/** A filter: the number of its scripts, and the coded set. `scripts` have no repetition. */
+/** A filter: the number of its scripts and the coded set. `scripts` must not repeat. */
 export const encodeFilter = (scripts: ReadonlyArray<Bytes>, blockHash: Bytes): Uint8Array => {
   const count = scripts.length
   const head = new Writer(9).compactSize(count).toBytes()
@@ -102,13 +100,13 @@ export const encodeFilter = (scripts: ReadonlyArray<Bytes>, blockHash: Bytes): U
     const difference = number - before
     before = number
     for (let i = Math.floor(difference / LOW); i > 0; i--) writer.bits({ value: 1, count: 1 })
-    // A zero ends the unary part, then come P bits.
+    // A zero ends the unary part; P bits follow.
     writer.bits({ value: difference % LOW, count: P + 1 })
   }
   return concat(head, writer.finish())
 }
 
-/** Whether a filter has one of some scripts, or matches one by chance. Throws `DecodeError` for a malformed filter. */
+/** Whether a filter has one of the scripts, or matches by chance. Throws `DecodeError` for a malformed filter. */
 export const matchesFilter = (filter: Bytes, blockHash: Bytes, scripts: Iterable<Bytes>): boolean => {
   const reader = new Reader(filter)
   const count = reader.compactSize("filter")
@@ -130,7 +128,7 @@ export const matchesFilter = (filter: Bytes, blockHash: Bytes, scripts: Iterable
   return false
 }
 
-/** The scripts of a basic filter, each once. Source: upstream `blockfilter.cpp`, `BasicFilterElements`. */
+/** The scripts of a basic filter without repetition. Source: upstream `blockfilter.cpp`, `BasicFilterElements`. */
 export const filterScripts = (
   { transactions }: Pick<Block, "transactions">,
   spent: ReadonlyArray<ReadonlyArray<Coin>>
@@ -150,9 +148,8 @@ export const filterScripts = (
 export const blockFilter = (block: Block, spent: ReadonlyArray<ReadonlyArray<Coin>>): Uint8Array =>
   encodeFilter(filterScripts(block, spent), block.hash)
 
-/** The hash of a filter. */
 export const filterHash = (filter: Bytes): Uint8Array => Uint8Array.from(hash256(filter))
 
-/** The filter header: it commits to the filter and to all before it (BIP 157). */
+/** The filter header, which commits to the filter and all before it (BIP 157). */
 export const filterHeader = ({ hash, previous }: { readonly hash: Bytes; readonly previous: Bytes }): Uint8Array =>
   Uint8Array.from(hash256(concat(hash, previous)))

@@ -10,7 +10,7 @@ import { Writer } from "../../protocol/Writer.ts"
 import { BOGO_BYTES, writeMember } from "../state/coinStats.ts"
 import type { ConnectedBlock } from "../write/Follower.ts"
 
-/** Sums over the chain up to a block. Amounts in smallest units: those that grow without end exceed 2^53. */
+/** Sums over the chain up to a block, in smallest units. Those that grow without end exceed 2^53. */
 export interface CoinTotals {
   readonly txouts: number
   readonly bogosize: number
@@ -22,7 +22,7 @@ export interface CoinTotals {
   /** Outputs of coinbases, and all others. */
   readonly coinbase: bigint
   readonly created: bigint
-  /** Amounts that never became coins: of genesis, of unspendable scripts, and not claimed by miners. */
+  /** Amounts that never became coins: of genesis, of unspendable scripts, unclaimed by miners. */
   readonly genesis: bigint
   readonly scripts: bigint
   readonly unclaimed: bigint
@@ -44,7 +44,6 @@ export const NO_COINS: CoinTotals = {
 
 type Counts = { -readonly [K in "txouts" | "bogosize" | "coins" | "names"]: CoinTotals[K] }
 
-/** Adds a coin to the counts, or removes it. */
 const count = (counts: Counts, { script, value }: Coin, sign: 1 | -1): void => {
   counts.txouts += sign
   counts.bogosize += sign * (BOGO_BYTES + script.length)
@@ -52,7 +51,7 @@ const count = (counts: Counts, { script, value }: Coin, sign: 1 | -1): void => {
   else counts.names += sign * value
 }
 
-/** A sum of values below 2^51 that stays exact: one `bigint` for many of them. */
+/** A sum of values below 2^51 that stays exact, with one `bigint` for many of them. */
 const sum = (coins: ReadonlyArray<{ readonly value: number }>): bigint => {
   let total = 0n
   let part = 0
@@ -89,7 +88,7 @@ const amountsAfter = (
   return { ...after, unclaimed: before.unclaimed + after.spent + subsidy - accounted }
 }
 
-/** The coins of a block that outlive it, and those from before it that do not. */
+/** The coins of a block that outlive it, and the older ones that do not. */
 const changesOf = ({ block, coins, height }: ConnectedBlock, params: ConsensusParams) => {
   const inside = new Set(block.transactions.flatMap(({ inputs }) => inputs.map(({ prevout }) => outpointKey(prevout))))
   return {
@@ -98,13 +97,13 @@ const changesOf = ({ block, coins, height }: ConnectedBlock, params: ConsensusPa
   }
 }
 
-/** A batch of blocks: the totals after each, and the changes of the set for `settleBlocks`. */
+/** The totals after each block of a batch, and the set changes for `settleBlocks`. */
 export interface CountedBlocks {
   readonly totals: ReadonlyArray<CoinTotals>
   readonly packed: Uint8Array<ArrayBuffer>
 }
 
-/** Counts blocks that follow the block with the totals `before`. */
+/** Counts blocks after a block with the totals `before`. */
 export const countBlocks = (
   before: CoinTotals,
   blocks: ReadonlyArray<ConnectedBlock>,

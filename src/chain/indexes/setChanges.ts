@@ -2,20 +2,17 @@ import { type Bytes, concatAll } from "../../protocol/bytes.ts"
 import { decodeSetNumber, encodeSetNumber, MuHash, settledSets } from "../../protocol/muhash.ts"
 import { Reader } from "../../protocol/Reader.ts"
 
-/**
- * The set hash after each block of a batch. This is the long part of the coin statistics: it runs in a thread of its own
- * (`SetThread`). Batches are packed, one block after the other: the numbers of added and of removed members (u32 each),
- * then the members with their lengths.
- */
+// The set hash after each block of a batch: the long part of the coin statistics, which runs in its own thread
+// (`SetThread`). Batches are packed block by block: the numbers of added and removed members (u32 each), then the
+// members with their lengths.
 
 export const DIGEST_BYTES = 32
 
 export const SET_BYTES = 384
 
-/** The empty set. */
 export const EMPTY_SET: Bytes = encodeSetNumber(1n)
 
-/** Per block of a batch its hash (wire order) and the number of the set, each list in one piece. */
+/** Per block its hash (wire order) and the number of the set, each list in one piece. */
 export interface SettledBlocks {
   readonly digests: Uint8Array<ArrayBuffer>
   readonly numbers: Uint8Array<ArrayBuffer>
@@ -40,7 +37,7 @@ export const settleBlocks = (start: Bytes, packed: Bytes): SettledBlocks => {
   }
 }
 
-/** A batch for the thread; without `start` it follows the one before. */
+/** A batch for the thread. Without `start`, it follows the previous one. */
 export interface ToSetThread {
   readonly start: Bytes | undefined
   readonly packed: Bytes

@@ -1,7 +1,7 @@
 import { parentPort } from "node:worker_threads"
 import { settler, type ToSetThread } from "./setChanges.ts"
 
-/** The main program of the thread of the coin statistics. It answers each batch, in order. */
+/** The main program of the coin statistics thread, which answers batches in order. */
 
 const settle = settler()
 

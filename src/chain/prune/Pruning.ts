@@ -9,9 +9,9 @@ import { markPrunedDirectory } from "./prunedDirectory.ts"
 import { BLOCKS_KEPT, filesToPrune, FREE_BYTES, markPruned, oldFiles, removePruned } from "./pruneFiles.ts"
 
 export interface PruneOptions {
-  /** Bytes that block and undo files may have together; `undefined` to prune only on request. */
+  /** The limit of block and undo files together, in bytes; `undefined` to prune only on request. */
   readonly target: number | undefined
-  /** The height that the chain must have passed (upstream `kernel/chainparams.cpp`, `nPruneAfterHeight`). */
+  /** The height from which pruning is allowed (upstream `kernel/chainparams.cpp`, `nPruneAfterHeight`). */
   readonly after: Height
 }
 
@@ -25,20 +25,20 @@ export interface PruningParts {
   readonly blocksDirectory: string
 }
 
-/** Bytes and blocks after which the files are looked at again, if none could be pruned. */
+/** Bytes and blocks until the next look at the files if none could be pruned. */
 const AGAIN = { bytes: 1024 * 1024, blocks: 32 }
 
 /**
- * Prunes old blocks with their undo data, whole files at a time: a file is removed once its blocks are marked in the
- * index on disk. So a node killed at any moment has files without references at worst, which the next start removes.
- * `ChainWriter` calls it. Methods throw `StorageFailure`.
+ * Prunes old blocks with their undo data, whole files at a time. A file is removed once its blocks are marked in the
+ * index on disk, so a crash at worst leaves unreferenced files for the next start to remove. `ChainWriter` calls it.
+ * Methods throw `StorageFailure`.
  */
 export class Pruning {
-  /** `undefined`: the node does not prune. */
+  /** `undefined` if the node does not prune. */
   readonly options: PruneOptions | undefined
   private readonly parts: PruningParts
   private begun = false
-  /** When the files were over the target and none could be pruned. */
+  /** When the files exceeded the target and none could be pruned. */
   private stuck: { readonly bytes: number; readonly height: Height } | undefined
 
   constructor(parts: PruningParts, options: PruneOptions | undefined) {
@@ -46,12 +46,11 @@ export class Pruning {
     this.options = options
   }
 
-  /** Allows to prune: all followers that need old blocks are registered. */
+  /** To be called once all followers that need old blocks are registered. */
   begin(): void {
     this.begun = true
   }
 
-  /** Whether old blocks have to be pruned now. */
   get due(): boolean {
     const { active: { settledHeight }, files: { sizeOnDisk } } = this.parts
     const { stuck } = this
@@ -62,14 +61,13 @@ export class Pruning {
       settledHeight >= stuck.height + AGAIN.blocks
   }
 
-  /** The last block that may be pruned. */
   lastPrunable(wanted: Height): Height {
     return Math.min(wanted, this.parts.active.settledHeight - BLOCKS_KEPT)
   }
 
   /**
-   * Marks blocks as pruned: up to a height, or as many as the target demands, and none above `limit`. Returns whether
-   * there are any. The caller then stores the index, and calls `remove`.
+   * Marks blocks as pruned, up to a height or as the target demands, but none above `limit`. Returns whether there are
+   * any. The caller then stores the index and calls `remove`.
    */
   mark({ limit, upTo }: { readonly limit: Height; readonly upTo: Height | undefined }): boolean {
     const { active, blocksDirectory, files, forks, index, losses, stored } = this.parts

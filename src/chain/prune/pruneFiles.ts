@@ -2,31 +2,30 @@ import type { HeaderId, Height } from "../../protocol/keys.ts"
 import type { BlockFiles } from "../../storage/BlockFiles.ts"
 import { type BlockIndex, Status } from "../index/BlockIndex.ts"
 
-/** Blocks below the tip that are never pruned: a reorg may have to disconnect them (upstream `MIN_BLOCKS_TO_KEEP`). */
+/** Blocks below the tip that are never pruned, because a reorg may disconnect them (upstream `MIN_BLOCKS_TO_KEEP`). */
 export const BLOCKS_KEPT = 288
 
-/** Free bytes below the target, so that the files do not exceed it before the next look (upstream `FindFilesToPrune`). */
+/** Free bytes below the target, so that files do not exceed it before the next look (upstream `FindFilesToPrune`). */
 export const FREE_BYTES = 17 * 1024 * 1024
 
-/** A block file that is not appended to any more. */
+/** A block file that is no longer appended to. */
 export interface OldFile {
   readonly number: number
-  /** Bytes of its blocks and of their undo data. */
+  /** Bytes of its blocks and their undo data. */
   readonly bytes: number
   readonly highest: Height
 }
 
 export interface PruneLimits {
-  /** The last block that may be pruned. */
   readonly last: Height
-  /** Bytes of all block and undo files, and how many there may be; `Infinity` and 0 for all that may be pruned. */
+  /** Bytes of all block and undo files, and their limit; `Infinity` and 0 to prune all that is allowed. */
   readonly usage: number
   readonly target: number
 }
 
 /**
- * The numbers of the files to prune, the oldest first: those with no block above the last one that may be pruned, until
- * the rest is below the target. Source: upstream `node/blockstorage.cpp`, `FindFilesToPrune`, `FindFilesToPruneManual`.
+ * The files to prune, oldest first, until the rest is below the target: those without blocks above the last prunable
+ * one. Source: upstream `node/blockstorage.cpp`, `FindFilesToPrune`, `FindFilesToPruneManual`.
  */
 export const filesToPrune = (
   files: ReadonlyArray<OldFile>,
@@ -43,7 +42,7 @@ export const filesToPrune = (
   return chosen
 }
 
-/** The block files that may be pruned, in order. Reads the whole index: some milliseconds. */
+/** The block files that may be pruned, in order. Reads the whole index in some milliseconds. */
 export const oldFiles = (index: BlockIndex, files: Pick<BlockFiles, "lastOf">): ReadonlyArray<OldFile> => {
   const found = new Map<number, { bytes: number; highest: Height }>()
   const last = files.lastOf("blk")
@@ -59,7 +58,7 @@ export const oldFiles = (index: BlockIndex, files: Pick<BlockFiles, "lastOf">): 
   return [...found].map(([number, facts]) => ({ number, ...facts })).sort((a, b) => a.number - b.number)
 }
 
-/** Marks the blocks of some files as pruned. Returns them. */
+/** Marks the blocks of files as pruned and returns them. */
 export const markPruned = (index: BlockIndex, numbers: ReadonlySet<number>): ReadonlyArray<HeaderId> => {
   const pruned: Array<HeaderId> = []
   for (const id of index.ids()) {
@@ -72,9 +71,8 @@ export const markPruned = (index: BlockIndex, numbers: ReadonlySet<number>): Rea
 }
 
 /**
- * Removes files whose blocks are all pruned, and undo files without records. Runs after the commit that marks the
- * blocks, and at the start: a node may have been killed between both. Returns the number of bytes. Throws
- * `StorageUnavailable`.
+ * Removes files whose blocks are all pruned, and undo files without records. Runs after the commit of the marks, and at
+ * the start in case the node was killed in between. Returns the number of bytes. Throws `StorageUnavailable`.
  */
 export const removePruned = (index: BlockIndex, files: BlockFiles): number => {
   const emptied = new Set<number>()

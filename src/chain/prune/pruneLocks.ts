@@ -5,13 +5,10 @@ import { Status } from "../index/BlockIndex.ts"
 import type { ChainState } from "../state/ChainState.ts"
 import { type Following, nextMove } from "../write/followers.ts"
 
-/** Blocks below the cursor of a follower that are kept for it: a reorg rewinds it (upstream `PRUNE_LOCK_BUFFER`). */
+/** Blocks kept below the cursor of a follower, which a reorg rewinds (upstream `PRUNE_LOCK_BUFFER`). */
 const KEPT_FOR_FOLLOWERS = 10
 
-/**
- * The last block that no follower needs. A block is pruned only when all of them have it (upstream `validation.cpp`,
- * `FlushStateToDisk`).
- */
+/** The last block that all followers have and that may be pruned (upstream `validation.cpp`, `FlushStateToDisk`). */
 export const lastUnneeded = (
   state: Pick<ChainState, "settledHeight">,
   followers: ReadonlyArray<Pick<Following, "cursor">>
@@ -21,7 +18,7 @@ export const lastUnneeded = (
     state.settledHeight
   )
 
-/** The first pruned block that a follower needs to reach the tip; `undefined` for none. */
+/** The first pruned block that a follower needs to reach the tip. */
 const firstPruned = (state: ChainState, { cursor, follower: { needsCoins } }: Following): Height | undefined => {
   const move = nextMove(state, cursor)
   if (move.type === "wait" || move.type === "adopt") return undefined

@@ -4,10 +4,8 @@ import { replaceFileNow, syncDirectoryNow } from "../../base/atomicFile.ts"
 import { guarded } from "../../storage/Database.ts"
 import { StorageUnavailable } from "../../storage/errors.ts"
 
-/**
- * A directory of blocks that was pruned has a marker file: the blocks that are left cannot rebuild the chain state, and
- * a node that does not prune cannot use them.
- */
+// A pruned block directory has a marker file: its blocks cannot rebuild the chain state, and a node that does not prune
+// cannot use them.
 
 const MARKER = "PRUNED"
 
@@ -15,7 +13,7 @@ const markerOf = (blocksDirectory: string): string => join(blocksDirectory, MARK
 
 export const isPruned = (blocksDirectory: string): boolean => existsSync(markerOf(blocksDirectory))
 
-/** The refusal of a node that does not prune (upstream `node/chainstate.cpp`, `CompleteChainstateInitialization`). */
+/** Refuses to start without pruning (upstream `node/chainstate.cpp`, `CompleteChainstateInitialization`). */
 export const refuseUnpruned = (blocksDirectory: string): never => {
   throw new StorageUnavailable({
     file: blocksDirectory,
@@ -25,7 +23,7 @@ export const refuseUnpruned = (blocksDirectory: string): never => {
   })
 }
 
-/** Marks the directory, before its first file is removed. Throws `StorageUnavailable`. */
+/** Marks the directory before its first file is removed. Throws `StorageUnavailable`. */
 export const markPrunedDirectory = (blocksDirectory: string): void => {
   if (isPruned(blocksDirectory)) return
   const marker = markerOf(blocksDirectory)
@@ -35,7 +33,7 @@ export const markPrunedDirectory = (blocksDirectory: string): void => {
   )
 }
 
-/** The block files that do not follow the first one without a gap. */
+/** Block files after a gap in the numbers. */
 const afterGap = (names: ReadonlyArray<string>): ReadonlyArray<string> => {
   const blocks = names.filter((name) => /^blk\d{5}\.dat$/.test(name)).sort()
   const gap = blocks.findIndex((name, at) => name !== `blk${String(at).padStart(5, "0")}.dat`)
@@ -43,9 +41,9 @@ const afterGap = (names: ReadonlyArray<string>): ReadonlyArray<string> => {
 }
 
 /**
- * Prepares a pruned directory for a chain state that begins at genesis: removes the blocks that have no predecessor, and
- * all undo data. Blocks are downloaded again (upstream `node/blockstorage.cpp`, `CleanupBlockRevFiles`). The marker goes
- * last, so that a crash in between does no harm. Returns the number of removed files. Throws `StorageUnavailable`.
+ * Prepares a pruned directory for a chain state from genesis: removes blocks without a predecessor and all undo data,
+ * to download blocks again (upstream `node/blockstorage.cpp`, `CleanupBlockRevFiles`). Removes the marker last, so that
+ * a crash does no harm. Returns the number of removed files. Throws `StorageUnavailable`.
  */
 export const emptyPrunedDirectory = (blocksDirectory: string): number =>
   guarded({ file: blocksDirectory, doing: "removing pruned blocks from", remedy: "" }, () => {

@@ -6,31 +6,31 @@ import { type EventLoopUtilization, performance } from "node:perf_hooks"
 import { type Checkable, DataHealth } from "../../storage/DataHealth.ts"
 import { SyncStatus } from "../SyncStatus.ts"
 
-/** The pause after a step, as a multiple of its duration: the check uses about 2 % of a core. */
+/** The pause after a step as a multiple of its duration: about 2 % of a core. */
 const REST = 49
 
-/** The shortest pause between two steps, in milliseconds: a step reads up to a mebibyte. */
+/** The shortest pause between steps in milliseconds. A step reads up to a mebibyte. */
 const LEAST_PAUSE = 250
 
-/** The shortest time from the end of a pass through a part to the next one, in milliseconds: a small part is soon checked. */
+/** The shortest time between two passes through a part in milliseconds, as small parts are quickly checked. */
 const PASS_PAUSE = 3_600_000
 
-/** Milliseconds between two checks whether the node has caught up. */
+/** Milliseconds between checks whether the node is synced. */
 const BUSY_PAUSE = 5_000
 
-/** Milliseconds between two looks for a part to check. */
+/** Milliseconds between looks for a part to check. */
 const IDLE_PAUSE = 60_000
 
-/** Milliseconds after a read failure, which is logged. */
+/** Milliseconds after a logged read failure. */
 const FAILURE_PAUSE = 600_000
 
-/** The share of time in which callers and peers keep the event loop running that makes the check slow. */
+/** The busy share of the event loop above which the check slows down. */
 const BUSY_SHARE = 0.5
 
-/** The pause after a step while the event loop is busy, in milliseconds. The check goes on: a node can be busy for days. */
+/** The pause after a step on a busy event loop, in milliseconds. The check continues: a node can be busy for days. */
 const CROWDED_PAUSE = 10_000
 
-/** The share of time, between 0 and 1, that the event loop has run since the last call. */
+/** The share of time, between 0 and 1, that the event loop was active since the last call. */
 export const loopShare = (): () => number => {
   let last: EventLoopUtilization = performance.eventLoopUtilization()
   return () => {
@@ -41,27 +41,24 @@ export const loopShare = (): () => number => {
   }
 }
 
-/** Milliseconds that no jump of the wall clock moves. */
+/** Milliseconds unaffected by changes of the wall clock. */
 const monotonic = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos) / 1e6)
 
-/** A pass through a part. It starts at a random unit: so a node with short uptimes checks every unit too. */
+/** A pass through a part, from a random unit so that nodes with short uptimes check every unit too. */
 interface Pass {
   readonly start: number
   at: number
-  /** Whether the end was passed: only units below `start` are left. */
+  /** Whether the end was passed, so that only units below `start` are left. */
   wrapped: boolean
 }
 
-/**
- * Checks all stored data repeatedly and slowly, more slowly while the event loop is busy, and not at all while the node
- * downloads or imports.
- */
+/** Checks all stored data continuously: slowly, slower on a busy event loop, and not during downloads or imports. */
 const make = (share: () => number) =>
   Effect.gen(function*() {
     const health = yield* DataHealth
     const status = yield* SyncStatus
     const passes = new Map<string, Pass>()
-    /** When a part may be checked again, monotonic milliseconds. */
+    /** When a part may be checked again, in monotonic milliseconds. */
     const rests = new Map<string, number>()
 
     const passOf = (part: Checkable): Effect.Effect<Pass> =>
@@ -118,10 +115,9 @@ const make = (share: () => number) =>
       for (const part of due) yield* paced(part)
     })
 
-    // A start has other work: it is over when the first answers were given.
     yield* Effect.forkScoped(Effect.zipRight(Effect.sleep(BUSY_PAUSE), Effect.forever(round)))
   }).pipe(Effect.annotateLogs("subsystem", "storage"))
 
-/** The background check, if `wanted`. `share` tells how busy the event loop was since its last call, between 0 and 1. */
+/** The background check, if `wanted`. `share` returns how busy the event loop was since the last call, 0 to 1. */
 export const layer = (wanted: boolean, share = loopShare()): Layer.Layer<never, never, DataHealth | SyncStatus> =>
   wanted ? Layer.scopedDiscard(make(share)) : Layer.empty

@@ -15,19 +15,19 @@ const WHAT = "blocks"
 
 const STEP = { milliseconds: 10, bytes: 1024 * 1024 }
 
-const WITHOUT_PEERS = "without peers start with -loadblock and a file that has them"
+const WITHOUT_PEERS = "without peers, start with -loadblock and a file that has them"
 
 const OR_REBUILD =
   "start with -loadblock and a file that has it, or stop the node, delete the folder chainstate and start " +
-  "again: the chain state is rebuilt from the stored blocks, which takes as long as an import"
+  "again to rebuild the chain state from the stored blocks, which takes as long as an import"
 
 /** The limits for a reorg that waits for a missing block: milliseconds, and replies of peers without it. */
 export const GIVE_UP = { milliseconds: 600_000, refusals: 8 }
 
-/** Milliseconds after which the operator is notified of a block that does not arrive. */
+/** Milliseconds until the operator is notified of a block that does not arrive. */
 const STANDSTILL_MS = 600_000
 
-/** Blocks by which a branch that was given up may be ahead. Beyond that, this node answers from a stale chain. */
+/** How many blocks a branch that was given up may be ahead. Beyond that, this node answers from a stale chain. */
 const MOST_BEHIND = 6
 
 type Note = (doubt: Doubt) => Effect.Effect<Effect.Effect<void>>
@@ -51,7 +51,7 @@ class Held {
   }
 }
 
-/** The duration of a state: some states are reported only after a while. */
+/** The duration of a state, as some are reported only after a while. */
 class Since<A> {
   private known: { readonly what: A; readonly since: number } | undefined
 
@@ -63,7 +63,7 @@ class Since<A> {
   }
 }
 
-/** The first missing block on the way to the best header. The chain cannot advance beyond it. */
+/** The first missing block on the way to the best header, which the chain cannot pass. */
 const nextMissing = (tree: HeaderTree): HeaderId | undefined => {
   const [best, tip] = [tree.best(), tree.tip()]
   if (tree.compareWork(best, tip) <= 0) return undefined
@@ -78,9 +78,9 @@ const blockText = (tree: HeaderTree, id: HeaderId): string =>
   `block ${displayHash(tree.hash(id))} at height ${tree.height(id)}`
 
 /**
- * Reports missing blocks to the operator. Each damaged record is logged and counted once. A missing recent block and a
- * reorg that waits for a block are doubts. Lost undo data are only a notice: no answer is wrong without them. Gives up
- * the branch of a reorg that waits in vain, and reports a remedy. Registers the blocks for the background check.
+ * Reports missing blocks to the operator, with a remedy. Logs and counts each damaged record once. A missing recent
+ * block and a reorg that waits for a block are doubts; lost undo data are only a notice, as answers stay correct. Gives
+ * up the branch of a reorg that waits in vain. Registers the blocks for the background check.
  */
 const make: Effect.Effect<void, never, Chain | ChainControl | DataHealth | Scope.Scope> = Effect.gen(function*() {
   const chain = yield* Chain
@@ -92,7 +92,7 @@ const make: Effect.Effect<void, never, Chain | ChainControl | DataHealth | Scope
   const [givenUp, standstill, undo] = [new Held(health.notice), new Held(health.notice), new Held(health.notice)]
   const waited = new Since<number>()
   const stood = new Since<number>()
-  /** A block that was waited for in vain, while the chain cannot stay as it is. */
+  /** A block awaited in vain while the chain cannot stay as it is. */
   let vain: number | undefined
   const changes = yield* Queue.sliding<void>(1)
   yield* Effect.acquireRelease(
@@ -106,11 +106,11 @@ const make: Effect.Effect<void, never, Chain | ChainControl | DataHealth | Scope
     if (waitsFor === undefined) return undefined
     const missing = `a reorg has to disconnect ${blockText(tree, waitsFor)}, which is missing`
     return waitsFor === vain
-      ? `${missing}, and no peer gives it: reverse invalidateblock with reconsiderblock, ${OR_REBUILD}`
-      : `${missing}; it is asked for from peers, ${WITHOUT_PEERS}`
+      ? `${missing} and which no peer sends; reverse invalidateblock with reconsiderblock, ${OR_REBUILD}`
+      : `${missing}; svcd requests it from peers; ${WITHOUT_PEERS}`
   }
 
-  /** The missing block between the chain and the branch with the most work, if that branch was given up. */
+  /** The missing block between the chain and the given-up branch with the most work. */
   const inTheWay = (): string | undefined => {
     const missing = tree.mostWork() === tree.best() ? undefined : losses.inTheWay
     return missing === undefined ? undefined : blockText(tree, missing)
@@ -118,14 +118,14 @@ const make: Effect.Effect<void, never, Chain | ChainControl | DataHealth | Scope
 
   const branchReason = (block: string): string =>
     `the chain with the most work is on another branch, and the reorg has to disconnect ${block}, which is missing ` +
-    "and which no peer has: the node stays on its best complete chain, and continues to request the block; " +
+    "and which no peer has; the node stays on its best complete chain and keeps requesting the block; " +
     OR_REBUILD
 
   const isLeft = (): boolean => tree.height(tree.mostWork()) - tree.height(tree.tip()) > MOST_BEHIND
 
   const leftReason = (block: string): string =>
     `the chain with the most work is more than ${MOST_BEHIND} blocks ahead, and the reorg needs ${block}, which is ` +
-    "missing: this node answers with the names and coins of a stale chain; " + OR_REBUILD
+    "missing; this node answers with the names and coins of a stale chain; " + OR_REBUILD
 
   const giveUp = Effect.gen(function*() {
     const { refusals, waitsFor } = losses
@@ -145,7 +145,7 @@ const make: Effect.Effect<void, never, Chain | ChainControl | DataHealth | Scope
     const now = Number(yield* Clock.currentTimeNanos) / 1e6
     if (stood.look(missing, now) < STANDSTILL_MS || missing === undefined) return undefined
     const [tip, block] = [tree.height(tree.tip()), blockText(tree, missing)]
-    return `the chain stands at height ${tip}: ${block} is missing, and no peer has given it for ten minutes; ` +
+    return `the chain is stuck at height ${tip}: ${block} is missing, and no peer has sent it for ten minutes; ` +
       "connect to a peer that has it (-addpeer), or start with -loadblock and a file that has it"
   })
 
@@ -162,13 +162,13 @@ const make: Effect.Effect<void, never, Chain | ChainControl | DataHealth | Scope
     yield* standstill.become(yield* standstillReason)
     yield* recent.become(
       losses.recentAwaited
-        ? `some of the last ${RECENT_BLOCKS} blocks are missing; they are asked for from peers, ${WITHOUT_PEERS}`
+        ? `some of the last ${RECENT_BLOCKS} blocks are missing; svcd requests them from peers; ${WITHOUT_PEERS}`
         : undefined
     )
     yield* waiting.become(waitingReason())
     yield* undo.become(
       losses.recentUndo
-        ? `undo data of some of the last ${RECENT_BLOCKS} blocks are lost: the coins that these blocks spent cannot ` +
+        ? `undo data of some of the last ${RECENT_BLOCKS} blocks are lost; the coins that these blocks spent cannot ` +
           "be shown, and a reorg that disconnects one of them first rebuilds the chain state from the stored blocks; " +
           "to rebuild it at a better time, stop the node, delete the folder chainstate and start again"
         : undefined
@@ -186,11 +186,11 @@ const make: Effect.Effect<void, never, Chain | ChainControl | DataHealth | Scope
       ? Effect.logError(`blocks of the best chain are missing: requested from peers, ${WITHOUT_PEERS}`, {
         blocks: losses.count
       })
-      : Effect.logInfo("no block of the best chain is missing any more")
+      : Effect.logInfo("the best chain is complete again")
   })
 
   yield* look
-  // Runs also without changes: the tip moves, so other blocks become the recent ones, and waiting times end.
+  // Also runs without changes, as the tip moves and waiting times end.
   const next = Effect.timeoutOption(Queue.take(changes), "1 minute")
   yield* Effect.forkScoped(Effect.forever(Effect.zipRight(next, look)))
   const part: Checkable = {

@@ -8,28 +8,26 @@ export const RECENT_BLOCKS = 288
 /** A damaged record of a block or undo file. */
 export interface Loss {
   readonly family: FileFamily
-  /** The number of the block's header. */
   readonly id: HeaderId
   readonly height: Height
-  /** File, offset, and what was found. */
+  /** File, offset and finding. */
   readonly reason: string
 }
 
-/** Whether a connected block's undo data were lost. The genesis block needs none, and pruned ones are not lost. */
+/** Whether a connected block's undo data were lost. Genesis needs none, and pruned ones are not lost. */
 export const lacksUndo = (index: BlockIndex, id: HeaderId): boolean =>
   id !== 0 && index.has(id, Status.VALID) && !index.has(id, Status.HAVE_UNDO | Status.PRUNED)
 
-/** Whether a block has undo data, or had them until they were lost. */
+/** Whether a block has undo data, or had them before they were lost. */
 export const hadUndo = (index: BlockIndex, id: HeaderId): boolean =>
   index.has(id, Status.HAVE_UNDO) || lacksUndo(index, id)
 
-/** The status of a block with all that belongs to it: neither lost nor pruned. */
+/** The status of a block with nothing lost or pruned. */
 const WHOLE = Status.HAVE_DATA | Status.HAVE_UNDO
 
-/** Whether a block is neither stored nor pruned. */
 const isLost = (index: BlockIndex, id: HeaderId): boolean => !index.has(id, Status.HAVE_DATA | Status.PRUNED)
 
-/** Whether a block cannot be disconnected, because its data or undo data were pruned. */
+/** Whether a block cannot be disconnected because its data or undo data were pruned. */
 export const isPrunedAway = (index: BlockIndex, id: HeaderId): boolean =>
   index.has(id, Status.PRUNED) && !(index.has(id, Status.HAVE_DATA) && index.has(id, Status.HAVE_UNDO))
 
@@ -41,28 +39,24 @@ interface BestChain {
 }
 
 /**
- * The blocks of the best chain that are not in the block files any more: a file was truncated or deleted, or a record
- * is damaged. The node requests them from peers. Meanwhile it knows their effects, but cannot serve them.
- *
- * Blocks that were pruned are not missing.
- *
- * Invariant: each block of the best chain is stored, pruned, or in `missing`.
+ * The blocks of the best chain that are lost from the block files because a file was truncated or deleted, or a record
+ * is damaged. The node requests them from peers. Meanwhile it knows their effects but cannot serve them. Pruned blocks
+ * are not missing. Invariant: each block of the best chain is stored, pruned, or in `missing`.
  */
 export class BlockLosses {
   private readonly index: BlockIndex
   private readonly chain: BestChain
   private readonly missing = new Set<HeaderId>()
-  /** Blocks of the best chain without undo data. */
   private readonly withoutUndo = new Set<HeaderId>()
   private untold: Array<Loss> = []
   private readonly listeners = new Set<() => void>()
   private waiting: HeaderId | undefined
-  /** How many times a peer replied, or showed by a timeout, that it does not have the awaited block. */
+  /** How many times a peer showed, by reply or timeout, that it does not have the awaited block. */
   private refused = 0
-  /** Missing blocks that were awaited in vain. The chain takes no branch that has to disconnect one of them. */
+  /** Missing blocks awaited in vain. The chain takes no branch that must disconnect one of them. */
   private readonly givenUp = new Set<HeaderId>()
   private prunedBelow: Height = 0
-  /** The height of the block that the chain state began with; -1 for a chain state from genesis. */
+  /** The height of the block that the chain state began with; -1 for genesis. */
   private base: Height = -1
 
   constructor(index: BlockIndex, chain: BestChain) {
@@ -70,7 +64,7 @@ export class BlockLosses {
     this.chain = chain
   }
 
-  /** Adds a listener and returns the function that removes it. Listeners are called synchronously at each change. */
+  /** Adds a listener and returns the function to remove it. Listeners are called synchronously at each change. */
   listen(listener: () => void): () => void {
     this.listeners.add(listener)
     return () => void this.listeners.delete(listener)
@@ -80,18 +74,18 @@ export class BlockLosses {
     for (const listener of this.listeners) listener()
   }
 
-  /** Notes that blocks up to a height were never stored: the coins after that block came from a snapshot. */
+  /** Notes that blocks up to a height were never stored, because the coins after it came from a snapshot. */
   beginsAfter(base: Height): void {
     this.base = base
   }
 
-  /** Whether blocks are missing that were stored once. */
+  /** Whether once-stored blocks are missing. */
   get anyLost(): boolean {
     for (const id of this.ids()) if (this.index.height(id) > this.base) return true
     return false
   }
 
-  /** Checks the best chain from the tip down: so the recent blocks, which `/ready` needs, are requested first. */
+  /** Checks the best chain from the tip down, to request first the recent blocks that `/ready` needs. */
   look(active: ReadonlyArray<HeaderId>): void {
     this.missing.clear()
     this.withoutUndo.clear()
@@ -105,18 +99,17 @@ export class BlockLosses {
     this.changed()
   }
 
-  /** Notes that blocks of the best chain were pruned, up to a height. */
   pruned(height: Height): void {
     this.prunedBelow = Math.max(this.prunedBelow, height)
     this.changed()
   }
 
-  /** The height of the last block of the best chain that was pruned; 0 for none. The chain never goes back below it. */
+  /** The height of the last pruned block of the best chain, below which the chain never goes back; 0 for none. */
   get prunedTo(): Height {
     return this.prunedBelow
   }
 
-  /** Whether the chain began with a snapshot that is not validated: the blocks below are still needed. */
+  /** Whether the chain began with an unvalidated snapshot, so that the blocks below are still needed. */
   get needsOldBlocks(): boolean {
     return this.base >= 0
   }
@@ -139,7 +132,7 @@ export class BlockLosses {
     this.changed()
   }
 
-  /** Notes that a block is stored. Returns whether the chain can reach given-up branches again. */
+  /** Notes that a block is stored. Returns whether given-up branches are reachable again. */
   regained(id: HeaderId): boolean {
     const opened = this.givenUp.delete(id)
     if (this.missing.delete(id)) this.changed()
@@ -178,7 +171,7 @@ export class BlockLosses {
     return this.isRecentMissing(() => true)
   }
 
-  /** The same, without the blocks that were awaited in vain, and without those below the base of a snapshot. */
+  /** Like `recent`, without blocks awaited in vain and those below the base of a snapshot. */
   get recentAwaited(): boolean {
     return this.isRecentMissing((id) => !this.givenUp.has(id) && this.index.height(id) > this.base)
   }
@@ -193,7 +186,7 @@ export class BlockLosses {
     return false
   }
 
-  /** Whether a recent block lacks undo data. It gets them again when it is connected again. */
+  /** Whether a recent block lacks undo data. It gets them when it is connected again. */
   get recentUndo(): boolean {
     for (const id of this.withoutUndo) {
       if (!lacksUndo(this.index, id)) this.withoutUndo.delete(id)
@@ -202,7 +195,7 @@ export class BlockLosses {
     return false
   }
 
-  /** The missing block that a reorg has to disconnect. */
+  /** The missing block that a reorg must disconnect. */
   get waitsFor(): HeaderId | undefined {
     return this.waiting
   }
@@ -230,18 +223,18 @@ export class BlockLosses {
     this.waitFor(undefined)
   }
 
-  /** The missing block that prevents the reorg to a branch that was given up. */
+  /** The missing block that prevents the reorg to a given-up branch. */
   get inTheWay(): HeaderId | undefined {
     for (const id of this.givenUp) if (this.has(id)) return id
     return undefined
   }
 
-  /** Whether a reorg needs a missing block: it is requested from any peer. */
+  /** Whether a reorg needs a missing block, which is then requested from any peer. */
   needs(id: HeaderId): boolean {
     return this.waiting === id || this.givenUp.has(id)
   }
 
-  /** Whether the reorg to a block has to disconnect one that was given up or pruned. */
+  /** Whether the reorg to a block would disconnect a given-up or pruned one. */
   bars(id: HeaderId): boolean {
     const { index, prunedBelow } = this
     if (prunedBelow > 0 && !this.leavesPruned(id)) return true
@@ -252,7 +245,6 @@ export class BlockLosses {
     return false
   }
 
-  /** Whether a branch has all pruned blocks of the best chain. */
   private leavesPruned(id: HeaderId): boolean {
     const { chain, index, prunedBelow } = this
     return index.height(id) >= prunedBelow && index.ancestor(id, prunedBelow) === chain.at(prunedBelow)

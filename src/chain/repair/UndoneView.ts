@@ -6,7 +6,7 @@ type Changes = {
   readonly claims: ReadonlyMap<NameKey, NameClaim | undefined>
 }
 
-/** Coins and claims at an earlier block, in memory, on top of those of the tip, which do not change. */
+/** Coins and claims at an earlier block, in memory on top of those at the tip, which must not change. */
 export class UndoneView implements ChainView {
   private readonly tip: ChainView
   private readonly coins = new Map<string, Coin | undefined>()

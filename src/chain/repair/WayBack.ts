@@ -10,16 +10,16 @@ interface BlocksAndUndo {
   readonly beyondRepair: (found: string) => StorageCorrupted
 }
 
-/** Blocks that are read before the first of them is disconnected. Deeper blocks are read during the reorg. */
+/** Blocks read before the first is disconnected. Deeper ones are read during the reorg. */
 const LOOK_AHEAD = 300
 
 /**
- * Checks whether the chain can return to a fork point. It reads each block on the way and its undo data before the
- * first step, so that a damaged record does not stop a reorg between two branches.
+ * Checks whether the chain can return to a fork point by reading each block and its undo data before the first step, so
+ * that no damaged record stops a reorg between two branches.
  */
 export class WayBack {
   private readonly state: BlocksAndUndo
-  /** The fork point of the last checked way, if the way is intact. */
+  /** The fork point of the last checked way, if intact. */
   private clearTo: HeaderId | undefined
 
   constructor(state: BlocksAndUndo) {
@@ -27,8 +27,8 @@ export class WayBack {
   }
 
   /**
-   * The first missing block on the way to `fork`. Throws `StorageCorrupted` if undo data are lost: then only a rebuild
-   * from the first block restores the coins of an earlier block.
+   * The first missing block on the way to `fork`. Throws `StorageCorrupted` if undo data are lost, as only a rebuild
+   * from genesis restores those coins.
    */
   obstacle(tip: HeaderId, fork: HeaderId): HeaderId | undefined {
     if (tip === fork) {

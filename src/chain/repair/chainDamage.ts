@@ -9,7 +9,7 @@ import { inspected } from "../state/ChainDatabase.ts"
 import type { ChainStores, ChainStoresOptions } from "../state/ChainStores.ts"
 import { rebuildRequested, removeForRebuild, requestRebuild } from "./rebuild.ts"
 
-/** Removes a damaged chain state before it is opened. Returns the reason, `undefined` if it is intact. */
+/** Removes a damaged chain state before it is opened. Returns the reason, or `undefined` if it is intact. */
 export const removeDamagedChainState = (
   { blocksDirectory, chainstateDirectory }: Pick<ChainStoresOptions, "blocksDirectory" | "chainstateDirectory">
 ): Effect.Effect<string | undefined, StorageFailure, DataHealth> =>
@@ -23,7 +23,7 @@ export const removeDamagedChainState = (
     return reason
   })
 
-/** Registers the pages for the background check. Damage ends the node; the next start rebuilds the chain state. */
+/** Registers the pages for the background check. Damage ends the node, and the next start rebuilds the chain state. */
 export const checkPages = (
   options: Pick<ChainStoresOptions, "chainstateDirectory">,
   stores: ChainStores,

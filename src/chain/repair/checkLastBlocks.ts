@@ -3,10 +3,10 @@ import type { StorageFailure } from "../../storage/errors.ts"
 import type { ChainParts } from "../ChainParts.ts"
 import { verifyChain, type VerifyOptions, type VerifyReport } from "./verifyChain.ts"
 
-/** Milliseconds after which the check at the start ends. The background check covers the rest. */
+/** The time limit of the check at the start. The background check covers the rest. */
 const START_CHECK_MS = 60_000
 
-/** Verifies the last blocks while no other caller writes. Coins that do not match the blocks end the node. */
+/** Verifies the last blocks while no other caller writes. Ends the node if the coins contradict the blocks. */
 export const checkLastBlocks = (
   { pool, state, stores, writer }: Pick<ChainParts, "pool" | "state" | "stores" | "writer">,
   wanted: VerifyOptions
@@ -20,7 +20,7 @@ export const checkLastBlocks = (
     Effect.withSpan("svcd.chain.check", { attributes: { level: wanted.level, blocks: wanted.blocks } })
   )
 
-/** Verifies the last blocks before any request is served. Damaged blocks are noted and requested from peers. */
+/** Verifies the last blocks before any request is served. Damaged blocks are requested from peers. */
 export const checkAtStart = (
   parts: Pick<ChainParts, "pool" | "state" | "stores" | "writer">,
   { blocks, level }: Pick<VerifyOptions, "level" | "blocks">

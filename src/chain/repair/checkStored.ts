@@ -9,8 +9,8 @@ export interface CheckLimits {
 }
 
 /**
- * Checks stored blocks and undo data from a number in the index on, up to the limits. Returns the number of the next
- * block, `undefined` at the end. Damage is noted in `state.losses`. Throws `StorageUnavailable`.
+ * Checks stored blocks and undo data from a header on, up to the limits. Returns the next header to check, or
+ * `undefined` at the end. Damage is noted in `state.losses`. Throws `StorageUnavailable`.
  */
 export const checkStored = (state: ChainState, from: HeaderId, limits: CheckLimits): HeaderId | undefined => {
   const { index } = state

@@ -3,10 +3,8 @@ import { join } from "node:path"
 import { replaceFileNow, syncDirectoryNow } from "../../base/atomicFile.ts"
 import { guarded } from "../../storage/Database.ts"
 
-/**
- * Rebuilds a chain state that cannot be repaired from the stored blocks. The node writes the reason to a marker file
- * and ends; the next start finds the marker. The marker is removed last, so that a crash in between does no harm.
- */
+// Rebuilds a chain state that cannot be repaired from the stored blocks. The node writes the reason to a marker file
+// and ends. The next start finds the marker and removes it last, so that a crash does no harm.
 
 const markerOf = (chainstateDirectory: string): string => join(chainstateDirectory, "REBUILD")
 
@@ -24,8 +22,8 @@ export const requestRebuild = ({ chainstateDirectory, reason }: RebuildRequest):
 export const rebuildRequested = (chainstateDirectory: string): boolean => existsSync(markerOf(chainstateDirectory))
 
 /**
- * Removes the chain state and all undo data if a rebuild was requested. Returns the reason, otherwise `undefined`. Must
- * run before these files are opened. Throws `StorageUnavailable`.
+ * If a rebuild was requested, removes the chain state and all undo data, and returns the reason. Must run before these
+ * files are opened. Throws `StorageUnavailable`.
  */
 export const removeForRebuild = (
   { blocksDirectory, chainstateDirectory }: { readonly blocksDirectory: string; readonly chainstateDirectory: string }

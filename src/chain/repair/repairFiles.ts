@@ -7,13 +7,13 @@ const BITS = { blk: Status.HAVE_DATA, undo: Status.HAVE_UNDO } as const
 const placeOf = (index: BlockIndex, family: FileFamily, id: HeaderId): Place =>
   family === "blk" ? index.dataPlace(id) : index.undoPlace(id)
 
-/** Where the last record of a file ends, by the number of the file. */
+/** The end of the last record by file number. */
 type Ends = Map<number, number>
 
 const extend = (ends: Ends, { file, offset, size }: Place): void =>
   void ends.set(file, Math.max(ends.get(file) ?? 0, offset + size))
 
-/** The ends of all files, as the index has them. */
+/** The ends of all files according to the index. */
 const endsIn = (index: BlockIndex): Readonly<Record<FileFamily, Ends>> => {
   const ends = { blk: new Map<number, number>(), undo: new Map<number, number>() }
   index.each((id, status) => {
@@ -23,7 +23,6 @@ const endsIn = (index: BlockIndex): Readonly<Record<FileFamily, Ends>> => {
   return ends
 }
 
-/** One of the block or undo files. */
 interface FileName {
   readonly family: FileFamily
   readonly file: number
@@ -41,7 +40,7 @@ const forget = (index: BlockIndex, files: BlockFiles, { family, file }: FileName
     from = Math.min(from, index.height(id))
     to = Math.max(to, index.height(id))
   })
-  // A remaining part of the last record is useless.
+  // A partial last record is useless.
   files.cut(family, file, { end: endsIn(index)[family].get(file) ?? 0 })
   const what = family === "blk" ? "blocks" : "undo data of blocks"
   return `repaired ${files.path(family, file)}: its end is missing, with the ${what} from height ${from} to ${to}; ` +
@@ -61,11 +60,9 @@ export interface Mended {
 
 /**
  * Makes block files and index consistent after a crash: removes index entries beyond the end of a file, and undo data
- * written after the last commit. Blocks written after it may have been acknowledged: they are read again (`tails`), and
- * `cutTails` removes the rest. Throws `StorageFailure`.
- *
- * During a rebuild of the index the block files have more blocks than the index, and all are needed. So there are no
- * tails until genesis, which is indexed last, ends the rebuild.
+ * written after the last commit. Blocks written after it may have been acknowledged, so they are read again (`tails`)
+ * before `cutTails` removes the rest. Throws `StorageFailure`. While the index is rebuilt, the block files have more
+ * blocks than the index, all of them needed. So there are no tails until genesis, which is indexed last.
  */
 export const repairFiles = (index: BlockIndex, files: BlockFiles): Mended => {
   const said: Array<string> = []

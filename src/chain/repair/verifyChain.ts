@@ -23,7 +23,7 @@ export const CheckLevel = {
   RULES: 1,
   /** The undo data are unchanged. */
   UNDO: 2,
-  /** Disconnected and connected again in memory, the block gives the stored coins and claims. */
+  /** Disconnected and reconnected in memory, the block gives the stored coins and claims. */
   COINS: 3,
   SCRIPTS: 4
 } as const
@@ -31,22 +31,22 @@ export const CheckLevel = {
 /** The default check at the start, as in the reference node. */
 export const DEFAULT_CHECK = { level: CheckLevel.COINS, blocks: 6 } as const
 
-/** The limit of coins and claims in memory. Blocks below are checked without them. */
+/** The most coins and claims in memory. Deeper blocks are checked without them. */
 const MOST_COINS = 100_000
 
 export interface VerifyOptions {
   readonly level: number
   /** Blocks from the tip downwards; 0 for all. */
   readonly blocks: number
-  /** The value of `performance.now()` at which the check ends early. */
+  /** The `performance.now()` at which the check ends early. */
   readonly deadline?: number
 }
 
 export interface VerifyReport {
   readonly checked: number
-  /** Blocks and undo data that are missing or damaged. They count as missing from now on. */
+  /** Missing or damaged blocks and undo data. They count as missing from now on. */
   readonly damaged: number
-  /** Why the stored coins and claims do not match the blocks; `undefined` if they match. */
+  /** Why the stored coins and claims do not match the blocks, if so. */
   readonly contradiction: string | undefined
 }
 
@@ -96,7 +96,7 @@ const outpointText = (key: string): string => {
   return `${displayHash(prevoutTxid(prevout))}:${prevoutIndex(prevout)}`
 }
 
-/** The first difference between the stored coins and claims after a block and the result of connecting it. */
+/** The first difference between the stored coins and claims after a block and those from connecting it. */
 const difference = (
   made: BlockDelta,
   undo: Undo,
@@ -159,7 +159,7 @@ const reconnect = (
   return { contradiction, scripts: delta.scripts, flags }
 }
 
-/** The first script of a block that fails. Uninterruptible: the worker threads finish their batch. */
+/** The first failing script of a block. Uninterruptible: the worker threads finish their batch. */
 const scriptsOf = (pool: VerifyPool, { flags, scripts }: Reconnected) =>
   Effect.uninterruptible(Effect.suspend(() => {
     const batch = pool.begin()
@@ -168,9 +168,8 @@ const scriptsOf = (pool: VerifyPool, { flags, scripts }: Reconnected) =>
   }))
 
 /**
- * Verifies the last blocks of the best chain, the tip first. The chain must not change meanwhile. The check can be
- * interrupted between two blocks, where readers have a turn. A block with lost data ends the comparison of coins,
- * because all lower blocks need it.
+ * Verifies the last blocks of the best chain, tip first. The chain must not change meanwhile. Interruptible between
+ * blocks, where readers have a turn. A block with lost data ends the comparison of coins, as all lower blocks need it.
  */
 export const verifyChain = (
   state: ChainState,

@@ -30,8 +30,8 @@ const keyOf = (outpoint: Bytes): Buffer => {
 const CACHE_KIB = 65_536
 
 /**
- * Fills a new chain state with coins and claims, several times faster than commits do: without a journal and without
- * syncs. Until `finish` the file is worthless after a crash. Methods throw `StorageFailure`.
+ * Fills a new chain state with coins and claims, several times faster than commits, without a journal or syncs. Until
+ * `finish`, a crash makes the file worthless. Methods throw `StorageFailure`.
  */
 export class BulkCoins {
   private readonly file: string
@@ -39,7 +39,7 @@ export class BulkCoins {
   private readonly putCoins: (rows: ReadonlyArray<NewCoin>) => void
   private readonly putClaims: (rows: ReadonlyArray<NewClaim>) => void
 
-  /** The directory has no chain state. */
+  /** The directory must have no chain state. */
   constructor(directory: string, pageSize: number) {
     this.file = chainStateFile(directory)
     this.database = this.writing(() => new SQLite(this.file))
@@ -86,7 +86,7 @@ export class BulkCoins {
     this.writing(() => this.putClaims(claims))
   }
 
-  /** Makes the file durable, and closes it. */
+  /** Makes the file durable and closes it. */
   finish(): void {
     this.writing(() => {
       this.database.exec("COMMIT")

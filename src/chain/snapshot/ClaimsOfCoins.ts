@@ -12,13 +12,11 @@ export interface FoundClaim {
 }
 
 /**
- * The claim that a coin holds in the coins after the block at `height`; `undefined` for most coins, "unclear" if the coin
- * does not tell.
- *
- * A name that is not expired has exactly one coin: an update spends the last one, and the coin is removed with the block
- * before the name expires (reference/protocol.md 4.7). So claims are a function of the coins. Coins that no longer count
- * are older than the lifetime of a name: those of historic bugs, and d/postmortem. A block reward is the exception. It may have a
- * name script without effect on the name, depending on the version of its transaction, which a coin does not have.
+ * The claim that a coin holds in the coins after the block at `height`; `undefined` for most, "unclear" if it does not
+ * tell. An unexpired name has exactly one coin: an update spends the last one, and the coin is removed with the block
+ * before the name expires (reference/protocol.md 4.7). So claims are a function of the coins. Coins that no longer
+ * count (historic bugs, d/postmortem) are older than the lifetime of a name. Block rewards are the exception: whether
+ * their name script has an effect depends on the version of the transaction, which a coin does not have.
  */
 export const claimOf = (
   { coin, outpoint }: { readonly coin: Coin; readonly outpoint: Bytes },

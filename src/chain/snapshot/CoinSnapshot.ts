@@ -12,8 +12,8 @@ export interface StoredCoin {
 const NO_KEY = Buffer.alloc(0)
 
 /**
- * The coins of a database as they are now, on a connection of its own: the writer continues meanwhile. The write-ahead
- * log is not emptied until `close`. Methods throw `StorageFailure`.
+ * The coins of a database as of now, on a connection of its own while the writer continues. The write-ahead log is not
+ * emptied until `close`. Methods throw `StorageFailure`.
  */
 export class CoinSnapshot {
   private readonly file: string
@@ -43,7 +43,7 @@ export class CoinSnapshot {
     return guarded({ file: this.file, doing: "reading", remedy: "Start the node again: it checks the file" }, work)
   }
 
-  /** The next coins in the order of (txid, index); none at the end. */
+  /** The next coins in (txid, index) order; none at the end. */
   coins(limit: number): ReadonlyArray<StoredCoin> {
     const rows = this.reading(() => this.next.all(this.last, limit))
     this.last = rows[rows.length - 1]?.outpoint ?? this.last

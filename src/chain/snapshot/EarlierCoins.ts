@@ -4,12 +4,12 @@ import type { Block } from "../../protocol/block.ts"
 import { coinKey, type Undo } from "../state/coinCodec.ts"
 import type { StoredCoin } from "./CoinSnapshot.ts"
 
-/** Bytes in memory for an entry without its script, approximately. */
+/** Approximate memory of an entry without its script, in bytes. */
 const ENTRY_BYTES = 250
 
 /**
- * The differences between the coins at the tip and those at an earlier block. The caller disconnects the blocks, the tip
- * first, and then passes all coins of the tip through `merge`.
+ * The differences between the coins at the tip and at an earlier block. The caller disconnects the blocks, tip first,
+ * and then passes all coins of the tip through `merge`.
  */
 export class EarlierCoins {
   private readonly changes = new Map<string, Coin | undefined>()
@@ -17,7 +17,7 @@ export class EarlierCoins {
   private order: ReadonlyArray<string> = []
   private at = 0
 
-  /** Bytes in memory, approximately. */
+  /** Approximate, in bytes. */
   get memory(): number {
     return this.bytes
   }
@@ -31,12 +31,11 @@ export class EarlierCoins {
     }
   }
 
-  /** Ends the disconnecting. */
   begin(): void {
     this.order = [...this.changes.keys()].sort()
   }
 
-  /** The coins at the earlier block, up to the last of the next coins at the tip; all that are left if there are none. */
+  /** The coins at the earlier block, up to the last of these coins at the tip; all remaining ones if there are none. */
   merge(coins: ReadonlyArray<StoredCoin>): ReadonlyArray<StoredCoin> {
     if (this.order.length === 0) return coins
     const merged: Array<StoredCoin> = []
@@ -49,7 +48,7 @@ export class EarlierCoins {
     return merged
   }
 
-  /** Adds the changed coins up to a key, included. */
+  /** Adds the changed coins up to a key, inclusive. */
   private upTo(key: string | undefined, merged: Array<StoredCoin>): void {
     for (let next = this.order[this.at]; next !== undefined && (key === undefined || next <= key);) {
       const coin = this.changes.get(next)

@@ -12,22 +12,22 @@ import { decodeMetadata, METADATA_SIZE, type SnapshotMetadata } from "./snapshot
 
 const CHUNK = 1024 * 1024
 
-/** More bytes than one coin has, with the head of its transaction. */
+/** An upper bound for one coin with the head of its transaction. */
 const MOST_OF_COIN = MAX_SCRIPT_SIZE + 100
 
-/** Bytes of the outputs of one transaction. Those of a real one fit a block; a hostile file may claim any number. */
+/** Bytes of the outputs of one transaction. Real ones fit a block; a hostile file may claim any number. */
 const MOST_OF_TRANSACTION = MAX_BLOCK_WEIGHT / WITNESS_SCALE_FACTOR
 
-/** Bytes of an output beside its script: the amount, and at least one byte of the length of the script. */
+/** Bytes of an output besides its script: the amount, and at least one byte of length. */
 const OUTPUT_HEAD = 9
 
-/** Bytes of coins that are read in a row. */
+/** Bytes of coins read in a row. */
 const BYTES_IN_A_ROW = 262_144
 
-/** How many simple coins take as long as one whose public key is decompressed. */
+/** How many simple coins cost as much as one whose public key is decompressed. */
 const COST_OF_KEY = 50
 
-/** The contents of a snapshot file are wrong. The message is the reference node's, where it has one. */
+/** The contents of a snapshot file are wrong. The message is the reference node's if it has one. */
 export class BadSnapshot extends Error {
   override readonly name = "BadSnapshot"
 }
@@ -40,7 +40,7 @@ export interface SnapshotCoin {
 
 interface Output {
   readonly index: number
-  /** Whether its script has a public key that was decompressed. */
+  /** Whether its script has a decompressed public key. */
   readonly costly: boolean
   readonly coin: Coin
 }
@@ -48,19 +48,19 @@ interface Output {
 const NO_TXID: Bytes = EMPTY
 
 /**
- * Reads a snapshot file from its beginning to its end, in pieces. Coins come in the order of (txid, index), each once: the
- * hash over them depends on it. Methods throw `BadSnapshot`, and the errors of the system.
- * Source of the checks: upstream `validation.cpp`, `ChainstateManager::PopulateAndValidateSnapshot`.
+ * Reads a snapshot file sequentially. Coins must come in (txid, index) order, each once, because the hash depends on
+ * it. Methods throw `BadSnapshot` and system errors. Source of the checks: upstream `validation.cpp`,
+ * `ChainstateManager::PopulateAndValidateSnapshot`.
  */
 export class SnapshotReader {
   private readonly descriptor: number
-  /** Not a `Buffer`, whose `slice` is a view: the bytes of coins are copied before the next read replaces them. */
+  /** Not a `Buffer`, whose `slice` is a view: coins are copied before the next read replaces them. */
   private readonly buffer = new Uint8Array(CHUNK + MOST_OF_COIN)
   private at = 0
   private end = 0
   private atEnd = false
   private txid: Bytes = NO_TXID
-  /** Outputs of the current transaction: those that were read, the number of the others, and the bytes. */
+  /** Outputs of the current transaction: those read, the number of the others, and the bytes. */
   private outputs: Array<Output> = []
   private awaited = 0
   private size = 0
@@ -73,7 +73,7 @@ export class SnapshotReader {
     this.descriptor = openGiven(path)
   }
 
-  /** Reads the metadata. Returns the reason if they are not those of a snapshot of this network. */
+  /** Reads the metadata. Returns the reason if they are not for this network. */
   metadata(network: Network): SnapshotMetadata | string {
     this.fill()
     const metadata = decodeMetadata(network, this.buffer.subarray(0, Math.min(this.end, METADATA_SIZE)))
@@ -85,7 +85,7 @@ export class SnapshotReader {
     return metadata
   }
 
-  /** Sets the height of the base block. No coin may be younger. */
+  /** Sets the height of the base block, which no coin may exceed. */
   expect(baseHeight: Height): void {
     this.baseHeight = baseHeight
   }
@@ -95,8 +95,8 @@ export class SnapshotReader {
   }
 
   /**
-   * The next coins, at most `count` of them and few if they are costly, so that reading them takes some milliseconds.
-   * Also none, while the outputs of a transaction are not read to their end. `undefined` behind the last coin.
+   * The next coins, at most `count`, few if they are costly, so that a call takes some milliseconds. May be empty
+   * within the outputs of a transaction. `undefined` behind the last coin.
    */
   coins(count: number): ReadonlyArray<SnapshotCoin> | undefined {
     const found: Array<SnapshotCoin> = []
@@ -125,7 +125,7 @@ export class SnapshotReader {
     return this.at === this.end
   }
 
-  /** Moves the unread bytes to the front and reads more behind them. */
+  /** Moves the unread bytes to the front and reads more after them. */
   private fill(): void {
     this.buffer.copyWithin(0, this.at, this.end)
     this.end -= this.at
@@ -145,7 +145,6 @@ export class SnapshotReader {
     return new BadSnapshot(`Bad snapshot data after deserializing ${this.read} coins${why}`)
   }
 
-  /** Reads the head of a transaction. */
   private begin(): void {
     this.ready()
     const txid = this.bytes(32).slice()
@@ -156,13 +155,13 @@ export class SnapshotReader {
       throw new BadSnapshot("Mismatch in coins count in snapshot metadata and actual snapshot data")
     }
     if (count * OUTPUT_HEAD > MOST_OF_TRANSACTION) throw this.bad(" - more outputs than a transaction can have")
-    // Upstream reads a transaction without outputs as nothing; it writes none.
+    // Upstream reads a transaction without outputs as nothing and never writes one.
     if (count === 0) throw this.bad(" - a transaction without outputs")
     this.awaited = count
     this.size = 0
   }
 
-  /** Hands on the outputs of a transaction that was read to its end, in the order of their indexes. */
+  /** Hands on the outputs of a completely read transaction by index. */
   private handOn(found: Array<SnapshotCoin>): void {
     const { outputs, txid } = this
     this.outputs = []

@@ -16,13 +16,10 @@ const fsyncAside = promisify(fsync)
 
 const NO_TXID: Bytes = new Uint8Array(0)
 
-/**
- * From this index on the reference node's order of the outputs, that of the bytes of VARINT(index), is not the order of
- * the indexes.
- */
+/** From this index on, the reference node's order (by the bytes of VARINT(index)) differs from the numeric one. */
 const LATE_ORDER = 0x4080
 
-/** The bytes of VARINT(index) as a number that has their order, for indexes below 2^21. */
+/** A number with the order of the bytes of VARINT(index), for indexes below 2^21. */
 const placeOf = (index: number): number => {
   if (index < 0x80) return index << 16
   if (index < LATE_ORDER) {
@@ -41,16 +38,16 @@ interface Output {
 export interface SnapshotTarget {
   readonly path: string
   readonly network: Network
-  /** The hash of the base block, wire order. */
+  /** The hash of the base block, in wire order. */
   readonly base: Bytes
 }
 
-/** The name of a file that is not complete yet. */
+/** The name of an incomplete file. */
 export const draftOf = (path: string): string => `${path}.incomplete`
 
 /**
- * Writes a snapshot file beside its path, and renames it at the end. The caller adds the coins in the order of (txid,
- * index). Methods throw the errors of the system.
+ * Writes a snapshot file beside its path and renames it at the end. The caller adds coins in (txid, index) order.
+ * Methods throw system errors.
  */
 export class SnapshotWriter {
   private readonly target: SnapshotTarget
@@ -63,7 +60,7 @@ export class SnapshotWriter {
 
   constructor(target: SnapshotTarget) {
     this.target = target
-    // Always a new file: what is there may be a FIFO, and opening that would stop the event loop.
+    // Always a new file: opening an existing FIFO would stop the event loop.
     rmSync(draftOf(target.path), { force: true })
     this.descriptor = openSync(draftOf(target.path), "wx")
     this.buffer.bytes(encodeMetadata(target.network, { base: target.base, coins: 0 }))
@@ -96,8 +93,8 @@ export class SnapshotWriter {
   }
 
   /**
-   * Writes what was added to the disk while the event loop has turns: a large file takes seconds, and `finish` then little. The caller
-   * waits for it in any case, since `abandon` would close the file during the sync.
+   * Syncs what was added while the event loop continues, as a large file takes seconds. The caller must wait for it,
+   * since `abandon` would close the file meanwhile.
    */
   async sync(): Promise<void> {
     this.endTransaction()
@@ -105,7 +102,7 @@ export class SnapshotWriter {
     await fsyncAside(this.descriptor)
   }
 
-  /** Makes the file durable and gives it its name. Returns the number of coins. */
+  /** Makes the file durable and renames it. Returns the number of coins. */
   finish(): number {
     this.endTransaction()
     this.writeOut()

@@ -5,17 +5,15 @@ import { type Bytes, concat } from "../../protocol/bytes.ts"
 import { isPayToPubkeyHash, isPayToScriptHash, MAX_SCRIPT_SIZE, Op } from "../../protocol/script.ts"
 import type { Writer } from "../../protocol/Writer.ts"
 
-/**
- * The form of a coin in a snapshot file. Source: upstream `coins.h`, `Coin::Serialize`; `compressor.cpp`; `serialize.h`,
- * `WriteVarInt`. A coin is VARINT(2·height + coinbase), VARINT(compressed amount) and the compressed script.
- */
+// The format of a coin in a snapshot file: VARINT(2·height + coinbase), VARINT(compressed amount), compressed script.
+// Source: upstream `coins.h`, `Coin::Serialize`; `compressor.cpp`; `serialize.h`, `WriteVarInt`.
 
-/** Numbers below this one in front of a script are forms, the others its length plus this number. */
+/** Smaller numbers before a script are forms, others its length plus this number. */
 const FORMS = 6
 
 const digits = new Uint8Array(10)
 
-/** Writes a number in base 128, the highest digit first. Each digit but the last has its high bit set, and counts from 1. */
+/** Writes a number in base 128, highest digit first. Each digit but the last has its high bit set and counts from 1. */
 export const writeVarInt = (writer: Writer, value: number | bigint): Writer => {
   if (typeof value === "bigint") return writeBigVarInt(writer, value)
   if (value < 0x80) return writer.u8(value)
@@ -38,10 +36,10 @@ const writeBigVarInt = (writer: Writer, value: bigint): Writer => {
   return writer.bytes(digits.subarray(at))
 }
 
-/** Amounts above this one may have compressed forms that a double does not hold. */
+/** Larger amounts may have compressed forms that a double cannot hold. */
 const MOST_AS_DOUBLE = 9e14
 
-/** The amount without its trailing zeros, at most nine, whose number is the last decimal digit of the result. */
+/** The amount without up to nine trailing zeros, whose number is the last decimal digit of the result. */
 export const compressAmount = (amount: number): number | bigint => {
   if (amount === 0) return 0
   let rest = amount
@@ -55,7 +53,7 @@ export const compressAmount = (amount: number): number | bigint => {
     : 1 + 10 * (9 * tens + digit - 1) + zeros
 }
 
-/** The amount of a compressed form; `undefined` for more money than there can be. */
+/** The amount of a compressed form; `undefined` above the supply. */
 export const decompressAmount = (compressed: number | bigint): number | undefined => {
   const amount = typeof compressed === "bigint" ? Number(decompressBig(compressed)) : decompressDouble(compressed)
   return isMoney(amount) ? amount : undefined
@@ -80,7 +78,7 @@ const decompressBig = (compressed: bigint): bigint => {
 const isShortKey = (script: Bytes): boolean =>
   script.length === 35 && script[0] === 33 && script[34] === Op.OP_CHECKSIG && (script[1] === 2 || script[1] === 3)
 
-/** Whether a script pays a key of 65 bytes that is on the curve: only such a key has a compressed form. */
+/** Whether a script pays a 65-byte key on the curve, the only such key with a compressed form. */
 const isLongKey = (script: Bytes): boolean => {
   if (script.length !== 67 || script[0] !== 65 || script[1] !== 4 || script[66] !== Op.OP_CHECKSIG) return false
   try {
@@ -104,14 +102,14 @@ export const writeCompressedCoin = (writer: Writer, { coinbase, height, script, 
   return writeScript(writeVarInt(writer, compressAmount(value)), script)
 }
 
-/** The bytes that follow the number in front of a compressed script; `undefined` if no coin has such a script. */
+/** The bytes after the number before a compressed script; `undefined` if no coin has such a script. */
 export const scriptBytesAfter = (form: number | bigint): number | undefined => {
   if (typeof form === "bigint") return undefined
   if (form < FORMS) return form < 2 ? 20 : 32
   return form - FORMS > MAX_SCRIPT_SIZE ? undefined : form - FORMS
 }
 
-/** The keys that were decompressed last: miners of old blocks paid to few keys, and one costs 0.1 ms. */
+/** The keys decompressed last. Old miners paid to few keys, and one costs 0.1 ms. */
 const longKeys = new Map<string, Uint8Array>()
 const MOST_LONG_KEYS = 1_000
 
@@ -129,7 +127,7 @@ const longKey = (compressed: Uint8Array): Uint8Array | undefined => {
   }
 }
 
-/** The script of a compressed form. `bytes` are copied. Returns `undefined` for a key that is not on the curve. */
+/** The script of a compressed form. `bytes` are copied. Returns `undefined` for a key off the curve. */
 export const decompressScript = (form: number, bytes: Bytes): Uint8Array | undefined => {
   switch (form) {
     case 0: {

@@ -17,7 +17,7 @@ import { draftOf, SnapshotWriter } from "./SnapshotWriter.ts"
 
 export interface SnapshotWritten {
   readonly coins: number
-  /** The hash of the base block, wire order. */
+  /** The hash of the base block, in wire order. */
   readonly base: Uint8Array
   readonly height: Height
   /** `hash_serialized_3` of the coins, wire order. */
@@ -29,18 +29,18 @@ export interface SnapshotWritten {
 export interface DumpRequest {
   /** Absolute. */
   readonly path: string
-  /** The base block: the tip, or a block of the best chain below it. */
+  /** The tip, or an earlier block of the best chain. */
   readonly base: "tip" | HeaderId
-  /** Bytes that the difference to an earlier block may use in memory. */
+  /** The memory for the difference to an earlier block, in bytes. */
   readonly memory: number
 }
 
-/** Coins written between two turns of the event loop: a few milliseconds. */
+/** Coins written per turn of the event loop: a few milliseconds. */
 const COINS_A_TURN = 50
 
 const HEADERS_A_TURN = 50_000
 
-/** The number of transactions of the chain up to a block. */
+/** The transactions of the chain up to a block. */
 export const chainTransactions = (state: ChainState, id: HeaderId): Effect.Effect<number> =>
   Effect.gen(function*() {
     const { index } = state
@@ -84,7 +84,6 @@ const rollBack = (
     return earlier
   })
 
-/** Converts the errors of the system. */
 const failed = (path: string) => (cause: unknown): SnapshotRefused =>
   refused(path, "path", `Writing ${draftOf(path)} failed: ${reasonOf(codeOf(cause))}`)
 
@@ -101,8 +100,8 @@ const openWriter = ({ state }: ChainParts, path: string, base: HeaderId) =>
   )
 
 /**
- * Writes the coins of a block to a file. Blocks are connected meanwhile. Memory is bounded by `memory` and a few
- * megabytes. If it fails or is interrupted, no file is left.
+ * Writes the coins at a block to a file while blocks are connected. Uses `memory` and a few megabytes. Leaves no file
+ * after a failure or interruption.
  */
 export const dumpCoins = (
   parts: ChainParts,

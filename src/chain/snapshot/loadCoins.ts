@@ -22,7 +22,7 @@ export interface LoadRequest {
   /** The directory of the new chain state. */
   readonly directory: string
   readonly pageSize: number
-  /** The hash of the coins that the operator trusts, wire order (`-snapshothash`). */
+  /** The hash of the coins that the operator trusts, in wire order (`-snapshothash`). */
   readonly trusted: Bytes | undefined
 }
 
@@ -32,7 +32,7 @@ export interface SnapshotLoaded {
   readonly height: number
 }
 
-/** The most coins loaded between two turns of the event loop: some milliseconds. */
+/** Coins loaded per turn of the event loop: some milliseconds. */
 const COINS_A_TURN = 1_000
 
 const REPORT_MS = 10_000
@@ -40,7 +40,7 @@ const REPORT_MS = 10_000
 const refusedBecause = (reason: string, { path: file }: Pick<LoadRequest, "path">): SnapshotRefused =>
   new SnapshotRefused({ file, cause: "load", reason })
 
-/** Why a base block is refused, in the words of the reference node (`validation.cpp`, `ActivateSnapshot`). */
+/** Why a base block is refused, in the reference node's words (`validation.cpp`, `ActivateSnapshot`). */
 const unfit = (state: ChainState, base: Bytes): string | undefined => {
   const { bestHeader, index } = state
   const id = index.find(base)
@@ -59,13 +59,13 @@ const unfit = (state: ChainState, base: Bytes): string | undefined => {
     : "Population failed: Work does not exceed active chainstate"
 }
 
-/** The hash that the coins must have; the reason if no one vouches for the snapshot. */
+/** The required hash of the coins, or the reason if no source vouches for the snapshot. */
 const expectedHash = (
   { state: { params }, stores }: ChainParts,
   { base }: SnapshotMetadata,
   { directory, trusted }: Pick<LoadRequest, "directory" | "trusted">
 ): Bytes | { readonly reason: string } => {
-  // Also once it is validated: its files become the node's own at the next start.
+  // Even if it is validated: its files become the node's own at the next start.
   if (stores.isIn(directory)) return { reason: "Can't activate a snapshot-based chainstate more than once" }
   const known = params.snapshots.find(({ block }) => equal(block, base))
   const expected = known?.coins ?? trusted
@@ -95,7 +95,6 @@ const opened = (path: string) =>
     (reader) => Effect.sync(() => reader.close())
   )
 
-/** Converts the errors of the file. */
 const reading = <A>(path: string, work: () => A): Effect.Effect<A, SnapshotRefused> =>
   Effect.try({
     try: work,
@@ -216,15 +215,15 @@ const switchTo = (
     yield* held.flushAfter(false)
   })
 
-/** Removes what a load left that failed. Leaves the directory of an earlier one. */
+/** Removes the remains of a failed load. Leaves the directory of an earlier one. */
 const dropUnfinished = ({ stores }: ChainParts, { directory }: LoadRequest): void => {
   if (!stores.isIn(directory) && invalidSnapshot(directory) === undefined) dropSnapshot(directory)
 }
 
 /**
- * Loads the coins of a snapshot with the claims of its names, checks them against their hash, and continues from its base
- * block. Blocks are connected and callers answered meanwhile. If it fails, or the node is killed before the end, the node
- * continues from its own chain state.
+ * Loads the coins of a snapshot with the claims of its names, checks them against their hash, and continues from its
+ * base block, while blocks are connected and callers answered. After a failure or crash, the node continues from its
+ * own chain state.
  */
 export const loadCoins = (
   parts: ChainParts,

@@ -4,23 +4,20 @@ import { type Network, networks } from "../../protocol/networks.ts"
 import { Reader } from "../../protocol/Reader.ts"
 import { Writer } from "../../protocol/Writer.ts"
 
-/**
- * The file of a snapshot of the coins: metadata, then the coins by transaction. Source: upstream
- * `node/utxo_snapshot.h`, `SnapshotMetadata`; `rpc/blockchain.cpp`, `WriteUTXOSnapshot`.
- */
+// A snapshot file of the coins: metadata, then coins by transaction. Source: upstream `node/utxo_snapshot.h`,
+// `SnapshotMetadata`; `rpc/blockchain.cpp`, `WriteUTXOSnapshot`.
 
 const MAGIC = Uint8Array.of(0x75, 0x74, 0x78, 0x6f, 0xff)
 
 const VERSION = 2
 
-/** Bytes of the metadata. */
 export const METADATA_SIZE = MAGIC.length + 2 + 4 + 32 + 8
 
 /** The offset of the number of coins, which is known last. */
 export const COUNT_OFFSET = METADATA_SIZE - 8
 
 export interface SnapshotMetadata {
-  /** The hash of the base block, whose coins these are; wire order. */
+  /** The hash, in wire order, of the base block of these coins. */
   readonly base: Bytes
   readonly coins: number
 }
@@ -28,13 +25,10 @@ export interface SnapshotMetadata {
 export const encodeMetadata = (network: Network, { base, coins }: SnapshotMetadata): Uint8Array =>
   new Writer(METADATA_SIZE).bytes(MAGIC).u16(VERSION).bytes(network.magic).bytes(base).u64(BigInt(coins)).toBytes()
 
-/** The reference node's text for an end of the file within the metadata. */
+/** The reference node's text if the file ends within the metadata. */
 const ENDS = "AutoFile::read: end of file"
 
-/**
- * Reads the metadata at the beginning of a file. Returns the reference node's reason if they are not those of a snapshot
- * of this network.
- */
+/** Reads the metadata at the start of a file. Returns the reference node's reason if they are not for this network. */
 export const decodeMetadata = (network: Network, bytes: Bytes): SnapshotMetadata | string => {
   if (bytes.length < MAGIC.length) return ENDS
   const reader = new Reader(bytes)
@@ -61,7 +55,7 @@ export const decodeMetadata = (network: Network, bytes: Bytes): SnapshotMetadata
 
 /** Why a snapshot is not written or loaded. Nothing has changed. */
 export class SnapshotRefused extends Schema.TaggedError<SnapshotRefused>()("SnapshotRefused", {
-  /** The kind of the reason: the path, the metadata, a rollback, the header that may come later, or another. */
+  /** The kind of reason: path, metadata, rollback, a header that may come later, or another. */
   cause: Schema.Literal("path", "metadata", "rollback", "header", "load"),
   /** Absolute. */
   file: Schema.String,

@@ -9,34 +9,32 @@ import { removeDatabase } from "../../storage/inspect.ts"
 import { rebuildRequested } from "../repair/rebuild.ts"
 import { chainStateFile } from "../state/ChainDatabase.ts"
 
-/**
- * The chain state that began with a snapshot. It is in a directory beside the node's own one, which keeps its coins. A
- * marker file, written last, makes it the chain state in use:
- *
- *     load → chainstate_snapshot/chainstate.db, synced ──► BASE ──► in use ──► VALIDATED ──► becomes the node's own
- *                                                                        └──► INVALID ──► only this marker stays
- *
- * Meanwhile a third chain state, in chainstate_background, connects the blocks up to the base block. Without a marker
- * the directory is what a load left that did not end, and is removed at the start.
- */
+// The chain state that began with a snapshot. It is in a directory beside the node's own one, which keeps its coins. A
+// marker file, written last, makes it the chain state in use:
+//
+//     load → chainstate_snapshot/chainstate.db, synced ──► BASE ──► in use ──► VALIDATED ──► becomes the node's own
+//                                                                        └──► INVALID ──► only this marker stays
+//
+// Meanwhile a third chain state, in chainstate_background, connects the blocks up to the base block. Without a marker
+// the directory is what a load left that did not end, and is removed at the start.
 
 export interface SnapshotBase {
-  /** The hash of the base block, wire order. */
+  /** The hash of the base block, in wire order. */
   readonly hash: Bytes
-  /** `hash_serialized_3` of its coins, wire order. */
+  /** `hash_serialized_3` of its coins, in wire order. */
   readonly coins: Bytes
 }
 
-/** The snapshot that a chain state began with, and the number and height of its base block. */
+/** The snapshot that a chain state began with, and its base block's number and height. */
 export interface BegunWith extends SnapshotBase {
   readonly id: HeaderId
   readonly height: Height
 }
 
-/** The directory for the chain state of a snapshot, given the node's own. */
+/** The directory of a snapshot's chain state, given the node's own. */
 export const snapshotDirectory = (chainstateDirectory: string): string => `${chainstateDirectory}_snapshot`
 
-/** The directory for the chain state that validates the blocks below the base, given the node's own. */
+/** The directory of the background chain state, given the node's own. */
 export const backgroundDirectory = (chainstateDirectory: string): string => `${chainstateDirectory}_background`
 
 const markerOf = (directory: string): string => join(directory, "BASE")
@@ -48,13 +46,13 @@ const invalidOf = (directory: string): string => join(directory, "INVALID")
 const REMEDY =
   "Stop the node, delete the folder chainstate_snapshot and start again: the node continues from its own chain state"
 
-/** What a marker says about a snapshot; `undefined` if it does not name a block. */
+/** The snapshot in a marker; `undefined` if it does not name a block. */
 const baseIn = (text: string): SnapshotBase | undefined => {
   const [hash, coins] = text.trim().split(" ").map(parseDisplayHash)
   return hash === undefined || coins === undefined ? undefined : { hash, coins }
 }
 
-/** The same; a marker that does not name a block is damage. Throws `StorageCorrupted`. */
+/** The same, but a marker that does not name a block is damage. Throws `StorageCorrupted`. */
 const namedBase = ({ marker, text }: { readonly marker: string; readonly text: string }): SnapshotBase => {
   const base = baseIn(text)
   if (base === undefined) {
@@ -63,7 +61,7 @@ const namedBase = ({ marker, text }: { readonly marker: string; readonly text: s
   return base
 }
 
-/** Makes a chain state of a snapshot the one in use. Durable when it returns. Throws `StorageUnavailable`. */
+/** Makes a snapshot's chain state the one in use. Durable when it returns. Throws `StorageUnavailable`. */
 export const useSnapshot = (directory: string, { coins, hash }: SnapshotBase): void => {
   const marker = markerOf(directory)
   guarded({ file: marker, doing: "writing", remedy: "" }, () => {
@@ -72,12 +70,11 @@ export const useSnapshot = (directory: string, { coins, hash }: SnapshotBase): v
   })
 }
 
-/** A snapshot that contradicts the blocks below its base. */
 export interface InvalidSnapshot extends SnapshotBase {
   readonly reason: string
 }
 
-/** The snapshot that was found invalid, if none was loaded since. Throws `StorageFailure`. */
+/** The snapshot last found invalid, unless another was loaded since. Throws `StorageFailure`. */
 export const invalidSnapshot = (directory: string): InvalidSnapshot | undefined => {
   const marker = invalidOf(directory)
   return guarded({ file: marker, doing: "reading", remedy: REMEDY }, () => {
@@ -87,7 +84,7 @@ export const invalidSnapshot = (directory: string): InvalidSnapshot | undefined 
   })
 }
 
-/** Ends the use of a snapshot that is invalid, from the next start on. Durable when it returns. Throws `StorageFailure`. */
+/** Ends the use of an invalid snapshot from the next start. Durable when it returns. Throws `StorageFailure`. */
 export const markInvalid = (directory: string, { coins, hash, reason }: InvalidSnapshot): void => {
   const marker = invalidOf(directory)
   guarded({ file: marker, doing: "writing", remedy: "" }, () => {
@@ -98,8 +95,8 @@ export const markInvalid = (directory: string, { coins, hash, reason }: InvalidS
 }
 
 /**
- * Notes that the blocks up to the base lead to the snapshot. What is not needed any more is removed: the node's own
- * chain state, and that of the background. Durable when it returns. Throws `StorageUnavailable`.
+ * Records that the blocks up to the base lead to the snapshot. Removes the node's own and the background chain state.
+ * Durable when it returns. Throws `StorageUnavailable`.
  */
 export const markValidated = (chainstateDirectory: string): void => {
   const directory = snapshotDirectory(chainstateDirectory)
@@ -112,8 +109,8 @@ export const markValidated = (chainstateDirectory: string): void => {
 }
 
 /**
- * The base blocks, wire order, of snapshots that a chain state began with and that were validated since: of the one in
- * use, and of an earlier one. A marker that does not name a block counts as missing. Throws `StorageFailure`.
+ * The base blocks, in wire order, of the validated snapshots that a chain state began with: the one in use and an
+ * earlier one. A marker that does not name a block counts as missing. Throws `StorageFailure`.
  */
 export const validatedBases = (chainstateDirectory: string): ReadonlyArray<Bytes> =>
   [chainstateDirectory, snapshotDirectory(chainstateDirectory)].flatMap((directory) => {
@@ -123,7 +120,7 @@ export const validatedBases = (chainstateDirectory: string): ReadonlyArray<Bytes
     return baseIn(text)?.hash ?? []
   })
 
-/** Whether a chain state began with a snapshot, validated or not, as far as the markers tell. Changes nothing. */
+/** Whether a chain state began with a snapshot, validated or not, according to the markers. Changes nothing. */
 export const beganWithSnapshot = (chainstateDirectory: string): boolean => {
   const directory = snapshotDirectory(chainstateDirectory)
   return [markerOf(directory), validatedOf(directory), validatedOf(chainstateDirectory)].some((file) =>
@@ -132,8 +129,8 @@ export const beganWithSnapshot = (chainstateDirectory: string): boolean => {
 }
 
 /**
- * Makes a validated chain state the node's own: moves its files. Runs before a chain state is opened, and goes on where a
- * node was killed. The database moves first: while it is there, what lies at its new place is older, and is removed.
+ * Makes a validated chain state the node's own by moving its files. Runs before a chain state is opened, and continues
+ * after a crash. The database moves first: while it is there, anything at its new place is older and is removed.
  */
 const becomeOwn = (chainstateDirectory: string): void => {
   const directory = snapshotDirectory(chainstateDirectory)
@@ -156,7 +153,7 @@ const becomeOwn = (chainstateDirectory: string): void => {
   })
 }
 
-/** Removes the directory. The marker goes first: from then on the state is not in use. */
+/** Removes the directory, marker first so that the state is no longer in use. */
 const remove = (directory: string): void => {
   rmSync(markerOf(directory), { force: true })
   if (existsSync(directory)) syncDirectoryNow(directory)
@@ -177,13 +174,13 @@ export const dropSnapshot = (directory: string): void =>
 export interface ChainStateInUse {
   readonly directory: string
   readonly base: SnapshotBase | undefined
-  /** Why a chain state of a snapshot was removed. */
+  /** Why a snapshot's chain state was removed. */
   readonly removed: string | undefined
-  /** The snapshot that was found invalid. */
+  /** The snapshot found invalid. */
   readonly invalid: InvalidSnapshot | undefined
 }
 
-/** Removes all but the marker of an invalid snapshot. */
+/** Removes everything but the marker of an invalid snapshot. */
 const emptyInvalid = (directory: string): void => {
   const marker = basename(invalidOf(directory))
   for (const name of readdirSync(directory)) {
@@ -192,8 +189,8 @@ const emptyInvalid = (directory: string): void => {
 }
 
 /**
- * Finds the chain state in use, before it is opened. A validated one becomes the node's own. One of a snapshot that was
- * found damaged is removed: without the blocks below its base it cannot be rebuilt. Throws `StorageFailure`.
+ * Finds the chain state in use before it is opened. A validated one becomes the node's own. A snapshot's damaged one is
+ * removed, as it cannot be rebuilt without the blocks below its base. Throws `StorageFailure`.
  */
 export const chainStateInUse = (chainstateDirectory: string): ChainStateInUse => {
   becomeOwn(chainstateDirectory)
@@ -202,7 +199,7 @@ export const chainStateInUse = (chainstateDirectory: string): ChainStateInUse =>
   return found
 }
 
-/** Removes the chain state of the background. Throws `StorageUnavailable`. */
+/** Removes the background chain state. Throws `StorageUnavailable`. */
 export const removeBackground = (chainstateDirectory: string): void => {
   const directory = backgroundDirectory(chainstateDirectory)
   guarded({ file: directory, doing: "removing", remedy: "" }, () => {

@@ -1,7 +1,6 @@
 import type { Reject } from "../../consensus/Reject.ts"
 import type { HeaderId } from "../../protocol/keys.ts"
 
-/** The result of offering a header or a block. */
 export type Accepted =
   | { readonly type: "new"; readonly id: HeaderId }
   | { readonly type: "known"; readonly id: HeaderId }

@@ -1,21 +1,17 @@
 import type { HeaderId, Height } from "../../protocol/keys.ts"
 import { type BlockIndex, GENESIS, NONE } from "../index/BlockIndex.ts"
 
-/**
- * The best chain: the numbers of its headers by height. While a batch is prepared, blocks at its end have unverified
- * scripts.
- */
+/** The best chain: headers by height. While a batch is prepared, the last blocks have unverified scripts. */
 export class ActiveChain {
   private readonly index: BlockIndex
   private readonly numbers: Array<HeaderId> = []
-  /** The number of blocks at the end whose scripts are not verified yet. */
+  /** The number of last blocks with unverified scripts. */
   private unverified = 0
 
   constructor(index: BlockIndex) {
     this.index = index
   }
 
-  /** Becomes the chain from genesis to a tip. */
   become(tip: HeaderId): void {
     this.numbers.length = this.index.height(tip) + 1
     for (let id = tip; id !== NONE; id = this.index.parent(id)) this.numbers[this.index.height(id)] = id
@@ -29,17 +25,15 @@ export class ActiveChain {
     return this.numbers.length - 1
   }
 
-  /** The blocks with unverified scripts. */
   get onTrust(): number {
     return this.unverified
   }
 
-  /** The height of the last validated block. Readers see the chain up to it. */
+  /** The height of the last validated block, up to which readers see the chain. */
   get settledHeight(): Height {
     return this.height - this.unverified
   }
 
-  /** The number of the last validated block. */
   get settledTip(): HeaderId {
     return this.at(this.settledHeight)
   }
@@ -54,12 +48,11 @@ export class ActiveChain {
     return height <= this.settledHeight && this.numbers[height] === id
   }
 
-  /** The numbers by height: a view. */
+  /** The headers by height: a view. */
   all(): ReadonlyArray<HeaderId> {
     return this.numbers
   }
 
-  /** Adds a block whose scripts are not verified yet. */
   pushOnTrust(id: HeaderId): void {
     this.numbers.push(id)
     this.unverified++

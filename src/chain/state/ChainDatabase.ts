@@ -18,10 +18,8 @@ import { coinKey, decodeCoin } from "./coinCodec.ts"
 import { CoinReads, type CoinSearch, type CoinsFound } from "./CoinReads.ts"
 import type { CoinChanges } from "./CoinTable.ts"
 
-/**
- * chainstate/chainstate.db: coins, name claims, the block index and the best block. One transaction moves all of them
- * from tip to tip. Methods throw `StorageFailure`.
- */
+// chainstate/chainstate.db: coins, name claims, the block index and the best block, moved from tip to tip in one
+// transaction. Methods throw `StorageFailure`.
 
 const FILE = "chainstate.db"
 
@@ -41,7 +39,7 @@ const MIGRATIONS = [
   PAGES_HAVE_SUMS
 ]
 
-/** The SQL that makes an empty file a chain state, one step per version. */
+/** The SQL of an empty chain state, one step per version. */
 export const chainStateFormat: ReadonlyArray<string> = MIGRATIONS
 
 export const chainStateFile = (directory: string): string => join(directory, FILE)
@@ -83,7 +81,7 @@ const toClaim = ({ height, outpoint }: Omit<ClaimRow, "name">): NameClaim => ({
 
 type CoinRow = readonly [key: Bytes, coin: Bytes]
 
-/** Splits changes into deleted and stored rows, each list in the order of the names' bytes: a key has one character a byte. */
+/** Splits changes into deleted and stored rows in byte order of the names. Keys have one character per byte. */
 const split = (changes: Changes["claims"]) => {
   const gone: Array<Buffer> = []
   const kept: Array<readonly [Buffer, NameClaim]> = []
@@ -108,7 +106,7 @@ const prepare = (database: Database) => {
     claimsOf: statement<Array<Buffer>, ClaimRow>(
       `SELECT name, height, outpoint FROM claims WHERE name IN (${repeated("?", NAMES_AT_ONCE)})`
     ),
-    // One blob per row: for tens of thousands of rows, one buffer per column takes longer than the read.
+    // One blob per row: for tens of thousands of rows, a buffer per column takes longer than the read.
     claimsBetween: statement<[number, number], { readonly height: Height; readonly claim: Buffer }>(
       "SELECT height, CAST(outpoint || name AS BLOB) AS claim FROM claims WHERE height BETWEEN ? AND ?"
     ),
@@ -153,7 +151,7 @@ export class ChainDatabase {
   readonly sums: PageGuard
   private readonly database: Database
   private readonly statements: ReturnType<typeof prepare>
-  /** Called for all damage that a read or write finds. */
+  /** Called for all damage found. */
   private readonly damaged: (damage: StorageCorrupted) => void
 
   constructor(directory: string, pageSize: number, damaged: (damage: StorageCorrupted) => void = () => {}) {
@@ -178,7 +176,7 @@ export class ChainDatabase {
         try {
           return work()
         } catch (cause) {
-          // A damaged file may have a value of another type instead of a blob.
+          // A damaged file may have another type in place of a blob.
           if (!this.database.open || !(cause instanceof DecodeError || cause instanceof TypeError)) throw cause
           throw this.corrupted(`a row does not decode (${cause.message})`)
         }
@@ -203,7 +201,7 @@ export class ChainDatabase {
     for (let page = 0; page < count; page++) {
       const row = this.guard("reading", () => this.statements.page.get(page))
       if (row?.records.length !== PAGE_BYTES) throw this.corrupted(`page ${page} of the block index`)
-      // The index views it as words, which needs an aligned buffer, and writes to it.
+      // The index writes to it and views it as words, which needs an aligned buffer.
       yield row.records.byteOffset % 4 === 0 ? row.records : new Uint8Array(row.records)
     }
   }
@@ -230,7 +228,7 @@ export class ChainDatabase {
     })
   }
 
-  /** The stored claims of names. Each name is given once. */
+  /** The stored claims of names, each given once. */
   claimsOf(names: ReadonlyArray<NameKey>): ReadonlyMap<NameKey, NameClaim> {
     const found = new Map<NameKey, NameClaim>()
     const whole = names.length - names.length % NAMES_AT_ONCE
@@ -247,7 +245,7 @@ export class ChainDatabase {
     return found
   }
 
-  /** Stored claims with heights from `from` to `to`, both included. */
+  /** Stored claims with heights from `from` to `to`, inclusive. */
   claimsBetween(from: Height, to: Height): ReadonlyArray<readonly [name: NameKey, claim: NameClaim]> {
     return this.guard("reading", () => {
       const found: Array<readonly [NameKey, NameClaim]> = []
@@ -269,7 +267,7 @@ export class ChainDatabase {
     return this.guard("reading", () => this.statements.coins.coinsPaying(search))
   }
 
-  /** Up to `limit` stored claims after a name (`undefined`: from the first), in the order of the names' bytes. */
+  /** Up to `limit` stored claims after a name, or from the first one, in byte order of the names. */
   claimsAfter(name: NameKey | undefined, limit: number): ReadonlyArray<readonly [name: NameKey, claim: NameClaim]> {
     const { claimsAfter, firstClaims } = this.statements
     return this.guard("reading", () => {
@@ -278,7 +276,7 @@ export class ChainDatabase {
     })
   }
 
-  /** Stores all changes, or none. Rows are written in key order, which is several times faster. */
+  /** Stores all changes or none. Rows are written in key order, which is several times faster. */
   commit(changes: Changes): void {
     const apply = this.database.transaction(() => {
       this.statements.deleteCoins(changes.spent)
@@ -298,17 +296,16 @@ export class ChainDatabase {
       Number(this.database.pragma("page_size", { simple: true })))
   }
 
-  /** Copies the write-ahead log into the file if it is large enough. Call this after a commit. */
+  /** Copies the write-ahead log into the file if it is large enough. Call it after a commit. */
   committed(): void {
     this.guard("writing", () => this.sums.committed())
   }
 
-  /** Copies the write-ahead log into the file now. */
   copyLog(): void {
     this.guard("writing", () => this.sums.copyLog())
   }
 
-  /** The same as `committed`, while the event loop has turns. The writer waits for it. */
+  /** Like `committed`, without blocking the event loop. The writer waits for it. */
   committedAside(): Effect.Effect<void, StorageFailure> {
     return copyWhenDue(this.sums, { file: this.file, doing: "writing", remedy: REMEDY }).pipe(
       Effect.tapErrorTag("StorageCorrupted", (damage) => attempt(() => this.damaged(damage))),

@@ -36,22 +36,20 @@ import { noTime, type Timings } from "./timings.ts"
 
 export interface ChainStateOptions {
   readonly params: ConsensusParams
-  /** Bytes that coins may use in memory before a flush. */
+  /** Bytes of coins in memory before a flush. */
   readonly coinCacheBytes: number
   readonly now: () => number
   /** Prunes old blocks; `undefined` to keep all. */
   readonly prune?: PruneOptions | undefined
-  /** The snapshot that the chain state began with, if it is not validated. */
+  /** The unvalidated snapshot that the chain state began with. */
   readonly snapshot?: SnapshotBase | undefined
 }
 
 /**
- * The best chain: header tree, block files, coins and claims, and the steps from one tip to another. All methods are
- * synchronous. `ChainWriter` is the only writer; it calls them for one block or batch at a time. The callers convert the
- * errors (`StorageFailure`).
- *
+ * The best chain: header tree, block files, coins and claims, and the steps from tip to tip. Methods are synchronous
+ * and called only by `ChainWriter`, for one block or batch at a time. Callers convert the errors (`StorageFailure`).
  * Invariants: a block's bytes and undo data are on disk before a commit refers to them. Coins, claims, index and best
- * block change in one commit. The active chain never contains a failed block. It contains blocks with unverified
+ * block change in one commit. The active chain never contains a failed block, and contains blocks with unverified
  * scripts only while a batch is prepared.
  */
 export class ChainState {
@@ -69,7 +67,7 @@ export class ChainState {
   private readonly times: Timings = noTime()
   private begun: BegunWith | undefined
 
-  /** Takes the stores over: it closes them. */
+  /** Takes ownership of the stores, which it closes. */
   constructor(stores: ChainStores, options: ChainStateOptions) {
     this.options = options
     this.params = options.params
@@ -99,18 +97,17 @@ export class ChainState {
     this.losses.beginsAfter(this.begun.height)
   }
 
-  /** Notes that all blocks up to the base of the snapshot were validated. */
   becomeValidated(): void {
     this.begun = undefined
     this.losses.beginsAfter(-1)
   }
 
-  /** The snapshot that the chain state began with, if it is not validated; `undefined` for one from genesis. */
+  /** The snapshot that the chain state began with, until it is validated. */
   get snapshot(): BegunWith | undefined {
     return this.begun
   }
 
-  /** Continues on the chain state of a snapshot, which `ChainStores.prepare` opened. Everything is flushed. */
+  /** Continues on a snapshot's chain state, opened by `ChainStores.prepare`. Everything is flushed. */
   continueOn(database: ChainDatabase, directory: string, snapshot: SnapshotBase): void {
     this.stores.continueOn(database, { base: this.index.find(snapshot.hash), directory })
     this.coins.continueOn(database)
@@ -131,12 +128,11 @@ export class ChainState {
     return this.active.at(height)
   }
 
-  /** The height of the last validated block. Readers see the chain up to it. */
+  /** The height of the last validated block, up to which readers see the chain. */
   get settledHeight(): Height {
     return this.active.settledHeight
   }
 
-  /** The number of the last validated block. */
   get settledTip(): HeaderId {
     return this.active.settledTip
   }
@@ -146,17 +142,16 @@ export class ChainState {
     return this.active.isActive(id)
   }
 
-  /** Median time past of the block of the best chain at a height. */
   medianTimePastAt(height: Height): number {
     return this.index.medianTimePast(this.at(height))
   }
 
-  /** The number of a header; `NONE` if it is unknown. */
+  /** The number of a header, or `NONE`. */
   find(hash: Bytes): HeaderId {
     return this.index.find(hash)
   }
 
-  /** The header with the most work that is not invalid and that the chain can reach. */
+  /** The valid header with the most work that the chain can reach. */
   get bestHeader(): HeaderId {
     return this.forks.best.reachable
   }
@@ -165,7 +160,6 @@ export class ChainState {
     return this.forks.best
   }
 
-  /** Whether a header with more work than the tip's is known. */
   get isBehind(): boolean {
     return this.index.compareWork(this.bestHeader, this.settledTip) > 0
   }
@@ -204,7 +198,7 @@ export class ChainState {
     })
   }
 
-  /** Offers a block: checks it without coins, and stores it. `lies` is its location if it is in our files already. */
+  /** Checks a block without coins and stores it. `lies` is its location if it is already in our files. */
   acceptBlock(block: Block, lies?: { readonly place: Place; readonly record: Bytes }): Accepted {
     const started = performance.now()
     const accepted = this.checkedBlock(block)
@@ -220,12 +214,12 @@ export class ChainState {
     return accepted
   }
 
-  /** "new" means that the caller has to store the block. */
+  /** "new" means that the caller must store the block. */
   private checkedBlock(block: Block): Accepted {
     const broken = checkBlock(block, this.params)
     if (broken !== undefined) return { type: "rejected", reject: broken }
     const known = this.index.find(block.hash)
-    // A missing block of the best chain is accepted even if it is marked as failed: it is needed to disconnect it.
+    // A missing block of the best chain is accepted even if marked as failed, because disconnecting it requires it.
     const header = this.losses.has(known) ? { type: "known", id: known } as const : this.acceptHeader(block, true)
     if (header.type === "rejected") return header
     const { id } = header
@@ -245,27 +239,29 @@ export class ChainState {
     return this.index.has(id, Status.HAVE_DATA)
   }
 
-  /** Throws `StorageFailure`. A damaged block counts as missing then: it is stored again when a peer sends it. */
+  /** Throws `StorageFailure`. A damaged block then counts as missing, until a peer sends it. */
   block(id: HeaderId): Block {
     return this.stored.block(id)
   }
 
-  /** The stored bytes of a block, not decoded. Throws `StorageFailure`. */
+  /** The stored bytes of a block. Throws `StorageFailure`. */
   blockBytes(id: HeaderId): Bytes {
     return this.stored.bytes(id)
   }
 
-  /** The undo data of a block; `undefined` if it was never connected. Throws `StorageFailure`, even if they are lost. */
+  /**
+   * The undo data of a block; `undefined` if it was never connected. Throws `StorageFailure`, also if they are lost.
+   */
   undo(id: HeaderId): Undo | undefined {
     return hadUndo(this.index, id) ? this.stored.undo(id) : undefined
   }
 
-  /** The same as they are stored, not decoded. */
+  /** The undo data as stored. */
   undoBytes(id: HeaderId): Bytes | undefined {
     return hadUndo(this.index, id) ? this.stored.undoBytes(id) : undefined
   }
 
-  /** Headers with their proofs, up to the first whose proof is not stored: it is in the block. Throws `StorageFailure`. */
+  /** Headers with proofs, up to the first whose block, which has the proof, is not stored. Throws `StorageFailure`. */
   fullHeaders(ids: ReadonlyArray<HeaderId>): ReadonlyArray<BlockHeader> {
     const headers: Array<BlockHeader> = []
     for (const id of ids) {
@@ -281,7 +277,7 @@ export class ChainState {
     return this.coins.passing
   }
 
-  /** The first coin of a transaction, as stored by the last flush. */
+  /** The first coin of a transaction as of the last flush. */
   storedCoinOf(txid: Bytes): Coin | undefined {
     return this.stores.database.coinOf(txid)
   }
@@ -291,7 +287,7 @@ export class ChainState {
     return this.stores.database
   }
 
-  /** The stored claims after a name, `undefined` for the first ones, in order. */
+  /** The stored claims after a name, or from the first one, in order. */
   storedClaims(after: NameKey | undefined, limit: number): ReadonlyArray<readonly [name: NameKey, claim: NameClaim]> {
     return this.stores.database.claimsAfter(after, limit)
   }
@@ -300,7 +296,7 @@ export class ChainState {
     return this.forks.nextStep()
   }
 
-  // For the next four: see `Connector`.
+  // For the next four, see `Connector`.
 
   prepare(target: HeaderId, limits: BatchLimits, check: CheckScripts): Steps<PreparedBatch> {
     return this.connector.prepare(target, limits, check)
@@ -318,7 +314,6 @@ export class ChainState {
     return this.connector.judge(block)
   }
 
-  /** Disconnects the last block. */
   disconnectTip(): void {
     this.connector.disconnectTip()
   }
@@ -349,17 +344,20 @@ export class ChainState {
     return this.forks.giveUp()
   }
 
-  /** The last headers of all branches, the best chain's tip included, highest first. */
+  /** The last headers of all branches, including the tip, highest first. */
   tips(): ReadonlyArray<HeaderId> {
     return this.forks.tips()
   }
 
-  /** Whether the coins use more memory than their budget, so that a flush is due. */
+  /** Whether the coins exceed their memory budget. */
   get flushDue(): boolean {
     return this.coins.memory > this.options.coinCacheBytes
   }
 
-  /** Stores block bytes, then one commit to this tip. Returns whether there were changes. Keeps coins up to half of the budget, or all of it if `more` blocks come. */
+  /**
+   * Stores block bytes, then commits this tip. Returns whether there were changes. Keeps coins up to half of the
+   * budget, or all of it if `more` blocks follow.
+   */
   flush(more = false): boolean {
     const { onTrust } = this.active
     if (onTrust > 0) throw new Error(`flush refused: the scripts of ${onTrust} blocks are not verified yet`)

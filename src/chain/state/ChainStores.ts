@@ -22,13 +22,13 @@ export interface ChainStoresOptions {
   readonly pageSize: number
   /** Bytes; `MAX_FILE_SIZE` if omitted. */
   readonly maxFileSize?: number
-  /** Called synchronously when damage of chainstate.db is found. The next start rebuilds it. */
+  /** Called synchronously when chainstate.db is found damaged. The next start rebuilds it. */
   readonly onDamage?: (damage: StorageCorrupted) => void
 }
 
 const NOTHING_UNDONE: Undo = { removed: new Map(), claimsBefore: new Map() }
 
-/** Block files, database and header tree: opened, loaded, and made consistent after a crash. */
+/** Block files, database and header tree, loaded and made consistent after a crash. */
 export class ChainStores {
   readonly index = new BlockIndex()
   readonly active = new ActiveChain(this.index)
@@ -73,17 +73,15 @@ export class ChainStores {
     })
   }
 
-  /** The database of coins, claims and headers in use. */
   get database(): ChainDatabase {
     return this.open
   }
 
-  /** Whether the database in use is in a directory. */
   isIn(directory: string): boolean {
     return this.directory === directory
   }
 
-  /** Stores the whole index, and a base block as the tip, in a database that has the coins of that block. Throws. */
+  /** Stores the whole index, and a base block as the tip, in a database with the coins of that block. Throws. */
   prepare(directory: string, base: HeaderId): ChainDatabase {
     const database = this.openDatabase(directory)
     this.index.restoreDirtyPages(Array(Math.ceil(this.index.count / PAGE_RECORDS)).keys())
@@ -105,7 +103,7 @@ export class ChainStores {
     }
   }
 
-  /** Continues on another database, which `prepare` returned, and closes the one in use. */
+  /** Continues on a database from `prepare`, and closes the one in use. */
   continueOn(
     database: ChainDatabase,
     { base, directory }: { readonly base: HeaderId; readonly directory: string }
@@ -123,7 +121,7 @@ export class ChainStores {
     this.index.addStatus(GENESIS, Status.VALID)
     for (const file of this.files.numbers("undo")) this.files.cut("undo", file, { end: 0 })
     this.index.setUndo(GENESIS, this.files.appendUndo(genesis.hash, encodedUndo(NOTHING_UNDONE)))
-    // Existing block files are kept: they may have a chain whose index was deleted.
+    // Existing block files are kept: they may hold a chain whose index was deleted.
     if (this.strayFiles().length === 0) this.storeGenesis()
   }
 
@@ -150,8 +148,8 @@ export class ChainStores {
   }
 
   /**
-   * The block files, if they are not indexed, or not completely: the index was deleted and has to be rebuilt. Genesis
-   * is indexed last, so that an interrupted rebuild is resumed.
+   * The block files, if unindexed or incompletely indexed because the index was deleted and must be rebuilt. Genesis is
+   * indexed last, so that an interrupted rebuild is resumed.
    */
   strayFiles(): ReadonlyArray<string> {
     if (this.index.has(GENESIS, Status.HAVE_DATA | Status.PRUNED)) return []
@@ -160,7 +158,7 @@ export class ChainStores {
     return numbers.map((file) => this.files.path("blk", file))
   }
 
-  /** The start of the part after the last indexed record, by block file, at the start of the node. */
+  /** Where the part after the last indexed record began at the start of the node, by block file. */
   tailStarts(): ReadonlyMap<string, number> {
     return new Map(this.tails.map(({ file, from }) => [this.files.path("blk", file), from]))
   }
@@ -174,7 +172,7 @@ export class ChainStores {
     return this.options.blocksDirectory
   }
 
-  /** What was repaired at the start, for the operator. */
+  /** Repairs at the start, for the operator. */
   repairs(): ReadonlyArray<string> {
     return this.said
   }
@@ -183,7 +181,6 @@ export class ChainStores {
     this.said.push(said)
   }
 
-  /** Bytes of the block files. */
   blockFilesSize(): number {
     return this.files.sizeOnDisk
   }
@@ -193,7 +190,7 @@ export class ChainStores {
     return this.database.size()
   }
 
-  /** The error of a chain state that has to be rebuilt from the blocks. The next start does this. */
+  /** The error of a chain state that must be rebuilt from the blocks, which the next start does. */
   beyondRepair(found: string): StorageCorrupted {
     requestRebuild({ chainstateDirectory: this.directory, reason: found })
     const remedy = "Start the node again: it rebuilds the chain state from the stored blocks"

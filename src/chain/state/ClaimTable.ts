@@ -4,19 +4,18 @@ import { OUTPOINT_SIZE } from "../../protocol/transaction.ts"
 
 const LEAST_PLACES = 64
 
-/** Bytes of an entry beside its name: the slot of the map, the head of the name's string, its share of the arrays. Measured. */
+/** Measured bytes of an entry besides its name: the map slot, the string's head, its share of the arrays. */
 const ENTRY_BYTES = 128
 
-/** The height of a name without a claim. */
 const NO_CLAIM = -1
 
 /** The end of a list. No entry has this place. */
 const NONE = 0
 
-/** Stands for the neighbour of an entry that is in no list. */
+/** Marks an entry that is in no list. */
 const UNLISTED = -1
 
-/** Numbers for places 0 to `count` - 1, the first ones as before. */
+/** A copy for places 0 to `count` - 1. */
 const longer = (numbers: Int32Array, count: number): Int32Array<ArrayBuffer> => {
   const grown = new Int32Array(count)
   grown.set(numbers)
@@ -24,11 +23,10 @@ const longer = (numbers: Int32Array, count: number): Int32Array<ArrayBuffer> => 
 }
 
 /**
- * Name claims by name, in arrays of numbers and bytes: as objects with an outpoint each they took twice as much memory, and the
- * garbage collector followed each of them. An entry can also say that a name has no claim. The place of an entry is its index in the
- * arrays; it does not change until `clear`.
- *
- * Entries that differ from the stored claims are linked in a list for each height: names are asked for by height when they expire.
+ * Name claims in arrays of numbers and bytes. As objects with an outpoint each, they took twice the memory, and the
+ * garbage collector followed each of them. An entry can also say that a name has no claim. Its place, the index in the
+ * arrays, does not change until `clear`. Entries that differ from stored claims form a list per height, because names
+ * expire by height.
  */
 export class ClaimTable {
   private readonly places = new Map<NameKey, number>()
@@ -36,7 +34,7 @@ export class ClaimTable {
   private nameBytes = 0
   private heights = new Int32Array(LEAST_PLACES)
   private outpoints = Buffer.alloc(LEAST_PLACES * OUTPOINT_SIZE)
-  /** The neighbours in the list of a height; `UNLISTED` before an entry that is the same as the stored claim. */
+  /** The neighbours in the list of a height; `UNLISTED` if the entry equals the stored claim. */
   private before = new Int32Array(LEAST_PLACES)
   private after = new Int32Array(LEAST_PLACES)
   /** The first place of each list. */
@@ -51,12 +49,12 @@ export class ClaimTable {
     return this.places.has(name)
   }
 
-  /** The claim of a name; `undefined` if it has none, or no entry. */
+  /** The claim of a name; `undefined` without a claim or entry. */
   get(name: NameKey): NameClaim | undefined {
     return this.claimAt(this.places.get(name) ?? NONE)
   }
 
-  /** Adds an entry for a name without one: its stored claim. */
+  /** Adds the stored claim of a name without an entry. */
   add(name: NameKey, claim: NameClaim | undefined): void {
     this.write(this.placeOf(name), claim)
   }
@@ -83,7 +81,6 @@ export class ClaimTable {
     for (const [name, claim] of this.changedAt(height)) if (claim !== undefined) yield [name, claim]
   }
 
-  /** Notes that the changes are stored. */
   settle(): void {
     for (const height of this.unstored.keys()) {
       for (const place of this.listOf(height)) this.before[place] = UNLISTED
@@ -91,7 +88,6 @@ export class ClaimTable {
     this.unstored.clear()
   }
 
-  /** Drops all entries. */
   clear(): void {
     this.unstored.clear()
     this.places.clear()
@@ -158,7 +154,6 @@ export class ClaimTable {
     this.unstored.set(height, place)
   }
 
-  /** Takes an entry out of the list of its height. */
   private unlink(place: number): void {
     const [before, after] = [this.before[place] ?? NONE, this.after[place] ?? NONE]
     this.before[after] = before

@@ -4,19 +4,19 @@ import type { Database, Statement } from "../../storage/Database.ts"
 import { repeated } from "../../storage/rowWriter.ts"
 import { coinKey, decodeCoin, outpointOfKey, scriptStart } from "./coinCodec.ts"
 
-/** Scripts to search for: as `binaryString`, and the lengths that they have. */
+/** Scripts to search for as `binaryString`, and their lengths. */
 export interface WantedScripts {
   readonly keys: { readonly has: (script: string) => boolean }
   readonly lengths: ReadonlySet<number>
-  /** The last four bytes of each script, each once, to find the coins in SQLite; none if a script is shorter. */
+  /** The distinct last four bytes of the scripts, to find coins within SQLite; none if a script is shorter. */
   readonly tails: ReadonlyArray<Bytes>
 }
 
-/** Bytes of a tail, and how many a search compares within SQLite, where a coin that differs costs a tenth. */
+/** Bytes of a tail, and how many tails a search compares within SQLite, where a mismatch costs a tenth. */
 export const TAIL_BYTES = 4
 const TAILS = [64, 4_096]
 
-/** Coins that a search for scripts reads at a time: two to four milliseconds of work, however they are compared. */
+/** Coins read at a time by a script search: two to four milliseconds of work either way. */
 export const rowsAtOnce = ({ tails }: WantedScripts): number =>
   tails.length === 0 || tails.length > 4_096 ? 500 : tails.length > 64 ? 4_000 : 1_000
 
@@ -25,7 +25,6 @@ interface CoinCells {
   readonly coin: Buffer
 }
 
-/** One step of a search. */
 export interface CoinSearch {
   /** The key of the last coin of the previous step; empty for the first. */
   readonly after: Buffer
@@ -33,18 +32,16 @@ export interface CoinSearch {
   readonly scripts: WantedScripts
 }
 
-/** What one step found. */
 export interface CoinsFound {
   readonly found: ReadonlyArray<readonly [outpoint: string, coin: Coin]>
-  /** The number of coins that were read. */
   readonly count: number
   /** The key of the last one, which begins with its txid in wire order; `undefined` at the end. */
   readonly last: Buffer | undefined
 }
 
 /**
- * Reads the stored coins in the order of their keys, some at a time. It needs no more than a connection to
- * chainstate.db, so another thread can have one. Methods throw the errors of the driver, and `DecodeError`.
+ * Reads stored coins in key order, some at a time. Only needs a connection to chainstate.db, so another thread can have
+ * one. Methods throw driver errors and `DecodeError`.
  */
 export class CoinReads {
   readonly #coinsAfter: Statement<[Buffer, number], CoinCells>
@@ -76,13 +73,13 @@ export class CoinReads {
     }))
   }
 
-  /** Up to `limit` coins after an outpoint key (`undefined`: from the first), in the order of (txid, index). */
+  /** Up to `limit` coins after an outpoint key, or from the first one, in (txid, index) order. */
   coinsAfter(outpoint: string | undefined, limit: number): ReadonlyArray<readonly [outpoint: string, coin: Coin]> {
     const after = outpoint === undefined ? Buffer.alloc(0) : coinKey(outpoint)
     return this.#coinsAfter.all(after, limit).map((row) => [outpointOfKey(row.outpoint), decodeCoin(row.coin)] as const)
   }
 
-  /** The coins with one of some scripts among up to `limit` coins after a key, without decoding the others. */
+  /** The coins with one of the scripts among up to `limit` coins after a key, without decoding the others. */
   coinsPaying({ after, limit, scripts }: CoinSearch): CoinsFound {
     const { count, last } = this.#coinsUpTo.get(after, limit) ?? { count: 0, last: null }
     if (last === null) return { found: [], count: 0, last: undefined }
@@ -96,7 +93,7 @@ export class CoinReads {
     return { found, count, last }
   }
 
-  /** The coins within bounds, without most of those that do not have the wanted scripts. */
+  /** The coins within bounds, without most of those with other scripts. */
   #between(
     { after, last }: { readonly after: Buffer; readonly last: Buffer },
     { tails }: WantedScripts

@@ -3,17 +3,17 @@ import type { Bytes } from "../../protocol/bytes.ts"
 import { OUTPOINT_SIZE } from "../../protocol/transaction.ts"
 import { coinHead, readCoin } from "./coinCodec.ts"
 
-/** Bits of a record beside its length. A freed record keeps `KEPT`. */
+/** Bits of a record besides its length. A freed record keeps `KEPT`. */
 const FLAG_BITS = 8
 const FLAGS = (1 << FLAG_BITS) - 1
 export const KEPT = 1 << (FLAG_BITS - 1)
 
 const MOST_COIN_BYTES = 2 ** (32 - FLAG_BITS) - 1
 
-/** Bytes of a unit. A place is the number of a record's first unit; no record begins at place 0. */
+/** Bytes of a unit. A place is the number of a record's first unit, never 0. */
 const UNIT = 8
 
-/** Units of a chunk, as a power of two: 1 MiB. Only a longer record has a longer chunk, of its own. */
+/** Units of a chunk as a power of two: 1 MiB. Only a longer record has a longer chunk of its own. */
 const CHUNK_BITS = 17
 const CHUNK_UNITS = 1 << CHUNK_BITS
 const CHUNK_BYTES = CHUNK_UNITS * UNIT
@@ -24,7 +24,7 @@ const COIN = KEY + OUTPOINT_SIZE
 
 export const KEY_WORDS = OUTPOINT_SIZE / 4
 
-/** Places are numbers of 32 bits: 32 GiB. From here on, a flush is due in any case. */
+/** Places are 32-bit numbers: 32 GiB. A flush is due from here on. */
 const MOST_BYTES = 2 ** 34
 
 interface Chunk {
@@ -41,10 +41,8 @@ const NO_CHUNK: Chunk = { bytes: new Uint8Array(0), words: new Uint32Array(0) }
 
 const unitsOf = (coinBytes: number): number => Math.ceil((COIN + coinBytes) / UNIT)
 
-/** The offset of a record in its chunk, in bytes. */
 const offsetOf = (place: number): number => (place & (CHUNK_UNITS - 1)) * UNIT
 
-/** The index of the first word of a record in its chunk. */
 const wordOf = (place: number): number => offsetOf(place) >>> 2
 
 /**
@@ -60,11 +58,11 @@ export class CoinRecords {
   /** The chunk of the next new record, and its unit there. */
   private current = 0
   private next = 1
-  /** The place that was freed last, by the number of its units. Its second word is the place that was freed before it. */
+  /** The last freed place by number of units. Its second word is the place freed before it. */
   private readonly freed = new Map<number, number>()
   private live = 0
 
-  /** Bytes of the records, with the free room between them beyond one chunk. */
+  /** Bytes of the records, including free space except in one chunk. */
   get bytes(): number {
     const live = this.live * UNIT
     const taken = (this.current * CHUNK_UNITS + this.next) * UNIT
@@ -75,7 +73,7 @@ export class CoinRecords {
     return this.head(place) & FLAGS
   }
 
-  /** positional: called for each coin that changes */
+  /** positional: called for each changed coin */
   setFlags(place: number, flags: number): void {
     this.chunk(place).words[wordOf(place)] = (this.head(place) & ~FLAGS) | flags
   }
@@ -90,19 +88,16 @@ export class CoinRecords {
     return size === 0 ? undefined : readCoin(this.chunk(place).bytes, at, at + size)
   }
 
-  /** The key of a record: a view. */
   key(place: number): Bytes {
     const at = offsetOf(place) + KEY
     return this.chunk(place).bytes.subarray(at, at + OUTPOINT_SIZE)
   }
 
-  /** The bytes of a record's coin: a view. */
   coinBytes(place: number): Bytes {
     const at = offsetOf(place) + COIN
     return this.chunk(place).bytes.subarray(at, at + (this.head(place) >>> FLAG_BITS))
   }
 
-  /** Copies the key of a record, of `KEY_WORDS` words. */
   copyKey(place: number, into: Uint32Array): void {
     const { words } = this.chunk(place)
     const from = wordOf(place) + KEY / 4
@@ -116,7 +111,7 @@ export class CoinRecords {
     return true
   }
 
-  /** Writes a record. Its flags are those that its place kept, and these. Returns its place. */
+  /** Writes a record and returns its place. Its flags are these and the ones its place kept. */
   write(key: Uint32Array, coin: Coin | undefined, flags: number): number {
     if (coin === undefined) return this.writeHead(key, 0, flags)
     const head = coinHead(coin)
@@ -128,7 +123,7 @@ export class CoinRecords {
     return place
   }
 
-  /** Writes a record without its coin, which takes `size` bytes. positional: called for each coin that changes */
+  /** Writes a record without its coin of `size` bytes. positional: called for each changed coin */
   private writeHead(key: Uint32Array, size: number, flags: number): number {
     if (size > MOST_COIN_BYTES) throw new RangeError(`a coin of ${size} bytes is too long for a record`)
     const place = this.take(unitsOf(size))
@@ -150,7 +145,7 @@ export class CoinRecords {
     this.live -= units
   }
 
-  /** Frees all records. Their chunks are kept for the next ones. */
+  /** Frees all records but keeps their chunks. */
   clear(): void {
     this.giveBack()
     this.current = 0
@@ -159,7 +154,7 @@ export class CoinRecords {
     this.live = 0
   }
 
-  /** Drops the chunks that were not needed since `clear`. */
+  /** Drops the chunks not needed since `clear`. */
   giveBack(): void {
     this.chunks.length = Math.min(this.chunks.length, this.current + 1)
   }
@@ -172,7 +167,7 @@ export class CoinRecords {
     return this.chunk(place).words[wordOf(place)] ?? 0
   }
 
-  /** A free place, or one behind the last record. */
+  /** A free place, or one after the last record. */
   private take(units: number): number {
     this.live += units
     const freed = this.freed.get(units) ?? 0
@@ -180,7 +175,7 @@ export class CoinRecords {
       this.freed.set(units, this.chunk(freed).words[wordOf(freed) + 1] ?? 0)
       return freed
     }
-    // Only the first record of a chunk may be longer than that: a longer chunk of an earlier record is not filled further.
+    // Only the first record of a chunk may be longer: a longer chunk of an earlier record is not filled further.
     if (this.next > 0 && (this.next + units) * UNIT > CHUNK_BYTES) {
       this.current++
       this.next = 0
@@ -191,7 +186,7 @@ export class CoinRecords {
     }
     const place = this.current * CHUNK_UNITS + this.next
     this.next += units
-    // The flags of an earlier record there are not kept.
+    // Flags of an earlier record there are not kept.
     this.chunk(place).words[wordOf(place)] = 0
     return place
   }

@@ -14,19 +14,18 @@ interface Missed {
 
 const NOTHING_MISSED: Missed = { txid: "", count: -Infinity, none: false }
 
-/** Consecutive misses after which one query covers all outputs of the transaction. */
+/** Consecutive misses before one query covers all outputs of the transaction. */
 const MISSES = 4
 
 const TXID_SIZE = 32
 
 /**
- * The coins and name claims of the best chain: the changes since the last flush and the recently read entries, on top
- * of the database. The owner limits the cache: it flushes when `memory` is above its budget. Reads throw
- * `StorageFailure`.
+ * The coins and name claims of the best chain: unflushed changes and recently read entries on top of the database. The
+ * owner limits the cache by flushing when `memory` exceeds its budget. Reads throw `StorageFailure`.
  */
 export class CoinStore implements ChainView {
   private database: ChainDatabase
-  /** A coin is decoded when it is read: most are read once, when they are spent. */
+  /** Decoded on access: most coins are read once, when they are spent. */
   private readonly coins = new CoinTable()
   private readonly claims = new ClaimTable()
   private missed: Missed = NOTHING_MISSED
@@ -44,7 +43,7 @@ export class CoinStore implements ChainView {
     return this.changed
   }
 
-  /** Continues on the coins of another database. There are no changes. */
+  /** Continues on another database, without changes. */
   continueOn(database: ChainDatabase): void {
     this.forget()
     this.missed = NOTHING_MISSED
@@ -55,7 +54,7 @@ export class CoinStore implements ChainView {
     const place = this.coins.find(outpoint)
     if (place !== 0) return this.coins.coin(place)
     const coin = this.stored(outpoint)
-    // A transaction without any coin is remembered once, not per output.
+    // A transaction without coins is remembered once instead of per output.
     if (coin !== undefined || !this.missed.none) this.coins.add(outpoint, coin, coin === undefined ? FRESH : 0)
     return coin
   }
@@ -66,8 +65,8 @@ export class CoinStore implements ChainView {
   }
 
   /**
-   * Reads a coin from the database. The outputs of a coinbase are looked up one by one and nearly never exist: after
-   * some misses, one query for the whole transaction replaces the rest.
+   * Reads a coin from the database. Outputs of a coinbase are looked up one by one and nearly never exist, so after
+   * some misses one query covers the whole transaction.
    */
   private stored(outpoint: string): Coin | undefined {
     const txid = outpoint.slice(0, TXID_SIZE)
@@ -102,7 +101,7 @@ export class CoinStore implements ChainView {
     return found
   }
 
-  /** The same, without keeping coins in memory: for callers outside block validation. */
+  /** The same without keeping coins in memory, for callers outside block validation. */
   readonly passing: ChainView = {
     coin: (outpoint) => this.peek(outpoint),
     claim: this.claim,
@@ -116,7 +115,7 @@ export class CoinStore implements ChainView {
     claims: ReadonlyMap<NameKey, NameClaim | undefined>
   ): void {
     this.changed ||= coins.size + claims.size > 0
-    // Without an array for each entry, as in a loop over the map.
+    // Unlike a loop over the map, makes no array per entry.
     coins.forEach((coin, outpoint) => this.setCoin(outpoint, coin))
     claims.forEach((claim, name) => this.claims.change(name, claim))
   }
@@ -133,7 +132,7 @@ export class CoinStore implements ChainView {
     else this.coins.set(place, coin, state | DIRTY)
   }
 
-  /** Stores all changes together with the rest of a commit. All or nothing. */
+  /** Stores all changes with the rest of a commit, or nothing. */
   flush(rest: Omit<Changes, "coins" | "spent" | "claims">, keep: number): void {
     this.missed = NOTHING_MISSED
     this.database.commit({ ...rest, ...this.coins.changes(), claims: this.claims.changes() })

@@ -11,72 +11,68 @@ export const FRESH = 2
 
 const STATE = DIRTY | FRESH
 
-/** The list of changed places has this one: each has it once, even if a later record gets the place. */
+/** This place is in the list of changed ones. Each is listed once, even if a later record gets the place. */
 const LISTED = KEPT
 
 const LEAST_SLOTS = 64
 
-/** Places for which the list of changed ones keeps its room after a flush. */
+/** The list of changed places keeps space for this many after a flush. */
 const SHORT_LIST = 65_536
 
-/** Bytes of an entry's share of the slots: 8 a slot, of which up to two thirds are taken. */
+/** Bytes of an entry's share of the slots: 8 per slot, up to two thirds of them taken. */
 const SLOT_BYTES = 16
 
-/** 2^32 divided by the golden ratio: multiplied by it, neighbouring numbers get far from each other. */
+/** 2^32 divided by the golden ratio, which spreads neighbouring numbers. */
 const GOLDEN = 0x9e3779b1
 
-/** Bits of a key and of a place in one number that is exact. */
+/** Bits of a key that fit into an exact number together with a place. */
 const PREFIX_BITS = 21
 const PLACES = 2 ** 32
 
-/** What the first two words of a txid are multiplied with. */
+/** Factors for the first two words of a txid. */
 export type Multipliers = readonly [first: number, second: number]
 
-/** Odd numbers that no peer knows: the maker of transactions cannot aim at a slot. */
+/** Odd numbers unknown to peers, so that no maker of transactions can aim at a slot. */
 const randomMultipliers = (): Multipliers => {
   const [first = 0, second = 0] = crypto.getRandomValues(new Uint32Array(2))
   return [first | 1, second | 1]
 }
 
-/** The first bits of a key, as a number. */
 const prefixOf = (key: Bytes): number =>
   ((((key[0] ?? 0) << 24) | ((key[1] ?? 0) << 16) | ((key[2] ?? 0) << 8)) >>> 0) >>> (32 - PREFIX_BITS)
 
-/** The changed entries in the order of their keys. All bytes are views. */
+/** The changed entries in key order. All bytes are views. */
 export interface CoinChanges {
   /** Coins to store, by `coinKey`. */
   readonly coins: Iterable<readonly [key: Bytes, coin: Bytes]>
-  /** The keys of coins to remove. */
   readonly spent: Iterable<Bytes>
 }
 
 /**
- * Coins by outpoint, in their stored form. As strings in a map they took twice as much memory, and the garbage collector
- * copied and followed each of them. An entry can also say that an outpoint has no coin.
- *
- * `slots` is a hash table with open addressing, two words a slot: the hash and the place of the record, 0 for none.
+ * Coins by outpoint, in stored form. As strings in a map they took twice the memory, and the garbage collector copied
+ * and followed each. An entry can also say that an outpoint has no coin. `slots` is a hash table with open addressing,
+ * two words per slot: the hash and the record's place, 0 for none.
  */
 export class CoinTable {
   private readonly records = new CoinRecords()
   private slots = new Uint32Array(2 * LEAST_SLOTS)
-  /** The high bits of a hash, without this many bits, are the number of its slot. */
+  /** The high bits of a hash, shifted by this, are its slot. */
   private shift = 32 - Math.log2(LEAST_SLOTS)
   private entries = 0
   private listed = new Uint32Array(LEAST_SLOTS)
   private listedCount = 0
   private readonly first: number
   private readonly second: number
-  /** The key of the outpoint in question, in words and bytes. */
+  /** The key of the outpoint in question, as words and bytes. */
   private readonly words = new Uint32Array(KEY_WORDS)
   private readonly key = new Uint8Array(this.words.buffer)
 
-  /** @param multipliers random if omitted; tests choose them to make collisions. */
+  /** @param multipliers random by default; tests choose them to force collisions. */
   constructor([first, second] = randomMultipliers()) {
     this.first = first
     this.second = second
   }
 
-  /** Bytes in use. */
   get bytes(): number {
     return this.records.bytes + this.entries * SLOT_BYTES
   }
@@ -105,13 +101,12 @@ export class CoinTable {
   /** Adds an entry for an outpoint without one. */
   add(outpoint: string, coin: Coin | undefined, state: number): void {
     const hash = this.lookAt(outpoint)
-    // First, so that without memory for more slots there is no record outside of them.
+    // First, so that a failed allocation leaves no record outside the slots.
     if (3 * (this.entries + 1) > this.slots.length) this.resize(this.slots.length)
     this.enter(hash, this.write(coin, state))
     this.entries++
   }
 
-  /** Replaces the coin and the state of an entry. */
   set(place: number, coin: Coin | undefined, state: number): void {
     const at = this.slotOf(place)
     this.slots[at + 1] = this.write(coin, state)
@@ -126,7 +121,7 @@ export class CoinTable {
       const hash = slots[at] ?? 0
       const other = slots[at + 1] ?? 0
       if (other === 0) break
-      // An entry behind the gap moves into it, unless its own slot is behind the gap.
+      // An entry after the gap moves into it, unless its own slot is after the gap.
       const own = 2 * (hash >>> shift)
       if (((at - own) & mask) < ((at - gap) & mask)) continue
       slots[gap] = hash
@@ -144,7 +139,7 @@ export class CoinTable {
     return { coins: this.coinsAt(places), spent: this.spentAt(places) }
   }
 
-  /** Notes that the changes are stored. Entries without a coin are dropped. */
+  /** Marks the changes as stored. Entries without a coin are dropped. */
   settle(): void {
     const { listed, listedCount, records } = this
     this.listedCount = 0
@@ -161,7 +156,7 @@ export class CoinTable {
     if (2 * count < this.slots.length) this.resize(count)
   }
 
-  /** Drops all entries. Their memory is kept for the next ones. */
+  /** Drops all entries but keeps their memory. */
   clear(): void {
     this.records.clear()
     this.slots.fill(0)
@@ -175,7 +170,7 @@ export class CoinTable {
     return this.hash()
   }
 
-  /** The hash of the key in question: its high bits are the good ones. */
+  /** The hash of the key in question. Its high bits are the good ones. */
   private hash(): number {
     const { key, words } = this
     const index = ((key[32] ?? 0) << 24) | ((key[33] ?? 0) << 16) | ((key[34] ?? 0) << 8) | (key[35] ?? 0)
@@ -191,7 +186,7 @@ export class CoinTable {
     for (let at = 2 * (this.hash() >>> this.shift);; at = (at + 2) & mask) if (slots[at + 1] === place) return at
   }
 
-  /** positional: called for each coin, and for all of them when the slots grow */
+  /** positional: called for each coin, and for all when the slots grow */
   private enter(hash: number, place: number): void {
     const { slots } = this
     const mask = slots.length - 1
@@ -212,7 +207,6 @@ export class CoinTable {
     }
   }
 
-  /** Writes a record with the key in question. */
   private write(coin: Coin | undefined, state: number): number {
     const place = this.records.write(this.words, coin, state)
     const flags = this.records.flags(place)
@@ -227,10 +221,10 @@ export class CoinTable {
     return place
   }
 
-  /** The places of dirty entries, in the order of their keys. */
+  /** The places of dirty entries, in key order. */
   private dirtyPlaces(): Uint32Array {
     const { listed, records } = this
-    // Numbers of the first bits of the key and the place: these are sorted ten times faster than with a comparison.
+    // The first bits of the key combined with the place: numbers sort ten times faster than with a comparison function.
     const numbers = new Float64Array(this.listedCount)
     let count = 0
     for (let i = 0; i < this.listedCount; i++) {
@@ -238,7 +232,7 @@ export class CoinTable {
       if ((records.flags(place) & DIRTY) !== 0) numbers[count++] = prefixOf(records.key(place)) * PLACES + place
     }
     const sorted = numbers.subarray(0, count).sort()
-    // The conversion leaves the low 32 bits: the place.
+    // Keeps the low 32 bits: the place.
     const places = new Uint32Array(sorted)
     for (let from = 0, to = 0; from < count; from = to) {
       const prefix = Math.floor((sorted[from] ?? 0) / PLACES)

@@ -20,12 +20,11 @@ import type { Forks } from "./Forks.ts"
 import type { StoredBlocks } from "./StoredBlocks.ts"
 import type { Timings } from "./timings.ts"
 
-/** A connected block whose scripts are not verified yet. What it spent is packed: a batch has thousands of coins. */
+/** A connected block with unverified scripts. What it spent is packed, as a batch has thousands of coins. */
 interface Prepared {
   readonly id: HeaderId
   readonly block: Block
   readonly effects: ReadonlyArray<NameEffect>
-  /** Its undo data, encoded. */
   readonly undo: Bytes
 }
 
@@ -54,11 +53,11 @@ export interface Connected {
   readonly id: HeaderId
   readonly block: Block
   readonly effects: ReadonlyArray<NameEffect>
-  /** Its undo data, encoded; `undefined` if they are on disk only. */
+  /** Its encoded undo data; `undefined` if they are only on disk. */
   readonly undo?: Bytes
 }
 
-/** How many blocks a batch may have: it ends at the first limit that it reaches. */
+/** A batch ends at the first of these limits. */
 export interface BatchLimits {
   readonly blocks: number
   readonly inputs: number
@@ -85,8 +84,8 @@ export interface ConnectorParts {
 const NOT_ON_TIP = reject("inconclusive-not-best-prevblk")
 
 /**
- * Connects blocks to the best chain, in batches, and disconnects them. A batch has two steps: `prepare` connects its
- * blocks without their scripts, `settle` keeps them up to the first invalid script.
+ * Connects batches of blocks to the best chain, and disconnects blocks. `prepare` connects the blocks of a batch
+ * without their scripts, `settle` keeps them up to the first invalid script.
  */
 export class Connector {
   private readonly params: ConsensusParams
@@ -112,9 +111,9 @@ export class Connector {
   }
 
   /**
-   * Connects blocks on the way from the tip to `target`, without their scripts. Each block's script checks are passed
-   * to `check`. This includes a refused block after the last one, whose scripts may give the actual reason. `settle`
-   * ends the batch with the result of the checks. One step a block: until the last step no other block may be connected.
+   * Connects blocks on the way from the tip to `target` without their scripts, passing each block's script checks to
+   * `check`. This includes a refused block after the last one, whose scripts may give the actual reason. `settle` ends
+   * the batch. One step per block; no other block may be connected before the last.
    */
   *prepare(target: HeaderId, limits: BatchLimits, check: CheckScripts): Steps<PreparedBatch> {
     const blocks: Array<Prepared> = []
@@ -139,7 +138,7 @@ export class Connector {
         bytes += block.size
         for (const { coins } of delta.scripts) inputs += coins.length
       } catch (cause) {
-        // The blocks before it are valid and have to be settled first.
+        // The blocks before it are valid and must be settled first.
         return { blocks, refused: undefined, thrown: { id, cause } }
       }
       yield
@@ -165,8 +164,8 @@ export class Connector {
   }
 
   /**
-   * Validates a block on top of the tip, without proof of work and without storing it. Returns its script checks for
-   * the caller. Source: upstream `validation.cpp`, `TestBlockValidity`.
+   * Validates a block on top of the tip without proof of work and without storing it. Returns its script checks for the
+   * caller. Source: upstream `validation.cpp`, `TestBlockValidity`.
    */
   judge(block: Block): Judged {
     const { tip } = this.active
@@ -195,9 +194,9 @@ export class Connector {
   }
 
   /**
-   * Ends a batch. The blocks before `failure` stay, the others are disconnected. `failure` is the index of a block in
-   * the batch, or of the refused block after it, and the reason. Throws the error that ended the batch, except for a
-   * damaged block, which counts as missing from now on.
+   * Ends a batch: keeps the blocks before `failure` and disconnects the others. `failure` is the index in the batch, or
+   * of the refused block after it, and the reason. Throws the error that ended the batch, except for a damaged block,
+   * which counts as missing from now on.
    */
   settle(batch: PreparedBatch, failure: { readonly block: number; readonly reject: Reject } | undefined): Settled {
     const good = failure === undefined ? batch.blocks : batch.blocks.slice(0, failure.block)
@@ -241,9 +240,8 @@ export class Connector {
   }
 
   /**
-   * Checks a refused block again. It passed all checks that need no coins when it was stored. If it fails them now, its
-   * bytes changed on disk, in a witness or proof that neither hash nor merkle root covers: then the block counts as
-   * damaged, not as invalid.
+   * Repeats the checks that a refused block passed when it was stored. If it fails them now, its bytes changed on disk,
+   * in a witness or proof that neither hash nor merkle root covers, and it counts as damaged instead of invalid.
    */
   private changedOnDisk(id: HeaderId): StorageCorrupted | undefined {
     const block = this.stored.block(id)
@@ -266,13 +264,12 @@ export class Connector {
     return cause
   }
 
-  /** Whether the damaged bytes of this block caused an error. Genesis is excluded: its bytes are built in. */
+  /** Whether the damaged bytes of this block caused an error. Not for genesis, which is built in. */
   private isDamage(id: HeaderId, cause: unknown): cause is StorageCorrupted {
     return id !== GENESIS && cause instanceof StorageCorrupted &&
       cause.file === this.files.path("blk", this.index.dataPlace(id).file)
   }
 
-  /** Disconnects the last block. Returns its number. */
   disconnectTip(): HeaderId {
     const id = this.active.tip
     const block = this.stored.block(id)

@@ -12,7 +12,7 @@ export type Step =
   | { readonly type: "none" }
   | { readonly type: "disconnect" }
   | { readonly type: "connect"; readonly target: HeaderId }
-  /** A block that has to be disconnected is missing. The reorg waits for it. */
+  /** A block to disconnect is missing, and the reorg waits for it. */
   | { readonly type: "wait"; readonly missing: HeaderId }
 
 interface ForkParts {
@@ -23,7 +23,7 @@ interface ForkParts {
   readonly beyondRepair: (found: string) => StorageCorrupted
 }
 
-/** The branches of the header tree: which of them are invalid, and which one the best chain has to take. */
+/** The branches of the header tree: which are invalid, and which one the best chain takes. */
 export class Forks {
   private readonly index: BlockIndex
   private readonly active: ActiveChain
@@ -44,7 +44,6 @@ export class Forks {
     this.examine()
   }
 
-  /** Finds all candidates and the best header again. */
   examine(): void {
     this.findCandidates()
     this.best.find(this.active.tip)
@@ -64,7 +63,7 @@ export class Forks {
     this.candidates.arrived(id, this.active.tip)
   }
 
-  /** Forgets the candidates with less work than the tip. */
+  /** Forgets candidates with less work than the tip. */
   prune(): void {
     this.candidates.prune(this.active.tip)
   }
@@ -80,10 +79,9 @@ export class Forks {
     return fork === tip ? { type: "connect", target } : { type: "disconnect" }
   }
 
-  /** Marks a block and its descendants as invalid. */
   markFailed(failed: HeaderId): void {
     this.index.addStatus(failed, Status.FAILED)
-    // Children have higher numbers than their parents: so one ascending pass finds all descendants.
+    // Children have higher numbers than their parents, so one ascending pass finds all descendants.
     for (const id of this.index.ids(failed)) {
       const parent = this.index.parent(id)
       if (parent !== NONE && this.index.isFailed(parent)) this.index.addStatus(id, Status.FAILED_PARENT)
@@ -122,7 +120,7 @@ export class Forks {
     return true
   }
 
-  /** The last headers of all branches, the best chain's tip included, highest first. */
+  /** The last headers of all branches, including the tip, highest first. */
   tips(): ReadonlyArray<HeaderId> {
     const { active, index } = this
     const hasChild = new Uint8Array(index.count)

@@ -4,7 +4,7 @@ import type { HeaderId } from "../../protocol/keys.ts"
 /** Bytes of blocks to keep: some batches of an import, or the last blocks at the tip for relay and reorgs. */
 const LIMIT = 4 * 1024 * 1024
 
-/** The most recent blocks, decoded. The oldest are dropped first, the last one stays. */
+/** The most recent blocks, decoded. The oldest are dropped first; the last one stays. */
 export class RecentBlocks {
   private readonly blocks = new Map<HeaderId, Block>()
   private readonly limit: number
@@ -26,7 +26,7 @@ export class RecentBlocks {
     this.trim(this.limit, id)
   }
 
-  /** Drops the oldest blocks until the others have at most `limit` bytes, or `last` is the oldest. */
+  /** Drops the oldest blocks until the rest has at most `limit` bytes, or `last` is the oldest. */
   trim(limit: number, last?: HeaderId): void {
     for (const oldest of this.blocks.keys()) {
       if (this.used <= limit || oldest === last) break

@@ -14,15 +14,15 @@ import { decodeUndo, type Undo } from "./coinCodec.ts"
 import { RecentBlocks } from "./RecentBlocks.ts"
 import type { Timings } from "./timings.ts"
 
-/** Bytes of connected blocks that stay in memory, for relay and reorgs: decoded, they take ten times as much. */
+/** Bytes of connected blocks kept for relay and reorgs. Decoded, they take ten times as much. */
 const CONNECTED_BYTES = 512 * 1024
 
-/** Bytes that nearly always contain the header of a block and its merged-mining proof. */
+/** Enough for nearly every header with its merged-mining proof. */
 const PROOF_BYTES = 2048
 
 /**
- * Size up to which reading a block and verifying its checksum costs less than checking the merged-mining proof of its
- * header: 20 kB take 6 µs, a proof takes 70 to 100 µs.
+ * Up to this size, reading a block and its checksum is cheaper than checking the merged-mining proof of its header: 6
+ * µs for 20 kB against 70 to 100 µs.
  */
 const CHEAP_BYTES = 256 * 1024
 
@@ -41,10 +41,10 @@ export interface BlockStore {
 }
 
 /**
- * Blocks and undo data by the number of their header, from memory or from files. Each read verifies a checksum over the
- * whole record: hash and merkle root cover neither witnesses nor the merged-mining proof. A record without a checksum,
- * from an older version, is checked by the rules once, and then gets a checksum. A record that fails counts as missing
- * from then on (`BlockLosses`). Methods throw `StorageFailure`.
+ * Blocks and undo data by header, from memory or files. Each read verifies a checksum over the whole record, since hash
+ * and merkle root cover neither witnesses nor the merged-mining proof. A record of an older version is checked by the
+ * rules once and then gets a checksum. A failing record counts as missing (`BlockLosses`). Methods throw
+ * `StorageFailure`.
  */
 export class StoredBlocks {
   private readonly store: BlockStore
@@ -58,7 +58,7 @@ export class StoredBlocks {
     this.recent.put(id, block)
   }
 
-  /** Forgets most blocks, since the latest ones are connected. */
+  /** Forgets most blocks, as the latest ones are connected. */
   forgetConnected(): void {
     this.recent.trim(CONNECTED_BYTES)
   }
@@ -90,7 +90,7 @@ export class StoredBlocks {
     } finally {
       timings.parse += performance.now() - read
     }
-    throw this.lost("blk", id, `is not ${this.nameOf(id)} any more`)
+    throw this.lost("blk", id, `is no longer ${this.nameOf(id)}`)
   }
 
   /** Verifies the stored block, even if it is in memory. */
@@ -127,7 +127,7 @@ export class StoredBlocks {
     return new StorageCorrupted({ file: this.store.files.path("blk", file), found, remedy: PRUNED_REMEDY })
   }
 
-  /** Notes that a stored block no longer passes the checks that it passed before. Returns the error. */
+  /** Notes that a stored block fails checks that it passed before. Returns the error. */
   damagedBlock(id: HeaderId, reason: string): StorageCorrupted {
     return this.lost("blk", id, `of ${this.nameOf(id)} is invalid (${reason})`)
   }
@@ -143,21 +143,20 @@ export class StoredBlocks {
 
   private record(id: HeaderId): Bytes {
     const { files, index, params } = this.store
-    // The genesis block is built in.
     if (id === GENESIS) return params.network.genesisBlock
     const place = index.dataPlace(id)
     if (!index.has(id, Status.HAVE_DATA)) throw this.absent(id)
     const bytes = this.reading("blk", id, () => files.readBlock(place))
     const expected = index.checksum(id)
     if (expected === NO_CHECKSUM) this.approve(id, bytes)
-    else if (recordChecksum(bytes) !== expected) throw this.lost("blk", id, `is not ${this.nameOf(id)} any more`)
+    else if (recordChecksum(bytes) !== expected) throw this.lost("blk", id, `is no longer ${this.nameOf(id)}`)
     return bytes
   }
 
   /** Checks a record without a checksum by the rules, and stores its checksum. */
   private approve(id: HeaderId, bytes: Bytes): void {
     const broken = this.judge(id, bytes)
-    if (broken !== undefined) throw this.lost("blk", id, `is not ${this.nameOf(id)} any more (${broken})`)
+    if (broken !== undefined) throw this.lost("blk", id, `is no longer ${this.nameOf(id)} (${broken})`)
     this.store.index.setChecksum(id, recordChecksum(bytes))
   }
 
@@ -168,8 +167,8 @@ export class StoredBlocks {
       const block = decodeBlock(bytes)
       if (!equal(block.hash, index.hash(id))) return "another hash"
       if (!equal(block.merkle.root, block.header.merkleRoot) || block.merkle.mutated) return "another merkle root"
-      // The chain may have been connected under another activation height (-testactivationheight): if there are
-      // witnesses, their commitment is what shows damage.
+      // The chain may have been connected under another activation height (-testactivationheight). If there are
+      // witnesses, damage shows in their commitment.
       const committed = index.height(id) >= params.activation.segwit ||
         block.transactions.some(({ hasWitness }) => hasWitness)
       const broken = checkProofOfWork(block, params) ?? checkWitnesses(block, committed)
@@ -180,7 +179,7 @@ export class StoredBlocks {
     }
   }
 
-  /** The header of a block with its proof. For a large record, reads only the beginning and checks the proof. */
+  /** The header of a block with its proof. Reads only the beginning of a large record, and checks the proof. */
   header(id: HeaderId): BlockHeader {
     const { index } = this.store
     const recent = this.recent.get(id)
@@ -198,10 +197,10 @@ export class StoredBlocks {
     } catch (cause) {
       if (!(cause instanceof DecodeError)) throw cause
     }
-    throw this.lost("blk", id, `is not ${this.nameOf(id)} any more`)
+    throw this.lost("blk", id, `is no longer ${this.nameOf(id)}`)
   }
 
-  /** Reads a header and its proof from the first bytes of a block; `undefined` if they are incomplete or damaged. */
+  /** Reads a header and its proof from the first bytes of a block; `undefined` if incomplete or damaged. */
   private proven(id: HeaderId, place: Place): BlockHeader | undefined {
     const { files, index, params } = this.store
     try {
@@ -214,7 +213,6 @@ export class StoredBlocks {
     }
   }
 
-  /** The stored undo data of a block, not decoded. */
   undoBytes(id: HeaderId): Bytes {
     const { files, index } = this.store
     const place = index.undoPlace(id)

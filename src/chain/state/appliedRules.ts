@@ -14,15 +14,13 @@ import type { BlockIndex } from "../index/BlockIndex.ts"
 import type { ActiveChain } from "./ActiveChain.ts"
 import { missedRule, RULES } from "./missedRule.ts"
 
-/**
- * The file RULES in the directory of a chain state: from which height on each rule is applied to its blocks. A block is
- * checked once, so a start whose rules begin earlier would go on with a chain that it would refuse. The reference node
- * refuses that for segwit alone, which it notes for each block (upstream `validation.cpp`, `Chainstate::NeedsRedownload`).
- */
+// The file RULES in the directory of a chain state: from which height each rule is applied. Blocks are checked once, so
+// under rules that begin earlier, a start might continue a chain that it would refuse. The reference node refuses that
+// for segwit alone (upstream `validation.cpp`, `Chainstate::NeedsRedownload`).
 
 const rulesFile = (directory: string): string => join(directory, "RULES")
 
-/** The height from which each rule is applied, `null` for never. A release may know fewer or more rules than another. */
+/** The start height of each rule, `null` for never. Releases may know different rules. */
 const Heights = Schema.Record({ key: Schema.String, value: Schema.NullOr(Schema.NonNegativeInt) })
 
 const decode = Schema.decodeUnknownOption(Schema.parseJson(Heights))
@@ -36,7 +34,7 @@ const textOf = (file: string): string | undefined => {
   }
 }
 
-/** The stored heights; `undefined` in a directory of a release that did not store them. Throws `StorageFailure`. */
+/** The stored heights; `undefined` if a release did not store them. Throws `StorageFailure`. */
 const readRules = (directory: string): Activation | undefined => {
   const file = rulesFile(directory)
   const text = guarded({ file, doing: "reading", remedy: "" }, () => textOf(file))
@@ -58,7 +56,7 @@ const readRules = (directory: string): Activation | undefined => {
   }
 }
 
-/** Stores the heights that apply to the blocks of a chain state from now on. Throws `StorageUnavailable`. */
+/** Stores the heights that apply to a chain state from now on. Throws `StorageUnavailable`. */
 export const writeRules = (directory: string, activation: Activation): void => {
   const file = rulesFile(directory)
   const heights = Object.fromEntries(
@@ -67,7 +65,6 @@ export const writeRules = (directory: string, activation: Activation): void => {
   guarded({ file, doing: "writing", remedy: "" }, () => replaceFileNow(file, `${JSON.stringify(heights, null, 2)}\n`))
 }
 
-/** A chain state as it was loaded. */
 export interface LoadedChain {
   readonly directory: string
   readonly index: BlockIndex
@@ -80,7 +77,7 @@ const highestHeader = (index: BlockIndex): Height => {
   return highest
 }
 
-/** The first block of the best chain that breaks BIP 94. The headers show it, so nothing is stored about this rule. */
+/** The first block of the best chain that breaks BIP 94. Nothing is stored about this rule, as the headers show it. */
 const firstTimewarp = ({ active, index }: LoadedChain, params: ConsensusParams): Height | undefined => {
   if (!params.limitsTimewarp) return undefined
   for (let height = params.retargetInterval; height <= active.height; height += params.retargetInterval) {
@@ -90,10 +87,7 @@ const firstTimewarp = ({ active, index }: LoadedChain, params: ConsensusParams):
   return undefined
 }
 
-/**
- * Stores the rules of this start, or returns why it cannot use a chain state whose blocks were checked under others.
- * Throws `StorageFailure`.
- */
+/** Stores the rules of this start, or returns why a chain state checked under others is unusable. */
 export const applyRules = (chain: LoadedChain, params: ConsensusParams): ValidatedByOtherRules | undefined => {
   const { active, directory, index } = chain
   const warped = firstTimewarp(chain, params)

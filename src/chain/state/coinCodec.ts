@@ -5,11 +5,9 @@ import { Reader } from "../../protocol/Reader.ts"
 import { OUTPOINT_SIZE } from "../../protocol/transaction.ts"
 import { Writer } from "../../protocol/Writer.ts"
 
-/**
- * The formats of coins and undo data on disk. A coin is CompactSize(2·height + coinbase), CompactSize(value) and the
- * script to the end. Undo data are two lists: the removed coins, and the touched names, each with a flag and, for a
- * known name, its previous claim.
- */
+// The formats of coins and undo data on disk. A coin is CompactSize(2·height + coinbase), CompactSize(value) and the
+// script to the end. Undo data are two lists: removed coins, and touched names with a flag and, if known, the previous
+// claim.
 
 /** Values reach 2^51, above the limit for lengths. */
 const MAX_VALUE = Number.MAX_SAFE_INTEGER
@@ -27,7 +25,7 @@ const readCoinHead = (reader: Reader): Omit<Coin, "script"> => {
 
 const scratch = new Writer()
 
-/** A writer that holds the bytes of a coin before its script, until the next encoding. */
+/** A writer with the bytes of a coin before its script, until the next encoding. */
 export const coinHead = (coin: Coin): Writer => writeCoin(scratch.clear(), coin)
 
 export const encodeCoin = (coin: Coin): Uint8Array => coinHead(coin).bytes(coin.script).toBytes()
@@ -39,10 +37,8 @@ export const decodeCoin = (bytes: Bytes): Coin => {
   return { ...head, script: reader.bytes(reader.remaining, "coin script") }
 }
 
-/** The bytes of a CompactSize with this first byte. */
 const sizeOf = (first = 0): number => first < 0xfd ? 1 : first === 0xfd ? 3 : first === 0xfe ? 5 : 9
 
-/** The number of a CompactSize. */
 const numberAt = (bytes: Bytes, at: number): number => {
   const first = bytes[at] ?? 0
   if (first < 0xfd) return first
@@ -51,7 +47,7 @@ const numberAt = (bytes: Bytes, at: number): number => {
   return value
 }
 
-/** The coin whose encoding lies within other bytes. Its script is a copy. positional: called for each coin that is spent */
+/** The coin encoded within other bytes, with a copied script. positional: called for each spent coin */
 export const readCoin = (bytes: Bytes, from: number, to: number): Coin => {
   const code = numberAt(bytes, from)
   const head = from + sizeOf(bytes[from])
@@ -60,13 +56,12 @@ export const readCoin = (bytes: Bytes, from: number, to: number): Coin => {
   return { height: code >>> 1, coinbase: (code & 1) === 1, value: numberAt(bytes, head), script }
 }
 
-/** The offset of the script in an encoded coin. */
 export const scriptStart = (coin: Bytes): number => {
   const head = sizeOf(coin[0])
   return head + sizeOf(coin[head])
 }
 
-/** Writes the key of a coin in the database: the outpoint with its index big endian, so that the order is (txid, index). */
+/** Writes the database key of a coin: the outpoint with its index big endian, for (txid, index) order. */
 export const keyInto = (outpoint: string, key: Uint8Array): void => {
   for (let i = 0; i < TXID_SIZE; i++) key[i] = outpoint.charCodeAt(i)
   for (let i = TXID_SIZE; i < OUTPOINT_SIZE; i++) key[i] = outpoint.charCodeAt(OUTPOINT_SIZE + TXID_SIZE - 1 - i)
@@ -85,9 +80,9 @@ export const outpointOfKey = (key: Bytes): string => {
 }
 
 export interface Undo {
-  /** Coins from before the block that it removed, by outpoint key. */
+  /** Older coins that the block removed, by outpoint key. */
   readonly removed: ReadonlyMap<string, Coin>
-  /** Claims from before the block, by name key; `undefined` if the name was new. */
+  /** Claims before the block, by name key; `undefined` for a new name. */
   readonly claimsBefore: ReadonlyMap<NameKey, NameClaim | undefined>
 }
 

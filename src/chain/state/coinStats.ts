@@ -6,10 +6,8 @@ import { parseNameScript } from "../../protocol/nameOperation.ts"
 import { prevoutTxid } from "../../protocol/transaction.ts"
 import { compactSizeLength, Writer } from "../../protocol/Writer.ts"
 
-/**
- * Statistics of the set of unspent outputs, and the hashes that commit to it (upstream `kernel/coinstats.cpp`). Two
- * nodes compare them to verify that they agree.
- */
+// Statistics of the set of unspent outputs, and hashes that commit to it (upstream `kernel/coinstats.cpp`), for
+// comparing two nodes.
 
 /** The hash over the coins in order, the hash of them as a set, or none. */
 export type CoinHashKind = "hash_serialized_3" | "muhash" | "none"
@@ -17,18 +15,18 @@ export type CoinHashKind = "hash_serialized_3" | "muhash" | "none"
 export interface CoinStatistics {
   readonly txouts: number
   readonly transactions: number
-  /** A size that is independent of the database: a measure for the growth of the set. */
+  /** A size independent of the database, to measure the growth of the set. */
   readonly bogosize: number
   /** Smallest units in outputs without a name script. */
   readonly coins: number
-  /** Smallest units in outputs with a name script, NAME_NEW included. */
+  /** Smallest units in outputs with a name script, including NAME_NEW. */
   readonly names: number
   readonly kind: CoinHashKind
   /** Wire order; `undefined` for none. */
   readonly hash: Uint8Array | undefined
 }
 
-/** The bytes of `bogosize` per coin without its script: outpoint, height, amount, length of the script. */
+/** `bogosize` of a coin without its script: outpoint, height, amount, script length. */
 export const BOGO_BYTES = 50
 
 /** Writes a coin for the hashes: outpoint, height and coinbase bit, output as on the wire. */
@@ -36,7 +34,7 @@ const writeHashed = (writer: Writer, outpoint: Bytes, { coinbase, height, script
   writer.bytes(outpoint).u32(2 * height + (coinbase ? 1 : 0)).i64(value).varBytes(script)
 }
 
-/** Writes a coin as a member of the set that `muhash` is the hash of, after the number of its bytes. */
+/** Writes a coin as a member of the `muhash` set, after its length. */
 export const writeMember = (writer: Writer, outpoint: Bytes, coin: Coin): void => {
   const { length } = coin.script
   writer.compactSize(outpoint.length + 12 + compactSizeLength(length) + length)
@@ -48,7 +46,7 @@ interface Commitment {
   readonly digest: () => Uint8Array | undefined
 }
 
-/** Bytes collected before an update of the hash: many small updates are slow. */
+/** Bytes collected before an update of the hash, as small updates are slow. */
 const CHUNK = 65_536
 
 const serializedHash = (): Commitment => {
@@ -86,10 +84,7 @@ const commitments: Readonly<Record<CoinHashKind, () => Commitment>> = {
   none: () => ({ add: () => undefined, digest: () => undefined })
 }
 
-/**
- * Adds up the coins of a set. The caller adds them in the order of their txids as bytes in wire order, and then by
- * index. It may pause between two.
- */
+/** Adds up the coins of a set, ordered by txid bytes (wire order), then index. The caller may pause between coins. */
 export class CoinStats {
   readonly #kind: CoinHashKind
   readonly #commitment: Commitment
@@ -105,7 +100,7 @@ export class CoinStats {
     this.#commitment = commitments[kind]()
   }
 
-  /** Whether an outpoint has the txid of the last one: without a view, which takes as long as the rest. */
+  /** Whether an outpoint has the last txid. Avoids a view, which would take as long as the rest. */
   #isOfLast(outpoint: Bytes): boolean {
     if (this.#txouts === 0) return false
     for (let i = 0; i < 32; i++) if (outpoint[i] !== this.#txid[i]) return false

@@ -1,7 +1,6 @@
 import type { Activation } from "../../consensus/params.ts"
 import type { Height } from "../../protocol/keys.ts"
 
-/** The rules that begin at a height of their own. */
 export const RULES = [
   "bip16",
   "bip34",
@@ -12,13 +11,13 @@ export const RULES = [
   "taproot"
 ] as const satisfies ReadonlyArray<keyof Activation>
 
-/** The rules that a block meets only when it is connected. The others are also checked in its header and as it arrives. */
+/** Rules checked only when a block is connected. Others are also checked on its header or arrival. */
 const CONNECTING: ReadonlySet<keyof Activation> = new Set(["bip16", "taproot"])
 
-/** The heights up to which a chain state has blocks that were checked. */
+/** The heights up to which blocks were checked. */
 export interface Checked {
   readonly tip: Height
-  /** Of all headers, including those of blocks that are not connected. */
+  /** Of all headers, including those of unconnected blocks. */
   readonly headers: Height
 }
 
@@ -28,14 +27,14 @@ export interface MissedRule {
   readonly reason: string
 }
 
-/** No rule applies to genesis: to begin there and to begin at the first block is the same. */
+/** No rule applies to genesis, so starting there equals starting at the first block. */
 const firstOf = (height: Height): Height => Math.max(height, 1)
 
 const shownStart = (height: Height): string => Number.isFinite(height) ? `from height ${height} on` : "at no height"
 
 /**
- * The first rule that begins earlier than before, and for a block that was checked already. A rule that begins later
- * refuses none of the blocks: more rules never allow what fewer forbid.
+ * The first rule that now begins earlier, for an already checked block. A rule that begins later refuses none, as more
+ * rules never allow more.
  */
 export const missedRule = (
   checked: Checked,

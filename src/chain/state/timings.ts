@@ -4,7 +4,6 @@ export interface Timings {
   parse: number
   /** Checks that need no coins, hashes included. */
   check: number
-  /** Writing blocks and undo data. */
   append: number
   /** Rules against coins and claims. */
   connect: number

@@ -4,12 +4,11 @@ import type { StorageFailure } from "../../storage/errors.ts"
 import { attempt } from "../attempt.ts"
 import { type CoinSearch, type CoinsFound, rowsAtOnce, type WantedScripts } from "./CoinReads.ts"
 
-/** Goes through all stored rows, some at a time, with a turn of the event loop after each part. */
+/** Goes through all stored rows in parts, yielding to the event loop after each. */
 
-/** Rows of one part. */
+/** Rows of a part. */
 export const VISIT_ROWS = 250
 
-/** Passes all rows to `use`, page by page. */
 export const visit = <Key extends string, A>(
   page: (after: Key | undefined) => ReadonlyArray<readonly [key: Key, value: A]>,
   use: (rows: ReadonlyArray<readonly [key: Key, value: A]>) => void
@@ -25,7 +24,7 @@ export const visit = <Key extends string, A>(
 
 const NO_KEY = Buffer.alloc(0)
 
-/** Searches all coins for some scripts. `goOn` gets what each step found; the search ends when it returns false. */
+/** Searches all coins for some scripts. `goOn` gets what each step found, and ends the search by returning false. */
 export const searchCoins = (
   step: (search: CoinSearch) => CoinsFound,
   scripts: WantedScripts,

@@ -18,17 +18,17 @@ import { FollowerList } from "./FollowerList.ts"
 import { Untold } from "./Untold.ts"
 import type { VerifyPool } from "./VerifyPool.ts"
 
-/** Events kept for a slow listener. Beyond that it misses the oldest. */
+/** Events kept for a slow listener, which misses older ones. */
 const EVENT_BACKLOG = 4096
 
 /** Receives the verdict on each validated block: its refusal, or `undefined` if it was connected. */
 export type OnVerdict = (id: HeaderId, reject: Reject | undefined) => void
 
-/** What only the writer of the chain may do. `exclusively` hands it to a work, for as long as that lasts. */
+/** What only the writer of the chain may do, within `exclusively`. */
 export interface HeldWriter {
   /**
-   * Moves to the most work, and tells `judged` the verdicts: they are not kept, as one call may connect the whole chain.
-   * Followers may be notified later of imported blocks.
+   * Moves to the most work and reports the verdicts to `judged` without keeping them, as one call may connect the whole
+   * chain. Followers may be notified of imported blocks later.
    */
   readonly activate: (imported: boolean, judged?: OnVerdict) => Effect.Effect<void, StorageFailure>
   /** Notifies followers and listeners of all new blocks and events. */
@@ -38,13 +38,13 @@ export interface HeldWriter {
   readonly flushAfter: (many: boolean) => Effect.Effect<void, StorageFailure>
   readonly enlist: (follower: Follower) => Effect.Effect<void, BlocksPruned | StorageFailure>
   readonly dismiss: (follower: Follower) => Effect.Effect<void>
-  /** Prunes blocks up to a height, or as the target demands; none that a follower needs. */
+  /** Prunes blocks up to a height or as the target demands, but none that a follower needs. */
   readonly prune: (upTo?: Height) => Effect.Effect<void, StorageFailure>
 }
 
 /**
  * The only writer of the best chain. It moves batch by batch to the most work, notifies the followers, then publishes
- * the events. A step is not interrupted, and each step leaves a consistent state.
+ * the events. Steps are uninterrupted and leave a consistent state.
  */
 export interface ChainWriter {
   /** Runs work as the only writer. A failure to store also fails `failure`. */
@@ -52,7 +52,7 @@ export interface ChainWriter {
   /** Runs read-only work while there is no writer. A read failure does not end the node. */
   readonly undisturbed: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<A, E>
   readonly stored: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<A, E | StorageFailure>
-  /** Whether the best chain has blocks that the followers are about to be notified of, without imported blocks. */
+  /** Whether followers are about to be notified of blocks other than imported ones. */
   readonly telling: () => boolean
   readonly events: PubSub.PubSub<ChainEvent>
   readonly failure: Effect.Effect<never, StorageFailure>
@@ -82,7 +82,7 @@ export const make = (
 
     const prune = (upTo?: Height): Effect.Effect<void, StorageFailure> =>
       Effect.gen(function*() {
-        // A follower must not need a pruned block after a crash.
+        // After a crash, no follower may need a pruned block.
         yield* followers.settle
         const limit = followers.lastUnneeded()
         if (!(yield* attempt(() => state.pruning.mark({ limit, upTo })))) return
@@ -95,7 +95,7 @@ export const make = (
         Effect.withSpan("svcd.chain.prune")
       )
 
-    /** Notifies followers and listeners. `more`: the blocks of this series go on, and followers may lag. */
+    /** Notifies followers and listeners. With `more`, the series of blocks continues and followers may lag. */
     const tellAll = (more: boolean): Effect.Effect<void, StorageFailure> =>
       Effect.suspend(() => {
         const started = performance.now()
@@ -136,13 +136,13 @@ export const make = (
               yield* noteRefusal(state, refused)
             }
           }
-          // A long way is stored and published in pieces, so that memory stays bounded.
+          // A long way is stored and published in pieces, to bound memory.
           if (state.flushDue) yield* flush
           if (untold.isLong) yield* Effect.zipRight(turnOfEventLoop, tellAll(true))
           if (state.pruning.due) yield* prune()
           yield* turnOfEventLoop
         }
-        // At the tip, followers and listeners are notified only of stored blocks: a crash cannot roll them back.
+        // At the tip, followers and listeners only learn of stored blocks, which a crash cannot roll back.
         if (!imported) yield* flush.pipe(Effect.zipRight(turnOfEventLoop), Effect.zipRight(catchUp))
       }).pipe(Effect.ensuring(Effect.sync(() => void (telling = false))))
 

@@ -20,95 +20,90 @@ export interface ConnectedBlock extends Cursor {
   readonly coins?: SpentByBlock
 }
 
-/** The coins that a block removed. */
 export interface SpentByBlock {
   /** By transaction and input; none for the coinbase. */
   readonly spent: ReadonlyArray<ReadonlyArray<Coin>>
-  /** Those from before the block by `outpointKey`: spent ones, and those of names that expired. */
+  /** Older coins by `outpointKey`: spent ones, and those of expired names. */
   readonly removed: ReadonlyMap<string, Coin>
 }
 
-/** A name that is not expired: its claim, and the coin that holds it. */
+/** The claim and coin of an unexpired name. */
 export interface NameCoin {
   readonly claim: NameClaim
   readonly coin: Coin
 }
 
-/** The state at a block, for a store that begins there: the blocks before it are not stored. */
+/** The state at a block, for a store that begins there because earlier blocks are not stored. */
 export interface StateAtBase {
   readonly at: Cursor
-  /** Passes all names that are not expired to `use` in lists. */
+  /** Passes all unexpired names to `use` in lists. */
   readonly visitNames: <E>(
     use: (names: ReadonlyArray<NameCoin>) => Effect.Effect<void, E>
   ) => Effect.Effect<void, E | StorageFailure>
 }
 
 /**
- * For a store that writes the blocks of thousands together with much less work than in batches. Chain calls `hold` in place
- * of `apply` while further blocks are at hand, and `settle` when there are none, and before it prunes blocks.
+ * For a store that writes thousands of blocks together with much less work than in batches. Chain calls `hold` instead
+ * of `apply` while further blocks are at hand, and `settle` when there are none, or before pruning.
  */
 export interface BulkWrites {
   /**
-   * Takes blocks as `apply` does, but may keep them in memory, up to a limit. The stored data and their cursor stay at an
-   * earlier block until `settle` or the next `apply` or `rewind`. A process that ends before has stored none of them: the
-   * store then continues from its stored cursor.
+   * Takes blocks like `apply`, but may keep them in memory, up to a limit. The stored data and cursor stay behind until
+   * `settle` or the next `apply` or `rewind`. After a crash the store continues from its stored cursor.
    */
   readonly hold: (blocks: ReadonlyArray<ConnectedBlock>) => Effect.Effect<void, StorageFailure>
-  /** Stores the blocks that are kept in memory, if there are any. */
+  /** Stores the blocks kept in memory, if any. */
   readonly settle: Effect.Effect<void, StorageFailure>
 }
 
 /**
- * A store that is derived from the best chain and keeps its own cursor in the same transaction as its data (design:
- * NameDb, the wallet's index, optional indexes). Chain brings it from its cursor to the tip, at the start and after
- * each batch of blocks. So a crash between the two commits needs no special handling.
- *
+ * A store derived from the best chain, with its cursor in the same transaction as its data (NameDb, the wallet's index,
+ * optional indexes). Chain brings it from its cursor to the tip, at the start and after each batch of blocks, so a
+ * crash between the two commits needs no special handling. Both calls are all or nothing, one at a time:
  * - `apply` gets blocks that follow the cursor without a gap, and moves the cursor to the last of them.
  * - `rewind` removes all data above `to`, which is never above the cursor.
- *
- * Both are all or nothing. Chain calls them one at a time.
  */
 export interface Follower {
   readonly name: string
   /**
-   * Whether Chain calls the follower after all others, even after those that register later: the mempool, which may
-   * notify peers and callers only of what names and wallets know already.
+   * Whether Chain calls the follower after all others, even later ones. For the mempool, which may notify peers and
+   * callers only of what names and wallets already know.
    */
   readonly last?: boolean
   /** Whether `apply` needs the coins that blocks removed. */
   readonly needsCoins?: boolean
-  /** Bytes of blocks for one call of `apply`, approximately: for stores whose work on them takes one turn of the event loop. */
+  /** Approximate bytes of blocks per call of `apply`, for stores that take one turn of the event loop. */
   readonly batchBytes?: number
   /**
-   * Whether the follower may be far behind the tip: then it catches up in the background, between new blocks. For stores
-   * without which all answers stay correct.
+   * Whether the follower may be far behind the tip and then catches up in the background, between new blocks. For
+   * stores without which all answers stay correct.
    */
   readonly background?: boolean
-  /** The last block of the data; `undefined` for an empty store, which begins with the genesis block. */
+  /** The last block of the data; `undefined` for an empty store, which begins with genesis. */
   readonly cursor: Effect.Effect<Cursor | undefined, StorageFailure>
   /**
-   * Recent blocks up to the cursor, the newest first. If the chain does not know the cursor's block, the store rewinds
-   * to the newest of them that the chain knows. A store without a trail then starts again from genesis.
+   * Recent blocks up to the cursor, newest first. If the chain does not know the cursor's block, the store rewinds to
+   * the newest known one. Without a trail, it starts again from genesis.
    */
   readonly trail?: Effect.Effect<ReadonlyArray<Cursor>, StorageFailure>
   readonly apply: (blocks: ReadonlyArray<ConnectedBlock>) => Effect.Effect<void, StorageFailure>
   readonly rewind: (to: Cursor) => Effect.Effect<void, StorageFailure>
   readonly bulk?: BulkWrites
   /**
-   * Replaces all data by those of the state at a block, and moves the cursor there. Chain calls it in place of `apply`
-   * if the chain state began with a snapshot and the blocks after the cursor are missing. A follower without it waits for
-   * these blocks, and so does one that returns false.
+   * Replaces all data by the state at a block and moves the cursor there. Called instead of `apply` if the chain state
+   * began with a snapshot and the blocks after the cursor are missing. A follower without it waits for these blocks, as
+   * does one that returns false.
    */
   readonly adopt?: (state: StateAtBase) => Effect.Effect<boolean, StorageFailure>
   /**
-   * Called when the follower has reached the tip, or an unreadable block: for work that waits for the end of a reorg.
+   * Called once the follower has reached the tip or an unreadable block, for work that waits for the end of a reorg.
    */
   readonly arrived?: Effect.Effect<void, StorageFailure>
-  /** Rebuilds the store if it is found damaged while the node runs. Without it, damage ends the node. */
+  /** Rebuilds the store if it is found damaged at run time. Without it, damage ends the node. */
   readonly repair?: Repair
 }
 
-/** The attributes of the span in which a follower applies blocks. */
+/** Span attributes for applying blocks. */
 export const applied = (
   blocks: ReadonlyArray<Cursor>
 ): { readonly blocks: number; readonly height: Height | undefined } => ({

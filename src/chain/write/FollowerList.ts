@@ -9,7 +9,7 @@ import { type BetweenSteps, followAlone } from "./followAlone.ts"
 import type { Follower } from "./Follower.ts"
 import { follow, type Following, type News, settle, startsBehind } from "./followers.ts"
 
-/** A store that is found damaged is rebuilt from then on. */
+/** From then on, a store that is found damaged is rebuilt. */
 const noticing = (
   following: Following,
   work: Effect.Effect<void, StorageFailure>
@@ -20,7 +20,7 @@ const noticing = (
     () => Effect.sync(() => void (following.rebuilding = true))
   )
 
-/** The followers of a chain, in the order in which its writer notifies them. Those that are `last` stay at the end. */
+/** The followers of a chain in the order of notification, those that are `last` at the end. */
 export class FollowerList {
   readonly #between: BetweenSteps
   readonly #scope: Scope.Scope
@@ -28,7 +28,7 @@ export class FollowerList {
   /** The fibers of those that move on their own. */
   readonly #alone = new Map<Following, Fiber.RuntimeFiber<void, StorageFailure>>()
 
-  /** `scope`: as long as the followers that move on their own do so. */
+  /** `scope` is for the followers that move on their own. */
   constructor(between: BetweenSteps, scope: Scope.Scope) {
     this.#between = between
     this.#scope = scope
@@ -70,7 +70,7 @@ export class FollowerList {
     })
   }
 
-  /** Removes a follower, and ends what it does on its own. */
+  /** Removes a follower and ends what it does on its own. */
   dismiss(follower: Follower): Effect.Effect<void> {
     return Effect.suspend(() => {
       const at = this.#all.findIndex((following) => following.follower === follower)

@@ -2,10 +2,10 @@ import type { HeaderId } from "../../protocol/keys.ts"
 import type { ChainEvent } from "../ChainEvent.ts"
 import type { Connected } from "../state/Connector.ts"
 
-/** The most blocks and bytes by which followers lag during an import: larger writes are faster. */
+/** The most blocks and bytes by which followers lag during an import, as larger writes are faster. */
 const BACKLOG = { blocks: 256, bytes: 4 * 1024 * 1024 }
 
-/** Connected blocks and events that the followers and listeners have not been notified of. */
+/** Connected blocks and events of which followers and listeners have not been notified. */
 export class Untold {
   readonly #blocks = new Map<HeaderId, Connected>()
   readonly #events: Array<ChainEvent> = []
@@ -15,7 +15,6 @@ export class Untold {
     return this.#blocks
   }
 
-  /** Whether the followers lag so much that they have to be notified. */
   get isLong(): boolean {
     return this.#blocks.size >= BACKLOG.blocks || this.#bytes >= BACKLOG.bytes
   }
@@ -31,7 +30,7 @@ export class Untold {
   }
 
   /**
-   * Takes what there is. `more`: one event is left for the end, when no follower lags. A listener then finds all blocks
+   * Takes what there is. With `more`, one event remains until no follower lags, so that its listener finds all blocks
    * everywhere.
    */
   take(more: boolean): { readonly recent: ReadonlyMap<HeaderId, Connected>; readonly news: ReadonlyArray<ChainEvent> } {

@@ -13,17 +13,17 @@ import { verifyChecks } from "./verifyChecks.ts"
 import { type ChunkPart, type FromWorker, packParts, type ScriptFailure, type ToWorker } from "./verifyMessage.ts"
 
 /**
- * Checks scripts on all cores. `begin` opens a batch, `add` fills it while blocks are connected, `finish` ends it: then
- * this thread takes chunks too, from the end of the batch, until no work is left. There is one batch at a time.
+ * Checks scripts on all cores. `begin` opens a batch, `add` fills it while blocks are connected, and `finish` ends it:
+ * this thread then also takes chunks, from the end of the batch. One batch at a time.
  */
 export interface VerifyPool {
   readonly begin: () => VerifyBatch
-  /** The number of living worker threads. A worker that ended by itself does not count. */
+  /** The number of living worker threads. */
   readonly threads: number
 }
 
 export interface VerifyBatch {
-  /** Adds the checks of a block, which is counted within the batch. Returns at once; the workers start at once. */
+  /** Adds the checks of a block, counted within the batch. Returns at once; the workers start at once. */
   readonly add: (block: number, checks: ReadonlyArray<ScriptCheck>, flags: number) => void
   /** Waits for all checks and returns the failure in the earliest block. Dies if a worker ended before it answered. */
   readonly finish: Effect.Effect<ScriptFailure | undefined>
@@ -35,13 +35,13 @@ const CHUNK_INPUTS = 48
 /** Chunks per batch. This thread checks the rest. */
 const MAX_CHUNKS = 4096
 
-/** The number of inputs in a batch below which messages to workers cost more than they save. */
+/** Below this many inputs, messages to workers cost more than they save. */
 const WORTH_SHARING = 24
 
-/** A thread without work for this time ends: it takes memory, and at the tip the next work comes in minutes. */
+/** An idle thread ends after this time to free its memory, as at the tip the next work comes in minutes. */
 const IDLE = "15 seconds"
 
-/** Each check is short-lived: with the usual size of the young generation, a thread would take 25 MB more. */
+/** Checks are short-lived: with the usual young generation, a thread would take 25 MB more. */
 const LIMITS = { maxYoungGenerationSizeMb: 6 }
 
 const earlier = (a: ScriptFailure | undefined, b: ScriptFailure | undefined): ScriptFailure | undefined =>
@@ -50,10 +50,9 @@ const earlier = (a: ScriptFailure | undefined, b: ScriptFailure | undefined): Sc
 const inputsOf = (checks: ReadonlyArray<ScriptCheck>): number =>
   checks.reduce((sum, { coins }) => sum + coins.length, 0)
 
-/** Checks of some blocks that one thread takes at a time. */
 type Chunk = ReadonlyArray<ChunkPart>
 
-/** Cuts checks into chunks of some inputs, of several blocks where these are small. The last chunk may be smaller. */
+/** Cuts checks into chunks of some inputs, combining small blocks. The last chunk may be smaller. */
 const cut = function*(work: Chunk): Iterable<{ readonly chunk: Chunk; readonly inputs: number }> {
   let chunk: Array<ChunkPart> = []
   let inputs = 0
@@ -75,8 +74,8 @@ const cut = function*(work: Chunk): Iterable<{ readonly chunk: Chunk; readonly i
 }
 
 /**
- * A worker thread. Its first message starts it: a node that only answers requests needs no threads and starts faster. A
- * thread that ends while it starts would leak what it has open.
+ * A worker thread, started by its first message, so that a node that only answers requests starts faster. A thread that
+ * ends while it starts would leak what it has open.
  */
 class Hand {
   private worker: Worker | undefined
@@ -87,10 +86,10 @@ class Hand {
   private resting: Promise<void> = Promise.resolve()
   /** Whether it got a message since the last call of `rest`. */
   private used = false
-  /** Whether it has a batch: its thread alone knows the result of the chunks that it took. */
+  /** Whether it has a batch. Only its thread knows the results of its chunks. */
   private hasBatch = false
 
-  /** `onLost` is called once with the reason why the worker ended, unless `end` ended it. */
+  /** `onLost` is called once with the reason if the worker ends by itself. */
   constructor(onLost: (lost: Error) => void) {
     this.lose = (lost) => {
       if (this.lost !== undefined) return
@@ -102,7 +101,7 @@ class Hand {
 
   private start(): Worker {
     const worker = new Worker(program, { resourceLimits: LIMITS })
-    /** A thread that rests may end: another one takes its place. */
+    /** A resting thread may end, as another takes its place. */
     const lose = (lost: Error): void => {
       if (this.worker === worker) this.lose(lost)
     }
@@ -119,7 +118,10 @@ class Hand {
     return this.lost === undefined
   }
 
-  /** Copies the bytes of a message: after a buffer is detached once, V8 checks for it at each access to a typed array of the thread. */
+  /**
+   * Copies the bytes of a message: once a buffer is detached, V8 checks for it at each access to a typed array of the
+   * thread.
+   */
   post(message: ToWorker): void {
     this.worker ??= this.start()
     this.used = true
@@ -142,7 +144,7 @@ class Hand {
     })
   }
 
-  /** Ends a thread that has no batch, and had none since the last call. The next message starts another one. */
+  /** Ends a thread that has had no batch since the last call. The next message starts another one. */
   async rest(): Promise<void> {
     const { used, worker } = this
     this.used = false
@@ -217,7 +219,7 @@ class Batch implements VerifyBatch {
     return undefined
   }
 
-  /** The work of this thread. One step a transaction: a chunk of it may take several slices. */
+  /** The work of this thread. One step per transaction, as a chunk may take several slices. */
   private *checks(): Steps<void> {
     for (let work = this.take(); work !== undefined; work = this.take()) {
       for (const { block, checks, flags } of work) {
@@ -236,10 +238,10 @@ class Batch implements VerifyBatch {
 
   readonly finish: Effect.Effect<ScriptFailure | undefined> = Effect.suspend(() => {
     const more = Effect.repeat(Effect.zipLeft(Effect.sync(this.slice), turnOfEventLoop), { while: (left) => left })
-    // A small batch is done in one slice, without a turn of the event loop.
+    // A small batch is done in one slice, without yielding to the event loop.
     const help = Effect.flatMap(Effect.sync(this.slice), (left) => left ? more : Effect.void)
     if (this.workers.length === 0) return Effect.map(help, () => this.failure)
-    // Waits for all workers in any case: no answer may be left for the next batch.
+    // Waits for all workers in any case, so that no answer is left for the next batch.
     const replies = Promise.allSettled(this.workers.map((worker) => worker.answer()))
     return help.pipe(
       Effect.ensuring(Effect.promise(() => replies)),
@@ -256,10 +258,10 @@ class Batch implements VerifyBatch {
   })
 }
 
-/** The worker's program, compiled beside this file. If the sources run directly, there is none, and no worker. */
+/** The worker's program, compiled beside this file. If the sources run directly, there is none and no worker. */
 const program = new URL("./verifyWorker.js", import.meta.url)
 
-/** Opens a pool of `threads` workers, each started on demand; with 0, this thread checks everything. */
+/** Opens a pool of `threads` workers, each started on demand. With 0, this thread checks everything. */
 export const make = (threads: number): Effect.Effect<VerifyPool, never, Scope.Scope> =>
   Effect.gen(function*() {
     const log = Runtime.runFork(yield* Effect.runtime())

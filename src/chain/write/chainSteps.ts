@@ -16,20 +16,20 @@ import type { VerifyPool } from "./VerifyPool.ts"
 const BATCH = { blocks: 64, inputs: 4_000, bytes: 4 * 1024 * 1024 }
 
 /**
- * The refusal of a block with a script that fails. Without other threads the reference node calls it a failure of the
- * mempool's rules, if one of the block's rules is not among those of `MANDATORY_SCRIPT_VERIFY_FLAGS`: that is the rule of
- * long salts. Source: upstream `validation.cpp`, `Chainstate::ConnectBlock`, `CheckInputScripts`.
+ * The refusal of a block with a failing script. Without other threads, the reference node blames the mempool's rules if
+ * a rule of the block, the one about long salts, is not among `MANDATORY_SCRIPT_VERIFY_FLAGS`. Source: upstream
+ * `validation.cpp`, `Chainstate::ConnectBlock`, `CheckInputScripts`.
  */
 export const blockReject = (failure: ScriptFailure, { threads }: VerifyPool): Reject =>
   scriptReject(failure, threads === 0 && (failure.flags & Flag.NAMES_LONG_SALT) !== 0 ? "mempool" : "block")
 
-/** The block with a number, as attributes of a span. */
+/** Span attributes of a block. */
 const placeOf = (state: ChainState, id: HeaderId) => {
   const { hash, height } = cursorOf(state, id)
   return { hash: displayHash(hash), height }
 }
 
-/** Logs an invalid block. Such blocks are rare, since each one needs proof of work. */
+/** Logs an invalid block. These are rare, since each one needs proof of work. */
 export const noteRefusal = (
   state: ChainState,
   { id, reject }: NonNullable<Settled["refused"]>
@@ -72,7 +72,7 @@ export const connectBatch = (
     return settled
   }).pipe(Effect.uninterruptible, Effect.withSpan("svcd.chain.connect", { attributes: placeOf(state, target) }))
 
-/** Disconnects the last block. Does nothing if it is damaged: it counts as missing from then on. */
+/** Disconnects the last block. Does nothing if it is damaged: it then counts as missing. */
 export const disconnect = (state: ChainState): Effect.Effect<ReadonlyArray<ChainEvent>, StorageFailure> =>
   Effect.suspend(() => {
     const { tip } = state

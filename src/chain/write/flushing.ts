@@ -5,7 +5,7 @@ import type { ChainState } from "../state/ChainState.ts"
 import type { ChainStores } from "../state/ChainStores.ts"
 import { cursorOf } from "./followers.ts"
 
-/** Seconds between flushes during a long series of batches, even if there is room in memory. */
+/** Seconds between flushes in a long series of batches, even with memory left. */
 const FLUSH_SECONDS = 60
 
 const noteFlush = (state: ChainState, ms: number): Effect.Effect<void> =>
@@ -14,7 +14,6 @@ const noteFlush = (state: ChainState, ms: number): Effect.Effect<void> =>
     milliseconds: Math.round(ms * 10) / 10
   }).pipe(Effect.annotateLogs("subsystem", "storage"))
 
-/** Stores the state of a chain. */
 export interface Flushing {
   readonly flush: Effect.Effect<void, StorageFailure>
   /** Flushes at once at the tip, otherwise by size and time. */
@@ -30,7 +29,7 @@ export const makeFlushing = (state: ChainState, stores: Pick<ChainStores, "datab
     catch: (cause) => cause
   }).pipe(Effect.catchAll((cause) => isStorageFailure(cause) ? Effect.fail(cause) : Effect.die(cause)))
 
-  /** Stores everything, then copies the log of the database if it is large. `more`: further blocks come at once. */
+  /** Stores everything, then copies a large database log. With `more`, further blocks follow at once. */
   const flushWith = (more: boolean) =>
     Effect.suspend(() => {
       const started = performance.now()

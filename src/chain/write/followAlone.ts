@@ -6,22 +6,21 @@ import type { Repair } from "../../storage/repair.ts"
 import type { ChainState } from "../state/ChainState.ts"
 import { advance, type Following } from "./followers.ts"
 
-/** A chain, and a turn between the steps of its writer. */
 export interface BetweenSteps {
   readonly state: ChainState
   readonly inTurn: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<A, E>
 }
 
-/** Brings a follower that is not notified of new blocks to the tip, between these. */
+/** Brings a follower to the tip between new blocks, of which it is not notified. */
 const catchUpAlone = ({ inTurn, state }: BetweenSteps, following: Following): Effect.Effect<void, StorageFailure> => {
-  /** Whether the store is at the tip. Set in the same step as the last blocks: no block comes in between. */
+  /** Whether the store is at the tip. Set in the same step as the last blocks, so that no block comes in between. */
   const onward = Effect.gen(function*() {
     if (yield* advance(state, following)) return false
     following.rebuilding = false
     if (following.follower.arrived !== undefined) yield* following.follower.arrived
     return true
   }).pipe(
-    // The repair of a store that is found damaged on its first way begins again.
+    // The repair of a store that is found damaged on its first way restarts.
     Effect.catchIf(
       (failure) => following.cursor !== undefined && following.follower.repair?.concerns(failure) === true,
       () => Effect.succeed(true)
@@ -33,7 +32,7 @@ const catchUpAlone = ({ inTurn, state }: BetweenSteps, following: Following): Ef
   ))
 }
 
-/** Rebuilds the store of a follower each time it is found damaged, between new blocks. */
+/** Rebuilds a follower's store each time it is found damaged, between new blocks. */
 const repairing = (
   between: BetweenSteps,
   following: Following,
@@ -67,7 +66,7 @@ const firstWay = (between: BetweenSteps, following: Following): Effect.Effect<vo
   )
 }
 
-/** What a follower does on its own: the first way to the tip if it `isBehind`, then its repairs. */
+/** What a follower does on its own: its first way to the tip if it `isBehind`, then its repairs. */
 export const followAlone = (
   between: BetweenSteps,
   following: Following,

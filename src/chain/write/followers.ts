@@ -20,15 +20,14 @@ export type Move =
   | { readonly type: "wait" }
   | { readonly type: "rewind"; readonly to: Cursor }
   | { readonly type: "forward"; readonly from: Height }
-  /** The next block is below the base of a snapshot, and missing. */
+  /** The next block is missing below the base of a snapshot. */
   | { readonly type: "adopt"; readonly from: Height }
 
 /**
- * Decides how a follower's cursor moves to the tip.
- *
- * If the chain never connected the cursor's block, the store is ahead of the chainstate: that was deleted, or lost its
- * last flush. The store waits until the chain reaches its height, or has another block at the height of a block in
- * `trail`. Then it rewinds to the newest block of `trail` that the chain knows, or to genesis if it knows none.
+ * Decides how a follower's cursor moves to the tip. If the chain never connected the cursor's block, the store is ahead
+ * of a chainstate that was deleted or lost its last flush. The store waits until the chain reaches its height, or has
+ * another block at the height of one in `trail`. It then rewinds to the newest block of `trail` that the chain knows,
+ * or else to genesis.
  */
 export const nextMove = (state: ChainState, cursor: Cursor | undefined, trail: ReadonlyArray<Cursor> = []): Move => {
   if (cursor === undefined) return forward(state, 0)
@@ -48,7 +47,7 @@ export const nextMove = (state: ChainState, cursor: Cursor | undefined, trail: R
 const isAssumed = (state: ChainState, height: Height): boolean =>
   state.snapshot !== undefined && height <= state.snapshot.height && !state.hasBlock(state.at(height))
 
-/** Genesis is built in: a new store begins at the first missing block. */
+/** Genesis is built in, so a new store begins at the first missing block. */
 const forward = (state: ChainState, from: Height): Move => ({
   type: isAssumed(state, Math.max(from, 1)) ? "adopt" : "forward",
   from
@@ -61,7 +60,7 @@ const leavesChain = (state: ChainState, trail: ReadonlyArray<Cursor>): boolean =
   return there !== undefined && !equal(there.hash, state.index.hash(state.at(tipHeight)))
 }
 
-/** Whether a move needs the follower's trail: the chain never connected the block of its cursor. */
+/** Whether a move needs the follower's trail, because the chain never connected its cursor's block. */
 const needsTrail = (state: ChainState, cursor: Cursor | undefined): boolean => {
   if (cursor === undefined) return false
   const id = state.index.find(cursor.hash)
@@ -78,21 +77,20 @@ export const cursorOf = (state: ChainState, id: HeaderId): Cursor => ({
 export interface Following {
   readonly follower: Follower
   cursor: Cursor | undefined
-  /** Whether its store is being rebuilt, step by step between new blocks. It is notified of these later. */
+  /** Whether its store is being rebuilt step by step. It is notified of new blocks later. */
   rebuilding: boolean
   /** The height of an unreadable block that the follower waits for. */
   waitsFor?: Height | undefined
 }
 
-/** New blocks for the followers. */
 export interface News {
-  /** The blocks just connected, by number, which need not be read again. */
+  /** The blocks just connected, which need not be read again. */
   readonly recent: ReadonlyMap<HeaderId, Connected>
-  /** Whether further blocks are at hand behind the tip: the follower may keep in memory what it has to store. */
+  /** Whether further blocks are at hand, so that the follower may keep its changes in memory. */
   readonly more: boolean
 }
 
-/** A follower that may lag catches up in the background if more blocks than this are left: some seconds of work. */
+/** With more blocks left than this, some seconds of work, a follower that may lag catches up in the background. */
 const SHORT_WAY = 500
 
 /** Progress is logged if more blocks than this are left. */
@@ -100,14 +98,13 @@ const LONG_WAY = 2_000
 
 const REPORT_MS = 10_000
 
-/** Makes a follower store what it keeps in memory. */
 export const settle = ({ follower: { bulk } }: Following): Effect.Effect<void, StorageFailure> =>
   bulk === undefined ? Effect.void : Effect.uninterruptible(bulk.settle)
 
 /**
- * Brings a follower to the tip. Rewinds it first if it is on another branch. It can be interrupted between steps. An unreadable block is logged and the
- * follower waits before it: a peer may send it again. The follower's `arrived` is called then too, since the wait has
- * no known end.
+ * Brings a follower to the tip, rewinding it first if it is on another branch. Interruptible between steps. An
+ * unreadable block is logged and the follower waits before it, as a peer may send it again; `arrived` is called then
+ * too.
  */
 export const follow = (
   state: ChainState,
@@ -138,11 +135,11 @@ export const follow = (
     }
   })
 
-/** Whether a follower may catch up in the background, and has a long way to go. */
+/** Whether a follower may catch up in the background and has a long way to go. */
 export const startsBehind = (state: ChainState, { cursor, follower }: Following): boolean =>
   follower.background === true && state.settledHeight - (cursor?.height ?? -1) > SHORT_WAY
 
-/** One step of a follower on its own. Returns false if it is at the tip, or cannot continue now. */
+/** One step of a follower on its own. Returns false at the tip, or if it cannot continue now. */
 export const advance = (state: ChainState, following: Following): Effect.Effect<boolean, StorageFailure> =>
   Effect.suspend(() => {
     const move = nextMove(state, following.cursor)
@@ -186,14 +183,14 @@ const step = (
     }
     if (thrown === undefined) return yield* waitsBelowBase(following, move.from)
     if (!(thrown instanceof StorageCorrupted)) return yield* attempt(() => rethrow(thrown))
-    // Each new block is a retry: only the first failure is logged.
+    // Each new block is a retry, so only the first failure is logged.
     if (following.waitsFor === move.from) return false
     following.waitsFor = move.from
     yield* Effect.logError(`${following.follower.name} waits at height ${move.from - 1}: ${thrown.message}`)
     return false
   })
 
-/** The follower needs blocks below the base of a snapshot, which have to arrive, or to be validated. */
+/** The follower needs blocks below the base of a snapshot, which must arrive or be validated. */
 const waitsBelowBase = (following: Following, from: Height): Effect.Effect<boolean> =>
   Effect.suspend(() => {
     if (following.waitsFor === from) return Effect.succeed(false)
@@ -206,8 +203,8 @@ const waitsBelowBase = (following: Following, from: Height): Effect.Effect<boole
 const NAMES_AT_ONCE = 250
 
 /**
- * The state at the tip, stored. All blocks are validated, and the chain does not change. The log of the database is left to the next flush
- * of the writer, which copies it.
+ * The stored state at the tip. All blocks are validated, and the chain does not change. The writer's next flush copies
+ * the log of the database.
  */
 const stateAtTip = (state: ChainState): Effect.Effect<StateAtBase, StorageFailure> =>
   Effect.as(attempt(() => state.flush()), {
@@ -235,7 +232,7 @@ const goesOn = (following: Following): Effect.Effect<void> =>
   Effect.suspend(() => {
     const { follower, waitsFor } = following
     following.waitsFor = undefined
-    return waitsFor === undefined ? Effect.void : Effect.logInfo(`${follower.name} goes on from height ${waitsFor}`)
+    return waitsFor === undefined ? Effect.void : Effect.logInfo(`${follower.name} continues from height ${waitsFor}`)
   })
 
 const rethrow = (cause: unknown): never => {
@@ -249,7 +246,7 @@ const coinsOf = (state: ChainState, { block, id, undo }: Connected): SpentByBloc
   return { removed: gone, spent: id === 0 ? [[]] : spentCoins(block, state.index.height(id), gone) }
 }
 
-/** Whether the coins that a block spends are not known yet: it is below the base of a snapshot, and not validated. */
+/** Whether the coins that a block spends are unknown, because it is unvalidated below the base of a snapshot. */
 const lacksCoins = (state: ChainState, id: HeaderId): boolean =>
   state.snapshot !== undefined && id !== GENESIS && !state.index.has(id, Status.VALID)
 

@@ -3,9 +3,7 @@ import { NAME_TX_VERSION, parseNameScript } from "../../protocol/nameOperation.t
 import { Op } from "../../protocol/script.ts"
 import type { Connected, Settled } from "../state/Connector.ts"
 
-/** Metrics of the chain. */
-
-/** The NAME_NEW outputs in a block. They are not name effects. */
+/** The NAME_NEW outputs in a block, which are not name effects. */
 const countNameNew = ({ block }: Connected): number => {
   let count = 0
   for (const { outputs, version } of block.transactions) {

@@ -5,12 +5,9 @@ import { Reader } from "../../protocol/Reader.ts"
 import { readTransaction } from "../../protocol/transaction.ts"
 import { Writer } from "../../protocol/Writer.ts"
 
-/**
- * Messages of the verify pool and its workers. A shared table of claims has one word per chunk: the thread that changes a
- * word from 0 to 1 checks the chunk.
- */
+// Messages between the verify pool and its workers. A shared table of claims has one word per chunk: the thread that
+// changes it from 0 to 1 checks the chunk.
 
-/** The checks of one block in a chunk. */
 export interface ChunkPart {
   /** The block, counted within the batch. */
   readonly block: number
@@ -20,13 +17,11 @@ export interface ChunkPart {
 
 export interface VerifyChunk {
   readonly type: "chunk"
-  /** Its word in the table of claims. */
   readonly index: number
-  /** The packed parts, by their blocks. */
   readonly parts: Uint8Array
 }
 
-/** A message to a worker. The messages between `begin` and `end` are one batch. */
+/** A message to a worker. Everything from `begin` to `end` is one batch. */
 export type ToWorker =
   | { readonly type: "begin"; readonly claims: Int32Array }
   | VerifyChunk
@@ -44,7 +39,7 @@ export interface ScriptFailure {
   readonly flags: number
 }
 
-/** The refusal of a block with a script that fails: it breaks a rule of blocks, or one of the mempool alone. */
+/** The refusal of a block with a failing script: it breaks a rule of blocks, or one of the mempool alone. */
 export const scriptReject = ({ error, input, txid }: ScriptFailure, whose: "block" | "mempool"): Reject =>
   reject(`${whose}-script-verify-flag-failed (${error})`, `input ${input} of ${displayHash(txid)}`)
 
@@ -53,7 +48,7 @@ export interface FromWorker {
   readonly failure: ScriptFailure | undefined
 }
 
-/** The most bytes of a length or a count. */
+/** The most bytes of a length or count. */
 const COUNT_SIZE = 9
 
 const packedSize = ({ coins, transaction }: ScriptCheck): number =>
@@ -78,7 +73,7 @@ const unpackCheck = (reader: Reader): ScriptCheck => {
   const coins: ReadonlyArray<Coin> = transaction.inputs.map(() => ({
     value: reader.i64("value"),
     script: reader.varBytes("script"),
-    // The script does not depend on the origin of its coin.
+    // Scripts do not depend on the origin of their coin.
     height: 0,
     coinbase: false
   }))

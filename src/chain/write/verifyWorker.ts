@@ -4,7 +4,7 @@ import { BEHIND_EVENT_LOOP, setThreadPriority } from "../../base/threadPriority.
 import { verifyChecks } from "./verifyChecks.ts"
 import { type FromWorker, type ScriptFailure, type ToWorker, unpackParts } from "./verifyMessage.ts"
 
-/** The main program of a verify worker. It checks each chunk that no other thread has claimed. */
+/** The main program of a verify worker, which checks each chunk that no other thread has claimed. */
 
 setThreadPriority(BEHIND_EVENT_LOOP)
 

@@ -164,9 +164,7 @@ export class Decoder {
     }
   }
 
-  /**
-   * Expressions around others. Except before OP_ENDIF, an `and_v` is decoded outside of them; the script is the same.
-   */
+  /** Expressions around others. Except before OP_ENDIF, an `and_v` is decoded outside of them: same script. */
   #composed(opcode: number): boolean {
     this.#take(1)
     switch (opcode) {

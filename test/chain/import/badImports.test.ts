@@ -166,7 +166,7 @@ describe("import of a damaged file", () => {
         Effect.gen(function*() {
           const { said } = yield* importing(chain, write("lies.dat", lies))
           assert.strictEqual(said.split("\n").length, 11)
-          assert.include(said, "more of this kind; the rest is only counted")
+          assert.include(said, "further problems of this kind are only counted")
         }))
     }))
 
@@ -181,9 +181,9 @@ describe("import of a damaged file", () => {
           const size = yield* chain.control.sizeOnDisk
           const { report, said } = yield* importing(chain, foreign, disguised, empty)
           assert.deepInclude(report, { files: 3, stored: 0, refused: 0, orphans: 1, height: 0 })
-          assert.include(said, `${foreign}: it holds no block of this network`)
+          assert.include(said, `${foreign}: it has no blocks of this network`)
           assert.include(said, `${disguised}: the block at offset 8 cannot be used`)
-          assert.include(said, `${empty}: it holds no block of this network`)
+          assert.include(said, `${empty}: it has no blocks of this network`)
           assert.strictEqual(yield* chain.control.sizeOnDisk, size)
         }))
     }))

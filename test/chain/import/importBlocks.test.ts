@@ -50,7 +50,7 @@ describe("import of a reference node's block folder", () => {
         Effect.gen(function*() {
           const { report, said } = yield* importing(chain, folder)
           assert.deepInclude(report, { stored: 0, height: 0 })
-          for (const i of [0, 1, 2]) assert.include(said, `blk0000${i}.dat: it holds no block of this network`)
+          for (const i of [0, 1, 2]) assert.include(said, `blk0000${i}.dat: it has no blocks of this network`)
         }))
     }))
 

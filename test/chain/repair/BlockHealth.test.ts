@@ -63,7 +63,7 @@ const watched = (blocks: ReadonlyArray<Block>, use: (setting: Setting) => Effect
 const tipIs = (chain: TestChain, { tip }: MemoryChain) =>
   Effect.map(chain.tip, ({ header }) => assert.strictEqual(displayHash(header.hash), displayHash(tip.hash)))
 
-const WAITS = /^a reorg has to disconnect block [0-9a-f]{64} at height 12, which is missing; it is asked for/
+const WAITS = /^a reorg has to disconnect block [0-9a-f]{64} at height 12, which is missing; svcd requests it/
 
 /** A node on the short branch that would switch to the long one, but lacks a block that it has to disconnect. */
 const waiting = (use: (setting: Setting) => Effect.Effect<void, unknown>) =>
@@ -94,7 +94,7 @@ describe("BlockHealth", () => {
         yield* until({})
         assert.strictEqual(logged.filter((line) => line === "a stored block is damaged").length, 2)
         assert.strictEqual(logged.filter((line) => line.startsWith("blocks of the best chain are missing")).length, 1)
-        assert.include(logged, "no block of the best chain is missing any more")
+        assert.include(logged, "the best chain is complete again")
         assert.strictEqual((yield* health.progress).find(({ what }) => what === "blocks")?.damaged, 2)
       })))
 
@@ -169,7 +169,7 @@ describe("BlockHealth", () => {
         lose(short.blockAt(19))
         yield* chain.control.invalidate(short.blockAt(18).hash)
         yield* TestClock.adjust("10 minutes")
-        const inVain = /at height 19, which is missing, and no peer gives it: .*reconsiderblock.*chainstate/
+        const inVain = /at height 19, which is missing and which no peer sends; .*reconsiderblock.*chainstate/
         while (!(yield* health.doubts).some(({ reason }) => inVain.test(reason))) yield* turnOfEventLoop
         assert.strictEqual((yield* health.doubts).length, 2)
         yield* chain.control.reconsider(short.blockAt(18).hash)
@@ -184,7 +184,7 @@ describe("BlockHealth", () => {
         yield* TestClock.adjust("9 minutes")
         yield* until({})
         yield* TestClock.adjust("2 minutes")
-        yield* until({ notices: /^the chain stands at height 14: block [0-9a-f]{64} at height 15 .*-loadblock/ })
+        yield* until({ notices: /^the chain is stuck at height 14: block [0-9a-f]{64} at height 15 .*-loadblock/ })
         yield* chain.sink.deliver([short.blockAt(15)], false)
         yield* TestClock.adjust("1 minute")
         yield* until({})

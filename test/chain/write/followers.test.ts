@@ -283,7 +283,7 @@ describe("follow", () => {
       yield* told
       yield* told
       assert.deepStrictEqual(logged.slice(1), [
-        `test goes on from height ${FORK + 1}`,
+        `test continues from height ${FORK + 1}`,
         `test waits at height ${FORK + 2}`
       ])
     }))

@@ -37,7 +37,7 @@ const EMBEDDED = Schema.Struct({ ...DETAIL_MEMBERS, embedded: Schema.optional(IN
   }
 )
 
-export const ORIGIN = {
+export const KEY_ORIGIN_MEMBERS = {
   timestamp: Schema.optional(Result.time("Earliest time at which it may have been used")),
   hdkeypath: Schema.optional(Result.string("The path from the master key")),
   hdseedid: Schema.optional(Result.hex("Zeros")),

@@ -9,8 +9,8 @@ import {
   type ADDRESS_INFO,
   type DETAIL_MEMBERS,
   type FORM,
-  type OF_EMBEDDED,
-  type ORIGIN
+  type KEY_ORIGIN_MEMBERS,
+  type OF_EMBEDDED
 } from "../../contract/wallet/addressInfo.ts"
 import type * as Result from "../../method/results.ts"
 import { isChangeScript } from "./walletTransactions.ts"
@@ -81,7 +81,7 @@ const NO_SEED = "00".repeat(20)
 /** Whether a descriptor contains the data for spending. */
 export const isSolvable = ({ descriptor }: OwnScript): boolean => !/^(addr|raw)\(/.test(descriptor)
 
-const originJson = (own: OwnScript): Result.MembersOf<typeof ORIGIN> => ({
+const originJson = (own: OwnScript): Result.MembersOf<typeof KEY_ORIGIN_MEMBERS> => ({
   timestamp: own.timestamp,
   hdkeypath: own.path,
   hdseedid: own.path === undefined ? undefined : NO_SEED,

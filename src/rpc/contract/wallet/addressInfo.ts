@@ -55,6 +55,6 @@ export const ADDRESS_INFO = Schema.Struct({
   ...DETAIL_MEMBERS,
   embedded: Schema.optional(EMBEDDED),
   ischange: Result.boolean("Whether it is a change address of the wallet"),
-  ...ORIGIN,
+  ...KEY_ORIGIN_MEMBERS,
   labels: Schema.Array(Result.string("The label")).annotations({ description: "The label, if any" })
 })

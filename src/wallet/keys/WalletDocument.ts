@@ -1,12 +1,12 @@
 import * as Either from "effect/Either"
-import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import { randomBytes } from "node:crypto"
 import { CHECKSUM_MISMATCH, checksummed, checkText } from "../../base/checksum.ts"
 import { escapeUnsafe } from "../../base/safeText.ts"
-import { type Bytes, fromHex, toHex } from "../../protocol/bytes.ts"
 import type { NetworkName } from "../../protocol/networks.ts"
+import { hexBytes, hexOf, ListOf, LONGEST_TEXT, omittable, Seconds, ShortText } from "./documentParts.ts"
+import { MAX_RENEWALS, RegistrationEntry, RenewalEntry, withFailure } from "./registrationEntry.ts"
 
 /**
  * The content of wallet.json. A member that this version does not know is refused and not dropped, because the next
@@ -16,8 +16,6 @@ import type { NetworkName } from "../../protocol/networks.ts"
 /** The format version that svcd writes. */
 export const WALLET_VERSION = 1
 
-/** Maximum length of a text: a comment, a key. */
-const LONGEST_TEXT = 10_000
 /** Maximum length of a descriptor: that of a `multi_a` of 999 extended keys with their origins. */
 export const LONGEST_DESCRIPTOR = 160_000
 /** Maximum number of keys in a descriptor. */
@@ -25,48 +23,15 @@ const MAX_KEYS = 5_000
 /** Maximum length of a label. */
 export const LONGEST_LABEL = 1_000
 const LONGEST_TRANSACTION = 8_000_000
-const MAX_ITEMS = 1_000_000
 const MAX_IMPORTS = 100_000
 const HARDENED = 0x80000000
 /** Maximum length of a place in a message: the file's writer chose the names of unknown members. */
 const LONGEST_PLACE = 100
 const ID_BYTES = 16
 
-const Text = Schema.String.pipe(Schema.maxLength(LONGEST_TEXT))
 const DescriptorText = Schema.String.pipe(Schema.maxLength(LONGEST_DESCRIPTOR))
 const Label = Schema.String.pipe(Schema.maxLength(LONGEST_LABEL))
-const Seconds = Schema.NonNegativeInt
 const Index = Schema.Int.pipe(Schema.between(0, HARDENED))
-const ListOf = <A, I>(item: Schema.Schema<A, I>, most = MAX_ITEMS) => Schema.Array(item).pipe(Schema.maxItems(most))
-const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
-
-/** A member that the file may omit; it is then `undefined`. */
-const orUndefined = <A, I>(schema: Schema.Schema<A, I>) =>
-  Schema.optionalToRequired(schema, Schema.UndefinedOr(Schema.typeSchema(schema)), {
-    decode: Option.getOrUndefined,
-    encode: Option.fromNullable
-  })
-
-/** Bytes as hexadecimal digits. */
-const bytesOf = (most: number, exactly = false): Schema.Schema<Bytes, string> =>
-  Schema.transformOrFail(
-    Schema.String.pipe(exactly ? Schema.length(2 * most) : Schema.maxLength(2 * most)),
-    Schema.Uint8ArrayFromSelf,
-    {
-      strict: true,
-      decode: (text, _, ast) => {
-        const bytes = fromHex(text)
-        return bytes === undefined
-          ? ParseResult.fail(new ParseResult.Type(ast, "", "not hexadecimal"))
-          : ParseResult.succeed(bytes)
-      },
-      encode: (bytes) => ParseResult.succeed(toHex(bytes))
-    }
-  )
-
-/** Hexadecimal digits that stay text. */
-const hexOf = (most: number) => Schema.String.pipe(Schema.maxLength(2 * most), Schema.pattern(/^(?:[0-9a-f]{2})*$/))
-
 const Txid = Schema.String.pipe(Schema.pattern(/^[0-9a-f]{64}$/))
 
 /** A secret in plain text, or sealed with the master key (`sealSecret`). */
@@ -88,9 +53,9 @@ export const Encryption = Schema.Struct({
   logN: Schema.Int.pipe(Schema.between(10, MAX_SCRYPT_LOG_N)),
   r: Schema.Int.pipe(Schema.between(1, MAX_SCRYPT_R)),
   p: Schema.Int.pipe(Schema.between(1, MAX_SCRYPT_P)),
-  salt: bytesOf(64),
+  salt: hexBytes(64),
   /** The master key, sealed with the key that scrypt derives from the passphrase. */
-  masterKey: bytesOf(256)
+  masterKey: hexBytes(256)
 })
 export type Encryption = typeof Encryption.Type
 
@@ -102,7 +67,7 @@ export type Purpose = typeof PURPOSES[number]
 export const Account = Schema.Struct({
   purpose: Schema.Literal(...PURPOSES),
   /** Extended public key of the account. */
-  xpub: Text,
+  xpub: ShortText,
   /** The first receive and change index that is neither given out nor used. */
   receive: Index,
   change: Index
@@ -128,59 +93,24 @@ export const Import = Schema.Struct({
   active: Schema.Boolean,
   internal: Schema.Boolean,
   /** The requested first index, and the index after the requested last one; only for a ranged descriptor. */
-  range: optional(Schema.Tuple(Index, Index)),
+  range: omittable(Schema.Tuple(Index, Index)),
   /** The first index that is neither given out nor used. */
   next: Index,
   /** The positions of the keys that have a private key, counted from 0 in the order of the text. */
   privateKeys: ListOf(Schema.NonNegativeInt, MAX_KEYS),
   /** The descriptor with its private keys. */
-  secret: optional(Secret),
+  secret: omittable(Secret),
   /** Only of a descriptor with hardened ranges. */
-  hardened: optional(ListOf(HardenedKeys, MAX_KEYS))
+  hardened: omittable(ListOf(HardenedKeys, MAX_KEYS))
 })
 export type Import = typeof Import.Type
 
 export const LabelEntry = Schema.Struct({
-  address: Text,
+  address: ShortText,
   label: Label,
   purpose: Schema.Literal("send", "receive")
 })
 export type LabelEntry = typeof LabelEntry.Type
-
-/** A registration under way or ended: `Registration` and its request. Bytes are in hexadecimal. */
-export const RegistrationEntry = Schema.Struct({
-  name: bytesOf(LONGEST_TEXT),
-  rand: bytesOf(LONGEST_TEXT),
-  value: orUndefined(bytesOf(LONGEST_TEXT)),
-  newTxid: bytesOf(32, true),
-  newVout: Schema.NonNegativeInt,
-  firstUpdateTxid: orUndefined(bytesOf(32, true)),
-  step: Schema.Literal("committed", "maturing", "revealed", "done", "failed"),
-  note: Text,
-  createdAt: Seconds,
-  /** The script of the future owner; if omitted, a script of the wallet. */
-  destination: optional(bytesOf(LONGEST_TEXT)),
-  feeRate: optional(Schema.NonNegativeInt),
-  target: optional(Schema.NonNegativeInt),
-  conservative: optional(Schema.Boolean)
-})
-export type RegistrationEntry = typeof RegistrationEntry.Type
-
-/** A name that is renewed for its owner's request (`name_renew`). */
-export const RenewalEntry = Schema.Struct({
-  name: bytesOf(LONGEST_TEXT),
-  /** Height of the operation whose record expires: a later one ends the request. */
-  height: Schema.NonNegativeInt,
-  state: Schema.Literal("waiting", "sent", "done", "skipped"),
-  /** The NAME_UPDATE, once sent. */
-  txid: optional(bytesOf(32, true)),
-  note: Text,
-  createdAt: Seconds
-})
-export type RenewalEntry = typeof RenewalEntry.Type
-
-/** Maximum number of requested renewals. */
-export const MAX_RENEWALS = 10_000
 
 /** A transaction that the blocks alone cannot restore: unconfirmed, or with the owner's notes. */
 export const TransactionEntry = Schema.Struct({
@@ -190,11 +120,11 @@ export const TransactionEntry = Schema.Struct({
   hex: hexOf(LONGEST_TRANSACTION / 2),
   time: Seconds,
   order: Schema.NonNegativeInt,
-  comment: optional(Text),
-  commentTo: optional(Text),
+  comment: omittable(ShortText),
+  commentTo: omittable(ShortText),
   /** Txids in display byte order. */
-  replaces: optional(Txid),
-  replacedBy: optional(Txid),
+  replaces: omittable(Txid),
+  replacedBy: omittable(Txid),
   abandoned: Schema.Boolean
 })
 export type TransactionEntry = typeof TransactionEntry.Type
@@ -223,27 +153,27 @@ export const WalletDocument = Schema.Struct({
    * seconds since 1970. An earlier scan for the same descriptor does not count, because it may have started at a later
    * time. The node removes the member when the rescan is done.
    */
-  rescanFrom: optional(Seconds),
+  rescanFrom: omittable(Seconds),
   /** Whether the wallet may hold private keys at all. */
   privateKeys: Schema.Boolean,
   /** Whether the wallet was made without keys and still has none. */
   blank: Schema.Boolean,
   /** Whether payments leave out coins of addresses that the wallet has spent from; omitted for no. */
-  avoidReuse: optional(Schema.Boolean),
+  avoidReuse: omittable(Schema.Boolean),
   /** Whether the owner has had the words or a copy of the file; omitted for no, and in files of 0.1.0. */
-  phraseKept: optional(Schema.Boolean),
+  phraseKept: omittable(Schema.Boolean),
   /** When the owner gave words back, seconds since 1970; omitted for never. */
-  phraseChecked: optional(Seconds),
-  encryption: optional(Encryption),
-  seed: optional(Schema.Struct({
+  phraseChecked: omittable(Seconds),
+  encryption: omittable(Encryption),
+  seed: omittable(Schema.Struct({
     /** The mnemonic (BIP 39), if the seed was made from one. */
-    mnemonic: optional(Secret),
+    mnemonic: omittable(Secret),
     /** 64 bytes in hexadecimal; for BIP 39 its passphrase is included. */
     seed: Secret,
     /** First four bytes of the HASH160 of the master key. */
-    fingerprint: bytesOf(4, true),
+    fingerprint: hexBytes(4, true),
     /** Whether the mnemonic has a passphrase (BIP 39). Omitted without a mnemonic, and in files of 0.1.0. */
-    mnemonicPassphrase: optional(Schema.Boolean)
+    mnemonicPassphrase: omittable(Schema.Boolean)
   })),
   accounts: ListOf(Account, PURPOSES.length),
   imports: ListOf(Import, MAX_IMPORTS),
@@ -255,12 +185,12 @@ export const WalletDocument = Schema.Struct({
   lockedCoins: ListOf(LockedCoin),
   renewals: Schema.Struct({
     all: Schema.Boolean,
-    names: ListOf(bytesOf(LONGEST_TEXT)),
+    names: ListOf(hexBytes(LONGEST_TEXT)),
     /** Names that the owner switched off, exceptions also of a renewal of all at once; omitted without any, and in files of 0.1.0. */
-    except: optional(ListOf(bytesOf(LONGEST_TEXT)))
+    except: omittable(ListOf(hexBytes(LONGEST_TEXT)))
   }),
   /** Requested renewals; omitted without any. */
-  requestedRenewals: optional(ListOf(RenewalEntry, MAX_RENEWALS))
+  requestedRenewals: omittable(ListOf(RenewalEntry, MAX_RENEWALS))
 })
 export type WalletDocument = typeof WalletDocument.Type
 
@@ -381,7 +311,11 @@ export const decodeDocument = (
   }
   return Either.mapBoth(decode(upgraded(value, version, upgrades)), {
     onLeft: placeOf,
-    onRight: (document) => ({ document, version, checksummed: checksum === "right" })
+    onRight: (document) => ({
+      document: { ...document, registrations: document.registrations.map(withFailure) },
+      version,
+      checksummed: checksum === "right"
+    })
   })
 }
 

@@ -7,7 +7,8 @@ import { scriptTemplate } from "../../protocol/scriptType.ts"
 import { decodeTransaction, type Transaction } from "../../protocol/transaction.ts"
 import { faultless } from "./descriptors.ts"
 import { documentChains } from "./documentChains.ts"
-import type { RegistrationEntry, WalletDocument } from "./WalletDocument.ts"
+import type { RegistrationEntry } from "./registrationEntry.ts"
+import type { WalletDocument } from "./WalletDocument.ts"
 
 /**
  * Checks the members of a document against each other, as far as no secrets are needed. These are errors that a

@@ -4,7 +4,7 @@ import { SALT_SIZE } from "../../consensus/names.ts"
 import { type Bytes, equal } from "../../protocol/bytes.ts"
 import { nameCommitment, nameScript } from "../../protocol/nameOperation.ts"
 import type { Transaction, TransactionOutput } from "../../protocol/transaction.ts"
-import type { RegistrationEntry } from "../keys/WalletDocument.ts"
+import type { RegistrationEntry } from "../keys/registrationEntry.ts"
 import type { FeeChoice } from "../payments/WalletPayments.ts"
 import { update } from "../WalletParts.ts"
 import { entriesOf, entryKey, isUnsent, registrationOf, UNSENT, withEntry, withoutEntry } from "./entries.ts"
@@ -34,6 +34,7 @@ export const newRegistration = (intention: Intention): Effect.Effect<Registratio
     firstUpdateTxid: undefined,
     step: "committed",
     note: "",
+    failure: undefined,
     createdAt: Math.floor(now / 1000)
   }))
 
@@ -63,7 +64,8 @@ export const sendNew = (
   Effect.gen(function*() {
     const { file, ledger } = parts
     const rand = (yield* saltOf(parts, script, draft.name)) ?? parts.randomBytes(SALT_SIZE)
-    const entry: RegistrationEntry = { ...draft, rand, newTxid: UNSENT, newVout: 0, step: "committed", note: "" }
+    const fresh = { newTxid: UNSENT, newVout: 0, step: "committed", note: "", failure: undefined } as const
+    const entry: RegistrationEntry = { ...draft, ...fresh, rand }
     const key = entryKey(entry)
     const before = file.document.registrations.find((other) => entryKey(other) === (replaces ?? key))
     // The same name and address produce the same commitment: the existing entry already has all data.

@@ -2,7 +2,9 @@ import { binaryString, type Bytes, equal } from "../../protocol/bytes.ts"
 import type { OutpointKey } from "../../protocol/keys.ts"
 import { nameCommitment } from "../../protocol/nameOperation.ts"
 import { outpoint, outpointKey } from "../../protocol/transaction.ts"
-import type { RegistrationEntry, WalletDocument } from "../keys/WalletDocument.ts"
+import type { RegistrationEntry } from "../keys/registrationEntry.ts"
+import type { WalletDocument } from "../keys/WalletDocument.ts"
+import { noteOf } from "./failedRegistration.ts"
 import type { Registration } from "./WalletNames.ts"
 
 /** Registrations in wallet.json. The commitment identifies an entry. */
@@ -39,7 +41,7 @@ export const registrationOf = (entry: RegistrationEntry): Registration => ({
   newVout: entry.newVout,
   firstUpdateTxid: entry.firstUpdateTxid,
   step: entry.step,
-  note: entry.note,
+  note: noteOf(entry),
   createdAt: entry.createdAt
 })
 

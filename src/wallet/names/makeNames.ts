@@ -7,7 +7,7 @@ import { nameField } from "../../protocol/nameText.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { InvalidWalletRequest, type KeysLocked } from "../errors.ts"
-import type { RegistrationEntry } from "../keys/WalletDocument.ts"
+import type { RegistrationEntry } from "../keys/registrationEntry.ts"
 import { update } from "../WalletParts.ts"
 import { newRegistration, sendNew, spendableEntry } from "./commitNew.ts"
 import {
@@ -36,7 +36,7 @@ import {
   withOwner
 } from "./NameParts.ts"
 import { nameFirstUpdate, nameNew, nameUpdate } from "./operations.ts"
-import { blocksToNextStep, HELD_BY_NEW, NOTES } from "./progress.ts"
+import { blocksToNextStep, NOTES } from "./progress.ts"
 import {
   dueRenewals,
   heldNames,
@@ -153,8 +153,6 @@ const register = (
     return registrationOf(entry)
   })
 
-const CALLED_OFF = "called off by the owner"
-
 /** Cancels the registration of a name that is not revealed yet. Its NAME_NEW and the salt stay. */
 const cancelRegistration = (
   parts: NameParts,
@@ -173,8 +171,8 @@ const cancelRegistration = (
     if (!heldNames(parts.ledger.coins()).has(key)) yield* update(parts, withoutRenewal(new Set([key])))
     if (isUnsent(entry)) return yield* update(parts, withoutEntry(entryKey(entry)))
     const isHeld = parts.ledger.coins().some(({ outpoint }) => outpoint === newOutpoint(entry))
-    const note = isHeld ? `${CALLED_OFF}; ${HELD_BY_NEW}` : CALLED_OFF
-    const failed: RegistrationEntry = { ...entry, step: "failed", note }
+    const failure = { reason: "cancelled", ...isHeld ? { coinsIn: "name_new" as const } : {} } as const
+    const failed: RegistrationEntry = { ...entry, step: "failed", note: "", failure }
     yield* update(parts, withEntry(failed))
     yield* tell(parts, registrationOf(failed))
   })

@@ -58,7 +58,7 @@ const noteRevealed = (
   Effect.gen(function*() {
     const entry = entriesOf(parts.file.document, name).find((other) => newOutpoint(other) === spent)
     if (entry === undefined) return
-    const revealed = { ...entry, firstUpdateTxid: txid, step: "revealed", note: "" } as const
+    const revealed = { ...entry, firstUpdateTxid: txid, step: "revealed", note: "", failure: undefined } as const
     yield* update(parts, withEntry(revealed))
     yield* tell(parts, registrationOf(revealed))
   })

@@ -1,10 +1,9 @@
-import { MIN_FIRSTUPDATE_DEPTH, MIN_NAME_AMOUNT } from "../../consensus/names.ts"
-import { formatAmount } from "../../protocol/amount.ts"
-import { binaryString, type Bytes, displayHash, equal } from "../../protocol/bytes.ts"
+import { MIN_FIRSTUPDATE_DEPTH } from "../../consensus/names.ts"
+import { binaryString, type Bytes, equal } from "../../protocol/bytes.ts"
 import { type OutpointKey, type TxidKey, txidKey } from "../../protocol/keys.ts"
 import { NAME_TX_VERSION, parseNameScript } from "../../protocol/nameOperation.ts"
 import { outpointKey, type Transaction } from "../../protocol/transaction.ts"
-import type { RegistrationEntry } from "../keys/WalletDocument.ts"
+import type { RegistrationEntry } from "../keys/registrationEntry.ts"
 import type { WalletTx } from "../ledger/WalletLedger.ts"
 import { entryKey, isUnsent, newOutpoint } from "./entries.ts"
 import type { RegistrationStep } from "./WalletNames.ts"
@@ -97,16 +96,13 @@ export interface Evidence {
 export interface Verdict {
   readonly step: RegistrationStep
   readonly note: string
+  readonly failure: RegistrationEntry["failure"]
   readonly firstUpdateTxid: Bytes | undefined
   /** Wait, make a NAME_NEW, or send the NAME_FIRSTUPDATE. */
   readonly action: "wait" | "commit" | "reveal"
 }
 
 export const NOTES = {
-  /** The beginning of a note: what follows tells where the coins are. */
-  taken: "somebody else has registered the name",
-  abandoned: "its name_new was abandoned",
-  conflicted: "its name_new can never be confirmed: another transaction spends its coins",
   full: "waits for a block: too many payments of the wallet wait for one",
   unknown: "the wallet does not know its name_new yet",
   waitsForNew: "waits for the block of its name_new",
@@ -114,19 +110,19 @@ export const NOTES = {
   notInPool: "its name_firstupdate waits to be offered again"
 } as const
 
-/** What a registration that is lost leaves: only a registration of the same name can spend a NAME_NEW. */
-export const HELD_BY_NEW = `its name_new keeps ${
-  formatAmount(MIN_NAME_AMOUNT)
-} NMC, which only a registration of this name can use`
-
-const heldByUpdate = (txid: Bytes): string =>
-  `its name_firstupdate keeps the coins that pay for it: "abandontransaction ${displayHash(txid)}" frees them`
-
 const verdict = (
   step: RegistrationStep,
   note = "",
   more: Partial<Pick<Verdict, "firstUpdateTxid" | "action">> = {}
-): Verdict => ({ step, note, firstUpdateTxid: more.firstUpdateTxid, action: more.action ?? "wait" })
+): Verdict => ({
+  step,
+  note,
+  failure: undefined,
+  firstUpdateTxid: more.firstUpdateTxid,
+  action: more.action ?? "wait"
+})
+
+const failed = (failure: NonNullable<Verdict["failure"]>): Verdict => ({ ...verdict("failed"), failure })
 
 /** The verdict on a registration with a NAME_FIRSTUPDATE. */
 const judgeRevealed = (entry: RegistrationEntry, spender: WalletTx, { holder }: Evidence): Verdict => {
@@ -136,7 +132,7 @@ const judgeRevealed = (entry: RegistrationEntry, spender: WalletTx, { holder }: 
   // The names may already include a block that the wallet is about to process. Then the holder is this transaction
   // itself.
   if (holder !== undefined && !equal(holder, firstUpdateTxid) && entry.value !== undefined) {
-    return verdict("failed", `${NOTES.taken}; ${heldByUpdate(firstUpdateTxid)}`, { firstUpdateTxid })
+    return { ...failed({ reason: "taken", coinsIn: "name_firstupdate" }), firstUpdateTxid }
   }
   const note = state.type === "pending" ? NOTES.waitsForBlock : NOTES.notInPool
   return verdict("revealed", note, { firstUpdateTxid })
@@ -157,9 +153,9 @@ const judgeCommitted = (entry: RegistrationEntry, { height, made }: Evidence): V
         : verdict("maturing", "", { action: "reveal" })
     }
     case "conflicted":
-      return alone ? verdict("failed", NOTES.conflicted) : verdict("committed", "", { action: "commit" })
+      return alone ? failed({ reason: "conflicted" }) : verdict("committed", "", { action: "commit" })
     case "inactive":
-      if (made.state.abandoned) return verdict("failed", NOTES.abandoned)
+      if (made.state.abandoned) return failed({ reason: "abandoned" })
       return verdict("committed", NOTES.waitsForNew)
     case "pending":
       return verdict("committed", NOTES.waitsForNew)
@@ -177,7 +173,7 @@ export const registrationVerdict = (entry: RegistrationEntry, evidence: Evidence
   }
   if (holder !== undefined && entry.value !== undefined) {
     const isHeld = evidence.made?.state.type === "confirmed"
-    return verdict("failed", isHeld ? `${NOTES.taken}; ${HELD_BY_NEW}` : NOTES.taken)
+    return failed({ reason: "taken", ...isHeld ? { coinsIn: "name_new" } : {} })
   }
   return judgeCommitted(entry, evidence)
 }

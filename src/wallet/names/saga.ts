@@ -5,7 +5,7 @@ import { type Bytes, equal } from "../../protocol/bytes.ts"
 import { txidKey } from "../../protocol/keys.ts"
 import { nameField } from "../../protocol/nameText.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
-import type { RegistrationEntry } from "../keys/WalletDocument.ts"
+import type { RegistrationEntry } from "../keys/registrationEntry.ts"
 import { update } from "../WalletParts.ts"
 import { newRegistration, sendNew } from "./commitNew.ts"
 import { entryKey, newOutpoint, registrationOf, withEntry, withoutEntry } from "./entries.ts"
@@ -42,7 +42,8 @@ const WAITS = {
 } as const
 
 const isSame = (a: RegistrationEntry, b: RegistrationEntry): boolean =>
-  a.step === b.step && a.note === b.note && a.newVout === b.newVout && equal(a.newTxid, b.newTxid) &&
+  a.step === b.step && a.note === b.note && a.failure?.reason === b.failure?.reason &&
+  a.failure?.coinsIn === b.failure?.coinsIn && a.newVout === b.newVout && equal(a.newTxid, b.newTxid) &&
   (a.firstUpdateTxid === b.firstUpdateTxid ||
     a.firstUpdateTxid !== undefined && b.firstUpdateTxid !== undefined && equal(a.firstUpdateTxid, b.firstUpdateTxid))
 
@@ -59,7 +60,7 @@ const note = (
     yield* Effect.logInfo("registration step changed", {
       name: nameField(after.name),
       step: after.step,
-      note: after.note === "" ? undefined : after.note
+      note: registrationOf(after).note || undefined
     })
     yield* tell(parts, registrationOf(after))
   })
@@ -145,7 +146,7 @@ export type Lost = Map<string, number>
 
 /** Whether the state of an entry may have changed. */
 const needsLook = ({ ledger }: NameParts, entry: RegistrationEntry): boolean => {
-  if (entry.step === "failed") return entry.note.startsWith(NOTES.taken)
+  if (entry.step === "failed") return entry.failure?.reason === "taken"
   if (entry.step !== "done" || entry.firstUpdateTxid === undefined) return true
   const state = ledger.get(txidKey(entry.firstUpdateTxid))?.state
   return state !== undefined && state.type !== "confirmed"
@@ -188,14 +189,15 @@ const advance = (
       entry,
       evidenceOf(entry, movements, { height, transaction: (txid) => ledger.get(txid), holder: holder?.txid })
     )
-    const { firstUpdateTxid, step } = verdict
+    const { failure, firstUpdateTxid, step } = verdict
     if (hasEnded) {
       // The owner may have given up its NAME_FIRSTUPDATE since: then other coins are held, or none.
-      if (step === "failed") yield* note(parts, stored, { ...stored, firstUpdateTxid, note: verdict.note })
+      if (step === "failed") yield* note(parts, stored, { ...stored, firstUpdateTxid, failure })
       return
     }
     if (step === "failed" && holder !== undefined) lost.set(key, holder.height)
-    const after = { ...entry, step, firstUpdateTxid, note: verdict.action === "wait" ? verdict.note : stored.note }
+    const told = verdict.action === "wait" ? verdict.note : stored.note
+    const after = { ...entry, step, firstUpdateTxid, failure, note: told }
     yield* note(parts, stored, after)
     yield* act(parts, after, { run, verdict })
   }).pipe(Effect.withSpan("svcd.wallet.registrationStep", { attributes: { step: stored.step } }))

@@ -1,19 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Either } from "effect"
+import type { RegistrationEntry } from "../../../src/wallet/keys/registrationEntry.ts"
 import {
   decodeDocument,
   emptyDocument,
   encodeDocument,
-  type RegistrationEntry,
   UnfitDocument,
   type WalletDocument
 } from "../../../src/wallet/keys/WalletDocument.ts"
-import type { Registration } from "../../../src/wallet/names/WalletNames.ts"
-import { withoutChecksum } from "../../support/walletText.ts"
+import { registrationOf } from "../../../src/wallet/names/entries.ts"
+import { TAKEN_IN_0_1_0, withoutChecksum } from "../../support/walletText.ts"
 
 const empty = emptyDocument({ network: "regtest", createdAt: 1_700_000_000 })
 
-const registration: Registration = {
+const registration: RegistrationEntry = {
   name: Uint8Array.of(100, 47, 120),
   rand: new Uint8Array(20).fill(1),
   value: undefined,
@@ -22,6 +22,7 @@ const registration: Registration = {
   firstUpdateTxid: undefined,
   step: "committed",
   note: "",
+  failure: undefined,
   createdAt: 5
 }
 
@@ -51,6 +52,7 @@ const full: WalletDocument = {
   labels: [{ address: "a", label: "\u0000\u2028", purpose: "send" }],
   registrations: [
     registration,
+    { ...registration, step: "failed", failure: { reason: "taken", coinsIn: "name_new" } },
     { ...registration, value: new Uint8Array(), firstUpdateTxid: new Uint8Array(32), destination: Uint8Array.of(1) }
   ],
   transactions: [{ txid: "ab".repeat(32), hex: "00", time: 1, order: 2, comment: "c", abandoned: false }],
@@ -78,10 +80,70 @@ describe("a wallet's document", () => {
     }
   })
 
-  it("holds registrations in the form that the wallet shows", () => {
-    const entry: RegistrationEntry | undefined = full.registrations[0]
-    const shown: Registration | undefined = entry
-    assert.deepStrictEqual(shown, registration)
+  it.each([
+    [
+      `${TAKEN_IN_0_1_0}; its name_new keeps 0.01000000 NMC, which only a registration of this name can use`,
+      { reason: "taken", coinsIn: "name_new" }
+    ],
+    [
+      `${TAKEN_IN_0_1_0}; its name_firstupdate keeps the coins that pay for it: "abandontransaction ${
+        "02".repeat(32)
+      }" frees them`,
+      { reason: "taken", coinsIn: "name_firstupdate" }
+    ],
+    [TAKEN_IN_0_1_0, { reason: "taken" }],
+    ["its name_new was abandoned", { reason: "abandoned" }],
+    [
+      "its name_new can never be confirmed: another transaction spends its coins",
+      { reason: "conflicted" }
+    ],
+    ["called off by the owner", { reason: "cancelled" }],
+    [
+      "called off by the owner; its name_new keeps 0.01000000 NMC, which only a registration of this name can use",
+      { reason: "cancelled", coinsIn: "name_new" }
+    ],
+    ["a note that no version wrote", undefined]
+  ])("of 0.1.0 has the failure of a registration as a note: %s", (note, failure) => {
+    const text = `{
+  "version": 1,
+  "network": "regtest",
+  "id": "${"00".repeat(16)}",
+  "createdAt": 1700000000,
+  "birthday": 1700000000,
+  "privateKeys": true,
+  "blank": true,
+  "accounts": [],
+  "imports": [],
+  "labels": [],
+  "registrations": [
+    {
+      "name": "642f78",
+      "rand": "0101010101010101010101010101010101010101",
+      "value": "7b7d",
+      "newTxid": "${"02".repeat(32)}",
+      "newVout": 1,
+      "firstUpdateTxid": "${"02".repeat(32)}",
+      "step": "failed",
+      "note": ${JSON.stringify(note)},
+      "createdAt": 5
+    }
+  ],
+  "transactions": [],
+  "queue": [],
+  "lockedCoins": [],
+  "renewals": {
+    "all": false,
+    "names": []
+  }
+}
+`
+    const { document } = Either.getOrThrow(decodeDocument(text))
+    const [entry = assert.fail("no registration")] = document.registrations
+    assert.deepStrictEqual([entry.failure, entry.note], [failure, failure === undefined ? note : ""])
+    const shown = note.replace(TAKEN_IN_0_1_0, "another owner has registered the name")
+    for (const read of [document, Either.getOrThrow(decodeDocument(encodeDocument(document))).document]) {
+      assert.deepStrictEqual(read.registrations.map((each) => registrationOf(each).note), [shown])
+    }
   })
 
   it("has a random id", () => {

@@ -67,6 +67,7 @@ const fixture: Effect.Effect<WalletDocument> = Effect.gen(function*() {
       firstUpdateTxid: undefined,
       step: "committed",
       note: "",
+      failure: undefined,
       createdAt,
       destination: SCRIPT
     }],

@@ -2,7 +2,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, FastCheck } from "effect"
 import { binaryString, displayHash, equal } from "../../../src/protocol/bytes.ts"
 import { UNSENT } from "../../../src/wallet/names/entries.ts"
-import { HELD_BY_NEW, NOTES } from "../../../src/wallet/names/progress.ts"
 import { mine, NAME, VALUE } from "./operating.ts"
 import { only, quiet, start, withNames } from "./registering.ts"
 import { CRASH, World } from "./World.ts"
@@ -59,7 +58,11 @@ describe("a registration that another owner was faster with", () => {
           else yield* names.step
           const { note, step } = only(names)
           assert.strictEqual(step, "failed")
-          assert.strictEqual(note, `${NOTES.taken}; ${HELD_BY_NEW}`)
+          assert.strictEqual(
+            note,
+            "another owner has registered the name; its name_new keeps 0.01000000 NMC, which only a registration of this name " +
+              "can use"
+          )
         }
         // A reorganisation that removes the other registration opens it again.
         world.reorganise(2)

@@ -1,10 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import {
-  decodeDocument,
-  emptyDocument,
-  encodeDocument,
-  type RegistrationEntry
-} from "../../../src/wallet/keys/WalletDocument.ts"
+import type { RegistrationEntry } from "../../../src/wallet/keys/registrationEntry.ts"
+import { decodeDocument, emptyDocument, encodeDocument } from "../../../src/wallet/keys/WalletDocument.ts"
 import { entryKey, isUnsent, MAX_FINISHED, UNSENT, withEntry, withoutEntry } from "../../../src/wallet/names/entries.ts"
 
 const entry = (
@@ -20,6 +16,7 @@ const entry = (
   firstUpdateTxid: undefined,
   step,
   note: "",
+  failure: undefined,
   createdAt: 0
 })
 

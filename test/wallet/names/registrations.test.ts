@@ -1,9 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Either } from "effect"
 import { type Bytes, EMPTY } from "../../../src/protocol/bytes.ts"
 import { outpoint } from "../../../src/protocol/transaction.ts"
+import { decodeDocument, encodeDocument } from "../../../src/wallet/keys/WalletDocument.ts"
 import { makeNames } from "../../../src/wallet/names/makeNames.ts"
 import { NOTES } from "../../../src/wallet/names/progress.ts"
+import { TAKEN_IN_0_1_0, withoutChecksum } from "../../support/walletText.ts"
 import { bytes, mine, NAME, VALUE } from "./operating.ts"
 import { only, quiet, start, withNames } from "./registering.ts"
 import { foreignNew, World } from "./World.ts"
@@ -233,28 +235,46 @@ describe("register", () => {
       })
     ))
 
-  it.effect("fails if another owner was faster, keeps its coin, and resumes after a reorg of that registration", () =>
-    withNames((names, world) =>
-      Effect.gen(function*() {
-        yield* names.register(NAME, VALUE, {})
-        yield* mine(world, names, 5)
-        takeAway(world, NAME)
-        yield* names.step
-        assert.strictEqual(only(names).step, "failed")
-        assert.include(only(names).note, NOTES.taken)
-        assert.include(only(names).note, "0.01")
-        assert.isTrue(world.coins().some(({ name }) => name?.operation.op === "name_new"))
-        yield* mine(world, names, 8)
-        assert.strictEqual(only(names).step, "failed")
-        const taken = world.blocks.length - 106
-        world.reorganise(taken)
-        for (const [key, transaction] of world.pool) {
-          if (!world.sent.some((sent) => sent.transaction.txidKey === key)) world.pool.delete(transaction.txidKey)
-        }
-        yield* mine(world, names, 8)
-        assert.strictEqual(only(names).step, "done")
-      })
-    ))
+  it.effect.each([
+    { of: "this version", saved: (text: string) => text },
+    {
+      of: "0.1.0",
+      saved: (text: string) => {
+        const old = text.replace(
+          /"note": "",\s*"failure": \{[^}]*\}/,
+          `"note": "${TAKEN_IN_0_1_0}"`
+        )
+        assert.notStrictEqual(old, text)
+        return old
+      }
+    }
+  ])(
+    "fails if another owner was faster, keeps its coin, and resumes after a reorg, with a file of $of",
+    ({ saved }) =>
+      withNames((names, world) =>
+        Effect.gen(function*() {
+          yield* names.register(NAME, VALUE, {})
+          yield* mine(world, names, 5)
+          takeAway(world, NAME)
+          yield* names.step
+          assert.strictEqual(only(names).step, "failed")
+          assert.include(only(names).note, "another owner has registered the name")
+          assert.include(only(names).note, "0.01")
+          assert.isTrue(world.coins().some(({ name }) => name?.operation.op === "name_new"))
+          yield* mine(world, names, 8)
+          assert.strictEqual(only(names).step, "failed")
+          const text = saved(withoutChecksum(encodeDocument(world.document)))
+          world.document = Either.getOrThrow(decodeDocument(text)).document
+          const taken = world.blocks.length - 106
+          world.reorganise(taken)
+          for (const [key, transaction] of world.pool) {
+            if (!world.sent.some((sent) => sent.transaction.txidKey === key)) world.pool.delete(transaction.txidKey)
+          }
+          yield* mine(world, names, 8)
+          assert.strictEqual(only(names).step, "done")
+        })
+      )
+  )
 
   it.effect("does not begin again when another owner's name expires", () =>
     withNames((names, world) =>
@@ -357,7 +377,7 @@ describe("register", () => {
         world.pool.clear()
         for (const sent of world.sent) sent.abandoned = true
         yield* names.step
-        assert.deepInclude(only(names), { step: "failed", note: NOTES.abandoned })
+        assert.deepInclude(only(names), { step: "failed", note: "its name_new was abandoned" })
       })
     ))
 

@@ -1,0 +1,44 @@
+import * as Option from "effect/Option"
+import * as ParseResult from "effect/ParseResult"
+import * as Schema from "effect/Schema"
+import { type Bytes, fromHex, toHex } from "../../protocol/bytes.ts"
+
+/** The members of which wallet.json is made, each with its bound. */
+
+/** Maximum length of a text: a comment, a key. */
+export const LONGEST_TEXT = 10_000
+const MAX_ITEMS = 1_000_000
+
+export const ShortText = Schema.String.pipe(Schema.maxLength(LONGEST_TEXT))
+export const Seconds = Schema.NonNegativeInt
+export const ListOf = <A, I>(item: Schema.Schema<A, I>, most = MAX_ITEMS) =>
+  Schema.Array(item).pipe(Schema.maxItems(most))
+export const omittable = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
+
+/** A member that the file may omit; it is then `undefined`. */
+export const orUndefined = <A, I>(schema: Schema.Schema<A, I>) =>
+  Schema.optionalToRequired(schema, Schema.UndefinedOr(Schema.typeSchema(schema)), {
+    decode: Option.getOrUndefined,
+    encode: Option.fromNullable
+  })
+
+/** Bytes as hexadecimal digits. */
+export const hexBytes = (most: number, exactly = false): Schema.Schema<Bytes, string> =>
+  Schema.transformOrFail(
+    Schema.String.pipe(exactly ? Schema.length(2 * most) : Schema.maxLength(2 * most)),
+    Schema.Uint8ArrayFromSelf,
+    {
+      strict: true,
+      decode: (text, _, ast) => {
+        const bytes = fromHex(text)
+        return bytes === undefined
+          ? ParseResult.fail(new ParseResult.Type(ast, "", "not hexadecimal"))
+          : ParseResult.succeed(bytes)
+      },
+      encode: (bytes) => ParseResult.succeed(toHex(bytes))
+    }
+  )
+
+/** Hexadecimal digits that stay text. */
+export const hexOf = (most: number) =>
+  Schema.String.pipe(Schema.maxLength(2 * most), Schema.pattern(/^(?:[0-9a-f]{2})*$/))

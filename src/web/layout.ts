@@ -33,6 +33,9 @@ export interface PageContent {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+/** A page without what all pages have. */
+export type PageBody = Omit<PageContent, "network" | "desk">
+
 /** Links are relative to the overview, and this says where it is; empty on the overview and the pages at its path. */
 const baseOf = (at: string | undefined): string => {
   if (at === undefined) return ""

@@ -18,9 +18,9 @@ import type { StorageFailure } from "../storage/errors.ts"
 import { makeActivity } from "./activity/activityData.ts"
 import { activityView } from "./activity/activityView.ts"
 import { redirect } from "./document.ts"
-import { type Explanation, makeExplorer } from "./explorer/explorer.ts"
+import { makeExplorer } from "./explorer/explorer.ts"
 import { html } from "./html.ts"
-import { page, type PageContent } from "./layout.ts"
+import { page, type PageBody, type PageContent } from "./layout.ts"
 import {
   ACTIVITY,
   addressLink,
@@ -120,7 +120,7 @@ export const makeStatusPage = (
 
     const framed = (content: Omit<PageContent, "network" | "desk">): PageAnswer => page({ ...content, desk, network })
 
-    const explained = onceEach((found: Explanation) => framed({ ...found, title: `${found.title} · svcd` }))
+    const explained = onceEach((found: PageBody) => framed({ ...found, title: `${found.title} · svcd` }))
 
     const simple = (
       status: number,

@@ -8,8 +8,7 @@ import type { PoolEntry } from "../../src/mempool/PoolEntry.ts"
 import { displayHash } from "../../src/protocol/bytes.ts"
 import type { NameOperation } from "../../src/protocol/nameOperation.ts"
 import type { Deeds } from "../../src/web/deeds.ts"
-import { byFeeRate, makePoolLister, placesOf } from "../../src/web/explorer/mempoolData.ts"
-import { mempoolPage } from "../../src/web/explorer/mempoolPage.ts"
+import { byFeeRate, makeMempoolPage, placesOf } from "../../src/web/explorer/mempoolPage.ts"
 import type { PoolList } from "../../src/web/routes.ts"
 import { nameTx, pay, reward } from "../support/mempool.ts"
 import { entryOf, FakePool, poolWith } from "../support/pool.ts"
@@ -49,7 +48,7 @@ const pageOn = (
   Effect.gen(function*() {
     const pool = poolWith(yield* Effect.provide(Mempool, new FakePool().layer), entries)
     const info = { ...pool.info(), ...INFO, loaded, usage: 1_500 * entries.length }
-    const lister = yield* makePoolLister(DEEDS, { blocksOnly }).pipe(
+    const page = yield* makeMempoolPage(DEEDS, { blocksOnly }).pipe(
       Effect.provideService(Mempool, { ...pool, info: () => info }),
       Effect.provide([
         Layer.mock(NameAnswers, {
@@ -60,8 +59,7 @@ const pageOn = (
         Layer.mock(SyncStatus, { initialDownload: Effect.succeed(missing) })
       ])
     )
-    const found = yield* lister({ ...FIRST, ...list })
-    return found === undefined ? undefined : mempoolPage(found).text
+    return (yield* page({ list: { ...FIRST, ...list } }))?.main.text
   })
 
 const rowsOf = (page: string | undefined): ReadonlyArray<string> =>
@@ -91,7 +89,7 @@ describe("byFeeRate", () => {
   })
 })
 
-describe("makePoolLister", () => {
+describe("makeMempoolPage", () => {
   it.effect("orders the transactions once while they are the same, and again when one changes", () =>
     Effect.gen(function*() {
       let looked = 0
@@ -105,16 +103,20 @@ describe("makePoolLister", () => {
       }))
       const pool = poolWith(yield* Effect.provide(Mempool, new FakePool().layer), entries)
       const fixed = pool.info()
-      const lister = yield* makePoolLister(DEEDS, { blocksOnly: false }).pipe(
+      const pageOf = yield* makeMempoolPage(DEEDS, { blocksOnly: false }).pipe(
         Effect.provideService(Mempool, { ...pool, info: () => ({ ...fixed, changes }) }),
         Effect.provide([
           Layer.mock(NameAnswers, { fromWindow: () => false, proofOfAbsence: () => "full", recent: () => undefined }),
           Layer.mock(SyncStatus, { initialDownload: Effect.succeed(false) })
         ])
       )
+      const page = pageOf({ list: { ...FIRST, order: "rate" } })
       const fees = Effect.map(
-        lister({ ...FIRST, order: "rate" }),
-        (listed) => listed?.entries.map(({ entry }) => entry.fee)
+        page,
+        (found) =>
+          [...found?.main.text.matchAll(/data-label="Fee" class="number">([0-9.]*)/g) ?? []].map(([, fee]) =>
+            1e8 * Number(fee)
+          )
       )
       assert.deepStrictEqual(yield* fees, [300, 200, 100])
       const once = looked
@@ -125,7 +127,6 @@ describe("makePoolLister", () => {
       if (best !== undefined) entries.push({ ...best, fee: 400 })
       changes++
       assert.deepStrictEqual(yield* fees, [400, 300, 200, 100])
-      const page = lister({ ...FIRST, order: "rate" })
       const same = yield* page
       assert.strictEqual(yield* page, same)
       yield* TestClock.adjust("1 second")

@@ -1,17 +1,83 @@
+import * as Effect from "effect/Effect"
+import { unixTime } from "../../base/clock.ts"
 import { grouped, quantityOf, sizeText } from "../../base/quantities.ts"
+import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { spentBy } from "../../chain/blockReads.ts"
+import { Chain } from "../../chain/Chain.ts"
+import type { HeaderInfo } from "../../chain/index/headerInfo.ts"
 import { difficultyOf } from "../../consensus/difficulty.ts"
+import type { Coin } from "../../consensus/view.ts"
 import { amountText } from "../../protocol/amount.ts"
+import type { Block } from "../../protocol/block.ts"
 import { displayHash } from "../../protocol/bytes.ts"
+import { totalValue } from "../../protocol/transaction.ts"
+import { type Deeds, nameScriptsOf, type WordedOperation } from "../deeds.ts"
 import { dated } from "../format.ts"
 import { type Html, html } from "../html.ts"
+import type { PageBody } from "../layout.ts"
 import { blockLink, blocksLink } from "../links.ts"
 import { headingView, pagesView, row } from "../parts.ts"
 import { shortTransaction } from "../places.ts"
-import type { BlockContents, BlockFound, BlockMissing, BlockRow, WithoutContents } from "./blockData.ts"
+import type { BlockPlace } from "../routes.ts"
 import { operationLine } from "./operationView.ts"
 import { difficultyText, fact } from "./words.ts"
 
-/** A block as HTML. */
+/** The page of a block. */
+
+/** Transactions on a page of a block. */
+const BLOCK_ROWS = 50
+
+interface ShownParts {
+  readonly page: number
+  /** By transaction, without the coinbase. */
+  readonly spent: ReadonlyArray<ReadonlyArray<Coin>> | undefined
+  /** Of the transactions of the page. */
+  readonly operations: ReadonlyArray<ReadonlyArray<WordedOperation>>
+}
+
+const contentsOf = (block: Block, { operations, page, spent }: ShownParts) => {
+  const from = (page - 1) * BLOCK_ROWS
+  const [coinbase] = block.transactions
+  return {
+    size: block.size,
+    weight: block.weight,
+    transactions: block.transactions.length,
+    /** Of the whole block, commitments included. */
+    operations: block.transactions.reduce((sum, transaction) => sum + nameScriptsOf(transaction).length, 0),
+    /** What the coinbase pays: subsidy and fees. */
+    reward: totalValue(coinbase?.outputs ?? []),
+    /** The hash of the block of the other chain whose work counts, for a merged-mined block. */
+    parentBlock: block.auxpow?.parent.hash,
+    rows: block.transactions.slice(from, from + BLOCK_ROWS).map((transaction, at) => {
+      const coins = spent?.[from + at - 1]
+      const paid = totalValue(transaction.outputs)
+      return {
+        transaction,
+        position: from + at,
+        operations: operations[at] ?? [],
+        paid,
+        /** `undefined` for the coinbase, and where the spent coins are not known. */
+        fee: coins && totalValue(coins) - paid
+      }
+    }),
+    coinsKnown: spent !== undefined
+  }
+}
+
+type BlockContents = ReturnType<typeof contentsOf>
+type BlockRow = BlockContents["rows"][number]
+
+/** Why the transactions of a block cannot be shown. */
+type WithoutContents = "pruned" | "not stored" | "damaged"
+
+interface BlockFound {
+  /** Seconds since 1970. */
+  readonly now: number
+  readonly info: HeaderInfo
+  readonly contents: BlockContents | WithoutContents
+  readonly page: number
+  readonly pages: number
+}
 
 const missingWords: Readonly<Record<WithoutContents, string>> = {
   "pruned":
@@ -62,9 +128,9 @@ const transactions = (found: BlockFound, { coinsKnown, rows, transactions }: Blo
     )
   }</section>`
 
-const neighbours = ({ info: { height, next }, previous }: BlockFound): Html =>
+const neighbours = ({ info: { header, height, next } }: BlockFound): Html =>
   html`<nav class="pager" aria-label="Neighbours">${
-    previous !== undefined && html`<a rel="prev" href="${blockLink(previous)}">← ${grouped(height - 1)}</a>`
+    height > 0 && html`<a rel="prev" href="${blockLink(header.prevHash)}">← ${grouped(height - 1)}</a>`
   }<a href="${blocksLink({ from: height })}">List</a>${
     next !== undefined && html`<a rel="next" href="${blockLink(next)}">${grouped(height + 1)} →</a>`
   }</nav>`
@@ -112,7 +178,7 @@ ${
 }
 
 /** A block of the best chain, or of a branch. */
-export const blockPage = (found: BlockFound): Html => {
+const blockMain = (found: BlockFound): Html => {
   const { contents, info } = found
   return html`${headingView("Block", html`${grouped(info.height)}`, neighbours(found))}${facts(found)}${
     typeof contents === "string"
@@ -121,9 +187,51 @@ export const blockPage = (found: BlockFound): Html => {
   }`
 }
 
-export const unknownBlock = ({ tipHeight }: BlockMissing): Html =>
+const unknownBlock = (tipHeight: number): Html =>
   html`${
     headingView("Block", html`Not known`)
   }<section class="card"><p>The node knows no such block. Its last one is <a href="${blockLink(tipHeight)}">block ${
     grouped(tipHeight)
   }</a>.</p></section>`
+
+/** Makes the pages of blocks: `undefined` for a page behind the last one of a block. */
+export const makeBlockPage = (deeds: Deeds) =>
+  Effect.gen(function*() {
+    const chain = yield* Chain
+
+    const contents = (info: HeaderInfo, page: number): Effect.Effect<BlockContents | WithoutContents> =>
+      Effect.gen(function*() {
+        const block = yield* chain.block(info.hash)
+        // Reading a large block took its time.
+        yield* turnOfEventLoop
+        const from = (page - 1) * BLOCK_ROWS
+        const operations = yield* deeds.ofBlock({ block, info }, { from, to: from + BLOCK_ROWS })
+        const spent = yield* Effect.orElseSucceed(spentBy(chain, block, info.height), () => undefined)
+        return contentsOf(block, { page, operations, spent })
+      }).pipe(
+        Effect.catchAll((failure) =>
+          Effect.succeed<WithoutContents>(
+            failure._tag === "BlockUnavailable" ? (failure.pruned ? "pruned" : "not stored") : "damaged"
+          )
+        )
+      )
+
+    return (
+      { page, place }: { readonly place: BlockPlace; readonly page: number }
+    ): Effect.Effect<PageBody | undefined> =>
+      Effect.gen(function*() {
+        const now = yield* unixTime
+        const at = blockLink(place, { page })
+        const info = typeof place === "number"
+          ? yield* chain.headerAt(place)
+          : yield* Effect.orElseSucceed(chain.header(place), () => undefined)
+        if (info === undefined) {
+          return { status: 404, title: "Unknown block", at, now, main: unknownBlock((yield* chain.tip).height) }
+        }
+        const found = yield* contents(info, page)
+        const pages = typeof found === "string" ? 1 : Math.max(1, Math.ceil(found.transactions / BLOCK_ROWS))
+        if (page > pages) return undefined
+        const main = blockMain({ now, info, contents: found, page, pages })
+        return { status: 200, title: `Block ${grouped(info.height)}`, at, now, main }
+      })
+  })

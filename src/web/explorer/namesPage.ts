@@ -1,20 +1,59 @@
+import * as Effect from "effect/Effect"
 import { grouped, quantityOf } from "../../base/quantities.ts"
+import { Chain } from "../../chain/Chain.ts"
 import { expirationDepth } from "../../consensus/expiry.ts"
-import type { FoundNames, NameEntry } from "../../names/NameDb.ts"
-import { toHex } from "../../protocol/bytes.ts"
+import { NameAnswers } from "../../light/NameAnswers.ts"
+import type { WrongQuery } from "../../names/errors.ts"
+import { type FoundNames, NameDb, type NameEntry, type NameQuery } from "../../names/NameDb.ts"
+import { decodeAddress, scriptOf } from "../../protocol/address.ts"
+import { type Bytes, toHex } from "../../protocol/bytes.ts"
+import { decodeText } from "../../protocol/nameText.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
 import { type Html, html } from "../html.ts"
+import type { PageBody } from "../layout.ts"
 import { addressLink, nameLink, namesLink } from "../links.ts"
-import type { Moment } from "../nameData.ts"
+import { type Moment, momentOf } from "../nameData.ts"
 import { shortExpiry } from "../nameState.ts"
 import { headingView, moreView, row, tab } from "../parts.ts"
 import { blockView } from "../places.ts"
 import type { NameList, NameOrder } from "../routes.ts"
 import { shortValue } from "../valueView.ts"
-import { listedName } from "../visible.ts"
-import type { AddressFound, NamesListed } from "./namesData.ts"
+import { listedName, visible } from "../visible.ts"
 import { scriptKind } from "./scriptWords.ts"
 
-/** Lists of names as HTML. */
+/** Lists of names: all of them by an order, and those of one owner. */
+
+interface NamesListed extends Moment {
+  readonly list: NameList
+  /** `undefined` while the node has only the last blocks. */
+  readonly found: FoundNames | undefined
+}
+
+interface AddressFound extends Moment {
+  readonly address: string
+  readonly script: Bytes
+  /** The names that it owns; `undefined` while the node has only the last blocks. */
+  readonly found: FoundNames | undefined
+}
+
+/** Names on a page. */
+const LISTED_NAMES = 50
+
+/** Milliseconds after which a page ends, full or not. */
+const WITHIN_MS = 25
+
+const queryOf = ({ expired, order, prefix }: NameList, { params, tipHeight }: Moment): NameQuery | undefined => {
+  const begin = decodeText(prefix, "utf8")
+  if (begin === undefined) return undefined
+  switch (order) {
+    case "name":
+      return { prefix: begin, includeExpired: expired }
+    case "changed":
+      return { prefix: begin, includeExpired: expired, newestFirst: true }
+    case "expiring":
+      return { prefix: begin, expiresWithin: expirationDepth(tipHeight, params) }
+  }
+}
 
 const LIGHT =
   html`<p>The node has only the last blocks so far. It lists names when it has the whole chain; a single name it can look up now.</p>`
@@ -81,7 +120,7 @@ export const namesPage = (listed: NamesListed): Html => {
   } after its last change, unless its owner renews it.</p>`
 }
 
-export const addressPage = (listed: AddressFound): Html => {
+const addressPage = (listed: AddressFound): Html => {
   const { address, script } = listed
   return html`${headingView("Address", html`<span class="hash long">${address}</span>`)}
 <section class="card" aria-labelledby="names-title"><h2 id="names-title">Names that it owns</h2>${
@@ -93,3 +132,46 @@ ${row("Bytes", html`<code class="break">${toHex(script)}</code>`)}
 </dl></section>
 <section class="card" aria-labelledby="coins-title"><h2 id="coins-title">Coins</h2><p class="muted">The node has no index of the coins of addresses. <code>scantxoutset</code> finds the coins that are there now, and a wallet keeps a list of its own.</p></section>`
 }
+
+type Failure = StorageFailure | WrongQuery
+
+export const makeNamesPages = Effect.gen(function*() {
+  const { params } = yield* Chain
+  const names = yield* NameDb
+  const answers = yield* NameAnswers
+  const readMoment = yield* momentOf
+
+  const find = (asked: NameQuery, cursor: string | undefined, { tipHeight }: Moment) =>
+    answers.fromWindow()
+      ? Effect.succeed(undefined)
+      : names.find(asked, { clock: { tipHeight, params }, limit: LISTED_NAMES, cursor, within: WITHIN_MS })
+
+  const list = ({ list }: { readonly list: NameList }): Effect.Effect<PageBody, Failure> =>
+    Effect.gen(function*() {
+      const moment = yield* readMoment
+      const asked = queryOf(list, moment)
+      const nothing: FoundNames = { records: [], next: undefined, indexed: 1 }
+      const found = asked === undefined ? nothing : yield* find(asked, list.after, moment)
+      const main = namesPage({ ...moment, list, found })
+      return { status: 200, title: "Names", at: namesLink(list), now: moment.now, main }
+    })
+
+  const address = (
+    { after, text }: { readonly text: string; readonly after?: string }
+  ): Effect.Effect<PageBody, Failure> =>
+    Effect.gen(function*() {
+      const moment = yield* readMoment
+      const page = { at: addressLink(text, { after }), now: moment.now }
+      const decoded = decodeAddress(params.network, text)
+      if ("error" in decoded) {
+        const main = html`<section class="card"><h1>Not an address</h1><p>${visible(decoded.error)}</p></section>`
+        return { ...page, status: 404, title: "Not an address", main }
+      }
+      const script = scriptOf(decoded.destination)
+      const found = yield* find({ owner: script, includeExpired: true }, after, moment)
+      const main = addressPage({ ...moment, address: text, script, found })
+      return { ...page, status: 200, title: "Address", main }
+    })
+
+  return { list, address }
+})

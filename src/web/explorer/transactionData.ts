@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import { unixTime } from "../../base/clock.ts"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
-import { spenderAmong, transactionIn } from "../../chain/blockReads.ts"
+import { spenderAmong, spentBy, transactionIn } from "../../chain/blockReads.ts"
 import { Chain } from "../../chain/Chain.ts"
 import { ChainCoins } from "../../chain/ChainCoins.ts"
 import type { HeaderInfo } from "../../chain/index/headerInfo.ts"
@@ -28,7 +28,6 @@ import {
 } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import type { Deeds, WordedOperation } from "../deeds.ts"
-import { coinsOfBlock } from "./blockData.ts"
 
 /** The data of a transaction's page. */
 
@@ -231,7 +230,8 @@ export const makeTransactionReader = (deeds: Deeds): Effect.Effect<TransactionRe
         yield* turnOfEventLoop
         if (found === undefined) return undefined
         const { block, info, position, transaction } = found
-        const spent = (yield* coinsOfBlock(chain, block, info.height))?.[position - 1]
+        const coins = yield* Effect.orElseSucceed(spentBy(chain, block, info.height), () => undefined)
+        const spent = coins?.[position - 1]
         // The outputs of the genesis block were never coins.
         const outputs = yield* outputsOf(transaction, page, info.height > 0)
         const [operations = []] = yield* deeds.ofBlock(found, { from: position, to: position + 1 })

@@ -1,17 +1,28 @@
+import * as Effect from "effect/Effect"
 import { grouped, quantityOf, sizeText } from "../../base/quantities.ts"
 import { amountText } from "../../protocol/amount.ts"
 import { displayHash, toHex } from "../../protocol/bytes.ts"
 import { NAME_TX_VERSION } from "../../protocol/nameOperation.ts"
 import type { Network } from "../../protocol/networks.ts"
 import { LOCKTIME_THRESHOLD, prevoutIndex, prevoutTxid, totalValue } from "../../protocol/transaction.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
 import { dated, moment } from "../format.ts"
 import { type Html, html, NOTHING } from "../html.ts"
+import type { PageBody } from "../layout.ts"
 import { transactionLink } from "../links.ts"
 import { headingView, pagesView, row } from "../parts.ts"
 import { blockView, shortTransaction } from "../places.ts"
 import { operationItem } from "./operationView.ts"
 import { recipientView, scriptKind } from "./scriptWords.ts"
-import type { InputRow, OutputRow, OutputState, TransactionFound, TransactionMissing } from "./transactionData.ts"
+import type {
+  InputRow,
+  OutputRow,
+  OutputState,
+  TransactionFound,
+  TransactionMissing,
+  TransactionReader,
+  TransactionWanted
+} from "./transactionData.ts"
 import { fact } from "./words.ts"
 
 /** A transaction as HTML. */
@@ -171,7 +182,7 @@ const outputs = (found: TransactionFound): Html => {
   }</section>`
 }
 
-export const transactionPage = (found: TransactionFound): Html => {
+const foundPage = (found: TransactionFound): Html => {
   const { place, transaction } = found
   const badge = place._tag === "Pool"
     ? html`<span class="badge busy">pending</span>`
@@ -198,7 +209,24 @@ const missingWords = (missing: TransactionMissing): Html => {
   }
 }
 
-export const missingTransaction = (txid: Uint8Array, missing: TransactionMissing): Html =>
+const missingTransaction = (txid: Uint8Array, missing: TransactionMissing): Html =>
   html`${heading(html`Not known`)}<section class="card"><p>${missingWords(missing)}</p><p><code class="break">${
     displayHash(txid)
   }</code></p></section>`
+
+/** Makes the pages of transactions: `undefined` for a page behind the last one of a transaction. */
+export const makeTransactionPage = (reader: TransactionReader) =>
+(
+  wanted: TransactionWanted
+): Effect.Effect<PageBody | undefined, StorageFailure> =>
+  Effect.map(reader.transaction(wanted), (found): PageBody | undefined => {
+    if (found === undefined) return undefined
+    const { now } = found
+    const at = transactionLink(wanted.txid, wanted)
+    if (!("_tag" in found)) {
+      const title = `Transaction ${displayHash(wanted.txid).slice(0, 12)}…`
+      return { status: 200, title, at, now, main: foundPage(found) }
+    }
+    const status = found._tag === "Unknown" ? 404 : 200
+    return { status, title: "Unknown transaction", at, now, main: missingTransaction(wanted.txid, found) }
+  })

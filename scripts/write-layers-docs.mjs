@@ -2,20 +2,12 @@
 // The part above the mark is written by hand and stays.
 // Usage: write-layers-docs.mjs [--check] [file]; with --check it writes nothing and fails where the file differs.
 
-import * as Fields from "../build/src/config/nodeFields.js"
+import { fieldsOf, LAYER_PARTS } from "../build/src/config/nodeOptions.js"
 import { OPTIONS } from "../build/src/config/options.js"
 import { writeGeneratedPart } from "./generatedPart.mjs"
 
-/** The layers, each with the fields that it takes. */
-const LAYERS = [
-  ["Chain.layer", Fields.CHAIN_FIELDS],
-  ["NameDb.layer", Fields.NAME_FIELDS],
-  ["Mempool.layer", Fields.MEMPOOL_FIELDS],
-  ["Wallet.layer", Fields.WALLET_FIELDS],
-  ["PeerManager.layer", Fields.PEER_FIELDS],
-  ["RpcServer.layer", Fields.RPC_FIELDS],
-  ["Metrics.layer", Fields.METRICS_FIELDS]
-]
+/** The layer of a whole node has the options of the others. */
+const LAYERS = Object.keys(LAYER_PARTS).filter((layer) => layer !== "Node")
 
 /** A switch has its value in a program, and words of the command line are those of the fields. */
 const defaultOf = (option) => {
@@ -23,9 +15,7 @@ const defaultOf = (option) => {
   return inFields(option.defaultNote ?? (option.default === "" ? "not set" : option.default))
 }
 
-const FIELD_OF = new Map(
-  Object.values(Fields).flatMap((fields) => Object.entries(fields)).map(([field, name]) => [name, field])
-)
+const FIELD_OF = new Map(LAYERS.flatMap((layer) => [...fieldsOf(layer)]).map(([field, name]) => [name, field]))
 
 /** A text with the names of fields in place of those of flags. */
 const inFields = (text) => text.replaceAll(/-?\b[a-z]{6,}\b/g, (word) => FIELD_OF.get(word.replace(/^-/, "")) ?? word)
@@ -39,12 +29,12 @@ const rowOf = ([field, name]) => {
   return `| \`${field}\` | ${cell(inFields(option.description))}${unitOf(option)} | ${cell(defaultOf(option))} |`
 }
 
-const section = ([layer, fields]) => [
-  `### ${layer}`,
+const section = (layer) => [
+  `### ${layer}.layer`,
   "",
   "| field | meaning | default |",
   "|---|---|---|",
-  ...Object.entries(fields).map(rowOf),
+  ...[...fieldsOf(layer)].map(rowOf),
   ""
 ]
 

@@ -131,7 +131,7 @@ const program = Effect.gen(function*() {
 })
 
 const client = Layer.provideMerge(LightClient.namesLayer(undefined), LightClient.nodeLayer(settings, params)).pipe(
-  Layer.provide(DataDirectory.layer({ path: settings.dataDir, network: settings.network })),
+  Layer.provide(DataDirectory.layer({ path: settings.chain.dataDir, network: settings.chain.network })),
   Layer.provide(Memory.layer),
   Layer.provide(Logger.remove(Logger.defaultLogger))
 )

@@ -35,19 +35,19 @@ const chain = Chain.layer({
   blocksDirectory: join(path, "blocks"),
   chainstateDirectory: join(path, "chainstate"),
   temporaryDirectory: path,
-  pageSize: settings.pageSize,
-  coinCacheBytes: settings.dbCache * 1024 * 1024,
-  verifyThreads: settings.verifyThreads
+  pageSize: settings.chain.pageSize,
+  coinCacheBytes: settings.chain.dbCache * 1024 * 1024,
+  verifyThreads: settings.chain.verifyThreads
 })
 
-const names = NameDb.layer({ filename: join(path, "names.db"), pageSize: settings.pageSize })
+const names = NameDb.layer({ filename: join(path, "names.db"), pageSize: settings.chain.pageSize })
 
 const node = Peers.layer(settings, join(path, "peers.json")).pipe(
   Layer.provideMerge(LightStart.layer(settings)),
   Layer.provide(Layer.merge(Mempool.layer({ filename: undefined }), Indexes.layerNone)),
   Layer.provideMerge(SyncStatus.layer({ offline: false, expectsPeers: true, maxTipAge: YEARS })),
   Layer.provideMerge(Layer.merge(chain, names)),
-  Layer.provide(DataDirectory.layer({ path, network: settings.network })),
+  Layer.provide(DataDirectory.layer({ path, network: settings.chain.network })),
   Layer.provide(Scheduler.layer),
   Layer.provide(DataHealth.layer),
   Layer.provide(Memory.layer),

@@ -1,7 +1,8 @@
 import { Either } from "effect"
 import { homedir } from "node:os"
 import process from "node:process"
-import { decodeSettings, type Settings } from "../../src/config/settings.ts"
+import { decodeSettings } from "../../src/config/decodeSettings.ts"
+import type { Settings } from "../../src/config/settings.ts"
 
 /** Generated chains end in the past: a tip of this age, in seconds, still counts as current. */
 export const YEARS = 20 * 365 * 86_400

@@ -127,6 +127,9 @@ const pruneFault = (value: number): string | undefined => {
     : undefined
 }
 
+/** The value of `-prune` with which old blocks are deleted only when a caller asks for it. */
+export const PRUNE_ON_REQUEST = 1
+
 /** 0 to keep all blocks, 1 to prune on request, or MiB that block and undo files may have. Upstream `-prune`. */
 export const pruneKind: OptionKind<number> = {
   placeholder: "N",

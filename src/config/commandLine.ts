@@ -2,10 +2,11 @@ import * as Data from "effect/Data"
 import * as Either from "effect/Either"
 import { readArgv } from "./argv.ts"
 import { translatedFlag } from "./coreFlags.ts"
+import { decodeGathered } from "./decodeSettings.ts"
 import { gather, type SettingsInput } from "./gather.ts"
 import { OPTIONS, type Shell, SHELLS } from "./options.ts"
 import { printConfig } from "./printConfig.ts"
-import { decodeGathered, type Settings } from "./settings.ts"
+import type { Settings } from "./settings.ts"
 import { UsageError } from "./UsageError.ts"
 
 export type DaemonCommand = Data.TaggedEnum<{

@@ -1,14 +1,14 @@
 import * as Either from "effect/Either"
-import * as Schema from "effect/Schema"
 import { type Address, isEveryInterface } from "../base/addresses.ts"
 import type { NetworkName } from "../protocol/networks.ts"
 import { readArgv } from "./argv.ts"
-import { cookiePath, dataDirOf, gather, type SettingsInput } from "./gather.ts"
-import { fieldsOf, OPTIONS } from "./options.ts"
+import { halfCredentials } from "./contradictions.ts"
+import { refusing, settingsDecoder } from "./decode.ts"
+import { gather, type SettingsInput } from "./gather.ts"
+import { OPTIONS } from "./options.ts"
 import { type Credentials, credentialsOf } from "./settings.ts"
 import { defaultOf } from "./sources.ts"
 import { UsageError } from "./UsageError.ts"
-import { decoderOf, halfCredentials } from "./values.ts"
 
 /** The options that the tools share with the daemon. The tools read the daemon's environment and file too. */
 export const CONNECTION_OPTIONS = {
@@ -32,9 +32,9 @@ export interface ConnectionSettings {
   readonly rpcAddrFrom: string
 }
 
-const Values = Schema.Struct(fieldsOf(CONNECTION_OPTIONS)).pipe(Schema.filter(halfCredentials))
+const READ_OPTIONS = { ...CONNECTION_OPTIONS, rpccookiefile: OPTIONS.rpccookiefile }
 
-const decodeValues = decoderOf(CONNECTION_OPTIONS, Values)
+const decodeOptions = settingsDecoder(READ_OPTIONS)
 
 /** Clients reach a daemon that listens on every interface on loopback. */
 const reachable = (address: Address): Address =>
@@ -50,17 +50,16 @@ export const decodeConnection = (
   Either.gen(function*() {
     const { given, problems, rest } = readArgv(input.argv, CONNECTION_OPTIONS, { positional: "end" })
     if (problems.length > 0) return yield* Either.left(new UsageError({ problems }))
-    const gathered = yield* gather({ ...CONNECTION_OPTIONS, rpccookiefile: OPTIONS.rpccookiefile }, given, input)
-    const { network, rpcaddr, rpcpassword, rpcuser } = yield* decodeValues(gathered.source)
+    const gathered = yield* gather(READ_OPTIONS, given, input)
+    const { chain, cookie, rpc } = yield* decodeOptions(gathered, input)
+    yield* refusing(halfCredentials(rpc), gathered.source)
     const networkFrom = gathered.source.get("network")?.from
-    const cookie = gathered.source.get("rpccookiefile")?.texts.at(-1) ?? ""
     return {
       connection: {
-        network,
+        ...chain,
         networkFrom: networkFrom === defaultOf(OPTIONS.network).from ? undefined : networkFrom,
-        dataDir: dataDirOf(gathered, input),
-        rpc: { ...reachable(rpcaddr), credentials: credentialsOf(rpcuser, rpcpassword) },
-        cookieFile: cookie === "" ? undefined : cookiePath(cookie, gathered, input),
+        rpc: { ...reachable(rpc.listenAddr), credentials: credentialsOf(rpc) },
+        cookieFile: cookie.file,
         rpcAddrFrom: gathered.source.get("rpcaddr")?.from ?? "default"
       },
       rest

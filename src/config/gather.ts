@@ -5,6 +5,7 @@ import { CONFIG_FILE, fromFile, readConfigFile, unreadableFile } from "./configF
 import { homeDirectory, NO_HOME } from "./homeDirectory.ts"
 import type { OptionTable } from "./optionRow.ts"
 import { isOptionName, OPTIONS } from "./options.ts"
+import type { GivenPath } from "./settingsIn.ts"
 import { fromEnvironment, fromFlags, merge, type OptionSource } from "./sources.ts"
 import { UsageError } from "./UsageError.ts"
 
@@ -82,30 +83,16 @@ export const gather = (
   })
 }
 
-export const PATH_OPTIONS = ["datadir", "logfile", "loadblock", "loadsnapshot"] as const
-
-/** An option that is a path, and one of its texts. */
-export interface PathOption {
-  readonly name: (typeof PATH_OPTIONS)[number]
-  readonly path: string
+/** Absolute paths of the options of a program. One in the data directory is there even on the command line, as upstream. */
+export const pathIn = ({ configFile, source }: Gathered, { cwd, homedir }: SettingsInput) => {
+  const given = ({ name, path }: Omit<GivenPath, "base">): string =>
+    absolutePath(path, {
+      cwd: isOptionName(name) && source.get(name)?.inFile === true ? dirname(configFile) : cwd,
+      homedir
+    })
+  return ({ base, ...option }: GivenPath): string => {
+    if (base === "caller") return given(option)
+    const dataDir = given({ name: "datadir", path: source.get("datadir")?.texts.at(-1) ?? OPTIONS.datadir.default })
+    return absolutePath(option.path, { cwd: dataDir, homedir })
+  }
 }
-
-/**
- * Returns the path of an option. A relative path in the configuration file is relative to that file, not to the caller.
- */
-export const pathOf = (
-  { name, path }: PathOption,
-  { configFile, source }: Gathered,
-  { cwd, homedir }: SettingsInput
-): string => absolutePath(path, { cwd: source.get(name)?.inFile === true ? dirname(configFile) : cwd, homedir })
-
-export const dataDirOf = (gathered: Gathered, input: SettingsInput): string =>
-  pathOf(
-    { name: "datadir", path: gathered.source.get("datadir")?.texts.at(-1) ?? OPTIONS.datadir.default },
-    gathered,
-    input
-  )
-
-/** The path of a cookie file: a relative one is in the data directory, even on the command line, as upstream. */
-export const cookiePath = (file: string, gathered: Gathered, input: SettingsInput): string =>
-  absolutePath(file, { cwd: dataDirOf(gathered, input), homedir: input.homedir })

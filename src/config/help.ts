@@ -1,5 +1,5 @@
-import { GROUPS, type Option } from "./optionRow.ts"
-import { optionNamesOf, OPTIONS } from "./options.ts"
+import { GROUPS, type Option, optionNamesOf } from "./optionRow.ts"
+import { OPTIONS } from "./options.ts"
 
 const WIDTH = 96
 const COLUMN = 24

@@ -16,7 +16,12 @@ export interface OptionKind<A> {
   readonly placeholder: string
   /** The type of the value in the configuration file. */
   readonly toml: TomlType
+  /** For a path. */
+  readonly base?: PathBase
 }
+
+/** What a relative path is relative to: the directory of the caller, or for one in the configuration file that of the file; or the data directory. */
+export type PathBase = "caller" | "data"
 
 /** A `list` is a list of strings, or one string with commas. `tables` are tables of one name, whose texts are JSON. */
 export type TomlType = "string" | "integer" | "boolean" | "list" | "tables"
@@ -52,6 +57,7 @@ export const textKind = (placeholder: string): OptionKind<string> => ({
 /** An unresolved path; the code that knows its source resolves a relative one. */
 export const pathKind: OptionKind<string> = {
   ...textKind("PATH"),
+  base: "caller",
   schema: fromText(
     () => Schema.String,
     (given) => {
@@ -61,6 +67,9 @@ export const pathKind: OptionKind<string> = {
     (value) => value
   )
 }
+
+/** A path in the data directory, unless it is absolute. */
+export const dataPathKind: OptionKind<string> = { ...pathKind, base: "data" }
 
 /** A user name without a colon: in Basic authentication the first colon ends it (RFC 7617, section 2). */
 export const userNameKind: OptionKind<string> = {

@@ -3,13 +3,17 @@ import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import { availableParallelism } from "node:os"
 import { parseHostPort } from "../base/addresses.ts"
+import { contradictions } from "./contradictions.ts"
+import { valuesDecoder } from "./decode.ts"
+import { settingsOf } from "./decodeSettings.ts"
 import { absolutePath } from "./gather.ts"
 import { homeDirectory, NO_HOME } from "./homeDirectory.ts"
-import { type Fields, METRICS_FIELDS, NODE_FIELDS, RPC_FIELDS } from "./nodeFields.ts"
-import { type OptionName, OPTIONS } from "./options.ts"
-import { type Settings, settingsOf } from "./settings.ts"
+import { optionNamesOf } from "./optionRow.ts"
+import { isOptionName, type OptionName, OPTIONS } from "./options.ts"
+import type { GivenSettings, Settings } from "./settings.ts"
+import { type FieldIn, placeOf, settingsFrom, type ValuesIn } from "./settingsIn.ts"
 import { nearest } from "./suggest.ts"
-import { contradictions, decodeValues, type Values } from "./values.ts"
+import type { UsageError } from "./UsageError.ts"
 
 /**
  * The options of a node as a record: what a program gives in place of flags, environment and file. Each field is an option, its value is
@@ -22,13 +26,46 @@ import { contradictions, decodeValues, type Values } from "./values.ts"
  */
 type OrText<A> = A extends string | boolean | undefined ? A : A | string
 
-type Field<A> = [A] extends [ReadonlyArray<infer Item>] ? ReadonlyArray<OrText<Item>> : OrText<A>
+type Given<A> = [A] extends [ReadonlyArray<infer Item>] ? ReadonlyArray<OrText<Item>> : OrText<A>
 
-export type OptionsOf<F extends Fields> = {
-  readonly [Name in keyof F]?: Field<Values[F[Name]]> | "" | undefined
+type Values = ValuesIn<typeof OPTIONS>
+
+/** The parts of a node of which programs give options, by the layers that take them. All other options are the daemon's. */
+export const LAYER_PARTS = {
+  Chain: ["chain"],
+  NameDb: ["names"],
+  Mempool: ["mempool"],
+  Wallet: ["wallet"],
+  PeerManager: ["peers"],
+  RpcServer: ["answers", "rpc"],
+  Metrics: ["metrics"],
+  Node: ["chain", "peers", "mempool", "names", "answers", "wallet"]
+} as const satisfies Readonly<Record<string, ReadonlyArray<keyof Settings>>>
+
+export type LayerName = keyof typeof LAYER_PARTS
+
+/** The options of a layer, as a record has them: each by its field in the settings. */
+export type OptionsOf<Layer extends LayerName> = {
+  readonly [Name in OptionName as FieldIn<(typeof LAYER_PARTS)[Layer][number], (typeof OPTIONS)[Name]["path"]>]?:
+    | Given<Values[Name]>
+    | ""
+    | undefined
 }
 
-export type NodeOptions = OptionsOf<typeof NODE_FIELDS>
+export type NodeOptions = OptionsOf<"Node">
+
+/** The options of layers by their fields. */
+type Fields = ReadonlyMap<string, OptionName>
+
+export const fieldsOf = (...layers: ReadonlyArray<LayerName>): Fields => {
+  const parts: ReadonlyArray<string> = layers.flatMap((layer) => LAYER_PARTS[layer])
+  return new Map(
+    optionNamesOf(OPTIONS).flatMap((name) => {
+      const [part, field] = placeOf(OPTIONS[name])
+      return parts.includes(part) ? [[field, name] as const] : []
+    })
+  )
+}
 
 /** Values that are given, by the names of their options: what a record decodes to. */
 export type GivenValues = Partial<Values>
@@ -88,21 +125,22 @@ const decodeField = (
   return Either.map(Either.all(items), (lists) => lists.flat(1))
 }
 
-/** The layers above a node, whose options a program may give to the node by mistake. */
-const ELSEWHERE = [["RpcServer", RPC_FIELDS], ["Metrics", METRICS_FIELDS], ["Node", NODE_FIELDS]] as const
+/** The layers whose options a program may give to another one by mistake. */
+const ELSEWHERE = ["RpcServer", "Metrics", "Node"] as const
 
 /** A misspelled field would be one that the node does without. */
 const unknownField = (field: string, fields: Fields): OptionProblem => {
-  const owner = ELSEWHERE.find(([, others]) => Object.hasOwn(others, field))
-  if (owner !== undefined) return { field, reason: `is an option of ${owner[0]}.layer` }
-  const meant = nearest(field, Object.keys(fields))
+  const owner = ELSEWHERE.find((layer) => fieldsOf(layer).has(field))
+  if (owner !== undefined) return { field, reason: `is an option of ${owner}.layer` }
+  const meant = nearest(field, fields.keys())
   return { field, reason: `is not an option here${meant === undefined ? "" : `; did you mean ${meant}?`}` }
 }
 
-/** The values of a record, by the names of their options. */
-export const decodeOptions = (fields: Fields, options: object): Either.Either<GivenValues, OptionProblem> => {
+/** The values of the record of a layer, by the names of their options. */
+export const decodeOptions = (layer: LayerName, options: object): Either.Either<GivenValues, OptionProblem> => {
+  const fields = fieldsOf(layer)
   const decoded = Object.entries(options).filter(([, given]) => given !== undefined).map(([field, given]) => {
-    const name = Object.hasOwn(fields, field) ? fields[field] : undefined
+    const name = fields.get(field)
     return name === undefined
       ? Either.left(unknownField(field, fields))
       : Either.map(decodeField(name, { field, given: withFreePort(name, given) }), (value) => [name, value] as const)
@@ -110,21 +148,22 @@ export const decodeOptions = (fields: Fields, options: object): Either.Either<Gi
   return Either.map(Either.all(decoded), (entries): GivenValues => Object.fromEntries(entries))
 }
 
-/** An option as a record names it; `undefined` for one that no record has. */
-const fieldOf = (fields: Fields, name: string): string | undefined =>
-  Object.keys(fields).find((field) => fields[field] === name)
-
-const EVERY_FIELD: Fields = { ...METRICS_FIELDS, ...RPC_FIELDS, ...NODE_FIELDS }
+/** An option as the records of these layers name it; `undefined` for one that none of them has. */
+const fieldOf = (layers: ReadonlyArray<LayerName>, name: string): string | undefined => {
+  if (!isOptionName(name)) return undefined
+  const [part, field] = placeOf(OPTIONS[name])
+  return layers.some((layer) => LAYER_PARTS[layer].some((each) => each === part)) ? field : undefined
+}
 
 /** A message about options with the names of the fields in place of those of the flags. */
 const inFields = (message: string): string =>
-  message.replaceAll(/-?\b[a-z]{4,}\b/g, (word) => fieldOf(EVERY_FIELD, word.replace(/^-/, "")) ?? word)
+  message.replaceAll(/-?\b[a-z]{4,}\b/g, (word) => fieldOf(ELSEWHERE, word.replace(/^-/, "")) ?? word)
 
-/** What contradicts itself among the options of the fields: a default of another one contradicts nothing, since that part is not there. */
-const firstIssue = (values: Values, fields: Fields): OptionProblem | undefined => {
-  for (const { message, path } of contradictions(values)) {
-    const field = fieldOf(fields, String(path[0]))
-    if (field !== undefined) return { field, reason: inFields(String(message)) }
+/** What contradicts itself among the options of the layers: a default of another one contradicts nothing, since that part is not there. */
+const firstIssue = (given: GivenSettings, layers: ReadonlyArray<LayerName>): OptionProblem | undefined => {
+  for (const [name, message] of contradictions(given)) {
+    const field = fieldOf(layers, name)
+    if (field !== undefined) return { field, reason: inFields(message) }
   }
   return undefined
 }
@@ -146,30 +185,33 @@ const ofProcess = (): NodeSurroundings => ({
 const NOWHERE = { host: "127.0.0.1", port: 0 }
 
 /**
- * The settings with these values, and the defaults of all other options. `fields` are those of the record that the values are from, for the name
- * of one that is wrong. Neither environment nor svcd.conf is read.
+ * The settings with these values, and the defaults of all other options. `layers` are those that the values are from, for the name of one that
+ * is wrong. Neither environment nor svcd.conf is read.
  */
 export const settingsWith = (
   given: GivenValues,
-  fields: Fields,
+  layers: ReadonlyArray<LayerName>,
   { cores, cwd, homedir }: NodeSurroundings = ofProcess()
 ): Either.Either<Settings, OptionProblem> =>
   Either.gen(function*() {
     const values: Values = { ...yield* defaults(), rpcaddr: NOWHERE, ...given }
-    const issue = firstIssue(values, fields)
-    if (issue !== undefined) return yield* Either.left(issue)
+    const dataDir = absolutePath(values.datadir, { cwd, homedir })
+    const settings = settingsFrom(OPTIONS, values, ({ base, path }) =>
+      absolutePath(path, { cwd: base === "data" ? dataDir : cwd, homedir }))
+    const issue = firstIssue(settings, layers)
+    if (issue !== undefined) {
+      return yield* Either.left(issue)
+    }
     if (homedir === NO_HOME && /^~(\/|$)/.test(values.datadir)) {
       return yield* Either.left({ field: "dataDir", reason: "is missing: this user has no home directory" })
     }
-    const dataDir = absolutePath(values.datadir, { cwd, homedir })
     return yield* Either.mapLeft(
-      settingsOf(values, {
-        isDefault: (name) => given[name] === undefined,
-        path: ({ path }) => absolutePath(path, { cwd, homedir }),
-        pathInData: (file) => absolutePath(file, { cwd: dataDir, homedir }),
+      settingsOf(settings, {
+        isDefault: (name) =>
+          given[name] === undefined,
         cores
       }),
-      ({ problems }): OptionProblem => ({ field: "options", reason: problems.join("; ") })
+      optionsProblem
     )
   })
 
@@ -178,7 +220,10 @@ export const decodeNodeOptions = (
   options: NodeOptions,
   surroundings?: NodeSurroundings
 ): Either.Either<Settings, OptionProblem> =>
-  Either.flatMap(decodeOptions(NODE_FIELDS, options), (given) => settingsWith(given, NODE_FIELDS, surroundings))
+  Either.flatMap(decodeOptions("Node", options), (given) => settingsWith(given, ["Node"], surroundings))
 
-const defaults = (): Either.Either<Values, OptionProblem> =>
-  Either.mapLeft(decodeValues(new Map()), ({ problems }) => ({ field: "options", reason: problems.join("; ") }))
+const decodeValues = valuesDecoder(OPTIONS)
+
+const defaults = (): Either.Either<Values, OptionProblem> => Either.mapLeft(decodeValues(new Map()), optionsProblem)
+
+const optionsProblem = ({ problems }: UsageError): OptionProblem => ({ field: "options", reason: problems.join("; ") })

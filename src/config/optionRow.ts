@@ -4,18 +4,7 @@ import type * as Kind from "./kinds.ts"
 
 /** The rows of the option table, and the functions that make them. */
 
-export type OptionGroup =
-  | "General"
-  | "RPC"
-  | "Peers"
-  | "Mempool"
-  | "Mining"
-  | "Chain"
-  | "Names and wallet"
-  | "Logging"
-  | "Tests, on regtest alone"
-
-export const GROUPS: ReadonlyArray<OptionGroup> = [
+export const GROUPS = [
   "General",
   "RPC",
   "Peers",
@@ -25,9 +14,18 @@ export const GROUPS: ReadonlyArray<OptionGroup> = [
   "Names and wallet",
   "Logging",
   "Tests, on regtest alone"
-]
+] as const
 
-export interface Option<S extends Schema.Schema.AnyNoContext = Schema.Schema.AnyNoContext> {
+export type OptionGroup = (typeof GROUPS)[number]
+
+/** The place of an option in the settings: the part of the node that has it, and the name of the field there. */
+export type SettingPath = `${string}.${string}`
+
+export interface Option<
+  S extends Schema.Schema.AnyNoContext = Schema.Schema.AnyNoContext,
+  P extends SettingPath = SettingPath
+> {
+  readonly path: P
   /** Makes what decodes the text of the option, or the list of its texts if it is repeatable. */
   readonly schema: () => S
   readonly repeatable: boolean
@@ -37,6 +35,7 @@ export interface Option<S extends Schema.Schema.AnyNoContext = Schema.Schema.Any
   readonly defaultNote: string | undefined
   readonly placeholder: string
   readonly toml: Kind.TomlType
+  readonly base: Kind.PathBase | undefined
   /** The key in the configuration file, with a dot between table and key; `undefined` for a flag only. */
   readonly key: string | undefined
   readonly flag: boolean
@@ -48,7 +47,11 @@ export interface Option<S extends Schema.Schema.AnyNoContext = Schema.Schema.Any
 
 export type OptionTable = Readonly<Record<string, Option>>
 
+export const optionNamesOf = <O extends OptionTable>(options: O): ReadonlyArray<keyof O & string> =>
+  Object.keys(options)
+
 interface Traits {
+  readonly description: string
   readonly default?: string
   readonly defaultNote?: string
   readonly env?: string
@@ -59,37 +62,53 @@ interface Traits {
   readonly secret?: true
 }
 
-type Row = readonly [name: string, group: OptionGroup, description: string, traits?: Traits]
+interface Place {
+  readonly name: string
+  readonly group: OptionGroup
+}
 
-const traitsOf = ([name, group, description, traits = {}]: Row) => ({
+type Row<O extends Option = Option> = (place: Place) => O
+
+const placed = (traits: Traits, { group, name }: Place) => ({
+  description: traits.description,
   default: traits.default ?? "",
   defaultNote: traits.defaultNote,
   key: traits.flagOnly === true ? undefined : traits.key ?? name,
   flag: traits.fileOnly !== true,
   env: traits.env,
   secret: traits.secret === true,
-  group,
-  description
+  group
 })
 
-export const singleOption = <A>(
-  kind: Kind.OptionKind<A>,
-  ...row: Row
-): Option<Schema.Schema<A, string>> => ({
-  ...traitsOf(row),
-  schema: kind.schema,
-  placeholder: kind.placeholder,
-  toml: kind.toml,
-  repeatable: false
-})
+/** The row of an option that has one value. */
+export const oneOption = <A, P extends SettingPath>(
+  { base, placeholder, schema, toml }: Kind.OptionKind<A>,
+  path: P,
+  traits: Traits
+): Row<Option<Schema.Schema<A, string>, P>> =>
+(place) => ({ ...placed(traits, place), path, schema, placeholder, toml, base, repeatable: false })
 
-export const listOption = <A>(
-  kind: Kind.OptionKind<A>,
-  ...row: Row
-): Option<Schema.Schema<ReadonlyArray<A>, ReadonlyArray<string>>> => ({
-  ...traitsOf(row),
-  schema: () => ArraySchema(kind.schema()),
-  placeholder: kind.placeholder,
-  toml: kind.toml,
+/** The row of an option that may be repeated. */
+export const listOption = <A, P extends SettingPath>(
+  { base, placeholder, schema, toml }: Kind.OptionKind<A>,
+  path: P,
+  traits: Traits
+): Row<Option<Schema.Schema<ReadonlyArray<A>, ReadonlyArray<string>>, P>> =>
+(place) => ({
+  ...placed(traits, place),
+  path,
+  schema: () => ArraySchema(schema()),
+  placeholder,
+  toml,
+  base,
   repeatable: true
 })
+
+type Rows = Readonly<Record<string, Row>>
+
+type TableOf<R extends Rows> = { readonly [Name in keyof R]: ReturnType<R[Name]> }
+
+/** Options of one group of the help, by their names. */
+export const inGroup = <R extends Rows>(group: OptionGroup, rows: R): TableOf<R> =>
+  // Built name by name from the same rows, which the type of Object.fromEntries cannot express.
+  Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, row({ name, group })])) as TableOf<R>

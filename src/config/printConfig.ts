@@ -1,8 +1,9 @@
 import { stringify } from "smol-toml"
 import { shownPath } from "../base/safeText.ts"
-import { type Gathered, PATH_OPTIONS, pathOf, type SettingsInput } from "./gather.ts"
-import { GROUPS, type Option } from "./optionRow.ts"
-import { type OptionName, optionNamesOf, OPTIONS } from "./options.ts"
+import { type Gathered, pathIn, type SettingsInput } from "./gather.ts"
+import { GROUPS, type Option, optionNamesOf } from "./optionRow.ts"
+import { type OptionName, OPTIONS } from "./options.ts"
+import { placeOf } from "./settingsIn.ts"
 import { defaultOf, type Given } from "./sources.ts"
 
 type TomlValue = string | number | boolean | ReadonlyArray<string>
@@ -33,17 +34,15 @@ const line = (name: OptionName, given: Given): string => {
 }
 
 /** Options that select a command are not part of a configuration. */
-const COMMANDS: ReadonlySet<OptionName> = new Set<OptionName>(["help", "version", "printconfig", "completions"])
+const isCommand = (name: OptionName): boolean => placeOf(OPTIONS[name])[0] === "command"
 
 /** An option's texts with absolute paths: relative ones would change their meaning in another file. */
 const settled = (name: OptionName, gathered: Gathered, input: SettingsInput): Given => {
   const given = gathered.source.get(name) ?? defaultOf(OPTIONS[name])
-  const option = PATH_OPTIONS.find((each) => each === name)
-  if (option === undefined) return given
-  return {
-    ...given,
-    texts: given.texts.map((text) => text === "" ? text : pathOf({ name: option, path: text }, gathered, input))
-  }
+  const { base } = OPTIONS[name]
+  if (base !== "caller") return given
+  const absolute = pathIn(gathered, input)
+  return { ...given, texts: given.texts.map((path) => path === "" ? path : absolute({ name, path, base })) }
 }
 
 /**
@@ -52,7 +51,7 @@ const settled = (name: OptionName, gathered: Gathered, input: SettingsInput): Gi
  */
 export const printConfig = (gathered: Gathered, input: SettingsInput): string => {
   const { configFile } = gathered
-  const names = optionNamesOf(OPTIONS).filter((name) => !COMMANDS.has(name))
+  const names = optionNamesOf(OPTIONS).filter((name) => !isCommand(name))
   const linesOf = (chosen: ReadonlyArray<OptionName>): ReadonlyArray<string> =>
     chosen.map((name) => line(name, settled(name, gathered, input)))
   const inTable = (name: OptionName): boolean => OPTIONS[name].key?.includes(".") === true

@@ -1,6 +1,6 @@
 import { quoted } from "../base/safeText.ts"
-import { type Option, type OptionTable } from "./optionRow.ts"
-import { isOptionName, type OptionName, optionNamesOf, OPTIONS } from "./options.ts"
+import { type Option, optionNamesOf, type OptionTable } from "./optionRow.ts"
+import { isOptionName, type OptionName, OPTIONS } from "./options.ts"
 import { nearest } from "./suggest.ts"
 
 /** The value of an option in a source. */

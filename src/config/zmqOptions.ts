@@ -1,6 +1,6 @@
-import type * as Schema from "effect/Schema"
 import * as Kind from "./kinds.ts"
-import { listOption, type OptionTable, singleOption } from "./optionRow.ts"
+import { inGroup, listOption, oneOption } from "./optionRow.ts"
+import type { SettingsIn } from "./settingsIn.ts"
 
 /** The ZeroMQ publishers: what the node publishes, and where. */
 
@@ -12,25 +12,19 @@ export type ZmqTopic = typeof ZMQ_TOPICS[number]
 /** Messages that libzmq keeps for a slow subscriber (upstream `DEFAULT_ZMQ_SNDHWM`). */
 const HIGH_WATER_MARK = "1000"
 
-const published = (topic: ZmqTopic, what: string) =>
-  listOption(
-    Kind.textKind("ADDRESS"),
-    `zmqpub${topic}`,
-    "General",
-    `publish ${what} by ZeroMQ at tcp://HOST:PORT or unix:PATH; may be repeated`,
-    { defaultNote: "not published" }
-  )
+const published = <T extends ZmqTopic>(topic: T, what: string) =>
+  listOption(Kind.textKind("ADDRESS"), `zmq.${topic}`, {
+    description: `publish ${what} by ZeroMQ at tcp://HOST:PORT or unix:PATH; may be repeated`,
+    defaultNote: "not published"
+  })
 
-const highWaterMark = (topic: ZmqTopic) =>
-  singleOption(
-    Kind.integerKind({ min: 0, max: 2 ** 31 - 1 }),
-    `zmqpub${topic}hwm`,
-    "General",
-    `messages to keep for a slow subscriber of -zmqpub${topic}; 0 for no limit`,
-    { default: HIGH_WATER_MARK }
-  )
+const highWaterMark = <T extends ZmqTopic>(topic: T) =>
+  oneOption(Kind.integerKind({ min: 0, max: 2 ** 31 - 1 }), `zmq.${topic}hwm`, {
+    description: `messages to keep for a slow subscriber of -zmqpub${topic}; 0 for no limit`,
+    default: HIGH_WATER_MARK
+  })
 
-export const ZMQ_OPTIONS = {
+export const ZMQ_OPTIONS = inGroup("General", {
   zmqpubhashblock: published("hashblock", "the hash of each new tip"),
   zmqpubhashblockhwm: highWaterMark("hashblock"),
   zmqpubhashtx: published("hashtx", "the txids of transactions that the mempool or a block takes"),
@@ -41,7 +35,7 @@ export const ZMQ_OPTIONS = {
   zmqpubrawtxhwm: highWaterMark("rawtx"),
   zmqpubsequence: published("sequence", "blocks and mempool changes in their order"),
   zmqpubsequencehwm: highWaterMark("sequence")
-} satisfies OptionTable
+})
 
 export interface ZmqSettings {
   readonly topic: ZmqTopic
@@ -50,12 +44,6 @@ export interface ZmqSettings {
   readonly hwm: number
 }
 
-type ZmqValues = {
-  readonly [K in keyof typeof ZMQ_OPTIONS]: Schema.Schema.Type<ReturnType<typeof ZMQ_OPTIONS[K]["schema"]>>
-}
-
 /** The publishers, in the order of `getzmqnotifications`. */
-export const zmqSettingsOf = (values: ZmqValues): ReadonlyArray<ZmqSettings> =>
-  ZMQ_TOPICS.flatMap((topic) =>
-    values[`zmqpub${topic}`].map((address) => ({ topic, address, hwm: values[`zmqpub${topic}hwm`] }))
-  )
+export const zmqPublishers = (zmq: SettingsIn<typeof ZMQ_OPTIONS>["zmq"]): ReadonlyArray<ZmqSettings> =>
+  ZMQ_TOPICS.flatMap((topic) => zmq[topic].map((address) => ({ topic, address, hwm: zmq[`${topic}hwm`] })))

@@ -246,7 +246,7 @@ const make = (
     const limits = slotLimits({
       ...options,
       listening: options.listen !== undefined || options.whitebind.length > 0,
-      configured: options.addPeers.length
+      configured: options.bootstrapPeers.length
     })
     const net: Net = {
       options,
@@ -267,9 +267,9 @@ const make = (
     }
 
     if (options.maxPeers > 0) {
-      for (const target of options.addPeers) addNode(net, { name: formatHostPort(target), target })
+      for (const target of options.bootstrapPeers) addNode(net, { name: formatHostPort(target), target })
       if (limits.fullRelay > 0) yield* findPeers(net, handlers, random)
-      else if (options.dnsSeed && options.addPeers.length > 0) net.spawn(seedAddresses(seedingOf(net, random)))
+      else if (options.dnsSeed && options.bootstrapPeers.length > 0) net.spawn(seedAddresses(seedingOf(net, random)))
     }
     const [bound] = limits.inbound === 0
       ? []

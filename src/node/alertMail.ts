@@ -6,7 +6,7 @@ import * as AlertFile from "../alerts/AlertFile.ts"
 import * as AlertMail from "../alerts/mail/AlertMail.ts"
 import { isLoopback } from "../base/addresses.ts"
 import { hostName } from "../base/mailbox.ts"
-import type { AlertMailSettings } from "../config/alertSettings.ts"
+import { alertMailOf, type AlertMailSettings } from "../config/alertSettings.ts"
 import { DataDirectory } from "../config/DataDirectory.ts"
 import type { Settings } from "../config/settings.ts"
 import { paramsOf } from "../consensus/params.ts"
@@ -31,7 +31,8 @@ const upstreamOf = (mail: AlertMailSettings): UpstreamConfig => ({
 })
 
 /** The notices of a daemon on disk, and the mail about them if there is any. */
-export const alertMailLayer = ({ alerts: { mail }, network }: Pick<Settings, "alerts" | "network">) => {
+export const alertMailLayer = ({ alerts, chain: { network } }: Pick<Settings, "alerts" | "chain">) => {
+  const mail = alertMailOf(alerts)
   const file = Layer.unwrapEffect(
     Effect.map(DataDirectory, (directory) => AlertFile.layer(directory.file("alerts.json")))
   )

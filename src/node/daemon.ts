@@ -10,7 +10,9 @@ import { rebuildRequested } from "../chain/repair/rebuild.ts"
 import { snapshotDirectory } from "../chain/snapshot/snapshotState.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
 import { Warnings } from "../chain/Warnings.ts"
-import type { Settings } from "../config/settings.ts"
+import { cookieOf } from "../config/cookie.ts"
+import { credentialsOf, type Settings } from "../config/settings.ts"
+import { zmqPublishers } from "../config/zmqOptions.ts"
 import * as ErrorCount from "../metrics/countErrors.ts"
 import { blockchainSyncing } from "../metrics/metrics.ts"
 import { NameEvents } from "../names/events/NameEvents.ts"
@@ -77,9 +79,9 @@ export class Restarts {
     })
 }
 
-const logControl = ({ logFile }: Settings, switches: Logging.DebugSwitches) =>
+const logControl = ({ log }: Settings, switches: Logging.DebugSwitches) =>
   Layer.succeed(LogControl, {
-    path: logFile ?? "",
+    path: log.file ?? "",
     categories: {
       current: Effect.sync(() => switches.all),
       set: (category, on) => Effect.sync(() => switches.set(category, on))
@@ -115,12 +117,12 @@ const start = ({ notify }: Settings, started: Effect.Effect<void>) =>
 
 /** The listeners, which answer before there is a node, with the credentials of the settings or of a cookie. */
 const listeners = (settings: Settings, switches: Logging.DebugSwitches) => {
-  const { cookie, metrics, rpc } = settings
+  const cookie = cookieOf(settings)
   const listener = Layer.unwrapScoped(Effect.map(
-    cookie === undefined ? Effect.succeed(rpc.credentials) : rpcCookie(cookie),
+    cookie === undefined ? Effect.succeed(credentialsOf(settings.rpc)) : rpcCookie(cookie),
     (credentials) => listenerLayer(settings, { credentials, showsCalls: () => switches.state("rpc") === true })
   ))
-  return metrics === undefined ? listener : Layer.merge(listener, Layer.discard(metricsLayer(settings)))
+  return settings.metrics.listen === undefined ? listener : Layer.merge(listener, Layer.discard(metricsLayer(settings)))
 }
 
 /**
@@ -128,21 +130,19 @@ const listeners = (settings: Settings, switches: Logging.DebugSwitches) => {
  * answers, even after a restart for repair.
  */
 export const run = (settings: Settings, started: Effect.Effect<void> = Effect.void) => {
-  const switches = new Logging.DebugSwitches({
-    level: settings.logLevel,
-    debugSubsystems: settings.debugSubsystems
-  })
+  const { chain: { dataDir }, log } = settings
+  const switches = new Logging.DebugSwitches(log)
   const daemon = methodsLayer(settings).pipe(
     Layer.provideMerge(partsLayer()),
     Layer.provideMerge(logControl(settings, switches)),
     Layer.provideMerge(listeners(settings, switches)),
-    Layer.provideMerge(Publishers.layer(settings.zmq)),
+    Layer.provideMerge(Publishers.layer(zmqPublishers(settings.zmq))),
     Layer.provideMerge(baseLayer()),
     Layer.provideMerge(Layer.succeed(NodeSettings, wholeSettings(settings)))
   )
-  const restarts = new Restarts(join(settings.dataDir, "chainstate"))
+  const restarts = new Restarts(join(dataDir, "chainstate"))
   return Effect.scoped(
-    Effect.raceFirst(Effect.flatten(start(settings, started)), watchDisk(settings.dataDir))
+    Effect.raceFirst(Effect.flatten(start(settings, started)), watchDisk(dataDir))
   ).pipe(
     Effect.provide(daemon),
     // Before there is a data directory.
@@ -151,7 +151,7 @@ export const run = (settings: Settings, started: Effect.Effect<void> = Effect.vo
         Effect.sync(() => blockchainSyncing.set(1)),
         checkWebhooks(settings),
         checkGivenFiles(settings),
-        checkDisk(settings.dataDir),
+        checkDisk(dataDir),
         running
       ], {
         discard: true
@@ -163,13 +163,6 @@ export const run = (settings: Settings, started: Effect.Effect<void> = Effect.vo
     ),
     Effect.tapDefect((cause) => Effect.logError("node stops: internal error", cause)),
     Effect.provide(ErrorCount.layer),
-    Effect.provide(
-      Logging.layerTo(settings.logFile, {
-        format: settings.logFormat,
-        level: settings.logLevel,
-        debugSubsystems: settings.debugSubsystems,
-        switches
-      })
-    )
+    Effect.provide(Logging.layerTo(log.file, { ...log, switches }))
   )
 }

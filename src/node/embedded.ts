@@ -86,7 +86,7 @@ export const isLight = (
   { embedded, requireProof }: Pick<DecodedConfig, "embedded" | "requireProof">,
   settings: Settings
 ): Either.Either<boolean, InvalidConfig> => {
-  const has = (...path: ReadonlyArray<string>): boolean => existsSync(join(settings.dataDir, ...path))
+  const has = (...path: ReadonlyArray<string>): boolean => existsSync(join(settings.chain.dataDir, ...path))
   const { sync, wallet, walletPassphrase } = embedded
   const isFull = has("chainstate", "chainstate.db") || has("chainstate_snapshot", "chainstate.db")
   if (sync === "full" || isFull) return Either.right(false)
@@ -97,7 +97,7 @@ export const isLight = (
   }
   const needsMore = requireProof === "full" || wallet !== undefined || walletPassphrase !== undefined ||
     has("wallet.json") || has("wallets")
-  return Either.right(paramsFor(settings).anchors.length > 0 && !needsMore)
+  return Either.right(paramsFor(settings.chain).anchors.length > 0 && !needsMore)
 }
 
 /** A light client: names from headers and the last blocks of the chain. For directories without a whole chain. */
@@ -106,7 +106,7 @@ const lightClient = (
   settings: Settings
 ): Layer.Layer<NameClient, EmbeddedOpenFailure> =>
   LightClient.layer(settings, requireProof).pipe(
-    Layer.provide(DataDirectory.layer({ path: settings.dataDir, network: settings.network })),
+    Layer.provide(DataDirectory.layer({ path: settings.chain.dataDir, network: settings.chain.network })),
     Layer.provide(Memory.layer),
     Layer.mapError(openFailure)
   )

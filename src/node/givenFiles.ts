@@ -23,7 +23,7 @@ const checkBlocks = (path: string): Effect.Effect<void, ImportFailed> =>
   })
 
 /** Reads the metadata of a snapshot. */
-const checkSnapshot = (path: string, { network, snapshotHash }: Settings): Effect.Effect<void, ImportFailed> =>
+const checkSnapshot = (path: string, { network, snapshotHash }: Settings["chain"]): Effect.Effect<void, ImportFailed> =>
   Effect.gen(function*() {
     const metadata = yield* onFile(path, () => {
       const reader = new SnapshotReader(path)
@@ -49,10 +49,10 @@ const checkSnapshot = (path: string, { network, snapshotHash }: Settings): Effec
  * Checks the files of the command line before the node makes or changes anything. A snapshot that the chain began with is
  * not needed any more.
  */
-export const checkGivenFiles = (settings: Settings): Effect.Effect<void, ImportFailed> =>
+export const checkGivenFiles = ({ chain }: Settings): Effect.Effect<void, ImportFailed> =>
   Effect.gen(function*() {
-    yield* Effect.forEach(settings.loadBlocks, checkBlocks, { discard: true })
-    const { dataDir, loadSnapshot } = settings
+    yield* Effect.forEach(chain.loadBlocks, checkBlocks, { discard: true })
+    const { dataDir, loadSnapshot } = chain
     if (loadSnapshot === undefined || beganWithSnapshot(join(dataDir, "chainstate"))) return
-    yield* checkSnapshot(loadSnapshot, settings)
+    yield* checkSnapshot(loadSnapshot, chain)
   })

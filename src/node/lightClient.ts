@@ -177,14 +177,18 @@ const make = (requireProof: ProofLevel | undefined) =>
   })
 
 /** The light node in a data directory, with its network. `params`: for other rules than those of the settings. */
-export const nodeLayer = (settings: Settings, params = paramsFor(settings)) =>
+export const nodeLayer = (settings: Settings, params = paramsFor(settings.chain)) =>
   Layer.unwrapEffect(Effect.map(DataDirectory, (directory) => {
     const light = LightNode.layer({
       filename: directory.file("names-window.db"),
-      pageSize: settings.pageSize,
+      pageSize: settings.chain.pageSize,
       params,
-      verifyThreads: settings.verifyThreads,
-      status: { offline: settings.maxPeers === 0, expectsPeers: settings.maxPeers > 0, maxTipAge: settings.maxTipAge }
+      verifyThreads: settings.chain.verifyThreads,
+      status: {
+        offline: settings.peers.maxPeers === 0,
+        expectsPeers: settings.peers.maxPeers > 0,
+        maxTipAge: settings.chain.maxTipAge
+      }
     })
     const release = Layer.scopedDiscard(
       Effect.flatMap(LightNode.Light, (node) => Effect.forkScoped(withoutSpan(releaseMemory(isLightSettled(node)))))

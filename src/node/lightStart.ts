@@ -55,7 +55,7 @@ export type LightRole = "none" | "start" | "stays"
 
 /** A window that exists is used. A chain that was complete once needs none. */
 export const lightRole = (
-  { maxPeers, sync }: Pick<Settings, "maxPeers" | "sync">
+  { chain: { sync }, peers: { maxPeers } }: Pick<Settings, "chain" | "peers">
 ): Effect.Effect<LightRole, never, Chain | DataDirectory> =>
   Effect.gen(function*() {
     const { params, tip } = yield* Chain
@@ -235,10 +235,14 @@ const lightLayer = (settings: Settings, filename: string) =>
   Layer.unwrapEffect(Effect.map(Chain, ({ params }) =>
     Light.layer({
       filename,
-      pageSize: settings.pageSize,
-      verifyThreads: settings.verifyThreads,
+      pageSize: settings.chain.pageSize,
+      verifyThreads: settings.chain.verifyThreads,
       params,
-      status: { offline: settings.maxPeers === 0, expectsPeers: settings.maxPeers > 0, maxTipAge: settings.maxTipAge }
+      status: {
+        offline: settings.peers.maxPeers === 0,
+        expectsPeers: settings.peers.maxPeers > 0,
+        maxTipAge: settings.chain.maxTipAge
+      }
     })))
 
 const make = (settings: Settings) =>
@@ -249,7 +253,8 @@ const make = (settings: Settings) =>
     if (role === "none") return NO_LIGHT
     const own = yield* Effect.acquireRelease(Scope.make(), (scope, exit) => Scope.close(scope, exit))
     const lone = lightLayer(settings, directory.file(WINDOW))
-    const few = { ...settings, maxOutbound: Math.min(settings.maxOutbound, OUTBOUND) }
+    const { peers } = settings
+    const few = { ...settings, peers: { ...peers, maxOutbound: Math.min(peers.maxOutbound, OUTBOUND) } }
     const withPeers = Peers.lightLayer(few, directory.file(PEERS)).pipe(Layer.provideMerge(lone))
     const context = yield* Layer.buildWithScope(role === "stays" ? lone : withPeers, own)
     const light = Context.get(context, Light.Light)

@@ -5,7 +5,7 @@ import * as Stream from "effect/Stream"
 import { escapeUnsafe } from "../base/safeText.ts"
 import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
 import type { ChainEvent } from "../chain/ChainEvent.ts"
-import type { NotifySettings } from "../config/settings.ts"
+import type { Settings } from "../config/settings.ts"
 import type { NameEvent } from "../names/events/NameEvent.ts"
 import type { EventFailure, NameEvents } from "../names/events/NameEvents.ts"
 import { type Bytes, displayHash, toHex } from "../protocol/bytes.ts"
@@ -16,6 +16,8 @@ import { runCommand, runProgram } from "./runCommand.ts"
  * Runs the operator's commands (`-blocknotify` and others). The commands of one kind run one after the other. A command
  * may hold a secret of the operator, so that logs have its kind and its end alone.
  */
+
+type NotifySettings = Settings["notify"]
 
 /** Commands of one kind that may wait; those beyond are dropped. */
 const MAX_WAITING = 1_000

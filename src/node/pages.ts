@@ -12,32 +12,24 @@ import { makeStatusPage, startingPage } from "../web/statusPage.ts"
 
 /** The documents on the RPC listener that the settings ask for. */
 
-type Wanted = Pick<Settings, "blocksOnly" | "dataDir" | "desk" | "network" | "rest" | "rpc" | "statusPage">
+type Wanted = Pick<Settings, "chain" | "peers" | "rpc">
 
 /** The handlers while the node starts. */
-export const layer = (settings: Wanted): Layer.Layer<Pages.Pages, never, Lifecycle> =>
+export const layer = ({ rpc }: Wanted): Layer.Layer<Pages.Pages, never, Lifecycle> =>
   Layer.unwrapEffect(Effect.map(Lifecycle, ({ phase }) =>
     Pages.layerFrom([
-      ...(settings.statusPage ? [startingPage] : []),
-      ...(settings.desk === undefined ? [] : [deskStarting]),
+      ...(rpc.statusPage ? [startingPage] : []),
+      ...(rpc.webWallet ? [deskStarting] : []),
       eventsStarting(phase),
-      ...(settings.rest ? [restStarting(phase)] : [])
+      ...(rpc.rest ? [restStarting(phase)] : [])
     ])))
 
-export const pagesOfNode = (settings: Wanted) =>
+export const pagesOfNode = ({ chain: { dataDir, network }, peers: { blocksOnly }, rpc }: Wanted) =>
   Effect.gen(function*() {
-    const { blocksOnly } = settings
-    const status = settings.statusPage ? [yield* makeStatusPage({ blocksOnly, desk: settings.desk !== undefined })] : []
-    const desk = settings.desk === undefined
-      ? []
-      : [
-        yield* makeDesk({
-          ...settings.desk,
-          network: settings.network,
-          dataDir: settings.dataDir,
-          ownName: settings.rpc.host
-        })
-      ]
-    const rest = settings.rest ? [yield* restNames, yield* restFind] : []
+    const status = rpc.statusPage ? [yield* makeStatusPage({ blocksOnly, desk: rpc.webWallet })] : []
+    const desk = rpc.webWallet
+      ? [yield* makeDesk({ behindProxy: rpc.webWalletProxy, network, dataDir, ownName: rpc.listenAddr.host })]
+      : []
+    const rest = rpc.rest ? [yield* restNames, yield* restFind] : []
     return [...status, yield* eventsPage, yield* expiryPage, ...rest, ...desk]
   })

@@ -10,6 +10,8 @@ import { Chain } from "../chain/Chain.ts"
 import type { ChainSink } from "../chain/ChainSink.ts"
 import { Indexes } from "../chain/indexes/Indexes.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
+import { reachableNetworks } from "../config/peerSettings.ts"
+import { proxyRoutes } from "../config/proxies.ts"
 import type { Settings } from "../config/settings.ts"
 import { Light } from "../light/Light.ts"
 import type { Mempool } from "../mempool/Mempool.ts"
@@ -40,51 +42,23 @@ const GOSSIP_TICK = 1000
 /** Age of the tip, in spacings, up to which peers with few blocks are good enough (reference/protocol.md 6.3). */
 const NEAR_TIP_SECONDS = 144 * 600
 
-/** What is put together from the settings for the network. */
-type NetworkSettings = Pick<
-  Settings,
-  | "addPeers"
-  | "blocksOnly"
-  | "connectTimeout"
-  | "discover"
-  | "dnsSeed"
-  | "externalAddresses"
-  | "fixedSeeds"
-  | "forceDnsSeed"
-  | "maxUploadTarget"
-  | "networks"
-  | "peerTimeout"
-  | "seedNodes"
-  | "listen"
-  | "maxInbound"
-  | "maxOutbound"
-  | "maxPeers"
-  | "network"
-  | "peerBlockFilters"
-  | "peerBloomFilters"
-  | "prune"
-  | "proxies"
-  | "proxyRandomize"
-  | "userAgentComments"
-  | "whitebind"
-  | "whitelist"
-  | "whitelistForceRelay"
-  | "whitelistRelay"
->
+type NetworkSettings = Pick<Settings, "chain" | "peers">
+
+type PeerSettings = Settings["peers"]
 
 /** The port that the node announces to peers. A listener with the permission `noban` has none (upstream `GetListenPort`). */
-const announcedPort = ({ listen, whitebind }: NetworkSettings): number | undefined =>
+const announcedPort = ({ listen, whitebind }: PeerSettings): number | undefined =>
   (listen ?? whitebind.find(({ implicit, permissions }) => !implicit && !permissions.includes("noban"))?.address)?.port
 
 /** The networks of automatic connections, in the words of the protocol. */
-const networksOf = ({ networks }: NetworkSettings): ReadonlySet<AddressNetwork> =>
-  new Set(networks.map((network) => network === "onion" ? "torv3" : network))
+const networksOf = (peers: PeerSettings): ReadonlySet<AddressNetwork> =>
+  new Set(reachableNetworks(peers).map((network) => network === "onion" ? "torv3" : network))
 
 /** Own addresses that the operator named. One without a port has that of the listener. */
-const externalAddresses = (settings: NetworkSettings, defaultPort: number): ReadonlyArray<Address> =>
-  settings.externalAddresses.map(({ host, port }) => ({
+const externalAddresses = (peers: PeerSettings, defaultPort: number): ReadonlyArray<Address> =>
+  peers.externalAddresses.map(({ host, port }) => ({
     host,
-    port: port === 0 ? announcedPort(settings) ?? defaultPort : port
+    port: port === 0 ? announcedPort(peers) ?? defaultPort : port
   }))
 
 /** Score of an address that the operator named (upstream `net.h`, `LOCAL_MANUAL`). */
@@ -100,15 +74,15 @@ interface GossipParts {
 
 /** Receives addresses of peers and passes them on, while the scope is open. */
 const makeGossip = (
-  settings: NetworkSettings,
+  peers: PeerSettings,
   { initialDownload, network, random, services, store }: GossipParts
 ): Effect.Effect<Gossip.Gossip, never, Scope.Scope> =>
   Effect.gen(function*() {
     const clock = yield* Effect.clock
     let downloading = true
-    const listenPort = announcedPort(settings)
-    const networks = networksOf(settings)
-    const local = externalAddresses(settings, network.defaultP2pPort).flatMap(({ host, port }) => {
+    const listenPort = announcedPort(peers)
+    const networks = networksOf(peers)
+    const local = externalAddresses(peers, network.defaultP2pPort).flatMap(({ host, port }) => {
       const address = parseNetAddress(host)
       return address === undefined ? [] : [{ address, port, score: MANUAL_SCORE }]
     })
@@ -127,7 +101,7 @@ const makeGossip = (
           : ownAddressFor(peer, {
             local,
             listenPort,
-            discover: settings.discover,
+            discover: peers.discover,
             random
           }),
       initialDownload: () => downloading,
@@ -144,7 +118,7 @@ const makeGossip = (
 
 /** The parts that handle the messages of peers: sync, relay, serving, addresses. */
 const makeHandlers = (
-  settings: NetworkSettings,
+  { chain: { network, prune }, peers }: NetworkSettings,
   peersFile: string
 ): Effect.Effect<
   typeof PeerHandlers.Service,
@@ -157,14 +131,14 @@ const makeHandlers = (
     const clock = yield* Effect.clock
     const now = (): number => Math.floor(clock.unsafeCurrentTimeMillis() / 1000)
     const random = secureRandom()
-    const store = yield* AddressStore.make({ path: peersFile, random, allowLocal: settings.network === "regtest" })
-    const { blocksOnly, peerBloomFilters: bloom } = settings
-    const upload = new UploadTarget(settings.maxUploadTarget)
+    const store = yield* AddressStore.make({ path: peersFile, random, allowLocal: network === "regtest" })
+    const { blocksOnly, peerBloomFilters: bloom } = peers
+    const upload = new UploadTarget(peers.maxUploadTarget)
     const sync = yield* SyncManager.make({ blocksOnly })
     const relay = yield* Relay.make({ random, blocksOnly, bloom, upload })
-    const index = settings.peerBlockFilters ? (yield* Indexes).filters : undefined
+    const index = peers.peerBlockFilters ? (yield* Indexes).filters : undefined
     const filters = index === undefined ? undefined : yield* FilterServer.make(index)
-    const prunes = settings.prune !== undefined
+    const prunes = prune !== 0
     const services = (): bigint => ownServices(chain.tree.losses, { filters: filters !== undefined, bloom, prunes })
     const server = yield* Server.make({
       transactionFor: relay.transactionFor,
@@ -173,7 +147,7 @@ const makeHandlers = (
       prunes,
       limited: () => (services() & Services.network) === 0n
     })
-    const gossip = yield* makeGossip(settings, {
+    const gossip = yield* makeGossip(peers, {
       network: chain.params.network,
       store,
       random,
@@ -205,30 +179,12 @@ const makeHandlers = (
   })
 
 /** What the manager of connections needs of the settings. */
-const managerOptions = (settings: NetworkSettings, network: Network): PeerManagerOptions => ({
+const managerOptions = ({ peers }: NetworkSettings, network: Network): PeerManagerOptions => ({
+  ...peers,
   network,
-  listen: settings.listen,
-  whitebind: settings.whitebind,
-  whitelist: settings.whitelist,
-  whitelistRelay: settings.whitelistRelay,
-  whitelistForceRelay: settings.whitelistForceRelay,
-  maxPeers: settings.maxPeers,
-  maxInbound: settings.maxInbound,
-  maxOutbound: settings.maxOutbound,
-  addPeers: settings.addPeers,
-  proxies: settings.proxies,
-  proxyRandomize: settings.proxyRandomize,
-  userAgentComments: settings.userAgentComments,
-  connectTimeout: settings.connectTimeout,
-  peerTimeout: settings.peerTimeout,
-  blocksOnly: settings.blocksOnly,
-  networks: networksOf(settings),
-  seedNodes: settings.seedNodes,
-  dnsSeed: settings.dnsSeed,
-  forceDnsSeed: settings.forceDnsSeed,
-  fixedSeeds: settings.fixedSeeds,
-  externalAddresses: externalAddresses(settings, network.defaultP2pPort),
-  discover: settings.discover
+  proxies: proxyRoutes(peers),
+  networks: networksOf(peers),
+  externalAddresses: externalAddresses(peers, network.defaultP2pPort)
 })
 
 /** The network of a node: finds peers, exchanges messages with them, and follows, serves and relays what they have. */
@@ -240,14 +196,14 @@ export const layer = (settings: NetworkSettings, peersFile: string) =>
 
 /** The parts of a light node: it follows the chain, and has nothing to serve or to relay. */
 const makeLightHandlers = (
-  settings: NetworkSettings,
+  { chain: { network }, peers }: NetworkSettings,
   peersFile: string
 ): Effect.Effect<typeof PeerHandlers.Service, never, Light | Scope.Scope> =>
   Effect.gen(function*() {
     const { chain, comparing, sink, span, status } = yield* Light
     const clock = yield* Effect.clock
     const random = secureRandom()
-    const store = yield* AddressStore.make({ path: peersFile, random, allowLocal: settings.network === "regtest" })
+    const store = yield* AddressStore.make({ path: peersFile, random, allowLocal: network === "regtest" })
     const sync = yield* SyncManager.makeOver({
       chain,
       sink,
@@ -258,7 +214,7 @@ const makeLightHandlers = (
       status: { ...status, initialDownload: Effect.succeed(true) },
       mempool: { entries: () => [] }
     }, { blocksOnly: true })
-    const gossip = yield* makeGossip(settings, {
+    const gossip = yield* makeGossip(peers, {
       network: chain.params.network,
       store,
       random,

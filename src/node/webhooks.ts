@@ -11,15 +11,15 @@ import * as Webhooks from "../webhooks/Webhooks.ts"
 
 /** Checks the webhooks of the configuration file, before the node makes or changes anything. */
 export const checkWebhooks = (
-  { nameEncoding, network, webhooks }: Pick<Settings, "nameEncoding" | "network" | "webhooks">
+  { answers: { nameEncoding }, chain: { network }, webhooks }: Pick<Settings, "answers" | "chain" | "webhooks">
 ): Effect.Effect<void, WebhookMisconfigured> =>
   Effect.asVoid(readConfigured(webhooks.configured, { network: networks[network], nameEncoding }))
 
 /** The webhooks of a daemon: their messages have events as `/events` writes them. */
 export const webhooksLayer = (
-  { nameEncoding, pageSize, valueEncoding, webhooks }: Pick<
+  { answers: { nameEncoding, valueEncoding }, chain: { pageSize }, webhooks }: Pick<
     Settings,
-    "nameEncoding" | "pageSize" | "valueEncoding" | "webhooks"
+    "answers" | "chain" | "webhooks"
   >
 ) =>
   Layer.unwrapEffect(Effect.gen(function*() {

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Either, Redacted } from "effect"
+import { cookieOf } from "../../src/config/cookie.ts"
 import { gather } from "../../src/config/gather.ts"
 import { OPTIONS } from "../../src/config/options.ts"
 import { printConfig } from "../../src/config/printConfig.ts"
@@ -11,9 +12,9 @@ const WRONG = "is not USER:SALT$HMAC with an HMAC of 64 hexadecimal digits; svcd
 describe("rpcauth", () => {
   it("has users from flags or file", () => {
     const files = { [DEFAULT_FILE]: `rpcauth = ["rt:ab$${HASH}", "b$b:cd$${HASH}"]` }
-    const users = settingsOf([], { files }).hashedUsers.map((user) => Redacted.value(user))
+    const users = settingsOf([], { files }).rpc.rpcAuth.map((user) => Redacted.value(user))
     assert.deepStrictEqual(users, [{ user: "rt", salt: "ab", hash: HASH }, { user: "b$b", salt: "cd", hash: HASH }])
-    assert.strictEqual(settingsOf([`-rpcauth=c:ef$${HASH}`], { files }).hashedUsers.length, 1)
+    assert.strictEqual(settingsOf([`-rpcauth=c:ef$${HASH}`], { files }).rpc.rpcAuth.length, 1)
   })
 
   it.each(["", "geheim", "geheim:bar", "geheim:bar:baz", "geheim$bar:baz", "geheim$bar$baz", `geheim:a$${HASH}0`])(
@@ -30,7 +31,7 @@ describe("rpcauth", () => {
   })
 
   it("allows a listener that other machines can reach", () => {
-    assert.strictEqual(settingsOf(["-rpcaddr=:8336", `-rpcauth=c:ef$${HASH}`]).rpc.host, "")
+    assert.strictEqual(settingsOf(["-rpcaddr=:8336", `-rpcauth=c:ef$${HASH}`]).rpc.listenAddr.host, "")
   })
 })
 
@@ -48,10 +49,10 @@ describe("the cookie", () => {
     [["-rpcuser=a", "-rpcpassword=b", AUTH], false],
     [["-rpcuser=a", "-rpcpassword=b", "-rpcaddr=:8336"], false],
     [[AUTH, "-rpccookiefile="], false]
-  ])("%j: %s", (argv, made) => assert.deepStrictEqual(settingsOf(argv).cookie, made ? COOKIE : undefined))
+  ])("%j: %s", (argv, made) => assert.deepStrictEqual(cookieOf(settingsOf(argv)), made ? COOKIE : undefined))
 
   it("is where the operator says, for the readers that the operator names", () => {
-    const at = (...argv: ReadonlyArray<string>) => settingsOf(["-rpccookie", ...argv]).cookie
+    const at = (...argv: ReadonlyArray<string>) => cookieOf(settingsOf(["-rpccookie", ...argv]))
     assert.strictEqual(at("-rpccookiefile=c", "-datadir=/data")?.path, "/data/c")
     assert.strictEqual(at("-rpccookiefile=/run/c")?.path, "/run/c")
     assert.strictEqual(at("-rpccookiefile=~/c")?.path, "/home/me/c")
@@ -72,8 +73,8 @@ describe("the cookie", () => {
 describe("permissions", () => {
   it("are read as upstream reads them", () => {
     const argv = ["a:", "b", "c:getblockcount,", "d:x, y,,x"].map((text) => `-rpcwhitelist=${text}`)
-    const { permissions } = settingsOf(["-rpccookie", ...argv, "-norpcwhitelistdefault", "-rpcrights=e:read,names"])
-    assert.deepStrictEqual(permissions, {
+    const { methods, rpc } = settingsOf(["-rpccookie", ...argv, "-norpcwhitelistdefault", "-rpcrights=e:read,names"])
+    assert.deepStrictEqual({ ...methods, rights: rpc.rights }, {
       whitelists: [
         { user: "a", words: [] },
         { user: "b", words: [] },
@@ -83,7 +84,7 @@ describe("permissions", () => {
       rights: [{ user: "e", words: ["read", "names"] }],
       byDefault: false
     })
-    assert.isTrue(settingsOf(["-rpccookie", "-rpcwhitelistdefault"]).permissions.byDefault)
+    assert.isTrue(settingsOf(["-rpccookie", "-rpcwhitelistdefault"]).methods.byDefault)
   })
 
   const OPEN = "is for users, and callers need no credentials; set rpccookie, rpcauth, or rpcuser and rpcpassword"
@@ -103,15 +104,15 @@ describe("permissions", () => {
 
 describe("listeners and their callers", () => {
   it("are read from flags", () => {
-    const { rpc, rpcAllowed, rpcBinds } = settingsOf([
+    const { rpc } = settingsOf([
       "-rpcbind=127.0.0.1:1",
       "-rpcbind=[::1]:2",
       ...["192.0.2.7", "192.0.2.0/24", "192.0.2.0/255.255.255.0", "0.0.0.0/0", "::/0", "[2001:db8::]/32"].map((net) =>
         `-rpcallowip=${net}`
       )
     ])
-    assert.deepStrictEqual([rpc.port, ...rpcBinds.map(({ port }) => port)], [8336, 1, 2])
-    assert.deepStrictEqual(rpcAllowed, [
+    assert.deepStrictEqual([rpc.listenAddr.port, ...rpc.binds.map(({ port }) => port)], [8336, 1, 2])
+    assert.deepStrictEqual(rpc.allowed, [
       { address: "192.0.2.7", prefix: 32 },
       { address: "192.0.2.0", prefix: 24 },
       { address: "192.0.2.0", prefix: 24 },
@@ -145,11 +146,11 @@ describe("listeners and their callers", () => {
 
 describe("the desk", () => {
   it("is off, and asks every caller for credentials if it is on", () => {
-    assert.isUndefined(settingsOf([]).desk)
-    const { cookie, desk } = settingsOf(["-webwallet"])
-    assert.deepStrictEqual(desk, { behindProxy: false })
-    assert.strictEqual(cookie?.path, "/home/me/.svcd/.cookie")
-    assert.isUndefined(settingsOf(["-webwallet", "-rpcuser=a", "-rpcpassword=b"]).cookie)
+    assert.isFalse(settingsOf([]).rpc.webWallet)
+    const settings = settingsOf(["-webwallet"])
+    assert.isTrue(settings.rpc.webWallet)
+    assert.strictEqual(cookieOf(settings)?.path, "/home/me/.svcd/.cookie")
+    assert.isUndefined(cookieOf(settingsOf(["-webwallet", "-rpcuser=a", "-rpcpassword=b"])))
   })
 
   it.each<readonly [ReadonlyArray<string>, ReadonlyArray<string>]>([

@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Either, Redacted } from "effect"
+import { alertMailOf } from "../../src/config/alertSettings.ts"
 import { readArgv } from "../../src/config/argv.ts"
+import { decodeSettings } from "../../src/config/decodeSettings.ts"
 import { gather } from "../../src/config/gather.ts"
 import { OPTIONS } from "../../src/config/options.ts"
 import { printConfig } from "../../src/config/printConfig.ts"
-import { decodeSettings } from "../../src/config/settings.ts"
 import { inputOf } from "./input.ts"
 
 const PASSWORD = "hid%2Fden"
@@ -12,7 +13,7 @@ const SERVER = `smtps://me%40example.org:${PASSWORD}@mail.example.org`
 
 const TO = "-alertmail=me@example.org"
 
-const mailOf = (...argv: ReadonlyArray<string>) => Either.getOrThrow(decodeSettings(inputOf(argv))).alerts.mail
+const mailOf = (...argv: ReadonlyArray<string>) => alertMailOf(Either.getOrThrow(decodeSettings(inputOf(argv))).alerts)
 
 const refusal = (...argv: ReadonlyArray<string>): string => {
   const read = decodeSettings(inputOf(argv))

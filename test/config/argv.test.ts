@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import { readArgv, readWords } from "../../src/config/argv.ts"
-import { optionNamesOf, OPTIONS } from "../../src/config/options.ts"
+import { optionNamesOf } from "../../src/config/optionRow.ts"
+import { OPTIONS } from "../../src/config/options.ts"
 
 const read = (...argv: ReadonlyArray<string>) => readArgv(argv, OPTIONS)
 

@@ -3,7 +3,8 @@ import { Either, FastCheck } from "effect"
 import { parse } from "smol-toml"
 import { readCommandLine } from "../../src/config/commandLine.ts"
 import { optionsHelp } from "../../src/config/help.ts"
-import { optionNamesOf, OPTIONS } from "../../src/config/options.ts"
+import { optionNamesOf } from "../../src/config/optionRow.ts"
+import { OPTIONS } from "../../src/config/options.ts"
 import { DEFAULT_FILE, inputOf, settingsOf } from "./input.ts"
 
 const ask = (...input: Parameters<typeof inputOf>) => Either.getOrThrow(readCommandLine(inputOf(...input)))
@@ -36,7 +37,7 @@ describe("readCommandLine", () => {
 
   it("runs with settings otherwise", () => {
     const command = ask(["-network=regtest", "-nohelp", "-version=0"])
-    assert.strictEqual(command._tag === "Run" && command.settings.network, "regtest")
+    assert.strictEqual(command._tag === "Run" && command.settings.chain.network, "regtest")
   })
 
   it("prints no configuration that is wrong", () => {

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
 import { fromFile, readConfigFile } from "../../src/config/configFile.ts"
-import { optionNamesOf, OPTIONS } from "../../src/config/options.ts"
+import { optionNamesOf } from "../../src/config/optionRow.ts"
+import { OPTIONS } from "../../src/config/options.ts"
 
 const read = (text: string) => fromFile({ text, file: "/d/svcd.conf" })
 

@@ -1,6 +1,7 @@
 import { Either } from "effect"
+import { decodeSettings } from "../../src/config/decodeSettings.ts"
 import { type SettingsInput } from "../../src/config/gather.ts"
-import { decodeSettings, type Settings } from "../../src/config/settings.ts"
+import type { Settings } from "../../src/config/settings.ts"
 
 /** Input of a process with only these arguments; files are texts by path. */
 export const inputOf = (

@@ -1,10 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Either, FastCheck, Redacted, Schema } from "effect"
-import { NODE_FIELDS } from "../../src/config/nodeFields.ts"
-import { decodeNodeOptions, type NodeOptions, type OptionProblem } from "../../src/config/nodeOptions.ts"
-import { isOptionName, type OptionName, optionNamesOf, OPTIONS } from "../../src/config/options.ts"
-import { decodeSettings, type Settings } from "../../src/config/settings.ts"
+import { decodeSettings } from "../../src/config/decodeSettings.ts"
+import { decodeNodeOptions, fieldsOf, type NodeOptions, type OptionProblem } from "../../src/config/nodeOptions.ts"
+import { optionNamesOf } from "../../src/config/optionRow.ts"
+import { isOptionName, type OptionName, OPTIONS } from "../../src/config/options.ts"
+import type { Settings } from "../../src/config/settings.ts"
 import { inputOf } from "./input.ts"
+
+const NODE_FIELDS = fieldsOf("Node")
 
 const AROUND = { cwd: "/place", homedir: "/home/me", cores: 4 }
 
@@ -123,7 +126,7 @@ const byFlag = (name: OptionName, text: string): Either.Either<Settings, unknown
 describe("options of a node", () => {
   it("are those of the table, but for those of a daemon", () => {
     assert.sameMembers(
-      [...Object.values(NODE_FIELDS), ...DAEMON_OPTIONS],
+      [...NODE_FIELDS.values(), ...DAEMON_OPTIONS],
       optionNamesOf(OPTIONS).filter(isOptionName)
     )
   })
@@ -135,7 +138,7 @@ describe("options of a node", () => {
     )
   })
 
-  it.each(Object.entries(NODE_FIELDS).filter(([, name]) => name !== "network" && OPTIONS[name].flag))(
+  it.each([...NODE_FIELDS].filter(([, name]) => name !== "network" && OPTIONS[name].flag))(
     "%s gives the settings of its flag, as text and as value",
     (field, name) => {
       let accepted = 0
@@ -162,7 +165,7 @@ describe("options of a node", () => {
   )
 
   it("have the bounds of the flag for every number", () => {
-    const numbers = Object.entries(NODE_FIELDS).filter(([, name]) =>
+    const numbers = [...NODE_FIELDS].filter(([, name]) =>
       OPTIONS[name].toml === "integer" && !OPTIONS[name].repeatable && OPTIONS[name].flag
     )
     assert.isAbove(numbers.length, 20)
@@ -201,7 +204,7 @@ describe("options of a node", () => {
   })
 
   it("take paths from the working directory and the home directory", () => {
-    const pathOf = (dataDir: string): string => Either.getOrThrow(decoded({ dataDir })).dataDir
+    const pathOf = (dataDir: string): string => Either.getOrThrow(decoded({ dataDir })).chain.dataDir
     assert.deepStrictEqual(["names", "~/x", "/y/../z"].map(pathOf), ["/place/names", "/home/me/x", "/z"])
   })
 

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { whitebindKind, whitelistKind } from "../../src/config/permissions.ts"
 import { problemsOf, settingsOf } from "./input.ts"
 
-const whitelist = (text: string) => settingsOf([`-whitelist=${text}`]).whitelist[0]
+const whitelist = (text: string) => settingsOf([`-whitelist=${text}`]).peers.whitelist[0]
 
 describe("-whitelist", () => {
   it("grants the default permissions without an @, and none with nothing in front of it", () => {
@@ -64,7 +64,7 @@ describe("-whitelist", () => {
 describe("-whitebind", () => {
   it("is a listener, and replaces the default of -listen only", () => {
     const pick = (argv: ReadonlyArray<string>) => {
-      const { listen, whitebind } = settingsOf(argv)
+      const { listen, whitebind } = settingsOf(argv).peers
       return [listen?.port, whitebind.map(({ address: { port } }) => port)]
     }
     assert.deepStrictEqual(pick(["-whitebind=relay@127.0.0.1:1000"]), [undefined, [1000]])

@@ -3,9 +3,11 @@ import { Either } from "effect"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { fromFile } from "../../src/config/configFile.ts"
-import { type Option } from "../../src/config/optionRow.ts"
-import { optionNamesOf, OPTIONS } from "../../src/config/options.ts"
-import { decodeValues } from "../../src/config/values.ts"
+import { decodeGathered } from "../../src/config/decodeSettings.ts"
+import { type Option, optionNamesOf } from "../../src/config/optionRow.ts"
+import { OPTIONS } from "../../src/config/options.ts"
+import type { OptionSource } from "../../src/config/sources.ts"
+import { inputOf } from "./input.ts"
 
 const sample = readFileSync(fileURLToPath(new URL("../../docs/svcd.conf.sample", import.meta.url)), "utf8")
 
@@ -14,6 +16,9 @@ const inForce = sample.replace(/^# (?=[a-z]+ = )/gm, "")
 
 const sourceOf = (text: string) =>
   Either.getOrThrowWith(fromFile({ text, file: "svcd.conf" }), (problems) => problems.join("\n"))
+
+const isValid = (source: OptionSource): boolean =>
+  Either.isRight(decodeGathered({ source, configFile: "/svcd.conf" }, inputOf([])))
 
 describe("docs/svcd.conf.sample", () => {
   it("sets nothing as shipped", () => assert.strictEqual(sourceOf(sample).size, 0))
@@ -30,7 +35,7 @@ describe("docs/svcd.conf.sample", () => {
 
   it("shows valid values", () => {
     const onRegtest = inForce.replace("\"mainnet\"", "\"regtest\"")
-    assert.isTrue(Either.isRight(decodeValues(sourceOf(onRegtest))))
-    assert.isTrue(Either.isRight(decodeValues(sourceOf(inForce.replace(/^(testact|vbp|test ).*$/gm, "")))))
+    assert.isTrue(isValid(sourceOf(onRegtest)))
+    assert.isTrue(isValid(sourceOf(inForce.replace(/^(testact|vbp|test ).*$/gm, ""))))
   })
 })

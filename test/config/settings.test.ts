@@ -1,11 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Either, Redacted } from "effect"
 import { readConfigFile } from "../../src/config/configFile.ts"
+import { decodeSettings } from "../../src/config/decodeSettings.ts"
 import { processInput } from "../../src/config/gather.ts"
 import { NO_HOME } from "../../src/config/homeDirectory.ts"
-import { decodeSettings, type Settings } from "../../src/config/settings.ts"
+import { reachableNetworks } from "../../src/config/peerSettings.ts"
+import { proxyRoutes } from "../../src/config/proxies.ts"
+import { credentialsOf, type Settings } from "../../src/config/settings.ts"
+import { paramsFor } from "../../src/node/layers/rules.ts"
 import { version } from "../../src/version.ts"
 import { DEFAULT_FILE, inputOf, problemsOf, settingsOf } from "./input.ts"
+
+type PeerFacts = Settings["peers"] & {
+  readonly networks: ReturnType<typeof reachableNetworks>
+  readonly proxies: ReturnType<typeof proxyRoutes>
+}
 
 const TOR = { host: "127.0.0.1", port: 9050 }
 const NO_PROXIES = { ipv4: undefined, ipv6: undefined, onion: undefined, cjdns: undefined, names: undefined }
@@ -16,8 +25,8 @@ describe("decodeSettings", () => {
     const files = { [DEFAULT_FILE]: "network = \"testnet\"\nloglevel = \"error\"\nmaxpeers = 7" }
     const env = { SVCD_NETWORK: "mainnet", SVCD_LOG_LEVEL: "warn" }
     const pick = (...input: Parameters<typeof settingsOf>) => {
-      const { logLevel, maxPeers, network } = settingsOf(...input)
-      return [network, logLevel, maxPeers]
+      const { chain, log, peers } = settingsOf(...input)
+      return [chain.network, log.level, peers.maxPeers]
     }
     assert.deepStrictEqual(pick([]), ["mainnet", "info", 125])
     assert.deepStrictEqual(pick([], { files }), ["testnet", "error", 7])
@@ -27,7 +36,7 @@ describe("decodeSettings", () => {
 
   it("validates the value in force, not an overridden one", () => {
     const files = { [DEFAULT_FILE]: "loglevel = \"loud\"" }
-    assert.strictEqual(settingsOf(["-loglevel", "warn"], { files }).logLevel, "warn")
+    assert.strictEqual(settingsOf(["-loglevel", "warn"], { files }).log.level, "warn")
     assert.deepStrictEqual(problemsOf([], { files }), [
       `${DEFAULT_FILE}:1 loglevel: "loud" is not one of debug, info, warn, error`
     ])
@@ -35,16 +44,19 @@ describe("decodeSettings", () => {
 
   it("replaces the file's list by a list of flags", () => {
     const files = { [DEFAULT_FILE]: "addpeer = [\"a:1\", \"b:2\"]" }
-    assert.deepStrictEqual(settingsOf([], { files }).addPeers, [{ host: "a", port: 1 }, { host: "b", port: 2 }])
-    assert.deepStrictEqual(settingsOf(["-addpeer", "c:3"], { files }).addPeers, [{ host: "c", port: 3 }])
+    assert.deepStrictEqual(settingsOf([], { files }).peers.bootstrapPeers, [{ host: "a", port: 1 }, {
+      host: "b",
+      port: 2
+    }])
+    assert.deepStrictEqual(settingsOf(["-addpeer", "c:3"], { files }).peers.bootstrapPeers, [{ host: "c", port: 3 }])
   })
 
   it("uses the last occurrence of a flag that takes one value", () => {
-    assert.strictEqual(settingsOf(["-maxpeers=1", "-maxpeers=2"]).maxPeers, 2)
+    assert.strictEqual(settingsOf(["-maxpeers=1", "-maxpeers=2"]).peers.maxPeers, 2)
   })
 
   it("treats an empty environment variable as unset", () => {
-    assert.strictEqual(settingsOf([], { env: { SVCD_NETWORK: "", SVCD_RPC_USER: "" } }).network, "mainnet")
+    assert.strictEqual(settingsOf([], { env: { SVCD_NETWORK: "", SVCD_RPC_USER: "" } }).chain.network, "mainnet")
   })
 
   it("reads every environment variable of the specification", () => {
@@ -56,15 +68,20 @@ describe("decodeSettings", () => {
       SVCD_LOG_LEVEL: "debug"
     }
     const settings = settingsOf([], { env })
-    assert.deepStrictEqual([settings.network, settings.dataDir, settings.logLevel], ["regtest", "/data", "debug"])
-    assert.strictEqual(settings.rpc.credentials?.user, "u")
-    assert.strictEqual(settings.rpc.credentials && Redacted.value(settings.rpc.credentials.password), "p")
+    assert.deepStrictEqual([settings.chain.network, settings.chain.dataDir, settings.log.level], [
+      "regtest",
+      "/data",
+      "debug"
+    ])
+    const credentials = credentialsOf(settings.rpc)
+    assert.strictEqual(credentials?.user, "u")
+    assert.strictEqual(credentials && Redacted.value(credentials.password), "p")
   })
 
   it("reads the switches of the RPC listener's pages", () => {
     const files = { [DEFAULT_FILE]: "statuspage = false\nrest = true" }
     const pick = (...input: Parameters<typeof settingsOf>) => {
-      const { rest, statusPage } = settingsOf(...input)
+      const { rest, statusPage } = settingsOf(...input).rpc
       return [statusPage, rest]
     }
     assert.deepStrictEqual(pick(["-nostatuspage", "-rest"]), [false, true])
@@ -93,7 +110,7 @@ describe("decodeSettings", () => {
       logFile: undefined
     }
   ])("takes the log file from $from", ({ argv, files, logFile }) => {
-    assert.strictEqual(settingsOf(argv, { files }).logFile, logFile)
+    assert.strictEqual(settingsOf(argv, { files }).log.file, logFile)
   })
 
   describe("the data directory", () => {
@@ -106,31 +123,34 @@ describe("decodeSettings", () => {
       { argv: ["-datadir", "~other"], dataDir: "/place/~other" },
       { argv: ["-datadir", "a = b"], dataDir: "/place/a = b" }
     ])("is $dataDir for $argv", ({ argv, dataDir }) => {
-      assert.strictEqual(settingsOf(argv).dataDir, dataDir)
+      assert.strictEqual(settingsOf(argv).chain.dataDir, dataDir)
     })
 
     it("contains the configuration file, which can set another data directory", () => {
       const files = { "/place/x/svcd.conf": "datadir = \"/data\"\nmaxpeers = 1" }
-      assert.deepStrictEqual([settingsOf([], { files }).maxPeers, settingsOf([], { files }).dataDir], [
+      assert.deepStrictEqual([settingsOf([], { files }).peers.maxPeers, settingsOf([], { files }).chain.dataDir], [
         125,
         "/home/me/.svcd"
       ])
       const moved = settingsOf([], { files, env: { SVCD_DATA_DIR: "x" } })
-      assert.deepStrictEqual([moved.maxPeers, moved.dataDir], [1, "/place/x"])
+      assert.deepStrictEqual([moved.peers.maxPeers, moved.chain.dataDir], [1, "/place/x"])
       const atDefault = { [DEFAULT_FILE]: "datadir = \"/data\"" }
-      assert.strictEqual(settingsOf([], { files: atDefault }).dataDir, "/data")
+      assert.strictEqual(settingsOf([], { files: atDefault }).chain.dataDir, "/data")
     })
 
     it("in the file is relative to the file", () => {
-      assert.strictEqual(settingsOf([], { files: { [DEFAULT_FILE]: "datadir = \"d\"" } }).dataDir, "/home/me/.svcd/d")
-      assert.strictEqual(settingsOf([], { files: { [DEFAULT_FILE]: "datadir = \"~/d\"" } }).dataDir, "/home/me/d")
+      assert.strictEqual(
+        settingsOf([], { files: { [DEFAULT_FILE]: "datadir = \"d\"" } }).chain.dataDir,
+        "/home/me/.svcd/d"
+      )
+      assert.strictEqual(settingsOf([], { files: { [DEFAULT_FILE]: "datadir = \"~/d\"" } }).chain.dataDir, "/home/me/d")
     })
 
     it("must be given where the user has no home directory", () => {
       const homeless = (...argv: ReadonlyArray<string>) =>
         Either.match(decodeSettings({ ...inputOf(argv), homedir: NO_HOME }), {
           onLeft: ({ problems }) => problems.join(),
-          onRight: ({ dataDir }) => dataDir
+          onRight: ({ chain }) => chain.dataDir
         })
       assert.strictEqual(homeless("-datadir=/srv/svcd"), "/srv/svcd")
       for (const argv of [[], ["-datadir=~"], ["-datadir=~/names"]]) {
@@ -144,7 +164,7 @@ describe("decodeSettings", () => {
   })
 
   it("makes paths of block files absolute", () => {
-    assert.deepStrictEqual(settingsOf(["-loadblock", "a.dat", "-loadblock=/b", "-loadblock", "~/c"]).loadBlocks, [
+    assert.deepStrictEqual(settingsOf(["-loadblock", "a.dat", "-loadblock=/b", "-loadblock", "~/c"]).chain.loadBlocks, [
       "/place/a.dat",
       "/b",
       "/home/me/c"
@@ -152,23 +172,28 @@ describe("decodeSettings", () => {
   })
 
   it("has no listener with an empty -listen, and none offline", () => {
-    assert.isUndefined(settingsOf(["-listen", ""]).listen)
-    assert.isUndefined(settingsOf(["-listen=127.0.0.1:5", "-maxpeers=0"]).listen)
-    assert.deepStrictEqual(settingsOf(["-listen=[::1]:5"]).listen, { host: "::1", port: 5 })
+    assert.isUndefined(settingsOf(["-listen", ""]).peers.listen)
+    assert.isUndefined(settingsOf(["-listen=127.0.0.1:5", "-maxpeers=0"]).peers.listen)
+    assert.deepStrictEqual(settingsOf(["-listen=[::1]:5"]).peers.listen, { host: "::1", port: 5 })
   })
 
   it("turns -txindex, -nonamehistory and keys of the file into booleans", () => {
     const files = { [DEFAULT_FILE]: "allowexpired = true\ndisablewallet = 1" }
     const settings = settingsOf(["-txindex", "-nonamehistory"], { files })
     assert.deepStrictEqual(
-      [settings.txIndex, settings.nameHistory, settings.allowExpired, settings.disableWallet],
+      [
+        settings.chain.txIndex,
+        settings.answers.nameHistory,
+        settings.answers.allowExpired,
+        settings.wallet.disableWallet
+      ],
       [true, false, true, true]
     )
   })
 
   it("leaves one core to the node and starts no more workers than the reference node", () => {
     const threads = (cores: number, ...argv: ReadonlyArray<string>) =>
-      Either.getOrThrow(decodeSettings({ ...inputOf(argv), cores })).verifyThreads
+      Either.getOrThrow(decodeSettings({ ...inputOf(argv), cores })).chain.verifyThreads
     assert.deepStrictEqual([threads(1), threads(2), threads(16), threads(64), threads(2, "-verifythreads=0")], [
       0,
       1,
@@ -179,7 +204,7 @@ describe("decodeSettings", () => {
   })
 
   it("reads the options of regtest", () => {
-    const { activation, mockTime } = settingsOf([
+    const { chain } = settingsOf([
       "-network=regtest",
       "-mocktime=1700000000",
       "-testactivationheight=segwit@300",
@@ -187,8 +212,9 @@ describe("decodeSettings", () => {
       "-testactivationheight=segwit@400",
       "-vbparams=taproot:1:1"
     ])
-    assert.deepStrictEqual(activation, { segwit: 400, bip66: 5, taproot: Infinity })
-    assert.strictEqual(mockTime, 1_700_000_000)
+    const { activation } = paramsFor(chain)
+    assert.deepInclude(activation, { segwit: 400, bip66: 5, taproot: Infinity })
+    assert.strictEqual(chain.mockTime, 1_700_000_000)
   })
 
   it.each([
@@ -302,7 +328,7 @@ describe("decodeSettings", () => {
     assert.deepStrictEqual(problemsOf(argv), [problem])
   })
 
-  it.each<readonly [argv: ReadonlyArray<string>, expected: Partial<Settings>]>([
+  it.each<readonly [argv: ReadonlyArray<string>, expected: Partial<PeerFacts>]>([
     [["-addpeer=a:1", "-seednode=b"], { dnsSeed: false, seedNodes: [] }],
     [["-addpeer=a:1", "-dnsseed"], { dnsSeed: true }],
     [["-seednode=b", "-seednode=[::1]:5", "-seednode=::1"], { dnsSeed: true, seedNodes: ["b", "[::1]:5", "::1"] }],
@@ -344,13 +370,14 @@ describe("decodeSettings", () => {
     [["-maxuploadtarget=500"], { maxUploadTarget: 500 * 1024 * 1024 }],
     [["-maxuploadtarget=2g"], { maxUploadTarget: 2_000_000_000 }]
   ])("derives the settings of peers from %j", (argv, expected) => {
-    assert.deepInclude(settingsOf(argv), expected)
+    const { peers } = settingsOf(argv)
+    assert.deepInclude({ ...peers, networks: reachableNetworks(peers), proxies: proxyRoutes(peers) }, expected)
   })
 
   it("has other defaults with -blocksonly, unless the operator sets them", () => {
     const pick = (...argv: ReadonlyArray<string>) => {
-      const { blocksOnly, maxMempool, wallet, whitelistRelay } = settingsOf(argv)
-      return [blocksOnly, maxMempool, whitelistRelay, wallet.walletbroadcast]
+      const { mempool, peers, wallet } = settingsOf(argv)
+      return [peers.blocksOnly, mempool.maxMempool, peers.whitelistRelay, wallet.walletBroadcast]
     }
     assert.deepStrictEqual(pick(), [false, 300, true, true])
     assert.deepStrictEqual(pick("-blocksonly"), [true, 5, false, false])
@@ -359,19 +386,19 @@ describe("decodeSettings", () => {
   })
 
   it("accepts an RPC listener that other machines can reach, with credentials or by permission", () => {
-    assert.strictEqual(settingsOf(["-rpcaddr=:8336", "-rpcuser=u", "-rpcpassword=p"]).rpc.host, "")
-    assert.isTrue(settingsOf(["-rpcaddr=:8336", "-rpcallowinsecure"]).allowInsecure)
-    assert.strictEqual(settingsOf(["-rpcaddr=[::1]:8336"]).rpc.host, "::1")
+    assert.strictEqual(settingsOf(["-rpcaddr=:8336", "-rpcuser=u", "-rpcpassword=p"]).rpc.listenAddr.host, "")
+    assert.isTrue(settingsOf(["-rpcaddr=:8336", "-rpcallowinsecure"]).rpc.allowInsecure)
+    assert.strictEqual(settingsOf(["-rpcaddr=[::1]:8336"]).rpc.listenAddr.host, "::1")
   })
 
   it("ignores the address of a disabled listener", () => {
-    assert.strictEqual(settingsOf(["-rpcaddr=127.0.0.1:8334", "-maxpeers=0"]).rpc.port, 8334)
-    assert.strictEqual(settingsOf(["-rpcaddr=127.0.0.1:8334", "-listen="]).rpc.port, 8334)
+    assert.strictEqual(settingsOf(["-rpcaddr=127.0.0.1:8334", "-maxpeers=0"]).rpc.listenAddr.port, 8334)
+    assert.strictEqual(settingsOf(["-rpcaddr=127.0.0.1:8334", "-listen="]).rpc.listenAddr.port, 8334)
   })
 
   it("disables credentials of the file with empty flags", () => {
     const files = { [DEFAULT_FILE]: "rpcuser = \"u\"\nrpcpassword = \"p\"" }
-    assert.isUndefined(settingsOf(["-rpcuser=", "-rpcpassword="], { files }).rpc.credentials)
+    assert.isUndefined(credentialsOf(settingsOf(["-rpcuser=", "-rpcpassword="], { files }).rpc))
   })
 
   it("names the source of each invalid value", () => {

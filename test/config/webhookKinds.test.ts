@@ -2,17 +2,17 @@ import { assert, describe, it } from "@effect/vitest"
 import { Either, Redacted } from "effect"
 import { readArgv } from "../../src/config/argv.ts"
 import { fromFile } from "../../src/config/configFile.ts"
+import { valuesDecoder } from "../../src/config/decode.ts"
+import { decodeSettings } from "../../src/config/decodeSettings.ts"
 import { gather } from "../../src/config/gather.ts"
 import { OPTIONS } from "../../src/config/options.ts"
 import { printConfig } from "../../src/config/printConfig.ts"
-import { decodeSettings } from "../../src/config/settings.ts"
-import { decodeValues } from "../../src/config/values.ts"
 import { readHookSecret, readHookUrl } from "../../src/config/webhookKinds.ts"
 import { DEFAULT_FILE, inputOf } from "./input.ts"
 
 const SECRET = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX"
 
-const read = (text: string) => Either.flatMap(fromFile({ text, file: "/d/svcd.conf" }), decodeValues)
+const read = (text: string) => Either.flatMap(fromFile({ text, file: "/d/svcd.conf" }), valuesDecoder(OPTIONS))
 
 /** The messages with which a file is refused. */
 const refusal = (text: string): string => {

@@ -87,7 +87,7 @@ describe("PeerManager: inbound", () => {
       const network = yield* testNetwork({
         listening: true,
         maxPeers: 0,
-        addPeers: [{ host: "127.0.0.1", port: listener.port }],
+        bootstrapPeers: [{ host: "127.0.0.1", port: listener.port }],
         resolve: () => Effect.dieMessage("DNS was asked")
       })
       yield* network.manager.connectOnce(`127.0.0.1:${listener.port}`)

@@ -14,7 +14,7 @@ describe("PeerManager: peers of the operator", () => {
     Effect.gen(function*() {
       const listener = yield* remoteListener()
       const network = yield* testNetwork({
-        addPeers: [{ host: "localhost", port: listener.port }],
+        bootstrapPeers: [{ host: "localhost", port: listener.port }],
         network: { ...regtest, dnsSeeds: ["seed.test."], fixedSeeds: ["192.0.2.1:1"] },
         resolve: () => Effect.dieMessage("DNS was asked")
       })
@@ -37,7 +37,7 @@ describe("PeerManager: peers of the operator", () => {
   it.scoped("the manager reconnects to a configured peer after 1, 2, 4… up to 60 seconds", () =>
     Effect.gen(function*() {
       const listener = yield* remoteListener()
-      const network = yield* testNetwork({ addPeers: [{ host: "127.0.0.1", port: listener.port }] })
+      const network = yield* testNetwork({ bootstrapPeers: [{ host: "127.0.0.1", port: listener.port }] })
       const pauses = [1, 2, 4, 8, 16, 32, 60, 60]
       for (const [index, pause] of pauses.entries()) {
         const remote = yield* listener.accept
@@ -62,7 +62,7 @@ describe("PeerManager: peers of the operator", () => {
   it.scoped("the manager warns once about an unreachable peer, and keeps trying", () =>
     Effect.gen(function*() {
       const port = yield* freePort
-      const network = yield* testNetwork({ addPeers: [{ host: "127.0.0.1", port }] })
+      const network = yield* testNetwork({ bootstrapPeers: [{ host: "127.0.0.1", port }] })
       for (const pause of [1, 2, 4, 8, 16]) {
         yield* asleepFor(`${pause} seconds`)
         yield* TestClock.adjust(`${pause} seconds`)
@@ -80,7 +80,7 @@ describe("PeerManager: peers of the operator", () => {
   it.scoped("the manager times out a connection attempt after 5 seconds, and a handshake after 60", () =>
     Effect.gen(function*() {
       const listener = yield* remoteListener()
-      yield* testNetwork({ addPeers: [{ host: "127.0.0.1", port: listener.port }] })
+      yield* testNetwork({ bootstrapPeers: [{ host: "127.0.0.1", port: listener.port }] })
       const remote = yield* listener.accept
       yield* remote.expect("version")
       yield* TestClock.adjust("59 seconds")
@@ -94,7 +94,7 @@ describe("PeerManager: peers of the operator", () => {
       const port = yield* freePort
       const network = yield* testNetwork({
         listen: { host: "127.0.0.1", port },
-        addPeers: [{ host: "127.0.0.1", port }]
+        bootstrapPeers: [{ host: "127.0.0.1", port }]
       })
       const itself = "self connection: this peer is the node itself, not connecting again"
       yield* eventually("the node detects itself", () => calls(network, itself).length > 0)
@@ -111,7 +111,7 @@ describe("PeerManager: peers of the operator", () => {
       const listener = yield* remoteListener()
       const messages = messagesTo((peer) => Effect.sync(() => peer.disconnect({ reason: "bad", misbehaving: true })))
       const network = yield* testNetwork({
-        addPeers: [{ host: "127.0.0.1", port: listener.port }],
+        bootstrapPeers: [{ host: "127.0.0.1", port: listener.port }],
         party: { messages }
       })
       const remote = yield* listener.accept
@@ -173,7 +173,7 @@ describe("PeerManager: peers of the operator", () => {
       const listener = yield* remoteListener()
       const network = yield* testNetwork({
         listening: true,
-        addPeers: [{ host: "127.0.0.1", port: listener.port }]
+        bootstrapPeers: [{ host: "127.0.0.1", port: listener.port }]
       })
       const outbound = yield* listener.accept
       yield* outbound.answer()
@@ -224,7 +224,7 @@ describe("PeerManager: peers of the operator", () => {
         ({ close }) => Effect.sync(close)
       )
       const network = yield* testNetwork({
-        addPeers: [{ host: "hidden.example", port: 8334 }, { host: "127.0.0.1", port: listener.port }],
+        bootstrapPeers: [{ host: "hidden.example", port: 8334 }, { host: "127.0.0.1", port: listener.port }],
         proxies: proxyRoutes({
           proxy: [{ proxy: { host: "127.0.0.1", port: proxyPort.port }, network: undefined }],
           onion: "off"

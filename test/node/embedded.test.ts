@@ -245,7 +245,7 @@ describe("the embedded client", () => {
   it.scopedLive("starts few threads in its host", () =>
     Effect.sync(() => {
       const config = Either.getOrThrow(decodeConfig({ network: "regtest" }))
-      const threads = [1, 2, 64].map((cores) => Either.getOrThrow(embeddedSettings(config, cores)).verifyThreads)
+      const threads = [1, 2, 64].map((cores) => Either.getOrThrow(embeddedSettings(config, cores)).chain.verifyThreads)
       assert.deepStrictEqual(threads, [0, 1, 3])
     }))
 

@@ -75,7 +75,7 @@ describe("a light client in a program", () => {
     const settingsOf = (anchor: string) =>
       Either.flatMap(
         decodeConfig({ network: "regtest", dataDir: "/none", anchor }),
-        (config) => Either.map(embeddedSettings(config), ({ anchor }) => anchor)
+        (config) => Either.map(embeddedSettings(config), ({ chain }) => chain.anchor)
       )
     assert.deepStrictEqual(Either.getOrThrow(settingsOf(`100:${hash}:ca`)), {
       height: 100,

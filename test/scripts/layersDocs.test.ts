@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { METRICS_FIELDS, NODE_FIELDS, RPC_FIELDS } from "../../src/config/nodeFields.ts"
+import { fieldsOf } from "../../src/config/nodeOptions.ts"
 import { withDirectory } from "../support/temporary.ts"
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url))
@@ -18,8 +18,10 @@ describe("docs/layers.md", () => {
     const { status, stderr } = write("--check")
     assert.deepStrictEqual([status, stderr], [0, ""])
     const rows = Array.from(PAGE.matchAll(/^\| `(\w+)` \| [^|]+ \| [^|]+ \|$/gm), ([, name = ""]) => name)
-    const fields = { ...NODE_FIELDS, ...RPC_FIELDS, ...METRICS_FIELDS }
-    assert.deepStrictEqual([...new Set(rows)].toSorted(), Object.keys(fields).toSorted())
+    assert.deepStrictEqual(
+      [...new Set(rows)].toSorted(),
+      [...fieldsOf("Node", "RpcServer", "Metrics").keys()].toSorted()
+    )
   })
 
   it("is found outdated where a default is another one", () =>

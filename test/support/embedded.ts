@@ -20,7 +20,7 @@ export const temporaryDirectory = Effect.acquireRelease(
 export const nodeWithClient = (config: ClientConfig) => {
   const decoded = Either.getOrThrow(decodeConfig({ network: "regtest", maxPeers: 0, ...config }))
   const settings = Either.getOrThrow(embeddedSettings(decoded))
-  return nodeAndClient(decoded, { ...settings, verifyThreads: 0 }).pipe(
+  return nodeAndClient(decoded, { ...settings, chain: { ...settings.chain, verifyThreads: 0 } }).pipe(
     Layer.provide(Logger.remove(Logger.defaultLogger))
   )
 }

@@ -91,7 +91,7 @@ export const testNetwork = (
       maxPeers: 125,
       maxInbound: 125,
       maxOutbound: 25,
-      addPeers: [],
+      bootstrapPeers: [],
       proxies: proxyRoutes({ proxy: [], onion: undefined }),
       proxyRandomize: true,
       whitebind: [],

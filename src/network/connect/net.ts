@@ -84,7 +84,7 @@ export interface PeerManagerOptions extends PermissionOptions {
   readonly maxInbound: number
   readonly maxOutbound: number
   /** If not empty, the node connects only to these peers. */
-  readonly addPeers: ReadonlyArray<Address>
+  readonly bootstrapPeers: ReadonlyArray<Address>
   readonly proxies: ProxyRoutes
   /** Whether each connection through a proxy has a login of its own. */
   readonly proxyRandomize: boolean

@@ -63,7 +63,7 @@ export const service = (
   }
 ): PeerControl => {
   const { connections, options, store } = net
-  const { addPeers, maxPeers, network } = options
+  const { bootstrapPeers, maxPeers, network } = options
   const targetOf = (node: string): Address | undefined => nodeAddress(node, network.defaultP2pPort)
   const leave = (connection: PeerConnection, reason: string): void =>
     connection.disconnect({ reason, misbehaving: false })
@@ -179,7 +179,7 @@ export const service = (
     lonely: Effect.sync(() => {
       if (maxPeers === 0 || state.met()) return false
       const { dnsSeeds, fixedSeeds } = network
-      return addPeers.length > 0 || dnsSeeds.length > 0 || fixedSeeds.length > 0 || store.book.size > 0
+      return bootstrapPeers.length > 0 || dnsSeeds.length > 0 || fixedSeeds.length > 0 || store.book.size > 0
     })
   }
 }

@@ -1,10 +1,10 @@
 import * as Context from "effect/Context"
 import * as Either from "effect/Either"
 import { InvalidConfig } from "../../client/errors.ts"
-import { CHAIN_FIELDS, type Fields, NODE_FIELDS } from "../../config/nodeFields.ts"
 import {
   decodeOptions,
   type GivenValues,
+  type LayerName,
   type OptionProblem,
   type OptionsOf,
   settingsWith
@@ -24,9 +24,9 @@ export class NodeSettings extends Context.Tag("svcd/NodeSettings")<NodeSettings,
   readonly withPeers: (part: PartOptions) => Either.Either<Settings, InvalidConfig>
 }>() {}
 
-/** The options of a part, and the names that they may have. */
+/** The options of a layer. */
 export interface PartOptions {
-  readonly fields: Fields
+  readonly layer: LayerName
   readonly options: object
   /** Values that the part has whatever is given below it. */
   readonly values?: GivenValues
@@ -39,24 +39,28 @@ const invalid = (problem: OptionProblem): InvalidConfig => new InvalidConfig(pro
 /** What the parts of a node have said so far. A part that is built later sees it. */
 class Known {
   #given: GivenValues
-  #fields: Fields
+  #layers: ReadonlyArray<LayerName>
 
-  constructor(given: GivenValues, fields: Fields) {
+  constructor(given: GivenValues, layer: LayerName) {
     this.#given = given
-    this.#fields = fields
+    this.#layers = [layer]
+  }
+
+  get settings(): Either.Either<Settings, InvalidConfig> {
+    return Either.mapLeft(settingsWith(this.#given, this.#layers), invalid)
   }
 
   /** Reads the options of a part behind what is known. */
   readonly extend = (
-    { fields, isServer = false, options, values }: PartOptions
+    { isServer = false, layer, options, values }: PartOptions
   ): Either.Either<Settings, InvalidConfig> =>
     Either.gen(this, function*() {
-      const given = { ...this.#given, ...values, ...yield* Either.mapLeft(decodeOptions(fields, options), invalid) }
-      const names = { ...this.#fields, ...fields }
-      const settings = yield* Either.mapLeft(settingsWith(given, names), invalid)
+      const given = { ...this.#given, ...values, ...yield* Either.mapLeft(decodeOptions(layer, options), invalid) }
+      const layers = [...this.#layers, layer]
+      const settings = yield* Either.mapLeft(settingsWith(given, layers), invalid)
       if (!isServer) {
         this.#given = given
-        this.#fields = names
+        this.#layers = layers
       }
       return settings
     })
@@ -85,10 +89,10 @@ export const wholeSettings = (settings: Settings): typeof NodeSettings.Service =
  */
 export const chainSettings = (options: ChainOptionsGiven): Either.Either<typeof NodeSettings.Service, InvalidConfig> =>
   Either.gen(function*() {
-    const given = yield* Either.mapLeft(decodeOptions(CHAIN_FIELDS, options), invalid)
-    const known = new Known({ ...given, maxpeers: 0 }, CHAIN_FIELDS)
+    const given = yield* Either.mapLeft(decodeOptions("Chain", options), invalid)
+    const known = new Known({ ...given, maxpeers: 0 }, "Chain")
     return NodeSettings.of({
-      settings: yield* known.extend({ fields: {}, options: {} }),
+      settings: yield* known.settings,
       with: known.extend,
       withPeers: (part) => {
         known.goOnline()
@@ -98,12 +102,12 @@ export const chainSettings = (options: ChainOptionsGiven): Either.Either<typeof 
   })
 
 /** The options of a chain. */
-export type ChainOptionsGiven = OptionsOf<typeof CHAIN_FIELDS>
+export type ChainOptionsGiven = OptionsOf<"Chain">
 
 /** The settings of a whole node, decoded from one record. RPC and metrics may be added to it. */
 export const nodeSettings = (options: object): Either.Either<typeof NodeSettings.Service, InvalidConfig> =>
   Either.gen(function*() {
-    const given = yield* Either.mapLeft(decodeOptions(NODE_FIELDS, options), invalid)
-    const { extend } = new Known(given, NODE_FIELDS)
-    return NodeSettings.of({ settings: yield* extend({ fields: {}, options: {} }), with: extend, withPeers: extend })
+    const given = yield* Either.mapLeft(decodeOptions("Node", options), invalid)
+    const known = new Known(given, "Node")
+    return NodeSettings.of({ settings: yield* known.settings, with: known.extend, withPeers: known.extend })
   })

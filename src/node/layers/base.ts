@@ -44,12 +44,12 @@ export const baseLayer = () =>
   Layer.unwrapEffect(
     Effect.map(
       NodeSettings,
-      ({ settings: { dataDir, mockTime, network } }) =>
+      ({ settings: { chain: { dataDir, mockTime, network } } }) =>
         Layer.mergeAll(Lifecycle.layer, Samples.layer, Scheduler.layer, DataHealth.layer).pipe(
           Layer.provideMerge(
             DataDirectory.layer({ path: dataDir, network }).pipe(Layer.annotateLogs("subsystem", "storage"))
           ),
-          Layer.provideMerge(NodeClock.layer(mockTime)),
+          Layer.provideMerge(NodeClock.layer(mockTime === 0 ? undefined : mockTime)),
           Layer.provideMerge(Memory.layer)
         )
     )

@@ -15,6 +15,7 @@ import * as SyncStatus from "../../chain/SyncStatus.ts"
 import * as TxIndex from "../../chain/TxIndex.ts"
 import * as Warnings from "../../chain/Warnings.ts"
 import type { EmbeddedOpenFailure } from "../../client/errors.ts"
+import { PRUNE_ON_REQUEST } from "../../config/chainKinds.ts"
 import { DataDirectory } from "../../config/DataDirectory.ts"
 import type { Settings } from "../../config/settings.ts"
 import { signatureBackend } from "../../consensus/signature.ts"
@@ -52,65 +53,69 @@ const SLOW_SIGNATURES = "signatures are checked without libsecp256k1, which take
   "install it beside svcd with npm install secp256k1@5"
 
 /** The height from which on blocks are pruned (upstream `kernel/chainparams.cpp`, `nPruneAfterHeight`). */
-const pruneAfter = ({ fastPrune, network }: Settings): number =>
+const pruneAfter = ({ fastPrune, network }: Settings["chain"]): number =>
   network === "mainnet" ? 100_000 : fastPrune ? 100 : 1_000
 
-const pruningOf = (settings: Settings) => {
-  const { fastPrune, prune } = settings
-  const target = prune === "manual" || prune === undefined ? undefined : prune * MIB
+const pruningOf = (chain: Settings["chain"]) => {
+  const { fastPrune, prune } = chain
+  const target = prune === PRUNE_ON_REQUEST ? undefined : prune * MIB
   return {
-    ...prune === undefined ? {} : { prune: { target, after: pruneAfter(settings) } },
+    ...prune === 0 ? {} : { prune: { target, after: pruneAfter(chain) } },
     ...fastPrune ? { maxFileSize: SMALL_FILE } : {}
   }
 }
 
 /** Whether there are peers to connect to: until one has answered, the node cannot know what is missing. */
-const expectsPeers = ({ addPeers, maxOutbound, maxPeers, network }: Settings): boolean =>
-  maxPeers > 0 && (addPeers.length > 0 || (maxOutbound > 0 && networks[network].dnsSeeds.length > 0))
+const expectsPeers = ({ chain: { network }, peers: { bootstrapPeers, maxOutbound, maxPeers } }: Settings): boolean =>
+  maxPeers > 0 && (bootstrapPeers.length > 0 || (maxOutbound > 0 && networks[network].dnsSeeds.length > 0))
 
-const chainOf = (settings: Settings) =>
+/** What is built again from the stored blocks. */
+const rebuiltOf = ({ reindex, reindexChainstate }: Settings["chain"]) =>
+  reindex ? "all" : reindexChainstate ? "chainstate" : undefined
+
+const chainOf = ({ chain }: Settings) =>
   Layer.unwrapEffect(Effect.gen(function*() {
     const directory = yield* DataDirectory
-    const { reindex: wanted } = settings
+    const wanted = rebuiltOf(chain)
     if (wanted !== undefined) yield* attempt(() => reindex(directory, wanted))
     yield* starting("Loading block index…")
     return ChainParts.layer({
-      params: paramsFor(settings),
+      params: paramsFor(chain),
       blocksDirectory: directory.blocks,
       chainstateDirectory: directory.chainstate,
       temporaryDirectory: directory.path,
-      pageSize: settings.pageSize,
-      coinCacheBytes: settings.dbCache * MIB,
-      verifyThreads: settings.verifyThreads,
-      check: { blocks: settings.checkBlocks, level: settings.checkLevel },
-      snapshotHash: settings.snapshotHash,
-      ...pruningOf(settings)
+      pageSize: chain.pageSize,
+      coinCacheBytes: chain.dbCache * MIB,
+      verifyThreads: chain.verifyThreads,
+      check: { blocks: chain.checkBlocks, level: chain.checkLevel },
+      snapshotHash: chain.snapshotHash,
+      ...pruningOf(chain)
     }).pipe(Layer.annotateLogs("subsystem", "chain"))
   }))
 
 /** What to expect of peers. The chain of a light node has none: it stays at genesis, and must not count as synced. */
 export const expectedPeers = (settings: Settings) =>
   Effect.map(lightRole(settings), (role): SyncStatus.ExpectedPeers => ({
-    offline: settings.maxPeers === 0 && role !== "stays",
+    offline: settings.peers.maxPeers === 0 && role !== "stays",
     expectsPeers: role === "stays" || expectsPeers(settings)
   }))
 
 const statusOf = (settings: Settings) =>
   Layer.unwrapEffect(
-    Effect.map(expectedPeers(settings), (peers) => SyncStatus.layer({ ...peers, maxTipAge: settings.maxTipAge }))
+    Effect.map(expectedPeers(settings), (peers) => SyncStatus.layer({ ...peers, maxTipAge: settings.chain.maxTipAge }))
   )
 
-const indexesOf = (settings: Settings) =>
+const indexesOf = ({ chain }: Settings) =>
   Layer.unwrapEffect(Effect.map(DataDirectory, ({ chainstate }) => {
-    const place = { directory: chainstate, pageSize: settings.pageSize }
+    const place = { directory: chainstate, pageSize: chain.pageSize }
     return Layer.merge(
-      settings.txIndex ? TxIndex.layer(place) : TxIndex.layerOff,
+      chain.txIndex ? TxIndex.layer(place) : TxIndex.layerOff,
       Indexes.layer({
         ...place,
-        params: paramsFor(settings),
-        filters: settings.blockFilterIndex,
-        spenders: settings.txoSpenderIndex,
-        coinStats: settings.coinStatsIndex
+        params: paramsFor(chain),
+        filters: chain.blockFilterIndex !== "0",
+        spenders: chain.txoSpenderIndex,
+        coinStats: chain.coinStatsIndex
       })
     )
   }))
@@ -144,7 +149,7 @@ const running = (settings: Settings) =>
       yield* inBackground(control.failure)
       yield* Effect.forkScoped(withoutSpan(logBlocks))
       const imported = yield* FilesImported
-      if (settings.loadBlocks.length === 0) yield* Deferred.succeed(imported, undefined)
+      if (settings.chain.loadBlocks.length === 0) yield* Deferred.succeed(imported, undefined)
       else yield* status.load(Deferred.await(imported))
       yield* status.loaded
       yield* add(yield* sampleChain)

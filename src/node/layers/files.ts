@@ -63,7 +63,7 @@ const loadSnapshot = (file: string) =>
   )
 
 /** Imports the files of the options, if there are any. */
-export const loadFiles = ({ loadBlocks, loadSnapshot: snapshot }: Pick<Settings, "loadBlocks" | "loadSnapshot">) =>
+export const loadFiles = ({ loadBlocks, loadSnapshot: snapshot }: Settings["chain"]) =>
   Effect.gen(function*() {
     const imported = yield* FilesImported
     if (loadBlocks.length > 0) {

@@ -24,7 +24,7 @@ export class ListenerStart extends Context.Tag("svcd/ListenerStart")<ListenerSta
 }>() {}
 
 /** The report until the node is built. */
-const starting = ({ network }: Settings): HealthReport => ({
+const starting = ({ chain: { network } }: Settings): HealthReport => ({
   network,
   initializing: true,
   syncing: true,
@@ -47,12 +47,12 @@ const startOf = (settings: Settings): Layer.Layer<Health | ListenerStart, never,
   }))
 
 /** Counts each call, and logs it while `shows` says so: otherwise there is no cost. */
-const noteCalls = ({ rpcDocCheck }: Settings, shows: () => boolean) =>
+const noteCalls = ({ rpc: { checkAnswers } }: Settings, shows: () => boolean) =>
   Layer.unwrapEffect(Effect.gen(function*() {
     const log = Runtime.runFork(yield* Effect.runtime())
     const budget = yield* Budget
     return Dispatch.layer({
-      checksAnswers: rpcDocCheck,
+      checksAnswers: checkAnswers,
       maxValues: Dispatch.valuesWithin(callerLimit(budget, "rpc_bodies")),
       observe: (call) => {
         recordCall(call)
@@ -73,21 +73,18 @@ export interface ListenerAccess {
   readonly showsCalls: () => boolean
 }
 
-const serverOf = (settings: Settings, { credentials }: ListenerAccess) =>
+const serverOf = ({ methods, rpc }: Settings, { credentials }: ListenerAccess) =>
   HttpListener.layer({
-    listen: settings.rpc,
+    ...rpc,
+    listen: rpc.listenAddr,
     credentials,
-    hashedUsers: settings.hashedUsers,
-    permissions: settings.permissions,
-    binds: settings.rpcBinds,
-    allowed: settings.rpcAllowed,
+    hashedUsers: rpc.rpcAuth,
+    permissions: { ...methods, rights: rpc.rights },
     limits: {
-      concurrentRequests: settings.rpcWorkQueue,
-      idleTimeout: settings.rpcTimeout * 1000,
-      headersTimeout: settings.rpcTimeout * 1000
+      concurrentRequests: rpc.workQueue,
+      idleTimeout: rpc.serverTimeout * 1000,
+      headersTimeout: rpc.serverTimeout * 1000
     },
-    rateLimit: settings.rateLimit,
-    maxRequestSize: settings.maxRequestSize,
     onRefused: recordRefusal
   })
 

@@ -6,10 +6,8 @@ import * as Layer from "effect/Layer"
 import { SyncStatus } from "../../chain/SyncStatus.ts"
 import type { EmbeddedOpenFailure } from "../../client/errors.ts"
 import { DataDirectory } from "../../config/DataDirectory.ts"
-import { MEMPOOL_FIELDS } from "../../config/nodeFields.ts"
 import type { OptionsOf } from "../../config/nodeOptions.ts"
 import type { Settings } from "../../config/settings.ts"
-import type { RelayValues } from "../../config/values.ts"
 import * as FeeEstimator from "../../mempool/fees/FeeEstimator.ts"
 import * as LiveEvents from "../../mempool/live/LiveEvents.ts"
 import * as Pool from "../../mempool/Mempool.ts"
@@ -28,39 +26,39 @@ import { sampleMempool } from "./samples.ts"
 /** The mempool of a node, with what is made from it: fee rates, blocks, and events of unconfirmed operations. */
 
 /** A higher incremental fee rate raises the minimum of relay, as upstream (`mempool_args.cpp`). */
-const policyOf = (relay: RelayValues): Policy => ({
-  requireStandard: !relay.acceptnonstdtxn,
-  minRelayFeeRate: relay.minrelaytxfee === 0 ? 0 : Math.max(relay.minrelaytxfee, relay.incrementalrelayfee),
-  incrementalFeeRate: relay.incrementalrelayfee,
-  dustFeeRate: relay.dustrelayfee,
-  maxNullData: relay.datacarrier ? relay.datacarriersize : 0,
-  bareMultisig: relay.permitbaremultisig,
-  weightPerSigopCost: relay.bytespersigop,
-  cluster: { count: relay.limitclustercount, weight: 4_000 * relay.limitclustersize }
+const policyOf = (relay: Settings["mempool"]): Policy => ({
+  requireStandard: !relay.acceptNonStdTxn,
+  minRelayFeeRate: relay.minRelayTxFee === 0 ? 0 : Math.max(relay.minRelayTxFee, relay.incrementalRelayFee),
+  incrementalFeeRate: relay.incrementalRelayFee,
+  dustFeeRate: relay.dustRelayFee,
+  maxNullData: relay.dataCarrier ? relay.dataCarrierSize : 0,
+  bareMultisig: relay.permitBareMultisig,
+  weightPerSigopCost: relay.bytesPerSigop,
+  cluster: { count: relay.limitClusterCount, weight: 4_000 * relay.limitClusterSize }
 })
 
 const blockLimitsOf = (
-  { blockmaxweight, blockmintxfee, blockreservedweight, blockversion }: RelayValues
+  { blockMaxWeight, blockMinTxFee, blockReservedWeight, blockVersion }: Settings["mempool"]
 ): BlockLimits => ({
-  maxWeight: blockmaxweight,
-  reservedWeight: blockreservedweight,
-  minFeeRate: blockmintxfee,
-  version: blockversion === 0 ? undefined : blockversion
+  maxWeight: blockMaxWeight,
+  reservedWeight: blockReservedWeight,
+  minFeeRate: blockMinTxFee,
+  version: blockVersion === 0 ? undefined : blockVersion
 })
 
 const MEGABYTE = 1_000_000
 
-const poolOf = (settings: Settings) =>
+const poolOf = ({ mempool }: Settings) =>
   Layer.unwrapEffect(Effect.map(DataDirectory, (directory) =>
     Pool.layer({
       filename: directory.file("mempool.dat"),
-      keep: settings.persistMempool,
-      maxUsage: settings.maxMempool * MEGABYTE,
-      expiryHours: settings.mempoolExpiry,
-      policy: policyOf(settings.relay)
+      keep: mempool.persistMempool,
+      maxUsage: mempool.maxMempool * MEGABYTE,
+      expiryHours: mempool.mempoolExpiry,
+      policy: policyOf(mempool)
     }).pipe(Layer.annotateLogs("subsystem", "mempool"))))
 
-const feesOf = ({ blocksOnly }: Settings) =>
+const feesOf = ({ peers: { blocksOnly } }: Settings) =>
   blocksOnly
     ? FeeEstimator.layerWithoutEstimates
     : Layer.unwrapEffect(
@@ -84,13 +82,13 @@ const running = Layer.scopedDiscard(
 export type ProvidedByMempool = FeeEstimator.FeeEstimator | LiveEvents.LiveEvents | Miner.Miner | Pool.Mempool
 
 /** The options of the mempool: its size, the policy of relay, and blocks made from it. */
-export type MempoolOptionsGiven = OptionsOf<typeof MEMPOOL_FIELDS>
+export type MempoolOptionsGiven = OptionsOf<"Mempool">
 
 export const mempoolLayer = (options: MempoolOptionsGiven = {}) =>
   Layer.unwrapEffect(Effect.map(
-    Effect.flatMap(NodeSettings, (node) => node.with({ fields: MEMPOOL_FIELDS, options })),
+    Effect.flatMap(NodeSettings, (node) => node.with({ layer: "Mempool", options })),
     (settings) =>
-      Layer.mergeAll(running, Miner.layer(blockLimitsOf(settings.relay)), feesOf(settings), LiveEvents.layer).pipe(
+      Layer.mergeAll(running, Miner.layer(blockLimitsOf(settings.mempool)), feesOf(settings), LiveEvents.layer).pipe(
         Layer.provideMerge(poolOf(settings))
       )
   )).pipe(inNode)

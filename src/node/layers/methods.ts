@@ -28,13 +28,7 @@ import { ListenerStart } from "./listener.ts"
 
 /** What the listener of JSON-RPC answers with once there is a node. */
 
-/** The settings that change answers. */
-const answerOptions = (settings: Settings): typeof AnswerOptions.Service => {
-  const { allowExpired, banTime, nameEncoding, nameHashIndex, nameHistory, requireProof, valueEncoding } = settings
-  return { allowExpired, banTime, nameEncoding, nameHashIndex, nameHistory, requireProof, valueEncoding }
-}
-
-const reportOf = ({ network }: Settings) =>
+const reportOf = ({ chain: { network } }: Settings) =>
   Effect.gen(function*() {
     const chain = yield* Chain
     const reporter = yield* SyncReporter
@@ -108,5 +102,5 @@ export const methodsLayer = (settings: Settings, own: OwnAnswers = { methods: []
     Layer.provide(readThread),
     Layer.provideMerge(webhooksLayer(settings)),
     Layer.provideMerge(alertMailLayer(settings)),
-    Layer.provide(Layer.succeed(AnswerOptions, answerOptions(settings)))
+    Layer.provide(Layer.succeed(AnswerOptions, settings.answers))
   )

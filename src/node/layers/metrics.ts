@@ -6,7 +6,6 @@ import * as Layer from "effect/Layer"
 import type { Address } from "../../base/addresses.ts"
 import type { BindFailed } from "../../base/listening.ts"
 import type { InvalidConfig } from "../../client/errors.ts"
-import { METRICS_FIELDS } from "../../config/nodeFields.ts"
 import type { OptionsOf } from "../../config/nodeOptions.ts"
 import type { Settings } from "../../config/settings.ts"
 import { exposition } from "../../metrics/exposition.ts"
@@ -18,20 +17,20 @@ import { optionsOfConfig } from "./fromConfig.ts"
 import { NodeSettings } from "./NodeSettings.ts"
 
 /** The options of the metrics: an address to listen on, if there is to be one, and whether all metrics are shown. */
-export type MetricsOptions = OptionsOf<typeof METRICS_FIELDS>
+export type MetricsOptions = OptionsOf<"Metrics">
 
 export const metricsLayer = (settings: Settings) =>
   Layer.scoped(
     NodeMetrics,
     Effect.gen(function*() {
-      const { alerts, metrics, metricsDetail } = settings
+      const { alerts, metrics: { detail, listen }, names } = settings
       const { take } = yield* Samples
-      const hasAlerts = alerts.mail !== undefined || alerts.watch.length > 0
-      const table = () => shownMetrics({ detail: metricsDetail, parts: partsInUse(hasAlerts) })
+      const hasAlerts = alerts.mail.length > 0 || names.watch.length > 0
+      const table = () => shownMetrics({ detail, parts: partsInUse(hasAlerts) })
       const text = Effect.zipRight(take, Effect.suspend(() => exposition(table())))
-      const address = metrics === undefined
+      const address = listen === undefined
         ? undefined
-        : (yield* MetricsServer.make({ listen: metrics, table, sample: take })).address
+        : (yield* MetricsServer.make({ listen, table, sample: take })).address
       return { text, address }
     })
   )
@@ -46,7 +45,7 @@ export class NodeMetrics extends Context.Tag("svcd/Metrics")<NodeMetrics, {
   /** The metrics of the node below, on an address of their own if `listen` names one. */
   static layer(options: MetricsOptions = {}): Layer.Layer<NodeMetrics, BindFailed | InvalidConfig, NodeBase> {
     return Layer.unwrapEffect(Effect.map(
-      Effect.flatMap(NodeSettings, (node) => node.with({ fields: METRICS_FIELDS, options, isServer: true })),
+      Effect.flatMap(NodeSettings, (node) => node.with({ layer: "Metrics", options, isServer: true })),
       metricsLayer
     )).pipe(inNode)
   }

@@ -6,8 +6,8 @@ import * as WatchList from "../../alerts/WatchList.ts"
 import { withoutSpan } from "../../base/spans.ts"
 import { SyncStatus } from "../../chain/SyncStatus.ts"
 import type { EmbeddedOpenFailure } from "../../client/errors.ts"
+import { watchedNames } from "../../config/alertSettings.ts"
 import { DataDirectory } from "../../config/DataDirectory.ts"
-import { NAME_FIELDS } from "../../config/nodeFields.ts"
 import type { OptionsOf } from "../../config/nodeOptions.ts"
 import type { Settings } from "../../config/settings.ts"
 import { LightPart } from "../../light/LightPart.ts"
@@ -28,19 +28,19 @@ import { sampleNames, sampleSync } from "./samples.ts"
 
 /** The names of a chain: the file that follows it, what answers about them, and how far both are. */
 
-const namesOf = (settings: Settings) =>
+const namesOf = ({ chain: { pageSize }, names: { reindexNames } }: Settings) =>
   Layer.unwrapEffect(Effect.map(DataDirectory, (directory) =>
     Names.layer({
       filename: directory.file("names.db"),
-      pageSize: settings.pageSize,
-      rebuildSearch: settings.reindexNames,
+      pageSize,
+      rebuildSearch: reindexNames,
       searchBuilt: collectGarbage
     }).pipe(Layer.annotateLogs("subsystem", "names"))))
 
-const watchedOf = ({ alerts: { watch } }: Settings) =>
+const watchedOf = (settings: Settings) =>
   Layer.unwrapEffect(
     Effect.map(DataDirectory, (directory) =>
-      WatchList.layer({ filename: directory.file("watched.json"), configured: watch }).pipe(
+      WatchList.layer({ filename: directory.file("watched.json"), configured: watchedNames(settings) }).pipe(
         Layer.annotateLogs("subsystem", "names")
       ))
   )
@@ -88,12 +88,12 @@ export type ProvidedByNameDb =
   | WatchList.WatchList
 
 /** The options of the names. */
-export type NameDbOptionsGiven = OptionsOf<typeof NAME_FIELDS>
+export type NameDbOptionsGiven = OptionsOf<"NameDb">
 
 /** The names over a chain, with settings that the chain's may lack. */
 export const nameDbLayer = (options: NameDbOptionsGiven = {}) =>
   Layer.unwrapEffect(Effect.map(
-    Effect.flatMap(NodeSettings, (node) => node.with({ fields: NAME_FIELDS, options })),
+    Effect.flatMap(NodeSettings, (node) => node.with({ layer: "NameDb", options })),
     (settings) =>
       running.pipe(
         Layer.provideMerge(SyncReporter.layer),

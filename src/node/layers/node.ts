@@ -41,7 +41,7 @@ export const partsLayer = () =>
 /** Logs that the node is there. */
 export const logStarted = Effect.gen(function*() {
   const chain = yield* Chain
-  const { settings: { dataDir, network } } = yield* NodeSettings
+  const { settings: { chain: { dataDir, network } } } = yield* NodeSettings
   const { header, height } = yield* chain.tip
   yield* Effect.logInfo("node started", { version, network, height, hash: displayHash(header.hash), dataDir })
 }).pipe(Effect.annotateLogs("subsystem", "chain"))
@@ -62,7 +62,7 @@ const layer = (
   { passphrase, wallet, ...options }: NodeGiven
 ): Layer.Layer<NameClient | NodeServices, EmbeddedOpenFailure> =>
   Layer.unwrapEffect(
-    Effect.map(NodeSettings, ({ settings: { requireProof } }) => nameClientLayer({ requireProof, wallet }))
+    Effect.map(NodeSettings, ({ settings: { answers: { requireProof } } }) => nameClientLayer({ requireProof, wallet }))
   ).pipe(
     Layer.provideMerge(
       Layer.effectDiscard(

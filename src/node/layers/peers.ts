@@ -8,7 +8,6 @@ import { ChainControl } from "../../chain/ChainControl.ts"
 import * as BackgroundCheck from "../../chain/repair/BackgroundCheck.ts"
 import { SyncStatus } from "../../chain/SyncStatus.ts"
 import type { InvalidConfig } from "../../client/errors.ts"
-import { PEER_FIELDS } from "../../config/nodeFields.ts"
 import type { OptionsOf } from "../../config/nodeOptions.ts"
 import type { Settings } from "../../config/settings.ts"
 import { Samples } from "../../metrics/Samples.ts"
@@ -36,8 +35,8 @@ const running = (settings: Settings) =>
       const { add, addTotals } = yield* Samples
       yield* pruning.begin
       // Without peers there is nothing to catch up with.
-      if (settings.maxPeers > 0) yield* Effect.forkScoped(withoutSpan(reportSync))
-      yield* loadFiles(settings)
+      if (settings.peers.maxPeers > 0) yield* Effect.forkScoped(withoutSpan(reportSync))
+      yield* loadFiles(settings.chain)
       yield* add(yield* samplePeers)
       yield* addTotals(yield* sampleTraffic)
     }).pipe(Effect.annotateLogs("subsystem", "chain"))
@@ -51,14 +50,14 @@ const networkOf = (settings: Settings) =>
   }))
 
 /** The options of the network. */
-export type PeerOptionsGiven = OptionsOf<typeof PEER_FIELDS>
+export type PeerOptionsGiven = OptionsOf<"PeerManager">
 
 export const peersLayer = (options: PeerOptionsGiven = {}) =>
   Layer.unwrapEffect(Effect.map(
-    Effect.flatMap(NodeSettings, (node) => node.withPeers({ fields: PEER_FIELDS, options })),
+    Effect.flatMap(NodeSettings, (node) => node.withPeers({ layer: "PeerManager", options })),
     (settings) =>
       // The check begins once everything is there that it goes through.
-      Layer.merge(running(settings), BackgroundCheck.layer(settings.backgroundCheck)).pipe(
+      Layer.merge(running(settings), BackgroundCheck.layer(settings.chain.backgroundCheck)).pipe(
         Layer.provideMerge(networkOf(settings))
       )
   )).pipe(inNode)

@@ -5,9 +5,9 @@ import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import type { BindFailed } from "../../base/listening.ts"
 import { type EmbeddedOpenFailure, InvalidConfig } from "../../client/errors.ts"
-import { RPC_FIELDS } from "../../config/nodeFields.ts"
 import type { OptionProblem, OptionsOf } from "../../config/nodeOptions.ts"
 import { OPTIONS } from "../../config/options.ts"
+import { credentialsOf } from "../../config/settings.ts"
 import { isFreePath, type OwnRoute } from "../../http/ownRoute.ts"
 import { RpcServer } from "../../http/RpcServer.ts"
 import { isMethodName, type OwnMethod } from "../../rpc/method/ownMethod.ts"
@@ -38,7 +38,7 @@ type NeedsOf<T> = T extends OwnMethod<infer R> ? R : T extends OwnRoute<infer R>
 export type OwnNeeds<M extends AnyMethods, T extends AnyRoutes> = NeedsOf<M[number]> | NeedsOf<T[number]>
 
 /** The options of the listener. Without credentials each program of this machine may call everything, and no other machine may. */
-export type RpcServerOptions = OptionsOf<typeof RPC_FIELDS>
+export type RpcServerOptions = OptionsOf<"RpcServer">
 
 const refusal = (problem: OptionProblem): Either.Either<never, InvalidConfig> => Either.left(new InvalidConfig(problem))
 
@@ -83,7 +83,7 @@ const rpcLayer = <R>({ given, methods, routes }: RpcParts<R>) =>
   Layer.unwrapEffect(Effect.gen(function*() {
     const node = yield* NodeSettings
     const settings = yield* node.with({
-      fields: RPC_FIELDS,
+      layer: "RpcServer",
       options: { ...given, listenAddr: given.listenAddr ?? LISTEN_ADDR },
       values: { rpccookiefile: undefined },
       isServer: true
@@ -93,8 +93,8 @@ const rpcLayer = <R>({ given, methods, routes }: RpcParts<R>) =>
       methods: methods.map(({ withServices }) => withServices(services)),
       handlers: routes.map(({ withServices }) => withServices(services))
     }
-    const { credentials } = settings.rpc
-    if (credentials === undefined && settings.hashedUsers.length === 0) {
+    const credentials = credentialsOf(settings.rpc)
+    if (credentials === undefined && settings.rpc.rpcAuth.length === 0) {
       yield* Effect.logWarning(NO_ACCESS).pipe(Effect.annotateLogs("subsystem", "rpc"))
     }
     return methodsLayer(settings, own).pipe(

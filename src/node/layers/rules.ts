@@ -4,14 +4,18 @@ import { withAnchors } from "../../light/anchors.ts"
 import { networks } from "../../protocol/networks.ts"
 
 /** The rules of the configured network, with changes for tests. */
-export const paramsFor = (settings: Settings): ConsensusParams => {
-  const { anchor } = settings
-  const own = withOverrides(paramsOf(networks[settings.network]), {
-    activation: settings.activation,
-    ...(settings.limitsTimewarp ? { limitsTimewarp: true } : {}),
-    ...(settings.minimumChainWork === undefined ? {} : { minimumChainWork: settings.minimumChainWork })
+export const paramsFor = (
+  { anchor, assumeValid, minimumChainWork, network, test, testActivationHeights, versionBits }: Settings["chain"]
+): ConsensusParams => {
+  const own = withOverrides(paramsOf(networks[network]), {
+    // The last option for a rule wins, as upstream.
+    activation: Object.fromEntries(
+      [...testActivationHeights, ...versionBits].map(({ height, rule }) => [rule, height])
+    ),
+    ...(test.includes("bip94") ? { limitsTimewarp: true } : {}),
+    ...(minimumChainWork === undefined ? {} : { minimumChainWork })
   })
   const params = anchor === "default" ? own : withAnchors(own, anchor === "none" ? [] : [anchor])
-  if (settings.assumeValid === "default") return params
-  return { ...params, assumeValid: settings.assumeValid === "none" ? undefined : settings.assumeValid }
+  if (assumeValid === "default") return params
+  return { ...params, assumeValid: assumeValid === "none" ? undefined : assumeValid }
 }

@@ -7,10 +7,8 @@ import * as ExpiringNames from "../../alerts/ExpiringNames.ts"
 import { ChainControl } from "../../chain/ChainControl.ts"
 import { type EmbeddedOpenFailure, InvalidConfig } from "../../client/errors.ts"
 import { DataDirectory } from "../../config/DataDirectory.ts"
-import { WALLET_FIELDS } from "../../config/nodeFields.ts"
 import type { OptionsOf } from "../../config/nodeOptions.ts"
 import type { Settings } from "../../config/settings.ts"
-import type { WalletValues } from "../../config/values.ts"
 import { InvalidWalletRequest } from "../../wallet/errors.ts"
 import type { WalletRules } from "../../wallet/WalletRules.ts"
 import * as Wallets from "../../wallet/Wallets.ts"
@@ -24,36 +22,36 @@ import { NodeSettings } from "./NodeSettings.ts"
 
 /** The wallets of a node. */
 
-const rulesOf = (wallet: WalletValues): WalletRules => ({
-  addressType: wallet.addresstype,
-  changeType: wallet.changetype,
-  minFeeRate: wallet.mintxfee,
-  fallbackFeeRate: wallet.fallbackfee,
-  discardFeeRate: wallet.discardfee,
-  consolidateFeeRate: wallet.consolidatefeerate,
-  maxFee: wallet.maxtxfee,
-  confirmTarget: wallet.txconfirmtarget,
-  replaceable: wallet.walletrbf,
+const rulesOf = (wallet: Settings["wallet"]): WalletRules => ({
+  addressType: wallet.addressType,
+  changeType: wallet.changeType,
+  minFeeRate: wallet.minTxFee,
+  fallbackFeeRate: wallet.fallbackFee,
+  discardFeeRate: wallet.discardFee,
+  consolidateFeeRate: wallet.consolidateFeeRate,
+  maxFee: wallet.maxTxFee,
+  confirmTarget: wallet.txConfirmTarget,
+  replaceable: wallet.walletRbf,
   // As upstream `CWallet::Create`, 0 keeps one.
   keypool: Math.max(1, wallet.keypool),
-  spendUnconfirmedChange: wallet.spendzeroconfchange,
-  avoidPartialSpends: wallet.avoidpartialspends,
-  maxGroupingFee: wallet.maxapsfee,
-  rejectLongChains: wallet.walletrejectlongchains,
-  autoRenew: wallet.autorenew,
-  broadcast: wallet.walletbroadcast
+  spendUnconfirmedChange: wallet.spendZeroConfChange,
+  avoidPartialSpends: wallet.avoidPartialSpends,
+  maxGroupingFee: wallet.maxApsFee,
+  rejectLongChains: wallet.walletRejectLongChains,
+  autoRenew: wallet.autoRenew,
+  broadcast: wallet.walletBroadcast
 })
 
-const walletsOf = (settings: Settings) =>
+const walletsOf = ({ chain: { pageSize }, wallet }: Settings) =>
   Layer.unwrapEffect(Effect.map(DataDirectory, (directory) =>
     Wallets.layer({
       directory: directory.path,
       chainstateDirectory: directory.chainstate,
-      enabled: !settings.disableWallet,
-      loadDefault: !settings.noWallet,
-      limitNameChains: settings.limitNameChains,
-      rules: rulesOf(settings.wallet),
-      pageSize: settings.pageSize
+      enabled: !wallet.disableWallet,
+      loadDefault: !wallet.noWallet,
+      limitNameChains: wallet.limitNameChains,
+      rules: rulesOf(wallet),
+      pageSize
     }).pipe(Layer.annotateLogs("subsystem", "wallet"))))
 
 /** Brings the wallets of the start to the tip of the chain. Those that are loaded later follow by themselves. */
@@ -107,11 +105,11 @@ export const openWallet = (
 export type ProvidedByWallet = ExpiringNames.ExpiringNames | Wallets.Wallets
 
 /** The options of the wallets. */
-export type WalletOptionsGiven = OptionsOf<typeof WALLET_FIELDS> & WalletAccess
+export type WalletOptionsGiven = OptionsOf<"Wallet"> & WalletAccess
 
-export const walletLayer = (options: OptionsOf<typeof WALLET_FIELDS> = {}) =>
+export const walletLayer = (options: OptionsOf<"Wallet"> = {}) =>
   Layer.unwrapEffect(Effect.map(
-    Effect.flatMap(NodeSettings, (node) => node.with({ fields: WALLET_FIELDS, options })),
+    Effect.flatMap(NodeSettings, (node) => node.with({ layer: "Wallet", options })),
     (settings) => Layer.merge(catchingUp(settings), ExpiringNames.layer).pipe(Layer.provideMerge(walletsOf(settings)))
   )).pipe(inNode)
 

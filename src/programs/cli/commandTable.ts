@@ -1,5 +1,5 @@
 import { textKind } from "../../config/kinds.ts"
-import { listOption, type Option, type OptionTable } from "../../config/optionRow.ts"
+import { inGroup, listOption, type Option, type OptionTable } from "../../config/optionRow.ts"
 import { OPTIONS } from "../../config/options.ts"
 
 /** The commands that svcd-cli carries out itself, with their flags and texts. No method has such a name. */
@@ -22,7 +22,7 @@ export const textOption = ({ description, placeholder }: TextRow): Option => ({
 
 /** The same for a flag that may be repeated. */
 const textsOption = ({ description, placeholder }: TextRow): Option =>
-  listOption(textKind(placeholder), "", "General", description, { flagOnly: true })
+  inGroup("General", { text: listOption(textKind(placeholder), "command.text", { description, flagOnly: true }) }).text
 
 /** What each command has. */
 const SHARED = { json: switchOption("print JSON"), help: OPTIONS.help }

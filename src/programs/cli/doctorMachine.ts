@@ -5,10 +5,11 @@ import { join } from "node:path"
 import { codeOf, reasonOf } from "../../base/errorCode.ts"
 import { nativeProblem } from "../../base/nativePart.ts"
 import { quantityOf, sizeText } from "../../base/quantities.ts"
+import { alertMailOf } from "../../config/alertSettings.ts"
 import { AS_NODE_USER } from "../../config/configFile.ts"
 import type { ConnectionSettings } from "../../config/connection.ts"
+import { decodeSettings } from "../../config/decodeSettings.ts"
 import { type SettingsInput } from "../../config/gather.ts"
-import { decodeSettings } from "../../config/settings.ts"
 import { loadNativeCurve } from "../../consensus/signatureNative.ts"
 import { type Check, fail, ok, warn } from "./doctorCheck.ts"
 import { NAME } from "./outcome.ts"
@@ -139,7 +140,7 @@ const settingsChecks = ({ dataDir, network }: DataPlace, input: SettingsInput): 
       })
     })
   }
-  const { mail } = decoded.right.alerts
+  const mail = alertMailOf(decoded.right.alerts)
   return [
     ok({ check: "settings", text: "svcd.conf and the environment are in order" }),
     ...(mail === undefined ? [] : [ok({

@@ -1,17 +1,15 @@
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
 import { isLoopback } from "../../base/addresses.ts"
 import type { DaemonConfig } from "../../client/config.ts"
 import { readWords } from "../../config/argv.ts"
 import { CONNECTION_OPTIONS, decodeConnection } from "../../config/connection.ts"
-import { cookiePath, gather, type SettingsInput } from "../../config/gather.ts"
+import { settingsDecoder } from "../../config/decode.ts"
+import { gather, pathIn, type SettingsInput } from "../../config/gather.ts"
 import { defaultText, describedOption, entry } from "../../config/help.ts"
 import type { Option, OptionTable } from "../../config/optionRow.ts"
-import { fieldsOf, OPTIONS } from "../../config/options.ts"
-import { defaultOf } from "../../config/sources.ts"
+import { OPTIONS } from "../../config/options.ts"
 import { UsageError } from "../../config/UsageError.ts"
-import { decoderOf } from "../../config/values.ts"
 import type { LogOptions } from "../../node/logging.ts"
 import type { PgTarget } from "../../postgres/PgConnection.ts"
 import { DEFAULT_SCHEMA, isSchemaName } from "../../postgres/schema.ts"
@@ -109,7 +107,7 @@ export const databaseOf = (text: string, { env }: Pick<SettingsInput, "env">): J
   return Either.right({ url: Redacted.make(text), shown: `${server}/${database}` })
 }
 
-const decodeLog = decoderOf(LOG_OPTIONS, Schema.Struct(fieldsOf(LOG_OPTIONS)))
+const decodeLog = settingsDecoder(LOG_OPTIONS)
 
 const settingsOf = (
   words: ReadonlyArray<string>,
@@ -137,7 +135,7 @@ const settingsOf = (
     )
     const { connection } = yield* decodeConnection({ ...input, argv: argvOf(shared) })
     const gathered = yield* gather({ ...CONNECTION_OPTIONS, ...LOG_OPTIONS }, given, input)
-    const { logformat, loglevel } = yield* decodeLog(gathered.source)
+    const { log } = yield* decodeLog(gathered, input)
     const cookie = given.get("rpccookiefile")?.at(-1)
     const { credentials, host, port } = connection.rpc
     return {
@@ -147,17 +145,17 @@ const settingsOf = (
         secure: false,
         basePath: "",
         credentials: cookie === undefined ? credentials : undefined,
-        cookieFile: cookie === undefined ? undefined : cookiePath(cookie, gathered, input),
+        cookieFile: cookie === undefined
+          ? undefined
+          : pathIn(gathered, input)({ name: "rpccookiefile", path: cookie, base: "data" }),
         spareCookieFile: isLoopback(host) ? connection.cookieFile : undefined,
         wallet: undefined,
         timeout: TIMEOUT
       },
-      network: gathered.source.get("network")?.from === defaultOf(OPTIONS.network).from
-        ? undefined
-        : connection.network,
+      network: connection.networkFrom === undefined ? undefined : connection.network,
       target: yield* databaseOf(text, input),
       schema,
-      log: { format: logformat, level: loglevel, debugSubsystems: [] }
+      log: { ...log, debugSubsystems: [] }
     }
   })
 

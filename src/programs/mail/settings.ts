@@ -7,10 +7,10 @@ import { createSecureContext } from "node:tls"
 import type { Address } from "../../base/addresses.ts"
 import { shownPath } from "../../base/safeText.ts"
 import { type ConnectionSettings, decodeConnection } from "../../config/connection.ts"
+import { settingsDecoder } from "../../config/decode.ts"
 import { gather, type SettingsInput } from "../../config/gather.ts"
-import { fieldsOf, OPTIONS } from "../../config/options.ts"
+import { OPTIONS } from "../../config/options.ts"
 import { UsageError } from "../../config/UsageError.ts"
-import { decoderOf } from "../../config/values.ts"
 import { type RelayConfig, relayConfig, type UpstreamTls } from "../../mail/relay/RelayConfig.ts"
 import type { LogOptions } from "../../node/logging.ts"
 import { argvOf, type Texts } from "../tool/flags.ts"
@@ -42,20 +42,13 @@ const wrong = (...problems: ReadonlyArray<string>) => Either.left(new UsageError
 export const connectionOf = (texts: Texts, input: SettingsInput): Judged<ConnectionSettings> =>
   Either.map(decodeConnection({ ...input, argv: argvOf(texts) }), ({ connection }) => connection)
 
-const decodeLog = decoderOf(LOG_OPTIONS, Schema.Struct(fieldsOf(LOG_OPTIONS)))
+const decodeLog = settingsDecoder(LOG_OPTIONS)
 
 /** The log, from its flags and the daemon's environment and file; another flag says where that file is. */
 const logOf = ({ connection, log }: ServeFlags, input: SettingsInput): Judged<LogOptions> =>
-  Either.map(
-    Either.flatMap(
-      gather({ ...LOG_OPTIONS, datadir: OPTIONS.datadir }, new Map([...connection, ...log]), input),
-      ({ source }) => decodeLog(source)
-    ),
-    ({ debugsubsystem, logformat, loglevel }) => ({
-      format: logformat,
-      level: loglevel,
-      debugSubsystems: debugsubsystem
-    })
+  gather({ ...LOG_OPTIONS, datadir: OPTIONS.datadir }, new Map([...connection, ...log]), input).pipe(
+    Either.flatMap((gathered) => decodeLog(gathered, input)),
+    Either.map((settings) => settings.log)
   )
 
 const absolutePath = (path: string, { cwd, homedir }: SettingsInput): string =>

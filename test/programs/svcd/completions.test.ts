@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { optionNamesOf, OPTIONS, SHELLS } from "../../../src/config/options.ts"
+import { optionNamesOf } from "../../../src/config/optionRow.ts"
+import { OPTIONS, SHELLS } from "../../../src/config/options.ts"
 import { daemonCompletions } from "../../../src/programs/svcd/completions.ts"
 import { hasBash, offers } from "../../support/bashCompletions.ts"
 

@@ -1,0 +1,45 @@
+import type { OptionName } from "./options.ts"
+import { asksDns, isProxied } from "./peerSettings.ts"
+import type { GivenSettings, Settings } from "./settings.ts"
+
+/** What follows for the settings from options that are given or not. */
+
+/** The maximum of the reference node (`validation.h`, `MAX_SCRIPTCHECK_THREADS`). */
+const MAX_DEFAULT_THREADS = 15
+
+/** Megabytes of the mempool of a node that takes no transactions from peers, by default. */
+const BLOCKS_ONLY_MEMPOOL = 5
+
+/** What the settings depend on beside the values of the options. */
+export interface Origin {
+  /** Whether the option is not given. */
+  readonly isDefault: (name: OptionName) => boolean
+  /** Available processors. */
+  readonly cores: number
+}
+
+/** Sources: upstream `init.cpp`, `InitParameterInteraction` and `bind_on_any`; `wallet/init.cpp`. */
+export const inForce = (
+  { chain, mempool, peers, wallet, ...others }: GivenSettings,
+  { cores, isDefault }: Origin
+): Settings => {
+  const isOffline = peers.maxPeers === 0
+  const hasOtherListeners = peers.whitebind.length > 0 && isDefault("listen")
+  const listen = isOffline || hasOtherListeners ? undefined : peers.listen
+  const isDefaultOfBlocksOnly = (name: OptionName): boolean => peers.blocksOnly && isDefault(name)
+  return {
+    ...others,
+    chain: { ...chain, verifyThreads: chain.verifyThreads ?? Math.min(cores - 1, MAX_DEFAULT_THREADS) },
+    mempool: isDefaultOfBlocksOnly("maxmempool") ? { ...mempool, maxMempool: BLOCKS_ONLY_MEMPOOL } : mempool,
+    peers: {
+      ...peers,
+      listen,
+      whitebind: isOffline ? [] : peers.whitebind,
+      whitelistRelay: peers.whitelistRelay && !isDefaultOfBlocksOnly("whitelistrelay"),
+      seedNodes: peers.bootstrapPeers.length > 0 ? [] : peers.seedNodes,
+      dnsSeed: asksDns(peers),
+      discover: peers.discover ?? (listen !== undefined && peers.externalAddresses.length === 0 && !isProxied(peers))
+    },
+    wallet: isDefaultOfBlocksOnly("walletbroadcast") ? { ...wallet, walletBroadcast: false } : wallet
+  }
+}

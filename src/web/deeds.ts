@@ -9,7 +9,13 @@ import { firstOperationAt } from "../names/NameEntry.ts"
 import type { Block } from "../protocol/block.ts"
 import { type Bytes, equal } from "../protocol/bytes.ts"
 import { nameKey } from "../protocol/keys.ts"
-import { NAME_TX_VERSION, type NameOperation, type NameScript, parseNameScript } from "../protocol/nameOperation.ts"
+import {
+  NAME_TX_VERSION,
+  type NameOperation,
+  type NameScript,
+  type NameSetting,
+  parseNameScript
+} from "../protocol/nameOperation.ts"
 import { operationWord, plainWord, type SetRecord, waitingWord } from "../protocol/operationWord.ts"
 import type { Transaction } from "../protocol/transaction.ts"
 
@@ -35,6 +41,14 @@ const recordOf = ({ address, operation }: NameScript): SetRecord & { readonly na
     ? undefined
     : { op: operation.op, name: operation.name, value: operation.value, address }
 
+/** A waiting operation that sets a record. */
+export interface WaitingSetting {
+  readonly entry: PoolEntry
+  readonly operation: NameSetting
+  /** What it will have done. */
+  readonly word: string
+}
+
 export interface Deeds {
   /** The operations of some transactions of a block, in its order. */
   readonly ofBlock: (
@@ -43,6 +57,8 @@ export interface Deeds {
   ) => Effect.Effect<ReadonlyArray<ReadonlyArray<WordedOperation>>>
   /** The operation of a waiting transaction; `undefined` for one without. */
   readonly waiting: (entry: PoolEntry) => Effect.Effect<WordedOperation | undefined>
+  /** Those of waiting transactions that set records. */
+  readonly settings: (entries: ReadonlyArray<PoolEntry>) => Effect.Effect<ReadonlyArray<WaitingSetting>>
 }
 
 /** Makes the words. Where names are behind the chain, or cannot be read, they are those without a comparison. */
@@ -93,5 +109,16 @@ export const makeDeeds: Effect.Effect<Deeds, never, Chain | Mempool | NameAnswer
       return { operation, word: waitingWord(operationWord(network, record, yield* before(record.name, entry))) }
     })
 
-  return { ofBlock, waiting }
+  const settings: Deeds["settings"] = (entries) =>
+    Effect.map(
+      Effect.forEach(entries, (entry) => Effect.map(waiting(entry), (worded) => ({ entry, ...worded }))),
+      (all) =>
+        all.flatMap(({ entry, operation, word }) =>
+          operation === undefined || operation.op === "name_new" || word === undefined
+            ? []
+            : [{ entry, operation, word }]
+        )
+    )
+
+  return { ofBlock, settings, waiting }
 })

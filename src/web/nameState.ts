@@ -1,5 +1,10 @@
+import * as Effect from "effect/Effect"
+import { unixTime } from "../base/clock.ts"
 import { grouped, quantityOf } from "../base/quantities.ts"
+import { Chain } from "../chain/Chain.ts"
 import { expirationDepth } from "../consensus/expiry.ts"
+import type { ConsensusParams } from "../consensus/params.ts"
+import { NameAnswers } from "../light/NameAnswers.ts"
 import type { NameEntry } from "../names/NameDb.ts"
 import { blocksToExpiry } from "../names/NameEntry.ts"
 import { addressOf } from "../protocol/address.ts"
@@ -8,11 +13,41 @@ import { addressScript } from "../protocol/nameOperation.ts"
 import { bitDomainOf, classify, type NameClass } from "../protocol/nameText.ts"
 import type { Network } from "../protocol/networks.ts"
 import { soonWithin } from "../protocol/soon.ts"
+import type { StorageFailure } from "../storage/errors.ts"
 import { day, distance } from "./format.ts"
-import { type Html, html } from "./html.ts"
-import type { Moment } from "./nameData.ts"
+import { type Html, html, NOTHING } from "./html.ts"
 import { addressView, blockView } from "./places.ts"
 import { visible } from "./visible.ts"
+
+/** The moment, and the rules, for which the state of names is shown. */
+export interface Moment {
+  /** Seconds since 1970. */
+  readonly now: number
+  readonly tipHeight: number
+  readonly params: ConsensusParams
+  /** Whether names are behind the tip: a name that is missing or expired here may exist all the same. */
+  readonly syncing: boolean
+}
+
+/** Makes the effect that reads the moment of the name index: it may be ahead of a chain that is being rebuilt. */
+export const momentOf: Effect.Effect<Effect.Effect<Moment, StorageFailure>, never, Chain | NameAnswers> = Effect.gen(
+  function*() {
+    const { params } = yield* Chain
+    const answers = yield* NameAnswers
+    return Effect.gen(function*() {
+      return {
+        now: yield* unixTime,
+        tipHeight: yield* answers.height,
+        params,
+        syncing: !(yield* answers.complete)
+      }
+    })
+  }
+)
+
+/** What a name or a search that is not found means: while the node is syncing, it may be found later. */
+export const notFound = ({ syncing }: Pick<Moment, "syncing">) =>
+  syncing ? { status: 503, headers: { "Retry-After": "60" } } : { status: 404 }
 
 /** The state of a name in words: active or expired, until when, of what kind, and of which owner. */
 
@@ -74,3 +109,15 @@ export const shortExpiry = (record: NameEntry, moment: Moment): Html => {
     seconds === undefined ? `in ${quantityOf(left, "block")}` : day(moment.now + seconds)
   }`
 }
+
+export const behind = ({ syncing, tipHeight }: Moment): Html =>
+  syncing
+    ? html`<p class="note busy">The node is still syncing: what follows is as of block ${grouped(tipHeight)}.</p>`
+    : NOTHING
+
+export const absent = (moment: Moment): Html =>
+  moment.syncing
+    ? html`<p>No block up to ${
+      grouped(moment.tipHeight)
+    } registers this name. The node is still syncing: it may be in a later one.</p>`
+    : html`<p>No block up to ${grouped(moment.tipHeight)} registers this name.</p>`

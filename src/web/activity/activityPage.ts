@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import { unixTime } from "../../base/clock.ts"
+import { grouped, quantityOf, sizeText } from "../../base/quantities.ts"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import { Chain } from "../../chain/Chain.ts"
 import { type HeaderTree, NO_HEADER } from "../../chain/index/HeaderTree.ts"
@@ -10,13 +11,20 @@ import { Mempool } from "../../mempool/Mempool.ts"
 import { rateOf } from "../../mempool/policy/feeRate.ts"
 import { operationsWithin } from "../../names/events/blockOperations.ts"
 import { NameDb } from "../../names/NameDb.ts"
+import { amountText } from "../../protocol/amount.ts"
 import { binaryString } from "../../protocol/bytes.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
+import { difficultyText } from "../explorer/words.ts"
+import { day } from "../format.ts"
+import { type Html, html } from "../html.ts"
+import type { PageBody } from "../layout.ts"
+import { ACTIVITY } from "../links.ts"
+import { type Chart, chartView, type Point } from "./svg.ts"
 
-/** The figures of the charts. Blocks and difficulty come from headers, operations from names.db, and no block is read. */
+/** The page of charts. Blocks and difficulty come from headers, operations from names.db, and no block is read. */
 
 /** A day of the chain, in UTC. */
-export interface ChainDay {
+interface ChainDay {
   /** Its beginning, seconds since 1970. */
   readonly start: number
   readonly blocks: number
@@ -24,13 +32,13 @@ export interface ChainDay {
   readonly operations: number | undefined
 }
 
-export interface DifficultyAt {
+interface DifficultyAt {
   /** Time of the block, seconds since 1970. */
   readonly time: number
   readonly difficulty: number
 }
 
-export interface FeeFor {
+interface FeeFor {
   /** Blocks within which a transaction is mined. */
   readonly target: number
   /** Smallest units a kvB. */
@@ -44,19 +52,6 @@ export interface PoolPart {
   readonly transactions: number
   /** Virtual bytes. */
   readonly vsize: number
-}
-
-export interface Activity {
-  /** Seconds since 1970. */
-  readonly now: number
-  /** Whether the node has only the last blocks so far: then there are no days. */
-  readonly light: boolean
-  /** The oldest first; the last one is not over. */
-  readonly days: ReadonlyArray<ChainDay>
-  readonly difficulty: ReadonlyArray<DifficultyAt>
-  /** Empty until enough transactions were seen. */
-  readonly fees: ReadonlyArray<FeeFor>
-  readonly pool: ReadonlyArray<PoolPart>
 }
 
 const DAY = 86_400
@@ -85,7 +80,7 @@ interface DayHeights {
 const dayOf = (time: number): number => time - time % DAY
 
 /** The last days of the best chain by the median times of their blocks, which never fall. The oldest first. */
-export const daysOf = (tree: HeaderTree): ReadonlyArray<DayHeights> => {
+const daysOf = (tree: HeaderTree): ReadonlyArray<DayHeights> => {
   const days: Array<DayHeights> = []
   const tip = tree.tip()
   const oldest = dayOf(tree.medianTimePast(tip)) - (DAYS - 1) * DAY
@@ -103,7 +98,7 @@ export const daysOf = (tree: HeaderTree): ReadonlyArray<DayHeights> => {
 }
 
 /** The difficulty at evenly spaced blocks, the oldest first. */
-export const difficultiesOf = (tree: HeaderTree): ReadonlyArray<DifficultyAt> => {
+const difficultiesOf = (tree: HeaderTree): ReadonlyArray<DifficultyAt> => {
   const tip = tree.height(tree.tip())
   const span = Math.min(tip, DIFFICULTY_BLOCKS)
   const points = Math.min(span + 1, DIFFICULTY_POINTS)
@@ -144,14 +139,8 @@ const feesOf = (estimator: typeof FeeEstimator.Service): ReadonlyArray<FeeFor> =
 /** Milliseconds for which the mempool and the fees are remembered. */
 const POOL_MS = 5_000
 
-type Services = Chain | FeeEstimator | Mempool | NameAnswers | NameDb
-
 /** Makes the effect that gathers the figures: those of the chain once a tip, those of the mempool every few seconds. */
-export const makeActivity: Effect.Effect<
-  Effect.Effect<Activity, StorageFailure>,
-  never,
-  Services
-> = Effect.gen(function*() {
+const makeActivity = Effect.gen(function*() {
   const { tree } = yield* Chain
   const names = yield* NameDb
   const answers = yield* NameAnswers
@@ -191,8 +180,15 @@ export const makeActivity: Effect.Effect<
     return days
   })
 
-  let ofChain: { readonly tip: string } & Pick<Activity, "days" | "difficulty"> | undefined
-  let ofPool: { readonly until: number } & Pick<Activity, "fees" | "pool"> | undefined
+  let ofChain:
+    | { readonly tip: string } & {
+      readonly days: ReadonlyArray<ChainDay>
+      readonly difficulty: ReadonlyArray<DifficultyAt>
+    }
+    | undefined
+  let ofPool:
+    | { readonly until: number; readonly fees: ReadonlyArray<FeeFor>; readonly pool: ReadonlyArray<PoolPart> }
+    | undefined
 
   const readChain = Effect.gen(function*() {
     const tip = binaryString(tree.hash(tree.tip()))
@@ -212,9 +208,137 @@ export const makeActivity: Effect.Effect<
   })
 
   return Effect.gen(function*() {
+    // With the last blocks alone there are no days.
     const light = answers.fromWindow()
     const { days, difficulty } = light ? { days: [], difficulty: [] } : yield* readChain
     const { fees, pool } = yield* readPool
     return { now: yield* unixTime, light, days, difficulty, fees, pool }
   })
+})
+
+type Activity = Effect.Effect.Success<Effect.Effect.Success<typeof makeActivity>>
+
+/** The mean of the days that are over. */
+const meanOf = (days: ReadonlyArray<ChainDay>, value: (day: ChainDay) => number | undefined): number | undefined => {
+  const known = days.slice(0, -1).flatMap((each) => value(each) ?? [])
+  return known.length === 0 ? undefined : known.reduce((sum, each) => sum + each, 0) / known.length
+}
+
+const meanText = (mean: number | undefined): string =>
+  mean === undefined ? "–" : mean < 10 ? String(Math.round(10 * mean) / 10) : grouped(mean)
+
+const LIGHT = "The node has only the last blocks so far. It draws this when it has the whole chain."
+
+const blocks = ({ days, light }: Activity): Chart => ({
+  key: "blocks",
+  title: "Blocks a day",
+  headline: { value: meanText(meanOf(days, ({ blocks }) => blocks)), note: "on an average day" },
+  description: light
+    ? LIGHT
+    : `Blocks of each of the last ${quantityOf(days.length, "day")}; the last one is not over.`,
+  columns: ["Day (UTC)", "Blocks"],
+  points: days.map(({ blocks, start }) => ({ label: day(start), value: blocks, text: grouped(blocks) })),
+  form: "bars"
+})
+
+const operations = ({ days, light }: Activity): Chart => ({
+  key: "operations",
+  title: "Name operations a day",
+  headline: { value: meanText(meanOf(days, ({ operations }) => operations)), note: "on an average day" },
+  description: light
+    ? LIGHT
+    : `Registrations and updates of each of the last ${quantityOf(days.length, "day")}; the last one is not over.`,
+  columns: ["Day (UTC)", "Operations"],
+  points: days.map(({ operations, start }) => ({
+    label: day(start),
+    value: operations ?? 0,
+    text: operations === undefined ? "not known" : grouped(operations)
+  })),
+  form: "bars"
+})
+
+const difficulty = ({ difficulty, light }: Activity): Chart => {
+  const last = difficulty.at(-1)
+  return {
+    key: "difficulty",
+    title: "Difficulty",
+    headline: { value: last === undefined ? "–" : difficultyText(last.difficulty), note: "at the last block" },
+    description: light ? LIGHT : `Difficulty at ${quantityOf(difficulty.length, "block")} of the last year.`,
+    columns: ["Day (UTC)", "Difficulty"],
+    points: difficulty.map(({ difficulty, time }) => ({
+      label: day(time),
+      value: difficulty,
+      text: difficultyText(difficulty)
+    })),
+    form: "line"
+  }
+}
+
+const feePoint = ({ feeRate, target }: FeeFor): Point => ({
+  label: quantityOf(target, "block"),
+  value: feeRate,
+  text: amountText(feeRate)
+})
+
+const fees = ({ fees }: Activity): Chart => {
+  const [first] = fees
+  return {
+    key: "fees",
+    title: "Fee rates",
+    headline: first === undefined
+      ? { value: "–", note: "a kvB" }
+      : { value: amountText(first.feeRate), note: `a kvB, mined within ${quantityOf(first.target, "block")}` },
+    description: first === undefined
+      ? "The node has not seen enough transactions to estimate fees."
+      : "Estimated fee rate by the number of blocks within which a transaction is mined.",
+    columns: ["Mined within", "NMC a kvB"],
+    points: fees.map(feePoint),
+    form: "bars"
+  }
+}
+
+const poolPoint = ({ from, transactions, vsize }: PoolPart): Point => ({
+  label: `from ${amountText(from)}`,
+  value: vsize,
+  text: `${quantityOf(transactions, "transaction")}, ${sizeText(vsize)}`
+})
+
+/** The mempool by fee rate. */
+export const poolChart = (parts: ReadonlyArray<PoolPart>): Chart => {
+  const transactions = parts.reduce((sum, part) => sum + part.transactions, 0)
+  const vsize = parts.reduce((sum, part) => sum + part.vsize, 0)
+  return {
+    key: "mempool",
+    title: "Mempool by fee rate",
+    headline: {
+      value: grouped(transactions),
+      note: `${transactions === 1 ? "transaction" : "transactions"}, ${sizeText(vsize)}`
+    },
+    description: transactions === 0
+      ? "The mempool is empty."
+      : "Virtual bytes in the mempool by the fee rate of their transactions, in NMC a kvB.",
+    columns: ["NMC a kvB", "Transactions"],
+    points: transactions === 0 ? [] : parts.map(poolPoint),
+    form: "bars"
+  }
+}
+
+const activityView = (activity: Activity): Html =>
+  html`<h1>Activity</h1><div class="charts">${
+    [blocks(activity), operations(activity), fees(activity), poolChart(activity.pool), difficulty(activity)]
+      .map(chartView)
+  }</div>`
+
+export const makeActivityPage = Effect.gen(function*() {
+  const gather = yield* makeActivity
+  const one = yield* Effect.makeSemaphore(1)
+  return one.withPermits(1)(
+    Effect.map(gather, (found): PageBody => ({
+      status: 200,
+      title: "Activity",
+      at: ACTIVITY,
+      now: found.now,
+      main: activityView(found)
+    }))
+  )
 })

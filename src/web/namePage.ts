@@ -1,0 +1,228 @@
+import * as Effect from "effect/Effect"
+import { grouped } from "../base/quantities.ts"
+import { Chain } from "../chain/Chain.ts"
+import { NameAnswers } from "../light/NameAnswers.ts"
+import { Mempool } from "../mempool/Mempool.ts"
+import { NameDb, type NameEntry } from "../names/NameDb.ts"
+import { blocksToExpiry } from "../names/NameEntry.ts"
+import { amountText } from "../protocol/amount.ts"
+import { type Bytes, toHex } from "../protocol/bytes.ts"
+import { nameKey } from "../protocol/keys.ts"
+import { encodeText } from "../protocol/nameText.ts"
+import { operationWord } from "../protocol/operationWord.ts"
+import type { StorageFailure } from "../storage/errors.ts"
+import { makeDeeds, type WaitingSetting } from "./deeds.ts"
+import { ago, dated } from "./format.ts"
+import { type Html, html, NOTHING } from "./html.ts"
+import type { PageBody } from "./layout.ts"
+import { nameEventsLink, nameLink } from "./links.ts"
+import { lintView } from "./lintView.ts"
+import {
+  absent,
+  behind,
+  expiry,
+  kindOfName,
+  type Moment,
+  momentOf,
+  notFound,
+  ownerOf,
+  stateBadge
+} from "./nameState.ts"
+import { pagesView, row } from "./parts.ts"
+import { blockView, shortTransaction, transactionView } from "./places.ts"
+import type { Wanted } from "./routes.ts"
+import { makeSuggestions, type Suggestions, suggestions } from "./suggestions.ts"
+import { listedValue, valueView } from "./valueView.ts"
+import { titleName, wholeName } from "./visible.ts"
+
+/** The pages about one name. The ids of the sections show the script what to replace. */
+
+/** An operation on a name, with the one before it. */
+interface HistoryRow {
+  readonly entry: NameEntry
+  /** Of its block, seconds since 1970; `undefined` while the chain lacks the block. */
+  readonly time: number | undefined
+  /** The operation before, if any. */
+  readonly before: NameEntry | undefined
+}
+
+/** A name with all data of its page. */
+interface NameFound extends Moment {
+  readonly record: NameEntry
+  readonly history: ReadonlyArray<HistoryRow>
+  /** Number of operations in the whole history. */
+  readonly total: number
+  readonly page: number
+  readonly pages: number
+  readonly pending: ReadonlyArray<WaitingSetting>
+}
+
+/** The data of the page of an unregistered name. */
+interface NameMissing extends Moment {
+  readonly pending: ReadonlyArray<WaitingSetting>
+  readonly suggestions: Suggestions
+}
+
+/** Operations on a page of history, and unconfirmed operations. */
+const HISTORY_ROWS = 20
+const PENDING_ROWS = 10
+
+const isPlain = (name: Bytes): boolean => encodeText(name, "ascii") !== undefined
+
+/** Bytes of a name above which its heading is set smaller. */
+const LONG_NAME = 40
+
+const heading = (name: Bytes, badge: Html): Html =>
+  html`<header class="name-head"><p class="muted">${kindOfName(name)}</p><h1 class="${
+    name.length > LONG_NAME ? "long" : "short"
+  }">${wholeName(name)} ${badge}</h1></header>`
+
+/** Bytes of a name that are shown in hexadecimal. */
+const HEX_BYTES = 512
+
+const nameHex = (name: Bytes): Html =>
+  html`<code class="break">${toHex(name.subarray(0, HEX_BYTES))}${name.length > HEX_BYTES && "…"}</code>`
+
+const record = (found: NameFound): Html => {
+  const { record, total } = found
+  const last = found.page === 1 ? found.history[0] : undefined
+  const time = last?.time
+  const left = blocksToExpiry(record, found)
+  return html`<section id="record" class="card" aria-labelledby="record-title"><h2 id="record-title">Record</h2>
+<dl class="record">
+${row(left <= 0 ? "Expired" : "Expires", expiry(record, found))}
+${row("Owner", ownerOf(found.params.network, record.address))}
+${
+    row(
+      "Last operation",
+      html`${last === undefined ? "" : `${deed(last, found.params)}, `}${blockView(record.height)}${
+        time !== undefined && html`, ${dated(time, { now: found.now })}`
+      }`
+    )
+  }
+${
+    row(
+      "Transaction",
+      html`${transactionView(record.txid, { block: record.height })}, output ${record.vout}`
+    )
+  }
+${row(left <= 0 ? "Was locked" : "Locked", html`${amountText(record.amount)}`)}
+${row("Operations", html`${grouped(total)}, <a href="${nameEventsLink(record.name)}">follow its changes</a>`)}
+${!isPlain(record.name) && row("Bytes", nameHex(record.name))}
+</dl></section>`
+}
+
+const pendingRow = (now: number) => ({ entry, operation: { value }, word }: WaitingSetting, at: number): Html =>
+  html`<li><span><span class="badge busy">pending</span> ${word}, seen ${ago(entry.time, { now })}, ${
+    shortTransaction(entry.transaction.txid)
+  }</span>${listedValue(value, `pending-${at}`)}</li>`
+
+const pending = (operations: ReadonlyArray<WaitingSetting>, now: number): Html =>
+  operations.length === 0 ? NOTHING : html`<section id="pending" class="card" aria-labelledby="pending-title">
+<h2 id="pending-title">Waiting for a block</h2>
+<ul class="operations">${operations.map(pendingRow(now))}</ul></section>`
+
+/** What an operation did. The addresses are in a column of their own. */
+const deed = ({ before, entry }: HistoryRow, { network }: Moment["params"]): string =>
+  operationWord(network, entry, before)
+
+const historyRow = ({ now, params }: Moment) => (each: HistoryRow, at: number): Html => {
+  const { entry, time } = each
+  return html`<tr>
+<th scope="row">${blockView(entry.height, grouped(entry.height))}</th>
+<td data-label="Time">${time === undefined ? "–" : dated(time, { now })}</td>
+<td data-label="Operation">${deed(each, params)}</td>
+<td data-label="Value" class="value-cell broad">${listedValue(entry.value, `value-${at}`)}</td>
+<td data-label="Owner" class="owner-cell broad">${ownerOf(params.network, entry.address)}</td>
+<td data-label="Transaction" class="broad">${shortTransaction(entry.txid, { block: entry.height })}</td>
+</tr>`
+}
+
+const pager = ({ page, pages, record: { name } }: NameFound): Html =>
+  pagesView(
+    { page, pages, label: "Pages of the history", words: ["Newer", "Older"] },
+    (page) => nameLink(name, { page })
+  )
+
+const history = (found: NameFound): Html =>
+  html`<section id="history" class="card" aria-labelledby="history-title"><h2 id="history-title">History</h2>
+<table class="stack history"><caption class="out">Operations on this name, the newest first</caption>
+<thead><tr><th scope="col">Height</th><th scope="col">Time</th><th scope="col">Operation</th><th scope="col">Value</th><th scope="col">Owner</th><th scope="col">Transaction</th></tr></thead>
+<tbody>${found.history.map(historyRow(found))}</tbody>
+</table>${pager(found)}</section>`
+
+/** A name that is, or was, registered. */
+export const nameView = (found: NameFound, full: boolean): Html => {
+  const { record: { name, value } } = found
+  return html`${behind(found)}${heading(name, stateBadge(found.record, found))}
+<section id="value" class="card" aria-labelledby="value-title"><h2 id="value-title">Value</h2>${
+    valueView(value, full, nameLink(name, { full: true }))
+  }</section>
+${lintView(name, value)}${pending(found.pending, found.now)}${record(found)}${history(found)}`
+}
+
+const missingView = (name: Bytes, missing: NameMissing): Html =>
+  html`${heading(name, html`<span class="badge">${missing.syncing ? "not known yet" : "not registered"}</span>`)}
+<section class="card">${absent(missing)}</section>${pending(missing.pending, missing.now)}${suggestions(missing)}`
+
+/** Makes the pages of names: `undefined` for a page behind the last one of a history. */
+export const makeNamePage = Effect.gen(function*() {
+  const chain = yield* Chain
+  const names = yield* NameDb
+  const pool = yield* Mempool
+  const answers = yield* NameAnswers
+  const deeds = yield* makeDeeds
+  const moment = yield* momentOf
+  const beginningWith = yield* makeSuggestions
+
+  const pendingOn = (name: Bytes) => deeds.settings(pool.pending(nameKey(name)).slice(0, PENDING_ROWS))
+
+  const missing = (name: Bytes): Effect.Effect<NameMissing, StorageFailure> =>
+    Effect.gen(function*() {
+      const suggestions = yield* beginningWith(name.length === 0 ? [] : [name], [])
+      return { ...(yield* moment), pending: yield* pendingOn(name), suggestions }
+    })
+
+  /** A window shows the newest operation alone: those before it are incomplete, and have no times. */
+  const historyOf = (record: NameEntry, page: number) =>
+    answers.fromWindow()
+      ? Effect.succeed({ total: 1, rows: page > 1 ? [] : [{ entry: record, time: undefined, before: undefined }] })
+      : Effect.gen(function*() {
+        // One more, which shows what the last of them changed.
+        const range = { skip: (page - 1) * HISTORY_ROWS, count: HISTORY_ROWS + 1 }
+        const { entries, total } = yield* names.historyPage(record.name, range)
+        const rows = yield* Effect.forEach(entries.slice(0, HISTORY_ROWS), (entry, at) =>
+          Effect.map(chain.headerAt(entry.height), (info): HistoryRow => ({
+            entry,
+            time: info?.header.time,
+            before: entries[at + 1]
+          })))
+        return { total, rows }
+      })
+
+  const find = (name: Bytes, page: number): Effect.Effect<NameFound | NameMissing | undefined, StorageFailure> =>
+    Effect.gen(function*() {
+      const answer = yield* answers.resolve(name)
+      if (answer === undefined) return yield* missing(name)
+      const { record } = answer
+      const { rows: history, total } = yield* historyOf(record, page)
+      if (history.length === 0) return undefined
+      const pages = Math.ceil(total / HISTORY_ROWS)
+      return { ...(yield* moment), record, history, total, page, pages, pending: yield* pendingOn(name) }
+    }).pipe(Effect.catchTag("NameNotFound", () => missing(name)))
+
+  return (
+    { full, name, page }: Omit<Extract<Wanted, { readonly _tag: "Name" }>, "_tag">
+  ): Effect.Effect<PageBody | undefined, StorageFailure> =>
+    Effect.map(find(name, page), (found) => {
+      if (found === undefined) return undefined
+      const common = {
+        title: titleName(name),
+        now: found.now,
+        events: found.syncing ? undefined : nameEventsLink(name)
+      }
+      return "record" in found
+        ? { ...common, status: 200, main: nameView(found, full) }
+        : { ...common, ...notFound(found), main: missingView(name, found) }
+    })
+})

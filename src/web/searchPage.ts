@@ -1,0 +1,218 @@
+import * as Effect from "effect/Effect"
+import { grouped } from "../base/quantities.ts"
+import { Chain } from "../chain/Chain.ts"
+import { NameAnswers } from "../light/NameAnswers.ts"
+import type { WrongQuery } from "../names/errors.ts"
+import { type FoundNames, NameDb, type NameEntry, type NameQuery } from "../names/NameDb.ts"
+import { decodeAddress, scriptOf } from "../protocol/address.ts"
+import type { Network } from "../protocol/networks.ts"
+import type { StorageFailure } from "../storage/errors.ts"
+import { foldedText, itemSearch, SHORTEST_TEXT } from "../values/searchable.ts"
+import { namesTable } from "./explorer/namesPage.ts"
+import type { TransactionReader } from "./explorer/transactionData.ts"
+import { type Html, html, NOTHING } from "./html.ts"
+import type { PageBody } from "./layout.ts"
+import { addressLink, blockLink, nameLink, type PageOfSearch, searchLink, transactionLink } from "./links.ts"
+import { namesMeant } from "./namesMeant.ts"
+import { absent, type Moment, momentOf, notFound } from "./nameState.ts"
+import { moreView } from "./parts.ts"
+import { addressView, blockView, transactionView } from "./places.ts"
+import { type FoundPlace, placeMeant } from "./placesMeant.ts"
+import { listedRecord, makeSuggestions, type Suggestions, suggestions } from "./suggestions.ts"
+import { visible } from "./visible.ts"
+
+/** The pages of a search, and what a text in the search field means. */
+
+interface FieldQuery {
+  readonly query: NameQuery
+  /** Whether the text can only be a search, and not also a name. */
+  readonly certain: boolean
+}
+
+/**
+ * `ip:192.0.2.1` and the other keys of values, `owner:` with an address, `text:` with any text; otherwise the text
+ * itself. `undefined` for a text that is too short.
+ */
+const queryMeant = (text: string, network: Network): FieldQuery | undefined => {
+  const typed = text.trim()
+  const { by, rest = "" } = itemSearch(typed) ?? {}
+  if (by !== undefined && by !== "owner" && by !== "text") {
+    return { query: { key: by, value: rest === "" ? undefined : rest }, certain: true }
+  }
+  if (by === "owner") {
+    const parsed = decodeAddress(network, rest)
+    if (!("error" in parsed)) return { query: { owner: scriptOf(parsed.destination) }, certain: true }
+  }
+  const part = by === "text" ? rest : typed
+  return Array.from(foldedText(part)).length < SHORTEST_TEXT
+    ? undefined
+    : { query: { text: part }, certain: by === "text" }
+}
+
+interface SearchFound extends Moment {
+  /** Names that the text may mean. */
+  readonly exact: ReadonlyArray<NameEntry>
+  /** The block, transaction or address that the text may mean. */
+  readonly place: FoundPlace | undefined
+  readonly suggestions: Suggestions
+  /** Names that say the text; `undefined` for one that is too short, and while the whole chain is not there. */
+  readonly saying: FoundNames | undefined
+  /** Whether the meaning of the text was guessed: only on the first page, and not for `ip:192.0.2.1`. */
+  readonly guessed: boolean
+}
+
+/** Names on a page of a search. */
+const FOUND_ROWS = 50
+
+const NO_SUGGESTIONS: Suggestions = { records: [], more: false }
+
+const saying = (text: string, found: SearchFound): Html => {
+  if (found.saying === undefined) return NOTHING
+  const { indexed, next, records } = found.saying
+  const none = html`<p class="empty">${
+    next === undefined ? "No name and no value has this text." : "No name on this page; there may be more."
+  }</p>`
+  return html`<section class="card" aria-labelledby="saying-title"><h2 id="saying-title">Names with this text</h2>${
+    indexed < 1 &&
+    html`<p class="note busy">The search index is being built: it has ${
+      Math.floor(100 * indexed)
+    } % of the names so far.</p>`
+  }${records.length === 0 ? none : namesTable(records, found)}${
+    moreView({
+      label: "Pages of the search",
+      link: next === undefined ? undefined : searchLink({ text, after: next })
+    })
+  }<p class="muted">Searched in names and values. <code>ip:192.0.2.1</code>, <code>ns:</code>, <code>email:</code>, <code>nostr:</code>, <code>tor:</code> and <code>owner:</code> search for one thing, <code>text:</code> for any text.</p></section>`
+}
+
+const placeItem = (place: FoundPlace): Html => {
+  switch (place._tag) {
+    case "Block":
+      return html`<li>${
+        blockView(place.height, `Block ${grouped(place.height)}`)
+      }<span class="what">of the chain</span></li>`
+    case "Transaction":
+      return html`<li>${transactionView(place.txid)}<span class="what">a transaction</span></li>`
+    case "Address":
+      return html`<li>${
+        addressView(place.address)
+      }<span class="what">an address, with the names that it owns</span></li>`
+  }
+}
+
+/** A height without a block, and the last block that there is. */
+const missingBlock = (text: string, { params, syncing, tipHeight }: SearchFound): Html => {
+  const meant = placeMeant(text, params.network)
+  return meant?._tag !== "Height" ?
+    NOTHING :
+    html`<p>Block ${grouped(meant.height)} is not there${syncing && " yet"}; the last one is ${
+      blockView(tipHeight, grouped(tipHeight))
+    }.</p>`
+}
+
+const meanings = (text: string, found: SearchFound): Html => {
+  const { exact, guessed, place, syncing } = found
+  if (!guessed) return NOTHING
+  if (exact.length === 0 && place === undefined) {
+    // The names that say it are the answer.
+    if ((found.saying?.records.length ?? 0) > 0) return NOTHING
+    return html`<section class="card" aria-labelledby="meant-title"><h2 id="meant-title">${
+      syncing ? "Not known yet" : "No such name"
+    }</h2>${missingBlock(text, found)}${absent(found)}</section>`
+  }
+  return html`<section class="card" aria-labelledby="meant-title"><h2 id="meant-title">What it can mean</h2><ul class="operations">${
+    place !== undefined && placeItem(place)
+  }${exact.map(listedRecord(found))}</ul></section>`
+}
+
+/** The result of a search, unless it can mean one thing only. */
+const searchView = (text: string, found: SearchFound): Html =>
+  html`<h1>Search for ${html`<bdi class="name">${visible(text)}</bdi>`}</h1>
+${meanings(text, found)}${suggestions(found)}${saying(text, found)}`
+
+const placeLink = (place: FoundPlace): string => {
+  switch (place._tag) {
+    case "Block":
+      return blockLink(place.height)
+    case "Transaction":
+      return transactionLink(place.txid)
+    case "Address":
+      return addressLink(place.address)
+  }
+}
+
+/** Whether a search found nothing at all. */
+const isNothing = ({ exact, guessed, place, saying }: SearchFound): boolean =>
+  guessed && exact.length === 0 && place === undefined && (saying?.records.length ?? 0) === 0
+
+/** The address of the one thing that a search can mean; `undefined` for none or several. */
+const onlyMeaning = ({ exact, place }: SearchFound): string | undefined => {
+  const links = [...(place === undefined ? [] : [placeLink(place)]), ...exact.map(({ name }) => nameLink(name))]
+  return links.length === 1 ? links[0] : undefined
+}
+
+/**
+ * Makes the pages of a search: the address of the one thing that it can mean, or a page. `isTransaction`: whether the node
+ * knows where a transaction is.
+ */
+export const makeSearchPage = (isTransaction: TransactionReader["isKnown"]) =>
+  Effect.gen(function*() {
+    const chain = yield* Chain
+    const names = yield* NameDb
+    const answers = yield* NameAnswers
+    const moment = yield* momentOf
+    const beginningWith = yield* makeSuggestions
+    const { params } = chain
+
+    const placeOf = (text: string): Effect.Effect<FoundPlace | undefined, StorageFailure> =>
+      Effect.gen(function*() {
+        const meant = placeMeant(text, params.network)
+        switch (meant?._tag) {
+          case "Height": {
+            const info = yield* chain.headerAt(meant.height)
+            return info === undefined ? undefined : { _tag: "Block", height: info.height, hash: info.hash }
+          }
+          case "Hash": {
+            const info = yield* Effect.orElseSucceed(chain.header(meant.hash), () => undefined)
+            if (info !== undefined) return { _tag: "Block", height: info.height, hash: info.hash }
+            return (yield* isTransaction(meant.hash)) ? { _tag: "Transaction", txid: meant.hash } : undefined
+          }
+        }
+        return meant
+      })
+
+    /** `after`: the cursor of the page before, of the same search; `undefined` for the first page. */
+    const search = ({ after, text }: PageOfSearch): Effect.Effect<SearchFound, StorageFailure | WrongQuery> =>
+      Effect.gen(function*() {
+        const asked = queryMeant(text, params.network)
+        const now = yield* moment
+        const saying = asked === undefined || answers.fromWindow()
+          ? undefined
+          : yield* names.find({ ...asked.query, includeExpired: true }, {
+            clock: { tipHeight: now.tipHeight, params },
+            limit: FOUND_ROWS,
+            cursor: after
+          })
+        if (after !== undefined || asked?.certain === true) {
+          return { ...now, exact: [], place: undefined, suggestions: NO_SUGGESTIONS, saying, guessed: false }
+        }
+        const meant = namesMeant(text)
+        const exact: Array<NameEntry> = []
+        for (const name of meant) {
+          const answer = yield* answers.resolve(name)
+          if (answer !== undefined) exact.push(answer.record)
+        }
+        const place = yield* placeOf(text)
+        return { ...now, exact, place, suggestions: yield* beginningWith(meant, exact), saying, guessed: true }
+      })
+
+    return (asked: PageOfSearch): Effect.Effect<string | PageBody, StorageFailure | WrongQuery> =>
+      Effect.map(search(asked), (found) =>
+        onlyMeaning(found) ?? {
+          ...(isNothing(found) ? notFound(found) : { status: 200 }),
+          title: "Search",
+          searched: asked.text,
+          now: found.now,
+          main: searchView(asked.text, found)
+        })
+  })

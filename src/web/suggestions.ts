@@ -1,0 +1,66 @@
+import * as Chunk from "effect/Chunk"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { grouped } from "../base/quantities.ts"
+import { NameAnswers } from "../light/NameAnswers.ts"
+import type { NameEntry } from "../names/NameDb.ts"
+import type { Bytes } from "../protocol/bytes.ts"
+import { nameKey } from "../protocol/keys.ts"
+import type { StorageFailure } from "../storage/errors.ts"
+import { type Html, html, NOTHING } from "./html.ts"
+import { nameLink } from "./links.ts"
+import { type Moment, stateBadge } from "./nameState.ts"
+import { listedName } from "./visible.ts"
+
+/** Names that begin like a requested one. */
+
+/** Some of the names that begin like the requested one. */
+export interface Suggestions {
+  readonly records: ReadonlyArray<NameEntry>
+  /** Whether there are more. */
+  readonly more: boolean
+}
+
+/** Suggested names, in total and for each meaning of a text. */
+const SUGGESTIONS = 20
+
+const SUGGESTIONS_EACH = 10
+
+/** Makes the reader of names that begin with one of some texts, each once, without known ones. */
+export const makeSuggestions = Effect.gen(function*() {
+  const answers = yield* NameAnswers
+  return (
+    prefixes: ReadonlyArray<Bytes>,
+    known: ReadonlyArray<NameEntry>
+  ): Effect.Effect<Suggestions, StorageFailure> =>
+    Effect.gen(function*() {
+      const seen = new Set(known.map(({ name }) => nameKey(name)))
+      const records: Array<NameEntry> = []
+      let more = false
+      for (const prefix of prefixes) {
+        // The prefix itself may be a found name, and one more shows whether there are others.
+        const some = Chunk.toReadonlyArray(
+          yield* Stream.runCollect(answers.scanByPrefix({ prefix, count: SUGGESTIONS_EACH + 2 }))
+        ).map(({ record }) => record).filter(({ name }) => !seen.has(nameKey(name)))
+        const taken = some.slice(0, Math.min(SUGGESTIONS_EACH, SUGGESTIONS - records.length))
+        if (taken.length < some.length) more = true
+        for (const record of taken) {
+          records.push(record)
+          seen.add(nameKey(record.name))
+        }
+      }
+      return { records, more }
+    })
+})
+
+export const listedRecord = (moment: Moment) => (record: NameEntry): Html =>
+  html`<li><a href="${nameLink(record.name)}">${listedName(record.name)}</a><span class="what">${
+    stateBadge(record, moment)
+  } <span>last changed at block ${grouped(record.height)}</span></span></li>`
+
+export const suggestions = (found: Moment & { readonly suggestions: Suggestions }): Html =>
+  found.suggestions.records.length === 0 ? NOTHING : html`<section class="card" aria-labelledby="like-title">
+<h2 id="like-title">Names that begin like this</h2>
+<ul class="operations">${found.suggestions.records.map(listedRecord(found))}</ul>${
+    found.suggestions.more && html`<p class="muted">There are more: type more letters.</p>`
+  }</section>`

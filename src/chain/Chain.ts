@@ -88,10 +88,10 @@ const reading = (state: ChainState, hash: Bytes) =>
 
 const missingBlocks = (state: ChainState): BlocksAhead | undefined => {
   if (!state.isBehind) return undefined
-  const { bestHeader, index, settledTip } = state
-  const from = index.height(index.forkPoint(bestHeader, settledTip))
-  const first = index.ancestor(bestHeader, from + 1)
-  return { count: index.height(bestHeader) - from, since: index.time(first) }
+  const { active: { settledTip }, forks: { best: { reachable } }, index } = state
+  const from = index.height(index.forkPoint(reachable, settledTip))
+  const first = index.ancestor(reachable, from + 1)
+  return { count: index.height(reachable) - from, since: index.time(first) }
 }
 
 const make = (params: ConsensusParams, { imports, state, writer }: ChainParts): Context.Tag.Service<Chain> => {
@@ -101,14 +101,14 @@ const make = (params: ConsensusParams, { imports, state, writer }: ChainParts): 
     params,
     tip,
     toldTip: Effect.suspend(() => writer.telling() ? writer.undisturbed(tip) : tip),
-    headerTip: Effect.sync(() => headerInfo(state, state.bestHeader)),
+    headerTip: Effect.sync(() => headerInfo(state, state.forks.best.reachable)),
     bestInvalid: Effect.sync(() => {
-      const { invalid } = state.bestHeaders
+      const { invalid } = state.forks.best
       return invalid === NO_HEADER ? undefined : headerInfo(state, invalid)
     }),
     progress: Effect.sync(() => ({
-      tip: cursorOf(state, state.settledTip),
-      headers: cursorOf(state, state.bestHeader).height,
+      tip: cursorOf(state, state.active.settledTip),
+      headers: cursorOf(state, state.forks.best.reachable).height,
       importing: imports.progress(),
       behind: state.isBehind,
       missing: missingBlocks(state)
@@ -121,9 +121,9 @@ const make = (params: ConsensusParams, { imports, state, writer }: ChainParts): 
     header: (hash) => Effect.map(findHeader(state, hash), (id) => headerInfo(state, id)),
     tree,
     fullHeaders: (ids) => attempt(() => state.fullHeaders(ids)),
-    branches: Effect.sync(() => state.tips().map(branchOf(state))),
-    block: (hash) => reading(state, hash)((id) => state.block(id)),
-    blockBytes: (hash) => reading(state, hash)((id) => state.blockBytes(id)),
+    branches: Effect.sync(() => state.forks.tips().map(branchOf(state))),
+    block: (hash) => reading(state, hash)((id) => state.stored.block(id)),
+    blockBytes: (hash) => reading(state, hash)((id) => state.stored.bytes(id)),
     undo: (hash) => Effect.flatMap(findHeader(state, hash), (id) => attempt(() => state.undo(id))),
     undoBytes: (hash) => Effect.flatMap(findHeader(state, hash), (id) => attempt(() => state.undoBytes(id))),
     events: Stream.fromPubSub(writer.events)

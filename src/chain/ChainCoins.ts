@@ -2,7 +2,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { Coin, NameClaim } from "../consensus/view.ts"
 import type { Bytes } from "../protocol/bytes.ts"
-import type { NameKey, OutpointKey } from "../protocol/keys.ts"
+import type { Height, NameKey, OutpointKey } from "../protocol/keys.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { attempt } from "./attempt.ts"
 import { type ChainParts, settledTipOf } from "./ChainParts.ts"
@@ -49,20 +49,23 @@ export const make = ({ state, writer }: ChainParts): Context.Tag.Service<ChainCo
   const tipState = (): TipState => {
     const tip = settledTipOf(state)
     const { claim, coin } = state.view
-    return { tip, coin, claim, medianTimePastAt: (height) => state.medianTimePastAt(height) }
+    const medianTimePastAt = (height: Height) => state.index.medianTimePast(state.active.at(height))
+    return { tip, coin, claim, medianTimePastAt }
   }
   return {
     coin: (outpoint) =>
-      writer.undisturbed(attempt(() => ({ coin: state.view.coin(outpoint), tip: headerInfo(state, state.tip) }))),
-    coinOf: (txid) => writer.stored(attempt(() => state.storedCoinOf(txid))),
+      writer.undisturbed(
+        attempt(() => ({ coin: state.view.coin(outpoint), tip: headerInfo(state, state.active.tip) }))
+      ),
+    coinOf: (txid) => writer.stored(attempt(() => state.database.coinOf(txid))),
     atRest: (work) =>
       writer.stored(Effect.suspend(() =>
         work({
-          tip: headerInfo(state, state.tip),
-          file: state.storedCoins.file,
-          visitCoins: (use) => visit((after) => state.storedCoins.coinsAfter(after, VISIT_ROWS), use),
-          searchCoins: (scripts, goOn) => searchCoins((search) => state.storedCoins.coinsPaying(search), scripts, goOn),
-          visitClaims: (use) => visit((after) => state.storedClaims(after, VISIT_ROWS), use)
+          tip: headerInfo(state, state.active.tip),
+          file: state.database.file,
+          visitCoins: (use) => visit((after) => state.database.coinsAfter(after, VISIT_ROWS), use),
+          searchCoins: (scripts, goOn) => searchCoins((search) => state.database.coinsPaying(search), scripts, goOn),
+          visitClaims: (use) => visit((after) => state.database.claimsAfter(after, VISIT_ROWS), use)
         })
       )),
     atTip: (work) => writer.undisturbed(Effect.suspend(() => work(tipState()))),

@@ -74,10 +74,10 @@ export const make = (parts: ChainParts): Context.Tag.Service<ChainControl> => {
   const stays = (id: HeaderId): Effect.Effect<void, BeyondPruned | BelowSnapshot> =>
     Effect.suspend((): Effect.Effect<void, BeyondPruned | BelowSnapshot> => {
       const [height, { prunedTo }, { snapshot }] = [state.index.height(id), state.losses, state]
-      if (snapshot !== undefined && height <= snapshot.height && state.isActive(id)) {
+      if (snapshot !== undefined && height <= snapshot.height && state.active.isActive(id)) {
         return Effect.fail(new BelowSnapshot({ height, base: snapshot.height }))
       }
-      return prunedTo > 0 && height <= prunedTo && state.isActive(id)
+      return prunedTo > 0 && height <= prunedTo && state.active.isActive(id)
         ? Effect.fail(new BeyondPruned({ height, prunedTo }))
         : Effect.void
     })
@@ -87,8 +87,8 @@ export const make = (parts: ChainParts): Context.Tag.Service<ChainControl> => {
       exclusively((held) =>
         allowed(id).pipe(
           Effect.zipRight(attempt(() => {
-            if (invalid) state.invalidate(id)
-            else state.reconsider(id)
+            if (invalid) state.forks.invalidate(id)
+            else state.forks.reconsider(id)
             decisions.note(state, id, invalid)
           })),
           Effect.zipRight(move(held))
@@ -105,11 +105,11 @@ export const make = (parts: ChainParts): Context.Tag.Service<ChainControl> => {
     prefer: (hash) =>
       Effect.flatMap(
         findHeader(state, hash),
-        (id) => exclusively((held) => Effect.zipRight(attempt(() => state.prefer(id)), move(held)))
+        (id) => exclusively((held) => Effect.zipRight(attempt(() => state.forks.prefer(id)), move(held)))
       ).pipe(
         Effect.withSpan("svcd.chain.prefer", { attributes: { hash: displayHash(hash) } })
       ),
-    giveUpBranch: exclusively((held) => Effect.tap(attempt(() => state.giveUpBranch()), move(held))).pipe(
+    giveUpBranch: exclusively((held) => Effect.tap(attempt(() => state.forks.giveUp()), move(held))).pipe(
       Effect.withSpan("svcd.chain.giveUpBranch")
     ),
     register: (follower) => exclusively((held) => held.enlist(follower)).pipe(Effect.withSpan("svcd.chain.register")),

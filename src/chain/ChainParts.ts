@@ -23,9 +23,9 @@ export interface ChainParts {
 
 export const findHeader = (state: ChainState, hash: Bytes): Effect.Effect<HeaderId, BlockNotFound> =>
   Effect.suspend(() => {
-    const id = state.find(hash)
+    const id = state.index.find(hash)
     return id === NONE ? Effect.fail(new BlockNotFound({ hash: displayHash(hash) })) : Effect.succeed(id)
   })
 
 /** The last validated block. */
-export const settledTipOf = (state: ChainState): HeaderInfo => headerInfo(state, state.settledTip)
+export const settledTipOf = (state: ChainState): HeaderInfo => headerInfo(state, state.active.settledTip)

@@ -140,7 +140,7 @@ const judge = (
 ): Effect.Effect<Reject | undefined, StorageFailure> =>
   writer.undisturbed(
     Effect.gen(function*() {
-      const judged = yield* attempt(() => state.judge(block))
+      const judged = yield* attempt(() => state.connector.judge(block))
       // The writer's lock also protects the pool, so there is no other batch.
       const batch = pool.begin()
       batch.add(0, judged.scripts, judged.flags)

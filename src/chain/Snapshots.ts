@@ -86,7 +86,7 @@ export const make = (
       began: Effect.map(validated, (bases) => state.snapshot !== undefined || bases.length > 0),
       beganAt: (height) =>
         Effect.map(validated, (bases) => {
-          const ids = bases.map((hash) => state.find(hash))
+          const ids = bases.map((hash) => state.index.find(hash))
           // The height of a base with a lost header is unknown.
           return state.snapshot?.height === height || ids.some((id) => id === NONE || state.index.height(id) === height)
         }),

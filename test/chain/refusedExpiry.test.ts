@@ -214,8 +214,8 @@ describe("a name that expires where its claim has", () => {
         throw stores.database.corrupted("a row does not decode (coin)")
       }
       assert.strictEqual(state.acceptBlock(plain).type, "new")
-      const batch = runSteps(state.prepare(state.index.find(plain.hash), BATCH_LIMITS, () => {}))
-      assert.throws(() => state.settle(batch, undefined), "a row does not decode")
+      const batch = runSteps(state.connector.prepare(state.index.find(plain.hash), BATCH_LIMITS, () => {}))
+      assert.throws(() => state.connector.settle(batch, undefined), "a row does not decode")
       const id = state.index.find(plain.hash)
       assert.isFalse(state.index.isFailed(id))
       assert.instanceOf(batch.thrown?.cause, StorageCorrupted)
@@ -228,13 +228,13 @@ describe("a name that expires where its claim has", () => {
       const state = openState(directory)
       state.acceptBlock(failing)
       const given: Array<readonly [block: number, txids: ReadonlyArray<string>]> = []
-      const batch = runSteps(state.prepare(state.index.find(failing.hash), BATCH_LIMITS, (block, checks) => {
+      const batch = runSteps(state.connector.prepare(state.index.find(failing.hash), BATCH_LIMITS, (block, checks) => {
         given.push([block, checks.map(({ transaction }) => transaction.txidKey)])
       }))
       const second = failing.transactions[1] ?? assert.fail()
       assert.deepStrictEqual(given, [[0, [binaryString(second.txid)]]])
       assert.strictEqual(batch.refused?.reject.reason, "bad-names-expiry")
-      const settled = state.settle(batch, { block: 0, reject: reject("bad-script") })
+      const settled = state.connector.settle(batch, { block: 0, reject: reject("bad-script") })
       assert.deepStrictEqual(settled.connected, [])
       assert.deepStrictEqual(settled.refused, { id: state.index.find(failing.hash), reject: reject("bad-script") })
       state.close()

@@ -30,15 +30,19 @@ export const closeState = (state: ChainState): void => {
 
 /** Connects blocks as long as no block has to be disconnected; scripts are assumed valid. */
 export const connectAll = (state: ChainState): void => {
-  for (let step = state.nextStep(); step.type === "connect"; step = state.nextStep()) {
-    state.settle(runSteps(state.prepare(step.target, BATCH_LIMITS, () => {})), undefined)
+  for (let step = state.forks.nextStep(); step.type === "connect"; step = state.forks.nextStep()) {
+    state.connector.settle(runSteps(state.connector.prepare(step.target, BATCH_LIMITS, () => {})), undefined)
   }
 }
 
 /** Connects and disconnects up to the best chain, until nothing is left to do or a block is missing. */
 export const moveAll = (state: ChainState): void => {
-  for (let step = state.nextStep(); step.type === "connect" || step.type === "disconnect"; step = state.nextStep()) {
-    if (step.type === "disconnect") state.disconnectTip()
+  for (
+    let step = state.forks.nextStep();
+    step.type === "connect" || step.type === "disconnect";
+    step = state.forks.nextStep()
+  ) {
+    if (step.type === "disconnect") state.connector.disconnectTip()
     else connectAll(state)
   }
 }

@@ -41,7 +41,7 @@ const REPORT_MS = 60_000
 
 /** The next stored blocks. A damaged block counts as missing from then on. */
 const nextBlocks = (state: ChainState, { at, base }: Running): ReadonlyArray<BlockBelow> => {
-  const { bestHeader, index, params } = state
+  const { forks, index, params } = state
   const blocks: Array<BlockBelow> = []
   let bytes = 0
   const from = index.height(at) + 1
@@ -50,9 +50,9 @@ const nextBlocks = (state: ChainState, { at, base }: Running): ReadonlyArray<Blo
     if (!state.hasBlock(id)) break
     try {
       // A copy, as a message would include the whole buffer of a view.
-      const read = state.blockBytes(id).slice()
+      const read = state.stored.bytes(id).slice()
       bytes += read.length
-      const checkScripts = !scriptsAssumed(index, { id, best: bestHeader }, params)
+      const checkScripts = !scriptsAssumed(index, { id, best: forks.best.reachable }, params)
       blocks.push({ height, hash: index.hash(id).slice(), bytes: read, checkScripts })
     } catch (cause) {
       if (cause instanceof StorageCorrupted && !state.hasBlock(id)) break

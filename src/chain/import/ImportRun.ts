@@ -257,7 +257,7 @@ export class ImportRun {
       total: phase === "headers" ? this.scanned : this.places.size,
       bytesDone: this.bytesDone,
       bytesTotal: phase === "headers" ? this.bytesTotal : this.blocksBytes,
-      height: this.context.state.settledHeight,
+      height: this.context.state.active.settledHeight,
       elapsedMs: performance.now() - this.since
     }
   }

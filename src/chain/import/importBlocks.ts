@@ -147,7 +147,7 @@ export const importSources = (
       known: run.known,
       refused: run.refused,
       orphans: run.orphansLeft,
-      height: context.state.settledHeight,
+      height: context.state.active.settledHeight,
       elapsedMs: performance.now() - run.started
     }
   })).pipe(Effect.withLogSpan("import"))

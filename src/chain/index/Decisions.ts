@@ -25,8 +25,10 @@ const decode = Schema.decodeUnknownOption(Schema.parseJson(DecisionList))
 
 interface Decided {
   readonly index: BlockIndex
-  readonly invalidate: (id: HeaderId) => void
-  readonly reconsider: (id: HeaderId) => void
+  readonly forks: {
+    readonly invalidate: (id: HeaderId) => void
+    readonly reconsider: (id: HeaderId) => void
+  }
 }
 
 const find = (index: BlockIndex, block: string): HeaderId => {
@@ -93,7 +95,7 @@ export class Decisions {
   lift(state: Decided): void {
     for (const block of this.kept.keys()) {
       const id = find(state.index, block)
-      if (id !== NONE && state.index.has(id, Status.FAILED)) state.reconsider(id)
+      if (id !== NONE && state.index.has(id, Status.FAILED)) state.forks.reconsider(id)
     }
   }
 
@@ -116,8 +118,8 @@ export class Decisions {
     for (const [block, invalid] of this.kept) {
       const id = find(index, block)
       if (id === NONE || index.has(id, Status.FAILED) === invalid) continue
-      if (invalid) state.invalidate(id)
-      else state.reconsider(id)
+      if (invalid) state.forks.invalidate(id)
+      else state.forks.reconsider(id)
     }
     return []
   }

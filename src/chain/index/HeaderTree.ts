@@ -81,11 +81,11 @@ export const headerTree = (state: ChainState): HeaderTree => {
     hasBlock: (id) => index.has(id, Status.HAVE_DATA),
     isPruned: (id) => index.has(id, Status.PRUNED) && !index.has(id, Status.HAVE_DATA),
     wasConnected: (id) => index.has(id, Status.VALID),
-    tip: () => state.settledTip,
-    best: () => state.bestHeader,
-    mostWork: () => state.bestHeaders.mostWork,
-    at: (height) => height > state.settledHeight ? NONE : state.at(height),
-    isActive: (id) => state.isActive(id),
+    tip: () => state.active.settledTip,
+    best: () => state.forks.best.reachable,
+    mostWork: () => state.forks.best.mostWork,
+    at: (height) => height > state.active.settledHeight ? NONE : state.active.at(height),
+    isActive: (id) => state.active.isActive(id),
     losses: state.losses
   }
 }

@@ -24,14 +24,14 @@ const isComplete = (
 
 const statusOf = (state: ChainState, branch: { readonly tip: HeaderId; readonly fork: HeaderId }): BranchStatus => {
   const { tip } = branch
-  if (tip === state.settledTip) return "active"
+  if (tip === state.active.settledTip) return "active"
   if (state.index.isFailed(tip)) return "invalid"
   if (!isComplete(state, branch)) return "headers-only"
   return state.index.has(tip, Status.VALID) ? "valid-fork" : "valid-headers"
 }
 
 export const branchOf = (state: ChainState) => (id: HeaderId): Branch => {
-  const fork = state.index.forkPoint(id, state.settledTip)
+  const fork = state.index.forkPoint(id, state.active.settledTip)
   const tip = headerInfo(state, id)
   const length = tip.height - state.index.height(fork)
   return { tip, length, status: statusOf(state, { tip: id, fork }) }

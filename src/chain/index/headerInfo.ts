@@ -23,10 +23,10 @@ export interface HeaderInfo {
 }
 
 export const headerInfo = (state: ChainState, id: HeaderId): HeaderInfo => {
-  const { index, settledHeight } = state
+  const { active, index } = state
   const height = index.height(id)
-  const active = state.isActive(id)
-  const next = active && height < settledHeight ? state.at(height + 1) : NONE
+  const isActive = active.isActive(id)
+  const next = isActive && height < active.settledHeight ? active.at(height + 1) : NONE
   return {
     hash: index.hash(id).slice(),
     height,
@@ -35,7 +35,7 @@ export const headerInfo = (state: ChainState, id: HeaderId): HeaderInfo => {
     medianTimePast: index.medianTimePast(id),
     transactions: index.txCount(id),
     size: index.has(id, Status.HAVE_DATA) ? index.dataPlace(id).size : 0,
-    confirmations: active ? settledHeight - height + 1 : -1,
+    confirmations: isActive ? active.settledHeight - height + 1 : -1,
     next: next === NONE ? undefined : index.hash(next).slice()
   }
 }

@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import type { Height } from "../../protocol/keys.ts"
 import { BlocksPruned } from "../errors.ts"
 import { Status } from "../index/BlockIndex.ts"
+import type { ActiveChainReader } from "../state/ActiveChain.ts"
 import type { ChainState } from "../state/ChainState.ts"
 import { type Following, nextMove } from "../write/followers.ts"
 
@@ -10,12 +11,12 @@ const KEPT_FOR_FOLLOWERS = 10
 
 /** The last block that all followers have and that may be pruned (upstream `validation.cpp`, `FlushStateToDisk`). */
 export const lastUnneeded = (
-  state: Pick<ChainState, "settledHeight">,
+  { settledHeight }: Pick<ActiveChainReader, "settledHeight">,
   followers: ReadonlyArray<Pick<Following, "cursor">>
 ): Height =>
   followers.reduce(
     (last, { cursor }) => Math.min(last, (cursor?.height ?? 0) - KEPT_FOR_FOLLOWERS - 1),
-    state.settledHeight
+    settledHeight
   )
 
 /** The first pruned block that a follower needs to reach the tip. */
@@ -24,7 +25,7 @@ const firstPruned = (state: ChainState, { cursor, follower: { needsCoins } }: Fo
   if (move.type === "wait" || move.type === "adopt") return undefined
   const from = move.type === "forward" ? move.from : move.to.height + 1
   for (let height = Math.max(1, from); height <= state.losses.prunedTo; height++) {
-    const id = state.at(height)
+    const id = state.active.at(height)
     const isStored = !state.index.has(id, Status.PRUNED) || state.index.has(id, Status.HAVE_DATA)
     if (!isStored || (needsCoins === true && !state.index.has(id, Status.HAVE_UNDO))) return height
   }

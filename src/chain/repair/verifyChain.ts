@@ -177,7 +177,7 @@ export const verifyChain = (
   { blocks, deadline = Infinity, level }: VerifyOptions
 ): Effect.Effect<VerifyReport, StorageFailure> =>
   Effect.gen(function*() {
-    const tip = state.settledHeight
+    const tip = state.active.settledHeight
     const most = tip - (state.snapshot?.height ?? 0)
     const count = blocks <= 0 ? most : Math.min(blocks, most)
     const view = new UndoneView(state.view)
@@ -185,7 +185,7 @@ export const verifyChain = (
     let checked = 0
     let damaged = 0
     for (let height = tip; height > tip - count && performance.now() < deadline; height--) {
-      const id = state.at(height)
+      const id = state.active.at(height)
       const { block, undo } = yield* attempt(() => read(state, id, level))
       checked++
       if (block === undefined) damaged++

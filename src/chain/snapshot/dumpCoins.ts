@@ -75,7 +75,7 @@ const rollBack = (
         return yield* refused(path, "rollback", reason)
       }
       yield* Effect.mapError(
-        attempt(() => earlier.disconnect(state.block(id), state.stored.undo(id))),
+        attempt(() => earlier.disconnect(state.stored.block(id), state.stored.undo(id))),
         (failure) => refused(path, "rollback", `Could not roll back to requested height. ${failure.message}`)
       )
       yield* turnOfEventLoop
@@ -115,7 +115,7 @@ export const dumpCoins = (
       return yield* refused(path, "path", reason)
     }
     const { coins, tip } = yield* Effect.acquireRelease(
-      writer.stored(attempt(() => ({ coins: new CoinSnapshot(stores.database.file), tip: state.tip }))),
+      writer.stored(attempt(() => ({ coins: new CoinSnapshot(stores.database.file), tip: state.active.tip }))),
       (open) => Effect.sync(() => open.coins.close())
     )
     const base = request.base === "tip" ? tip : request.base

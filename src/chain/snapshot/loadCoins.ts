@@ -42,7 +42,7 @@ const refusedBecause = (reason: string, { path: file }: Pick<LoadRequest, "path"
 
 /** Why a base block is refused, in the reference node's words (`validation.cpp`, `ActivateSnapshot`). */
 const unfit = (state: ChainState, base: Bytes): string | undefined => {
-  const { bestHeader, index } = state
+  const { forks: { best }, index } = state
   const id = index.find(base)
   const shown = displayHash(base)
   if (id === NONE) {
@@ -50,11 +50,11 @@ const unfit = (state: ChainState, base: Bytes): string | undefined => {
       "call loadtxoutset again"
   }
   if (index.isFailed(id)) return `The base block header (${shown}) is part of an invalid chain`
-  if (index.height(id) > index.height(bestHeader) || index.ancestor(bestHeader, index.height(id)) !== id) {
+  if (index.height(id) > index.height(best.reachable) || index.ancestor(best.reachable, index.height(id)) !== id) {
     return "A forked headers-chain with more work than the chain with the snapshot base block header exists. Please " +
       "proceed to sync without AssumeUtxo."
   }
-  return index.compareWork(id, state.tip) > 0
+  return index.compareWork(id, state.active.tip) > 0
     ? undefined
     : "Population failed: Work does not exceed active chainstate"
 }
@@ -167,10 +167,10 @@ const populate = (
     if ("reason" in expected) return yield* refusedBecause(expected.reason, { path })
     const reason = unfit(state, metadata.base)
     if (reason !== undefined) {
-      const cause = state.find(metadata.base) === NONE ? "header" : "load"
+      const cause = state.index.find(metadata.base) === NONE ? "header" : "load"
       return yield* new SnapshotRefused({ file: path, cause, reason })
     }
-    const base = state.find(metadata.base)
+    const base = state.index.find(metadata.base)
     reader.expect(state.index.height(base))
     yield* Effect.logInfo("loading the snapshot", { coins: 0, of: metadata.coins, height: state.index.height(base) })
     yield* attempt(() => beginSnapshot(directory))
@@ -201,7 +201,7 @@ const switchTo = (
     if (reason !== undefined) return yield* refusedBecause(reason, { path })
     yield* held.flush
     yield* attempt(() => {
-      const database = stores.prepare(directory, state.find(snapshot.hash))
+      const database = stores.prepare(directory, state.index.find(snapshot.hash))
       try {
         useSnapshot(directory, snapshot)
       } catch (cause) {
@@ -233,7 +233,7 @@ export const loadCoins = (
     const { metadata, hash } = yield* populate(parts, request)
     const snapshot = { hash: metadata.base, coins: hash }
     yield* Effect.uninterruptible(parts.writer.exclusively(switchTo(parts, snapshot, request)))
-    const height = parts.state.index.height(parts.state.find(metadata.base))
+    const height = parts.state.index.height(parts.state.index.find(metadata.base))
     yield* Effect.logInfo("snapshot loaded: the node continues from its base block, which is not validated", {
       coins: metadata.coins,
       height,

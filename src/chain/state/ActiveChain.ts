@@ -1,6 +1,12 @@
 import type { HeaderId, Height } from "../../protocol/keys.ts"
 import { type BlockIndex, GENESIS, NONE } from "../index/BlockIndex.ts"
 
+/** What the best chain is, without the ways to change it. */
+export type ActiveChainReader = Pick<
+  ActiveChain,
+  "all" | "at" | "height" | "isActive" | "onTrust" | "settledHeight" | "settledTip" | "tip"
+>
+
 /** The best chain: headers by height. While a batch is prepared, the last blocks have unverified scripts. */
 export class ActiveChain {
   private readonly index: BlockIndex

@@ -2,35 +2,25 @@ import { checkBlock, checkBlockContext } from "../../consensus/block.ts"
 import { checkHeaderContext, checkProofOfWork } from "../../consensus/header.ts"
 import type { ConsensusParams } from "../../consensus/params.ts"
 import { type Reject, rejectAs } from "../../consensus/Reject.ts"
-import type { ChainView, Coin, NameClaim } from "../../consensus/view.ts"
+import type { ChainView } from "../../consensus/view.ts"
 import { chainstateFlushDuration } from "../../metrics/metrics.ts"
 import type { Block, BlockHeader } from "../../protocol/block.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
-import type { HeaderId, Height, NameKey } from "../../protocol/keys.ts"
-import type { Steps } from "../../protocol/steps.ts"
+import type { HeaderId } from "../../protocol/keys.ts"
 import type { Place } from "../../storage/BlockFiles.ts"
 import { recordChecksum } from "../../storage/recordChecksum.ts"
-import type { BestHeader } from "../index/BestHeader.ts"
-import { type BlockIndex, GENESIS, NONE, Status } from "../index/BlockIndex.ts"
+import { type BlockIndex, NONE, Status } from "../index/BlockIndex.ts"
 import { type PruneOptions, Pruning } from "../prune/Pruning.ts"
 import { BlockLosses, hadUndo } from "../repair/BlockLosses.ts"
 import type { BegunWith, SnapshotBase } from "../snapshot/snapshotState.ts"
 import type { Accepted } from "./Accepted.ts"
-import type { ActiveChain } from "./ActiveChain.ts"
+import type { ActiveChainReader } from "./ActiveChain.ts"
 import type { ChainDatabase } from "./ChainDatabase.ts"
 import type { ChainStores } from "./ChainStores.ts"
 import type { Undo } from "./coinCodec.ts"
 import { CoinStore } from "./CoinStore.ts"
-import {
-  type BatchLimits,
-  type CheckScripts,
-  type Connected,
-  Connector,
-  type Judged,
-  type PreparedBatch,
-  type Settled
-} from "./Connector.ts"
-import { Forks, type Step } from "./Forks.ts"
+import { Connector } from "./Connector.ts"
+import { Forks } from "./Forks.ts"
 import { StoredBlocks } from "./StoredBlocks.ts"
 import { noTime, type Timings } from "./timings.ts"
 
@@ -58,12 +48,13 @@ export class ChainState {
   readonly losses: BlockLosses
   readonly stored: StoredBlocks
   readonly pruning: Pruning
+  /** The best chain. Only `connector` changes it. */
+  readonly active: ActiveChainReader
+  readonly forks: Forks
+  readonly connector: Connector
   private readonly options: ChainStateOptions
   private readonly stores: ChainStores
-  private readonly active: ActiveChain
   private readonly coins: CoinStore
-  private readonly forks: Forks
-  private readonly connector: Connector
   private readonly times: Timings = noTime()
   private begun: BegunWith | undefined
 
@@ -116,52 +107,8 @@ export class ChainState {
     this.forks.examine()
   }
 
-  get tip(): HeaderId {
-    return this.active.tip
-  }
-
-  get height(): Height {
-    return this.active.height
-  }
-
-  at(height: Height): HeaderId {
-    return this.active.at(height)
-  }
-
-  /** The height of the last validated block, up to which readers see the chain. */
-  get settledHeight(): Height {
-    return this.active.settledHeight
-  }
-
-  get settledTip(): HeaderId {
-    return this.active.settledTip
-  }
-
-  /** Whether a block is in the validated part of the best chain. */
-  isActive(id: HeaderId): boolean {
-    return this.active.isActive(id)
-  }
-
-  medianTimePastAt(height: Height): number {
-    return this.index.medianTimePast(this.at(height))
-  }
-
-  /** The number of a header, or `NONE`. */
-  find(hash: Bytes): HeaderId {
-    return this.index.find(hash)
-  }
-
-  /** The valid header with the most work that the chain can reach. */
-  get bestHeader(): HeaderId {
-    return this.forks.best.reachable
-  }
-
-  get bestHeaders(): Readonly<BestHeader> {
-    return this.forks.best
-  }
-
   get isBehind(): boolean {
-    return this.index.compareWork(this.bestHeader, this.settledTip) > 0
+    return this.index.compareWork(this.forks.best.reachable, this.active.settledTip) > 0
   }
 
   /** Offers a header. `checked` if the caller has checked its proof of work. */
@@ -239,16 +186,6 @@ export class ChainState {
     return this.index.has(id, Status.HAVE_DATA)
   }
 
-  /** Throws `StorageFailure`. A damaged block then counts as missing, until a peer sends it. */
-  block(id: HeaderId): Block {
-    return this.stored.block(id)
-  }
-
-  /** The stored bytes of a block. Throws `StorageFailure`. */
-  blockBytes(id: HeaderId): Bytes {
-    return this.stored.bytes(id)
-  }
-
   /**
    * The undo data of a block; `undefined` if it was never connected. Throws `StorageFailure`, also if they are lost.
    */
@@ -277,76 +214,9 @@ export class ChainState {
     return this.coins.passing
   }
 
-  /** The first coin of a transaction as of the last flush. */
-  storedCoinOf(txid: Bytes): Coin | undefined {
-    return this.stores.database.coinOf(txid)
-  }
-
-  /** The stored coins, and their file. */
-  get storedCoins(): Pick<ChainDatabase, "coinsAfter" | "coinsPaying" | "file"> {
+  /** The coins and claims of the last flush, and their file. */
+  get database(): Pick<ChainDatabase, "claimsAfter" | "coinOf" | "coinsAfter" | "coinsPaying" | "file"> {
     return this.stores.database
-  }
-
-  /** The stored claims after a name, or from the first one, in order. */
-  storedClaims(after: NameKey | undefined, limit: number): ReadonlyArray<readonly [name: NameKey, claim: NameClaim]> {
-    return this.stores.database.claimsAfter(after, limit)
-  }
-
-  nextStep(): Step {
-    return this.forks.nextStep()
-  }
-
-  // For the next four, see `Connector`.
-
-  prepare(target: HeaderId, limits: BatchLimits, check: CheckScripts): Steps<PreparedBatch> {
-    return this.connector.prepare(target, limits, check)
-  }
-
-  settle(batch: PreparedBatch, failure: { readonly block: number; readonly reject: Reject } | undefined): Settled {
-    return this.connector.settle(batch, failure)
-  }
-
-  takeBack(batch: PreparedBatch): void {
-    this.connector.takeBack(batch)
-  }
-
-  judge(block: Block): Judged {
-    return this.connector.judge(block)
-  }
-
-  disconnectTip(): void {
-    this.connector.disconnectTip()
-  }
-
-  /** A block of the best chain with its name effects. Throws `StorageFailure`. */
-  connected(id: HeaderId): Connected {
-    return this.connector.connected(id)
-  }
-
-  /** Marks a block as invalid (`invalidateblock`). The caller then follows `nextStep`. */
-  invalidate(id: HeaderId): void {
-    // Genesis is part of every chain.
-    if (id !== GENESIS) this.forks.markFailed(id)
-  }
-
-  /** Withdraws `invalidate` or a refusal for a block, its ancestors and its descendants. */
-  reconsider(id: HeaderId): void {
-    this.forks.reconsider(id)
-  }
-
-  /** Prefers a block to others of equal work (`preciousblock`). The caller then follows `nextStep`. */
-  prefer(id: HeaderId): void {
-    this.forks.prefer(id)
-  }
-
-  /** See `ChainControl.giveUpBranch`. The caller then follows `nextStep`. */
-  giveUpBranch(): boolean {
-    return this.forks.giveUp()
-  }
-
-  /** The last headers of all branches, including the tip, highest first. */
-  tips(): ReadonlyArray<HeaderId> {
-    return this.forks.tips()
   }
 
   /** Whether the coins exceed their memory budget. */
@@ -366,7 +236,7 @@ export class ChainState {
     try {
       if (pages.length === 0 && !this.coins.hasChanges) return false
       this.stores.files.sync()
-      const [bestHash, keep] = [this.index.hash(this.tip), this.options.coinCacheBytes / (more ? 1 : 2)]
+      const [bestHash, keep] = [this.index.hash(this.active.tip), this.options.coinCacheBytes / (more ? 1 : 2)]
       this.coins.flush({ pages, headerCount: this.index.count, bestHash }, keep)
       chainstateFlushDuration.observe((performance.now() - started) / 1000)
       return true

@@ -1,7 +1,7 @@
 import type { HeaderId } from "../../protocol/keys.ts"
 import type { StorageCorrupted } from "../../storage/errors.ts"
 import { BestHeader } from "../index/BestHeader.ts"
-import { type BlockIndex, NONE, Status } from "../index/BlockIndex.ts"
+import { type BlockIndex, GENESIS, NONE, Status } from "../index/BlockIndex.ts"
 import { Candidates } from "../index/Candidates.ts"
 import type { BlockLosses } from "../repair/BlockLosses.ts"
 import { WayBack } from "../repair/WayBack.ts"
@@ -90,7 +90,13 @@ export class Forks {
     this.examine()
   }
 
-  /** Withdraws a refusal for a block, its ancestors and its descendants. */
+  /** Marks a block as invalid (`invalidateblock`). The caller then follows `nextStep`. */
+  invalidate(id: HeaderId): void {
+    // Genesis is part of every chain.
+    if (id !== GENESIS) this.markFailed(id)
+  }
+
+  /** Withdraws `invalidate` or a refusal for a block, its ancestors and its descendants. */
   reconsider(id: HeaderId): void {
     const height = this.index.height(id)
     for (const other of this.index.ids()) {

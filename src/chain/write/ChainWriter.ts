@@ -114,7 +114,7 @@ export const make = (
 
     const catchUp = tellAll(false)
 
-    const nextStep = attempt(() => state.nextStep())
+    const nextStep = attempt(() => state.forks.nextStep())
 
     const activate: HeldWriter["activate"] = (imported, judged) =>
       Effect.gen(function*() {

@@ -48,7 +48,7 @@ export class FollowerList {
 
   /** The last block that none of them needs. */
   lastUnneeded(): Height {
-    return lastUnneeded(this.#between.state, this.#all)
+    return lastUnneeded(this.#between.state.active, this.#all)
   }
 
   /** Adds a follower and brings it to the tip, in the background if the way is long. */

@@ -58,15 +58,16 @@ export const connectBatch = (
   Effect.gen(function*() {
     const batch = pool.begin()
     const begun = performance.now()
-    const prepared = yield* attemptSteps(() => state.prepare(target, BATCH, batch.add))
+    const prepared = yield* attemptSteps(() => state.connector.prepare(target, BATCH, batch.add))
     const started = performance.now()
     // If a worker thread ended, it is unknown which scripts are valid.
-    const failed = yield* Effect.onError(batch.finish, () => Effect.sync(() => state.takeBack(prepared))).pipe(
-      Effect.withSpan("svcd.chain.verify")
-    )
+    const failed = yield* Effect.onError(batch.finish, () => Effect.sync(() => state.connector.takeBack(prepared)))
+      .pipe(
+        Effect.withSpan("svcd.chain.verify")
+      )
     state.spent("scripts", performance.now() - started)
     const verdict = failed === undefined ? undefined : { block: failed.block, reject: blockReject(failed, pool) }
-    const settled = yield* attempt(() => state.settle(prepared, verdict))
+    const settled = yield* attempt(() => state.connector.settle(prepared, verdict))
     recordBatch(settled, performance.now() - begun)
     yield* Effect.annotateCurrentSpan("blocks", settled.connected.length)
     return settled
@@ -75,11 +76,11 @@ export const connectBatch = (
 /** Disconnects the last block. Does nothing if it is damaged: it then counts as missing. */
 export const disconnect = (state: ChainState): Effect.Effect<ReadonlyArray<ChainEvent>, StorageFailure> =>
   Effect.suspend(() => {
-    const { tip } = state
+    const { tip } = state.active
     const block = cursorOf(state, tip)
     return attempt(() => {
       try {
-        state.disconnectTip()
+        state.connector.disconnectTip()
       } catch (cause) {
         if (cause instanceof StorageCorrupted && !state.hasBlock(tip)) return []
         throw cause

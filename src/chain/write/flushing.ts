@@ -10,7 +10,7 @@ const FLUSH_SECONDS = 60
 
 const noteFlush = (state: ChainState, ms: number): Effect.Effect<void> =>
   Effect.logDebug("chain state stored", {
-    height: cursorOf(state, state.tip).height,
+    height: cursorOf(state, state.active.tip).height,
     milliseconds: Math.round(ms * 10) / 10
   }).pipe(Effect.annotateLogs("subsystem", "storage"))
 

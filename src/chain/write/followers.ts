@@ -31,10 +31,10 @@ export type Move =
  */
 export const nextMove = (state: ChainState, cursor: Cursor | undefined, trail: ReadonlyArray<Cursor> = []): Move => {
   if (cursor === undefined) return forward(state, 0)
-  const tipHeight = state.settledHeight
-  const tip = state.at(tipHeight)
+  const tipHeight = state.active.settledHeight
+  const tip = state.active.at(tipHeight)
   const id = state.index.find(cursor.hash)
-  if (id !== NONE && state.isActive(id)) return forward(state, cursor.height + 1)
+  if (id !== NONE && state.active.isActive(id)) return forward(state, cursor.height + 1)
   if (id !== NONE && state.index.has(id, Status.VALID)) return rewindTo(state, state.index.forkPoint(id, tip))
   if (cursor.height > tipHeight && !leavesChain(state, trail)) return { type: "wait" }
   if (id !== NONE) return rewindTo(state, state.index.forkPoint(id, tip))
@@ -45,7 +45,7 @@ export const nextMove = (state: ChainState, cursor: Cursor | undefined, trail: R
 
 /** Whether the block at a height is missing because the chain state began above it. */
 const isAssumed = (state: ChainState, height: Height): boolean =>
-  state.snapshot !== undefined && height <= state.snapshot.height && !state.hasBlock(state.at(height))
+  state.snapshot !== undefined && height <= state.snapshot.height && !state.hasBlock(state.active.at(height))
 
 /** Genesis is built in, so a new store begins at the first missing block. */
 const forward = (state: ChainState, from: Height): Move => ({
@@ -55,16 +55,16 @@ const forward = (state: ChainState, from: Height): Move => ({
 
 /** Whether a store is on another branch than the chain, as far as the tip shows. */
 const leavesChain = (state: ChainState, trail: ReadonlyArray<Cursor>): boolean => {
-  const tipHeight = state.settledHeight
+  const tipHeight = state.active.settledHeight
   const there = trail.find(({ height }) => height === tipHeight)
-  return there !== undefined && !equal(there.hash, state.index.hash(state.at(tipHeight)))
+  return there !== undefined && !equal(there.hash, state.index.hash(state.active.at(tipHeight)))
 }
 
 /** Whether a move needs the follower's trail, because the chain never connected its cursor's block. */
 const needsTrail = (state: ChainState, cursor: Cursor | undefined): boolean => {
   if (cursor === undefined) return false
   const id = state.index.find(cursor.hash)
-  return id === NONE || !(state.isActive(id) || state.index.has(id, Status.VALID))
+  return id === NONE || !(state.active.isActive(id) || state.index.has(id, Status.VALID))
 }
 
 const rewindTo = (state: ChainState, id: HeaderId): Move => ({ type: "rewind", to: cursorOf(state, id) })
@@ -117,13 +117,13 @@ export const follow = (
       const { cursor, follower } = following
       const trail = follower.trail !== undefined && needsTrail(state, cursor) ? yield* follower.trail : []
       const move = nextMove(state, cursor, trail)
-      const isThere = move.type === "wait" || (move.type !== "rewind" && move.from > state.settledHeight)
+      const isThere = move.type === "wait" || (move.type !== "rewind" && move.from > state.active.settledHeight)
       if (isThere || !(yield* Effect.uninterruptible(step(state, following, { ...news, move })))) {
         if (!news.more) yield* settle(following)
         if (moved && following.follower.arrived !== undefined) yield* following.follower.arrived
         return
       }
-      const left = state.settledHeight - (following.cursor?.height ?? 0)
+      const left = state.active.settledHeight - (following.cursor?.height ?? 0)
       if (left > LONG_WAY && performance.now() - reported > REPORT_MS) {
         reported = performance.now()
         yield* Effect.logInfo(`catching up: ${following.follower.name} applies the stored blocks`, {
@@ -137,13 +137,13 @@ export const follow = (
 
 /** Whether a follower may catch up in the background and has a long way to go. */
 export const startsBehind = (state: ChainState, { cursor, follower }: Following): boolean =>
-  follower.background === true && state.settledHeight - (cursor?.height ?? -1) > SHORT_WAY
+  follower.background === true && state.active.settledHeight - (cursor?.height ?? -1) > SHORT_WAY
 
 /** One step of a follower on its own. Returns false at the tip, or if it cannot continue now. */
 export const advance = (state: ChainState, following: Following): Effect.Effect<boolean, StorageFailure> =>
   Effect.suspend(() => {
     const move = nextMove(state, following.cursor)
-    const onward = move.type === "wait" || (move.type !== "rewind" && move.from > state.settledHeight)
+    const onward = move.type === "wait" || (move.type !== "rewind" && move.from > state.active.settledHeight)
       ? Effect.succeed(false)
       : Effect.uninterruptible(step(state, following, { move, recent: new Map(), more: false }))
     return Effect.tap(onward, (moved) => moved ? Effect.void : settle(following))
@@ -175,7 +175,7 @@ const step = (
     const last = blocks[blocks.length - 1]
     if (last !== undefined) {
       const { apply, bulk } = following.follower
-      const isLast = !more && last.height === state.settledHeight
+      const isLast = !more && last.height === state.active.settledHeight
       yield* (isLast ? apply : bulk?.hold ?? apply)(blocks)
       following.cursor = { height: last.height, hash: last.hash }
       yield* goesOn(following)
@@ -208,12 +208,12 @@ const NAMES_AT_ONCE = 250
  */
 const stateAtTip = (state: ChainState): Effect.Effect<StateAtBase, StorageFailure> =>
   Effect.as(attempt(() => state.flush()), {
-    at: cursorOf(state, state.tip),
+    at: cursorOf(state, state.active.tip),
     visitNames: (use) =>
       Effect.gen(function*() {
         for (let after: NameKey | undefined, more = true; more;) {
           const from: NameKey | undefined = after
-          const claims = yield* attempt(() => state.storedClaims(from, NAMES_AT_ONCE))
+          const claims = yield* attempt(() => state.database.claimsAfter(from, NAMES_AT_ONCE))
           const names = yield* attempt(() =>
             claims.flatMap(([, claim]) => {
               const coin = state.view.coin(claim.outpoint)
@@ -257,12 +257,12 @@ const batchFrom = (
 ) => {
   const blocks: Array<ConnectedBlock> = []
   let bytes = 0
-  for (let height = from; height <= state.settledHeight; height++) {
+  for (let height = from; height <= state.active.settledHeight; height++) {
     if (blocks.length >= BATCH_BLOCKS || bytes >= batchBytes) break
-    const id = state.at(height)
+    const id = state.active.at(height)
     if (needsCoins && lacksCoins(state, id)) break
     try {
-      const connected = recent.get(id) ?? state.connected(id)
+      const connected = recent.get(id) ?? state.connector.connected(id)
       const { block, effects } = connected
       const coins = needsCoins ? { coins: coinsOf(state, connected) } : {}
       blocks.push({ ...cursorOf(state, id), block, effects, ...coins })

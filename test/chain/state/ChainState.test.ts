@@ -17,15 +17,15 @@ const offer = (state: ChainState, from: number, to: number): void => {
 }
 
 const prepare = (state: ChainState) => {
-  const step = state.nextStep()
+  const step = state.forks.nextStep()
   if (step.type !== "connect") throw new Error(`the next step is ${step.type}`)
-  return runSteps(state.prepare(step.target, BATCH_LIMITS, () => {}))
+  return runSteps(state.connector.prepare(step.target, BATCH_LIMITS, () => {}))
 }
 
 /** All coins, as far as needed to distinguish states. */
 const coinsOf = (state: ChainState) => {
   state.flush()
-  return state.storedCoins.coinsAfter(undefined, 100_000)
+  return state.database.coinsAfter(undefined, 100_000)
 }
 
 /** The coins of a chain without reorgs at a height. */
@@ -39,7 +39,7 @@ const straightTo = (height: number) =>
     return coins
   })
 
-const hashOfTip = (state: ChainState): string => displayHash(state.index.hash(state.tip))
+const hashOfTip = (state: ChainState): string => displayHash(state.index.hash(state.active.tip))
 
 describe("ChainState", () => {
   it("a batch that could not be verified is rolled back without a trace", () => {
@@ -51,13 +51,13 @@ describe("ChainState", () => {
       offer(state, 121, 160)
       const batch = prepare(state)
       assert.strictEqual(batch.blocks.length, 40)
-      assert.deepStrictEqual([state.height, state.settledHeight], [160, 120])
-      state.takeBack(batch)
-      assert.deepStrictEqual([state.height, state.settledHeight], [120, 120])
+      assert.deepStrictEqual([state.active.height, state.active.settledHeight], [160, 120])
+      state.connector.takeBack(batch)
+      assert.deepStrictEqual([state.active.height, state.active.settledHeight], [120, 120])
       assert.deepStrictEqual(coinsOf(state), at120)
       // No block is marked invalid.
       connectAll(state)
-      assert.strictEqual(state.settledHeight, 160)
+      assert.strictEqual(state.active.settledHeight, 160)
       closeState(state)
     })
   })
@@ -66,14 +66,14 @@ describe("ChainState", () => {
     withDirectory((directory) => {
       const state = openState(directory)
       offer(state, 1, 160)
-      const steps = state.prepare(state.bestHeader, BATCH_LIMITS, () => {})
+      const steps = state.connector.prepare(state.forks.best.reachable, BATCH_LIMITS, () => {})
       for (let height = 1; height <= BATCH_LIMITS.blocks; height++) {
         assert.isFalse(steps.next().done)
-        assert.deepStrictEqual([state.height, state.settledHeight], [height, 0])
+        assert.deepStrictEqual([state.active.height, state.active.settledHeight], [height, 0])
         assert.throws(() => state.flush(), "not verified yet")
       }
-      assert.strictEqual(state.settle(runSteps(steps), undefined).connected.length, BATCH_LIMITS.blocks)
-      assert.strictEqual(state.settledHeight, BATCH_LIMITS.blocks)
+      assert.strictEqual(state.connector.settle(runSteps(steps), undefined).connected.length, BATCH_LIMITS.blocks)
+      assert.strictEqual(state.active.settledHeight, BATCH_LIMITS.blocks)
       connectAll(state)
       closeState(state)
     })
@@ -114,12 +114,15 @@ describe("ChainState", () => {
       offer(state, 1, 120)
       connectAll(state)
       offer(state, 121, 160)
-      const { connected, refused } = state.settle(prepare(state), { block: 10, reject: reject("some-reason") })
+      const { connected, refused } = state.connector.settle(prepare(state), {
+        block: 10,
+        reject: reject("some-reason")
+      })
       assert.strictEqual(connected.length, 10)
       assert.strictEqual(refused?.reject.reason, "some-reason")
-      assert.deepStrictEqual([state.height, state.settledHeight], [130, 130])
+      assert.deepStrictEqual([state.active.height, state.active.settledHeight], [130, 130])
       assert.deepStrictEqual(coinsOf(state), at130)
-      assert.strictEqual(state.nextStep().type, "none")
+      assert.strictEqual(state.forks.nextStep().type, "none")
       closeState(state)
     })
   })
@@ -140,17 +143,17 @@ describe("ChainState", () => {
         if (room-- > 0) return append(hash, undo)
         throw new StorageUnavailable({ file: "undo00000.dat", doing: "writing", reason: "no space" })
       }
-      assert.throws(() => state.settle(batch, undefined), "no space")
-      assert.deepStrictEqual([state.height, state.settledHeight], [110, 110])
+      assert.throws(() => state.connector.settle(batch, undefined), "no space")
+      assert.deepStrictEqual([state.active.height, state.active.settledHeight], [110, 110])
       assert.deepStrictEqual(coinsOf(state), at110)
       closeState(state)
       const storesAgain = openStores(directory)
       assert.deepStrictEqual(storesAgain.repairs(), [])
       const again = stateOn(storesAgain)
-      assert.strictEqual(again.settledHeight, 110)
+      assert.strictEqual(again.active.settledHeight, 110)
       connectAll(again)
-      assert.strictEqual(again.settledHeight, 150)
-      while (again.height > 0) again.disconnectTip()
+      assert.strictEqual(again.active.settledHeight, 150)
+      while (again.active.height > 0) again.connector.disconnectTip()
       assert.strictEqual(hashOfTip(again), displayHash(regtestParams.network.genesisHash))
       assert.deepStrictEqual(coinsOf(again), [])
       again.close()

@@ -22,7 +22,7 @@ const fill = (directory: string, upTo = blocks.length - 1): void => {
   const state = openState(directory)
   for (const block of blocks.slice(1, upTo + 1)) state.acceptBlock(block)
   connectAll(state)
-  assert.strictEqual(state.height, upTo)
+  assert.strictEqual(state.active.height, upTo)
   closeState(state)
 }
 
@@ -49,7 +49,7 @@ const serves = (state: ChainState): number => {
       return encodeBlockHeader(header)
     })
     if (header !== "lost") assert.isTrue(equal(header, encodeBlockHeader(blockAt(height))), `header ${height}`)
-    for (const read of [() => state.stored.bytes(id), () => state.block(id).bytes]) {
+    for (const read of [() => state.stored.bytes(id), () => state.stored.block(id).bytes]) {
       const bytes = orLost(read)
       if (bytes === "lost") lost++
       else assert.isTrue(equal(bytes, blockAt(height).bytes), `block ${height}`)
@@ -197,10 +197,10 @@ describe("undo data", () => {
     withDirectory((directory) => {
       fill(directory, 100)
       const state = openState(directory)
-      state.index.clearStatus(state.at(99), Status.HAVE_UNDO)
-      state.invalidate(state.at(98))
-      assert.throws(() => state.nextStep(), /block [0-9a-f]{64} at height 99 has to be disconnected/)
-      assert.strictEqual(state.height, 100)
+      state.index.clearStatus(state.active.at(99), Status.HAVE_UNDO)
+      state.forks.invalidate(state.active.at(98))
+      assert.throws(() => state.forks.nextStep(), /block [0-9a-f]{64} at height 99 has to be disconnected/)
+      assert.strictEqual(state.active.height, 100)
       state.close()
     })
   })
@@ -213,14 +213,18 @@ describe("a reorganisation over a missing block", () => {
       const file = join(directory, "blocks", "blk00000.dat")
       flipBit(file, 8 * (readFileSync(file).indexOf(blockAt(97).bytes) + 90))
       const state = openState(directory)
-      state.invalidate(state.at(95))
+      state.forks.invalidate(state.active.at(95))
       const missing = state.index.find(blockAt(97).hash)
-      assert.deepStrictEqual(state.nextStep(), { type: "wait", missing })
+      assert.deepStrictEqual(state.forks.nextStep(), { type: "wait", missing })
       assert.strictEqual(state.losses.waitsFor, missing)
-      assert.strictEqual(state.height, 100)
+      assert.strictEqual(state.active.height, 100)
       assert.strictEqual(state.acceptBlock(blockAt(97)).type, "new")
-      while (state.nextStep().type === "disconnect") state.disconnectTip()
-      assert.deepStrictEqual([state.height, state.nextStep().type, state.losses.waitsFor], [94, "none", undefined])
+      while (state.forks.nextStep().type === "disconnect") state.connector.disconnectTip()
+      assert.deepStrictEqual([state.active.height, state.forks.nextStep().type, state.losses.waitsFor], [
+        94,
+        "none",
+        undefined
+      ])
       state.close()
     })
   })

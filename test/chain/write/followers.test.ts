@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger } from "effect"
 import { NONE } from "../../../src/chain/index/BlockIndex.ts"
-import { ChainState } from "../../../src/chain/state/ChainState.ts"
+import type { ChainState } from "../../../src/chain/state/ChainState.ts"
+import { Connector } from "../../../src/chain/state/Connector.ts"
 import type { Cursor, Follower } from "../../../src/chain/write/Follower.ts"
 import { cursorOf, follow, type Following, nextMove } from "../../../src/chain/write/followers.ts"
 import { decodeBlock } from "../../../src/protocol/block.ts"
@@ -37,13 +38,13 @@ const makeState = (directory: string, connected: boolean): Branched => {
   if (connected) {
     offer(state, stale)
     moveAll(state)
-    assert.strictEqual(state.height, FORK + 2)
+    assert.strictEqual(state.active.height, FORK + 2)
   }
   offer(state, main.slice(FORK + 1, TIP + 1))
   moveAll(state)
   if (!connected) offer(state, stale)
   moveAll(state)
-  assert.strictEqual(state.settledHeight, TIP)
+  assert.strictEqual(state.active.settledHeight, TIP)
   const staleIds = stale.map((bytes) => state.index.find(decodeBlock(bytes).hash))
   assert.isFalse(staleIds.includes(NONE))
   return { state, staleIds }
@@ -66,7 +67,7 @@ describe("nextMove", () => {
     withState(false, (state) => {
       assert.deepStrictEqual(nextMove(state, undefined), { type: "forward", from: 0 })
       for (const height of [0, 17, TIP]) {
-        assert.deepStrictEqual(nextMove(state, cursorOf(state, state.at(height))), {
+        assert.deepStrictEqual(nextMove(state, cursorOf(state, state.active.at(height))), {
           type: "forward",
           from: height + 1
         })
@@ -90,7 +91,7 @@ describe("nextMove", () => {
       for (const id of ids) {
         assert.deepStrictEqual(nextMove(state, cursorOf(state, id)), {
           type: "rewind",
-          to: cursorOf(state, state.at(FORK))
+          to: cursorOf(state, state.active.at(FORK))
         })
       }
     })
@@ -120,14 +121,14 @@ describe("nextMove", () => {
     withState(false, (state, ids) => {
       const cursor = { height: TIP, hash: unknown }
       const lost = [cursor, { height: TIP - 1, hash: unknown }]
-      const known = cursorOf(state, state.at(TIP - 2))
-      const older = cursorOf(state, state.at(TIP - 3))
+      const known = cursorOf(state, state.active.at(TIP - 2))
+      const older = cursorOf(state, state.active.at(TIP - 3))
       assert.deepStrictEqual(nextMove(state, cursor, [...lost, known, older]), { type: "rewind", to: known })
       assert.deepStrictEqual(nextMove(state, cursor, lost), { type: "rewind", to: cursorOf(state, headerId(0)) })
       const branch = cursorOf(state, ids[1] ?? NONE)
       assert.deepStrictEqual(nextMove(state, cursor, [...lost, branch, older]), {
         type: "rewind",
-        to: cursorOf(state, state.at(FORK))
+        to: cursorOf(state, state.active.at(FORK))
       })
     })
   })
@@ -136,8 +137,8 @@ describe("nextMove", () => {
     withState(false, (state) => {
       const cursor = { height: TIP + 2, hash: unknown }
       const above = [cursor, { height: TIP + 1, hash: unknown }]
-      const tip = cursorOf(state, state.tip)
-      const below = cursorOf(state, state.at(TIP - 1))
+      const tip = cursorOf(state, state.active.tip)
+      const below = cursorOf(state, state.active.at(TIP - 1))
       assert.deepStrictEqual(nextMove(state, cursor, [...above, tip, below]), { type: "wait" })
       assert.deepStrictEqual(nextMove(state, cursor, [...above, { height: TIP, hash: unknown }, below]), {
         type: "rewind",
@@ -149,11 +150,11 @@ describe("nextMove", () => {
 
   it("nextMove rewinds from disconnected blocks of the best chain", () => {
     withState(false, (state) => {
-      const tip = cursorOf(state, state.tip)
-      state.invalidate(state.at(TIP - 1))
+      const tip = cursorOf(state, state.active.tip)
+      state.forks.invalidate(state.active.at(TIP - 1))
       moveAll(state)
-      assert.strictEqual(state.settledHeight, TIP - 2)
-      assert.deepStrictEqual(nextMove(state, tip), { type: "rewind", to: cursorOf(state, state.at(TIP - 2)) })
+      assert.strictEqual(state.active.settledHeight, TIP - 2)
+      assert.deepStrictEqual(nextMove(state, tip), { type: "rewind", to: cursorOf(state, state.active.at(TIP - 2)) })
     })
   })
 
@@ -177,8 +178,8 @@ describe("follow", () => {
   const heardFrom = (state: ChainState, from: Cursor, readable: number) =>
     Effect.gen(function*() {
       const heard: Array<string> = []
-      state.connected = (id) => {
-        if (state.index.height(id) <= readable) return ChainState.prototype.connected.call(state, id)
+      state.connector.connected = (id) => {
+        if (state.index.height(id) <= readable) return Connector.prototype.connected.call(state.connector, id)
         throw new StorageCorrupted({ file: "blk00000.dat", found: "nothing", remedy: "Fetch it again" })
       }
       const follower: Follower = {
@@ -216,7 +217,7 @@ describe("follow", () => {
       }
       const from = (height: number): Following => ({
         follower,
-        cursor: cursorOf(state, state.at(height)),
+        cursor: cursorOf(state, state.active.at(height)),
         rebuilding: false
       })
       const following = from(TIP - 1)
@@ -228,8 +229,8 @@ describe("follow", () => {
       yield* follow(state, from(TIP - 1), { recent, more: false })
       assert.deepStrictEqual(heard.splice(0), [`apply ${TIP}`, "settle"])
       // A large block fills a batch, and another batch is behind it.
-      state.connected = (id) => {
-        const connected = ChainState.prototype.connected.call(state, id)
+      state.connector.connected = (id) => {
+        const connected = Connector.prototype.connected.call(state.connector, id)
         if (state.index.height(id) < TIP) Object.defineProperty(connected.block, "size", { value: 8 * 1024 * 1024 })
         return connected
       }
@@ -240,7 +241,7 @@ describe("follow", () => {
   it.scoped("follow gives a follower no more bytes of blocks at a time than it asks for", () =>
     Effect.gen(function*() {
       const { state } = yield* opened(false)
-      const size = state.block(state.at(FORK + 1)).size
+      const size = state.stored.block(state.active.at(FORK + 1)).size
       const heard: Array<string> = []
       const follower: Follower = {
         name: "test",
@@ -249,7 +250,7 @@ describe("follow", () => {
         apply: (given) => Effect.sync(() => void heard.push(given.map(({ height }) => height).join())),
         rewind: () => Effect.void
       }
-      const from = { follower, cursor: cursorOf(state, state.at(FORK)), rebuilding: false }
+      const from = { follower, cursor: cursorOf(state, state.active.at(FORK)), rebuilding: false }
       yield* follow(state, from, { recent: new Map(), more: false })
       assert.deepStrictEqual(heard, [`${FORK + 1},${FORK + 2}`, `${FORK + 3},${FORK + 4}`])
     }))
@@ -257,10 +258,10 @@ describe("follow", () => {
   it.scoped("follow logs once that it waits for a block, and once that it continues", () =>
     Effect.gen(function*() {
       const { state } = yield* opened(false)
-      const from = cursorOf(state, state.at(FORK))
+      const from = cursorOf(state, state.active.at(FORK))
       let readable = FORK
-      state.connected = (id) => {
-        if (state.index.height(id) <= readable) return ChainState.prototype.connected.call(state, id)
+      state.connector.connected = (id) => {
+        if (state.index.height(id) <= readable) return Connector.prototype.connected.call(state.connector, id)
         throw new StorageCorrupted({ file: "blk00000.dat", found: "nothing", remedy: "Fetch it again" })
       }
       const follower: Follower = {
@@ -291,7 +292,7 @@ describe("follow", () => {
   it.scoped("follow logs nothing if it has not moved", () =>
     Effect.gen(function*() {
       const { state } = yield* opened(false)
-      assert.deepStrictEqual(yield* heardFrom(state, cursorOf(state, state.at(FORK)), FORK), [])
-      assert.deepStrictEqual(yield* heardFrom(state, cursorOf(state, state.tip), TIP), [])
+      assert.deepStrictEqual(yield* heardFrom(state, cursorOf(state, state.active.at(FORK)), FORK), [])
+      assert.deepStrictEqual(yield* heardFrom(state, cursorOf(state, state.active.tip), TIP), [])
     }))
 })

@@ -16,16 +16,16 @@ export type ConnectionType =
   | "addr-fetch"
   | "feeler"
 
-/** What the operator allows a peer (`-whitelist`, `-whitebind`), in the order of `getpeerinfo`. */
+/** The operator's permissions for a peer (`-whitelist`, `-whitebind`), in the order of `getpeerinfo`. */
 export type Permissions = ReadonlySet<Permission>
 
 export const NO_PERMISSIONS: Permissions = new Set<Permission>()
 
 /** Data from a peer's `version`, and features negotiated before `verack`. */
 export interface Hello {
-  /** The version that the peer announced. Decides on the sizes of `headers` (reference/protocol.md 6.2). */
+  /** The peer's announced version, which decides the sizes of `headers` (reference/protocol.md 6.2). */
   readonly version: number
-  /** The lower of the peer's version and ours. Decides on everything else. */
+  /** The lower of the peer's version and ours, which decides everything else. */
   readonly commonVersion: number
   /** Bits of `Services`. */
   readonly services: bigint
@@ -54,18 +54,18 @@ export interface Features {
   feeFilter: number
   /** Whether the peer wants transactions announced; from its `version` on. */
   relay: boolean
-  /** Which of them, and which transactions of filtered blocks (BIP 37). */
+  /** Which transactions to announce and to send with filtered blocks (BIP 37). */
   bloom: BloomFilter | undefined
 }
 
-/** Byte and message counts of one connection. Message sizes include the frame header. */
+/** Byte and message counts of one connection. Message sizes include frame headers. */
 export interface Traffic {
   readonly bytesSent: number
   readonly bytesReceived: number
   /** Seconds since 1970; 0 for never. */
   readonly lastSend: number
   readonly lastReceive: number
-  /** Bytes by command. Unknown commands count under `*other*`. */
+  /** Bytes by command; `*other*` for unknown ones. */
   readonly sentByCommand: ReadonlyMap<string, number>
   readonly receivedByCommand: ReadonlyMap<string, number>
 }
@@ -79,18 +79,17 @@ export interface Latency {
 }
 
 export interface Disconnection {
-  /** For logs and errors, in our own wording. */
+  /** For logs and errors, in our own words. */
   readonly reason: string
   /** Whether the peer broke the protocol (reference/protocol.md 6.11). Its address is then discouraged. */
   readonly misbehaving: boolean
 }
 
 /**
- * A connection whose handshake is complete. One fiber reads messages and waits for their handlers. Another fiber sends
- * messages from a bounded queue. So a slow peer delays only itself.
+ * A connection with a complete handshake. One fiber reads messages and waits for their handlers, another sends from a
+ * bounded queue, so a slow peer delays only itself.
  */
 export interface Peer {
-  /** Number of the connection, counted from 0. */
   readonly id: PeerId
   readonly type: ConnectionType
   readonly inbound: boolean
@@ -101,7 +100,6 @@ export interface Peer {
   readonly permissions: Permissions
   /** The local end of the connection, as `address:port`. */
   readonly bind: string | undefined
-  /** Seconds since 1970. */
   readonly connectedAt: number
   readonly hello: Hello
   readonly features: Features
@@ -114,8 +112,8 @@ export interface Peer {
   /** Waits until the peer has read most of its queue. Call it before reading a long answer from disk. */
   readonly ready: Effect.Effect<void>
   /**
-   * Queues a message without waiting: for fibers that serve many peers, and for messages that one slow peer must not
-   * delay. Disconnects a peer whose queue has reached its hard limit.
+   * Queues a message without waiting, for fibers that serve many peers. Disconnects a peer whose queue has reached its
+   * hard limit.
    */
   readonly post: (message: Message) => void
   /** Disconnects the peer, soon and once; a misbehaving peer with the permission `noban` stays connected. */
@@ -123,29 +121,29 @@ export interface Peer {
   /** Counts memory held for data from the peer. Closed with the connection. */
   readonly memory: MemoryAccount
   /**
-   * Charges the peer for time that its messages took in fibers other than its reading fiber, which is measured anyway:
-   * milliseconds of this thread. Time spent on `asked` (requested) data is on trust, as in the reading fiber.
+   * Charges the peer for milliseconds that its messages took on this thread outside its reading fiber. Time for `asked`
+   * (requested) data is on trust.
    */
   readonly spent: (milliseconds: number, asked?: boolean) => void
   /**
-   * Reports whether requested blocks or headers were good. Their time is on trust until then. If they were refused or
-   * brought nothing new, the peer is charged for it, and its outstanding answers are read at its pace.
+   * Reports whether requested blocks or headers were good. If they were refused or brought nothing new, the peer is
+   * charged for their time, and its outstanding answers are read at its pace.
    */
   readonly judged: (good: boolean) => void
   /**
-   * Gives other peers a turn during long work on a message of this peer, in the fiber that handles it. The time so far
-   * is charged first, and waited for as between two messages.
+   * Gives other peers a turn during long work on a message, in the fiber that handles it. Charges the time so far and
+   * waits for it first.
    */
   readonly turn: Effect.Effect<void>
 }
 
-/** Peer events that a part of the node handles. Messages go through `messageTable.ts`. */
+/** Peer events for a part of the node. Messages go through `messageTable.ts`. */
 export interface PeerHandler {
   /** Runs before any message. Must not wait for anything that needs the peer. */
   readonly connected: (peer: Peer) => Effect.Effect<void>
-  /** Whether to decode a `block` or `cmpctblock`, by the bytes in front of its transactions. False drops it. */
+  /** Whether to decode a `block` or `cmpctblock`, judging by the bytes before its transactions. False drops it. */
   readonly screened?: (peer: Peer, start: BlockStart) => Effect.Effect<boolean>
-  /** Waits, for a bounded time, until what the peer sent before has its effect. A `pong` waits for it. */
+  /** Waits for a bounded time until what the peer sent before has its effect. A `pong` waits for it. */
   readonly settled?: (peer: Peer) => Effect.Effect<void>
   /** Runs last, and once. */
   readonly gone: (peer: Peer) => Effect.Effect<void>

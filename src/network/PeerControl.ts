@@ -11,23 +11,23 @@ import type { StoredOrphan } from "./relay/Orphanage.ts"
 import type { FetchOutcome } from "./sync/directFetch.ts"
 import type { AddressNetwork } from "./wire/netAddress.ts"
 
-/** Network operations for the node and its operator: list, connect, disconnect and ban peers. */
+/** Network operations for the node and its operator. */
 export interface PeerControl {
-  /** Peers whose handshake is complete, by id. */
+  /** Peers with a complete handshake, by id. */
   readonly peers: Effect.Effect<ReadonlyArray<PeerInfo>>
   readonly count: Effect.Effect<{ readonly inbound: number; readonly outbound: number }>
   /** Bytes of all connections since the start, including closed ones. */
   readonly totals: Effect.Effect<{ readonly sent: number; readonly received: number }>
   /** Whether peers may send transactions. */
   readonly relaysTransactions: boolean
-  /** What is left of the operator's target for sent bytes. */
+  /** The remainder of the operator's target for sent bytes. */
   readonly upload: Effect.Effect<UploadState>
   /** Networks in which the node connects to peers by itself. */
   readonly networks: ReadonlySet<AddressNetwork>
   /** Bits of `Services` that we announce. */
   readonly services: bigint
   readonly userAgent: string
-  /** The proxy to the addresses of a network: `host:port`, or `unix:` and a path. */
+  /** The proxy to addresses of a network: `host:port`, or `unix:` and a path. */
   readonly proxyTo: (
     network: ProxiedNetwork
   ) => { readonly address: string; readonly randomize: boolean } | undefined
@@ -35,7 +35,7 @@ export interface PeerControl {
   readonly active: Effect.Effect<boolean>
   /** While off, all connections are closed and no new ones are made. */
   readonly setActive: (active: boolean) => Effect.Effect<void>
-  /** Connects to a peer once, as a manual peer or another type. Returns before the connection is made or has failed. */
+  /** Connects to a peer once, as a manual peer or another type. Does not wait for the connection. */
   readonly connectOnce: (node: string, type?: Exclude<ConnectionType, "inbound">) => Effect.Effect<void>
   /** Adds a peer to connect to, and to reconnect to after each disconnection. False if it was already added. */
   readonly add: (node: string) => Effect.Effect<boolean>
@@ -44,14 +44,14 @@ export interface PeerControl {
   readonly added: Effect.Effect<ReadonlyArray<AddedNode>>
   readonly disconnect: (which: { readonly name: string } | { readonly id: number }) => Effect.Effect<void, PeerNotFound>
   readonly ping: Effect.Effect<void>
-  /** Sends a message of any content to a peer, for tests. False if there is no such peer. */
+  /** Sends a message with any content to a peer, for tests. False if there is no such peer. */
   readonly sendRaw: (
     id: number,
     message: { readonly command: string; readonly payload: Bytes }
   ) => Effect.Effect<boolean>
   /** Requests a block whose header is known from one peer, whatever the node wants itself. */
   readonly fetchBlock: (peer: PeerId, header: HeaderId) => Effect.Effect<FetchOutcome>
-  /** Every place in the book of addresses that has one. */
+  /** Every occupied place in the address book. */
   readonly bookPlaces: Effect.Effect<ReadonlyArray<BookPlace>>
   /** Transactions that wait for their parents. */
   readonly orphans: Effect.Effect<ReadonlyArray<StoredOrphan>>
@@ -60,9 +60,9 @@ export interface PeerControl {
   readonly unban: (subnet: string) => Effect.Effect<"unbanned" | "unknown" | "invalid">
   readonly bans: Effect.Effect<ReadonlyArray<Ban>>
   readonly clearBans: Effect.Effect<void>
-  /** Random known addresses that are not too old; all of them if `count` is 0. */
+  /** Random known addresses that are not too old; all if `count` is 0. */
   readonly addresses: (count: number, network?: AddressNetwork) => Effect.Effect<ReadonlyArray<KnownAddress>>
-  /** Adds an address to the book, as if the peer itself had announced it. Tried ones count as having answered. */
+  /** Adds an address as if the peer itself had announced it. Tried ones count as having answered. */
   readonly learn: (
     known: Pick<KnownAddress, "address" | "port">,
     table: "new" | "tried"
@@ -70,6 +70,6 @@ export interface PeerControl {
   readonly addressCounts: Effect.Effect<
     ReadonlyMap<AddressNetwork, { readonly fresh: number; readonly tried: number }>
   >
-  /** Whether peers are configured or can be found, and none has answered so far. */
+  /** Whether peers are configured or can be found but none has answered. */
   readonly lonely: Effect.Effect<boolean>
 }

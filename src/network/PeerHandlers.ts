@@ -15,22 +15,22 @@ export class PeerHandlers extends Context.Tag("svcd/PeerHandlers")<PeerHandlers,
   readonly handlers: ReadonlyArray<PeerHandler>
   /** Where the messages of peers go. */
   readonly messages: MessageTable
-  /** Known addresses, bans, and the part of them that survives a restart. */
+  /** Known addresses and bans, and their storage. */
   readonly store: AddressStore
   /** What the handlers know of a peer, even before `connected` and after `gone`. */
   readonly info: (peer: Peer) => Omit<PeerInfo, "peer">
-  /** When a peer last announced a block ahead of our tip, seconds since 1970; 0 for never. */
+  /** When a peer last announced a block ahead of our tip, in seconds since 1970; 0 for never. */
   readonly lastAnnouncement: (peer: Peer) => number
   /** Requests a block from one peer. */
   readonly fetchBlock: (peer: PeerId, header: HeaderId) => Effect.Effect<FetchOutcome>
   /** Transactions that wait for their parents. */
   readonly orphans: () => ReadonlyArray<StoredOrphan>
   readonly services: () => bigint
-  /** What the node sends, against the operator's target. */
+  /** Counts sent bytes against the operator's target. */
   readonly upload: UploadTarget
   readonly startHeight: () => number
-  /** Whether our tip is recent. Peers without old blocks are then good enough (reference/protocol.md 6.3). */
+  /** Whether our tip is recent, so that peers without old blocks suffice (reference/protocol.md 6.3). */
   readonly nearTip: () => boolean
-  /** Whether the tip is stale: one more peer may have a better chain (reference/protocol.md 6.10). */
+  /** Whether the tip is stale, so that one more peer may have a better chain (reference/protocol.md 6.10). */
   readonly needExtraPeer: () => boolean
 }>() {}

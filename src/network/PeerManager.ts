@@ -32,13 +32,13 @@ import type { PeerControl } from "./PeerControl.ts"
 import { PeerHandlers } from "./PeerHandlers.ts"
 import { isLocal } from "./wire/netGroup.ts"
 
-/** Connections accepted per turn of the event loop, and the maximum that wait. */
+/** Connections accepted per turn of the event loop, and the most that may wait. */
 const ACCEPTED_A_TURN = 1
 const MOST_WAITING = 256
 
 /**
- * Listens while the scope is open. Passes each accepted socket to `accept`, which then owns it. Returns the bound
- * address; port 0 becomes the port that the system assigned.
+ * Listens while the scope is open. Each accepted socket goes to `accept`, which owns it. Returns the bound address,
+ * with the assigned port for port 0.
  */
 const listen = (
   address: Address,
@@ -49,12 +49,12 @@ const listen = (
     let closed = false
     // The system delivers all pending connections at once, and each takes a millisecond.
     const server = createServer({ noDelay: true }, (socket) => {
-      // Without an error listener, an error would end the process.
+      // An error without a listener would end the process.
       socket.on("error", () => {})
       if (line.length >= MOST_WAITING) return void socket.destroy()
       line.add(() => closed ? void socket.destroy() : accept(socket))
     })
-    // Each connection has its own owner, so closing does not wait for connections.
+    // Each connection has its own owner, so closing does not wait for them.
     return yield* Effect.acquireRelease(listenOn(server, address, "peers"), () =>
       Effect.sync(() => {
         closed = true
@@ -67,7 +67,7 @@ const FETCH_LIMIT = "5 minutes"
 
 const nonceFrom = (random: Random) => (): bigint => {
   const bytes = randomBytes(random, 8)
-  // Never 0: 0 means no nonce.
+  // Never 0, which means no nonce.
   return new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0) | 1n
 }
 
@@ -105,7 +105,7 @@ const accepting = (
   }
 }
 
-/** Opens all listeners. Returns the addresses, in the order of the options. */
+/** Opens all listeners. Returns their addresses in the order of the options. */
 const listenAll = (
   options: PeerManagerOptions,
   acceptFor: (grant: Grant | undefined) => (socket: Socket) => void
@@ -184,7 +184,6 @@ const findPeers = (net: Net, handlers: typeof PeerHandlers.Service, random: Rand
 const logDefect = (defect: unknown): Effect.Effect<void> =>
   Effect.logError("network task failed unexpectedly", Cause.die(defect))
 
-/** See `layer` of PeerManager.ts. */
 const make = (
   options: PeerManagerOptions
 ): Effect.Effect<PeerControl, BindFailed, PeerHandlers | Budget | Scope.Scope> =>
@@ -261,7 +260,7 @@ const make = (
       gate: yield* Effect.makeLatch(true),
       isActive: () => active,
       added: new Map(),
-      // The fiber set is interrupted after the listener has closed, which closes all connections.
+      // The fiber set is interrupted after the listener closes, which closes all connections.
       spawn: (effect) => run(Effect.catchAllDefect(effect, logDefect)),
       manualSlots: yield* Effect.makeSemaphore(limits.manual)
     }
@@ -287,8 +286,8 @@ const make = (
 export class PeerManager extends Context.Tag("svcd/PeerManager")<PeerManager, PeerControl>() {}
 
 /**
- * Listens and connects as the options specify, while the layer is open. On release, the port is freed first. Then all
- * connections close without a message to the peers.
+ * Listens and connects as the options say while the layer is open. Frees the port first on release, then closes all
+ * connections without a message to the peers.
  */
 export const layer = (
   options: PeerManagerOptions

@@ -2,7 +2,7 @@ import type * as Effect from "effect/Effect"
 import type { Disconnection, Peer } from "./Peer.ts"
 import type { MessageCommand, MessageOf } from "./wire/message.ts"
 
-/** Handles a message of one type, in the fiber that reads from the peer: waiting here delays only this peer. */
+/** Handles a message of one type in the fiber that reads from the peer, so waiting delays only this peer. */
 export type MessageHandler<C extends MessageCommand> = (peer: Peer, message: MessageOf<C>) => Effect.Effect<void>
 
 export type MessageHandlers<C extends MessageCommand> = { readonly [K in C]: MessageHandler<K> }
@@ -12,14 +12,14 @@ export interface MessageParts {
   readonly sync: MessageHandlers<"headers" | "inv" | "block" | "cmpctblock" | "blocktxn" | "notfound">
   readonly relay: MessageHandlers<"inv" | "tx" | "notfound" | "mempool">
   readonly server: MessageHandlers<"getheaders" | "getblocks" | "getdata" | "getblocktxn">
-  /** Only of a node that serves block filters. */
+  /** Only in a node that serves block filters. */
   readonly filters?: MessageHandlers<"getcfilters" | "getcfheaders" | "getcfcheckpt"> | undefined
-  /** Only of a node that knows bloom filters. */
+  /** Only in a node that knows bloom filters. */
   readonly bloom?: MessageHandlers<"filterload" | "filteradd" | "filterclear"> | undefined
   readonly gossip: MessageHandlers<"addr" | "addrv2" | "getaddr">
 }
 
-/** What a message leads to: nothing, an act of the connection itself, a disconnection, or handlers, called in order. */
+/** What a message leads to: nothing, an act of the connection, a disconnection, or handlers, called in order. */
 export type MessageRoute<C extends MessageCommand> =
   | "ignore"
   | "connection"
@@ -33,18 +33,15 @@ const leave = (reason: string): Disconnection => ({ reason, misbehaving: false }
 const BLOOM = leave("unsupported: the peer uses bloom filters")
 const FILTERS = leave("unsupported: the peer requests block filters")
 
-/** A light node relays and serves nothing. */
+/** A light node neither relays nor serves. */
 type GivenParts = Omit<MessageParts, "relay" | "server"> & Partial<Pick<MessageParts, "relay" | "server">>
 
-/** The handlers that there are; without any, the message is ignored. */
+/** The existing handlers. Without any, the message is ignored. */
 const present = <C extends MessageCommand>(
   ...handlers: ReadonlyArray<MessageHandler<C> | undefined>
 ): ReadonlyArray<MessageHandler<C>> => handlers.filter((handler) => handler !== undefined)
 
-/**
- * Where each message goes after the handshake, by its type only (reference/protocol.md 6.5, 6.6). Messages with an
- * unknown command are ignored (6.4).
- */
+/** Routes messages after the handshake by type (reference/protocol.md 6.5, 6.6). Unknown commands are ignored (6.4). */
 export const messageTable = ({ bloom, filters, gossip, relay, server, sync }: GivenParts): MessageTable => ({
   headers: [sync.headers],
   block: [sync.block],
@@ -78,7 +75,7 @@ export const messageTable = ({ bloom, filters, gossip, relay, server, sync }: Gi
   verack: "ignore",
   alert: "ignore",
   sendtxrcncl: "ignore",
-  // Always unsolicited: this node sends no filters and requests none.
+  // Always unsolicited, as this node requests no filtered blocks.
   merkleblock: "ignore",
   cfilter: "ignore",
   cfheaders: "ignore",

@@ -2,10 +2,9 @@ import type { BlockLosses } from "../chain/repair/BlockLosses.ts"
 import { Services } from "./wire/messages/version.ts"
 
 /**
- * The services that this node offers (reference/protocol.md 6.3): blocks with witnesses, no encrypted transport. It
- * offers all blocks, unless a block of the best chain is missing. Then it offers only the latest blocks, unless one of
- * these is missing. A node that prunes offers only the latest ones. With `-peerblockfilters` it offers block filters,
- * with `-peerbloomfilters` bloom filters.
+ * The services of this node (reference/protocol.md 6.3): blocks with witnesses, no encrypted transport. It offers all
+ * blocks; only the latest if it prunes or a block of the best chain is missing; none if one of the latest is missing.
+ * With `-peerblockfilters` it offers block filters, with `-peerbloomfilters` bloom filters.
  */
 export const ownServices = (
   losses: Pick<BlockLosses, "any" | "recent">,

@@ -7,7 +7,7 @@ export interface PeerSync {
   readonly syncedHeaders: number
   /** Height of the last common block; -1 if unknown. */
   readonly syncedBlocks: number
-  /** Headers checked while the work of the peer's chain was too low to store them; -1 if no such pass runs. */
+  /** Headers checked while the peer's chain had too little work to store them; -1 if no such pass runs. */
   readonly presyncedHeaders: number
   /** Heights of the blocks in flight from the peer. */
   readonly inFlight: ReadonlyArray<number>

@@ -21,7 +21,7 @@ import { type BookPlace, BookTables, MAX_BUCKETS_PER_ADDRESS } from "./BookTable
 const MAX_COLLISIONS = 10
 const HOUR = 3600
 
-/** How long a tried address cannot be replaced after it answered or was tried. */
+/** How long a tried address is safe from replacement after it answered or was tried. */
 const REPLACEMENT = 4 * HOUR
 /** How long a connection attempt may take before it counts as failed. */
 const CALL = 60
@@ -40,21 +40,19 @@ export interface AddressBookOptions {
 }
 
 /**
- * Known peer addresses (reference/protocol.md 6.10; upstream `addrman.cpp`): *new* addresses, learned from peers or
- * seeds, and *tried* ones, which have answered. Each table consists of buckets. The buckets open to an address follow
- * from a secret, its group and the group of its source. So no peer can fill the book with its own addresses.
+ * Known peer addresses (reference/protocol.md 6.10; upstream `addrman.cpp`): *new* ones, learned from peers or seeds,
+ * and *tried* ones, which have answered. Each table consists of buckets. The buckets open to an address depend on a
+ * secret, its group and its source's group, so that no peer can fill the book with its own addresses.
  *
- * In a conflict over a slot of the new table, the holder stays unless it is terrible or also in another bucket. In the
- * tried table, the holder stays until a test of it fails.
- *
- * Times are seconds since 1970.
+ * In a conflict over a slot of the new table, the holder stays unless it is terrible or in another bucket too. In the
+ * tried table, it stays until a test of it fails. Times are seconds since 1970.
  */
 export class AddressBook {
   private readonly random: Random
   private readonly allowLocal: boolean
   private readonly secret: Bytes
   private readonly tables: BookTables
-  /** Addresses that answered, and whose slot in the tried table is taken. */
+  /** Addresses that answered but whose slot in the tried table is taken. */
   private readonly collisions = new Set<BookEntry>()
   /** The last success with any address. A failure counts once since then: if no address answers, the cause is local. */
   private lastGood = 1
@@ -70,7 +68,7 @@ export class AddressBook {
     })
   }
 
-  /** Restores a stored book. Drops invalid and duplicate addresses, and those that find all their slots taken. */
+  /** Restores a stored book. Drops invalid and duplicate addresses, and those without a free slot. */
   static fromJSON({ addresses, key }: BookSnapshot, options: AddressBookOptions): AddressBook {
     const secret = fromHex(key)
     const book = new AddressBook(secret?.length === BOOK_KEY_SIZE ? { ...options, key: secret } : options)
@@ -86,8 +84,8 @@ export class AddressBook {
   }
 
   /**
-   * The book for storage. Rows are created as they are read, because creating all rows of a full book at once takes too
-   * long. Changes in the meantime may show, so two addresses may claim one slot; `fromJSON` then drops one.
+   * The book for storage. Rows are created on access, as creating all rows at once takes too long. Later changes may
+   * show, so two addresses may claim one slot; `fromJSON` then drops one.
    */
   snapshot(): BookSnapshot {
     const entries = [...this.tables.all]
@@ -103,7 +101,7 @@ export class AddressBook {
     return this.tables.all.length
   }
 
-  /** Number of addresses per network, for networks with at least one. */
+  /** Number of addresses per network, for networks with any. */
   counts(): ReadonlyMap<AddressNetwork, { readonly fresh: number; readonly tried: number }> {
     return new Map(Array.from(this.tables.counts, ([network, numbers]) => [network, { ...numbers }]))
   }
@@ -123,7 +121,7 @@ export class AddressBook {
   }
 
   /**
-   * Adds addresses from a source and returns how many found a slot. Refreshes known ones. The penalty, seconds, makes
+   * Adds addresses from a source, refreshes known ones, and returns how many found a slot. The penalty in seconds makes
    * them older, except the source's own address. Source: upstream `addrman.cpp`, `AddSingle`.
    */
   add(
@@ -142,8 +140,8 @@ export class AddressBook {
   }
 
   /**
-   * Records that an address answered: its handshake was completed. Returns whether it became a tried one. If its slot
-   * is taken, the holder is tested first. Source: upstream `addrman.cpp`, `Good_`.
+   * Records a completed handshake with an address. Returns whether it became tried; if its slot is taken, the holder is
+   * tested first. Source: upstream `addrman.cpp`, `Good_`.
    */
   good(address: NetAddress, port: number, now: UnixTime): boolean {
     this.lastGood = now
@@ -166,7 +164,7 @@ export class AddressBook {
     }
   }
 
-  /** Records the end of a connection. Earlier updates would reveal our peers through the times that we relay. */
+  /** Records the end of a connection. Earlier updates would reveal our peers through relayed times. */
   connected(address: NetAddress, port: number, now: UnixTime): void {
     const entry = this.tables.find(address, port)
     if (entry !== undefined && now - entry.time > 1200) entry.time = now
@@ -179,8 +177,8 @@ export class AddressBook {
   }
 
   /**
-   * Selects an address to connect to: new or tried with even chance, preferring addresses without many or recent
-   * failures. Source: upstream `addrman.cpp`, `Select_`.
+   * Selects a new or tried address (at even odds) to connect to, preferring addresses without many or recent failures.
+   * Source: upstream `addrman.cpp`, `Select_`.
    */
   select(
     { networks, newOnly = false }: { readonly newOnly?: boolean; readonly networks?: ReadonlySet<AddressNetwork> },
@@ -228,8 +226,8 @@ export class AddressBook {
   }
 
   /**
-   * Random addresses without terrible ones: at most `max`, and at most this percentage of all; 0 means no limit.
-   * Source: upstream `addrman.cpp`, `GetAddr_`.
+   * Random addresses without terrible ones, at most `max` and at most this percentage of all; 0 means no limit. Source:
+   * upstream `addrman.cpp`, `GetAddr_`.
    */
   sample(
     { max, network, now, percent }: {
@@ -300,7 +298,7 @@ export class AddressBook {
     entry.lastSuccess = now
     entry.lastTry = now
     entry.attempts = 0
-    // `time` is not updated: relaying it would reveal our current peers.
+    // `time` stays: relaying an update would reveal our current peers.
     if (entry.tried) return false
     if (testFirst && this.tables.inPlaceOf(entry) !== undefined) {
       if (this.collisions.size < MAX_COLLISIONS) this.collisions.add(entry)

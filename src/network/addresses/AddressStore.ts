@@ -19,7 +19,7 @@ import { type Anchor, decodePeers, encodePeers, MAX_ANCHORS, MAX_FILE_SIZE, type
 const SAVE_EVERY = "15 minutes"
 const DISCOURAGED_KEY_SIZE = 16
 
-/** Peer data that survives a restart: peers.json, in memory. */
+/** Peer data that survives a restart, in peers.json. */
 export interface AddressStore {
   readonly book: AddressBook
   readonly bans: BanList
@@ -27,7 +27,7 @@ export interface AddressStore {
   readonly anchors: ReadonlyArray<Anchor>
   /** Sets the anchors to store at node shutdown, at most two. */
   readonly setAnchors: (anchors: ReadonlyArray<Anchor>) => void
-  /** Writes the file now, for example after a ban. Logs a failure; the old file then stays. */
+  /** Writes the file now, for example after a ban. After a logged failure, the old file stays. */
   readonly save: Effect.Effect<void>
 }
 
@@ -54,7 +54,7 @@ const readText = async (path: string): Promise<string | undefined> => {
   }
 }
 
-/** Reads the file; `undefined` if it is missing or unusable. Renames a damaged file. */
+/** Reads the file; `undefined` if missing or unusable. Renames a damaged file. */
 const load = (path: string): Effect.Effect<PeersContent | undefined> =>
   Effect.gen(function*() {
     const text = yield* attempt(() => readText(path))
@@ -77,8 +77,8 @@ const load = (path: string): Effect.Effect<PeersContent | undefined> =>
       )))
 
 /**
- * Reads peers.json, saves it periodically while the scope is open, and when the scope closes. Never fails: its content
- * can be found again, so a damaged or unwritable file does not stop the node.
+ * Reads peers.json, and saves it periodically and at the end of the scope. Never fails: its content can be found again,
+ * so a damaged or unwritable file does not stop the node.
  */
 export const make = (options: AddressStoreOptions): Effect.Effect<AddressStore, never, Scope.Scope> =>
   Effect.gen(function*() {
@@ -106,7 +106,7 @@ export const make = (options: AddressStoreOptions): Effect.Effect<AddressStore, 
         ({ reason }) => Effect.logWarning("peers.json cannot be written", { path, reason })
       ),
       writing.withPermits(1),
-      // The file system completes a started write: two writers of one temporary file would mix.
+      // A started write completes anyway, and two writers of one temporary file would mix.
       Effect.uninterruptible,
       Effect.withSpan("svcd.network.saveAddresses")
     )

@@ -5,7 +5,7 @@ import type { Ban } from "../peerInfo.ts"
 import type { NetAddress } from "../wire/netAddress.ts"
 import { compareSubnets, contains, formatSubnet, parseSubnet, type Subnet } from "./subnet.ts"
 
-/** Number of discouraged addresses remembered, and the rate of false positives (reference/protocol.md 6.11). */
+/** Discouraged addresses remembered, and the rate of false positives (reference/protocol.md 6.11). */
 const DISCOURAGED = 50_000
 const FALSE_POSITIVES = 0.000_001
 
@@ -16,10 +16,9 @@ interface Entry {
 }
 
 /**
- * Addresses that may not connect: ranges that the operator bans until a time, and addresses discouraged until the
- * restart because a peer there misbehaved (reference/protocol.md 6.11; upstream `banman.cpp`).
- *
- * Times are seconds since 1970.
+ * Addresses that may not connect: ranges banned by the operator until a time, and addresses discouraged until the
+ * restart because a peer there misbehaved (reference/protocol.md 6.11; upstream `banman.cpp`). Times are seconds since
+ * 1970.
  */
 export class BanList {
   private readonly bans = new Map<string, Entry>()
@@ -39,8 +38,8 @@ export class BanList {
   }
 
   /**
-   * Bans a range or an address. `already` if this exact range, or for a single address any range around it, is banned;
-   * `invalid` if the text is neither. Source: upstream `rpc/net.cpp`, `setban`.
+   * Bans a range or address. `already` if this exact range, or any range around a single address, is banned; `invalid`
+   * if the text is neither. Source: upstream `rpc/net.cpp`, `setban`.
    */
   ban(
     text: string,
@@ -58,14 +57,13 @@ export class BanList {
     return "banned"
   }
 
-  /** Removes the ban of exactly this range. */
   unban(text: string): "unbanned" | "unknown" | "invalid" {
     const subnet = parseSubnet(text)
     if (subnet === undefined) return "invalid"
     return this.bans.delete(formatSubnet(subnet)) ? "unbanned" : "unknown"
   }
 
-  /** The active bans, in the order of the reference node. Removes expired ones. */
+  /** The active bans in the reference node's order. Removes expired ones. */
   list(now: number): ReadonlyArray<Ban> {
     for (const [key, { until }] of this.bans) if (until <= now) this.bans.delete(key)
     return Array.from(this.bans.values())
@@ -78,7 +76,7 @@ export class BanList {
     return false
   }
 
-  /** Removes all bans. Discouraged addresses stay discouraged, as in the reference node. */
+  /** Removes all bans but keeps discouraged addresses, as the reference node does. */
   clear(): void {
     this.bans.clear()
   }

@@ -15,7 +15,7 @@ import {
 
 export const MAX_BUCKETS_PER_ADDRESS = 8
 
-/** Maximum number of addresses in the book: one per slot. */
+/** The most addresses in the book, one per slot. */
 export const MAX_ENTRIES = (NEW_BUCKETS + TRIED_BUCKETS) * BUCKET_SIZE
 
 export interface BookPlace {
@@ -29,17 +29,14 @@ type Slots = Array<BookEntry | undefined>
 
 const emptySlots = (buckets: number): Slots => new Array<BookEntry | undefined>(buckets * BUCKET_SIZE).fill(undefined)
 
-/** Numbers of addresses in the new and the tried table. */
 export interface TableCounts {
   readonly fresh: number
   readonly tried: number
 }
 
 /**
- * The two tables of the address book and the list of all entries.
- *
- * Invariants: an address has one slot of the tried table, or is in 1 to 8 buckets of the new one. An address that loses
- * its last slot is removed. So there are at most 81,920 addresses.
+ * The two tables of the address book and the list of all entries. An address has one slot of the tried table, or is in
+ * 1 to 8 buckets of the new one. An address that loses its last slot is removed, so there are at most 81,920.
  */
 export class BookTables {
   private readonly key: SipKey
@@ -92,7 +89,7 @@ export class BookTables {
     }
   }
 
-  /** A random address: the first one in a random bucket, searched from a random position. */
+  /** A random address: the first in a random bucket, from a random position on. */
   pick(table: "new" | "tried", networks: ReadonlySet<AddressNetwork> | undefined): BookEntry | undefined {
     const slots = table === "new" ? this.fresh : this.tried
     const bucket = below(this.random, slots.length / BUCKET_SIZE)
@@ -104,14 +101,14 @@ export class BookTables {
     return undefined
   }
 
-  /** The tried address that occupies this entry's slot. */
+  /** The tried address in this entry's slot. */
   inPlaceOf(entry: BookEntry): BookEntry | undefined {
     return this.tried[this.triedSlot(entry)]
   }
 
   /**
-   * Puts an address into the new bucket of a source; it may be in other buckets too. Returns whether it was absent and
-   * got the slot. `yields` decides whether the current holder gives up the slot.
+   * Puts an address into the new bucket of a source, besides others it may be in. Returns whether it was absent and got
+   * the slot. `yields` decides whether the current holder gives it up.
    */
   placeNew(entry: BookEntry, source: string, yields: (holder: BookEntry) => boolean): boolean {
     const bucket = newBucket(this.key, entry, source)
@@ -140,7 +137,7 @@ export class BookTables {
     if (old !== undefined) this.makeNew(old)
   }
 
-  /** Restores an entry: into these new buckets or, without a list, into the tried table. */
+  /** Restores an entry into these new buckets or, without a list, into the tried table. */
   restore(entry: BookEntry, buckets: ReadonlyArray<number> | undefined): void {
     if (this.entries.has(entry.key)) return
     if (buckets === undefined) {
@@ -175,7 +172,7 @@ export class BookTables {
     entry.buckets.push(bucket)
   }
 
-  /** Clears a slot of the new table, and removes its entry if it is in no other bucket. */
+  /** Clears a slot of the new table, and removes an entry without another bucket. */
   private clearNew(slot: number): void {
     const entry = this.fresh[slot]
     if (entry === undefined) return

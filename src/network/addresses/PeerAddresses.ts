@@ -9,21 +9,20 @@ import { endpointBytes } from "./endpointBytes.ts"
 
 /** Addresses per second accepted from one peer (reference/protocol.md 6.10). */
 const RATE = 0.1
-/** Maximum tokens that a silent peer accumulates. */
 const BUCKET = MAX_ADDRESSES
 
 /** Capacity and false-positive rate of the filter of addresses that a peer knows. */
 const KNOWN = 5000
 const FALSE_POSITIVES = 0.001
 
-/** Mean time between two messages to one peer, seconds. */
+/** Mean seconds between two messages to one peer. */
 const SEND_EVERY = 30
-/** Mean time between two announcements of our own address to one peer, seconds. */
+/** Mean seconds between two announcements of our own address to one peer. */
 const ANNOUNCE_EVERY = 86_400
 
-/** Address relay with one peer: at most 1000 waiting addresses, and a filter. Times are seconds since 1970. */
+/** Address relay with one peer: at most 1000 waiting addresses and a filter. Times are seconds since 1970. */
 export class PeerAddresses {
-  /** Whether we sent `getaddr` and the answer is not complete. */
+  /** Whether we sent `getaddr` and the answer is incomplete. */
   asked = false
   /** Whether the peer sent `getaddr`. */
   answered = false
@@ -65,7 +64,7 @@ export class PeerAddresses {
     this.tokensAt = now
   }
 
-  /** Whether one more address of the peer is processed. `unlimited`: without a rate limit. */
+  /** Whether to process one more address of the peer. `unlimited` lifts the rate limit. */
   take(unlimited = false): boolean {
     if (this.tokens < 1) {
       if (unlimited) return true
@@ -85,7 +84,7 @@ export class PeerAddresses {
     return this.addrV2 || fitsAddr(address)
   }
 
-  /** Queues an address unless the peer knows it. If 1000 wait, it replaces a random one. */
+  /** Queues an address unless the peer knows it. With 1000 waiting, it replaces a random one. */
   push(entry: AddressEntry): void {
     const { address, port } = entry
     if (!isValid(address) || !this.understands(address) || this.known.has(endpointBytes(address, port))) return
@@ -93,7 +92,7 @@ export class PeerAddresses {
     else this.waiting[below(this.random, MAX_ADDRESSES)] = entry
   }
 
-  /** Clears the queue: the answer to `getaddr` must contain nothing else. */
+  /** Clears the queue, as the answer to `getaddr` must contain nothing else. */
   drop(): void {
     this.waiting = []
   }
@@ -103,8 +102,8 @@ export class PeerAddresses {
   }
 
   /**
-   * Announces our own address. The first time, it is returned for a message of its own, so that a peer with a tight
-   * rate limit accepts it. Later it is queued with the others, after the known filter is cleared.
+   * Announces our own address. The first time it is returned for its own message, so that a peer with a tight rate
+   * limit accepts it. Later it is queued with the others, after clearing the known filter.
    */
   announce(own: AddressEntry, now: number): ReadonlyArray<AddressEntry> {
     const isFirst = this.nextAnnouncement === 0
@@ -115,7 +114,7 @@ export class PeerAddresses {
     return []
   }
 
-  /** Addresses to send now; none between two send times, which are 30 s apart on average. */
+  /** Addresses to send now. Send times are 30 s apart on average. */
   due(now: number): ReadonlyArray<AddressEntry> {
     if (now <= this.nextSend) return []
     this.nextSend = now + exponential(this.random, SEND_EVERY)

@@ -4,17 +4,15 @@ import type { KnownAddress } from "../peerInfo.ts"
 import { endpointKey, type NetAddress } from "../wire/netAddress.ts"
 import { networkGroup } from "../wire/netGroup.ts"
 
-/**
- * An address of the book, its history, and its possible places in the tables (reference/protocol.md 6.10; upstream
- * `addrman.cpp`). All times are seconds since 1970; 0 means never.
- */
+// An address of the book, its history and possible places in the tables (reference/protocol.md 6.10; upstream
+// `addrman.cpp`). Times are seconds since 1970; 0 means never.
 
 /** The tables (reference/protocol.md 6.10). */
 export const NEW_BUCKETS = 1024
 export const TRIED_BUCKETS = 256
 export const BUCKET_SIZE = 64
 
-/** Number of buckets for the addresses of one group, and for the sources of one group. */
+/** The number of buckets for addresses of one group, and for sources of one group. */
 const TRIED_BUCKETS_PER_GROUP = 8
 const NEW_BUCKETS_PER_SOURCE_GROUP = 64
 
@@ -28,7 +26,7 @@ export interface BookEntry {
   readonly address: NetAddress
   readonly port: number
   services: bigint
-  /** When the address was last seen, as reported by a source. */
+  /** When a source last reported the address as seen. */
   time: number
   /** The group of the first source. */
   readonly source: string
@@ -44,7 +42,6 @@ export interface BookEntry {
   at: number
 }
 
-/** The public view of an entry. */
 export interface BookAddress extends KnownAddress {
   readonly source: string
   readonly lastTry: number
@@ -70,7 +67,7 @@ export const shown = (
 
 export const newBookEntry = ({ address, port, services, time }: KnownAddress, source: string): BookEntry => ({
   key: endpointKey(address, port),
-  // Copied: a view would keep the whole message in memory.
+  // Copied, as a view would keep the whole message in memory.
   address: { network: address.network, bytes: Uint8Array.from(address.bytes) },
   port,
   services,
@@ -110,7 +107,7 @@ const RECENT_TRY = 600
 export const chanceOf = ({ attempts, lastTry }: BookEntry, now: number): number =>
   (now - lastTry < RECENT_TRY ? 0.01 : 1) * 0.66 ** Math.min(attempts, 8)
 
-/** A keyed hash below `count`, unpredictable without the key. No part except the last may contain `|`. */
+/** A keyed hash below `count`. Only the last part may contain `|`. */
 const hashBelow = (key: SipKey, count: number, ...parts: ReadonlyArray<string | number>): number =>
   sipHashHalves(key, fromBinaryString(parts.join("|")))[0] % count
 
@@ -119,7 +116,7 @@ export const triedBucket = (key: SipKey, entry: BookEntry): number => {
   return hashBelow(key, TRIED_BUCKETS, "tried", networkGroup(entry.address), slot)
 }
 
-/** The bucket of a new address from a source of this group. Limits the slots that one source can fill. */
+/** The bucket of a new address from a source of this group, which limits the slots that one source can fill. */
 export const newBucket = (key: SipKey, entry: BookEntry, source: string): number => {
   const slot = hashBelow(key, NEW_BUCKETS_PER_SOURCE_GROUP, "groups", networkGroup(entry.address), source)
   return hashBelow(key, NEW_BUCKETS, "new", slot, source)

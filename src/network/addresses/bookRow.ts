@@ -46,7 +46,7 @@ export const rowOf = (
   ...(tried ? {} : { buckets: [...buckets] })
 })
 
-/** The entry of a row, in no bucket yet; `undefined` if the address cannot be parsed. */
+/** The entry of a row, in no bucket yet; `undefined` if the address is invalid. */
 export const entryOf = (row: BookRow): BookEntry | undefined => {
   const address = addressOfRow(row.network, row.address)
   if (address === undefined) return undefined

@@ -1,6 +1,5 @@
 import { fromBinaryString } from "../../protocol/bytes.ts"
 import { endpointKey, type NetAddress } from "../wire/netAddress.ts"
 
-/** An address with its port as hash input. */
 export const endpointBytes = (address: NetAddress, port: number): Uint8Array =>
   fromBinaryString(endpointKey(address, port))

@@ -2,11 +2,9 @@ import { sipHashHalves, sipKey } from "../../base/siphash.ts"
 import { type Bytes, fromBinaryString } from "../../protocol/bytes.ts"
 import type { AddressNetwork } from "../wire/netAddress.ts"
 
-/**
- * Selects the inbound peer to evict for a new one (reference/protocol.md 6.10, last paragraph; upstream
- * `node/eviction.cpp`, `SelectNodeToEvict`). Each rule protects peers by a property that an attacker cannot have for
- * all of its peers: diverse networks, low latency, new blocks and transactions, long uptime.
- */
+// Selects the inbound peer to evict for a new one (reference/protocol.md 6.10, last paragraph; upstream
+// `node/eviction.cpp`, `SelectNodeToEvict`). Each rule protects peers by a property that an attacker cannot have for
+// all its peers: diverse networks, low latency, new blocks and transactions, long uptime.
 
 /** An inbound peer. Times are seconds since 1970; 0 means never. */
 export interface EvictionCandidate {
@@ -14,18 +12,17 @@ export interface EvictionCandidate {
   readonly connectedAt: number
   /** From `networkGroup`. */
   readonly group: string
-  /** The best round trip, milliseconds; `undefined` before the first `pong`. */
+  /** The best round trip in milliseconds; `undefined` before the first `pong`. */
   readonly bestPing: number | undefined
-  /** When the peer last sent a new transaction, and a new block. */
+  /** When the peer last sent a new transaction and a new block. */
   readonly lastTransaction: number
   readonly lastBlock: number
   /** Whether the peer serves blocks: NODE_NETWORK and NODE_WITNESS. */
   readonly servesBlocks: boolean
   readonly relaysTransactions: boolean
-  /** Whether the peer is on this machine. */
   readonly local: boolean
   readonly network: AddressNetwork
-  /** Whether the peer is evicted first, as a discouraged address is. */
+  /** Whether the peer is evicted first, like a discouraged address. */
   readonly preferEvict: boolean
   /** Whether the peer is never evicted. */
   readonly noban: boolean
@@ -36,19 +33,18 @@ interface Candidate extends EvictionCandidate {
   readonly groupHash: readonly [number, number]
 }
 
-/** Sort order of candidates: the best, which are protected, come first. */
+/** Sorts the best candidates, which are protected, first. */
 type Order = (a: Candidate, b: Candidate) => number
 
 const larger = (a: number, b: number): number => b - a
 
-/** True before false. */
 const first = (a: boolean, b: boolean): number => Number(b) - Number(a)
 
 const longest: Order = (a, b) => a.connectedAt - b.connectedAt
 
 const byGroup: Order = (a, b) => larger(a.groupHash[1], b.groupHash[1]) || larger(a.groupHash[0], b.groupHash[0])
 
-/** No ping answer sorts last. Not by subtraction: infinity minus infinity is NaN. */
+/** Unanswered pings sort last. Subtraction would give NaN for infinity minus infinity. */
 const byPing: Order = (a, b) => {
   const [left, right] = [a.bestPing ?? Infinity, b.bestPing ?? Infinity]
   return left === right ? 0 : left < right ? -1 : 1
@@ -82,8 +78,8 @@ const DISADVANTAGED: ReadonlyArray<(candidate: Candidate) => boolean> = [
 ]
 
 /**
- * Protects up to `limit` peers of disadvantaged networks, longest uptime first. Each network has an equal share. Unused
- * shares go to the others, starting with the network that has the fewest peers.
+ * Protects up to `limit` peers of disadvantaged networks, longest uptime first, in equal shares. Unused shares go to
+ * the others, starting with the network with the fewest peers.
  */
 const withoutDisadvantaged = (candidates: ReadonlyArray<Candidate>, limit: number): ReadonlyArray<Candidate> => {
   const networks = DISADVANTAGED
@@ -117,7 +113,7 @@ const withoutLongest = (candidates: ReadonlyArray<Candidate>): ReadonlyArray<Can
   return without(left, { order: longest, count: places - (candidates.length - left.length) })
 }
 
-/** The youngest peer of the largest group; among groups of equal size, of the one with the youngest peer. */
+/** The youngest peer of the largest group. Among equal groups, that with the youngest peer counts. */
 const youngestOfLargestGroup = (candidates: ReadonlyArray<Candidate>): Candidate | undefined => {
   const groups = new Map<string, Array<Candidate>>()
   for (const candidate of [...candidates].sort((a, b) => longest(b, a))) {
@@ -126,12 +122,12 @@ const youngestOfLargestGroup = (candidates: ReadonlyArray<Candidate>): Candidate
     else group.push(candidate)
   }
   let chosen: ReadonlyArray<Candidate> = []
-  // Groups are in order of their youngest members, so the first of the largest groups wins.
+  // Groups are ordered by their youngest members, so the first of the largest groups wins.
   for (const group of groups.values()) if (group.length > chosen.length) chosen = group
   return chosen[0]
 }
 
-/** The id of the peer to evict; `undefined` if all are protected. The secret has 16 bytes. */
+/** The peer to evict; `undefined` if all are protected. The secret has 16 bytes. */
 export const selectPeerToEvict = (
   candidates: ReadonlyArray<EvictionCandidate>,
   secret: Bytes

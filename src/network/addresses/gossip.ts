@@ -17,12 +17,10 @@ import type { BanList } from "./BanList.ts"
 import { endpointBytes } from "./endpointBytes.ts"
 import { PeerAddresses } from "./PeerAddresses.ts"
 
-/**
- * Address relay between peers (reference/protocol.md 6.6, 6.10; BIP 155; upstream `net_processing.cpp`, `ProcessAddrs`,
- * `RelayAddress`, `MaybeSendAddr`). Received addresses enter the address book at a limited rate. Fresh ones are relayed
- * to two peers. `getaddr` is answered with a part of the book that stays the same for a day. Block-relay peers are
- * excluded: relay would reveal these connections.
- */
+// Address relay between peers (reference/protocol.md 6.6, 6.10; BIP 155; upstream `net_processing.cpp`, `ProcessAddrs`,
+// `RelayAddress`, `MaybeSendAddr`). Received addresses enter the book at a limited rate, and fresh ones are relayed to
+// two peers. `getaddr` is answered with a part of the book that stays the same for a day. Block-relay peers are
+// excluded, as relay would reveal these connections.
 
 const DAY = 86_400
 const HOUR = 3600
@@ -32,12 +30,12 @@ const PENALTY = 2 * HOUR
 /** Addresses seen within this many seconds, in messages of at most this many, are fresh and relayed. */
 const FRESH = 600
 const FEW = 10
-/** Assumed age of an address without a usable time, and the earliest usable time, seconds. */
+/** Assumed age of an address without a usable time, and the earliest usable time, in seconds. */
 const AGE_WITHOUT_TIME = 5 * DAY
 const EARLIEST_TIME = 100_000_000
 /** Percentage of the book in one answer. */
 const ANSWER_PERCENT = 23
-/** Cached answers: one per local address and network of the peer. No node has more of these. */
+/** The most cached answers, one per local address and network of the peer. */
 const MAX_ANSWERS = 16
 /** Time limit for an addr-fetch peer, seconds. */
 const FETCH_LIMIT = 300
@@ -54,7 +52,7 @@ export interface GossipOptions {
   readonly services: bigint
   /** Our address to announce to a peer; `undefined` if we do not listen or have no reachable one. */
   readonly ownAddress: (peer: Peer) => { readonly address: NetAddress; readonly port: number } | undefined
-  /** Whether the node is in initial download: then it does not announce its address. */
+  /** Whether the node is in initial download, when it does not announce its address. */
   readonly initialDownload: () => boolean
   /** Whether we could connect to peers in this network. */
   readonly reachable: (network: AddressNetwork) => boolean
@@ -76,7 +74,6 @@ const NO_GOSSIP: PeerGossip = { enabled: false, processed: 0, rateLimited: 0 }
 
 const USEFUL = Services.network | Services.networkLimited
 
-/** The entry with a plausible time. */
 const dated = (entry: AddressEntry, now: number): AddressEntry =>
   entry.time <= EARLIEST_TIME || entry.time > now + FRESH ? { ...entry, time: now - AGE_WITHOUT_TIME } : entry
 
@@ -98,7 +95,7 @@ class AddressGossip implements Gossip {
 
   readonly connected = (peer: Peer): Effect.Effect<void> =>
     Effect.suspend(() => {
-      // An inbound peer joins when it first sends an address message: it may use us as a block-relay peer.
+      // An inbound peer joins with its first address message: it may use us as a block-relay peer.
       if (peer.inbound || peer.type === "block-relay-only" || peer.type === "feeler") return Effect.void
       this.join(peer).state.ask()
       return peer.send({ type: "getaddr" })
@@ -168,7 +165,6 @@ class AddressGossip implements Gossip {
     }
   }
 
-  /** The address of an entry, if it is usable. */
   private usable(state: PeerAddresses, given: AddressEntry, now: number): KnownAddress | undefined {
     // Only nodes that serve blocks are worth connecting to.
     if ((given.services & USEFUL) === 0n) return undefined
@@ -184,7 +180,7 @@ class AddressGossip implements Gossip {
 
   /**
    * Relays a fresh address to two peers, or to one or two if we cannot reach its network. The peers stay the same for a
-   * day, so repeating an address does not reach more peers.
+   * day, so repeating an address does not reach more of them.
    */
   private relay(from: Peer, entry: KnownAddress): void {
     const target = endpointBytes(entry.address, entry.port)
@@ -203,8 +199,8 @@ class AddressGossip implements Gossip {
   }
 
   /**
-   * Answers `getaddr` once, and only from inbound peers. An attacker that makes us connect to it could insert addresses
-   * into our book and identify this node from the answer.
+   * Answers `getaddr` once, and only from inbound peers. An attacker that makes us connect to it could otherwise insert
+   * addresses into our book and identify this node by the answer.
    */
   private answer(peer: Peer): Effect.Effect<void> {
     if (!peer.inbound || peer.closed) return Effect.void
@@ -212,7 +208,7 @@ class AddressGossip implements Gossip {
     if (state.answered) return Effect.void
     state.answered = true
     const now = this.options.now()
-    // Before the sample, in a message of its own: a peer takes few addresses at once from a node that it just met.
+    // In a message before the sample, as a peer takes few addresses at once from a node that it just met.
     this.announce(peer, state, now)
     state.drop()
     for (const address of peer.permissions.has("addr") ? this.fresh(now) : this.sample(peer, now)) state.push(address)
@@ -220,12 +216,12 @@ class AddressGossip implements Gossip {
     return due.length === 0 ? Effect.void : peer.send(toMessage(peer, due))
   }
 
-  /** A sample of its own for a peer with the permission `addr`. */
+  /** A separate sample for a peer with the permission `addr`. */
   private fresh(now: number): ReadonlyArray<KnownAddress> {
     return this.options.book.sample({ max: MAX_ADDRESSES, percent: ANSWER_PERCENT, now })
   }
 
-  /** The sample for all peers on the same network and local address, for about a day: repeating reveals no more. */
+  /** The day's sample for all peers on the same network and local address. Repeating the request reveals no more. */
   private sample(peer: Peer, now: number): ReadonlyArray<KnownAddress> {
     const way = `${peer.address.network} ${peer.bind ?? ""}`
     const kept = this.answers.get(way)

@@ -9,7 +9,7 @@ export interface ScoredAddress {
   readonly score: number
 }
 
-/** Scores above this exceed an operator's setting: peers confirmed the address (upstream `net.h`, `LOCAL_MANUAL`). */
+/** Higher scores exceed an operator's setting: peers confirmed the address (upstream `net.h`, `LOCAL_MANUAL`). */
 const MANUAL_SCORE = 4
 
 /** The address that the peer can best reach: in its own network, then by score. */
@@ -20,14 +20,14 @@ const best = (local: ReadonlyArray<ScoredAddress>, { address: { network } }: Pee
 
 /**
  * Our address as announced to a peer: a known one or, if none is known and sometimes otherwise, the one that the peer
- * sees. The peer sees our port only if it connected to us. Source: upstream `net.cpp`, `GetLocalAddrForPeer`.
+ * sees. It sees our port only if it connected to us. Source: upstream `net.cpp`, `GetLocalAddrForPeer`.
  */
 export const ownAddressFor = (
   peer: Peer,
   options: {
     readonly local: ReadonlyArray<ScoredAddress>
     readonly listenPort: number
-    /** Whether addresses seen by peers are trusted: not behind a proxy, nor if the operator configured the address. */
+    /** Whether to trust addresses seen by peers: not behind a proxy or with a configured address. */
     readonly discover: boolean
     readonly random: Random
   }

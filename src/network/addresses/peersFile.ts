@@ -12,13 +12,13 @@ import { MAX_BUCKETS_PER_ADDRESS, MAX_ENTRIES } from "./BookTables.ts"
 
 /** peers.json as text: the address book, bans and anchors. An invalid file is dropped as a whole. */
 
-/** Other versions are unknown and are refused. */
+/** Other versions are refused. */
 const VERSION = 1
 
-/** Maximum file size in bytes. A full book takes a third of it. */
+/** Maximum file size in bytes, three times that of a full book. */
 export const MAX_FILE_SIZE = 64 * 1024 * 1024
 
-/** A block-relay peer at shutdown: connected first after the restart. */
+/** A block-relay peer at shutdown, to connect to first after the restart. */
 export interface Anchor {
   readonly address: NetAddress
   readonly port: number
@@ -78,7 +78,7 @@ const Content = Schema.Struct({
 
 const decodeContent = Schema.decodeUnknownEither(Schema.parseJson(Content))
 
-/** Parses peers.json. The left side is the reason of the failure. */
+/** Parses peers.json. The left side is the reason of a failure. */
 export const decodePeers = (whole: string): Either.Either<PeersContent, string> => {
   const { checksum, text } = checkText(whole)
   return checksum === "wrong" ? Either.left(CHECKSUM_MISMATCH) : decodeText(text)

@@ -14,13 +14,13 @@ import type { AddressBook } from "./AddressBook.ts"
 
 const DAY = 86_400
 
-/** Services required of the nodes that a seed returns. */
+/** Services required of nodes that a seed returns. */
 const WANTED_SERVICES = Services.network | Services.witness
 
-/** Maximum addresses per seed: no seed may fill the book alone. */
+/** Maximum addresses per seed, so that no seed fills the book alone. */
 const MAX_PER_SEED = 32
 const SEEDS_AT_ONCE = 3
-/** Number of full outbound peers that makes seeds unnecessary. */
+/** With this many full outbound peers, seeds are unnecessary. */
 const ENOUGH_PEERS = 2
 /** With this many known addresses, the node tries them first. */
 const MANY_ADDRESSES = 1000
@@ -34,7 +34,7 @@ const SEED_NODES_FIRST_SECONDS = 30
 /** Resolves a name to addresses; empty if it has none or the lookup times out. */
 export type Resolve = (name: string) => Effect.Effect<ReadonlyArray<NetAddress>>
 
-/** Time limit for a lookup, which then continues on one of the system's few threads. So lookups run one at a time. */
+/** Time limit of a lookup. It then continues on one of the system's few threads, so lookups run one at a time. */
 const LOOKUP_LIMIT = "20 seconds"
 
 export const lookUp: Resolve = (name) =>
@@ -56,28 +56,28 @@ export interface SeedingOptions {
   readonly book: AddressBook
   readonly random: Random
   readonly resolve: Resolve
-  /** Whether the node uses a proxy: then it resolves no names itself. */
+  /** Whether the node uses a proxy and so resolves no names itself. */
   readonly proxied: boolean
   readonly fullOutbound: Effect.Effect<number>
   readonly active: Effect.Effect<boolean>
   /** The operator's seed nodes. */
   readonly seedNodes: ReadonlyArray<Address>
-  /** Whether all DNS seeds are asked, whatever is known already. */
+  /** Whether to ask all DNS seeds in any case. */
   readonly force: boolean
-  /** Whether there is another source of addresses than the fixed seeds. */
+  /** Whether there are sources of addresses besides the fixed seeds. */
   readonly otherSources: boolean
   /** Networks of automatic connections. */
   readonly networks: ReadonlySet<AddressNetwork>
-  /** Connects to a host only to fetch addresses. Does not wait for it. */
+  /** Connects to a host only to fetch addresses, without waiting. */
   readonly fetchFrom: (host: string, port: number) => Effect.Effect<void>
 }
 
-/** The name without its final dot, which has no meaning to a proxy. */
+/** The name without its final dot, which means nothing to a proxy. */
 const bareName = (seed: string): string => seed.replace(/\.$/, "")
 
 /**
  * Waits before querying more seeds, and returns whether there are enough peers by then. A filled book seldom needs
- * seeds. So the seeds do not learn about this node, and have less influence on its peer selection.
+ * seeds, which then learn less about this node and influence its peers less.
  */
 const enoughPeers = ({ book, fullOutbound }: SeedingOptions): Effect.Effect<boolean> =>
   Effect.gen(function*() {
@@ -120,8 +120,8 @@ const askSeed = (options: SeedingOptions, seed: string): Effect.Effect<number> =
   }).pipe(Effect.withSpan("svcd.network.askSeed", { attributes: { seed: bareName(seed) } }))
 
 /**
- * Asks the operator's seed nodes for addresses, one at a time in random order: the first at once if no address is known,
- * the others while there are too few peers. Source: upstream `net.cpp`, `ThreadOpenConnections`.
+ * Asks the operator's seed nodes for addresses, one at a time in random order: the first at once if no address is
+ * known, others while there are too few peers. Source: upstream `net.cpp`, `ThreadOpenConnections`.
  */
 export const askSeedNodes = (
   { book, fetchFrom, fullOutbound, random, seedNodes }: SeedingOptions
@@ -151,8 +151,8 @@ const seedNodesSuffice = ({ fullOutbound, seedNodes }: SeedingOptions): Effect.E
   })
 
 /**
- * Queries the DNS seeds of the network: all if that is forced or no address is known, otherwise three at a time while
- * there are too few peers. Source: upstream `net.cpp`, `ThreadDNSAddressSeed`.
+ * Queries the DNS seeds: all if forced or if no address is known, otherwise three at a time while there are too few
+ * peers. Source: upstream `net.cpp`, `ThreadDNSAddressSeed`.
  */
 export const seedAddresses = (options: SeedingOptions): Effect.Effect<void> =>
   Effect.gen(function*() {
@@ -173,7 +173,7 @@ export const seedAddresses = (options: SeedingOptions): Effect.Effect<void> =>
     if (network.dnsSeeds.length > 0) yield* Effect.logInfo("DNS seeds done", { addresses: found })
   })
 
-/** The fixed seeds as addresses last seen one to two weeks ago, so that the node prefers all others. */
+/** The fixed seeds, dated one to two weeks ago so that the node prefers all others. */
 export const fixedSeedAddresses = (
   network: SeedingOptions["network"],
   random: Random,
@@ -185,12 +185,11 @@ export const fixedSeedAddresses = (
     return endpoint === undefined ? [] : [{ ...endpoint, services: WANTED_SERVICES, time }]
   })
 
-/** Time for the other address sources before the fixed seeds. */
 const BEFORE_FIXED_SEEDS = "1 minute"
 
 /**
- * Adds the fixed seeds after a minute, per network without an address; at once if there is no other source of
- * addresses (upstream `net.cpp`, `ThreadOpenConnections`).
+ * After a minute, adds the fixed seeds of each network without an address; at once without other sources (upstream
+ * `net.cpp`, `ThreadOpenConnections`).
  */
 export const fixedSeedsLater = (options: SeedingOptions): Effect.Effect<void> =>
   Effect.gen(function*() {

@@ -8,10 +8,8 @@ import type { ProxyAddress } from "../../config/proxies.ts"
 import { toHex } from "../../protocol/bytes.ts"
 import { PeerUnreachable } from "../errors.ts"
 
-/**
- * Connections through a SOCKS5 proxy (RFC 1928, RFC 1929). The proxy gets every host as a name, IP addresses too, and
- * resolves it. So this node sends no DNS queries, and a Tor proxy set up to prevent DNS leaks accepts the requests.
- */
+// Connections through a SOCKS5 proxy (RFC 1928, RFC 1929). The proxy gets every host as a name, even IP addresses, and
+// resolves it. So this node sends no DNS queries, and a Tor proxy that prevents DNS leaks accepts the requests.
 
 export interface ProxyCredentials {
   readonly user: string
@@ -28,7 +26,7 @@ const NAME = 3
 const IPV6 = 4
 const LONGEST_TEXT = 255
 
-/** Tor builds a circuit in this time. */
+/** Enough for Tor to build a circuit. */
 const DEFAULT_LIMIT = "30 seconds"
 
 /** Failure replies of a proxy: RFC 1928, section 6, and Tor's extensions for onion services. */
@@ -60,8 +58,8 @@ class Refusal {
 }
 
 /**
- * Reads exactly `count` bytes and leaves the rest in the socket, because the peer may send first. Reads at most 257
- * bytes at once; the socket holds no more than its buffer.
+ * Reads exactly `count` bytes and leaves the rest in the socket, as the peer may send first. Reads at most 257 bytes at
+ * once; the socket holds no more than its buffer.
  */
 const readExactly = (socket: Socket, count: number): Promise<Uint8Array> =>
   new Promise((resolve, reject) => {
@@ -119,7 +117,7 @@ const logIn = async (socket: Socket, credentials: ProxyCredentials | undefined):
   if (negotiation !== NEGOTIATION_VERSION || status !== 0) throw new Refusal("the proxy refuses the login")
 }
 
-/** Skips the proxy's bound address, which is not used. */
+/** Skips the proxy's bound address, which is unused. */
 const skipBoundAddress = async (socket: Socket, kind: number | undefined): Promise<void> => {
   const size = kind === IPV4 ? 4 : kind === IPV6 ? 16 : kind === NAME ? (await readExactly(socket, 1))[0] : undefined
   if (size === undefined) throw new Refusal("invalid answer of the proxy")
@@ -140,8 +138,8 @@ const fits = (text: string): boolean => {
 }
 
 /**
- * Connects to a peer through a proxy. The socket lives as long as the scope. Bytes that the peer has already sent are
- * still in it. Fails with `PeerUnreachable` if the proxy gives an invalid answer, refuses, or exceeds the limit.
+ * Connects to a peer through a proxy. The scope owns the socket, which still holds bytes that the peer has already
+ * sent. Fails with `PeerUnreachable` if the proxy answers invalidly, refuses, or exceeds the limit.
  */
 export const connectThrough = (
   proxy: ProxyAddress,
@@ -182,7 +180,7 @@ export const connectThrough = (
 const ignored = (): void => {}
 
 /**
- * Gives each connection its own login, so that a Tor proxy gives each its own circuit. So no observer can link two
+ * Gives each connection its own login, for which Tor makes separate circuits, so that no observer can link two
  * connections to one node. Source: upstream `netbase.cpp`, `-proxyrandomize`.
  */
 export const isolatingCredentials = (random: Random): () => ProxyCredentials => {

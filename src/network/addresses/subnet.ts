@@ -3,9 +3,8 @@ import { formatNetAddress, parseNetAddress } from "../wire/addressText.ts"
 import { ADDRESS_NETWORKS, type NetAddress } from "../wire/netAddress.ts"
 import { isValid } from "../wire/netGroup.ts"
 
-/** A range of addresses; outside IPv4 and IPv6, a single address. Source: upstream `netaddress.cpp`, `CSubNet`. */
+/** A range of addresses, or a single one outside IPv4 and IPv6. Source: upstream `netaddress.cpp`, `CSubNet`. */
 export interface Subnet {
-  /** The first address of the range. */
   readonly address: NetAddress
   /** Length of the common prefix in bits. */
   readonly bits: number
@@ -47,15 +46,15 @@ export const parseSubnet = (text: string): Subnet | undefined => {
     : { address: { network: address.network, bytes: masked(address.bytes, bits) }, bits }
 }
 
-/** A range in the reference node's form: a single IPv4 address as `192.0.2.1/32`, a Tor service without a length. */
+/** A range as the reference node shows it: a single IPv4 address as `192.0.2.1/32`, a Tor service without a length. */
 export const formatSubnet = ({ address, bits }: Subnet): string =>
   hasRanges(address) ? `${formatNetAddress(address)}/${bits}` : formatNetAddress(address)
 
-/** Whether an address is in a range. An invalid address is in none. */
+/** Whether an address is in a range. Invalid addresses never are. */
 export const contains = ({ address, bits }: Subnet, other: NetAddress): boolean =>
   other.network === address.network && isValid(other) && compare(masked(other.bytes, bits), address.bytes) === 0
 
-/** The order of ranges in the reference node: by network, address, and mask. */
+/** The reference node's order of ranges: by network, address, and mask. */
 export const compareSubnets = (a: Subnet, b: Subnet): number =>
   ADDRESS_NETWORKS.indexOf(a.address.network) - ADDRESS_NETWORKS.indexOf(b.address.network) ||
   compare(a.address.bytes, b.address.bytes) ||

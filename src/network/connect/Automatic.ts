@@ -23,7 +23,7 @@ const STEP = "500 millis"
 /** Extra delay after a failed check. */
 const AFTER_DEFECT = "10 seconds"
 
-/** Means of random intervals, seconds (reference/protocol.md 6.10). */
+/** Means of random intervals in seconds (reference/protocol.md 6.10). */
 const FEELER_INTERVAL = 120
 const BLOCK_RELAY_INTERVAL = 300
 
@@ -48,7 +48,7 @@ export interface AutomaticOptions {
   readonly nearTip: () => boolean
   readonly needExtraPeer: () => boolean
   readonly sync: (peer: Peer) => PeerSync
-  /** When a peer last announced a block ahead of our tip, seconds since 1970; 0 for never. */
+  /** When a peer last announced a block ahead of our tip, in seconds since 1970; 0 for never. */
   readonly lastAnnouncement: (peer: Peer) => number
   readonly call: (
     target: Address,
@@ -70,7 +70,7 @@ interface Target {
 /** Opens the connections that the node selects by itself (reference/protocol.md 6.10). */
 export class Automatic {
   private readonly options: AutomaticOptions
-  /** Connections that are being opened or are open. */
+  /** Connections being opened, or open. */
   private readonly calls = new Map<string, { readonly purpose: Purpose; readonly address: NetAddress }>()
   /** Addresses that turned out to be our own. */
   private readonly selves = new Set<string>()
@@ -90,7 +90,6 @@ export class Automatic {
   readonly run: Effect.Effect<never> = Effect.suspend(() =>
     Clock.currentTimeMillis.pipe(
       Effect.map((millis) => this.step(Math.floor(millis / 1000))),
-      // A defect must not stop outbound connections.
       Effect.catchAllDefect((defect) =>
         Effect.delay(
           Effect.logError("opening outbound connections failed unexpectedly", Cause.die(defect)),

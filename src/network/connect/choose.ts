@@ -10,7 +10,7 @@ export interface ChoiceOptions {
   readonly networks: ReadonlySet<AddressNetwork>
   /** Groups of our outbound peers, from `networkGroup`. */
   readonly groups: ReadonlySet<string>
-  /** Keys, from `endpointKey`, of peers that are connected or connecting, and of this node. */
+  /** Keys (`endpointKey`) of peers that are connected or connecting, and of this node. */
   readonly taken: ReadonlySet<string>
   readonly barred: (address: BookAddress["address"]) => boolean
   readonly nearTip: boolean
@@ -22,22 +22,22 @@ export interface ChoiceOptions {
 /** Candidates drawn per selection. */
 const CANDIDATES = 100
 
-/** Number of candidates after which recently tried addresses, and ports of other services, are accepted. */
+/** Candidates after which recently tried addresses and ports of other services are accepted. */
 const PATIENT = 30
 const CHOOSY = 50
 
-/** How long a tried address is avoided, seconds. */
+/** How long a tried address is avoided, in seconds. */
 const PAUSE = 600
 
-/** How long a tried address is avoided even if there is no other, seconds. */
+/** How long a tried address is avoided even if there is no other, in seconds. */
 const SHORT_PAUSE = 30
 
-/** Up to this book size, all addresses are checked: random buckets of a small book are mostly empty. */
+/** Up to this size, all addresses are checked, as random buckets of a small book are mostly empty. */
 const FEW = 1000
 
 /**
- * Ports of other services. The node avoids them while other addresses exist, so that an attacker cannot make it connect
- * to other services (upstream `netbase.cpp`, `IsBadPort`).
+ * Ports of other services, avoided while other addresses exist, so that an attacker cannot make the node connect to
+ * them (upstream `netbase.cpp`, `IsBadPort`).
  */
 const BAD_PORTS: ReadonlySet<number> = new Set([
   ...[1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109],
@@ -46,10 +46,10 @@ const BAD_PORTS: ReadonlySet<number> = new Set([
   ...[4045, 5060, 5061, 5432, 5900, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6697, 10080, 27017]
 ])
 
-/** Networks in which the address group does not identify the operator of a node. */
+/** Networks in which the address group does not identify a node's operator. */
 const UNGROUPED: ReadonlySet<AddressNetwork> = new Set(["torv3", "i2p", "cjdns"])
 
-/** Whether an address must not be tried, even if there is no other. */
+/** Whether an address must not be tried, even if it is the only one. */
 const isOut = ({ address, lastTry, port, services }: BookAddress, options: ChoiceOptions): boolean => {
   const { barred, groups, nearTip, networks, now, purpose, taken } = options
   if (lastTry > 0 && now - lastTry < SHORT_PAUSE) return true
@@ -59,7 +59,7 @@ const isOut = ({ address, lastTry, port, services }: BookAddress, options: Choic
   return !offersEnough(services, nearTip)
 }
 
-/** The elements that match, or all elements if none matches. */
+/** The matching elements, or all if none matches. */
 const preferring = (list: ReadonlyArray<BookAddress>, kind: (address: BookAddress) => boolean) => {
   const some = list.filter(kind)
   return some.length > 0 ? some : list
@@ -78,7 +78,7 @@ const chooseOfFew = (book: AddressBook, options: ChoiceOptions): BookAddress | u
 
 /**
  * Selects an address to connect to (reference/protocol.md 6.10; upstream `net.cpp`, `ThreadOpenConnections`). A feeler
- * tests an address in a tried-table collision, or an address that never answered.
+ * tests an address in a tried-table collision, or one that never answered.
  */
 export const chooseAddress = (book: AddressBook, options: ChoiceOptions): BookAddress | undefined => {
   const { networks, now, purpose } = options

@@ -10,15 +10,14 @@ import { PeerUnreachable } from "../errors.ts"
 import { parseNetAddress } from "../wire/addressText.ts"
 import { isRoutable } from "../wire/netGroup.ts"
 
-/** Opens sockets to peers, directly or through the proxy that leads to them. */
+/** Opens sockets to peers, directly or through a proxy. */
 
 export interface Proxies {
   readonly routes: ProxyRoutes
-  /** One login per connection, so that Tor gives each its own circuit; `undefined`: without a login. */
+  /** A login per connection, for which Tor makes separate circuits; `undefined` for no login. */
   readonly credentials: (() => ProxyCredentials) | undefined
 }
 
-/** The way to a peer. */
 export type PeerRoute =
   | { readonly type: "direct" }
   | { readonly type: "proxy"; readonly proxy: ProxyAddress }
@@ -32,8 +31,8 @@ const through = (proxy: ProxyAddress | undefined, otherwise: PeerRoute): PeerRou
   proxy === undefined ? otherwise : { type: "proxy", proxy }
 
 /**
- * The way to a host. A proxy cannot reach addresses of this machine or of a private network. What ends like an onion address
- * is never looked up as a name, however it is spelled. Source: upstream `net.cpp`, `ConnectNode`.
+ * The way to a host. A proxy cannot reach addresses of this machine or a private network. Names that end like an onion
+ * address, in any case, are never looked up. Source: upstream `net.cpp`, `ConnectNode`.
  */
 export const routeTo = (routes: ProxyRoutes, host: string): PeerRoute => {
   const address = parseNetAddress(host)
@@ -52,7 +51,7 @@ const direct = (target: Address, limit: Duration.Duration): Effect.Effect<Socket
       socket.once("error", (error) => resume(unreachable(codeOf(error))))
     })
   return Effect.acquireRelease(
-    // There is always an error listener: without one, an error would end the process.
+    // An error without a listener would end the process.
     Effect.sync(() => connect({ host: target.host, port: target.port, noDelay: true }).on("error", () => {})),
     (socket) => Effect.sync(() => socket.destroy())
   ).pipe(
@@ -68,7 +67,7 @@ export interface Dialled {
 }
 
 /**
- * Connects to an address or to a name that the system or the proxy resolves. The scope owns the socket. `limit` is for
+ * Connects to an address, or to a name that the system or the proxy resolves. The scope owns the socket. `limit` is for
  * the TCP connection (reference/protocol.md 6.5); a proxy has its own.
  */
 export const dial = (

@@ -1,7 +1,7 @@
 import type { PeerId } from "../../protocol/keys.ts"
 import type { AddressNetwork } from "../wire/netAddress.ts"
 
-/** An outbound peer as a candidate for disconnection. Times are seconds since 1970. */
+/** An outbound peer that may be disconnected. Times are seconds since 1970. */
 export interface ExtraPeer {
   readonly id: PeerId
   readonly network: AddressNetwork
@@ -14,14 +14,14 @@ export interface ExtraPeer {
   readonly busy: boolean
 }
 
-/** Minimum connection time before a peer can be disconnected, seconds (reference/protocol.md 6.10). */
+/** Seconds before a peer can be disconnected (reference/protocol.md 6.10). */
 const TRIAL = 30
 
 const mayGo = ({ busy, connectedAt }: ExtraPeer, now: number): boolean => !busy && now - connectedAt > TRIAL
 
 /**
- * The surplus full-relay peer to disconnect: the one with the oldest block announcement, the youngest among equals.
- * Never the only peer of its network, counting manual peers (`manual`). Source: upstream `net_processing.cpp`,
+ * The surplus full-relay peer to disconnect: the one with the oldest block announcement, the youngest among equals, but
+ * never the only peer of its network, counting manual peers (`manual`). Source: upstream `net_processing.cpp`,
  * `EvictExtraOutboundPeers`.
  */
 export const extraFullRelay = (
@@ -40,9 +40,7 @@ export const extraFullRelay = (
   return worst !== undefined && mayGo(worst, now) ? worst.id : undefined
 }
 
-/**
- * The surplus block-relay-only peer to disconnect: the youngest, or the next if that sent a block. Source: as above.
- */
+/** The surplus block-relay-only peer to disconnect: the youngest, or the next if that sent a block. Source as above. */
 export const extraBlockRelay = (
   peers: ReadonlyArray<ExtraPeer>,
   { limit, now }: { readonly limit: number; readonly now: number }

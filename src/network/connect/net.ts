@@ -43,7 +43,7 @@ interface ManualOptions {
   readonly wanted: () => boolean
 }
 
-/** Connects repeatedly, until the peer is removed or is this node. Only the first failure in a row is a warning. */
+/** Connects repeatedly until the peer is removed or is this node. Only the first failure in a row is a warning. */
 const callForever = ({ call, name, wanted, whenActive }: ManualOptions): Effect.Effect<void> =>
   Effect.gen(function*() {
     let pause = FIRST_PAUSE
@@ -67,7 +67,7 @@ const callForever = ({ call, name, wanted, whenActive }: ManualOptions): Effect.
       }
       if (outcome?.hello !== undefined) failures = 0
       const lasting = nextPause(pause, outcome)
-      // After a good connection, starts with the first pause. Otherwise the pause grows each time.
+      // After a good connection, starts with the first pause. Otherwise the pause grows.
       yield* Effect.sleep(lasting === FIRST_PAUSE ? FIRST_PAUSE : pause)
       pause = lasting
     }
@@ -86,7 +86,7 @@ export interface PeerManagerOptions extends PermissionOptions {
   /** If not empty, the node connects only to these peers. */
   readonly bootstrapPeers: ReadonlyArray<Address>
   readonly proxies: ProxyRoutes
-  /** Whether each connection through a proxy has a login of its own. */
+  /** Whether each connection through a proxy has its own login. */
   readonly proxyRandomize: boolean
   readonly userAgentComments: ReadonlyArray<string>
   /** Milliseconds for a TCP connection. */
@@ -102,7 +102,7 @@ export interface PeerManagerOptions extends PermissionOptions {
   readonly dnsSeed: boolean
   readonly forceDnsSeed: boolean
   readonly fixedSeeds: boolean
-  /** Own addresses that the operator named, with their ports. */
+  /** Own addresses named by the operator, with ports. */
   readonly externalAddresses: ReadonlyArray<Address>
   readonly discover: boolean
   /** For tests. */
@@ -111,7 +111,7 @@ export interface PeerManagerOptions extends PermissionOptions {
   readonly resolve?: Resolve
 }
 
-/** Placeholder for peers that a proxy reaches by name: their address is unknown. */
+/** Placeholder for peers that a proxy reaches by name. */
 const SOMEWHERE: NetAddress = { network: "ipv6", bytes: new Uint8Array(16) }
 
 interface AddedPeer {
@@ -164,7 +164,7 @@ export const call = (
     return outcome
   }).pipe(Effect.scoped)
 
-/** The connection to a manual peer, including one that was opened for another purpose. */
+/** The connection to a manual peer, even if it was opened for another purpose. */
 export const connectionTo = (
   { connections }: Net,
   name: string,
@@ -189,7 +189,7 @@ export const callManually = (
       : Effect.succeed(undefined)
   ).pipe(net.manualSlots.withPermits(1))
 
-/** Adds a manual peer and connects to it. If it is not `callable`, it is only listed. */
+/** Adds a manual peer and connects to it. If not `callable`, it is only listed. */
 export const addNode = (
   net: Net,
   { callable = true, name, target }: { readonly name: string; readonly target: Address; readonly callable?: boolean }
@@ -205,12 +205,12 @@ export const addNode = (
   }))
 }
 
-/** Removes a manual peer; the connection stays. False if it was not added. */
+/** Removes a manual peer but keeps the connection. False if it was not added. */
 export const removeNode = (net: Net, name: string): boolean => {
   const added = net.added.get(name)
   if (added === undefined) return false
   net.added.delete(name)
-  // While a connection exists, the fiber ends together with it.
+  // While a connection exists, the fiber ends with it.
   if (connectionTo(net, name, added.target) === undefined) added.fiber?.unsafeInterruptAsFork(added.fiber.id())
   return true
 }

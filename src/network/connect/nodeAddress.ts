@@ -8,7 +8,7 @@ const NUMBER = /^(?:0x[0-9a-f]+|0[0-7]*|[1-9][0-9]*)$/i
 const parsedNumber = (text: string): number =>
   !NUMBER.test(text) ? NaN : /^0[0-7]/.test(text) ? Number.parseInt(text, 8) : Number(text)
 
-/** Spells a short form of an IPv4 address out, whose last number fills the missing ones: 127.1. Other texts stay. */
+/** Completes a short IPv4 address, whose last number fills the missing ones: 127.1. Other texts stay. */
 const spelledOut = (text: string): string => {
   const [, host = "", port = ""] = /^([^:]*)(:[0-9]+)?$/.exec(text) ?? []
   const numbers = host.split(".").map(parsedNumber)
@@ -19,7 +19,7 @@ const spelledOut = (text: string): string => {
   return `${[...numbers, ...filled].join(".")}${port}`
 }
 
-/** Parses an operator's name for a peer: an address or a host name, with or without a port. */
+/** Parses an operator's name for a peer: an address or host name, with or without a port. */
 export const nodeAddress = (text: string, defaultPort: number): Address | undefined => {
   const endpoint = parseEndpoint(spelledOut(text), defaultPort)
   if (endpoint !== undefined) {

@@ -12,7 +12,7 @@ export interface PermissionOptions {
 
 const NONE: Grant = { permissions: [], implicit: false }
 
-/** Which permissions a new connection has. Source: upstream `net.cpp`, `AddWhitelistPermissionFlags`. */
+/** The permissions of a new connection. Source: upstream `net.cpp`, `AddWhitelistPermissionFlags`. */
 export class PermissionRules {
   private readonly entries: ReadonlyArray<WhitelistEntry & { readonly subnet: Subnet | undefined }>
   private readonly implicit: ReadonlyArray<Permission>
@@ -28,7 +28,7 @@ export class PermissionRules {
     ]
   }
 
-  /** The permissions of an inbound peer; `listener`: those of the listener that it connected to. */
+  /** The permissions of an inbound peer, given those of its `listener`. */
   inbound(address: NetAddress, listener: Grant = NONE): Permissions {
     return this.granted([listener, ...this.matching(address).filter(({ inbound }) => inbound)])
   }

@@ -18,8 +18,8 @@ import { nodeAddress } from "./nodeAddress.ts"
 const MANUAL_SCORE = 4
 
 /**
- * Our own addresses: those that the operator named, and, if they are trusted, those at which outbound peers see us, with
- * our listening port.
+ * Our own addresses: those the operator named and, if trusted, those at which outbound peers see us, with our listening
+ * port.
  */
 const localAddresses = (
   peers: ReadonlyArray<Peer>,

@@ -1,7 +1,5 @@
 import type { ConnectionType } from "../Peer.ts"
 
-/** Number of connections of each type (reference/protocol.md 6.10). */
-
 export interface SlotLimits {
   /** Automatic outbound connections of each type. */
   readonly fullRelay: number

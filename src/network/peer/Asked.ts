@@ -2,17 +2,16 @@ import type { Millis } from "../../protocol/keys.ts"
 import type { Message, Owed } from "../wire/message.ts"
 import { countItems, isBlockItem } from "../wire/messages/inv.ts"
 
-/** Expected size of a requested block, and of the headers that answer `getheaders`, in bytes read without delay. */
+/** Expected size of a requested block, and of the headers for a `getheaders`, in bytes read without delay. */
 const BLOCK_BYTES = 1_000_000
 const HEADERS_BYTES = 200_000
 
 /** Maximum blocks in flight from a peer (reference/protocol.md 6.8). */
 export const MOST_BLOCKS = 16
 
-/** How long an answer is expected, milliseconds. A later one is read like unsolicited data. */
+/** How long an answer is expected, in milliseconds. Later it is read like unsolicited data. */
 export const ANSWER_TIME = 120_000
 
-/** One or several outstanding answers of one kind. */
 interface Due {
   count: number
   /** Bytes that may be theirs. */
@@ -28,21 +27,21 @@ const blocksAskedFor = (message: Message): number => {
   return message.type === "getdata" ? countItems(message.items, isBlockItem) : 0
 }
 
-/** Maximum headers of a message that may also be an announcement (BIP 130; upstream `MAX_BLOCKS_TO_ANNOUNCE`). */
+/** Maximum headers in a message that may be an announcement (BIP 130; upstream `MAX_BLOCKS_TO_ANNOUNCE`). */
 const MOST_ANNOUNCED = 8
 
 /**
- * Outstanding headers and blocks, the long answers. Their bytes are read without delay. Repeating an unanswered request
+ * Outstanding headers and blocks, the long answers, whose bytes are read without delay. Repeating an unanswered request
  * allows no more bytes, and each answer returns its unused allowance. Times are milliseconds of a monotonic clock.
  */
 export class Asked {
   private headers = nothing()
   private blocks = nothing()
-  /** Whether a long answer may still arrive, however late: for the payload limits. */
+  /** Whether a long answer may still arrive, however late, for the payload limits. */
   private openHeaders = false
   private openBlocks = 0
 
-  /** The long answers that are outstanding. A late one is still read: the peer may have a slow connection. */
+  /** The outstanding long answers. Late ones are still read, as the peer may have a slow connection. */
   get owed(): Owed {
     return { headers: this.openHeaders, blocks: this.openBlocks > 0 }
   }
@@ -70,13 +69,13 @@ export class Asked {
     return this.headers.bytes + this.blocks.bytes
   }
 
-  /** Drops the allowances: outstanding answers are read like unsolicited data, up to the lengths of answers. */
+  /** Drops the allowances, so that outstanding answers are read like unsolicited data. */
   distrust(): void {
     this.headers = nothing()
     this.blocks = nothing()
   }
 
-  /** Records received bytes. Returns whether all of them may be part of answers. */
+  /** Records received bytes. Returns whether all may be part of answers. */
   arrived(size: number, now: Millis): boolean {
     const expected = size <= this.bytes(now)
     const ofBlocks = Math.min(size, this.blocks.bytes)

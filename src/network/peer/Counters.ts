@@ -3,7 +3,7 @@ import type { Traffic } from "../Peer.ts"
 import { isMessageCommand } from "../wire/message.ts"
 import type { UploadTarget } from "./UploadTarget.ts"
 
-/** Key for unknown commands. The peer chooses these names, so they must not become keys. */
+/** Key for unknown commands. Peers choose these names, so they must not become keys. */
 const OTHER = "*other*"
 
 const increase = (counts: Map<string, number>, command: string, bytes: number): void => {
@@ -11,7 +11,6 @@ const increase = (counts: Map<string, number>, command: string, bytes: number): 
   counts.set(key, (counts.get(key) ?? 0) + bytes)
 }
 
-/** Bytes of all connections since the start. */
 export interface Totals {
   sent: number
   received: number
@@ -34,7 +33,6 @@ export class Counters implements Traffic {
     this.totals = totals
   }
 
-  /** Records sent bytes of any message part. */
   sent(bytes: number, now: UnixTime): void {
     this.bytesSent += bytes
     this.totals.sent += bytes
@@ -42,7 +40,6 @@ export class Counters implements Traffic {
     this.lastSend = now
   }
 
-  /** Records received bytes of any message part. */
   received(bytes: number, now: UnixTime): void {
     this.bytesReceived += bytes
     this.totals.received += bytes

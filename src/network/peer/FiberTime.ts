@@ -2,8 +2,8 @@ import * as Effect from "effect/Effect"
 import * as Supervisor from "effect/Supervisor"
 
 /**
- * Measures how long fibers run on this thread: from each resume to the next suspend. Other fibers that run in between
- * are not counted. Forked child fibers, such as races, are counted.
+ * Measures how long fibers run on this thread, from each resume to the next suspend. Excludes other fibers in between,
+ * and includes forked children such as races.
  */
 export class FiberTime extends Supervisor.AbstractSupervisor<void> {
   readonly value = Effect.void
@@ -41,7 +41,7 @@ export class FiberTime extends Supervisor.AbstractSupervisor<void> {
     return this.depth === 0 ? this.total : this.total + this.now() - this.since
   }
 
-  /** The fiber continues with unmeasured work. Its next suspend is not reported here. */
+  /** The fiber continues with unmeasured work. Its next suspend is not reported. */
   private readonly end = Effect.sync(() => {
     this.total = this.ran
     this.depth = 0

@@ -4,14 +4,12 @@ import { cleanUserAgent, Services, type Version, type VersionAddress } from "../
 import type { NetAddress } from "../wire/netAddress.ts"
 import { isRoutable } from "../wire/netGroup.ts"
 
-/**
- * The handshake (reference/protocol.md 6.5; upstream `net_processing.cpp`, `ProcessMessage`):
- *
- *   outbound: version →            ← version           wtxidrelay, sendaddrv2, verack →   ← (features) verack
- *   inbound:            version →  ← version, wtxidrelay, sendaddrv2, verack               (features) verack →
- *
- * All other messages before `verack` are ignored. For a feeler the handshake is complete with the peer's `version`.
- */
+// The handshake (reference/protocol.md 6.5; upstream `net_processing.cpp`, `ProcessMessage`):
+//
+//   outbound: version →            ← version           wtxidrelay, sendaddrv2, verack →   ← (features) verack
+//   inbound:            version →  ← version, wtxidrelay, sendaddrv2, verack               (features) verack →
+//
+// All other messages before `verack` are ignored. For a feeler the handshake is complete with the peer's `version`.
 
 /** Our protocol version (reference/protocol.md 6.2). */
 export const PROTOCOL_VERSION = 110_016
@@ -35,9 +33,9 @@ export interface Introduction {
   readonly startHeight: number
   /** Never 0. */
   readonly nonce: bigint
-  /** Whether the nonce of an inbound connection belongs to one of our outbound connections. */
+  /** Whether the nonce of an inbound connection belongs to one of our outbound ones. */
   readonly isOwnNonce: (nonce: bigint) => boolean
-  /** Whether our tip is recent, so that a peer without old blocks is enough (reference/protocol.md 6.3). */
+  /** Whether our tip is recent, so that a peer without old blocks suffices (reference/protocol.md 6.3). */
   readonly nearTip: boolean
   /** Whether we want no transactions. */
   readonly blocksOnly?: boolean
@@ -136,7 +134,7 @@ export class Handshake {
       version: PROTOCOL_VERSION,
       services,
       time: now,
-      // An unroutable address, or one that does not fit, is not sent to the peer.
+      // Never sends the peer an address that is unroutable or does not fit.
       receiver: isRoutable(address) ? { services: expectedServices, address, port } : NOWHERE,
       sender: { address: { ...NOWHERE, services }, nonce },
       userAgent,

@@ -3,13 +3,13 @@ import type { Message } from "../wire/message.ts"
 import { Asked } from "./Asked.ts"
 import type { Pace, PeerPace } from "./Pace.ts"
 
-/** Unmeasured cost of a message, milliseconds: its part of socket reads and of garbage collection. */
+/** Unmeasured milliseconds of a message: its share of socket reads and garbage collection. */
 export const UNSEEN_COST = 0.05
 
-/** Unmeasured cost of an unsolicited byte: the copy in the kernel and libuv, which cannot be measured here. */
+/** Unmeasured cost of an unsolicited byte: copying in the kernel and libuv. */
 const UNSEEN_BYTE_COST = 1 / 1_000_000
 
-/** Maximum milliseconds charged for a handshake. Excess is not the peer's fault: a cold program, garbage collection. */
+/** The most milliseconds charged for a handshake. More is not the peer's fault: a cold program, garbage collection. */
 const MOST_GREETING = 5
 
 /** Reads requested data at once, the rest at the pace of inbound peers. Times are milliseconds of a monotonic clock. */
@@ -24,7 +24,7 @@ export class Intake {
   /** Milliseconds spent on answers, which may still be charged. */
   private trusted = 0
 
-  /** @param group the network group of the peer's address. Debts of its peers outlive their connections. */
+  /** @param group the network group of the peer's address. Debts outlive connections. */
   constructor(all: Pace, group: string, now: () => number) {
     this.all = all
     this.group = group
@@ -50,7 +50,7 @@ export class Intake {
     return this.asked.bytes(this.now()) > 0
   }
 
-  /** Records received bytes. Returns whether all of them may be part of answers. If not, they are charged. */
+  /** Records received bytes. Returns whether all may be part of answers; otherwise they are charged. */
   arrived(size: number): boolean {
     const expected = this.asked.arrived(size, this.now())
     if (!expected) this.spent(size * UNSEEN_BYTE_COST)
@@ -62,14 +62,14 @@ export class Intake {
     this.pace?.spent(milliseconds, this.now())
   }
 
-  /** Records time spent on the handshake. The work is equal for all peers, so the excess is not the peer's fault. */
+  /** Records time spent on the handshake. Its work is equal for all peers, so excess is not the peer's fault. */
   greeted(milliseconds: number): void {
     const charged = Math.min(milliseconds, this.greeting)
     this.greeting -= charged
     this.spent(charged)
   }
 
-  /** Records time spent on requested data. It is charged only if `judged` reports that data as bad. */
+  /** Records time spent on requested data, which is charged only if `judged` reports it as bad. */
   trusts(milliseconds: number): void {
     this.trusted += milliseconds
   }

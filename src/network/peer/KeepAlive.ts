@@ -11,9 +11,9 @@ export type Due =
   | { readonly type: "disconnection"; readonly disconnection: Disconnection }
   | { readonly type: "wait"; readonly until: number }
 
-/** Decides when to send a `ping` and when to give up, after the handshake. All times are monotonic milliseconds. */
+/** Decides when to `ping` and when to give up, after the handshake. Times are monotonic milliseconds. */
 export class KeepAlive {
-  /** Whether the peer answers `ping`: from protocol version 60001 on. */
+  /** Whether the peer answers `ping`: since protocol version 60001. */
   private readonly answers: boolean
   private readonly silentFrom: number
   private lastSend: number
@@ -23,7 +23,7 @@ export class KeepAlive {
   private last: number | undefined
   private best: number | undefined
 
-  /** `silentFrom`: before this time the peer never counts as silent. */
+  /** The peer never counts as silent before `silentFrom`. */
   constructor(now: number, answers: boolean, silentFrom = now) {
     this.answers = answers
     this.silentFrom = silentFrom
@@ -39,7 +39,6 @@ export class KeepAlive {
     this.lastReceive = now
   }
 
-  /** Records a sent `ping`, which replaces an unanswered one. */
   pinged(nonce: bigint, now: number): void {
     this.lastPing = now
     if (this.answers) this.waiting = { nonce, since: now }

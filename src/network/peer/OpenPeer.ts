@@ -29,10 +29,10 @@ export interface PeerLink {
   readonly turn: Effect.Effect<void>
 }
 
-/** The version of compact blocks that we support (BIP 152). */
+/** The supported version of compact blocks (BIP 152). */
 const COMPACT_BLOCKS_VERSION = 2n
 
-/** A connection whose handshake is complete, as handlers see it. */
+/** A connection with a complete handshake, as handlers see it. */
 export class OpenPeer implements Peer {
   readonly id: PeerId
   readonly type: ConnectionType

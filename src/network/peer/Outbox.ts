@@ -3,33 +3,32 @@ import type { Bytes } from "../../protocol/bytes.ts"
 import { encodeFrame } from "../wire/framing.ts"
 import { commandOf, encodePayload, type Message } from "../wire/message.ts"
 
-/** A queued message in encoded form; its objects need not stay in memory. */
+/** A queued, encoded message, whose objects need not stay in memory. */
 export interface Parcel {
   readonly command: string
   readonly frame: Bytes
 }
 
 export interface OutboxLimits {
-  /** Bytes from which on `put` waits. */
+  /** From this many bytes on, `put` waits. */
   readonly soft: number
   readonly hard: number
 }
 
-/** Counts queued bytes of all peers together. */
+/** Counts queued bytes of all peers. */
 export interface OutboxMemory {
-  /** False if there is no room. */
   readonly take: (bytes: number) => boolean
   readonly give: (bytes: number) => void
-  /** Waits some seconds at most while room is scarce and this peer holds more than its share. */
+  /** Waits at most some seconds while memory is scarce and this peer holds more than its share. */
   readonly room: Effect.Effect<void>
 }
 
-/** `ready` waits for less than this part of the soft limit, so that there is always data to send. */
+/** `ready` waits until less than this share of the soft limit is queued, so that there is always data to send. */
 const READY = 0.25
 
 /**
- * The send queue of a peer, oldest message first. Bytes passed to the system count until `delivered` confirms them. So
- * the limit covers everything in memory for the peer.
+ * The send queue of a peer, oldest first. Bytes passed to the system count until `delivered` confirms them, so that the
+ * limit covers all memory for the peer.
  */
 export class Outbox {
   private readonly magic: Bytes
@@ -47,7 +46,6 @@ export class Outbox {
     this.memory = memory
   }
 
-  /** Bytes added and not delivered. */
   get bytes(): number {
     return this.held
   }
@@ -66,7 +64,7 @@ export class Outbox {
     return true
   }
 
-  /** Adds a message once less than the soft limit is queued; false if out of memory. Does nothing once closed. */
+  /** Adds a message once less than the soft limit is queued; false if out of memory. No-op once closed. */
   put(message: Message): Effect.Effect<boolean> {
     return Effect.suspend(() => {
       const { soft } = this.limits
@@ -76,7 +74,7 @@ export class Outbox {
   }
 
   /**
-   * Waits until the queue is nearly empty, then some seconds at most while memory is scarce and this peer holds more
+   * Waits until the queue is nearly empty, then at most some seconds while memory is scarce and this peer holds more
    * than its share. After that, the next message decides which peer is evicted.
    */
   readonly ready: Effect.Effect<void> = Effect.suspend(() => {
@@ -84,13 +82,13 @@ export class Outbox {
     return Effect.zipRight(this.isBelow(low) ? Effect.void : this.whenBelow(low), this.memory.room)
   })
 
-  /** Waits for the oldest message and takes it. Only one fiber may take. */
+  /** Takes the oldest message, waiting for it. Only one fiber may take. */
   readonly take: Effect.Effect<Parcel> = Effect.suspend(() => {
     const first = this.queue.shift()
     return first === undefined ? this.arrival : Effect.succeed(first)
   })
 
-  /** Records that the system has accepted bytes of a taken message. */
+  /** Records that the system accepted bytes of a taken message. */
   delivered(bytes: number): void {
     if (this.closed) return
     this.held -= bytes

@@ -1,50 +1,48 @@
 import type { Millis } from "../../protocol/keys.ts"
 
-/** Part of the time that unsolicited data of all inbound peers may take together. */
+/** The share of time for unsolicited data of all inbound peers. */
 const SHARE = 0.1
 
-/** Milliseconds of the shared part that may be used at once after an idle time. The debt has the same limit. */
+/** Milliseconds of the shared part that may be used at once after an idle time. Also limits the debt. */
 const BURST = 500
 
-/** Up to this many peers, the part of each peer does not depend on their number. */
+/** Up to this many peers, each one's part does not depend on their number. */
 const FEWEST = 5
 
-/** Milliseconds of its own part that one peer may use at once after an idle time. */
+/** Milliseconds of its own part that a peer may use at once after an idle time. */
 const OWN_BURST = 50
 
 /**
- * Debt in milliseconds up to which a peer does not wait. A handshake costs this much while the program is cold, and a
- * peer that only pings would need seconds to pay it off. A leaving peer's debt moves to its address group.
+ * Debt in milliseconds up to which a peer does not wait. A handshake costs this much in a cold program, and a peer that
+ * only pings would need seconds to pay it off. A leaving peer's debt moves to its address group.
  */
 const LITTLE = 20
 
-/** Maximum milliseconds charged to a peer per step: garbage collection may have run in between. */
+/** The most milliseconds charged per step, as garbage collection may have run in between. */
 const STEP_LIMIT = 250
 
 /**
- * Milliseconds that all peers of an address group together have when they connect: enough for a handshake. A peer that
- * reconnects, from its own or a neighbouring address, continues with the remaining credit or debt.
+ * Milliseconds that all peers of an address group have when they connect: enough for a handshake. A peer that
+ * reconnects from the same group continues with the remaining credit or debt.
  */
 const OWN_START = 5
 
-/** Maximum debt remembered for a group, in milliseconds, and maximum groups remembered. */
+/** Maximum debt of a group in milliseconds, and maximum groups remembered. */
 const MOST_DEBT = 500
 const MOST_GROUPS = 1_024
 
-/** Shortest and longest wait, milliseconds. Ending a wait takes time too, and other peers may have left by then. */
+/** Shortest and longest wait in milliseconds. Ending a wait takes time too, and others may have left by then. */
 const SHORTEST_WAIT = 100
 const LONGEST_WAIT = 2_000
 
 /**
- * Throttles unsolicited data, so that it cannot stall the node: any peer can send messages, and reading them takes time
- * whatever they contain. Outbound peers and answers are not throttled. The time is measured on this thread, for reading
- * and handling messages.
+ * Throttles unsolicited data, which takes time to read whatever it contains, so that no peer can stall the node.
+ * Outbound peers and answers are not throttled. The time to read and handle messages is measured on this thread.
  *
- * All inbound peers together may take a tenth of the time. Below that, no peer waits. Above it, each peer pays off the
- * time that it took. Its own part of the tenth, equal for all peers, always counts. While it waits, it gets an equal
- * part with the other waiting peers. So heavy peers delay themselves and not the others. Each waits for a different
- * time: a hundred peers that resume at the same moment would be a flood by themselves. Times are milliseconds of a
- * monotonic clock.
+ * All inbound peers together may take a tenth of the time without waiting. Beyond that, each peer pays off the time it
+ * took: from its own part of the tenth, equal for all peers, plus an equal part with other waiting peers. So heavy
+ * peers delay themselves and not others. Each waits for a different time, as a hundred peers that resume together would
+ * be a flood. Times are milliseconds of a monotonic clock.
  */
 export class Pace {
   private credit = BURST
@@ -57,7 +55,7 @@ export class Pace {
     this.since = now
   }
 
-  /** Adds a peer until `leave`. It gets the remaining credit or debt of its group. */
+  /** Adds a peer until `leave`, with the remaining credit or debt of its group. */
   join(now: number, group: string): PeerPace {
     this.peers += 1
     const start = this.purse(group, now)
@@ -90,17 +88,16 @@ export class Pace {
     }
   }
 
-  /** The part of the time that is reserved for each peer. */
+  /** The share of time reserved for each peer. */
   get ownShare(): number {
     return SHARE / Math.max(FEWEST, this.peers)
   }
 
-  /** The part of the time at which each waiting peer pays off its debt. */
+  /** The share of time at which each waiting peer pays off its debt. */
   get waitersShare(): number {
     return SHARE / Math.max(1, this.waiting)
   }
 
-  /** Adds or removes a waiting peer. */
   waits(change: 1 | -1): void {
     this.waiting += change
   }
@@ -149,13 +146,12 @@ export class PeerPace {
     this.since = now
   }
 
-  /** The part of the time at which the debt is paid off. */
+  /** The share of time at which the debt is paid off. */
   private get share(): number {
     const { ownShare, waitersShare } = this.all
     return this.isWaiting ? Math.max(ownShare, waitersShare) : ownShare
   }
 
-  /** Records that the peer's wait has ended, complete or not. */
   goOn(now: number): void {
     this.refill(now)
     if (!this.isWaiting) return
@@ -169,9 +165,7 @@ export class PeerPace {
     this.all.spent(milliseconds, now)
   }
 
-  /**
-   * Milliseconds for which to stop reading; 0 for none. The peer counts as waiting until `goOn`; then call it again.
-   */
+  /** Milliseconds to stop reading for. The peer counts as waiting until `goOn`; then call this again. */
   wait(now: number): number {
     this.goOn(now)
     const owed = -this.credit - LITTLE

@@ -44,7 +44,7 @@ export interface ConnectionContext {
   readonly budget: MemoryBudget
   /** Milliseconds for the handshake, and before a peer can count as silent (reference/protocol.md 6.5). */
   readonly peerTimeout: number
-  /** Runs when a peer misbehaves that stays connected. */
+  /** Runs when a misbehaving peer stays connected. */
   readonly pardoned: (facts: ConnectionFacts, offence: Disconnection) => void
 }
 
@@ -61,7 +61,7 @@ export interface ConnectionFacts {
   readonly expectedServices: bigint
 }
 
-/** Limits of the send buffer of a peer: `send` waits from 1 MiB on, 8 MiB is the maximum. */
+/** Limits of the send buffer of a peer: from 1 MiB on `send` waits; 8 MiB is the maximum. */
 export const OUTBOX_LIMITS: OutboxLimits = { soft: 0x100000, hard: 0x800000 }
 
 /** Maximum interval of the connection's timer, milliseconds. */
@@ -106,7 +106,7 @@ export class PeerConnection implements PeerLink {
   private readonly socket: PeerSocket
   private readonly times: Times
   private readonly startedAt: number
-  /** The peer time from which on the peer can count as silent. */
+  /** From this peer time on, the peer can count as silent. */
   private readonly silentFrom: number
   private readonly handshake: Handshake
   private readonly outbox: Outbox
@@ -152,7 +152,7 @@ export class PeerConnection implements PeerLink {
     )
   }
 
-  /** Takes over a connected socket, which is closed when `run` ends. */
+  /** Takes over a connected socket and closes it when `run` ends. */
   static readonly make = (
     socket: Socket,
     facts: ConnectionFacts,
@@ -169,7 +169,6 @@ export class PeerConnection implements PeerLink {
     return this.ending !== undefined
   }
 
-  /** Milliseconds since the connection was made. */
   get age(): number {
     return this.times.now() - this.startedAt
   }
@@ -179,7 +178,7 @@ export class PeerConnection implements PeerLink {
       { last: undefined, best: undefined, waiting: undefined }
   }
 
-  /** Disconnects the peer, once. Drops unsent messages. Misbehaviour has no consequence for a peer with `noban`. */
+  /** Disconnects the peer once and drops unsent messages. With `noban`, misbehaviour has no consequence. */
   disconnect(why: Disconnection): void {
     if (this.ending !== undefined) return
     if (why.misbehaving && this.facts.permissions.has("noban")) {
@@ -241,8 +240,8 @@ export class PeerConnection implements PeerLink {
   }
 
   /**
-   * Runs the connection until it ends and returns the reason. `opened` runs when the handshake is complete, before the
-   * handlers receive the peer. Interruption closes the connection.
+   * Runs the connection and returns why it ended. `opened` runs after the handshake, before the handlers get the peer.
+   * Interruption closes the connection.
    */
   run(opened: (peer: Peer) => Effect.Effect<void>): Effect.Effect<Disconnection> {
     return Effect.uninterruptible(Effect.gen(this, function*() {
@@ -269,7 +268,7 @@ export class PeerConnection implements PeerLink {
     })
   }
 
-  /** Notifies the handlers that know the peer, in order, even if one of them fails. */
+  /** Notifies the handlers that know the peer, in order, even if one fails. */
   private get sayGone(): Effect.Effect<void> {
     const peer = this.peer
     if (peer === undefined) return Effect.void

@@ -4,7 +4,7 @@ import type { Bytes } from "../../protocol/bytes.ts"
 import type { ConnectionType } from "../Peer.ts"
 import { ITEM_SIZE, MAX_ANNOUNCED } from "../wire/messages/inv.ts"
 
-/** The share of a memory kind per peer: room for the largest message. Outbound peers have more and are not evicted. */
+/** A peer's share of a memory kind: the largest message. Outbound peers have more and are not evicted. */
 const INBOUND_SHARE = 0.25
 const CHOSEN_SHARE = 0.5
 
@@ -15,12 +15,11 @@ const RECEIVED: ReadonlyArray<BudgetKind> = ["frames", "messages"]
 const OBJECTS = 256
 const HEADER = 700
 
-/** The number of headers that a payload announces. */
 const announcedHeaders = ([first = 0, low = 0, high = 0]: Bytes): number => first < 0xfd ? first : low + (high << 8)
 
 /**
- * Estimated memory of a decoded message, by command and payload. Transactions, headers and addresses become objects
- * with views of the payload. An inventory stays bytes, `whole` or cut to the items that are kept.
+ * Estimated memory of a decoded message. Transactions, headers and addresses become objects with views of the payload;
+ * an inventory stays bytes, `whole` or cut to the kept items.
  */
 export const decodedSize = (command: string, payload: Bytes, whole = false): number => {
   const { length } = payload
@@ -54,12 +53,10 @@ export interface PeerMemoryOptions {
 /** Memory account of a connection: unfinished frame, current message, compact blocks, send buffer. */
 export class PeerMemory {
   readonly account: MemoryAccount
-  /** Bytes of the unfinished frame. */
   readonly frames = {
     take: (bytes: number): boolean => this.account.take("frames", bytes),
     give: (bytes: number): void => this.account.give("frames", bytes)
   }
-  /** Bytes in the send buffer. */
   readonly outbox = {
     take: (bytes: number): boolean => this.account.take("outbox", bytes),
     give: (bytes: number): void => this.account.give("outbox", bytes),
@@ -79,7 +76,7 @@ export class PeerMemory {
     })
   }
 
-  /** Counts a message while it is decoded and handled. Without room for it, runs nothing and returns false. */
+  /** Counts a message while it is decoded and handled. Without room, runs nothing and returns false. */
   holding(bytes: number, handling: () => Effect.Effect<void>): Effect.Effect<boolean> {
     return Effect.suspend(() => {
       if (!this.account.take("messages", bytes)) return Effect.succeed(false)
@@ -90,9 +87,9 @@ export class PeerMemory {
   }
 
   /**
-   * Waits some seconds at most while memory is scarce and an inbound peer holds more than an equal share. Then its
-   * bytes are read, and counting them decides whether this peer or another is evicted. `ended` completes when the peer
-   * stops sending. Returns whether it still sends.
+   * Waits at most some seconds while memory is scarce and an inbound peer holds more than an equal share. Counting its
+   * bytes then decides which peer is evicted. `ended` completes when the peer stops sending. Returns whether it still
+   * sends.
    */
   room(ended: Effect.Effect<void>): Effect.Effect<boolean> {
     return Effect.suspend(() =>

@@ -2,15 +2,15 @@ import * as Effect from "effect/Effect"
 import type { Socket } from "node:net"
 import type { Bytes } from "../../protocol/bytes.ts"
 
-/** Bytes per write to the system, so that a slow peer shows progress within a block. */
+/** Bytes per write, so that a slow peer shows progress within a block. */
 const SLICE = 0x10000
 
 /** Maximum bytes read ahead to detect a disconnection. */
 const AHEAD = 0x10000
 
 /**
- * A TCP socket as two waiting operations. Bytes are read only on request. Without requests, Node holds one buffer, then
- * the system's buffer fills, and then the peer must wait.
+ * A TCP socket as two waiting operations. Bytes are read only on request; otherwise Node's and the system's buffers
+ * fill, and then the peer must wait.
  */
 export class PeerSocket {
   private readonly socket: Socket
@@ -52,7 +52,7 @@ export class PeerSocket {
     return found === WAIT ? this.whenWoken : Effect.succeed(found)
   })
 
-  /** Waits until the peer stops sending, without a reader. Reads a little ahead: the end comes after all bytes. */
+  /** Waits until the peer stops sending, without a reader. Reads a little ahead, as the end comes after all bytes. */
   readonly ended: Effect.Effect<void> = Effect.async<void>((resume) => {
     const look = (): void => {
       if (!this.lookAhead()) return
@@ -64,7 +64,7 @@ export class PeerSocket {
     return Effect.sync(() => void this.wake.delete(look))
   })
 
-  /** Waits until the system has accepted the bytes or the connection is closed. `onTaken` gets each accepted size. */
+  /** Waits until the system accepted the bytes or the connection closed. `onTaken` gets each accepted size. */
   write(bytes: Bytes, onTaken: (size: number) => void): Effect.Effect<void> {
     return Effect.async<void>((resume) => {
       let at = 0

@@ -1,10 +1,10 @@
 import * as Effect from "effect/Effect"
 import type { Peer, PeerHandler } from "../Peer.ts"
 
-/** Maximum pings of a peer that wait for their answers while the peer is read. */
+/** The most pings of a peer that wait for their answers while the peer is read. */
 const MOST_WAITING = 16
 
-/** Answers the pings of one peer once what it sent before has its effect. The peer is read meanwhile. */
+/** Answers a peer's pings once what it sent before has its effect, reading on meanwhile. */
 export class Pongs {
   private readonly handlers: ReadonlyArray<PeerHandler>
   private waiting = 0

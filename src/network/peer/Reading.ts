@@ -14,7 +14,7 @@ import type { Intake } from "./Intake.ts"
 import { decodedSize, type PeerMemory } from "./PeerMemory.ts"
 import type { PeerSocket } from "./PeerSocket.ts"
 
-/** Bytes parsed in one go, so that many short messages do not delay other peers. */
+/** Bytes parsed at once, so that many short messages do not delay other peers. */
 const SLICE = 8_192
 
 /** Milliseconds after which a peer waits for its next turn. */
@@ -23,7 +23,7 @@ const STRETCH = 5
 /** Time taken for data of a peer, milliseconds. */
 export interface TakenTime {
   readonly milliseconds: number
-  /** The part of it that the peer may have caused. */
+  /** The part that the peer may have caused. */
   readonly its: number
 }
 
@@ -34,9 +34,9 @@ export interface ReadingLink {
   readonly intake: Intake
   readonly memory: PeerMemory
   readonly time: FiberTime
-  /** Waits for a turn among all peers, with the number of bytes to be read. */
+  /** Waits for a turn among all peers, given the number of bytes to read. */
   readonly turn: (bytes: number) => Effect.Effect<void>
-  /** Handles a large message exclusively: one at a time. */
+  /** Handles large messages one at a time. */
   readonly alone: <A>(handling: Effect.Effect<A>) => Effect.Effect<A>
   /** Reports the time taken for all data. */
   readonly took: (time: TakenTime) => void
@@ -45,22 +45,22 @@ export interface ReadingLink {
   /** The peer, once the handshake is complete. */
   readonly peer: () => Peer | undefined
   readonly heard: (bytes: number) => void
-  /** Whether a block is worth decoding, by the bytes in front of its transactions. */
+  /** Whether a block is worth decoding, judging by the bytes before its transactions. */
   readonly screened: (peer: Peer, start: BlockStart) => Effect.Effect<boolean>
   readonly handled: (message: Message) => Effect.Effect<void>
 }
 
 /**
- * Messages with the same small cost whatever they contain, and the maximum milliseconds charged for one. Excess time is
- * not the peer's fault, for example garbage collection, and would delay a peer that only pings.
+ * Messages with the same small cost whatever they contain, and the most milliseconds charged for one. More is not the
+ * peer's fault (garbage collection, for example), and would delay a peer that only pings.
  */
 const LITTLE_MESSAGES: ReadonlySet<string> = new Set(["ping", "pong", "feefilter", "sendheaders", "sendcmpct"])
 const LITTLE_SIZE = 64
 const LITTLE_COST = 1
 
 /**
- * Maximum milliseconds counted in the turns of peers for each handshake message, and for each step between messages.
- * Else a peer whose step included a garbage collection would queue behind every flooder.
+ * The most milliseconds counted for each handshake message and each step between messages. Otherwise a peer whose step
+ * included a garbage collection would queue behind every flooder.
  */
 const LITTLE_STEP = 1
 
@@ -85,7 +85,7 @@ const disconnection = (reason: string, misbehaving = false): Disconnection => ({
  */
 export class Reading {
   private readonly link: ReadingLink
-  /** Measured milliseconds at the last note, at the last charge, and at the start of this turn. */
+  /** Measured milliseconds at the last note, the last charge, and the start of this turn. */
   private noted = 0
   private charged = 0
   private turn = 0
@@ -130,7 +130,7 @@ export class Reading {
     })
   }
 
-  /** Runs when the fiber suspends, so that the next fibers of this event-loop turn see its time. */
+  /** Runs when the fiber suspends, so that the next fibers of this turn see its time. */
   paused(): void {
     this.note()
   }
@@ -170,7 +170,7 @@ export class Reading {
 
   private takeAll(frames: ReadonlyArray<Framed>): Effect.Effect<void> {
     return Effect.gen(this, function*() {
-      // Removed one by one: neither a frame nor its message stays in memory while the peer waits for its turn.
+      // Removed one by one, so that no frame or message stays in memory while the peer waits for its turn.
       const waiting = [...frames].reverse()
       while (waiting.length > 0 && !this.closed) {
         this.most = mostOf(waiting.at(-1))
@@ -196,7 +196,7 @@ export class Reading {
     return Effect.flatMap(screen, (passed) => passed ? this.hold(command, payload) : Effect.succeed(this.drop()))
   }
 
-  /** Decodes and handles a message, in memory that is counted. Returns whether it was unsolicited. */
+  /** Decodes and handles a message within the memory account. Returns whether it was unsolicited. */
   private hold(command: string, payload: Bytes): Effect.Effect<boolean> {
     let uncalled = true
     const handling = this.link.memory.holding(
@@ -237,7 +237,7 @@ export class Reading {
     this.link.counters.messageReceived(framed.command, FRAME_HEADER_SIZE + size)
   }
 
-  /** The check whether to decode a block; `undefined` for other messages and for an undecodable start. */
+  /** The check whether to decode a block; `undefined` for other messages and an undecodable start. */
   private screen(command: string, payload: Bytes): Effect.Effect<boolean> | undefined {
     const peer = this.link.peer()
     if (peer === undefined || (command !== "block" && command !== "cmpctblock")) return undefined
@@ -248,7 +248,7 @@ export class Reading {
   private isRead(framed: Framed): framed is Extract<Framed, { readonly type: "frame" }> {
     if (framed.type === "fatal") this.link.disconnect(disconnection(framed.error.message))
     if (framed.type === "dropped") this.link.counters.dropped += 1
-    // Before the handshake is complete, other messages are not even decoded.
+    // Before the end of the handshake, other messages are not even decoded.
     return framed.type === "frame" && (this.link.peer() !== undefined || isHandshakeCommand(framed.command))
   }
 

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import type { Millis } from "../../protocol/keys.ts"
 
-/** Milliseconds that all peers together may take of one event-loop turn before further peers wait. */
+/** Milliseconds that all peers may take of one event-loop turn before others wait. */
 const TURN = 2
 
 /** Maximum peers of a line that run in one event-loop turn. */
@@ -13,21 +13,20 @@ const HALF_LIFE = 10_000
 /** Milliseconds up to which peers with much data to read rank equal. */
 const LITTLE = 4
 
-/** Assumed cost of a byte to be read, milliseconds: 5 for 64 kB. */
+/** Assumed milliseconds per byte to read: 5 for 64 kB. */
 const BYTE_COST = 5 / 0x10000
 
-/** Bytes to read, and recently taken milliseconds, up to which a peer goes before the others. */
+/** Bytes to read and recently taken milliseconds up to which a peer goes first. */
 const SHORT_BYTES = 4_096
 const SHORT_TIME = 16
 
 export interface TurnTaker {
   /** Whether it is an outbound peer. */
   readonly chosen: boolean
-  /** Milliseconds taken recently. */
   readonly recent: (now: number) => number
 }
 
-/** Time that a peer took recently: each millisecond counts half after ten seconds. */
+/** A peer's recent time: each millisecond counts half after ten seconds. */
 export class RecentTime implements TurnTaker {
   readonly chosen: boolean
   private taken = 0
@@ -47,14 +46,13 @@ export class RecentTime implements TurnTaker {
 
 interface Waiter {
   readonly taker: TurnTaker
-  /** Received bytes that wait to be read. */
   readonly bytes: number
   readonly go: () => void
 }
 
 /**
- * The rank in the line, from 0. A peer with little recent time and little data goes first, so that a ping does not wait
- * for a hundred peers with full buffers. Further ranks double, so that peers with similar times go in order of arrival.
+ * The rank in the line, from 0. A peer with little recent time and data goes first, so that a ping does not wait for a
+ * hundred peers with full buffers. Further ranks double, so that similar peers go in order of arrival.
  */
 const standing = ({ bytes, taker: { recent } }: Waiter, now: number): number => {
   const taken = recent(now)
@@ -88,12 +86,12 @@ export class Turns {
     this.renewLater()
   }
 
-  /** Handles large messages one at a time, which limits their objects in memory. Outbound peers do not wait. */
+  /** Handles large messages one at a time to limit their objects in memory. Outbound peers do not wait. */
   alone<A>(taker: TurnTaker, handling: Effect.Effect<A>): Effect.Effect<A> {
     return taker.chosen ? handling : this.large.withPermits(1)(handling)
   }
 
-  /** Waits for a turn, with the number of bytes to be read. */
+  /** Waits for a turn, given the number of bytes to read. */
   take(taker: TurnTaker, bytes = 0): Effect.Effect<void> {
     return Effect.suspend(() =>
       this.used < TURN && this.chosen.size + this.others.size === 0 ? Effect.void : this.inLine(taker, bytes)
@@ -119,7 +117,7 @@ export class Turns {
     })
   }
 
-  /** Runs one peer of each line, then the next ones while little time was taken. */
+  /** Runs one peer of each line, then more while little time was taken. */
   private callUp(left: number): void {
     for (const line of [this.chosen, this.others]) this.callFirst(line)
     queueMicrotask(() => {
@@ -130,7 +128,7 @@ export class Turns {
     })
   }
 
-  /** Runs the peer with the lowest rank; among equals, the one that has waited longest. */
+  /** Runs the peer with the lowest rank; among equals, the one that waited longest. */
   private callFirst(line: Set<Waiter>): void {
     const now = this.now()
     let first: Waiter | undefined

@@ -3,13 +3,13 @@ import type { UnixTime } from "../../protocol/keys.ts"
 /** Seconds of a cycle (upstream `net.cpp`, `MAX_UPLOAD_TIMEFRAME`). */
 export const UPLOAD_CYCLE = 86_400
 
-/** Room kept for new blocks: one of this many bytes in each of these seconds that are left of the cycle. */
+/** Reserved for new blocks: one of this many bytes in each such interval left in the cycle. */
 const BLOCK_BYTES = 4_000_000
 const BLOCK_SECONDS = 600
 
-/** The state of the target, as `getnettotals` shows it. Bytes and seconds. */
+/** The state of the target as in `getnettotals`. Bytes and seconds. */
 export interface UploadState {
-  /** Bytes in a cycle; 0: no limit. */
+  /** Bytes per cycle; 0 for no limit. */
   readonly target: number
   readonly isReached: boolean
   /** Whether peers get old blocks. */
@@ -20,11 +20,11 @@ export interface UploadState {
 
 /**
  * Counts the bytes sent to all peers in cycles of 24 hours, against the operator's target (`-maxuploadtarget`). A
- * reached target stops nothing but answers to requests for old blocks and for the mempool. Source: upstream `net.cpp`,
+ * reached target only stops answers to requests for old blocks and the mempool. Source: upstream `net.cpp`,
  * `OutboundTargetReached`. Times are seconds since 1970.
  */
 export class UploadTarget {
-  /** Bytes in a cycle; 0: no limit. */
+  /** Bytes per cycle; 0 for no limit. */
   private readonly target: number
   private started = 0
   private bytes = 0
@@ -33,7 +33,6 @@ export class UploadTarget {
     this.target = target
   }
 
-  /** Records sent bytes. */
   sent(bytes: number, now: UnixTime): void {
     if (this.started + UPLOAD_CYCLE < now) {
       this.started = now
@@ -42,12 +41,11 @@ export class UploadTarget {
     this.bytes += bytes
   }
 
-  /** Whether the target is reached. */
   isReached(): boolean {
     return this.target > 0 && this.bytes >= this.target
   }
 
-  /** Whether old blocks are refused: the rest of the target is for new ones. */
+  /** Whether old blocks are refused because the rest of the target is for new ones. */
   refusesOldBlocks(now: UnixTime): boolean {
     if (this.target === 0) return false
     const kept = Math.floor(this.secondsLeft(now) / BLOCK_SECONDS) * BLOCK_BYTES

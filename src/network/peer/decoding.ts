@@ -3,12 +3,10 @@ import { DecodeError } from "../../protocol/Reader.ts"
 import { decodeInSteps, type Message, payloadLimit } from "../wire/message.ts"
 import type { Asked } from "./Asked.ts"
 
-/** Decoding of a peer's payloads, and their size limits. */
-
 /** Longest payload accepted before `verack`. */
 const HANDSHAKE_PAYLOAD = 1024
 
-/** Decodes a payload, or returns the reason why it is invalid. */
+/** Decodes a payload, or returns why it is invalid. */
 export const decoded = <A>(read: () => A): A | DecodeError => {
   try {
     return read()
@@ -18,7 +16,7 @@ export const decoded = <A>(read: () => A): A | DecodeError => {
   }
 }
 
-/** Decodes a payload step by step, an inventory `whole` or cut: each call runs one step and returns `undefined` while more follow. */
+/** Decodes a payload in steps, an inventory `whole` or cut. Returns `undefined` while more steps follow. */
 export const decodedInSteps = (
   command: string,
   payload: Bytes,
@@ -33,9 +31,8 @@ export const decodedInSteps = (
 }
 
 /**
- * The payload limits, queried in the order in which frames begin. Short limits apply until `verack` arrives, not until
- * it is handled, because the next message may arrive with it. After that, long answers are accepted only if
- * outstanding.
+ * Payload limits, queried as frames begin. Short limits apply until `verack` arrives, not until it is handled, as the
+ * next message may arrive with it. After that, long answers are accepted only if outstanding.
  */
 export const payloadLimits = (asked: Pick<Asked, "owed">): (command: string) => number => {
   let shaken = false

@@ -1,6 +1,6 @@
 import process from "node:process"
 
-/** Resource usage of this process as the system reports it. Times are microseconds. */
+/** Resource usage of this process from the system, in microseconds. */
 export interface Usage {
   readonly userCPUTime: number
   readonly systemCPUTime: number
@@ -8,7 +8,7 @@ export interface Usage {
   readonly involuntaryContextSwitches: number
 }
 
-/** Milliseconds between two measurements up to which the wall clock is accurate. */
+/** Milliseconds between measurements up to which the wall clock is accurate. */
 const SHORT = 4
 
 /**

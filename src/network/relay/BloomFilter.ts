@@ -5,7 +5,7 @@ import { scriptTemplate } from "../../protocol/scriptType.ts"
 import { outpoint, type Transaction, type TransactionOutput } from "../../protocol/transaction.ts"
 import type { FilterLoad } from "../wire/messages/bloom.ts"
 
-/** Flags of a filter: which outputs that match are added to it, so that it matches the transactions that spend them. */
+/** Flags of a filter: which matching outputs to add to it, so that it matches their spending transactions. */
 const UPDATE_ALL = 1
 const UPDATE_KEYS = 2
 const UPDATE_MASK = 3
@@ -13,26 +13,25 @@ const UPDATE_MASK = 3
 /** Difference of the seeds of two hash functions (BIP 37). */
 const SEED_STEP = 0xfba4c795
 
-/** Whether a matching output is paid to keys that its script shows. */
+/** Whether the script of a matching output shows the keys. */
 const paysToKeys = ({ script }: TransactionOutput): boolean => {
   const { type } = scriptTemplate(script)
   return type === "pubkey" || type === "multisig"
 }
 
-/** The transactions that a peer wants, within limits of BIP 37 that the caller checks. Source: upstream `common/bloom.cpp`. */
+/** The transactions that a peer wants. The caller checks the limits of BIP 37. Source: upstream `common/bloom.cpp`. */
 export class BloomFilter {
   private readonly bits: Uint8Array
   private readonly seeds: ReadonlyArray<number>
   private readonly update: number
 
   constructor({ filter, flags, hashFunctions, tweak }: Omit<FilterLoad, "type">) {
-    // Copied: the filter changes, and a view would keep the whole message.
+    // Copied, as the filter changes and a view would keep the whole message.
     this.bits = Uint8Array.from(filter)
     this.seeds = Array.from({ length: hashFunctions }, (_, i) => (Math.imul(i, SEED_STEP) + tweak) | 0)
     this.update = flags & UPDATE_MASK
   }
 
-  /** Bytes of memory. */
   get size(): number {
     return this.bits.length
   }
@@ -45,7 +44,7 @@ export class BloomFilter {
     }
   }
 
-  /** An empty filter has everything (upstream: CVE-2013-5700). */
+  /** An empty filter matches everything (upstream: CVE-2013-5700). */
   has(data: Bytes): boolean {
     return this.bits.length === 0 || this.seeds.every((seed) => {
       const place = this.place(seed, data)
@@ -54,8 +53,8 @@ export class BloomFilter {
   }
 
   /**
-   * Whether a transaction matches: by its txid, a piece of data in its scripts, or a coin that it spends. Adds outputs as
-   * the flags of the filter say.
+   * Whether a transaction matches by its txid, data in its scripts, or a coin that it spends. Adds outputs as the
+   * filter's flags say.
    */
   matches({ inputs, outputs, txid }: Transaction): boolean {
     if (this.bits.length === 0) return true

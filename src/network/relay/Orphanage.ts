@@ -2,21 +2,18 @@ import { below, type Random } from "../../base/random.ts"
 import { type OutpointKey, type PeerId, type WtxidKey, wtxidKey } from "../../protocol/keys.ts"
 import { decodeTransaction, outpoint, outpointKey, type Transaction } from "../../protocol/transaction.ts"
 
-/**
- * Transactions that spend unknown outputs, stored until their parents arrive (reference/protocol.md 6.9; upstream
- * `node/txorphanage.h`). They cannot be distinguished from forged ones, so each announcing peer is charged for them.
- * When the limits are exceeded, the peer that uses most of its share loses its oldest one: no peer can evict orphans
- * that another peer holds within its share. The key is the wtxid, because without the parents no rule
- * shows which of several witnesses is valid.
- */
+// Transactions that spend unknown outputs, stored until their parents arrive (reference/protocol.md 6.9; upstream
+// `node/txorphanage.h`). They look like forged ones, so each announcing peer is charged for them. Beyond the limits,
+// the peer furthest above its share loses its oldest one, so no peer can evict orphans that another holds within its
+// share. The key is the wtxid, as no rule shows which witness is valid without the parents.
 
 /** Reserved weight per peer. */
 export const ORPHANS_RESERVED_WEIGHT = 404_000
 
-/** Maximum work of a scan of all orphans: one per announcement, and one per ten inputs. */
+/** The most work of a scan of all orphans: one per announcement, and one per ten inputs. */
 export const MAX_SCORE = 3_000
 
-/** Weight of the heaviest transaction that is relayed (policy). */
+/** Weight of the heaviest relayed transaction (policy). */
 const MAX_WEIGHT = 400_000
 
 export interface OrphanageLimits {
@@ -25,12 +22,11 @@ export interface OrphanageLimits {
 }
 
 /**
- * Size in bytes from which on an orphan is stored serialized. As objects, with 9-byte outputs or 2-byte witness items,
- * it would take many times the memory that its weight suggests.
+ * From this size in bytes on, an orphan is stored serialized. As objects, 9-byte outputs or 2-byte witness items would
+ * take many times the memory that the weight suggests.
  */
 const LARGE = 4_096
 
-/** Returns a function that returns the transaction. */
 const kept = (transaction: Transaction): () => Transaction => {
   if (transaction.size < LARGE) return () => transaction
   const bytes = transaction.bytes.slice()
@@ -42,7 +38,7 @@ interface Orphan {
   readonly weight: number
   readonly prevouts: ReadonlyArray<OutpointKey>
   readonly wtxid: WtxidKey
-  /** The first point is charged per announcement. The rest is for the inputs, and counts once in total. */
+  /** One point is charged per announcement. The rest, for the inputs, counts once in total. */
   readonly score: number
   readonly announcers: Set<PeerId>
   /** The announcer charged for the next retry. */
@@ -87,7 +83,7 @@ export class Orphanage {
     return this.orphans.size
   }
 
-  /** Total weight and score. Both stay within their limits. */
+  /** Total weight and score, both within their limits. */
   get usage(): { readonly weight: number; readonly score: number } {
     return { weight: this.weight, score: this.announcements + this.inputScore }
   }
@@ -105,7 +101,6 @@ export class Orphanage {
     return this.orphans.get(wtxid)?.transaction()
   }
 
-  /** All orphans, in the order of their wtxids. */
   list(): ReadonlyArray<StoredOrphan> {
     return [...this.orphans.values()]
       .sort((a, b) => a.wtxid < b.wtxid ? -1 : 1)
@@ -170,7 +165,7 @@ export class Orphanage {
     }
   }
 
-  /** The orphans of a peer that spend a transaction, the last announced first. */
+  /** The orphans of a peer that spend a transaction, last announced first. */
   *childrenFrom(peer: PeerId, { outputs, txid }: Transaction): Iterable<Transaction> {
     const share = this.shares.get(peer)
     if (share === undefined) return
@@ -182,7 +177,7 @@ export class Orphanage {
     for (const orphan of [...share.orphans].reverse()) if (children.has(orphan)) yield orphan.transaction()
   }
 
-  /** The next orphan to retry, and its charged announcer; it stays stored. Prefers a peer other than `last`. */
+  /** The next orphan to retry and its charged announcer, preferably not `last`. It stays stored. */
   nextRetry(last: PeerId | undefined): { readonly transaction: Transaction; readonly peer: PeerId } | undefined {
     let chosen: Orphan | undefined
     for (const orphan of this.retries) {
@@ -197,7 +192,7 @@ export class Orphanage {
     return { transaction: chosen.transaction(), peer }
   }
 
-  /** The next orphan to retry that is charged to a peer; it stays stored. */
+  /** The next orphan to retry that is charged to a peer. It stays stored. */
   nextRetryOf(peer: PeerId): Transaction | undefined {
     for (const orphan of this.retries) {
       if (orphan.retry !== peer) continue
@@ -241,7 +236,7 @@ export class Orphanage {
     this.trim()
   }
 
-  /** Removes an announcement. The last one removes the orphan. */
+  /** Removes an announcement, and with the last one the orphan. */
   private release(orphan: Orphan, peer: PeerId): void {
     const share = this.shares.get(peer)
     if (share === undefined || !orphan.announcers.delete(peer)) return
@@ -277,7 +272,7 @@ export class Orphanage {
   }
 
   /**
-   * Drops announcements until the limits hold: from the peer furthest above its share, the oldest one without a pending
+   * Drops announcements until the limits hold: from the peer furthest above its share, the oldest without a pending
    * retry, otherwise the oldest. Uses the shares at the start.
    */
   private trim(): void {

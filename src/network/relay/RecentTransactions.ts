@@ -3,7 +3,7 @@ import { type TxidKey, txidKey, type WtxidKey, wtxidKey } from "../../protocol/k
 import type { Transaction } from "../../protocol/transaction.ts"
 import type { HashKind } from "./TxRequests.ts"
 
-/** The transactions of the last block: peers without that block may still request them. */
+/** The transactions of the last block, which peers without that block may still request. */
 export class RecentTransactions {
   private byTxid: ReadonlyMap<TxidKey, Transaction> = new Map()
   private byWtxid: ReadonlyMap<WtxidKey, Transaction> = new Map()

@@ -46,9 +46,9 @@ export interface RelayOptions {
   readonly interval?: number
   /** Whether only peers with the permission `relay` may send transactions. */
   readonly blocksOnly?: boolean
-  /** Whether all peers may set bloom filters, and so ask for the mempool. */
+  /** Whether all peers may set bloom filters and so ask for the mempool. */
   readonly bloom?: boolean
-  /** What the node sends, against the operator's target. */
+  /** Counts sent bytes against the operator's target. */
   readonly upload?: Pick<UploadTarget, "isReached">
 }
 
@@ -56,8 +56,8 @@ export interface RelayOptions {
 const INTERVAL = 250
 
 /**
- * Own transactions that no peer requested are announced again after this time, plus up to half of it, milliseconds.
- * A task of the scheduler, as upstream (`net_processing.cpp`, `ReattemptInitialBroadcast`).
+ * Milliseconds, plus up to half, until own transactions that no peer requested are announced again. A scheduled task,
+ * as upstream (`net_processing.cpp`, `ReattemptInitialBroadcast`).
  */
 const UNBROADCAST_INTERVAL = 10 * 60_000
 
@@ -117,7 +117,7 @@ export const make = (
       Effect.gen(function*() {
         downloads.tipChanged()
         if (event._tag === "BlockDisconnected") return downloads.blockDisconnected()
-        // During initial download peers send no transactions.
+        // During initial download, peers send no transactions.
         if (event.imported) return
         const block = yield* Effect.option(chain.block(event.block.hash))
         if (block._tag === "None") return
@@ -158,7 +158,7 @@ export const make = (
           wtxidRelay: peer.hello.wtxidRelay,
           unlimited: peer.permissions.has("relay")
         })
-        // An inbound peer gets the announcement in a round: at once it would know that they are our own.
+        // An inbound peer gets the announcement in a round: at once, it would know that they are our own.
         if (!peer.inbound) announcer.enqueueUnbroadcast([state])
         announcer.tellFeeFilter(state, yield* status.initialDownload, now)
       })

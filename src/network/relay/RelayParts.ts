@@ -6,7 +6,6 @@ import type { PeerId } from "../../protocol/keys.ts"
 import type { RelayPeer } from "./RelayPeer.ts"
 import type { TxDownloads } from "./TxDownloads.ts"
 
-/** What the parts of the relay share. */
 export interface RelayParts {
   readonly mempool: typeof Mempool.Service
   readonly status: typeof SyncStatus.Service
@@ -15,6 +14,6 @@ export interface RelayParts {
   readonly random: Random
   /** Whether only peers with the permission `relay` may send transactions. */
   readonly blocksOnly: boolean
-  /** Whole milliseconds of the clock of the peers. */
+  /** Whole milliseconds of the peers' clock. */
   readonly monotonic: Effect.Effect<number>
 }

@@ -21,7 +21,7 @@ export interface RelayPeer {
   readonly known: RollingFilter
   /** Transactions to announce, by txid. */
   readonly waiting: Set<TxidKey>
-  /** The peer asked for the mempool (BIP 35), and is answered with the next announcement. */
+  /** The peer asked for the mempool (BIP 35), which the next announcement answers. */
   wantsAll: boolean
   /** Time of the next announcement, milliseconds. */
   nextRound: number
@@ -51,13 +51,14 @@ export const makeRelayPeer = (
   feeFilter: { sent: undefined, next: now }
 })
 
-/** Whether announcements to a peer are due. Those to a peer that the operator trusts are not delayed. */
+/** Whether announcements to a peer are due. Those to a trusted peer are not delayed. */
 export const isRoundDue = ({ listens, nextRound, peer, wantsAll }: RelayPeer, now: number): boolean =>
   (listens || wantsAll) && (nextRound <= now || peer.permissions.has("noban"))
 
 /**
- * A peer asks for the mempool. Only permitted peers are answered, and, until the upload target is reached, those that may
- * set a bloom filter: the answer shows what the node knows. Source: upstream `net_processing.cpp`, `ProcessMessage`.
+ * A peer asks for the mempool. Only permitted peers are answered and, until the upload target is reached, those that
+ * may set a bloom filter, as the answer shows what the node knows. Source: upstream `net_processing.cpp`,
+ * `ProcessMessage`.
  */
 export const askedForMempool = (
   peer: Peer,

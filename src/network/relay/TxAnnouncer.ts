@@ -17,7 +17,7 @@ const ENTRIES_IN_A_TURN = 1_000
 /** Lowest version that supports `feefilter` (reference/protocol.md 6.2). */
 const FEE_FILTER_VERSION = 110_013
 
-/** Which transactions peers are told of, and when; and below which fee rate they need not tell us of theirs. */
+/** Which transactions are announced to which peers and when, and the fee rate that theirs must reach. */
 export class TxAnnouncer {
   readonly #parts: RelayParts
   readonly #times: RoundTimes
@@ -33,7 +33,6 @@ export class TxAnnouncer {
     this.#untold = new Set(mempool.unbroadcast().map(({ transaction }) => transaction.txidKey))
   }
 
-  /** The time of the next round of announcements to a peer. */
   nextRound(peer: Peer, now: number): number {
     return this.#times.next(peer.inbound, now)
   }
@@ -47,7 +46,7 @@ export class TxAnnouncer {
     for (const state of this.#parts.states.values()) this.enqueue(state, entry)
   }
 
-  /** Announces own transactions that no peer has requested, to one peer or to all of them. */
+  /** Announces own transactions that no peer has requested, to one peer or to all. */
   enqueueUnbroadcast(to: Iterable<RelayPeer> = this.#parts.states.values()): void {
     const entries = this.#parts.mempool.unbroadcast()
     for (const state of to) for (const entry of entries) this.enqueue(state, entry)
@@ -61,7 +60,7 @@ export class TxAnnouncer {
     this.#untold.delete(txidKey)
   }
 
-  /** Announces a round to a peer. Returns the transactions announced to a peer for the first time. */
+  /** Announces a round to a peer. Returns the transactions that were announced for the first time. */
   #announce(state: RelayPeer, order: MiningOrder): ReadonlyArray<PoolEntry> {
     const { mempool } = this.#parts
     const { known, peer, waiting } = state
@@ -102,9 +101,9 @@ export class TxAnnouncer {
 
   tellFeeFilter({ feeFilter, peer }: RelayPeer, initialDownload: boolean, now: number): void {
     const { blocksOnly, mempool, random } = this.#parts
-    // Peers send no transactions at all to a node that wants blocks only.
+    // Peers send no transactions to a node that only wants blocks.
     if (blocksOnly) return
-    // A peer whose transactions are relayed in any case should send them all.
+    // A peer whose transactions are always relayed should send them all.
     if (peer.permissions.has("forcerelay")) return
     if (peer.type === "block-relay-only" || peer.hello.commonVersion < FEE_FILTER_VERSION) return
     const { minFeeRate, minRelayFeeRate: floor } = mempool.info()

@@ -9,20 +9,18 @@ import { prevoutTxid, type Transaction } from "../../protocol/transaction.ts"
 import { Orphanage, type StoredOrphan } from "./Orphanage.ts"
 import { type AskedPeer, type HashKind, MAX_IN_FLIGHT, type TxRequest, TxRequests } from "./TxRequests.ts"
 
-/**
- * Decides which announced transactions are requested and validated, and how a result affects the others (upstream
- * `node/txdownloadman_impl.cpp`). Times are milliseconds of a monotonic clock.
- *
- * ```
- *  inv ──► announced ──► TxRequests ──► requests ──► getdata ──► tx ──► isNews ──► mempool
- *                             ▲                                                    │     │
- *                             │ parents                  Orphanage ◄── missing ── refused  accepted
- *                             └──────────────────────────── │ ▲                  │ │     │
- *                                                 retried ◄─┘ └──────────────────┼─┼─────┘
- *                                                                refused filter ◄┘ │
- *                       child of the same peer ──► package ──► mempool  ◄──── underpaid filter
- * ```
- */
+// Decides which announced transactions are requested and validated, and how a result affects the others (upstream
+// `node/txdownloadman_impl.cpp`). Times are milliseconds of a monotonic clock.
+//
+// ```
+//  inv ──► announced ──► TxRequests ──► requests ──► getdata ──► tx ──► isNews ──► mempool
+//                             ▲                                                    │     │
+//                             │ parents                  Orphanage ◄── missing ── refused  accepted
+//                             └──────────────────────────── │ ▲                  │ │     │
+//                                                 retried ◄─┘ └──────────────────┼─┼─────┘
+//                                                                refused filter ◄┘ │
+//                       child of the same peer ──► package ──► mempool  ◄──── underpaid filter
+// ```
 
 /** Refused transactions remembered until the next block. */
 const REFUSED_CAPACITY = 120_000
@@ -35,20 +33,19 @@ const FALSE_POSITIVES = 1e-6
 /** Maximum unknown parents of a stored orphan: the in-flight limit. With more, no transaction is accepted. */
 export const MAX_PARENTS = MAX_IN_FLIGHT
 
-/** The part of the mempool used here. */
 export interface PoolContents {
   readonly has: (txid: TxidKey) => boolean
   readonly hasWtxid: (wtxid: WtxidKey) => boolean
 }
 
-/** The one refusal of a transaction with witness that does not depend on the witness. */
+/** The only refusal of a transaction with witness that does not depend on the witness. */
 const NONSTANDARD_INPUTS = "bad-txns-nonstandard-inputs"
 
 /** What follows from a refusal. */
 export interface Consequences {
   /** The txids of missing parents, which the peer must have because it has the child. */
   readonly parents: ReadonlyArray<Bytes>
-  /** An orphan that may pay for the transaction, which was refused for its fee alone. */
+  /** An orphan that may pay for the transaction, which was refused only for its fee. */
   readonly child: Transaction | undefined
 }
 
@@ -60,7 +57,7 @@ const packageHash = (parent: Transaction, child: Transaction): Bytes => sha256(c
 /** A refusal by the mempool. */
 export interface Rejected {
   readonly refusal: Pick<TransactionRejected, "kind" | "reason">
-  /** Whether it was judged before: as an orphan, or alone and now in a package. */
+  /** Whether it was judged before, as an orphan or alone and now in a package. */
   readonly retry: boolean
   readonly now: Millis
 }
@@ -76,7 +73,7 @@ export class TxDownloads {
   private readonly asks: TxRequests
   private readonly orphans: Orphanage
   private readonly refused: RollingFilter
-  /** Refused for their fee alone, and packages of them with a child, by `packageHash`. */
+  /** Refused only for their fee, and packages of them with a child, by `packageHash`. */
   private readonly underpaid: RollingFilter
   private readonly confirmed: RollingFilter
   private retried: PeerId | undefined
@@ -109,7 +106,7 @@ export class TxDownloads {
     this.orphans.gone(peer)
   }
 
-  /** Whether a peer may announce more: its open announcements, and the `looked` ones of a message, are below the limit. */
+  /** Whether a peer may announce more, counting the `looked` items of a message. */
   hears(peer: PeerId, looked: number): boolean {
     return Math.max(looked, this.asks.countOf(peer)) < this.asks.limitOf(peer)
   }
@@ -120,7 +117,7 @@ export class TxDownloads {
   ): void {
     const wtxid = kind === "wtxid" ? wtxidKey(hash) : undefined
     if (wtxid !== undefined && this.orphans.has(wtxid)) {
-      // The orphan is stored, and the announcing peer may have its parents. They are requested once per peer.
+      // The orphan is stored, and the announcing peer may have its parents, which are requested once per peer.
       if (this.orphans.hasFrom(wtxid, peer) || this.asks.countOf(peer) > this.asks.limitOf(peer) - MAX_PARENTS) return
       const orphan = this.orphans.get(wtxid)
       if (orphan === undefined) return
@@ -157,15 +154,15 @@ export class TxDownloads {
     if (hasWitness) this.asks.answered(peer, wtxidKey(wtxid))
   }
 
-  /** Whether a transaction is not stored and was not refused. */
+  /** Whether a transaction is neither stored nor refused. */
   isNews({ wtxid }: Transaction): boolean {
     return !this.has(wtxid, "wtxid") && !this.underpaid.has(wtxid)
   }
 
   /**
-   * An orphan of the peer that spends a transaction which was refused for its fee alone: together they may be accepted.
-   * Only of this peer: others cannot hide the child that pays behind children that do not. The newest first, since it may
-   * replace the older ones. Source: upstream `TxDownloadManagerImpl::Find1P1CPackage`.
+   * An orphan of the peer that spends a transaction refused only for its fee, as together they may be accepted. Others'
+   * orphans do not count, so they cannot hide the paying child behind others. Newest first, as it may replace older
+   * ones. Source: upstream `TxDownloadManagerImpl::Find1P1CPackage`.
    */
   childFor(peer: PeerId, parent: Transaction): Transaction | undefined {
     if (!this.underpaid.has(parent.wtxid) || this.has(parent.wtxid, "wtxid")) return undefined
@@ -175,7 +172,7 @@ export class TxDownloads {
     return undefined
   }
 
-  /** The mempool refused a transaction with its child. Their own refusals are passed to `rejected`. */
+  /** The mempool refused a transaction with its child. Their own refusals go to `rejected`. */
   packageRejected(parent: Transaction, child: Transaction): void {
     this.underpaid.add(packageHash(parent, child))
   }
@@ -203,7 +200,7 @@ export class TxDownloads {
       this.forget(transaction)
       return NOTHING
     }
-    // Without a witness the wtxid is the txid, which may be valid: a relaying node may have stripped the witness.
+    // Without a witness the wtxid is the txid, which may be valid, as a relaying node may have stripped the witness.
     if (kind === "witness" && !hasWitness) return NOTHING
     const filter = kind === "underpaid" ? this.underpaid : this.refused
     filter.add(wtxid)
@@ -227,7 +224,7 @@ export class TxDownloads {
     return this.orphans.nextRetryOf(peer)
   }
 
-  /** The tip changed: refused transactions may be valid now. */
+  /** The tip changed, so refused transactions may be valid now. */
   tipChanged(): void {
     this.refused.clear()
     this.underpaid.clear()
@@ -243,14 +240,14 @@ export class TxDownloads {
     }
   }
 
-  /** A block was disconnected: its transactions may have to be downloaded again. */
+  /** A block was disconnected, so its transactions may have to be downloaded again. */
   blockDisconnected(): void {
     this.confirmed.clear()
   }
 
   /**
-   * Whether a transaction is stored or not wanted. An orphan does not count by txid: its witness may be forged, so the
-   * genuine version must still be downloadable.
+   * Whether a transaction is stored or unwanted. An orphan does not count by txid, as its witness may be forged and the
+   * genuine version must remain downloadable.
    */
   private has(hash: Bytes, kind: HashKind): boolean {
     // The wtxid of a transaction without witness is its txid.
@@ -264,8 +261,8 @@ export class TxDownloads {
   }
 
   /**
-   * The parents of a transaction: whether one was refused, or two for their fees, of which a child can pay for one; and
-   * the missing ones, up to one more than the limit.
+   * Whether a parent was refused, or two for their fees (a child can pay for one); and the missing parents, up to one
+   * more than the limit.
    */
   private parentsOf({ inputs }: Transaction): { readonly refused: boolean; readonly missing: ReadonlyArray<Bytes> } {
     const seen = new Set<TxidKey>()

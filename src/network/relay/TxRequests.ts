@@ -1,29 +1,27 @@
 import type { Random } from "../../base/random.ts"
 import type { Millis, PeerId, TxidKey, WtxidKey } from "../../protocol/keys.ts"
 
-/**
- * Which announced transaction is requested from which peer, and when (reference/protocol.md 6.9; upstream
- * `txrequest.h`).
- *
- * ```
- *            announce            time is up            the best of those ready
- *  (nothing) ────────► waiting ────────────► ready ◄────────────────────────► due
- *                                                                              │ asked
- *                      done ◄──────── answered, or timed out after a minute ── asked
- * ```
- *
- * - A transaction is due or asked at one peer at a time.
- * - A peer is asked once per transaction, unless the transaction was forgotten in between: because it is stored or not
- *   wanted (`forget`), or because no candidate peer is left.
- * - Preferred peers come first. Among equals the choice is random, so early announcements give no advantage.
- *
- * Times are milliseconds of a monotonic clock.
- */
+// Which announced transaction is requested from which peer, and when (reference/protocol.md 6.9; upstream
+// `txrequest.h`).
+//
+// ```
+//            announce            time is up            the best of those ready
+//  (nothing) ────────► waiting ────────────► ready ◄────────────────────────► due
+//                                                                              │ asked
+//                      done ◄──────── answered, or timed out after a minute ── asked
+// ```
+//
+// - A transaction is due or asked at one peer at a time.
+// - A peer is asked once per transaction, unless the transaction was forgotten in between: because it is stored or not
+//   wanted (`forget`), or because no candidate peer is left.
+// - Preferred peers come first. Among equals the choice is random, so early announcements give no advantage.
+//
+// Times are milliseconds of a monotonic clock.
 
 /** Maximum open announcements of a peer; more are ignored. */
 export const MAX_ANNOUNCEMENTS = 5_000
 
-/** Number of transactions in flight from which on a peer counts as overloaded. */
+/** From this many transactions in flight on, a peer counts as overloaded. */
 export const MAX_IN_FLIGHT = 100
 
 /** Delay of an announcement for each of: a peer that is not preferred, a txid while wtxid peers exist, overload. */
@@ -46,7 +44,7 @@ export interface TxRequest {
 export interface AskedPeer {
   readonly preferred: boolean
   readonly wtxidRelay: boolean
-  /** Whether the operator trusts the peer with any number of announcements (the permission `relay`). */
+  /** Whether the operator allows the peer any number of announcements (the permission `relay`). */
   readonly unlimited?: boolean
 }
 
@@ -105,12 +103,10 @@ export class TxRequests {
     return this.peers.has(peer)
   }
 
-  /** Number of open announcements of a peer. */
   countOf(peer: PeerId): number {
     return this.peers.get(peer)?.announcements.size ?? 0
   }
 
-  /** Maximum open announcements of a peer. */
   limitOf(peer: PeerId): number {
     return this.peers.get(peer)?.unlimited === true ? Infinity : MAX_ANNOUNCEMENTS
   }
@@ -176,7 +172,7 @@ export class TxRequests {
     this.elect(hash)
   }
 
-  /** Drops a transaction: no peer is asked for it any more. */
+  /** Drops a transaction, so that no peer is asked for it. */
   forget(hash: TxHash): void {
     const all = this.byHash.get(hash)
     if (all === undefined) return

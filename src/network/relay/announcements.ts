@@ -28,7 +28,6 @@ export interface PoolOrder {
   readonly cluster: (txid: TxidKey) => ReadonlyArray<MempoolChunk>
 }
 
-/** Position of a transaction in mining order. */
 interface Rank {
   /** Fee rate of the chunk. */
   readonly rate: number
@@ -71,7 +70,7 @@ export interface TransactionListener {
   readonly wtxidRelay: boolean
   /** Lowest fee rate that the peer wants announced, smallest units per kvB. */
   readonly feeFilter: number
-  /** Hashes that the peer knows, in the form in which they are announced to it. */
+  /** Hashes that the peer knows, in the announced form. */
   readonly known: RollingFilter
   /** What the peer wants announced, if it says so. */
   readonly bloom?: Pick<BloomFilter, "matches"> | undefined
@@ -84,8 +83,8 @@ export const itemOf = ({ transaction }: PoolEntry, wtxidRelay: boolean): Invento
 export const pays = ({ fee, vsize }: PoolEntry, feeFilter: number): boolean => fee * 1000 >= feeFilter * vsize
 
 /**
- * Takes a round from the waiting txids, and drops those that are not announced at all. The best go first, which hides
- * the order in which we received them. Source: upstream `net_processing.cpp`, `SendMessages`.
+ * Takes a round from the waiting txids, dropping those that are not announced at all. The best go first, to hide the
+ * order in which we received them. Source: upstream `net_processing.cpp`, `SendMessages`.
  */
 export const takeRound = (
   waiting: Set<TxidKey>,
@@ -119,7 +118,7 @@ export const takeRound = (
 /**
  * Random announcement times, so that peers cannot trace the origin of a transaction. All inbound peers share one time,
  * so that a hundred connections reveal no more than one. Source: upstream `net_processing.cpp`, `NextInvToInbounds`.
- * Times are milliseconds.
+ * Milliseconds.
  */
 export class RoundTimes {
   private readonly random: Random

@@ -5,11 +5,9 @@ import { isWithinFilterLimits } from "../wire/messages/bloom.ts"
 import { BloomFilter } from "./BloomFilter.ts"
 import { carriesTransactions } from "./relaysTransactions.ts"
 
-/**
- * The filters that peers set for announcements and blocks (BIP 37), with `-peerbloomfilters` or the permission
- * `bloomfilter`. A filter has at most 36 kB; it is counted in the memory of its peer until the connection ends. Source:
- * upstream `net_processing.cpp`, `ProcessMessage`.
- */
+// The filters that peers set for announcements and blocks (BIP 37), with `-peerbloomfilters` or the permission
+// `bloomfilter`. A filter has at most 36 kB; it is counted in the memory of its peer until the connection ends. Source:
+// upstream `net_processing.cpp`, `ProcessMessage`.
 
 /** Whether a peer may set a filter. `enabled`: whether all peers may. */
 export const mayFilter = ({ permissions }: Pick<Peer, "permissions">, enabled: boolean): boolean =>
@@ -17,7 +15,7 @@ export const mayFilter = ({ permissions }: Pick<Peer, "permissions">, enabled: b
 
 const misbehaves = (peer: Peer, reason: string): void => peer.disconnect({ reason, misbehaving: true })
 
-/** Replaces the filter of a peer, which from now on gets transactions. */
+/** Replaces the filter of a peer, which then gets transactions. */
 const setFilter = ({ disconnect, features, memory }: Peer, filter: BloomFilter | undefined): void => {
   if (features.bloom !== undefined) memory.give("messages", features.bloom.size)
   features.bloom = undefined
@@ -29,7 +27,6 @@ const setFilter = ({ disconnect, features, memory }: Peer, filter: BloomFilter |
   features.bloom = filter
 }
 
-/** The handlers of the messages that set a filter. */
 export const bloomMessages = (enabled: boolean): NonNullable<MessageParts["bloom"]> => {
   const allowed = (peer: Peer, act: () => void): Effect.Effect<void> =>
     Effect.sync(() => {

@@ -1,11 +1,9 @@
 import { exponential, type Random } from "../../base/random.ts"
 import { MAX_MONEY } from "../../protocol/amount.ts"
 
-/**
- * The fee rate below which we want no announcements (BIP 133; reference/protocol.md 6.6): the mempool minimum, randomly
- * rounded so that it does not identify nodes. Rates are smallest units per kvB, times milliseconds. Source: upstream
- * `policy/fees/block_policy_estimator.cpp`, `FeeFilterRounder`; `net_processing.cpp`, `MaybeSendFeefilter`.
- */
+// The fee rate below which we want no announcements (BIP 133; reference/protocol.md 6.6): the mempool minimum, randomly
+// rounded so that it does not identify nodes. Smallest units per kvB; times in milliseconds. Source: upstream
+// `policy/fees/block_policy_estimator.cpp`, `FeeFilterRounder`; `net_processing.cpp`, `MaybeSendFeefilter`.
 
 const MAX_STEP = 1e7
 
@@ -25,7 +23,7 @@ export const feeSteps = (incrementalFeeRate: number): ReadonlyArray<number> => {
   return steps
 }
 
-/** Rounds up to a step with probability 1/3, otherwise down. Rates above the last step become the last step. */
+/** Rounds up to a step with probability 1/3, otherwise down, and to the last step at most. */
 export const roundFeeRate = (steps: ReadonlyArray<number>, rate: number, random: Random): number => {
   const above = steps.findIndex((step) => step >= rate)
   if (above === 0) return 0

@@ -30,11 +30,11 @@ const OTHER_WITNESS = { kind: "conflict", reason: "txn-same-nonwitness-data-in-m
 
 export interface Judging {
   readonly judge: Judge
-  /** Validates the orphans of a peer whose parents arrived. Before its next message, so that the work is its own. */
+  /** Validates the orphans of a peer whose parents arrived, before its next message, so that the work is its own. */
   readonly judgeOrphansOf: (peer: Peer) => Effect.Effect<void>
 }
 
-/** Makes the judge. It judges one transaction at a time, so that none is judged twice at once. */
+/** Judges one transaction at a time, so that none is judged twice at once. */
 export const makeJudging = ({ accepted, again, downloads, knows, mempool, now }: JudgeParts): Judging => {
   const judging = Effect.unsafeMakeSemaphore(1)
 
@@ -52,7 +52,7 @@ export const makeJudging = ({ accepted, again, downloads, knows, mempool, now }:
   const noteUnjudged = (transaction: Transaction, { message }: StorageFailure): Effect.Effect<void> =>
     Effect.logError("transaction cannot be validated", { txid: displayHash(transaction.txid), reason: message })
 
-  /** Validates a transaction that was refused for its fee together with an orphan of the same peer. */
+  /** Validates a transaction that was refused for its fee, together with an orphan of the same peer. */
   const judgePackage = (peer: PeerId, parent: Transaction, child: Transaction): Effect.Effect<void> =>
     Effect.gen(function*() {
       const { outcomes, refused } = yield* mempool.submit([parent, child])
@@ -63,7 +63,7 @@ export const makeJudging = ({ accepted, again, downloads, knows, mempool, now }:
         result: refused ?? "accepted"
       })
       if (refused !== undefined) downloads.packageRejected(parent, child)
-      // The child first: it is no orphan any more when its parent is noted.
+      // The child first, so that it is no longer an orphan when its parent is noted.
       for (const transaction of [child, parent]) {
         const outcome = outcomes.get(wtxidKey(transaction.wtxid))
         if (outcome?.type === "rejected") {
@@ -74,7 +74,7 @@ export const makeJudging = ({ accepted, again, downloads, knows, mempool, now }:
       }
     }).pipe(Effect.catchAll((failure) => noteUnjudged(parent, failure)))
 
-  /** Handles a transaction that is known: it may have been refused, and have got a child since. */
+  /** Handles a known transaction, which may have been refused and have a child since. */
   const judgeAgain = (peer: PeerId, transaction: Transaction): Effect.Effect<void> =>
     Effect.gen(function*() {
       yield* again(peer, transaction)
@@ -94,7 +94,7 @@ export const makeJudging = ({ accepted, again, downloads, knows, mempool, now }:
       if (child !== undefined) yield* judgePackage(peer, transaction, child)
     }).pipe(judging.withPermits(1), Effect.annotateLogs("subsystem", "mempool"))
 
-  /** Waits for the transaction that is being judged now. */
+  /** Waits for the transaction being judged now. */
   const idle = judging.withPermits(1)(Effect.void)
 
   const judgeOrphansOf = (peer: Peer): Effect.Effect<void> =>

@@ -20,17 +20,17 @@ const MAX_GETDATA = 1_000
 /** Items of an `inv` processed between two turns of other peers. */
 const ITEMS_IN_A_TURN = 100
 
-/** Maximum items processed of a `notfound`: the maximum in flight from a peer, including blocks. */
+/** The most items processed of a `notfound`: the maximum in flight from a peer, including blocks. */
 const MAX_NOT_FOUND = MAX_ANNOUNCEMENTS + 16
 
-/** Which transactions are requested from peers, and what becomes of those that they send. */
+/** Requests transactions from peers, and handles those they send. */
 export interface Receiving {
   readonly inventory: (peer: Peer, items: ItemList) => Effect.Effect<void>
   readonly transaction: (peer: Peer, transaction: Transaction) => Effect.Effect<void>
   readonly notFound: (peer: Peer, items: ItemList) => void
   /** The requests that are due to a peer. */
   readonly takeRequests: (peer: Peer, now: number) => ReadonlyArray<Message>
-  /** Retries the orphans whose parents have arrived, one at a time. */
+  /** Retries orphans whose parents have arrived, one at a time. */
   readonly retryOrphans: Effect.Effect<void>
 }
 
@@ -55,7 +55,7 @@ export const makeReceiving = (parts: RelayParts, announcer: TxAnnouncer): Receiv
       if (state !== undefined) state.lastTransaction = Math.floor(now / 1000)
     })
 
-  /** Relays a known transaction of a peer with `forcerelay` again: the node is the gateway of nodes behind it. */
+  /** Relays a known transaction of a peer with `forcerelay` again, as the node is the gateway of nodes behind it. */
   const relayAgain = (id: PeerId, { txid, txidKey }: Transaction): Effect.Effect<void> =>
     Effect.suspend(() => {
       if (states.get(id)?.peer.permissions.has("forcerelay") !== true) return Effect.void
@@ -96,7 +96,7 @@ export const makeReceiving = (parts: RelayParts, announcer: TxAnnouncer): Receiv
       let looked = 0
       for (const item of items) {
         if (!isOffer(item)) continue
-        // Checked before any lookup: the message may have the maximum number of items.
+        // Before any lookup, as the message may have the maximum number of items.
         if (!downloads.hears(peer.id, looked)) break
         if (looked > 0 && looked % ITEMS_IN_A_TURN === 0) {
           yield* peer.turn

@@ -11,6 +11,6 @@ export const carriesTransactions = ({ type }: Pick<Peer, "type">): boolean =>
 export const maySendTransactions = (peer: Pick<Peer, "type" | "permissions">, blocksOnly: boolean): boolean =>
   carriesTransactions(peer) && (!blocksOnly || peer.permissions.has("relay"))
 
-/** Whether a peer gets announcements and may request transactions: if the connection type and the peer allow it. */
+/** Whether a peer gets announcements and may request transactions. */
 export const getsTransactions = (peer: Pick<Peer, "type" | "features">): boolean =>
   carriesTransactions(peer) && peer.features.relay

@@ -21,20 +21,19 @@ import { type InventoryItem, ItemType } from "../wire/messages/inv.ts"
 import { sendFiltered } from "./sendFiltered.ts"
 import { blocksFor, BLOCKTXN_DEPTH, isCompactServed, isHistorical, isServable, LIMITED_DEPTH } from "./servingRules.ts"
 
-/** Bytes of cached blocks for `getblocktxn`. In memory the blocks are several times as large. */
+/** Bytes of cached blocks for `getblocktxn`. In memory they take several times as much. */
 const TAKEN_FROM = 2 * 1024 * 1024
 
 export interface BlockServerOptions {
-  /** Whether the node prunes, and whether it offers only the last blocks now. */
+  /** Whether the node prunes, and whether it currently offers only the last blocks. */
   readonly prunes?: boolean
   readonly limited?: () => boolean
-  /** What the node sends, against the operator's target. */
+  /** Counts sent bytes against the operator's target. */
   readonly upload?: Pick<UploadTarget, "refusesOldBlocks">
   /** Source of nonces for compact blocks: 64 random bits. */
   readonly nonce?: () => bigint
 }
 
-/** Answers requests of peers for blocks and parts of them. */
 export interface BlockServer {
   readonly getblocks: (peer: Peer, question: GetBlocks) => Effect.Effect<void>
   readonly getblocktxn: (peer: Peer, question: GetBlockTxn) => Effect.Effect<void, Unreadable>
@@ -52,11 +51,11 @@ export const makeBlockServer = (
   { limited = () => false, nonce = randomNonce, prunes = false, upload }: BlockServerOptions
 ): BlockServer => {
   const { params, tree } = chain
-  /** The last block of a truncated `getblocks` answer, by peer. When the peer requests it, we announce the tip. */
+  /** The last block of a truncated `getblocks` answer, by peer. Its request makes us announce the tip. */
   const continuations = new Map<PeerId, Bytes>()
   /** The compact block of the tip, shared by all peers. */
   let ofTip: CmpctBlock | undefined
-  /** Blocks that recently served `getblocktxn`: peers tend to request transactions of the same ones. */
+  /** Blocks that recently served `getblocktxn`, as peers tend to request transactions of the same ones. */
   const takenFrom = new RecentBlocks(TAKEN_FROM)
 
   const getblocks = (peer: Peer, question: GetBlocks): Effect.Effect<void> =>
@@ -87,7 +86,7 @@ export const makeBlockServer = (
       return storedBlock(yield* chain.blockBytes(hash))
     })
 
-  /** Whether the target for sent bytes forbids to send a block: old ones can wait, and come from other nodes. */
+  /** Whether the upload target forbids sending a block: old ones can wait and come from other nodes. */
   const isTooMuch = (peer: Peer, id: HeaderId, type: number): Effect.Effect<boolean> =>
     Effect.map(Clock.currentTimeMillis, (now) =>
       upload !== undefined && !peer.permissions.has("download") &&
@@ -99,7 +98,7 @@ export const makeBlockServer = (
       if (id === NO_HEADER || !isServable(tree, params, id)) return
       const depth = tree.height(tree.tip()) - tree.height(id)
       if (limited() && depth > LIMITED_DEPTH && !peer.permissions.has("noban")) {
-        // So the peer asks another one at once, and does not learn which blocks were pruned.
+        // The peer then asks another one at once, and does not learn which blocks were pruned.
         return peer.disconnect({
           reason: "old block requested: this node offers only the last ones",
           misbehaving: false
@@ -127,7 +126,7 @@ export const makeBlockServer = (
     Effect.gen(function*() {
       const id = tree.find(hash)
       if (id === NO_HEADER || !tree.hasBlock(id)) return
-      // Reading the whole block is the main work, so the peer gets all of it.
+      // Reading the block is the main work, so the peer gets all of it.
       if (tree.height(id) < tree.height(tree.tip()) - BLOCKTXN_DEPTH) {
         return yield* sendBlock(peer, { type: ItemType.witnessBlock, hash })
       }

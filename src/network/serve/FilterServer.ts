@@ -10,10 +10,8 @@ import type { Peer } from "../Peer.ts"
 import type { GetCFCheckpt, GetCFHeaders, GetCFilters } from "../wire/messages/filters.ts"
 import { isServable } from "./servingRules.ts"
 
-/**
- * Answers requests of light clients for block filters (BIP 157). Source: upstream `net_processing.cpp`,
- * `PrepareBlockFilterRequest`, `ProcessGetCFilters` and those after it.
- */
+// Answers requests of light clients for block filters (BIP 157). Source: upstream `net_processing.cpp`,
+// `PrepareBlockFilterRequest`, `ProcessGetCFilters` and following.
 
 /** The most filters and filter hashes of one request (BIP 157). */
 const MAX_FILTERS = 1_000
@@ -64,7 +62,7 @@ export const make = (index: FilterIndex): Effect.Effect<NonNullable<MessageParts
       return places.reverse()
     }
 
-    /** Reads rows of the index for blocks, and gives other peers turns; `undefined` if one is missing. */
+    /** Reads rows of the index for blocks, giving other peers turns; `undefined` if one is missing. */
     const inParts = <A>(
       peer: Peer,
       places: ReadonlyArray<Cursor>,
@@ -86,7 +84,7 @@ export const make = (index: FilterIndex): Effect.Effect<NonNullable<MessageParts
         const stop = stopOf(peer, asked, MAX_FILTERS)
         if (stop === undefined) return
         const places = rangeTo(stop, asked.startHeight)
-        // The answer is all or nothing: the hashes show whether all filters are there.
+        // The answer is all or nothing; the hashes show whether all filters are there.
         if ((yield* inParts(peer, places, index.hashes)) === undefined) return
         for (let from = 0; from < places.length && !peer.closed; from += AT_ONCE) {
           yield* peer.ready
@@ -134,7 +132,7 @@ export const make = (index: FilterIndex): Effect.Effect<NonNullable<MessageParts
         })
       })
 
-    /** The peer gets no answer while the index cannot be read: it is rebuilt. */
+    /** Sends no answer while the index is unreadable, as it is being rebuilt. */
     const answered = (answer: Effect.Effect<void, StorageFailure>): Effect.Effect<void> =>
       Effect.catchAll(
         answer,

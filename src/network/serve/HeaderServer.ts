@@ -11,15 +11,15 @@ import { headersFor } from "./servingRules.ts"
 /** Headers read before other peers get a turn: 1 to 2 milliseconds of work. */
 const HEADERS_A_TURN = 32
 
-/** Concurrent answers to `getheaders`. Before encoding, a long answer is thousands of objects. */
+/** Concurrent answers to `getheaders`, as a long one is thousands of objects before encoding. */
 const HEADERS_AT_ONCE = 1
 
 export interface HeaderServerOptions {
-  /** Runs when a peer gets headers, with the last one: our tip if there are none. */
+  /** Runs when a peer gets headers, with the last one, or our tip if there are none. */
   readonly served?: (peer: Peer, last: HeaderId) => Effect.Effect<void>
 }
 
-/** Reads headers until the message is full; `undefined` if one of them is not stored. */
+/** Reads headers until the message is full; `undefined` if one is not stored. */
 const readHeaders = (
   chain: typeof Chain.Service,
   ids: ReadonlyArray<HeaderId>,
@@ -54,7 +54,7 @@ export const makeHeaderServer = (
     return (peer: Peer, question: GetHeaders): Effect.Effect<void, StorageFailure> =>
       Effect.gen(function*() {
         if ((yield* chain.progress).importing !== undefined) return
-        // Sends an empty answer, so that the peer does not take this node for stalled.
+        // Sends an empty answer, so that the peer does not consider this node stalled.
         if (tree.chainwork(tree.tip()) < params.minimumChainWork && !peer.permissions.has("download")) {
           return yield* peer.send({ type: "headers", headers: [] })
         }
@@ -64,7 +64,7 @@ export const makeHeaderServer = (
         yield* Effect.gen(function*() {
           if (peer.closed) return
           const headers = yield* readHeaders(chain, ids, peer.hello.version)
-          // Does not wait: a peer that does not read must not keep the slot.
+          // Does not wait, as a peer that does not read must not keep the slot.
           if (headers === undefined) return
           peer.post({ type: "headers", headers })
           yield* served(peer, ids[headers.length - 1] ?? tree.tip())

@@ -9,13 +9,10 @@ import { type BlockServerOptions, makeBlockServer, type Unreadable } from "./Blo
 import { type HeaderServerOptions, makeHeaderServer } from "./HeaderServer.ts"
 import { TRANSACTIONS_A_TURN, withoutWitness } from "./sendFiltered.ts"
 
-/**
- * Answers requests of peers for headers, blocks and transactions (reference/protocol.md 6.6, 6.7). Each answer runs in
- * the fiber that reads from the peer, in order, and waits while the peer does not read. So a peer with many requests
- * delays only itself.
- */
+// Answers requests of peers for headers, blocks and transactions (reference/protocol.md 6.6, 6.7). Each answer runs, in
+// order, in the fiber that reads from the peer, and waits while the peer does not read. So a peer delays only itself.
 
-/** Items in a `notfound`: as many as the reference node requests with one `getdata`. */
+/** Items per `notfound`: as many as the reference node requests with one `getdata`. */
 const MISSING_AT_ONCE = 1_000
 
 export interface ServerOptions extends BlockServerOptions, HeaderServerOptions {
@@ -27,7 +24,7 @@ export interface Server extends PeerHandler {
   readonly messages: MessageParts["server"]
 }
 
-/** Disconnects the peer: it would wait for an unreadable block that other peers can send. */
+/** Disconnects the peer, which would wait for an unreadable block that others can send. */
 const unreadable = (peer: Peer, failure: Unreadable): Effect.Effect<void> =>
   Effect.zipRight(
     Effect.logError("block requested by a peer cannot be read", { peer: peer.name, reason: failure.message }),
@@ -51,8 +48,7 @@ const transactionSender =
         const transaction = transactionFor(peer, item)
         if (transaction === undefined) {
           missing.push(item)
-          // A request can have 50,000 items: `notfound` goes out in parts, so missing items do not form a second long
-          // list.
+          // A request can have 50,000 items. `notfound` goes out in parts, to avoid a second long list.
           if (missing.length < MISSING_AT_ONCE) continue
           yield* peer.send({ type: "notfound", items: missing })
           missing = []

@@ -15,8 +15,8 @@ export const withoutWitness = (transaction: Transaction): Transaction =>
   transaction.hasWitness ? decodeTransaction(transaction.strippedBytes()) : transaction
 
 /**
- * Sends a filtered block (BIP 37): a proof of the transactions that the peer's filter matches, and these. Nothing
- * without a filter. Each part of the block is looked at in a turn of the peer.
+ * Sends a filtered block (BIP 37): the transactions that match the peer's filter with a proof. Nothing without a
+ * filter. Each part of the block takes a turn of the peer.
  */
 export const sendFiltered = (
   chain: typeof Chain.Service,

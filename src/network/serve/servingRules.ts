@@ -19,13 +19,13 @@ export const COMPACT_DEPTH = 5
 /** Depth below the tip up to which single transactions are sent (upstream `MAX_BLOCKTXN_DEPTH`). */
 export const BLOCKTXN_DEPTH = 10
 
-/** Age of a recent tip, in block intervals: peers then have most transactions (upstream `CanDirectFetch`). */
+/** Age of a recent tip in block intervals, when peers have most transactions (upstream `CanDirectFetch`). */
 const RECENT_BLOCKS = 20
 
-/** Depth below the tip up to which a node serves blocks that offers only the last ones: BIP 159, and two for races. */
+/** Depth below the tip up to which a node with only the last blocks serves: BIP 159, and two for races. */
 export const LIMITED_DEPTH = 288 + 2
 
-/** Seconds by which an announced block of a node that prunes is far from being pruned (upstream `ProcessMessage`). */
+/** Seconds by which an announced block is safe from pruning (upstream `ProcessMessage`). */
 const PRUNE_MARGIN = 3_600
 
 /** Maximum number of blocks in the answer to `getblocks` (upstream `net_processing.cpp`). */
@@ -35,9 +35,9 @@ export const MAX_BLOCKS = 500
 export const isInChain = (tree: HeaderTree, id: HeaderId): boolean => tree.at(tree.height(id)) === id
 
 /**
- * Whether a peer may have a block or header: those of the best chain, and those that were once connected and are not
- * old. Other known headers would identify this node. Source: upstream `net_processing.cpp`, `BlockRequestAllowed`;
- * `chain.cpp`, `GetBlockProofEquivalentTime`.
+ * Whether a peer may have a block or header: those of the best chain, and once-connected ones that are not old. Other
+ * headers would identify this node. Source: upstream `net_processing.cpp`, `BlockRequestAllowed`; `chain.cpp`,
+ * `GetBlockProofEquivalentTime`.
  */
 export const isServable = (tree: HeaderTree, params: ConsensusParams, id: HeaderId): boolean => {
   if (isInChain(tree, id)) return true
@@ -48,13 +48,13 @@ export const isServable = (tree: HeaderTree, params: ConsensusParams, id: Header
   return work / blockWork(tree.bits(best)) < BigInt(STALE_AGE_LIMIT)
 }
 
-/** Whether a block is old: one that no longer counts as relayed (upstream `HISTORICAL_BLOCK_AGE`). */
+/** Whether a block is too old to count as relayed (upstream `HISTORICAL_BLOCK_AGE`). */
 export const isHistorical = (tree: HeaderTree, id: HeaderId): boolean =>
   tree.time(tree.best()) - tree.time(id) > HISTORICAL_AGE
 
 /**
- * The last block of the best chain that a locator names; genesis if it names none. A block that builds on the tip names
- * the tip. Source: upstream `validation.cpp`, `Chainstate::FindForkInGlobalIndex`.
+ * The last block of the best chain that a locator names, or genesis. A block that builds on the tip names the tip.
+ * Source: upstream `validation.cpp`, `Chainstate::FindForkInGlobalIndex`.
  */
 export const forkOf = (tree: HeaderTree, locator: ReadonlyArray<Bytes>): HeaderId => {
   const tip = tree.tip()
@@ -75,8 +75,8 @@ interface Question {
 
 /**
  * The headers that answer `getheaders`, before the size limit: up to 2000 after the fork point, through the stop hash.
- * An empty locator requests the one header with the stop hash; `undefined` if the peer gets no answer to that. Source:
- * upstream `net_processing.cpp`, `ProcessMessage`.
+ * An empty locator requests only the header with the stop hash, and `undefined` means no answer. Source: upstream
+ * `net_processing.cpp`, `ProcessMessage`.
  */
 export const headersFor = (
   tree: HeaderTree,
@@ -98,9 +98,9 @@ export const headersFor = (
 }
 
 /**
- * The blocks that answer `getblocks`: up to 500 after the fork point, up to the one before the stop hash. `more` is
- * true if the limit cut the list. With `prunes` it ends before a block that may be pruned soon. Source: upstream
- * `net_processing.cpp`, `ProcessMessage`.
+ * The blocks that answer `getblocks`: up to 500 after the fork point, before the stop hash. `more` if the limit cut the
+ * list. With `prunes` it ends before a block that may be pruned soon. Source: upstream `net_processing.cpp`,
+ * `ProcessMessage`.
  */
 export const blocksFor = (
   tree: HeaderTree,
@@ -120,7 +120,7 @@ export const blocksFor = (
   return { ids, more: false }
 }
 
-/** Whether a block is sent as a compact block to peers that request it so. `now`: seconds since 1970. */
+/** Whether a block is sent compact to peers that request it so. `now`: seconds since 1970. */
 export const isCompactServed = (
   tree: HeaderTree,
   { id, now, params }: { readonly params: ConsensusParams; readonly id: HeaderId; readonly now: number }

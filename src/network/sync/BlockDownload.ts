@@ -22,7 +22,7 @@ export interface BlockDownloadOptions {
   /** Minimum chain work of chains whose blocks are requested. */
   readonly minimumChainWork: bigint
   readonly window?: number
-  /** The blocks that are wanted, if not the whole chain. */
+  /** The wanted blocks, if not the whole chain. */
   readonly span?: BlockSpan | undefined
   readonly budget?: number
 }
@@ -84,12 +84,11 @@ export class BlockDownload {
     return [...this.peers.get(peer)?.flights ?? []].map((header) => this.tree.height(header))
   }
 
-  /** Number of blocks in flight. */
   get count(): number {
     return this.flights.count
   }
 
-  /** Number of blocks that fit in the budget. */
+  /** The number of blocks that fit in the budget. */
   get room(): number {
     return this.flights.room
   }
@@ -112,16 +111,16 @@ export class BlockDownload {
     return state !== undefined && hasRoom(state)
   }
 
-  /** Whether a block is in the chain of a peer worth downloading from, and that peer offers it. */
+  /** Whether a peer worth downloading from has a block in its chain and offers it. */
   isWanted(header: HeaderId): boolean {
     return this.window.isWanted(header)
   }
 
-  /** Peers that can be asked, outbound peers first, best first. */
+  /** Peers that can be asked, outbound first, best first. */
   ranked(): ReadonlyArray<DownloadPeer> {
     const able = [...this.peers.values()].filter((peer) => this.window.isUseful(peer))
     const chosen = able.filter(({ source }) => source.preferred)
-    // Inbound peers are asked if there is no outbound peer, or nothing is in flight.
+    // Inbound peers are asked if there is no outbound peer or nothing is in flight.
     const asked = chosen.length > 0 && this.flights.count > 0 ? chosen : able
     return asked.sort((a, b) =>
       Number(b.source.preferred) - Number(a.source.preferred) || a.score.rank - b.score.rank || a.id - b.id
@@ -141,7 +140,7 @@ export class BlockDownload {
     if (state !== undefined) this.window.setBest(state, best)
   }
 
-  /** Rechecks everything: blocks may be lost or valid again, and peers may have new blocks. */
+  /** Rechecks everything, as blocks may be lost or valid again, and peers may have new ones. */
   recheck(): void {
     this.window.recheck()
   }
@@ -169,7 +168,7 @@ export class BlockDownload {
     if (state !== undefined) this.flights.ask(state, header, now)
   }
 
-  /** Records a received block and cancels all other requests for it. Returns whether it was requested from the peer. */
+  /** Records a received block and cancels its other requests. Returns whether it was requested from the peer. */
   received(peer: PeerId, block: ArrivedBlock, now: number): boolean {
     if (!this.delivered(peer, block, now)) return false
     this.flights.arrives(block)
@@ -195,7 +194,7 @@ export class BlockDownload {
     this.flights.arrives(block)
   }
 
-  /** Records an unsolicited block on its way to the chain, and leaves the requests for it open. */
+  /** Records an unsolicited block on its way to the chain, leaving its requests open. */
   passes(block: ArrivedBlock): void {
     this.flights.keep(block)
   }
@@ -215,7 +214,7 @@ export class BlockDownload {
     this.cancel(state, header)
   }
 
-  /** A block of the peer was refused: what it would send again is not asked for until the next recheck. */
+  /** A block of the peer was refused, so the peer is not asked for it until the next recheck. */
   refused(peer: PeerId, header: HeaderId): void {
     const state = this.peers.get(peer)
     if (state !== undefined) this.verdicts.lacks(state, header)
@@ -233,7 +232,7 @@ export class BlockDownload {
 
   // Slow and silent peers
 
-  /** Requests blocks of silent peers from other peers too, lowest first. Recorded as sent. */
+  /** Requests blocks of silent peers from others too, lowest first. Recorded as sent. */
   standIns(now: number): ReadonlyArray<BlockRequest> {
     return this.verdicts.standIns(now)
   }

@@ -9,38 +9,37 @@ export interface ReceivedBlock {
   /** The number of its header; `NO_HEADER` if unknown. */
   readonly id: HeaderId
   readonly peer: PeerId
-  /** Whether it was reconstructed from a compact block: its peer is then not blamed for an invalid block (BIP 152). */
+  /** Whether it was reconstructed from a compact block, for which its peer is not to blame if invalid (BIP 152). */
   readonly compact: boolean
-  /** The slot of an unsolicited block, held until the chain has stored or refused the block. */
+  /** The slot of an unsolicited block, held until the chain has stored or refused it. */
   readonly slot: Lease | undefined
   /** Whether the operator requested it. */
   readonly isFetched?: boolean
 }
 
-/** Maximum bytes of blocks that wait for their predecessors. Beyond it, the lowest are released. */
+/** The most bytes of blocks that wait for predecessors. Beyond it, the lowest are released. */
 const MOST_WAITING = 24 * 1024 * 1024
 
-/** Maximum blocks and bytes per batch. The chain keeps them parsed until it connects them. */
+/** The most blocks and bytes per batch, which the chain keeps parsed until it connects them. */
 const BATCH = { blocks: 64, bytes: 3 * 1024 * 1024 }
 
 /**
- * Sorts blocks into chain order, so that the chain need not read them back. The download limits their number.
- *
- * Two fibers share it: the loop adds and releases blocks, the writer takes batches. Each call is complete before the
- * other fiber runs.
+ * Sorts blocks into chain order, so that the chain need not read them back. The download limits their number. Two
+ * fibers share it: the loop adds and releases blocks, the writer takes batches. Each call completes before the other
+ * fiber runs.
  */
 export class BlockOrder {
   private readonly tree: Pick<HeaderTree, "parent" | "hasBlock" | "isActive" | "isFailed" | "height">
   private ready: Array<ReceivedBlock> = []
   private taken = 0
-  /** By the number of the predecessor that they wait for. */
+  /** By the predecessor that they wait for. */
   private readonly waiting = new Map<HeaderId, Array<ReceivedBlock>>()
   private waitingBytes = 0
-  /** The predecessors that blocks waited for at the last call of `releaseOld`. */
+  /** The awaited predecessors at the last `releaseOld`. */
   private awaited: ReadonlySet<HeaderId> = new Set()
-  /** Numbers of blocks that are ready or delivered, and not stored yet. */
+  /** Blocks that are ready or delivered but not stored. */
   private readonly passing = new Set<HeaderId>()
-  /** How many of them each peer sent. */
+  /** Their number by sending peer. */
   private readonly sent = new Map<PeerId, number>()
 
   constructor(tree: Pick<HeaderTree, "parent" | "hasBlock" | "isActive" | "isFailed" | "height">) {
@@ -49,7 +48,7 @@ export class BlockOrder {
 
   push(item: ReceivedBlock): void {
     const parent = item.id === NO_HEADER ? NO_HEADER : this.tree.parent(item.id)
-    // An unsolicited block holds a slot, and the predecessors of a fetched one need not be wanted: both do not wait.
+    // Two kinds do not wait: an unsolicited block holds a slot, and the predecessors of a fetched one may be unwanted.
     const free = parent === NO_HEADER || item.slot !== undefined || item.isFetched === true ||
       this.tree.hasBlock(parent) ||
       this.tree.isActive(parent) ||
@@ -65,8 +64,8 @@ export class BlockOrder {
   }
 
   /**
-   * Makes a block and its waiting descendants ready, generation by generation. Of siblings the first to arrive goes
-   * first: of equal work it becomes the tip (upstream `ChainstateManager::ReceivedBlockTransactions`).
+   * Makes a block and its waiting descendants ready by generation. The first sibling to arrive goes first and becomes
+   * the tip among equal work (upstream `ChainstateManager::ReceivedBlockTransactions`).
    */
   private pass(first: ReceivedBlock): void {
     const fresh = [first]
@@ -109,7 +108,7 @@ export class BlockOrder {
       batch.push(item)
       bytes += item.block.size
     }
-    // Removing from the front of an array costs its length, so this is done rarely.
+    // Removing from the front of an array costs its length, so it is done rarely.
     if (this.taken > 256 || this.taken === this.ready.length) {
       this.ready = this.ready.slice(this.taken)
       this.taken = 0
@@ -127,17 +126,17 @@ export class BlockOrder {
     }
   }
 
-  /** Whether blocks of a peer are ready or delivered, and not stored yet. */
+  /** Whether blocks of a peer are ready or delivered but not stored. */
   isPassing(peer: PeerId): boolean {
     return this.sent.has(peer)
   }
 
-  /** Releases blocks whose predecessor is not wanted, and so not requested. The chain stores them meanwhile. */
+  /** Releases blocks whose predecessor is unwanted and so not requested. The chain stores them meanwhile. */
   releaseUnless(isWanted: (parent: HeaderId) => boolean, parent: HeaderId): void {
     if (this.waiting.has(parent) && !isWanted(parent)) this.release(parent)
   }
 
-  /** Releases blocks whose predecessor has arrived another way, is invalid, or is not wanted and so not requested. */
+  /** Releases blocks whose predecessor arrived another way, is invalid, or is unwanted and so not requested. */
   unblock(isWanted: (id: HeaderId) => boolean = () => true): void {
     const { tree } = this
     for (const parent of [...this.waiting.keys()]) {
@@ -146,7 +145,7 @@ export class BlockOrder {
     }
   }
 
-  /** Releases blocks that waited at the last call too: no peer may have the predecessor, and the chain decides without it. */
+  /** Releases blocks that already waited at the last call: maybe no peer has the predecessor. The chain decides. */
   releaseOld(): void {
     const here = new Set([...this.waiting.values()].flatMap((items) => items.map(({ id }) => id)))
     const awaited = new Set([...this.waiting.keys()].filter((parent) => !here.has(parent)))

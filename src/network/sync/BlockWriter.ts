@@ -7,10 +7,10 @@ import type { StorageFailure } from "../../storage/errors.ts"
 import type { FiberTime } from "../peer/FiberTime.ts"
 import type { BlockOrder, ReceivedBlock } from "./BlockOrder.ts"
 
-/** Number of missing blocks from which on blocks are stored in bulk. */
+/** From this many missing blocks on, blocks are stored in bulk. */
 const BULK = 16
 
-/** Milliseconds without blocks after which an unfinished bulk download is stored and followers are notified. */
+/** Milliseconds without blocks until an unfinished bulk download is stored and followers are notified. */
 const PAUSE = 300
 
 /** Milliseconds before the next try after a defect. */
@@ -19,9 +19,7 @@ const RECOVERY = 1_000
 export interface Written {
   readonly batch: ReadonlyArray<ReceivedBlock>
   readonly delivery: Delivery
-  /** Whether everything is stored and followers are notified. */
   readonly settled: boolean
-  /** Measured time of this thread. */
   readonly milliseconds: number
 }
 
@@ -38,8 +36,8 @@ export interface BlockWriterOptions {
 }
 
 /**
- * Delivers ready blocks to the chain in one fiber, in batches, which reduces the cost per block to its validation.
- * Fails if the chain cannot be stored; the chain reports that to its owner. A defect loses only the current batch.
+ * Delivers ready blocks to the chain in batches, in one fiber, so that only validation costs per block. Fails if the
+ * chain cannot be stored, which the chain also reports to its owner. A defect loses only the current batch.
  */
 export const writeBlocks = (options: BlockWriterOptions): Effect.Effect<never, StorageFailure> => {
   const { blockOrder, lost, report, sink, time, tree, wakeUps } = options

@@ -1,7 +1,7 @@
 import { type HeaderTree, NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import type { HeaderId, PeerId } from "../../protocol/keys.ts"
 
-/** Milliseconds that a peer may be behind our tip, and that it then has to answer (reference/protocol.md 6.10). */
+/** Milliseconds that a peer may be behind our tip, and then has to answer (reference/protocol.md 6.10). */
 const BEHIND_TIME = 20 * 60_000
 const LAST_CHANCE = 2 * 60_000
 
@@ -9,7 +9,7 @@ const LAST_CHANCE = 2 * 60_000
 const MOST_PROTECTED = 4
 
 interface Timer {
-  /** Whether it can be protected: a full-relay peer. */
+  /** Whether it is a full-relay peer, which can be protected. */
   readonly protectable: boolean
   protected: boolean
   deadline: number | undefined
@@ -18,11 +18,11 @@ interface Timer {
   asked: boolean
 }
 
-/** `ask`: whether the peer has this block, which was our tip when it began to be behind. */
+/** `ask`: whether the peer has this block, our tip when it fell behind. */
 export type BehindVerdict = "nothing" | "drop" | { readonly ask: HeaderId }
 
 /**
- * Finds outbound peers that stay behind our tip: they may keep us from the best chain. Times are milliseconds of one
+ * Finds outbound peers that stay behind our tip and may keep us from the best chain. Times are milliseconds of one
  * clock. Source: upstream `net_processing.cpp`, `ConsiderEviction`.
  */
 export class ChainSyncTimers {
@@ -41,7 +41,7 @@ export class ChainSyncTimers {
     this.timers.delete(id)
   }
 
-  /** Returns the action for a peer whose chain reaches to `best` (`NO_HEADER` if unknown). */
+  /** Returns the action for a peer whose chain reaches `best` (`NO_HEADER` if unknown). */
   consider(id: PeerId, best: HeaderId, now: number): BehindVerdict {
     const timer = this.timers.get(id)
     if (timer === undefined || timer.protected) return "nothing"

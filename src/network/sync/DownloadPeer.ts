@@ -8,13 +8,13 @@ export type DownloadTree = Pick<
 >
 
 export interface BlockSource {
-  /** Whether it is an outbound peer: these are asked first. */
+  /** Whether it is an outbound peer, which is asked first. */
   readonly preferred: boolean
-  /** Whether it offers blocks. If not, it is asked only for those that it announces. */
+  /** Whether it offers blocks. Otherwise it is asked only for those that it announces. */
   readonly serves: boolean
   /** Whether it has only the last blocks. */
   readonly limited: boolean
-  /** Height from which on it cannot be asked, because it sends no witnesses. */
+  /** From this height on it cannot be asked, because it sends no witnesses. */
   readonly below: number
 }
 
@@ -24,7 +24,7 @@ export interface BlockRequest {
   readonly header: HeaderId
 }
 
-/** A peer that blocks are downloaded from. Each part of the download changes its own fields. */
+/** A peer to download from. Each part of the download changes its own fields. */
 export interface DownloadPeer {
   readonly id: PeerId
   readonly source: BlockSource
@@ -37,7 +37,7 @@ export interface DownloadPeer {
   common: HeaderId
   /** Height up to which all blocks above `common` are stored or in flight. */
   cursor: number
-  /** Blocks that it does not have, or only in a form that is refused. */
+  /** Blocks that it lacks, or has only in a refused form. */
   readonly lacks: Set<HeaderId>
 
   // Flights: what is asked of it.
@@ -78,7 +78,7 @@ export const firstOfLimited = (end: number): number => Math.max(end - LIMITED_BL
 
 export const hasRoom = ({ flights, score }: DownloadPeer): boolean => flights.size < score.limit
 
-/** Whether a peer can be asked for a block of its chain: it has room, serves the height, and does not lack the block. */
+/** Whether to ask a peer for a block of its chain: it has room, serves the height, and does not lack the block. */
 export const canServe = (tree: DownloadTree, peer: DownloadPeer, header: HeaderId): boolean => {
   const height = tree.height(header)
   return hasRoom(peer) && height < peer.source.below && !peer.lacks.has(header) &&

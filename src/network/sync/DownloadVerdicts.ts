@@ -9,20 +9,20 @@ import {
 import type { DownloadWindow } from "./DownloadWindow.ts"
 import type { Flight, Flights } from "./Flights.ts"
 
-/** Maximum peers asked for one block at once during the download, and of those one more that has delivered before. */
+/** The most peers asked for one block at once, plus one that has delivered before. */
 const MOST_ASKERS = 2
 const MOST_WITH_PROVEN = MOST_ASKERS + 1
 
 /** Maximum missing blocks remembered per peer. */
 const MOST_LACKS = 1024
 
-/** Milliseconds that a peer may delay the window, at first and at most, and the factor per stored block (6.8). */
+/** Milliseconds that a peer may delay the window, first and at most, and the factor per stored block (6.8). */
 const STALL_TIMEOUT = { least: 2_000, most: 64_000, relief: 0.85 }
 
-/** Milliseconds after which a peer is dropped whose blocks other peers had to deliver all the time. */
+/** Milliseconds until a peer is dropped if other peers had to deliver its blocks all the time. */
 const SILENCE_TIMEOUT = 60_000
 
-/** Milliseconds for a block. Each other downloading peer adds half of it (6.8). */
+/** Milliseconds for a block. Each other downloading peer adds half of that (6.8). */
 const BLOCK_TIMEOUT = 600_000
 
 export interface VerdictsOptions {
@@ -32,13 +32,12 @@ export interface VerdictsOptions {
   readonly flights: Flights
 }
 
-/** A peer to disconnect. */
 export interface Overdue {
   readonly peer: PeerId
   readonly reason: string
 }
 
-/** What follows from the answers of a peer to its requests, and from their absence (reference/protocol.md 6.8). */
+/** Draws conclusions from a peer's answers and silence (reference/protocol.md 6.8). */
 export class DownloadVerdicts {
   private readonly options: VerdictsOptions
   private stallTimeout = STALL_TIMEOUT.least
@@ -47,12 +46,12 @@ export class DownloadVerdicts {
     this.options = options
   }
 
-  /** Records that a peer delivered a block. Returns whether the block was requested from the peer. */
+  /** Records that a peer delivered a block. Returns whether it was requested from the peer. */
   delivered(peer: DownloadPeer, header: HeaderId, now: number): boolean {
     const { flights, tree } = this.options
     const since = flights.askedAt(peer, header)
     if (since === undefined) {
-      // Another peer has delivered it in the meantime, but this peer is not silent.
+      // Another peer delivered it meanwhile, but this peer is not silent.
       if (flights.isInFlight(header) || tree.hasBlock(header) || flights.isUnstored(header)) peer.stalling = undefined
       return false
     }
@@ -63,14 +62,14 @@ export class DownloadVerdicts {
     return true
   }
 
-  /** Records that a peer does not have a requested block, or only a bad copy. */
+  /** Records that a peer lacks a requested block, or has only a bad copy. */
   lacks(peer: DownloadPeer, header: HeaderId): void {
     peer.score.failed()
     if (peer.lacks.size >= MOST_LACKS) peer.lacks.clear()
     peer.lacks.add(header)
   }
 
-  /** The chain stored a block: the stall timeout falls back. */
+  /** The chain stored a block, so the stall timeout shrinks. */
   stored(): void {
     this.stallTimeout = Math.max(STALL_TIMEOUT.least, this.stallTimeout * STALL_TIMEOUT.relief)
   }
@@ -85,7 +84,7 @@ export class DownloadVerdicts {
     if (now - Math.max(peer.lastDelivery, keeper.since) > peer.score.patience) stalls(peer, now)
   }
 
-  /** Requests blocks of silent peers from other peers too, lowest first. Recorded as sent. */
+  /** Requests blocks of silent peers from others too, lowest first. Recorded as sent. */
   standIns(now: number): ReadonlyArray<BlockRequest> {
     const { flights, peers, window } = this.options
     if (peers.size < 2 || flights.count === 0) return []
@@ -107,7 +106,7 @@ export class DownloadVerdicts {
   private standIn(flight: Flight, helpers: ReadonlyArray<DownloadPeer>, now: number): ReadonlyArray<BlockRequest> {
     const { flights, peers, tree } = this.options
     const { header } = flight
-    // Where many withhold blocks, a random choice meets one of them again.
+    // Where many withhold blocks, a random choice would meet one of them again.
     const some = flight.askers.length < MOST_ASKERS ? helpers : helpers.filter(hasDelivered)
     const helper = some.find((peer) => canServe(tree, peer, header))
     if (helper === undefined) return []

@@ -10,16 +10,14 @@ export interface WindowOptions {
   readonly peers: DownloadPeers
   /** Minimum chain work of chains whose blocks are requested. */
   readonly minimumChainWork: bigint
-  /** Blocks beyond the last common one. */
   readonly length: number
   /** Whether a block is neither stored nor on its way. */
   readonly isMissing: (header: HeaderId) => boolean
 }
 
 export interface NextBlocks {
-  /** The lowest missing blocks. */
   readonly headers: ReadonlyArray<HeaderId>
-  /** Where the search ended: at the end of the peer's chain, at the end of the window, or at a block before both. */
+  /** Where the search ended: at the end of the peer's chain, of the window, or before both. */
   readonly end: "chain" | "window" | "before"
 }
 
@@ -40,7 +38,6 @@ export class DownloadWindow {
     this.options = options
   }
 
-  /** Sets the last valid header of a peer's chain. */
   setBest(peer: DownloadPeer, best: HeaderId): void {
     const { tree } = this.options
     if (peer.best === best) return
@@ -50,14 +47,13 @@ export class DownloadWindow {
     if (!extended || this.newestFirst) restart(peer)
   }
 
-  /** Whether the chain of a peer is worth downloading. */
   isUseful({ best, source }: DownloadPeer): boolean {
     const { minimumChainWork, tree } = this.options
     return source.serves && best !== NO_HEADER && !tree.isFailed(best) && tree.compareWork(best, tree.tip()) >= 0 &&
       tree.chainwork(best) >= minimumChainWork
   }
 
-  /** Whether a block is in the chain of a peer worth downloading from, and that peer offers it. */
+  /** Whether a peer worth downloading from has a block in its chain and offers it. */
   isWanted(header: HeaderId): boolean {
     const { peers, tree } = this.options
     const height = tree.height(header)
@@ -107,18 +103,17 @@ export class DownloadWindow {
     peer.cursor = Math.max(peer.cursor, height)
   }
 
-  /** The first block above the last common one with a peer: it keeps the window from moving. */
+  /** The first missing block above the last common one, which keeps the window from moving. */
   firstMissing(peer: DownloadPeer): HeaderId {
     const { tree } = this.options
     return tree.ancestor(peer.best, Math.min(tree.height(peer.common) + 1, tree.height(peer.best)))
   }
 
-  /** A block at a height is missing again. */
   rescan(height: number): void {
     for (const peer of this.options.peers.values()) peer.cursor = Math.min(peer.cursor, height - 1)
   }
 
-  /** Rechecks everything: blocks may be lost or valid again, and peers may have new blocks. */
+  /** Rechecks everything, as blocks may be lost or valid again, and peers may have new ones. */
   recheck(): void {
     for (const peer of this.options.peers.values()) {
       restart(peer)
@@ -127,7 +122,7 @@ export class DownloadWindow {
   }
 }
 
-/** Searches the chain of a peer again from the fork on. */
+/** Searches the chain of a peer again from the fork. */
 const restart = (peer: DownloadPeer): void => {
   peer.common = NO_HEADER
   peer.cursor = 0

@@ -1,15 +1,13 @@
 import type { HeaderId, PeerId } from "../../protocol/keys.ts"
 import type { DownloadPeer, DownloadPeers, DownloadTree } from "./DownloadPeer.ts"
 
-/** A block in flight. */
 export interface Flight {
   readonly header: HeaderId
   readonly height: number
-  /** The peers asked, and when, in order. */
+  /** The peers asked and when, in order. */
   readonly askers: Array<{ readonly peer: PeerId; readonly since: number }>
 }
 
-/** A received block. */
 export interface ArrivedBlock {
   readonly header: HeaderId
   /** Bytes. */
@@ -23,7 +21,7 @@ export interface FlightsOptions {
   readonly budget: number
 }
 
-/** Milliseconds without a delivery after which a peer without blocks in flight counts as idle. */
+/** Milliseconds without a delivery until a peer without blocks in flight counts as idle. */
 const IDLE = 1_000
 
 /** Weight of a new block in the average size. */
@@ -50,7 +48,6 @@ export class Flights {
     this.options = options
   }
 
-  /** Number of blocks in flight. */
   get count(): number {
     return this.flights.size
   }
@@ -59,7 +56,7 @@ export class Flights {
     return this.flights.values()
   }
 
-  /** Number of blocks that fit in the budget. */
+  /** The number of blocks that fit in the budget. */
   get room(): number {
     const used = this.unstoredBytes + this.flights.size * this.averageSize
     // At least two blocks are always in flight, whatever their size.
@@ -83,7 +80,6 @@ export class Flights {
   readonly isMissing = (header: HeaderId): boolean =>
     !this.flights.has(header) && !this.unstored.has(header) && !this.options.tree.hasBlock(header)
 
-  /** Records a request. */
   ask(peer: DownloadPeer, header: HeaderId, now: number): void {
     if (peer.flights.has(header)) return
     if (peer.flights.size === 0 && now - peer.lastDelivery > IDLE) peer.score.begins(now)
@@ -99,7 +95,7 @@ export class Flights {
     this.averageSize += WEIGHT * (size - this.averageSize)
   }
 
-  /** Records a block from any source, and cancels all requests for it. */
+  /** Records a block from any source, and cancels its requests. */
   arrives({ header, size }: ArrivedBlock): void {
     const flight = this.flights.get(header)
     this.flights.delete(header)
@@ -107,14 +103,14 @@ export class Flights {
     this.keep({ header, size })
   }
 
-  /** Records a block, and leaves the requests for it open. */
+  /** Records a block, leaving its requests open. */
   keep({ header, size }: ArrivedBlock): void {
     if (this.unstored.has(header)) return
     this.unstored.set(header, size)
     this.unstoredBytes += size
   }
 
-  /** The chain stored or refused a block. Returns whether the block was on its way to the chain. */
+  /** The chain stored or refused a block. Returns whether it was on its way to the chain. */
   settled(header: HeaderId): boolean {
     const size = this.unstored.get(header)
     if (size === undefined) return false
@@ -123,7 +119,7 @@ export class Flights {
     return true
   }
 
-  /** Cancels a request to a peer. Returns whether no peer is asked for the block any more. */
+  /** Cancels a request to a peer. Returns whether no peer is asked for the block now. */
   cancel(peer: DownloadPeer, header: HeaderId): boolean {
     if (!peer.flights.delete(header)) return false
     const flight = this.flights.get(header)

@@ -1,15 +1,15 @@
 import type { Millis, PeerId } from "../../protocol/keys.ts"
-/** Milliseconds after which an unanswered `getheaders` may be repeated (reference/protocol.md 6.7). */
+/** Milliseconds until an unanswered `getheaders` may be repeated (reference/protocol.md 6.7). */
 export const HEADERS_ANSWER_TIME = 120_000
 
-/** Time limit of the header sync peer, milliseconds, and the extra per expected header (6.7). */
+/** Time limit of the header sync peer in milliseconds, and the extra per expected header (6.7). */
 const SYNC_TIME = { base: 15 * 60_000, header: 1 }
 
 /** When a second peer is asked for headers. */
 export interface HeaderPace {
   /** Milliseconds without any part of an answer. */
   readonly patience: number
-  /** Bytes a second: with less over that time, the peer crawls. 0 if only silence counts. */
+  /** Bytes per second below which the peer crawls. 0 if only silence counts. */
   readonly least: number
 }
 
@@ -19,19 +19,19 @@ export const WHOLE_PACE: HeaderPace = { patience: 20_000, least: 0 }
 /** A light chain is complete within a minute. */
 export const LIGHT_PACE: HeaderPace = { patience: 5_000, least: 128_000 }
 
-/** Doublings of the time over which the pace is measured: on a slow line, a second peer only takes a share of it. */
+/** The most doublings of the measured time: on a slow line, a second peer only takes a share. */
 const MOST_DOUBLINGS = 6
 
-/** Milliseconds for the headers of the other peers, once the first one has sent all of its own. */
+/** Milliseconds for other peers' headers once the first one has sent all of its own. */
 const COMPARING = 3_000
 
-/** Bytes that count as a part of an answer: more than small messages such as `ping`. */
+/** Bytes that count as part of an answer: more than small messages such as `ping`. */
 export const PART = 4096
 
-/** Maximum peers for header sync at once: one, and another if that one is silent. */
+/** Maximum peers for header sync at once: one, and another if that is silent. */
 const MOST_SYNCS = 2
 
-/** Seconds. If the best header is younger, it is near the end of the chain, and all peers are asked (6.7). */
+/** Seconds. A younger best header is near the end of the chain, so all peers are asked (6.7). */
 const RECENT = 86_400
 
 interface Mark {
@@ -43,7 +43,7 @@ interface HeaderPeer {
   readonly preferred: boolean
   /** Whether it offers blocks. */
   serves: boolean
-  /** Whether it was asked because of an announcement, before header sync with it started. */
+  /** Whether it was asked because of an announcement, before header sync with it. */
   invited: boolean
   /** When the unanswered `getheaders` was sent. */
   asked: number | undefined
@@ -55,7 +55,7 @@ interface HeaderPeer {
   /** Bytes received from it at its last progress, and when that was. */
   bytes: number
   progress: number
-  /** When the measurement of its pace began, with the bytes until then; and the result of the last one. */
+  /** The start of the pace measurement and the bytes until then, and the last result. */
   mark: Mark | undefined
   crawls: boolean
   /** Whether it announced blocks after the request, so that its answer may miss them. */
@@ -71,7 +71,7 @@ export class HeaderSync {
   private readonly peers = new Map<PeerId, HeaderPeer>()
   private readonly spacing: number
   private readonly pace: HeaderPace
-  /** When a peer was first seen to have sent all its headers, while others had not. */
+  /** When a peer had first sent all its headers and others had not. */
   private firstTold: number | undefined
   /** How often a second peer was asked because the first one crawled. */
   private contests = 0
@@ -99,7 +99,7 @@ export class HeaderSync {
     })
   }
 
-  /** Adds a peer that offers no blocks: no header sync starts with it. */
+  /** Adds a peer that offers no blocks, without header sync. */
   addAnnouncer(id: PeerId): void {
     this.add(id, false)
     const peer = this.peers.get(id)
@@ -107,8 +107,8 @@ export class HeaderSync {
   }
 
   /**
-   * Whether to ask a peer for the headers of blocks that it announced by hash. A peer without header sync is asked once:
-   * its announcements may be worthless. Source: upstream `m_inv_triggered_getheaders_before_sync`.
+   * Whether to ask a peer for the headers of blocks announced by hash. Without header sync it is asked once, as its
+   * announcements may be worthless. Source: upstream `m_inv_triggered_getheaders_before_sync`.
    */
   follows(id: PeerId): boolean {
     const peer = this.peers.get(id)
@@ -121,7 +121,7 @@ export class HeaderSync {
     this.peers.delete(id)
   }
 
-  /** Whether a peer may be asked now, which is then recorded. Only one request may be unanswered. */
+  /** Whether a peer may be asked now, which is then recorded. One request may be unanswered. */
   ask(id: PeerId, now: number): boolean {
     const peer = this.peers.get(id)
     if (peer === undefined) return false
@@ -134,7 +134,6 @@ export class HeaderSync {
     return true
   }
 
-  /** Whether a request is unanswered. */
   isAsked(id: PeerId): boolean {
     return this.peers.get(id)?.asked !== undefined
   }
@@ -155,7 +154,7 @@ export class HeaderSync {
     if (peer !== undefined) peer.told = true
   }
 
-  /** Whether all peers have sent their headers, or had the time for it since the first one did. */
+  /** Whether all peers have sent their headers, or had time for it since the first one did. */
   isCompared(now: Millis): boolean {
     const serving = [...this.peers.values()].filter(({ serves }) => serves)
     if (!serving.some(({ told }) => told)) return false
@@ -164,7 +163,7 @@ export class HeaderSync {
     return now - this.firstTold >= COMPARING
   }
 
-  /** Records the total bytes received from a peer. A long answer over a slow link counts as progress. */
+  /** Records the total bytes received from a peer, so that a long answer over a slow link counts as progress. */
   heard(id: PeerId, bytes: number, now: Millis): void {
     const peer = this.peers.get(id)
     if (peer === undefined) return
@@ -184,15 +183,15 @@ export class HeaderSync {
     }
   }
 
-  /** Ends header sync with a peer, without an answer. It can start again. */
+  /** Ends header sync with a peer without an answer. It can start again. */
   restart(id: PeerId): void {
     const peer = this.peers.get(id)
     if (peer !== undefined) Object.assign(peer, { started: false, asked: undefined, deadline: undefined })
   }
 
   /**
-   * A full answer of a peer had no new header: another one was faster. Header sync goes on with that one alone, unless it
-   * is silent now. Returns whether it does.
+   * A full answer of a peer had no new header, as another peer was faster. Header sync then continues with that one
+   * alone, unless it is silent. Returns whether it does.
    */
   overtaken(id: PeerId, now: Millis): boolean {
     const peer = this.peers.get(id)
@@ -200,7 +199,7 @@ export class HeaderSync {
     if (peer === undefined || !peer.started || faster.length === 0) return false
     for (const other of faster) Object.assign(other, { crawls: false, mark: undefined })
     this.restart(id)
-    // The next time, another peer comes before it.
+    // Next time, another peer comes before it.
     this.peers.delete(id)
     this.peers.set(id, peer)
     return true
@@ -210,7 +209,7 @@ export class HeaderSync {
     return this.peers.get(id)?.started === true
   }
 
-  /** Peers to start header sync with now. `age`: of the best header, seconds. */
+  /** Peers to start header sync with. `age`: of the best header in seconds. */
   start(now: Millis, age: number): ReadonlyArray<PeerId> {
     const fresh = [...this.peers].filter(([, { serves, started }]) => serves && !started)
     if (fresh.length === 0) return []
@@ -247,9 +246,9 @@ export class HeaderSync {
   }
 
   /**
-   * The peer to drop because its time limit is over: the only one asked, or a silent one beside another. Only if there
-   * is another outbound peer. The other's time limit restarts, because our own link may be slow. Without another peer,
-   * the peer itself restarts. Source: upstream `net_processing.cpp`, `SendMessages`.
+   * The peer to drop for its time limit: the only one asked, or a silent one beside another, if there is another
+   * outbound peer. The other's time limit restarts, as our own link may be slow. Otherwise the peer itself restarts.
+   * Source: upstream `net_processing.cpp`, `SendMessages`.
    */
   late(now: Millis, age: number): PeerId | undefined {
     for (const peer of this.peers.values()) if (age < RECENT || peer.told) peer.deadline = undefined

@@ -8,8 +8,8 @@ export interface Choice {
 }
 
 /**
- * Selects the peers that send compact blocks unsolicited: the last three that were first with a new block. At least one
- * outbound peer is kept. Source: upstream `MaybeSetPeerAsAnnouncingHeaderAndIDs`.
+ * Selects the peers that send compact blocks unsolicited: the last three that were first with a new block, at least one
+ * of them outbound. Source: upstream `MaybeSetPeerAsAnnouncingHeaderAndIDs`.
  */
 export class HighBandwidth {
   /** Least recently useful first. */
@@ -24,7 +24,7 @@ export class HighBandwidth {
     if (at >= 0) this.peers.splice(at, 1)
   }
 
-  /** A peer was first with a new block. Returns the change; nothing if it was already selected. */
+  /** A peer was first with a new block. Returns the change, if any. */
   gaveBlock(id: PeerId, inbound: boolean): Choice | undefined {
     if (this.has(id)) {
       this.remove(id)

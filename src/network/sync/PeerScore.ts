@@ -1,13 +1,13 @@
 import type { Millis } from "../../protocol/keys.ts"
 
-/** Blocks requested at once from a new peer, upstream's fixed number (reference/protocol.md 6.8). */
+/** Blocks requested at once from a new peer: upstream's fixed number (reference/protocol.md 6.8). */
 export const START_LIMIT = 16
 
 /** Range of the measured limit. */
 export const LEAST_LIMIT = 4
 export const MOST_LIMIT = 128
 
-/** Minimum milliseconds of work requested ahead, because our own requests come in turns. */
+/** Minimum milliseconds of work requested ahead, as our own requests come in turns. */
 const LEAST_AHEAD = 250
 
 /** Minimum milliseconds over which a rate is measured. */
@@ -21,23 +21,22 @@ const moved = ({ average, value }: { readonly average: number | undefined; reado
 
 /**
  * How well a peer delivers blocks: moving averages of latency and rate, and its failures. Decides the order of peers
- * and the number of blocks in flight: twice the bandwidth-delay product, which keeps distant and fast peers busy. Times
- * are milliseconds of one clock.
+ * and the blocks in flight: twice the bandwidth-delay product, to keep distant and fast peers busy. Milliseconds of one
+ * clock.
  */
 export class PeerScore {
-  /** Average time from the request to the block; `undefined` before the first. */
+  /** Average time from request to block; `undefined` before the first. */
   latency: number | undefined
   /** Blocks per second while busy. */
   rate: number | undefined
   /** Number of stalls. Decays with each delivery. */
   stalls = 0
-  /** Useless answers. */
   failures = 0
   private shortest = Infinity
   private windowStart: number | undefined
   private windowBlocks = 0
 
-  /** A request to an idle peer: the idle time does not count. */
+  /** A request to an idle peer, whose idle time does not count. */
   begins(now: number): void {
     this.windowStart = now
     this.windowBlocks = 0
@@ -50,7 +49,7 @@ export class PeerScore {
     this.stalls *= 0.9
     if (this.windowStart === undefined) this.begins(now)
     const elapsed = now - (this.windowStart ?? now)
-    // The block that ends a window starts the next one, because blocks of one burst belong together.
+    // The block that ends a window starts the next one, as the blocks of a burst belong together.
     if (elapsed >= RATE_WINDOW) {
       if (this.windowBlocks > 0) this.measured((1000 * this.windowBlocks) / elapsed, busy)
       this.begins(now)
@@ -80,12 +79,12 @@ export class PeerScore {
     return Math.min(Math.max(wanted, LEAST_LIMIT), MOST_LIMIT)
   }
 
-  /** Expected milliseconds per block; lower ranks are asked first. */
+  /** Expected milliseconds per block. Lower ranks are asked first. */
   get rank(): number {
     return (this.latency ?? 200) * (1 + this.stalls) * (1 + 2 * this.failures)
   }
 
-  /** Milliseconds of silence after which a peer with blocks in flight counts as silent. */
+  /** Milliseconds until a peer with blocks in flight counts as silent. */
   get patience(): number {
     return Math.min(Math.max(4 * (this.latency ?? 250), 500), 10_000)
   }

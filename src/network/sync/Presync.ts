@@ -25,7 +25,7 @@ export interface PresyncStart {
   /** Wire order. */
   readonly hash: Bytes
   readonly height: number
-  /** `undefined` for an anchor, of which only the hash is known: the header after it may have any difficulty. */
+  /** `undefined` for an anchor, whose difficulty is unknown: the header after it may have any. */
   readonly bits: number | undefined
   readonly chainwork: bigint
   /** Seconds since 1970. */
@@ -36,30 +36,30 @@ export interface PresyncOptions {
   readonly params: ConsensusParams
   readonly parameters: PresyncParameters
   readonly start: PresyncStart
-  /** Chain work from which on a chain is worth storing. */
+  /** From this chain work on, a chain is worth storing. */
   readonly threshold: bigint
   /** Seconds since 1970. */
   readonly now: number
   /** Secret key of the stored bits. */
   readonly key: SipKey
-  /** Secret: index of the header in each period whose bit is stored, from 0. */
+  /** Secret index, from 0, of the header in each period whose bit is stored. */
   readonly offset: number
 }
 
 export interface PresyncStep {
-  /** False if the chain breaks a rule, has changed, or is impossibly long: the pass ends. */
+  /** False if the chain breaks a rule, changed, or is impossibly long, which ends the pass. */
   readonly sound: boolean
   /** Headers that may be stored, in chain order. */
   readonly released: ReadonlyArray<BlockHeader>
-  /** Whether to ask the peer for the headers after `next`. */
+  /** Whether to ask the peer for headers after `next`. */
   readonly more: boolean
-  /** Whether the message has headers after the released ones that were not looked at: the check ended at an anchor. */
+  /** Whether headers of the message after the released ones were skipped because the check ended at an anchor. */
   readonly cut: boolean
 }
 
 const OVER: PresyncStep = { sound: false, released: [], more: false, cut: false }
 
-/** Maximum blocks per second that the time rules allow (one per second for six of the median's eleven blocks). */
+/** Maximum blocks per second under the time rules (one per second for six of the median's eleven blocks). */
 const FASTEST = 6
 
 /**
@@ -101,7 +101,7 @@ export class Presync {
     this.work = start.chainwork
   }
 
-  /** The last checked header, in wire order. The peer is asked for the headers after it. */
+  /** The last checked header, in wire order, after which the peer is asked to continue. */
   get next(): Bytes {
     return this.hash
   }
@@ -116,7 +116,7 @@ export class Presync {
     return first !== undefined && equal(first.header.prevHash, this.hash)
   }
 
-  /** Processes linked headers of a message. `full`: more are expected after it. */
+  /** Processes linked headers of a message. `full`: more are expected. */
   take(headers: ReadonlyArray<BlockHeader>, full: boolean): PresyncStep {
     if (!this.continues(headers)) return OVER
     return this.pass === 1 ? this.first(headers, full) : this.second(headers, full)
@@ -169,7 +169,7 @@ export class Presync {
     return true
   }
 
-  /** Whether the last header is one whose hash is known beforehand. */
+  /** Whether the hash of the last header is known beforehand. */
   private isAnchor(): boolean {
     return this.options.params.anchors.some(({ hash, height }) => height === this.height && equal(hash, this.hash))
   }

@@ -1,20 +1,20 @@
-/** A slot that is held by one owner. */
+/** A slot with one owner. */
 export class Lease {
-  /** Frees the slot; `undefined` once this lease was released or handed over. */
+  /** Frees the slot; `undefined` after release or handover. */
   private free: (() => void) | undefined
 
   constructor(free: () => void) {
     this.free = free
   }
 
-  /** Returns the slot. Does nothing if the slot was returned before, or has another owner. */
+  /** Returns the slot. Does nothing after an earlier return or a handover. */
   release(): void {
     const { free } = this
     this.free = undefined
     free?.()
   }
 
-  /** Passes the slot to a new owner: the old lease does nothing from now on, and the new one releases the slot. */
+  /** Passes the slot to a new lease. This one does nothing from now on. */
   handOver(): Lease {
     const lease = new Lease(this.free ?? (() => undefined))
     this.free = undefined
@@ -23,10 +23,8 @@ export class Lease {
 }
 
 /**
- * A fixed number of slots: `0 <= used <= limit`, whatever the order of the calls. The number of used slots is the number
- * of leases that can still be released.
- *
- * Plain and synchronous, so several fibers can share it: each call is complete before another fiber runs.
+ * A fixed number of slots, `0 <= used <= limit` whatever the order of calls: each used slot is a lease that can still
+ * be released. Synchronous, so that several fibers can share it.
  */
 export class Slots {
   readonly limit: number
@@ -41,7 +39,6 @@ export class Slots {
     return this.taken
   }
 
-  /** Whether a slot is free. */
   get isRoom(): boolean {
     return this.taken < this.limit
   }
@@ -54,12 +51,12 @@ export class Slots {
       this.taken--
       const woken = [...this.waiting]
       this.waiting.clear()
-      // All of them, because one that has ended meanwhile takes no slot.
+      // All of them, because one that has ended takes no slot.
       for (const wake of woken) wake()
     })
   }
 
-  /** Calls `wake` once when a slot becomes free, which another caller may take first. Returns how to take that back. */
+  /** Calls `wake` once when a slot becomes free, which another caller may take first. Returns how to cancel. */
   whenFreed(wake: () => void): () => void {
     this.waiting.add(wake)
     return () => void this.waiting.delete(wake)

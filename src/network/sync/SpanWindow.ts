@@ -3,11 +3,11 @@ import type { HeaderId, Height } from "../../protocol/keys.ts"
 import { type DownloadPeer, firstOfLimited } from "./DownloadPeer.ts"
 import { DownloadWindow, type NextBlocks, type WindowOptions } from "./DownloadWindow.ts"
 
-/** The last blocks of the chain, which a light chain takes from the newest to the oldest. */
+/** The last blocks of the chain, which a light chain takes newest first. */
 export interface BlockSpan {
   /** The lowest wanted block; `Infinity` while none is wanted. */
   readonly first: () => Height
-  /** The blocks that have arrived without a gap: the lowest, and the last. None while the last is `NO_HEADER`. */
+  /** The lowest and last block that have arrived without a gap. None while the last is `NO_HEADER`. */
   readonly taken: () => { readonly low: Height; readonly high: HeaderId }
 }
 
@@ -55,13 +55,13 @@ export class SpanWindow extends DownloadWindow {
     return { headers, end: height < first ? "chain" : height < last ? "window" : "before" }
   }
 
-  /** Adds the missing blocks above those that are there, the oldest first: they join the window in this order. */
+  /** Adds the missing blocks above those that are there, oldest first, as they join the window in this order. */
   private addAbove(peer: DownloadPeer, most: number, headers: Array<HeaderId>): void {
     const { isMissing, tree } = this.options
     const { high } = this.span.taken()
     if (high === NO_HEADER) return
     const fork = tree.height(tree.forkPoint(peer.best, high))
-    // Blocks far above one that does not come would fill the memory for blocks that wait.
+    // Blocks far above one that does not arrive would fill the memory for waiting blocks.
     const last = Math.min(tree.height(peer.best), peer.source.below - 1, fork + this.options.length)
     for (let height = fork + 1; height <= last; height++) {
       const header = tree.ancestor(peer.best, height)

@@ -22,22 +22,22 @@ import type { Presync } from "./Presync.ts"
 import type { Slots } from "./Slots.ts"
 import type { BlockSpan } from "./SpanWindow.ts"
 
-/** What the sync needs of the node: of the whole chain, or of a light one. */
+/** What the sync needs of a node with a whole or light chain. */
 export interface SyncParts {
   readonly chain: Pick<typeof Chain.Service, "block" | "fullHeaders" | "params" | "tree"> & {
     /** An element for each change of the tip. */
     readonly events: Stream.Stream<unknown>
-    /** The height of the block whose hash fixes the headers below it: a tree that begins at an anchor. */
+    /** The height of the block whose hash fixes the headers below it, for a tree from an anchor. */
     readonly fixed?: Height
   }
   readonly sink: Pick<typeof ChainSink.Service, "acceptHeaders" | "deliver">
   readonly status: Pick<typeof SyncStatus.Service, "answered" | "initialDownload" | "loading">
   readonly mempool: Pick<typeof Mempool.Service, "entries">
-  /** The blocks that are wanted, if not the whole chain. */
+  /** The wanted blocks, if not the whole chain. */
   readonly span?: BlockSpan
-  /** Gets whether the headers of several peers are still compared: what one peer alone sent may be a lesser branch. */
+  /** Gets whether headers of several peers are still compared, as one peer alone may send a lesser branch. */
   readonly comparing?: (is: boolean) => void
-  /** When a second peer is asked for headers; as for a whole chain by default. */
+  /** When a second peer is asked for headers; by default as for a whole chain. */
   readonly pace?: HeaderPace
 }
 
@@ -47,30 +47,29 @@ export interface SyncPeer {
   best: HeaderId
   /** The last header announced to the peer. */
   sent: HeaderId
-  /** The last valid header of the message that is handled: the peer has its block. */
+  /** The last valid header of the current message, whose block the peer has. */
   announced: HeaderId
   /** A block announced by the peer whose header is unknown, in wire order. */
   unknown: Bytes | undefined
   presync: Presync | undefined
-  /** Whether it was asked for headers from further back, because its first answer was empty. */
+  /** Whether it was asked for headers from further back after an empty first answer. */
   lookedBack: boolean
   /** Compact blocks that wait for transactions. */
   readonly partial: PartialBlocks
   /** Whether `sendheaders` was sent. */
   toldSendHeaders: boolean
-  /** When it last sent a new block, and last announced one ahead of our tip, seconds since 1970; 0 for never. */
+  /** When it last sent a new block and announced one ahead of our tip, in seconds since 1970; 0 for never. */
   lastBlock: number
   lastAnnouncement: number
 }
 
-/** What other fibers see of a peer's state. */
 type SyncPeerView =
   & Readonly<Pick<SyncPeer, "peer" | "best" | "lastBlock" | "lastAnnouncement">>
   & { readonly presync: Pick<Presync, "lookedAt"> | undefined }
 
 /**
- * What the fibers of peers see of the loop's state. They change nothing of it but `slots`, which they share with the
- * loop: the fiber of a peer takes a slot, and hands it over to the loop with the block.
+ * What the fibers of peers see of the loop's state. They change only `slots`: the fiber of a peer takes a slot, and
+ * hands it to the loop with the block.
  */
 export interface SyncView {
   readonly tree: HeaderTree
@@ -85,20 +84,20 @@ export interface SyncView {
   readonly highBandwidth: Pick<HighBandwidth, "has">
   /** Unsolicited blocks on their way to the chain. */
   readonly slots: Slots
-  /** Milliseconds for the timeouts of peers: monotonic, but it follows a set time. */
+  /** Monotonic milliseconds for the timeouts of peers, which follow a set time. */
   readonly now: () => number
   /** Monotonic milliseconds, for durations. */
   readonly real: () => number
   /** Wall clock, milliseconds since 1970. It may jump. */
   readonly wall: () => number
-  /** At the last check: whether the node is in initial download, and whether it is loading. */
+  /** Whether the node was in initial download or loading at the last check. */
   readonly initial: boolean
   readonly loading: boolean
 }
 
 /**
- * The state of the loop, shared by its parts. Only the loop's fiber changes it. Two objects in it have a second user:
- * `slots` (see `SyncView`), and `blockOrder`, from which the writer takes batches.
+ * The state of the loop, shared by its parts and changed only by its fiber. Two objects have a second user: `slots`
+ * (see `SyncView`), and `blockOrder`, from which the writer takes batches.
  */
 export interface SyncContext extends SyncView {
   readonly chain: SyncParts["chain"]
@@ -111,7 +110,7 @@ export interface SyncContext extends SyncView {
   readonly headers: HeaderSync
   readonly timers: ChainSyncTimers
   readonly highBandwidth: HighBandwidth
-  /** Whether compact blocks are requested: the mempool of a node without transactions of peers would not fill them. */
+  /** Whether to request compact blocks, which the mempool of a node without transactions of peers would not fill. */
   readonly wantsCompact: boolean
   readonly blockOrder: BlockOrder
   /** Ends the comparison of the headers of peers when it is time. */
@@ -150,10 +149,10 @@ export const misbehaves = ({ peer }: { readonly peer: Peer }, reason: string): v
 }
 
 /**
- * Whether a refused header or block is misbehaviour of its peer (reference/protocol.md 6.11). A wrong clock is not. An
- * inbound peer need not know that a block was found invalid; an outbound peer must be on our chain, unless the operator chose
- * it. Compact blocks may be relayed before full validation (BIP 152), but not without work. Source: upstream `net_processing.cpp`,
- * `MaybePunishNodeForBlock`.
+ * Whether a refused header or block is misbehaviour (reference/protocol.md 6.11). A wrong clock is not. An inbound peer
+ * need not know that a block was found invalid; an outbound peer must be on our chain unless the operator chose it.
+ * Compact blocks may be relayed before full validation (BIP 152), but not without work. Source: upstream
+ * `net_processing.cpp`, `MaybePunishNodeForBlock`.
  */
 export const isOffence = (
   { kind, reason }: Reject,
@@ -165,25 +164,28 @@ export const isOffence = (
   return !compact || reason === "high-hash" || (kind !== "consensus" && kind !== "mutated")
 }
 
-/** Whether the data of a known block is missing, and not on its way to the chain. */
+/** Whether the data of a known block is missing and not on its way to the chain. */
 export const isNew = ({ download, tree }: SyncView, id: HeaderId): boolean =>
   !tree.hasBlock(id) && !download.isUnstored(id)
 
 export const servesBlocks = ({ hello, type }: Peer): boolean =>
   (hello.services & (Services.network | Services.networkLimited)) !== 0n && type !== "addr-fetch" && type !== "feeler"
 
-/** Whether it is an outbound peer, or one that the operator trusts: these are asked first. */
+/** Whether it is an outbound or trusted peer, which is asked first. */
 export const isPreferred = ({ inbound, permissions, type }: Peer): boolean =>
   (!inbound || permissions.has("noban")) && type !== "addr-fetch" && type !== "feeler"
 
-/** Whether the tip is at most 20 block intervals old: new blocks are fetched directly (reference/protocol.md 6.8). */
+/**
+ * Whether the tip is at most 20 block intervals old, so that new blocks are fetched directly (reference/protocol.md
+ * 6.8).
+ */
 export const isNearTip = (context: SyncContext): boolean =>
   context.tree.time(context.tree.tip()) > seconds(context) - 20 * context.params.targetSpacing
 
 /**
- * Minimum chain work of headers that are stored after `parent` (reference/protocol.md 6.7, point 5): that of the tip minus
- * 144 blocks like it, and at least the network's minimum chain work. Between anchors the tree itself demands work, and
- * lets no chain pass that lacks the last one.
+ * Minimum chain work of headers stored after `parent` (reference/protocol.md 6.7, point 5): that of the tip minus 144
+ * such blocks, and at least the network's minimum. Between anchors the tree itself demands work, and lets no chain pass
+ * without the last one.
  */
 export const workThreshold = ({ fixed, params, tree }: SyncView, parent: HeaderId): bigint => {
   const tip = tree.tip()
@@ -192,10 +194,9 @@ export const workThreshold = ({ fixed, params, tree }: SyncView, parent: HeaderI
   return near > least ? near : least
 }
 
-/** The highest valid header of a chain. */
 export const validPart = (tree: HeaderTree, id: HeaderId): HeaderId => {
   if (id === NO_HEADER || !tree.isFailed(id)) return id
-  // All descendants of a failed block are failed, so this is a binary search.
+  // All descendants of a failed block are failed, which allows a binary search.
   let low = 0
   let high = tree.height(id)
   while (high - low > 1) {

@@ -38,7 +38,7 @@ export interface MessageEvent {
   readonly type: "message"
   readonly peer: Peer
   readonly message: SyncMessage
-  /** The slot of an unsolicited block. The sender's until the loop takes the event, then the loop's. */
+  /** The slot of an unsolicited block, owned by the sender until the loop takes the event. */
   readonly slot?: Lease
   /** Called after the message was handled, if its peer waits for that. */
   readonly handled?: () => void
@@ -49,7 +49,7 @@ export interface AnnouncedEvent {
   readonly type: "announced"
   readonly peer: Peer
   readonly header: BlockHeader
-  /** Called after the header was handled: the next block of the peer may build on it. */
+  /** Called after the header was handled, as the peer's next block may build on it. */
   readonly handled: () => void
 }
 
@@ -57,7 +57,6 @@ export interface AnnouncedEvent {
 export interface ServedEvent {
   readonly type: "served"
   readonly peer: Peer
-  /** The last of them. */
   readonly last: HeaderId
 }
 
@@ -139,7 +138,7 @@ export class SyncLoop {
       this.context.compare()
       const { download, missing, now } = this.context
       this.send([...missing.plan(now()), ...download.plan(now())])
-      // More events may be queued: without this yield no other fiber would run in between.
+      // More events may be queued. Without this yield no other fiber would run in between.
       if (this.time.ran - this.turn > TURN) yield* this.yieldTurn
     })
   }
@@ -150,7 +149,7 @@ export class SyncLoop {
     })
   )
 
-  /** Whether the time of an event is on trust: for requested headers. */
+  /** Whether the time of an event is on trust, as for requested headers. */
   private isAsked(event: SyncEvent): boolean {
     return event.type === "message" && event.message.type === "headers" && this.context.headers.isAsked(event.peer.id)
   }
@@ -167,7 +166,7 @@ export class SyncLoop {
     }
   }
 
-  /** Handles an event; returns remaining work, if any. */
+  /** Handles an event and returns remaining work, if any. */
   private one(event: SyncEvent): Effect.Effect<void> | undefined {
     switch (event.type) {
       case "connected":
@@ -208,7 +207,7 @@ export class SyncLoop {
     return undefined
   }
 
-  /** The peer knows the headers that it got, so that a block on them is announced in the form that it prefers. */
+  /** Notes that the peer knows the headers it got, so that a block on them is announced in its preferred form. */
   private served({ last, peer }: ServedEvent): undefined {
     const state = this.context.peers.get(peer.id)
     if (state !== undefined) state.sent = last
@@ -319,7 +318,7 @@ export class SyncLoop {
     )
   }
 
-  /** Blocks may be lost or valid again, so the peers' chains are rechecked. */
+  /** Rechecks the peers' chains, as blocks may be lost or valid again. */
   private recheck(now: number): void {
     const { download, blockOrder, peers, tree } = this.context
     this.rechecked = now
@@ -340,7 +339,7 @@ export class SyncLoop {
     }
   }
 
-  /** A peer did not send its headers in time. A peer with `noban` stays, and another one is asked. */
+  /** A peer did not send its headers in time. With `noban` it stays, and another one is asked. */
   private late(id: PeerId): void {
     if (this.context.peers.get(id)?.peer.permissions.has("noban") === true) this.context.headers.restart(id)
     else this.drop(id, "headers timeout: the peer does not answer getheaders")
@@ -370,7 +369,6 @@ export class SyncLoop {
     return line === undefined ? Effect.void : Effect.logInfo("syncing", line)
   }
 
-  /** Sends block requests that are already recorded. */
   private send(requests: ReadonlyArray<BlockRequest>): void {
     const { peers, tree } = this.context
     const byPeer = new Map<PeerId, Array<InventoryItem>>()

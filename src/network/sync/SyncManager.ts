@@ -82,14 +82,14 @@ const UNKNOWN: PeerSync = {
   highBandwidthFrom: false
 }
 
-/** Whether an inventory has blocks; the relay handles transactions. */
+/** Whether an inventory has blocks. The relay handles transactions. */
 const hasBlocks = (items: ItemList): boolean => hasItem(items, isBlockItem)
 
 /** A random number with this many bits, in whole bytes. */
 const randomNumber = (random: (bytes: number) => Uint8Array) => (bits: number): bigint =>
   random(Math.ceil(bits / 8)).reduce((value, byte) => (value << 8n) | BigInt(byte), 0n)
 
-/** A light chain takes the blocks of its span in any order, and keeps only their names: none of them waits for another. */
+/** A light chain takes the blocks of its span in any order, keeping only their names, so no block waits for another. */
 const unordered = (tree: HeaderTree) => ({
   parent: () => NO_HEADER,
   hasBlock: tree.hasBlock,
@@ -107,7 +107,7 @@ export const make = (
     (parts) => makeOver(parts, options)
   )
 
-/** Begins the comparison of the headers of peers. The result ends it, once, when it is over. */
+/** Begins the comparison of headers of peers. The result ends it once. */
 const comparison = (comparing: SyncParts["comparing"], isOver: () => boolean): () => void => {
   let isComparing = comparing !== undefined
   comparing?.(true)
@@ -197,7 +197,7 @@ export const makeOver = (
     yield* Effect.forkScoped(Effect.forever(Effect.zipRight(offer({ type: "tick" }), sleep(TICK))))
     yield* Effect.addFinalizer(() => Effect.sync(() => void (over = true)))
 
-    /** Waits until the loop has handled an event. So a peer has only one in the queue, and its memory is counted. */
+    /** Waits until the loop has handled an event, so that a peer has only one in the queue, with its memory counted. */
     const offered = (event: (handled: () => void) => SyncEvent): Effect.Effect<void> =>
       Effect.flatMap(Deferred.make<void>(), (done) =>
         Effect.zipRight(

@@ -1,7 +1,7 @@
 /** Milliseconds between two log lines. */
 const PAUSE = 10_000
 
-/** Blocks behind from which on progress is logged. */
+/** From this many blocks behind on, progress is logged. */
 const FAR = 144
 
 export interface ProgressLine {
@@ -11,7 +11,7 @@ export interface ProgressLine {
   readonly percent: number
   readonly blocksPerSecond: number
   readonly peers: number
-  /** Estimated time left at this rate, in display form. */
+  /** Estimated time left at this rate, for display. */
   readonly left: string
 }
 
@@ -28,11 +28,10 @@ interface Place {
 }
 
 /**
- * Logs the progress of a long download from time to time, and once that it is stuck. Without peers, which have a warning of
- * their own, there is nothing to tell. Times are milliseconds of one clock.
+ * Logs the progress of a long download from time to time, and once that it is stuck. Not without peers, which have a
+ * warning of their own. Times are milliseconds of one clock.
  */
 export class SyncProgress {
-  /** Where the last line was. */
   private told: Place | undefined
   private last: { readonly time: number; readonly blocks: number } | undefined
 

@@ -1,18 +1,18 @@
 import type { PeerId } from "../../protocol/keys.ts"
 import type { BlockOrder } from "./BlockOrder.ts"
 
-/** Maximum milliseconds for which a `pong` waits: a long reorg must not silence a peer. */
+/** The most milliseconds that a `pong` waits, as a long reorg must not silence a peer. */
 const LONGEST_WAIT = 20_000
 
-/** A ping that waits until the blocks before it are in the chain, or refused. */
+/** A ping that waits until the blocks before it are in the chain or refused. */
 export interface WaitingPing {
   readonly peer: PeerId
   readonly answer: () => void
 }
 
 /**
- * Pings whose peers sent blocks before: the answer says that these blocks have their effect, as in the reference node,
- * where each peer's messages are handled one after the other. Blocks that wait for their predecessors delay no answer.
+ * Pings after blocks. The answer says that these blocks have their effect, as in the reference node, which handles each
+ * peer's messages one after the other. Blocks that wait for predecessors delay no answer.
  */
 export class WaitingPings {
   private readonly blockOrder: Pick<BlockOrder, "isPassing">

@@ -12,7 +12,7 @@ import type { SyncContext, SyncPeer } from "./SyncContext.ts"
 /** Announces the tip to all peers, each in its preferred form. */
 export class Announcer {
   private readonly context: SyncContext
-  /** The last announced tip; at first, the tip at start. */
+  /** The last announced tip; initially the tip at the start. */
   private announced: HeaderId
   /** The compact form of a block, shared by all peers. */
   private compact: { readonly id: HeaderId; readonly message: CmpctBlock } | undefined
@@ -22,7 +22,7 @@ export class Announcer {
     this.announced = context.tree.tip()
   }
 
-  /** Announces the new blocks, unless the node is far behind: then peers already know them. */
+  /** Announces new blocks, unless the node is far behind and peers already know them. */
   readonly tell: Effect.Effect<void> = Effect.suspend(() => {
     const { initial, loading, peers, tree } = this.context
     const tip = tree.tip()

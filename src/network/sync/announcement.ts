@@ -8,7 +8,7 @@ export type AnnouncementTree = Pick<HeaderTree, "ancestor" | "height" | "parent"
 
 /** What a peer knows, and its preferred announcement form. */
 export interface BlockListener {
-  /** The last headers announced by the peer and to it; `NO_HEADER` for none. */
+  /** The last headers announced by and to the peer; `NO_HEADER` for none. */
   readonly best: HeaderId
   readonly sent: HeaderId
   readonly wantsHeaders: boolean

@@ -6,10 +6,9 @@ import { Services } from "../wire/messages/version.ts"
 import type { BlockRequest } from "./DownloadPeer.ts"
 import { isNearTip, isNew, type SyncContext, type SyncPeer } from "./SyncContext.ts"
 
-/** What became of a request of the operator for a block. */
+/** The result of an operator's request for a block. */
 export type FetchOutcome = "asked" | "loading" | "no peer" | "no witnesses"
 
-/** The operator wants a block from one peer. */
 export interface FetchEvent {
   readonly type: "fetch"
   readonly peer: PeerId
@@ -17,10 +16,10 @@ export interface FetchEvent {
   readonly answer: (outcome: FetchOutcome) => void
 }
 
-/** Requests of the operator that are remembered. */
+/** The operator's requests that are remembered. */
 const MOST_FETCHED = 1_000
 
-/** Requests a block from a peer, in place of all others. Source: upstream `net_processing.cpp`, `FetchBlock`. */
+/** Requests a block from a peer, replacing all other requests. Source: upstream `net_processing.cpp`, `FetchBlock`. */
 export const fetchFrom = (
   { download, fetched, loading, now, peers, tree }: SyncContext,
   { header, peer: id }: FetchEvent
@@ -40,7 +39,7 @@ export const fetchFrom = (
 /** Longest branch that is looked at. */
 const LONGEST_BRANCH = 288
 
-/** The blocks that lead from our chain to a header, lowest first; none of a branch that is too long. */
+/** The blocks that lead from our chain to a header, lowest first; none if the branch is too long. */
 const branchTo = ({ tree }: SyncContext, last: HeaderId): ReadonlyArray<HeaderId> => {
   const fork = tree.height(tree.forkPoint(last, tree.tip()))
   if (tree.height(last) - fork > LONGEST_BRANCH) return []
@@ -48,9 +47,8 @@ const branchTo = ({ tree }: SyncContext, last: HeaderId): ReadonlyArray<HeaderId
 }
 
 /**
- * Requests the blocks that a peer announced with headers from this peer, whatever else it has, and whether or not it
- * offers to serve blocks: if they have at least the work of our tip, and our tip is recent. Recorded as sent. Source:
- * upstream `net_processing.cpp`, `HeadersDirectFetchBlocks`.
+ * Requests blocks announced with headers from this peer, whatever it has or offers, if they have at least the work of
+ * our tip and that is recent. Recorded as sent. Source: upstream `net_processing.cpp`, `HeadersDirectFetchBlocks`.
  */
 export const fetchAnnounced = (
   context: SyncContext,

@@ -40,7 +40,7 @@ export type BlockAdmission =
   | { readonly queued: false }
   | { readonly queued: true; readonly slot: Lease | undefined }
 
-/** Decides on a received block in the fiber of its peer: unsolicited blocks must not delay other peers. */
+/** Decides on a received block in the fiber of its peer, as unsolicited blocks must not delay other peers. */
 export const admitBlock = (
   { download, slots, tree }: SyncView,
   { peer }: { readonly peer: Peer },
@@ -54,12 +54,12 @@ export const admitBlock = (
 export const handOn = (context: SyncContext, item: ReceivedBlock): void => {
   const { blockOrder, download, tree } = context
   blockOrder.push(item)
-  // A limited peer may have blocks whose predecessors no peer offers: they do not wait in memory.
+  // A limited peer may have blocks whose predecessors no peer offers. They do not wait in memory.
   if (item.id !== NO_HEADER) blockOrder.releaseUnless((id) => download.isWanted(id), tree.parent(item.id))
   context.wake()
 }
 
-/** The height of the tip when the blocks are connected that a chain has and that are on their way. */
+/** The height of the tip once the arriving blocks of a chain are connected. */
 const comingHeight = ({ download, tree }: SyncView, end: HeaderId): Height => {
   const tip = tree.tip()
   const isHere = (id: HeaderId): boolean => tree.hasBlock(id) || download.isUnstored(id)
@@ -82,8 +82,8 @@ export const isAhead = (context: SyncView, { header }: BlockHeader, parent: Head
 export type AdmittedBlock = Pick<ReceivedBlock, "block" | "slot">
 
 /**
- * Processes a block that `admitBlock` accepted. The header of an unsolicited one is stored before its block: the next
- * message of the peer may build on it (upstream `validation.cpp`, `CheckBlock` and `AcceptBlock`).
+ * Processes a block that `admitBlock` accepted. The header of an unsolicited one is stored before its block, as the
+ * peer's next message may build on it (upstream `validation.cpp`, `CheckBlock` and `AcceptBlock`).
  */
 export const takeBlock = (
   context: SyncContext,
@@ -96,12 +96,12 @@ export const takeBlock = (
   const item = { block, id, peer, compact: false, slot }
   if (id !== NO_HEADER && download.received(peer, { header: id, size: block.size }, context.now())) {
     state.partial.delete(id)
-    // What the operator requested does not wait for its predecessors, which need not be wanted.
+    // What the operator requested does not wait for predecessors, which may be unwanted.
     return void handOn(context, { ...item, isFetched: context.fetched.delete(id) })
   }
   if (context.loading || !welcome(context, state, { block, id })) return void slot?.release()
-  // If the block goes on, its verdict returns the slot.
-  // A header whose block fails here must not count: no peer may have the block that belongs to it.
+  // If the block continues, its verdict returns the slot. A header whose block fails here must not count, as maybe no
+  // peer has its block.
   if (id !== NO_HEADER || checkBlockBody(block) !== undefined) return void handOn(context, item)
   return takeHeader(context, state, { header: block.header, auxpow: block.auxpow }).pipe(
     Effect.map(() => {
@@ -114,7 +114,7 @@ export const takeBlock = (
   )
 }
 
-/** Checks an unsolicited block. Returns whether it goes on. */
+/** Checks an unsolicited block. Returns whether it continues. */
 const welcome = (
   context: SyncContext,
   state: SyncPeer,
@@ -134,7 +134,7 @@ const welcome = (
   return isWanted(context, id) || isAhead(context, block, parent)
 }
 
-/** Whether a known block is wanted from any peer: another peer was asked for it, or a reorg needs it. */
+/** Whether a known block is wanted from any peer: it was requested from another, or a reorg needs it. */
 export const isWanted = ({ download, tree }: SyncView, id: HeaderId): boolean =>
   id !== NO_HEADER && (download.askersOf(id).length > 0 || tree.losses.needs(id))
 
@@ -155,7 +155,7 @@ export const takeNotFound = (
 /** Reports the chain's verdicts on blocks to their peers. */
 export class Verdicts {
   private readonly context: SyncContext
-  /** Stored blocks without a verdict, with their peer, by hash, oldest first. */
+  /** Stored blocks without a verdict, by hash, oldest first. */
   private readonly sources = new Map<string, ReceivedBlock>()
   /** Milliseconds spent per refused block of the current batch. */
   private cost = 0
@@ -169,7 +169,7 @@ export class Verdicts {
     context.blockOrder.done(batch)
     const bad = refused.filter((reject) => reject !== undefined).length +
       judged.filter(({ reject }) => reject !== undefined).length
-    // Set before any disconnection: later charges are not remembered.
+    // Set before any disconnection, as later charges are not remembered.
     this.cost = bad === 0 ? 0 : milliseconds / bad
     for (const [i, item] of batch.entries()) this.stored(item, refused[i])
     for (const { hash, reject } of judged) this.judged(hash, reject)
@@ -211,7 +211,7 @@ export class Verdicts {
     for (const { partial } of peers.values()) if (partial.size > 0) partial.delete(id)
   }
 
-  /** A defect hit these blocks: their state is unknown, so they are requested again. */
+  /** A defect hit these blocks. Their state is unknown, so they are requested again. */
   lost(batch: ReadonlyArray<ReceivedBlock>): void {
     const { context } = this
     context.blockOrder.done(batch)
@@ -235,7 +235,7 @@ export class Verdicts {
   private blame(item: ReceivedBlock, reject: Reject): void {
     const state = this.context.peers.get(item.peer)
     if (state === undefined) return
-    // A reconstructed block says nothing about the peer's own, which is asked for whole.
+    // A reconstructed block says nothing about the peer's own, which is requested whole.
     if (item.compact) this.context.download.scoreOf(item.peer)?.failed()
     else this.context.download.refused(item.peer, this.context.tree.find(item.block.hash))
     state.peer.spent(this.cost)

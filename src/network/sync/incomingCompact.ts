@@ -29,7 +29,7 @@ const MOST_ATTEMPTS = 3
 /** Maximum partial blocks per peer. */
 const MOST_PARTIAL = 3
 
-/** Maximum height of a compact block above the tip: further ahead, its transactions are unknown. */
+/** The most blocks that a compact block may be above the tip. Further ahead, its transactions are unknown. */
 const MOST_AHEAD = 2
 
 const askWhole = (context: SyncContext, { peer }: SyncPeer, id: HeaderId): void =>
@@ -41,13 +41,12 @@ const candidates = function*({ mempool }: SyncContext): Iterable<Transaction> {
 
 const segwitAt = ({ params, tree }: SyncContext, id: HeaderId): boolean => tree.height(id) >= params.activation.segwit
 
-/** The reconstruction of a block, and whether its peer was asked first. */
 interface Attempt {
   readonly id: HeaderId
   readonly first: boolean
 }
 
-/** Gives up a reconstruction: the peer asked first sends the whole block, other requests are cancelled. */
+/** Gives up a reconstruction: the first peer sends the whole block, other requests are cancelled. */
 const giveUp = (
   context: SyncContext,
   state: SyncPeer,
@@ -62,7 +61,7 @@ const giveUp = (
   }
 }
 
-/** Stores a partial block; the oldest makes room. False if out of memory. */
+/** Stores a partial block, replacing the oldest. False if out of memory. */
 const remember = (
   context: SyncContext,
   { partial, peer }: SyncPeer,
@@ -163,7 +162,7 @@ export const takeCompact = (context: SyncContext, state: SyncPeer, message: Cmpc
       return
     }
     if (!isCompactWelcome(context, message.header, parent)) return
-    // The hash does not cover a merged-mining proof, and the chain skips known headers. So the proof is checked here.
+    // The hash does not cover a merged-mining proof, and the chain skips known headers, so the proof is checked here.
     const unproven = checkProofOfWork(message.header, context.params)
     if (unproven !== undefined) return misbehaves(state, `invalid header: ${unproven.reason}`)
     const { added, last: id, reject } = yield* sink.acceptHeaders([message.header])

@@ -25,13 +25,13 @@ const question = (context: SyncContext, { peer }: SyncPeer, locator: ReadonlyArr
   peer.post({ type: "getheaders", version: LOCATOR_VERSION, locator, stop: ANY })
 }
 
-/** Requests the next headers of a low-work chain. Includes our best chain, in case the peer's chain changed. */
+/** Requests the next headers of a low-work chain, with our best chain in case the peer's changed. */
 const askNext = (context: SyncContext, state: SyncPeer, { next }: Presync): void =>
   question(context, state, [next, ...locatorOf(context.tree, context.tree.best())])
 
 /**
- * Requests the headers after a given one, or continues the check of a low-work chain. What the peer is known to have is part
- * of the question: an answer begins above it, so that no two answers are the same.
+ * Requests the headers after a given one, or continues the check of a low-work chain. The question includes what the
+ * peer is known to have, so that no two answers are the same.
  */
 export const askHeaders = (context: SyncContext, state: SyncPeer, after: HeaderId): void => {
   const { tree } = context
@@ -40,22 +40,20 @@ export const askHeaders = (context: SyncContext, state: SyncPeer, after: HeaderI
   question(context, state, locatorOf(tree, after, known))
 }
 
-/** The parent of a header: a peer that has the header answers with it at least, which shows its position. */
+/** The parent of a header. A peer with the header answers at least with it, which shows its position. */
 const before = ({ tree }: SyncContext, id: HeaderId): HeaderId => {
   const parent = tree.parent(id)
   return parent === NO_HEADER ? id : parent
 }
 
-/** Requests a header and what follows it. */
 export const askFrom = (context: SyncContext, state: SyncPeer, id: HeaderId): void =>
   askHeaders(context, state, before(context, id))
 
-/** Requests all headers of a peer. */
 export const askAll = (context: SyncContext, state: SyncPeer): void => askFrom(context, state, context.tree.best())
 
 /**
- * Requests what follows the last header of a full message. If our best chain goes on from there, the request is from its end
- * on: another peer, or a light start, may have the next ones already.
+ * Requests what follows the last header of a full message. If our best chain continues from there, thanks to another
+ * peer or a light start, asks from its end on.
  */
 const askBeyond = (context: SyncContext, state: SyncPeer, last: HeaderId): void => {
   const { tree } = context
@@ -66,21 +64,21 @@ const askBeyond = (context: SyncContext, state: SyncPeer, last: HeaderId): void 
 }
 
 /**
- * Headers below the best one from which on a peer is asked that has none after it: enough for those that a peer with some
- * power announces and whose blocks it withholds.
+ * How far below the best header a peer without later headers is asked again: enough for headers that a peer with some
+ * power announces while withholding their blocks.
  */
 const LOOK_BACK = 16
 
 /**
- * Asks a peer once more, from further back, that has sent no header at all, if the block of our best header is missing: its chain
- * may end below that header. As long as its position is unknown, it is asked for no block.
+ * Asks a peer that has sent no header once more, from further back, if the block of our best header is missing: its
+ * chain may end below. It is asked for no block while its position is unknown.
  */
 const lookBack = (context: SyncContext, state: SyncPeer): void => {
   const { tree } = context
   const best = tree.best()
   const [first, height] = [tree.height(GENESIS), tree.height(best)]
   if (tree.hasBlock(best)) return
-  // From the first header or the one after it on, it was asked already.
+  // From the first header or the one after it, it was asked already.
   if (state.best !== NO_HEADER || state.lookedBack || height <= first + 1) return
   state.lookedBack = true
   askHeaders(context, state, tree.ancestor(best, Math.max(first, height - LOOK_BACK)))
@@ -117,13 +115,13 @@ const toldAll = (context: SyncContext, state: SyncPeer): Effect.Effect<void> => 
   return context.status.answered
 }
 
-/** Received headers, and whether the message was full, so that more follow. */
+/** Received headers, and whether the message was full so that more follow. */
 interface HeadersMessage {
   readonly headers: ReadonlyArray<BlockHeader>
   readonly full: boolean
 }
 
-/** Continues the check of a low-work chain. Returns the headers still to be processed, and whether more follow them. */
+/** Continues the check of a low-work chain. Returns the headers still to process, and whether more follow. */
 const continuePresync = (
   context: SyncContext,
   state: SyncPeer,
@@ -138,8 +136,8 @@ const continuePresync = (
 }
 
 /**
- * The first header of a tree that begins at an anchor has no fields: its difficulty is unknown, and it is as old as blocks
- * in time would make it.
+ * The first header of a tree from an anchor has no fields: its difficulty is unknown, and blocks since then are assumed
+ * on schedule.
  */
 const startAt = ({ params, tree }: SyncContext, parent: HeaderId): PresyncStart => {
   const height = tree.height(parent)
@@ -171,8 +169,8 @@ const startPresync = (
 }
 
 /**
- * The first header does not connect: the peer has blocks that we miss. Not misbehaviour (reference/protocol.md 6.7,
- * point 4), but not an answer either: the peer is charged for the time.
+ * The first header does not connect: the peer has blocks that we miss. This is not misbehaviour (reference/protocol.md
+ * 6.7, point 4), but not an answer either, so the peer is charged for the time.
  */
 const unconnected = (context: SyncContext, state: SyncPeer, last: Bytes): void => {
   state.peer.judged(false)
@@ -180,7 +178,7 @@ const unconnected = (context: SyncContext, state: SyncPeer, last: Bytes): void =
   askHeaders(context, state, context.tree.best())
 }
 
-/** Whether a peer answers from genesis on to a node that begins at an anchor: its chain lacks the anchor. */
+/** Whether a peer answers from genesis to a node with an anchor, because its chain lacks the anchor. */
 const lacksAnchor = ({ params, tree }: SyncContext, { header: { prevHash } }: BlockHeader): boolean =>
   tree.height(GENESIS) > 0 && equal(prevHash, decodeBlock(params.network.genesisBlock).hash)
 
@@ -193,7 +191,7 @@ const areKnown = ({ tree }: SyncContext, last: Bytes): boolean => {
     (tree.height(id) <= tree.height(best) && tree.ancestor(best, tree.height(id)) === id)
 }
 
-/** Requests the headers after new ones: they travel while these are checked. Returns whether it did. */
+/** Requests the headers after new ones, to travel while these are checked. Returns whether it did. */
 const askAhead = (context: SyncContext, state: SyncPeer, headers: ReadonlyArray<BlockHeader>): boolean => {
   const { tree } = context
   const [first, last] = [headers[0]?.header, headers.at(-1)?.header]
@@ -224,7 +222,7 @@ const accept = (
     if (full && reject === undefined) {
       const isOvertaken = added === 0 && context.headers.overtaken(peer.id, context.now())
       if (state.presync === undefined && !isOvertaken && !isAhead) askBeyond(context, state, last)
-      // After the request: the answer to another full message of known headers is then not read without delay.
+      // After the request, so that another full message of known headers is not read without delay.
       peer.judged(added > 0)
       return
     }
@@ -267,7 +265,7 @@ export const takeHeaders = (
     let full = isFullHeaders({ count: received.length, size, peerVersion: peer.hello.version })
     let headers = received
     let worthy = false
-    // The chain may have these headers by now: from another peer, or from a light start.
+    // The chain may have these headers by now, from another peer or a light start.
     if (areKnown(context, last.header.hash)) state.presync = undefined
     if (state.presync !== undefined) {
       const reject = yield* firstWithoutWork(received, context)
@@ -290,7 +288,7 @@ export const takeHeaders = (
       return unconnected(context, state, last.header.hash)
     }
     const again = worthy ? false : asked.answered(peer.id)
-    // A peer that the operator trusts saves the work of the check.
+    // A peer that the operator trusts saves the check.
     const poor = !worthy && !peer.permissions.has("noban") && !areKnown(context, last.header.hash) &&
       tree.chainwork(parent) + claimedWork(headers) < workThreshold(context, parent)
     if (poor) {
@@ -307,7 +305,7 @@ export const takeHeaders = (
     if (state.unknown !== undefined) resolve(context, state, again)
   }).pipe(Effect.withSpan("svcd.network.headers", { attributes: { peer: state.peer.id, headers: received.length } }))
 
-/** Stores the header of a block that is not wanted itself: a later block may build on it. */
+/** Stores the header of an unwanted block, as a later block may build on it. */
 export const takeHeader = (context: SyncContext, state: SyncPeer, header: BlockHeader): Effect.Effect<void> =>
   Effect.map(context.sink.acceptHeaders([header]), ({ last, reject }) => {
     if (reject === undefined) learn(context, state, last)
@@ -325,7 +323,6 @@ const resolve = (context: SyncContext, state: SyncPeer, again: boolean): void =>
   } else if (again) askHeaders(context, state, context.tree.best())
 }
 
-/** Handles blocks that a peer announces by hash. */
 export const takeInventory = (context: SyncContext, state: SyncPeer, items: ItemList): void => {
   let unknown = false
   for (const { hash, type } of items) {

@@ -6,10 +6,10 @@ import { type BlockRequest, canServe, type DownloadTree } from "./DownloadPeer.t
 /** Missing blocks checked in one turn: enough to keep all peers busy. */
 const MOST_LOOKED_AT = 256
 
-/** Milliseconds after which the next peer is asked for a block that the current one may not have. */
+/** Milliseconds until the next peer is asked for a block that the current one may lack. */
 const SILENCE = 10_000
 
-/** Milliseconds after which a peer is asked again for the same block. */
+/** Milliseconds until a peer is asked again for the same block. */
 const ASK_AGAIN = 120_000
 
 type Losses = Pick<BlockLosses, "ids" | "needs" | "refusedBy">
@@ -17,17 +17,16 @@ type Losses = Pick<BlockLosses, "ids" | "needs" | "refusedBy">
 /** A search for a block across all peers, whatever their chain. */
 interface Search {
   readonly asked: Map<PeerId, number>
-  /** The peer that was asked last and has not answered. */
+  /** The peer asked last, until it answers. */
   pending: PeerId | undefined
 }
 
 /**
- * Requests blocks of the best chain that were stored and are missing. They are below the window of
- * `BlockDownload.plan`, which covers blocks that are not connected yet.
- *
- * A block that a reorg must disconnect is not in the chain of peers on the other branch, but any of them may still have
- * it. They are asked in turn, repeatedly, and need not answer: these requests are not recorded in the download, and the
- * block is accepted from any peer at any time. Times are milliseconds of one clock.
+ * Requests once-stored blocks of the best chain that are missing. They are below the window of `BlockDownload.plan`,
+ * which covers unconnected blocks. A block that a reorg must disconnect is not in the chain of peers on the other
+ * branch, but any of them may still have it. They are asked in turn, repeatedly, and need not answer: these requests
+ * are not recorded in the download, and the block is accepted from any peer at any time. Times are milliseconds of one
+ * clock.
  */
 export class MissingBlocks {
   private readonly download: BlockDownload

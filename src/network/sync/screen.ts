@@ -9,11 +9,11 @@ import { isNew, isOffence, misbehaves, type SyncView } from "./SyncContext.ts"
 
 /**
  * Decision on an unsolicited block by its header, parent and proof of work, before its transactions are decoded.
- * `announced`: the block is not wanted, but its header is useful. `wait`: there is no slot for it now.
+ * `announced`: only the header is useful. `wait`: no slot is free.
  */
 export type Screening = "decode" | "announced" | "drop" | "wait"
 
-/** Runs in the fiber of the peer. Changes nothing, except that it disconnects a misbehaving peer. */
+/** Runs in the fiber of the peer. Changes nothing, but disconnects a misbehaving peer. */
 export const screen = (
   context: SyncView,
   state: { readonly peer: Peer },

@@ -13,11 +13,11 @@ export interface BlockSenders {
   readonly offered: (event: (handled: () => void) => SyncEvent) => Effect.Effect<void>
 }
 
-/** Blocks of peers, in the fibers of these: an unsolicited one waits there for one of few slots. */
+/** Handles blocks in the fibers of their peers, where an unsolicited one waits for one of few slots. */
 export const blockReception = ({ offered, queued, view }: BlockSenders) => {
   /**
-   * Waits until a slot for an unsolicited block becomes free, in the fiber of its peer. A dropped block would make its
-   * successors look like blocks without a predecessor, and their peer like a misbehaving one.
+   * Waits for a free slot for an unsolicited block, in the fiber of its peer. If the block was dropped, its successors
+   * would seem to lack a predecessor, and their peer would seem to misbehave.
    */
   const slotFreed = Effect.async<void>((resume) => {
     const giveUp = view.slots.whenFreed(() => resume(Effect.void))
@@ -32,7 +32,7 @@ export const blockReception = ({ offered, queued, view }: BlockSenders) => {
       if (!admission.queued) return Effect.zipRight(restore(slotFreed), takeBlock(peer, message))
       const { slot } = admission
       if (slot === undefined) return restore(queued(peer, message))
-      // Its header counts before the next message of the peer is looked at. The connection may end meanwhile.
+      // Its header counts before the peer's next message is handled. The connection may end meanwhile.
       return Effect.onInterrupt(
         restore(offered((handled) => ({ type: "message", peer, message, slot, handled }))),
         () => Effect.sync(() => slot.release())

@@ -2,8 +2,6 @@ import { sha3_256 } from "@noble/hashes/sha3.js"
 import { type Bytes, concat, equal } from "../../protocol/bytes.ts"
 import { fromIpv6, type NetAddress } from "./netAddress.ts"
 
-/** Text forms of addresses. */
-
 const BASE32 = "abcdefghijklmnopqrstuvwxyz234567"
 
 /** Base 32 (RFC 4648), lower case, without padding. */
@@ -155,7 +153,7 @@ export const parseEndpoint = (
   const address = parseNetAddress(bracketed ?? plain ?? text)
   const port = digits === undefined ? defaultPort : Number(digits)
   if (address === undefined || port > 0xffff) return undefined
-  // Only IPv6 may have brackets. The text is checked, because an IPv4-mapped address is parsed as IPv4.
+  // Only IPv6 may have brackets. Checks the text, as an IPv4-mapped address is parsed as IPv4.
   if (bracketed !== undefined && !bracketed.includes(":")) return undefined
   return { address, port }
 }

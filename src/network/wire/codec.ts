@@ -4,7 +4,7 @@ import { compactSizeLength, Writer } from "../../protocol/Writer.ts"
 
 export interface Codec<A> {
   /**
-   * Decodes a payload. Trailing bytes are tolerated (reference/protocol.md 6.4). Throws `DecodeError` for an invalid
+   * Decodes a payload, ignoring trailing bytes (reference/protocol.md 6.4). Throws `DecodeError` for an invalid
    * payload, which is dropped without penalty, and `ProtocolViolation` for one with a penalty.
    */
   readonly decode: (reader: Reader) => A
@@ -48,7 +48,6 @@ export const checkCount = (
   }
 }
 
-/** A codec that writes into one buffer. */
 export const codec = <A>(
   decode: (reader: Reader) => A,
   write: (writer: Writer, message: A) => void,
@@ -116,7 +115,7 @@ export const writeCompactNumber = (writer: Writer, value: bigint): void => {
   else writer.u8(0xff).u64(value)
 }
 
-/** A port. It is the only big-endian number on the wire. */
+/** A port, the only big-endian number on the wire. */
 export const readPort = (reader: Reader): number => (reader.u8("port") << 8) | reader.u8("port")
 
 export const writePort = (writer: Writer, port: number): void => {

@@ -22,15 +22,13 @@ export const isMutated = (block: Block, segwitActive: boolean): boolean => {
   return checkWitnesses(block, segwitActive) !== undefined
 }
 
-/**
- * Conversion between blocks and compact blocks (BIP 152).
- *
- * ```
- * cmpctblock ── startReconstruction ──► partial ── missing: getblocktxn ── blocktxn ── finishReconstruction ──► block
- *                       │                                                                      │
- *                       └─ invalid: misbehaving        collision: request the whole block ─────┘
- * ```
- */
+// Conversion between blocks and compact blocks (BIP 152).
+//
+// ```
+// cmpctblock ── startReconstruction ──► partial ── missing: getblocktxn ── blocktxn ── finishReconstruction ──► block
+//                       │                                                                      │
+//                       └─ invalid: misbehaving        collision: request the whole block ─────┘
+// ```
 
 /** Maximum index of a transaction (protocol): 16 bits. */
 const MAX_INDEX = 0xffff
@@ -85,7 +83,7 @@ const placePrefilled = ({ prefilled, shortIds }: CmpctBlock): Array<Transaction 
   return transactions
 }
 
-/** The places of the short ids. Uses binary search, because a peer could choose ids that make a hash table slow. */
+/** The places of the short ids. Binary search, because a peer could choose ids that slow down a hash table. */
 class ShortIds {
   private readonly ids: Float64Array
   private readonly places: Uint16Array
@@ -141,7 +139,7 @@ const placeCandidates = (
       disputed.add(place)
       open++
     }
-    // Later candidates could still dispute a place. That is rare, and the merkle root then detects it.
+    // Later candidates could still dispute a place. That is rare, and the merkle root detects it.
     if (open === 0) return
   }
 }

@@ -1,10 +1,8 @@
 import { type Bytes, equal } from "../../protocol/bytes.ts"
 import { hash256 } from "../../protocol/hash.ts"
 
-/**
- * Frames of the version 1 transport (reference/protocol.md 6.4): magic (4), command (12, ASCII padded with zeros),
- * payload length (LE32), checksum (the first 4 bytes of the payload's double SHA-256), payload.
- */
+// Frames of the version 1 transport (reference/protocol.md 6.4): magic (4), command (12, ASCII padded with zeros),
+// payload length (LE32), checksum (the first 4 bytes of the payload's double SHA-256), payload.
 
 /** Bytes in front of a payload. */
 export const FRAME_HEADER_SIZE = 24
@@ -19,7 +17,7 @@ const CHECKSUM_SIZE = 4
 /** Payloads up to this size are allocated at once, longer ones as their bytes arrive. */
 const FIRST_ALLOCATION = 0x10000
 
-/** The received bytes are not a valid frame. The start of the next frame is unknown, so the connection must end. */
+/** The bytes are not a valid frame. The next frame's start is unknown, so the connection must end. */
 export class FramingError extends Error {
   readonly _tag = "FramingError"
   readonly reason: "magic" | "length" | "memory"
@@ -34,8 +32,8 @@ export class FramingError extends Error {
 export type Framed =
   | { readonly type: "frame"; readonly command: string; readonly payload: Uint8Array }
   /**
-   * A frame dropped without penalty: a wrong checksum, a command that is not printable text padded with zeros, or a
-   * payload longer than its command allows. `command` is fit for display; `size` is the payload's.
+   * A frame dropped without penalty: wrong checksum, unprintable command, or a payload longer than its command allows.
+   * `command` is fit for display; `size` is the payload's.
    */
   | {
     readonly type: "dropped"
@@ -48,7 +46,7 @@ export type Framed =
 
 /** Counts the memory of an unfinished frame. */
 export interface FrameMemory {
-  /** False if there is no room: the frame and the stream then fail. */
+  /** False if there is no room, which fails the frame and the stream. */
   readonly take: (bytes: number) => boolean
   readonly give: (bytes: number) => void
 }
@@ -83,14 +81,13 @@ export interface FrameLimits {
   readonly maxPayload?: number
   /** The longest payload stored per command; a longer one is skipped as it arrives. */
   readonly limitOf?: (command: string) => number
-  /** Counts the memory of an unfinished payload. */
   readonly memory?: FrameMemory
 }
 
 /**
- * Splits a byte stream into frames, for any chunk sizes. Holds at most one payload. Its memory grows with the bytes
- * that arrived, not with the announced length, and each byte is copied a bounded number of times. Payloads have their
- * own memory and are never views of the chunks.
+ * Splits a byte stream into frames, for any chunk sizes. Holds at most one payload, whose memory grows with the
+ * received bytes, not with the announced length. Each byte is copied a bounded number of times. Payloads are never
+ * views of the chunks.
  */
 export class FrameParser {
   private readonly magic: Bytes
@@ -114,7 +111,6 @@ export class FrameParser {
     this.memory = memory
   }
 
-  /** Bytes of memory held for an unfinished frame. */
   get held(): number {
     return this.payload.length
   }
@@ -124,7 +120,7 @@ export class FrameParser {
     return this.headerSize === 0 && !this.failed
   }
 
-  /** Parses the next bytes of the stream and returns the completed frames. Returns nothing after a fatal error. */
+  /** Parses the next bytes and returns the completed frames; nothing after a fatal error. */
   push(chunk: Bytes): ReadonlyArray<Framed> {
     const found: Array<Framed> = []
     for (let at = 0; at < chunk.length && !this.failed;) {
@@ -195,7 +191,7 @@ export class FrameParser {
     return size
   }
 
-  /** Grows the buffer to `size` bytes of a payload: doubles it, up to the payload's length. */
+  /** Grows the buffer to `size` bytes of a payload by doubling, up to the payload's length. */
   private reserve(size: number, { length }: Pending): boolean {
     if (size <= this.payload.length) return true
     const wanted = Math.min(length, Math.max(size, 2 * this.payload.length, FIRST_ALLOCATION))
@@ -206,7 +202,6 @@ export class FrameParser {
     return true
   }
 
-  /** Fails the stream in the middle of a payload. */
   private fail(): FramingError {
     const command = this.pending?.command ?? ""
     this.failed = true

@@ -191,23 +191,22 @@ export function* decodeInSteps(command: string, payload: Bytes, whole = false): 
 const encodeKnown = <C extends MessageCommand>(message: MessageOf<C>): ReadonlyArray<Bytes> =>
   codecs[message.type].encode(message)
 
-/** The payload of a message, in parts, so that long ones need not be copied. */
+/** The payload in parts, so that long ones need not be copied. */
 export const encodePayload = (message: Message): ReadonlyArray<Bytes> =>
   message.type === "unknown" ? [message.payload] : encodeKnown(message)
 
 export const commandOf = (message: Message): string => message.type === "unknown" ? message.command : message.type
 
-/** The frame of a message. */
 export const encodeMessage = (magic: Bytes, message: Message): Uint8Array =>
   encodeFrame(magic, commandOf(message), encodePayload(message))
 
 /** Maximum payload of commands that are not listed. */
 const SHORT = 0x20000
 
-/** More than any valid block: 4,000,000 bytes (consensus), and the short ids that replace transactions. */
+/** More than any valid block: 4,000,000 bytes (consensus), and short ids in place of transactions. */
 const BLOCK_LIMIT = 0x500000
 
-/** More than any relayed transaction: 400,000 weight units (policy) are at most as many bytes. */
+/** More than any relayed transaction, which has at most 400,000 weight units (policy). */
 const TRANSACTION_LIMIT = 0x64000
 
 const LIMITS = new Map<string, number>([
@@ -227,8 +226,8 @@ const LIMITS = new Map<string, number>([
 
 /**
  * Limits for unsolicited messages. Headers announce a few blocks. A compact block has its coinbase and short ids.
- * `blocktxn` is only ever an answer. A whole block may come from the peer that found it, so its limit stays: its header
- * is checked before the rest is decoded.
+ * `blocktxn` is always an answer. A whole block may come from the peer that found it and keeps its limit, as its header
+ * is checked before decoding the rest.
  */
 const UNREQUESTED_LIMITS = new Map<string, number>([
   ["headers", 0x64000],
@@ -237,7 +236,6 @@ const UNREQUESTED_LIMITS = new Map<string, number>([
   ["notfound", 0x64000]
 ])
 
-/** The long answers that are outstanding from a peer. */
 export interface Owed {
   readonly headers: boolean
   readonly blocks: boolean
@@ -246,8 +244,8 @@ export interface Owed {
 const EVERYTHING: Owed = { headers: true, blocks: true }
 
 /**
- * Maximum payload of a command that an honest peer has a reason to send, with a margin. It is far below the protocol's
- * 32 MiB, so that a hundred peers cannot make this node hold 32 MiB each. For `FrameParser`.
+ * The largest payload that an honest peer may send for a command, with a margin. It is far below the protocol's 32 MiB,
+ * so that a hundred peers cannot make this node hold 32 MiB each. For `FrameParser`.
  */
 export const payloadLimit = (command: string, owed: Owed = EVERYTHING): number => {
   const isOwed = command === "headers" ? owed.headers : owed.blocks

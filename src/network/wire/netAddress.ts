@@ -5,14 +5,13 @@ import type { Writer } from "../../protocol/Writer.ts"
 /** Networks whose addresses can be relayed (BIP 155). */
 export type AddressNetwork = "ipv4" | "ipv6" | "torv3" | "i2p" | "cjdns"
 
-/** The address of a node, without its port. */
 export interface NetAddress {
   readonly network: AddressNetwork
   /** 4 bytes of IPv4, 16 of IPv6 and CJDNS, 32 of Tor (the service's public key) and I2P (the destination's hash). */
   readonly bytes: Bytes
 }
 
-/** An address of an unknown network: never used and never relayed (BIP 155). */
+/** An address of an unknown network: never used or relayed (BIP 155). */
 export interface UnknownAddress {
   readonly network: "unknown"
   /** The network's number in BIP 155. */
@@ -26,7 +25,7 @@ const MAX_ADDRESS_SIZE = 512
 const NETWORKS: Readonly<Record<AddressNetwork, { readonly id: number; readonly size: number }>> = {
   ipv4: { id: 1, size: 4 },
   ipv6: { id: 2, size: 16 },
-  // 3 was Tor version 2: obsolete and ignored.
+  // 3 was Tor version 2, obsolete and ignored.
   torv3: { id: 4, size: 32 },
   i2p: { id: 5, size: 32 },
   cjdns: { id: 6, size: 16 }
@@ -40,13 +39,13 @@ export const hasPrefix = (bytes: Bytes, prefix: Bytes): boolean => equal(bytes.s
 /** Whether an address fits in the 16 bytes of an `addr` message. */
 export const fitsAddr = ({ network }: NetAddress | UnknownAddress): boolean => network === "ipv4" || network === "ipv6"
 
-/** Decodes the 16 bytes of `version` and `addr`: an IPv6 address, or a mapped IPv4 address. */
+/** Decodes the 16 bytes of `version` and `addr`: an IPv6 or mapped IPv4 address. */
 export const fromIpv6 = (bytes: Bytes): NetAddress =>
   hasPrefix(bytes, IPV4_MAPPED)
     ? { network: "ipv4", bytes: bytes.subarray(IPV4_MAPPED.length) }
     : { network: "ipv6", bytes }
 
-/** The 16 bytes of an address in `version` and `addr`; zeros if it does not fit, as upstream writes. */
+/** The 16 bytes of an address in `version` and `addr`; zeros if it does not fit, as upstream. */
 export const toIpv6 = (address: NetAddress | UnknownAddress): Uint8Array => {
   const bytes = new Uint8Array(16)
   if (address.network === "ipv6") bytes.set(address.bytes)
@@ -57,7 +56,7 @@ export const toIpv6 = (address: NetAddress | UnknownAddress): Uint8Array => {
   return bytes
 }
 
-/** Reads an address of `addrv2` (BIP 155). Throws `DecodeError` for a wrong length, and for more than 512 bytes. */
+/** Reads an address of `addrv2` (BIP 155). Throws `DecodeError` for a wrong length, or more than 512 bytes. */
 export const readAddress = (reader: Reader): NetAddress | UnknownAddress => {
   const id = reader.u8("network")
   const size = reader.compactSize("address", MAX_ADDRESS_SIZE)
@@ -77,6 +76,5 @@ export const writeAddress = (writer: Writer, address: NetAddress | UnknownAddres
   writer.u8(address.network === "unknown" ? address.id : NETWORKS[address.network].id).varBytes(address.bytes)
 }
 
-/** An address with its port as a map key. */
 export const endpointKey = ({ bytes, network }: NetAddress, port: number): string =>
   `${network}:${port}:${binaryString(bytes)}`

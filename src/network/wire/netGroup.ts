@@ -98,7 +98,7 @@ export const isLocal = ({ bytes, network }: NetAddress): boolean =>
     ? LOCAL_IPV4.some((range) => inRange(bytes, range))
     : network === "ipv6" && inRange(bytes, LOCAL_IPV6)
 
-/** Whether an address is publicly routable: only such addresses are relayed. */
+/** Whether an address is publicly routable. Only such addresses are relayed. */
 export const isRoutable = (address: NetAddress | UnknownAddress): address is NetAddress => {
   if (!isValid(address)) return false
   const { bytes, network } = address
@@ -107,7 +107,7 @@ export const isRoutable = (address: NetAddress | UnknownAddress): address is Net
   return true
 }
 
-/** The IPv4 address of a routable address, native or embedded; `undefined` for others. */
+/** The native or embedded IPv4 address of a routable address, if any. */
 export const linkedIpv4 = (address: NetAddress): Bytes | undefined => {
   if (!isRoutable(address)) return undefined
   const { bytes, network } = address
@@ -140,7 +140,7 @@ export const networkGroup = (address: NetAddress): string => {
   return `${network}:${toHex(firstBits(bytes, bits))}`
 }
 
-/** The group that a peer's cost is charged to: `networkGroup`; for unroutable addresses, the same number of bits. */
+/** The group charged for a peer's cost: `networkGroup`, or as many bits of an unroutable address. */
 export const chargedGroup = (address: NetAddress): string => {
   if (isRoutable(address)) return networkGroup(address)
   const { bytes, network } = address

@@ -14,7 +14,9 @@ import { type Codec, countBytes } from "../codec.ts"
 export interface BlockMessage {
   readonly type: "block"
   readonly block: ProtocolBlock
-  /** Encoded payload instead of the block's bytes. Set by `storedBlock` and `strippedBlock`, never on received ones. */
+  /**
+   * Encoded payload in place of the block's bytes, set by `storedBlock` and `strippedBlock`. Never on received ones.
+   */
   readonly payload?: ReadonlyArray<Bytes>
 }
 
@@ -24,7 +26,7 @@ export const block: Codec<BlockMessage> = {
   encode: (message) => message.payload ?? [message.block.bytes]
 }
 
-/** The message of a serialized block, which is decoded only on access. */
+/** The message of a serialized block, decoded only on access. */
 export const storedBlock = (bytes: Bytes): BlockMessage => ({
   type: "block",
   get block() {
@@ -56,13 +58,13 @@ export const withoutWitnesses = (block: ProtocolBlock): ReadonlyArray<Bytes> =>
 export interface BlockStart {
   readonly type: "block" | "cmpctblock"
   readonly header: BlockHeader
-  /** Number of transactions; of a compact block, short ids and prefilled ones together. */
+  /** For a compact block, short ids and prefilled ones together. */
   readonly transactions: number
 }
 
 /**
- * Decodes the header with its proof from the payload of `block` or `cmpctblock`, and the number of transactions. So a
- * block can be checked before its transactions are decoded. Throws `DecodeError`.
+ * Decodes the header with its proof, and the number of transactions, from the payload of `block` or `cmpctblock`, so
+ * that a block can be checked before decoding its transactions. Throws `DecodeError`.
  */
 export const peekBlock = (type: BlockStart["type"], payload: Bytes): BlockStart => {
   const reader = new Reader(payload)
@@ -71,7 +73,7 @@ export const peekBlock = (type: BlockStart["type"], payload: Bytes): BlockStart 
   return { type, header, transactions: reader.count("transactions", type === "block" ? 10 : 6) }
 }
 
-/** Bytes in front of the short ids of a compact block. */
+/** Bytes before the short ids of a compact block. */
 const NONCE_SIZE = 8
 
 /** Bytes of transactions decoded and hashed in one step: a few milliseconds. */

@@ -37,7 +37,7 @@ export const filteradd = codec<FilterAdd>(
   (writer, { data }) => writer.varBytes(data)
 )
 
-/** Whether a filter or an added element keeps the limits. On nodes with bloom filters, a violation is misbehaviour. */
+/** Whether a filter or added element keeps the limits. With bloom filters enabled, a violation is misbehaviour. */
 export const isWithinFilterLimits = (message: FilterLoad | FilterAdd): boolean =>
   message.type === "filterload"
     ? message.filter.length <= MAX_FILTER_SIZE && message.hashFunctions <= MAX_HASH_FUNCTIONS
@@ -53,7 +53,6 @@ export const filterclear = emptyCodec<FilterClear>({ type: "filterclear" })
 export interface MerkleBlock {
   readonly type: "merkleblock"
   readonly header: BlockHeader
-  /** Number of transactions in the block. */
   readonly transactions: number
   readonly hashes: ReadonlyArray<Bytes>
   /** Bits that guide the walk of the tree, eight per byte, lowest first. */

@@ -9,13 +9,13 @@ import { STEP } from "./block.ts"
 
 /** Compact blocks (BIP 152), version 2: short ids are of wtxids. Headers include their merged-mining proofs. */
 
-/** The supported version of compact blocks. `sendcmpct` with another version has no effect. */
+/** The supported version. `sendcmpct` with another version has no effect. */
 export const COMPACT_VERSION = 2n
 
 /** Maximum index in 16 bits (protocol): upstream `blockencodings.h`. */
 const MAX_INDEX = 0xffff
 
-/** Maximum transactions of a block. An index beyond the last one is misbehaviour, as upstream. */
+/** Maximum transactions of a block. As upstream, an index beyond the last one is misbehaviour. */
 const MOST_INDEXES: CountLimit = { most: MAX_LOCKS, consequence: "misbehaving" }
 
 const SHORT_ID_SIZE = 6
@@ -23,7 +23,6 @@ const SHORT_ID_SIZE = 6
 /** The smallest transaction: version, two empty lists, lock time. */
 const SMALLEST_TRANSACTION = 10
 
-/** Offers and requests compact blocks. */
 export interface SendCmpct {
   readonly type: "sendcmpct"
   /** Whether new blocks may arrive as `cmpctblock` without an announcement. */
@@ -166,7 +165,7 @@ export const blocktxn: Codec<BlockTxn> = {
   ]
 }
 
-/** Decodes the payload of `blocktxn` step by step, and yields so that other peers get a turn. Throws `DecodeError`. */
+/** Decodes the payload of `blocktxn` in steps, yielding to other peers. Throws `DecodeError`. */
 export function* readBlockTxnInSteps(payload: Bytes): Generator<undefined, BlockTxn> {
   const reader = new Reader(payload)
   const hash = reader.bytes(32, "block hash")

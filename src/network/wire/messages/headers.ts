@@ -7,10 +7,9 @@ import { checkCount, type Codec, codec, countBytes, emptyCodec, readHashes, writ
 /** Maximum hashes in a locator (protocol): upstream `net_processing.cpp`, `MAX_LOCATOR_SZ`. */
 export const MAX_LOCATOR = 101
 
-/** Version field in front of every sent locator, whatever the negotiated version. Receivers ignore it. */
+/** Version before every sent locator, whatever was negotiated. Receivers ignore it. */
 export const LOCATOR_VERSION = 70_016
 
-/** The content of `getheaders` and `getblocks`. */
 interface Locating {
   readonly version: number
   /** Hashes from the tip back to the genesis block, at growing distances. */
@@ -51,10 +50,10 @@ export const getblocks = locating<GetBlocks>((parts) => ({ type: "getblocks", ..
 /** Maximum headers in a message (protocol): upstream `MAX_HEADERS_RESULTS`. */
 export const MAX_HEADERS = 2000
 
-/** Lowest announced version of a peer for which `headers` has a byte limit too (reference/protocol.md 6.2). */
+/** From this announced version of a peer on, `headers` has a byte limit too (reference/protocol.md 6.2). */
 const SIZE_LIMIT_VERSION = 110_000
 
-/** Bytes of headers at which a message is full, so that more follow (reference/protocol.md 6.7): 4 MiB. */
+/** Bytes of headers at which a message is full and more follow (reference/protocol.md 6.7): 4 MiB. */
 export const FULL_HEADERS_SIZE = 4 * 1024 * 1024
 
 /** Maximum bytes of headers in a message (reference/protocol.md 6.7): 6 MiB. */
@@ -100,14 +99,14 @@ export const headersSize = (headers: ReadonlyArray<BlockHeader>): number => {
 }
 
 /**
- * Whether a message with these counts is full (reference/protocol.md 6.7): the server stops there, and the receiver
- * expects more. `peerVersion`: the version that the other side announced.
+ * Whether a message with these counts is full (reference/protocol.md 6.7), so that the receiver expects more.
+ * `peerVersion`: the version that the other side announced.
  */
 export const isFullHeaders = (
   { count, peerVersion, size }: { readonly count: number; readonly size: number; readonly peerVersion: number }
 ): boolean => count >= MAX_HEADERS || (peerVersion >= SIZE_LIMIT_VERSION && size >= FULL_HEADERS_SIZE)
 
-/** Whether the size of headers is a violation by, or too much for, a peer that announced `peerVersion`. */
+/** Whether the size of headers is a violation by, or too much for, a peer with this version. */
 export const isTooLongHeaders = (
   { peerVersion, size }: { readonly size: number; readonly peerVersion: number }
 ): boolean => peerVersion >= SIZE_LIMIT_VERSION && size > MAX_HEADERS_SIZE

@@ -38,13 +38,13 @@ export const ITEM_SIZE = 36
 /** Items kept of an `inv` (reference/protocol.md 6.9): the maximum of open announcements per peer. */
 export const MAX_ANNOUNCED = 5_000
 
-/** The items of a message: an array, or a received `PackedItems`, in which 50,000 items take only their 1.8 MB. */
+/** The items of a message: an array, or received `PackedItems`, in which 50,000 items take only 1.8 MB. */
 export interface ItemList extends Iterable<InventoryItem> {
   readonly length: number
   at(index: number): InventoryItem | undefined
 }
 
-/** Items in one buffer. An item becomes an object, with its hash as a view of the buffer, only on access. */
+/** Items in one buffer, each becoming an object with a view only on access. */
 export class PackedItems implements ItemList {
   readonly length: number
   private readonly bytes: Bytes
@@ -109,12 +109,12 @@ export interface Inv extends Inventory {
 }
 
 export const inv: Codec<Inv> = {
-  // Announcements are unsolicited: items beyond the processed number are not stored.
+  // Announcements are unsolicited, so items beyond the processed number are not stored.
   decode: (reader) => ({ type: "inv", items: readItems(reader, LIMIT, MAX_ANNOUNCED) }),
   encode: encodeItems
 }
 
-/** Reads all items of an `inv`, for peers whose announcements have no limit. */
+/** Reads all items of an `inv`, for peers with unlimited announcements. */
 export const readWholeInv = (reader: Reader): Inv => ({ type: "inv", items: readItems(reader, LIMIT) })
 
 export interface GetData extends Inventory {

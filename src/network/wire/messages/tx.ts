@@ -6,7 +6,7 @@ export interface Tx {
   readonly transaction: Transaction
 }
 
-/** With witnesses if there are any. Peers that did not request witnesses get `strippedBytes()`. */
+/** With witnesses if any. Peers that did not request witnesses get `strippedBytes()`. */
 export const tx: Codec<Tx> = {
   decode: (reader) => ({ type: "tx", transaction: readTransaction(reader) }),
   encode: ({ transaction }) => [transaction.bytes]

@@ -19,14 +19,14 @@ export const Services = {
   p2pV2: 0x800n
 } as const
 
-/** An address as in `version`: without the time of `addr`. */
+/** An address as in `version`, without the time of `addr`. */
 export interface VersionAddress {
   readonly services: bigint
   readonly address: NetAddress
   readonly port: number
 }
 
-/** The first message of each side. Old peers may omit fields from the end, which are then all `undefined`. */
+/** The first message of each side. Old peers may omit trailing fields, which are then all `undefined`. */
 export interface Version {
   readonly type: "version"
   /** Signed 32-bit. */
@@ -36,9 +36,9 @@ export interface Version {
   readonly time: number
   /** The receiver's address as the sender sees it. */
   readonly receiver: VersionAddress
-  /** Present together with the nonce. The address has no meaning. */
+  /** Present with the nonce. The address has no meaning. */
   readonly sender: { readonly address: VersionAddress; readonly nonce: bigint } | undefined
-  /** One character per byte, of any value. `cleanUserAgent` makes it fit for display. */
+  /** One character per byte, of any value. Use `cleanUserAgent` for display. */
   readonly userAgent: string | undefined
   /** Signed 32-bit. */
   readonly startHeight: number | undefined
@@ -89,7 +89,7 @@ const writeVersion = (writer: Writer, message: Version): void => {
 
 export const versionCodec = codec(readVersion, writeVersion)
 
-/** Removes the characters that the reference node does not show (upstream `SanitizeString`). */
+/** Removes characters that the reference node does not show (upstream `SanitizeString`). */
 export const cleanUserAgent = (userAgent: string): string => userAgent.replace(/[^A-Za-z0-9 .,;\-_/:?@()]/g, "")
 
 export interface Verack {
@@ -124,7 +124,7 @@ export const sendtxrcncl = codec<SendTxRcncl>(
   (writer, { salt, version }) => writer.u32(version).u64(salt)
 )
 
-/** A former broadcast from operators. This node ignores it. */
+/** A former operator broadcast, ignored by this node. */
 export interface Alert {
   readonly type: "alert"
   readonly payload: Bytes

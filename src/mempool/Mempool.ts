@@ -29,7 +29,7 @@ import type { PackageResult, Trial } from "./Trial.ts"
 
 export type { PackageOutcome, PackageResult, Trial } from "./Trial.ts"
 
-/** Transactions that are mined together: each needs all before it or none, and together they have one fee rate. */
+/** Transactions mined together, with one common fee rate: each needs all before it or none. */
 export interface MempoolChunk {
   /** Parents before children. */
   readonly entries: ReadonlyArray<PoolEntry>
@@ -40,7 +40,7 @@ export interface MempoolChunk {
 
 /** Figures of the pool. */
 export interface MempoolInfo {
-  /** Whether the transactions of the last run have been loaded. */
+  /** Whether the transactions of the last run are loaded. */
   readonly loaded: boolean
   readonly size: number
   /** Virtual bytes. */
@@ -51,36 +51,36 @@ export interface MempoolInfo {
   readonly totalFee: number
   /** Bytes of memory. */
   readonly maxUsage: number
-  /** What a transaction has to pay to be accepted now, smallest units a kvB. */
+  /** The lowest fee rate accepted now, smallest units per kvB. */
   readonly minFeeRate: number
-  /** Smallest units a kvB. */
+  /** Smallest units per kvB. */
   readonly minRelayFeeRate: number
   readonly incrementalFeeRate: number
-  /** Transactions of our own that no peer has requested yet. */
+  /** Own transactions that no peer has requested yet. */
   readonly unbroadcast: number
   /** Acceptances and removals so far. */
   readonly sequence: number
-  /** Counts fee changes by `prioritise` too: while it is the same, the next block would be the same. */
+  /** Also counts fee changes by `prioritise`: as long as it is the same, so is the next block. */
   readonly changes: number
 }
 
 /**
- * The transactions that wait for a block: valid on top of the tip, paying enough, and free of conflicts with each other
- * (reference/protocol.md 5.5, 5.6). Transactions are identified by `txidKey`, their txid in wire order with one
- * character a byte.
+ * The transactions that wait for a block: valid on top of the tip, paying enough, and without conflicts
+ * (reference/protocol.md 5.5, 5.6). They are identified by `txidKey`, their txid in wire order with one character per
+ * byte.
  */
 export class Mempool extends Context.Tag("svcd/Mempool")<Mempool, {
   /** Adds a transaction, or fails with the refusal. */
   readonly accept: (
     transaction: Transaction
   ) => Effect.Effect<PoolEntry, TransactionRejected | StorageFailure>
-  /** Checks transactions as if they were offered one after the other, and adds none. */
+  /** Checks transactions as if offered one after the other, without adding any. */
   readonly test: (
     transactions: ReadonlyArray<Transaction>
   ) => Effect.Effect<ReadonlyArray<Trial>, StorageFailure>
   /**
-   * Offers a child with its parents, sorted: with its fee it may pay for parents that would be refused alone. A fee rate
-   * above `maxFeeRate`, smallest units a kvB, is refused as a mistake.
+   * Offers a child with its sorted parents, for which it may pay if they would be refused alone. A fee rate above
+   * `maxFeeRate` (smallest units per kvB) is refused as a mistake.
    */
   readonly submit: (
     transactions: ReadonlyArray<Transaction>,
@@ -92,60 +92,60 @@ export class Mempool extends Context.Tag("svcd/Mempool")<Mempool, {
   readonly entries: () => Iterable<PoolEntry>
   /** The transaction that spends an outpoint. */
   readonly spender: (outpoint: OutpointKey) => PoolEntry | undefined
-  /** Relatives of a transaction of the pool, without itself; parents before children. */
+  /** Relatives of a transaction in the pool, without itself; parents before children. */
   readonly ancestors: (txid: TxidKey) => ReadonlyArray<PoolEntry>
   readonly descendants: (txid: TxidKey) => ReadonlyArray<PoolEntry>
   readonly parents: (txid: TxidKey) => ReadonlyArray<PoolEntry>
   readonly children: (txid: TxidKey) => ReadonlyArray<PoolEntry>
   /** The chunks of the cluster of a transaction, best first. */
   readonly cluster: (txid: TxidKey) => ReadonlyArray<MempoolChunk>
-  /** The chunk of a transaction. */
   readonly chunkOf: (txid: TxidKey) => MempoolChunk | undefined
-  /** All chunks, best fee rate first: in this order parents come before children. */
+  /** All chunks, best fee rate first, which puts parents before children. */
   readonly chunks: () => ReadonlyArray<MempoolChunk>
   /** Unconfirmed operations on a name, or on all names; parents before children. */
   readonly pending: (name?: NameKey) => ReadonlyArray<PoolEntry>
   /** The output of a pool transaction as a coin at the height of the next block, spent or not. */
   readonly coin: (outpoint: OutpointKey) => Coin | undefined
   /**
-   * Whether a new transaction of a version may spend outputs of a transaction, as far as that one decides it: rules on
-   * version 3 and on dust (`policy/truc.ts`, `policy/dust.ts`). True for one that the pool does not have.
+   * Whether a new transaction of a version may spend outputs of a parent, as far as the parent decides: rules on
+   * version 3 and dust (`policy/truc.ts`, `policy/dust.ts`). True for a parent outside of the pool.
    */
   readonly takesChild: (parent: TxidKey, version: number) => boolean
-  /** Whether the cluster that a transaction would join, in place of those that it replaces, is within the limits. */
+  /** Whether the cluster that a transaction would join, without those it replaces, is within the limits. */
   readonly fitsCluster: (draft: Pick<PoolEntry, "transaction" | "weight">) => boolean
   readonly info: () => MempoolInfo
   readonly policy: Policy
   /**
-   * Adds to the modified fee of a transaction, in the pool or not yet. Returns false and changes nothing if the sum of
-   * its deltas would exceed `MAX_MONEY` either way.
+   * Adds to the modified fee of a transaction, even one outside of the pool. Returns false, without a change, if the
+   * sum of its deltas would exceed `MAX_MONEY` either way.
    */
   readonly prioritise: (txid: TxidKey, delta: number) => Effect.Effect<boolean>
   /** The deltas of `prioritise` by txid. */
   readonly prioritised: () => ReadonlyMap<TxidKey, number>
-  /** Announces a transaction of our own until some peer has requested it. */
+  /** Announces an own transaction until some peer requests it. */
   readonly broadcastLater: (txid: TxidKey) => void
-  /** Announces a transaction to the peers that do not know it yet. */
+  /** Announces a transaction to peers that do not know it yet. */
   readonly announceAgain: (txid: TxidKey) => Effect.Effect<void>
   /** Calls the listener with each transaction of `announceAgain`, until the scope ends. */
   readonly whenOffered: (listener: (entry: PoolEntry) => void) => Effect.Effect<void, never, Scope.Scope>
   readonly isUnbroadcast: (txid: TxidKey) => boolean
-  /** Ends the announcements: some peer has requested it. */
+  /** Ends the announcements, as some peer has requested it. */
   readonly broadcastDone: (txid: TxidKey) => void
   readonly unbroadcast: () => ReadonlyArray<PoolEntry>
   readonly events: Stream.Stream<MempoolEvent>
   /**
-   * Calls the listener with each event before the call that caused it returns, until the scope ends: wallets know a
-   * transaction as soon as its sender has the answer. The tip is fixed meanwhile; the listener must not change the pool.
+   * Calls the listener with each event before the causing call returns, until the scope ends, so that wallets know a
+   * transaction as soon as its sender has the answer. The tip is fixed meanwhile; the listener must not change the
+   * pool.
    */
   readonly listen: (listener: MempoolListener) => Effect.Effect<void, never, Scope.Scope>
-  /** Keeps the pool on the chain. Chain calls it after all other followers. */
+  /** Keeps the pool on the chain. Called after all other followers. */
   readonly follower: Follower
-  /** Loads what `save` wrote; then the pool counts as loaded. A damaged file costs its transactions and is logged. */
+  /** Loads what `save` wrote; then the pool counts as loaded. A damaged file is logged and its content lost. */
   readonly load: Effect.Effect<void, StorageFailure>
   /** Writes the pool to its file and returns the path. */
   readonly save: Effect.Effect<string, StorageFailure>
-  /** Offers the transactions of a file of `save`, or of the reference node's pool; fails if it cannot be used. */
+  /** Offers the transactions of a file by `save` or by the reference node. Fails for an unusable file. */
   readonly importFrom: (file: string, options: ImportOptions) => Effect.Effect<void, StorageFailure>
 }>() {}
 
@@ -154,13 +154,13 @@ export type MempoolListener = (event: MempoolEvent) => Effect.Effect<void>
 export interface MempoolOptions {
   /** Absolute path of the file of the pool; `undefined` for none. */
   readonly filename: string | undefined
-  /** Whether the pool is kept over a restart. Otherwise only `save` writes the file. */
+  /** Whether the pool survives a restart. Otherwise only `save` writes the file. */
   readonly keep?: boolean
   /** Bytes of memory. */
   readonly maxUsage?: number
-  /** Hours after which a waiting transaction expires. */
+  /** Hours until a waiting transaction expires. */
   readonly expiryHours?: number
-  /** What differs from `DEFAULT_POLICY`. */
+  /** Overrides of `DEFAULT_POLICY`. */
   readonly policy?: Partial<Policy>
 }
 
@@ -168,10 +168,9 @@ export interface MempoolOptions {
 const MAX_USAGE = 300_000_000
 const EXPIRY_HOURS = 336
 
-/** Events that a slow listener may lag behind; beyond that it misses the oldest. */
+/** Events kept for a slow listener, which misses older ones. */
 const EVENT_BACKLOG = 4_096
 
-/** Logs an event. */
 const said = (event: MempoolEvent): Effect.Effect<void> => {
   const { fee, transaction, vsize } = event.entry
   const txid = displayHash(transaction.txid)
@@ -181,7 +180,6 @@ const said = (event: MempoolEvent): Effect.Effect<void> => {
   return Effect.annotateLogs(line, "subsystem", "mempool")
 }
 
-/** What callers read of the pool. */
 const poolReads = (pool: Pool, policy: Policy, tree: HeaderTree) => {
   const chunk = ({ fee, keys, weight }: GraphChunk<TxidKey>): MempoolChunk => ({
     entries: keys.flatMap((key) => pool.get(key) ?? []),
@@ -268,7 +266,7 @@ const make = (
     }).pipe(Effect.withSpan("svcd.mempool.load"))
 
     const save: Effect.Effect<string, StorageFailure> = filename === undefined
-      ? new StorageUnavailable({ file: "mempool.dat", doing: "writing", reason: "the pool is kept in memory alone" })
+      ? new StorageUnavailable({ file: "mempool.dat", doing: "writing", reason: "the pool is kept in memory only" })
       : savePool(filename, pool).pipe(Effect.withSpan("svcd.mempool.save"))
 
     // Until the load is done, the file has transactions that the pool lacks.
@@ -345,6 +343,6 @@ const make = (
     return service
   })
 
-/** The mempool on a chain. The node registers its follower with the chain and calls `load`. */
+/** The mempool on a chain. The node registers its follower and calls `load`. */
 export const layer = (options: MempoolOptions): Layer.Layer<Mempool, never, Chain | ChainCoins> =>
   Layer.scoped(Mempool, make(options))

@@ -5,15 +5,15 @@ import type { Transaction } from "../protocol/transaction.ts"
 import type { PoolEntry } from "./PoolEntry.ts"
 
 /**
- * Most commitments that are remembered; the oldest are forgotten first. The reference node forgets none before it
- * stops. Each commitment had to pay a fee and lock an amount, so reaching the limit is expensive.
+ * Commitments to remember; the oldest are forgotten first. The reference node forgets none before it stops. Each
+ * commitment had to pay a fee and lock an amount, so reaching the limit is expensive.
  */
 const MAX_COMMITMENTS = 500_000
 
 const NONE: ReadonlySet<never> = new Set()
 
 /**
- * The name operations in the pool (reference/protocol.md 5.6). Commitments are `binaryString`s. Source: upstream `names/mempool.h`, `CNameMemPool`.
+ * The name operations in the pool (reference/protocol.md 5.6). Commitments are `binaryString`s. Upstream `CNameMemPool`.
  */
 export class NamePool {
   /** The first transaction with each commitment, kept long after it left the pool. */
@@ -26,7 +26,7 @@ export class NamePool {
     this.capacity = capacity
   }
 
-  /** Whether a transaction that makes these name scripts conflicts with one in the pool, or earlier (rules M1, M2). */
+  /** Whether a transaction with these name scripts conflicts with one in the pool, or earlier (rules M1, M2). */
   refuses({ txidKey, version }: Transaction, made: ReadonlyArray<NameScript | undefined>): boolean {
     if (version !== NAME_TX_VERSION) return false
     return made.some((script) => {
@@ -72,17 +72,15 @@ export class NamePool {
     }
   }
 
-  /** The transaction that registers a name. */
   registration(name: NameKey): TxidKey | undefined {
     return this.registering.get(name)
   }
 
-  /** The transactions that update a name, in no order. */
+  /** The transactions that update a name, unordered. */
   updates(name: NameKey): ReadonlySet<TxidKey> {
     return this.updating.get(name) ?? NONE
   }
 
-  /** Names that some transaction updates. */
   updatedNames(): Iterable<NameKey> {
     return this.updating.keys()
   }

@@ -24,7 +24,7 @@ const indexOf = (outpoint: OutpointKey): number =>
   (outpoint.charCodeAt(32) | outpoint.charCodeAt(33) << 8 | outpoint.charCodeAt(34) << 16 |
     outpoint.charCodeAt(35) << 24) >>> 0
 
-/** The output of a transaction as a coin at a height, spent or not; `outpoint` selects the output. */
+/** The output of a transaction as a coin at a height, spent or not. */
 export const outputCoin = (
   transaction: Transaction | undefined,
   outpoint: OutpointKey,
@@ -35,18 +35,17 @@ export const outputCoin = (
 }
 
 /**
- * The transactions of the mempool and their indexes. Adds every transaction that it is given: the caller validates it
- * first (`acceptance.ts`). Transactions are identified by their `txidKey`, outpoints by `outpointKey`.
- *
- * Invariants: no two transactions spend one outpoint; a transaction of the pool that another one spends is its parent
- * in the graph; at most one transaction registers a name.
+ * The transactions of the mempool and their indexes. Adds any transaction, which the caller must have validated
+ * (`acceptance.ts`). Transactions are identified by `txidKey`, outpoints by `outpointKey`. Invariants: no two
+ * transactions spend one outpoint; a pool transaction spent by another is its parent in the graph; at most one
+ * registers a name.
  */
 export class Pool {
   readonly names = new NamePool()
   readonly graph = new TxGraph<TxidKey>()
-  /** Fee deltas of `prioritise` by txid, for transactions outside of the pool too. */
+  /** Fee deltas of `prioritise` by txid, also for transactions outside of the pool. */
   readonly deltas = new Map<TxidKey, number>()
-  /** Transactions of our own that no peer has requested yet. */
+  /** Own transactions that no peer has requested yet. */
   readonly unbroadcast = new Set<TxidKey>()
   private readonly byTxid = new Map<TxidKey, PoolEntry>()
   private readonly byWtxid = new Map<WtxidKey, TxidKey>()
@@ -64,7 +63,7 @@ export class Pool {
     return this.byTxid.size
   }
 
-  /** Bytes that count against the limit of memory. */
+  /** Bytes that count against the memory limit. */
   get usage(): number {
     return this.memory
   }
@@ -84,7 +83,7 @@ export class Pool {
     return this.moves
   }
 
-  /** Counts all changes that affect a block template: of the transactions here and of their modified fees. */
+  /** Counts all changes that affect a block template: transactions and their modified fees. */
   get changes(): number {
     return this.changeCount
   }
@@ -112,7 +111,6 @@ export class Pool {
     return txid === undefined ? undefined : this.byTxid.get(txid)
   }
 
-  /** The transactions of the pool that the transaction spends from. */
   parentsOf({ inputs }: Transaction): ReadonlySet<TxidKey> {
     const parents = new Set<TxidKey>()
     if (this.byTxid.size === 0) return parents
@@ -123,12 +121,12 @@ export class Pool {
     return parents
   }
 
-  /** The output of a transaction of the pool as a coin at a height, spent or not. */
+  /** The output of a pool transaction as a coin at a height, spent or not. */
   coin(outpoint: OutpointKey, height: number): Coin | undefined {
     return outputCoin(this.byTxid.get(txidOf(outpoint))?.transaction, outpoint, height)
   }
 
-  /** The entries of some transactions, parents before children; unknown ones are left out. */
+  /** The entries of some transactions, parents before children, without unknown ones. */
   inOrder(txids: Iterable<TxidKey>): Array<PoolEntry> {
     const ranked: Array<{ readonly entry: PoolEntry; readonly rank: number }> = []
     for (const txid of txids) {
@@ -138,7 +136,6 @@ export class Pool {
     return ranked.sort((a, b) => a.rank - b.rank).map(({ entry }) => entry)
   }
 
-  /** Some transactions and all their descendants. */
   withDescendants(txids: Iterable<TxidKey>): ReadonlySet<TxidKey> {
     const all = new Set<TxidKey>()
     for (const txid of txids) {
@@ -149,7 +146,7 @@ export class Pool {
     return all
   }
 
-  /** Transactions of the pool that spend outputs of a transaction, which may be outside of the pool. */
+  /** Pool transactions that spend outputs of a transaction, which may be outside of the pool. */
   childrenOf({ outputs, txid }: Transaction): ReadonlySet<TxidKey> {
     const children = new Set<TxidKey>()
     for (let i = 0; i < outputs.length; i++) {
@@ -159,7 +156,7 @@ export class Pool {
     return children
   }
 
-  /** The operations on a name, or on all names without an argument; parents before children. */
+  /** The operations on a name, or on all names; parents before children. */
   pending(name: NameKey | undefined): ReadonlyArray<PoolEntry> {
     if (name === undefined) {
       const all: Array<TxidKey> = []
@@ -171,12 +168,12 @@ export class Pool {
     return this.inOrder(registration === undefined ? updates : [registration, ...updates])
   }
 
-  /** Adds a transaction whose outputs no transaction in the pool spends. */
+  /** Adds a transaction that no pool transaction spends. */
   add(entry: PoolEntry): void {
     this.insert(entry, NONE)
   }
 
-  /** Adds a transaction of a disconnected block. Transactions of the pool that spend it become its children. */
+  /** Adds a transaction of a disconnected block. Pool transactions that spend it become its children. */
   addBack(entry: PoolEntry): void {
     this.insert(entry, this.childrenOf(entry.transaction))
   }
@@ -223,7 +220,7 @@ export class Pool {
     }
   }
 
-  /** Removes transactions that arrived before a time, seconds since 1970, with their descendants. */
+  /** Removes transactions that arrived before a time (seconds since 1970), with their descendants. */
   expire(before: number): void {
     if (this.oldest >= before) return
     const expired: Array<TxidKey> = []
@@ -235,7 +232,7 @@ export class Pool {
     this.removeAll(expired, "expiry")
   }
 
-  /** Evicts the worst chunks until the rest fits into so many bytes of memory, and raises the rolling minimum fee. */
+  /** Evicts the worst chunks until the rest fits into the memory limit, and raises the rolling minimum fee. */
   trim(maxUsage: number, rolling: RollingFee): void {
     while (this.memory > maxUsage) {
       const worst = this.graph.worst()
@@ -246,8 +243,8 @@ export class Pool {
   }
 
   /**
-   * Adds to the modified fee of a transaction. Returns false and changes nothing if the sum of its deltas would exceed
-   * `MAX_MONEY` either way: fees have to stay whole numbers.
+   * Adds to the modified fee of a transaction. Returns false, without a change, if the sum of its deltas would exceed
+   * `MAX_MONEY` either way, so that fees stay whole numbers.
    */
   prioritise(txid: TxidKey, delta: number): boolean {
     const sum = (this.deltas.get(txid) ?? 0) + delta
@@ -263,7 +260,7 @@ export class Pool {
     return true
   }
 
-  /** Drops the events of an entry that was added and evicted within one step. */
+  /** Drops the events of an entry added and evicted within one step. */
   forget(entry: PoolEntry): void {
     this.news = this.news.filter((event) => event.entry !== entry)
   }

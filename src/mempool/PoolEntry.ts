@@ -1,14 +1,13 @@
 import type { NameScript } from "../protocol/nameOperation.ts"
 import type { Transaction } from "../protocol/transaction.ts"
 
-/** A transaction in the mempool. */
 export interface PoolEntry {
   readonly transaction: Transaction
   /** Smallest units. */
   readonly fee: number
-  /** `fee` with the delta of `prioritisetransaction`: decides on mining and eviction. */
+  /** `fee` with the delta of `prioritisetransaction`, which decides on mining and eviction. */
   readonly modifiedFee: number
-  /** Weight units: the transaction's own weight, or that of its signature operations if it is higher. */
+  /** Weight units: the transaction's own weight, or that of its signature operations if higher. */
   readonly weight: number
   /** `weight` in virtual bytes, rounded up. */
   readonly vsize: number
@@ -18,18 +17,18 @@ export interface PoolEntry {
   readonly time: number
   /** Height of the tip at its arrival. */
   readonly height: number
-  /** Number of its acceptance: orders entries by arrival. */
+  /** Number of its acceptance, which orders entries by arrival. */
   readonly sequence: number
-  /** Whether it arrived in a package: its fee alone does not show what it takes to be mined. */
+  /** Whether it arrived in a package, so that its fee alone does not show what it takes to be mined. */
   readonly inPackage?: boolean
-  /** The only name operation among its outputs, if any, with its output's index. */
+  /** Its only name operation, if any, with the output's index. */
   readonly name: { readonly vout: number; readonly script: NameScript } | undefined
 }
 
 /** Why a transaction left the mempool. */
 export type RemovalReason = "block" | "conflict" | "replaced" | "expiry" | "size-limit" | "reorg" | "name-conflict"
 
-/** A change of the mempool. `sequence` is its number: changes count from 1, those without an event too. */
+/** A change of the mempool. `sequence` counts changes from 1, including those without an event. */
 export type MempoolEvent =
   | { readonly _tag: "Added"; readonly entry: PoolEntry; readonly sequence: number }
   | {

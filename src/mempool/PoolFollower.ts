@@ -16,10 +16,10 @@ import { removeExpiredUpdates, removeInvalid, removeMined, trimCluster } from ".
 import type { Policy } from "./policy/Policy.ts"
 import type { Pool } from "./Pool.ts"
 
-/** The bytes of disconnected blocks whose transactions are offered again (upstream `MAX_DISCONNECTED_TX_POOL_BYTES`). */
+/** Bytes of disconnected blocks whose transactions are offered again (upstream `MAX_DISCONNECTED_TX_POOL_BYTES`). */
 const MAX_BYTES = 20_000_000
 
-/** The blocks of an invalidated branch whose transactions are offered again (upstream `Chainstate::InvalidateBlock`). */
+/** Blocks of an invalidated branch whose transactions are offered again (upstream `Chainstate::InvalidateBlock`). */
 const MAX_INVALIDATED = 10
 
 export interface PoolFollowerParts {
@@ -31,20 +31,19 @@ export interface PoolFollowerParts {
   readonly policy: Policy
   /** Seconds since 1970. */
   readonly now: () => number
-  /** Publishes the events of the pool. */
   readonly tell: Effect.Effect<void>
 }
 
 /**
- * Keeps the pool on the chain. A connected block removes its transactions from the pool. After a reorganization the
- * transactions of disconnected blocks are offered again, oldest first, and then all invalid transactions are removed.
+ * Keeps the pool on the chain. A connected block removes its transactions. After a reorg, the transactions of
+ * disconnected blocks are offered again, oldest first, and then all invalid transactions are removed.
  */
 export const makePoolFollower = (
   { admission, chain, chainCoins, now, policy, pool, rolling, tell }: PoolFollowerParts
 ): Follower => {
   const { params } = chain
   let cursor: Cursor | undefined
-  /** Disconnected blocks in the order of the chain, and the keys of their transactions. */
+  /** Disconnected blocks in chain order, and the keys of their transactions. */
   let disconnected: ReadonlyArray<Block> = []
   let disconnectedKeys: ReadonlySet<TxidKey> = new Set()
   const minedAgain = new Set<TxidKey>()
@@ -59,7 +58,7 @@ export const makePoolFollower = (
           if (disconnected.length === 0) continue
           for (const { txidKey } of block.transactions) if (disconnectedKeys.has(txidKey)) minedAgain.add(txidKey)
         }
-        // After a reorganization `arrived` checks the whole pool.
+        // After a reorg, `arrived` checks the whole pool.
         if (!rewound) removeExpiredUpdates(pool, state, params)
       })
       rolling.blockConnected(now())
@@ -67,7 +66,7 @@ export const makePoolFollower = (
       yield* tell
     }).pipe(Effect.withSpan("svcd.mempool.apply", { attributes: applied(blocks) }))
 
-  /** Reads a block. An unreadable block only costs its transactions their return to the pool. */
+  /** Reads a block. If it is unreadable, only its transactions cannot return to the pool. */
   const blockOf = (hash: Bytes): Effect.Effect<Block | undefined> =>
     Effect.catchAll(
       chain.block(hash),
@@ -76,8 +75,8 @@ export const makePoolFollower = (
     )
 
   /**
-   * The blocks above `to` in the order of the chain. Above the limit of bytes, the highest are left out: no block that
-   * stays needs them. Of a branch that the operator invalidated, only the highest `MAX_INVALIDATED` are taken.
+   * The blocks above `to` in chain order. Beyond the byte limit, the highest are left out, as no staying block needs
+   * them. Of a branch that the operator invalidated, only the highest `MAX_INVALIDATED` are taken.
    */
   const blocksAbove = (to: Cursor, from: Cursor): Effect.Effect<ReadonlyArray<Block>> =>
     Effect.gen(function*() {
@@ -110,7 +109,7 @@ export const makePoolFollower = (
       rewound = true
     }).pipe(Effect.withSpan("svcd.mempool.rewind", { attributes: { height: to.height } }))
 
-  /** Offers a transaction again. If it is refused, its descendants in the pool are removed. */
+  /** Offers a transaction again. If refused, its descendants in the pool are removed. */
   const offerAgain = (state: TipState, transaction: Transaction): Effect.Effect<void, StorageFailure> => {
     const drop = Effect.sync(() => pool.removeAll(pool.childrenOf(transaction), "reorg"))
     if (transaction.isCoinbase) return drop
@@ -143,11 +142,11 @@ export const makePoolFollower = (
   return {
     name: "mempool",
     last: true,
-    // The pool is empty when it is registered, so it begins at the tip.
+    // The pool is empty when registered, so it begins at the tip.
     cursor: Effect.map(chain.tip, ({ hash, height }) => cursor ??= { hash, height }),
     apply,
     rewind,
-    // The pool was empty before the snapshot was loaded; what came meanwhile is checked again.
+    // The pool was empty before the snapshot was loaded. What arrived meanwhile is checked again.
     adopt: ({ at }) =>
       Effect.sync(() => {
         cursor = at

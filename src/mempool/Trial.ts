@@ -8,35 +8,34 @@ export type Trial =
   | {
     readonly type: "accepted"
     readonly entry: PoolEntry
-    /** Fee rate of the package that it was checked with, smallest units a kvB. */
+    /** Fee rate of the package that it was checked with, smallest units per kvB. */
     readonly effectiveFeeRate: number
     readonly replaced: ReadonlyArray<PoolEntry>
   }
   | { readonly type: "rejected"; readonly rejected: TransactionRejected }
-  /** Another transaction of its package was refused first, or the package as a whole, for this reason. */
+  /** Another transaction of its package was refused first, or the whole package for this reason. */
   | { readonly type: "unjudged"; readonly packageError: string | undefined }
 
-/** What became of a transaction of an offered package (`submitpackage`). */
+/** The outcome for a transaction of an offered package (`submitpackage`). */
 export type PackageOutcome =
   | {
     readonly type: "accepted"
     readonly entry: PoolEntry
-    /** Fee rate at which it was accepted, smallest units a kvB. */
+    /** Fee rate at which it was accepted, smallest units per kvB. */
     readonly effectiveFeeRate: number
-    /** The transactions whose fees and sizes are in that rate. */
+    /** The transactions whose fees and sizes count in that rate. */
     readonly includes: ReadonlyArray<Transaction>
     readonly replaced: ReadonlyArray<PoolEntry>
   }
   /** It was in the mempool before. */
   | { readonly type: "present"; readonly entry: PoolEntry }
-  /** The mempool has it with another witness, and this one was ignored. */
+  /** The mempool has it with another witness. This one was ignored. */
   | { readonly type: "other-witness"; readonly entry: PoolEntry }
   | { readonly type: "rejected"; readonly rejected: TransactionRejected }
 
-/** The result of an offered package. */
 export interface PackageResult {
-  /** The reference node's text; `undefined` if the mempool has all its transactions now. */
+  /** The reference node's text; `undefined` if the mempool now has all its transactions. */
   readonly refused: string | undefined
-  /** For each transaction, or for none if the package was refused before any was looked at. */
+  /** For each transaction; empty if the package was refused as such. */
   readonly outcomes: ReadonlyMap<WtxidKey, PackageOutcome>
 }

@@ -22,44 +22,40 @@ import { outputCoin, type Pool } from "./Pool.ts"
 import type { PoolEntry } from "./PoolEntry.ts"
 import { refuse, refuseByRule } from "./refusal.ts"
 
-/**
- * Checks a transaction, except for its scripts, in the order of reference/protocol.md 5.5, so that invalid transactions
- * from peers cost little. Changes nothing. Reading coins throws `StorageFailure`.
- * Source: upstream `validation.cpp`, `MemPoolAccept::PreChecks`, `AcceptSingleTransactionInternal`.
- */
+// Checks a transaction except for its scripts, in the order of reference/protocol.md 5.5, so that invalid ones from
+// peers cost little. Changes nothing. Reading coins throws `StorageFailure`. Source: upstream `validation.cpp`,
+// `MemPoolAccept::PreChecks`, `AcceptSingleTransactionInternal`.
 
-/** What a transaction is checked against, besides the pool. */
+/** What a transaction is checked against besides the pool. */
 export interface AcceptanceContext {
   readonly state: TipState
   readonly params: ConsensusParams
   readonly policy: Policy
-  /** The rolling minimum fee rate since the pool was full, smallest units a kvB. */
+  /** The rolling minimum fee rate since the pool was full, smallest units per kvB. */
   readonly poolFeeRate: number
   /** Time of arrival: seconds since 1970. */
   readonly time: number
   /**
-   * - `offered`: it has to pay for itself, and may replace others.
-   * - `tested`: it is tested with others, has to pay for itself, and may replace none.
-   * - `package`: it is offered with others that pay for it, and may replace some together with them.
-   * - `mined`: it was in a block, so that no fee is required.
-   *
-   * Checks of a package as a whole follow later (`policy/package.ts`).
+   * - `offered`: must pay for itself, and may replace others.
+   * - `tested`: is tested with others, must pay for itself, and may not replace any.
+   * - `package`: is offered with others that pay for it, and may replace some together with them.
+   * - `mined`: was in a block, so no fee is required.
    */
   readonly origin: "offered" | "tested" | "package" | "mined"
   /** Transactions before it in the same package, by txid. */
   readonly before: ReadonlyMap<TxidKey, Transaction>
-  /** A higher fee rate is refused as a mistake of the caller, smallest units a kvB; `undefined` for no limit. */
+  /** A higher fee rate is refused as the caller's mistake, smallest units per kvB; `undefined` for no limit. */
   readonly maxFeeRate: number | undefined
   /** Whether it arrives in a package, though it may be accepted alone. */
   readonly inPackage: boolean
 }
 
-/** A transaction that is accepted once its scripts are checked. */
+/** A transaction to accept once its scripts are checked. */
 export interface AcceptancePlan {
   readonly entry: PoolEntry
   /** The coins that its inputs spend. */
   readonly coins: ReadonlyArray<Coin>
-  /** The transactions of the pool that spend what it spends. */
+  /** Pool transactions that spend the same outpoints. */
   readonly conflicts: ReadonlySet<TxidKey>
   /** The transactions that it replaces, with their descendants. Empty in a package, which replaces as a whole. */
   readonly replaced: ReadonlyArray<PoolEntry>
@@ -77,7 +73,6 @@ const checkForm = (transaction: Transaction, { policy, state }: AcceptanceContex
     : refuse(transaction, "premature", { reason: "non-final" })
 }
 
-/** The transactions of the pool that spend what this one spends. */
 const findConflicts = (
   pool: Pool,
   transaction: Transaction,
@@ -120,7 +115,7 @@ const findCoins = (
   return coins
 }
 
-/** A transaction whose inputs are missing may be confirmed already. */
+/** A transaction with missing inputs may be confirmed already. */
 const refuseMissing = (transaction: Transaction, { coin }: TipState): TransactionRejected => {
   for (let i = 0; i < transaction.outputs.length; i++) {
     if (coin(outpointKey(outpoint(transaction.txid, i))) !== undefined) {
@@ -130,7 +125,7 @@ const refuseMissing = (transaction: Transaction, { coin }: TipState): Transactio
   return refuse(transaction, "missing-inputs", { reason: "bad-txns-inputs-missingorspent" })
 }
 
-/** Whether the relative locks of a transaction allow it in the next block; the mempool always enforces BIP 68. */
+/** Whether relative locks allow a transaction in the next block. The mempool always enforces BIP 68. */
 export const meetsRelativeLocks = (
   transaction: Transaction,
   coins: ReadonlyArray<Coin>,
@@ -170,14 +165,14 @@ const weigh = (
     sigopCost,
     time,
     height: state.tip.height,
-    // A transaction from a block counts as older than all that wait.
+    // A transaction from a block counts as older than all waiting ones.
     sequence: origin === "mined" ? 0 : pool.sequence,
     inPackage,
     name: script === undefined ? undefined : { vout, script }
   }
 }
 
-/** Whether a transaction, or the package that it is the last of, pays what the pool requires now. */
+/** Whether a transaction, or the package it ends, pays what the pool requires now. */
 export const checkFeeRate = (
   { transaction }: PoolEntry,
   { modifiedFee, vsize }: Pick<PoolEntry, "modifiedFee" | "vsize">,
@@ -194,7 +189,7 @@ export const checkFeeRate = (
     : undefined
 }
 
-/** Whether it pays enough: the dust rule, the limit of signature operations, the fee rates. */
+/** Checks the dust rule, the limit of signature operations, and the fee rates. */
 const checkPayment = (entry: PoolEntry, context: AcceptanceContext): TransactionRejected | undefined => {
   const { origin, policy } = context
   const { sigopCost, transaction } = entry
@@ -206,7 +201,6 @@ const checkPayment = (entry: PoolEntry, context: AcceptanceContext): Transaction
   return origin === "mined" || origin === "package" ? undefined : checkFeeRate(entry, entry, context)
 }
 
-/** Refuses a fee rate that its caller takes for a mistake. */
 const checkMistake = (
   { modifiedFee, transaction, vsize }: PoolEntry,
   { maxFeeRate }: AcceptanceContext
@@ -216,7 +210,7 @@ const checkMistake = (
   return order > 0 ? refuse(transaction, "policy", { reason: "max feerate exceeded" }) : undefined
 }
 
-/** A transaction and the transactions of the pool that spend what it spends. */
+/** A transaction and the pool transactions that spend the same outpoints. */
 interface Rival {
   readonly entry: PoolEntry
   readonly conflicts: ReadonlySet<TxidKey>
@@ -242,7 +236,7 @@ const findReplaced = (
     : refuse(transaction, "policy", { reason: "too-large-cluster" })
 }
 
-/** Checks a transaction against those of the pool; returns the entries that it replaces. */
+/** Checks a transaction against the pool. Returns the entries that it replaces. */
 const relate = (
   pool: Pool,
   rival: Rival,
@@ -261,7 +255,6 @@ const relate = (
   return unspent === undefined ? replaced : refuse(transaction, "policy", unspent)
 }
 
-/** Checks a transaction, except for its scripts. */
 export const planAcceptance = (
   pool: Pool,
   offered: Transaction,

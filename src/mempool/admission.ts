@@ -19,7 +19,6 @@ import { checkScripts } from "./scriptChecks.ts"
 import { submitPackage } from "./submission.ts"
 import type { PackageResult, Trial } from "./Trial.ts"
 
-/** The dependencies of admission. */
 export interface AdmissionParts {
   readonly pool: Pool
   readonly rolling: RollingFee
@@ -27,16 +26,15 @@ export interface AdmissionParts {
   readonly policy: Policy
   /** Bytes of memory. */
   readonly maxUsage: number
-  /** Seconds after which a waiting transaction expires. */
+  /** Seconds until a waiting transaction expires. */
   readonly expiry: number
   /** Seconds since 1970. */
   readonly now: () => number
 }
 
-/** How a transaction arrived, and when: seconds since 1970. */
+/** How and when a transaction arrived, in seconds since 1970. */
 type Arrival = Pick<AcceptanceContext, "origin" | "time"> & Partial<Pick<AcceptanceContext, "inPackage" | "maxFeeRate">>
 
-/** The arrival of a transaction that stays if it is accepted. */
 export interface AdmittedArrival extends Arrival {
   readonly origin: "offered" | "mined"
 }
@@ -54,7 +52,7 @@ export interface Admission {
     state: TipState,
     transactions: ReadonlyArray<Transaction>
   ) => Effect.Effect<ReadonlyArray<Trial>, StorageFailure>
-  /** Offers a child with its parents. A higher fee rate than `maxFeeRate`, smallest units a kvB, is a mistake. */
+  /** Offers a child with its parents. A fee rate above `maxFeeRate` (smallest units per kvB) is a mistake. */
   readonly submit: (
     state: TipState,
     transactions: ReadonlyArray<Transaction>,
@@ -62,13 +60,12 @@ export interface Admission {
   ) => Effect.Effect<PackageResult, StorageFailure>
   /** Removes expired transactions, then evicts down to the memory limit. */
   readonly tidy: () => void
-  /** The rolling minimum fee rate since the pool was full, smallest units a kvB. */
+  /** The rolling minimum fee rate since the pool was full, smallest units per kvB. */
   readonly poolFeeRate: () => number
 }
 
 const NOTHING: ReadonlyMap<TxidKey, Transaction> = new Map()
 
-/** The test result of a transaction that would be accepted. */
 const accepted = ({ entry, replaced }: AcceptancePlan): Trial => ({
   type: "accepted",
   entry,
@@ -76,7 +73,7 @@ const accepted = ({ entry, replaced }: AcceptancePlan): Trial => ({
   replaced
 })
 
-/** The test results of a refused package: only the transaction to blame has one of its own. */
+/** The test results of a refused package, of which only the transaction to blame has its own. */
 const unaccepted = (
   transactions: ReadonlyArray<Transaction>,
   { failed, refused }: PackageRefusal
@@ -140,7 +137,7 @@ export const makeAdmission = (parts: AdmissionParts): Admission => {
     pool.add(entry)
     tidy()
     if (pool.has(transaction.txidKey)) return Effect.succeed(entry)
-    // Evicted at once: no listener is notified of its arrival.
+    // Evicted at once, so no listener is notified of its arrival.
     pool.forget(entry)
     return refuse(transaction, "underpaid", { reason: "mempool full" })
   }

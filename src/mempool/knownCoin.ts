@@ -5,7 +5,7 @@ import type { OutpointKey } from "../protocol/keys.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import type { Mempool } from "./Mempool.ts"
 
-/** A coin of the mempool or of the chain; `undefined` if the node has none. Mempool transactions may spend it. */
+/** A coin of the mempool or the chain, if any. Mempool transactions may spend it. */
 export const knownCoin = (
   { chainCoins, pool }: { readonly chainCoins: typeof ChainCoins.Service; readonly pool: typeof Mempool.Service },
   outpoint: OutpointKey

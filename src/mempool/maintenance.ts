@@ -26,8 +26,8 @@ const removeRegistrations = (pool: Pool, transaction: Transaction): void => {
 }
 
 /**
- * Removes the transactions of a block and those that conflict with them: double spends, and registrations of the same
- * name (rule M5). Source: upstream `txmempool.cpp`, `CTxMemPool::removeForBlock`.
+ * Removes the transactions of a block and conflicting ones: double spends, and registrations of the same name (rule
+ * M5). Source: upstream `txmempool.cpp`, `CTxMemPool::removeForBlock`.
  */
 export const removeMined = (pool: Pool, { transactions }: Block): void => {
   if (pool.size === 0 && pool.deltas.size === 0) return
@@ -44,7 +44,6 @@ export const removeMined = (pool: Pool, { transactions }: Block): void => {
   }
 }
 
-/** What the next block has to obey. */
 interface NextRules {
   readonly state: TipState
   readonly params: ConsensusParams
@@ -56,16 +55,16 @@ const isFree = (name: NameKey, { params, state: { claim, tip } }: NextRules): bo
   return current === undefined || isExpired(current, tip.height + 1, params)
 }
 
-/** Removes updates of names that expired, whose coin is gone with them (rule M5). */
+/** Removes updates of expired names, whose coins are gone (rule M5). */
 export const removeExpiredUpdates = (pool: Pool, state: TipState, params: ConsensusParams): void => {
   for (const name of [...pool.names.updatedNames()]) {
-    // A registration in the pool means that the name expired long ago; the updates spend that registration.
+    // A registration in the pool means that the name expired long ago, and the updates spend that registration.
     if (pool.names.registration(name) !== undefined || !isFree(name, { state, params })) continue
     pool.removeAll(pool.names.updates(name), "name-conflict")
   }
 }
 
-/** The coins that a transaction of the pool spends; `undefined` if one is missing. */
+/** The coins that a pool transaction spends; `undefined` if one is missing. */
 const coinsOf = (pool: Pool, { inputs }: Transaction, { coin, tip }: TipState): ReadonlyArray<Coin> | undefined => {
   const coins: Array<Coin> = []
   for (const { prevout } of inputs) {
@@ -77,7 +76,7 @@ const coinsOf = (pool: Pool, { inputs }: Transaction, { coin, tip }: TipState): 
   return coins
 }
 
-/** Checks rule M6: a name that is registered again cannot be registered, and an unregistered name cannot be updated. */
+/** Rule M6: a re-registered name cannot be registered, and an unregistered one cannot be updated. */
 const namesHold = (pool: Pool, { name }: PoolEntry, next: NextRules): boolean => {
   if (name === undefined || name.script.operation.op === "name_new") return true
   const key = nameKey(name.script.operation.name)
@@ -87,7 +86,7 @@ const namesHold = (pool: Pool, { name }: PoolEntry, next: NextRules): boolean =>
     : !free || pool.names.registration(key) !== undefined
 }
 
-/** Why a transaction of the pool is invalid for the next block and all later ones; `undefined` if it is valid. */
+/** Why a pool transaction is invalid for the next block and all later ones, if so. */
 const fault = (
   pool: Pool,
   entry: PoolEntry,
@@ -108,9 +107,9 @@ const fault = (
 }
 
 /**
- * Removes transactions that are invalid after a reorganization: immature, not final, without their coins, or in
- * conflict with a name. Source: upstream `validation.cpp`, `Chainstate::MaybeUpdateMempoolForReorg`;
- * `names/mempool.cpp`, `removeUnexpireConflicts`.
+ * Removes transactions that a reorg made invalid: immature, not final, without their coins, or in conflict with a name.
+ * Source: upstream `validation.cpp`, `Chainstate::MaybeUpdateMempoolForReorg`; `names/mempool.cpp`,
+ * `removeUnexpireConflicts`.
  */
 export const removeInvalid = (pool: Pool, state: TipState, params: ConsensusParams): void => {
   const all = [...pool.entries()].map(({ transaction }) => transaction.txidKey)
@@ -122,8 +121,8 @@ export const removeInvalid = (pool: Pool, state: TipState, params: ConsensusPara
 }
 
 /**
- * Removes the worst of a transaction's cluster until it is within the limits: a transaction that returned from a block
- * may have joined clusters. Source: upstream `CTxMemPool::UpdateTransactionsFromBlock`.
+ * Removes the worst of a transaction's cluster until it is within the limits, as a transaction that returned from a
+ * block may have joined clusters. Source: upstream `CTxMemPool::UpdateTransactionsFromBlock`.
  */
 export const trimCluster = (pool: Pool, txid: TxidKey, limits: ClusterLimits): void => {
   while (pool.has(txid)) {

@@ -2,26 +2,26 @@ import type { Bytes } from "../protocol/bytes.ts"
 import { decodeTransaction, type Transaction } from "../protocol/transaction.ts"
 
 /**
- * Approximate memory cost of the parts of a transaction besides their bytes: an object, a view of bytes and the entry
- * of a map cost more than what they hold.
+ * Approximate memory of the parts of a transaction besides their bytes, as objects, views and map entries cost more
+ * than their content.
  */
 const ENTRY = 1_600
 const INPUT = 400
 const OUTPUT = 200
 const WITNESS_ITEM = 110
 
-/** Approximate bytes of memory that a transaction takes in the pool. */
+/** Approximate memory of a transaction in the pool. */
 export const entryMemory = ({ bytes, inputs, outputs }: Transaction): number => {
   let usage = ENTRY + bytes.length + inputs.length * INPUT + outputs.length * OUTPUT
   for (const { witness } of inputs) usage += witness.length * WITNESS_ITEM
   return usage
 }
 
-/** Sizes of the reference node's structures in bytes, on a machine of 64 bits. */
+/** Sizes of the reference node's structures in bytes, on a 64-bit machine. */
 const REFERENCE = {
-  /** Of a transaction: itself, its entry, and its places in the indexes and in the graph. */
+  /** A transaction, its entry, and its places in the indexes and the graph. */
   entry: 752,
-  /** Of an input: itself, and its place in the index of spent outpoints. */
+  /** An input and its place in the index of spent outpoints. */
   input: 104,
   spent: 64,
   output: 48,
@@ -30,13 +30,13 @@ const REFERENCE = {
   shortScript: 36
 } as const
 
-/** What an allocation takes. Source: upstream `memusage.h`, `MallocUsage`. */
+/** The size of an allocation. Source: upstream `memusage.h`, `MallocUsage`. */
 const allocated = (size: number): number => size === 0 ? 0 : Math.floor((size + 31) / 16) * 16
 
 const scriptUsage = ({ length }: Bytes): number => length > REFERENCE.shortScript ? allocated(length) : 0
 
 /**
- * The bytes that the reference node counts for a transaction in its pool, up to small differences of its indexes.
+ * The bytes that the reference node counts for a transaction in its pool, except for small differences of its indexes.
  * Source: upstream `core_memusage.h`, `RecursiveDynamicUsage`; `txmempool.cpp`, `CTxMemPool::DynamicMemoryUsage`.
  */
 export const referenceUsage = ({ inputs, outputs }: Transaction): number => {
@@ -54,8 +54,8 @@ export const referenceUsage = ({ inputs, outputs }: Transaction): number => {
 const MEMORY_FACTOR = 1.5
 
 /**
- * The bytes that count for a transaction against `-maxmempool`: as many as in the reference node, so that a full pool has
- * the same large transactions; but no fewer than bound the memory of the process.
+ * The bytes that count for a transaction against `-maxmempool`: as in the reference node, so that a full pool has the
+ * same large transactions, but enough to bound the memory of the process.
  */
 export const entryUsage = (transaction: Transaction): number =>
   Math.max(referenceUsage(transaction), Math.ceil(entryMemory(transaction) / MEMORY_FACTOR))
@@ -64,8 +64,8 @@ export const entryUsage = (transaction: Transaction): number =>
 const SLACK = 1_024
 
 /**
- * Copies the bytes of a transaction that is a view of a much larger buffer: of a block, or of a peer's messages. The
- * buffer would stay in memory as long as the transaction.
+ * Copies the bytes of a transaction that is a view of a much larger buffer (a block, a peer's messages), which would
+ * stay in memory with it.
  */
 export const ownBytes = (transaction: Transaction): Transaction => {
   const { bytes } = transaction

@@ -15,7 +15,7 @@ import type { PoolEntry } from "./PoolEntry.ts"
 import { decodePool, encodePool, MAGIC, type PoolContent } from "./poolFile.ts"
 import { decodeReferencePool } from "./referencePoolFile.ts"
 
-/** Bytes of an imported file, several times the largest mempool of the default settings. */
+/** The largest import: several times the largest mempool of the default settings. */
 const MOST_IMPORTED = 2 ** 30
 
 const IMPORT_REMEDY = "Give the file of a mempool: savemempool of this node or of Namecoin Core writes one"
@@ -26,14 +26,13 @@ const REMEDY = "Delete the file: it only holds transactions that wait for a bloc
 const writePool = (file: string, content: PoolContent): void =>
   guarded({ file, doing: "writing", remedy: REMEDY }, () => replaceFileNow(file, encodePool(content)))
 
-/** The result of reading the file. */
 type FoundPool =
   | { readonly type: "none" }
   | { readonly type: "kept"; readonly content: PoolContent }
-  /** The file is renamed, and the operator can inspect it. */
+  /** The file is renamed for inspection by the operator. */
   | { readonly type: "damaged"; readonly found: string; readonly aside: string }
 
-/** Reads the file. Throws `StorageFailure` for an error of the file system. */
+/** Throws `StorageFailure` for an error of the file system. */
 const readPool = (file: string): FoundPool =>
   guarded({ file, doing: "reading", remedy: REMEDY }, () => {
     if (!existsSync(file)) return { type: "none" }
@@ -50,13 +49,13 @@ const readPool = (file: string): FoundPool =>
 export interface LoadParts {
   readonly filename: string
   readonly pool: Pool
-  /** Checks a transaction that arrived at `time`, seconds since 1970, and adds it. */
+  /** Checks and adds a transaction that arrived at `time`, seconds since 1970. */
   readonly admit: (
     transaction: Transaction,
     time: number
   ) => Effect.Effect<PoolEntry, TransactionRejected | StorageFailure>
   readonly changing: <A>(change: () => A) => Effect.Effect<A>
-  /** Transactions that arrived before this time are expired: seconds since 1970. */
+  /** Transactions that arrived before this time (seconds since 1970) are expired. */
   readonly notBefore: number
   /** Seconds since 1970. */
   readonly now: number
@@ -66,13 +65,13 @@ export interface LoadParts {
 export interface ImportOptions {
   /** Whether the transactions count as arriving now. */
   readonly useCurrentTime: boolean
-  /** Whether its fee deltas are added to those that the pool has. */
+  /** Whether its fee deltas are added to the pool's. */
   readonly applyDeltas: boolean
   /** Whether its transactions that no peer has requested are announced until one does. */
   readonly applyUnbroadcast: boolean
 }
 
-/** All: the file is the node's own. */
+/** Everything, as the file is the node's own. */
 const ALL: ImportOptions = { useCurrentTime: false, applyDeltas: true, applyUnbroadcast: true }
 
 const applyDeltas = (
@@ -96,7 +95,7 @@ const takeIn = (
 ): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
     const { admit, changing, now, notBefore, pool } = parts
-    // Before the transactions: some are accepted only with their delta.
+    // Before the transactions, as some are accepted only with their delta.
     if (options.applyDeltas) yield* applyDeltas(deltas, parts)
     let [accepted, expired, present] = [0, 0, 0]
     for (const { time, transaction } of transactions) {
@@ -142,11 +141,11 @@ export const savePool = (filename: string, pool: Pool): Effect.Effect<string, St
     return filename
   })
 
-/** Decodes a file of this node's format or of the reference node's. Throws `DecodeError`. */
+/** Decodes a file in this node's or the reference node's format. Throws `DecodeError`. */
 const decodeAny = (bytes: Bytes): PoolContent =>
   equal(bytes.subarray(0, MAGIC.length), MAGIC) ? decodePool(bytes) : decodeReferencePool(bytes)
 
-/** Offers the transactions of any pool's file, of this node's format or of the reference node's, to the pool. */
+/** Offers the transactions of a file in this node's or the reference node's format to the pool. */
 export const importPool = (parts: LoadParts, options: ImportOptions): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
     const { filename: file } = parts

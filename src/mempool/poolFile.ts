@@ -5,17 +5,15 @@ import { Reader } from "../protocol/Reader.ts"
 import { decodeTransaction, type Transaction } from "../protocol/transaction.ts"
 import { Writer } from "../protocol/Writer.ts"
 
-/**
- * The file that keeps the pool while the node is down. The format is our own, since the reference node's has no
- * checksum.
- *
- *     magic      8 bytes  "svcdpool"
- *     version    LE32
- *     count      LE32, then for each transaction: time (LE64, seconds since 1970), its length, its bytes
- *     count      LE32, then for each fee delta: txid (32 bytes), delta (LE64, smallest units)
- *     count      LE32, then for each transaction of our own that no peer has requested: txid
- *     checksum   hash256 of all before it
- */
+// The file that keeps the pool while the node is down. The format is our own, since the reference node's has no
+// checksum.
+//
+//     magic      8 bytes  "svcdpool"
+//     version    LE32
+//     count      LE32, then for each transaction: time (LE64, seconds since 1970), its length, its bytes
+//     count      LE32, then for each fee delta: txid (32 bytes), delta (LE64, smallest units)
+//     count      LE32, then for each transaction of our own that no peer has requested: txid
+//     checksum   hash256 of all before it
 
 export const MAGIC: Bytes = new TextEncoder().encode("svcdpool")
 
@@ -23,14 +21,13 @@ const VERSION = 1
 
 export const HASH_SIZE = 32
 
-/** A transaction from a file. */
 export interface KeptTransaction {
   readonly transaction: Transaction
   /** Time of its arrival: seconds since 1970. */
   readonly time: number
 }
 
-/** The content of a file of the pool. Transactions are identified by their `txidKey`. */
+/** The content of a file of the pool. Transactions are identified by `txidKey`. */
 export interface PoolContent {
   /** Parents before children. */
   readonly transactions: ReadonlyArray<KeptTransaction>
@@ -39,7 +36,6 @@ export interface PoolContent {
   readonly unbroadcast: ReadonlyArray<TxidKey>
 }
 
-/** Encodes the file. */
 export const encodePool = ({ deltas, transactions, unbroadcast }: PoolContent): Bytes => {
   const writer = new Writer(4096).bytes(MAGIC).u32(VERSION)
   writer.u32(transactions.length)
@@ -51,7 +47,7 @@ export const encodePool = ({ deltas, transactions, unbroadcast }: PoolContent): 
   return writer.bytes(hash256(writer.written())).toBytes()
 }
 
-/** Reads a number of entries. A number is refused at once if entries of `smallest` bytes do not fit the rest. */
+/** Reads a number of entries. Refused at once if entries of `smallest` bytes do not fit the rest. */
 export const readCount = (reader: Reader, what: string, smallest: number): number => {
   const entries = reader.u32(what)
   if (entries * smallest > reader.remaining) reader.fail({ field: what, reason: `${entries} entries do not fit` })
@@ -60,7 +56,7 @@ export const readCount = (reader: Reader, what: string, smallest: number): numbe
 
 const many = <A>(length: number, read: () => A): Array<A> => Array.from({ length }, read)
 
-/** Decodes the file. Throws `DecodeError` for bytes that `encodePool` does not make. */
+/** Throws `DecodeError` for bytes that `encodePool` does not make. */
 export const decodePool = (bytes: Bytes): PoolContent => {
   const content = bytes.subarray(0, Math.max(0, bytes.length - HASH_SIZE))
   const reader = new Reader(content)

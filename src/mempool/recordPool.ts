@@ -4,8 +4,6 @@ import type { RejectionKind, TransactionRejected } from "./errors.ts"
 import type { MempoolEvent, RemovalReason } from "./PoolEntry.ts"
 import type { PackageResult } from "./Trial.ts"
 
-/** Records what the mempool does in the metrics. */
-
 const REMOVED: Readonly<Record<RemovalReason, TransactionEvent>> = {
   "block": "mined",
   "conflict": "conflicted",
@@ -26,16 +24,13 @@ const REJECTED: Readonly<Record<RejectionKind, ValidationError>> = {
   "premature": "transaction_premature"
 }
 
-/** Counts additions and removals. */
 export const recordNews = (news: ReadonlyArray<MempoolEvent>): void => {
   for (const event of news) transactions.of(event._tag === "Added" ? "accepted" : REMOVED[event.reason]).increase()
 }
 
-/** Counts a refused transaction. */
 export const recordRejected = ({ kind }: TransactionRejected): Effect.Effect<void> =>
   Effect.sync(() => validationErrors.of(REJECTED[kind]).increase())
 
-/** Counts the refused transactions of a package. */
 export const recordRejectedOf = ({ outcomes }: PackageResult): Effect.Effect<void> =>
   Effect.forEach(
     outcomes.values(),

@@ -3,7 +3,6 @@ import { displayHash } from "../protocol/bytes.ts"
 import type { Transaction } from "../protocol/transaction.ts"
 import { type RejectionKind, TransactionRejected } from "./errors.ts"
 
-/** A refusal of a transaction. */
 export const refuse = (
   { txid }: Transaction,
   kind: RejectionKind,
@@ -17,9 +16,9 @@ const KINDS: ReadonlyMap<string, RejectionKind> = new Map([
   ["bad-txns-premature-spend-of-coinbase", "premature"]
 ])
 
-/** A refusal by a rule that blocks have to follow too. */
+/** A refusal by a rule that blocks must follow too. */
 export const refuseByRule = (transaction: Transaction, broken: Reject): TransactionRejected =>
   refuse(transaction, KINDS.get(broken.reason) ?? "consensus", broken)
 
-/** The ids of a transaction, as refusals of relations between transactions show them. */
+/** The ids of a transaction, as in refusals about relations between transactions. */
 export const idsOf = ({ txid, wtxid }: Transaction): string => `${displayHash(txid)} (wtxid=${displayHash(wtxid)})`

@@ -12,10 +12,9 @@ import { mandatoryFlags, standardFlags } from "./policy/scriptFlags.ts"
 import { spendsWitnessProgram } from "./policy/standardInputs.ts"
 import { refuse } from "./refusal.ts"
 
-/** Milliseconds of script checks in one turn of the event loop. */
+/** Milliseconds of script checks per turn of the event loop. */
 const SLICE_MS = 10
 
-/** Describes an input and the outpoint that it spends. */
 const describe = ({ inputs, txid, wtxid }: Transaction, index: number): string => {
   const whose = `input ${index} of ${displayHash(txid)} (wtxid ${displayHash(wtxid)})`
   const prevout = inputs[index]?.prevout
@@ -40,7 +39,7 @@ class InputChecks {
     this.mandatory = mandatoryFlags(height, params)
   }
 
-  /** Checks inputs until all are done, one fails or the slice is over; true while inputs are left. */
+  /** Checks inputs until all are done, one fails or the slice is over. True while inputs are left. */
   readonly slice = (): boolean => {
     const { context, flags, plan } = this
     for (const end = performance.now() + SLICE_MS; this.index < plan.coins.length; this.index++) {
@@ -61,7 +60,7 @@ class InputChecks {
 
   private kind(): RejectionKind {
     const { coins, entry: { transaction } } = this.plan
-    // The peer that sent it may have stripped its witness.
+    // The sending peer may have stripped its witness.
     if (!transaction.hasWitness && spendsWitnessProgram(transaction, coins)) return "witness"
     const broken = verifyInput({ context: this.context, index: this.index, flags: this.mandatory })
     return broken === undefined ? "policy" : "consensus"
@@ -69,9 +68,9 @@ class InputChecks {
 }
 
 /**
- * Runs the scripts of a transaction for the block at `height` under the standard flags; returns the refusal, if any.
- * A transaction that passes here also passes under the consensus flags of a block, which are fewer. Yields to the event
- * loop after every slice. Source: upstream `validation.cpp`, `MemPoolAccept::PolicyScriptChecks`.
+ * Runs the scripts of a transaction for the block at `height` under the standard flags, which include the consensus
+ * flags of a block. Returns the refusal, if any. Yields to the event loop after every slice. Source: upstream
+ * `validation.cpp`, `MemPoolAccept::PolicyScriptChecks`.
  */
 export const checkScripts = (
   plan: AcceptancePlan,

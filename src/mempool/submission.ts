@@ -18,13 +18,11 @@ import type { PoolEntry } from "./PoolEntry.ts"
 import { refuse } from "./refusal.ts"
 import type { PackageOutcome, PackageResult } from "./Trial.ts"
 
-/**
- * Offers a child with its parents to the pool: each transaction alone first, then those that only lack a fee or a parent
- * together. So a fee counts once, and a child does not pay for a parent that needs no help.
- * Source: upstream `validation.cpp`, `MemPoolAccept::AcceptPackage`.
- */
+// Offers a child with its parents to the pool: each transaction alone first, then together those that only lack a fee
+// or a parent. So a fee counts once, and a child does not pay for a parent that needs no help. Source: upstream
+// `validation.cpp`, `MemPoolAccept::AcceptPackage`.
 
-/** What a submission needs. Plans have passed all checks, including those of scripts. */
+/** What a submission needs. Plans have passed all checks, including scripts. */
 export interface SubmissionParts {
   readonly pool: Pool
   readonly planAlone: (
@@ -37,17 +35,15 @@ export interface SubmissionParts {
   readonly tidy: () => void
 }
 
-/** Refusals of a transaction alone that its package may prevent. */
+/** Refusals of a single transaction that its package may prevent. */
 const CURABLE: ReadonlySet<RejectionKind> = new Set(["underpaid", "missing-inputs"])
 
 const FULL = { reason: "mempool full" }
 
 const keyOf = ({ wtxid }: Transaction): WtxidKey => wtxidKey(wtxid)
 
-/** The outcomes so far, and what is left to do. */
 class Submission {
   refused: string | undefined
-  /** Transactions to be offered together. */
   readonly left: Array<Transaction> = []
   private readonly outcomes = new Map<WtxidKey, PackageOutcome>()
   private readonly pool: Pool
@@ -74,7 +70,7 @@ class Submission {
     else this.refused = ONE_FAILED
   }
 
-  /** Adds transactions to the pool in the place of others. */
+  /** Adds transactions to the pool, replacing others. */
   accept(plans: ReadonlyArray<AcceptancePlan>, replaced: ReadonlyArray<PoolEntry>): void {
     for (const { transaction } of replaced.toReversed()) this.pool.remove(transaction.txidKey, "replaced")
     const includes = plans.map(({ entry }) => entry.transaction)
@@ -97,7 +93,7 @@ class Submission {
     }
   }
 
-  /** Notes the refusal of transactions together. The others keep the refusal that they had alone. */
+  /** Notes the refusal of transactions together. The others keep the refusal they had alone. */
   refusedTogether({ failed, refused }: PackageRefusal): void {
     this.refused = refused
     const blamed = this.left.find(({ txid }) => displayHash(txid) === failed?.txid)
@@ -106,7 +102,7 @@ class Submission {
     }
   }
 
-  /** The result, after the pool was trimmed: that may have evicted some of the package. */
+  /** The result after trimming the pool, which may have evicted some of the package. */
   result(): PackageResult {
     for (const transaction of this.transactions) {
       if (this.outcomes.get(keyOf(transaction))?.type === "rejected" || this.pool.has(transaction.txidKey)) continue
@@ -117,12 +113,12 @@ class Submission {
   }
 }
 
-/** Returns what is wrong with a package before any of its transactions is looked at. */
+/** Returns what is wrong with a package before looking at its transactions. */
 const disorder = (transactions: ReadonlyArray<Transaction>): string | undefined =>
   malformation(transactions) ??
     (transactions.length < 2 || isChildWithParents(transactions) ? undefined : "package-not-child-with-parents")
 
-/** Offers a package; the caller keeps the tip meanwhile. */
+/** Offers a package. The caller keeps the tip meanwhile. */
 export const submitPackage = (
   { planAlone, planTogether, pool, tidy }: SubmissionParts,
   transactions: ReadonlyArray<Transaction>

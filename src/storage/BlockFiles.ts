@@ -19,14 +19,14 @@ import { hash256 } from "../protocol/hash.ts"
 import { guarded, storageFailure } from "./Database.ts"
 import { StorageCorrupted } from "./errors.ts"
 
-/** The location of a record: the number of its file, the offset of its content after magic and length, and its size. */
+/** The location of a record: its file, the offset of its content after magic and length, and its size. */
 export interface Place {
   readonly file: number
   readonly offset: number
   readonly size: number
 }
 
-/** The largest block file, as in the reference node: 128 MiB. */
+/** The largest block file: 128 MiB, as in the reference node. */
 const MAX_FILE_SIZE = 0x8000000
 
 /** Magic and length before each record. */
@@ -34,7 +34,7 @@ const FRAME_SIZE = 8
 
 const CHECKSUM_SIZE = 4
 
-/** The two families of files: blocks in the format of the reference node, and undo data in a format of svcd. */
+/** Blocks in the reference node's format, and undo data in our own. */
 export type FileFamily = "blk" | "undo"
 
 const REMEDY =
@@ -48,9 +48,9 @@ interface OpenFile {
 
 /**
  * blkNNNNN.dat and undoNNNNN.dat: records of magic, LE32 length and content, appended and never changed. A block file
- * is what the reference node writes without its XOR mask (reference/protocol.md 8.1). An undo record ends with the
- * first four bytes of hash256(block hash ‖ content). A new undo file begins with each new block file, so that both
- * become free together when old blocks are pruned. Methods throw `StorageFailure`.
+ * is the reference node's without its XOR mask (reference/protocol.md 8.1). An undo record ends with the first four
+ * bytes of hash256(block hash ‖ content). Each new block file starts a new undo file, so that pruning frees both
+ * together. Methods throw `StorageFailure`.
  */
 export class BlockFiles {
   private readonly directory: string
@@ -60,10 +60,10 @@ export class BlockFiles {
   private readonly paths: Record<FileFamily, Map<number, string>> = { blk: new Map(), undo: new Map() }
   private readonly last: Record<FileFamily, number>
   private total = 0
-  /** Whether a file was created whose directory entry may not be on disk yet. */
+  /** Whether the directory entry of a new file may not be on disk yet. */
   private newFiles = false
 
-  /** @param maxFileSize bytes; a larger block has a file of its own. */
+  /** @param maxFileSize bytes; a larger block gets its own file. */
   constructor(directory: string, magic: Bytes, maxFileSize = MAX_FILE_SIZE) {
     this.directory = directory
     this.magic = magic
@@ -118,7 +118,7 @@ export class BlockFiles {
     return this.open.get(path)?.size ?? (existsSync(path) ? this.file(family, number).size : 0)
   }
 
-  /** Appends a block and returns its location. The block is on disk only after `sync`. */
+  /** Appends a block and returns its location. It is on disk only after `sync`. */
   appendBlock(block: Bytes): Place {
     const record = Buffer.allocUnsafe(FRAME_SIZE + block.length)
     record.set(block, FRAME_SIZE)
@@ -126,7 +126,7 @@ export class BlockFiles {
   }
 
   appendUndo(blockHash: Bytes, undo: Bytes): Place {
-    // The checksum covers the hash and the data. Then the frame takes the place of the end of the hash.
+    // The checksum covers the hash and the data. The frame then replaces the end of the hash.
     const end = blockHash.length + undo.length
     const bytes = Buffer.allocUnsafe(end + CHECKSUM_SIZE)
     bytes.set(blockHash)
@@ -135,12 +135,12 @@ export class BlockFiles {
     return this.append("undo", bytes.subarray(blockHash.length - FRAME_SIZE))
   }
 
-  /** The number of the file that records are appended to. It is never pruned. */
+  /** The file that records are appended to, which is never pruned. */
   lastOf(family: FileFamily): number {
     return this.last[family]
   }
 
-  /** Appends a record, and writes its frame into the first bytes, which are free. */
+  /** Appends a record, with its frame in the first bytes, which are free. */
   private append(family: FileFamily, record: Buffer): Place {
     let number = family === "undo" ? Math.max(this.last.undo, this.last.blk) : this.last.blk
     const size = this.sizeOf(family, number)
@@ -207,8 +207,8 @@ export class BlockFiles {
   }
 
   /**
-   * Does most of the work of `sync` without blocking the event loop: a disk takes milliseconds for it. Data appended
-   * meanwhile is left to `sync`. Fails with the errors of `sync`.
+   * Does most of the work of `sync`, milliseconds of disk time, without blocking the event loop. Leaves data appended
+   * meanwhile to `sync`. Fails with its errors.
    */
   async syncAside(): Promise<void> {
     for (const [path, file] of this.open) {
@@ -222,8 +222,7 @@ export class BlockFiles {
   }
 
   /**
-   * Truncates a file to `end`: removes records without a reference, or a record that was written in part. Returns the
-   * number of bytes removed.
+   * Truncates a file to `end`, removing unreferenced or partly written records. Returns the bytes removed.
    */
   cut(family: FileFamily, number: number, { end }: { readonly end: number }): number {
     const surplus = this.sizeOf(family, number) - end
@@ -238,7 +237,7 @@ export class BlockFiles {
     return surplus
   }
 
-  /** Removes a file with all its records. The removal is on disk after `syncRemovals`. Returns its size in bytes. */
+  /** Removes a file. The removal is on disk after `syncRemovals`. Returns the file's size in bytes. */
   remove(family: FileFamily, number: number): number {
     const path = this.path(family, number)
     const size = this.sizeOf(family, number)
@@ -264,7 +263,7 @@ export class BlockFiles {
 
 const fsyncAside = promisify(fsync)
 
-/** The checksum of an undo record. `covered`: the hash of the block, and the undo data behind it. */
+/** The checksum of an undo record over the block's hash and the undo data. */
 const checksum = (covered: Bytes): Uint8Array => hash256(covered).subarray(0, CHECKSUM_SIZE)
 
 const writeAll = (descriptor: number, bytes: Uint8Array, position: number): void => {

@@ -13,22 +13,21 @@ import {
 import type { StorageFailure } from "./errors.ts"
 
 export interface Doubt {
-  /** The file or store by its usual name: `names.db`, `blocks`. */
+  /** The usual name of the file or store: `names.db`, `blocks`. */
   readonly what: string
-  /** What was found and what the node does about it, in one sentence. */
+  /** One sentence with what was found and what the node does about it. */
   readonly reason: string
 }
 
-/** A part of the stored data that the background check covers. */
 export interface Checkable {
-  /** As in `Doubt`. Each part has its own. */
+  /** As in `Doubt`, unique per part. */
   readonly what: string
-  /** The unit that `total` counts, in the plural: `pages`, `blocks`. */
+  /** What `total` counts, in the plural: `pages`, `blocks`. */
   readonly unit: string
   readonly total: Effect.Effect<number>
   /**
-   * Checks units from number `from` on for some milliseconds. Returns the number of the next unit, `undefined` at the
-   * end. Damage is not a failure: the part notes the doubt, counts it, and starts its own repair.
+   * Checks units from number `from` on for some milliseconds. Returns the number of the next unit, or `undefined` at
+   * the end. Damage is not a failure: the part notes the doubt, counts it, and starts its own repair.
    */
   readonly check: (from: number) => Effect.Effect<number | undefined, StorageFailure>
 }
@@ -42,13 +41,13 @@ export interface CheckProgress {
   readonly damaged: number
 }
 
-/** Tracks whether the files of the node are undamaged, and the repairs in progress. */
+/** Tracks whether the node's files are undamaged, and the repairs in progress. */
 export class DataHealth extends Context.Tag("svcd/DataHealth")<DataHealth, {
-  /** What may be wrong now; empty while no damage is known. `/ready` is 503 while there is a doubt. */
+  /** What may be wrong now. While there is a doubt, `/ready` returns 503. */
   readonly doubts: Effect.Effect<ReadonlyArray<Doubt>>
   /** Notes a doubt and logs it. The returned effect withdraws the doubt. */
   readonly doubt: (doubt: Doubt) => Effect.Effect<Effect.Effect<void>>
-  /** Facts that the operator needs and that make no answer wrong: `/ready` does not change. */
+  /** Facts that the operator needs but that make no answer wrong. `/ready` does not change. */
   readonly notices: Effect.Effect<ReadonlyArray<Doubt>>
   /** Notes such a fact and logs it. The returned effect withdraws it. */
   readonly notice: (notice: Doubt) => Effect.Effect<Effect.Effect<void>>
@@ -67,7 +66,7 @@ interface Tally {
   damaged: number
 }
 
-/** The metric's label of a store. Each wallet has its own file, and all wallets share one label. */
+/** The metrics label of a store. All wallets share one. */
 const labelOf = (what: string): StoreLabel =>
   STORES.find((store) => store === what) ?? (what.startsWith("wallet-") ? "wallet.db" : "other")
 

@@ -6,8 +6,8 @@ import { StorageCorrupted, type StorageFailure, StorageUnavailable } from "./err
 import { PageDamaged, PageGuard } from "./PageGuard.ts"
 
 /**
- * SQLite for the stores that have no time for one fiber per statement: prepared statements directly on the driver,
- * called from one writer. A point read takes 5 µs here and 50 µs through a client that queues.
+ * SQLite for stores that have no time for a fiber per statement: prepared statements on the driver, called by one
+ * writer. A point read takes 5 µs instead of 50 µs through a queueing client.
  */
 export type Database = SQLite.Database
 
@@ -20,30 +20,29 @@ const FULL = new Set(["SQLITE_FULL", "ENOSPC"])
 export const isDamage = (cause: unknown): cause is Error & { readonly code: string } =>
   cause instanceof Error && "code" in cause && typeof cause.code === "string" && CORRUPTED.has(cause.code)
 
-/** Work on a file, for the message if it fails. */
 export interface FileWork {
   readonly file: string
   readonly doing: string
   readonly remedy: string
 }
 
-/** Converts an error of the driver or the file system to a `StorageFailure`. Rethrows any other error. */
+/** Converts an error of the driver or file system to a `StorageFailure`. Rethrows other errors. */
 export const storageFailure = ({ doing, file, remedy }: FileWork) => (cause: unknown): StorageFailure => {
   if (cause instanceof StorageCorrupted || cause instanceof StorageUnavailable) return cause
   if (isDamage(cause) || cause instanceof PageDamaged) {
     return new StorageCorrupted({ file, found: cause.message, remedy })
   }
-  // The driver's error for a missing folder. It is the only refusal without a code.
+  // The driver's only error without a code: a missing folder.
   if (cause instanceof TypeError && cause.message.includes("directory does not exist")) {
     return new StorageUnavailable({ file, doing, reason: cause.message })
   }
   if (!(cause instanceof Error) || !("code" in cause) || typeof cause.code !== "string") throw cause
-  // A full disk has the same words, whether SQLite or the file system reports it.
+  // The same words for a full disk whether SQLite or the file system reports it.
   const words = FULL.has(cause.code) ? reasonOf("ENOSPC") : cause.message
   return new StorageUnavailable({ file, doing, reason: `${words} (${cause.code})` })
 }
 
-/** Runs work on a file. Throws its errors as `storageFailure` converts them. */
+/** Runs work on a file, converting its errors with `storageFailure`. */
 export const guarded = <A>(on: FileWork, work: () => A): A => {
   try {
     return work()
@@ -53,8 +52,8 @@ export const guarded = <A>(on: FileWork, work: () => A): A => {
 }
 
 /**
- * Throws the file system's error for a file that is not writable. SQLite would open such a file, leave read-only files
- * beside it, and fail later.
+ * Throws the file system's error for an unwritable file, which SQLite would open, leaving read-only files beside it,
+ * and fail on later.
  */
 export const requireWritable = (filename: string): void => {
   if (existsSync(filename)) accessSync(filename, constants.R_OK | constants.W_OK)
@@ -62,14 +61,14 @@ export const requireWritable = (filename: string): void => {
 
 export interface OpenOptions {
   readonly filename: string
-  /** Bytes; a power of two from 512 to 65536. Applies to a new file only. */
+  /** A power of two from 512 to 65536 bytes. Only applies to a new file. */
   readonly pageSize: number
-  /** SQL that brings an empty or older file to the current format, one step per version. */
+  /** SQL that upgrades an empty or older file, one step per version. */
   readonly migrations: ReadonlyArray<string>
   readonly remedy: string
 }
 
-/** Changes nothing, but makes versions without page sums refuse the file: they would leave the sums out of date. */
+/** Changes nothing, but makes versions without page sums refuse the file, as they would leave the sums outdated. */
 export const PAGES_HAVE_SUMS = "-- pages have sums beside the file"
 
 export interface OpenDatabase {
@@ -78,8 +77,8 @@ export interface OpenDatabase {
 }
 
 /**
- * Opens a SQLite file and brings it to the current format. The caller notifies the guard of each commit, and closes the
- * database with the guard. Throws `StorageFailure`, even for a file of a newer version: that file is not changed.
+ * Opens a SQLite file and upgrades it to the current format. The caller notifies the guard of each commit, and closes
+ * the database with the guard. Throws `StorageFailure`, even for a file of a newer version, which stays unchanged.
  */
 export const openDatabase = ({ filename, migrations, pageSize, remedy }: OpenOptions): OpenDatabase =>
   guarded({ file: filename, doing: "opening", remedy }, () => {
@@ -100,20 +99,20 @@ export const openDatabase = ({ filename, migrations, pageSize, remedy }: OpenOpt
     }
   })
 
-/** KiB of pages that a connection keeps in memory. A node has five connections and more. */
+/** KiB of pages cached per connection. A node has five or more connections. */
 export const PAGE_CACHE_KIB = 2_048
 
-/** The settings of every database of the node. The order matters: the first write fixes the page size. */
+/** The settings of every database. The order matters: the first write fixes the page size. */
 export const pragmas = (pageSize: number): ReadonlyArray<string> => [
   `page_size = ${pageSize}`,
-  // This is a write in a new file.
+  // This writes to a new file.
   "journal_mode = WAL",
   // Data lost in a power cut is restored from the blocks. A killed process loses nothing.
   "synchronous = NORMAL",
   "temp_store = MEMORY",
-  // The driver's own limit is 16 MB for each connection, and it has one for the system's cache besides.
+  // The driver's own limit is 16 MB per connection, besides the system's cache.
   `cache_size = -${PAGE_CACHE_KIB}`,
-  // The guard copies the log, after it has written the sums of the copied pages.
+  // The guard copies the log after writing the sums of the copied pages.
   "wal_autocheckpoint = 0"
 ]
 

@@ -5,16 +5,16 @@ import type { Steps } from "../protocol/steps.ts"
 import { ANY, type PageSums, readSums, sumOf, sumsFile, writeSums, writeSumsSteps } from "./pageSums.ts"
 import { readFully, readWal, readWalSteps, type WalContent, walFile, walSize } from "./walFile.ts"
 
-/** Size in bytes of the write-ahead log at which it is copied into the database. SQLite copies it in one turn, within 10 ms. */
+/** From this size in bytes on, the write-ahead log is copied into the database, within 10 ms in one turn. */
 export const LOG_BYTES = 8 * 1024 * 1024
 
-/** Bytes of pages that one call of `check` reads: about a millisecond. */
+/** Bytes of pages read per `check`: about a millisecond. */
 const CHECK_BYTES = 1024 * 1024
 
-/** Readers that stay until the process ends: see `PageGuard`. Without a reference, the driver would close them. */
+/** Readers that stay until the process ends (see `PageGuard`). Unreferenced ones would be closed by the driver. */
 const STAYING: Array<SQLite.Database> = []
 
-/** Pages that a copy of the log compares before other work has a turn. */
+/** Pages that a copy of the log compares per turn of the event loop. */
 const COMPARED_A_TURN = 256
 
 /** A page, or a frame of the log, does not match its checksum. */
@@ -22,7 +22,7 @@ export class PageDamaged extends Error {
   override readonly name = "PageDamaged"
 }
 
-/** A copy of the log was ended while the system synced a file. */
+/** A copy of the log ended while the system was syncing a file. */
 class SyncUnknown extends Error {
   override readonly name = "SyncUnknown"
   readonly code = "EINTR"
@@ -34,7 +34,7 @@ class SyncUnknown extends Error {
 
 const PAGE_SIZE_OFFSET = 16
 
-/** The page size according to the first page; `undefined` if that is not the first page of a database. */
+/** The page size in the first page; `undefined` if that is not the first page of a database. */
 const pageSizeOf = (descriptor: number): number | undefined => {
   const bytes = Buffer.alloc(2)
   if (readFully(descriptor, bytes, PAGE_SIZE_OFFSET) < bytes.length) return undefined
@@ -61,14 +61,14 @@ interface LogState {
   /** Whether a reader of an older state was in the way. */
   readonly busy: number
   readonly log: number
-  /** Frames that are in the database file. */
+  /** Frames already in the database file. */
   readonly checkpointed: number
 }
 
 const stateOf = (database: SQLite.Database, mode: "NOOP" | "PASSIVE" | "TRUNCATE"): LogState =>
   database.prepare<[], LogState>(`PRAGMA wal_checkpoint(${mode})`).get() ?? { busy: 1, log: 0, checkpointed: 0 }
 
-/** A reader of the state at this moment: SQLite neither copies later frames while it is there, nor writes over the log. */
+/** A reader of the current state. While it exists, SQLite neither copies later frames nor overwrites the log. */
 const pinned = (file: string): SQLite.Database => {
   const pin = new SQLite(file, { readonly: true })
   try {
@@ -82,20 +82,20 @@ const pinned = (file: string): SQLite.Database => {
 }
 
 /**
- * Keeps the sums of an open database consistent with its pages. In WAL mode the database file changes only when the log
- * is copied into it. Only this class copies it:
+ * Keeps the sums of an open database consistent with its pages. In WAL mode the database file only changes when the log
+ * is copied into it, which only this class does:
  *
  *     commit → log ──(1) sync the log──(2) new sums, synced and renamed──(3) copy the log──► database ──(4) sync it──(5) empty the log
  *
- * So at every moment, even after a crash, each page either matches its sum or is superseded by a complete frame of the
- * log. Methods throw `PageDamaged` where that does not hold, and the errors of the driver and the system. A reader holds the log
- * from (1) to (5), so that commits meanwhile come behind its frames.
+ * So at any moment, even after a crash, each page matches its sum or is superseded by a complete frame of the log.
+ * Otherwise methods throw `PageDamaged`; they also throw driver and system errors. A reader holds the log from (1) to
+ * (5), so that new commits come after its frames.
  *
- * After an error of (1) or (4) the system may forget what it could not write. So nothing is copied any more, and the reader stays:
- * the log has all that the file may lack, and the next process copies it again. The same holds if one of these syncs is under way
- * when its copy is ended, since its result stays unknown.
+ * After an error in (1) or (4), the system may forget what it could not write. So nothing is copied any more and the
+ * reader stays: the log has all that the file may lack, and the next process copies it again. The same holds if a copy
+ * ends during one of these syncs, whose result is then unknown.
  *
- * The database file stays open here until `close`: closing it would drop the locks that SQLite has on it.
+ * The database file stays open here until `close`, as closing it would drop SQLite's locks on it.
  */
 export class PageGuard {
   private readonly file: string
@@ -107,17 +107,17 @@ export class PageGuard {
   /** The size of the log at which the next copy is tried. */
   private due = LOG_BYTES
   private copying: DiskWork | undefined
-  /** The error of a sync, or that its result is unknown. Nothing is copied after that. */
+  /** The error of a sync, or that its result is unknown. Nothing is copied afterwards. */
   private lost: { readonly cause: unknown } | undefined
 
-  /** `database` is in WAL mode, and no connection copies the log by itself. Computes the sums if they are missing. */
+  /** `database` is in WAL mode, and no connection copies the log by itself. Computes missing sums. */
   constructor(file: string, database: SQLite.Database) {
     this.file = file
     this.database = database
-    // With its first read a connection takes a lock. While this connection holds it, another connection that closes is
-    // not the last one. The last one would copy the log.
+    // With its first read a connection takes a lock. While this one holds it, no other closing connection is the last
+    // one, which would copy the log.
     database.pragma("schema_version")
-    // Windows syncs only files that are open for writing.
+    // Windows only syncs files that are open for writing.
     this.descriptor = openSync(file, "r+")
     try {
       const known = readSums(file)
@@ -136,7 +136,6 @@ export class PageGuard {
     return this.inForce.sums.length
   }
 
-  /** Whether the log is large enough to be copied. */
   get isDue(): boolean {
     return walSize(this.file) >= this.due
   }
@@ -147,8 +146,9 @@ export class PageGuard {
   }
 
   /**
-   * Copies the log into the database now. A reader of an older state delays the end of the copy. A copy aside that is under way ends
-   * here and begins again, except during a sync of the log or the database: then this throws, and the next process copies the log.
+   * Copies the log into the database now. A reader of an older state delays the end of the copy. A copy in the
+   * background ends and restarts here, but during a sync of the log or the database this throws, and the next process
+   * copies the log.
    */
   copyLog(): void {
     this.endCopy()
@@ -156,8 +156,8 @@ export class PageGuard {
   }
 
   /**
-   * The same, while the event loop has turns: the disk works meanwhile. A writer waits for it before its next commit, so that the
-   * log ends there and can be emptied.
+   * The same without blocking the event loop. A writer waits for it before its next commit, so that the log ends there
+   * and can be emptied.
    */
   async copyLogAside(): Promise<void> {
     const copying = this.copying ??= new DiskWork(this.copySteps())
@@ -174,28 +174,27 @@ export class PageGuard {
     this.copying = undefined
   }
 
-  /** The copy of the log, for a caller that runs the steps to their end and syncs as they say. */
+  /** The steps of copying the log, for a caller that runs them to the end and syncs as they say. */
   *copySteps(): DiskSteps {
     const opened: Array<() => unknown> = []
     try {
       if (this.lost !== undefined) throw this.lost.cause
       const copier = new SQLite(this.file, { timeout: 0 })
       opened.push(() => copier.close())
-      // This class syncs the database file.
       copier.pragma("synchronous = OFF")
       copier.pragma("wal_autocheckpoint = 0")
       const pin = pinned(this.file)
       opened.push(() => this.lost === undefined ? pin.close() : STAYING.push(pin))
       const wasCopied = this.isCopied(copier)
-      // A copy that ended before its sync, maybe of another process, leaves pages that are not on disk.
+      // A copy that ended before its sync, maybe in another process, leaves pages that are not on disk.
       yield* wasCopied ? this.synced(this.descriptor) : this.copyFrames(copier)
       pin.close()
-      // SQLite leaves out pages of which the log has later frames. Another writer may have added frames.
+      // SQLite leaves out pages with later frames in the log, which another writer may have added.
       const isCopied = this.isCopied(copier)
       if (!wasCopied) this.settled = isCopied
       // With nothing left to copy, this only empties the log.
       const isEmptied = isCopied && stateOf(copier, "TRUNCATE").busy === 0
-      // A copy reads the whole log. Behind a long read the log grows: the copies of it must not cost the square of its size.
+      // A copy reads the whole log, which grows behind a long read: its copies must not cost the square of its size.
       this.due = isEmptied ? LOG_BYTES : 1.5 * walSize(this.file)
     } finally {
       for (const close of opened.toReversed()) close()
@@ -207,14 +206,14 @@ export class PageGuard {
     return checkpointed === log
   }
 
-  /** Copies the frames of the log up to the last commit, and no others: a reader holds the log there. */
+  /** Copies the frames of the log up to the last commit, where a reader holds it. */
   private *copyFrames(copier: SQLite.Database): DiskSteps {
     const { log: frames } = stateOf(copier, "NOOP")
     const log = openSync(walFile(this.file), "r+")
     try {
       yield* this.synced(log)
     } finally {
-      // A sync under way needs its descriptor.
+      // A running sync needs its descriptor.
       if (this.lost === undefined) closeSync(log)
     }
     const content = yield* readWalSteps(this.file, frames)
@@ -227,7 +226,7 @@ export class PageGuard {
     yield* this.synced(this.descriptor)
   }
 
-  /** Waits until the log or the database is on disk. If the copy ends here, nothing tells whether it is. */
+  /** Waits until the log or database is on disk, which is unknown if the copy ends here. */
   private *synced(descriptor: number): DiskSteps {
     this.lost = { cause: new SyncUnknown() }
     try {
@@ -239,14 +238,14 @@ export class PageGuard {
     }
   }
 
-  /** SQLite reads frames that it wrote without a check of their sums. So the sums are checked here. */
+  /** Checks sums of frames, as SQLite reads frames that it wrote without checking them. */
   private compareLog(content: WalContent, frames: number): void {
     if (content.frames < frames) {
       throw new PageDamaged(`frame ${content.frames + 1} of its write-ahead log does not match its checksum`)
     }
   }
 
-  /** The sums after the copy of the log. Checks each page that the log replaces, unless a copy may have changed it. */
+  /** The sums after copying the log. Checks each replaced page unless a copy may have changed it. */
   private *sumsAfter(log: WalContent): Steps<PageSums> {
     const { pageSize, sums } = this.inForce
     if (log.pageSize !== pageSize) throw new PageDamaged(`its log has pages of ${log.pageSize} bytes, not ${pageSize}`)
@@ -277,8 +276,8 @@ export class PageGuard {
   }
 
   /**
-   * Checks some pages, from number `from` on (the first is 0), and after the last page the log. Returns the number of
-   * the next page, `undefined` at the end.
+   * Checks some pages from number `from` on (the first is 0), and the log after the last page. Returns the next page,
+   * or `undefined` at the end.
    */
   check(from: number): number | undefined {
     const { pageSize, sums } = this.inForce
@@ -296,22 +295,22 @@ export class PageGuard {
   }
 
   /**
-   * Closes the database. Afterwards the sums may be out of date: SQLite copies the log if this was the last connection. So the caller
-   * removes the files, or has copied the log. Works once only: the descriptor's number is soon another file's.
+   * Closes the database. Afterwards the sums may be outdated, as SQLite copies the log on the last close, so the caller
+   * removes the files or has copied the log. Works once, because the descriptor's number is soon reused.
    */
   abandon(): void {
     if (!this.database.open) return
     this.endCopy()
     this.database.close()
-    // Otherwise a sync may be under way, and the reader that stays needs its locks.
+    // Otherwise a sync may be running, and the reader that stays needs its locks.
     if (this.lost === undefined) closeSync(this.descriptor)
   }
 
   /**
-   * Copies the log and closes the database; this may be the last connection. If the log cannot be copied here, SQLite
-   * copies it at the close. If a page is damaged, the sums stay and the next start finds the mismatch. After an error of a sync, or during one,
-   * they stay too, and SQLite copies nothing: a reader stays as well. After other errors the sums are removed first, and the next start
-   * computes them again.
+   * Copies the log and closes the database, maybe as the last connection. If the log cannot be copied here, SQLite
+   * copies it on close. If a page is damaged, the sums stay and the next start finds the mismatch. During or after a
+   * failed sync they stay too, with a reader that keeps SQLite from copying. After other errors the sums are removed
+   * first, and the next start recomputes them.
    */
   close(): void {
     if (!this.database.open) return

@@ -9,8 +9,8 @@ const copyAside = (guard: PageGuard, on: FileWork): Effect.Effect<void, StorageF
   )
 
 /**
- * Copies the write-ahead log of a database into the file if it is large enough, while the event loop has turns. A writer runs this
- * after each commit and waits for it, even if it is interrupted.
+ * Copies a large write-ahead log into the database without blocking the event loop. A writer runs this after each
+ * commit and waits for it even if interrupted.
  */
 export const copyWhenDue = (guard: PageGuard, on: FileWork): Effect.Effect<void, StorageFailure> =>
   Effect.try({ try: () => guard.isDue, catch: storageFailure(on) }).pipe(

@@ -5,20 +5,20 @@ import { dirname } from "node:path"
 import { DataHealth } from "./DataHealth.ts"
 import { StorageUnavailable } from "./errors.ts"
 
-/** Ends a node before its disk is full: a clean end loses nothing, and leaves room for its last writes. */
+/** Ends a node before its disk is full: a clean end loses nothing and leaves space for its last writes. */
 
-/** Bytes below which the node stops: as the reference node (`util/fs_helpers.cpp`, `CheckDiskSpace`). */
+/** The node stops below this many bytes, like the reference node (`util/fs_helpers.cpp`, `CheckDiskSpace`). */
 export const LEAST_FREE = 50_000_000
 
-/** Bytes below which the operator is warned. */
+/** The operator is warned below this many bytes. */
 export const LOW = 1_000_000_000
 
-/** Bytes from which on the warning is withdrawn: free space goes up and down while databases merge their logs. */
+/** The warning ends from this many bytes on: free space fluctuates while databases merge their logs. */
 const ENOUGH = 1_200_000_000
 
 const LOOK_EVERY = "30 seconds"
 
-/** The bytes that this process may still write at a path; `undefined` if the system does not say. */
+/** The bytes that this process may still write at a path; `undefined` if unknown. */
 const freeAt = (path: string): Effect.Effect<number | undefined> =>
   Effect.promise(() => statfs(path).then(({ bavail, bsize }) => bavail * bsize, () => undefined))
 
@@ -38,7 +38,9 @@ const existing = (path: string): string => {
   return above === path || existsSync(path) ? path : existing(above)
 }
 
-/** Checks the disk once, before the first write to a data directory, which may not exist. Fails if the disk is nearly full. */
+/**
+ * Checks the disk once, before the first write to a data directory, which may not exist. Fails if nearly full.
+ */
 export const checkDisk = (
   directory: string,
   free: (path: string) => Effect.Effect<number | undefined> = freeAt
@@ -48,7 +50,7 @@ export const checkDisk = (
     (left) => left !== undefined && left < LEAST_FREE ? nearlyFull(directory, left) : Effect.void
   )
 
-/** Watches the disk of a data directory, from half a minute after its start on. Fails once the disk is nearly full. */
+/** Watches the disk of a data directory, starting after half a minute. Fails once it is nearly full. */
 export const watchDisk = (
   directory: string,
   free: (path: string) => Effect.Effect<number | undefined> = freeAt

@@ -11,7 +11,7 @@ import { readFully, readWal, walFile } from "./walFile.ts"
 type Finding =
   | { readonly type: "absent" }
   | { readonly type: "sound" }
-  /** The database has no usable sums, for this reason; SQLite's own check finds no damage. */
+  /** The database has no usable sums, but SQLite's own check finds no damage. */
   | { readonly type: "unsealed"; readonly reason: "missing" | "unreadable" }
   | { readonly type: "damaged"; readonly found: string }
 
@@ -19,19 +19,19 @@ export interface Inspected {
   readonly filename: string
   readonly what: string
   readonly remedy: string
-  /** An error text for a file of a newer version, which is never changed. `sums` are its sums, if intact. */
+  /** The error for a file of a newer version, which is never changed. `sums` are its sums, if intact. */
   readonly newer: (database: SQLite.Database, sums: PageSums | undefined) => string | undefined
 }
 
-/** Bytes per read; the event loop has a turn between reads. */
+/** Bytes per read, between turns of the event loop. */
 const CHUNK = 1024 * 1024
 
-/** Milliseconds between two log entries about the progress of a check, and before the first one. */
+/** Milliseconds between progress log entries of a check, and before the first. */
 const REPORT_MS = 2_000
 
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0
 
-/** Checks all pages that the write-ahead log does not supersede. Returns the first page that does not match its sum. */
+/** Checks all pages that the write-ahead log does not supersede. Returns the first mismatch. */
 const firstChanged = async (
   file: string,
   { pageSize, sums }: PageSums,
@@ -58,7 +58,7 @@ const firstChanged = async (
   }
 }
 
-/** The first problem that SQLite finds in a file without sums. A file that is not a database is damaged too. */
+/** The first problem that SQLite finds in a file without sums. A file that is not a database counts as damaged. */
 const integrity = (file: string): string | undefined => {
   const database = new SQLite(file)
   try {
@@ -72,7 +72,6 @@ const integrity = (file: string): string | undefined => {
   }
 }
 
-/** The progress of a check, in pages. */
 interface Told {
   readonly checked: number
   readonly total: number
@@ -95,7 +94,7 @@ const look = async (file: string, signal: AbortSignal, tell: (told: Told) => voi
     : { type: "damaged", found: `page ${changed} does not match its checksum` } as const
 }
 
-/** Checks a database that is not open: its pages against their sums, or with SQLite's own check if it has no sums. */
+/** Checks a closed database: its pages against their sums, or with SQLite's own check without sums. */
 const inspect = ({ filename, remedy, what }: Inspected): Effect.Effect<Finding, StorageFailure> =>
   Effect.suspend(() => {
     let told: Told = { checked: 0, total: 0 }
@@ -115,7 +114,7 @@ const inspect = ({ filename, remedy, what }: Inspected): Effect.Effect<Finding, 
     return Effect.raceFirst(looking, reports)
   })
 
-/** The error text for a damaged file of a newer version, as far as SQLite can read the file. */
+/** The error for a damaged file of a newer version, as far as SQLite can read it. */
 const newerIn = ({ filename, newer }: Inspected): string | undefined => {
   try {
     const database = new SQLite(filename, { readonly: true })
@@ -157,14 +156,14 @@ export const newerThan = (known: number, filename: string): Inspected["newer"] =
   return newerFormat({ version, known })
 }
 
-/** Removes a database and the files beside it. After a crash in between, the next start finds it damaged again. */
+/** Removes a database and the files beside it. After a crash, the next start finds the rest damaged again. */
 export const removeDatabase = (filename: string): void => {
   for (const file of [walFile(filename), `${filename}-shm`, filename, sumsFile(filename)]) {
     rmSync(file, { force: true })
   }
 }
 
-/** Fails if a database is damaged: for programs that repair nothing. */
+/** Fails if a database is damaged, for programs that repair nothing. */
 export const requireSound = (inspected: Inspected): Effect.Effect<void, StorageFailure> =>
   Effect.flatMap(inspect(inspected), (finding) =>
     finding.type === "damaged"
@@ -172,8 +171,8 @@ export const requireSound = (inspected: Inspected): Effect.Effect<void, StorageF
       : Effect.void)
 
 /**
- * Checks a database before it is opened. Returns the damage that was found; the caller removes the file. Fails for a
- * damaged file of a newer version: that file is never changed.
+ * Checks a database before it is opened. Returns the damage; the caller removes the file. Fails for a damaged file of a
+ * newer version, which is never changed.
  */
 export const findDamage = (inspected: Inspected): Effect.Effect<string | undefined, StorageFailure, DataHealth> =>
   Effect.gen(function*() {
@@ -181,7 +180,7 @@ export const findDamage = (inspected: Inspected): Effect.Effect<string | undefin
     const finding = yield* inspect(inspected)
     if (finding.type === "unsealed") {
       const reason = finding.reason === "missing" ? "they are missing" : "the file of sums is unreadable"
-      yield* Effect.logInfo(`page checksums of ${what} are created: ${reason}; the database is intact`)
+      yield* Effect.logInfo(`creating page checksums of ${what}: ${reason}; the database is intact`)
     }
     if (finding.type === "absent") rmSync(sumsFile(filename), { force: true })
     if (finding.type !== "damaged") return undefined
@@ -195,8 +194,8 @@ export const findDamage = (inspected: Inspected): Effect.Effect<string | undefin
   }).pipe(Effect.annotateLogs("subsystem", "storage"))
 
 /**
- * Makes a database safe to open: removes a damaged one, before SQLite reads any of it. All of its content can be
- * restored from the blocks. `instead` describes this for the log.
+ * Makes a database safe to open by removing a damaged one before SQLite reads it. All its content can be restored from
+ * the blocks. `instead` describes this for the log.
  */
 export const removeDamaged = (
   inspected: Inspected & { readonly instead: string }

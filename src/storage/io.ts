@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import { codeOf, reasonOf } from "../base/errorCode.ts"
 import { StorageUnavailable } from "./errors.ts"
 
-/** Work on a file. What the system refuses becomes a failure that names the file. */
+/** Work on a file. A system error becomes a failure that names the file. */
 export const io = <A>(
   { doing, file }: { readonly file: string; readonly doing: string },
   work: () => Promise<A>

@@ -20,7 +20,7 @@ import { codeOf } from "../base/errorCode.ts"
  */
 export interface PageSums {
   readonly pageSize: number
-  /** By page number, the first page at 0. `ANY` accepts every content of the page. */
+  /** By page number, from 0. `ANY` accepts any content. */
   readonly sums: Uint32Array
 }
 
@@ -29,7 +29,7 @@ const VERSION = 1
 const HEADER_BYTES = 32
 const CHECKED_HEADER = 20
 
-/** The sum of a page that SQLite counts and never wrote. SQLite reads such a page only after it has written it. */
+/** The sum of a page that SQLite counts but never wrote, which it reads only after writing it. */
 export const ANY = 0
 
 export const sumsFile = (file: string): string => `${file}.sums`
@@ -42,7 +42,7 @@ const bytesOf = ({ pageSize, sums }: PageSums): Buffer => {
   bytes.writeUInt32LE(VERSION, 8)
   bytes.writeUInt32LE(pageSize, 12)
   bytes.writeUInt32LE(sums.length, 16)
-  // In place: a loop over the sums of a large database takes several milliseconds.
+  // In place, as a loop over the sums of a large database takes several milliseconds.
   const ours = Buffer.from(sums.buffer, sums.byteOffset, sums.byteLength)
   ours.copy(bytes, HEADER_BYTES)
   if (endianness() === "BE") bytes.subarray(HEADER_BYTES).swap32()
@@ -50,7 +50,7 @@ const bytesOf = ({ pageSize, sums }: PageSums): Buffer => {
   return bytes
 }
 
-/** Returns `undefined` for bytes that are not sums or do not match their checksum. */
+/** `undefined` for bytes that are not sums or do not match their checksum. */
 export const decodeSums = (bytes: Buffer): PageSums | undefined => {
   if (bytes.length < HEADER_BYTES || !bytes.subarray(0, 8).equals(MAGIC)) return undefined
   const [version, pageSize, count, sum] = [8, 12, 16, 20].map((offset) => bytes.readUInt32LE(offset))
@@ -61,7 +61,7 @@ export const decodeSums = (bytes: Buffer): PageSums | undefined => {
   return { pageSize, sums: Uint32Array.from({ length: count }, (_, i) => bytes.readUInt32LE(HEADER_BYTES + 4 * i)) }
 }
 
-/** Reads the sums of a database: `missing` if the file does not exist, `unreadable` if its content is invalid. */
+/** The sums of a database: `missing` if the file does not exist, `unreadable` if its content is invalid. */
 export const readSums = (file: string): PageSums | "missing" | "unreadable" => {
   try {
     return decodeSums(readFileSync(sumsFile(file))) ?? "unreadable"
@@ -71,7 +71,7 @@ export const readSums = (file: string): PageSums | "missing" | "unreadable" => {
   }
 }
 
-/** Replaces the sums of a database. They are on disk at the end. */
+/** Replaces the sums of a database. Durable at the end. */
 export const writeSumsSteps = (file: string, sums: PageSums): DiskSteps =>
   replaceFileSteps(sumsFile(file), bytesOf(sums))
 

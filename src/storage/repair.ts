@@ -9,16 +9,16 @@ import type { PageGuard } from "./PageGuard.ts"
 /** How the chain rebuilds a store of derived data and brings it to the tip. */
 export interface Repair {
   readonly concerns: (failure: StorageFailure) => boolean
-  /** Completes when the store is found damaged, once each time. */
+  /** Completes each time the store is found damaged. */
   readonly wanted: Effect.Effect<void>
-  /** Empties the store. The caller lets no follower write meanwhile. Afterwards the cursor is `undefined`. */
+  /** Empties the store, so that the cursor is `undefined`. No follower may write meanwhile. */
   readonly begin: Effect.Effect<void, StorageFailure>
-  /** The caller runs this when the store is at the tip again. */
+  /** To be run when the store is at the tip again. */
   readonly done: Effect.Effect<void>
 }
 
 export interface StoreRepair extends Repair {
-  /** Notes damage: sets a doubt until `done`, and requests a rebuild. Further damage meanwhile changes nothing. */
+  /** Notes damage: sets a doubt until `done`, and requests a rebuild. Further damage changes nothing. */
   readonly noticed: (failure: StorageFailure) => Effect.Effect<void>
 }
 
@@ -52,7 +52,7 @@ export const makeRepair = (
     }
   })
 
-/** The pages of a database, for the background check. Damage is passed to `noticed`. */
+/** The pages of a database for the background check. Damage goes to `noticed`. */
 export const pagesOf = (
   { filename, remedy, what }: Inspected,
   guard: () => PageGuard,

@@ -2,12 +2,12 @@ import type { Database } from "./Database.ts"
 
 export type RowCell = Uint8Array | number
 
-/** Rows per statement. More rows save little; fewer cost up to twice the time. */
+/** Rows per statement. More save little; fewer cost up to twice the time. */
 const ROWS = 64
 
 /**
- * Runs one statement over a list of rows, many rows at a time. `text` returns the SQL for a number of rows, `cells`
- * appends the values of one row. Inside a transaction either all rows are written or none.
+ * Runs one statement over many rows at a time. `text` returns the SQL for a number of rows, `cells` appends the values
+ * of one. Inside a transaction, all rows are written or none.
  */
 export const rowWriter = <Row>(
   database: Database,

@@ -10,13 +10,13 @@ export interface WalContent {
   /** Frames up to the last complete commit. */
   readonly frames: number
   readonly pageCount: number
-  /** The sum of each page (the first is 1) after the last commit. */
+  /** The sum of each page (from 1) after the last commit. */
   readonly pages: ReadonlyMap<number, number>
 }
 
 const HEADER_BYTES = 32
 const FRAME_HEADER_BYTES = 24
-/** If its lowest bit is set, the sums are over big endian words. */
+/** If its lowest bit is set, sums are over big endian words. */
 const MAGIC = 0x377f0682
 const FORMAT = 3_007_000
 
@@ -59,7 +59,7 @@ export const readFully = (descriptor: number, bytes: Buffer, position: number): 
   return got
 }
 
-/** An aligned buffer: its words can be viewed as a `Uint32Array`. */
+/** An aligned buffer, whose words can be viewed as a `Uint32Array`. */
 const aligned = (size: number): Buffer => Buffer.from(new ArrayBuffer(size))
 
 const wordsOf = (bytes: Buffer, swapped: boolean): Uint32Array => {
@@ -69,7 +69,7 @@ const wordsOf = (bytes: Buffer, swapped: boolean): Uint32Array => {
   return new Uint32Array(Uint8Array.from(copy).buffer)
 }
 
-/** Pauses after each chunk. Reads at most so many frames. */
+/** Pauses after each chunk. Reads at most `most` frames. */
 function* read(descriptor: number, { most }: { readonly most: number }): Steps<WalContent> {
   const header = aligned(HEADER_BYTES)
   if (readFully(descriptor, header, 0) < HEADER_BYTES) return NOTHING
@@ -95,7 +95,7 @@ function* read(descriptor: number, { most }: { readonly most: number }): Steps<W
       if (seen === most) return { pageSize, frames, pageCount, pages }
       const at = i * frameBytes
       const page = chunk.readUInt32BE(at)
-      // The salts distinguish frames of this log from frames of an earlier one.
+      // The salts distinguish this log's frames from an earlier one's.
       const ours = page > 0 && chunk.compare(header, 16, 24, at + 8, at + 16) === 0
       if (!ours) return { pageSize, frames, pageCount, pages }
       sum.add(words, at / 4, at / 4 + 2)
@@ -116,8 +116,8 @@ function* read(descriptor: number, { most }: { readonly most: number }): Steps<W
 }
 
 /**
- * Reads the log of a database up to the last complete commit, as SQLite does when it opens the database, or to a commit that ends at
- * frame `most`.
+ * Reads the log of a database up to the last complete commit, as SQLite does when opening it, or to a commit at frame
+ * `most`.
  */
 export function* readWalSteps(file: string, most = Infinity): Steps<WalContent> {
   let descriptor

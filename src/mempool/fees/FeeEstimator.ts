@@ -23,16 +23,16 @@ import type { MempoolEvent, PoolEntry } from "../PoolEntry.ts"
 import { FeeHistory, type FeeMode, type RawEstimate, SavedFees, type SmartEstimate } from "./FeeHistory.ts"
 import { type FeeTarget, type HorizonName, HORIZONS } from "./FeeHorizon.ts"
 
-/** The file that keeps a fee history over a restart: JSON, one object. */
+/** The file that keeps a fee history across restarts: JSON, one object. */
 
 /** Many times the size of the largest history. */
 const MAX_BYTES = 8 * 1024 * 1024
 
-/** Seconds after which a file does not apply to current fees: 60 hours (upstream `MAX_FILE_AGE`). */
+/** Seconds until a file no longer applies to current fees: 60 hours (upstream `MAX_FILE_AGE`). */
 const MAX_AGE = 60 * 3600
 
 const FileContent = Schema.Struct({
-  /** Covers the ranges of fee rates and the horizons too: counts are valid only for these. */
+  /** Covers the fee rate ranges and horizons too, as counts are valid only for these. */
   version: Schema.Literal(1),
   /** When it was written, seconds since 1970. */
   time: Schema.NonNegativeInt,
@@ -59,7 +59,7 @@ const readText = (filename: string): string | undefined => {
   }
 }
 
-/** Reads a file; `now` is in seconds since 1970. Throws `StorageFailure` if it is there and cannot be read. */
+/** Reads a file. `now` is in seconds since 1970. Throws `StorageFailure` for an unreadable file. */
 const readFeeFile = (filename: string, now: number): FeeFileRead => {
   const whole = guarded({ file: filename, doing: "reading", remedy: REMEDY }, () => readText(filename))
   if (whole === undefined) return { type: "none" }
@@ -83,32 +83,31 @@ const writeFeeFile = (filename: string, history: FeeHistory, now: number): void 
   )
 }
 
-/** Estimates fee rates from the arrivals in the mempool and the time until they are mined. */
+/** Estimates fee rates from arrivals in the mempool and the time until they are mined. */
 export class FeeEstimator extends Context.Tag("svcd/FeeEstimator")<FeeEstimator, {
-  /** Whether this node does not learn fees: it takes no transactions from peers. */
+  /** Whether this node does not learn fees, because it takes no transactions from peers. */
   readonly isOff: boolean
   /** The fee rate for a transaction to be mined within so many blocks, 1 to `HIGHEST_TARGET`. */
   readonly estimateSmart: (target: number, mode: FeeMode) => SmartEstimate
   /** The fee rate at which a share of `threshold` was mined within the target; `undefined` out of range. */
   readonly estimateRaw: (horizon: HorizonName, wanted: FeeTarget) => RawEstimate | undefined
-  /** Writes the history to its file, if it has one. */
   readonly save: Effect.Effect<void, StorageFailure>
 }>() {}
 
 export interface FeeEstimatorOptions {
-  /** Where the history is kept over a restart; `undefined`: not kept. */
+  /** Where the history is kept across restarts, if at all. */
   readonly filename: string | undefined
 }
 
-/** The highest target that a caller may ask for. */
+/** The highest target that a caller may request. */
 export const HIGHEST_TARGET = HORIZONS.long.scale * HORIZONS.long.periods
 
 const SAVE_INTERVAL = "1 hour"
 
-/** Seconds that the tip may be old while fees are observed. Upstream `validation.h`, `MAX_FEE_ESTIMATION_TIP_AGE`. */
+/** Maximum age of the tip in seconds for observing fees. Upstream `validation.h`, `MAX_FEE_ESTIMATION_TIP_AGE`. */
 const MAX_TIP_AGE = 3 * 3600
 
-/** Mined transactions that are remembered: as many as a deep reorganization may return to the mempool. */
+/** Mined transactions to remember: as many as a deep reorg may return to the mempool. */
 const MAX_MINED = 20_000
 
 const load = (filename: string | undefined): Effect.Effect<FeeHistory> =>
@@ -147,7 +146,7 @@ const make = (
     const status = yield* SyncStatus
     const { filename } = options
     const history = yield* load(filename)
-    /** Mined transactions, oldest first: a reorganization returns them to the mempool, and they are not new then. */
+    /** Mined transactions, oldest first. A reorg returns them to the mempool, where they are not new. */
     const mined = new Set<TxidKey>()
     /** Arrived at a newer tip than the last counted block, before the event of that block. */
     const early = new Map<TxidKey, PoolEntry>()
@@ -190,7 +189,7 @@ const make = (
       }
     }
 
-    /** The transactions of a block, read from the block: the events of the mempool may arrive before or after it. */
+    /** The transactions of a block, from the block itself: mempool events may arrive before or after it. */
     const keysOf = (block: Cursor): Effect.Effect<ReadonlyArray<TxidKey>> =>
       Effect.suspend(() => {
         if (history.size === 0) return Effect.succeed([])
@@ -238,7 +237,7 @@ export const layer = (
   options: FeeEstimatorOptions
 ): Layer.Layer<FeeEstimator, never, Chain | Mempool | SyncStatus> => Layer.scoped(FeeEstimator, make(options))
 
-/** For a node that takes no transactions from peers: what it sees says nothing about fees. */
+/** For a node that takes no transactions from peers and so learns nothing about fees. */
 export const layerWithoutEstimates: Layer.Layer<FeeEstimator> = Layer.sync(
   FeeEstimator,
   () => FeeEstimator.of({ isOff: true, ...estimates(new FeeHistory()), save: Effect.void })

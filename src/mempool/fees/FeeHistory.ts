@@ -13,7 +13,7 @@ import {
   type SavedBucket
 } from "./FeeHorizon.ts"
 
-/** `economical` follows a fall of fees at once; `conservative` requires longer horizons to agree. */
+/** `economical` follows falling fees at once; `conservative` requires longer horizons to agree. */
 export type FeeMode = "economical" | "conservative"
 
 /** A transaction that entered the mempool. */
@@ -23,12 +23,12 @@ export interface FeeSample {
   readonly vsize: number
   /** Height of the tip at its arrival. */
   readonly height: number
-  /** Whether its fee alone decides how long it waits: false with unconfirmed parents, or after a reorganization. */
+  /** Whether its fee alone decides how long it waits: not with unconfirmed parents or after a reorg. */
   readonly validForEstimation: boolean
 }
 
 export interface SmartEstimate {
-  /** Smallest units a kvB; `undefined` without an estimate. */
+  /** Smallest units per kvB; `undefined` without an estimate. */
   readonly feeRate: number | undefined
   /** The target of the estimate, which may differ from the requested one. */
   readonly blocks: number
@@ -41,7 +41,7 @@ export interface RawEstimate extends HorizonEstimate {
 
 const Height = Schema.Int.pipe(Schema.between(0, 2 ** 31 - 1))
 
-/** Counts that decay by a share each block stay far below this, whatever the blocks hold. */
+/** Counts that decay each block stay far below this, whatever the blocks contain. */
 const Count = Schema.Number.pipe(Schema.between(0, 1e12))
 
 const Buckets = Schema.Array(Schema.Struct({
@@ -52,11 +52,9 @@ const Buckets = Schema.Array(Schema.Struct({
   left: Schema.Array(Count)
 }))
 
-/** The content of the fee file. */
 export const SavedFees = Schema.Struct({
-  /** Height of the last block that was counted. */
   bestHeight: Height,
-  /** The range of blocks that the counts come from. */
+  /** The range of blocks behind the counts. */
   first: Height,
   last: Height,
   short: Buckets,
@@ -66,15 +64,15 @@ export const SavedFees = Schema.Struct({
 
 export type SavedFees = typeof SavedFees.Type
 
-/** The shares that have to be mined within half the target, the target, and twice the target. */
+/** Shares that must be mined within half the target, the target, and twice the target. */
 const HALF_SHARE = 0.6
 const SHARE = 0.85
 const DOUBLE_SHARE = 0.95
 
-/** Blocks after which counts from an earlier run are useless: six weeks. */
+/** Blocks until counts from an earlier run are useless: six weeks. */
 const OLDEST = 6 * 1008
 
-/** Most transactions that are followed: more than a mempool of the usual size holds. */
+/** Transactions to follow: more than a mempool of the usual size has. */
 const MAX_FOLLOWED = 500_000
 
 interface Followed extends FollowedArrival, FollowedRate {}
@@ -86,8 +84,7 @@ const lesser = (a: number | undefined, b: number | undefined): number | undefine
   b !== undefined && b > 0 && (a === undefined || b < a) ? b : a
 
 /**
- * How soon fee rates got transactions into blocks, as this node saw it: only transactions that were in its mempool
- * count. Follows the rules of upstream
+ * How soon fee rates got transactions from this node's mempool into blocks. Follows the rules of upstream
  * `policy/fees/block_policy_estimator.cpp`, `CBlockPolicyEstimator`.
  */
 export class FeeHistory {
@@ -98,27 +95,25 @@ export class FeeHistory {
   }
   private readonly followed = new Map<TxidKey, Followed>()
   private best = 0
-  /** Height of the first block since the start that held a followed transaction; 0 before it. */
+  /** Height of the first block since the start with a followed transaction; 0 before it. */
   private first = 0
   /** The range of blocks behind the counts of earlier runs. */
   private earlier = { first: 0, last: 0 }
 
-  /** Height of the last block that was counted; 0 before the first. */
+  /** Height of the last counted block; 0 before the first. */
   get bestHeight(): number {
     return this.best
   }
 
-  /** Number of followed transactions. */
   get size(): number {
     return this.followed.size
   }
 
-  /** The highest target of a horizon. */
   highestTarget(horizon: HorizonName): number {
     return this.horizons[horizon].targets
   }
 
-  /** Follows a transaction from now on. Ignores one that arrived at another tip than the last counted block. */
+  /** Follows a transaction. Ignores one that arrived at another tip than the last counted block. */
   entered(key: TxidKey, { fee, height, validForEstimation, vsize }: FeeSample): void {
     if (!validForEstimation || height !== this.best || this.followed.has(key)) return
     if (this.followed.size >= MAX_FOLLOWED) return
@@ -136,8 +131,8 @@ export class FeeHistory {
   }
 
   /**
-   * A block with these transactions became the tip. A block no higher than a counted one belongs to a reorganization,
-   * in which transactions would count twice: they are no longer followed, and not counted.
+   * A block with these transactions became the tip. If it is no higher than a counted one, this is a reorg, in which
+   * transactions would count twice: they are no longer followed or counted.
    */
   blockConnected(height: number, keys: Iterable<TxidKey>): void {
     const isNew = height > this.best
@@ -155,7 +150,7 @@ export class FeeHistory {
     }
   }
 
-  /** Stops following all transactions, as at shutdown: one that waited for long counts against its fee rate. */
+  /** Stops following all transactions, as at shutdown. One that waited long counts against its fee rate. */
   leaveAll(): void {
     for (const [key, followed] of this.followed) this.stopFollowing(key, followed, false)
   }
@@ -170,7 +165,7 @@ export class FeeHistory {
 
   /**
    * The fee rate for a transaction to be mined within `target` blocks, 1 to 1008. The next block cannot be guaranteed,
-   * so 1 is raised to 2. No target is longer than half the observed time.
+   * so 1 becomes 2. Targets are at most half the observed time.
    */
   estimateSmart(target: number, mode: FeeMode): SmartEstimate {
     const longest = this.horizons.long.targets
@@ -185,7 +180,7 @@ export class FeeHistory {
     return { feeRate: inUnits(feeRate), blocks }
   }
 
-  /** The history as the fee file keeps it, without the transactions that are followed. */
+  /** The history as in the fee file, without followed transactions. */
   toJSON(): SavedFees {
     const { long, medium, short } = this.horizons
     const earlier = this.watchedEarlier
@@ -223,7 +218,7 @@ export class FeeHistory {
     return this.first === 0 ? 0 : this.best - this.first
   }
 
-  /** Blocks observed in earlier runs; 0 if that is too long ago. */
+  /** Blocks observed in earlier runs; 0 if too long ago. */
   private get watchedEarlier(): number {
     const { first, last } = this.earlier
     return first === 0 || this.best - last > OLDEST ? 0 : last - first
@@ -238,8 +233,8 @@ export class FeeHistory {
   }
 
   /**
-   * The estimate of the shortest horizon that reaches the target. With `shorter`, a shorter horizon's estimate for its
-   * own highest target replaces it if it is lower: a transaction with that fee rate waits no longer.
+   * The estimate of the shortest horizon that reaches the target. With `shorter`, a shorter horizon's lower estimate
+   * for its own highest target replaces it, as a transaction with that fee rate waits no longer.
    */
   private combined(wanted: FeeTarget, shorter: boolean): number | undefined {
     const { target, threshold } = wanted
@@ -264,7 +259,7 @@ export class FeeHistory {
 /** From the shortest to the longest. */
 const HORIZON_NAMES: ReadonlyArray<HorizonName> = ["short", "medium", "long"]
 
-/** Rounds to whole units; a fee rate of less than half a unit becomes `undefined`. */
+/** Rounds to whole units. Less than half a unit becomes `undefined`. */
 const inUnits = (feeRate: number | undefined): number | undefined => {
   const units = Math.round(feeRate ?? 0)
   return units === 0 ? undefined : units

@@ -3,21 +3,20 @@ import { bucketBottom, BUCKETS, bucketTop } from "./feeBuckets.ts"
 
 /** How far back counts reach, and the resolution of waiting times. */
 export interface HorizonSettings {
-  /** Blocks in one step of waiting time. */
+  /** Blocks per step of waiting time. */
   readonly scale: number
-  /** Number of steps. */
   readonly periods: number
-  /** The share of a count that is left after one more block. */
+  /** The share of a count left after one more block. */
   readonly decay: number
-  /** Transactions a block, on average, that a range of fee rates needs to be conclusive. */
+  /** Average transactions per block that make a range of fee rates conclusive. */
   readonly sufficient: number
 }
 
 export type HorizonName = "short" | "medium" | "long"
 
 /**
- * Half of a count is left after 18, 144 and 1008 blocks; waiting is followed for 12, 48 and 1008 blocks.
- * Source: upstream `policy/fees/block_policy_estimator.h`.
+ * Half of a count is left after 18, 144 and 1008 blocks; waiting is followed for 12, 48 and 1008 blocks. Source:
+ * upstream `policy/fees/block_policy_estimator.h`.
  */
 export const HORIZONS: Readonly<Record<HorizonName, HorizonSettings>> = {
   short: { scale: 1, periods: 12, decay: 0.962, sufficient: 0.5 },
@@ -25,9 +24,9 @@ export const HORIZONS: Readonly<Record<HorizonName, HorizonSettings>> = {
   long: { scale: 24, periods: 42, decay: 0.99931, sufficient: 0.1 }
 }
 
-/** Adjacent fee rates and the fate of the transactions with them. The counts decay, so they have fractions. */
+/** Adjacent fee rates and the fate of their transactions. The counts decay, so they have fractions. */
 export interface FeeRange {
-  /** Smallest units a kvB. */
+  /** Smallest units per kvB. */
   readonly start: number
   readonly end: number
   /** Mined within the target. */
@@ -41,7 +40,7 @@ export interface FeeRange {
 }
 
 export interface HorizonEstimate {
-  /** Smallest units a kvB; `undefined` where no range passes. */
+  /** Smallest units per kvB; `undefined` if no range passes. */
   readonly feeRate: number | undefined
   /** The lowest range that passes, if any. */
   readonly pass: FeeRange | undefined
@@ -49,45 +48,43 @@ export interface HorizonEstimate {
   readonly fail: FeeRange | undefined
 }
 
-/** The arrival of a followed transaction: its range of fee rates, and the height of the tip. */
+/** A followed transaction's range of fee rates, and the height of the tip at its arrival. */
 export interface FollowedArrival {
   readonly bucket: number
   readonly height: Height
 }
 
-/** The fee rate of a followed transaction, smallest units a kvB, and its range. */
+/** The fee rate of a followed transaction (smallest units per kvB) and its range. */
 export interface FollowedRate {
   readonly bucket: number
   readonly feeRate: number
 }
 
-/** What an estimate is for. */
 export interface FeeTarget {
   /** Blocks. */
   readonly target: number
-  /** The share of transactions that has to be mined within them. */
+  /** The share of transactions that must be mined within them. */
   readonly threshold: number
 }
 
-/** The saved counts of one range of fee rates. */
 export interface SavedBucket {
   readonly bucket: number
   readonly confirmed: number
   /** Sum of the fee rates of the confirmed transactions. */
   readonly feeRates: number
-  /** Confirmed within each period, or an earlier one. */
+  /** Confirmed within each period, or earlier. */
   readonly within: ReadonlyArray<number>
-  /** Left unconfirmed after each period, or a later one. */
+  /** Left unconfirmed after each period, or later. */
   readonly left: ReadonlyArray<number>
 }
 
-/** Counts below this are dropped on saving, before they are too small for a division. */
+/** Lower counts are dropped on saving, before they are too small for a division. */
 const NEGLIGIBLE = 1e-9
 
-/** Rounding error that sums of decayed numbers may have. */
+/** Possible rounding error of sums of decayed numbers. */
 const TOLERANCE = 1e-6
 
-/** Ranges that are combined, from the highest down, until they hold enough transactions to be conclusive. */
+/** Ranges combined from the highest down until they have enough transactions to be conclusive. */
 class Stretch {
   readonly highest: number
   withinTarget = 0
@@ -111,7 +108,7 @@ class Stretch {
   }
 }
 
-/** Ranges that were combined down to the lowest one. */
+/** Ranges combined down to the lowest one. */
 interface Combined {
   readonly lowest: number
   readonly stretch: Stretch
@@ -119,8 +116,7 @@ interface Combined {
 
 /**
  * The fate of transactions over one span of the past, by range of fee rates. Follows the rules of upstream
- * `policy/fees/block_policy_estimator.cpp`, `TxConfirmStats`. Heights are those of blocks; a transaction's is the
- * height of the tip at its arrival.
+ * `policy/fees/block_policy_estimator.cpp`, `TxConfirmStats`. A transaction's height is that of the tip at its arrival.
  */
 export class FeeHorizon {
   /** Blocks for which waiting is followed: the highest target with an estimate. */
@@ -131,15 +127,14 @@ export class FeeHorizon {
   /** By period, then by bucket. */
   private readonly within: Float64Array
   private readonly leftAfter: Float64Array
-  /** The followed transactions by their height of arrival (modulo `targets`), then by bucket. */
+  /** Followed transactions by height of arrival (modulo `targets`), then by bucket. */
   private readonly waiting: Int32Array
-  /** The followed transactions that arrived `targets` blocks ago or earlier, by bucket. */
+  /** Followed transactions that arrived `targets` blocks ago or earlier, by bucket. */
   private readonly waitingLonger = new Int32Array(BUCKETS)
-  /** Transactions in `waiting`. */
   private young = 0
   /**
-   * Blocks whose decay the counts do not have yet: `settle` applies them at once. The counts of an import, in which
-   * no followed transaction is mined, are thus not touched.
+   * Blocks of decay still to be applied by `settle`, at once. This leaves the counts untouched during an import, in
+   * which no followed transaction is mined.
    */
   private due = 0
 
@@ -155,7 +150,7 @@ export class FeeHorizon {
     this.addWaiting(arrival, arrival.height, 1)
   }
 
-  /** Stops following a transaction. An unconfirmed one counts as a failure of its range for the time that it waited. */
+  /** Stops following a transaction. If unconfirmed, it counts as a failure of its range for the time it waited. */
   gone(arrival: FollowedArrival, tipHeight: Height, mined: boolean): void {
     this.addWaiting(arrival, tipHeight, -1)
     if (mined) return
@@ -166,7 +161,7 @@ export class FeeHorizon {
     for (let period = 0; period < passed; period++) add(this.leftAfter, period * BUCKETS + bucket, 1)
   }
 
-  /** Counts a transaction that was mined `blocks` blocks after its arrival, at least 1. */
+  /** Counts a transaction mined `blocks` blocks after its arrival, at least 1. */
   confirmed({ bucket, feeRate }: FollowedRate, blocks: number): void {
     this.settle()
     const { periods, scale } = this.settings
@@ -177,7 +172,7 @@ export class FeeHorizon {
     add(this.feeRates, bucket, feeRate)
   }
 
-  /** Moves on from one tip to the block at another height: old arrivals are merged into one count, and all counts decay. */
+  /** Moves from one tip to the block at another height: merges old arrivals into one count, and decays all counts. */
   advance(from: Height, to: Height): void {
     for (let next = Math.max(from + 1, to - this.targets + 1); next <= to && this.young > 0; next++) {
       const slot = (next % this.targets) * BUCKETS
@@ -191,7 +186,7 @@ export class FeeHorizon {
     this.due++
   }
 
-  /** Applies the decay that is due. Called before each use of the counts. */
+  /** Applies pending decay. Called before each use of the counts. */
   private settle(): void {
     if (this.due === 0) return
     const share = this.settings.decay ** this.due
@@ -202,8 +197,8 @@ export class FeeHorizon {
   }
 
   /**
-   * Finds the lowest fee rates of which a share of at least `threshold` was mined within `target` blocks (from 1 to
-   * `targets`). Goes down from the highest range and combines ranges until they hold enough transactions.
+   * The lowest fee rates of which a share of at least `threshold` was mined within `target` blocks (1 to `targets`).
+   * Goes down from the highest range, combining ranges until they have enough transactions.
    */
   estimate({ target, threshold }: FeeTarget, tipHeight: Height): HorizonEstimate {
     this.settle()
@@ -261,7 +256,7 @@ export class FeeHorizon {
     return saved
   }
 
-  /** Restores saved counts into a new horizon. Returns what is wrong with them; the horizon is then unusable. */
+  /** Restores saved counts into a new horizon. Returns what is wrong with them, which makes the horizon unusable. */
   restore(saved: ReadonlyArray<SavedBucket>): string | undefined {
     let last = -1
     for (const each of saved) {
@@ -302,7 +297,7 @@ export class FeeHorizon {
     return count
   }
 
-  /** The average fee rate of the range that holds the median transaction of combined ranges. */
+  /** The average fee rate of the range with the median transaction of combined ranges. */
   private middleOf({ lowest, stretch: { highest } }: Combined): number | undefined {
     let half = 0
     for (let bucket = lowest; bucket <= highest; bucket++) half += (this.confirmedIn[bucket] ?? 0) / 2
@@ -320,7 +315,7 @@ const add = (counts: Float64Array | Int32Array, at: number, change: number): voi
   counts[at] = (counts[at] ?? 0) + change
 }
 
-/** Returns why saved counts are invalid; `undefined` if they are valid. */
+/** Returns why saved counts are invalid, if so. */
 const faultOf = ({ bucket, confirmed, feeRates, left, within }: SavedBucket, periods: number): string | undefined => {
   if (within.length !== periods || left.length !== periods) return `there are not ${periods} periods`
   const least = bucketBottom(bucket) * confirmed * (1 - TOLERANCE)

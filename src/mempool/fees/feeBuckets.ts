@@ -1,10 +1,8 @@
-/**
- * The ranges of fee rates that the estimator counts in, each 5 % wider than the one below. Their ends are fixed: a file
- * of counts is valid only for these ranges. Source: upstream `policy/fees/block_policy_estimator.h`,
- * `MIN_BUCKET_FEERATE`, `MAX_BUCKET_FEERATE`, `FEE_SPACING`.
- */
+// The ranges of fee rates that the estimator counts in, each 5 % wider than the one below. Their ends are fixed, as a
+// file of counts is valid only for them. Source: upstream `policy/fees/block_policy_estimator.h`, `MIN_BUCKET_FEERATE`,
+// `MAX_BUCKET_FEERATE`, `FEE_SPACING`.
 
-/** Fee rates are in smallest units a kvB. */
+/** Fee rates are in smallest units per kvB. */
 const LOWEST_TOP = 100
 const HIGHEST_TOP = 1e7
 const SPACING = 1.05
@@ -24,7 +22,6 @@ export const bucketTop = (bucket: number): number => tops[bucket] ?? TOP_OF_ALL
 /** The start of a range, exclusive: the end of the one below. */
 export const bucketBottom = (bucket: number): number => tops[bucket - 1] ?? 0
 
-/** The range that contains a fee rate. */
 export const bucketOf = (feeRate: number): number => {
   let low = 0
   let high = BUCKETS - 1

@@ -2,10 +2,10 @@ import { compareRates } from "../policy/feeRate.ts"
 import type { GraphChunk } from "./graphChunks.ts"
 import { Heap } from "./Heap.ts"
 
-/** A chunk of a cluster and its position among those of all clusters. */
+/** A chunk of a cluster, and its position among those of all clusters. */
 export interface RankedChunk<Key extends string = string> {
   readonly chunk: GraphChunk<Key>
-  /** Number of the cluster: of two chunks with the same rate that of the older cluster comes first. */
+  /** Between chunks of equal rate, the older cluster comes first. */
   readonly cluster: number
   /** Index of the chunk in its cluster. */
   readonly index: number
@@ -13,13 +13,12 @@ export interface RankedChunk<Key extends string = string> {
   isCurrent: boolean
 }
 
-/** Chunks of one cluster never rise in rate, so this order never puts a child before its parent. */
+/** Rates of a cluster's chunks never rise, so this order never puts a child before its parent. */
 const compareChunks = (a: RankedChunk, b: RankedChunk): number =>
   compareRates(b.chunk, a.chunk) || a.cluster - b.cluster || a.index - b.index
 
 const isCurrent = (ranked: RankedChunk): boolean => ranked.isCurrent
 
-/** Merges two sorted lists. */
 const merge = <Ranked extends RankedChunk>(a: ReadonlyArray<Ranked>, b: ReadonlyArray<Ranked>): Array<Ranked> => {
   const merged: Array<Ranked> = []
   let at = 0
@@ -30,11 +29,11 @@ const merge = <Ranked extends RankedChunk>(a: ReadonlyArray<Ranked>, b: Readonly
   return merged.concat(b.slice(at))
 }
 
-/** Number of outdated chunks, beside the current ones, that triggers their removal. */
+/** Outdated chunks besides the current ones that trigger their removal. */
 const MIN_COMPACTION = 256
 
 /**
- * The chunks of all clusters, best first. Outdated chunks are removed lazily: the worst one costs logarithmic time, and
+ * The chunks of all clusters, best first. Outdated ones are removed lazily: the worst chunk costs logarithmic time, and
  * the whole order is built only on request, from the previous one.
  */
 export class ChunkOrder<Key extends string = string> {

@@ -1,9 +1,9 @@
-/** A binary heap: gives access to the first item of an order. */
+/** A binary heap, for access to the first item of an order. */
 export class Heap<A> {
   private items: Array<A> = []
   private readonly compare: (a: A, b: A) => number
 
-  /** `compare` is negative where `a` comes before `b`. */
+  /** `compare` is negative if `a` comes before `b`. */
   constructor(compare: (a: A, b: A) => number) {
     this.compare = compare
   }
@@ -12,7 +12,6 @@ export class Heap<A> {
     return this.items.length
   }
 
-  /** The first item; `undefined` if the heap is empty. */
   peek(): A | undefined {
     return this.items[0]
   }
@@ -31,7 +30,6 @@ export class Heap<A> {
     items[at] = item
   }
 
-  /** Removes and returns the first item. */
   pop(): A | undefined {
     const first = this.items[0]
     const last = this.items.pop()
@@ -39,7 +37,6 @@ export class Heap<A> {
     return first
   }
 
-  /** Removes the items that do not meet a condition. */
   retain(keep: (item: A) => boolean): void {
     const kept = this.items.filter(keep)
     this.items = []

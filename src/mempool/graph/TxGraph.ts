@@ -6,7 +6,6 @@ import { type GraphChunk, graphChunks, type GraphNode } from "./graphChunks.ts"
 export type { DiagramPoint } from "./diagram.ts"
 export type { GraphChunk, GraphNode } from "./graphChunks.ts"
 
-/** A transaction to add. */
 export interface NewNode<Key extends string = string> {
   /** Smallest units; may be negative. */
   readonly fee: number
@@ -14,11 +13,10 @@ export interface NewNode<Key extends string = string> {
   readonly weight: number
   /** The transactions that it spends. Unknown keys are ignored. */
   readonly parents: Iterable<Key>
-  /** The transactions that spend it and were there before, as after a reorganization. Unknown keys are ignored. */
+  /** The transactions that already spend it, as after a reorg. Unknown keys are ignored. */
   readonly children?: Iterable<Key>
 }
 
-/** A transaction in the graph. */
 interface Member<Key extends string> {
   readonly key: Key
   fee: number
@@ -28,20 +26,20 @@ interface Member<Key extends string> {
   cluster: Cluster<Key>
 }
 
-/** Transactions that are connected, directly or through others. */
+/** Transactions connected directly or through others. */
 interface Cluster<Key extends string> {
   readonly number: number
   readonly members: Set<Member<Key>>
-  /** Best first; `undefined` until a caller asks for them. */
+  /** Best first; `undefined` until requested. */
   chunks: ReadonlyArray<RankedChunk<Key>> | undefined
 }
 
 const NONE: ReadonlySet<never> = new Set()
 
 /**
- * The unconfirmed transactions and their dependencies: the clusters that they form, and the chunks in which these are
- * best mined. Has fees, weights and keys, not transactions. Computes chunks on request and keeps them until their
- * cluster changes.
+ * The unconfirmed transactions and their dependencies: their clusters, and the chunks in which these are best mined.
+ * Has fees, weights and keys, but no transactions. Computes chunks on request and keeps them until their cluster
+ * changes.
  */
 export class TxGraph<Key extends string = string> {
   private readonly members = new Map<Key, Member<Key>>()
@@ -59,7 +57,7 @@ export class TxGraph<Key extends string = string> {
     return this.members.has(key)
   }
 
-  /** Adds a transaction, which joins its relatives' clusters. */
+  /** Adds a transaction, which joins the clusters of its relatives. */
   add(key: Key, node: NewNode<Key>): void {
     if (this.members.has(key)) throw new TypeError("the transaction is in the graph already")
     const parents = this.known(node.parents)
@@ -116,14 +114,14 @@ export class TxGraph<Key extends string = string> {
     return found
   }
 
-  /** The transactions of a transaction's cluster, in the order of its chunks: parents before children. */
+  /** A transaction's cluster in chunk order, parents before children. */
   cluster(key: Key): ReadonlyArray<Key> {
     return this.chunksOf(key).flatMap(({ keys }) => keys)
   }
 
   /**
-   * The size of the cluster that a transaction with these parents would join, with `without` removed. For a cluster of
-   * more than `most` transactions the result is partial: it only shows that there are more.
+   * The size of the cluster that a transaction with these parents would join, with `without` removed. Beyond `most`
+   * transactions the result is partial and only shows that there are more.
    */
   clusterWith(
     parents: Iterable<Key>,
@@ -147,18 +145,17 @@ export class TxGraph<Key extends string = string> {
     return cluster === undefined ? [] : this.chunksIn(cluster).map(({ chunk }) => chunk)
   }
 
-  /** The chunk of a transaction. */
   chunkOf(key: Key): GraphChunk<Key> | undefined {
     return this.chunksOf(key).find(({ keys }) => keys.includes(key))
   }
 
-  /** All chunks, best first; in this order parents come before children. */
+  /** All chunks, best first, which puts parents before children. */
   chunks(): ReadonlyArray<GraphChunk<Key>> {
     this.settle()
     return this.all ??= this.order.all()
   }
 
-  /** The chunk to evict first: the last of `chunks`, so that it has no descendants outside of it. */
+  /** The chunk to evict first: the last of `chunks`, which has no descendants outside of it. */
   worst(): GraphChunk<Key> | undefined {
     this.settle()
     return this.order.worst()
@@ -170,9 +167,9 @@ export class TxGraph<Key extends string = string> {
   }
 
   /**
-   * Whether the fee-rate diagram gets better, and nowhere worse, if some transactions are removed and others added,
-   * whose parents may be in the graph or among them. Compares only the affected clusters.
-   * Source: upstream `policy/rbf.cpp`, `ImprovesFeerateDiagram`.
+   * Whether removing some transactions and adding others, whose parents may be in the graph or among them, improves the
+   * fee-rate diagram and worsens it nowhere. Compares only the affected clusters. Source: upstream `policy/rbf.cpp`,
+   * `ImprovesFeerateDiagram`.
    */
   improves(removed: ReadonlySet<Key>, added: ReadonlyArray<GraphNode<Key>>): boolean {
     const touched = [...removed, ...added.flatMap(({ parents }) => [...parents])]
@@ -186,7 +183,7 @@ export class TxGraph<Key extends string = string> {
     return compareDiagrams(graphChunks(after), before) === "better"
   }
 
-  /** The fee-rate diagram of all transactions, starting at the origin. */
+  /** The fee-rate diagram of all transactions, from the origin. */
   diagram(): ReadonlyArray<DiagramPoint> {
     return diagramOf(this.chunks())
   }
@@ -202,7 +199,7 @@ export class TxGraph<Key extends string = string> {
     yield* this.children(key)
   }
 
-  /** All that is reachable from transactions of the graph, with themselves. */
+  /** Everything reachable from transactions of the graph, including themselves. */
   private reach(starts: Iterable<Key>, next: (key: Key) => Iterable<Key>): Set<Key> {
     const found = this.known(starts)
     for (const key of found) for (const near of next(key)) found.add(near)
@@ -231,7 +228,7 @@ export class TxGraph<Key extends string = string> {
     else this.changed.delete(cluster)
   }
 
-  /** Merges the smaller of two transactions' clusters into the larger one. */
+  /** Merges the smaller of two transactions' clusters into the larger. */
   private join(a: Member<Key>, b: Member<Key> | undefined): void {
     if (b === undefined || a.cluster === b.cluster) return
     const isLarger = a.cluster.members.size > b.cluster.members.size
@@ -248,7 +245,7 @@ export class TxGraph<Key extends string = string> {
     }
   }
 
-  /** Splits a cluster that lost a member, given the member's relatives: every connected part but one is new. */
+  /** Splits a cluster that lost a member, given its relatives: all connected parts but one are new. */
   private split(relatives: ReadonlyArray<Key>): void {
     const seen = new Set<Key>()
     for (const [i, relative] of relatives.entries()) {

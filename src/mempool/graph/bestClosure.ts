@@ -1,11 +1,10 @@
 import { compareRates, type FeeRate } from "../policy/feeRate.ts"
 
-/** A transaction of a cluster; transactions are identified by their index in it. */
+/** A transaction of a cluster, identified by its index. */
 export interface ClusterNode extends FeeRate {
   readonly parents: ReadonlyArray<number>
 }
 
-/** Total fee and weight of transactions. */
 export const totalOf = (nodes: ReadonlyArray<ClusterNode>, members: Iterable<number>): FeeRate => {
   let fee = 0
   let weight = 0
@@ -16,11 +15,11 @@ export const totalOf = (nodes: ReadonlyArray<ClusterNode>, members: Iterable<num
   return { fee, weight }
 }
 
-/** A flow network and the residual capacity of each pipe; pipe `i ^ 1` is the reverse of pipe `i`. */
+/** A flow network with the residual capacity of each pipe. Pipe `i ^ 1` is the reverse of pipe `i`. */
 class FlowNetwork {
   private readonly source: number
   private readonly sink: number
-  /** Pipes by the place that they start at. */
+  /** Pipes by starting place. */
   private readonly leaving: ReadonlyArray<Array<number>>
   private readonly targets: Array<number> = []
   private readonly room: Array<number> = []
@@ -29,14 +28,14 @@ class FlowNetwork {
   /** Index of the outgoing pipe to try next, by place. */
   private tried: Array<number> = []
 
-  /** Places are 0 to `places` - 1; source and sink follow. */
+  /** Places are 0 to `places` - 1, then source and sink. */
   constructor(places: number) {
     this.source = places
     this.sink = places + 1
     this.leaving = Array.from({ length: places + 2 }, () => [])
   }
 
-  // positional: runs per pipe of every cluster that is linearised
+  // positional: runs per pipe of every linearised cluster
   connect(from: number, to: number, room: number): void {
     this.leaving[from]?.push(this.targets.length)
     this.targets.push(to)
@@ -47,16 +46,15 @@ class FlowNetwork {
   }
 
   /**
-   * Connects a place to the source where its value is positive, else to the sink.
-   *
-   * positional: runs per transaction of every cluster that is linearised
+   * Connects a place to the source if its value is positive, else to the sink. positional: runs per transaction of
+   * every linearised cluster
    */
   weigh(place: number, value: number): void {
     if (value > 0) this.connect(this.source, place, value)
     else if (value < 0) this.connect(place, this.sink, -value)
   }
 
-  /** Computes a maximum flow; returns which places are still reachable from the source (Dinic's algorithm). */
+  /** Computes a maximum flow. Returns which places are still reachable from the source (Dinic's algorithm). */
   saturate(): (place: number) => boolean {
     while (this.search()) {
       this.tried = this.leaving.map(() => 0)
@@ -84,9 +82,8 @@ class FlowNetwork {
   }
 
   /**
-   * Sends up to `amount` from a place along one shortest path to the sink; returns the amount sent.
-   *
-   * positional: calls itself at each step of every path
+   * Sends up to `amount` from a place along one shortest path to the sink. Returns the amount sent. positional: calls
+   * itself at each step of every path
    */
   private send(place: number, amount: number): number {
     if (place === this.sink) return amount
@@ -109,13 +106,13 @@ class FlowNetwork {
 }
 
 /**
- * Finds among `members` those that raise the rate: a subset that contains all parents that are members, and pays a
- * better rate than all members together; the subset that earns most above that rate. `undefined` if there is none.
+ * Finds the members that raise the rate: the subset, with all parents that are members, that earns most above the rate
+ * of all members together. `undefined` if no subset pays a better rate.
  *
  * It is the closure of greatest weight in a graph (Picard 1976), which a minimum cut finds: members that earn more than
- * the common rate are connected to the source, the others to the sink, and children to their parents.
- * Values are exact up to 2^53. Above that, rounding may miss a better subset; the exact comparison at the end prevents
- * a worse one from being returned.
+ * the common rate are connected to the source, others to the sink, and children to their parents. Values are exact up
+ * to 2^53. Above that, rounding may miss a better subset, but the exact comparison at the end never returns a worse
+ * one.
  */
 export const bestClosure = (
   nodes: ReadonlyArray<ClusterNode>,

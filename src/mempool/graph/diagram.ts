@@ -1,6 +1,6 @@
 import { compareRates, type FeeRate } from "../policy/feeRate.ts"
 
-/** A point of a fee-rate diagram: the total fee of the best weight units of a set of transactions. */
+/** A point of a fee-rate diagram: the total fee of the best weight units of a set. */
 export interface DiagramPoint {
   readonly weight: number
   readonly fee: number
@@ -8,7 +8,7 @@ export interface DiagramPoint {
 
 const ORIGIN: DiagramPoint = { weight: 0, fee: 0 }
 
-/** The points after each chunk, in order, starting at the origin. */
+/** The points after each chunk, in order, from the origin. */
 export const diagramOf = (chunks: Iterable<FeeRate>): ReadonlyArray<DiagramPoint> => {
   let last = ORIGIN
   const points = [last]
@@ -19,12 +19,11 @@ export const diagramOf = (chunks: Iterable<FeeRate>): ReadonlyArray<DiagramPoint
   return points
 }
 
-/** The relation of one diagram to another. */
 export type DiagramOrder = "better" | "equal" | "worse" | "incomparable"
 
 /**
- * Compares a point with another diagram: positive above it, 0 on it, negative below. Between its points the other is a
- * straight line, behind its last one it is level. `next` is the first of the other's points that is not lighter.
+ * Compares a point with another diagram: positive above it, 0 on it, negative below. The other diagram is straight
+ * between its points and level behind its last one. `next` is its first point that is not lighter.
  */
 const compareAt = (point: DiagramPoint, other: ReadonlyArray<DiagramPoint>, next: number): number => {
   const before = other[next - 1] ?? ORIGIN
@@ -35,7 +34,7 @@ const compareAt = (point: DiagramPoint, other: ReadonlyArray<DiagramPoint>, next
   return compareRates({ fee: point.fee - before.fee, weight }, slope)
 }
 
-/** Whether `points` are above `other` somewhere, and below somewhere; checked at the points after the origin. */
+/** Whether `points` are above `other` somewhere and below somewhere, checked at the points after the origin. */
 const findSides = (
   points: ReadonlyArray<DiagramPoint>,
   other: ReadonlyArray<DiagramPoint>
@@ -53,9 +52,8 @@ const findSides = (
 }
 
 /**
- * Compares the fee-rate diagrams of two sets of chunks, each best first. The lighter one counts as level behind its
- * end: the weight that it leaves free may earn nothing.
- * Source: upstream `util/feefrac.cpp`, `CompareChunks`.
+ * Compares the fee-rate diagrams of two sets of chunks, best first. The lighter one is level behind its end, as its
+ * free weight may earn nothing. Source: upstream `util/feefrac.cpp`, `CompareChunks`.
  */
 export const compareDiagrams = (a: Iterable<FeeRate>, b: Iterable<FeeRate>): DiagramOrder => {
   const left = diagramOf(a)

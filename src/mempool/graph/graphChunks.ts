@@ -2,7 +2,7 @@ import { compareRates, type FeeRate } from "../policy/feeRate.ts"
 import type { ClusterNode } from "./bestClosure.ts"
 import { chunked, components, linearize } from "./linearize.ts"
 
-/** A transaction and its parents, by keys. Parents may be outside of the given set. */
+/** A transaction and its parents by key. Parents may be outside of the given set. */
 export interface GraphNode<Key extends string = string> extends FeeRate {
   readonly key: Key
   readonly parents: Iterable<Key>
@@ -26,7 +26,7 @@ const indexed = <Key extends string>(entries: ReadonlyArray<GraphNode<Key>>): Re
   })
 }
 
-/** The chunks of transactions, of one cluster or of many, best first and parents before children. */
+/** The chunks of transactions of one or more clusters, best first and parents before children. */
 export const graphChunks = <Key extends string>(
   entries: ReadonlyArray<GraphNode<Key>>
 ): ReadonlyArray<GraphChunk<Key>> => {

@@ -2,18 +2,16 @@ import { compareRates, type FeeRate } from "../policy/feeRate.ts"
 import { bestClosure, type ClusterNode, totalOf } from "./bestClosure.ts"
 import { Heap } from "./Heap.ts"
 
-/** Orders the transactions of a cluster as they are best mined. */
-
-/** Larger clusters are only ordered greedily: they arise from reorganizations alone. */
+/** Larger clusters, which only arise from reorgs, are ordered greedily. */
 const MAX_OPTIMAL = 200
 
-/** A chunk of a cluster: adjacent transactions of its order that together pay a better rate than what follows. */
+/** A chunk of a cluster: adjacent transactions that together pay a better rate than what follows. */
 export interface NodeChunk extends FeeRate {
   /** Parents before children. */
   readonly members: ReadonlyArray<number>
 }
 
-/** The children of each member that are members too. */
+/** The children of each member among the members. */
 const childrenOf = (nodes: ReadonlyArray<ClusterNode>, members: ReadonlyArray<number>): Map<number, Array<number>> => {
   const children = new Map<number, Array<number>>(members.map((member) => [member, []]))
   for (const member of members) {
@@ -22,7 +20,7 @@ const childrenOf = (nodes: ReadonlyArray<ClusterNode>, members: ReadonlyArray<nu
   return children
 }
 
-/** Parents before children; among those whose parents are all included, the best rate first. */
+/** Parents before children; among members whose parents are all included, the best rate first. */
 const orderGreedily = (nodes: ReadonlyArray<ClusterNode>, members: ReadonlyArray<number>): Array<number> => {
   const children = childrenOf(nodes, members)
   const missing = new Map(members.map((member) => [
@@ -46,7 +44,6 @@ const orderGreedily = (nodes: ReadonlyArray<ClusterNode>, members: ReadonlyArray
   return order
 }
 
-/** Divides members into connected components. */
 export const components = (
   nodes: ReadonlyArray<ClusterNode>,
   members: ReadonlyArray<number>
@@ -71,9 +68,9 @@ export const components = (
 }
 
 /**
- * Orders members by splitting off the best closure, recursively on either side: a piece that cannot be split is a chunk
- * of the optimal diagram. Unconnected components of such a piece pay the same rate; each is kept contiguous so that it
- * becomes a chunk of its own.
+ * Orders members by splitting off the best closure, recursively on either side. A piece that cannot be split is a chunk
+ * of the optimal diagram; its unconnected components pay the same rate and stay contiguous, so that each becomes a
+ * chunk.
  */
 const orderByRate = (nodes: ReadonlyArray<ClusterNode>, members: ReadonlyArray<number>): Array<number> => {
   if (members.length === 1) return [...members]
@@ -83,18 +80,15 @@ const orderByRate = (nodes: ReadonlyArray<ClusterNode>, members: ReadonlyArray<n
   return [...orderByRate(nodes, [...part]), ...orderByRate(nodes, rest)]
 }
 
-/**
- * The order in which `members` pay most for every prefix by weight, parents before children. Optimal up to 200
- * transactions.
- */
+/** The order with the most fees for every prefix by weight, parents before children. Optimal up to 200 transactions. */
 export const linearize = (
   nodes: ReadonlyArray<ClusterNode>,
   members: ReadonlyArray<number> = [...nodes.keys()]
 ): ReadonlyArray<number> => members.length > MAX_OPTIMAL ? orderGreedily(nodes, members) : orderByRate(nodes, members)
 
 /**
- * Divides an order into chunks: a transaction that pays a better rate than the chunk before it joins that chunk. Rates
- * of chunks never rise from one to the next. Source: upstream `cluster_linearize.h`, `ChunkLinearization`.
+ * Divides an order into chunks of never rising rates: a transaction with a better rate than the chunk before joins that
+ * chunk. Source: upstream `cluster_linearize.h`, `ChunkLinearization`.
  */
 export const chunked = (
   nodes: ReadonlyArray<ClusterNode>,

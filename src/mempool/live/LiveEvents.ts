@@ -17,18 +17,17 @@ import type { MempoolEvent, PoolEntry, RemovalReason } from "../PoolEntry.ts"
 import { LiveReader, type PendingPart } from "./LiveReader.ts"
 import { PendingLog } from "./PendingLog.ts"
 
-/** The events of the moment: operations that wait in the mempool, and that the node has caught up. */
+/** Live events: operations waiting in the mempool, and the end of the sync. */
 export class LiveEvents extends Context.Tag("svcd/LiveEvents")<LiveEvents, {
-  /** Why there are none at the moment; `undefined` if there are. */
+  /** Why there are currently none, if so. */
   readonly refusal: () => string | undefined
-  /** A reader, until the scope ends. */
   readonly open: (wanted: LiveWanted) => Effect.Effect<LiveReader, never, Scope.Scope>
 }>() {}
 
-/** Events that a reader may be behind. One has a name, a value and two scripts: some hundred bytes. */
+/** Events that a reader may lag behind. One has a name, a value and two scripts: some hundred bytes. */
 const KEPT_EVENTS = 1_000
 
-/** Transactions of the mempool that are looked at while the tip is fixed, and operations that are found at most. */
+/** The most mempool transactions examined while the tip is fixed, and operations found. */
 const LOOKED_AT_ONCE = 500
 const FOUND_AT_ONCE = 100
 
@@ -43,7 +42,6 @@ const DROPPED: Readonly<Record<Exclude<RemovalReason, "block">, DropReason>> = {
 
 const WINDOW = "pending operations and the end of the sync need the whole chain: this node answers from its last blocks"
 
-/** The name output that an update spends. */
 interface SpentName {
   readonly value: Bytes
   readonly address: Bytes
@@ -59,11 +57,11 @@ const make = Effect.gen(function*() {
   const { atTip } = yield* ChainCoins
   const log = new PendingLog(KEPT_EVENTS)
   const signal = new CommitSignal()
-  /** An operation keeps what it was when it was first told: what it spends may have left meanwhile. */
+  /** Operations as first reported, as what they spend may have left meanwhile. */
   const told = new WeakMap<Transaction, WaitingOperation>()
   let readers = 0
 
-  /** What an update replaces: an operation that waits too, or the record of its name. `undefined` if neither is known. */
+  /** What an update replaces, if known: another waiting operation, or the record of its name. */
   const spentBy = (name: Bytes, transaction: Transaction): Effect.Effect<SpentName | undefined> =>
     Effect.suspend(() => {
       for (const { prevout } of transaction.inputs) {
@@ -83,7 +81,6 @@ const make = Effect.gen(function*() {
       const known = told.get(transaction)
       if (known !== undefined || output === undefined) return Effect.succeed(known)
       const { script: { address, operation }, vout } = output
-      // It does not reveal its name.
       if (operation.op === "name_new") return Effect.succeed(undefined)
       const { name, op, value } = operation
       const before = op === "name_firstupdate" ? Effect.succeed(undefined) : spentBy(name, transaction)
@@ -91,7 +88,7 @@ const make = Effect.gen(function*() {
         const kept = spent === undefined
           ? undefined
           : { owner: equal(spent.address, address), value: equal(spent.value, value) }
-        // Copies: the bytes of the transaction are not kept for them. `slice` of a Buffer would be a view.
+        // Copies, so that the bytes of the transaction need not stay. `slice` of a Buffer would be a view.
         const made = {
           kind: kindKeeping({ op, value }, kept),
           name: Uint8Array.from(name),
@@ -107,7 +104,7 @@ const make = Effect.gen(function*() {
     })
 
   const hear = (event: MempoolEvent): Effect.Effect<void> => {
-    // Without readers the next one begins with all operations that wait.
+    // Without readers, the next one begins with all waiting operations.
     if (readers === 0 || event.entry.name === undefined) return Effect.void
     return Effect.map(operationOf(event.entry), (operation) => {
       if (operation === undefined) return
@@ -119,7 +116,7 @@ const make = Effect.gen(function*() {
   }
   yield* pool.listen(hear)
 
-  /** Lists the operations that wait. The tip is fixed for each part: none of them is in a block that readers know. */
+  /** Lists the waiting operations. The tip is fixed for each part, so none of them is in a block that readers know. */
   const list = (): Effect.Effect<PendingPart> => {
     const waiting = pool.entries()[Symbol.iterator]()
     const { sequence } = pool.info()
@@ -129,7 +126,7 @@ const make = Effect.gen(function*() {
         for (let looked = 0; looked < LOOKED_AT_ONCE && events.length < FOUND_AT_ONCE; looked++) {
           const next = waiting.next()
           if (next.done === true) return { events, isEnd: true }
-          // The log has those that came later.
+          // The log has those that arrived later.
           const operation = next.value.sequence >= sequence ? undefined : yield* operationOf(next.value)
           if (operation !== undefined) events.push({ type: "pending", operation })
         }
@@ -161,7 +158,6 @@ export const layer: Layer.Layer<LiveEvents, never, ChainCoins | Mempool | NameAn
   make
 )
 
-/** A node without a mempool. */
 export const layerNoMempool: Layer.Layer<LiveEvents> = Layer.succeed(LiveEvents, {
   refusal: () => "there is no mempool",
   open: () => Effect.dieMessage("live events were refused")

@@ -5,7 +5,7 @@ import type { EventPage } from "../../names/events/NameEvents.ts"
 import type { Height } from "../../protocol/keys.ts"
 import type { PendingLog } from "./PendingLog.ts"
 
-/** Some of the operations that wait, in the order of their arrival, and whether more follow. */
+/** Some of the waiting operations in order of arrival, and whether more follow. */
 export interface PendingPart {
   readonly events: ReadonlyArray<LiveEvent>
   readonly isEnd: boolean
@@ -13,37 +13,37 @@ export interface PendingPart {
 
 export interface LiveReaderParts {
   readonly log: PendingLog
-  /** Begins to list the operations that wait now, part by part. Those that arrive later may be missing from the parts. */
+  /** Lists the currently waiting operations in parts. Later ones may be missing. */
   readonly list: () => Effect.Effect<PendingPart>
-  /** The last block whose names are known, if the node has caught up. */
+  /** The last block with known names, if the node has caught up. */
   readonly synced: Effect.Effect<Height | undefined>
-  /** Returns what ends with the next event of a pending operation behind this call, or after so many milliseconds. */
+  /** Ends with the next event of a pending operation after this call, or after so many milliseconds. */
   readonly newsWithin: (milliseconds: number) => Effect.Effect<boolean>
 }
 
-/** Events that are given to a reader at once. */
+/** Events given to a reader at once. */
 const GIVEN_AT_ONCE = 100
 
-/** Milliseconds between two looks at whether the node has caught up: no event says so. */
+/** Milliseconds between checks whether the node has caught up, which no event announces. */
 const SYNCED_INTERVAL = 1_000
 
 const NOTHING: ReadonlyArray<LiveEvent> = []
 
 type State =
-  /** Pending operations are not told: the reader is not at the end of the blocks yet, or fell behind the log. */
+  /** No pending operations yet: the reader is not at the end of the blocks, or fell behind the log. */
   | { readonly at: "away" }
   | { readonly at: "beginning" }
-  /** The reader gets the operations of the mempool, and then the log from `place` on. */
+  /** The reader gets the operations of the mempool, then the log from `place` on. */
   | { readonly at: "listing"; readonly next: Effect.Effect<PendingPart>; readonly place: number }
   | { readonly at: "following"; readonly place: number }
 
 /**
- * A reader of live events beside the events of blocks. Behind each page of blocks that it reads, and before it hands the page
- * out, it takes the live events up to that moment: so a pending operation always comes before the block that has it. Later
- * ones come behind the page: so the page waits for no more than the log holds.
+ * A reader of live events beside the events of blocks. For each page of blocks, it takes the live events logged until
+ * the page was read before handing the page out, so that a pending operation always precedes its block. Later ones
+ * follow the page, which waits for at most the size of the log.
  *
- * Pending operations begin when the reader has all blocks: with `pending_reset` and all that wait. A reader that falls behind the
- * log begins with them again in the same way, so it takes no memory however slow it is.
+ * Pending operations begin when the reader has all blocks, with `pending_reset` and all that wait. A reader that falls
+ * behind the log starts over, so it takes no memory however slow it is.
  */
 export class LiveReader {
   private readonly parts: LiveReaderParts
@@ -57,12 +57,11 @@ export class LiveReader {
     this.isSyncedTold = !wanted.kinds.has("synced")
   }
 
-  /** The place behind the last event of the log now. */
   get end(): number {
     return this.parts.log.end
   }
 
-  /** Whether the reader is at the list of the mempool: the next page of blocks comes after it. */
+  /** Whether the reader is at the list of the mempool, which precedes the next page of blocks. */
   get isListing(): boolean {
     return this.state.at === "beginning" || this.state.at === "listing"
   }
@@ -72,15 +71,13 @@ export class LiveReader {
     return this.isListing || this.state.at === "following" && this.state.place < end
   }
 
-  /** Whether events are there that are not taken yet. */
   get isBehind(): boolean {
     return this.isBefore(this.end)
   }
 
-  /** The next events; none if there are none now, or the reader wants none of them. */
+  /** The next events; none if there are none or none are wanted. */
   readonly take: Effect.Effect<ReadonlyArray<LiveEvent>> = Effect.suspend(() => this.nextTo(this.end))
 
-  /** The next events up to a place of the log. */
   takeTo(end: number): Effect.Effect<ReadonlyArray<LiveEvent>> {
     return Effect.suspend(() => this.nextTo(end))
   }
@@ -136,14 +133,14 @@ export class LiveReader {
     return events
   }
 
-  /** Notes that the reader received a page of blocks. Returns the events that come behind it. */
+  /** Notes that the reader received a page of blocks. Returns the events that follow it. */
   after({ height, isEnd }: Pick<EventPage, "height" | "isEnd">): Effect.Effect<ReadonlyArray<LiveEvent>> {
     return Effect.suspend(() => {
       if (!isEnd) return Effect.succeed(NOTHING)
       if (this.state.at === "away" && wantsPending(this.wanted)) this.state = { at: "beginning" }
       if (this.isSyncedTold) return Effect.succeed(NOTHING)
       return Effect.map(this.parts.synced, (at) => {
-        // A block came since the page was read: its page comes first.
+        // A block arrived since the page was read. Its page comes first.
         if (at !== height) return NOTHING
         this.isSyncedTold = true
         return [{ type: "synced", height }]
@@ -151,7 +148,7 @@ export class LiveReader {
     })
   }
 
-  /** Returns what ends when `take` or `after` may have more than before this call, or after so many milliseconds. */
+  /** Ends when `take` or `after` may have more than before this call, or after so many milliseconds. */
   newsWithin(milliseconds: number): Effect.Effect<boolean> {
     return this.parts.newsWithin(this.isSyncedTold ? milliseconds : Math.min(milliseconds, SYNCED_INTERVAL))
   }

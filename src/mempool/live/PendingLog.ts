@@ -1,6 +1,6 @@
 import type { LiveEvent } from "../../names/events/LiveEvent.ts"
 
-/** The last events of pending operations, for all readers together: each has only its place here. */
+/** The last events of pending operations, shared by all readers, of which each has only a place. */
 export class PendingLog {
   private readonly capacity: number
   /** The event number `n` is at `n % capacity`. */
@@ -11,7 +11,6 @@ export class PendingLog {
     this.capacity = capacity
   }
 
-  /** The place behind the last event. */
   get end(): number {
     return this.added
   }
@@ -20,12 +19,12 @@ export class PendingLog {
     this.events[this.added++ % this.capacity] = event
   }
 
-  /** Whether all events behind a place are still here. */
+  /** Whether all events after a place are still here. */
   reaches(place: number): boolean {
     return this.added - place <= this.capacity
   }
 
-  /** The event behind a place, which the log has to reach; `undefined` at the end. */
+  /** The event after a place, which the log must reach; `undefined` at the end. */
   behind(place: number): LiveEvent | undefined {
     return place < this.added ? this.events[place % this.capacity] : undefined
   }

@@ -8,9 +8,9 @@ import type { LiveEvent } from "../../names/events/LiveEvent.ts"
 import type { EventFailure, EventOptions, EventPage, NameEvents } from "../../names/events/NameEvents.ts"
 import type { LiveReader } from "./LiveReader.ts"
 
-/** A page of blocks, and the live events behind it. */
+/** A page of blocks, and the live events after it. */
 export interface LiveStep {
-  /** `undefined`: there are live events alone. */
+  /** `undefined` for live events alone. */
   readonly page: EventPage | undefined
   readonly live: ReadonlyArray<LiveEvent>
 }
@@ -20,19 +20,20 @@ type Reader = Pick<
   "after" | "end" | "isBefore" | "isBehind" | "isListing" | "newsWithin" | "take" | "takeTo"
 >
 
-/** Milliseconds after which a subscriber looks again, although nothing was told. */
+/** Milliseconds until a subscriber looks again without a notice. */
 const LONGEST_WAIT = 60_000
 
 interface NextPage {
   readonly from: EventCursor
   readonly live: Reader
   readonly options: EventOptions
-  /** Gets the live events that come before the page, some at a time. */
+  /** Gets the live events before the page, some at a time. */
   readonly tell: (events: ReadonlyArray<LiveEvent>) => Effect.Effect<void>
 }
 
 /**
- * Reads the next page behind a cursor, and first tells the live events that were logged before that read ended. `undefined` while the operations that wait are listed: the page would be old when their list ends.
+ * Reads the next page after a cursor, after reporting the live events logged until the end of that read. `undefined`
+ * while waiting operations are listed, as the page would be outdated by then.
  */
 export const pageAfterLive = (
   log: Pick<typeof NameEvents.Service, "page">,

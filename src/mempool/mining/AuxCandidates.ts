@@ -5,7 +5,7 @@ import type { BlockTemplate } from "./blockTemplate.ts"
 /** A block that waits for its merged-mining proof. */
 export interface AuxCandidate {
   readonly template: BlockTemplate
-  /** With the flag of merged mining: the parent has to commit to its hash. */
+  /** With the merged-mining flag. The parent must commit to its hash. */
   readonly header: Header
 }
 
@@ -13,11 +13,10 @@ export interface AuxCandidate {
 export interface Made {
   /** Seconds since 1970. */
   readonly time: number
-  /** `changes` of the mempool. */
   readonly changes: number
 }
 
-/** Most candidates that are kept; the oldest are dropped first. */
+/** Candidates to keep; the oldest are dropped first. */
 export const MAX_CANDIDATES = 1_000
 
 /** Seconds for which a candidate is reused although the pool has changed. */
@@ -30,23 +29,21 @@ interface Kept extends Made {
 
 /**
  * The candidates of merged mining, all on one tip. They are dropped when the first one on another tip is made, not when
- * the tip moves: a miner that submits a proof twice gets a success twice.
- * Source: upstream `rpc/auxpow_miner.cpp`.
+ * the tip moves, so that a miner who submits a proof twice gets a success twice. Source: upstream
+ * `rpc/auxpow_miner.cpp`.
  */
 export class AuxCandidates {
   private readonly byHash = new Map<string, Kept>()
-  /** The latest for each script. */
   private readonly latest = new Map<string, Kept>()
   private tip = ""
 
-  /** The candidate that pays to a script, if there is one to reuse. */
+  /** The reusable candidate that pays to a script, if any. */
   find(tip: Bytes, script: Bytes, now: Made): AuxCandidate | undefined {
     const kept = this.tip === binaryString(tip) ? this.latest.get(binaryString(script)) : undefined
     if (kept === undefined) return undefined
     return kept.changes === now.changes || now.time - kept.time <= FRESH_SECONDS ? kept.candidate : undefined
   }
 
-  /** Stores a candidate that pays to a script. */
   add(candidate: AuxCandidate, script: Bytes, made: Made): void {
     const tip = binaryString(candidate.template.prevHash)
     if (tip !== this.tip) this.clear()

@@ -34,7 +34,6 @@ import { BLOCK_LIMITS, type BlockLimits } from "./selectChunks.ts"
 /** A template that is reused until the tip changes, or the pool has changed and some time has passed. */
 export interface ServedTemplate {
   readonly template: BlockTemplate
-  /** `changes` of the mempool when it was made. */
   readonly changes: number
 }
 
@@ -43,30 +42,30 @@ export const DEFAULT_MAX_TRIES = 1_000_000
 
 export type AssemblyFailure = TemplateInvalid | StorageFailure
 
-/** Makes blocks on top of the tip: for miners elsewhere, and by itself if a few tries are enough. */
+/** Makes blocks on top of the tip: for external miners, and by itself if a few tries are enough. */
 export class Miner extends Context.Tag("svcd/Miner")<Miner, {
   /** Height, time and target of a block made now. */
   readonly outline: Effect.Effect<Outline>
-  /** A block of the pool's transactions; the caller replaces its coinbase. */
+  /** A block of the pool's transactions, whose coinbase the caller replaces. */
   readonly template: Effect.Effect<ServedTemplate, AssemblyFailure>
   /**
-   * Mines a chain of blocks, each with a merged-mining proof, and returns their hashes in wire order: fewer if
-   * `maxTries` nonces are used up first.
+   * Mines a chain of blocks with merged-mining proofs, and returns their hashes in wire order: fewer if `maxTries`
+   * nonces run out.
    */
   readonly generate: (
     count: number,
     scriptPubKey: Bytes,
     maxTries: number
   ) => Effect.Effect<ReadonlyArray<Bytes>, AssemblyFailure | MinedBlockRefused>
-  /** Mines a block of exactly these transactions, without their fees; submits it only if `submit` is true. */
+  /** Mines a block of exactly these transactions, without their fees. Submits it only with `submit`. */
   readonly generateWith: (
     scriptPubKey: Bytes,
     transactions: ReadonlyArray<Transaction>,
     submit: boolean
   ) => Effect.Effect<Block, AssemblyFailure | NoWorkFound | MinedBlockRefused>
-  /** A block to be merge-mined. Reused until the tip changes, or the pool has changed and a minute has passed. */
+  /** A block for merged mining. Reused until the tip changes, or the pool has changed and a minute has passed. */
   readonly auxCandidate: (scriptPubKey: Bytes) => Effect.Effect<AuxCandidate, AssemblyFailure>
-  /** The candidate with a hash in wire order; all of one tip are kept, up to a limit. */
+  /** The candidate with a hash in wire order. All of one tip are kept, up to a limit. */
   readonly candidate: (hash: Bytes) => Effect.Effect<AuxCandidate, CandidateUnknown>
   /** Submits a candidate with its proof. Returns false if the chain refuses it. */
   readonly submitAux: (hash: Bytes, auxpow: Auxpow) => Effect.Effect<boolean, CandidateUnknown | StorageFailure>
@@ -76,7 +75,7 @@ export class Miner extends Context.Tag("svcd/Miner")<Miner, {
   readonly last: () => { readonly weight: number; readonly transactions: number } | undefined
 }>() {}
 
-/** Nonces tried in one turn of the event loop: some ten milliseconds. */
+/** Nonces tried per turn of the event loop: some ten milliseconds. */
 const TRIES_A_TURN = 4_096
 
 const MAX_NONCE = 2 ** 32
@@ -84,7 +83,7 @@ const MAX_NONCE = 2 ** 32
 /** Seconds for which a template is reused although the pool has changed. */
 const FRESH_SECONDS = 5
 
-/** The script of a template's coinbase, which anyone can spend. Miners replace it. */
+/** The script of a template's coinbase, which miners replace as anyone could spend it. */
 const ANYONE = Uint8Array.of(Op.OP_1)
 
 /** The verdict on a block whose parent is no longer the tip. */
@@ -104,7 +103,7 @@ const make = (limits: BlockLimits) =>
     const sink = yield* ChainSink
     const mempool = yield* Mempool
     const { params, tree } = chain
-    /** One caller at a time makes a kept template, so that the next ones reuse it. */
+    /** One caller at a time makes a kept template for the next ones to reuse. */
     const alone = yield* Effect.makeSemaphore(1)
     const candidates = new AuxCandidates()
     let served: (ServedTemplate & { readonly time: number }) | undefined
@@ -129,7 +128,7 @@ const make = (limits: BlockLimits) =>
           last = { weight, transactions: entries.length }
           const verdict = yield* sink.judge(unminedBlock(template))
           if (verdict === undefined) return template
-          // The tip moved meanwhile: the template is useless.
+          // The tip moved meanwhile, so the template is useless.
           if (verdict.reason === STALE) continue
           const { detail, reason } = verdict
           return yield* new TemplateInvalid(detail === undefined ? { reason } : { reason, detail })

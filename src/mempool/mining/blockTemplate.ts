@@ -20,13 +20,13 @@ import { BLOCK_LIMITS, type BlockLimits, NOTHING_SELECTED, selectChunks, type Se
 export interface NextBlock {
   readonly params: ConsensusParams
   readonly tip: HeaderInfo
-  /** Ancestors of the tip, with itself. */
+  /** An ancestor of the tip, or the tip itself. */
   readonly ancestor: Ancestor
   /** Seconds since 1970. */
   readonly now: number
 }
 
-/** The fields of a header that do not depend on the transactions. */
+/** The header fields that do not depend on transactions. */
 export interface Outline {
   readonly height: number
   /** The earliest allowed time of the block, seconds since 1970. */
@@ -38,12 +38,11 @@ export interface Outline {
 /** A block without its proof of work. */
 export interface BlockTemplate extends Outline {
   readonly prevHash: Bytes
-  /** Without the flag of merged mining. */
+  /** Without the merged-mining flag. */
   readonly version: number
   /** All transactions, the coinbase first. */
   readonly transactions: ReadonlyArray<Transaction>
   readonly coinbase: Transaction
-  /** The transactions from the pool. */
   readonly selection: Selection
 }
 
@@ -61,7 +60,7 @@ const NULL_OUTPOINT = outpoint(new Uint8Array(32), 0xffffffff)
 /** The witness of a coinbase's only input, for the witness commitment (BIP 141). */
 const RESERVED_VALUE: Bytes = new Uint8Array(32)
 
-/** Height, time and target of the block after the tip; its time keeps to BIP 94 on all networks. Source: upstream `node/miner.cpp`, `UpdateTime`. */
+/** Height, time and target of the block after the tip. Its time obeys BIP 94 on all networks. Source: `UpdateTime`. */
 export const outlineNext = ({ ancestor, now, params, tip }: NextBlock): Outline => {
   const height = tip.height + 1
   const { bits, time: before } = tip.header
@@ -80,7 +79,6 @@ export const outlineNext = ({ ancestor, now, params, tip }: NextBlock): Outline 
 export const commitmentScript = (transactions: ReadonlyArray<Transaction>): Uint8Array =>
   concat(COMMITMENT_HEAD, computeWitnessCommitment(transactions, RESERVED_VALUE))
 
-/** The coinbase of a block with these other transactions. */
 const makeCoinbase = (
   others: ReadonlyArray<Transaction>,
   { height, params, reward }: {
@@ -93,7 +91,7 @@ const makeCoinbase = (
     version: 1,
     inputs: [{
       prevout: NULL_OUTPOINT,
-      // The heights up to 16 are a single byte, too short for the script of a coinbase.
+      // Heights up to 16 are a single byte, too short for a coinbase script.
       scriptSig: concat(heightScript(height), Uint8Array.of(Op.OP_0)),
       sequence: SEQUENCE_NOT_FINAL,
       witness: height >= params.activation.segwit ? [RESERVED_VALUE] : NO_WITNESS
@@ -135,7 +133,6 @@ const makeTemplate = (
   }
 }
 
-/** What a block is filled from. */
 export interface PoolSource {
   /** A confirmed coin. */
   readonly coin: (outpoint: OutpointKey) => Coin | undefined
@@ -155,14 +152,14 @@ export const assembleBlock = (
   return makeTemplate(next, { others, selection, scriptPubKey, base: limits.version })
 }
 
-/** A block of exactly these transactions. Their fees are burnt, as with upstream's `generateblock`. */
+/** A block of exactly these transactions, whose fees are burnt as in upstream's `generateblock`. */
 export const blockOfTransactions = (
   next: NextBlock,
   transactions: ReadonlyArray<Transaction>,
   scriptPubKey: Bytes
 ): BlockTemplate => makeTemplate(next, { others: transactions, selection: NOTHING_SELECTED, scriptPubKey })
 
-/** The header of a template with nonce 0, to be mined by itself or through a merged-mining proof. */
+/** The header of a template with nonce 0, to be mined by itself or by merged mining. */
 export const templateHeader = (template: BlockTemplate, merged: boolean): Header =>
   makeHeader({
     version: merged ? template.version | AUXPOW_FLAG : template.version,

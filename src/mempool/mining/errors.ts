@@ -18,7 +18,6 @@ export class NoWorkFound extends Schema.TaggedError<NoWorkFound>()("NoWorkFound"
   }
 }
 
-/** A block of our own that the chain refuses. */
 export class MinedBlockRefused extends Schema.TaggedError<MinedBlockRefused>()("MinedBlockRefused", {
   reason: Schema.String
 }) {
@@ -27,7 +26,6 @@ export class MinedBlockRefused extends Schema.TaggedError<MinedBlockRefused>()("
   }
 }
 
-/** No kept candidate of merged mining has this hash. */
 export class CandidateUnknown extends Schema.TaggedError<CandidateUnknown>()("CandidateUnknown", {}) {
   override get message(): string {
     return "block hash unknown"

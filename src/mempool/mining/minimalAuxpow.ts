@@ -6,12 +6,10 @@ import { Header, makeHeader } from "../../protocol/header.ts"
 import { pushData } from "../../protocol/script.ts"
 import { makeTransaction, NO_WITNESS, outpoint, type Transaction } from "../../protocol/transaction.ts"
 
-/**
- * The smallest merged-mining proof: a parent block with only a coinbase, which commits to our block
- * (reference/protocol.md 2.5; upstream `auxpow.cpp`, `createAuxPow`).
- */
+// The smallest merged-mining proof: a parent block with only a coinbase that commits to our block
+// (reference/protocol.md 2.5; upstream `auxpow.cpp`, `createAuxPow`).
 
-/** Tree size 1, nonce 0: the parent commits to our chain only. */
+/** Tree size 1, nonce 0: the parent commits only to our chain. */
 const SINGLE_CHAIN = Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0)
 
 const NULL_OUTPOINT = outpoint(new Uint8Array(32), 0xffffffff)
@@ -43,7 +41,7 @@ export interface AuxpowWork {
   readonly powLimit: bigint
 }
 
-/** Tries `count` nonces from `first`; returns the parent with the first one that meets the target. */
+/** Tries `count` nonces from `first`. Returns the parent with the first one that meets the target. */
 export const mineParent = (
   { bits, coinbase, powLimit }: AuxpowWork,
   { count, first }: { readonly first: number; readonly count: number }
@@ -57,6 +55,5 @@ export const mineParent = (
   return undefined
 }
 
-/** The proof of a mined parent. */
 export const minimalAuxpow = (coinbase: Transaction, parent: Header): Auxpow =>
   makeAuxpow({ coinbase, coinbaseBranch: [], chainBranch: [], chainIndex: 0, parent })

@@ -11,7 +11,7 @@ import type { PoolEntry } from "../PoolEntry.ts"
 
 /** Selects the transactions of the next block (reference/protocol.md 5.6, M8; upstream `node/miner.cpp`). */
 
-/** Weight reserved for header, transaction count and coinbase by default (`DEFAULT_BLOCK_RESERVED_WEIGHT`). */
+/** Default weight reserved for header, transaction count and coinbase (`DEFAULT_BLOCK_RESERVED_WEIGHT`). */
 export const RESERVED_WEIGHT = 8_000
 
 /** Cost of signature operations reserved for the coinbase (`DEFAULT_COINBASE_OUTPUT_MAX_ADDITIONAL_SIGOPS`). */
@@ -20,12 +20,12 @@ export const RESERVED_SIGOPS = 400
 /** Ids reserved for the coinbase: its own, and the zeros that it spends. */
 const RESERVED_LOCKS = 2
 
-/** What the operator configures of the blocks that the node makes. */
+/** The operator's limits for blocks that the node makes. */
 export interface BlockLimits {
   readonly maxWeight: number
   /** Weight reserved for header, transaction count and coinbase. */
   readonly reservedWeight: number
-  /** The lowest fee rate of a mined chunk, smallest units a kvB. */
+  /** The lowest fee rate of a mined chunk, smallest units per kvB. */
   readonly minFeeRate: number
   /** Base version of the blocks; `undefined` for the usual one. Only for tests. */
   readonly version: number | undefined
@@ -39,13 +39,12 @@ export const BLOCK_LIMITS: BlockLimits = {
   version: undefined
 }
 
-/** After this many chunks in a row that do not fit, a block with less room than `weight` counts as full. */
+/** After this many chunks in a row that do not fit, a block with less than `weight` left counts as full. */
 const PATIENCE = { chunks: 1_000, weight: 4_000 }
 
-/** The block to fill. */
 export interface BlockToFill {
   readonly height: number
-  /** Of the block before: lock times are compared with it. */
+  /** Of the previous block, to compare lock times with. */
   readonly medianTimePast: number
   /** Confirmed coins by outpoint key. */
   readonly coin: (outpoint: OutpointKey) => Coin | undefined
@@ -54,7 +53,7 @@ export interface BlockToFill {
 /** The selected transactions, parents before children. */
 export interface Selection {
   readonly entries: ReadonlyArray<PoolEntry>
-  /** Their actual fees, smallest units, without fee deltas. */
+  /** Actual fees in smallest units, without fee deltas. */
   readonly fees: number
   /** Weight units, with the reserved weight. */
   readonly weight: number
@@ -62,12 +61,12 @@ export interface Selection {
 
 export const NOTHING_SELECTED: Selection = { entries: [], fees: 0, weight: RESERVED_WEIGHT }
 
-/** The ids and names that a block touches; their number is limited (the lock rule, reference/protocol.md 5.4). */
+/** The limited ids and names that a block touches (the lock rule, reference/protocol.md 5.4). */
 class Locks {
   private readonly ids = new Set<TxidKey>()
   private count = RESERVED_LOCKS
 
-  /** Adds what a chunk touches and returns true; false, without a change, beyond the limit. */
+  /** Adds what a chunk touches. Returns false, without a change, beyond the limit. */
   add(chunk: MempoolChunk): boolean {
     const fresh = new Set<TxidKey>()
     let names = 0
@@ -87,8 +86,8 @@ class Locks {
 }
 
 /**
- * Whether a registration can be mined: its commitment is confirmed and deep enough. The pool takes registrations
- * earlier than that. Source: upstream `node/miner.cpp`, `TxAllowedForNamecoin`.
+ * Whether a registration can be mined: its commitment is confirmed and deep enough, which the pool does not require.
+ * Source: upstream `node/miner.cpp`, `TxAllowedForNamecoin`.
  */
 const isMature = ({ inputs }: Transaction, { coin, height }: BlockToFill): boolean =>
   inputs.some(({ prevout }) => {
@@ -111,8 +110,8 @@ const chunkOf = (entries: ReadonlyArray<PoolEntry>): MempoolChunk => ({
 })
 
 /**
- * The transactions of a chunk that can be in the block: those that are final and mature, and do not need a skipped one.
- * All others are added to `skipped`. The chunk itself if nothing is left out.
+ * The transactions of a chunk that can be in the block: final, mature, and not dependent on a skipped one. Adds all
+ * others to `skipped`. Returns the chunk itself if nothing is left out.
  */
 const minablePart = (chunk: MempoolChunk, block: BlockToFill, skipped: Set<TxidKey>): MempoolChunk => {
   const left = chunk.entries.filter((entry) => {
@@ -123,20 +122,19 @@ const minablePart = (chunk: MempoolChunk, block: BlockToFill, skipped: Set<TxidK
   return left.length === chunk.entries.length ? chunk : chunkOf(left)
 }
 
-/** Whether a chunk pays at least the fee rate of another. */
 const paysLike = (one: MempoolChunk, other: MempoolChunk): boolean => one.fee * other.weight >= other.fee * one.weight
 
 /**
- * The chunks in their order, with the parts of chunks that cannot be mined as a whole at the place of their own fee rate.
- * Without that, a NAME_NEW waits for ever once its NAME_FIRSTUPDATE is in the pool with a higher fee rate: the two are one
- * chunk, and the second is immature until the first is mined. The reference node skips such a chunk.
+ * The chunks in order, with the parts of incomplete chunks at the place of their own fee rate. Otherwise a NAME_NEW
+ * would wait forever once its NAME_FIRSTUPDATE is in the pool with a higher fee rate: they are one chunk, and the
+ * second is immature until the first is mined. The reference node skips such a chunk.
  */
 function* minableChunks(
   chunks: Iterable<MempoolChunk>,
   block: BlockToFill,
   skipped: Set<TxidKey>
 ): Generator<MempoolChunk> {
-  /** Parts for later, the best first. */
+  /** Parts for later, best first. */
   let parts: Array<MempoolChunk> = []
   for (const chunk of chunks) {
     for (let best = parts[0]; best !== undefined && paysLike(best, chunk); best = parts[0]) {
@@ -165,7 +163,7 @@ function* minableChunks(
 const sigopsOf = ({ entries }: MempoolChunk): number => entries.reduce((sum, { sigopCost }) => sum + sigopCost, 0)
 
 /**
- * Takes chunks in their order as long as they pay enough and the block has room. Skips a chunk that does not fit, and what
+ * Takes chunks in order while they pay enough and the block has space. Skips a chunk that does not fit, and what
  * depends on it. Throws what `coin` throws. Source: upstream `node/miner.cpp`, `addChunks`.
  */
 export const selectChunks = (

@@ -11,22 +11,21 @@ import {
 /** Limits of a cluster of transactions that spend each other. */
 export interface ClusterLimits {
   readonly count: number
-  /** Of all its transactions together. */
   readonly weight: number
 }
 
-/** What the operator configures of the relay policy. Rates are smallest units a kvB. */
+/** The operator's relay policy. Rates are smallest units per kvB. */
 export interface Policy {
   /** Whether nonstandard transactions are refused. */
   readonly requireStandard: boolean
   readonly minRelayFeeRate: number
   readonly incrementalFeeRate: number
   readonly dustFeeRate: number
-  /** Bytes of all null-data scripts of a transaction together; 0 refuses them all. */
+  /** Bytes of all null-data scripts of a transaction; 0 refuses them all. */
   readonly maxNullData: number
   /** Whether outputs of bare multisignatures are relayed. */
   readonly bareMultisig: boolean
-  /** Weight that a unit of sigop cost counts for at least. */
+  /** Minimum weight of a unit of sigop cost. */
   readonly weightPerSigopCost: number
   readonly cluster: ClusterLimits
 }

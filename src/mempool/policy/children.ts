@@ -5,8 +5,8 @@ import type { Policy } from "./Policy.ts"
 import { trucTakesChild } from "./truc.ts"
 
 /**
- * Whether the pool would take a new transaction of a version that spends outputs of a transaction of the pool, as far as
- * that one decides it. Wallets ask it for each unconfirmed coin, so that they choose none that makes a payment invalid.
+ * Whether the pool would take a new transaction of a version that spends outputs of a pool transaction, as far as that
+ * one decides. Wallets ask it for each unconfirmed coin, to choose none that makes a payment invalid.
  */
 export const takesChild = (
   pool: Pool,

@@ -15,22 +15,20 @@ import type { PoolEntry } from "../PoolEntry.ts"
 import { feeOf } from "./feeRate.ts"
 import { DUST_FEE_RATE } from "./limits.ts"
 
-/**
- * Outputs that cost more to spend than their value. A transaction may have one if it pays no fee and every transaction
- * that spends any of its outputs spends that one too: such dust does not outlive its block.
- */
+// Outputs that cost more to spend than their value. A transaction without a fee may have one if every transaction that
+// spends any of its outputs spends that one too: such dust does not outlive its block.
 
-/** Bytes of an input without its signature data: outpoint, length of the script, sequence. */
+/** Bytes of an input without its signature data: outpoint, script length, sequence. */
 const INPUT_SIZE = 32 + 4 + 1 + 4
 
-/** Bytes of a signature and a key with their lengths; in a witness they count for a quarter. */
+/** Bytes of a signature and a key with their lengths. In a witness they count for a quarter. */
 const UNLOCK_SIZE = 107
 const WITNESS_UNLOCK_SIZE = Math.floor(UNLOCK_SIZE / WITNESS_SCALE_FACTOR)
 
 /**
- * The smallest value at which an output is worth spending, smallest units; 0 for an unspendable one. A name prefix
- * counts as bytes; the script behind it decides on the witness discount.
- * Source: upstream `policy/policy.cpp`, `GetDustThreshold`.
+ * The smallest value, in smallest units, at which an output is worth spending; 0 if unspendable. A name prefix counts
+ * as bytes; the script after it decides on the witness discount. Source: upstream `policy/policy.cpp`,
+ * `GetDustThreshold`.
  */
 export const dustThreshold = (output: TransactionOutput, feeRate = DUST_FEE_RATE): number => {
   if (isUnspendable(output.script)) return 0
@@ -42,18 +40,16 @@ export const dustThreshold = (output: TransactionOutput, feeRate = DUST_FEE_RATE
 export const isDust = (output: TransactionOutput, feeRate = DUST_FEE_RATE): boolean =>
   output.value < dustThreshold(output, feeRate)
 
-/** The indices of the outputs of a transaction that are dust. */
 export const dustOutputs = ({ outputs }: Transaction, feeRate = DUST_FEE_RATE): ReadonlyArray<number> => {
   const found: Array<number> = []
   for (const [i, output] of outputs.entries()) if (isDust(output, feeRate)) found.push(i)
   return found
 }
 
-/** A transaction and what it pays, as in the pool. */
 export type DustPayer = Pick<PoolEntry, "transaction" | "fee" | "modifiedFee">
 
 /**
- * Refuses dust in a transaction with a fee or a fee delta: no miner may gain from mining it without its spender.
+ * Refuses dust in a transaction with a fee or fee delta, as no miner may gain from mining it without its spender.
  * Source: upstream `policy/ephemeral_policy.cpp`, `PreCheckEphemeralTx`.
  */
 export const checkDustFee = (
@@ -65,8 +61,8 @@ export const checkDustFee = (
     : undefined
 
 /**
- * Refuses a transaction that spends from one of `parents`, in the pool or in its package, and leaves dust of it
- * unspent. Source: upstream `policy/ephemeral_policy.cpp`, `CheckEphemeralSpends`.
+ * Refuses a transaction that spends from one of `parents`, in the pool or its package, but leaves its dust unspent.
+ * Source: upstream `policy/ephemeral_policy.cpp`, `CheckEphemeralSpends`.
  */
 export const checkDustSpent = (
   transaction: Transaction,

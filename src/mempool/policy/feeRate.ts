@@ -2,9 +2,8 @@ import { WITNESS_SCALE_FACTOR } from "../../consensus/params.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import { WEIGHT_PER_SIGOP_COST } from "./limits.ts"
 
-/** Fees, sizes and the rates between them. Fees are smallest units, rates smallest units a kvB unless noted. */
+/** Fees, sizes and the rates between them. Fees are smallest units, rates smallest units per kvB unless noted. */
 
-/** Virtual bytes in a kvB. */
 export const KVB = 1000
 
 /** A fee and the weight units that it pays for: a fee rate without rounding. */
@@ -17,7 +16,7 @@ export interface FeeRate {
 
 const isExact = (product: number): boolean => Math.abs(product) <= Number.MAX_SAFE_INTEGER
 
-/** `a * b / divisor` rounded down, exactly, whatever the size of the product. */
+/** `a * b / divisor` rounded down, exact for products of any size. */
 const floorOfProduct = ([a, b]: readonly [number, number], divisor: number): number => {
   const product = a * b
   if (isExact(product)) {
@@ -30,9 +29,8 @@ const floorOfProduct = ([a, b]: readonly [number, number], divisor: number): num
 }
 
 /**
- * The fee for a size at a rate, rounded up. Source: upstream `policy/feerate.cpp`, `CFeeRate::GetFee`.
- *
- * positional: it is a product, so swapped arguments give the same fee; runs per coin in coin selection
+ * The fee for a size at a rate, rounded up. Source: upstream `policy/feerate.cpp`, `CFeeRate::GetFee`. positional: a
+ * product, so swapped arguments give the same fee; runs per coin in coin selection
  */
 export const feeOf = (rate: number, vsize: number): number => -floorOfProduct([-rate, vsize], KVB) + 0
 
@@ -40,12 +38,12 @@ export const feeOf = (rate: number, vsize: number): number => -floorOfProduct([-
 export const rateOf = ({ fee, vsize }: { readonly fee: number; readonly vsize: number }): number =>
   vsize > 0 ? floorOfProduct([fee, KVB], vsize) : 0
 
-/** Two products of doubles that are further apart than this, relative to their sum, certainly differ. */
+/** Products of doubles that are further apart than this, relative to their sum, certainly differ. */
 const PRODUCT_ERROR = 2 ** -52
 
 /**
- * Compares fee rates: negative if `a` pays less. Exact: products above 2^53 are computed as integers when their rounded
- * values are too close to compare.
+ * Compares fee rates: negative if `a` pays less. Exact: products above 2^53 are computed as integers if their rounded
+ * values are too close.
  */
 export const compareRates = (a: FeeRate, b: FeeRate): number => {
   const left = a.fee * b.weight
@@ -58,13 +56,12 @@ export const compareRates = (a: FeeRate, b: FeeRate): number => {
 }
 
 /**
- * The weight for policy: the transaction's own, or that of its signature operations if it is higher, so that the fee
- * also pays for a block's limit on them. Source: upstream `policy/policy.cpp`, `GetSigOpsAdjustedWeight`.
+ * The weight for policy: the transaction's own or, if higher, that of its signature operations, so that the fee also
+ * pays for a block's limit on them. Source: upstream `policy/policy.cpp`, `GetSigOpsAdjustedWeight`.
  */
 export const policyWeight = (
   { weight }: Pick<Transaction, "weight">,
   sigops: { readonly cost: number; readonly weightPerCost?: number }
 ): number => Math.max(weight, sigops.cost * (sigops.weightPerCost ?? WEIGHT_PER_SIGOP_COST))
 
-/** A weight in virtual bytes, rounded up. */
 export const virtualSize = (weight: number): number => Math.ceil(weight / WITNESS_SCALE_FACTOR)

@@ -13,27 +13,24 @@ import { type PackagePayment, planPackageReplacement } from "./packageReplacemen
 import type { ClusterLimits, Policy } from "./Policy.ts"
 import { checkTrucPackage } from "./truc.ts"
 
-/** A package that is accepted once its scripts are checked. */
+/** A package to accept once its scripts are checked. */
 export interface PackagePlan {
   readonly plans: ReadonlyArray<AcceptancePlan>
   /** The transactions that it replaces, with their descendants, parents before children. */
   readonly replaced: ReadonlyArray<PoolEntry>
-  /** The fees and the size of all its transactions. */
+  /** The total fees and size of its transactions. */
   readonly payment: PackagePayment
 }
 
-/** A refused package. */
 export interface PackageRefusal {
   /** The reference node's text. */
   readonly refused: string
-  /** The refusal of the transaction to blame, if it is one; the others have no verdict. */
+  /** The refusal of the transaction to blame, if any. The others have no verdict. */
   readonly failed: TransactionRejected | undefined
 }
 
-/** The text of a refusal because of one transaction. */
 export const ONE_FAILED = "transaction failed"
 
-/** The refusal of a package because of one of its transactions. */
 export const blame = (failed: TransactionRejected, refused = ONE_FAILED): PackageRefusal => ({ refused, failed })
 
 const txidsSpentBy = ({ inputs }: Transaction): ReadonlySet<TxidKey> =>
@@ -60,7 +57,7 @@ const isInconsistent = (transactions: ReadonlyArray<Transaction>): boolean => {
   })
 }
 
-/** Returns what is wrong with a package by itself. Source: upstream `policy/packages.cpp`, `IsWellFormedPackage`. */
+/** What is wrong with a package by itself. Source: upstream `policy/packages.cpp`, `IsWellFormedPackage`. */
 export const malformation = (transactions: ReadonlyArray<Transaction>): string | undefined => {
   if (transactions.length > MAX_PACKAGE_COUNT) return "package-too-many-transactions"
   const weight = transactions.reduce((sum, transaction) => sum + transaction.weight, 0)
@@ -101,7 +98,7 @@ interface Absorbed {
   readonly spent: ReadonlySet<TxidKey>
 }
 
-/** Merges a cluster into another one if they share a transaction or `spent` contains one of its transactions. */
+/** Merges a cluster into another if they share a transaction or `spent` has one of its transactions. */
 const absorb = (pool: Pool, into: Cluster, { cluster, spent }: Absorbed): boolean => {
   const keys = [...cluster.keys]
   if (!keys.some((key) => into.keys.has(key) || spent.has(key))) return false
@@ -123,9 +120,7 @@ const leftDust = (pool: Pool, transactions: ReadonlyArray<Transaction>, { dustFe
   return undefined
 }
 
-/**
- * Whether the last transaction spends all others. Source: upstream `policy/packages.cpp`, `IsChildWithParents`.
- */
+/** Whether the last transaction spends all others. Source: upstream `IsChildWithParents`. */
 export const isChildWithParents = (transactions: ReadonlyArray<Transaction>): boolean => {
   const child = transactions.at(-1)
   if (child === undefined || transactions.length < 2) return false
@@ -133,10 +128,7 @@ export const isChildWithParents = (transactions: ReadonlyArray<Transaction>): bo
   return transactions.slice(0, -1).every(({ txidKey }) => spent.has(txidKey))
 }
 
-/**
- * Whether it is a child with its parents, none of which spends another.
- * Source: upstream `policy/packages.cpp`, `IsChildWithParentsTree`.
- */
+/** Whether this is a child with parents that do not spend each other. Source: upstream `IsChildWithParentsTree`. */
 export const isChildWithParentsTree = (transactions: ReadonlyArray<Transaction>): boolean => {
   const parents = transactions.slice(0, -1)
   const txids = new Set(parents.map(({ txidKey }) => txidKey))
@@ -144,14 +136,14 @@ export const isChildWithParentsTree = (transactions: ReadonlyArray<Transaction>)
     parents.every((parent) => [...txidsSpentBy(parent)].every((txid) => !txids.has(txid)))
 }
 
-/** Plans for each transaction on its own, parents before children; or the refusal of the first that fails. */
+/** Plans each transaction on its own, parents before children, or returns the first refusal. */
 const planEach = (
   pool: Pool,
   transactions: ReadonlyArray<Transaction>,
   context: AcceptanceContext
 ): ReadonlyArray<AcceptancePlan> | TransactionRejected => {
   const before = new Map<TxidKey, Transaction>()
-  // No two of them may register one name. The reference node does not check this, and stops where it adds the second.
+  // No two may register one name. The reference node stops where it adds the second.
   const names = new NamePool()
   const plans: Array<AcceptancePlan> = []
   for (const transaction of transactions) {
@@ -177,7 +169,7 @@ const paymentOf = (plans: ReadonlyArray<AcceptancePlan>): PackagePayment => {
 }
 
 /**
- * Checks the transactions of a package except for their scripts. Those of a test have to pay for themselves, and replace
+ * Checks the transactions of a package except for their scripts. Those of a test must pay for themselves and replace
  * none. Source: upstream `validation.cpp`, `MemPoolAccept::AcceptMultipleTransactionsInternal`.
  */
 export const planPackage = (

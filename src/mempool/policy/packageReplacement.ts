@@ -9,9 +9,8 @@ import { compareRates, rateOf } from "./feeRate.ts"
 import type { Policy } from "./Policy.ts"
 import { tooManyClusters, underpays } from "./replacement.ts"
 
-/** Replacement by a package: a parent and the child that pays for it (upstream `MemPoolAccept::PackageRBFChecks`). */
+/** Replacement by a parent and the child that pays for it (upstream `MemPoolAccept::PackageRBFChecks`). */
 
-/** What a package pays together. */
 export interface PackagePayment {
   readonly modifiedFee: number
   readonly vsize: number
@@ -25,7 +24,7 @@ const rateText = (payment: PackagePayment): string => {
 const failed = ({ detail, reason }: Pick<TransactionRejected, "detail" | "reason">): string =>
   rejectionText({ reason: `package RBF failed: ${reason}`, detail })
 
-/** Refuses a child that pays only for the replacement and not for its parent: they have to be mined together. */
+/** Refuses a child that pays only for the replacement and not for its parent, as they must be mined together. */
 const checkRates = (parent: PoolEntry, payment: PackagePayment): string | undefined => {
   const order = compareRates({ fee: payment.modifiedFee, weight: payment.vsize }, {
     fee: parent.modifiedFee,
@@ -38,8 +37,8 @@ const checkRates = (parent: PoolEntry, payment: PackagePayment): string | undefi
 }
 
 /**
- * Returns the transactions that a package replaces, parents before children, none if nothing conflicts with it; or the
- * refusal of the package.
+ * Returns the transactions that a package replaces, parents before children, none without conflicts; or the refusal of
+ * the package.
  */
 export const planPackageReplacement = (
   pool: Pool,

@@ -11,7 +11,7 @@ import type { ClusterLimits, Policy } from "./Policy.ts"
 
 /** Replacement of transactions: full replace-by-fee, without a signal (reference/protocol.md 5.5). */
 
-/** The transactions to replace, and what the replacement has to pay more. */
+/** The transactions to replace, and the additional payment required. */
 export interface Replacement {
   readonly leaving: ReadonlySet<TxidKey>
   /** Whether one of them is replaced only because its parent may have one child. */
@@ -19,7 +19,7 @@ export interface Replacement {
   readonly policy: Policy
 }
 
-/** Whether the cluster that a transaction would join or make is within the limits, with `without` removed. */
+/** Whether the cluster that a transaction would join or form is within the limits, with `without` removed. */
 export const fitsCluster = (
   pool: Pool,
   { transaction, weight }: Pick<PoolEntry, "transaction" | "weight">,
@@ -36,7 +36,7 @@ interface Replacing extends Pick<PoolEntry, "modifiedFee" | "vsize"> {
   readonly id: string
 }
 
-/** Rules 3 and 4 of BIP 125; returns what is wrong. Source: upstream `policy/rbf.cpp`, `PaysForRBF`. */
+/** Rules 3 and 4 of BIP 125. Returns what is wrong. Source: upstream `policy/rbf.cpp`, `PaysForRBF`. */
 export const underpays = (
   { id, modifiedFee, vsize }: Replacing,
   replaced: ReadonlyArray<PoolEntry>,
@@ -55,7 +55,7 @@ export const underpays = (
     : undefined
 }
 
-/** Rule 5; returns what is wrong. Source: upstream `policy/rbf.cpp`, `GetEntriesForConflicts`. */
+/** Rule 5. Returns what is wrong. Source: upstream `policy/rbf.cpp`, `GetEntriesForConflicts`. */
 export const tooManyClusters = (pool: Pool, id: string, leaving: ReadonlySet<TxidKey>): string | undefined => {
   const clusters = pool.graph.clustersAffected(leaving)
   return clusters > MAX_REPLACED_CLUSTERS
@@ -64,8 +64,8 @@ export const tooManyClusters = (pool: Pool, id: string, leaving: ReadonlySet<Txi
 }
 
 /**
- * Checks a replacement of `leaving`; returns the transactions to remove, with their descendants.
- * Source: upstream `validation.cpp`, `MemPoolAccept::ReplacementChecks`, and what follows it.
+ * Checks a replacement of `leaving`. Returns the transactions to remove, with their descendants. Source: upstream
+ * `validation.cpp`, `MemPoolAccept::ReplacementChecks` and what follows.
  */
 export const planReplacement = (
   pool: Pool,

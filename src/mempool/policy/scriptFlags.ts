@@ -1,10 +1,8 @@
 import { blockFlags, Flag } from "../../consensus/flags.ts"
 import type { ConsensusParams } from "../../consensus/params.ts"
 
-/**
- * The script flags of the mempool. They apply from the first block and on every network. That includes taproot, which
- * the main network never activates: a transaction of the pool has to be valid under all known rules.
- */
+// The script flags of the mempool, which apply from the first block and on every network. This includes taproot, which
+// mainnet never activates, as a pool transaction must be valid under all known rules.
 
 const MANDATORY = Flag.P2SH | Flag.DERSIG | Flag.NULLDUMMY | Flag.CHECKLOCKTIMEVERIFY | Flag.CHECKSEQUENCEVERIFY |
   Flag.WITNESS | Flag.TAPROOT
@@ -19,16 +17,16 @@ export const consensusFlags = (height: number, params: ConsensusParams): number 
   blockFlags(height, params) | Flag.NAMES_MEMPOOL
 
 /**
- * The flags that every transaction in the mempool has to pass, with those of a block at `height`.
- * Source: upstream `policy/policy.h`, `MANDATORY_SCRIPT_VERIFY_FLAGS`.
+ * The flags for every transaction in the mempool, including those of a block at `height`. Source: upstream
+ * `policy/policy.h`, `MANDATORY_SCRIPT_VERIFY_FLAGS`.
  */
 export const mandatoryFlags = (height: number, params: ConsensusParams): number =>
   consensusFlags(height, params) | MANDATORY
 
 /**
- * The flags that every standard transaction in the mempool has to pass: for scripts, names and the count of signature
- * operations. A transaction that passes them also passes those of a block, names apart.
- * Source: upstream `policy/policy.h`, `STANDARD_SCRIPT_VERIFY_FLAGS`; `validation.cpp`, `MemPoolAccept::PreChecks`.
+ * The flags for every standard transaction in the mempool: scripts, names and the count of signature operations. They
+ * include those of a block, except for names. Source: upstream `policy/policy.h`, `STANDARD_SCRIPT_VERIFY_FLAGS`;
+ * `validation.cpp`, `MemPoolAccept::PreChecks`.
  */
 export const standardFlags = (height: number, params: ConsensusParams): number =>
   consensusFlags(height, params) | STANDARD

@@ -15,10 +15,8 @@ import {
 } from "./limits.ts"
 import { DEFAULT_POLICY, type Policy } from "./Policy.ts"
 
-/**
- * Standardness that a transaction shows by itself: which of the transactions that blocks may hold this node relays
- * (reference/protocol.md 5.5).
- */
+// Standardness visible in a transaction itself: which of the transactions that blocks may contain this node relays
+// (reference/protocol.md 5.5).
 
 const isStandardVersion = (version: number): boolean =>
   version === NAME_TX_VERSION || (version >= MIN_STANDARD_VERSION && version <= MAX_STANDARD_VERSION)
@@ -33,7 +31,7 @@ const checkScriptSigs = ({ inputs }: Transaction): Reject | undefined => {
 
 /**
  * Whether a script is a name paid to a witness program of version 1. What a taproot signature covers there is
- * undefined, so this node neither makes, relays nor spends such outputs (reference/protocol.md 5.2, 5.).
+ * undefined, so this node does not make, relay or spend such outputs (reference/protocol.md 5.2, 5.).
  */
 export const isTaprootName = (script: TransactionOutput["script"]): boolean => {
   const name = parseNameScript(script)
@@ -71,9 +69,8 @@ const checkOutputs = ({ outputs }: Transaction, policy: Policy): Reject | undefi
 }
 
 /**
- * Refuses a nonstandard transaction, with the reasons of reference/protocol.md 5.5 in their order. One dust output
- * passes here; `checkDustFee` checks it later.
- * Source: upstream `policy/policy.cpp`, `IsStandardTx`.
+ * Refuses a nonstandard transaction with the reasons of reference/protocol.md 5.5, in order. One dust output passes, to
+ * be checked by `checkDustFee`. Source: upstream `policy/policy.cpp`, `IsStandardTx`.
  */
 export const checkStandard = (transaction: Transaction, policy = DEFAULT_POLICY): Reject | undefined => {
   if (!isStandardVersion(transaction.version)) return reject("version")
@@ -84,8 +81,8 @@ export const checkStandard = (transaction: Transaction, policy = DEFAULT_POLICY)
 }
 
 /**
- * Refuses a transaction so small that it could be taken for an inner node of a merkle tree (CVE-2017-12842).
- * Source: upstream `validation.cpp`, `MemPoolAccept::PreChecks`.
+ * Refuses a transaction small enough to be taken for an inner node of a merkle tree (CVE-2017-12842). Source: upstream
+ * `validation.cpp`, `MemPoolAccept::PreChecks`.
  */
 export const checkSize = ({ strippedSize }: Transaction): Reject | undefined =>
   strippedSize < MIN_STANDARD_SIZE ? reject("tx-size-small") : undefined

@@ -22,12 +22,10 @@ import {
 } from "./limits.ts"
 import { isTaprootName } from "./standard.ts"
 
-/**
- * Standardness of what transactions spend, and how (reference/protocol.md 5.5). `coins` are the coins of the inputs, in
- * their order; the transaction passed `checkStandard` and is not a coinbase.
- */
+// Standardness of what transactions spend and how (reference/protocol.md 5.5). `coins` are those of the inputs, in
+// order. The transaction has passed `checkStandard` and is not a coinbase.
 
-/** The top of the stack after the scriptSig of an input: for a P2SH coin the redeem script. */
+/** The top of the stack after an input's scriptSig: the redeem script of a P2SH coin. */
 const redeemScript = (transaction: Transaction, coins: ReadonlyArray<Coin>, index: number): Bytes | undefined => {
   const scriptSig = transaction.inputs[index]?.scriptSig
   if (scriptSig === undefined) return undefined
@@ -39,7 +37,7 @@ const redeemScript = (transaction: Transaction, coins: ReadonlyArray<Coin>, inde
   return error === undefined ? stack[stack.length - 1] : undefined
 }
 
-/** The signature operations that an input executes outside of witnesses, as upstream `CheckSigopsBIP54` counts them. */
+/** The signature operations that an input executes outside of witnesses (upstream `CheckSigopsBIP54`). */
 const legacyInputSigops = ({ scriptSig }: TransactionInput, { script }: Coin): number => {
   const address = addressScript(script)
   const spent = isPayToScriptHash(address)
@@ -75,8 +73,8 @@ const isStandardInput = (transaction: Transaction, coins: ReadonlyArray<Coin>, i
 }
 
 /**
- * Refuses a transaction that spends scripts of unknown forms, or with too many signature operations.
- * Source: upstream `policy/policy.cpp`, `AreInputsStandard`.
+ * Refuses a transaction that spends scripts of unknown forms or with too many signature operations. Source: upstream
+ * `policy/policy.cpp`, `AreInputsStandard`.
  */
 export const checkStandardInputs = (transaction: Transaction, coins: ReadonlyArray<Coin>): Reject | undefined => {
   const isStandard = hasFewSigops(transaction, coins) &&
@@ -94,13 +92,13 @@ const isStandardScriptWitness = (witness: ReadonlyArray<Bytes>): boolean => {
     areShort(items, MAX_WITNESS_ITEM_SIZE)
 }
 
-/** Clears the bit of a control block's first byte that does not belong to the leaf version. */
+/** Clears the bit of a control block's first byte that is not part of the leaf version. */
 const LEAF_MASK = 0xfe
 
 const isStandardTaprootWitness = (witness: ReadonlyArray<Bytes>): boolean => {
   if (witness.length < 2) return true
   const control = witness[witness.length - 1]?.[0]
-  // An annex has no meaning yet; an empty control block is invalid.
+  // An annex has no meaning yet, and an empty control block is invalid.
   if (control === undefined || control === ANNEX_TAG) return false
   return (control & LEAF_MASK) !== TAPSCRIPT_LEAF || areShort(witness.slice(0, -2), MAX_TAPSCRIPT_ITEM_SIZE)
 }
@@ -127,7 +125,7 @@ const programOf = (transaction: Transaction, coins: ReadonlyArray<Coin>, index: 
 const isStandardWitness = (transaction: Transaction, coins: ReadonlyArray<Coin>, index: number): boolean => {
   const witness = transaction.inputs[index]?.witness ?? NO_WITNESS
   if (witness.length === 0) return true
-  // An anchor needs no witness: one there only adds size.
+  // An anchor needs no witness, which would only add size.
   if (scriptTemplate(coins[index]?.script ?? new Uint8Array(0)).type === "anchor") return false
   const program = programOf(transaction, coins, index)
   if (program === undefined) return false
@@ -139,8 +137,8 @@ const isStandardWitness = (transaction: Transaction, coins: ReadonlyArray<Coin>,
 }
 
 /**
- * Refuses a transaction with a witness that is too large for relay, or that belongs to an input without need of one.
- * Source: upstream `policy/policy.cpp`, `IsWitnessStandard`.
+ * Refuses a transaction with a witness that is too large for relay or that its input does not need. Source: upstream
+ * `policy/policy.cpp`, `IsWitnessStandard`.
  */
 export const checkStandardWitness = (transaction: Transaction, coins: ReadonlyArray<Coin>): Reject | undefined =>
   !transaction.hasWitness || transaction.inputs.every((_, i) => isStandardWitness(transaction, coins, i))
@@ -150,9 +148,8 @@ export const checkStandardWitness = (transaction: Transaction, coins: ReadonlyAr
 const isAnchorProgram = (script: Bytes): boolean => scriptTemplate(script).type === "anchor"
 
 /**
- * Whether a transaction spends a witness program other than an anchor. A transaction without any witness then lost it
- * on its way: a failure of it does not discredit the transaction that its maker sent.
- * Source: upstream `policy/policy.cpp`, `SpendsNonAnchorWitnessProg`.
+ * Whether a transaction spends a witness program other than an anchor. If it has no witness, it lost that on its way,
+ * and its failure does not discredit the original. Source: upstream `policy/policy.cpp`, `SpendsNonAnchorWitnessProg`.
  */
 export const spendsWitnessProgram = (transaction: Transaction, coins: ReadonlyArray<Coin>): boolean =>
   transaction.inputs.some((_, i) => {

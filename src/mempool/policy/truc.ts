@@ -4,24 +4,21 @@ import type { Pool } from "../Pool.ts"
 import type { PoolEntry } from "../PoolEntry.ts"
 import { idsOf } from "../refusal.ts"
 
-/**
- * Transactions of version 3 stay in small families, as protection against pinning: a parent and a child, both of that
- * version (BIP 431; upstream `policy/truc_policy.cpp`). Name transactions have a version of their own and are not
- * affected.
- */
+// Transactions of version 3 stay in small families, as protection against pinning: a parent and a child, both of that
+// version (BIP 431; upstream `policy/truc_policy.cpp`). Name transactions have their own version and are not affected.
 
 const TRUC_VERSION = 3
 
 export const isTruc = (version: number): boolean => version === TRUC_VERSION
 
-/** A transaction and its ancestors; a transaction and its descendants (policy). */
+/** A transaction with its ancestors, or with its descendants (policy). */
 const FAMILY = 2
 
 /** Virtual bytes of any such transaction, and of one with an unconfirmed parent (policy). */
 const MAX_VSIZE = 10_000
 const MAX_CHILD_VSIZE = 1_000
 
-/** The largest virtual size of a transaction by its version, and whether it has an unconfirmed parent (policy). */
+/** The largest virtual size of a transaction by version, and whether it has an unconfirmed parent (policy). */
 export const trucMaxVsize = (version: number, isChild: boolean): number => {
   if (!isTruc(version)) return Infinity
   return isChild ? MAX_CHILD_VSIZE : MAX_VSIZE
@@ -30,13 +27,13 @@ export const trucMaxVsize = (version: number, isChild: boolean): number => {
 /** A violation, with the reference node's details. */
 export interface TrucViolation {
   readonly detail: string
-  /** The other child of the same parent, if it is the only obstacle: it may be replaced. */
+  /** The other child of the same parent, if it is the only obstacle and may be replaced. */
   readonly sibling: PoolEntry | undefined
 }
 
 const violation = (detail: string, sibling?: PoolEntry): TrucViolation => ({ detail, sibling })
 
-/** The violation of a parent and a child of which only one has version 3. */
+/** The violation if only one of a parent and a child has version 3. */
 const strangers = (transaction: Transaction, parent: Transaction): string | undefined => {
   if (isTruc(transaction.version) === isTruc(parent.version)) return undefined
   const [own, other] = isTruc(transaction.version)
@@ -49,7 +46,6 @@ const tooManyAncestors = (transaction: Transaction): string => `tx ${idsOf(trans
 
 const tooManyDescendants = (parent: Transaction): string => `tx ${idsOf(parent)} would exceed descendant count limit`
 
-/** A transaction and its virtual bytes. */
 type Sized = Pick<PoolEntry, "transaction" | "vsize">
 
 const tooBig = ({ transaction, vsize }: Sized, what: string, limit: number): string =>
@@ -58,7 +54,7 @@ const tooBig = ({ transaction, vsize }: Sized, what: string, limit: number): str
 const ancestorCount = (pool: Pool, { transaction: { txidKey } }: PoolEntry): number =>
   pool.graph.ancestors(txidKey).size
 
-/** Whether a child of a transaction of the pool would be the third generation of its family. */
+/** Whether a child of a pool transaction would be the third generation of its family. */
 const isTooDeep = (pool: Pool, parent: PoolEntry): boolean => ancestorCount(pool, parent) + 2 > FAMILY
 
 /** The transactions that take the place of a further child. */
@@ -66,8 +62,8 @@ const siblingsBelow = (pool: Pool, { transaction: { txidKey } }: PoolEntry): Rea
   pool.graph.descendants(txidKey)
 
 /**
- * Whether a new transaction of a version may spend outputs of a transaction of the pool, as far as that one decides:
- * both are of version 3 or none is, and a family of version 3 has room for a child that replaces no other.
+ * Whether a new transaction of a version may spend outputs of a pool transaction, as far as that one decides: both or
+ * neither are of version 3, and a family of version 3 has space for a child that replaces no other.
  */
 export const trucTakesChild = (pool: Pool, parent: PoolEntry, version: number): boolean => {
   if (isTruc(version) !== isTruc(parent.transaction.version)) return false
@@ -75,8 +71,8 @@ export const trucTakesChild = (pool: Pool, parent: PoolEntry, version: number): 
 }
 
 /**
- * Checks a transaction on its own. `replaced` are the transactions whose outpoints it spends as well.
- * Source: upstream `SingleTRUCChecks`.
+ * Checks a transaction on its own. `replaced` are the transactions whose outpoints it also spends. Source: upstream
+ * `SingleTRUCChecks`.
  */
 export const checkTruc = (
   pool: Pool,
@@ -99,14 +95,13 @@ export const checkTruc = (
   if (vsize > MAX_CHILD_VSIZE) return violation(tooBig(entry, "version=3 child", MAX_CHILD_VSIZE))
   const siblings = [...siblingsBelow(pool, parent)]
   if (siblings.length === 0 || siblings.some((sibling) => replaced.has(sibling))) return undefined
-  // A reorganization may have made a larger family; upstream does not define which of several children to replace.
+  // A reorg may have made a larger family. Upstream does not define which of several children to replace.
   const [only] = siblings
   const sibling = siblings.length === 1 && only !== undefined ? pool.get(only) : undefined
   const alone = sibling !== undefined && ancestorCount(pool, sibling) + 1 === FAMILY
   return violation(tooManyDescendants(parent.transaction), alone ? sibling : undefined)
 }
 
-/** A transaction of a package, and its parents. */
 interface Member {
   readonly entry: Sized
   /** Unconfirmed parents in the pool. */
@@ -143,7 +138,7 @@ const spends = (transaction: Transaction, parent: Transaction): boolean =>
   transaction.inputs.some(({ prevout }) => parent.txid.every((byte, i) => prevout[i] === byte))
 
 /**
- * Checks the transactions of a package, parents before children, each of which passed `checkTruc`; returns the first
+ * Checks the transactions of a package, parents before children, after each passed `checkTruc`. Returns the first
  * violation. Source: upstream `PackageTRUCChecks`.
  */
 export const checkTrucPackage = (pool: Pool, entries: ReadonlyArray<PoolEntry>): string | undefined => {

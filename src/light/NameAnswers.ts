@@ -8,6 +8,7 @@ import type { ChainCoins } from "../chain/ChainCoins.ts"
 import type { SyncStatus } from "../chain/SyncStatus.ts"
 import type { Cursor } from "../chain/write/Follower.ts"
 import { asking, type CompleteNames, completeNames } from "../names/completeNames.ts"
+import { type NameHashNotFound, type NameNotFound, NamesIncomplete } from "../names/errors.ts"
 import { NameDb, type NameEntry, type RecentRecord } from "../names/NameDb.ts"
 import type { ListOptions } from "../names/nameQueries.ts"
 import { byLength } from "../names/nameScan.ts"
@@ -49,6 +50,17 @@ export class NameAnswers extends Context.Tag("svcd/NameAnswers")<NameAnswers, {
   readonly complete: Effect.Effect<boolean, StorageFailure>
   /** As in `CompleteNames`, for questions that these answers decide. */
   readonly ask: CompleteNames["ask"]
+  /** Fails while a window answers, for questions that only the whole chain decides. */
+  readonly wholeChain: Effect.Effect<void, NamesIncomplete>
+  /** As in `NameDb`, from the whole chain alone; `undefined` if the name certainly does not exist. */
+  readonly history: (
+    name: Bytes
+  ) => Effect.Effect<ReadonlyArray<NameEntry> | undefined, NamesIncomplete | StorageFailure>
+  readonly resolveByHash: (hash: Bytes) => Effect.Effect<NameEntry | undefined, NamesIncomplete | StorageFailure>
+  /** Fails for a list without the wanted names, if there may be such names. */
+  readonly certainly: (
+    list: { readonly listed: number; readonly wanted: number }
+  ) => Effect.Effect<void, NamesIncomplete | StorageFailure>
 }>() {}
 
 /** The records of a window in scan order. Reads the names first, then the matching records. */
@@ -115,8 +127,31 @@ export const makeNameAnswers = (
         return (yield* light.complete) ? tip : undefined
       })
 
+    const fromWindow = () => part.current() !== undefined
+
+    const wholeChain = Effect.suspend(() => fromWindow() ? new NamesIncomplete() : Effect.void)
+
+    /** Asks the whole chain alone; `undefined` for a name that certainly does not exist. */
+    const found = <A>(look: Effect.Effect<A, NameNotFound | NameHashNotFound | StorageFailure>) => {
+      const orNone = Effect.catchTags(look, {
+        NameNotFound: () => Effect.succeed(undefined),
+        NameHashNotFound: () => Effect.succeed(undefined)
+      })
+      return Effect.zipRight(wholeChain, whole.ask(orNone, (answer) => answer === undefined))
+    }
+
+    const complete = either(({ complete }): Effect.Effect<boolean, StorageFailure> => complete, whole.complete)
+
     return NameAnswers.of({
-      fromWindow: () => part.current() !== undefined,
+      fromWindow,
+      wholeChain,
+      history: (name) => found(names.history(name)),
+      resolveByHash: (hash) => found(names.resolveByHash(hash)),
+      certainly: Effect.fnUntraced(function*({ listed, wanted }) {
+        // A window that is not complete lacks names anywhere in the list.
+        const isCertain = wanted <= 0 || (listed > 0 && !fromWindow())
+        if (!isCertain && !(yield* complete)) return yield* new NamesIncomplete()
+      }),
       proofOfAbsence: () => part.current() === undefined ? "full" : "signatures",
       resolve: (name) => either(({ resolve }) => resolve(name), inChain(name)),
       recent: (name) => part.current() === undefined ? names.recent(name) : undefined,
@@ -136,7 +171,7 @@ export const makeNameAnswers = (
         ({ progress }) => Effect.map(progress, ({ tip }): Height => tip.height),
         Effect.map(names.cursor, (cursor): Height => cursor?.height ?? 0)
       ),
-      complete: either(({ complete }): Effect.Effect<boolean, StorageFailure> => complete, whole.complete),
+      complete,
       ask: asking(either(tipOf, whole.settled))
     })
   })

@@ -5,12 +5,9 @@ import { isExpired } from "../../consensus/expiry.ts"
 import { NameAnswers } from "../../light/NameAnswers.ts"
 import type { ProofLevel } from "../../light/proof.ts"
 import { SyncReporter } from "../../light/SyncReporter.ts"
-import { completeNames } from "../../names/completeNames.ts"
-import { type NameHashNotFound, type NameNotFound, NamesIncomplete } from "../../names/errors.ts"
 import { type NameClock, NameDb, type NameEntry } from "../../names/NameDb.ts"
 import { type Bytes, displayHash } from "../../protocol/bytes.ts"
 import { keyOfText } from "../../protocol/nameText.ts"
-import type { StorageFailure } from "../../storage/errors.ts"
 import { Wallets } from "../../wallet/Wallets.ts"
 import { AnswerOptions } from "../AnswerOptions.ts"
 import type { RawJson } from "../json/encodeJson.ts"
@@ -30,7 +27,6 @@ export const makeNameLookup = Effect.gen(function*() {
   const chain = yield* Chain
   const names = yield* NameDb
   const answers = yield* NameAnswers
-  const whole = yield* completeNames()
   const { proved, refuse } = nameProofs(yield* SyncReporter)
   const options = yield* AnswerOptions
   const wallets = yield* Wallets
@@ -54,32 +50,6 @@ export const makeNameLookup = Effect.gen(function*() {
   /** The tip of the index, from which the records come: it may be ahead of a chain that is being rebuilt. */
   const clock = Effect.map(Effect.mapError(answers.height, storageError), (tipHeight) => ({ tipHeight, params }))
 
-  /** Fails with -10 while a window answers, for questions that only the whole chain decides. */
-  const wholeChain = Effect.suspend(() => answers.fromWindow() ? refuse(new NamesIncomplete()) : Effect.void)
-
-  /** Fails with -10 for a list without the wanted names, if there may be such names. */
-  const certainly = (
-    { listed, wanted }: { readonly listed: number; readonly wanted: number }
-  ): Effect.Effect<void, RpcError> =>
-    Effect.gen(function*() {
-      // A window that is not complete lacks names anywhere in the list.
-      const isCertain = wanted <= 0 || (listed > 0 && !answers.fromWindow())
-      if (!isCertain && !(yield* Effect.mapError(answers.complete, storageError))) {
-        return yield* refuse(new NamesIncomplete())
-      }
-    })
-
-  /** Runs a lookup; `undefined` if the name certainly does not exist. */
-  const found = <A>(
-    look: Effect.Effect<A, NameNotFound | NameHashNotFound | StorageFailure>
-  ): Effect.Effect<A | undefined, RpcError> => {
-    const orNone = Effect.catchTags(look, {
-      NameNotFound: () => Effect.succeed(undefined),
-      NameHashNotFound: () => Effect.succeed(undefined)
-    })
-    return Effect.catchAll(whole.ask(orNone, (answer) => answer === undefined), refuse)
-  }
-
   /** The latest record of a name, expired or not, and the tip that determines its expiry. */
   const recordNow = (name: Bytes) => Effect.all({ answer: answers.resolve(name), now: clock })
 
@@ -99,8 +69,7 @@ export const makeNameLookup = Effect.gen(function*() {
       if (given.length !== SHA256D_SIZE) {
         return yield* RpcError.invalidParameter("SHA-256d hash must be 32 bytes long")
       }
-      yield* wholeChain
-      const record = yield* found(names.resolveByHash(given))
+      const record = yield* Effect.catchAll(answers.resolveByHash(given), refuse)
       return record === undefined
         ? yield* RpcError.wallet(`name hash not found: ${displayHash(given)}`)
         : record.name
@@ -140,9 +109,6 @@ export const makeNameLookup = Effect.gen(function*() {
     contextOf,
     shower,
     clock,
-    wholeChain,
-    certainly,
-    found,
     recordNow,
     nameMeant,
     fromMemory

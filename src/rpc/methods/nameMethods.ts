@@ -20,7 +20,6 @@ import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { ReadThread } from "../reader/ReadThread.ts"
-import { storageError } from "./errors.ts"
 import { decodeGiven, shownName } from "./nameEncodings.ts"
 import { makeNameLookup, type NameLookup } from "./nameLookup.ts"
 import { namesByThread } from "./namesByThread.ts"
@@ -76,30 +75,30 @@ const name_show = (lookup: NameLookup): Method => {
 }
 
 const name_history = (lookup: NameLookup, thread: NameThread): Method => {
-  const { clock, contextOf, found, nameMeant, names, options, shower, wholeChain } = lookup
+  const { answers, clock, contextOf, nameMeant, names, options, refuse, shower } = lookup
   return method(NAME_HISTORY, ({ name, options: given }, call) =>
     Effect.gen(function*() {
       if (!options.nameHistory) return yield* RpcError.misc("-namehistory is not enabled")
-      yield* wholeChain
+      yield* answers.wholeChain
       const context = contextOf(given)
       const meant = yield* nameMeant(yield* decodeGiven(name, context.nameEncoding), given.byHash)
-      const beginning = yield* Effect.mapError(names.beginning, storageError)
+      const beginning = yield* names.beginning
       if (beginning !== undefined) return yield* RpcError.misc(incompleteHistory(beginning))
       const read = yield* thread.read(
         { context, call, proof: undefined },
         (shown) => ({ type: "history", file: thread.namesFile, name: meant, shown })
       )
       if (read !== undefined && read.count > 0) return read.text
-      const records = yield* found(names.history(meant))
+      const records = yield* answers.history(meant)
       if (records === undefined) return yield* RpcError.wallet(`name not found: ${shownName(meant)}`)
       const now = yield* clock
       const show = shower(context, call)
       return itemsOf(records, (record) => show(record, now))
-    }))
+    }).pipe(Effect.catchAll(refuse)))
 }
 
 const name_scan = (lookup: NameLookup, thread: NameThread, searches: Effect.Semaphore): Method => {
-  const { answers, certainly, clock, contextOf, leastProof, proved, refuse, shower } = lookup
+  const { answers, clock, contextOf, leastProof, proved, refuse, shower } = lookup
   return method(NAME_SCAN, ({ count, options: given, start }, call) =>
     Effect.gen(function*() {
       const context = contextOf(given)
@@ -119,21 +118,21 @@ const name_scan = (lookup: NameLookup, thread: NameThread, searches: Effect.Sema
         (shown) => ({ type: "scan", file: thread.namesFile, list, shown })
       )
       if (read !== undefined) {
-        yield* certainly({ listed: read.count, wanted: count })
+        yield* answers.certainly({ listed: read.count, wanted: count })
         return read.text
       }
       const now = yield* clock
       const found = yield* listNames(answers.scan, list, now.tipHeight)
       const required = given.requireProof ?? leastProof
       const enough = required === "work" ? found : Stream.mapEffect(found, (answer) => proved(answer, required))
-      const collected = Effect.catchAll(Stream.runCollect(enough), refuse)
+      const collected = Stream.runCollect(enough)
       const listed = Chunk.toReadonlyArray(
         yield* regexp === undefined ? collected : searches.withPermits(1)(collected)
       )
-      yield* certainly({ listed: listed.length, wanted: count })
+      yield* answers.certainly({ listed: listed.length, wanted: count })
       const show = shower(context, call)
       return itemsOf(listed, ({ proof, record }) => show(record, now, proofShown(proof, given.requireProof)))
-    }))
+    }).pipe(Effect.catchAll(refuse)))
 }
 
 const name_checkdb = ({ names, params, refuse }: NameLookup, chainCoins: typeof ChainCoins.Service): Method => {

@@ -58,7 +58,7 @@ export const readJsonFile = <A>(
         const { checksum, text } = checkText(whole)
         return checksum === "wrong" ? Option.none<A>() : Schema.decodeUnknownOption(schema)(text)
       }),
-      Effect.catchIf(({ reason }) => reason === "ENOENT", () => Effect.succeed(Option.some(empty))),
+      Effect.catchIf(({ code }) => code === "ENOENT", () => Effect.succeed(Option.some(empty))),
       Effect.catchIf(
         () => ifUnreadable === "aside",
         ({ message: reason }) => Effect.as(Effect.logError("a file cannot be read", { reason }), Option.none<A>())

@@ -1,8 +1,11 @@
-/** The system's error code, such as `ENOENT`. For an error without a code, its message, else its name. */
+/** The system's error code, such as `ENOENT`; `undefined` for an error without one. */
+export const systemCode = (error: unknown): string | undefined =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined
+
+/** The same; for an error without a code, its message, else its name. */
 export const codeOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
-  if ("code" in error && typeof error.code === "string") return error.code
-  return error.message === "" ? error.name : error.message
+  return systemCode(error) ?? (error.message === "" ? error.name : error.message)
 }
 
 /** Words for error codes. */
@@ -46,14 +49,11 @@ const NO_WORDS: ErrorWords = new Map()
  */
 export const reasonOf = (code: string, own: ErrorWords = NO_WORDS): string => own.get(code) ?? WORDS.get(code) ?? code
 
-/** What the operator does about a disk, by words of the reason. */
-const REMEDIES = [
-  ["the disk is full", "make room and start again"],
-  ["the file system is read-only", "mount it writable, or use another directory"]
-] as const
+/** What the operator does about a disk. */
+const REMEDIES: ReadonlyMap<string | undefined, string> = new Map([
+  ["ENOSPC", "; make room and start again"],
+  ["EROFS", "; mount it writable, or use another directory"]
+])
 
-/** A sentence about a failure, with the remedy if its reason is the disk. */
-export const withRemedy = (sentence: string): string => {
-  const [, remedy] = REMEDIES.find(([words]) => sentence.includes(words)) ?? []
-  return remedy === undefined ? sentence : `${sentence}; ${remedy}`
-}
+/** What to add to a sentence about a failure if its code is of the disk; else empty. */
+export const diskRemedy = (code: string | undefined): string => REMEDIES.get(code) ?? ""

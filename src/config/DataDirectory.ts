@@ -17,7 +17,7 @@ import {
   writeFileSync
 } from "node:fs"
 import { dirname, join } from "node:path"
-import { codeOf, type ErrorWords, reasonOf } from "../base/errorCode.ts"
+import { codeOf, type ErrorWords, reasonOf, systemCode } from "../base/errorCode.ts"
 import { DIRECTORY_MODE, makeDirectory } from "../base/makeDirectory.ts"
 import type { NetworkName } from "../protocol/networks.ts"
 import { CONFIG_FILE } from "./configFile.ts"
@@ -58,7 +58,10 @@ const attempt = <A>(
 ): Effect.Effect<A, DataDirectoryUnusable> =>
   Effect.try({
     try: run,
-    catch: (error) => new DataDirectoryUnusable({ path, reason: `${what}: ${reasonOf(codeOf(error), WORDS)}` })
+    catch: (error) => {
+      const reason = `${what}: ${reasonOf(codeOf(error), WORDS)}`
+      return new DataDirectoryUnusable({ path, reason, code: systemCode(error) })
+    }
   })
 
 /**
@@ -183,7 +186,7 @@ const lock = (path: string): Effect.Effect<void, DataDirectoryInUse | DataDirect
         case "InUse":
           return new DataDirectoryInUse({ path, ...(outcome.pid === undefined ? {} : { pid: outcome.pid }) })
         case "Unusable":
-          return new DataDirectoryUnusable({ path, reason: outcome.reason })
+          return new DataDirectoryUnusable({ path, reason: outcome.reason, code: outcome.code })
       }
     }),
     ({ release }) => Effect.sync(release)

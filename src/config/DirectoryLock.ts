@@ -24,7 +24,7 @@ export type LockOutcome =
   | HeldLock
   /** `pid` is missing while the holder is still taking the lock. */
   | { readonly _tag: "InUse"; readonly pid: number | undefined }
-  | { readonly _tag: "Unusable"; readonly reason: string }
+  | { readonly _tag: "Unusable"; readonly reason: string; readonly code: string | undefined }
 
 /** Maximum wait for a holder that is writing its process id. */
 const NOTE_TIMEOUT_MS = 2_000
@@ -98,6 +98,8 @@ export const takeLock = (file: string): LockOutcome => {
     return { _tag: "InUse", pid }
   } catch (error) {
     database?.close()
-    return { _tag: "Unusable", reason: nativeProblem(error, "better-sqlite3") ?? reasonOf(sqliteCode(error)) }
+    const code = sqliteCode(error)
+    const reason = nativeProblem(error, "better-sqlite3") ?? reasonOf(code)
+    return { _tag: "Unusable", reason, code: code === "SQLITE_FULL" ? "ENOSPC" : undefined }
   }
 }

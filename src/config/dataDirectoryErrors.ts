@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { withRemedy } from "../base/errorCode.ts"
+import { diskRemedy } from "../base/errorCode.ts"
 import { quoted, shownPath } from "../base/safeText.ts"
 import { lasting } from "../base/verdict.ts"
 
@@ -8,10 +8,12 @@ import { lasting } from "../base/verdict.ts"
 /** The node cannot create, read or write the directory, or the directory belongs to another program. */
 export class DataDirectoryUnusable extends Schema.TaggedError<DataDirectoryUnusable>()("DataDirectoryUnusable", {
   path: Schema.String,
-  reason: Schema.String
+  reason: Schema.String,
+  /** The system's code, if it refused something. */
+  code: Schema.optional(Schema.String)
 }, lasting(500)) {
   override get message(): string {
-    return withRemedy(`data directory ${shownPath(this.path)}: ${this.reason}`)
+    return `data directory ${shownPath(this.path)}: ${this.reason}${diskRemedy(this.code)}`
   }
 }
 

@@ -20,7 +20,7 @@ import { type MessageAge, Patience } from "./relay/Patience.ts"
 import type { RelayConfig } from "./relay/RelayConfig.ts"
 import type { RelayStats } from "./relay/RelayStats.ts"
 import type { Spool } from "./relay/Spool.ts"
-import { isPassing, storageUnavailable } from "./relay/spoolErrors.ts"
+import { isPassing, spoolIo, spoolUnavailable } from "./relay/spoolErrors.ts"
 import { Tally } from "./relay/Tally.ts"
 import { makeUpstream } from "./relay/Upstream.ts"
 
@@ -77,7 +77,7 @@ const makeRelay = (
     const lookups = yield* FiberSet.make<unknown, unknown>()
     const run = yield* FiberSet.runtime(lookups)<never>()
     const spoolFailed = (failure: unknown): void => {
-      const unavailable = storageUnavailable({ file: config.spoolDirectory, doing: "writing to" }, failure)
+      const unavailable = spoolUnavailable({ file: config.spoolDirectory, doing: "writing to" }, failure)
       run(Effect.zipRight(
         Effect.logError("a message cannot be stored", { reason: unavailable.message }),
         isPassing(failure) ? Effect.void : Deferred.fail(failed, unavailable)
@@ -144,21 +144,13 @@ const noteReports = ({ found, spool }: OpenedSpool): Effect.Effect<void, Storage
     }
   })
 
-const load = (spool: Spool, id: string): Effect.Effect<Queued | undefined, StorageUnavailable> => {
-  const path = spool.path(id, "msg")
-  return Effect.tryPromise({
-    try: () => spool.load(id),
-    catch: (error) => storageUnavailable({ file: path, doing: "reading" }, error)
-  })
-}
+const load = (spool: Spool, id: string): Effect.Effect<Queued | undefined, StorageUnavailable> =>
+  spoolIo({ file: spool.path(id, "msg"), doing: "reading" }, () => spool.load(id))
 
 const noteReported = (spool: Spool, original: Queued, recipients: ReadonlyArray<number>) => {
   const record: DeliveryRecord = { event: "reported", recipients }
-  const path = spool.path(original.envelope.id, "log")
-  return Effect.tryPromise({
-    try: () => spool.record(original.envelope.id, record),
-    catch: (error) => storageUnavailable({ file: path, doing: "writing" }, error)
-  })
+  const { id } = original.envelope
+  return spoolIo({ file: spool.path(id, "log"), doing: "writing" }, () => spool.record(id, record))
 }
 
 /** Takes mail for labels and forwards it to the addresses in their names (docs/mail.md) while its scope is open. */

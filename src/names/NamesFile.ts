@@ -172,12 +172,7 @@ const connect = (
 ): Effect.Effect<SqlClient.SqlClient, StorageFailure, Scope.Scope> =>
   SqliteClient.make({ filename, readonly, disableWAL: true }).pipe(
     Effect.provideServiceEffect(Reactivity.Reactivity, Reactivity.make),
-    Effect.catchAllDefect((cause) =>
-      // If the folder is missing, the driver throws an error without a code.
-      cause instanceof TypeError
-        ? Effect.fail(new StorageUnavailable({ file: filename, doing: "opening", reason: cause.message }))
-        : failing(filename, "opening")(cause)
-    )
+    Effect.catchAllDefect(failing(filename, "opening"))
   )
 
 /** Runs the migrations that the file has not had yet. Refuses a file with unknown migrations. */

@@ -1,5 +1,6 @@
 import SQLite from "better-sqlite3"
 import { accessSync, constants, existsSync } from "node:fs"
+import { dirname } from "node:path"
 import { reasonOf } from "../base/errorCode.ts"
 import { keepPrivate } from "../base/privateFile.ts"
 import { StorageCorrupted, type StorageFailure, StorageUnavailable } from "./errors.ts"
@@ -33,13 +34,19 @@ export const storageFailure = ({ doing, file, remedy }: FileWork) => (cause: unk
     return new StorageCorrupted({ file, found: cause.message, remedy })
   }
   // The driver's only error without a code: a missing folder.
-  if (cause instanceof TypeError && cause.message.includes("directory does not exist")) {
-    return new StorageUnavailable({ file, doing, reason: cause.message })
+  if (cause instanceof TypeError && !existsSync(dirname(file))) {
+    return new StorageUnavailable({ file, doing, reason: cause.message, code: "ENOENT" })
   }
   if (!(cause instanceof Error) || !("code" in cause) || typeof cause.code !== "string") throw cause
   // The same words for a full disk whether SQLite or the file system reports it.
-  const words = FULL.has(cause.code) ? reasonOf("ENOSPC") : cause.message
-  return new StorageUnavailable({ file, doing, reason: `${words} (${cause.code})` })
+  const isFull = FULL.has(cause.code)
+  const words = isFull ? reasonOf("ENOSPC") : cause.message
+  return new StorageUnavailable({
+    file,
+    doing,
+    reason: `${words} (${cause.code})`,
+    code: isFull ? "ENOSPC" : cause.code
+  })
 }
 
 /** Runs work on a file, converting its errors with `storageFailure`. */

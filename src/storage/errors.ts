@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { withRemedy } from "../base/errorCode.ts"
+import { codeOf, diskRemedy, type ErrorWords, reasonOf, systemCode } from "../base/errorCode.ts"
 import { lasting } from "../base/verdict.ts"
 
 /** The content of a file is wrong. A retry does not help; the message has the remedy. */
@@ -17,11 +17,21 @@ export class StorageCorrupted extends Schema.TaggedError<StorageCorrupted>()("St
 export class StorageUnavailable extends Schema.TaggedError<StorageUnavailable>()("StorageUnavailable", {
   file: Schema.String,
   doing: Schema.String,
-  reason: Schema.String
+  reason: Schema.String,
+  /** The system's code, if it refused the work. */
+  code: Schema.optional(Schema.String)
 }, lasting(503)) {
   override get message(): string {
-    return withRemedy(`${this.doing} ${this.file} failed: ${this.reason}`)
+    return `${this.doing} ${this.file} failed: ${this.reason}${diskRemedy(this.code)}`
   }
 }
+
+/** The failure of work on a file that the system refused. `words`: for codes whose meaning depends on the work. */
+export const storageUnavailable = (
+  { doing, file }: { readonly file: string; readonly doing: string },
+  error: unknown,
+  words?: ErrorWords
+): StorageUnavailable =>
+  new StorageUnavailable({ file, doing, reason: reasonOf(codeOf(error), words), code: systemCode(error) })
 
 export type StorageFailure = StorageCorrupted | StorageUnavailable

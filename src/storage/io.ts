@@ -1,13 +1,11 @@
 import * as Effect from "effect/Effect"
-import { codeOf, reasonOf } from "../base/errorCode.ts"
-import { StorageUnavailable } from "./errors.ts"
+import type { ErrorWords } from "../base/errorCode.ts"
+import { type StorageUnavailable, storageUnavailable } from "./errors.ts"
 
 /** Work on a file. A system error becomes a failure that names the file. */
 export const io = <A>(
-  { doing, file }: { readonly file: string; readonly doing: string },
-  work: () => Promise<A>
+  on: { readonly file: string; readonly doing: string },
+  work: () => Promise<A>,
+  words?: ErrorWords
 ): Effect.Effect<A, StorageUnavailable> =>
-  Effect.tryPromise({
-    try: work,
-    catch: (error) => new StorageUnavailable({ file, doing, reason: reasonOf(codeOf(error)) })
-  })
+  Effect.tryPromise({ try: work, catch: (error) => storageUnavailable(on, error, words) })

@@ -36,7 +36,7 @@ export const readStartList = (
 ): Effect.Effect<StartList, StorageFailure> =>
   Effect.gen(function*() {
     const text = yield* io({ file: path, doing: "reading" }, () => readFile(path, "utf8")).pipe(
-      Effect.catchIf(({ reason }) => reason === "ENOENT", () => Effect.succeed(undefined))
+      Effect.catchIf(({ code }) => code === "ENOENT", () => Effect.succeed(undefined))
     )
     if (text === undefined) return EMPTY
     const list = parsed(text)

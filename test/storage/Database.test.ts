@@ -198,9 +198,18 @@ describe("guarded", () => {
     )
     assert.instanceOf(error, StorageUnavailable)
     assert.include(error.message, "ENOENT")
+    assert.include(error, { code: "ENOENT" })
+    const folder = failure(() =>
+      guarded(
+        { file: "/does/not/exist.db", doing: "opening", remedy: REMEDY },
+        () => new SQLite("/does/not/exist.db").name
+      )
+    )
+    assert.deepInclude(folder, { _tag: "StorageUnavailable", code: "ENOENT" })
     const noSpace = Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" })
     assert.include(storageFailure({ file: "f", doing: "writing", remedy: REMEDY })(noSpace), {
-      reason: "the disk is full (ENOSPC)"
+      reason: "the disk is full (ENOSPC)",
+      code: "ENOSPC"
     })
     const own = new StorageCorrupted({ file: "g", found: "x", remedy: "y" })
     assert.strictEqual(

@@ -29,15 +29,21 @@ export type Answer =
 /** The fields of a `StorageFailure`, as errors lose their class in a message. */
 type FailureFields =
   | { readonly _tag: "StorageCorrupted"; readonly file: string; readonly found: string; readonly remedy: string }
-  | { readonly _tag: "StorageUnavailable"; readonly file: string; readonly doing: string; readonly reason: string }
+  | {
+    readonly _tag: "StorageUnavailable"
+    readonly file: string
+    readonly doing: string
+    readonly reason: string
+    readonly code: string | undefined
+  }
 
 const fieldsOf = (failure: StorageFailure): FailureFields => {
   if (failure._tag === "StorageCorrupted") {
     const { _tag, file, found, remedy } = failure
     return { _tag, file, found, remedy }
   }
-  const { _tag, doing, file, reason } = failure
-  return { _tag, file, doing, reason }
+  const { _tag, code, doing, file, reason } = failure
+  return { _tag, file, doing, reason, code }
 }
 
 export const failureOf = (fields: FailureFields): StorageFailure =>

@@ -21,7 +21,7 @@ import type { RelayConfig } from "./RelayConfig.ts"
 import { buildReport, failedRecipients, REPORTED_HEADER, reportHeader } from "./report.ts"
 import { smtpTransactionOf } from "./smtpTransactionOf.ts"
 import { CORRUPT_DIRECTORY, type Spool } from "./Spool.ts"
-import { storageUnavailable } from "./spoolErrors.ts"
+import { spoolIo } from "./spoolErrors.ts"
 import type { Srs } from "./srs.ts"
 import type { Tally } from "./Tally.ts"
 import type { Upstream } from "./Upstream.ts"
@@ -109,9 +109,9 @@ const JITTER = 0.1
 const load = ({ spool }: DeliveryParts, entry: Entry): Effect.Effect<Queued | "unreadable" | "damaged"> =>
   Effect.gen(function*() {
     const { id } = entry
-    const message = yield* attemptAt({ path: spool.path(id, "msg"), doing: "reading" }, () => spool.load(id))
+    const message = yield* spoolIo({ file: spool.path(id, "msg"), doing: "reading" }, () => spool.load(id))
     if (message === undefined) {
-      yield* attemptAt({ path: spool.path(id, "msg"), doing: "moving" }, () => spool.putAside(id, entry.bytes))
+      yield* spoolIo({ file: spool.path(id, "msg"), doing: "moving" }, () => spool.putAside(id, entry.bytes))
       yield* Effect.logError("damaged message moved aside", { file: `${CORRUPT_DIRECTORY}/${id}.msg` })
       return "damaged"
     }
@@ -130,9 +130,6 @@ const load = ({ spool }: DeliveryParts, entry: Entry): Effect.Effect<Queued | "u
       )
     )
   )
-
-const attemptAt = <A>({ doing, path }: { readonly path: string; readonly doing: string }, run: () => Promise<A>) =>
-  Effect.tryPromise({ try: run, catch: (error) => storageUnavailable({ file: path, doing }, error) })
 
 interface WaitingRecipient {
   /** Its place among the recipients of its message. */
@@ -250,7 +247,7 @@ const note = (parts: DeliveryParts, message: Queued, record: DeliveryRecord): Ef
     message.state = afterRecord(message.envelope, message.state, record)
     if (isFinished(message.state)) return Effect.void
     const { id } = message.envelope
-    return attemptAt({ path: parts.spool.path(id, "log"), doing: "writing" }, () => parts.spool.record(id, record))
+    return spoolIo({ file: parts.spool.path(id, "log"), doing: "writing" }, () => parts.spool.record(id, record))
       .pipe(
         Effect.catchAll((failure) => {
           message.unsaved = true
@@ -261,7 +258,7 @@ const note = (parts: DeliveryParts, message: Queued, record: DeliveryRecord): Ef
 
 /** Deletes a message. If that fails, the message is delivered again after a restart. */
 const forget = ({ spool }: DeliveryParts, { bytes, id }: Pick<Entry, "bytes" | "id">): Effect.Effect<void> =>
-  attemptAt({ path: spool.path(id, "msg"), doing: "deleting" }, () => spool.remove(id, bytes)).pipe(
+  spoolIo({ file: spool.path(id, "msg"), doing: "deleting" }, () => spool.remove(id, bytes)).pipe(
     Effect.catchAll((failure) =>
       Effect.logError("delivered message cannot be deleted", { id, reason: failure.message })
     ),
@@ -291,7 +288,7 @@ const report = (parts: DeliveryParts, message: Queued, failed: ReadonlyArray<num
     const { bodyLength, envelope: { id } } = spooled.right
     // Written before the bounce can be delivered: otherwise a crash would lead to a second bounce.
     const recorded = yield* Effect.either(
-      attemptAt({ path: spool.path(envelope.id, "log"), doing: "writing" }, () => spool.record(envelope.id, reported))
+      spoolIo({ file: spool.path(envelope.id, "log"), doing: "writing" }, () => spool.record(envelope.id, reported))
     )
     if (recorded._tag === "Left") {
       yield* Effect.logError("delivery state of a report cannot be saved", {
@@ -324,7 +321,7 @@ const spoolReport = ({ config, spool }: DeliveryParts, { envelope, state }: Queu
       eightBit: true,
       recipients: [{ address: envelope.sender, targets: [envelope.sender], loops: false }]
     }
-    const bodyLength = yield* attemptAt({ path: spool.path(id, "msg"), doing: "writing" }, async () => {
+    const bodyLength = yield* spoolIo({ file: spool.path(id, "msg"), doing: "writing" }, async () => {
       const header = reportHeader(await spool.readStart(envelope.id, REPORTED_HEADER))
       const bytes = buildReport({
         id,

@@ -8,7 +8,7 @@ import { codeOf } from "../../base/errorCode.ts"
 import { LOCK_FILE, takeLock } from "../../config/DirectoryLock.ts"
 import { StorageCorrupted, type StorageFailure, StorageUnavailable } from "../../storage/errors.ts"
 import { CLEAN_FILE, Spool } from "./Spool.ts"
-import { storageUnavailable } from "./spoolErrors.ts"
+import { spoolIo } from "./spoolErrors.ts"
 import { FILE_MODE } from "./SpoolWriter.ts"
 
 /** A message that was in the spool when the relay started. Its file is not read yet. */
@@ -35,12 +35,6 @@ const KEY_LENGTH = 32
 /** Files whose metadata is read at the same time. */
 const READERS = 64
 
-const attempt = <A>(
-  { doing, path }: { readonly path: string; readonly doing: string },
-  run: () => Promise<A>
-): Effect.Effect<A, StorageUnavailable> =>
-  Effect.tryPromise({ try: run, catch: (error) => storageUnavailable({ file: path, doing }, error) })
-
 const lock = (directory: string): Effect.Effect<void, StorageUnavailable, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.suspend(() => {
@@ -60,20 +54,20 @@ const lock = (directory: string): Effect.Effect<void, StorageUnavailable, Scope.
  */
 export const openSpool = (directory: string): Effect.Effect<OpenedSpool, StorageFailure, Scope.Scope> =>
   Effect.gen(function*() {
-    yield* attempt({ path: directory, doing: "opening" }, () => makeDirectoryDurably(directory))
+    yield* spoolIo({ file: directory, doing: "opening" }, () => makeDirectoryDurably(directory))
     yield* lock(directory)
     const secret = yield* readKey(directory)
     const spool = new Spool(directory)
-    const files = yield* attempt({ path: directory, doing: "reading" }, () => readdir(directory))
+    const files = yield* spoolIo({ file: directory, doing: "reading" }, () => readdir(directory))
     const clean = files.includes(CLEAN_FILE)
     if (clean) {
-      yield* attempt({ path: directory, doing: "writing" }, () => rm(join(directory, CLEAN_FILE), { force: true }))
+      yield* spoolIo({ file: directory, doing: "writing" }, () => rm(join(directory, CLEAN_FILE), { force: true }))
     }
 
     const names = new Set(files)
     yield* discardParts(spool, names)
     const ids = files.flatMap((file) => file.endsWith(".msg") ? [file.slice(0, -".msg".length)] : [])
-    const found = yield* attempt({ path: directory, doing: "reading" }, () => lookAt(spool, ids))
+    const found = yield* spoolIo({ file: directory, doing: "reading" }, () => lookAt(spool, ids))
     for (const { bytes, id } of found) spool.adopt(id, bytes, names.has(`${id}.log`))
     found.sort((a, b) => a.arrivedAt - b.arrivedAt)
     return { spool, found, secret, clean }
@@ -101,8 +95,8 @@ const discardParts = (spool: Spool, names: ReadonlySet<string>): Effect.Effect<v
     const parts = files.filter((file) => file.endsWith(".part"))
     const logs = files.filter((file) => file.endsWith(".log") && !names.has(file.replace(/log$/, "msg")))
     for (const file of [...parts, ...logs]) {
-      yield* attempt(
-        { path: spool.directory, doing: "writing" },
+      yield* spoolIo(
+        { file: spool.directory, doing: "writing" },
         () => rm(join(spool.directory, file), { force: true })
       )
     }
@@ -115,9 +109,9 @@ const discardParts = (spool: Spool, names: ReadonlySet<string>): Effect.Effect<v
 const readKey = (directory: string): Effect.Effect<Uint8Array, StorageFailure> =>
   Effect.gen(function*() {
     const path = join(directory, KEY_FILE)
-    const existing = yield* attempt({ path, doing: "reading" }, () => readFile(path).catch(missing))
+    const existing = yield* spoolIo({ file: path, doing: "reading" }, () => readFile(path).catch(missing))
     if (existing !== undefined && existing.length === KEY_LENGTH) {
-      yield* attempt({ path, doing: "closing to others" }, () => chmod(path, FILE_MODE))
+      yield* spoolIo({ file: path, doing: "closing to others" }, () => chmod(path, FILE_MODE))
       return existing
     }
     if (existing !== undefined) {
@@ -125,7 +119,7 @@ const readKey = (directory: string): Effect.Effect<Uint8Array, StorageFailure> =
       return yield* new StorageCorrupted({ file: path, found: `${existing.length} bytes, not ${KEY_LENGTH}`, remedy })
     }
     const key = randomBytes(KEY_LENGTH)
-    yield* attempt({ path, doing: "writing" }, () => replaceFile(path, [key]))
+    yield* spoolIo({ file: path, doing: "writing" }, () => replaceFile(path, [key]))
     return key
   })
 

@@ -1,5 +1,6 @@
-import { codeOf, type ErrorWords, reasonOf } from "../../base/errorCode.ts"
-import { StorageUnavailable } from "../../storage/errors.ts"
+import { codeOf, type ErrorWords } from "../../base/errorCode.ts"
+import { storageUnavailable } from "../../storage/errors.ts"
+import { io } from "../../storage/io.ts"
 
 const WORDS: ErrorWords = new Map([["ENOENT", "it is gone"]])
 
@@ -9,7 +10,9 @@ const PASSING: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EMFILE", "ENF
 /** Whether the spool works again once there is room. */
 export const isPassing = (error: unknown): boolean => PASSING.has(codeOf(error))
 
-export const storageUnavailable = (
-  { doing, file }: { readonly file: string; readonly doing: string },
-  error: unknown
-): StorageUnavailable => new StorageUnavailable({ file, doing, reason: reasonOf(codeOf(error), WORDS) })
+type SpoolWork = Parameters<typeof io>[0]
+
+export const spoolUnavailable = (on: SpoolWork, error: unknown) => storageUnavailable(on, error, WORDS)
+
+/** Work on a file of the spool. */
+export const spoolIo = <A>(on: SpoolWork, work: () => Promise<A>) => io(on, work, WORDS)

@@ -1,4 +1,3 @@
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schedule from "effect/Schedule"
@@ -7,10 +6,10 @@ import { open, rename } from "node:fs/promises"
 import { replaceFile } from "../../base/atomicFile.ts"
 import { ChecksummedText } from "../../base/checksum.ts"
 import { unixTime } from "../../base/clock.ts"
-import { codeOf } from "../../base/errorCode.ts"
 import { type Random, randomBytes } from "../../base/random.ts"
 import { withLoneSpan } from "../../base/spans.ts"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { io } from "../../storage/io.ts"
 import { AddressBook } from "./AddressBook.ts"
 import { BanList } from "./BanList.ts"
 import { type Anchor, decodePeers, encodePeers, MAX_ANCHORS, MAX_FILE_SIZE, type PeersContent } from "./peersFile.ts"
@@ -39,11 +38,6 @@ export interface AddressStoreOptions {
   readonly allowLocal?: boolean
 }
 
-class FileTrouble extends Data.TaggedError("FileTrouble")<{ readonly reason: string }> {}
-
-const attempt = <A>(run: () => Promise<A>): Effect.Effect<A, FileTrouble> =>
-  Effect.tryPromise({ try: run, catch: (error) => new FileTrouble({ reason: codeOf(error) }) })
-
 const readText = async (path: string): Promise<string | undefined> => {
   const file = await open(path, "r")
   try {
@@ -57,10 +51,10 @@ const readText = async (path: string): Promise<string | undefined> => {
 /** Reads the file; `undefined` if missing or unusable. Renames a damaged file. */
 const load = (path: string): Effect.Effect<PeersContent | undefined> =>
   Effect.gen(function*() {
-    const text = yield* attempt(() => readText(path))
+    const text = yield* io({ file: path, doing: "reading" }, () => readText(path))
     const content = text === undefined ? Either.left("file too large") : decodePeers(text)
     if (Either.isRight(content)) return content.right
-    yield* attempt(() => rename(path, `${path}.damaged`))
+    yield* io({ file: path, doing: "putting aside" }, () => rename(path, `${path}.damaged`))
     yield* Effect.logWarning(
       "peers.json is damaged: renamed to peers.json.damaged, the address book starts empty",
       {
@@ -68,8 +62,8 @@ const load = (path: string): Effect.Effect<PeersContent | undefined> =>
       }
     )
     return undefined
-  }).pipe(Effect.catchTag("FileTrouble", ({ reason }) =>
-    reason === "ENOENT"
+  }).pipe(Effect.catchTag("StorageUnavailable", ({ code, reason }) =>
+    code === "ENOENT"
       ? Effect.succeed(undefined)
       : Effect.as(
         Effect.logWarning("peers.json cannot be read: the address book starts empty", { path, reason }),
@@ -99,10 +93,10 @@ export const make = (options: AddressStoreOptions): Effect.Effect<AddressStore, 
         text.add(part)
         yield* turnOfEventLoop
       }
-      yield* attempt(() => replaceFile(path, text.finish()))
+      yield* io({ file: path, doing: "writing" }, () => replaceFile(path, text.finish()))
     }).pipe(
       Effect.catchTag(
-        "FileTrouble",
+        "StorageUnavailable",
         ({ reason }) => Effect.logWarning("peers.json cannot be written", { path, reason })
       ),
       writing.withPermits(1),

@@ -6,7 +6,8 @@ import { quoted, shownPath } from "../../base/safeText.ts"
 import type { ConnectionSettings } from "../../config/connection.ts"
 import * as DataDirectory from "../../config/DataDirectory.ts"
 import { UsageError } from "../../config/UsageError.ts"
-import { StorageUnavailable } from "../../storage/errors.ts"
+import type { StorageUnavailable } from "../../storage/errors.ts"
+import { io } from "../../storage/io.ts"
 import { InvalidWalletRequest, WalletDamaged } from "../../wallet/errors.ts"
 import { encryption } from "../../wallet/keys/makeDocument.ts"
 import { openMasterKey } from "../../wallet/keys/seal.ts"
@@ -130,10 +131,7 @@ export const written = (context: CommandContext, { document, password, path }: N
     const { chainstate } = yield* directory(context)
     // Checked again: under the lock no other program can make one.
     yield* refuseExisting(path)
-    yield* Effect.tryPromise({
-      try: () => makeDirectoryDurably(dirname(path)),
-      catch: (cause) => new StorageUnavailable({ file: dirname(path), doing: "making", reason: String(cause) })
-    })
+    yield* io({ file: dirname(path), doing: "making" }, () => makeDirectoryDurably(dirname(path)))
     return { file: yield* WalletFile.create(path, sealed), chainstate }
   })
 

@@ -50,7 +50,7 @@ export const isThere = (path: string): Effect.Effect<boolean, StorageUnavailable
 /** The target of links. A dangling link is a failure of its own. */
 const targetOf = (path: string): Effect.Effect<string, StorageUnavailable> =>
   io({ file: path, doing: "opening" }, () => realpath(path)).pipe(
-    Effect.catchIf(({ reason }) => reason === "ENOENT", (failure) =>
+    Effect.catchIf(({ code }) => code === "ENOENT", (failure) =>
       Effect.flatMap(isThere(path), (there) =>
         there
           ? new StorageUnavailable({ file: path, doing: "opening", reason: "it is a link to a file that is not there" })

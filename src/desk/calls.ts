@@ -1,11 +1,15 @@
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
-import * as Schema from "effect/Schema"
 import { notPermitted, type Permitted } from "../http/permissions.ts"
 import type { Caller, Dispatch } from "../rpc/Dispatch.ts"
+import { encodeJson } from "../rpc/json/encodeJson.ts"
+import { JsonObject } from "../rpc/json/json.ts"
 import type { LongText } from "../rpc/json/LongText.ts"
-import { RPC_REASONS, type RpcReason } from "../rpc/method/RpcError.ts"
+import { parseJson } from "../rpc/json/readJson.ts"
+import { type CallOf, positionsOf, type ResultOf, resultOf } from "../rpc/method/calling.ts"
+import type { Contract } from "../rpc/method/contract.ts"
+import type { RpcReason } from "../rpc/method/RpcError.ts"
+import { rpcFailureOf } from "../rpc/RpcClient.ts"
 
 /** The desk acts through RPC alone: with the methods, the rights and the errors of the user of the session. */
 
@@ -26,32 +30,14 @@ export class CallFailed extends Data.TaggedError("CallFailed")<{
  */
 export type FailureReason = RpcReason | "changed" | "in-use"
 
-/** What RPC takes as parameters here. Amounts are texts. */
-export type CallParam = string | number | boolean | null | ReadonlyArray<CallParam> | {
-  readonly [key: string]: CallParam
-}
-
 export interface Calls {
   readonly may: (method: string) => boolean
-  readonly call: <A, I>(
-    method: string,
-    params: ReadonlyArray<CallParam>,
-    answer: Schema.Schema<A, I>
-  ) => Effect.Effect<A, CallFailed>
+  readonly call: <C extends Contract>(contract: C, given: CallOf<C>) => Effect.Effect<ResultOf<C>, CallFailed>
 }
 
 export interface DeskCaller extends Pick<Caller, "peer" | "remote" | "wallet"> {
   readonly permitted: Permitted
 }
-
-const Reply = Schema.parseJson(Schema.Struct({
-  result: Schema.optional(Schema.Unknown),
-  error: Schema.optional(Schema.NullOr(Schema.Struct({
-    code: Schema.Number,
-    message: Schema.String,
-    data: Schema.optional(Schema.Struct({ reason: Schema.Literal(...RPC_REASONS) }))
-  })))
-}))
 
 const textOf = (body: string | LongText): string =>
   typeof body === "string" ? body : Buffer.concat([...body.pieces]).toString("utf8")
@@ -59,24 +45,30 @@ const textOf = (body: string | LongText): string =>
 export const makeCalls = (dispatch: typeof Dispatch.Service, { permitted, ...caller }: DeskCaller): Calls => {
   return {
     may: (method) => notPermitted(permitted, [dispatch.demandOf(method)]) === undefined,
-    call: (method, params, answer) => {
-      const call = dispatch.read(JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }))
+    call: <C extends Contract>(contract: C, given: CallOf<C>) => {
+      const { name: method } = contract
+      const call = dispatch.read(encodeJson({ jsonrpc: "2.0", id: 1, method, params: positionsOf(contract, given) }))
       if (notPermitted(permitted, call.demands()) !== undefined) {
         return new CallFailed({ method, code: "forbidden", message: "your user may not do this" })
       }
-      const unclear = () => new CallFailed({ method, code: "unclear", message: `${method} gave an unexpected answer` })
-      return Effect.flatMap(call.answer({ ...caller, rights: permitted?.rights }), ({ body }) => {
-        const reply = Schema.decodeUnknownEither(Reply)(textOf(body))
-        if (Either.isLeft(reply)) return unclear()
-        const { error, result } = reply.right
-        if (error !== undefined && error !== null) {
-          return new CallFailed({ method, code: error.code, message: error.message, reason: error.data?.reason })
+      return Effect.flatMap(
+        call.answer({ ...caller, rights: permitted?.rights }),
+        ({ body }): Effect.Effect<ResultOf<C>, CallFailed> => {
+          const reply = parseJson(textOf(body))
+          if (!(reply instanceof JsonObject)) return unclear(contract)
+          const error = reply.get("error") ?? null
+          if (error !== null) return new CallFailed({ method, ...rpcFailureOf(error) })
+          const result = resultOf(contract, reply.get("result") ?? null)
+          return result === undefined ? unclear(contract) : Effect.succeed(result.value)
         }
-        return Effect.mapError(Schema.decodeUnknown(answer)(result), unclear)
-      })
+      )
     }
   }
 }
+
+/** The failure of an answer in no form that the caller knows. */
+export const unclear = ({ name }: Contract): CallFailed =>
+  new CallFailed({ method: name, code: "unclear", message: `${name} gave an unexpected answer` })
 
 /** The result of a method, and `undefined` where it fails with one of these codes. */
 export const unless = <A>(

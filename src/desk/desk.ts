@@ -3,9 +3,9 @@ import { paramsOf } from "../consensus/params.ts"
 import { isOwnName } from "../http/browser.ts"
 import type { PageAnswer, PageRequest, PageVisit, VisitHandler } from "../http/Pages.ts"
 import { type NetworkName, networks } from "../protocol/networks.ts"
+import { GETWALLETINFO } from "../rpc/contract/wallet/walletInfo.ts"
 import { Dispatch } from "../rpc/Dispatch.ts"
 import { redirect } from "../web/document.ts"
-import { WalletInfo } from "./answers.ts"
 import { makeCalls } from "./calls.ts"
 import { confirm, confirmPage, resultPage } from "./confirmPages.ts"
 import { DESK, deskLink, type DeskPage, deskPlace } from "./deskLinks.ts"
@@ -192,7 +192,7 @@ export const makeDesk = (config: DeskConfig): Effect.Effect<VisitHandler, never,
 
     /** Keeps the only wallet as that of the session: another one that is loaded later does not take its place. */
     const keepWallet = ({ calls, session }: DeskVisit): Effect.Effect<void> =>
-      Effect.ignore(Effect.map(calls.call("getwalletinfo", [], WalletInfo), ({ walletname }) => {
+      Effect.ignore(Effect.map(calls.call(GETWALLETINFO, {}), ({ walletname }) => {
         session.wallet ??= walletname
       }))
 

@@ -40,7 +40,7 @@ export const expiryOf = (
     }<span class="muted">${ifTimed(frame, ` (about ${spanText(left * BLOCK_SECONDS)})`)}</span>`
 
 /** Which names the wallet renews by itself, by their bytes in hexadecimal. */
-export const renewedBy = ({ all, except = [], names }: typeof Renewing.Type): (hex: string) => boolean => {
+export const renewedBy = ({ all, except = [], names }: Renewing): (hex: string | undefined) => boolean => {
   const chosen = new Set(names.map(({ name }) => name))
   const excepted = new Set(except.map(({ name }) => name))
   return (hex) => chosen.has(hex) || all && !excepted.has(hex)

@@ -2,6 +2,13 @@ import * as Effect from "effect/Effect"
 import { unixTime } from "../base/clock.ts"
 import { grouped, quantityOf, spanText } from "../base/quantities.ts"
 import { isRecentFailure } from "../base/recentFailure.ts"
+import { amountText } from "../protocol/amount.ts"
+import { NAME_PENDING } from "../rpc/contract/names/pending.ts"
+import { GETBALANCES } from "../rpc/contract/wallet/balance.ts"
+import { NAME_LIST } from "../rpc/contract/wallet/nameWallet.ts"
+import { NAME_AUTORENEW, NAME_REGISTRATIONS } from "../rpc/contract/wallet/registration.ts"
+import { NAME_RENEW, NAME_RENEWALS } from "../rpc/contract/wallet/renewal.ts"
+import type { CallOf } from "../rpc/method/calling.ts"
 import { renewalWindow } from "../wallet/names/renewals.ts"
 import { fact } from "../web/explorer/words.ts"
 import { type Html, html, NOTHING } from "../web/html.ts"
@@ -11,18 +18,8 @@ import { kindOfName } from "../web/nameState.ts"
 import { pagesView } from "../web/parts.ts"
 import { shortValue, valueView } from "../web/valueView.ts"
 import { titleName } from "../web/visible.ts"
-import {
-  AS_HEX,
-  BalancesAnswer,
-  type OwnName,
-  OwnNameList,
-  Pending,
-  Registrations,
-  RenewalPlanAnswer,
-  Renewals,
-  Renewing
-} from "./answers.ts"
-import { unless } from "./calls.ts"
+import { AS_HEX, NAME_AS_HEX, type OwnName, type RegistrationRow } from "./answers.ts"
+import { type Calls, unclear, unless } from "./calls.ts"
 import { deskLink, ownNameLink } from "./deskLinks.ts"
 import { alertView, card } from "./frame.ts"
 import { nmc } from "./money.ts"
@@ -104,7 +101,7 @@ const formerView = (names: ReadonlyArray<OwnName>): Html =>
 const MOST_FAILURES = 10
 
 /** All registrations under way, and the last failures; and how many failures are left out. */
-const registrationsToShow = (all: typeof Registrations.Type) =>
+const registrationsToShow = (all: ReadonlyArray<RegistrationRow>) =>
   Effect.map(unixTime, (now) => {
     const failed = all.filter(({ step }) => step === "failed").toSorted((a, b) => b.time - a.time)
     const recent = new Set(failed.filter(({ time }) => isRecentFailure({ begun: time, now })).slice(0, MOST_FAILURES))
@@ -118,12 +115,12 @@ export const ownNamesPage: DeskHandler = (visit) =>
   Effect.gen(function*() {
     const { calls, query } = visit
     const state = yield* walletState(visit)
-    const { mine } = yield* calls.call("getbalances", [], BalancesAnswer)
-    const all = yield* calls.call("name_list", [null, AS_HEX], OwnNameList)
-    const registrations = yield* calls.call("name_registrations", [AS_HEX], Registrations)
-    const renewals = yield* calls.call("name_renewals", [{ nameEncoding: "hex" }], Renewals)
-    const renewing = yield* calls.call("name_autorenew", [null, null, { nameEncoding: "hex" }], Renewing)
-    const pending = yield* calls.call("name_pending", [null, AS_HEX], Pending)
+    const { mine } = yield* calls.call(GETBALANCES, {})
+    const all = yield* calls.call(NAME_LIST, { options: AS_HEX })
+    const registrations = yield* calls.call(NAME_REGISTRATIONS, { options: AS_HEX })
+    const renewals = yield* calls.call(NAME_RENEWALS, { options: NAME_AS_HEX })
+    const renewing = yield* calls.call(NAME_AUTORENEW, { options: NAME_AS_HEX })
+    const pending = yield* calls.call(NAME_PENDING, { options: AS_HEX })
     const own = all.filter(({ expired, ismine }) => ismine && !expired).toSorted((a, b) => a.expires_in - b.expires_in)
     const former = all.filter(({ expired, ismine }) => !ismine || expired)
     const pages = Math.max(1, Math.ceil(own.length / PAGE))
@@ -134,12 +131,12 @@ export const ownNamesPage: DeskHandler = (visit) =>
     ])
     const isRenewed = renewedBy(renewing)
     const { hidden, shown: running } = yield* registrationsToShow(registrations)
-    const toCome = mine.untrusted_pending + mine.immature
+    const toCome = mine.untrusted_pending.units + mine.immature.units
     return deskAnswer(visit, {
       title: "Names",
       at: "names",
       main: html`<h1>Names</h1>${lockNote(state)}<dl class="facts">${fact("Names", grouped(own.length))}${
-        fact("Balance", nmc(mine.trusted), toCome > 0 && `and ${nmc(toCome)} to come`)
+        fact("Balance", nmc(mine.trusted), toCome > 0 && `and ${amountText(toCome)} to come`)
       }${fact("Under way", grouped(running.filter(({ step }) => step !== "failed").length))}</dl>${
         running.length + hidden > 0 && card(
           "Registrations under way",
@@ -192,7 +189,7 @@ export const heldName = (visit: DeskVisit, given: URLSearchParams) =>
   Effect.gen(function*() {
     const name = yield* nameIn(given)
     const hex = Buffer.from(name).toString("hex")
-    const [record] = yield* visit.calls.call("name_list", [hex, AS_HEX], OwnNameList)
+    const [record] = yield* visit.calls.call(NAME_LIST, { name: hex, options: AS_HEX })
     if (record === undefined || !record.ismine || record.expired) {
       return yield* new NotMeant({
         text: "This wallet does not own that name now. It may have expired, or have another owner."
@@ -208,7 +205,7 @@ export const heldName = (visit: DeskVisit, given: URLSearchParams) =>
 export const changeableName = (visit: DeskVisit, given: URLSearchParams) =>
   Effect.gen(function*() {
     const held = yield* heldName(visit, given)
-    const pending = yield* visit.calls.call("name_pending", [held.hex, AS_HEX], Pending)
+    const pending = yield* visit.calls.call(NAME_PENDING, { name: held.hex, options: AS_HEX })
     if (pending.length > 0) {
       return yield* new NotMeant({
         text: "A change or a renewal of this name waits for a block. Wait until a block holds it, and start again."
@@ -217,10 +214,17 @@ export const changeableName = (visit: DeskVisit, given: URLSearchParams) =>
     return held
   })
 
+/** What a renewal costs, and which names it leaves out. */
+export const renewalPlan = ({ call }: Pick<Calls, "call">, names: CallOf<typeof NAME_RENEW>["names"]) =>
+  Effect.flatMap(
+    call(NAME_RENEW, { names, options: { ...NAME_AS_HEX, dryrun: true } }),
+    (plan) => "transactions" in plan ? Effect.succeed(plan) : unclear(NAME_RENEW)
+  )
+
 /** The fee of a change, about that of a renewal; `undefined` if the node cannot tell it. */
 export const feeOfChange = ({ calls }: DeskVisit, hex: string) =>
   Effect.map(
-    unless(calls.call("name_renew", [[hex], { nameEncoding: "hex", dryrun: true }], RenewalPlanAnswer), [
+    unless(renewalPlan(calls, [hex]), [
       "forbidden",
       -4
     ]),
@@ -240,8 +244,8 @@ export const namePage: DeskHandler = (visit) =>
   Effect.gen(function*() {
     const { calls, query } = visit
     const { hex, name, record } = yield* heldName(visit, query)
-    const pending = yield* calls.call("name_pending", [hex, AS_HEX], Pending)
-    const renewing = yield* calls.call("name_autorenew", [null, null, { nameEncoding: "hex" }], Renewing)
+    const pending = yield* calls.call(NAME_PENDING, { name: hex, options: AS_HEX })
+    const renewing = yield* calls.call(NAME_AUTORENEW, { options: NAME_AS_HEX })
     const value = bytesOfHex(record.value)
     const isRenewed = renewedBy(renewing)(hex)
     return deskAnswer(visit, {

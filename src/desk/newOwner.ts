@@ -1,7 +1,8 @@
 import * as Effect from "effect/Effect"
+import { VALIDATEADDRESS } from "../rpc/contract/control/util.ts"
+import { GETADDRESSINFO } from "../rpc/contract/wallet/address.ts"
 import { type Html, html } from "../web/html.ts"
 import { visible } from "../web/visible.ts"
-import { AddressCheck, OwnAddress } from "./answers.ts"
 import { type CallFailed, type Calls, unless } from "./calls.ts"
 import { field } from "./frame.ts"
 
@@ -12,17 +13,16 @@ export const addressFault = (
   { call }: Pick<Calls, "call">,
   address: string
 ): Effect.Effect<string | undefined, CallFailed> =>
-  Effect.map(call("validateaddress", [address], AddressCheck), ({ error, isvalid }) =>
-    isvalid
-      ? undefined
-      : error === undefined
-      ? "This is not an address."
-      : `This is not an address of this network: ${error.replace(/\.$/, "")}.`)
+  Effect.map(
+    call(VALIDATEADDRESS, { address }),
+    (checked) =>
+      "error" in checked ? `This is not an address of this network: ${checked.error.replace(/\.$/, "")}.` : undefined
+  )
 
 /** Whether the wallet has the key of an address; false where the user may not ask. */
 export const isOwnAddress = ({ call }: Pick<Calls, "call">, address: string): Effect.Effect<boolean, CallFailed> =>
   Effect.map(
-    unless(call("getaddressinfo", [address], OwnAddress), ["forbidden", -5]),
+    unless(call(GETADDRESSINFO, { address }), ["forbidden", -5]),
     (found) => found?.ismine === true
   )
 

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import { unixTime } from "../base/clock.ts"
+import { WALLETLOCK, WALLETPASSPHRASE } from "../rpc/contract/wallet/passphrase.ts"
 import type { Html } from "../web/html.ts"
-import { Anything } from "./answers.ts"
 import type { CallFailed, Calls } from "./calls.ts"
 import type { Plan } from "./confirmations.ts"
 import { field } from "./frame.ts"
@@ -46,17 +46,17 @@ export const whileOpen = <A>(
 ): Effect.Effect<A, CallFailed> => {
   if (passphrase === "" || !needsPassphrase(unlocks, state)) return work
   if (unlocks === "renewals") {
-    return Effect.zipRight(call("walletpassphrase", [passphrase, RENEWALS_SECONDS, true], Anything), work)
+    return Effect.zipRight(call(WALLETPASSPHRASE, { passphrase, timeout: RENEWALS_SECONDS, renewalsonly: true }), work)
   }
   const until = state.info.unlocked_until ?? 0
   const asBefore = Effect.gen(function*() {
     const left = until - (yield* unixTime)
     yield* state.lock === "renewals" && left > 0
-      ? call("walletpassphrase", [passphrase, left, true], Anything)
-      : call("walletlock", [], Anything)
+      ? call(WALLETPASSPHRASE, { passphrase, timeout: left, renewalsonly: true })
+      : call(WALLETLOCK, {})
   })
   return Effect.zipRight(
-    call("walletpassphrase", [passphrase, OPEN_SECONDS], Anything),
+    call(WALLETPASSPHRASE, { passphrase, timeout: OPEN_SECONDS }),
     // A lock that fails is not a failure of the work: the time ends soon in any case.
     Effect.ensuring(work, Effect.ignore(asBefore))
   )

@@ -1,8 +1,10 @@
 import * as Effect from "effect/Effect"
 import type { Bytes } from "../protocol/bytes.ts"
+import { NAME_UPDATE } from "../rpc/contract/wallet/nameWrite.ts"
+import { NAME_AUTORENEW } from "../rpc/contract/wallet/registration.ts"
 import { html } from "../web/html.ts"
 import { titleName, visible, wholeName } from "../web/visible.ts"
-import { Anything, AS_HEX } from "./answers.ts"
+import { AS_HEX, NAME_AS_HEX } from "./answers.ts"
 import { deskLink, ownNameLink } from "./deskLinks.ts"
 import { field, option } from "./frame.ts"
 import { changeableName, feeOfChange, heldName } from "./namesPage.ts"
@@ -75,7 +77,7 @@ export const transfer: DeskHandler = (visit) =>
       unlocks: "all",
       same: `transfer ${hex}`,
       run: ({ call }) =>
-        Effect.as(call("name_update", [hex, null, { ...AS_HEX, destAddress: address }], Anything), {
+        Effect.as(call(NAME_UPDATE, { name: hex, options: { ...AS_HEX, destAddress: address } }), {
           title: "The transfer is sent",
           text: html`The name belongs to the new owner once a block holds the transaction${
             ifTimed(visit.frame, ", in about ten minutes")
@@ -125,9 +127,9 @@ export const release: DeskHandler = (visit) =>
       same: `release ${hex}`,
       run: ({ call }) =>
         Effect.gen(function*() {
-          yield* call("name_autorenew", [hex, false, { nameEncoding: "hex" }], Anything)
+          yield* call(NAME_AUTORENEW, { name: hex, on: false, options: NAME_AS_HEX })
           // Last: what fails after a transaction would look as if nothing was sent.
-          if (empties) yield* call("name_update", [hex, "", AS_HEX], Anything)
+          if (empties) yield* call(NAME_UPDATE, { name: hex, value: "", options: AS_HEX })
           return {
             title: "The name is released",
             text: html`The wallet does not renew it any more.${

@@ -1,31 +1,30 @@
 import * as Effect from "effect/Effect"
 import { unixTime } from "../base/clock.ts"
 import { fewLeftText } from "../base/wordsReach.ts"
+import { amountText } from "../protocol/amount.ts"
 import { parseDisplayHash } from "../protocol/bytes.ts"
+import { VALIDATEADDRESS } from "../rpc/contract/control/util.ts"
+import { SENDRAWTRANSACTION } from "../rpc/contract/mempool/offer.ts"
+import { GETTXSPENDINGPREVOUT } from "../rpc/contract/mempool/spender.ts"
+import { DECODEPSBT, FINALIZEPSBT } from "../rpc/contract/transactions/psbt.ts"
+import { GETADDRESSINFO, GETNEWADDRESS } from "../rpc/contract/wallet/address.ts"
+import { GETBALANCES } from "../rpc/contract/wallet/balance.ts"
+import { WALLETCREATEFUNDEDPSBT } from "../rpc/contract/wallet/fund.ts"
+import { WALLETPROCESSPSBT } from "../rpc/contract/wallet/signing.ts"
+import { LISTTRANSACTIONS } from "../rpc/contract/wallet/walletTransaction.ts"
+import { Amount } from "../rpc/json/encodeJson.ts"
 import { redirect } from "../web/document.ts"
 import { fact } from "../web/explorer/words.ts"
 import { dated, shortHash } from "../web/format.ts"
 import { type Html, html } from "../web/html.ts"
 import { transactionLink } from "../web/links.ts"
 import { listedName, visible } from "../web/visible.ts"
-import {
-  AddressCheck,
-  BalancesAnswer,
-  Finished,
-  FundedAnswer,
-  OwnAddress,
-  type Payment,
-  Payments,
-  PsbtInputs,
-  Signed,
-  Spenders,
-  Text
-} from "./answers.ts"
+import type { Payment } from "./answers.ts"
 import { CallFailed, type Calls, unless } from "./calls.ts"
 import { deskLink, deskPlace } from "./deskLinks.ts"
 import { USE_UNPAID } from "./errorWords.ts"
 import { alertView, card, field, linksTo } from "./frame.ts"
-import { amountGiven, nmc, unitsOf } from "./money.ts"
+import { amountGiven, nmc } from "./money.ts"
 import { ifTimed, listedHex, recordView } from "./nameViews.ts"
 import { qrCode } from "./qr.ts"
 import { deskAnswer, type DeskHandler, type DeskVisit, NotMeant, planned, tokenField, walletState } from "./visit.ts"
@@ -67,7 +66,7 @@ const whatOf = ({ category, name }: Payment): Html => {
 }
 
 /** An output with a name has no amount of its own. The fee is shown instead, with the amount locked in the name. */
-const amountOf = ({ amount, fee = 0, name }: Payment): Html =>
+const amountOf = ({ amount, fee = new Amount(0), name }: Payment): Html =>
   name === undefined
     ? html`${nmc(amount)}`
     : html`${nmc(fee)} <span class="muted">${isCommitment(name) ? "fee, and what the name locks" : "fee"}</span>`
@@ -90,8 +89,8 @@ const paymentRow = (now: number) => (payment: Payment): Html => {
 export const paymentsPage: DeskHandler = (visit) =>
   Effect.gen(function*() {
     const { calls } = visit
-    const { mine } = yield* calls.call("getbalances", [], BalancesAnswer)
-    const payments = yield* calls.call("listtransactions", ["*", LAST_PAYMENTS], Payments)
+    const { mine } = yield* calls.call(GETBALANCES, {})
+    const payments = yield* calls.call(LISTTRANSACTIONS, { label: "*", count: LAST_PAYMENTS })
     const now = yield* unixTime
     return deskAnswer(visit, {
       title: "Payments",
@@ -121,7 +120,7 @@ const ownAddress = ({ calls, query }: DeskVisit): Effect.Effect<string | undefin
   const given = query.get("address") ?? ""
   if (!ADDRESS.test(given)) return Effect.succeed(undefined)
   return Effect.map(
-    unless(calls.call("getaddressinfo", [given], OwnAddress), [-5]),
+    unless(calls.call(GETADDRESSINFO, { address: given }), [-5]),
     (found) => found?.ismine === true ? given : undefined
   )
 }
@@ -153,7 +152,7 @@ export const receivePage: DeskHandler = (visit) =>
   })
 
 export const newAddress: DeskHandler = (visit) =>
-  Effect.map(visit.calls.call("getnewaddress", [], Text), (address) => redirect(deskPlace("receive", { address })))
+  Effect.map(visit.calls.call(GETNEWADDRESS, {}), (address) => redirect(deskPlace("receive", { address })))
 
 interface SendTexts {
   readonly address: string
@@ -200,8 +199,10 @@ export const sendPage: DeskHandler = (visit) => Effect.sync(() => sendForm(visit
 /** Fails if another transaction without a block spends the coins: this one could replace it, and undo what it pays. */
 const areFree = ({ call }: Pick<Calls, "call">, psbt: string): Effect.Effect<void, CallFailed> =>
   Effect.gen(function*() {
-    const { tx } = yield* call("decodepsbt", [psbt], PsbtInputs)
-    const spenders = yield* call("gettxspendingprevout", [tx.vin.map(({ txid, vout }) => ({ txid, vout }))], Spenders)
+    const { tx } = yield* call(DECODEPSBT, { psbt })
+    const spenders = yield* call(GETTXSPENDINGPREVOUT, {
+      outputs: tx.vin.flatMap(({ txid, vout }) => txid === undefined || vout === undefined ? [] : [{ txid, vout }])
+    })
     if (spenders.some(({ spendingtxid }) => spendingtxid !== undefined)) {
       const message = "txn-mempool-conflict"
       return yield* new CallFailed({ method: "gettxspendingprevout", code: -26, message, reason: "in-use" })
@@ -212,8 +213,8 @@ const areFree = ({ call }: Pick<Calls, "call">, psbt: string): Effect.Effect<voi
 const sendShown = ({ call }: Pick<Calls, "call">, psbt: string): Effect.Effect<string, CallFailed> =>
   Effect.gen(function*() {
     yield* areFree({ call }, psbt)
-    const signed = yield* call("walletprocesspsbt", [psbt], Signed)
-    const { hex } = yield* call("finalizepsbt", [signed.psbt], Finished)
+    const signed = yield* call(WALLETPROCESSPSBT, { psbt })
+    const { hex } = yield* call(FINALIZEPSBT, { psbt: signed.psbt })
     if (hex === undefined) {
       return yield* new CallFailed({
         method: "finalizepsbt",
@@ -221,15 +222,15 @@ const sendShown = ({ call }: Pick<Calls, "call">, psbt: string): Effect.Effect<s
         message: "the wallet has not all keys for its coins"
       })
     }
-    return yield* call("sendrawtransaction", [hex], Text)
+    return yield* call(SENDRAWTRANSACTION, { hexstring: hex })
   })
 
 /** A payment with its fee; where the coins are too few, what the wallet can spend. */
 const fundedOr = ({ call }: Pick<Calls, "call">, { address, amount }: SendTexts) =>
   Effect.catchIf(
-    call("walletcreatefundedpsbt", [[], [{ [address]: amount }]], FundedAnswer),
+    call(WALLETCREATEFUNDEDPSBT, { inputs: [], outputs: [{ [address]: amount }] }),
     ({ reason }) => reason === "funds-missing",
-    () => Effect.map(call("getbalances", [], BalancesAnswer), ({ mine }) => ({ spendable: mine.trusted }))
+    () => Effect.map(call(GETBALANCES, {}), ({ mine }) => ({ spendable: mine.trusted }))
   )
 
 export const pay: DeskHandler = (visit) =>
@@ -241,7 +242,7 @@ export const pay: DeskHandler = (visit) =>
     }
     const { address } = texts
     const given = amountGiven(texts.amount)
-    const { isvalid } = yield* calls.call("validateaddress", [address], AddressCheck)
+    const { isvalid } = yield* calls.call(VALIDATEADDRESS, { address })
     if (!isvalid || "wrong" in given) {
       return sendForm(visit, texts, {
         ...(isvalid ? {} : { address: "This is not an address of this network." }),
@@ -251,7 +252,7 @@ export const pay: DeskHandler = (visit) =>
     if (!calls.may("sendrawtransaction")) {
       return yield* new NotMeant({ text: "Your user may not pay. Log in as a user with the right for it." })
     }
-    const { amount } = given
+    const { amount, units } = given
     const funded = yield* fundedOr(calls, { address, amount })
     if ("spendable" in funded) {
       return sendForm(visit, texts, {
@@ -261,14 +262,13 @@ export const pay: DeskHandler = (visit) =>
       })
     }
     const { fee, psbt } = funded
-    const total = (unitsOf(Number(amount)) + unitsOf(fee)) / 1e8
     return planned(visit, {
       title: "Pay",
       content: recordView([
         ["To", html`<code class="address">${visible(address)}</code>`],
         ["Amount", html`<b>${amount} NMC</b>`],
         ["Fee", html`${nmc(fee)}`],
-        ["In all", html`${nmc(total)}`],
+        ["In all", html`${amountText(units + fee.units)}`],
         ["Afterwards", html`Nothing can undo the payment.`]
       ]),
       button: `Pay ${amount} NMC`,

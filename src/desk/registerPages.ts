@@ -1,10 +1,12 @@
 import * as Effect from "effect/Effect"
 import { type Bytes, toHex } from "../protocol/bytes.ts"
 import { decodeText, encodeText } from "../protocol/nameText.ts"
+import { NAME_SHOW } from "../rpc/contract/names/name.ts"
+import { NAME_REGISTRATIONS } from "../rpc/contract/wallet/registration.ts"
 import { html, type Part } from "../web/html.ts"
 import { hostBelow, namesMeant } from "../web/namesMeant.ts"
 import { titleName, visible } from "../web/visible.ts"
-import { AS_HEX, Registrations, ShownOwner } from "./answers.ts"
+import { AS_HEX } from "./answers.ts"
 import { type CallFailed, unless } from "./calls.ts"
 import { deskLink, ownNameLink } from "./deskLinks.ts"
 import { alertView, field, option } from "./frame.ts"
@@ -90,10 +92,10 @@ const barriers = ({ calls }: DeskVisit, name: Bytes): Effect.Effect<ReadonlyArra
   Effect.gen(function*() {
     if (name.length > 255) return ["The name has more than 255 bytes."]
     const hex = toHex(name)
-    const found = yield* unless(calls.call("name_show", [hex, { ...AS_HEX, allowExpired: false }], ShownOwner), [-4])
+    const found = yield* unless(calls.call(NAME_SHOW, { name: hex, options: { ...AS_HEX, allowExpired: false } }), [-4])
     if (found?.ismine === true) return [html`This name is yours: <a href="${ownNameLink("edit", name)}">change it</a>.`]
     if (found !== undefined) return ["This name belongs to an owner already. Choose another one."]
-    const registrations = yield* calls.call("name_registrations", [AS_HEX], Registrations)
+    const registrations = yield* calls.call(NAME_REGISTRATIONS, { options: AS_HEX })
     const running = registrations.some((each) => each.name === hex && each.step !== "done" && each.step !== "failed")
     return running ? ["The wallet is registering this name already: see its names."] : []
   })

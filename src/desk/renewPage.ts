@@ -1,20 +1,20 @@
 import * as Effect from "effect/Effect"
 import { quantityOf } from "../base/quantities.ts"
+import { NAME_AUTORENEW, NAME_CANCEL } from "../rpc/contract/wallet/registration.ts"
+import { NAME_RENEW } from "../rpc/contract/wallet/renewal.ts"
 import { redirect } from "../web/document.ts"
 import { html } from "../web/html.ts"
-import { Anything, RenewalPlanAnswer } from "./answers.ts"
-import type { CallParam } from "./calls.ts"
+import { NAME_AS_HEX } from "./answers.ts"
 import type { Plan } from "./confirmations.ts"
 import { deskLink, deskPlace } from "./deskLinks.ts"
 import { nmc } from "./money.ts"
+import { renewalPlan } from "./namesPage.ts"
 import { about, listedHex, recordView } from "./nameViews.ts"
 import { type DeskHandler, NotMeant, planned } from "./visit.ts"
 
 /** Renewals: of chosen names, of all, and of a name by the wallet itself. */
 
 const NAMES_SHOWN = 20
-
-const ENCODING = { nameEncoding: "hex" } as const
 
 const NAME = /^(?:[0-9a-f]{2}){1,255}$/
 
@@ -37,7 +37,7 @@ const stopping = (hex: string): Plan => ({
   unlocks: "nothing",
   same: `stop ${hex}`,
   run: ({ call }) =>
-    Effect.as(call("name_autorenew", [hex, false, ENCODING], Anything), {
+    Effect.as(call(NAME_AUTORENEW, { name: hex, on: false, options: NAME_AS_HEX }), {
       title: "The wallet does not renew the name",
       text: html`Renew it yourself before it expires, if you want to keep it.`
     })
@@ -52,14 +52,14 @@ export const renew: DeskHandler = (visit) =>
     if (which === "on" || which === "off") {
       if (first === undefined) return yield* new NotMeant({ text: "The form names no name." })
       if (which === "off") return planned(visit, stopping(first))
-      yield* calls.call("name_autorenew", [first, true, ENCODING], Anything)
+      yield* calls.call(NAME_AUTORENEW, { name: first, on: true, options: NAME_AS_HEX })
       return redirect(deskPlace("name", { hex: first }))
     }
     if (which !== "all" && first === undefined) {
       return yield* new NotMeant({ text: "No name was chosen. Go back, and tick the names to renew." })
     }
-    const names: CallParam = which === "all" ? "all" : chosen
-    const plan = yield* calls.call("name_renew", [names, { ...ENCODING, dryrun: true }], RenewalPlanAnswer)
+    const names = which === "all" ? "all" : chosen
+    const plan = yield* renewalPlan(calls, names)
     const skipped = plan.names.filter(({ state }) => state === "skipped")
     const renewed = plan.names.filter(({ state }) => state === "waiting")
     const off = plan.left_out ?? 0
@@ -96,8 +96,8 @@ export const renew: DeskHandler = (visit) =>
       spends: false,
       unlocks: "renewals",
       same: `renew ${JSON.stringify(names)}`,
-      run: (call) =>
-        Effect.as(call.call("name_renew", [names, ENCODING], Anything), {
+      run: ({ call }) =>
+        Effect.as(call(NAME_RENEW, { names, options: NAME_AS_HEX }), {
           title: "The renewal is under way",
           text: html`The wallet sends one transaction for each name, over the next blocks. <a href="${
             deskLink("names")
@@ -121,7 +121,7 @@ export const cancel: DeskHandler = (visit) =>
       unlocks: "nothing",
       same: `cancel ${hex}`,
       run: ({ call }) =>
-        Effect.as(call("name_cancel", [hex, ENCODING], Anything), {
+        Effect.as(call(NAME_CANCEL, { name: hex, options: NAME_AS_HEX }), {
           title: "The registration is cancelled",
           text: html`Nothing more is sent for it.`
         })

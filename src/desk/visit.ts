@@ -4,10 +4,11 @@ import type * as Redacted from "effect/Redacted"
 import type { ConsensusParams } from "../consensus/params.ts"
 import type { AdmittedUser, PageAnswer } from "../http/Pages.ts"
 import { type Bytes, fromHex } from "../protocol/bytes.ts"
+import { GETWALLETINFO } from "../rpc/contract/wallet/walletInfo.ts"
 import { redirect } from "../web/document.ts"
 import { type Html, html, type Part } from "../web/html.ts"
 import { visible } from "../web/visible.ts"
-import { WalletInfo } from "./answers.ts"
+import type { WalletInfo } from "./answers.ts"
 import type { CallFailed, Calls } from "./calls.ts"
 import type { Plan } from "./confirmations.ts"
 import { deskPlace } from "./deskLinks.ts"
@@ -85,4 +86,4 @@ const lockOf = ({ renewals_only: renewalsOnly, unlocked_until: until }: WalletIn
   until === undefined ? "none" : renewalsOnly === true ? "renewals" : until === 0 ? "locked" : "unlocked"
 
 export const walletState = ({ calls }: Pick<DeskVisit, "calls">): Effect.Effect<WalletState, CallFailed> =>
-  Effect.map(calls.call("getwalletinfo", [], WalletInfo), (info) => ({ info, lock: lockOf(info) }))
+  Effect.map(calls.call(GETWALLETINFO, {}), (info) => ({ info, lock: lockOf(info) }))

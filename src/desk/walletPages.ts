@@ -1,10 +1,12 @@
 import * as Effect from "effect/Effect"
 import { unixTime } from "../base/clock.ts"
+import { ENCRYPTWALLET, WALLETLOCK, WALLETPASSPHRASE } from "../rpc/contract/wallet/passphrase.ts"
+import { CREATEWALLET, LISTWALLETS } from "../rpc/contract/wallet/walletFile.ts"
 import { redirect } from "../web/document.ts"
 import { ago, day } from "../web/format.ts"
 import { type Html, html, NOTHING } from "../web/html.ts"
 import { visible } from "../web/visible.ts"
-import { Anything, LoadedWallets, type WalletInfo } from "./answers.ts"
+import type { WalletInfo } from "./answers.ts"
 import type { CallFailed } from "./calls.ts"
 import { deskLink, deskPlace } from "./deskLinks.ts"
 import { wordsOf } from "./errorWords.ts"
@@ -188,7 +190,8 @@ export const unlock: DeskHandler = (visit) =>
     const chosen = UNLOCKINGS.find(({ key }) => key === form.get("for"))
     if (chosen === undefined) return yield* new NotMeant({ text: "The form does not say what to unlock." })
     const { renewalsOnly, seconds } = chosen
-    const done = calls.call("walletpassphrase", [form.get("passphrase") ?? "", seconds, renewalsOnly], Anything)
+    const passphrase = form.get("passphrase") ?? ""
+    const done = calls.call(WALLETPASSPHRASE, { passphrase, timeout: seconds, renewalsonly: renewalsOnly })
     return yield* Effect.matchEffect(done, {
       onSuccess: () => Effect.succeed(redirect(deskPlace("wallet"))),
       onFailure: (failure) =>
@@ -198,8 +201,7 @@ export const unlock: DeskHandler = (visit) =>
     })
   })
 
-export const lock: DeskHandler = ({ calls }) =>
-  Effect.as(calls.call("walletlock", [], Anything), redirect(deskPlace("wallet")))
+export const lock: DeskHandler = ({ calls }) => Effect.as(calls.call(WALLETLOCK, {}), redirect(deskPlace("wallet")))
 
 export const setPassphrase: DeskHandler = (visit) =>
   Effect.gen(function*() {
@@ -219,7 +221,7 @@ export const setPassphrase: DeskHandler = (visit) =>
       unlocks: "nothing",
       same: "encrypt",
       run: ({ call }) =>
-        Effect.as(call("encryptwallet", [passphrase], Anything), {
+        Effect.as(call(ENCRYPTWALLET, { passphrase }), {
           title: "The wallet has a passphrase",
           text: html`It is locked now. Copies of its file from before still show the keys: destroy them. <a href="${
             deskLink("wallet")
@@ -241,7 +243,7 @@ interface Choice {
 /** The loaded wallets, and a form for a new one. */
 const choiceView = (visit: DeskVisit, { why, wrong = [] }: Choice) =>
   Effect.gen(function*() {
-    const names = yield* Effect.orElseSucceed(visit.calls.call("listwallets", [], LoadedWallets), () => [])
+    const names = yield* Effect.orElseSucceed(visit.calls.call(LISTWALLETS, {}), () => [])
     const now = visit.session.wallet
     return deskAnswer(visit, {
       title: names.length === 0 ? "Create a wallet" : "Choose a wallet",
@@ -325,15 +327,11 @@ export const createWallet: DeskHandler = (visit) =>
       : passphrase !== "" && passphrase.length < SHORTEST
       ? `The passphrase needs ${SHORTEST} characters or more.`
       : undefined
-    const made = calls.call("createwallet", [
-      name,
-      false,
-      false,
-      passphrase === "" ? null : passphrase,
-      false,
-      true,
-      true
-    ], Anything)
+    const made = calls.call(CREATEWALLET, {
+      wallet_name: name,
+      passphrase: passphrase === "" ? null : passphrase,
+      load_on_startup: true
+    })
     const failed = (failure: CallFailed) =>
       choiceView(visit, { wrong: [wordsOf(failure).detail ?? wordsOf(failure).text] })
     if (wrong !== undefined) return yield* choiceView(visit, { wrong: [wrong] })

@@ -1,10 +1,10 @@
 import * as Effect from "effect/Effect"
 import { shellWord } from "../base/safeText.ts"
 import { ASKED_WORDS, drawnPlaces } from "../base/wordPlaces.ts"
+import { CHECKRECOVERYWORDS } from "../rpc/contract/wallet/recovery.ts"
 import { redirect } from "../web/document.ts"
 import { day } from "../web/format.ts"
 import { type Html, html, NOTHING } from "../web/html.ts"
-import { WordsCheck } from "./answers.ts"
 import { deskLink, deskPlace } from "./deskLinks.ts"
 import { alertView, card, field, linksTo } from "./frame.ts"
 import { needsPassphrase, passphraseField, whileOpen } from "./openWallet.ts"
@@ -115,7 +115,7 @@ export const checkWords: DeskHandler = (visit) =>
     }
     const state = yield* walletState(visit)
     const places = given.map(([place]) => Number(place))
-    const check = calls.call("checkrecoverywords", [Object.fromEntries(given)], WordsCheck)
+    const check = calls.call(CHECKRECOVERYWORDS, { words: Object.fromEntries(given) })
     const passphrase = form.get("passphrase") ?? ""
     return yield* Effect.matchEffect(whileOpen(calls, { unlocks: "all", state, passphrase }, check), {
       onSuccess: ({ correct }) =>

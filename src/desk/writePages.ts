@@ -5,16 +5,21 @@ import { aboutText, amountText } from "../protocol/amount.ts"
 import { type Bytes, fromHex, toHex } from "../protocol/bytes.ts"
 import { FEE_TARGET, nameCosts } from "../protocol/nameCosts.ts"
 import { encodeText } from "../protocol/nameText.ts"
+import { ESTIMATESMARTFEE } from "../rpc/contract/mempool/fee.ts"
+import { GETMEMPOOLINFO } from "../rpc/contract/mempool/mempool.ts"
+import { NAME_PENDING } from "../rpc/contract/names/pending.ts"
+import { NAME_LIST } from "../rpc/contract/wallet/nameWallet.ts"
+import { NAME_UPDATE } from "../rpc/contract/wallet/nameWrite.ts"
+import { NAME_AUTOREGISTER } from "../rpc/contract/wallet/registration.ts"
 import { RPC_CODE } from "../rpc/method/RpcError.ts"
 import { type Html, html } from "../web/html.ts"
 import { lintView } from "../web/lintView.ts"
 import { indentedJson } from "../web/valueView.ts"
 import { titleName, visible, wholeName } from "../web/visible.ts"
-import { Anything, AS_HEX, FeeRateAnswer, MempoolAnswer, OwnNameList, Pending } from "./answers.ts"
-import { CallFailed, type CallParam, type Calls, unless } from "./calls.ts"
+import { AS_HEX } from "./answers.ts"
+import { CallFailed, type Calls, unless } from "./calls.ts"
 import { deskLink, ownNameLink } from "./deskLinks.ts"
 import { deskPage } from "./frame.ts"
-import { unitsOf } from "./money.ts"
 import { changeableName, feeOfChange } from "./namesPage.ts"
 import { about, bytesOfHex, changeHeading, ifTimed, recordView } from "./nameViews.ts"
 import { ownerFaults, ownerRow } from "./newOwner.ts"
@@ -115,16 +120,16 @@ export const draft: DeskHandler = (visit) =>
 /** The fees of a registration, about, in the smallest unit. */
 const registrationCost = ({ calls }: DeskVisit, { made, name }: ValueForm) =>
   Effect.gen(function*() {
-    const estimate = yield* unless(calls.call("estimatesmartfee", [FEE_TARGET], FeeRateAnswer), [
+    const estimate = yield* unless(calls.call(ESTIMATESMARTFEE, { conf_target: FEE_TARGET }), [
       "forbidden",
       // With -blocksonly there are no estimates.
       RPC_CODE.internalError
     ])
-    const mempool = yield* unless(calls.call("getmempoolinfo", [], MempoolAnswer), ["forbidden"])
+    const mempool = yield* unless(calls.call(GETMEMPOOLINFO, {}), ["forbidden"])
     const rates = [estimate?.feerate, mempool?.mempoolminfee]
     const { commitment, operation } = nameCosts(
       name.length + made.bytes,
-      rates.map((rate) => rate === undefined ? undefined : unitsOf(rate))
+      rates.map((rate) => rate?.units)
     )
     return commitment + operation
   })
@@ -142,7 +147,7 @@ const planRegistration = (visit: DeskVisit, form: ValueForm, value: string) =>
     const forOther = yield* ownerRow(visit.calls, owner)
     const fees = yield* registrationCost(visit, form)
     const payee = owner === "" ? { autorenew: form.renew } : { destAddress: owner }
-    const params: ReadonlyArray<CallParam> = [hex, toHex(bytes), { ...AS_HEX, ...payee }]
+    const registration = { name: hex, value: toHex(bytes), options: { ...AS_HEX, ...payee } }
     return planned(visit, {
       title: "Register a name",
       content: html`${
@@ -179,7 +184,7 @@ const planRegistration = (visit: DeskVisit, form: ValueForm, value: string) =>
       unlocks: "all",
       same: `register ${hex}`,
       run: ({ call }) =>
-        Effect.as(call("name_autoregister", params, Anything), {
+        Effect.as(call(NAME_AUTOREGISTER, registration), {
           title: "The registration is under way",
           text:
             html`The commitment is sent. After twelve blocks the wallet sends the name by itself, even after a restart. If the wallet is encrypted, it must be unlocked then: <a href="${
@@ -192,8 +197,8 @@ const planRegistration = (visit: DeskVisit, form: ValueForm, value: string) =>
 /** What the wallet knows of a name: its value, and the changes that wait for a block. */
 const standOf = ({ call }: Pick<Calls, "call">, hex: string) =>
   Effect.gen(function*() {
-    const [record] = yield* call("name_list", [hex, AS_HEX], OwnNameList)
-    const pending = yield* call("name_pending", [hex, AS_HEX], Pending)
+    const [record] = yield* call(NAME_LIST, { name: hex, options: AS_HEX })
+    const pending = yield* call(NAME_PENDING, { name: hex, options: AS_HEX })
     return JSON.stringify([record?.value, pending.map(({ txid }) => txid).toSorted()])
   })
 
@@ -239,7 +244,7 @@ const planUpdate = (visit: DeskVisit, form: ValueForm, value: string) =>
             const message = "this name was changed meanwhile"
             return yield* new CallFailed({ method: "name_update", code: -4, message, reason: "changed" })
           }
-          yield* call("name_update", [hex, toHex(bytes), AS_HEX], Anything)
+          yield* call(NAME_UPDATE, { name: hex, value: toHex(bytes), options: AS_HEX })
           return {
             title: "The change is sent",
             text: html`It counts once a block holds it${ifTimed(visit.frame, ", in about ten minutes")}. <a href="${

@@ -167,7 +167,7 @@ const readReply = (
     return new UnexpectedReply({ address, status, reason: unexpected(status, text), missingRight: right })
   }
   const error = reply.get("error") ?? null
-  if (error !== null) return failureOf(error)
+  if (error !== null) return rpcFailureOf(error)
   const result = reply.get("result")
   return result === undefined
     ? new UnexpectedReply({ address, status, reason: "the reply has neither result nor error" })
@@ -198,7 +198,7 @@ const readBatch = (
   return Effect.forEach(ids, (id): Effect.Effect<Either.Either<Json, RpcFailure>, UnexpectedReply> => {
     const reply = byId.get(id)
     const error = reply?.get("error") ?? null
-    if (error !== null) return Effect.succeed(Either.left(failureOf(error)))
+    if (error !== null) return Effect.succeed(Either.left(rpcFailureOf(error)))
     const result = reply?.get("result")
     return result === undefined
       ? new UnexpectedReply({ address, status, reason: "a reply is missing" })
@@ -216,7 +216,7 @@ const unexpected = (status: number, text: string): string => {
 /** The first characters of untrusted text, on one line. */
 const shortened = (text: string): string => text.replaceAll(/[^ -~]+/g, " ").trim().slice(0, 200)
 
-const failureOf = (error: Json): RpcFailure => {
+export const rpcFailureOf = (error: Json): RpcFailure => {
   const code = error instanceof JsonObject ? error.get("code") : undefined
   const given = error instanceof JsonObject ? error.get("message") : undefined
   const message = typeof given === "string" ? given : encodeJson(error)

@@ -5,6 +5,7 @@ import { isStream, pageRequest } from "../../src/http/Pages.ts"
 import type { Permitted } from "../../src/http/permissions.ts"
 import { Dispatch } from "../../src/rpc/Dispatch.ts"
 import type { RpcReason } from "../../src/rpc/method/RpcError.ts"
+import { describedAnswer } from "../support/describedAnswer.ts"
 
 /** A desk whose methods are answered by a table, and a browser that keeps its cookie. */
 
@@ -44,7 +45,7 @@ export const EMPTY_WALLET: Answers = {
   name_show: () => new Refused(-4, "name never existed"),
   estimatesmartfee: () => ({}),
   validateaddress: () => ({ isvalid: true }),
-  name_autoregister: () => ({}),
+  name_autoregister: () => ({ step: "committed" }),
   listtransactions: () => [],
   getaddressinfo: () => ({ ismine: true }),
   decodepsbt: () => ({ tx: { vin: [{ txid: "ef".repeat(32), vout: 1, sequence: 0 }] } }),
@@ -121,7 +122,7 @@ export class TestDesk {
       const answered = this.answers[method]?.(params) ?? null
       return answered instanceof Refused
         ? { status: 200, body: JSON.stringify({ jsonrpc: "2.0", id: 1, error: { ...answered } }) }
-        : { status: 200, body: JSON.stringify({ jsonrpc: "2.0", id: 1, result: answered }) }
+        : { status: 200, body: `{"jsonrpc":"2.0","id":1,"result":${describedAnswer(method, answered)}}` }
     })
   }
 

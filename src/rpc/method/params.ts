@@ -5,6 +5,7 @@ import type { UserRight } from "../../config/accessKinds.ts"
 import { fromHex, parseDisplayHash } from "../../protocol/bytes.ts"
 import type { Steps } from "../../protocol/steps.ts"
 import { readAmount } from "../json/amounts.ts"
+import type { JsonValue } from "../json/encodeJson.ts"
 import { integerWithin, type Json, JsonNumber, JsonObject, type JsonType, typeOf } from "../json/json.ts"
 import { readSteps } from "./inTurns.ts"
 import { refusalOf } from "./refusal.ts"
@@ -31,7 +32,9 @@ import {
  * The parameters of methods (reference/rpc.md 1.8): the schema and the help text of each. A method's parameters are a
  * record of these; its handler receives a record of the decoded values.
  */
-export interface Param<out A> {
+export interface Param<out A, out I = unknown> {
+  /** The type of what a caller of our own gives, for the types of `calling.ts` alone: never there. */
+  readonly given?: I
   /** The schema of the JSON value. */
   readonly schema: Schema.Schema.AnyNoContext
   /** Decodes a value by the schema. */
@@ -74,10 +77,19 @@ export type ArgumentForm = "text" | "free text" | "text or null" | "json" | "jso
 
 /** The parameters of a method by name, in the order of their positions. */
 export interface Params {
-  readonly [name: string]: Param<unknown>
+  readonly [name: string]: Param<unknown, unknown>
 }
 
-export type Decoded<P extends Params> = { readonly [K in keyof P]: P[K] extends Param<infer A> ? A : never }
+/** What a caller gives for parameters, by name. Those with a default may be missing. */
+export type GivenOf<P extends Params> =
+  & { readonly [K in RequiredOf<P>]: GivenFor<P[K]> }
+  & { readonly [K in Exclude<keyof P, RequiredOf<P>>]?: GivenFor<P[K]> }
+
+type GivenFor<T> = T extends Param<unknown, infer I> ? I : never
+
+type RequiredOf<P extends Params> = { [K in keyof P]: undefined extends GivenFor<P[K]> ? never : K }[keyof P]
+
+export type Decoded<P extends Params> = { readonly [K in keyof P]: P[K] extends Param<infer A, unknown> ? A : never }
 
 interface Definition<A> {
   readonly kind: ParamKind
@@ -86,7 +98,7 @@ interface Definition<A> {
   readonly schema: JsonSchema<A>
 }
 
-const make = <A>({ description, kind, schema, words }: Definition<A>): Param<A> => ({
+const make = <A, I>({ description, kind, schema, words }: Definition<A>): Param<A, I> => ({
   kind,
   words,
   description,
@@ -108,7 +120,7 @@ const make = <A>({ description, kind, schema, words }: Definition<A>): Param<A> 
 })
 
 /** Decodes one value that is not itself a parameter of the call. `label` is its name in messages. */
-export const decodedValue = <A>(param: Param<A>, value: Json, label: string): Read<A> =>
+export const decodedValue = <A>(param: Param<A, unknown>, value: Json, label: string): Read<A> =>
   Either.mapLeft(param.parse(value), (issue) => refusalOf(issue, label))
 
 // Reading one value
@@ -145,19 +157,19 @@ const HASH = ofString(readHash)
 
 // The kinds of parameters. Each is required unless `optional` or `withDefault` wraps it.
 
-export const string = (description: string): Param<string> =>
+export const string = (description: string): Param<string, string> =>
   make({ kind: "string", words: "string", description, schema: TEXT })
 
 /** Hexadecimal text that the handler reads itself: its method has its own error for invalid hex. */
-export const hexText = (description: string): Param<string> =>
+export const hexText = (description: string): Param<string, string> =>
   make({ kind: "hex", words: "string", description, schema: TEXT })
 
 /** Bytes in hexadecimal digits, in wire order. */
-export const hex = (description: string): Param<Uint8Array> =>
+export const hex = (description: string): Param<Uint8Array, string> =>
   make({ kind: "hex", words: "string", description, schema: HEX })
 
 /** A block hash or txid. `label` is its name in messages if it differs from the parameter's. */
-export const hash = (description: string, { label }: { readonly label?: string } = {}): Param<Uint8Array> =>
+export const hash = (description: string, { label }: { readonly label?: string } = {}): Param<Uint8Array, string> =>
   make({
     kind: "hex",
     words: "string",
@@ -167,7 +179,8 @@ export const hash = (description: string, { label }: { readonly label?: string }
 
 const integerIn = (range: Range) => {
   const schema = ofNumber((number) => integerOf(number, range))
-  return (description: string): Param<number> => make({ kind: "integer", words: "numeric", description, schema })
+  return (description: string): Param<number, number> =>
+    make({ kind: "integer", words: "numeric", description, schema })
 }
 
 export const int32 = integerIn(INT32)
@@ -178,16 +191,16 @@ export const int64 = integerIn(INT64)
 const DOUBLE = ofNumber(({ value }) => Number.isFinite(value) ? value : RpcError.misc("JSON double out of range"))
 
 /** A number with any fraction or exponent. */
-export const double = (description: string): Param<number> =>
+export const double = (description: string): Param<number, number> =>
   make({ kind: "number", words: "numeric", description, schema: DOUBLE })
 
 const AMOUNT = ofJson((value) => readAmount(value))
 
 /** An amount in NMC, a number or text; decodes to the smallest unit. */
-export const amount = (description: string): Param<number> =>
+export const amount = (description: string): Param<number, number | string> =>
   make({ kind: "amount", words: "numeric or string", description, schema: AMOUNT })
 
-export const boolean = (description: string): Param<boolean> =>
+export const boolean = (description: string): Param<boolean, boolean> =>
   make({ kind: "boolean", words: "boolean", description, schema: ofBoolean })
 
 const VERBOSITY = ofJson((value) => {
@@ -198,41 +211,49 @@ const VERBOSITY = ofJson((value) => {
 })
 
 /** The level of detail: a number, or `false` and `true` for 0 and 1. Upstream `rpc/util.cpp`, `ParseVerbosity`. */
-export const verbosity = (description: string): Param<number> =>
+export const verbosity = (description: string): Param<number, boolean | number> =>
   make({ kind: "integer", words: "numeric or boolean", description, schema: VERBOSITY })
 
 const ANY = ofJson((value) => value)
 
 /** Any JSON value, undecoded. */
-export const json = (description: string, { words = "any" }: { readonly words?: string } = {}): Param<Json> =>
-  make({ kind: "any", words, description, schema: ANY })
+export const json = (
+  description: string,
+  { words = "any" }: { readonly words?: string } = {}
+): Param<Json, JsonValue> => make({ kind: "any", words, description, schema: ANY })
 
 /** A JSON object that the handler decodes. */
-export const jsonObject = (description: string): Param<JsonObject> =>
+export const jsonObject = (description: string): Param<JsonObject, { readonly [name: string]: JsonValue }> =>
   make({ kind: "object", words: "json object", description, schema: ofMembers })
 
 /** A parameter with a rule of its own: several types, or a closed set of words. */
-export const custom = <A>(
+export const custom = <A, I = JsonValue>(
   { kind = "any", read, ...text }:
     & { readonly words: string; readonly description: string; readonly kind?: ParamKind }
     & {
       readonly read: (value: Json, label: string) => Refusable<A>
     }
-): Param<A> => make({ kind, ...text, schema: ofJson(read) })
+): Param<A, I> => make({ kind, ...text, schema: ofJson(read) })
 
 /** A parameter with one more rule. */
-export const refined = <A, B>(param: Param<A>, read: (value: A, label: string) => Refusable<B>): Param<B> => {
+export const refined = <A, B, I>(
+  param: Param<A, I>,
+  read: (value: A, label: string) => Refusable<B>
+): Param<B, I> => {
   const schema: JsonSchema<B> = refinedTo(param, read)
   return { ...param, fallback: undefined, schema, parse: ParseResult.decodeUnknownEither(schema) }
 }
 
-export const array = <A>(item: Param<A>, description: string): Param<ReadonlyArray<A>> => ({
+export const array = <A, I>(item: Param<A, I>, description: string): Param<ReadonlyArray<A>, ReadonlyArray<I>> => ({
   ...make({ kind: "array", words: "json array", description, schema: ofArray(item) }),
   item
 })
 
 /** The same for very long arrays: the items are decoded in steps, when the handler reads them. */
-export const longArray = <A>(item: Param<A>, description: string): Param<() => Steps<Read<ReadonlyArray<A>>>> => {
+export const longArray = <A, I>(
+  item: Param<A, I>,
+  description: string
+): Param<() => Steps<Read<ReadonlyArray<A>>>, ReadonlyArray<I>> => {
   const schema = ofArrayOfJson((values) => () => readSteps(values, (each) => decodedValue(item, each, "item")))
   return {
     ...make({ kind: "array", words: "json array", description, schema }),
@@ -248,7 +269,7 @@ export const object = <const P extends Params>(
   members: P,
   description: string,
   unknown: "ignore" | "refuse" = "ignore"
-): Param<Decoded<P>> => ({
+): Param<Decoded<P>, GivenOf<P>> => ({
   ...make({
     kind: "object",
     words: "json object",
@@ -287,7 +308,10 @@ export const recordReader = <P extends Params>(params: P) => {
 }
 
 /** An options object whose members may also be given by name beside the other parameters. Refuses unknown members. */
-export const namedOptions = <const P extends Params>(members: P, description: string): Param<Decoded<P>> => ({
+export const namedOptions = <const P extends Params>(
+  members: P,
+  description: string
+): Param<Decoded<P>, GivenOf<P>> => ({
   ...object(members, description, "refuse"),
   membersByName: true
 })
@@ -295,12 +319,16 @@ export const namedOptions = <const P extends Params>(members: P, description: st
 // Properties of a parameter beyond its kind
 
 /** Optional. `text` is the help's description of the default. */
-export const optional = <A>(param: Param<A>, text = ""): Param<A | undefined> => ({
+export const optional = <A, I>(param: Param<A, I>, text = ""): Param<A | undefined, I | null | undefined> => ({
   ...param,
   fallback: { value: undefined, text }
 })
 
-export const withDefault = <A>(param: Param<A>, value: A, text = defaultText(value)): Param<A> => ({
+export const withDefault = <A, I>(
+  param: Param<A, I>,
+  value: A,
+  text = defaultText(value)
+): Param<A, I | null | undefined> => ({
   ...param,
   fallback: { value, text }
 })
@@ -311,29 +339,32 @@ const defaultText = (value: unknown): string => {
 }
 
 /** An object that is empty if it is missing. */
-export const orEmpty = <A>(param: Param<A>): Param<A> => ({
+export const orEmpty = <A, I>(param: Param<A, I>): Param<A, I | null | undefined> => ({
   ...param,
   fallback: { value: Either.getOrThrowWith(decodedValue(param, new JsonObject(), ""), (refusal) => refusal), text: "" }
 })
 
 /** Refuses `null`, which does not count as missing (reference/rpc.md 5.1, `options` of the name methods). */
-export const notNull = <A>(param: Param<A>): Param<A> => ({ ...param, nullIsMissing: false })
+export const notNull = <A, I>(param: Param<A, I>): Param<A, I> => ({ ...param, nullIsMissing: false })
 
-export const alias = <A>(param: Param<A>, ...aliases: ReadonlyArray<string>): Param<A> => ({ ...param, aliases })
+export const alias = <A, I>(param: Param<A, I>, ...aliases: ReadonlyArray<string>): Param<A, I> => ({
+  ...param,
+  aliases
+})
 
 /** Shown by this text in the synopsis, as the reference node shows some long parameters. */
-export const shownAs = <A>(param: Param<A>, synopsis: string): Param<A> => ({ ...param, synopsis })
+export const shownAs = <A, I>(param: Param<A, I>, synopsis: string): Param<A, I> => ({ ...param, synopsis })
 
 /** On a command line in another form than its kind suggests. */
-export const asArgument = <A>(argument: ArgumentForm, param: Param<A>): Param<A> => ({ ...param, argument })
+export const asArgument = <A, I>(argument: ArgumentForm, param: Param<A, I>): Param<A, I> => ({ ...param, argument })
 
-export const freeText = <A>(param: Param<A>): Param<A> => asArgument("free text", param)
+export const freeText = <A, I>(param: Param<A, I>): Param<A, I> => asArgument("free text", param)
 
 /** Refused to users without a right, even if they may call the method (`-rpcrights`). */
-export const needing = <A>(needs: UserRight, param: Param<A>): Param<A> => ({ ...param, needs })
+export const needing = <A, I>(needs: UserRight, param: Param<A, I>): Param<A, I> => ({ ...param, needs })
 
 /** A number that multiplies work, with its limit. */
-export const atMost = (most: number, param: Param<number>): Param<number> => ({
+export const atMost = <I>(most: number, param: Param<number, I>): Param<number, I> => ({
   ...refined(param, (value, label) => value > most ? RpcError.invalidParameter(`${label} is at most ${most}`) : value),
   most
 })
@@ -342,13 +373,13 @@ export const atMost = (most: number, param: Param<number>): Param<number> => ({
  * A value that takes more work than its own length. `work` reads it as it was sent, before it is decoded, and returns the bytes that
  * the work takes; 0 for a value that will be refused.
  */
-export const costing = <A>(work: (value: Json) => number, param: Param<A>): Param<A> => ({ ...param, work })
+export const costing = <A, I>(work: (value: Json) => number, param: Param<A, I>): Param<A, I> => ({ ...param, work })
 
 /** Accepted, but the help shows neither it nor any parameter after it. */
-export const hidden = <A>(param: Param<A>): Param<A> => ({ ...param, hidden: true })
+export const hidden = <A, I>(param: Param<A, I>): Param<A, I> => ({ ...param, hidden: true })
 
 /** Changes or refuses the JSON value before the parameter decodes it. */
-export const adapted = <A>(param: Param<A>, adapt: (value: Json) => Refusable<Json>): Param<A> => {
+export const adapted = <A, I>(param: Param<A, I>, adapt: (value: Json) => Refusable<Json>): Param<A, I> => {
   const schema: JsonSchema<A> = adaptedTo(param, adapt)
   return { ...param, schema, parse: ParseResult.decodeUnknownEither(schema) }
 }

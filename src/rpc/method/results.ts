@@ -94,6 +94,9 @@ export const amount = (description: string) => AMOUNT.annotations(described(desc
 export const time = (description: string) => ANY_INTEGER.annotations(described(description, "time"))
 export const boolean = (description: string) => Schema.Boolean.annotations(described(description, "boolean"))
 export const nothing = (description: string) => Schema.Null.annotations(described(description, "null"))
+/** One of some words. */
+export const oneOf = <const W extends ReadonlyArray<string>>(description: string, ...words: W) =>
+  Schema.Literal<[...W]>(...words).annotations(described(description, "string"))
 /** Any JSON value. */
 export const any = (description: string) => ANY.annotations(described(description, "any"))
 

@@ -90,9 +90,14 @@ export const REGISTRATION_MEMBERS = {
   txid: Result.hex("The transaction of name_new; zeros while the registration waits for a block before it is sent"),
   rand: Result.hex("The salt of its commitment"),
   firstupdate_txid: Schema.optional(Result.hex("The transaction of name_firstupdate, once sent")),
-  step: Result.string(
+  step: Result.oneOf(
     "committed: name_new is sent; maturing: name_new is confirmed and waits for its depth; revealed: " +
-      "name_firstupdate is sent; done; failed"
+      "name_firstupdate is sent; done; failed",
+    "committed",
+    "maturing",
+    "revealed",
+    "done",
+    "failed"
   ),
   note: Schema.optional(Result.string("What the registration waits for, or why it failed")),
   time: Result.time("Start of the registration")

@@ -56,7 +56,6 @@ export class InvalidWalletRequest extends Schema.TaggedError<InvalidWalletReques
     "no-change",
     "address-type",
     "descriptor",
-    "checksum",
     "not-encrypted",
     "already-encrypted",
     "empty-passphrase",

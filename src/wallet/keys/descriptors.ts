@@ -144,8 +144,7 @@ export const faultless = <A>(run: () => A): Either.Either<A, InvalidWalletReques
     return Either.right(run())
   } catch (cause) {
     if (cause instanceof KeyFault) {
-      const code = /checksum/i.test(cause.message) ? "checksum" : "descriptor"
-      return Either.left(new InvalidWalletRequest({ code, reason: maskedKeys(cause.message) }))
+      return Either.left(new InvalidWalletRequest({ code: "descriptor", reason: maskedKeys(cause.message) }))
     }
     throw cause
   }

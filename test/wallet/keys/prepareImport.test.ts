@@ -68,7 +68,7 @@ describe("prepareImport", () => {
           [seeded, request(ranged, { range: [0, 2 ** 31] }), ["range", "End of range is too high"]],
           [seeded, request(ranged, { range: [0, 1_000_000] }), ["range", "Range is too large"]],
           [seeded, request(ranged, { range: [0, 9], nextIndex: 10 }), ["range", "next_index is out of range"]],
-          [seeded, { ...request(ranged), descriptor: ranged }, ["checksum", "Missing checksum"]],
+          [seeded, { ...request(ranged), descriptor: ranged }, ["descriptor", "Missing checksum"]],
           [seeded, request(`pkh(${WIF})`, { label: "x".repeat(1_001) }), [
             "range",
             "Label is too long: it may have 1000 characters"

@@ -140,7 +140,6 @@ const REQUEST_ERRORS: Readonly<
   "beyond-words": { code: RPC_CODE.keypoolRanOut, reason: "beyond-words" },
   "address-type": { code: RPC_CODE.keypoolRanOut },
   descriptor: { code: RPC_CODE.invalidAddressOrKey },
-  checksum: { code: RPC_CODE.invalidAddressOrKey },
   "not-encrypted": { code: RPC_CODE.walletWrongEncryptionState },
   "already-encrypted": {
     code: RPC_CODE.walletWrongEncryptionState,

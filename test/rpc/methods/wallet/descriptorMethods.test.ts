@@ -76,7 +76,7 @@ describe("importdescriptors", () => {
           case "keys":
             return refuse("no-keys", "Cannot import private keys to a wallet with private keys disabled")
           default:
-            return refuse("checksum", "Missing checksum")
+            return refuse("descriptor", "Missing checksum")
         }
       }
     })

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { basename } from "node:path"
-import { LONGEST_WATCHED } from "../config/alertSettings.ts"
+import { MAX_NAME_LENGTH } from "../consensus/names.ts"
 import { CommitSignal } from "../names/CommitSignal.ts"
 import { type Bytes, fromHex, toHex } from "../protocol/bytes.ts"
 import { DataHealth } from "../storage/DataHealth.ts"
@@ -39,7 +39,7 @@ const MOST_TOLD = 40_000
 const MOST_QUEUES = 100
 const MOST_NAMES = 1_000
 
-const NameHex = Schema.String.pipe(Schema.pattern(/^(?:[0-9a-f]{2})*$/), Schema.maxLength(2 * LONGEST_WATCHED))
+const NameHex = Schema.String.pipe(Schema.pattern(/^(?:[0-9a-f]{2})*$/), Schema.maxLength(2 * MAX_NAME_LENGTH))
 
 /** Bytes as hexadecimal digits. */
 const NameBytes: Schema.Schema<Bytes, string> = Schema.transform(NameHex, Schema.Uint8ArrayFromSelf, {

@@ -6,8 +6,8 @@ import { unixTime } from "../base/clock.ts"
 import { Scheduler } from "../base/Scheduler.ts"
 import { Chain } from "../chain/Chain.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
-import { LONGEST_WATCHED } from "../config/alertSettings.ts"
 import { expiryHeight } from "../consensus/expiry.ts"
+import { MAX_NAME_LENGTH } from "../consensus/names.ts"
 import { NameAnswers } from "../light/NameAnswers.ts"
 import { EXPIRY_LABELS, namesExpiring } from "../metrics/alertMetrics.ts"
 import type { WrongQuery } from "../names/errors.ts"
@@ -95,7 +95,7 @@ export const runExpiryAlerts = (
       const whose = { of: "subjects", mine: true, watched: true } as const
       const { clock, names: all } = yield* expiring.list({ blocks: earliest, whose, limit: MOST_SUBJECTS })
       // A coinbase can give a wallet a longer name. No operation can renew it, so nothing can be done about it.
-      const names = all.filter(({ record: { name } }) => name.length <= LONGEST_WATCHED)
+      const names = all.filter(({ record: { name } }) => name.length <= MAX_NAME_LENGTH)
       for (const [i, count] of countWithin(names, notices).entries()) {
         const within = EXPIRY_LABELS[i]
         if (within !== undefined) {

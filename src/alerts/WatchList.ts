@@ -2,7 +2,8 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import { LONGEST_WATCHED, MAX_WATCHED } from "../config/alertSettings.ts"
+import { MAX_WATCHED } from "../config/alertSettings.ts"
+import { MAX_NAME_LENGTH } from "../consensus/names.ts"
 import { CommitSignal } from "../names/CommitSignal.ts"
 import { type Bytes, compare, fromHex, toHex } from "../protocol/bytes.ts"
 import { type NameKey, nameKey } from "../protocol/keys.ts"
@@ -41,7 +42,7 @@ export interface WatchListOptions {
   readonly configured: ReadonlyArray<Bytes>
 }
 
-const NameHex = Schema.String.pipe(Schema.pattern(/^(?:[0-9a-f]{2})*$/), Schema.maxLength(2 * LONGEST_WATCHED))
+const NameHex = Schema.String.pipe(Schema.pattern(/^(?:[0-9a-f]{2})*$/), Schema.maxLength(2 * MAX_NAME_LENGTH))
 
 const WatchFile = Schema.parseJson(
   Schema.Struct({
@@ -111,8 +112,8 @@ const make = (
       changed: () => commits.next(),
       add: (more) =>
         oneAtATime(Effect.suspend((): Effect.Effect<void, WatchRefused | StorageFailure> => {
-          if (more.some(({ length }) => length === 0 || length > LONGEST_WATCHED)) {
-            return new WatchRefused({ reason: `a name has from 1 to ${LONGEST_WATCHED} bytes` })
+          if (more.some(({ length }) => length === 0 || length > MAX_NAME_LENGTH)) {
+            return new WatchRefused({ reason: `a name has from 1 to ${MAX_NAME_LENGTH} bytes` })
           }
           const next = new Map([...added, ...keyed(more.filter((name) => !fixed.has(nameKey(name))))])
           if (next.size + fixed.size > MAX_WATCHED) {

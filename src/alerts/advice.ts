@@ -1,5 +1,5 @@
 import { escapeUnsafe } from "../base/safeText.ts"
-import { LONGEST_WATCHED } from "../config/alertSettings.ts"
+import { MAX_NAME_LENGTH } from "../consensus/names.ts"
 import { type Bytes, toHex } from "../protocol/bytes.ts"
 import { encodeText } from "../protocol/nameText.ts"
 
@@ -10,7 +10,7 @@ const SHOWN_BYTES = 64
 
 /** Returns a name as text on one line: UTF-8 with escaped control and format characters; other bytes as `0x` and hex. */
 export const nameLine = (name: Bytes): string => {
-  if (name.length > LONGEST_WATCHED) return `0x${toHex(name.subarray(0, SHOWN_BYTES))}… (${name.length} bytes)`
+  if (name.length > MAX_NAME_LENGTH) return `0x${toHex(name.subarray(0, SHOWN_BYTES))}… (${name.length} bytes)`
   const text = encodeText(name, "utf8")
   return text === undefined ? `0x${toHex(name)}` : escapeUnsafe(text)
 }

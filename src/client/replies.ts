@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { MAX_NAME_LENGTH, MAX_VALUE_LENGTH } from "../consensus/names.ts"
 import { PROOF_LEVELS, type ProofLevel } from "../light/proof.ts"
 import { SYNC_PHASES, type SyncReport } from "../light/syncReport.ts"
 import { type Bytes, fromHex, isHex } from "../protocol/bytes.ts"
@@ -131,10 +132,6 @@ export interface ShownName {
   readonly proof: ProofLevel
 }
 
-/** Maximum bytes of a name and of a value (consensus): a longer one is refused. */
-const MAX_NAME = 255
-const MAX_VALUE = 1_023
-
 /** What a daemon says in place of the address of a script that has none. */
 const NO_ADDRESS = /^<.*>$/
 
@@ -160,7 +157,7 @@ export const nameReply = (reply: Json): ShownName | undefined => {
   const found = readName(reply)
   const [name, value] = [hexBytes(found?.name), hexBytes(found?.value)]
   if (found === undefined || name === undefined || value === undefined) return undefined
-  if (name.length > MAX_NAME || value.length > MAX_VALUE) return undefined
+  if (name.length > MAX_NAME_LENGTH || value.length > MAX_VALUE_LENGTH) return undefined
   const { address = "", expires_in: expiresIn, expired = expiresIn <= 0, height, proof = "full", txid } = found
   const nameText = encodeText(name, "utf8")
   return {

@@ -1,15 +1,11 @@
 import * as Either from "effect/Either"
+import { MAX_NAME_LENGTH, MAX_SPENDABLE_VALUE } from "../consensus/names.ts"
 import { type Bytes, EMPTY } from "../protocol/bytes.ts"
 import { decodeText } from "../protocol/nameText.ts"
 import { nameFault } from "../values/lint.ts"
 import { InvalidRequest } from "./errors.ts"
 
 /** Names and values as applications write them, and their bytes. */
-
-/** Maximum bytes of a name (consensus). */
-const MAX_NAME = 255
-/** Maximum bytes of a value that a wallet sends: the network could not spend the output of a longer one. */
-const MAX_VALUE = 520
 
 const bytesOf = (
   { field, most, text }: { readonly field: string; readonly text: string; readonly most: number }
@@ -24,15 +20,15 @@ const bytesOf = (
 }
 
 export const nameBytes = (name: string): Either.Either<Bytes, InvalidRequest> =>
-  bytesOf({ field: "name", text: name, most: MAX_NAME })
+  bytesOf({ field: "name", text: name, most: MAX_NAME_LENGTH })
 
 /** The bytes of a value to send. */
 const valueBytes = (value: string): Either.Either<Bytes, InvalidRequest> =>
-  bytesOf({ field: "value", text: value, most: MAX_VALUE })
+  bytesOf({ field: "value", text: value, most: MAX_SPENDABLE_VALUE })
 
 /** The prefix of the names in a namespace, as bytes. */
 export const namespaceBytes = (namespace: string | undefined): Either.Either<Bytes, InvalidRequest> =>
-  bytesOf({ field: "namespace", text: namespace ?? "", most: MAX_NAME })
+  bytesOf({ field: "namespace", text: namespace ?? "", most: MAX_NAME_LENGTH })
 
 const DEFAULT_LIMIT = 100
 

@@ -1,4 +1,5 @@
 import { quoted } from "../base/safeText.ts"
+import { MAX_NAME_LENGTH } from "../consensus/names.ts"
 import { type Bytes, compare } from "../protocol/bytes.ts"
 import { decodeText } from "../protocol/nameText.ts"
 import type { AlertMailServer } from "./alertMailKinds.ts"
@@ -20,9 +21,6 @@ const MAX_ALERT_ADDRESSES = 10
 
 /** Maximum number of names of the settings: as many as the whole list of watched names has room for. */
 export const MAX_WATCHED = 10_000
-
-/** Maximum length of a name in bytes. Consensus. */
-export const LONGEST_WATCHED = 255
 
 type AlertOptions = GivenSettings["alerts"]
 
@@ -53,7 +51,7 @@ export const alertProblems = (
   for (const text of watch) {
     const name = decodeText(text, nameEncoding)
     if (name === undefined) problems.push(`-watch: ${quoted(text)} is not ${nameEncoding}, the nameencoding`)
-    else if (name.length > LONGEST_WATCHED) problems.push(`-watch: ${quoted(text)} is longer than a name can be`)
+    else if (name.length > MAX_NAME_LENGTH) problems.push(`-watch: ${quoted(text)} is longer than a name can be`)
   }
   return problems
 }

@@ -1,3 +1,5 @@
+import { grouped } from "../base/quantities.ts"
+import { EXPIRATION_DEPTH } from "../consensus/expiry.ts"
 import { anchorKind } from "./chainKinds.ts"
 import * as Kind from "./kinds.ts"
 import { inGroup, oneOption } from "./optionRow.ts"
@@ -6,7 +8,8 @@ import { inGroup, oneOption } from "./optionRow.ts"
 export const LIGHT_OPTIONS = {
   ...inGroup("Chain", {
     sync: oneOption(Kind.choiceKind(["full", "light"]), "chain.sync", {
-      description: "what to sync: the whole chain, or light, which is headers and the names of the last 36,000 blocks",
+      description: "what to sync: the whole chain, or light, which is headers and the names of the last " +
+        `${grouped(EXPIRATION_DEPTH)} blocks`,
       default: "full"
     }),
     anchor: oneOption(anchorKind, "chain.anchor", {

@@ -83,7 +83,7 @@ const MINING_OPTIONS = inGroup("Mining", {
       outside: (weight) => tooHeavy("blockmaxweight", weight)
     }),
     "mempool.blockMaxWeight",
-    { description: "maximum weight of the blocks that this node makes", default: "4000000" }
+    { description: "maximum weight of the blocks that this node makes", default: String(MAX_BLOCK_WEIGHT) }
   ),
   blockreservedweight: oneOption(
     Kind.integerKind({

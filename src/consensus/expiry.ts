@@ -4,7 +4,11 @@ import type { ConsensusParams } from "./params.ts"
 // When names expire (reference/protocol.md 4.7). A name lives for some blocks after its last NAME_FIRSTUPDATE or
 // NAME_UPDATE. "Expired" is computed, never stored; only the coin of the name is removed, one block before.
 
-const REGTEST_DEPTH = 30
+/** Blocks that a name lives after its last operation, since block 48,000 (consensus). */
+export const EXPIRATION_DEPTH = 36_000
+
+/** The same on regtest. */
+export const REGTEST_EXPIRATION_DEPTH = 30
 
 /**
  * The number of blocks that a name lives after its last update, as seen by a block at `height` (consensus). The depth
@@ -13,10 +17,10 @@ const REGTEST_DEPTH = 30
  * `NameExpirationDepth`.
  */
 export const expirationDepth = (height: Height, { expiry }: ConsensusParams): number => {
-  if (expiry === "regtest") return REGTEST_DEPTH
+  if (expiry === "regtest") return REGTEST_EXPIRATION_DEPTH
   if (height < 24_000) return 12_000
   if (height < 48_000) return height - 12_000
-  return 36_000
+  return EXPIRATION_DEPTH
 }
 
 /** Whether a name is expired for a block at `height`. `updated` has the height of its last update. */

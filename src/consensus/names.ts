@@ -11,6 +11,7 @@ import {
   type NameUpdate,
   parseNameScript
 } from "../protocol/nameOperation.ts"
+import { MAX_SCRIPT_ELEMENT_SIZE } from "../protocol/script.ts"
 import { outpointKey, type Transaction } from "../protocol/transaction.ts"
 import { isExpired } from "./expiry.ts"
 import { Flag } from "./flags.ts"
@@ -25,8 +26,11 @@ import type { Coin, NameClaim, NameEffect } from "./view.ts"
 /** Longest name (consensus). */
 export const MAX_NAME_LENGTH = 255
 
-/** Longest value (consensus). A value above 520 bytes can be set but never changed again, as its script cannot run. */
+/** Longest value (consensus). */
 export const MAX_VALUE_LENGTH = 1023
+
+/** Longest value that can be changed again: a longer one is valid, but the script of its output cannot run. */
+export const MAX_SPENDABLE_VALUE = MAX_SCRIPT_ELEMENT_SIZE
 
 /** The depth in blocks that a NAME_NEW needs before its NAME_FIRSTUPDATE (consensus). */
 export const MIN_FIRSTUPDATE_DEPTH = 12

@@ -93,6 +93,9 @@ export const COINBASE_MATURITY = 100
 /** Largest weight of a block, and four times its largest size without witnesses (consensus). */
 export const MAX_BLOCK_WEIGHT = 4_000_000
 
+/** Bytes of the largest block (upstream `MAX_BLOCK_SERIALIZED_SIZE`). */
+export const MAX_BLOCK_SIZE = 4_000_000
+
 export const MAX_BLOCK_SIGOPS_COST = 80_000
 
 /** The weight of a byte or signature operation outside of witnesses (BIP 141). */

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { MAX_NAME_LENGTH } from "../consensus/names.ts"
 import { type Bytes, toHex } from "../protocol/bytes.ts"
 import { decodeText, encodeText } from "../protocol/nameText.ts"
 import { NAME_SHOW } from "../rpc/contract/names/name.ts"
@@ -90,7 +91,7 @@ const nameGiven = (text: string, as: string | null): Bytes | string => {
 /** Why a name cannot be registered: sentences. */
 const barriers = ({ calls }: DeskVisit, name: Bytes): Effect.Effect<ReadonlyArray<Part>, CallFailed> =>
   Effect.gen(function*() {
-    if (name.length > 255) return ["The name has more than 255 bytes."]
+    if (name.length > MAX_NAME_LENGTH) return [`The name has more than ${MAX_NAME_LENGTH} bytes.`]
     const hex = toHex(name)
     const found = yield* unless(calls.call(NAME_SHOW, { name: hex, options: { ...AS_HEX, allowExpired: false } }), [-4])
     if (found?.ismine === true) return [html`This name is yours: <a href="${ownNameLink("edit", name)}">change it</a>.`]

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import { quantityOf } from "../base/quantities.ts"
+import { MAX_NAME_LENGTH } from "../consensus/names.ts"
 import { NAME_AUTORENEW, NAME_CANCEL } from "../rpc/contract/wallet/registration.ts"
 import { NAME_RENEW } from "../rpc/contract/wallet/renewal.ts"
 import { redirect } from "../web/document.ts"
@@ -16,7 +17,7 @@ import { type DeskHandler, NotMeant, planned } from "./visit.ts"
 
 const NAMES_SHOWN = 20
 
-const NAME = /^(?:[0-9a-f]{2}){1,255}$/
+const NAME = new RegExp(`^(?:[0-9a-f]{2}){1,${MAX_NAME_LENGTH}}$`)
 
 /** What "all" leaves out. */
 const switchedOff = (amount: number): string =>

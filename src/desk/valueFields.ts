@@ -1,7 +1,7 @@
 import { escapeUnsafe } from "../base/safeText.ts"
+import { MAX_SPENDABLE_VALUE } from "../consensus/names.ts"
 import { type Bytes } from "../protocol/bytes.ts"
 import { encodeText, namespaceOf } from "../protocol/nameText.ts"
-import { MAX_SCRIPT_ELEMENT_SIZE } from "../protocol/script.ts"
 import { DOMAIN_FIELDS, type DomainField, readDomainForm, writeDomainForm } from "../values/domainForm.ts"
 import { type FormFault, linesOf } from "../values/formFields.ts"
 import { IDENTITY_FIELDS, type IdentityField, readIdentityForm, writeIdentityForm } from "../values/identityForm.ts"
@@ -152,7 +152,7 @@ export interface MadeValue {
 }
 
 /** The most bytes of a value that a name can have and still be updated. */
-export const MOST_BYTES = MAX_SCRIPT_ELEMENT_SIZE
+export const MOST_BYTES = MAX_SPENDABLE_VALUE
 
 /** The value of a form that was sent, made from the value before. */
 export const madeValue = (

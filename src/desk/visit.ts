@@ -1,6 +1,7 @@
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
+import { MAX_NAME_LENGTH } from "../consensus/names.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
 import type { AdmittedUser, PageAnswer } from "../http/Pages.ts"
 import { type Bytes, fromHex } from "../protocol/bytes.ts"
@@ -70,7 +71,7 @@ export const planned = ({ now, session, wallet }: DeskVisit, plan: Plan): PageAn
 /** The name of a link or a form. */
 export const nameIn = (given: URLSearchParams): Effect.Effect<Bytes, NotMeant> => {
   const name = fromHex(given.get("hex") ?? "")
-  return name === undefined || name.length === 0 || name.length > 255
+  return name === undefined || name.length === 0 || name.length > MAX_NAME_LENGTH
     ? new NotMeant({ text: "The link names no name." })
     : Effect.succeed(name)
 }

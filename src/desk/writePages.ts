@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { MIN_NAME_AMOUNT } from "../consensus/names.ts"
+import { MAX_SPENDABLE_VALUE, MIN_NAME_AMOUNT } from "../consensus/names.ts"
 import type { PageAnswer } from "../http/Pages.ts"
 import { aboutText, amountText } from "../protocol/amount.ts"
 import { type Bytes, fromHex, toHex } from "../protocol/bytes.ts"
@@ -155,7 +155,7 @@ const planRegistration = (visit: DeskVisit, form: ValueForm, value: string) =>
           ["Name", wholeName(name)],
           forOther,
           ["Value", valueRow(value)],
-          ["Size", html`${made.bytes} of 520 bytes`],
+          ["Size", html`${made.bytes} of ${MAX_SPENDABLE_VALUE} bytes`],
           [
             "Stays in the name",
             html`${amountText(MIN_NAME_AMOUNT)}. Locked in the name. It moves with the name and is never refunded.`
@@ -228,7 +228,7 @@ const planUpdate = (visit: DeskVisit, form: ValueForm, value: string) =>
           ["Name", wholeName(name)],
           ["New value", valueRow(value)],
           ["Before", valueRow(now)],
-          ["Size", html`${made.bytes} of 520 bytes`],
+          ["Size", html`${made.bytes} of ${MAX_SPENDABLE_VALUE} bytes`],
           ["Fee", about(fee)],
           ["How", html`A transaction now, which also renews the name. The value counts once a block holds it.`]
         ])

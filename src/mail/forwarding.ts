@@ -4,9 +4,8 @@ import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import { quoted } from "../base/safeText.ts"
-import { MAX_VALUE_LENGTH } from "../consensus/names.ts"
+import { MAX_SPENDABLE_VALUE, MAX_VALUE_LENGTH } from "../consensus/names.ts"
 import { decodeBase64 } from "../protocol/base64.ts"
-import { MAX_SCRIPT_ELEMENT_SIZE } from "../protocol/script.ts"
 import { parseMailAddress } from "./address.ts"
 import type { Forwarding } from "./Recipients.ts"
 
@@ -24,7 +23,7 @@ export const MAX_BACKUPS = 8
  * Bytes of a value that can still be updated: a coin with a longer value cannot be spent (reference/protocol.md 4,
  * consensus/names.ts).
  */
-export const MAX_MAIL_VALUE = MAX_SCRIPT_ELEMENT_SIZE
+export const MAX_MAIL_VALUE = MAX_SPENDABLE_VALUE
 
 /** A text that `parse` converts; on the left `parse` returns what is wrong with it. */
 const parsed = (parse: (text: string) => Either.Either<string, string>): Schema.Schema<string> =>

@@ -13,6 +13,7 @@ import { SyncStatus } from "../chain/SyncStatus.ts"
 import { reachableNetworks } from "../config/peerSettings.ts"
 import { proxyRoutes } from "../config/proxies.ts"
 import type { Settings } from "../config/settings.ts"
+import { TARGET_SPACING } from "../consensus/params.ts"
 import { Light } from "../light/Light.ts"
 import type { Mempool } from "../mempool/Mempool.ts"
 import * as AddressStore from "../network/addresses/AddressStore.ts"
@@ -40,7 +41,7 @@ import type { Network } from "../protocol/networks.ts"
 const GOSSIP_TICK = 1000
 
 /** Age of the tip, in spacings, up to which peers with few blocks are good enough (reference/protocol.md 6.3). */
-const NEAR_TIP_SECONDS = 144 * 600
+const NEAR_TIP_SECONDS = 144 * TARGET_SPACING
 
 type NetworkSettings = Pick<Settings, "chain" | "peers">
 

@@ -1,7 +1,6 @@
-import { MAX_NAME_LENGTH, MAX_VALUE_LENGTH } from "../consensus/names.ts"
+import { MAX_NAME_LENGTH, MAX_SPENDABLE_VALUE, MAX_VALUE_LENGTH } from "../consensus/names.ts"
 import { type Bytes } from "../protocol/bytes.ts"
 import { bitDomainOf, classify, encodeText, namespaceOf, printable } from "../protocol/nameText.ts"
-import { MAX_SCRIPT_ELEMENT_SIZE } from "../protocol/script.ts"
 import { viewDomain } from "./domain.ts"
 import { type Finding, Findings, findingText, type ProgramView } from "./findings.ts"
 import { viewIdentity, viewMail } from "./identity.ts"
@@ -74,13 +73,13 @@ export const nameFault = (name: Bytes): string | undefined => {
 }
 
 const checkLength = ({ length }: Bytes, findings: Findings): void => {
-  if (length <= MAX_SCRIPT_ELEMENT_SIZE) return
+  if (length <= MAX_SPENDABLE_VALUE) return
   findings.add({
     severity: "error",
     code: "too-long",
     message: length > MAX_VALUE_LENGTH
       ? `the value has ${length} bytes, and the network takes ${MAX_VALUE_LENGTH}`
-      : `the value has ${length} bytes: with more than ${MAX_SCRIPT_ELEMENT_SIZE} the name can never be updated again`
+      : `the value has ${length} bytes: with more than ${MAX_SPENDABLE_VALUE} the name can never be updated again`
   })
 }
 

@@ -1,3 +1,4 @@
+import { MAX_NAME_LENGTH } from "../consensus/names.ts"
 import { type Bytes, fromHex, parseDisplayHash } from "../protocol/bytes.ts"
 import { decodeText } from "../protocol/nameText.ts"
 
@@ -115,15 +116,12 @@ const transactionOf = (text: string, query: URLSearchParams): Wanted => {
   return { _tag: "Transaction", txid, block: block === undefined ? undefined : Number(block), page }
 }
 
-/** Bytes of a prefix: more than names have. */
-const LONGEST_PREFIX = 255
-
 const namesOf = (query: URLSearchParams): Wanted => {
   const given = query.get("order") ?? "name"
   const order = NAME_ORDERS.find((each) => each === given)
   if (order === undefined) return wrong(`Names are ordered by ${NAME_ORDERS.join(", ")}.`)
   const prefix = query.get("prefix") ?? ""
-  if (prefix.length > LONGEST_PREFIX) return wrong(`The beginning of names has at most ${LONGEST_PREFIX} characters.`)
+  if (prefix.length > MAX_NAME_LENGTH) return wrong(`The beginning of names has at most ${MAX_NAME_LENGTH} characters.`)
   const list = { order, prefix, expired: query.get("expired") === "1" }
   const after = query.get("after")
   return { _tag: "Names", list: after === null ? list : { ...list, after } }

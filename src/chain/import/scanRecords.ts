@@ -1,3 +1,4 @@
+import { MAX_BLOCK_SIZE } from "../../consensus/params.ts"
 import { HEADER_SIZE } from "../../protocol/header.ts"
 import { MAX_SIZE } from "../../protocol/Reader.ts"
 import type { SourceFile } from "./importSource.ts"
@@ -9,9 +10,6 @@ export interface FoundRecord {
   /** The first bytes of the content, enough for most headers with their proof. A view, valid until the next step. */
   readonly head: Buffer
 }
-
-/** The largest valid block (consensus: stripped bytes, times four, within the weight limit). */
-const MAX_BLOCK_SIZE = 4_000_000
 
 const WINDOW = 256 * 1024
 

@@ -1,6 +1,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { formatMailbox, hostName, parseMailbox } from "../../base/mailbox.ts"
+import { MAX_NAME_LENGTH } from "../../consensus/names.ts"
 import type { Recipients } from "../Recipients.ts"
 import type { Recipient } from "./envelope.ts"
 import { type Rejection, rejections } from "./rejections.ts"
@@ -10,11 +11,9 @@ import { isRewritten, restoreSender, type Srs } from "./srs.ts"
 /** What old mail systems route elsewhere (`user%host`, `host!user`), or what would need quotes. */
 const NO_LABEL = /[\p{C}\p{Z}%!"(),:;<>@[\\\]]/u
 
-const LONGEST_LABEL = 255
-
 /** The label that a local part names; `undefined` for one written as an address of another server. */
 export const labelOf = (local: string): string | undefined =>
-  local === "" || Buffer.byteLength(local) > LONGEST_LABEL || NO_LABEL.test(local) ? undefined : local
+  local === "" || Buffer.byteLength(local) > MAX_NAME_LENGTH || NO_LABEL.test(local) ? undefined : local
 
 interface Parts {
   readonly config: RelayConfig

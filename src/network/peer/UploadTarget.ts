@@ -1,13 +1,10 @@
+import { MAX_BLOCK_SIZE, TARGET_SPACING } from "../../consensus/params.ts"
 import type { UnixTime } from "../../protocol/keys.ts"
 
 /** Seconds of a cycle (upstream `net.cpp`, `MAX_UPLOAD_TIMEFRAME`). */
 export const UPLOAD_CYCLE = 86_400
 
-/** Reserved for new blocks: one of this many bytes in each such interval left in the cycle. */
-const BLOCK_BYTES = 4_000_000
-const BLOCK_SECONDS = 600
-
-/** The state of the target as in `getnettotals`. Bytes and seconds. */
+/** The state of the target, as `getnettotals` shows it. Bytes and seconds. */
 export interface UploadState {
   /** Bytes per cycle; 0 for no limit. */
   readonly target: number
@@ -48,7 +45,8 @@ export class UploadTarget {
   /** Whether old blocks are refused because the rest of the target is for new ones. */
   refusesOldBlocks(now: UnixTime): boolean {
     if (this.target === 0) return false
-    const kept = Math.floor(this.secondsLeft(now) / BLOCK_SECONDS) * BLOCK_BYTES
+    // Room for new blocks: the largest one in each spacing that is left of the cycle.
+    const kept = Math.floor(this.secondsLeft(now) / TARGET_SPACING) * MAX_BLOCK_SIZE
     return kept >= this.target || this.bytes >= this.target - kept
   }
 

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import { grouped, quantityOf } from "../../base/quantities.ts"
+import { EXPIRATION_DEPTH } from "../../consensus/expiry.ts"
 import { amountText, parseAmount } from "../../protocol/amount.ts"
 import type { JsonValue } from "../../rpc/json/encodeJson.ts"
 import type { Json } from "../../rpc/json/json.ts"
@@ -21,7 +22,7 @@ const UNITS: Readonly<Record<string, number>> = { "": 1, h: 6, d: 144, w: 1_008 
 export const blocksWithin = (text: string): number | undefined => {
   const [, count = "", unit = ""] = /^(\d{1,6})([hdw]?)$/.exec(text) ?? []
   const blocks = Number(count) * (UNITS[unit] ?? 0)
-  return count === "" || blocks < 1 || blocks > 36_000 ? undefined : blocks
+  return count === "" || blocks < 1 || blocks > EXPIRATION_DEPTH ? undefined : blocks
 }
 
 const IN_HEX = { nameEncoding: "hex" } as const
@@ -43,7 +44,9 @@ const wanted = ({ line }: Pick<OwnContext, "line">): Effect.Effect<JsonValue, Co
   const blocks = blocksWithin(within)
   return blocks === undefined
     ? new CommandFailed({
-      message: `-within: ${quotedArgument(within)} is not a time as 4w, 10d or 12h, and no number of blocks up to 36000`
+      message: `-within: ${
+        quotedArgument(within)
+      } is not a time as 4w, 10d or 12h, and no number of blocks up to ${EXPIRATION_DEPTH}`
     })
     : Effect.succeed(blocks)
 }

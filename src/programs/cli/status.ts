@@ -5,6 +5,7 @@ import { dayText, grouped, quantityOf, shortNumber, sizeText, spanText } from ".
 import { UNSEEN_WORDS } from "../../base/unseenWords.ts"
 import { BEYOND_REMEDY, beyondText, FEW_REMEDY, fewLeftText } from "../../base/wordsReach.ts"
 import type { ConnectionSettings } from "../../config/connection.ts"
+import { EXPIRATION_DEPTH, REGTEST_EXPIRATION_DEPTH } from "../../consensus/expiry.ts"
 import { networkOfChain } from "../../protocol/chainNames.ts"
 import { nowWithin, soonWithin } from "../../protocol/soon.ts"
 import { type Json, JsonNumber } from "../../rpc/json/json.ts"
@@ -147,7 +148,7 @@ const mempoolRows = ({ mempool }: StatusAnswers): ReadonlyArray<Row> => {
 }
 
 /** Blocks that a name lives on regtest, where blocks come at no rate, and elsewhere. */
-const lifeOf = (isRegtest: boolean): number => isRegtest ? 30 : 36_000
+const lifeOf = (isRegtest: boolean): number => isRegtest ? REGTEST_EXPIRATION_DEPTH : EXPIRATION_DEPTH
 
 /** Blocks before its expiry from which a name should be renewed soon. */
 export const renewSoon = (isRegtest: boolean): number => soonWithin(lifeOf(isRegtest))

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { looksSecret } from "../../base/secrets.ts"
-import { MAX_SCRIPT_ELEMENT_SIZE } from "../../protocol/script.ts"
+import { MAX_SPENDABLE_VALUE } from "../../consensus/names.ts"
 import { type DomainField, itemOfLine, readDomainForm, writeDomainForm } from "../../values/domainForm.ts"
 import type { FormLines, WrittenForm } from "../../values/formFields.ts"
 import { canonicalIpv6, isIpv4Text } from "../../values/hosts.ts"
@@ -175,8 +175,8 @@ const contradiction = (line: ValueRequest["line"]): string | undefined => {
 export const requestedValue = (request: ValueRequest): Effect.Effect<string | undefined, CommandFailed> =>
   Effect.flatMap(madeValue(request), (value) => {
     const bytes = Buffer.byteLength(value ?? "", "utf8")
-    return bytes <= MAX_SCRIPT_ELEMENT_SIZE ? Effect.succeed(value) : new CommandFailed({
-      message: `the value has ${bytes} bytes, and a name can have ${MAX_SCRIPT_ELEMENT_SIZE}: take something out`
+    return bytes <= MAX_SPENDABLE_VALUE ? Effect.succeed(value) : new CommandFailed({
+      message: `the value has ${bytes} bytes, and a name can have ${MAX_SPENDABLE_VALUE}: take something out`
     })
   })
 

@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { MAX_SCRIPT_ELEMENT_SIZE } from "../../protocol/script.ts"
+import { MAX_SPENDABLE_VALUE } from "../../consensus/names.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import { type Finding, findingText, lint, type ProgramView } from "../../values/lint.ts"
 import type { CliCommandLine } from "./flags.ts"
@@ -72,7 +72,7 @@ export const acceptable = ({ line, report, value }: GivenValue): Effect.Effect<v
   })
 
 /** How much of the room a value takes. */
-export const roomText = ({ bytes }: ValueReport): string => `${bytes} of ${MAX_SCRIPT_ELEMENT_SIZE} bytes`
+export const roomText = ({ bytes }: ValueReport): string => `${bytes} of ${MAX_SPENDABLE_VALUE} bytes`
 
 const findingJson = ({ code, column, line, message, path }: Finding): Json =>
   objectOf({ code, path, line, column, message })

@@ -8,6 +8,7 @@ import { targetOf } from "../../consensus/difficulty.ts"
 import {
   type ConsensusParams,
   MAX_BLOCK_SIGOPS_COST,
+  MAX_BLOCK_SIZE,
   MAX_BLOCK_WEIGHT,
   WITNESS_SCALE_FACTOR
 } from "../../consensus/params.ts"
@@ -29,9 +30,6 @@ import { storageError } from "./errors.ts"
 import { miningError } from "./miningErrors.ts"
 
 /** `getblocktemplate` (BIP 22, 23 and 145; upstream `rpc/mining.cpp`). */
-
-/** Largest block with witnesses, bytes (upstream `MAX_BLOCK_SERIALIZED_SIZE`). */
-const MAX_BLOCK_SIZE = 4_000_000
 
 /**
  * A soft fork without effect, for tests of voting. Only the private network votes on it, from the second period of 144

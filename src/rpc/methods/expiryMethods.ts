@@ -4,7 +4,7 @@ import { ExpiringNames, type ExpiringQuery, type Whose } from "../../alerts/Expi
 import { WatchList } from "../../alerts/WatchList.ts"
 import { unixTime } from "../../base/clock.ts"
 import { Chain } from "../../chain/Chain.ts"
-import { expiryHeight } from "../../consensus/expiry.ts"
+import { EXPIRATION_DEPTH, expiryHeight } from "../../consensus/expiry.ts"
 import { NameAnswers } from "../../light/NameAnswers.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import { NameDb } from "../../names/NameDb.ts"
@@ -12,13 +12,7 @@ import { blocksToExpiry } from "../../names/NameEntry.ts"
 import { nameKey } from "../../protocol/keys.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { AnswerOptions } from "../AnswerOptions.ts"
-import {
-  MOST_EXPIRING_BLOCKS,
-  MOST_NAMES,
-  NAME_EXPIRING,
-  NAME_WATCH,
-  type WATCHED_NAME
-} from "../contract/names/expiry.ts"
+import { MOST_NAMES, NAME_EXPIRING, NAME_WATCH, type WATCHED_NAME } from "../contract/names/expiry.ts"
 import { MOST_FOUND, NEEDS_ALL } from "../contract/names/findAnswer.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
@@ -65,8 +59,8 @@ const name_expiring = Effect.gen(function*() {
     Effect.gen(function*() {
       if (answers.fromWindow()) return yield* RpcError.misc(NEEDS_ALL)
       const { blocks, cursor, limit } = given
-      if (blocks < 1 || blocks > MOST_EXPIRING_BLOCKS) {
-        return yield* RpcError.invalidParameter(`blocks must be from 1 to ${MOST_EXPIRING_BLOCKS}`)
+      if (blocks < 1 || blocks > EXPIRATION_DEPTH) {
+        return yield* RpcError.invalidParameter(`blocks must be from 1 to ${EXPIRATION_DEPTH}`)
       }
       if (limit < 1 || limit > MOST_FOUND) {
         return yield* RpcError.invalidParameter(`limit must be from 1 to ${MOST_FOUND}`)

@@ -5,6 +5,7 @@ import { descriptorChecksum } from "../../protocol/descriptor/descriptor.ts"
 import { analyzeMiniscript, unsafeLocks } from "../../protocol/miniscript/analyze.ts"
 import { parseMiniscript } from "../../protocol/miniscript/parse.ts"
 import type { Network } from "../../protocol/networks.ts"
+import { MAX_SCRIPT_ELEMENT_SIZE } from "../../protocol/script.ts"
 import type { InvalidWalletRequest } from "../errors.ts"
 import {
   type Descriptor,
@@ -34,7 +35,6 @@ import { LONGEST_DESCRIPTOR } from "./WalletDocument.ts"
 const MAX_KEYS = 20
 const MAX_TAPSCRIPT_KEYS = 999
 const MAX_BARE_KEYS = 3
-const MAX_P2SH_SCRIPT = 520
 const MAX_TREE_DEPTH = 128
 const CHECKSUM_LENGTH = 8
 
@@ -229,8 +229,8 @@ class DescriptorParser {
       throw new KeyFault(`Cannot have ${length} pubkeys in bare multisig; only at most ${MAX_BARE_KEYS} pubkeys`)
     }
     const size = keys.reduce((sum, key) => sum + 1 + keySize(key), 3)
-    if (place === "P2SH" && size > MAX_P2SH_SCRIPT) {
-      throw new KeyFault(`P2SH script is too large, ${size} bytes is larger than ${MAX_P2SH_SCRIPT} bytes`)
+    if (place === "P2SH" && size > MAX_SCRIPT_ELEMENT_SIZE) {
+      throw new KeyFault(`P2SH script is too large, ${size} bytes is larger than ${MAX_SCRIPT_ELEMENT_SIZE} bytes`)
     }
     this.refuseMismatch(keys, "multi(): Multipath derivation paths have mismatched lengths")
     return { name, required, keys }

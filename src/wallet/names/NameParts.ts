@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import { isExpired } from "../../consensus/expiry.ts"
-import { MAX_NAME_LENGTH, MIN_NAME_AMOUNT } from "../../consensus/names.ts"
+import { MAX_NAME_LENGTH, MAX_SPENDABLE_VALUE, MIN_NAME_AMOUNT } from "../../consensus/names.ts"
 import type { NameEntry } from "../../names/NameDb.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import { type NameKey, nameKey, type OutpointKey } from "../../protocol/keys.ts"
@@ -57,16 +57,13 @@ export interface NameParts extends WalletOfNames, NameSettings {
 export const tell = ({ publish }: NameParts, registration: Registration): Effect.Effect<void> =>
   publish({ _tag: "RegistrationMoved", registration })
 
-/** Maximum length of a value to send: the output of a longer one could not be spent (reference/rpc.md 5.1). */
-const MAX_VALUE_LENGTH_SENT = 520
-
 export const unavailable = (code: NameOperationRefused["code"], reason: string): NameOperationRefused =>
   new NameOperationRefused({ code, reason })
 
 /** Fails for names and values that are too long. */
 export const checkLengths = (name: Bytes, value?: Bytes): Effect.Effect<void, NameOperationRefused> => {
   if (name.length > MAX_NAME_LENGTH) return unavailable("too-long", "the name is too long")
-  return value !== undefined && value.length > MAX_VALUE_LENGTH_SENT
+  return value !== undefined && value.length > MAX_SPENDABLE_VALUE
     ? unavailable("too-long", "the value is too long")
     : Effect.void
 }

@@ -5,6 +5,7 @@ import { byExpiry, type ExpiringRecord } from "../../alerts/expiring.ts"
 import { ExpiringNames, type Whose } from "../../alerts/ExpiringNames.ts"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import { Chain } from "../../chain/Chain.ts"
+import { EXPIRATION_DEPTH } from "../../consensus/expiry.ts"
 import type { PageAnswer, PageHandler, PageRequest, PageStream } from "../../http/Pages.ts"
 import { NameAnswers } from "../../light/NameAnswers.ts"
 import { type Bytes, equal, toHex } from "../../protocol/bytes.ts"
@@ -21,9 +22,6 @@ export const isCalendar: PageHandler["serves"] = ({ path }) => path === "/events
 
 /** Names of a calendar: those that expire first. */
 const MOST_NAMES = 10_000
-
-/** Blocks within which a name expires in any case. */
-const WHOLE_LIFE = 36_000
 
 /** Events that are written at a time. */
 const PIECE = 50
@@ -94,7 +92,7 @@ export const expiryPage: Effect.Effect<PageHandler, never, Chain | ExpiringNames
       Effect.gen(function*() {
         const found = new Map<NameKey, CalendarName>()
         for (const whose of sourcesOf(query)) {
-          const { names } = yield* expiring.list({ blocks: WHOLE_LIFE, whose, limit: MOST_NAMES })
+          const { names } = yield* expiring.list({ blocks: EXPIRATION_DEPTH, whose, limit: MOST_NAMES })
           for (const each of names) {
             if (!isWanted(query, each.record)) continue
             const { address, name } = each.record

@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import { grouped, quantityOf } from "../../base/quantities.ts"
 import { Chain } from "../../chain/Chain.ts"
 import { expirationDepth } from "../../consensus/expiry.ts"
+import { MAX_NAME_LENGTH } from "../../consensus/names.ts"
 import { NameAnswers } from "../../light/NameAnswers.ts"
 import type { WrongQuery } from "../../names/errors.ts"
 import { type FoundNames, NameDb, type NameEntry, type NameQuery } from "../../names/NameDb.ts"
@@ -104,7 +105,7 @@ const choices = (list: NameList): Html => {
     order !== "expiring" &&
     tab("with expired ones", { link: namesLink({ order, prefix, expired: !expired }), isHere: expired })
   }</ul></nav>
-<form class="filter" action="./names" method="get"><label for="prefix">Names that begin with</label><input id="prefix" name="prefix" value="${prefix}" maxlength="255" autocomplete="off" autocapitalize="none" spellcheck="false">${
+<form class="filter" action="./names" method="get"><label for="prefix">Names that begin with</label><input id="prefix" name="prefix" value="${prefix}" maxlength="${MAX_NAME_LENGTH}" autocomplete="off" autocapitalize="none" spellcheck="false">${
     order !== "name" && html`<input type="hidden" name="order" value="${order}">`
   }${expired && html`<input type="hidden" name="expired" value="1">`}<button type="submit">Show</button></form>`
 }

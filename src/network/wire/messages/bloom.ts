@@ -1,12 +1,12 @@
 import { type BlockHeader, encodeBlockHeader, readBlockHeader } from "../../../protocol/block.ts"
 import type { Bytes } from "../../../protocol/bytes.ts"
+import { MAX_SCRIPT_ELEMENT_SIZE } from "../../../protocol/script.ts"
 import { codec, emptyCodec, readHashes, writeHashes } from "../codec.ts"
 
 /** Filtered blocks (BIP 37). A node without this service disconnects peers that request it. */
 
 const MAX_FILTER_SIZE = 36_000
 const MAX_HASH_FUNCTIONS = 50
-const MAX_ELEMENT_SIZE = 520
 
 export interface FilterLoad {
   readonly type: "filterload"
@@ -41,7 +41,7 @@ export const filteradd = codec<FilterAdd>(
 export const isWithinFilterLimits = (message: FilterLoad | FilterAdd): boolean =>
   message.type === "filterload"
     ? message.filter.length <= MAX_FILTER_SIZE && message.hashFunctions <= MAX_HASH_FUNCTIONS
-    : message.data.length <= MAX_ELEMENT_SIZE
+    : message.data.length <= MAX_SCRIPT_ELEMENT_SIZE
 
 export interface FilterClear {
   readonly type: "filterclear"

@@ -1,4 +1,6 @@
 import * as Schema from "effect/Schema"
+import { EXPIRATION_DEPTH } from "../../../consensus/expiry.ts"
+import { MAX_NAME_LENGTH } from "../../../consensus/names.ts"
 import { contract } from "../../method/contract.ts"
 import {
   array,
@@ -24,9 +26,6 @@ import { ENCODINGS } from "./nameEncodings.ts"
 const USUAL_BLOCKS = 4_032
 
 const USUAL_NAMES = 100
-
-/** As many blocks as a name lives; a name cannot expire later. */
-export const MOST_EXPIRING_BLOCKS = 36_000
 
 const EXPIRING_NAME = Schema.Struct({
   ...NAME_OUTPUT_MEMBERS,
@@ -82,7 +81,7 @@ export const NAME_EXPIRING = contract({
   params: {
     query: orEmpty(namedOptions({
       blocks: withDefault(
-        int32(`Names that expire within so many blocks, up to ${MOST_EXPIRING_BLOCKS}.`),
+        int32(`Names that expire within so many blocks, up to ${EXPIRATION_DEPTH}.`),
         USUAL_BLOCKS
       ),
       owner: optional(string("The owner's address.")),
@@ -97,7 +96,7 @@ export const NAME_EXPIRING = contract({
   examples: [[], [{ mine: true, watched: true }], [{ blocks: 144, limit: 10 }]],
   errors: [
     `-1 ${NEEDS_ALL}`,
-    `-8 blocks must be from 1 to ${MOST_EXPIRING_BLOCKS}`,
+    `-8 blocks must be from 1 to ${EXPIRATION_DEPTH}`,
     `-8 limit must be from 1 to ${MOST_FOUND}`,
     "-8 owner cannot be given with mine or watched",
     "-8 the cursor is not one of this query: pass back next with the same conditions",
@@ -125,7 +124,7 @@ export const NAME_WATCH = contract({
     "-8 command must be one of list, add, remove",
     "-8 add and remove need names",
     `-8 there can be ${MOST_NAMES} names at most in one call`,
-    "-8 a name has from 1 to 255 bytes",
+    `-8 a name has from 1 to ${MAX_NAME_LENGTH} bytes`,
     "-8 10000 names can be watched; remove some first",
     "-8 the settings have this name: remove its watch= line from svcd.conf, or the flag -watch, and restart",
     "-1000 Name/value is invalid for encoding <encoding>"

@@ -1,4 +1,5 @@
 import * as Schema from "effect/Schema"
+import { MIN_FIRSTUPDATE_DEPTH } from "../../../consensus/names.ts"
 import { contract } from "../../method/contract.ts"
 import { boolean, hex, hexText, notNull, object, optional, orEmpty, string } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
@@ -38,7 +39,7 @@ export const NAME_NEW = contract({
   writes: true,
   group: "Names",
   summary: "Starts the registration of a name: commits to it without revealing it. name_firstupdate finishes it, " +
-    "at the earliest 12 blocks after the commitment is mined.",
+    `at the earliest ${MIN_FIRSTUPDATE_DEPTH} blocks after the commitment is mined.`,
   params: {
     name: string("The name."),
     options: orEmpty(notNull(object({
@@ -58,7 +59,7 @@ export const NAME_FIRSTUPDATE = contract({
   writes: true,
   group: "Names",
   summary: "Finishes the registration of a name: reveals it and sets its value. The wallet finds the commitment and " +
-    "the salt if they are omitted. The transaction is valid from 12 blocks after the commitment on.",
+    `the salt if they are omitted. The transaction is valid from ${MIN_FIRSTUPDATE_DEPTH} blocks after the commitment on.`,
   params: {
     name: string("The name."),
     rand: optional(hex("The salt of the commitment."), "from the wallet"),

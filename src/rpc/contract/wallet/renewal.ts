@@ -1,4 +1,5 @@
 import * as Schema from "effect/Schema"
+import { EXPIRATION_DEPTH } from "../../../consensus/expiry.ts"
 import type { RenewalChoice } from "../../../wallet/names/WalletNames.ts"
 import { JsonNumber } from "../../json/json.ts"
 import { contract } from "../../method/contract.ts"
@@ -22,9 +23,6 @@ import { NOT_KNOWN_YET } from "./nameOptions.ts"
 
 export const MOST_RENEWED = 5_000
 
-/** As many blocks as a name lives. */
-const MOST_BLOCKS = 36_000
-
 const ALL = "all"
 
 /** What the caller gives: names as text, "all", or a number of blocks. */
@@ -45,9 +43,9 @@ const CHOICE = custom<GivenChoice>({
     if (typeof value === "string") return value === ALL ? { of: "all" } : { of: "texts", texts: [value] }
     if (value instanceof JsonNumber) {
       const blocks = value.value
-      return Number.isInteger(blocks) && blocks >= 1 && blocks <= MOST_BLOCKS
+      return Number.isInteger(blocks) && blocks >= 1 && blocks <= EXPIRATION_DEPTH
         ? { of: "within", blocks }
-        : RpcError.invalidParameter(`blocks must be from 1 to ${MOST_BLOCKS}`)
+        : RpcError.invalidParameter(`blocks must be from 1 to ${EXPIRATION_DEPTH}`)
     }
     const read = decodedValue(array(string("A name."), ""), value, "names")
     return read._tag === "Left" ? read.left : { of: "texts", texts: read.right }
@@ -108,7 +106,7 @@ export const NAME_RENEW = contract({
   results: [{ when: "with dryrun", schema: PLAN }, { when: "otherwise", schema: RENEWALS }],
   examples: [["all", { dryrun: true }], [4032], [["d/example", "id/example"]]],
   errors: [
-    `-8 blocks must be from 1 to ${MOST_BLOCKS}`,
+    `-8 blocks must be from 1 to ${EXPIRATION_DEPTH}`,
     `-8 there have to be from 1 to ${MOST_RENEWED} names`,
     "-8 the name is too long",
     "-4 5000 names can be renewed in one request: renew those that expire first",

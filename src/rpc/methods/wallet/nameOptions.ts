@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type { Chain } from "../../../chain/Chain.ts"
-import { SALT_SIZE } from "../../../consensus/names.ts"
+import { MAX_NAME_LENGTH, MAX_SPENDABLE_VALUE, SALT_SIZE } from "../../../consensus/names.ts"
 import { type Bytes, parseDisplayHash } from "../../../protocol/bytes.ts"
 import type { Network } from "../../../protocol/networks.ts"
 import type { NameFailure, NameOptions } from "../../../wallet/names/WalletNames.ts"
@@ -24,11 +24,6 @@ export interface NameMethodParts {
   readonly known: KnownNames
 }
 
-/** Maximum bytes of a name. */
-const MAX_NAME = 255
-/** Maximum bytes of a value in RPC. Longer values are valid, but their outputs could never be spent. */
-const MAX_VALUE = 520
-
 export interface GivenWriteOptions {
   readonly destAddress: string | undefined
   readonly sendCoins: Json | undefined
@@ -48,14 +43,14 @@ const readWriteOptions = (network: Network, { destAddress, sendCoins }: GivenWri
 export const nameGiven = (text: string, { nameEncoding }: ShapeContext): Effect.Effect<Bytes, RpcError> =>
   Effect.filterOrFail(
     decodeGiven(text, nameEncoding),
-    ({ length }) => length <= MAX_NAME,
+    ({ length }) => length <= MAX_NAME_LENGTH,
     () => RpcError.invalidParameter("the name is too long")
   )
 
 const valueGiven = (text: string, { valueEncoding }: ShapeContext): Effect.Effect<Bytes, RpcError> =>
   Effect.filterOrFail(
     decodeGiven(text, valueEncoding),
-    ({ length }) => length <= MAX_VALUE,
+    ({ length }) => length <= MAX_SPENDABLE_VALUE,
     () => RpcError.invalidParameter("the value is too long")
   )
 

@@ -44,3 +44,17 @@ export const shortHash = (display: string): Html =>
 /** `4.2 blocks/s`. */
 export const rate = (perSecond: number): string =>
   `${perSecond >= 100 ? grouped(perSecond) : perSecond.toFixed(1)} blocks/s`
+
+const SCALES = ["", " k", " M", " G", " T", " P"] as const
+
+/** A difficulty with three or four digits: `1.23 G`. */
+export const difficultyText = (difficulty: number): string => {
+  let value = difficulty
+  let unit = 0
+  while (value >= 10_000 && unit < SCALES.length - 1) {
+    value /= 1000
+    unit++
+  }
+  if (value < 10) return `${Number(value.toPrecision(3))}${SCALES[unit] ?? ""}`
+  return `${value < 1000 ? Number(value.toPrecision(3)) : grouped(value)}${SCALES[unit] ?? ""}`
+}

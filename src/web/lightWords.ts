@@ -1,8 +1,21 @@
-import { grouped, quantityOf } from "../base/quantities.ts"
+import { grouped, quantityOf, spanText } from "../base/quantities.ts"
 import type { SyncReport, WindowReport } from "../light/syncReport.ts"
-import { leftText, type SyncWords } from "./words.ts"
 
 /** Describes in words a node that answers from the last blocks of the chain. */
+
+/** The state: fine, in progress, or in need of attention. */
+export type Tone = "good" | "busy" | "attention"
+
+export interface SyncWords {
+  readonly tone: Tone
+  readonly title: string
+  readonly detail: string
+  readonly progress: { readonly value: number; readonly max: number } | undefined
+}
+
+/** About how long it takes, as a sentence; empty while that is unknown. */
+export const leftText = (secondsLeft: number | undefined): string =>
+  secondsLeft === undefined ? "" : ` About ${spanText(secondsLeft)} left.`
 
 const TITLES: Readonly<Record<SyncReport["phase"], string>> = {
   headers: "Fetching headers",

@@ -3,6 +3,7 @@ import { ExpiringNames } from "../alerts/ExpiringNames.ts"
 import { unixTime } from "../base/clock.ts"
 import { grouped, quantityOf, sizeText } from "../base/quantities.ts"
 import { Chain } from "../chain/Chain.ts"
+import type { HeaderInfo } from "../chain/index/headerInfo.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
 import { SyncReporter } from "../light/SyncReporter.ts"
 import { Mempool } from "../mempool/Mempool.ts"
@@ -16,13 +17,13 @@ import { nameKey } from "../protocol/keys.ts"
 import { operationWord } from "../protocol/operationWord.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { makeDeeds, type WaitingSetting } from "./deeds.ts"
-import { type ListedBlock, makeBlockReader } from "./explorer/blocksData.ts"
-import { fact } from "./explorer/words.ts"
+import { blocksTable, makeBlockReader } from "./explorer/blocksData.ts"
 import { ago } from "./format.ts"
 import { type Html, html } from "./html.ts"
 import type { PageBody } from "./layout.ts"
 import { nameLink, poolLink } from "./links.ts"
-import { blockView, shortBlock } from "./places.ts"
+import { fact } from "./parts.ts"
+import { blockView } from "./places.ts"
 import { SyncSpeed } from "./SyncSpeed.ts"
 import { statusWords } from "./syncWords.ts"
 import { listedName, visible } from "./visible.ts"
@@ -218,23 +219,12 @@ ${fact("Traffic", sizeText(traffic.received), `received, ${sizeText(traffic.sent
 </dl></section>`
 }
 
-const blockRow = (now: number) => ({ info, operations }: ListedBlock): Html =>
-  html`<tr>
-<th scope="row">${blockView(info.height, grouped(info.height))}</th>
-<td>${ago(info.header.time, { now })}</td>
-<td class="number">${grouped(info.transactions)}</td>
-<td class="number">${operations === undefined ? "–" : grouped(operations)}</td>
-<td class="number wide">${info.size === 0 ? "–" : sizeText(info.size)}</td>
-<td class="wide">${shortBlock(info.hash)}</td>
-</tr>`
+const SIZE = { title: "Size", text: ({ size }: HeaderInfo) => size === 0 ? "–" : sizeText(size) }
 
 const blocks = ({ blocks, now }: Overview): Html =>
   html`<section id="blocks" class="card" aria-labelledby="blocks-title">
 <h2 id="blocks-title">Recent blocks</h2>
-<table><caption class="out">The last blocks, the newest first</caption>
-<thead><tr><th scope="col">Height</th><th scope="col">Time</th><th scope="col" class="number"><abbr title="Transactions">Tx</abbr></th><th scope="col" class="number"><abbr title="Operations that set names">Names</abbr></th><th scope="col" class="number wide">Size</th><th scope="col" class="wide">Hash</th></tr></thead>
-<tbody>${blocks.map(blockRow(now))}</tbody>
-</table>
+${blocksTable(blocks, { column: SIZE, when: (time) => ago(time, { now }) })}
 </section>`
 
 const change = (now: number, { height, name, time, word }: Overview["changes"][number]): Html =>

@@ -1,5 +1,5 @@
 import { grouped } from "../base/quantities.ts"
-import { type Html, html, NOTHING } from "./html.ts"
+import { type Html, html, NOTHING, type Part } from "./html.ts"
 
 /** Parts that several pages have. */
 
@@ -45,3 +45,9 @@ export const tab = (text: string, { isHere, link }: { readonly link: string; rea
 /** A heading with the kind of the page above it, and links beside it. */
 export const headingView = (kind: string, heading: Html, beside: Html = NOTHING): Html =>
   html`<header class="page-head"><div class="name-head"><p class="muted">${kind}</p><h1>${heading}</h1></div>${beside}</header>`
+
+/** A figure with a note, in a list of class `facts`. */
+export const fact = (label: string, value: Html | string, note?: Part): Html =>
+  html`<div class="fact"><dt>${label}</dt><dd><b>${value}</b>${
+    note !== undefined && note !== false && html`<span>${note}</span>`
+  }</dd></div>`

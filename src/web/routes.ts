@@ -1,4 +1,5 @@
 import { MAX_NAME_LENGTH } from "../consensus/names.ts"
+import type { PageRequest } from "../http/Pages.ts"
 import { type Bytes, fromHex, parseDisplayHash } from "../protocol/bytes.ts"
 import { decodeText } from "../protocol/nameText.ts"
 
@@ -176,4 +177,16 @@ export const wanted = ({ path, query }: PageTarget): Wanted => {
       return addressOf(text, query)
   }
   return rootOf(query)
+}
+
+/** Whether a request is for a page: a browser at one of their paths. Other clients find JSON-RPC at the root. */
+export const isStatusRequest = ({ acceptsHtml, path }: PageRequest): boolean => acceptsHtml && isPagePath(path)
+
+/** The methods that answer what a page shows, besides those of every document. */
+export const methodsShown = ({ path, query }: Pick<PageRequest, "path" | "query">): ReadonlyArray<string> => {
+  if (path === "/" && (query.has("name") || query.has("hex"))) return ["name_history", "name_pending"]
+  if (path.startsWith("/block")) return ["getblock", "getblockheader"]
+  if (path.startsWith("/tx/")) return ["getrawtransaction"]
+  if (path === "/mempool") return ["getmempoolinfo", "getrawmempool", "getrawtransaction"]
+  return path === "/activity" ? ["estimatesmartfee", "getblockheader"] : []
 }

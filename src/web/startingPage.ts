@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import type { PageHandler } from "../http/Pages.ts"
 import { html } from "./html.ts"
 import { page } from "./layout.ts"
-import { isStatusRequest } from "./statusRequest.ts"
+import { isStatusRequest } from "./routes.ts"
 
 /** Seconds after which the browser reloads. */
 const RELOAD_AFTER = 2

@@ -13,9 +13,8 @@ import { HOME } from "./links.ts"
 import { makeNamePage } from "./namePage.ts"
 import { onceEach } from "./onceEach.ts"
 import { makeOverviewPage } from "./overviewPage.ts"
-import { wanted } from "./routes.ts"
+import { isStatusRequest, methodsShown, wanted } from "./routes.ts"
 import { makeSearchPage } from "./searchPage.ts"
-import { isStatusRequest, methodsShown } from "./statusRequest.ts"
 
 export { startingPage } from "./startingPage.ts"
 

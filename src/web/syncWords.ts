@@ -2,8 +2,7 @@ import { grouped, quantityOf } from "../base/quantities.ts"
 import { expectedHeight, type KnownHeaders } from "../chain/expectedHeight.ts"
 import type { SyncReport } from "../light/syncReport.ts"
 import { distance, rate } from "./format.ts"
-import { lightWords } from "./lightWords.ts"
-import { leftText, type SyncWords } from "./words.ts"
+import { leftText, lightWords, type SyncWords } from "./lightWords.ts"
 
 /** Describes the state of the node in words. */
 

@@ -5,8 +5,7 @@ import { displayHash } from "../../src/protocol/bytes.ts"
 import { networks } from "../../src/protocol/networks.ts"
 import { addressLink, blockLink, blocksLink, namesLink, poolLink, transactionLink } from "../../src/web/links.ts"
 import { placeMeant } from "../../src/web/placesMeant.ts"
-import { isPagePath, NAME_ORDERS, POOL_ORDERS, type Wanted, wanted } from "../../src/web/routes.ts"
-import { methodsShown } from "../../src/web/statusRequest.ts"
+import { isPagePath, methodsShown, NAME_ORDERS, POOL_ORDERS, type Wanted, wanted } from "../../src/web/routes.ts"
 
 const asked = (target: string): Wanted => {
   const url = new URL(target, "http://node/")

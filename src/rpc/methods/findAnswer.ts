@@ -4,29 +4,19 @@ import { NameAnswers } from "../../light/NameAnswers.ts"
 import { type FoundNames, NameDb, type NameQuery } from "../../names/NameDb.ts"
 import { SEARCH_KEYS } from "../../values/searchable.ts"
 import { AnswerOptions } from "../AnswerOptions.ts"
-import { type FOUND, MOST_FOUND, NEEDS_ALL } from "../contract/names/findAnswer.ts"
+import { type FIND_MEMBERS, type FOUND, MOST_FOUND, NEEDS_ALL } from "../contract/names/findAnswer.ts"
+import type { Decoded } from "../method/params.ts"
 import type * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import type { ShapeContext } from "../shapes/context.ts"
 import { nameInfoText } from "../shapes/name.ts"
 import { storageError } from "./errors.ts"
-import { contextFor, decodeGiven, type GivenEncodings } from "./nameEncodings.ts"
+import { contextFor, decodeGiven } from "./nameEncodings.ts"
 import { addressScriptOf } from "./wallet/payees.ts"
 
 /** The search for names, shared by `name_find` and REST. */
 
-export interface GivenFind extends GivenEncodings {
-  readonly text: string | undefined
-  readonly key: string | undefined
-  readonly value: string | undefined
-  readonly owner: string | undefined
-  readonly namespace: string | undefined
-  readonly changedSince: number | undefined
-  readonly expiresWithin: number | undefined
-  readonly includeExpired: boolean
-  readonly limit: number
-  readonly cursor: string | undefined
-}
+export type GivenFind = Decoded<typeof FIND_MEMBERS>
 
 const queryOf = (given: GivenFind, { nameEncoding, network }: ShapeContext): Effect.Effect<NameQuery, RpcError> =>
   Effect.gen(function*() {

@@ -12,15 +12,14 @@ import type { Block } from "../../protocol/block.ts"
 import { displayHash } from "../../protocol/bytes.ts"
 import { totalValue } from "../../protocol/transaction.ts"
 import { type Deeds, nameScriptsOf, type WordedOperation } from "../deeds.ts"
-import { dated } from "../format.ts"
+import { dated, difficultyText } from "../format.ts"
 import { type Html, html } from "../html.ts"
 import type { PageBody } from "../layout.ts"
 import { blockLink, blocksLink } from "../links.ts"
-import { headingView, pagesView, row } from "../parts.ts"
+import { fact, headingView, pagesView, row } from "../parts.ts"
 import { shortTransaction } from "../places.ts"
 import type { BlockPlace } from "../routes.ts"
 import { operationLine } from "./operationView.ts"
-import { difficultyText, fact } from "./words.ts"
 
 /** The page of a block. */
 

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { grouped } from "../../base/quantities.ts"
 import { Chain } from "../../chain/Chain.ts"
 import type { HeaderInfo } from "../../chain/index/headerInfo.ts"
 import { NameAnswers } from "../../light/NameAnswers.ts"
@@ -6,6 +7,8 @@ import { operationsWithin } from "../../names/events/blockOperations.ts"
 import { NameDb } from "../../names/NameDb.ts"
 import type { Height } from "../../protocol/keys.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
+import { type Html, html } from "../html.ts"
+import { blockView, shortBlock } from "../places.ts"
 
 /** The blocks of lists, which read headers and names, and no blocks. */
 
@@ -34,3 +37,30 @@ export const makeBlockReader = Effect.gen(function*() {
       )
     })
 })
+
+/** A column of a table of blocks beside those that all have. */
+export interface BlockColumn {
+  readonly title: string
+  readonly text: (info: HeaderInfo) => string
+}
+
+/** Blocks of the best chain as a table, the newest first. `when`: how their times are shown. */
+export const blocksTable = (
+  blocks: ReadonlyArray<ListedBlock>,
+  { column, when }: { readonly column: BlockColumn; readonly when: (time: number) => Html }
+): Html =>
+  html`<table><caption class="out">Blocks of the best chain, the newest first</caption>
+<thead><tr><th scope="col">Height</th><th scope="col">Time</th><th scope="col" class="number"><abbr title="Transactions">Tx</abbr></th><th scope="col" class="number"><abbr title="Operations that set names">Names</abbr></th><th scope="col" class="number wide">${column.title}</th><th scope="col" class="wide">Hash</th></tr></thead>
+<tbody>${
+    blocks.map(({ info, operations }) =>
+      html`<tr>
+<th scope="row">${blockView(info.height, grouped(info.height))}</th>
+<td>${when(info.header.time)}</td>
+<td class="number">${info.transactions === 0 ? "–" : grouped(info.transactions)}</td>
+<td class="number">${operations === undefined ? "–" : grouped(operations)}</td>
+<td class="number wide">${column.text(info)}</td>
+<td class="wide">${shortBlock(info.hash)}</td>
+</tr>`
+    )
+  }</tbody>
+</table>`

@@ -2,31 +2,25 @@ import * as Effect from "effect/Effect"
 import { unixTime } from "../../base/clock.ts"
 import { grouped, quantityOf } from "../../base/quantities.ts"
 import { Chain } from "../../chain/Chain.ts"
+import type { HeaderInfo } from "../../chain/index/headerInfo.ts"
 import { difficultyOf } from "../../consensus/difficulty.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import type { Height } from "../../protocol/keys.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
-import { dated } from "../format.ts"
-import { type Html, html } from "../html.ts"
+import { dated, difficultyText } from "../format.ts"
+import { html } from "../html.ts"
 import type { PageBody } from "../layout.ts"
 import { blocksLink, poolLink } from "../links.ts"
-import { blockView, shortBlock } from "../places.ts"
-import { type ListedBlock, makeBlockReader } from "./blocksData.ts"
-import { difficultyText } from "./words.ts"
+import { blocksTable, makeBlockReader } from "./blocksData.ts"
 
 /** The list of blocks. */
 
 const LISTED_BLOCKS = 50
 
-const blockRow = (now: number) => ({ info, operations }: ListedBlock): Html =>
-  html`<tr>
-<th scope="row">${blockView(info.height, grouped(info.height))}</th>
-<td>${dated(info.header.time, { now })}</td>
-<td class="number">${info.transactions === 0 ? "–" : grouped(info.transactions)}</td>
-<td class="number">${operations === undefined ? "–" : grouped(operations)}</td>
-<td class="number wide">${difficultyText(difficultyOf(info.header.bits))}</td>
-<td class="wide">${shortBlock(info.hash)}</td>
-</tr>`
+const DIFFICULTY = {
+  title: "Difficulty",
+  text: ({ header: { bits } }: HeaderInfo) => difficultyText(difficultyOf(bits))
+}
 
 export const makeBlocksPage = Effect.gen(function*() {
   const chain = yield* Chain
@@ -49,10 +43,12 @@ export const makeBlocksPage = Effect.gen(function*() {
           waiting === 1 ? "waits" : "wait"
         } for a block.</p>`
       }<section id="blocks" class="card" aria-label="Blocks">
-<table><caption class="out">Blocks of the best chain, the newest first</caption>
-<thead><tr><th scope="col">Height</th><th scope="col">Time</th><th scope="col" class="number"><abbr title="Transactions">Tx</abbr></th><th scope="col" class="number"><abbr title="Operations that set names">Names</abbr></th><th scope="col" class="number wide">Difficulty</th><th scope="col" class="wide">Hash</th></tr></thead>
-<tbody>${blocks.map(blockRow(now))}</tbody>
-</table><nav class="pager" aria-label="Pages of the blocks">${
+${
+        blocksTable(blocks, {
+          column: DIFFICULTY,
+          when: (time) => dated(time, { now })
+        })
+      }<nav class="pager" aria-label="Pages of the blocks">${
         !newest &&
         html`<a rel="prev" href="${blocksLink({ from: Math.min(tip, first + LISTED_BLOCKS) })}">Newer</a>`
       }<span>${grouped(last)} to ${grouped(first)}</span>${

@@ -16,11 +16,10 @@ import { dated } from "../format.ts"
 import { type Html, html } from "../html.ts"
 import type { PageBody } from "../layout.ts"
 import { poolLink } from "../links.ts"
-import { pagesView, tab } from "../parts.ts"
+import { fact, pagesView, tab } from "../parts.ts"
 import { shortTransaction } from "../places.ts"
 import { MAX_PAGE, type PoolList } from "../routes.ts"
 import { operationLine } from "./operationView.ts"
-import { fact } from "./words.ts"
 
 /** The list of waiting transactions. The mempool is in memory, and no file is read. */
 

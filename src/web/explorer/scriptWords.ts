@@ -1,6 +1,6 @@
 import { addressOf } from "../../protocol/address.ts"
 import { toHex } from "../../protocol/bytes.ts"
-import { addressScript, type NameOperation, parseNameScript } from "../../protocol/nameOperation.ts"
+import { addressScript } from "../../protocol/nameOperation.ts"
 import type { Network } from "../../protocol/networks.ts"
 import { type ScriptTemplate, scriptTemplate } from "../../protocol/scriptType.ts"
 import { type Html, html } from "../html.ts"
@@ -49,6 +49,3 @@ export const recipientView = (network: Network, script: Uint8Array): Html => {
 }
 
 export const scriptKind = (script: Uint8Array): string => scriptWords(scriptTemplate(script))
-
-/** The name operation of an output; `undefined` for none. */
-export const operationOf = (script: Uint8Array): NameOperation | undefined => parseNameScript(script)?.operation

@@ -6,13 +6,11 @@ import { Chain } from "../../chain/Chain.ts"
 import { ChainCoins } from "../../chain/ChainCoins.ts"
 import type { HeaderInfo } from "../../chain/index/headerInfo.ts"
 import { Indexes } from "../../chain/indexes/Indexes.ts"
-import type { TxIndex } from "../../chain/TxIndex.ts"
 import type { Coin } from "../../consensus/view.ts"
 import { NameAnswers } from "../../light/NameAnswers.ts"
 import { knownCoin } from "../../mempool/knownCoin.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import type { PoolEntry } from "../../mempool/PoolEntry.ts"
-import type { NameDb } from "../../names/NameDb.ts"
 import { transactionPlaces } from "../../names/transactionPlaces.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import { txidKey } from "../../protocol/keys.ts"
@@ -98,22 +96,8 @@ export interface TransactionWanted {
   readonly page: number
 }
 
-export interface TransactionReader {
-  /** `undefined` for a page behind the last. */
-  readonly transaction: (
-    wanted: TransactionWanted
-  ) => Effect.Effect<TransactionFound | TransactionMissing | undefined, StorageFailure>
-  /** Whether a transaction is in the mempool, or the node knows its block. */
-  readonly isKnown: (txid: Bytes) => Effect.Effect<boolean, StorageFailure>
-}
-
-type Services = Chain | ChainCoins | Indexes | Mempool | NameAnswers | NameDb | TxIndex
-
 const slice = <A>(rows: ReadonlyArray<A>, page: number): ReadonlyArray<A> =>
   rows.slice((page - 1) * TRANSACTION_ROWS, page * TRANSACTION_ROWS)
-
-const pagesOf = ({ inputs, outputs }: Transaction): number =>
-  Math.max(1, Math.ceil(Math.max(inputs.length, outputs.length) / TRANSACTION_ROWS))
 
 /** Where the outputs of transactions are looked up. */
 interface OutputSources {
@@ -125,16 +109,6 @@ interface OutputSources {
 
 /** Reads what became of outputs: unspent, or spent by which transaction. */
 const outputReader = ({ chain, chainCoins, pool, spenders }: OutputSources) => {
-  /** The confirmed transaction that spends an outpoint, from the index; `undefined` for none. */
-  const confirmedSpender = (prevout: Bytes): Effect.Effect<Spender | undefined, StorageFailure> =>
-    Effect.gen(function*() {
-      if (spenders === undefined) return undefined
-      const found = spenderAmong(chain, yield* spenders.candidates(prevout), prevout)
-      const spender = yield* Effect.orElseSucceed(found, () => undefined)
-      yield* turnOfEventLoop
-      return spender && { txid: spender.transaction.txid, height: spender.info.height }
-    })
-
   const stateOf = (
     prevout: Bytes,
     { script }: TransactionOutput,
@@ -146,7 +120,11 @@ const outputReader = ({ chain, chainCoins, pool, spenders }: OutputSources) => {
       if (waiting !== undefined) return { txid: waiting.transaction.txid, height: undefined }
       if (isUnspendable(script)) return "unspendable"
       if ((yield* chainCoins.coin(key)).coin !== undefined) return "unspent"
-      return performance.now() < end ? (yield* confirmedSpender(prevout)) ?? "spent" : "spent"
+      if (spenders === undefined || performance.now() >= end) return "spent"
+      const found = spenderAmong(chain, yield* spenders.candidates(prevout), prevout)
+      const spender = yield* Effect.orElseSucceed(found, () => undefined)
+      yield* turnOfEventLoop
+      return spender === undefined ? "spent" : { txid: spender.transaction.txid, height: spender.info.height }
     })
 
   return (transaction: Transaction, page: number, states: boolean) =>
@@ -154,17 +132,13 @@ const outputReader = ({ chain, chainCoins, pool, spenders }: OutputSources) => {
       const end = performance.now() + SPENDERS_MS
       return Effect.forEach(slice(transaction.outputs, page), (output, at) => {
         const index = (page - 1) * TRANSACTION_ROWS + at
-        return states
-          ? Effect.map(
-            stateOf(outpoint(transaction.txid, index), output, end),
-            (state): OutputRow => ({ output, index, state })
-          )
-          : Effect.succeed<OutputRow>({ output, index, state: undefined })
+        const state = states ? stateOf(outpoint(transaction.txid, index), output, end) : Effect.succeed(undefined)
+        return Effect.map(state, (state): OutputRow => ({ output, index, state }))
       })
     })
 }
 
-export const makeTransactionReader = (deeds: Deeds): Effect.Effect<TransactionReader, never, Services> =>
+export const makeTransactionReader = (deeds: Deeds) =>
   Effect.gen(function*() {
     const chain = yield* Chain
     const chainCoins = yield* ChainCoins
@@ -179,7 +153,7 @@ export const makeTransactionReader = (deeds: Deeds): Effect.Effect<TransactionRe
       transaction,
       spendersIndexed: spenders !== undefined,
       page,
-      pages: pagesOf(transaction)
+      pages: Math.max(1, Math.ceil(Math.max(transaction.inputs.length, transaction.outputs.length) / TRANSACTION_ROWS))
     })
 
     const waiting = (
@@ -249,14 +223,18 @@ export const makeTransactionReader = (deeds: Deeds): Effect.Effect<TransactionRe
         }
         return result
       }).pipe(
-        Effect.catchTag("BlockUnavailable", ({ pruned }) =>
-          Effect.succeed<TransactionMissing>({ _tag: "WithoutBlock", now, height, pruned })),
+        Effect.catchTag(
+          "BlockUnavailable",
+          ({ pruned }) => Effect.succeed<TransactionMissing>({ _tag: "WithoutBlock", now, height, pruned })
+        ),
         // The best chain changed meanwhile.
-        Effect.catchTag("BlockNotFound", () =>
-          Effect.succeed(undefined))
+        Effect.catchTag("BlockNotFound", () => Effect.succeed(undefined))
       )
 
-    const transaction: TransactionReader["transaction"] = (wanted) =>
+    /** `undefined` for a page behind the last. */
+    const transaction = (
+      wanted: TransactionWanted
+    ): Effect.Effect<TransactionFound | TransactionMissing | undefined, StorageFailure> =>
       Effect.gen(function*() {
         const now = yield* unixTime
         const { block, page, txid } = wanted
@@ -269,11 +247,13 @@ export const makeTransactionReader = (deeds: Deeds): Effect.Effect<TransactionRe
         return "pages" in answer && page > answer.pages ? undefined : answer
       })
 
-    return {
-      transaction,
-      isKnown: (txid) =>
-        pool.get(txidKey(txid)) === undefined
-          ? Effect.map(places.heightOf(txid), (height) => height !== undefined)
-          : Effect.succeed(true)
-    }
+    /** Whether a transaction is in the mempool, or the node knows its block. */
+    const isKnown = (txid: Bytes): Effect.Effect<boolean, StorageFailure> =>
+      pool.get(txidKey(txid)) === undefined
+        ? Effect.map(places.heightOf(txid), (height) => height !== undefined)
+        : Effect.succeed(true)
+
+    return { transaction, isKnown }
   })
+
+export type TransactionReader = Effect.Effect.Success<ReturnType<typeof makeTransactionReader>>

@@ -10,7 +10,7 @@ import { dated, moment } from "../format.ts"
 import { type Html, html, NOTHING } from "../html.ts"
 import type { PageBody } from "../layout.ts"
 import { transactionLink } from "../links.ts"
-import { headingView, pagesView, row } from "../parts.ts"
+import { fact, headingView, pagesView, row } from "../parts.ts"
 import { blockView, shortTransaction } from "../places.ts"
 import { operationItem } from "./operationView.ts"
 import { recipientView, scriptKind } from "./scriptWords.ts"
@@ -23,7 +23,6 @@ import type {
   TransactionReader,
   TransactionWanted
 } from "./transactionData.ts"
-import { fact } from "./words.ts"
 
 /** A transaction as HTML. */
 

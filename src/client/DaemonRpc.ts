@@ -12,6 +12,8 @@ import { shownPath } from "../base/safeText.ts"
 import type { Credentials } from "../config/settings.ts"
 import { type DocumentRefused, type Lines, openLines } from "../rpc/DocumentLines.ts"
 import type { Json } from "../rpc/json/json.ts"
+import { type CallOf, callOf, type MethodCall } from "../rpc/method/calling.ts"
+import type { Contract } from "../rpc/method/contract.ts"
 import { RPC_CODE } from "../rpc/method/RpcError.ts"
 import * as RpcClient from "../rpc/RpcClient.ts"
 import type { DaemonConfig } from "./config.ts"
@@ -39,12 +41,12 @@ export interface DaemonRpc {
   readonly address: string
   /** Fails if the daemon is on another network than the configured one. Each call checks it again after a lost connection. */
   readonly confirm: Effect.Effect<void, DaemonFailure | InvalidConfig>
-  readonly read: (method: string, params?: RpcClient.CallParams) => Effect.Effect<Json, CallFailure>
+  /** Calls a method. One that only reads is repeated while the daemon is not ready; one that writes is sent once. */
+  readonly call: <C extends Contract>(contract: C, given: CallOf<C>) => Effect.Effect<Json, CallFailure>
   /** Makes several reads in one round trip. The outcomes are in the order of the calls. */
   readonly readAll: (
     calls: ReadonlyArray<RpcClient.BatchedCall>
   ) => Effect.Effect<ReadonlyArray<Either.Either<Json, RpcClient.RpcFailure>>, DaemonFailure>
-  readonly write: (method: string, params: RpcClient.CallParams) => Effect.Effect<Json, CallFailure>
   /** Connects to read a document line by line, with retries as a read. The stream fails when the connection breaks. */
   readonly lines: (
     path: string
@@ -254,12 +256,12 @@ export const make = (
         ? new DaemonUnreachable({ address, reason: `${failure.reason}; it may have carried out what it was asked for` })
         : failure
 
-    const write = (method: string, params: RpcClient.CallParams): Effect.Effect<Json, CallFailure> =>
+    const write = (call: MethodCall): Effect.Effect<Json, CallFailure> =>
       Effect.suspend(() => {
         let sent = false
         const attempt = Effect.suspend(() => {
           sent = true
-          return client.call(method, params, { once: true })
+          return client.call(call.method, call.params)
         })
         const mayRepeat = (error: RpcClient.RpcClientError): boolean => {
           if (kindOf(error) !== "busy" && !wasNotSent(error)) return false
@@ -296,9 +298,11 @@ export const make = (
           Effect.mapError(patient(Effect.zipRight(client.confirm, document(path)), () => true), refused),
           (opened): Effect.Effect<Stream.Stream<Lines, RpcClient.RpcUnreachable>, DocumentRefused> => opened
         ),
-      read: (method, params = []) => patient(client.call(method, params), () => true),
-      readAll: (calls) => Effect.mapError(patient(batch(calls), () => true), refused),
-      write
+      call: (contract, given) => {
+        const call = callOf(contract, given)
+        return call.mayRepeat ? patient(client.call(call.method, call.params, call), () => true) : write(call)
+      },
+      readAll: (calls) => Effect.mapError(patient(batch(calls), () => true), refused)
     }
   })
 

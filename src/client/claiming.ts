@@ -3,6 +3,10 @@ import * as Either from "effect/Either"
 import { displayHash, fromHex } from "../protocol/bytes.ts"
 import { DecodeError } from "../protocol/Reader.ts"
 import { decodeTransaction, prevoutTxid } from "../protocol/transaction.ts"
+import { NAME_SHOW } from "../rpc/contract/names/name.ts"
+import { NAME_PENDING } from "../rpc/contract/names/pending.ts"
+import { NAME_FIRSTUPDATE } from "../rpc/contract/wallet/nameWrite.ts"
+import { GETTRANSACTION } from "../rpc/contract/wallet/walletTransaction.ts"
 import type { Json } from "../rpc/json/json.ts"
 import { RPC_CODE } from "../rpc/method/RpcError.ts"
 import { type CallFailure, type DaemonRpc, refused } from "./DaemonRpc.ts"
@@ -21,10 +25,10 @@ export const withAddress = ({ address }: OperationOptions) =>
 
 /** The confirmations of a wallet transaction. */
 export const transaction = (rpc: DaemonRpc, txHash: string): Effect.Effect<Confirmed, CallFailure> =>
-  rpc.read("gettransaction", [txHash]).pipe(
+  rpc.call(GETTRANSACTION, { txid: txHash }).pipe(
     // The caller's arguments are not wrong here: a different wallet answered.
     Effect.mapError((failure) => isUnknown(failure) ? refused(failure) : failure),
-    Effect.flatMap((reply) => reading("gettransaction", reply, confirmed))
+    Effect.flatMap((reply) => reading(GETTRANSACTION, reply, confirmed))
   )
 
 const isUnknown = (failure: CallFailure): boolean =>
@@ -65,13 +69,13 @@ export const claiming = (rpc: DaemonRpc, claim: Claim): Effect.Effect<Registrati
   let claimTxid: string | undefined
 
   const pending = Effect.flatMap(
-    rpc.read("name_pending", [nameHex, HEX]),
-    (reply) => reading("name_pending", reply, list(txidReply))
+    rpc.call(NAME_PENDING, { name: nameHex, options: HEX }),
+    (reply) => reading(NAME_PENDING, reply, list(txidReply))
   )
 
   /** The transaction of the name's current record; `undefined` if the name is not registered. */
-  const current = rpc.read("name_show", [nameHex, HEX]).pipe(
-    Effect.flatMap((reply) => reading("name_show", reply, txidReply)),
+  const current = rpc.call(NAME_SHOW, { name: nameHex, options: HEX }).pipe(
+    Effect.flatMap((reply) => reading(NAME_SHOW, reply, txidReply)),
     Effect.catchIf(
       (failure) => failure._tag === "RpcFailure" && failure.code === RPC_CODE.wallet,
       () => Effect.succeed(undefined)
@@ -79,8 +83,8 @@ export const claiming = (rpc: DaemonRpc, claim: Claim): Effect.Effect<Registrati
   )
 
   const isOurs = (txid: string): Effect.Effect<boolean, CallFailure> =>
-    rpc.read("gettransaction", [txid]).pipe(
-      Effect.flatMap((reply) => reading("gettransaction", reply, spent)),
+    rpc.call(GETTRANSACTION, { txid }).pipe(
+      Effect.flatMap((reply) => reading(GETTRANSACTION, reply, spent)),
       Effect.map((txids) => txids.includes(txHash)),
       Effect.catchIf(isUnknown, () => Effect.succeed(false))
     )
@@ -99,11 +103,11 @@ export const claiming = (rpc: DaemonRpc, claim: Claim): Effect.Effect<Registrati
     const before = unsure ? yield* found : undefined
     if (before !== undefined) return before
     const outcome = yield* Effect.either(
-      rpc.write("name_firstupdate", [nameHex, rand, txHash, valueHex, withAddress(options)])
+      rpc.call(NAME_FIRSTUPDATE, { name: nameHex, rand, tx: txHash, value: valueHex, options: withAddress(options) })
     )
     if (Either.isRight(outcome)) {
       return yield* Effect.tapError(
-        reading("name_firstupdate", outcome.right, hashReply),
+        reading(NAME_FIRSTUPDATE, outcome.right, hashReply),
         () => Effect.sync(() => void (unsure = true))
       )
     }

@@ -3,7 +3,11 @@ import type { NameEntry } from "../names/NameEntry.ts"
 import { decodeBlock } from "../protocol/block.ts"
 import { fromHex } from "../protocol/bytes.ts"
 import { DecodeError } from "../protocol/Reader.ts"
+import { GETBLOCK, GETBLOCKHEADER } from "../rpc/contract/chain/block.ts"
+import { GETBLOCKCHAININFO } from "../rpc/contract/chain/chain.ts"
 import type { Json } from "../rpc/json/json.ts"
+import type { CallOf } from "../rpc/method/calling.ts"
+import type { Contract } from "../rpc/method/contract.ts"
 import { blockNamesOf } from "./blockNames.ts"
 import { type DaemonRpc, refused } from "./DaemonRpc.ts"
 import type { DaemonFailure } from "./errors.ts"
@@ -20,17 +24,17 @@ export interface DaemonBlock {
 
 /** Reads blocks of a daemon. */
 export const daemonBlockReader = (rpc: DaemonRpc) => {
-  const ask = <A>(method: string, args: ReadonlyArray<string | number>, read: (reply: Json) => A | undefined) =>
-    rpc.read(method, args).pipe(
+  const ask = <C extends Contract, A>(contract: C, given: CallOf<C>, read: (reply: Json) => A | undefined) =>
+    rpc.call(contract, given).pipe(
       Effect.mapError(refused),
-      Effect.flatMap((reply) => reading(method, reply, read))
+      Effect.flatMap((reply) => reading(contract, reply, read))
     )
 
   const header = (blockHash: string): Effect.Effect<HeaderPlace, DaemonFailure> =>
-    ask("getblockheader", [blockHash], headerPlace)
+    ask(GETBLOCKHEADER, { blockhash: blockHash }, headerPlace)
 
   const names = ({ hash, height }: DaemonBlock): Effect.Effect<ReadonlyArray<NameEntry>, DaemonFailure> =>
-    ask("getblock", [hash, 0], (reply) => {
+    ask(GETBLOCK, { blockhash: hash, verbosity: 0 }, (reply) => {
       const bytes = fromHex(textReply(reply) ?? "")
       try {
         return bytes === undefined ? undefined : blockNamesOf(decodeBlock(bytes), height)
@@ -43,7 +47,7 @@ export const daemonBlockReader = (rpc: DaemonRpc) => {
   /** The tip, and the freshness of the daemon. */
   const tip: Effect.Effect<{ readonly at: DaemonBlock; readonly asOf: Freshness }, DaemonFailure> = Effect.gen(
     function*() {
-      const { asOf, best } = yield* ask("getblockchaininfo", [], chainInfo)
+      const { asOf, best } = yield* ask(GETBLOCKCHAININFO, {}, chainInfo)
       return { at: { hash: best, height: asOf.height }, asOf }
     }
   )

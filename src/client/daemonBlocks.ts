@@ -17,6 +17,7 @@ import {
 import { filtered } from "../names/events/EventFilter.ts"
 import type { NameEvent, UndoneName } from "../names/events/NameEvent.ts"
 import { type Bytes, parseDisplayHash } from "../protocol/bytes.ts"
+import { GETBLOCKHASH } from "../rpc/contract/chain/chain.ts"
 import { RPC_CODE } from "../rpc/method/RpcError.ts"
 import type { WantedChanges } from "./changeFilter.ts"
 import { changesOf } from "./changes.ts"
@@ -80,7 +81,7 @@ export const make = ({ current, interval, params, rpc }: DaemonBlocksParts) => {
       const cursor = readCursorText(from)
       if (cursor === undefined) return yield* unusable(from, "damaged")
       if (cursor.height < 0) return { last: START, behind: undefined, more: true }
-      const hash = yield* ask("getblockhash", [cursor.height], hashReply).pipe(
+      const hash = yield* ask(GETBLOCKHASH, { height: cursor.height }, hashReply).pipe(
         Effect.catchIf(isNoHeight, () => unusable(from, "future"))
       )
       if (cursor.base !== undefined || blockKey(wireHash(hash)) !== cursor.block) {
@@ -151,7 +152,7 @@ export const make = ({ current, interval, params, rpc }: DaemonBlocksParts) => {
         freshnessOf({ height, synced: asOf.synced && height >= asOf.height, proof: asOf.proof })
       let last = base
       for (let height = base.height + 1; height <= to; height++) {
-        const blockHash = yield* ask("getblockhash", [height], hashReply)
+        const blockHash = yield* ask(GETBLOCKHASH, { height }, hashReply)
         const { previousblockhash: previous = START.hash } = yield* header(blockHash)
         // A reorg happened during the read: the next poll finds the fork point.
         if (previous !== last.hash) break

@@ -5,6 +5,8 @@ import * as Stream from "effect/Stream"
 import { NameExpired, NameNotFound, requestedName } from "../names/errors.ts"
 import { type Bytes, equal, toHex } from "../protocol/bytes.ts"
 import type { Network } from "../protocol/networks.ts"
+import { NAME_FIND } from "../rpc/contract/names/find.ts"
+import { NAME_SCAN, NAME_SHOW } from "../rpc/contract/names/name.ts"
 import { RPC_CODE } from "../rpc/method/RpcError.ts"
 import { type DaemonRpc, refused } from "./DaemonRpc.ts"
 import type { DaemonSync } from "./daemonSync.ts"
@@ -46,11 +48,11 @@ export const makeDaemonNames = ({ network, requireProof, rpc, sync }: DaemonName
   const show = (name: Bytes, options: Requirement) =>
     Effect.gen(function*() {
       const given = { ...HEX, allowExpired: true, ...asking(options) }
-      const { outcome, report } = yield* sync.withReport("name_show", [toHex(name), given])
+      const { outcome, report } = yield* sync.withReport(NAME_SHOW, { name: toHex(name), options: given })
       // That there is no record rests on as much as the daemon was asked for.
       const asOf = freshnessOf({ ...report, proof: options.requireProof ?? report.proof })
       if (Either.isRight(outcome)) {
-        const record = shownRecord(yield* reading("name_show", outcome.right, nameReply), asOf)
+        const record = shownRecord(yield* reading(NAME_SHOW, outcome.right, nameReply), asOf)
         return { report, asOf: record?.asOf ?? asOf, record }
       }
       const { code } = outcome.left
@@ -67,7 +69,7 @@ export const makeDaemonNames = ({ network, requireProof, rpc, sync }: DaemonName
    * Whether a daemon that shows an expired name also confirms the expiry. svcd does not while its names are behind.
    */
   const confirmsExpiry = (name: Bytes): Effect.Effect<boolean, DaemonFailure> =>
-    Effect.matchEffect(rpc.read("name_show", [toHex(name), { ...HEX, allowExpired: false }]), {
+    Effect.matchEffect(rpc.call(NAME_SHOW, { name: toHex(name), options: { ...HEX, allowExpired: false } }), {
       // A daemon that does not know the option returns the record again.
       onSuccess: () => Effect.succeed(true),
       onFailure: (failure) => {
@@ -95,14 +97,18 @@ export const makeDaemonNames = ({ network, requireProof, rpc, sync }: DaemonName
   const page = (start: Bytes, prefix: Bytes, options: Requirement) =>
     Effect.gen(function*() {
       const given = { ...HEX, prefix: toHex(prefix), ...asking(options) }
-      const { outcome, report } = yield* sync.withReport("name_scan", [toHex(start), PAGE, given])
+      const { outcome, report } = yield* sync.withReport(NAME_SCAN, {
+        start: toHex(start),
+        count: PAGE,
+        options: given
+      })
       const asOf = freshnessOf(report)
       if (Either.isLeft(outcome)) {
         return yield* outcome.left.code === RPC_CODE.initialDownload
           ? notSynced(report.synced ? { ...asOf, proof: "work" } : asOf, report, options)
           : Effect.fail(refused(outcome.left))
       }
-      return { asOf, names: yield* reading("name_scan", outcome.right, list(nameReply)) }
+      return { asOf, names: yield* reading(NAME_SCAN, outcome.right, list(nameReply)) }
     })
 
   /** All names with a prefix, in pages. Each page begins with the last name of the page before. */
@@ -139,7 +145,7 @@ export const makeDaemonNames = ({ network, requireProof, rpc, sync }: DaemonName
           Effect.gen(function*() {
             const place = cursor === undefined ? {} : { cursor }
             const given = { ...HEX, ...conditions, ...place, limit: FOUND_AT_ONCE }
-            const { outcome, report } = yield* sync.withReport("name_find", [given])
+            const { outcome, report } = yield* sync.withReport(NAME_FIND, { query: given })
             const asOf = freshnessOf(report)
             if (Either.isLeft(outcome)) {
               const { code, message } = outcome.left
@@ -149,7 +155,7 @@ export const makeDaemonNames = ({ network, requireProof, rpc, sync }: DaemonName
               }
               return yield* new DaemonRefused({ code, reason: code === RPC_CODE.methodNotFound ? NO_SEARCH : message })
             }
-            const { complete, indexed, names, next } = yield* reading("name_find", outcome.right, foundReply)
+            const { complete, indexed, names, next } = yield* reading(NAME_FIND, outcome.right, foundReply)
             const records = names.flatMap((shown) => shownRecord(shown, asOf) ?? [])
             const weak = records.find((record) => isTooWeak(record.asOf, options))
             if (weak !== undefined) return yield* notSynced(weak.asOf, report, options)

@@ -5,6 +5,8 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { type Bytes, toHex } from "../protocol/bytes.ts"
+import { NAME_NEW, NAME_UPDATE } from "../rpc/contract/wallet/nameWrite.ts"
+import { NAME_AUTOREGISTER, NAME_REGISTRATIONS } from "../rpc/contract/wallet/registration.ts"
 import type { Json } from "../rpc/json/json.ts"
 import { RPC_CODE } from "../rpc/method/RpcError.ts"
 import { UNSENT_TXID } from "../rpc/shapes/name.ts"
@@ -107,8 +109,8 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
   ): Stream.Stream<RegistrationState, OperationFailure> =>
     watched(
       Effect.gen(function*() {
-        const reply = yield* rpc.read("name_registrations", [{ ...HEX }])
-        const all = yield* reading("name_registrations", reply, list(listed))
+        const reply = yield* rpc.call(NAME_REGISTRATIONS, { options: HEX })
+        const all = yield* reading(NAME_REGISTRATIONS, reply, list(listed))
         const entry = all.findLast((each) => each.name === nameHex)
         if (entry === undefined) {
           return { step: "failed", reason: "the daemon's wallet has no registration of this name" } as const
@@ -129,15 +131,17 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
   ) =>
     Effect.gen(function*() {
       const [nameHex, valueHex] = [toHex(nameBytes), toHex(value)]
-      const automatic = yield* Effect.either(rpc.write("name_autoregister", [nameHex, valueHex, withAddress(options)]))
+      const automatic = yield* Effect.either(
+        rpc.call(NAME_AUTOREGISTER, { name: nameHex, value: valueHex, options: withAddress(options) })
+      )
       if (Either.isRight(automatic)) {
-        const first = firstState(yield* reading("name_autoregister", automatic.right, listed))
+        const first = firstState(yield* reading(NAME_AUTOREGISTER, automatic.right, listed))
         return { first, states: carriedByDaemon({ name, nameHex }) } satisfies Begun
       }
       if (!isUnknownMethod(automatic.left)) return yield* Effect.fail(automatic.left)
       // The second step names the recipient of the name. The output of the first step has to belong to the wallet.
-      const reply = yield* rpc.write("name_new", [nameHex, { nameEncoding: "hex" }])
-      const [txHash, rand] = yield* reading("name_new", reply, (json) => {
+      const reply = yield* rpc.call(NAME_NEW, { name: nameHex, options: { nameEncoding: "hex" } })
+      const [txHash, rand] = yield* reading(NAME_NEW, reply, (json) => {
         const parts = list(textReply)(json)
         return parts?.length === 2 && parts[0] !== undefined && parts[1] !== undefined
           ? [parts[0], parts[1]]
@@ -185,12 +189,12 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
     options: UpdateOptions
   ): Effect.Effect<OperationResult, OperationFailure> =>
     Effect.gen(function*() {
-      const params = [toHex(nameBytes), toHex(value), withAddress(options)]
+      const given = { name: toHex(nameBytes), value: toHex(value), options: withAddress(options) }
       const reply = yield* Effect.mapError(
-        rpc.write("name_update", params),
+        rpc.call(NAME_UPDATE, given),
         operationFailure({ name, daemon: rpc.address })
       )
-      const txHash = yield* reading("name_update", reply, hashReply)
+      const txHash = yield* reading(NAME_UPDATE, reply, hashReply)
       if (options.waitFor === "confirmed") {
         yield* confirmation(
           watched(Effect.mapError(transaction(rpc, txHash), operationFailure({ name, daemon: rpc.address })))

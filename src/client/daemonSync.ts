@@ -2,8 +2,11 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { BLOCK_WEIGHT, Forecast } from "../light/Forecast.ts"
 import type { SyncReport } from "../light/syncReport.ts"
-import type { JsonValue } from "../rpc/json/encodeJson.ts"
+import { GETBLOCKCHAININFO } from "../rpc/contract/chain/chain.ts"
+import { GETSYNCSTATUS } from "../rpc/contract/chain/sync.ts"
 import type { Json } from "../rpc/json/json.ts"
+import { type CallOf, callOf } from "../rpc/method/calling.ts"
+import type { Contract } from "../rpc/method/contract.ts"
 import { RPC_CODE } from "../rpc/method/RpcError.ts"
 import type { BatchedCall, RpcFailure } from "../rpc/RpcClient.ts"
 import { type DaemonRpc, refused } from "./DaemonRpc.ts"
@@ -15,8 +18,8 @@ import { type ChainInfo, chainInfo, reading, syncReply } from "./replies.ts"
  * `getblockchaininfo`, with an own forecast.
  */
 
-const INFO = { method: "getblockchaininfo", params: [] } as const satisfies BatchedCall
-const STATUS = { method: "getsyncstatus", params: [] } as const satisfies BatchedCall
+const INFO = callOf(GETBLOCKCHAININFO, {})
+const STATUS = callOf(GETSYNCSTATUS, {})
 
 /** The daemon as of one moment, and what the call that was made together with the question returned. */
 export interface Answered {
@@ -52,14 +55,14 @@ export const make = (rpc: DaemonRpc) =>
       Either.isLeft(outcome) ? Effect.fail(refused(outcome.left)) : Effect.succeed(outcome.right)
 
     const infoIn = (outcome: Either.Either<Json, RpcFailure>): Effect.Effect<ChainInfo, DaemonFailure> =>
-      Effect.flatMap(read(outcome), (reply) => reading(INFO.method, reply, chainInfo))
+      Effect.flatMap(read(outcome), (reply) => reading(GETBLOCKCHAININFO, reply, chainInfo))
 
     const info = yield* Effect.flatMap(
-      Effect.mapError(rpc.read(INFO.method), refused),
-      (reply) => reading(INFO.method, reply, chainInfo)
+      Effect.mapError(rpc.call(GETBLOCKCHAININFO, {}), refused),
+      (reply) => reading(GETBLOCKCHAININFO, reply, chainInfo)
     )
     /** Whether the daemon has the method for it, and allows it. */
-    let tells = yield* rpc.read(STATUS.method).pipe(
+    let tells = yield* rpc.call(GETSYNCSTATUS, {}).pipe(
       Effect.as(true),
       Effect.catchTags({ RpcFailure: () => Effect.succeed(false), DaemonRefused: () => Effect.succeed(false) })
     )
@@ -78,7 +81,7 @@ export const make = (rpc: DaemonRpc) =>
             continue
           }
           const reply = yield* read(told)
-          return { report: yield* reading(STATUS.method, reply, syncReply), outcomes }
+          return { report: yield* reading(GETSYNCSTATUS, reply, syncReply), outcomes }
         }
       })
 
@@ -89,9 +92,9 @@ export const make = (rpc: DaemonRpc) =>
       tells: (): boolean => tells,
       report: Effect.map(ask([]), ({ report }) => report),
       /** Makes a call in one round trip with a preceding question how far the daemon is. */
-      withReport: (method: string, params: ReadonlyArray<JsonValue>): Effect.Effect<Answered, DaemonFailure> =>
+      withReport: <C extends Contract>(contract: C, given: CallOf<C>): Effect.Effect<Answered, DaemonFailure> =>
         Effect.flatMap(
-          ask([{ method, params }]),
+          ask([callOf(contract, given)]),
           ({ outcomes: [outcome], report }) =>
             outcome === undefined ? Effect.dieMessage(NO_REPLY) : Effect.succeed({ report, outcome })
         )

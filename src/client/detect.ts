@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { formatHostPort } from "../base/addresses.ts"
 import { askHealth } from "../rpc/askHealth.ts"
+import { GETBLOCKCHAININFO } from "../rpc/contract/chain/chain.ts"
 import type { DecodedConfig } from "./config.ts"
 import * as DaemonRpc from "./DaemonRpc.ts"
 import type { InvalidConfig, Unauthorized } from "./errors.ts"
@@ -24,8 +25,8 @@ const sameNetwork = (config: DecodedConfig, isOurs: boolean): Effect.Effect<Foun
     const address = formatHostPort(config.daemon)
     const rpc = yield* DaemonRpc.make({ ...config.daemon, timeout: Math.min(config.daemon.timeout, PATIENCE) })
     const outcome = yield* Effect.either(Effect.flatMap(
-      rpc.read("getblockchaininfo"),
-      (reply) => reading("getblockchaininfo", reply, chainInfo)
+      rpc.call(GETBLOCKCHAININFO, {}),
+      (reply) => reading(GETBLOCKCHAININFO, reply, chainInfo)
     ))
     if (Either.isRight(outcome)) {
       const { chain, network } = outcome.right

@@ -11,6 +11,7 @@ import type { NetworkName } from "../protocol/networks.ts"
 import { SYNC_STATUS } from "../rpc/contract/chain/sync.ts"
 import { WALLET_TRANSACTION } from "../rpc/contract/wallet/walletTransactions.ts"
 import { type Json, JsonObject } from "../rpc/json/json.ts"
+import type { Contract } from "../rpc/method/contract.ts"
 import * as Result from "../rpc/method/results.ts"
 import { CHAIN_INFO, HEADER } from "../rpc/shapes/block.ts"
 import { NAME_INFO, REGISTRATION_MEMBERS } from "../rpc/shapes/name.ts"
@@ -23,16 +24,16 @@ import { type FixedPart, type Freshness, freshnessOf } from "./records.ts"
  * describe their results. A server that replies in another form is refused.
  */
 
-const unexpected = (method: string): DaemonRefused =>
+const unexpected = ({ name }: Contract): DaemonRefused =>
   new DaemonRefused({
-    reason: `the daemon's reply to ${method} is invalid: check that a Namecoin daemon answers at this address`
+    reason: `the daemon's reply to ${name} is invalid: check that a Namecoin daemon answers at this address`
   })
 
 /** Decodes a reply. An invalid one is a failure and not a defect, because the daemon is not part of this program. */
-export const reading = <A>(method: string, reply: Json, read: (reply: Json) => A | undefined) =>
+export const reading = <A>(contract: Contract, reply: Json, read: (reply: Json) => A | undefined) =>
   Effect.suspend((): Effect.Effect<A, DaemonRefused> => {
     const found = read(reply)
-    return found === undefined ? unexpected(method) : Effect.succeed(found)
+    return found === undefined ? unexpected(contract) : Effect.succeed(found)
   })
 
 /**

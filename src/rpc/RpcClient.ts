@@ -103,10 +103,10 @@ export class RpcClient extends Context.Tag("svcd/RpcClient")<RpcClient, {
 
 export interface RpcCallOptions {
   /**
-   * Whether the daemon must not receive the call twice. The call then gets a new connection, so that a connection which
+   * Whether the daemon may receive the call twice. Without it the call gets a new connection, so that a connection which
    * the daemon closed while idle cannot cause a retry.
    */
-  readonly once?: boolean
+  readonly mayRepeat?: boolean
 }
 
 export interface BatchedCall {
@@ -317,10 +317,10 @@ export const make = (
 
     const path = wallet === undefined ? "/" : `/wallet/${encodeURIComponent(wallet)}`
 
-    const send: typeof RpcClient.Service["call"] = (method, params = [], { once = false } = {}) =>
+    const send: typeof RpcClient.Service["call"] = (method, params = [], { mayRepeat = false } = {}) =>
       Effect.suspend(() => {
         const body = Buffer.from(encodeJson(envelope(method, params)))
-        return Effect.flatMap(post(path, body, once), (reply) => readReply(address, reply))
+        return Effect.flatMap(post(path, body, !mayRepeat), (reply) => readReply(address, reply))
       })
 
     /** The daemon's network. The health report of svcd needs no credentials and no right; other daemons have none. */
@@ -331,7 +331,7 @@ export const make = (
         onTimeout: () => undefined
       })
       if (health !== undefined) return health
-      const info = yield* send(NETWORK_CALL)
+      const info = yield* send(NETWORK_CALL, [], { mayRepeat: true })
       const chain = info instanceof JsonObject ? info.get("chain") : undefined
       if (typeof chain === "string") return networkOfChain(chain) ?? chain
       return yield* new UnexpectedReply({ address, status: 200, reason: `${NETWORK_CALL} does not say the network` })
@@ -345,23 +345,31 @@ export const make = (
         return isConfirmed ? Effect.void : new RpcWrongNetwork({ address, wanted, network: found })
       })
     })
-    const confirmed = <A>(work: Effect.Effect<A, RpcClientError>): Effect.Effect<A, RpcClientError> =>
+    /** What is sent once opens a connection, and asks whose it is: another daemon may be at the address since. */
+    const confirmed = <A>(
+      mayRepeat: boolean,
+      work: Effect.Effect<A, RpcClientError>
+    ): Effect.Effect<A, RpcClientError> =>
       options.network === undefined
         ? work
-        : Effect.suspend(() => isConfirmed ? work : Effect.zipRight(confirm, work)).pipe(
+        : Effect.suspend(() => isConfirmed && mayRepeat ? work : Effect.zipRight(confirm, work)).pipe(
           Effect.tapErrorTag("RpcUnreachable", () => Effect.sync(forgetNetwork))
         )
 
     return RpcClient.of({
-      call: (method, params, callOptions) => confirmed(send(method, params, callOptions)),
+      call: (method, params, callOptions = {}) =>
+        confirmed(callOptions.mayRepeat === true, send(method, params, callOptions)),
       confirm,
       batch: (calls) =>
-        confirmed(Effect.suspend(() => {
-          const envelopes = calls.map(({ method, params }) => envelope(method, params))
-          const body = Buffer.from(encodeJson(envelopes))
-          const ids = envelopes.map(({ id }) => id)
-          return Effect.flatMap(post(path, body, false), (reply) => readBatch(address, reply, ids))
-        }))
+        confirmed(
+          true,
+          Effect.suspend(() => {
+            const envelopes = calls.map(({ method, params }) => envelope(method, params))
+            const body = Buffer.from(encodeJson(envelopes))
+            const ids = envelopes.map(({ id }) => id)
+            return Effect.flatMap(post(path, body, false), (reply) => readBatch(address, reply, ids))
+          })
+        )
     })
   })
 

@@ -43,11 +43,12 @@ describe("RpcClient", () => {
     Effect.gen(function*() {
       const { port } = yield* testServer()
       const client = yield* RpcClient.make({ address: address(port) })
-      assert.strictEqual(yield* client.call("getblockhash", [0]), GENESIS)
-      assert.strictEqual(yield* client.call("getblockhash", { height: 0 }), GENESIS)
-      assert.strictEqual(encodeJson(yield* client.call("getblockcount")), "0")
-      const { peer } = JSON.parse(encodeJson(yield* client.call("whoami")))
-      assert.strictEqual(JSON.parse(encodeJson(yield* client.call("whoami"))).peer, peer)
+      const ask = (method: string, params?: RpcClient.CallParams) => client.call(method, params, { mayRepeat: true })
+      assert.strictEqual(yield* ask("getblockhash", [0]), GENESIS)
+      assert.strictEqual(yield* ask("getblockhash", { height: 0 }), GENESIS)
+      assert.strictEqual(encodeJson(yield* ask("getblockcount")), "0")
+      const { peer } = JSON.parse(encodeJson(yield* ask("whoami")))
+      assert.strictEqual(JSON.parse(encodeJson(yield* ask("whoami"))).peer, peer)
     }))
 
   it.scopedLive("makes several calls in one request, whatever the order of the replies", () =>
@@ -91,15 +92,18 @@ describe("RpcClient", () => {
       assert.deepStrictEqual(tags, [...Array.from({ length: 4 }, () => "UnexpectedReply"), "RpcFailure"])
     }))
 
-  it.scopedLive("opens a new connection for a call that must not be repeated", () =>
+  it.scopedLive("opens a new connection for a call, unless it may be repeated", () =>
     Effect.gen(function*() {
       const { port } = yield* testServer()
       const client = yield* RpcClient.make({ address: address(port) })
-      const peer = (once: boolean) =>
-        Effect.map(client.call("whoami", [], { once }), (reply) => JSON.parse(encodeJson(reply)).peer)
-      const kept = yield* peer(false)
-      assert.notStrictEqual(yield* peer(true), kept)
-      assert.strictEqual(yield* peer(false), kept)
+      const peer = (mayRepeat?: boolean) =>
+        Effect.map(
+          client.call("whoami", [], mayRepeat === undefined ? {} : { mayRepeat }),
+          (reply) => JSON.parse(encodeJson(reply)).peer
+        )
+      const kept = yield* peer(true)
+      for (const once of [false, undefined]) assert.notStrictEqual(yield* peer(once), kept)
+      assert.strictEqual(yield* peer(true), kept)
     }))
 
   it.scopedLive("keeps the spelling of numbers", () =>

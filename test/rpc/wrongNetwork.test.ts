@@ -71,8 +71,8 @@ const WAYS: Readonly<
     (client: typeof RpcClient.RpcClient.Service, port: number) => Effect.Effect<unknown, unknown, Scope.Scope>
   >
 > = {
-  "a call": (client) => client.call("stop"),
-  "a call that is sent once": (client) => client.call("sendtoaddress", ["a", 1], { once: true }),
+  "a call": (client) => client.call("sendtoaddress", ["a", 1]),
+  "a call that may be repeated": (client) => client.call("stop", [], { mayRepeat: true }),
   "a batch": (client) => client.batch([{ method: "getblockcount", params: [] }, { method: "stop", params: [] }]),
   "a document": (client, port) =>
     Effect.zipRight(client.confirm, openLines({ address: { host: "127.0.0.1", port } }, "/events"))

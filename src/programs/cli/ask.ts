@@ -12,7 +12,7 @@ export const ask = (
   params?: CallParams
 ): Effect.Effect<Json | undefined, RpcClientError> =>
   Effect.catchIf(
-    daemon.call(method, params),
+    daemon.ask(method, params),
     (error) => error._tag === "RpcFailure" && error.code !== RPC_CODE.warmUp,
     () => Effect.succeed(undefined)
   )

@@ -68,7 +68,7 @@ export const checkWordsCommand = (
     const words = line.words[0] === "-"
       ? yield* Effect.flatMap(input.readStdin, givenPhrase)
       : yield* askedWords(context)
-    const answer = yield* withKeys({ daemon, prompt: input.prompt }, daemon.call("checkrecoverywords", [words]))
+    const answer = yield* withKeys({ daemon, prompt: input.prompt }, daemon.ask("checkrecoverywords", [words]))
     const correct = at(answer, "correct") === true
     if (line.wants("json")) return { code: correct ? 0 : 1, stdout: `${indented(answer)}\n`, stderr: "" }
     return correct

@@ -232,7 +232,7 @@ const callMethod = (
     return Effect.succeed(badArgument(method, args, { ...params, shown: line.words.length - 1 }))
   }
   // Any method may send coins.
-  const called = daemon.call(method, params, { once: true })
+  const called = daemon.call(method, params)
   return (SCANNING.has(method) && input.progress !== undefined ? besideBar(called, daemon, input) : called).pipe(
     // The daemon repeats what is not a method, as the reference node does: no error, but what was typed.
     Effect.flatMap((result) =>

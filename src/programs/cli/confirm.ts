@@ -107,7 +107,7 @@ export const spend = (
   params: CallParams
 ): Effect.Effect<Json, RpcClientError | CommandFailed> =>
   Effect.catchIf(
-    daemon.call(method, params, { once: true }),
+    daemon.call(method, params),
     (error) => error._tag === "RpcUnreachable" && error.wasSent,
     (error) =>
       new CommandFailed({

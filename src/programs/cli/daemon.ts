@@ -18,7 +18,6 @@ import {
   type BatchedCall,
   type CallParams,
   make,
-  type RpcCallOptions,
   type RpcClient,
   type RpcClientError,
   type RpcFailure,
@@ -44,12 +43,10 @@ export interface DaemonOptions {
 }
 
 export interface Daemon {
-  /** With `once`, `-rpcwait` does not repeat a call that the daemon may have received. */
-  readonly call: (
-    method: string,
-    params?: CallParams,
-    options?: RpcCallOptions
-  ) => Effect.Effect<Json, RpcClientError>
+  /** Sends a call once: `-rpcwait` does not repeat one that the daemon may have received. */
+  readonly call: (method: string, params?: CallParams) => Effect.Effect<Json, RpcClientError>
+  /** Makes a call that changes nothing, and may be repeated. */
+  readonly ask: (method: string, params?: CallParams) => Effect.Effect<Json, RpcClientError>
   /** Fails if the daemon is on another network than the one that is named. */
   readonly confirm: Effect.Effect<void, RpcClientError>
   /** Makes read-only calls in one request. The outcomes are in the order of the calls. */
@@ -201,8 +198,9 @@ export const makeDaemon = (options: DaemonOptions): Effect.Effect<Daemon, string
     }
 
     const through = (client: typeof RpcClient.Service): Daemon => ({
-      call: (method, params = [], { once = false } = {}) =>
-        waiting(authorized(client.call(method, params, { once })), { wait, once, told }),
+      call: (method, params = []) => waiting(authorized(client.call(method, params)), { wait, once: true, told }),
+      ask: (method, params = []) =>
+        waiting(authorized(client.call(method, params, { mayRepeat: true })), { wait, once: false, told }),
       batch: (calls) => waiting(authorized(client.batch(calls)), { wait, once: false, told }),
       lines: (path) =>
         Effect.promise(() => import("../../rpc/DocumentLines.ts")).pipe(

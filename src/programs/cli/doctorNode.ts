@@ -28,7 +28,7 @@ export interface NodeAnswers {
 /** Fails if no daemon answers. */
 export const askNode = (daemon: Daemon): Effect.Effect<NodeAnswers, RpcClientError> =>
   Effect.gen(function*() {
-    const chain = yield* daemon.call("getblockchaininfo")
+    const chain = yield* daemon.ask("getblockchaininfo")
     const [sync, network, peers, checks, webhooks] = yield* askEach(daemon, [
       ["getsyncstatus"],
       ["getnetworkinfo"],

@@ -12,9 +12,9 @@ export type RefusedMethods = Map<string, UserRight | undefined>
 /** The same daemon, which notes in `refused` each method that the user may not call. */
 export const notingRefused = (daemon: Daemon, refused: RefusedMethods): Daemon => ({
   ...daemon,
-  call: (method, params, options) =>
+  ask: (method, params) =>
     Effect.tapError(
-      daemon.call(method, params, options),
+      daemon.ask(method, params),
       (error) =>
         error._tag === "UnexpectedReply" && isForbidden(error)
           ? Effect.sync(() => void refused.set(method, error.missingRight))

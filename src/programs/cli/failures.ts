@@ -37,7 +37,7 @@ const unauthorized = ({ rpc }: ConnectionSettings, cookie: string | undefined): 
 
 /** The method or command that was probably meant, from the daemon's own list; `undefined` if there is none. */
 const meant = (daemon: Daemon, method: string): Effect.Effect<string | undefined> =>
-  daemon.call("help").pipe(
+  daemon.ask("help").pipe(
     Effect.map((text) => {
       if (typeof text !== "string") return undefined
       const names = text.split("\n").flatMap((line) => /^([a-z][a-z0-9_.]*)(?: |$)/.exec(line)?.[1] ?? [])
@@ -70,7 +70,7 @@ const remedyOf = ({ code, reason }: RpcFailure): string | undefined => REASON_RE
 
 /** Which wallets are loaded, for a call that needs one of them. */
 const severalWallets = (daemon: Daemon): Effect.Effect<string> =>
-  daemon.call("listwallets").pipe(
+  daemon.ask("listwallets").pipe(
     Effect.map((names) => `Several wallets are loaded: ${walletList(textsOf(names))}; add -rpcwallet NAME.`),
     Effect.orElseSucceed(() => "Several wallets are loaded; add -rpcwallet NAME.")
   )

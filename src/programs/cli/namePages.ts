@@ -48,7 +48,7 @@ export const gatherNames = (
         limit: fits === undefined ? Math.min(PAGE, Math.max(1, limit - names.length)) : PAGE,
         ...(cursor === undefined ? {} : { cursor })
       }
-      const page: Json = yield* daemon.call(method, { query })
+      const page: Json = yield* daemon.ask(method, { query })
       const entries = ownNamesOf(at(page, "names"))
       read += entries.length
       names.push(...fits === undefined ? entries : entries.filter(fits))

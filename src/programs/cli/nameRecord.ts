@@ -35,7 +35,7 @@ export const shownHex = (hex: string | undefined): Shown => {
 /** The last record of a name, including an expired one; `undefined` if it was never registered. */
 export const nameState = (daemon: Daemon, name: string): Effect.Effect<NameState | undefined, RpcClientError> =>
   Effect.catchIf(
-    Effect.map(daemon.call("name_show", [name, { ...ONE_NAME, allowExpired: true }]), (said): NameState => {
+    Effect.map(daemon.ask("name_show", [name, { ...ONE_NAME, allowExpired: true }]), (said): NameState => {
       const mine = at(said, "ismine")
       return {
         said,

@@ -116,7 +116,7 @@ export const select = (
 const gather = (daemon: Daemon, options: NamesCommandOptions): Effect.Effect<OwnNames, RpcClientError> =>
   Effect.gen(function*() {
     // Alone at first: the answer shows whether there is a wallet, and which one.
-    const list = yield* daemon.call("name_list", IN_HEX)
+    const list = yield* daemon.ask("name_list", IN_HEX)
     const rest = yield* Effect.all({
       pending: ask(daemon, "name_pending", IN_HEX),
       registrations: ask(daemon, "name_registrations", IN_HEX),

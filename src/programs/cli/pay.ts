@@ -36,7 +36,7 @@ export const payCommand = (
     yield* addressIn(daemon, address)
     yield* affordable({ balance: yield* balanceOf(daemon), cost: units })
     // A draft that is never sent shows what the payment costs.
-    const draft = yield* daemon.call("walletcreatefundedpsbt", [[], objectOf({ [address]: amount })])
+    const draft = yield* daemon.ask("walletcreatefundedpsbt", [[], objectOf({ [address]: amount })])
     const fee = parseAmount(spelledAt(draft, "fee") ?? "")
     const preview = labelled([
       ["Pay", amountText(units)],

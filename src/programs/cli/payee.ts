@@ -26,7 +26,7 @@ const remedyFor = (text: string): string | undefined =>
 
 /** Fails if the daemon knows no such address, with what it says about it. */
 export const addressIn = (daemon: Daemon, text: string): Effect.Effect<void, RpcClientError | CommandFailed> =>
-  Effect.flatMap(daemon.call("validateaddress", [text]), (checked) => {
+  Effect.flatMap(daemon.ask("validateaddress", [text]), (checked) => {
     if (at(checked, "isvalid") === true) return Effect.void
     const why = textAt(checked, "error")
     if (looksSecret(text)) {

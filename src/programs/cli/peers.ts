@@ -55,7 +55,7 @@ export const peersCommand = (
   screen: Screen,
   json: boolean
 ): Effect.Effect<CliOutcome, RpcClientError> =>
-  Effect.map(daemon.call("getpeerinfo"), (answer) => {
+  Effect.map(daemon.ask("getpeerinfo"), (answer) => {
     const peers = objectsOf(answer)
     if (json) return success(`${indented(objectOf({ peers: peers.map(peerJson) }))}\n`)
     if (peers.length === 0) return success(NO_PEERS)

@@ -72,7 +72,7 @@ const waitForName = (
     yield* Effect.addFinalizer(() => waiting.end)
     let share = 0
     for (;;) {
-      const answer = yield* whenThere(daemon.call("name_registrations", { options: ONE_NAME }))
+      const answer = yield* whenThere(daemon.ask("name_registrations", { options: ONE_NAME }))
       if (answer === undefined) {
         waiting.show({ share, facts: "waits for the daemon to come back" })
         yield* Clock.sleep(PAUSE)

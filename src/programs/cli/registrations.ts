@@ -84,7 +84,7 @@ export const registrationsCommand = (
 ): Effect.Effect<CliOutcome, RpcClientError> =>
   Effect.gen(function*() {
     const now = yield* unixTime
-    const entries = ownNamesOf(yield* daemon.call("name_registrations", IN_HEX)).filter((entry) =>
+    const entries = ownNamesOf(yield* daemon.ask("name_registrations", IN_HEX)).filter((entry) =>
       all || isNews(entry, now)
     )
     if (json) return success(`${indented(objectOf({ registrations: entries.map(registrationJson) }))}\n`)

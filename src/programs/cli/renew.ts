@@ -116,7 +116,7 @@ export const renewCommand = (
     const { daemon, input: { prompt, screen }, line } = context
     const json = line.wants("json")
     const names = yield* wanted(context)
-    const draft = yield* daemon.call("name_renew", [names, { ...IN_HEX, dryrun: true }])
+    const draft = yield* daemon.ask("name_renew", [names, { ...IN_HEX, dryrun: true }])
     if ((numberAt(draft, "transactions") ?? 0) === 0) {
       const entries = ownNamesOf(at(draft, "names"))
       // What the owner switched off is not a failure: a script that renews each week would report it each week.

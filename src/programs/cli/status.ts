@@ -43,7 +43,7 @@ export interface StatusAnswers {
 export const gatherStatus = (daemon: Daemon): Effect.Effect<StatusAnswers, RpcClientError> =>
   Effect.gen(function*() {
     // Alone at first: a daemon with other credentials, or one that is still starting, gets one call.
-    const chain = yield* daemon.call("getblockchaininfo")
+    const chain = yield* daemon.ask("getblockchaininfo")
     const [sync, network, mempool, uptime, wallets, balances, wallet, names, renewals] = yield* askEach(daemon, [
       ["getsyncstatus"],
       ["getnetworkinfo"],

@@ -103,7 +103,7 @@ const look = (daemon: Daemon): Effect.Effect<{ readonly done: boolean; readonly 
     const sync = yield* ask(daemon, "getsyncstatus")
     const doing = doingOf(sync)
     if (doing !== undefined) return { done: at(sync, "synced") === true, doing }
-    const chain = yield* daemon.call("getblockchaininfo")
+    const chain = yield* daemon.ask("getblockchaininfo")
     return {
       done: isSynced(chain),
       doing: {

@@ -69,6 +69,6 @@ export const txCommand = (
   { daemon, input: { screen }, line }: Pick<OwnContext, "daemon" | "input" | "line">
 ): Effect.Effect<CliOutcome, RpcClientError> =>
   Effect.map(
-    daemon.call("gettransaction", [line.words[0] ?? ""]),
+    daemon.ask("gettransaction", [line.words[0] ?? ""]),
     (said) => success(line.wants("json") ? `${indented(said)}\n` : `${labelled(rowsOf(said), screen).join("\n")}\n`)
   )

@@ -106,6 +106,6 @@ export const webhooksCommand = (
 ): Effect.Effect<CliOutcome, RpcClientError> =>
   Effect.gen(function*() {
     if (test !== undefined) return tested(yield* daemon.call("testwebhook", [test]), json)
-    const hooks = yield* daemon.call("listwebhooks")
+    const hooks = yield* daemon.ask("listwebhooks")
     return success(json ? `${indented(hooks)}\n` : listText(objectsOf(hooks), { screen, now: yield* unixTime }))
   })

@@ -9,6 +9,7 @@ import type { SettingsInput } from "../../config/gather.ts"
 import * as Logging from "../../node/logging.ts"
 import { type ExportFailure, type ExportSource, runExport } from "../../postgres/exporter.ts"
 import { EXPORT_QUERY } from "../../postgres/lines.ts"
+import { GETBLOCKHASH } from "../../rpc/contract/chain/chain.ts"
 import { RPC_CODE } from "../../rpc/method/RpcError.ts"
 import { failureOutcomeOf, type ProgramOutcome, usageOutcomeOf, withoutSecrets } from "../tool/outcome.ts"
 import { EXPORT_HELP, EXPORT_NAME, type ExportSettings, readExportCommand } from "./settings.ts"
@@ -47,8 +48,8 @@ const sourceOf = ({ daemon, network: wanted }: ExportSettings) =>
       return yield* new InvalidConfig({ field: "network", reason: `the daemon at ${rpc.address} is on ${chain}` })
     }
     const hashAt = (height: number): Effect.Effect<string | undefined, DaemonFailure> =>
-      Effect.matchEffect(rpc.read("getblockhash", [height]), {
-        onSuccess: (reply) => reading("getblockhash", reply, hashReply),
+      Effect.matchEffect(rpc.call(GETBLOCKHASH, { height }), {
+        onSuccess: (reply) => reading(GETBLOCKHASH, reply, hashReply),
         onFailure: (failure) =>
           failure._tag === "RpcFailure" && failure.code === RPC_CODE.invalidParameter
             ? Effect.succeed(undefined)

@@ -24,6 +24,20 @@ export const positionsOf = <C extends Contract>({ params }: C, given: CallOf<C>)
   return values.slice(0, values.findLastIndex((value) => value !== undefined) + 1).map((value) => value ?? null)
 }
 
+/** A call as a client sends it. */
+export interface MethodCall {
+  readonly method: string
+  readonly params: ReadonlyArray<JsonValue>
+  /** Whether the daemon may get it twice. */
+  readonly mayRepeat: boolean
+}
+
+export const callOf = <C extends Contract>(contract: C, given: CallOf<C>): MethodCall => ({
+  method: contract.name,
+  params: positionsOf(contract, given),
+  mayRepeat: !contract.writes
+})
+
 const decoders = new WeakMap<Contract, (answer: unknown) => Option.Option<unknown>>()
 
 /** Decodes an answer; `undefined` if it has none of the described forms. */

@@ -272,7 +272,7 @@ describe("svcd-cli doctor", () => {
         code: "ECONNREFUSED",
         wasSent: false
       })
-      const { code, stdout } = yield* doctor({ ...fakeDaemon({}), call: () => gone }, { json: false })
+      const { code, stdout } = yield* doctor({ ...fakeDaemon({}), ask: () => gone }, { json: false })
       assert.strictEqual(code, 1)
       assert.match(stdout, /^ok {4}Node\.js/)
       assert.match(stdout, /\nwarn {2}there is no data directory \/nowhere\n {6}svcd makes it/)

@@ -57,7 +57,7 @@ describe("svcd-cli expiring", () => {
       const asked: Array<unknown> = []
       const daemon = {
         ...fakeDaemon({}),
-        call: (_: string, params: unknown) =>
+        ask: (_: string, params: unknown) =>
           Effect.sync(() => {
             asked.push(params)
             return null

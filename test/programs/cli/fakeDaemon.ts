@@ -10,8 +10,11 @@ import {
   UnexpectedReply
 } from "../../../src/rpc/RpcClient.ts"
 
-/** A daemon that answers a batch as it answers its calls. */
-export const batching = (daemon: Omit<Daemon, "batch" | "ofWallet">): Daemon => ({
+/** A daemon that answers a batch, and questions, as it answers its calls. */
+export const batching = (
+  daemon: Omit<Daemon, "ask" | "batch" | "ofWallet"> & Partial<Pick<Daemon, "ask">>
+): Daemon => ({
+  ask: daemon.call,
   ...daemon,
   ofWallet: () => Effect.succeed(batching(daemon)),
   batch: (calls) =>
@@ -50,16 +53,14 @@ export const recordingDaemon = (
   answers: Readonly<Record<string, unknown>>
 ): Daemon & { readonly calls: ReadonlyArray<RecordedCall> } => {
   const calls: Array<RecordedCall> = []
-  const daemon = batching({
-    ...fakeDaemon({}),
-    call: (method, params = [], { once = false } = {}) =>
-      Effect.suspend(() => {
-        calls.push({ method, params, once })
-        const answer = answers[method]
-        const made: unknown = typeof answer === "function" ? answer(params) : answer
-        return fakeDaemon(made === undefined ? {} : { [method]: made }).call(method)
-      })
-  })
+  const recording = (once: boolean): Daemon["call"] => (method, params = []) =>
+    Effect.suspend(() => {
+      calls.push({ method, params, once })
+      const answer = answers[method]
+      const made: unknown = typeof answer === "function" ? answer(params) : answer
+      return fakeDaemon(made === undefined ? {} : { [method]: made }).call(method)
+    })
+  const daemon = batching({ ...fakeDaemon({}), call: recording(true), ask: recording(false) })
   return { ...daemon, calls }
 }
 

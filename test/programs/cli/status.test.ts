@@ -217,10 +217,10 @@ Names       2, the next expires in 1,000 blocks (about 2027-01-22)
     Effect.gen(function*() {
       const requests: Array<ReadonlyArray<string>> = []
       const daemonOf = (answers: Readonly<Record<string, unknown>>): Daemon => {
-        const { batch, call, ...rest } = fakeDaemon(answers)
+        const { ask, batch, ...rest } = fakeDaemon(answers)
         return {
           ...rest,
-          call: (method, params) => Effect.zipRight(Effect.sync(() => requests.push([method])), call(method, params)),
+          ask: (method, params) => Effect.zipRight(Effect.sync(() => requests.push([method])), ask(method, params)),
           batch: (calls) =>
             Effect.zipRight(Effect.sync(() => requests.push(calls.map(({ method }) => method))), batch(calls))
         }

@@ -8,6 +8,11 @@ export interface GivenSettings extends SettingsIn<typeof OPTIONS> {}
 /** The settings in force: complete, and with what follows from other options (`inForce.ts`). */
 export interface Settings extends SettingsIn<typeof OPTIONS, "discover" | "dnsseed" | "verifythreads"> {}
 
+/** The parts that services take as they are. */
+export type AnswerSettings = Settings["answers"]
+export type PeerSettings = Settings["peers"]
+export type WalletSettings = Settings["wallet"]
+
 export interface Credentials {
   readonly user: string
   readonly password: Redacted.Redacted<string>

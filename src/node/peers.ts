@@ -12,7 +12,7 @@ import { Indexes } from "../chain/indexes/Indexes.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
 import { reachableNetworks } from "../config/peerSettings.ts"
 import { proxyRoutes } from "../config/proxies.ts"
-import type { Settings } from "../config/settings.ts"
+import type { PeerSettings, Settings } from "../config/settings.ts"
 import { TARGET_SPACING } from "../consensus/params.ts"
 import { Light } from "../light/Light.ts"
 import type { Mempool } from "../mempool/Mempool.ts"
@@ -44,8 +44,6 @@ const GOSSIP_TICK = 1000
 const NEAR_TIP_SECONDS = 144 * TARGET_SPACING
 
 type NetworkSettings = Pick<Settings, "chain" | "peers">
-
-type PeerSettings = Settings["peers"]
 
 /** The port that the node announces to peers. A listener with the permission `noban` has none (upstream `GetListenPort`). */
 const announcedPort = ({ listen, whitebind }: PeerSettings): number | undefined =>

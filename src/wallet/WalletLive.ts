@@ -139,13 +139,13 @@ const makeParts = (options: WalletOptions, arrived: Effect.Effect<void>, announc
     })
     const vault = yield* makeVault(file, {
       isOwn: (script) => ring.own(script)?.spendable === true,
-      maxFee: rules.maxFee
+      maxFee: rules.maxTxFee
     })
     ring.deriveWith(vault.opened)
     const ledger = new Ledger({
       params: chain.params,
       own: (script) => ring.own(script),
-      spendUnconfirmed: rules.spendUnconfirmedChange
+      spendUnconfirmed: rules.spendZeroConfChange
     })
     const publish: WalletParts["publish"] = (event) => Effect.zipRight(announce(event), tell(options, ledger, event))
     const index = yield* WalletIndex.make({

@@ -12,6 +12,7 @@ import { PeerHandlers } from "../../src/network/PeerHandlers.ts"
 import * as PeerManager from "../../src/network/PeerManager.ts"
 import { Services } from "../../src/network/wire/messages/version.ts"
 import { regtest } from "../../src/protocol/networks.ts"
+import { settingsOf } from "../config/input.ts"
 import { ampleBudget } from "./memory.ts"
 import { messagesTo } from "./receive.ts"
 
@@ -86,29 +87,12 @@ export const testNetwork = (
     })
     const store = party.store ?? memoryStore()
     const layer = PeerManager.layer({
+      ...settingsOf([]).peers,
       network: regtest,
       listen: listening ? { host: "127.0.0.1", port } : undefined,
-      maxPeers: 125,
       maxInbound: 125,
-      maxOutbound: 25,
-      bootstrapPeers: [],
       proxies: proxyRoutes({ proxy: [], onion: undefined }),
-      proxyRandomize: true,
-      whitebind: [],
-      whitelist: [],
-      whitelistRelay: true,
-      whitelistForceRelay: false,
-      userAgentComments: [],
-      connectTimeout: 5_000,
-      peerTimeout: 60,
-      blocksOnly: false,
       networks: new Set(["ipv4", "ipv6"]),
-      seedNodes: [],
-      dnsSeed: true,
-      forceDnsSeed: false,
-      fixedSeeds: true,
-      externalAddresses: [],
-      discover: true,
       ...rest
     }).pipe(
       Layer.provide(Layer.succeed(PeerHandlers, {

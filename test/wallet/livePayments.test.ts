@@ -141,7 +141,7 @@ describe("Wallet", () => {
             () => documentOf(directory).transactions[0]?.abandoned === false
           )
           assert.strictEqual(wallet.ledger.transaction(paid.txidKey)?.state.type, "pending")
-        }), { rules: { ...FEW_KEYS, broadcast: false } })
+        }), { rules: { ...FEW_KEYS, walletBroadcast: false } })
     }))
 
   it.scopedLive("a payment is replaced by one with a higher fee, and both record the other", () =>

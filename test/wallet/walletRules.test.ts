@@ -19,7 +19,7 @@ const P2WPKH = scriptOf({ kind: "witness", version: 0, program: new Uint8Array(2
 
 describe("the operator's rules for wallets", () => {
   it.scopedLive("the minimum fee rate is that of the rules or of relay, except for a caller that may pay any", () =>
-    under({ minFeeRate: 150_000 }, ({ wallet }) =>
+    under({ minTxFee: 150_000 }, ({ wallet }) =>
       Effect.gen(function*() {
         const request = { ...to(ADDRESS, COIN), feeRate: 149_000 }
         assert.deepInclude(yield* Effect.flip(wallet.payments.fund(request)), {
@@ -32,12 +32,12 @@ describe("the operator's rules for wallets", () => {
 
   it.scopedLive("without an estimate a payment takes the fallback, and fails if that is 0", () =>
     Effect.gen(function*() {
-      yield* under({ fallbackFeeRate: 200_000 }, ({ wallet }) =>
+      yield* under({ fallbackFee: 200_000 }, ({ wallet }) =>
         Effect.gen(function*() {
           const { fee, feeReason, transaction } = yield* wallet.payments.fund(to(ADDRESS, COIN))
           assert.deepStrictEqual([fee, feeReason], [Math.ceil(transaction.virtualSize * 200), "Fallback fee"])
         }))
-      yield* under({ fallbackFeeRate: 0 }, ({ wallet }) =>
+      yield* under({ fallbackFee: 0 }, ({ wallet }) =>
         Effect.gen(function*() {
           const refused = yield* Effect.flip(wallet.payments.fund(to(ADDRESS, COIN)))
           assert.deepInclude(refused, { _tag: "InvalidWalletRequest", code: "no-fee-estimate" })
@@ -45,7 +45,7 @@ describe("the operator's rules for wallets", () => {
     }))
 
   it.scopedLive("no fee is above the maximum, and the rules say whether payments can be replaced", () =>
-    under({ maxFee: 20_000, replaceable: false }, ({ wallet }) =>
+    under({ maxTxFee: 20_000, walletRbf: false }, ({ wallet }) =>
       Effect.gen(function*() {
         assert.deepInclude(yield* Effect.flip(wallet.payments.fund(to(ADDRESS, COIN))), { code: "fee-too-high" })
         const { transaction } = yield* wallet.payments.fund({ ...to(ADDRESS, COIN), feeRate: 1_000, anyRate: true })
@@ -66,7 +66,7 @@ describe("the operator's rules for wallets", () => {
     }))
 
   it.scopedLive("unconfirmed change is not a coin if it may not be spent", () =>
-    under({ spendUnconfirmedChange: false }, ({ wallet }) =>
+    under({ spendZeroConfChange: false }, ({ wallet }) =>
       Effect.gen(function*() {
         yield* wallet.payments.pay(to(ADDRESS, COIN))
         assert.strictEqual((yield* wallet.ledger.balances).trusted, 0)
@@ -88,11 +88,11 @@ describe("the operator's rules for wallets", () => {
         reason: "Unconfirmed UTXOs are available, but spending them creates a chain of transactions that will be " +
           "rejected by the mempool"
       })
-      assert.strictEqual((yield* under({ rejectLongChains: false }, (node) => fill(node)))._tag, "Right")
+      assert.strictEqual((yield* under({ walletRejectLongChains: false }, (node) => fill(node)))._tag, "Right")
     }))
 
   it.scopedLive("a wallet that may not send keeps its payments", () =>
-    under({ broadcast: false }, ({ mine, pool, wallet }) =>
+    under({ walletBroadcast: false }, ({ mine, pool, wallet }) =>
       Effect.gen(function*() {
         const { transaction } = yield* wallet.payments.pay(to(ADDRESS, COIN))
         yield* mine(2)

@@ -4,8 +4,8 @@ import type * as Fiber from "effect/Fiber"
 import { type Address, formatHostPort } from "../../base/addresses.ts"
 import { unixTime } from "../../base/clock.ts"
 import type { Random } from "../../base/random.ts"
-import type { WhitebindEntry } from "../../config/permissions.ts"
 import type { ProxyRoutes } from "../../config/proxies.ts"
+import type { PeerSettings } from "../../config/settings.ts"
 import type { Network } from "../../protocol/networks.ts"
 import type { AddressStore } from "../addresses/AddressStore.ts"
 import type { Resolve } from "../addresses/seeds.ts"
@@ -16,7 +16,7 @@ import { parseNetAddress } from "../wire/addressText.ts"
 import { type AddressNetwork, endpointKey, type NetAddress } from "../wire/netAddress.ts"
 import { type ConnectionOutcome, type Connections, socketAddress } from "./Connections.ts"
 import { dial, type Proxies } from "./dial.ts"
-import type { PermissionOptions, PermissionRules } from "./permissions.ts"
+import type { PermissionRules } from "./permissions.ts"
 import type { SlotLimits } from "./slots.ts"
 
 /** Shortest and longest pause between connections to a manual peer, milliseconds. */
@@ -73,38 +73,11 @@ const callForever = ({ call, name, wanted, whenActive }: ManualOptions): Effect.
     }
   })
 
-export interface PeerManagerOptions extends PermissionOptions {
+export interface PeerManagerOptions extends PeerSettings {
   readonly network: Pick<Network, "magic" | "defaultP2pPort" | "dnsSeeds" | "fixedSeeds">
-  /** `undefined`: does not listen. An empty host means all interfaces, port 0 any free port. */
-  readonly listen: Address | undefined
-  /** Further listeners, whose peers have permissions. */
-  readonly whitebind: ReadonlyArray<WhitebindEntry>
-  /** 0: no inbound or outbound connections. */
-  readonly maxPeers: number
-  readonly maxInbound: number
-  readonly maxOutbound: number
-  /** If not empty, the node connects only to these peers. */
-  readonly bootstrapPeers: ReadonlyArray<Address>
   readonly proxies: ProxyRoutes
-  /** Whether each connection through a proxy has its own login. */
-  readonly proxyRandomize: boolean
-  readonly userAgentComments: ReadonlyArray<string>
-  /** Milliseconds for a TCP connection. */
-  readonly connectTimeout: number
-  /** Seconds for the handshake, and before a peer can count as silent. */
-  readonly peerTimeout: number
-  /** Whether only peers with the permission `relay` may send transactions. */
-  readonly blocksOnly: boolean
   /** Networks of automatic connections. */
   readonly networks: ReadonlySet<AddressNetwork>
-  /** Nodes to ask for addresses, as the operator wrote them. */
-  readonly seedNodes: ReadonlyArray<string>
-  readonly dnsSeed: boolean
-  readonly forceDnsSeed: boolean
-  readonly fixedSeeds: boolean
-  /** Own addresses named by the operator, with ports. */
-  readonly externalAddresses: ReadonlyArray<Address>
-  readonly discover: boolean
   /** For tests. */
   readonly random?: Random
   /** For tests: resolves the names of DNS seeds. */

@@ -10,7 +10,6 @@ import { DataDirectory } from "../../config/DataDirectory.ts"
 import type { OptionsOf } from "../../config/nodeOptions.ts"
 import type { Settings } from "../../config/settings.ts"
 import { InvalidWalletRequest } from "../../wallet/errors.ts"
-import type { WalletRules } from "../../wallet/WalletRules.ts"
 import * as Wallets from "../../wallet/Wallets.ts"
 import { notifyOfWallets } from "../notifications.ts"
 import { inNode, openFailure } from "./base.ts"
@@ -22,26 +21,6 @@ import { NodeSettings } from "./NodeSettings.ts"
 
 /** The wallets of a node. */
 
-const rulesOf = (wallet: Settings["wallet"]): WalletRules => ({
-  addressType: wallet.addressType,
-  changeType: wallet.changeType,
-  minFeeRate: wallet.minTxFee,
-  fallbackFeeRate: wallet.fallbackFee,
-  discardFeeRate: wallet.discardFee,
-  consolidateFeeRate: wallet.consolidateFeeRate,
-  maxFee: wallet.maxTxFee,
-  confirmTarget: wallet.txConfirmTarget,
-  replaceable: wallet.walletRbf,
-  // As upstream `CWallet::Create`, 0 keeps one.
-  keypool: Math.max(1, wallet.keypool),
-  spendUnconfirmedChange: wallet.spendZeroConfChange,
-  avoidPartialSpends: wallet.avoidPartialSpends,
-  maxGroupingFee: wallet.maxApsFee,
-  rejectLongChains: wallet.walletRejectLongChains,
-  autoRenew: wallet.autoRenew,
-  broadcast: wallet.walletBroadcast
-})
-
 const walletsOf = ({ chain: { pageSize }, wallet }: Settings) =>
   Layer.unwrapEffect(Effect.map(DataDirectory, (directory) =>
     Wallets.layer({
@@ -50,7 +29,8 @@ const walletsOf = ({ chain: { pageSize }, wallet }: Settings) =>
       enabled: !wallet.disableWallet,
       loadDefault: !wallet.noWallet,
       limitNameChains: wallet.limitNameChains,
-      rules: rulesOf(wallet),
+      // As upstream `CWallet::Create`, 0 keeps one.
+      rules: { ...wallet, keypool: Math.max(1, wallet.keypool) },
       pageSize
     }).pipe(Layer.annotateLogs("subsystem", "wallet"))))
 

@@ -96,9 +96,9 @@ const rateProblem = (parts: WalletParts, { bump, feeRate, oldFee, vsize }: Given
   if (fee < required) {
     return refuse("range", `Insufficient total fee (cannot be less than required fee ${formatMoney(required)})`)
   }
-  if (fee <= rules.maxFee) return undefined
+  if (fee <= rules.maxTxFee) return undefined
   const reason = `Specified or calculated fee ${formatMoney(fee)} is too high (cannot be higher than -maxtxfee ` +
-    `${formatMoney(rules.maxFee)})`
+    `${formatMoney(rules.maxTxFee)})`
   return refuse("not-eligible", reason)
 }
 

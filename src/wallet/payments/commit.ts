@@ -113,7 +113,7 @@ export const makeCommit = (parts: WalletParts): WalletPayments["commit"] => {
     isNew: boolean,
     { keepPremature = false, replaces }: Notes
   ): Effect.Effect<void, TransactionRejected | StorageFailure> =>
-    !rules.broadcast ? Effect.void : Effect.catchAllCause(Effect.asVoid(mempool.accept(transaction)), (cause) => {
+    !rules.walletBroadcast ? Effect.void : Effect.catchAllCause(Effect.asVoid(mempool.accept(transaction)), (cause) => {
       if (mempool.get(transaction.txidKey) !== undefined) return Effect.void
       const failure = Option.getOrUndefined(Cause.failureOption(cause))
       const isKept = keepPremature || failure?._tag !== "TransactionRejected" || failure.kind !== "premature"
@@ -137,7 +137,7 @@ export const makeCommit = (parts: WalletParts): WalletPayments["commit"] => {
         ledger.annotate(notes.replaces, { replacedBy: displayHash(txid) })
         followPool(parts, notes.replaces)
       }
-      if (rules.broadcast) mempool.broadcastLater(txidKey)
+      if (rules.walletBroadcast) mempool.broadcastLater(txidKey)
       if (isNew) yield* parts.publish({ _tag: "TransactionAdded", txid })
     })
 

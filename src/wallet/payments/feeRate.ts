@@ -17,7 +17,7 @@ type Parts = Pick<WalletParts, "mempool" | "fees" | "chain" | "rules">
 
 /** The lowest fee rate that the wallet and the relay of transactions allow. */
 export const requiredRate = ({ mempool, rules }: Pick<Parts, "mempool" | "rules">): number =>
-  Math.max(rules.minFeeRate, mempool.info().minRelayFeeRate)
+  Math.max(rules.minTxFee, mempool.info().minRelayFeeRate)
 
 const atLeast = (chosen: ChosenRate, feeRate: number, reason: string): ChosenRate =>
   chosen.feeRate < feeRate ? { feeRate, reason } : chosen
@@ -25,7 +25,7 @@ const atLeast = (chosen: ChosenRate, feeRate: number, reason: string): ChosenRat
 /** The fee rate without an estimate; 0 for none. */
 const fallbackRate = ({ chain, rules }: Parts): number =>
   // Only regtest has no retargeting.
-  rules.fallbackFeeRate ?? (chain.params.noRetargeting ? REGTEST_FALLBACK_RATE : 0)
+  rules.fallbackFee ?? (chain.params.noRetargeting ? REGTEST_FALLBACK_RATE : 0)
 
 /** The fee rate of a transaction: the requested one, an estimate, or the fallback. */
 export const chooseRate = (
@@ -33,7 +33,7 @@ export const chooseRate = (
   choice: FeeChoice & Pick<PaymentRequest, "replaceable">
 ): Either.Either<ChosenRate, InvalidWalletRequest> => {
   const { rules } = parts
-  const { anyRate = false, feeRate, replaceable = rules.replaceable, target = rules.confirmTarget } = choice
+  const { anyRate = false, feeRate, replaceable = rules.walletRbf, target = rules.txConfirmTarget } = choice
   const required = requiredRate(parts)
   if (feeRate !== undefined) {
     if (anyRate || feeRate >= required) return Either.right({ feeRate, reason: "PayTxFee set" })

@@ -167,7 +167,7 @@ export const makeOffers = (parts: WalletParts): Offers => {
 
   return {
     step: Effect.gen(function*() {
-      if (rules.broadcast) yield* rebroadcast
+      if (rules.walletBroadcast) yield* rebroadcast
       yield* Effect.forEach(queue(), tryQueued, { discard: true })
     }),
     queue,

@@ -81,7 +81,7 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
     const draft = (asked: PaymentRequest, options: FundOptions) =>
       Effect.gen(function*() {
         const request: PaymentRequest = {
-          replaceable: rules.replaceable,
+          replaceable: rules.walletRbf,
           avoidPartialSpends: rules.avoidPartialSpends,
           ...asked
         }
@@ -102,11 +102,11 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
           request,
           preset,
           candidates: weighed,
-          longChains: !rules.rejectLongChains,
+          longChains: !rules.walletRejectLongChains,
           feeRate,
           bumpOf: (inputs) => bumpFee(inputs.map(({ coin }) => coin), feeRate),
           // Upstream `GetDiscardRate`, without its estimate of the lowest fee.
-          discardRate: Math.max(rules.discardFeeRate, dustRate),
+          discardRate: Math.max(rules.discardFee, dustRate),
           longTermRate: rules.consolidateFeeRate,
           dustRate,
           change: {
@@ -116,10 +116,10 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
               UNKNOWN_INPUT_WEIGHT
           },
           tipHeight: behind ? 0 : height,
-          maxFee: rules.maxFee,
+          maxFee: rules.maxTxFee,
           random: Math.random
         }
-        const funded = fundGrouped(input, rules.maxGroupingFee)
+        const funded = fundGrouped(input, rules.maxApsFee)
         const usesChange = Either.isRight(funded) && funded.right.changePosition !== -1
         if (!usesChange) change?.release()
         if (usesChange && script === undefined) {
@@ -135,7 +135,7 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
         }
         const drafted: Drafted = { ...(yield* funded), reason }
         const made: PaymentDraft = { drafted, release: () => change?.release() }
-        if (rules.rejectLongChains && !mempool.fitsCluster(drafted)) {
+        if (rules.walletRejectLongChains && !mempool.fitsCluster(drafted)) {
           yield* putBack(made)
           return yield* new InvalidWalletRequest({ code: "long-chain", reason: TOO_LONG_CHAIN })
         }

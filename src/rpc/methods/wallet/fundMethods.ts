@@ -137,7 +137,7 @@ const walletcreatefundedpsbt = ({ encodings, network, wallets }: FundServices) =
     WALLETCREATEFUNDEDPSBT,
     ({ bip32derivs, inputs = [], locktime, options, outputs, version }, wallet, { turns }) =>
       Effect.gen(function*() {
-        const { replaceable = wallet.rules.replaceable } = options
+        const { replaceable = wallet.rules.walletRbf } = options
         const made = yield* readInTurns(
           turns,
           constructTransactionSteps(network, { inputs, outputs, locktime, replaceable, version })

@@ -172,7 +172,7 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
           locktime,
           maxconf,
           minconf,
-          replaceable = wallet.rules.replaceable,
+          replaceable = wallet.rules.walletRbf,
           send_max,
           version = PAYMENT_VERSION
         } = options

@@ -30,7 +30,7 @@ export const makeSendMethod = (wallets: typeof Wallets.Service, network: Network
   walletMethod(wallets)(SEND, ({ options, outputs, version, ...beside }, wallet, { turns }) =>
     Effect.gen(function*() {
       const fee = yield* Either.flatMap(joinFees(beside, options), readFeeChoice)
-      const { inputs = [], locktime, replaceable = wallet.rules.replaceable } = options
+      const { inputs = [], locktime, replaceable = wallet.rules.walletRbf } = options
       const made = yield* readInTurns(
         turns,
         constructTransactionSteps(network, { inputs, outputs, locktime: locktime ?? 0, replaceable, version })

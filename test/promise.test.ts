@@ -204,7 +204,7 @@ describe("svcd/promise", () => {
       })
     }))
 
-  it.scopedLive("does not run beside a daemon that wants other credentials, and beside no stranger's server", () =>
+  it.scopedLive("does not run beside a daemon that requires other credentials, and beside no stranger's server", () =>
     Effect.gen(function*() {
       const closed = yield* fakeDaemon(() => ({ status: 401 }))
       const more = { dataDir: yield* temporaryDirectory, maxPeers: 0, disableWallet: true }

@@ -3,5 +3,5 @@
  * shown and whose file was never copied. It stands here, because svcd-cli does not load the wallet.
  */
 export const UNSEEN_WORDS =
-  "the words of the wallet were never shown: without them or a backup, a lost disk loses its coins and names. " +
+  "the seed phrase of the wallet was never shown: without it or a backup, a disk failure loses its coins and names. " +
   "Run \"svcd-wallet export --phrase\", or call backupwallet"

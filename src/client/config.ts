@@ -36,7 +36,7 @@ export interface DaemonConfig extends DaemonAddress {
    */
   readonly spareCookieFile?: string | undefined
   readonly wallet: string | undefined
-  /** The network that the daemon has to be on; `undefined`: any. */
+  /** The required network of the daemon; `undefined`: any. */
   readonly network?: NetworkName | undefined
   /** Milliseconds for one call. */
   readonly timeout: number

@@ -38,7 +38,7 @@ export interface DaemonClientOptions {
 /** The part of a configuration that a client over a daemon needs. */
 export type DaemonClientConfig = Pick<DecodedConfig, "daemon" | "network" | "requireProof">
 
-const NO_SUBJECTS = "the daemon has no events: it is not svcd, or it is older than they are"
+const NO_SUBJECTS = "the daemon has no events: it is not svcd, or an older version"
 
 /** Opens a client over a daemon that answers and is on the right network. The scope closes it. */
 export const make = (

@@ -76,7 +76,7 @@ export const optionsHelp = (): string => {
     ...groups,
     "Writing flags",
     ...wrap(
-      "-flag value, -flag=value, --flag value and --flag=value mean the same. A switch is turned on by -flag and off " +
+      "-flag value, -flag=value, --flag value and --flag=value are equivalent. A switch is turned on by -flag and off " +
         "by -noflag or -flag=0.",
       WIDTH - 2
     ).map((line) => `  ${line}`),

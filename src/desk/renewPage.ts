@@ -21,7 +21,7 @@ const NAME = new RegExp(`^(?:[0-9a-f]{2}){1,${MAX_NAME_LENGTH}}$`)
 
 /** What "all" leaves out. */
 const switchedOff = (amount: number): string =>
-  `${quantityOf(amount, "name")} ${amount === 1 ? "is" : "are"} left out: renewal is switched off for ${
+  `${quantityOf(amount, "name")} ${amount === 1 ? "is" : "are"} left out: renewal is turned off for ${
     amount === 1 ? "it" : "them"
   }. Choose a name to renew it once.`
 

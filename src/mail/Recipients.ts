@@ -14,7 +14,7 @@ const WHY = {
   "invalid-label": "is not a label that a name can have",
   "unknown": "has no name that is registered",
   "expired": "has a name that is expired",
-  "no-mail": "has a name whose value does not say where mail goes"
+  "no-mail": "has a name whose value has no mail address"
 } as const
 
 /** The relay takes no mail for the label: 550 at RCPT. */

@@ -86,7 +86,7 @@ const logged = (notice: SyncNotice): Effect.Effect<void> => {
     }
     case "Alone":
       return Effect.logWarning(
-        "no peers, so no new blocks: check the network and its firewall, -proxy, -onlynet and -addpeer; -maxpeers 0 keeps the node offline",
+        "no peers, so no new blocks: check the network and the firewall, -proxy, -onlynet and -addpeer; -maxpeers 0 keeps the node offline",
         { minutes: notice.minutes }
       ).pipe(Effect.annotateLogs("subsystem", "network"))
     case "Accompanied":

@@ -120,7 +120,7 @@ export interface RpcClientOptions {
   readonly address: Address
   /** Whether to use TLS, as for a proxy in front of a daemon. */
   readonly secure?: boolean
-  /** The network that the daemon has to be on. No call is sent to a daemon of another one; `undefined`: any is right. */
+  /** The required network of the daemon. No call is sent to a daemon of another one; `undefined`: any is right. */
   readonly network?: NetworkName | undefined
   /** The prefix of the daemon's paths; empty by default. */
   readonly basePath?: string

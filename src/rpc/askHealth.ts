@@ -36,7 +36,7 @@ const read = (status: number, body: string): HealthReply => {
   }
 }
 
-/** Asks for the health report, for which no server of svcd wants credentials; `undefined` without an answer. */
+/** Asks for the health report, for which no server of svcd requires credentials; `undefined` without an answer. */
 export const askHealth = (
   { address, basePath = "", secure = false }: HealthSource
 ): Effect.Effect<HealthReply | undefined> =>

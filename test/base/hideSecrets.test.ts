@@ -66,7 +66,7 @@ describe("hideSecrets", () => {
       `"id/${"a".repeat(51)}" is free`,
       "Give them with -rpcuser and -rpcpassword, SVCD_RPC_USER and SVCD_RPC_PASSWORD, or svcd.conf in -datadir",
       "this small shop will open every summer, and the owner can help with any tool that people bring there",
-      "the words of the wallet were never shown: without them or a backup, a lost disk loses its coins and names",
+      "the seed phrase of the wallet was never shown: without it or a backup, a disk failure loses its coins and names",
       `the daemon at ${"a".repeat(56)}.onion:8336 does not accept the credentials`,
       `-addpeer: "${"a2".repeat(26)}.b32.i2p" is not an address of the form host:port`
     ]

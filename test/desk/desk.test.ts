@@ -245,10 +245,10 @@ describe("renewals", () => {
       })
       yield* desk.login
       const page = yield* desk.follow(yield* desk.send("renew", { which: "all" }))
-      assert.include(page.body, "2 names are left out: renewal is switched off for them.")
+      assert.include(page.body, "2 names are left out: renewal is turned off for them.")
       desk.answers = { ...desk.answers, name_renew: () => ({ names: [], transactions: 0, left_out: 1 }) }
       const none = yield* desk.send("renew", { which: "all" })
-      assert.include(none.body, "There is no name to renew. 1 name is left out: renewal is switched off for it.")
+      assert.include(none.body, "There is no name to renew. 1 name is left out: renewal is turned off for it.")
     }))
 })
 

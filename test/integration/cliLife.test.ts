@@ -90,7 +90,7 @@ describe("output that is not taken", () => {
         const { code, stderr } = yield* printing(">/dev/full")
         assert.deepStrictEqual(
           { code, stderr },
-          { code: 1, stderr: `${name}: standard output does not take the whole text: the disk is full\n` }
+          { code: 1, stderr: `${name}: standard output did not accept the whole text: the disk is full\n` }
         )
         assert.deepInclude(yield* printing(">/dev/null"), { code: 0, stderr: "" })
       }))

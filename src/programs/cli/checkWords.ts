@@ -21,7 +21,7 @@ const lengthsText = `${LENGTHS.slice(0, -1).join(", ")} or ${USUAL}`
 type Words = Readonly<Record<string, string>>
 
 const NO_TERMINAL =
-  `there is no terminal to ask at: give the whole phrase on standard input, with "${NAME} checkwords -"`
+  `there is no terminal to ask on: give the whole phrase on standard input, with "${NAME} checkwords -"`
 
 const STOPPED = "nothing was checked"
 
@@ -34,7 +34,7 @@ const givenPhrase = (text: string): Effect.Effect<Words, CommandFailed> => {
   return LENGTHS.includes(words.length)
     ? Effect.succeed(Object.fromEntries(words.map((word, place) => [String(place + 1), word])))
     : new CommandFailed({
-      message: `standard input has ${words.length} words, and a recovery phrase has ${lengthsText}; ${STOPPED}`
+      message: `standard input has ${words.length} words, and a seed phrase has ${lengthsText}; ${STOPPED}`
     })
 }
 
@@ -45,7 +45,7 @@ const askedWords = ({ input: { prompt } }: OwnContext): Effect.Effect<Words, Com
     if (typed === undefined) return yield* new CommandFailed({ message: NO_TERMINAL })
     const count = typed.trim() === "" ? USUAL : Number(typed)
     if (!LENGTHS.includes(count)) {
-      return yield* new CommandFailed({ message: `a recovery phrase has ${lengthsText} words; ${STOPPED}` })
+      return yield* new CommandFailed({ message: `a seed phrase has ${lengthsText} words; ${STOPPED}` })
     }
     const words: Record<string, string> = {}
     for (const place of drawnPlaces(count)) {
@@ -56,8 +56,8 @@ const askedWords = ({ input: { prompt } }: OwnContext): Effect.Effect<Words, Com
     return words
   })
 
-const WRONG = "at least one of these is not the word of this wallet at its place. Compare your paper with what " +
-  "\"svcd-wallet export --phrase\" shows, letter by letter"
+const WRONG = "at least one of these words is wrong. Compare your paper with the output of " +
+  "\"svcd-wallet export --phrase\", letter by letter"
 
 /** The exit status is 1 if a word is wrong. */
 export const checkWordsCommand = (
@@ -72,6 +72,6 @@ export const checkWordsCommand = (
     const correct = at(answer, "correct") === true
     if (line.wants("json")) return { code: correct ? 0 : 1, stdout: `${indented(answer)}\n`, stderr: "" }
     return correct
-      ? success("All of these words are right. The wallet keeps the day of the check.\n")
+      ? success("All of these words are right. The wallet records the date of this check.\n")
       : failure(1, { message: WRONG })
   })

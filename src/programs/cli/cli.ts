@@ -46,7 +46,7 @@ export const run = (input: CliInput): Effect.Effect<ProgramOutcome> =>
     )
   }).pipe(Effect.catchAllDefect(() =>
     // Otherwise the program would end without a word, with the status of a success.
-    Effect.succeed(printed(failure(1, { message: "an error of svcd-cli itself, please report it" }), false))
+    Effect.succeed(printed(failure(1, { message: "internal error, please report it" }), false))
   ))
 
 /** Loads what hides secrets for an error alone: it has the list of recovery words. */
@@ -191,11 +191,11 @@ const connectionOf = (input: CliInput, { command }: CliCommandLine) => {
 
 const contradictions = ({ command, given, words }: CliCommandLine): ReadonlyArray<string> => [
   ...(command === "expiring" && given.has("all") && given.has("owner")
-    ? ["-all: stands against -owner; give one"]
+    ? ["-all: cannot be combined with -owner; give one"]
     : []),
   ...(command === "checkwords" && words.length > 0
     ? (["stdin", "stdinrpcpass"] as const).filter((name) => given.has(name)).map((name) =>
-      `-${name}: standard input has the words; leave the flag out`
+      `-${name}: standard input has the words; omit the flag`
     )
     : []),
   ...(given.has("rpccookiefile")

@@ -28,46 +28,46 @@ const textsOption = ({ description, placeholder }: TextRow): Option =>
 const SHARED = { json: switchOption("print JSON"), help: OPTIONS.help }
 
 /** What a command has that spends coins. */
-const SPENDING = { yes: switchOption("do it without a question") }
+const SPENDING = { yes: switchOption("do not ask for confirmation") }
 
 /** What a command has that sets a value. */
 const FORCE = {
-  force: switchOption("do it also where the value seems to have a secret, and with -yes where it has an error")
+  force: switchOption("send a value that looks like a secret and, with -yes, a value with errors")
 }
 
 /** The items of a domain, by flag. Each flag may be repeated. */
 export const DOMAIN_FLAGS = {
-  ip: textsOption({ placeholder: "ADDRESS", description: "of a domain: its IPv4 address" }),
-  ip6: textsOption({ placeholder: "ADDRESS", description: "its IPv6 address" }),
-  alias: textsOption({ placeholder: "HOST", description: "the host that it is another name of (CNAME)" }),
-  ns: textsOption({ placeholder: "HOST", description: "name server, as ns1.example.net" }),
-  ds: textsOption({ placeholder: "RECORD", description: "key of DNSSEC, as \"12345 8 2 ab01…\"" }),
-  tls: textsOption({ placeholder: "RECORD", description: "certificate (TLSA), as \"443 3 1 1 ab01…\"" }),
-  mail: textsOption({ placeholder: "RECORD", description: "mail server, as \"10 mail.example.net\"" }),
-  tor: textsOption({ placeholder: "ONION", description: "address of an onion service" }),
+  ip: textsOption({ placeholder: "ADDRESS", description: "IPv4 address (domains)" }),
+  ip6: textsOption({ placeholder: "ADDRESS", description: "IPv6 address" }),
+  alias: textsOption({ placeholder: "HOST", description: "canonical host (CNAME)" }),
+  ns: textsOption({ placeholder: "HOST", description: "name server, such as ns1.example.net" }),
+  ds: textsOption({ placeholder: "RECORD", description: "DNSSEC key, such as \"12345 8 2 ab01…\"" }),
+  tls: textsOption({ placeholder: "RECORD", description: "certificate (TLSA), such as \"443 3 1 1 ab01…\"" }),
+  mail: textsOption({ placeholder: "RECORD", description: "mail server, such as \"10 mail.example.net\"" }),
+  tor: textsOption({ placeholder: "ONION", description: "onion service address" }),
   text: textsOption({ placeholder: "TEXT", description: "text (TXT)" }),
-  sub: textsOption({ placeholder: "ITEM", description: "item of a sub-domain, as \"www 192.0.2.1\"" })
+  sub: textsOption({ placeholder: "ITEM", description: "item of a subdomain, such as \"www 192.0.2.1\"" })
 }
 
 /** The items of an identity, by flag. */
 export const IDENTITY_FLAGS = {
-  email: textsOption({ placeholder: "ADDRESS", description: "of a person: the address of e-mail" }),
-  backup: textsOption({ placeholder: "ADDRESS", description: "another address, for when the first fails" }),
-  name: textsOption({ placeholder: "TEXT", description: "the name of the person" }),
+  email: textsOption({ placeholder: "ADDRESS", description: "email address (identities)" }),
+  backup: textsOption({ placeholder: "ADDRESS", description: "fallback email address" }),
+  name: textsOption({ placeholder: "TEXT", description: "name of the person" }),
   website: textsOption({ placeholder: "URL", description: "website" }),
-  description: textsOption({ placeholder: "TEXT", description: "some words" }),
+  description: textsOption({ placeholder: "TEXT", description: "short description" }),
   photo_url: textsOption({ placeholder: "URL", description: "picture" }),
-  xmpp: textsOption({ placeholder: "ADDRESS", description: "address of XMPP" }),
-  nostr: textsOption({ placeholder: "KEY", description: "public key of nostr, npub1… or hexadecimal digits" }),
-  fpr: textsOption({ placeholder: "FINGERPRINT", description: "fingerprint of an OpenPGP key" })
+  xmpp: textsOption({ placeholder: "ADDRESS", description: "XMPP address" }),
+  nostr: textsOption({ placeholder: "KEY", description: "nostr public key, npub1… or hexadecimal digits" }),
+  fpr: textsOption({ placeholder: "FINGERPRINT", description: "OpenPGP key fingerprint" })
 }
 
 /** What a command has that makes a value. */
 const VALUE = {
   ...DOMAIN_FLAGS,
   ...IDENTITY_FLAGS,
-  value: textOption({ placeholder: "TEXT", description: "the whole value, in place of flags for its items" }),
-  file: textOption({ placeholder: "PATH", description: "the same from a file, in UTF-8; - for standard input" })
+  value: textOption({ placeholder: "TEXT", description: "the whole value, instead of flags for its items" }),
+  file: textOption({ placeholder: "PATH", description: "read the whole value from a UTF-8 file; - for standard input" })
 }
 
 export type CommandGroup = (typeof COMMAND_GROUPS)[number]
@@ -97,20 +97,21 @@ export const CLI_COMMANDS = {
     words: "NAME",
     takes: [1, 1],
     description: "show a name: owner, value, what it resolves to, expiry, renewal and history",
-    details: "NAME is a name as d/example, or a domain as example.bit; one in another script, such as zürich.bit, is " +
+    details:
+      "NAME is a name such as d/example, or a domain such as example.bit. A domain in another script, such as zürich.bit, is " +
       "translated.",
     options: {
       ...SHARED,
-      last: textOption({ placeholder: "NUMBER", description: "show so many entries of the history (default: 10)" })
+      last: textOption({ placeholder: "NUMBER", description: "number of history entries to show (default: 10)" })
     }
   },
   register: {
     group: "Commands for names",
     words: "NAME [VALUE]",
     takes: [1, 2],
-    description: "register a name: show the value and the cost, ask, and begin",
+    description: "register a name: show the value and the cost, ask, and start",
     details:
-      "It takes two transactions and 13 blocks, about two hours on the main network; the node does the rest by itself. Flags for items of the " +
+      "A registration takes two transactions and 13 blocks, about two hours on mainnet. The node completes it by itself. Flags for items of the " +
       "value may be repeated.",
     options: {
       ...SHARED,
@@ -119,9 +120,9 @@ export const CLI_COMMANDS = {
       ...VALUE,
       owner: textOption({
         placeholder: "ADDRESS",
-        description: "register it for this owner; the wallet itself without"
+        description: "owner of the name (default: the wallet)"
       }),
-      renew: switchOption("let the wallet renew the name before it expires (default); -norenew does not"),
+      renew: switchOption("let the wallet renew the name before it expires (default; -norenew turns it off)"),
       wait: switchOption("wait until the name is registered, with a progress bar on a terminal")
     }
   },
@@ -129,9 +130,9 @@ export const CLI_COMMANDS = {
     group: "Commands for names",
     words: "NAME [VALUE]",
     takes: [1, 2],
-    description: "change the value of a name: show before and after, ask, and send",
+    description: "change the value of a name: show the change, ask, and send",
     details:
-      "Items without a flag stay as they are; a flag replaces all entries of its item, -sub one item of one label, " +
+      "Items without a flag stay as they are. A flag replaces all entries of its item; -sub replaces one item of one label, " +
       "and -tls the certificates of one port. Flags for items may be repeated.",
     options: {
       ...SHARED,
@@ -140,7 +141,7 @@ export const CLI_COMMANDS = {
       ...VALUE,
       remove: textsOption({
         placeholder: "KEY",
-        description: "take this item out of the value, as ip, sub or map.www; may be repeated"
+        description: "remove this item from the value, such as ip, sub or map.www; may be repeated"
       })
     }
   },
@@ -148,17 +149,16 @@ export const CLI_COMMANDS = {
     group: "Commands for names",
     words: "[NAME…]",
     takes: [0, 5_000],
-    description: "renew names: show what it costs, ask, and send",
-    details:
-      "Give one name or more, or -all, or -within TIME: one of the three. The exit status is 1 if names are given and none of " +
-      "them is renewed. With -all and -within it is 0 where nothing is due, or only names whose renewal is switched off.",
+    description: "renew names: show the cost, ask, and send",
+    details: "Give names, -all, or -within TIME. The exit status is 1 if you give names and none of " +
+      "them is renewed. With -all and -within it is 0 if nothing is due, or only names whose renewal is turned off.",
     options: {
       ...SHARED,
       ...SPENDING,
       all: switchOption("all names of the wallet"),
       within: textOption({
         placeholder: "TIME",
-        description: "those that expire within this time, as 4w, 10d, 12h or a number of blocks"
+        description: "names that expire within this time: 4w, 10d, 12h or a number of blocks"
       })
     }
   },
@@ -166,80 +166,82 @@ export const CLI_COMMANDS = {
     group: "Commands for names",
     words: "NAME ADDRESS",
     takes: [2, 2],
-    description: "give a name to another owner, after a question",
+    description: "give a name to another owner: show it, ask, and send",
     options: { ...SHARED, ...SPENDING }
   },
   names: {
     group: "Commands for names",
     words: "[PREFIX]",
     takes: [0, 1],
-    description: "list the names of the wallet, those first that have to be renewed first",
-    details: "With a prefix, names that begin so.",
+    description: "list the names of the wallet, the first to expire first",
+    details: "With a prefix, list only names that begin with it.",
     options: {
       ...SHARED,
-      all: switchOption("show names too that have expired or were given away, and old registrations that failed"),
-      expiring: textOption({ placeholder: "BLOCKS", description: "show only names that expire within so many blocks" })
+      all: switchOption("include names that expired or were given away, and old failed registrations"),
+      expiring: textOption({
+        placeholder: "BLOCKS",
+        description: "show only names that expire within this number of blocks"
+      })
     }
   },
   registrations: {
     group: "Commands for names",
     words: "",
     takes: [0, 0],
-    description: "list the registrations of the wallet, and how far they are",
-    options: { ...SHARED, all: switchOption("show those too that are done, and those that failed long ago") }
+    description: "list the registrations of the wallet and their progress",
+    options: { ...SHARED, all: switchOption("include completed registrations, and old failed ones") }
   },
   expiring: {
     group: "Commands for names",
     words: "",
     takes: [0, 0],
-    description: "list names that expire soon: those of the wallets and the watched ones, or others",
+    description: "list names that expire soon: names of the wallets and watched names, or others",
     options: {
       ...SHARED,
       all: switchOption("names of all owners"),
       owner: textOption({ placeholder: "ADDRESS", description: "the owner of the names" }),
       blocks: textOption({
         placeholder: "NUMBER",
-        description: "show names that expire within so many blocks (default: 4032, four weeks)"
+        description: "show names that expire within this number of blocks (default: 4032, four weeks)"
       }),
-      limit: textOption({ placeholder: "NUMBER", description: "show so many names (default: 100)" })
+      limit: textOption({ placeholder: "NUMBER", description: "number of names to show (default: 100)" })
     }
   },
   find: {
     group: "Commands for names",
     words: "[TEXT]",
     takes: [0, 1],
-    description: "find names of all owners by a text, an item of the value, or the owner",
-    details: "TEXT can be owner:ADDRESS, ip:192.0.2.1 or another key, as in the search of the pages.",
+    description: "find names of all owners by text, an item of the value, or owner",
+    details: "TEXT can be owner:ADDRESS, ip:192.0.2.1 or another key, as in the search of the status page.",
     options: {
       ...SHARED,
       key: textOption({ placeholder: "KEY", description: "an item of the value: ip, ip6, ns, email, nostr or tor" }),
-      value: textOption({ placeholder: "VALUE", description: "the value of that item" }),
+      value: textOption({ placeholder: "VALUE", description: "value of that item" }),
       owner: textOption({ placeholder: "ADDRESS", description: "the owner of the names" }),
-      namespace: textOption({ placeholder: "PREFIX", description: "how the names begin, such as d/" }),
-      expired: switchOption("show expired names too"),
-      limit: textOption({ placeholder: "NUMBER", description: "show so many names (default: 100)" })
+      namespace: textOption({ placeholder: "PREFIX", description: "prefix of the names, such as d/" }),
+      expired: switchOption("include expired names"),
+      limit: textOption({ placeholder: "NUMBER", description: "number of names to show (default: 100)" })
     }
   },
   watch: {
     group: "Commands for names",
     words: "[PREFIX]",
     takes: [0, 1],
-    description: "print a line for each change of a name, as it happens, until it is interrupted",
+    description: "print a line for each change of a name as it happens, until interrupted",
     details:
-      "With a prefix, of names that begin so. When interrupted, it prints where to go on. A line of the kind transferred " +
+      "With a prefix, only of names that begin with it. When interrupted, it prints how to continue. A line of the kind transferred " +
       "says updated or renewed, with (new address); -json says transferred.",
     options: {
       ...SHARED,
       from: textOption({
         placeholder: "CURSOR",
-        description: "begin behind this place; 0 for all changes of the past"
+        description: "start after this cursor; 0 for all past changes"
       }),
       types: textOption({
         placeholder: "KINDS",
-        description:
-          "only these kinds, with commas between them: registered, updated, renewed, transferred, cleared, " +
+        description: "only these comma-separated kinds: registered, updated, renewed, transferred, cleared, " +
           "expired, expiring, undone, block (the end of each block), and of the mempool pending, pending_dropped " +
-          "and synced; undone comes in any case"
+          "and synced; undone is always included"
       })
     }
   },
@@ -247,7 +249,7 @@ export const CLI_COMMANDS = {
     group: "Commands for coins",
     words: "[LABEL]",
     takes: [0, 1],
-    description: "make an address for payments to the wallet; on a terminal with a QR code",
+    description: "create a receiving address; on a terminal with a QR code",
     options: SHARED
   },
   pay: {
@@ -255,46 +257,46 @@ export const CLI_COMMANDS = {
     words: "ADDRESS AMOUNT",
     takes: [2, 2],
     description: "send coins: show amount, fee and address, ask, and send",
-    details: "AMOUNT is in NMC. The word send is a method of the daemon, with other parameters.",
+    details: "AMOUNT is in NMC. The word send is an RPC method with other parameters.",
     options: {
       ...SHARED,
       ...SPENDING,
-      comment: textOption({ placeholder: "TEXT", description: "a note for the wallet alone" })
+      comment: textOption({ placeholder: "TEXT", description: "private note in the wallet" })
     }
   },
   tx: {
     group: "Commands for coins",
     words: "TXID",
     takes: [1, 1],
-    description: "show a transaction of the wallet: whether a block has it, what it pays, the fee",
+    description: "show a transaction of the wallet: confirmations, payments and fee",
     options: SHARED
   },
   checkwords: {
     group: "Commands for coins",
     words: "[-]",
     takes: [0, 1],
-    description: "check that your recovery words are those of the wallet: ask for three of them",
+    description: "verify your seed phrase: ask for three of its words",
     details:
-      "Read the words from paper; they are not shown. With - it reads the whole phrase from standard input. A word is never " +
-      "an argument: other users could see it. The exit status is 1 if a word is wrong.",
+      "Read the words from your paper; they are not echoed. With -, it reads the whole phrase from standard input. A word is never " +
+      "an argument, because other users could see it. The exit status is 1 if a word is wrong.",
     options: SHARED
   },
   status: {
     group: "Commands for the node",
     words: "",
     takes: [0, 0],
-    description: "tell how the node is: sync, peers, mempool, wallet (also -getinfo)",
+    description: "show the state of the node: sync, peers, mempool, wallet (also -getinfo)",
     options: {
       ...SHARED,
-      wait: switchOption("first wait until all names are known, with a progress bar on a terminal"),
-      watch: switchOption("go on: draw again on a terminal, else print a line for each change")
+      wait: switchOption("wait until all names are known, with a progress bar on a terminal"),
+      watch: switchOption("keep running: redraw on a terminal, otherwise print a line for each change")
     }
   },
   doctor: {
     group: "Commands for the node",
     words: "",
     takes: [0, 0],
-    description: "look for what is wrong, and say what to do; works without a daemon too",
+    description: "diagnose problems and suggest remedies; works without a daemon too",
     details: "The exit status is 1 if a check fails.",
     options: SHARED
   },
@@ -309,7 +311,7 @@ export const CLI_COMMANDS = {
     group: "Commands for the node",
     words: "[test ID]",
     takes: [0, 2],
-    description: "list the programs that receive events of names, or test one",
+    description: "list the webhooks that receive name events, or test one",
     options: SHARED
   },
   lint: {
@@ -317,15 +319,15 @@ export const CLI_COMMANDS = {
     words: "NAME VALUE",
     takes: [0, 2],
     description: "check a name and a value before you pay for them",
-    details: "The value - is standard input, in UTF-8. The exit status is 1 for an error.",
+    details: "VALUE - reads standard input, in UTF-8. The exit status is 1 for an error.",
     options: SHARED
   },
   rpcauth: {
     group: "Commands without a daemon",
     words: "USER [PASSWORD]",
     takes: [0, 2],
-    description: "make a user of RPC: a line for svcd.conf, and a password",
-    details: "Without a password it makes one and prints it; - reads it from standard input.",
+    description: "create an RPC user: print a line for svcd.conf, and a password",
+    details: "Without PASSWORD, it generates one and prints it; - reads it from standard input.",
     options: SHARED
   }
 } as const satisfies Readonly<Record<string, CommandRow>>

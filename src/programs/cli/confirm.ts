@@ -30,7 +30,7 @@ export const agreed = (
       if (answer !== undefined && YES.test(answer.trim())) return Effect.succeed("")
       return new CommandFailed({
         message: answer === undefined
-          ? `nothing was done: there is no answer; -yes does it without a question. It would do this:\n${preview}`
+          ? `nothing was done, because there was no answer (-yes does not ask). This would be done:\n${preview}`
           : "nothing was done"
       })
     })
@@ -54,8 +54,8 @@ const lockStateOf = (daemon: Daemon): Effect.Effect<LockState, RpcClientError> =
     return { locked: !isOpen || renewsOnly, renewsUntil: renewsOnly ? until : undefined }
   })
 
-const LOCKED = `the wallet is locked: give its passphrase with "${NAME} -stdin walletpassphrase", in two lines: the ` +
-  "passphrase, and the seconds to unlock it for"
+const LOCKED = `the wallet is locked: unlock it with "${NAME} -stdin walletpassphrase" and two lines: the ` +
+  "passphrase, and the number of seconds"
 
 /** Locks the wallet again, or lets it renew names as before. */
 const lockAgain = (
@@ -111,8 +111,7 @@ export const spend = (
     (error) => error._tag === "RpcUnreachable" && error.wasSent,
     (error) =>
       new CommandFailed({
-        message:
-          `${error.message}. The daemon may have done what it was told: look with "${NAME} listtransactions" and ` +
-          `"${NAME} names" before you repeat it`
+        message: `${error.message}. The daemon may have executed the call: check with "${NAME} listtransactions" and ` +
+          `"${NAME} names" before you retry`
       })
   )

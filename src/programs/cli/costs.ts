@@ -35,6 +35,6 @@ export const affordable = (
   balance === undefined || balance >= cost
     ? Effect.void
     : new CommandFailed({
-      message: `the wallet can spend ${amountText(balance)}, and this takes ${aboutText(cost)}; ` +
-        `"${NAME} receive" makes an address to pay coins to`
+      message: `the wallet can spend ${amountText(balance)}, and this costs ${aboutText(cost)}; ` +
+        `"${NAME} receive" creates an address to fund it`
     })

@@ -93,7 +93,7 @@ const readCookie = (path: string, { readFile }: SettingsInput): Either.Either<Cr
   return readFile(path).pipe(
     Either.mapLeft((why) => `${name} ${why}`),
     Either.flatMap((text) => {
-      if (text === undefined) return Either.left(`${name} is not there; the daemon makes it when it starts`)
+      if (text === undefined) return Either.left(`${name} does not exist; the daemon creates it when it starts`)
       const credentials = parseCookie(text)
       return credentials === undefined ? Either.left(`${name} has no user:password in it`) : Either.right(credentials)
     })

@@ -33,7 +33,7 @@ const cookieChecks = ({ connection: { cookieFile, rpc }, input }: DoctorInput): 
   return [
     Either.isRight(read)
       ? ok({ check: "cookie", text: `${cookieFile} can be read` })
-      : warn("cookie", { text: `${cookieFile} ${read.left}`, remedy: "run svcd-cli as the user of the node" })
+      : warn("cookie", { text: `${cookieFile} ${read.left}`, remedy: "run svcd-cli as the user that runs the node" })
   ]
 }
 
@@ -42,32 +42,32 @@ const unreachable = (error: RpcClientError, { connection: { networkFrom, rpc } }
   switch (error._tag) {
     case "RpcUnauthorized":
       return fail("daemon", {
-        text: `the daemon at ${address} wants other credentials`,
-        remedy: "name its data directory with -datadir, or give -rpcuser and -rpcpassword, or -rpccookiefile"
+        text: `the daemon at ${address} requires other credentials`,
+        remedy: "set its data directory with -datadir, or give -rpcuser and -rpcpassword, or -rpccookiefile"
       })
     case "RpcFailure":
       return fail("daemon", {
         text: `the daemon at ${address} answers: ${error.message}`,
-        remedy: "wait until it has started: -rpcwait"
+        remedy: "wait until it has started, with -rpcwait"
       })
     case "RpcWrongNetwork":
       return fail("daemon", {
         text: error.message,
-        remedy: `${error.wanted} is from ${networkFrom ?? "the default"}: name the network of this daemon there, or ` +
-          "another daemon with -rpcaddr; nothing was looked at in it"
+        remedy: `${error.wanted} is from ${networkFrom ?? "the default"}: set the network of this daemon there, or ` +
+          "another daemon with -rpcaddr; it was not checked"
       })
     case "RpcUnreachable":
     case "UnexpectedReply":
       if (isForbidden(error)) {
         return fail("daemon", {
           text:
-            `the daemon at ${address} does not let this user of RPC call getblockchaininfo: nothing was looked at in it`,
+            `the daemon at ${address} does not allow this RPC user to call getblockchaininfo, so it was not checked`,
           remedy: remedyFor("read")
         })
       }
       return fail("daemon", {
         text: error.message,
-        remedy: "start svcd; if it ends at once, its last lines in the log say why. -rpcaddr names another address"
+        remedy: "start svcd; if it stops at once, the end of its log says why. -rpcaddr sets another address"
       })
   }
 }
@@ -132,7 +132,7 @@ export const doctorCommand = (doctor: DoctorInput): Effect.Effect<CliOutcome> =>
       const answer = objectOf({ checks: checks.map(checkJson), failed, warnings, skipped })
       return { code, stdout: `${indented(answer)}\n`, stderr: "" }
     }
-    const rest = skipped === 0 ? "" : " Not everything was looked at."
+    const rest = skipped === 0 ? "" : " Some checks were skipped."
     const sum = failed + warnings === 0
       ? `Nothing ${skipped === 0 ? "is wrong" : "wrong was found"}.${rest}`
       : `${quantityOf(failed, "check")} failed, ${quantityOf(warnings, "warning")}.${rest}`

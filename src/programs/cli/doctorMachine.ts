@@ -18,7 +18,7 @@ import { NAME } from "./outcome.ts"
 
 /** SQLite does not load: what its error says, with the remedy that the programs give too. */
 export const sqliteCheck = (error: unknown): Check => {
-  const [text = "", remedy = "install svcd again with the same Node.js"] =
+  const [text = "", remedy = "reinstall svcd with the same Node.js"] =
     nativeProblem(error, "better-sqlite3")?.split(": ") ?? ["SQLite (better-sqlite3) does not load"]
   return fail("sqlite", { text, remedy: `${remedy}; neither svcd nor svcd-wallet can start without it` })
 }
@@ -31,8 +31,8 @@ const nativeChecks: Effect.Effect<ReadonlyArray<Check>> = Effect.promise(async (
   }).catch((error: unknown) => sqliteCheck(error))
   const curve = loadNativeCurve() === undefined
     ? warn("secp256k1", {
-      text: "the compiled libsecp256k1 is missing: signatures are checked some thirty times more slowly",
-      remedy: "install the package secp256k1 beside svcd if the first sync takes too long; answers are the same"
+      text: "the native libsecp256k1 is missing: signature checks are about thirty times slower",
+      remedy: "install the package secp256k1 next to svcd if the first sync takes too long; results are the same"
     })
     : ok({ check: "secp256k1", text: "libsecp256k1 loads" })
   return [ok({ check: "node", text: `Node.js ${process.versions.node}` }), sqlite, curve]
@@ -58,17 +58,17 @@ const spaceCheck = (path: string): Check => {
   const free = bavail * bsize
   const system = process.platform === "linux" ? FILE_SYSTEMS.get(type >>> 0) : undefined
   const text = `${sizeText(free)} free in ${path}`
-  if (free < LEAST_FREE) return fail("disk", { text, remedy: "make room: svcd stops before the disk is full" })
+  if (free < LEAST_FREE) return fail("disk", { text, remedy: "free disk space: svcd stops before the disk is full" })
   if (system !== undefined) {
     return warn("disk", {
       text: `${path} is on ${system}`,
       remedy: system === "tmpfs"
-        ? "everything in it is lost at the next restart: use a disk, with -datadir"
-        : "databases are not safe there: use a local disk, with -datadir"
+        ? "it is lost at the next reboot: use a directory on disk, with -datadir"
+        : "databases are unsafe there: use a directory on a local disk, with -datadir"
     })
   }
   return free < TIGHT_FREE
-    ? warn("disk", { text, remedy: "make room soon, or prune: -prune" })
+    ? warn("disk", { text, remedy: "free disk space soon, or use -prune" })
     : ok({ check: "disk", text: text })
 }
 
@@ -91,7 +91,7 @@ const ownerCheck = (path: string, uid: number): Check => {
     ? ok({ check: "owner", text: `${path} belongs to this user` })
     : warn("owner", {
       text: `${path} belongs to another user (${uid})`,
-      remedy: "run svcd-cli as the user of the node: sudo -u USER svcd-cli …"
+      remedy: "run svcd-cli as the user that runs the node: sudo -u USER svcd-cli …"
     })
 }
 
@@ -99,7 +99,7 @@ const ownerCheck = (path: string, uid: number): Check => {
 export const remedyOf = (code: string): string =>
   code === "EROFS"
     ? "mount it writable, or use another directory, with -datadir"
-    : `run ${NAME} as the user of the node (sudo -u USER ${NAME} …), or name another directory with -datadir`
+    : `run ${NAME} as the user that runs the node (sudo -u USER ${NAME} …), or use another directory with -datadir`
 
 const attempt = <A>(run: () => A): A | string => {
   try {
@@ -135,14 +135,14 @@ const settingsChecks = ({ dataDir, network }: DataPlace, input: SettingsInput): 
       return fail("settings", {
         text,
         remedy: text === problem
-          ? "svcd does not start with that: correct svcd.conf, or the environment"
+          ? "svcd would not start: fix svcd.conf or the environment"
           : AS_NODE_USER
       })
     })
   }
   const mail = alertMailOf(decoded.right.alerts)
   return [
-    ok({ check: "settings", text: "svcd.conf and the environment are in order" }),
+    ok({ check: "settings", text: "svcd.conf and the environment are valid" }),
     ...(mail === undefined ? [] : [ok({
       check: "alertmail",
       text: `mail before names expire goes to ${quantityOf(mail.to.length, "address", "addresses")}; ` +
@@ -151,21 +151,21 @@ const settingsChecks = ({ dataDir, network }: DataPlace, input: SettingsInput): 
   ]
 }
 
-const NO_DIRECTORY = new Map([["ENOTDIR", "it is no directory"]])
+const NO_DIRECTORY = new Map([["ENOTDIR", "it is not a directory"]])
 
 const directoryChecks = (path: string): ReadonlyArray<Check> => {
   const found = attempt(() => statSync(path))
   if (found === "ENOENT" || found === "ENOTDIR") {
     return [warn("datadir", {
       text: `there is no data directory ${path}`,
-      remedy: "svcd makes it when it starts; -datadir and SVCD_DATA_DIR name another one"
+      remedy: "svcd creates it at startup; -datadir and SVCD_DATA_DIR set another one"
     })]
   }
   if (typeof found === "string" || !found.isDirectory()) {
     const code = typeof found === "string" ? found : "ENOTDIR"
     return [fail("datadir", {
       text: `the data directory ${path} cannot be used: ${reasonOf(code, NO_DIRECTORY)}`,
-      remedy: code === "ENOTDIR" ? "name the right directory with -datadir" : remedyOf(code)
+      remedy: code === "ENOTDIR" ? "set the right directory with -datadir" : remedyOf(code)
     })]
   }
   const unusable = attempt(() => accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK))

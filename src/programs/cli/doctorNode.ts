@@ -50,7 +50,7 @@ const versionCheck = ({ network }: NodeAnswers, version: string): Check => {
   }
   return other === version ? ok({ check: "version", text: `svcd ${other}` }) : warn("version", {
     text: `svcd is version ${other}, and ${NAME} is ${version}`,
-    remedy: "restart svcd after an update, or update both"
+    remedy: "restart svcd after an upgrade, or upgrade both"
   })
 }
 
@@ -68,9 +68,9 @@ const clockChecks = ({ peers }: NodeAnswers): ReadonlyArray<Check> => {
   if (offsets.length < ENOUGH_CLOCKS) return []
   const offset = median(offsets)
   const text = `the clock of this machine is ${spanText(Math.abs(offset))} ${
-    offset > 0 ? "behind" : "before"
+    offset > 0 ? "behind" : "ahead of"
   } those of the peers`
-  const remedy = "set the clock, and switch on its synchronisation: timedatectl set-ntp true"
+  const remedy = "set the clock and enable time synchronization: timedatectl set-ntp true"
   if (Math.abs(offset) >= WRONG_CLOCK) return [fail("clock", { text, remedy })]
   return [
     Math.abs(offset) >= SLOPPY_CLOCK
@@ -85,16 +85,16 @@ const peerChecks = ({ chain, network, sync }: NodeAnswers): ReadonlyArray<Check>
   if (count === 0 && isOffline(sync)) return [ok({ check: "peers", text: NO_PEERS_WANTED })]
   if (at(network, "networkactive") === false) {
     return [fail("peers", {
-      text: "networking is switched off",
-      remedy: `"${NAME} setnetworkactive true" switches it on`
+      text: "networking is turned off",
+      remedy: `"${NAME} setnetworkactive true" turns it on`
     })]
   }
   if (count > 0 || textAt(chain, "chain") === "regtest") {
     return [ok({ check: "peers", text: quantityOf(count, "peer") })]
   }
   return [fail("peers", {
-    text: "no peer is connected, so no new blocks come",
-    remedy: "check the network and its firewall, and -proxy, -onlynet and -addpeer; -maxpeers 0 keeps the node offline"
+    text: "no peers are connected, so no new blocks arrive",
+    remedy: "check the network and the firewall, and -proxy, -onlynet and -addpeer; -maxpeers 0 keeps the node offline"
   })]
 }
 
@@ -104,17 +104,17 @@ const LATE_BLOCK = 4 * 3_600
 const syncChecks = ({ chain, now, sync }: NodeAnswers): ReadonlyArray<Check> => {
   if (!isReady(chain, sync)) {
     return [warn("sync", {
-      text: `the node does not know all names yet: ${changeLine(chain, sync)}`,
+      text: `not all names are known yet: ${changeLine(chain, sync)}`,
       remedy: isOffline(sync)
-        ? "no blocks come from peers: start svcd without -maxpeers 0, or import blocks with -loadblock"
-        : `"${NAME} status -wait" waits, and "${NAME} status -watch" shows how far it is`
+        ? "no blocks arrive from peers: start svcd without -maxpeers 0, or import blocks with -loadblock"
+        : `"${NAME} status -wait" waits, and "${NAME} status -watch" shows its progress`
     })]
   }
   const age = now - (numberAt(chain, "time") ?? now)
   if (age > LATE_BLOCK && textAt(chain, "chain") !== "regtest" && hasChain(chain, sync) && !isOffline(sync)) {
     return [warn("sync", {
       text: `the last block is ${spanText(age)} old`,
-      remedy: `look at "${NAME} peers": the node may not reach the network`
+      remedy: `check "${NAME} peers": the node may be cut off from the network`
     })]
   }
   return [ok({ check: "sync", text: changeLine(chain, sync) })]
@@ -141,14 +141,14 @@ const dataChecks = ({ chain, checks, network }: NodeAnswers): ReadonlyArray<Chec
       })]),
     // The warnings have the notices too.
     ...[...warnings].filter((text) => !notices.includes(text)).map((text) =>
-      warn("warning", { text, remedy: "svcd says this itself; its log may have more" })
+      warn("warning", { text, remedy: "this warning comes from svcd; its log may have more" })
     )
   ]
   return found.length > 0
     ? found
     : checks === undefined
     ? []
-    : [ok({ check: "data", text: "no damage is known in the data on disk" })]
+    : [ok({ check: "data", text: "the data on disk has no known damage" })]
 }
 
 /** States of a webhook that no longer delivers. */
@@ -159,10 +159,10 @@ const webhookChecks = ({ webhooks }: NodeAnswers): ReadonlyArray<Check> => {
   const broken = hooks.filter((hook) => BROKEN.has(textAt(hook, "state") ?? ""))
   if (hooks.length === 0) return []
   return broken.length === 0
-    ? [ok({ check: "webhooks", text: `${quantityOf(hooks.length, "webhook")}, none of which is broken` })]
+    ? [ok({ check: "webhooks", text: `${quantityOf(hooks.length, "webhook")}, all working` })]
     : broken.map((hook) =>
       fail("webhooks", {
-        text: `the webhook ${textAt(hook, "id") ?? ""} delivers nothing any more`,
+        text: `the webhook ${textAt(hook, "id") ?? ""} no longer delivers anything`,
         remedy: textAt(hook, "remedy") ?? `"${NAME} webhooks" shows the reason`
       })
     )

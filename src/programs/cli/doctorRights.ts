@@ -25,16 +25,16 @@ export const notingRefused = (daemon: Daemon, refused: RefusedMethods): Daemon =
 
 /** What each right lets the doctor look at. The last row is for daemons that do not name the right. */
 const LOOKED_AT = [
-  ["read", "facts of the chain, peers, fees, and damage on disk"],
+  ["read", "the chain, peers, fees, and damage on disk"],
   ["names", "the wallets: their backup, lock, balance, renewals and registrations, and watched names"],
   ["admin", "webhooks, and wallets that are not loaded"],
-  [undefined, "what these methods answer"]
+  [undefined, "the answers of these methods"]
 ] as const
 
 /** What to do about a right that is missing. */
 export const remedyFor = (right: UserRight | undefined): string => {
-  const needed = right === undefined ? "the right to them" : `the right "${right}"`
-  return `give the user of RPC ${needed} (-rpcrights), or run svcd-cli with credentials that have it`
+  const needed = right === undefined ? "the right to call them" : `the right "${right}"`
+  return `grant the RPC user ${needed} (-rpcrights), or run svcd-cli with credentials that have it`
 }
 
 /** One for each right that is missing. A list of methods (-rpcwhitelist) may refuse some of a right alone. */
@@ -42,7 +42,7 @@ export const rightsChecks = (refused: RefusedMethods): ReadonlyArray<Check> =>
   LOOKED_AT.flatMap(([right, what]) => {
     const methods = [...refused].flatMap(([method, missing]) => missing === right ? [method] : []).toSorted()
     const complaint: Complaint = {
-      text: `not looked at: ${what}. This user of RPC may not call ${methods.join(", ")}`,
+      text: `not checked: ${what}. This RPC user may not call ${methods.join(", ")}`,
       remedy: remedyFor(right)
     }
     return methods.length === 0 ? [] : [skip("rights", complaint)]

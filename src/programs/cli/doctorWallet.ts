@@ -133,15 +133,15 @@ const backupCheck = ({ cli, program, wallet }: WalletAnswers): ReadonlyArray<Che
     case true:
       return numberAt(wallet, "phrase_checked") === undefined
         ? [warn("backup", {
-          text: `the recovery words of ${walletWords(wallet)} were never checked: a mistake in them shows too late`,
-          remedy: `give three of them back with "${cli} checkwords", or on the page Recovery words of the desk; ` +
+          text: `the seed phrase of ${walletWords(wallet)} was never verified: a mistake would show too late`,
+          remedy: `verify three of its words with "${cli} checkwords", or on the page Recovery words of the desk; ` +
             `"${program} --phrase" shows them`
         })]
-        : [ok({ check: "backup", text: "the owner has given words of the wallet back" })]
+        : [ok({ check: "backup", text: "the seed phrase of the wallet was verified" })]
     case false:
       return [warn("backup", {
         text:
-          "the words of the wallet were never shown: without them or a backup, a lost disk loses its coins and names",
+          "the seed phrase of the wallet was never shown: without it or a backup, a disk failure loses its coins and names",
         remedy: `run "${program} --phrase", or call "${cli} backupwallet PATH"`
       })]
     default:
@@ -232,15 +232,15 @@ const renewalChecks = (answers: WalletAnswers): ReadonlyArray<Check> => {
     ...(unset.length > 0
       ? [warn("autorenew", {
         text: notRenewed(unset),
-        remedy: `"${cli} name_autorenew null true" makes the wallet renew all its names${
-          off.length > 0 ? ", including those that you switched off" : ""
+        remedy: `"${cli} name_autorenew null true" renews all names of the wallet${
+          off.length > 0 ? ", including those you turned off" : ""
         }`
       })]
       : []),
     ...(off.length > 0
       ? [warn("autorenew", {
         text: notRenewed(off),
-        remedy: `if this is not wanted: "${cli} name_autorenew ${asParameters(off)}"`
+        remedy: `if this is intended: "${cli} name_autorenew ${asParameters(off)}"`
       })]
       : []),
     ...(dueNow.length > 0 && lockOf(answers).all
@@ -251,8 +251,8 @@ const renewalChecks = (answers: WalletAnswers): ReadonlyArray<Check> => {
       : []),
     ...(dueNow.length > 0 && balance !== undefined && balance < cost
       ? [fail("balance", {
-        text: `${amountText(balance)} are too little for ${quantityOf(dueNow.length, "renewal")}`,
-        remedy: `"${cli} receive" makes an address to pay coins to`
+        text: `${amountText(balance)} are not enough for ${quantityOf(dueNow.length, "renewal")}`,
+        remedy: `"${cli} receive" creates an address to fund it`
       })]
       : [])
   ]
@@ -269,7 +269,7 @@ const registrationChecks = (answers: WalletAnswers): ReadonlyArray<Check> => {
   return under.length > 0 && (all || renews)
     ? [warn("registrations", {
       text: `the wallet is locked, and ${quantityOf(under.length, "registration")} will need it`,
-      remedy: `"${cli} registrations" shows when; unlock it then: "${cli} -stdin walletpassphrase", with two lines`
+      remedy: `"${cli} registrations" shows when; then unlock it with: "${cli} -stdin walletpassphrase" and two lines`
     })]
     : []
 }
@@ -277,7 +277,7 @@ const registrationChecks = (answers: WalletAnswers): ReadonlyArray<Check> => {
 const watchedChecks = ({ watched }: SharedAnswers): ReadonlyArray<Check> => {
   const names = ownedNames(at(watched, "names")).filter(({ said }) => at(said, "mine") !== true)
   return names.length === 0 ? [] : [warn("watched", {
-    text: `${listed(names)}, which you watch, ${verb(names)} within a week`,
+    text: `${listed(names)}, on your watch list, ${verb(names)} within a week`,
     remedy: "tell the owner"
   })]
 }
@@ -285,12 +285,12 @@ const watchedChecks = ({ watched }: SharedAnswers): ReadonlyArray<Check> => {
 /** That the wallet of `-rpcwallet` is not loaded. */
 export const noSuchWallet = (name: string, { loaded = [], stored }: SharedAnswers): Check =>
   fail("wallet", {
-    text: `no wallet ${walletList([name])} is loaded: nothing was looked at in it`,
+    text: `wallet ${walletList([name])} is not loaded and was not checked`,
     remedy: stored.includes(name)
       ? `load it: "${NAME} loadwallet ${shellWord(name)}"`
       : loaded.length === 0
       ? `no wallet is loaded; "${NAME} listwalletdir" lists those of the data directory`
-      : `name one that is loaded with -rpcwallet, or leave it out: ${walletList(loaded)}`
+      : `choose a loaded wallet with -rpcwallet, or omit it: ${walletList(loaded)}`
   })
 
 /** What there is to say of a wallet; nothing without an answer about it: the user may not ask, or there is none. */
@@ -308,9 +308,9 @@ export const sharedChecks = (answers: SharedAnswers): ReadonlyArray<Check> => {
     ...(loaded.length > 0 || others.length > 0 ? [] : [ok({ check: "wallet", text: "no wallet is loaded" })]),
     ...others.map((name) =>
       warn("wallet", {
-        text: `a wallet in the data directory is not loaded, and renews no names: ${walletList([name])}`,
+        text: `a wallet in the data directory is not loaded, so it renews no names: ${walletList([name])}`,
         remedy: `"${NAME} loadwallet ${shellWord(name)} true" loads it, now and at each start; ` +
-          "move the file away if it is not needed"
+          "move the file elsewhere if you do not need it"
       })
     ),
     ...watchedChecks(answers)

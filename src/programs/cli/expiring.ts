@@ -85,7 +85,7 @@ const expiringText = (
       found.names.map(rowOf(options.dated)),
       screen
     ),
-    incomplete: "The node is still syncing: names may have been renewed or may be missing."
+    incomplete: "The node is still syncing, so names may be missing or already renewed."
   })
 
 const MEMBERS = [

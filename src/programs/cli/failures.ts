@@ -26,12 +26,11 @@ const unauthorized = ({ rpc }: ConnectionSettings, cookie: string | undefined): 
   const other = rpc.credentials !== undefined || cookie !== undefined
   const tried = cookie === undefined ? "" : ` than those in ${shownPath(cookie)}`
   return failure(1, {
-    message: `Authorization failed: ${formatHostPort(rpc)} wants ${
+    message: `Authorization failed: ${formatHostPort(rpc)} requires ${
       other ? `other credentials${tried}` : "credentials"
     }`,
-    remedy:
-      "Give them with -rpcuser and -rpcpassword, SVCD_RPC_USER and SVCD_RPC_PASSWORD, or svcd.conf in -datadir; " +
-      "-rpccookiefile names a cookie."
+    remedy: "Set -rpcuser and -rpcpassword, SVCD_RPC_USER and SVCD_RPC_PASSWORD, or svcd.conf in -datadir; " +
+      "or set -rpccookiefile."
   })
 }
 
@@ -51,19 +50,19 @@ const REMEDIES: ReadonlyMap<number, string> = new Map([
   [RPC_CODE.initialDownload, `"${NAME} status -wait" waits until the node knows all names.`],
   [
     RPC_CODE.walletNotFound,
-    `"${NAME} listwallets" lists the wallets that are loaded, and -rpcwallet NAME chooses one.`
+    `"${NAME} listwallets" lists the loaded wallets, and -rpcwallet NAME selects one.`
   ],
   [RPC_CODE.warmUp, "-rpcwait waits until the daemon has started."],
   [
     RPC_CODE.walletUnlockNeeded,
-    `"${NAME} -stdin walletpassphrase" unlocks it, with two lines: passphrase, and seconds.`
+    `"${NAME} -stdin walletpassphrase" unlocks it; enter two lines: passphrase and seconds.`
   ]
 ])
 
 /** What to do where the code is the same for many causes. */
 const REASON_REMEDIES: ReadonlyMap<RpcReason | undefined, string> = new Map([
-  ["funds-missing", `"${NAME} receive" makes an address to pay coins to.`],
-  ["long-chain", "Too many payments of the wallet wait for a block: try again after the next one."]
+  ["funds-missing", `"${NAME} receive" creates an address to fund it.`],
+  ["long-chain", "Too many payments of the wallet are unconfirmed: retry after the next block."]
 ])
 
 const remedyOf = ({ code, reason }: RpcFailure): string | undefined => REASON_REMEDIES.get(reason) ?? REMEDIES.get(code)
@@ -127,7 +126,7 @@ const forbiddenRemedy = ({ missingRight }: UnexpectedReply, method: string | und
   const lacks = missingRight === undefined
     ? "the right for it"
     : `the right "${missingRight}" for ${method === undefined ? "it" : `this call of ${method}`}`
-  return `This user of RPC lacks ${lacks} (-rpcrights, -rpcwhitelist), or -rpcallowip does not name this machine.`
+  return `This RPC user lacks ${lacks} (-rpcrights, -rpcwhitelist), or -rpcallowip does not name this machine.`
 }
 
 /**
@@ -147,11 +146,11 @@ export const explain = (
     case "RpcUnreachable": {
       const from = sourceOf(connection.rpcAddrFrom)
       const next = error.wasSent
-        ? "It may have received the call, so that svcd-cli does not repeat it."
-        : "-rpcaddr names another one, -rpcwait waits for it."
+        ? "It may have received the call, so svcd-cli does not repeat it."
+        : "-rpcaddr sets another address, -rpcwait waits for the daemon."
       return Effect.succeed(failure(1, {
         message: error.message,
-        remedy: `${from}: is svcd running, and does it listen there? ${next}`
+        remedy: `${from}: is svcd running and listening there? ${next}`
       }))
     }
     case "RpcWrongNetwork":

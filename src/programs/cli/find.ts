@@ -64,12 +64,12 @@ const rowOf = (entry: OwnNameEntry) => {
 
 const foundText = (found: NamesFound, screen: Screen): string =>
   listText(found, {
-    lines: found.names.length === 0 ? ["No name is found."] : table(
+    lines: found.names.length === 0 ? ["No names found."] : table(
       [{ title: "NAME", atLeast: 16 }, { title: "EXPIRES IN", align: "right" }, { title: "VALUE", atLeast: 20 }],
       found.names.map(rowOf),
       screen
     ),
-    incomplete: "The node is still syncing or building its search indexes: there may be more names."
+    incomplete: "The node is still syncing or building its search indexes, so there may be more names."
   })
 
 const MEMBERS = ["expires_in", "expired", "height", "txid", "vout", "address"]

@@ -20,18 +20,18 @@ export const CLI_FLAGS = {
   ...CONNECTION_OPTIONS,
   rpccookiefile: textOption({
     placeholder: "PATH",
-    description: "cookie file of the daemon, in place of user name and password"
+    description: "cookie file of the daemon, instead of a user name and password"
   }),
-  rpcwallet: textOption({ placeholder: "NAME", description: "wallet to use, where the daemon has several loaded" }),
-  rpcclienttimeout: textOption({ placeholder: "SECONDS", description: "how long an answer may take; 0 for any time" }),
+  rpcwallet: textOption({ placeholder: "NAME", description: "wallet to use if the daemon has several loaded" }),
+  rpcclienttimeout: textOption({ placeholder: "SECONDS", description: "response timeout; 0 for none" }),
   rpcwait: switchOption("wait until the daemon answers and has started"),
-  rpcwaittimeout: textOption({ placeholder: "SECONDS", description: "how long to wait for that; 0 for any time" }),
-  json: switchOption("print the result as JSON, a text and an error too"),
-  named: switchOption("parameters are written name=value"),
-  stdin: switchOption("read more parameters from standard input, one a line"),
+  rpcwaittimeout: textOption({ placeholder: "SECONDS", description: "limit for -rpcwait; 0 for none" }),
+  json: switchOption("print results and errors as JSON, including strings"),
+  named: switchOption("pass parameters as name=value"),
+  stdin: switchOption("read more parameters from standard input, one per line"),
   stdinrpcpass: switchOption("read the password from the first line of standard input"),
-  getinfo: switchOption("the same as the command status"),
-  completions: textOption({ placeholder: "SHELL", description: "print what makes a shell complete flags and methods" }),
+  getinfo: switchOption("same as the command status"),
+  completions: textOption({ placeholder: "SHELL", description: "print a completion script for flags and methods" }),
   version: OPTIONS.version,
   help: OPTIONS.help
 } satisfies OptionTable
@@ -53,7 +53,7 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["addrinfo", `use ${NAME} getaddrmaninfo`],
   ["generate", `use ${NAME} generatetoaddress`],
   ["stdinwalletpassphrase", `use ${NAME} -stdin walletpassphrase`],
-  ["color", "set NO_COLOR in the environment to have none"]
+  ["color", "set NO_COLOR in the environment to turn colors off"]
 ])
 
 /** What a switch may be set to. */
@@ -134,7 +134,7 @@ export const readCliCommandLine = (argv: ReadonlyArray<string>): CliCommandLine 
   const replaced = argv.findIndex((text) => text.includes(REPLACEMENT))
   if (replaced >= 0) {
     problems.push(
-      `argument ${replaced + 1}: has bytes that are not UTF-8, or U+FFFD, which stands for such bytes; ` +
+      `argument ${replaced + 1}: has bytes that are not UTF-8, or U+FFFD, which replaces such bytes; ` +
         otherWay(argv[replaced] ?? "", command)
     )
   }
@@ -175,7 +175,7 @@ const TAKEN: { readonly [command in CommandName]?: string } = {
   names: "one prefix",
   find: "one text",
   watch: "one prefix",
-  checkwords: "nothing, or - for standard input; a word in an argument can be seen by other users",
+  checkwords: "nothing, or - for standard input; other users could see a word in an argument",
   webhooks: "nothing, or: test ID",
   lint: "a name and a value; put the value in quotes",
   rpcauth: "a user name and a password"

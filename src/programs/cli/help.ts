@@ -76,32 +76,32 @@ The daemon
   -rpcuser NAME           user name (environment: SVCD_RPC_USER)
   -rpcpassword SECRET     password (environment: SVCD_RPC_PASSWORD)
   -stdinrpcpass           read the password from the first line of standard input
-  -rpccookiefile PATH     cookie file of the daemon, in place of user name and password
-  -rpcwallet NAME         wallet to use, where the daemon has several loaded
+  -rpccookiefile PATH     cookie file of the daemon, instead of a user name and password
+  -rpcwallet NAME         wallet to use if the daemon has several loaded
   -rpcclienttimeout SECONDS
-                          how long an answer may take; 0 for any time (default: 900)
+                          response timeout; 0 for none (default: 900)
   -rpcwait                wait until the daemon answers and has started
   -rpcwaittimeout SECONDS
-                          how long to wait for that; 0 for any time (default: 0)
+                          limit for -rpcwait; 0 for none (default: 0)
 
 The call
-  -named                  parameters are written name=value
-  -json                   print the result as JSON, a text and an error too
-  -stdin                  read more parameters from standard input, one a line
+  -named                  pass parameters as name=value
+  -json                   print results and errors as JSON, including strings
+  -stdin                  read more parameters from standard input, one per line
 
 Others
-  -getinfo                the same as the command status
-  -completions SHELL      print what makes a shell complete flags and methods: bash, zsh, fish or sh
+  -getinfo                same as the command status
+  -completions SHELL      print a completion script for flags and methods: bash, zsh, fish or sh
   -version                print the version and exit
   -help                   print this text and exit
 
-A flag wins over the environment, the environment over svcd.conf. Without user name and password, a
+Flags override the environment, which overrides svcd.conf. Without user name and password, a
 daemon on this machine that asks for them is given the cookie of the data directory, or of Namecoin
 Core in ~/.namecoin, if there is one.
-Parameters of methods that are texts are passed on as they are; others are JSON.
+String parameters of methods are passed as they are; others are JSON.
 
 Exit status: 0; 1 if no daemon answers, or a command fails; 2 for a mistake in flags or configuration;
-else the code of the daemon's error without its sign, modulo 256.
+otherwise the daemon's error code without its sign, modulo 256.
 `
 
 export const helpText = (command: CommandName | undefined): string =>

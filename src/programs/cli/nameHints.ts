@@ -43,14 +43,14 @@ export const namedBy = (word: string | undefined): Effect.Effect<string, Command
   const name = nameMeant(word ?? "")
   if (!name.includes("/") && looksSecret(name)) {
     return new CommandFailed({
-      message: "the word in place of the name is not shown: it may be a private key",
+      message: "the word in place of the name is hidden, because it may be a private key",
       remedy:
-        "write a name, as d/example; a private key is never given away. For a name that looks like a key call a method " +
+        "give a name such as d/example; never give away a private key. For a name that looks like a key, call a method " +
         `with its hexadecimal digits: ${NAME} name_show HEX '{"nameEncoding":"hex"}'`
     })
   }
   return name === ""
-    ? new CommandFailed({ message: "the name is empty; write a name, as d/example" })
+    ? new CommandFailed({ message: "the name is empty; give a name such as d/example" })
     : Effect.succeed(name)
 }
 
@@ -61,11 +61,13 @@ const WITHOUT_LABEL = /^(?:[a-z]+\/)?\s*$/
 export const newNameBy = (word: string | undefined): Effect.Effect<string, CommandFailed> =>
   Effect.flatMap(namedBy(word), (name) => {
     if (WITHOUT_LABEL.test(name)) {
-      return new CommandFailed({ message: `${JSON.stringify(name)} is not a whole name; write one, as d/example` })
+      return new CommandFailed({
+        message: `${JSON.stringify(name)} is not a complete name; give one such as d/example`
+      })
     }
     return /^(?:D|ID|Id|iD)\//.test(name)
       ? new CommandFailed({
-        message: `${JSON.stringify(name)} begins with an upper-case letter, and names tell case apart`,
+        message: `${JSON.stringify(name)} begins with an upper-case letter, and names are case-sensitive`,
         remedy: `did you mean ${name.toLowerCase()}?`
       })
       : Effect.succeed(name)
@@ -76,9 +78,9 @@ export const newNameBy = (word: string | undefined): Effect.Effect<string, Comma
  * domain, and registering it would cost coins for nothing.
  */
 export const freeHint = (name: string): string => {
-  if (WITHOUT_LABEL.test(name)) return "a whole name is as d/example"
+  if (WITHOUT_LABEL.test(name)) return "a complete name looks like d/example"
   if (name.startsWith("d/") && bitDomainOf(new TextEncoder().encode(name)) === undefined) {
-    return "no domain has such a name"
+    return "no domain can have this name"
   }
   if (name.includes("/")) return `"${NAME} register ${shellWord(name)}" registers it`
   const label = `d/${name.split(".").at(-2) ?? name}`.toLowerCase()
@@ -93,7 +95,7 @@ export const nameHints = (text: string | undefined): ReadonlyArray<string> => {
   return [
     ...name === undefined || name === text ? [] : [`Did you mean ${name}?`],
     ...name === undefined && /[^\x00-\x7f]/.test(text)
-      ? ["Names beyond ASCII need the option nameEncoding: '{\"nameEncoding\":\"utf8\"}' in place of the options."]
+      ? ["Non-ASCII names need the option nameEncoding: pass '{\"nameEncoding\":\"utf8\"}' as the options."]
       : []
   ]
 }

@@ -104,7 +104,7 @@ const renewalRow = ({ name, renews }: NamePage): ReadonlyArray<Row> => {
   return [
     renews
       ? ["Renewal", "automatic"]
-      : ["Renewal", `by hand; "${NAME} name_autorenew ${name} true" makes the wallet renew it`, "yellow"]
+      : ["Renewal", `by hand; "${NAME} name_autorenew ${name} true" turns automatic renewal on`, "yellow"]
   ]
 }
 
@@ -208,7 +208,7 @@ const pageText = (page: NamePage, last: number, screen: Screen): string => {
     ...historyLines(page, last, screen),
     ...(state.expiresIn > 0
       ? []
-      : ["", `Any owner can register it now: "${NAME} register ${shownText(shellWord(page.name))}"`]),
+      : ["", `Anyone can register it now: "${NAME} register ${shownText(shellWord(page.name))}"`]),
     ""
   ].join("\n")
 }

@@ -70,7 +70,7 @@ export const listText = (
 ): string =>
   [
     ...lines,
-    ...(more ? ["", `These are the first ${grouped(names.length)}; -limit shows more.`] : []),
+    ...(more ? ["", `Only the first ${grouped(names.length)} are shown; -limit shows more.`] : []),
     ...(complete ? [] : ["", incomplete]),
     ""
   ].join("\n")

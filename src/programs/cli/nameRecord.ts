@@ -56,7 +56,7 @@ const ownName = (daemon: Daemon, name: string): Effect.Effect<NameState, RpcClie
     }
     if (state.expiresIn <= 0) {
       return new CommandFailed({
-        message: `${name} has expired, so that it can be registered again, by any owner: "${NAME} register ${name}"`
+        message: `${name} has expired, and anyone can register it again: "${NAME} register ${name}"`
       })
     }
     if (state.mine === false) {
@@ -90,5 +90,5 @@ export const stillHas = (
     value.hex === shown.hex
       ? Effect.void
       : new CommandFailed({
-        message: `the value of ${name} has changed meanwhile, and nothing was done; repeat the command`
+        message: `nothing was done, because the value of ${name} has changed in the meantime; repeat the command`
       }))

@@ -56,7 +56,7 @@ export interface OwnNames {
   readonly renewsAll: boolean
   /** Whether the owner switched a name off that can expire. */
   readonly someOff: boolean
-  /** Whether the words of the wallet were never shown; also `false` on regtest, where nothing is worth a backup. */
+  /** Whether the seed phrase of the wallet was never shown; also `false` on regtest, where nothing is worth a backup. */
   readonly wordsUnseen: boolean
   /** Whether blocks come at a steady rate, so that dates can be estimated. */
   readonly dated: boolean
@@ -191,7 +191,7 @@ const registrationLines = ({ dated, registrations }: OwnNames, screen: Screen): 
 const renewalTable = ({ unsent }: OwnNames, screen: Screen): ReadonlyArray<string> =>
   unsent.length === 0 ? [] : [
     "",
-    painted("Renewals that are not sent", "bold", screen),
+    painted("Unsent renewals", "bold", screen),
     ...table(
       [NAME, { title: "STATE" }, { title: "NOTE", atLeast: 20 }],
       unsent.map(({ name, said }) => {
@@ -199,7 +199,7 @@ const renewalTable = ({ unsent }: OwnNames, screen: Screen): ReadonlyArray<strin
         return [
           { text: nameWithDomain(name) },
           { text: state, colour: state === "skipped" ? "yellow" as const : undefined },
-          { text: textAt(said, "note") ?? "is sent in one of the next blocks" }
+          { text: textAt(said, "note") ?? "is sent after one of the next blocks" }
         ]
       }),
       screen
@@ -230,10 +230,12 @@ const remarks = (
     ...(renews === undefined || !names.some(byHand)
       ? []
       : renewsAll
-      ? ["\"svcd-cli name_autorenew NAME true\" makes the wallet renew a name again that you switched off."]
+      ? ["\"svcd-cli name_autorenew NAME true\" turns the renewal of a name back on."]
       : [
-        "\"svcd-cli name_autorenew NAME true\" makes the wallet renew a name, " +
-        `"svcd-cli name_autorenew null true" all its names${someOff ? ", including those that you switched off" : ""}.`
+        "\"svcd-cli name_autorenew NAME true\" renews a name automatically, " +
+        `"svcd-cli name_autorenew null true" all names of the wallet${
+          someOff ? ", including those you turned off" : ""
+        }.`
       ]),
     ...(hidden.length === 0 ? [] : [`Not shown: ${hidden.join(", ")}; -all shows them.`]),
     ...(wordsUnseen ? [`Warning: ${UNSEEN_WORDS}`] : [])
@@ -248,7 +250,7 @@ const emptyText = ({ expiring, prefix }: NamesCommandOptions, { renews }: OwnNam
     : "\"svcd-cli register NAME\" registers one."
   return prefix === ""
     ? `The wallet has no names. ${how}`
-    : "The wallet has no names that begin so."
+    : "The wallet has no names with this prefix."
 }
 
 export const namesText = (own: OwnNames, options: NamesCommandOptions, screen: Screen): string => {

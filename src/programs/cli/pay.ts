@@ -17,7 +17,7 @@ import { labelled } from "./table.ts"
 const jsonAmount = (units: number): JsonNumber => new JsonNumber(formatAmount(units))
 
 const sentText = (txid: string): string =>
-  `Sent with the transaction ${txid}.\n"${NAME} tx ${txid}" shows when it is in a block.\n`
+  `Sent with the transaction ${txid}.\n"${NAME} tx ${txid}" shows when it is confirmed.\n`
 
 export const payCommand = (
   { daemon, input, line }: OwnContext

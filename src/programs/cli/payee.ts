@@ -16,7 +16,7 @@ export const amountIn = (text: string): Effect.Effect<number, CommandFailed> => 
   return "wrong" in written
     ? new CommandFailed({
       message: `the amount ${quotedArgument(text)} cannot be paid`,
-      remedy: looksSecret(text) ? "an amount is a number of NMC, as 1.5" : written.wrong
+      remedy: looksSecret(text) ? "an amount is a number of NMC, such as 1.5" : written.wrong
     })
     : Effect.succeed(written.units)
 }
@@ -31,8 +31,8 @@ export const addressIn = (daemon: Daemon, text: string): Effect.Effect<void, Rpc
     const why = textAt(checked, "error")
     if (looksSecret(text)) {
       return new CommandFailed({
-        message: "the word in place of the address is not an address (it is not shown: it may be a private key)",
-        remedy: "an address is what the payee gives you; a private key is never given away"
+        message: "this is not an address (it is hidden, because it may be a private key)",
+        remedy: "ask the payee for an address; never give away a private key"
       })
     }
     return new CommandFailed({

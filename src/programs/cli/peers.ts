@@ -10,7 +10,7 @@ import { table } from "./table.ts"
 /** `svcd-cli peers`: the connected peers. */
 
 const NO_PEERS =
-  `No peer is connected. "${NAME} doctor" looks for the reason. "${NAME} addnode ADDRESS add" adds one now, and ` +
+  `No peers are connected. "${NAME} doctor" looks for the reason. "${NAME} addnode ADDRESS add" adds one now, and ` +
   "-addpeer ADDRESS at each start of svcd.\n"
 
 const pingText = (peer: Json): string => {

@@ -74,7 +74,7 @@ const waitForName = (
     for (;;) {
       const answer = yield* whenThere(daemon.ask("name_registrations", { options: ONE_NAME }))
       if (answer === undefined) {
-        waiting.show({ share, facts: "waits for the daemon to come back" })
+        waiting.show({ share, facts: "waits for the daemon to return" })
         yield* Clock.sleep(PAUSE)
         continue
       }
@@ -119,8 +119,8 @@ const notUnderWay = (daemon: Daemon, name: string): Effect.Effect<void, RpcClien
           !["done", "failed"].includes(textAt(each, "step") ?? "")
         )
         ? new CommandFailed({
-          message: `the registration of ${name} is under way already`,
-          remedy: `"${NAME} registrations" shows how far it is`
+          message: `${name} is already being registered`,
+          remedy: `"${NAME} registrations" shows its progress`
         })
         : Effect.void
   )
@@ -140,13 +140,13 @@ interface Begun {
 const nextText = ({ dated, isEncrypted, isQueued, name }: Begun): string =>
   `${
     isQueued
-      ? `The registration of ${name} waits for a block, because earlier transactions of the wallet do. Then it takes `
-      : `The registration of ${name} has begun. It takes `
-  }${dated ? `${BLOCKS} blocks, about two hours` : `${BLOCKS} blocks`}, and the node does the rest by itself.\n` +
+      ? `The registration of ${name} waits for a block, as do earlier transactions of the wallet. Then it takes `
+      : `The registration of ${name} has started. It takes `
+  }${dated ? `${BLOCKS} blocks, about two hours` : `${BLOCKS} blocks`}, and the node completes it by itself.\n` +
   (isEncrypted
-    ? `The wallet has to be unlocked for a moment then: "${NAME} -stdin walletpassphrase", with two lines.\n`
+    ? `The wallet must then be unlocked for a moment: "${NAME} -stdin walletpassphrase" and two lines.\n`
     : "") +
-  `"${NAME} registrations" shows how far it is.\n`
+  `"${NAME} registrations" shows its progress.\n`
 
 export const registerCommand = (
   { daemon, input, line }: OwnContext
@@ -162,7 +162,7 @@ export const registerCommand = (
     const asked = line.text("renew")
     if (owner !== undefined && asked !== undefined && line.wants("renew")) {
       return yield* new CommandFailed({
-        message: "-renew cannot be used with -owner: a wallet renews only names that it owns"
+        message: "-renew cannot be combined with -owner: a wallet renews only its own names"
       })
     }
     // Always said, so that the wallet does what the question shows, whatever the node's -autorenew is.

@@ -25,9 +25,9 @@ export const isNews = (entry: OwnNameEntry, now: number): boolean => {
 
 /** What a registration waits for, where the daemon has no note: the number of its step, of three. */
 const WAITS: Readonly<Record<string, string>> = {
-  committed: "step 1 of 3: the commitment waits for a block",
-  maturing: "step 2 of 3: waits until a block may have the name",
-  revealed: "step 3 of 3: the name waits for a block"
+  committed: "step 1 of 3: the commitment is unconfirmed",
+  maturing: "step 2 of 3: waits until the name can be mined",
+  revealed: "step 3 of 3: the name is unconfirmed"
 }
 
 /** The note of a registration: never empty while it is under way. */
@@ -91,8 +91,8 @@ export const registrationsCommand = (
     const dated = entries.length > 0 && textAt(yield* ask(daemon, "getblockchaininfo"), "chain") !== "regtest"
     return success(
       entries.length === 0
-        ? `No registration is under way. "${NAME} register NAME" begins one${
-          all ? "" : "; -all shows those that are done"
+        ? `No registrations are in progress. "${NAME} register NAME" starts one${
+          all ? "" : "; -all includes completed ones"
         }.\n`
         : `${registrationTable(entries, { dated, screen }).join("\n")}\n`
     )

@@ -46,7 +46,7 @@ const wanted = ({ line }: Pick<OwnContext, "line">): Effect.Effect<JsonValue, Co
     ? new CommandFailed({
       message: `-within: ${
         quotedArgument(within)
-      } is not a time as 4w, 10d or 12h, and no number of blocks up to ${EXPIRATION_DEPTH}`
+      } is neither a time such as 4w, 10d or 12h, nor a number of blocks up to ${EXPIRATION_DEPTH}`
     })
     : Effect.succeed(blocks)
 }
@@ -86,13 +86,13 @@ const leftOutLines = (draft: Json): ReadonlyArray<string> => {
   const count = numberAt(draft, "left_out") ?? 0
   if (count === 0) return []
   const [are, them] = count === 1 ? ["name is", "it"] : ["names are", "them"]
-  return [`${grouped(count)} ${are} left out: renewal is switched off for ${them}.`]
+  return [`${grouped(count)} ${are} left out: renewal is turned off for ${them}.`]
 }
 
 const costText = (draft: Json): string => {
   const count = numberAt(draft, "transactions") ?? 0
   const fee = feeText(draft)
-  return `${quantityOf(count, "transaction")}, ${fee === undefined ? "with fees that are not known yet" : fee}`
+  return `${quantityOf(count, "transaction")}, ${fee === undefined ? "with unknown fees" : fee}`
 }
 
 const renewedJson = (entries: ReadonlyArray<OwnNameEntry>, draft: Json): Json =>
@@ -125,7 +125,7 @@ export const renewCommand = (
       const leftOut = leftOutLines(draft)
       const end = leftOut.length === 0
         ? "There is nothing to renew."
-        : `There is nothing else to renew. "${NAME} renew NAME" renews a name once that is left out.`
+        : `There is nothing else to renew. "${NAME} renew NAME" renews a left-out name once.`
       return {
         code,
         stdout: [...entries.length === 0 ? [] : [previewOf(draft, screen)], ...leftOut, end, ""].join("\n"),
@@ -149,12 +149,12 @@ export const renewCommand = (
       `${quantityOf(sent.length, "renewal is", "renewals are")} sent` +
       (others.length === 0
         ? "."
-        : `, and ${grouped(others.length)} follow${others.length === 1 ? "s" : ""} by the next blocks.`),
+        : `, and ${grouped(others.length)} follow${others.length === 1 ? "s" : ""} after the next blocks.`),
       ...others.flatMap(({ name, said: entry }) => {
         const note = textAt(entry, "note")
         return note === undefined ? [] : [`${shownBytes(name)}: ${note}`]
       }),
-      `"${NAME} names" shows how far they are.`,
+      `"${NAME} names" shows their progress.`,
       ""
     ].join("\n"))
   })

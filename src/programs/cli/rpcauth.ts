@@ -31,6 +31,6 @@ export const rpcauth = (words: ReadonlyArray<string>, json: boolean, input: CliI
       ? `The password of ${JSON.stringify(user)}, which svcd does not store:\n${password}\n`
       : ""
     return success(
-      `For svcd.conf; rpcauth is a list, with one text for each user:\nrpcauth = [${JSON.stringify(line)}]\n${shown}`
+      `For svcd.conf; rpcauth is a list with one string per user:\nrpcauth = [${JSON.stringify(line)}]\n${shown}`
     )
   }).pipe(Effect.catchAll(({ message }) => Effect.succeed(failure(1, { message }))))

@@ -85,7 +85,7 @@ const chainRows = ({ chain, now, sync: answer }: StatusAnswers): ReadonlyArray<R
   const time = numberAt(chain, "time")
   const difficulty = numberAt(chain, "difficulty")
   const sync: Row = hasLastBlocksAlone(answer)
-    ? ["Chain", `height ${grouped(headers)}, the last blocks alone`, "green"]
+    ? ["Chain", `height ${grouped(headers)}, recent blocks only`, "green"]
     : hasChain(chain, answer)
     ? ["Chain", `height ${grouped(blocks)}, synced`, "green"]
     : [
@@ -109,9 +109,9 @@ const peerRows = ({ network, sync }: StatusAnswers): ReadonlyArray<Row> => {
   if (network === undefined) return []
   const count = numberAt(network, "connections") ?? 0
   if (count === 0 && isOffline(sync)) return [["Peers", NO_PEERS_WANTED]]
-  if (at(network, "networkactive") === false) return [["Peers", "networking is switched off", "yellow"]]
+  if (at(network, "networkactive") === false) return [["Peers", "networking is turned off", "yellow"]]
   const [inbound, outbound] = [numberAt(network, "connections_in"), numberAt(network, "connections_out")]
-  const ways = inbound === undefined || outbound === undefined ? "" : ` (${outbound} called, ${inbound} that called)`
+  const ways = inbound === undefined || outbound === undefined ? "" : ` (${outbound} outbound, ${inbound} inbound)`
   return [["Peers", count === 0 ? "none" : `${grouped(count)}${ways}`, count === 0 ? "yellow" : undefined]]
 }
 
@@ -124,7 +124,7 @@ const loneliness = ({ chain, network, sync, uptime }: StatusAnswers): ReadonlyAr
   const seconds = uptime instanceof JsonNumber ? uptime.value : 0
   return isAlone && seconds > ALONE_SECONDS && networkOf(chain) !== "regtest"
     ? [
-      "no peers, so no new blocks: check the network and its firewall, and -proxy, -onlynet and -addpeer; -maxpeers 0 keeps the node offline"
+      "no peers, so no new blocks: check the network and the firewall, and -proxy, -onlynet and -addpeer; -maxpeers 0 keeps the node offline"
     ]
     : []
 }
@@ -181,7 +181,7 @@ const walletRows = (answers: StatusAnswers): ReadonlyArray<Row> => {
   if (balances === undefined) {
     return [[
       "Wallet",
-      loaded.length === 0 ? "none is loaded" : `${loaded.length} are loaded; -rpcwallet NAME tells of one`
+      loaded.length === 0 ? "none is loaded" : `${loaded.length} are loaded; -rpcwallet NAME selects one`
     ]]
   }
   const [pending, immature] = [
@@ -194,7 +194,7 @@ const walletRows = (answers: StatusAnswers): ReadonlyArray<Row> => {
     ...(isZero(pending) ? [] : [`${pending} unconfirmed`]),
     ...(isZero(immature) ? [] : [`${immature} immature`]),
     ...(until === undefined ? [] : [
-      until <= now ? "locked" : at(wallet, "renewals_only") === true ? "unlocked for renewals alone" : "unlocked"
+      until <= now ? "locked" : at(wallet, "renewals_only") === true ? "unlocked for renewals only" : "unlocked"
     ])
   ]
   const name = textAt(wallet, "walletname") ?? ""

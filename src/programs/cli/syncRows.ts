@@ -41,8 +41,8 @@ const progressOf = ({ percent, ...doing }: Doing, { columns = BAR_COLUMNS, termi
 }
 
 const PROVED: ReadonlyMap<string, string> = new Map([
-  ["work", "from the last blocks (work)"],
-  ["signatures", "from the last blocks, their signatures checked (signatures)"]
+  ["work", "from recent blocks (work)"],
+  ["signatures", "from recent blocks with checked signatures (signatures)"]
 ])
 
 /** The rows for a node that works on something, or answers from a window; none for one that has the whole chain. */
@@ -69,7 +69,7 @@ export const scanOf = (wallet: Answer): { readonly share: number; readonly facts
   const share = numberAt(wallet, "scanning", "progress")
   return share === undefined
     ? undefined
-    : { share, facts: `the wallet searches the chain for its keys: ${Math.floor(share * 100)} % done` }
+    : { share, facts: `scanning the chain for the wallet's keys: ${Math.floor(share * 100)} % done` }
 }
 
 export const scanRows = (
@@ -122,7 +122,7 @@ const isSynced = (chain: Json): boolean =>
 export const isOffline = (sync: Answer): boolean => at(sync, "offline") === true
 
 /** Shown in place of peers then. */
-export const NO_PEERS_WANTED = "no peers wanted (-maxpeers 0)"
+export const NO_PEERS_WANTED = "turned off (-maxpeers 0)"
 
 /** Whether names are answered from the last blocks. */
 const hasWindow = (sync: Answer): boolean => (at(sync, "window") ?? null) !== null

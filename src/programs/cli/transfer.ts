@@ -14,8 +14,8 @@ import { sentText } from "./update.ts"
 
 /** `svcd-cli transfer`: gives a name to another owner, after a question. */
 
-const LOSS = "The name, its 0.01 NMC and all rights go to the owner of this address, with the present value. " +
-  "If no wallet has its key, the name is lost, and nothing restores it."
+const LOSS = "The name, its 0.01 NMC and its current value go to the owner of this address. " +
+  "If no wallet has the key of the address, the name is lost for good."
 
 export const transferCommand = (
   { daemon, input, line }: OwnContext

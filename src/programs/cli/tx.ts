@@ -29,11 +29,11 @@ const stateOf = (said: Json): Row => {
   }
   if (replacedBy !== undefined) return ["State", `replaced by the transaction ${replacedBy}`, "red"]
   if (confirmations < 0) {
-    return ["State", "no block can have it: another transaction in a block spends its coins", "red"]
+    return ["State", "conflicted: a mined transaction spends its coins", "red"]
   }
   const isAbandoned = objectsOf(at(said, "details")).some((detail) => at(detail, "abandoned") === true)
   return isAbandoned
-    ? ["State", "given up by the owner of the wallet", "red"]
+    ? ["State", "abandoned by the owner of the wallet", "red"]
     : ["State", "waits for a block", "yellow"]
 }
 

@@ -21,7 +21,7 @@ const UTF8 = new TextEncoder()
 /** The lines below what was sent. */
 export const sentText = (said: string, { name, txid }: { readonly name: string; readonly txid: string }): string =>
   `${said === "" ? "" : `${said}\n`}Sent with the transaction ${txid}.\n` +
-  `"${NAME} name ${shownText(name)}" shows it; it counts as soon as it is in a block.\n`
+  `"${NAME} name ${shownText(name)}" shows it; it takes effect once it is in a block.\n`
 
 export const updateCommand = (
   { daemon, input, line }: OwnContext
@@ -42,7 +42,7 @@ export const updateCommand = (
     }
     if (value === before) {
       return yield* new CommandFailed({
-        message: `the value is that already; "${NAME} renew ${name}" renews the name as it is`
+        message: `the value is unchanged; "${NAME} renew ${name}" renews the name as it is`
       })
     }
     const report = valueReport(name, value)

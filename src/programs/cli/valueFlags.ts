@@ -65,9 +65,9 @@ const placedLines = (
 /** A flag for one kind of address with another text; the form alone would take either kind. */
 const wrongAddress = (wanted: Wanted<DomainFlag>): string | undefined => {
   const ip = wanted.get("ip")?.find((text) => !isIpv4Text(text))
-  if (ip !== undefined) return `-ip: ${quotedArgument(ip)} is not an IPv4 address, as 192.0.2.1`
+  if (ip !== undefined) return `-ip: ${quotedArgument(ip)} is not an IPv4 address such as 192.0.2.1`
   const ip6 = wanted.get("ip6")?.find((text) => canonicalIpv6(text) === undefined)
-  return ip6 === undefined ? undefined : `-ip6: ${quotedArgument(ip6)} is not an IPv6 address, as 2001:db8::1`
+  return ip6 === undefined ? undefined : `-ip6: ${quotedArgument(ip6)} is not an IPv6 address such as 2001:db8::1`
 }
 
 const domainLines = (before: string, wanted: Wanted<DomainFlag>): FormLines<DomainField> => ({
@@ -78,11 +78,10 @@ const domainLines = (before: string, wanted: Wanted<DomainFlag>): FormLines<Doma
   ...(wanted.has("ip") || wanted.has("ip6") ? { address: addressLines(before, wanted) } : {})
 })
 
-const NO_OBJECT =
-  "the value is not a JSON object, so that its items cannot be changed; give the whole value with -value"
+const NO_OBJECT = "the value is not a JSON object, so its items cannot be changed; give the whole value with -value"
 
 /** In place of a fault that repeats what may be a private key. */
-const NOT_SHOWN = "is nothing that can stand here (it is not shown: it may be a private key)"
+const NOT_SHOWN = "is invalid here (it is hidden, because it may be a private key)"
 
 const written = (form: WrittenForm<string> | undefined): Effect.Effect<string, CommandFailed> => {
   if (form === undefined) return new CommandFailed({ message: NO_OBJECT })
@@ -149,7 +148,7 @@ const wholeValue = ({ input, line }: ValueRequest): Effect.Effect<string | undef
       text === undefined
         ? new CommandFailed({
           message: `${
-            looksSecret(file) ? "the file of -file (its path is not shown: it may be a private key)" : file
+            looksSecret(file) ? "the file of -file (its path is hidden, because it may be a private key)" : file
           } does not exist`
         })
         : Effect.succeed(withoutEnd(text))
@@ -165,7 +164,7 @@ const contradiction = (line: ValueRequest["line"]): string | undefined => {
     ...["value", "file"].filter((flag) => line.given.has(flag)).map((flag) => `-${flag}`)
   ]
   const ways = [...wholes, ...itemFlags(line).slice(0, 1).map((flag) => `-${flag}`)]
-  return ways.length > 1 ? `${ways.slice(0, 2).join(" and ")} stand against each other; give one` : undefined
+  return ways.length > 1 ? `${ways.slice(0, 2).join(" and ")} cannot be combined; give one` : undefined
 }
 
 /**
@@ -176,7 +175,7 @@ export const requestedValue = (request: ValueRequest): Effect.Effect<string | un
   Effect.flatMap(madeValue(request), (value) => {
     const bytes = Buffer.byteLength(value ?? "", "utf8")
     return bytes <= MAX_SPENDABLE_VALUE ? Effect.succeed(value) : new CommandFailed({
-      message: `the value has ${bytes} bytes, and a name can have ${MAX_SPENDABLE_VALUE}: take something out`
+      message: `the value has ${bytes} bytes, more than the limit of ${MAX_SPENDABLE_VALUE}: shorten it`
     })
   })
 
@@ -191,7 +190,7 @@ const madeValue = (request: ValueRequest): Effect.Effect<string | undefined, Com
     const isIdentity = name.startsWith("id/")
     if (!isIdentity && !/^dd?\//.test(name)) {
       return yield* new CommandFailed({
-        message: `-${flags[0]}: items are known for d/, dd/ and id/ names; give the whole value with -value`
+        message: `-${flags[0]}: only d/, dd/ and id/ names have items; give the whole value with -value`
       })
     }
     const strange = flags.find((flag) => (isIdentity ? isDomainFlag : isIdentityFlag)(flag))
@@ -202,7 +201,7 @@ const madeValue = (request: ValueRequest): Effect.Effect<string | undefined, Com
     const removed = line.given.get("remove") ?? []
     const both = removed.find((key) => line.given.has(key))
     if (both !== undefined) {
-      return yield* new CommandFailed({ message: `-remove ${both} stands against -${both}; give one` })
+      return yield* new CommandFailed({ message: `-remove ${both} cannot be combined with -${both}; give one` })
     }
     if (before === undefined) return yield* new CommandFailed({ message: NO_OBJECT })
     const domain = wantedOf(DOMAIN_NAMES, line.given)

@@ -59,15 +59,14 @@ export const acceptable = ({ line, report, value }: GivenValue): Effect.Effect<v
     const { holdsSecret } = yield* Effect.promise(() => import("./valueSecret.ts"))
     if (holdsSecret(value)) {
       return yield* new CommandFailed({
-        message:
-          "the value has what looks like recovery words or a private key, and everyone can read a value. Nothing was done",
-        remedy: "take it out; if it is neither, -force sends the value as it is"
+        message: "the value seems to contain a seed phrase or a private key, and values are public. Nothing was done",
+        remedy: "remove it; if it is neither, -force sends the value as it is"
       })
     }
     const error = report.findings.find(isError)
     if (error === undefined || !line.wants("yes")) return
     return yield* new CommandFailed({
-      message: `the value has an error: ${findingText(error)}. Nothing was done; with -force it is sent as it is`
+      message: `the value has an error: ${findingText(error)}. Nothing was done; -force sends it anyway`
     })
   })
 

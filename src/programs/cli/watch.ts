@@ -149,7 +149,7 @@ const refusal = (body: string): string => {
 const meaningOf = (failed: WatchFailure): CliOutcome | undefined => {
   if (failed._tag !== "DocumentRefused") return undefined
   if (failed.status === 404) {
-    return failure(1, { message: "the daemon has no events: it is not svcd, or it is older than they are" })
+    return failure(1, { message: "the daemon has no events: it is not svcd, or an older version" })
   }
   return failure(1, { message: refusal(failed.body) || failed.message })
 }
@@ -191,7 +191,7 @@ export const watchCommand = (
     Effect.map((): CliOutcome => ({
       code: 0,
       stdout: "",
-      stderr: last === undefined ? "" : `${NAME}: go on with: ${goOnLine(given, last)}\n`
+      stderr: last === undefined ? "" : `${NAME}: continue with: ${goOnLine(given, last)}\n`
     })),
     Effect.catchAll((failed) => {
       const meaning = meaningOf(failed)

@@ -63,7 +63,7 @@ const listText = (hooks: ReadonlyArray<Json>, { now, screen }: { readonly now: n
   const remarks = hooks.flatMap((hook) => remarksOf(hook, now))
   return [
     ...(hooks.length === 0 ?
-      ["There is no webhook. addwebhook adds one, and so does [[webhook]] in svcd.conf."] :
+      ["There are no webhooks. Add one with addwebhook, or with [[webhook]] in svcd.conf."] :
       table(
         [
           { title: "ID" },
@@ -95,7 +95,7 @@ const tested = (answer: Json, json: boolean): CliOutcome => {
   return failure(1, {
     message: status === undefined
       ? `no answer: ${shownText(textAt(answer, "error") ?? "")}`
-      : `not accepted: status ${status}; a receiver answers with 2xx${said}`
+      : `not accepted: status ${status}; a receiver must respond with 2xx${said}`
   })
 }
 

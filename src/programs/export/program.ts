@@ -20,7 +20,7 @@ export interface ExportInput extends SettingsInput {
   readonly version: string
 }
 
-const NO_EVENTS = "the daemon has no events: it is not svcd, or older than its events"
+const NO_EVENTS = "the daemon has no events: it is not svcd, or an older version"
 
 /** Milliseconds before a daemon that does not answer is asked again. */
 const PAUSE = 2_000

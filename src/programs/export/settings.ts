@@ -43,19 +43,19 @@ const EXPORT_FLAGS = {
   schema: ownOption({ placeholder: "NAME", description: `schema of the tables (default: ${DEFAULT_SCHEMA})` }),
   network: {
     ...CONNECTION_OPTIONS.network,
-    description: "network that the daemon has to be on",
-    defaultNote: "whichever it is on"
+    description: "required network of the daemon",
+    defaultNote: "any"
   },
   datadir: { ...CONNECTION_OPTIONS.datadir, description: "data directory; svcd.conf in it is read" },
   rpcaddr: { ...CONNECTION_OPTIONS.rpcaddr, description: "address of the daemon" },
   rpcuser: { ...CONNECTION_OPTIONS.rpcuser, description: "user name for the daemon" },
   rpcpassword: {
     ...CONNECTION_OPTIONS.rpcpassword,
-    description: "password for the daemon; better given by environment or file"
+    description: "password for the daemon; prefer the environment or a file"
   },
   rpccookiefile: ownOption({
     placeholder: "PATH",
-    description: "cookie file of the daemon, in place of user name and password"
+    description: "cookie file of the daemon, instead of a user name and password"
   }),
   ...LOG_OPTIONS,
   version: OPTIONS.version,
@@ -96,7 +96,7 @@ const unescaped = (part: string): string | undefined => {
 
 /** Reads the URL of a database. Messages do not repeat it: it may have a password. */
 export const databaseOf = (text: string, { env }: Pick<SettingsInput, "env">): Judged<PgTarget> => {
-  const noUrl = wrong(`the database has to be a URL of the form ${URL_FORM}`)
+  const noUrl = wrong(`the database must be a URL of the form ${URL_FORM}`)
   if (!/^postgres(?:ql)?:\/\//.test(text) || !URL.canParse(text)) return noUrl
   const { host, pathname, searchParams, username } = new URL(text)
   const set = (variable: string): string | undefined => env[variable] === "" ? undefined : env[variable]
@@ -121,7 +121,7 @@ const settingsOf = (
     if (text === undefined) return yield* wrong(`the database is missing: ${EXPORT_NAME} ${URL_FORM}`)
     // The words may be parts of a password.
     if (more.length > 0) {
-      return yield* wrong("there are too many arguments; a URL with special characters has to be in quotes")
+      return yield* wrong("too many arguments; quote a URL with special characters")
     }
     const schema = given.get("schema")?.at(-1) ?? DEFAULT_SCHEMA
     if (!isSchemaName(schema)) {

@@ -37,16 +37,18 @@ export const mailCommand = <E>({ lookup, register, serve, update }: MailHandlers
   Command.make(name).pipe(
     Command.withSubcommands([
       Command.make("register", REGISTER, register).pipe(
-        Command.withDescription("print the value of a new name, and the calls that register it")
+        Command.withDescription("print the value of a new name, and the commands that register it")
       ),
       Command.make("update", REGISTER, update).pipe(
         Command.withDescription(
-          "print a new value for a name, which keeps what it says besides if the daemon knows that, and the call that sets it"
+          "print a changed value for a name and the command that sets it; other items stay if the daemon knows the name"
         )
       ),
       Command.make("lookup", LOOKUP, lookup).pipe(Command.withDescription("print where mail for a label goes")),
       Command.make("serve", SERVE, serve).pipe(
-        Command.withDescription("take mail for labels, and hand it to a mail server with the addresses of their owners")
+        Command.withDescription(
+          "accept mail for labels, and relay it to the addresses of their owners through a mail server"
+        )
       )
     ])
   )

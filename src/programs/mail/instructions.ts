@@ -35,7 +35,7 @@ const BLOCKS = MIN_FIRSTUPDATE_DEPTH + 1
 /** How long a registration takes. On regtest, blocks come when the user makes them. */
 const timeText = (network: NetworkName): string =>
   network === "regtest"
-    ? `${BLOCKS} blocks, which you make on regtest`
+    ? `${BLOCKS} blocks, which you mine on regtest`
     : `${BLOCKS} blocks, about ${Math.round(BLOCKS * TARGET_SPACING / 3_600)} hours on ${network}`
 
 /** For a name to register: one command of svcd, or two calls of Namecoin Core. */
@@ -59,7 +59,7 @@ export const registerInstructions = (
     `# 1. Commit to the name. The answer is the two texts ${TXID} and ${RAND}.`,
     commandLine(prepared, "name_new", name),
     "",
-    `# 2. When eleven blocks have come after the one with ${TXID}, claim the name; put in what step 1 answered.`,
+    `# 2. When eleven blocks have come after the one with ${TXID}, claim the name; fill in the results of step 1.`,
     commandLine(prepared, "name_firstupdate", name, RAND, TXID, value),
     "",
     "# The same as JSON-RPC, each the body of a POST to the daemon: svcd's one call, then the two of Namecoin Core.",

@@ -44,13 +44,13 @@ const resolved = ({ label, name }: { readonly label: string; readonly name: stri
     const names = yield* NameClient
     const record = yield* names.resolveName(name).pipe(
       Effect.catchTags({
-        NameNotFound: () => new NoForwarding({ message: `${label}: there is no name ${name}` }),
-        NameExpired: () => new NoForwarding({ message: `${label}: the name ${name} is expired` })
+        NameNotFound: () => new NoForwarding({ message: `${label}: the name ${name} does not exist` }),
+        NameExpired: () => new NoForwarding({ message: `${label}: the name ${name} has expired` })
       })
     )
     const value = readValue(record.value)
     if (value === undefined) {
-      return yield* new NoForwarding({ message: `${label}: the value of ${name} does not say where mail goes` })
+      return yield* new NoForwarding({ message: `${label}: the value of ${name} has no mail address` })
     }
     return { record, value }
   })

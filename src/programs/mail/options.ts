@@ -42,7 +42,7 @@ const readHost = (text: string): Either.Either<string, string> => {
   const bare = text.startsWith("[") && text.endsWith("]") ? text.slice(1, -1) : text
   if (isIPv6(bare)) return Either.right(bare)
   return Either.mapBoth(parseHostPort(`${text}:25`, "required"), {
-    onLeft: () => `${quoted(text)} is not a host; the port has a flag of its own`,
+    onLeft: () => `${quoted(text)} is not a host; set the port with its own flag`,
     onRight: ({ host }: Address) => host
   })
 }
@@ -71,9 +71,9 @@ const GIB = 1024 ** 3
 
 /** What `register` and `update` put into the value. `mail/forwarding.ts` validates all fields together. */
 export const VALUE_FLAGS = {
-  forward: requiredFlag("forward", Kind.textKind("EMAIL"), { description: "where mail to the name goes" }),
+  forward: requiredFlag("forward", Kind.textKind("EMAIL"), { description: "target address for mail to the name" }),
   backup: repeatedFlag("backup", Kind.textKind("EMAIL"), {
-    description: "where it goes if that address is refused permanently; may be repeated"
+    description: "fallback if that address is permanently refused; may be repeated"
   }),
   pubkey: optionalFlag("pubkey", Kind.textKind("BASE64"), { description: "public key for encrypted mail to the owner" })
 }
@@ -87,15 +87,15 @@ export const NAMESPACE_FLAG = defaultedFlag("namespace", namespace, {
 export const CONNECTION_FLAGS = daemonFlags({
   network: {
     ...CONNECTION_OPTIONS.network,
-    description: "network that the daemon has to be on",
-    defaultNote: "whichever it is on"
+    description: "required network of the daemon",
+    defaultNote: "any"
   },
   datadir: { ...CONNECTION_OPTIONS.datadir, description: "data directory; svcd.conf in it is read" },
   rpcaddr: { ...CONNECTION_OPTIONS.rpcaddr, description: "address of the daemon" },
   rpcuser: { ...CONNECTION_OPTIONS.rpcuser, description: "user name for the daemon" },
   rpcpassword: {
     ...CONNECTION_OPTIONS.rpcpassword,
-    description: "password for the daemon; better given by environment or file"
+    description: "password for the daemon; prefer the environment or a file"
   }
 })
 
@@ -116,46 +116,46 @@ const fileFlag = (name: string, { description, shown }: { readonly description: 
 /** Flags of `serve` only. */
 export const SERVE_FLAGS = {
   listen: defaultedFlag("listen", Kind.addressKind("optional"), {
-    description: "address to take mail on",
+    description: "address to accept mail on",
     fallback: "127.0.0.1:2525"
   }),
-  upstream: requiredFlag("upstream", host, { description: "server that mail is handed to" }),
+  upstream: requiredFlag("upstream", host, { description: "upstream server for outgoing mail" }),
   upstreamport: defaultedFlag("upstreamport", Kind.integerKind({ min: 1, max: 65_535 }), {
-    description: "its port",
+    description: "port of the upstream server",
     fallback: "25"
   }),
-  smtpuser: optionalFlag("smtpuser", Kind.textKind("NAME"), { description: "user name at that server" }),
+  smtpuser: optionalFlag("smtpuser", Kind.textKind("NAME"), { description: "user name for the upstream server" }),
   smtppass: optionalFlag("smtppass", Kind.secretKind, {
-    description: "password there; better given by environment or file",
+    description: "password for the upstream server; prefer the environment or a file",
     env: PASSWORD_VARIABLE
   }),
-  smtppassfile: fileFlag("smtppassfile", { description: "file whose first line is that password" }),
+  smtppassfile: fileFlag("smtppassfile", { description: "file with this password in its first line" }),
   upstreamtls: defaultedFlag("upstreamtls", Kind.choiceKind(TLS), {
-    description: "encryption of the connection to it",
+    description: "encryption of the connection to the upstream server",
     fallback: "auto",
-    shown: "implicit for port 465, else opportunistic, or required where a password goes to another machine"
+    shown: "implicit for port 465, otherwise opportunistic, or required if a password goes to another machine"
   }),
   upstreamca: fileFlag("upstreamca", {
-    description: "PEM file with the certificates that its own is checked against",
-    shown: "those of Node"
+    description: "PEM file with the authorities for the upstream server's certificate",
+    shown: "those of Node.js"
   }),
   domain: repeatedFlag("domain", domain, {
-    description: "domain whose addresses are taken; may be repeated",
+    description: "domain to accept mail for; may be repeated",
     shown: "bit"
   }),
   hostname: optionalFlag("hostname", domain, {
     description: "name of this server in greetings, trace headers and reports",
-    shown: "the system's"
+    shown: "the system's host name"
   }),
   senderdomain: optionalFlag("senderdomain", domain, {
-    description: "domain of rewritten senders; bounces have to reach this relay there",
+    description: "domain of rewritten senders; its bounces must reach this relay",
     shown: "that of --hostname"
   }),
-  postmaster: optionalFlag("postmaster", email, { description: "address that gets mail to postmaster", shown: "none" }),
-  tlscert: fileFlag("tlscert", { description: "PEM file with the certificate chain that is shown to senders" }),
+  postmaster: optionalFlag("postmaster", email, { description: "address for mail to postmaster", shown: "none" }),
+  tlscert: fileFlag("tlscert", { description: "PEM file with the certificate chain for senders" }),
   tlskey: fileFlag("tlskey", { description: "PEM file with its private key" }),
   spool: fileFlag("spool", {
-    description: "directory for mail that is under way",
+    description: "directory for queued mail",
     shown: "mail in the data directory"
   }),
   maxsize: countFlag("maxsize", GIB, {
@@ -167,24 +167,24 @@ export const SERVE_FLAGS = {
     fallback: DEFAULT_LIMITS.recipients
   }),
   maxconnections: countFlag("maxconnections", 100_000, {
-    description: "connections of senders",
+    description: "connections from senders",
     fallback: DEFAULT_LIMITS.connections
   }),
   maxclientconnections: countFlag("maxclientconnections", 100_000, {
-    description: "connections of one sender",
+    description: "connections from one sender",
     fallback: DEFAULT_LIMITS.connectionsPerClient
   }),
   clientrate: defaultedFlag("clientrate", Kind.integerKind({ min: -1, max: 1_000_000 }), {
-    description: "messages a minute of one sender; -1 for no limit",
+    description: "messages per minute from one sender; -1 for no limit",
     fallback: String(DEFAULT_LIMITS.messagesPerMinute),
     shown: "0, which is 120, and no limit on loopback"
   }),
   maxspoolmessages: countFlag("maxspoolmessages", 10_000_000, {
-    description: "messages that may wait",
+    description: "queued messages",
     fallback: DEFAULT_LIMITS.spoolMessages
   }),
   maxspoolsize: countFlag("maxspoolsize", 1024 * GIB, {
-    description: "bytes of all of them",
+    description: "total size of queued messages, in bytes",
     fallback: DEFAULT_LIMITS.spoolBytes
   }),
   upstreamconnections: countFlag("upstreamconnections", 1_000, {
@@ -192,7 +192,7 @@ export const SERVE_FLAGS = {
     fallback: DEFAULT_LIMITS.upstreamConnections
   }),
   giveupafter: countFlag("giveupafter", 720, {
-    description: "hours after which a message that could not be delivered is returned",
+    description: "hours after which an undelivered message is returned",
     fallback: 120
   }),
   metricsaddr: optionalFlag("metricsaddr", Kind.addressKind("optional"), {

@@ -41,10 +41,9 @@ const handlersOf = (input: MailToolInput, printer: Printer): MailHandlers<Comman
     })
 })
 
-const ABOUT =
-  `Forwards mail to the address that the owner of a name has put into its value: mail for alice@… is the business
-of id/alice. register and update only print: they change nothing and need no daemon. update keeps the rest of the
-present value if the daemon knows it.`
+const ABOUT = `Forwards mail to the address in the value of a name: mail for alice@… goes to the address
+in id/alice. register and update only print: they change nothing and need no daemon. update keeps the rest of the
+current value if the daemon knows it.`
 
 const NOTES =
   `Where the daemon is, and how to log, is also read from the environment and from svcd.conf in the data directory, as

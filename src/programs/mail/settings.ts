@@ -61,7 +61,7 @@ const fileOf = (
   const file = absolutePath(path, input)
   return Either.match(input.readFile(file), {
     onLeft: (why) => wrong(`--${flag}: ${shownPath(file)} ${why}`),
-    onRight: (text) => text === undefined ? wrong(`--${flag}: there is no ${shownPath(file)}`) : Either.right(text)
+    onRight: (text) => text === undefined ? wrong(`--${flag}: ${shownPath(file)} does not exist`) : Either.right(text)
   })
 }
 
@@ -79,7 +79,7 @@ interface FlagUse {
 const halfGiven = (one: FlagUse, other: FlagUse): ReadonlyArray<string> => {
   if (one.isGiven === other.isGiven) return []
   const [given, missing] = one.isGiven ? [one, other] : [other, one]
-  return [`--${given.flag}: is given without --${missing.flag}`]
+  return [`--${given.flag}: requires --${missing.flag}`]
 }
 
 const tlsOf = (values: ServeValues, input: SettingsInput): Judged<RelayConfig["tls"]> =>
@@ -87,7 +87,7 @@ const tlsOf = (values: ServeValues, input: SettingsInput): Judged<RelayConfig["t
     const cert = yield* optionalFile({ flag: "tlscert", path: values.tlscert }, input)
     const key = yield* optionalFile({ flag: "tlskey", path: values.tlskey }, input)
     if (cert === undefined || key === undefined) return undefined
-    const what = "--tlscert, --tlskey: these files are not PEM, or do not belong together"
+    const what = "--tlscert, --tlskey: these files are not PEM, or do not match"
     yield* usable(what, () => createSecureContext({ cert, key }))
     return { cert, key }
   })
@@ -100,7 +100,7 @@ const caOf = (values: ServeValues, input: SettingsInput): Judged<string | undefi
   Either.gen(function*() {
     const ca = yield* optionalFile({ flag: "upstreamca", path: values.upstreamca }, input)
     if (ca !== undefined && !ca.includes("-----BEGIN CERTIFICATE-----")) {
-      return yield* wrong("--upstreamca: there is no certificate in PEM in this file")
+      return yield* wrong("--upstreamca: this file has no PEM certificate")
     }
     yield* usable("--upstreamca: a certificate in this file cannot be read", () => createSecureContext({ ca }))
     return ca
@@ -131,7 +131,9 @@ const contradictions = (values: ServeValues, input: SettingsInput): ReadonlyArra
       isGiven: tlskey !== undefined
     }),
     ...halfGiven({ flag: "smtpuser", isGiven: smtpuser !== undefined }, { flag: "smtppass", isGiven: hasPassword }),
-    ...smtppass !== undefined && smtppassfile !== undefined ? ["--smtppass: is given beside --smtppassfile"] : []
+    ...smtppass !== undefined && smtppassfile !== undefined
+      ? ["--smtppass: cannot be combined with --smtppassfile"]
+      : []
   ]
 }
 

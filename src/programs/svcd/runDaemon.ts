@@ -8,7 +8,7 @@ import { run } from "../../node/daemon.ts"
 export const runDaemon = (settings: Settings, refuse: (message: string) => void): void => {
   const daemon = run(settings, Effect.sync(tellStarted)).pipe(
     Effect.catchAll((failure) => Effect.sync(() => refuse(failure.message))),
-    Effect.catchAllDefect(() => Effect.sync(() => refuse("an error of svcd itself, please report it: see the log")))
+    Effect.catchAllDefect(() => Effect.sync(() => refuse("internal error, please report it: see the log")))
   )
   NodeRuntime.runMain(daemon, { disablePrettyLogger: true })
 }

@@ -74,20 +74,20 @@ const isOn = (given: Given, name: string): boolean => ["1", "true"].includes(giv
 
 const commandProblem = ([name, ...more]: ReadonlyArray<string>, { commands, repeatsWords }: Syntax): string => {
   const names = [...commands.keys()]
-  if (name === undefined) return `a sub-command is missing: ${names.join(", ")}`
+  if (name === undefined) return `missing command: ${names.join(", ")}`
   const meant = nearest(name, names)
-  const hint = meant === undefined ? `there are ${names.join(", ")}` : `did you mean ${meant}?`
+  const hint = meant === undefined ? `the commands are ${names.join(", ")}` : `did you mean ${meant}?`
   // A single short word of letters is neither a seed phrase nor a key.
   const isHarmless = more.length === 0 && /^[a-z-]{1,16}$/.test(name)
   const shown = repeatsWords || isHarmless ? quoted(name) : "that"
-  return `${shown} is not a sub-command; ${hint}`
+  return `${shown} is not a command; ${hint}`
 }
 
 /** How the library writes the texts of a switch. Without one it takes the word behind the switch for it. */
 const SWITCHED: Readonly<Record<string, string>> = { 0: "false", 1: "true", false: "false", true: "true" }
 
 /** Does not repeat the word, which may be a mistyped private key. No sub-command takes a word that begins so. */
-const DASHED = "an argument begins with a hyphen and is not a flag; write a flag as -flag or --flag"
+const DASHED = "an argument begins with a hyphen but is not a flag; write flags as -flag or --flag"
 
 interface GivenFlag {
   readonly name: string

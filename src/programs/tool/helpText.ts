@@ -118,7 +118,7 @@ export interface ProgramPage {
   readonly commands: ReadonlyArray<{ readonly usage: Usage.Usage; readonly doc: HelpDoc.HelpDoc }>
 }
 
-const SPELLING = "-flag value, -flag=value, --flag value and --flag=value mean the same."
+const SPELLING = "-flag value, -flag=value, --flag value and --flag=value are equivalent."
 const STATUS = "Exit status: 0; 1 if it cannot be done; 2 for a mistake in arguments or configuration."
 
 export const pageText = ({ about, commands, name, notes }: ProgramPage): string =>
@@ -132,11 +132,11 @@ export const pageText = ({ about, commands, name, notes }: ProgramPage): string 
       commands.map(({ doc, usage }) => ({ head: usageLine(usage), text: paragraphs(doc).join(" ") }))
     ),
     ...section("Flags", [
-      { head: "--help", text: "print this text, or for a sub-command its flags, and exit" },
+      { head: "--help", text: "print this text, or the flags of a command, and exit" },
       { head: "--version", text: "print the version and exit" },
       {
         head: `--completions ${BUILT_IN.completions.placeholder}`,
-        text: "print what makes a shell complete sub-commands and flags, and exit"
+        text: "print a completion script for commands and flags, and exit"
       }
     ]),
     notes,

@@ -49,7 +49,7 @@ export const printLast = (
     const lost = isLoss(error)
     if (lost) process.exitCode = code || 1
     const why = lost
-      ? `${program}: standard output does not take the whole text: ${reasonOf(error.code ?? error.message)}\n`
+      ? `${program}: standard output did not accept the whole text: ${reasonOf(error.code ?? error.message)}\n`
       : ""
     writeAll(process.stderr, outputText(stderr + why), done)
   })

@@ -52,7 +52,7 @@ const SILENT: Printer = { result: () => {}, remark: () => {} }
 
 /** A sub-command loads what it needs, which a damaged installation may lack. */
 const unexpected = (cause: Cause.Cause<unknown>) => ({
-  message: missingPart(Cause.squash(cause)) ?? "an error of the program itself, please report it"
+  message: missingPart(Cause.squash(cause)) ?? "internal error, please report it"
 })
 
 /** The sub-commands in the order of their description. */
@@ -86,13 +86,13 @@ const builtInText = <E extends Failure, A>(
       return shellScript({ name, shell: option.shellType, command: (as) => command(as, SILENT) })
     case "SetLogLevel":
     case "ShowWizard":
-      return Effect.dieMessage(`${name} has no such flag: ${option._tag}`)
+      return Effect.dieMessage(`${name} has no flag ${option._tag}`)
   }
 }
 
 /** Surplus words are not repeated: they may be the rest of a password. */
 const surplus = (command: string): UsageError =>
-  new UsageError({ problems: [`${command}: there are too many arguments; a text with spaces has to be in quotes`] })
+  new UsageError({ problems: [`${command}: too many arguments; quote a text with spaces`] })
 
 /** The library's messages about what is missing, in the words of the other messages. */
 const inWords = (problem: string): string =>

@@ -68,18 +68,18 @@ export const newPassphrase = (
   given: GivenSecret
 ): Effect.Effect<Redacted.Redacted<string>, UsageError> =>
   Effect.gen(function*() {
-    const text = "the passphrase to encrypt the wallet with"
+    const text = "the new passphrase of the wallet"
     const first = yield* givenSecret(context, { flag: "password", given, text })
     if (Redacted.value(first) === "") return yield* wrong("--password: the passphrase is empty")
     if (given !== undefined) return first
-    const second = yield* context.prompt.secret("Type it once more: ")
-    return second === Redacted.value(first) ? first : yield* wrong("the two passphrases are not the same")
+    const second = yield* context.prompt.secret("Type it again: ")
+    return second === Redacted.value(first) ? first : yield* wrong("the passphrases differ")
   })
 
 const missing = (path: string): InvalidWalletRequest =>
   new InvalidWalletRequest({
     code: "missing",
-    reason: `there is no ${shownPath(path)}; make a wallet with "svcd-wallet create" or "svcd-wallet recover"`
+    reason: `there is no ${shownPath(path)}; create a wallet with "svcd-wallet create" or "svcd-wallet recover"`
   })
 
 export const refuseExisting = (path: string): Effect.Effect<void, InvalidWalletRequest | StorageUnavailable> =>
@@ -87,7 +87,7 @@ export const refuseExisting = (path: string): Effect.Effect<void, InvalidWalletR
     there
       ? new InvalidWalletRequest({
         code: "exists",
-        reason: `there is a wallet already: ${shownPath(path)}; move it away first, or give another -datadir`
+        reason: `there is already a wallet: ${shownPath(path)}; move it first, or set another -datadir`
       })
       : Effect.void)
 

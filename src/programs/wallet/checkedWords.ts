@@ -28,7 +28,9 @@ const askedFor = (
 ): Effect.Effect<boolean | undefined> =>
   Effect.gen(function*() {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
-      const answer = yield* prompt.line(tries === 0 ? question : `That is another word. ${question.split("\n").at(-1)}`)
+      const answer = yield* prompt.line(
+        tries === 0 ? question : `That is a different word. ${question.split("\n").at(-1)}`
+      )
       if (answer === undefined) return undefined
       if (wholeWord(answer.trim().toLowerCase()) === word) return true
     }
@@ -40,7 +42,7 @@ export type WordsChecked = "right" | "open" | "unasked"
 
 export const checkedWords = (prompt: Prompt, words: ReadonlyArray<string>): Effect.Effect<WordsChecked> =>
   Effect.gen(function*() {
-    let before = `${numberedWords(words)}\n\nWrite these words down, in this order. To see that you have them:\n`
+    let before = `${numberedWords(words)}\n\nWrite these words down, in this order. Then verify them:\n`
     let outcome: WordsChecked = "right"
     for (const place of drawnPlaces(words.length)) {
       const question = `${before}Type word ${place}: `

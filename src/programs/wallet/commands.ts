@@ -50,14 +50,14 @@ export interface Said {
 }
 
 const WRITE_DOWN =
-  "Write these words down and keep them safe: they are the wallet, and any reader of them has its coins."
+  "Write these words down and keep them safe. They are your seed phrase: anyone who has them can take your coins and names."
 
 /** How far a recovery looks. */
-const LOOKED = `It looks at ${WORDS_REACH} addresses after the last one that was paid, for receiving and for change, ` +
-  "of each type: legacy, p2sh-segwit, bech32 and bech32m. A wallet that ran with a larger -keypool needs it again."
+const LOOKED = `It searches ${WORDS_REACH} addresses past the last one that was paid, for receiving and for change, ` +
+  "of each type: legacy, p2sh-segwit, bech32 and bech32m. If the wallet ran with a larger -keypool, set it again."
 
-const NOT_CHECKED = "The words were not checked: compare what you wrote down with the words above. " +
-  "A mistake on paper shows only when the wallet has to be restored, and then its coins and names are lost."
+const NOT_CHECKED = "You have not verified your seed phrase. Compare your paper with the words above: " +
+  "after a loss of the wallet, a mistake would cost you its coins and names."
 
 interface Password {
   readonly password: GivenSecret
@@ -97,7 +97,7 @@ export const recover = (context: CommandContext, { mnemonic: words, passphrase, 
   Effect.gen(function*() {
     const path = yield* walletPath(context)
     yield* refuseExisting(path)
-    const given = yield* givenSecret(context, { flag: "mnemonic", given: words, text: "the words of the wallet" })
+    const given = yield* givenSecret(context, { flag: "mnemonic", given: words, text: "the seed phrase of the wallet" })
     const mnemonic = yield* Either.mapLeft(
       parseMnemonic(Redacted.value(given)),
       ({ reason }) => wrong(`--mnemonic: ${reason}`)
@@ -119,7 +119,7 @@ export const recover = (context: CommandContext, { mnemonic: words, passphrase, 
       result: [
         `The wallet was recovered: ${shownPath(path)}`,
         ...found === undefined ? [] : [
-          `In the blocks that are here, up to ${found.height}: ${nmc(found.spendable)} spendable, ` +
+          `In the local blocks, up to ${found.height}: ${nmc(found.spendable)} spendable, ` +
           `${nmc(found.immature)} immature, ${found.names} name outputs.`
         ]
       ],
@@ -127,8 +127,8 @@ export const recover = (context: CommandContext, { mnemonic: words, passphrase, 
         LOOKED,
         ...Either.isRight(looked)
           ? []
-          : [`The blocks that are here could not be searched: ${looked.left.message}. The wallet itself is complete.`],
-        "Its coins and names show once svcd has looked through the chain for them."
+          : [`The local blocks could not be searched: ${looked.left.message}. The wallet itself is complete.`],
+        "Its coins and names appear once svcd has scanned the chain."
       ]
     }
   })
@@ -176,14 +176,14 @@ export const importKey = (context: CommandContext, { label, password, privateKey
       ?.address
     return {
       result: [
-        known ? "The wallet had this key already." : `The key was imported; its address is ${address ?? "none"}`
+        known ? "The wallet already had this key." : `The key was imported; its address is ${address ?? "none"}`
       ],
       remarks: [
         ...made
-          ? [`There was no wallet: ${shownPath(path)} is new. "svcd-wallet export --phrase" shows its words.`]
+          ? [`A new wallet was created: ${shownPath(path)}. "svcd-wallet export --phrase" shows its seed phrase.`]
           : [],
-        "Its coins and names show once svcd has looked through the chain for them. The words of the wallet do not " +
-        "bring this key back: keep it, or a copy of the file."
+        "Its coins and names appear once svcd has scanned the chain. The seed phrase of the wallet does not " +
+        "restore this key: keep it, or a copy of the file."
       ]
     }
   })
@@ -194,7 +194,7 @@ export const encrypt = (context: CommandContext, { password }: Password) =>
     if (file.document.encryption !== undefined) {
       return yield* new InvalidWalletRequest({
         code: "already-encrypted",
-        reason: "the wallet is encrypted already; its passphrase is changed by walletpassphrasechange of a running node"
+        reason: "the wallet is already encrypted; change its passphrase with walletpassphrasechange on a running node"
       })
     }
     const passphrase = yield* newPassphrase(context, password)
@@ -202,8 +202,8 @@ export const encrypt = (context: CommandContext, { password }: Password) =>
     return {
       result: ["The wallet is encrypted."],
       remarks: [
-        "Without the passphrase its coins cannot be spent, not even by you: do not lose it. Copies of the file that " +
-        "were made before are not encrypted."
+        "Without the passphrase, no one can spend its coins, not even you: do not lose it. Earlier copies of the file " +
+        "are not encrypted."
       ]
     }
   })
@@ -239,7 +239,7 @@ export const balance = (context: CommandContext) =>
     if (found === undefined) {
       return yield* new InvalidWalletRequest({
         code: "missing",
-        reason: "there is no chain in the data directory yet: svcd has to run there first"
+        reason: "the data directory has no chain yet: run svcd there first"
       })
     }
     return {
@@ -248,16 +248,18 @@ export const balance = (context: CommandContext) =>
         `immature   ${nmc(found.immature)}`,
         `name outputs  ${found.names}`
       ],
-      remarks: [`As of block ${found.height}; payments that are in no block do not count.`]
+      remarks: [`As of block ${found.height}, without unconfirmed payments.`]
     }
   })
 
 /** Asks whether secrets may be shown. */
 const confirmed = ({ prompt }: CommandContext): Effect.Effect<void, UsageError> =>
   Effect.gen(function*() {
-    const answer = yield* prompt.line("Any reader of what follows can take all coins and names. Show it? Type yes: ")
+    const answer = yield* prompt.line(
+      "Anyone who reads the following can take all coins and names. Type yes to show it: "
+    )
     if (answer?.trim().toLowerCase() === "yes") return
-    return yield* wrong("any reader of the secrets can take all coins and names; give --yes to have them shown")
+    return yield* wrong("anyone who reads the secrets can take all coins and names; give --yes to show them")
   })
 
 interface Exported extends Password {
@@ -276,7 +278,7 @@ export const exportWallet = (context: CommandContext, { password, phrase, privat
     if (phrase) {
       const words = secrets?.mnemonic
       if (words === undefined) {
-        return yield* new InvalidWalletRequest({ code: "no-keys", reason: "this wallet was not made of words" })
+        return yield* new InvalidWalletRequest({ code: "no-keys", reason: "this wallet has no seed phrase" })
       }
       const kept = isPhraseKept(file.document) !== false || (yield* keep(withPhraseKept))
       return {
@@ -302,11 +304,11 @@ const isWholeSeed = ({ network, seed }: WalletDocument, words: string): Effect.E
   )
 
 const PASSPHRASE_APART =
-  "These words give the wallet only together with the passphrase that was chosen along with them. If none was chosen, " +
-  "the words in the file are damaged: compare them with those on paper before you rely on them."
+  "These words restore the wallet only together with the passphrase that was set with them. If none was set, " +
+  "the words in the file are damaged: compare them with your paper before you rely on them."
 
 const BESIDE_NODE =
-  "A node runs on this data directory: give three of the words to it, on the page Recovery words of the desk or by " +
-  "checkrecoverywords, so that it stops reminding you of them."
+  "A node runs on this data directory: verify three of the words there, on the page Recovery words of the desk or with " +
+  "checkrecoverywords, so that it stops reminding you."
 
-const IMPORTS_APART = "Imported keys are not in these words: \"svcd-wallet export --private\" shows them."
+const IMPORTS_APART = "The seed phrase does not cover imported keys: \"svcd-wallet export --private\" shows them."

@@ -44,7 +44,7 @@ const labelKind: Kind.OptionKind<string> = {
 
 /** Where the wallet is. All sub-commands take these flags. */
 const place = {
-  wallet: optionalFlag("wallet", Kind.textKind("NAME"), { description: "a named wallet in place of the default one" }),
+  wallet: optionalFlag("wallet", Kind.textKind("NAME"), { description: "name of a wallet other than the default" }),
   connection: daemonFlags({
     network: { ...CONNECTION_OPTIONS.network, description: "network of the wallet" },
     datadir: { ...CONNECTION_OPTIONS.datadir, description: "data directory; svcd.conf in it is read" }
@@ -57,7 +57,7 @@ interface Place {
 }
 
 const password = secretFlag("password", "PASSPHRASE")
-const sealing = password("passphrase to encrypt the wallet with")
+const sealing = password("passphrase for encrypting the wallet")
 const unlocking = password("passphrase of the wallet, if it is encrypted")
 const label = defaultedFlag("label", labelKind, { description: "label of the address", fallback: "" })
 
@@ -93,24 +93,24 @@ const commandOf = (input: WalletToolInput, printer: Printer) => (name: string) =
 
   const create = Command.make("create", {
     words: defaultedFlag("words", Kind.choiceKind(["12", "24"]), {
-      description: "how many words the wallet has",
+      description: "number of words in the seed phrase",
       fallback: "24"
     }),
-    yes: switchFlag("yes", { description: "do not ask for some of the words back" }),
+    yes: switchFlag("yes", { description: "do not ask to verify the seed phrase" }),
     password: sealing,
     ...place
   }, handlerOf(Commands.createCommand)).pipe(
     Command.withDescription(
-      "make a new wallet, and print its words: write them down; a terminal asks for three of them"
+      "create a wallet and print its seed phrase; on a terminal, verify three of the words"
     )
   )
 
   const recover = Command.make("recover", {
-    mnemonic: secretFlag("mnemonic", "PHRASE")("the words of the wallet"),
-    passphrase: secretFlag("passphrase", "PASSPHRASE")("what was chosen along with the words, if anything"),
+    mnemonic: secretFlag("mnemonic", "PHRASE")("the seed phrase of the wallet"),
+    passphrase: secretFlag("passphrase", "PASSPHRASE")("passphrase that was set with the seed phrase, if any"),
     password: sealing,
     ...place
-  }, handlerOf(Commands.recover)).pipe(Command.withDescription("make the wallet from its words"))
+  }, handlerOf(Commands.recover)).pipe(Command.withDescription("restore a wallet from its seed phrase"))
 
   const importKey = Command.make("import-key", {
     privateKey: Args.text({ name: "private-key" }).pipe(
@@ -121,7 +121,7 @@ const commandOf = (input: WalletToolInput, printer: Printer) => (name: string) =
     label,
     password: unlocking,
     ...place
-  }, handlerOf(Commands.importKey)).pipe(Command.withDescription("put a private key into the wallet"))
+  }, handlerOf(Commands.importKey)).pipe(Command.withDescription("import a private key into the wallet"))
 
   const encrypt = Command.make("encrypt", { password: sealing, ...place }, handlerOf(Commands.encrypt)).pipe(
     Command.withDescription("encrypt the private keys of the wallet with a passphrase")
@@ -129,7 +129,7 @@ const commandOf = (input: WalletToolInput, printer: Printer) => (name: string) =
 
   const address = Command.make("address", {
     type: defaultedFlag("type", Kind.choiceKind(["legacy", "p2sh-segwit", "bech32", "bech32m"]), {
-      description: "form of the address",
+      description: "type of the address",
       fallback: "legacy"
     }),
     label,
@@ -137,18 +137,18 @@ const commandOf = (input: WalletToolInput, printer: Printer) => (name: string) =
   }, handlerOf(Commands.addressCommand)).pipe(Command.withDescription("print a new address of the wallet"))
 
   const balance = Command.make("balance", place, handlerOf(Commands.balance)).pipe(
-    Command.withDescription("print what the wallet has in the blocks that svcd has stored")
+    Command.withDescription("print the balance of the wallet in the blocks stored by svcd")
   )
 
   const exporting = Command.make("export", {
-    phrase: switchFlag("phrase", { description: "the words in place of the descriptors" }),
-    private: switchFlag("private", { description: "the descriptors with private keys" }),
-    yes: switchFlag("yes", { description: "do not ask whether secrets may be shown" }),
+    phrase: switchFlag("phrase", { description: "print the seed phrase instead of the descriptors" }),
+    private: switchFlag("private", { description: "print the descriptors with private keys" }),
+    yes: switchFlag("yes", { description: "do not ask before showing secrets" }),
     password: unlocking,
     ...place
   }, handlerOf(Commands.exportWallet)).pipe(
     Command.withDescription(
-      "print the descriptors of the wallet, which show its addresses and history but cannot spend"
+      "print the public descriptors of the wallet, which show addresses and history but cannot spend"
     )
   )
 
@@ -158,9 +158,9 @@ const commandOf = (input: WalletToolInput, printer: Printer) => (name: string) =
 }
 
 const NOTES =
-  `--password is the passphrase of the wallet, for those that are encrypted or to be encrypted. A secret that is
-needed and not given is asked for at the terminal, where there is one. Other users can see the arguments of a
-program while it starts. "export" alone also works while a node runs.`
+  `--password is the passphrase of the wallet, if it is or will be encrypted. On a terminal, missing secrets are
+asked for. Other users can see the arguments of a program while it starts.
+Only "export" works while a node runs.`
 
 /** Runs the program. Every failure is an outcome. */
 export const run = (input: WalletToolInput): Effect.Effect<ProgramOutcome> =>
@@ -168,7 +168,7 @@ export const run = (input: WalletToolInput): Effect.Effect<ProgramOutcome> =>
     name: NAME,
     version: input.version,
     argv: input.argv,
-    about: "Looks after the wallet of a data directory while no node runs on it.",
+    about: "Manages the wallet of a data directory while no node runs on it.",
     notes: NOTES,
     repeatsWords: false,
     allowsEmpty: true,

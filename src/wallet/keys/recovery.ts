@@ -49,7 +49,7 @@ const makeCheck = (parts: Parts): WalletRecovery["checkWords"] => {
   return (given) =>
     Effect.gen(function*() {
       if (parts.file.document.seed?.mnemonic === undefined) {
-        return yield* invalid("no-words", "this wallet was not made of words")
+        return yield* invalid("no-words", "this wallet has no seed phrase")
       }
       if (given.size < FEWEST_WORDS) return yield* invalid("range", `give ${FEWEST_WORDS} words at least`)
       const words = (yield* parts.vault.secrets).mnemonic?.split(" ") ?? []

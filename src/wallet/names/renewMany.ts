@@ -44,7 +44,7 @@ const LOOKS_A_TURN = 25
 
 const MAX_NOTE = 1_000
 
-const SCANNING = "the wallet searches the chain for its keys: retry when the rescan has ended"
+const SCANNING = "scanning the chain for the wallet's keys: retry when the rescan has ended"
 
 const WAITS = {
   locked: "waits until the wallet is unlocked",

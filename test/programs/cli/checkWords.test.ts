@@ -15,7 +15,7 @@ describe("svcd-cli checkwords", () => {
       const { run, sent } = runWith(RIGHT, { prompt })
       const { code, stderr, stdout } = yield* run("checkwords")
       assert.deepStrictEqual([code, stderr], [0, ""])
-      assert.strictEqual(stdout, "All of these words are right. The wallet keeps the day of the check.\n")
+      assert.strictEqual(stdout, "All of these words are right. The wallet records the date of this check.\n")
       const places = prompt.asked.slice(1).map((question) =>
         Number(/^Word (\d+) \(it is not shown\): $/.exec(question)?.[1])
       )
@@ -40,7 +40,7 @@ describe("svcd-cli checkwords", () => {
       const short = runWith(RIGHT, { stdin: "one two three" })
       const { code, stderr } = yield* short.run("checkwords", "-")
       assert.strictEqual(code, 1)
-      assert.match(stderr, /standard input has 3 words, and a recovery phrase has 12, 15, 18, 21 or 24/)
+      assert.match(stderr, /standard input has 3 words, and a seed phrase has 12, 15, 18, 21 or 24/)
       assert.notInclude(stderr, "two")
       assert.deepStrictEqual(short.sent("checkrecoverywords"), [])
     }))
@@ -52,7 +52,7 @@ describe("svcd-cli checkwords", () => {
         "checkwords"
       )
       assert.deepStrictEqual([code, stdout], [1, ""])
-      assert.match(stderr, /^error: at least one of these is not the word of this wallet at its place\./)
+      assert.match(stderr, /^error: at least one of these words is wrong\./)
       assert.notInclude(stderr, "secretword")
       const json = yield* runWith(wrong, { prompt: answering("", "a", "b", "c") }).run("checkwords", "-json")
       assert.deepStrictEqual([json.code, JSON.parse(json.stdout)], [1, { correct: false }])
@@ -76,8 +76,8 @@ describe("svcd-cli checkwords", () => {
     Effect.gen(function*() {
       for (
         const [answers, said] of [
-          [[], /no terminal to ask at.*svcd-cli checkwords -/],
-          [["13"], /a recovery phrase has 12, 15, 18, 21 or 24 words; nothing was checked/],
+          [[], /no terminal to ask on.*svcd-cli checkwords -/],
+          [["13"], /a seed phrase has 12, 15, 18, 21 or 24 words; nothing was checked/],
           [["24", "a", ""], /nothing was checked/],
           [["24", "a"], /nothing was checked/]
         ] as const
@@ -97,16 +97,16 @@ describe("svcd-cli checkwords", () => {
         (yield* runWith(OPEN, { prompt: prompt() }).run("checkwords")).stderr,
         /another program, or an older/
       )
-      const keyless = new RpcFailure({ code: -4, message: "this wallet was not made of words" })
+      const keyless = new RpcFailure({ code: -4, message: "this wallet has no seed phrase" })
       const { run } = runWith({ ...OPEN, checkrecoverywords: keyless }, { prompt: prompt() })
-      assert.include((yield* run("checkwords")).stderr, "this wallet was not made of words")
+      assert.include((yield* run("checkwords")).stderr, "this wallet has no seed phrase")
     }))
 
   it("takes no word as an argument, and does not repeat it", () => {
     assert.deepStrictEqual(wordProblems(readCliCommandLine(["checkwords", "-"])), [])
     const [problem = "", ...more] = wordProblems(readCliCommandLine(["checkwords", "abandon"]))
     assert.deepStrictEqual(more, [])
-    assert.match(problem, /a word in an argument can be seen by other users/)
+    assert.match(problem, /other users could see a word in an argument/)
     assert.notInclude(problem, "abandon")
   })
 })

@@ -16,7 +16,7 @@ describe("svcd-cli", () => {
       // Standard input that is not given is an error of the program in these tests.
       assert.deepStrictEqual(
         yield* cli(["-stdin", "getinfo"]),
-        failed(1, "error: an error of svcd-cli itself, please report it\n")
+        failed(1, "error: internal error, please report it\n")
       )
     }))
 
@@ -44,7 +44,7 @@ describe("svcd-cli", () => {
       const progress = { columns: 100, write: (text: string) => void drawn.push(text) }
       const { code, stderr, stdout } = yield* cli([...flags(port), "rescanblockchain"], { progress })
       assert.deepStrictEqual([code, stdout, stderr], [0, "{\n  \"stop_height\": 7\n}\n", ""])
-      assert.match(drawn[0] ?? "", /^\r\u001b\[2K\[#+\.+\] the wallet searches the chain for its keys: 50 % done$/)
+      assert.match(drawn[0] ?? "", /^\r\u001b\[2K\[#+\.+\] scanning the chain for the wallet's keys: 50 % done$/)
       assert.strictEqual(drawn.at(-1), "\r\u001b[2K")
     }))
 

@@ -35,9 +35,9 @@ describe("svcd-cli", () => {
       const at = ["-rpcaddr", `127.0.0.1:${port}`]
       const none = yield* cli([...at, "getblockcount"])
       assert.deepStrictEqual([none.code, none.stdout], [1, ""])
-      assert.match(none.stderr, /^error: Authorization failed: 127\.0\.0\.1:\d+ wants credentials\n/)
+      assert.match(none.stderr, /^error: Authorization failed: 127\.0\.0\.1:\d+ requires credentials\n/)
       const wrong = yield* cli([...at, "-rpcuser", "cli", "-rpcpassword", "guess", "getblockcount"])
-      assert.match(wrong.stderr, /^error: Authorization failed: 127\.0\.0\.1:\d+ wants other credentials\n/)
+      assert.match(wrong.stderr, /^error: Authorization failed: 127\.0\.0\.1:\d+ requires other credentials\n/)
       assert.notInclude(wrong.stderr, "guess")
     }))
 
@@ -126,14 +126,14 @@ describe("svcd-cli", () => {
         assert.strictEqual((yield* cli([...at, "-rpccookiefile=c/.cookie", "getblockcount"], { files })).stdout, "0\n")
         assert.deepStrictEqual(
           yield* cli([...at, "-rpccookiefile=/none", "getblockcount"], { files }),
-          failed(1, "error: cookie file /none is not there; the daemon makes it when it starts\n")
+          failed(1, "error: cookie file /none does not exist; the daemon creates it when it starts\n")
         )
         assert.deepStrictEqual(
           yield* cli([...at, "-rpccookiefile=/broken", "getblockcount"], { files }),
           failed(1, "error: cookie file /broken has no user:password in it\n")
         )
         const wrong = yield* cli([...at, "-rpccookiefile=~/wrong", "getblockcount"], { files })
-        assert.include(wrong.stderr, "wants other credentials than those in /home/test/wrong")
+        assert.include(wrong.stderr, "requires other credentials than those in /home/test/wrong")
         assert.notInclude(wrong.stderr, "cli:other")
       }))
 
@@ -164,7 +164,7 @@ describe("svcd-cli", () => {
         const elsewhere = { "/place/svcd.conf": "rpccookiefile = \"sub/c\"", "/place/sub/c": COOKIE }
         assert.strictEqual((yield* cli(["-datadir=/place", ...at], { files: elsewhere })).stdout, "0\n")
         const given = yield* cli(["-rpcuser=cli", "-rpcpassword=x", ...at], { files })
-        assert.match(given.stderr, /wants other credentials\n/)
+        assert.match(given.stderr, /requires other credentials\n/)
       }))
 
     it.scopedLive("reads it again when the daemon has started again with another one", () =>
@@ -210,7 +210,7 @@ describe("svcd-cli", () => {
           const port = yield* listening(stranger, OUTSIDE)
           const files = { "/home/test/.namecoin/.cookie": COOKIE }
           const { stderr } = yield* cli(["-rpcaddr", `${OUTSIDE}:${port}`, "getblockcount"], { files })
-          assert.match(stderr, /wants credentials\n/)
+          assert.match(stderr, /requires credentials\n/)
           assert.deepStrictEqual(seen, [undefined])
         })
     )

@@ -95,15 +95,15 @@ describe("svcd-cli doctor", () => {
       assert.strictEqual(code, 0)
       assert.include(
         stdout,
-        "skip  not looked at: the wallets: their backup, lock, balance, renewals and registrations"
+        "skip  not checked: the wallets: their backup, lock, balance, renewals and registrations"
       )
       assert.include(
         stdout,
         "may not call getbalances, getwalletinfo, listwallets, name_autorenew, name_expiring, name_list"
       )
-      assert.include(stdout, "give the user of RPC the right \"names\" (-rpcrights)")
-      assert.include(stdout, "skip  not looked at: webhooks, and wallets that are not loaded. This user")
-      assert.include(stdout, "Not everything was looked at.\n")
+      assert.include(stdout, "grant the RPC user the right \"names\" (-rpcrights)")
+      assert.include(stdout, "skip  not checked: webhooks, and wallets that are not loaded. This RPC user")
+      assert.include(stdout, "Some checks were skipped.\n")
       const { skipped }: { readonly skipped: number } = JSON.parse((yield* doctor(fakeDaemon(reader))).stdout)
       assert.strictEqual(skipped, 2)
       // Without the fee, a balance cannot be judged.
@@ -112,9 +112,9 @@ describe("svcd-cli doctor", () => {
       assert.strictEqual(stranger.code, 1)
       assert.include(
         stranger.stdout,
-        "does not let this user of RPC call getblockchaininfo: nothing was looked at in it"
+        "does not allow this RPC user to call getblockchaininfo, so it was not checked"
       )
-      assert.include(stranger.stdout, "give the user of RPC the right \"read\"")
+      assert.include(stranger.stdout, "grant the RPC user the right \"read\"")
       const answers = { listwebhooks: forbidden("admin"), getnetworkinfo: { subversion: "/svcd:0.1.0(x)/" } }
       assert.deepStrictEqual(yield* complaints(answers), ["warn version", "skip rights"])
       const broken = new UnexpectedReply({ address: "127.0.0.1:8336", status: 500, reason: "status 500" })
@@ -222,8 +222,8 @@ describe("svcd-cli doctor", () => {
       const both = { ...WELL, listwallets: ["", "shop"], getwalletinfo: undefined, name_list: undefined }
       const several = { ...fakeDaemon(both), ofWallet: (name: string) => Effect.sync(() => daemon(name)) }
       const { stdout } = yield* doctor(several, { json: false })
-      assert.include(stdout, "ok    \"\" (wallet.json): the owner has given words of the wallet back\n")
-      assert.include(stdout, "warn  \"shop\": the words of the wallet were never shown")
+      assert.include(stdout, "ok    \"\" (wallet.json): the seed phrase of the wallet was verified\n")
+      assert.include(stdout, "warn  \"shop\": the seed phrase of the wallet was never shown")
       assert.include(stdout, "\"svcd-wallet export --wallet shop --phrase\"")
       assert.include(stdout, "fail  \"shop\": d/mine expires within 1,008 blocks")
       assert.include(stdout, "\"svcd-cli -rpcwallet shop renew -within 1008\"")
@@ -247,13 +247,13 @@ describe("svcd-cli doctor", () => {
       assert.strictEqual(none.code, 1)
       assert.include(
         none.stdout,
-        "fail  no wallet \"nosuch\" is loaded: nothing was looked at in it\n      name one that is loaded"
+        "fail  wallet \"nosuch\" is not loaded and was not checked\n      choose a loaded wallet with -rpcwallet"
       )
       const stored = yield* told({ listwalletdir: { wallets: [{ name: "nosuch" }] } }, "nosuch")
       assert.include(stored.stdout, "load it: \"svcd-cli loadwallet nosuch\"")
       assert.include((yield* told({ listwallets: [] }, "nosuch")).stdout, "\"svcd-cli listwalletdir\" lists")
       const refused = yield* told({ getwalletinfo: forbidden("names") }, "")
-      assert.include(refused.stdout, "may not call getwalletinfo\n      give the user of RPC the right \"names\"")
+      assert.include(refused.stdout, "may not call getwalletinfo\n      grant the RPC user the right \"names\"")
       assert.deepStrictEqual(yield* complaints({ getwalletinfo: forbidden("names") }), ["skip rights"])
     }))
 
@@ -261,7 +261,7 @@ describe("svcd-cli doctor", () => {
     Effect.gen(function*() {
       const answers = { ...WELL, listwalletdir: { wallets: [{ name: "" }, { name: "it's mine" }] } }
       const { stdout } = yield* doctor(fakeDaemon(answers), { json: false })
-      assert.include(stdout, "is not loaded, and renews no names: \"it's mine\"\n")
+      assert.include(stdout, "is not loaded, so it renews no names: \"it's mine\"\n")
       assert.include(stdout, "\"svcd-cli loadwallet 'it'\\''s mine' true\" loads it, now and at each start")
     }))
 
@@ -275,7 +275,7 @@ describe("svcd-cli doctor", () => {
       const { code, stdout } = yield* doctor({ ...fakeDaemon({}), ask: () => gone }, { json: false })
       assert.strictEqual(code, 1)
       assert.match(stdout, /^ok {4}Node\.js/)
-      assert.match(stdout, /\nwarn {2}there is no data directory \/nowhere\n {6}svcd makes it/)
+      assert.match(stdout, /\nwarn {2}there is no data directory \/nowhere\n {6}svcd creates it/)
       assert.match(stdout, /\nwarn {2}\/data\/\.cookie cannot be read: permission denied\n/)
       assert.match(stdout, /\nfail {2}cannot reach a daemon at 127\.0\.0\.1:8336: connection refused\n {6}start svcd/)
       assert.match(stdout, /\n1 check failed, 2 warnings\.\n$/)
@@ -309,7 +309,7 @@ describe("svcd-cli doctor", () => {
           ({ stdout }) => stdout
         )
       const half = yield* linesWith("alertmail = [\"me@example.org\"]\n")
-      assert.match(half, /\nfail {2}-alertmail: needs -alertmailserver.*\n {6}svcd does not start with that/)
+      assert.match(half, /\nfail {2}-alertmail: needs -alertmailserver.*\n {6}svcd would not start/)
       const server = "smtps://me:s3cret@mail.example.org"
       const whole = yield* linesWith(`alertmail = ["me@example.org"]\nalertmailserver = "${server}"\n`)
       assert.match(whole, /\nok {4}mail before names expire goes to 1 address; "svcd-cli testalertmail" sends a test\n/)
@@ -331,7 +331,7 @@ describe("svcd-cli doctor", () => {
       "install svcd again, or compile it with \"npm explore better-sqlite3 -- npm run build-release\" where the package has none; " +
       "neither svcd nor svcd-wallet can start without it"
     ])
-    assert.match(sqliteCheck(new Error("x")).remedy, /^install svcd again with the same Node\.js;/)
+    assert.match(sqliteCheck(new Error("x")).remedy, /^reinstall svcd with the same Node\.js;/)
   })
 
   it.effect("reports svcd.conf of another user, and goes on", () =>

@@ -35,7 +35,7 @@ describe("svcd-cli expiring", () => {
           "d/a       801,500        1,500  2027-01-15  wallet, watched  pending",
           "d/a       801,500        1,500  2027-01-15  wallet           auto",
           "",
-          "The node is still syncing: names may have been renewed or may be missing.",
+          "The node is still syncing, so names may be missing or already renewed.",
           ""
         ].join("\n")
       )

@@ -33,7 +33,7 @@ describe("explain", () => {
       assert.match(stderr, /^error: server returned HTTP error 403\n/)
       assert.include(
         stderr,
-        "This user of RPC lacks the right \"spend\" for this call of sendtoaddress (-rpcrights, -rpcwhitelist)"
+        "This RPC user lacks the right \"spend\" for this call of sendtoaddress (-rpcrights, -rpcwhitelist)"
       )
       assert.include((yield* told(403)).stderr, "lacks the right for it")
       assert.notInclude((yield* told(500)).stderr, "right")

@@ -43,7 +43,7 @@ describe("svcd-cli find", () => {
       })
       const text = yield* findCommand(daemon, PIPE, { ...OPTIONS, namespace: "d/", limit: 2 })
       assert.match(text, /^NAME +EXPIRES IN +VALUE\nd\/1 +10 blocks +\{"ip".*\nd\/3 +10 blocks/)
-      assert.include(text, "These are the first 2; -limit shows more.")
+      assert.include(text, "Only the first 2 are shown; -limit shows more.")
       const query = {
         text: "example",
         namespace: "642f",
@@ -105,7 +105,7 @@ describe("svcd-cli find", () => {
     Effect.gen(function*() {
       const daemon = fakeDaemon({ name_find: { names: [], complete: false } })
       const text = yield* findCommand(daemon, PIPE, OPTIONS)
-      assert.include(text, "No name is found.")
+      assert.include(text, "No names found.")
       assert.include(text, "there may be more names")
     }))
 

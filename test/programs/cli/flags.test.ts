@@ -59,7 +59,7 @@ describe("readCommandLine", () => {
 
   it("refuses bytes that are not UTF-8, which Node.js has replaced, and shows no secret", () => {
     const problem = (place: number, otherWay: string) =>
-      `argument ${place}: has bytes that are not UTF-8, or U+FFFD, which stands for such bytes; ${otherWay}`
+      `argument ${place}: has bytes that are not UTF-8, or U+FFFD, which replaces such bytes; ${otherWay}`
     assert.deepStrictEqual(read("update", "d/x", "-value", "\ufffd").problems, [
       problem(4, "give a value in a file (-file PATH) or on standard input (-file -)")
     ])

@@ -119,7 +119,7 @@ describe("svcd-cli update", () => {
   it.effect.each(
     [
       [["update", "d/example"], "there is no new value"],
-      [["update", "d/example", "-ip", "192.0.2.1"], "the value is that already"],
+      [["update", "d/example", "-ip", "192.0.2.1"], "the value is unchanged"],
       [["update", "d/example", "-ip", "2001:db8::1"], "-ip: \"2001:db8::1\" is not an IPv4 address"],
       [["transfer", "d/example", "N1bad\u001b"], "is not an address of this network"]
     ] as const
@@ -156,7 +156,7 @@ describe("a value that changes while a question waits for its answer", () => {
       const { run, sent } = runWith({ ...OWNED, name_show: () => record(values.shift() ?? "") }, {
         prompt: answering("y")
       })
-      assert.match((yield* run(...argv)).stderr, /has changed meanwhile, and nothing was done/)
+      assert.match((yield* run(...argv)).stderr, /has changed in the meantime/)
       assert.lengthOf(sent("name_update"), 0)
     }))
 })
@@ -172,7 +172,7 @@ describe("svcd-cli transfer", () => {
         hex("{\"ip\":\"192.0.2.1\",\"x\":[1.0,2]}"),
         { nameEncoding: "utf8", valueEncoding: "hex", destAddress: "N1other" }
       ]])
-      assert.match(prompt.asked[0] ?? "", /N1other[^]*nothing restores it/)
+      assert.match(prompt.asked[0] ?? "", /N1other[^]*lost for good/)
     }))
 })
 
@@ -234,13 +234,13 @@ describe("svcd-cli renew", () => {
           JSON.stringify(params[1]).includes("dryrun") ? { ...draft, left_out: 2 } : done
       }, { prompt })
       yield* run("renew", "-all")
-      assert.include(prompt.asked[0] ?? "", "\n2 names are left out: renewal is switched off for them.\n")
+      assert.include(prompt.asked[0] ?? "", "\n2 names are left out: renewal is turned off for them.\n")
       assert.strictEqual(JSON.parse((yield* run("renew", "-all", "-yes", "-json")).stdout).left_out, 2)
       const none = runWith({ name_renew: { names: [], transactions: 0, left_out: 1 } })
       assert.strictEqual(
         (yield* none.run("renew", "-all")).stdout,
-        "1 name is left out: renewal is switched off for it.\n" +
-          "There is nothing else to renew. \"svcd-cli renew NAME\" renews a name once that is left out.\n"
+        "1 name is left out: renewal is turned off for it.\n" +
+          "There is nothing else to renew. \"svcd-cli renew NAME\" renews a left-out name once.\n"
       )
       // For a script, too, names that are left out are not a failure, and a name that was given and is not renewed is one.
       for (const json of [[], ["-json"]]) {
@@ -376,9 +376,9 @@ describe("svcd-cli pay and receive", () => {
       )
       const inBlock = { confirmations: 3, blockheight: 700_001, blocktime: 1_800_000_000 }
       assert.match(yield* shown(inBlock), /^State +in block 700,001 of 2027-01-15, with 3 confirmations\n/)
-      assert.match(yield* shown({ confirmations: -2 }), /^State +no block can have it/)
+      assert.match(yield* shown({ confirmations: -2 }), /^State +conflicted:/)
       assert.match(yield* shown({ replaced_by_txid: "cd" }), /^State +replaced by the transaction cd\n/)
-      assert.match(yield* shown({ details: [{ ...paid.details[0], abandoned: true }] }), /^State +given up/)
+      assert.match(yield* shown({ details: [{ ...paid.details[0], abandoned: true }] }), /^State +abandoned/)
       const ofNames = { details: [{ category: "send", name: "update: 'd/x'", amount: 0, abandoned: false }] }
       assert.match(yield* shown(ofNames), /\nName +update: 'd\/x'\n/)
     }))
@@ -389,7 +389,7 @@ describe("svcd-cli pay and receive", () => {
       for (const key of [`c${"5".repeat(51)}`, `c${"5".repeat(40)}0${"5".repeat(10)}`]) {
         const { code, stderr } = yield* run("pay", key, "1.5", "-yes")
         assert.strictEqual(code, 1)
-        assert.include(stderr, "it is not shown: it may be a private key")
+        assert.include(stderr, "it is hidden, because it may be a private key")
         assert.notInclude(stderr, "555")
       }
       assert.deepStrictEqual(sent("sendtoaddress"), [])
@@ -401,7 +401,7 @@ describe("svcd-cli pay and receive", () => {
       const { daemon, run } = runWith({ ...PAYING, sendtoaddress: lost })
       const { code, stderr } = yield* run("pay", OWNER, "1.5", "-yes")
       assert.strictEqual(code, 1)
-      assert.match(stderr, /may have done what it was told: look with "svcd-cli listtransactions"/)
+      assert.match(stderr, /may have executed the call: check with "svcd-cli listtransactions"/)
       assert.deepStrictEqual(
         daemon.calls.filter(({ method }) => method === "sendtoaddress").map(({ once }) => once),
         [true]

@@ -48,7 +48,7 @@ describe("svcd-cli name", () => {
 
 Expires  in 20,000 blocks at block 736,000 (about 2027-06-03)
 Owner    N1owner (this wallet)
-Renewal  by hand; "svcd-cli name_autorenew d/example true" makes the wallet renew it
+Renewal  by hand; "svcd-cli name_autorenew d/example true" turns automatic renewal on
 Value    18 of 520 bytes
   {"ip":"192.0.2.1"}
 DNS
@@ -92,15 +92,15 @@ History, the last 2 of 3
       const late = runWith({ ...ANSWERS, name_show: record("{}", { expires_in: -5 }) })
       const expired = yield* late.run("name", "d/example")
       assert.strictEqual(expired.code, 1)
-      assert.match(expired.stdout, /Expired {2}5 blocks ago[^]*Any owner can register it now/)
+      assert.match(expired.stdout, /Expired {2}5 blocks ago[^]*Anyone can register it now/)
     }))
 
   it.effect("advises to register no namespace alone and no invalid domain, and quotes for the shell", () =>
     Effect.gen(function*() {
       const cases = [
-        ["d/", "a whole name is as d/example"],
-        ["d/<b>x", "no domain has such a name"],
-        ["d/x y", "no domain has such a name"],
+        ["d/", "a complete name looks like d/example"],
+        ["d/<b>x", "no domain can have this name"],
+        ["d/x y", "no domain can have this name"],
         ["id/x y", "\"svcd-cli register 'id/x y'\" registers it"]
       ] as const
       for (const [name, advice] of cases) {
@@ -124,7 +124,7 @@ History, the last 2 of 3
       })
       assert.match(
         (yield* begun.run("name", "d/new")).stdout,
-        /Under way {2}committed, step 1 of 3: the commitment waits for a block$/m
+        /Under way {2}committed, step 1 of 3: the commitment is unconfirmed$/m
       )
     }))
 
@@ -187,7 +187,7 @@ describe("svcd-cli peers and registrations", () => {
           "203.0.113.7:8334  out       5  42 ms    1.5 MB  900 B  /x\\u001b:1/\n"
       )
       assert.deepInclude(JSON.parse((yield* run("peers", "-json")).stdout).peers[0], { id: 1, pingtime: 0.0421 })
-      assert.match((yield* runWith({ getpeerinfo: [] }).run("peers")).stdout, /^No peer is connected\./)
+      assert.match((yield* runWith({ getpeerinfo: [] }).run("peers")).stdout, /^No peers are connected\./)
     }))
 
   it.effect("shows the blocks until the next step of a registration, and what a name_new by hand waits for", () =>
@@ -233,7 +233,7 @@ describe("svcd-cli peers and registrations", () => {
       assert.lengthOf(JSON.parse((yield* run("registrations", "-json")).stdout).registrations, 1)
       assert.match(
         (yield* runWith({ name_registrations: [] }).run("registrations")).stdout,
-        /^No registration is under way/
+        /^No registrations are in progress/
       )
     }))
 })

@@ -101,9 +101,9 @@ Not shown: 1 expired, 2 given away; -all shows them.
       assert.include(
         text,
         `
-Renewals that are not sent
+Unsent renewals
 NAME    STATE    NOTE
-d/late  waiting  is sent in one of the next blocks
+d/late  waiting  is sent after one of the next blocks
 d/lost  skipped  the name has expired
 
 Registrations
@@ -139,7 +139,7 @@ Registrations
       assert.notMatch(expiring, /Waiting|Registrations|Not shown|d\/late/)
       assert.notInclude(yield* shown(ANSWERS, { expiring: 4_031 }), "d/soon ")
       assert.strictEqual(yield* shown(ANSWERS, { expiring: 1 }), "No name expires within 1 block.\n")
-      assert.strictEqual(yield* shown(ANSWERS, { prefix: "x/" }), "The wallet has no names that begin so.\n")
+      assert.strictEqual(yield* shown(ANSWERS, { prefix: "x/" }), "The wallet has no names with this prefix.\n")
     }))
 
   it.effect("shows no dates on a chain without regular blocks, and works without methods that Core lacks", () =>
@@ -164,11 +164,11 @@ Registrations
       assert.match(text, /^d\/auto .* auto +value/m)
       assert.match(text, /^d\/hand .* by hand +value/m)
       assert.match(text, /^d\/lost +expired +value/m)
-      const hint = "\"svcd-cli name_autorenew NAME true\" makes the wallet renew a name, " +
-        "\"svcd-cli name_autorenew null true\" all its names"
+      const hint = "\"svcd-cli name_autorenew NAME true\" renews a name automatically, " +
+        "\"svcd-cli name_autorenew null true\" all names of the wallet"
       assert.include(text, `${hint}.`)
       const off = { all: false, names: [], except: [{ name: hex("d/hand") }] }
-      assert.include(yield* shown({ ...list, name_autorenew: off }), `${hint}, including those that you switched off.`)
+      assert.include(yield* shown({ ...list, name_autorenew: off }), `${hint}, including those you turned off.`)
       const all = yield* shown({ ...list, name_autorenew: { all: true, names: [] } })
       assert.notMatch(all, /by hand|name_autorenew/)
       const but = yield* shown({ ...list, name_autorenew: { all: true, names: [], except: [{ name: hex("d/auto") }] } })
@@ -181,7 +181,7 @@ Registrations
   it.effect("reminds of words that were never shown, where coins have a value", () =>
     Effect.gen(function*() {
       const wallet = (phrase_kept: boolean) => ({ ...ANSWERS, getwalletinfo: { walletname: "", phrase_kept } })
-      const reminder = "\nWarning: the words of the wallet were never shown"
+      const reminder = "\nWarning: the seed phrase of the wallet was never shown"
       assert.include(yield* shown(wallet(false)), reminder)
       assert.notInclude(yield* shown(wallet(true)), "Warning")
       assert.notInclude(yield* shown(wallet(false), { expiring: 900 }), "Warning")

@@ -24,7 +24,7 @@ describe("svcd-cli register", () => {
         assert.include(question, part)
       }
       assert.match(question, /Register it\? \[y\/N\] $/)
-      assert.match(stdout, /^The registration of d\/example has begun\./)
+      assert.match(stdout, /^The registration of d\/example has started\./)
     }))
 
   it.effect("promises no hours on regtest", () =>
@@ -61,7 +61,7 @@ describe("svcd-cli register", () => {
       const { stderr } = yield* run("register", "d/example")
       assert.match(
         stderr,
-        /there is no answer; -yes does it without a question\. It would do this:\nRegister +d\/example\n/
+        /there was no answer \(-yes does not ask\)\. This would be done:\nRegister +d\/example\n/
       )
       assert.lengthOf(sent("name_autoregister"), 0)
     }))
@@ -89,7 +89,7 @@ describe("svcd-cli register", () => {
         ["d/example", "", { nameEncoding: "utf8", valueEncoding: "hex", autorenew: false }]
       ])
       const { code, stderr } = yield* run("register", "d/example", "-owner", OWNER, "-renew", "-yes")
-      assert.deepStrictEqual([code, stderr.split(":")[1]], [1, " -renew cannot be used with -owner"])
+      assert.deepStrictEqual([code, stderr.split(":")[1]], [1, " -renew cannot be combined with -owner"])
       assert.lengthOf(sent("name_autoregister"), 2)
     }))
 
@@ -113,7 +113,7 @@ describe("svcd-cli register", () => {
         )
       assert.deepStrictEqual(yield* told("d/example", "maturing"), [
         1,
-        "error: the registration of d/example is under way already\n\"svcd-cli registrations\" shows how far it is\n"
+        "error: d/example is already being registered\n\"svcd-cli registrations\" shows its progress\n"
       ])
       // A commitment by hand: another owner registers the name now.
       assert.deepStrictEqual(yield* told("d/example", "maturing", {}), [
@@ -123,7 +123,7 @@ describe("svcd-cli register", () => {
       assert.deepStrictEqual(yield* told("d/example", "failed"), [25, "error: this name is already being registered\n"])
       assert.deepStrictEqual(yield* told("D/Example", "done"), [
         1,
-        "error: \"D/Example\" begins with an upper-case letter, and names tell case apart\ndid you mean d/example?\n"
+        "error: \"D/Example\" begins with an upper-case letter, and names are case-sensitive\ndid you mean d/example?\n"
       ])
     }))
 
@@ -190,7 +190,7 @@ describe("svcd-cli register", () => {
       assert.strictEqual(code, 1)
       assert.match(
         stderr,
-        /the value has an error: .*not valid JSON.* Nothing was done; with -force it is sent as it is/
+        /the value has an error: .*not valid JSON.* Nothing was done; -force sends it anyway/
       )
       assert.lengthOf(refused.sent("name_autoregister"), 0)
       const prompt = answering("y")
@@ -217,7 +217,7 @@ describe("svcd-cli register", () => {
           for (const more of [[], ["-yes"], ["-yes", "-json"]]) {
             const { code, stderr, stdout } = yield* refused.run("register", "d/example", value, ...more)
             assert.strictEqual(code, 1)
-            assert.match(stderr, /what looks like recovery words or a private key.*-force/s)
+            assert.match(stderr, /to contain a seed phrase or a private key.*-force/s)
             assert.notMatch(`${stderr}${stdout}`, /winner|L1aW/)
           }
         }

@@ -77,7 +77,7 @@ describe("svcd-cli status", () => {
 Chain       height 812,345, synced
 Last block  7 minutes old, ${"ab".repeat(32)}
 Difficulty  1.500
-Peers       10 (8 called, 2 that called)
+Peers       10 (8 outbound, 2 inbound)
 Mempool     12 transactions, 4.1 kB
 Wallet      12.50000000 NMC, 1.00000000 unconfirmed, locked
 Names       2, the next expires in 1,000 blocks (about 2027-01-22)
@@ -117,13 +117,13 @@ Names       2, the next expires in 1,000 blocks (about 2027-01-22)
           (shown) => lineOf(shown, "Chain")
         )
       assert.strictEqual(yield* chainRow({ headers: 500, phase: "window", window }), "height 0 of 500, syncing")
-      assert.strictEqual(yield* chainRow({ headers: 500, phase: "ready", window }), "height 500, the last blocks alone")
+      assert.strictEqual(yield* chainRow({ headers: 500, phase: "ready", window }), "height 500, recent blocks only")
     }))
 
   it.effect("reminds of words that were never shown", () =>
     Effect.gen(function*() {
       const of = (phrase_kept: boolean) => shown({ ...WHOLE, getwalletinfo: { walletname: "", phrase_kept } })
-      assert.include(yield* of(false), "Warning: the words of the wallet were never shown")
+      assert.include(yield* of(false), "Warning: the seed phrase of the wallet was never shown")
       assert.notInclude(yield* of(true), "Warning")
     }))
 
@@ -152,12 +152,12 @@ Names       2, the next expires in 1,000 blocks (about 2027-01-22)
       sync: { phase: "signatures", synced: true, percent: 9.9, secondsleft: 200 },
       lines: [
         "checking signatures: 9 % done, about 3 minutes left",
-        "up to block 812,345, from the last blocks (work), 1,200 signatures to check"
+        "up to block 812,345, from recent blocks (work), 1,200 signatures to check"
       ]
     },
     {
       sync: { phase: "ready", proof: "signatures", synced: true, window: { ...SYNC.window, unchecked: 0 } },
-      lines: [undefined, "up to block 812,345, from the last blocks, their signatures checked (signatures)"]
+      lines: [undefined, "up to block 812,345, from recent blocks with checked signatures (signatures)"]
     },
     { sync: { phase: "ready", proof: "full", synced: true, window: null }, lines: [undefined, undefined] },
     { sync: { phase: "swimming" }, lines: [undefined, undefined] }
@@ -242,7 +242,7 @@ Names       2, the next expires in 1,000 blocks (about 2027-01-22)
 
   it.effect.each([
     { listwallets: [], line: "none is loaded" },
-    { listwallets: ["a", "b"], line: "2 are loaded; -rpcwallet NAME tells of one" }
+    { listwallets: ["a", "b"], line: "2 are loaded; -rpcwallet NAME selects one" }
   ])("shows wallets $listwallets as: $line", ({ line, listwallets }) =>
     Effect.gen(function*() {
       assert.strictEqual(lineOf(yield* shown({ getblockchaininfo: CHAIN, listwallets }), "Wallet"), line)
@@ -258,7 +258,7 @@ Names       2, the next expires in 1,000 blocks (about 2027-01-22)
         ])
       }
       assert.deepStrictEqual(yield* walletOf(true), [
-        "12.50000000 NMC, 1.00000000 unconfirmed, unlocked for renewals alone",
+        "12.50000000 NMC, 1.00000000 unconfirmed, unlocked for renewals only",
         true
       ])
       assert.deepStrictEqual(yield* walletOf(false), ["12.50000000 NMC, 1.00000000 unconfirmed, unlocked", false])
@@ -289,11 +289,11 @@ Names       2, the next expires in 1,000 blocks (about 2027-01-22)
       assert.notInclude(yield* shown({ ...alone, getblockchaininfo: { ...CHAIN, chain: "regtest" } }), "Warning")
       const offline = { ...alone, getsyncstatus: { phase: "ready", percent: 100, window: null, offline: true } }
       const told = yield* shown(offline)
-      assert.strictEqual(lineOf(told, "Peers"), "no peers wanted (-maxpeers 0)")
+      assert.strictEqual(lineOf(told, "Peers"), "turned off (-maxpeers 0)")
       assert.notInclude(told, "Warning")
       const { peers } = JSON.parse(yield* shown(offline, true))
       assert.deepInclude(peers, { total: 0, active: true, wanted: false })
-      assert.strictEqual(yield* of({ networkactive: false }), "networking is switched off")
+      assert.strictEqual(yield* of({ networkactive: false }), "networking is turned off")
     }))
 
   it.effect("prints JSON for programs, with amounts in their spelling", () =>

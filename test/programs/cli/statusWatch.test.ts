@@ -52,7 +52,7 @@ describe("svcd-cli status -watch", () => {
     Effect.gen(function*() {
       const line = (second: string, height: number) =>
         `1970-01-01T00:00:0${second}.000Z  height ${height} of 10, checking blocks: 50 % done, 3 peers, ` +
-        "the wallet searches the chain for its keys: 25 % done\n"
+        "scanning the chain for the wallet's keys: 25 % done\n"
       assert.deepStrictEqual(yield* printed(PIPE, false), [line("0", 5), line("2", 6)])
     }))
 
@@ -69,7 +69,7 @@ describe("svcd-cli status -watch", () => {
       assert.lengthOf(texts, 4)
       assert.isTrue(texts.every((text) => text.includes("\u001b[H\u001b[J")))
       assert.match(texts[0] ?? "", /Sync +\[#+\.+\] checking blocks: 50 % done, about 7 seconds left/)
-      assert.match(texts[0] ?? "", /Rescan +\[#+\.+\] the wallet searches the chain for its keys: 25 % done/)
+      assert.match(texts[0] ?? "", /Rescan +\[#+\.+\] scanning the chain for the wallet's keys: 25 % done/)
     }))
 
   it.effect("goes on while the daemon restarts, and ends if none ever answered", () =>

@@ -82,9 +82,9 @@ describe("requestedValue", () => {
     }))
 
   it.effect.each<readonly [name: string, flags: ReadonlyArray<string>, before: string | undefined, message: string]>([
-    ["d/x", ["-value", "a", "-ip", "192.0.2.1"], "", "-value and -ip stand against each other"],
-    ["d/x", ["a", "-file", "value.json"], "", "a value and -file stand against each other"],
-    ["d/x", ["-value", "é".repeat(261)], "", "the value has 522 bytes, and a name can have 520"],
+    ["d/x", ["-value", "a", "-ip", "192.0.2.1"], "", "-value and -ip cannot be combined"],
+    ["d/x", ["a", "-file", "value.json"], "", "a value and -file cannot be combined"],
+    ["d/x", ["-value", "é".repeat(261)], "", "the value has 522 bytes, more than the limit of 520"],
     ["d/x", ["-file", "missing"], "", "missing does not exist"],
     ["d/x", ["-file", "secret"], "", "secret cannot be read (EACCES)"],
     ["d/x", ["-ip", "300.1.1.1"], "", "-ip: \"300.1.1.1\" is not an IPv4 address"],
@@ -97,7 +97,7 @@ describe("requestedValue", () => {
     ["d/x", ["-ip", "192.0.2.1"], "no JSON", "the value is not a JSON object"],
     ["d/x", ["-ip", "192.0.2.1"], undefined, "the value is not a JSON object"],
     ["d/x", ["-ip", "192.0.2.1", "-remove", "tpyo"], "{}", "-remove: the value has no item \"tpyo\""],
-    ["d/x", ["-ip", "192.0.2.1", "-remove", "ip"], "{}", "-remove ip stands against -ip"]
+    ["d/x", ["-ip", "192.0.2.1", "-remove", "ip"], "{}", "-remove ip cannot be combined with -ip"]
   ])("refuses %s with %j", ([name, flags, before, message]) =>
     Effect.gen(function*() {
       assert.include((yield* Effect.flip(wanted(before, name, ...flags))).message, message)

@@ -49,8 +49,9 @@ describe("svcd-cli watch", () => {
         assert.deepStrictEqual(first.lines(), ["1  registered   d/a  1", "2  updated      d/a  3"])
         const { code, stderr, stdout } = yield* first.stop
         assert.deepStrictEqual([code, stdout], [0, ""])
-        const [, rest = "", cursor = ""] = /^svcd-cli: go on with: svcd-cli watch (.*) -from (\S+)\n$/.exec(stderr) ??
-          []
+        const [, rest = "", cursor = ""] =
+          /^svcd-cli: continue with: svcd-cli watch (.*) -from (\S+)\n$/.exec(stderr) ??
+            []
         assert.strictEqual(rest, `d/ -network=regtest -rpcaddr=127.0.0.1:${port}`)
         const second = yield* watching(port, "-from", cursor, "-json")
         const next = branch("b", 2, [[{

@@ -65,7 +65,7 @@ describe("svcd-cli webhooks", () => {
         test: undefined,
         json: false
       })
-      assert.strictEqual(stdout, "There is no webhook. addwebhook adds one, and so does [[webhook]] in svcd.conf.\n")
+      assert.strictEqual(stdout, "There are no webhooks. Add one with addwebhook, or with [[webhook]] in svcd.conf.\n")
     }))
 
   it.effect("tests one, and tells what came back", () =>
@@ -85,7 +85,7 @@ describe("svcd-cli webhooks", () => {
       assert.deepStrictEqual(refused, {
         code: 1,
         stdout: "",
-        stderr: "error: not accepted: status 401; a receiver answers with 2xx\nwrong\n"
+        stderr: "error: not accepted: status 401; a receiver must respond with 2xx\nwrong\n"
       })
       const silent = yield* run({ ...answer, accepted: false, status: null, error: "connection refused" })
       assert.strictEqual(silent.stderr, "error: no answer: connection refused\n")

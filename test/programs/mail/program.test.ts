@@ -105,7 +105,7 @@ describe("the arguments of svcd-mail", () => {
     ["-h", /^Usage: svcd-mail </, ["--version", "--completions", "Exit status: 0; 1 "]],
     ["nonsense --help", /^Usage: svcd-mail </, ["register"]],
     ["serve -help", /^Usage: svcd-mail serve --upstream HOST \[flags\]\n/, [
-      "--upstreamport N      its port (default: 25)",
+      "--upstreamport N      port of the upstream server (default: 25)",
       "--rpcaddr HOST:PORT   address of the daemon (default: 127.0.0.1:8336)",
       "--loglevel",
       "environment: SVCD_MAIL_SMTP_PASSWORD"
@@ -129,8 +129,8 @@ describe("the arguments of svcd-mail", () => {
     }))
 
   it.effect.each<readonly [string, RegExp]>([
-    ["", /a sub-command is missing/],
-    ["frobnicate", /"frobnicate" is not a sub-command; there are register/],
+    ["", /missing command/],
+    ["frobnicate", /"frobnicate" is not a command; the commands are register/],
     ["registr alice", /did you mean register\?/],
     ["register --forward a@example.org", /label/],
     ["register alice", /--forward/],
@@ -163,14 +163,14 @@ describe("the arguments of svcd-mail", () => {
     ["serve --upstream host --hostname 1.2.3.4", /--hostname: "1.2.3.4" is not a domain/],
     ["serve --upstream host --postmaster me", /--postmaster: "me" is not an e-mail address/],
     ["serve --upstream host --maxsize 0", /--maxsize/],
-    ["serve --upstream host --smtpuser me", /--smtpuser: is given without --smtppass/],
-    ["serve --upstream host --smtppass x", /--smtppass: is given without --smtpuser/],
-    ["serve --upstream host --smtpuser me --smtppassfile none", /--smtppassfile: there is no \/place\/none/],
-    ["serve --upstream host --smtpuser me --smtppass x --smtppassfile pass", /--smtppass: is given beside/],
+    ["serve --upstream host --smtpuser me", /--smtpuser: requires --smtppass/],
+    ["serve --upstream host --smtppass x", /--smtppass: requires --smtpuser/],
+    ["serve --upstream host --smtpuser me --smtppassfile none", /--smtppassfile: \/place\/none does not exist/],
+    ["serve --upstream host --smtpuser me --smtppass x --smtppassfile pass", /--smtppass: cannot be combined/],
     ["serve --upstream host --smtpuser me --smtppassfile empty", /--smtppassfile: its first line is empty/],
-    ["serve --upstream host --tlscert pass", /--tlscert: is given without --tlskey/],
+    ["serve --upstream host --tlscert pass", /--tlscert: requires --tlskey/],
     ["serve --upstream host --tlscert pass --tlskey pass", /--tlscert, --tlskey: these files are not PEM/],
-    ["serve --upstream host --upstreamca pass", /--upstreamca: there is no certificate/],
+    ["serve --upstream host --upstreamca pass", /--upstreamca: this file has no PEM certificate/],
     ["serve --upstream host --loglevel loud", /-loglevel: "loud"/]
   ])("%s is refused", ([line, message]) =>
     Effect.map(
@@ -227,7 +227,7 @@ describe("svcd-mail register and update", () => {
     Effect.gen(function*() {
       const line = "register alice --forward alice@example.org --namespace d -network regtest"
       const text = done(yield* tool(words(line)))
-      assert.include(text, "It takes 13 blocks, which you make on regtest:")
+      assert.include(text, "It takes 13 blocks, which you mine on regtest:")
       assert.include(
         text,
         "\nsvcd-cli -network=regtest registrations\nsvcd-mail -network=regtest lookup alice --namespace d/\n"
@@ -333,9 +333,9 @@ describe("svcd-mail lookup", () => {
     }))
 
   it.effect.each<readonly [string, RegExp]>([
-    ["absent", /absent: there is no name id\/absent/],
-    ["gone", /gone: the name id\/gone is expired/],
-    ["chatty", /chatty: the value of id\/chatty does not say where mail goes/]
+    ["absent", /absent: the name id\/absent does not exist/],
+    ["gone", /gone: the name id\/gone has expired/],
+    ["chatty", /chatty: the value of id\/chatty has no mail address/]
   ])(
     "fails for %s",
     ([label, message]) => Effect.map(tool(["lookup", label]), (outcome) => refused(outcome, 1, message))

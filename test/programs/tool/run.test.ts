@@ -36,10 +36,10 @@ describe("the arguments of svcd-mail and svcd-wallet", () => {
     ["svcd-mail lookup alice --jsno", "svcd-mail: --jsno: unknown flag; did you mean -json?"],
     ["svcd-mail lookup --jsno alice", "svcd-mail: --jsno: unknown flag; did you mean -json?"],
     ["svcd-mail -netwrok regtest lookup alice", "svcd-mail: -netwrok: unknown flag; did you mean -network?"],
-    ["svcd-mail lokup alice", "svcd-mail: \"lokup\" is not a sub-command; did you mean lookup?"],
+    ["svcd-mail lokup alice", "svcd-mail: \"lokup\" is not a command; did you mean lookup?"],
     [
       "svcd-mail lookup alice bob",
-      "svcd-mail: lookup: there are too many arguments; a text with spaces has to be in quotes"
+      "svcd-mail: lookup: too many arguments; quote a text with spaces"
     ],
     ["svcd-mail lookup", "svcd-mail: an argument is missing: <label>"],
     ["svcd-mail register alice", "svcd-mail: --forward: is missing"],
@@ -50,7 +50,7 @@ describe("the arguments of svcd-mail and svcd-wallet", () => {
     ["svcd-mail serve --upstream a --domain=", "svcd-mail: --domain: must not be empty"],
     ["svcd-wallet address --lable old", "svcd-wallet: --lable: unknown flag; did you mean -label?"],
     ["svcd-wallet import-key --passwrod x", "svcd-wallet: --passwrod: unknown flag; did you mean -password?"],
-    ["svcd-wallet adress", "svcd-wallet: \"adress\" is not a sub-command; did you mean address?"],
+    ["svcd-wallet adress", "svcd-wallet: \"adress\" is not a command; did you mean address?"],
     ["svcd-wallet address --words 12", "svcd-wallet: --words: is not a flag of address"],
     ["svcd-wallet export --phrase --password", "svcd-wallet: -password: needs a value (PASSPHRASE)"],
     [
@@ -70,7 +70,7 @@ describe("the arguments of svcd-mail and svcd-wallet", () => {
     ].map((line) =>
       [
         line,
-        `${line.split(" ", 1)[0]}: an argument begins with a hyphen and is not a flag; write a flag as -flag or --flag`
+        `${line.split(" ", 1)[0]}: an argument begins with a hyphen but is not a flag; write flags as -flag or --flag`
       ] as const
     ),
     ["svcd-wallet --wizard", "svcd-wallet: --wizard: unknown flag"],

@@ -42,7 +42,7 @@ describe("checkedWords", () => {
     Effect.gen(function*() {
       const once = yield* asked((place, count) => count === 1 ? "wrong" : WORDS[place - 1])
       assert.lengthOf(once.questions, 4)
-      assert.match(once.questions[1] ?? "", /^That is another word\. Type word \d+: $/)
+      assert.match(once.questions[1] ?? "", /^That is a different word\. Type word \d+: $/)
       assert.strictEqual(once.outcome, "right")
       const never = yield* asked(() => "wrong")
       assert.lengthOf(never.questions, 15)

@@ -97,9 +97,9 @@ describe("the arguments of svcd-wallet", () => {
       Effect.gen(function*() {
         for (
           const [argv, words] of [
-            [[], /a sub-command is missing/],
+            [[], /missing command/],
             [["recovr"], /did you mean recover\?/],
-            [[WIF], /that is not a sub-command/],
+            [[WIF], /that is not a command/],
             [["recover"], /--mnemonic is missing/],
             [["recover", PHRASE], /too many arguments/],
             [["recover", "--mnemonic"], /needs a value/],
@@ -209,7 +209,7 @@ describe("svcd-wallet", () => {
         writeFileSync(join(chainstate, "chainstate.db"), "no database at all".repeat(500))
         const { stderr, stdout } = done(yield* call("recover", "--mnemonic", PHRASE))
         assert.include(stdout, `The wallet was recovered: ${file}`)
-        assert.match(stderr, /The blocks that are here could not be searched: .*chainstate\.db/)
+        assert.match(stderr, /The local blocks could not be searched: .*chainstate\.db/)
         assert.include(stderr, "The wallet itself is complete.")
       })
     ))
@@ -236,7 +236,7 @@ describe("svcd-wallet", () => {
         // A file of 0.1.0 does not record whether a passphrase belongs to the words.
         writeFileSync(file, text.replace(words, PHRASE).replace(/,\s*"mnemonicPassphrase": false/, ""))
         const { stderr } = done(yield* call("export", "--phrase", "--yes"))
-        assert.match(stderr, /If none was chosen, the words in the file are damaged/)
+        assert.match(stderr, /If none was set, the words in the file are damaged/)
       })
     ))
 
@@ -250,7 +250,7 @@ describe("svcd-wallet", () => {
         for (const hasResults of [true, false]) {
           const terminal = { ...NO_TERMINAL, terminal: { hasResults } }
           const left = done(yield* at(terminal, "create", "-wallet", `left-${hasResults}`))
-          assert.match(left.stderr, /The words were not checked/)
+          assert.match(left.stderr, /You have not verified your seed phrase/)
           assert.strictEqual(left.stdout === "", hasResults)
         }
         refused(yield* call("export", "--phrase"), 2, /--yes/)
@@ -276,10 +276,10 @@ describe("svcd-wallet", () => {
         assert.isFalse(existsSync(file))
         const { stderr, stdout } = done(yield* call("import-key", WIF, "--label", "old"))
         assert.match(stdout, /mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r/)
-        assert.match(stderr, /There was no wallet/)
+        assert.match(stderr, /A new wallet was created/)
         const { birthday, imports, labels, rescanFrom } = JSON.parse(readFileSync(file, "utf8"))
         assert.deepStrictEqual([imports.length, labels.length, birthday, rescanFrom], [1, 3, 0, 0])
-        assert.match(done(yield* at(typing(WIF), "import-key")).stdout, /had this key already/)
+        assert.match(done(yield* at(typing(WIF), "import-key")).stdout, /already had this key/)
         assert.strictEqual(JSON.parse(readFileSync(file, "utf8")).imports.length, 1)
       })
     ))
@@ -290,7 +290,7 @@ describe("svcd-wallet", () => {
         mkdirSync(dataDir)
         symlinkSync(join(dataDir, "away.json"), file)
         for (const argv of [["create"], ["recover", "--mnemonic", PHRASE], ["import-key", WIF]]) {
-          refused(yield* call(...argv), 1, /there is a wallet already/)
+          refused(yield* call(...argv), 1, /there is already a wallet/)
         }
         refused(yield* call("address"), 1, /a link to a file that is not there/)
         assert.isTrue(lstatSync(file).isSymbolicLink())
@@ -307,11 +307,11 @@ describe("svcd-wallet", () => {
           done(yield* call("import-key", WIF))
           refused(yield* call("encrypt"), 2, /--password is missing/)
           refused(yield* call("encrypt", "--password", ""), 2, /empty/)
-          refused(yield* at(typing("one", "two"), "encrypt"), 2, /not the same/)
+          refused(yield* at(typing("one", "two"), "encrypt"), 2, /passphrases differ/)
           done(yield* at(typing("one", "one"), "encrypt"))
           const text = readFileSync(file, "utf8")
           for (const secret of ["abandon", WIF, "\"plain\""]) assert.notInclude(text, secret)
-          refused(yield* call("encrypt", "--password", "two"), 1, /encrypted already/)
+          refused(yield* call("encrypt", "--password", "two"), 1, /already encrypted/)
           refused(yield* call("import-key", WIF), 2, /--password is missing/)
           refused(yield* call("import-key", WIF, "--password", "two"), 1, /the passphrase is wrong/)
           assert.strictEqual(readFileSync(file, "utf8"), text)
@@ -390,7 +390,7 @@ describe("svcd-wallet", () => {
       Effect.gen(function*() {
         refused(yield* call("balance"), 1, /there is no .*wallet\.json/)
         done(yield* call("create"))
-        refused(yield* call("balance"), 1, /svcd has to run there first/)
+        refused(yield* call("balance"), 1, /run svcd there first/)
         assert.isFalse(existsSync(join(dataDir, "chainstate", "chainstate.db")))
       })
     ))

@@ -30,7 +30,7 @@ export const CHECKRECOVERYWORDS = contract({
   examples: [[{ 3: "abandon", 11: "ability", 24: "able" }]],
   errors: [
     `-13 ${LOCKED}`,
-    "-4 this wallet was not made of words",
+    "-4 this wallet has no seed phrase",
     `-8 give ${FEWEST_WORDS} words at least`,
     "-8 the wallet has <count> words, so that there is no word <place>",
     `-8 ${BAD_PLACE}`,

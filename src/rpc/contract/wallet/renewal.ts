@@ -111,7 +111,7 @@ export const NAME_RENEW = contract({
     "-8 the name is too long",
     "-4 5000 names can be renewed in one request: renew those that expire first",
     "-4 too many renewals are under way",
-    "-4 the wallet searches the chain for its keys: retry when the rescan has ended",
+    "-4 scanning the chain for the wallet's keys: retry when the rescan has ended",
     "-1000 Name/value is invalid for encoding <encoding>",
     NOT_KNOWN_YET
   ]

@@ -99,7 +99,7 @@ export class Forecast {
       this.#runs = [{ stage, samples }, ...(run === undefined ? [] : [run])]
       this.#step = FIRST_STEP
     } else if (run.samples.length === 1 && sample.work === last.work) {
-      // Waiting for peers before the first progress is no measure of speed.
+      // Waiting for peers before the first progress does not measure speed.
       this.#runs = [{ stage, samples: [sample] }]
     } else if (sample.at - last.at >= this.#step) {
       const samples = this.#thinned([...run.samples, sample])

@@ -187,7 +187,7 @@ export class ChainState {
   }
 
   /**
-   * The undo data of a block; `undefined` if it was never connected. Throws `StorageFailure`, also if they are lost.
+   * The undo data of a block; `undefined` if it was never connected. Throws `StorageFailure`, even if they are lost.
    */
   undo(id: HeaderId): Undo | undefined {
     return hadUndo(this.index, id) ? this.stored.undo(id) : undefined

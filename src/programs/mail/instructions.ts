@@ -47,22 +47,22 @@ export const registerInstructions = (
   return lines(
     value,
     "",
-    `# 1. Register the name with svcd. The command shows the cost, asks, and pays from the wallet of the node. It takes ${takes}:`,
-    "#    the wallet sends both transactions by itself, even after a restart, and renews the name before it expires.",
+    `# 1. Register the name with svcd. The command shows the cost, asks, and pays from the node's wallet. It takes ${takes}:`,
+    "#    The wallet sends both transactions by itself, even across restarts, and renews the name before it expires.",
     commandLine(prepared, "register", name, value),
     "",
-    "# 2. See how far it is. When it is done, see where mail for the name goes.",
+    "# 2. Check the progress. When the registration is done, check where mail for the name goes.",
     commandLine(prepared, "registrations"),
     ["svcd-mail", ...prepared.flags, ...lookup].map(shellWord).join(" "),
     "",
-    `# With Namecoin Core, in place of step 1; it takes ${takes} too:`,
-    `# 1. Commit to the name. The answer is the two texts ${TXID} and ${RAND}.`,
+    `# With Namecoin Core, instead of step 1; it takes ${takes} too:`,
+    `# 1. Commit to the name. The result is ${TXID} and ${RAND}.`,
     commandLine(prepared, "name_new", name),
     "",
     `# 2. When eleven blocks have come after the one with ${TXID}, claim the name; fill in the results of step 1.`,
     commandLine(prepared, "name_firstupdate", name, RAND, TXID, value),
     "",
-    "# The same as JSON-RPC, each the body of a POST to the daemon: svcd's one call, then the two of Namecoin Core.",
+    "# The same over JSON-RPC, each as the body of a POST to the daemon: one call for svcd, then two for Namecoin Core.",
     body("name_autoregister", name, value),
     body("name_new", name),
     body("name_firstupdate", name, RAND, TXID, value)
@@ -76,11 +76,11 @@ export const updateInstructions = (prepared: Prepared & { readonly isMerged: boo
     value,
     "",
     prepared.isMerged
-      ? "# The rest of what the name says stays as it is now."
-      : "# This takes the place of everything that the name says now: no daemon here knows what that is.",
+      ? "# The other items of the value stay as they are."
+      : "# This replaces the whole current value, which no daemon here knows.",
     commandLine(prepared, "name_update", name, value),
     "",
-    "# The same as JSON-RPC, the body of a POST to the daemon:",
+    "# The same over JSON-RPC, as the body of a POST to the daemon:",
     body("name_update", name, value)
   )
 }

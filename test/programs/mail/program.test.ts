@@ -264,9 +264,9 @@ describe("svcd-mail register and update", () => {
         backup: ["b@example.org"],
         pubkey: ""
       })
-      assert.include(done(rich), "The rest of what the name says stays as it is now.")
+      assert.include(done(rich), "The other items of the value stay as they are.")
       const alone = done(yield* tool(words("update absent --forward new@example.org")))
-      assert.include(alone, "takes the place of everything")
+      assert.include(alone, "replaces the whole current value")
     }))
 
   it.effect("print commands for the same daemon, without its password", () =>

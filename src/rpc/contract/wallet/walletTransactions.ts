@@ -54,7 +54,7 @@ export const ABANDONED = Result.boolean("Whether the owner abandoned it")
 
 export const ENTRY = Schema.Struct({ ...PAYMENT, ...STANDING, abandoned: ABANDONED })
 
-/** The same without the state, which stands beside it. */
+/** The same without the state, which is next to it. */
 export const DETAIL = Schema.Struct({ ...PAYMENT, abandoned: ABANDONED })
 
 export const LAST_BLOCK = Schema.Struct({

@@ -19,6 +19,22 @@ export const CONNECTION_OPTIONS = {
   rpcpassword: OPTIONS.rpcpassword
 }
 
+/** The same as a program describes them that calls a daemon: there they say how to listen, here where to call. */
+export const CALLING_OPTIONS = {
+  network: {
+    ...CONNECTION_OPTIONS.network,
+    description: "required network of the daemon",
+    defaultNote: "any"
+  },
+  datadir: { ...CONNECTION_OPTIONS.datadir, description: "data directory; svcd.conf in it is read" },
+  rpcaddr: { ...CONNECTION_OPTIONS.rpcaddr, description: "address of the daemon" },
+  rpcuser: { ...CONNECTION_OPTIONS.rpcuser, description: "user name for the daemon" },
+  rpcpassword: {
+    ...CONNECTION_OPTIONS.rpcpassword,
+    description: "password for the daemon; prefer the environment or a file"
+  }
+}
+
 /** The settings with which a tool finds a daemon or its data. */
 export interface ConnectionSettings {
   readonly network: NetworkName

@@ -3,11 +3,12 @@ import * as Redacted from "effect/Redacted"
 import { isLoopback } from "../../base/addresses.ts"
 import type { DaemonConfig } from "../../client/config.ts"
 import { readWords } from "../../config/argv.ts"
-import { CONNECTION_OPTIONS, decodeConnection } from "../../config/connection.ts"
+import { CALLING_OPTIONS, CONNECTION_OPTIONS, decodeConnection } from "../../config/connection.ts"
 import { settingsDecoder } from "../../config/decode.ts"
 import { gather, pathIn, type SettingsInput } from "../../config/gather.ts"
 import { defaultText, describedOption, entry } from "../../config/help.ts"
-import type { Option, OptionTable } from "../../config/optionRow.ts"
+import * as Kind from "../../config/kinds.ts"
+import { inGroup, oneOption, type Option, type OptionTable } from "../../config/optionRow.ts"
 import { OPTIONS } from "../../config/options.ts"
 import { UsageError } from "../../config/UsageError.ts"
 import type { LogOptions } from "../../node/logging.ts"
@@ -23,15 +24,15 @@ export const EXPORT_NAME = "svcd-export"
 /** Where the URL of the database may stand too: other users of the machine can see arguments. */
 const URL_VARIABLE = "SVCD_EXPORT_URL"
 
-const ownOption = (
-  { description, placeholder }: { readonly placeholder: string; readonly description: string }
-): Option => ({
-  ...OPTIONS.rpcuser,
-  defaultNote: undefined,
-  env: undefined,
-  key: undefined,
-  placeholder,
-  description
+const OWN_OPTIONS = inGroup("General", {
+  schema: oneOption(Kind.textKind("NAME"), "target.schema", {
+    description: `schema of the tables (default: ${DEFAULT_SCHEMA})`,
+    flagOnly: true
+  }),
+  rpccookiefile: oneOption(Kind.dataPathKind, "cookie.file", {
+    description: "cookie file of the daemon, instead of a user name and password",
+    flagOnly: true
+  })
 })
 
 const LOG_OPTIONS = {
@@ -40,23 +41,9 @@ const LOG_OPTIONS = {
 }
 
 const EXPORT_FLAGS = {
-  schema: ownOption({ placeholder: "NAME", description: `schema of the tables (default: ${DEFAULT_SCHEMA})` }),
-  network: {
-    ...CONNECTION_OPTIONS.network,
-    description: "required network of the daemon",
-    defaultNote: "any"
-  },
-  datadir: { ...CONNECTION_OPTIONS.datadir, description: "data directory; svcd.conf in it is read" },
-  rpcaddr: { ...CONNECTION_OPTIONS.rpcaddr, description: "address of the daemon" },
-  rpcuser: { ...CONNECTION_OPTIONS.rpcuser, description: "user name for the daemon" },
-  rpcpassword: {
-    ...CONNECTION_OPTIONS.rpcpassword,
-    description: "password for the daemon; prefer the environment or a file"
-  },
-  rpccookiefile: ownOption({
-    placeholder: "PATH",
-    description: "cookie file of the daemon, instead of a user name and password"
-  }),
+  schema: OWN_OPTIONS.schema,
+  ...CALLING_OPTIONS,
+  rpccookiefile: OWN_OPTIONS.rpccookiefile,
   ...LOG_OPTIONS,
   version: OPTIONS.version,
   help: OPTIONS.help

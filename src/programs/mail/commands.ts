@@ -1,8 +1,9 @@
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import type * as Effect from "effect/Effect"
+import { CALLING_OPTIONS } from "../../config/connection.ts"
 import { daemonFlags, switchFlag } from "../tool/flags.ts"
-import { CONNECTION_FLAGS, LOG_OPTIONS, NAMESPACE_FLAG, SERVE_FLAGS, VALUE_FLAGS } from "./options.ts"
+import { LOG_OPTIONS, NAMESPACE_FLAG, SERVE_FLAGS, VALUE_FLAGS } from "./options.ts"
 
 /** The sub-commands of `svcd-mail`, with their arguments and flags. */
 
@@ -10,16 +11,16 @@ const named = {
   label: Args.text({ name: "label" }).pipe(
     Args.withDescription("the part before the @ of an address, and after the namespace in the name")
   ),
-  namespace: NAMESPACE_FLAG,
-  connection: CONNECTION_FLAGS
+  ...NAMESPACE_FLAG,
+  connection: daemonFlags(CALLING_OPTIONS)
 }
 
 const REGISTER = { ...VALUE_FLAGS, ...named }
 const LOOKUP = { json: switchFlag("json", { description: "print one line of JSON" }), ...named }
 const SERVE = {
   ...SERVE_FLAGS,
-  namespace: NAMESPACE_FLAG,
-  connection: CONNECTION_FLAGS,
+  ...NAMESPACE_FLAG,
+  connection: daemonFlags(CALLING_OPTIONS),
   log: daemonFlags(LOG_OPTIONS)
 }
 

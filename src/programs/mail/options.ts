@@ -1,16 +1,16 @@
-import type * as Command from "@effect/cli/Command"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { isIPv4, isIPv6 } from "node:net"
 import { type Address, parseHostPort } from "../../base/addresses.ts"
 import { quoted } from "../../base/safeText.ts"
-import { CONNECTION_OPTIONS } from "../../config/connection.ts"
 import * as Kind from "../../config/kinds.ts"
+import { inGroup, listOption, oneOption } from "../../config/optionRow.ts"
 import { OPTIONS } from "../../config/options.ts"
+import type { ValuesIn } from "../../config/settingsIn.ts"
 import { parseMailAddress } from "../../mail/address.ts"
 import { DEFAULT_NAMESPACE, parseNamespace } from "../../mail/label.ts"
 import { DEFAULT_LIMITS } from "../../mail/relay/RelayConfig.ts"
-import { daemonFlags, defaultedFlag, optionalFlag, repeatedFlag, requiredFlag } from "../tool/flags.ts"
+import { flagsOf } from "../tool/flags.ts"
 
 /** The flags of `svcd-mail`, with the kinds that decode their texts. */
 
@@ -57,47 +57,32 @@ const readDomain = (text: string): Either.Either<string, string> =>
 
 export const domain = parsed(() => Schema.String, { placeholder: "DOMAIN", parse: readDomain, print: asText })
 
-interface Count {
-  readonly description: string
-  readonly fallback: number
-}
-
-const countFlag = (name: string, max: number, { description, fallback }: Count) =>
-  defaultedFlag(name, Kind.integerKind({ min: 1, max }), { description, fallback: String(fallback) })
-
 const TLS = ["auto", "opportunistic", "required", "implicit"] as const
 
 const GIB = 1024 ** 3
 
+const FILE = Kind.optionalKind(Kind.pathKind)
+
 /** What `register` and `update` put into the value. `mail/forwarding.ts` validates all fields together. */
-export const VALUE_FLAGS = {
-  forward: requiredFlag("forward", Kind.textKind("EMAIL"), { description: "target address for mail to the name" }),
-  backup: repeatedFlag("backup", Kind.textKind("EMAIL"), {
-    description: "fallback if that address is permanently refused; may be repeated"
+export const VALUE_FLAGS = flagsOf(
+  inGroup("General", {
+    forward: oneOption(Kind.textKind("EMAIL"), "value.forward", { description: "target address for mail to the name" }),
+    backup: listOption(Kind.textKind("EMAIL"), "value.backup", {
+      description: "fallback if that address is permanently refused; may be repeated"
+    }),
+    pubkey: oneOption(Kind.optionalKind(Kind.textKind("BASE64")), "value.pubkey", {
+      description: "public key for encrypted mail to the owner"
+    })
   }),
-  pubkey: optionalFlag("pubkey", Kind.textKind("BASE64"), { description: "public key for encrypted mail to the owner" })
-}
+  { needed: ["forward"] }
+)
 
-export const NAMESPACE_FLAG = defaultedFlag("namespace", namespace, {
-  description: "the part before the label in the name",
-  fallback: DEFAULT_NAMESPACE
-})
-
-/** Of the daemon these flags say how to listen, here where to call. */
-export const CONNECTION_FLAGS = daemonFlags({
-  network: {
-    ...CONNECTION_OPTIONS.network,
-    description: "required network of the daemon",
-    defaultNote: "any"
-  },
-  datadir: { ...CONNECTION_OPTIONS.datadir, description: "data directory; svcd.conf in it is read" },
-  rpcaddr: { ...CONNECTION_OPTIONS.rpcaddr, description: "address of the daemon" },
-  rpcuser: { ...CONNECTION_OPTIONS.rpcuser, description: "user name for the daemon" },
-  rpcpassword: {
-    ...CONNECTION_OPTIONS.rpcpassword,
-    description: "password for the daemon; prefer the environment or a file"
-  }
-})
+export const NAMESPACE_FLAG = flagsOf(inGroup("General", {
+  namespace: oneOption(namespace, "value.namespace", {
+    description: "the part before the label in the name",
+    default: DEFAULT_NAMESPACE
+  })
+}))
 
 /** The log of `serve` is like the daemon's, whose file and environment apply to it too. */
 export const LOG_OPTIONS = {
@@ -109,97 +94,104 @@ export const LOG_OPTIONS = {
 /** Where the password of the upstream server may stand too. */
 export const PASSWORD_VARIABLE = "SVCD_MAIL_SMTP_PASSWORD"
 
-/** A path, whose place is resolved later. */
-const fileFlag = (name: string, { description, shown }: { readonly description: string; readonly shown?: string }) =>
-  optionalFlag(name, Kind.pathKind, { description, shown })
+const count = (max: number) => Kind.integerKind({ min: 1, max })
 
-/** Flags of `serve` only. */
-export const SERVE_FLAGS = {
-  listen: defaultedFlag("listen", Kind.addressKind("optional"), {
+/** The options of `serve` only. */
+export const SERVE_OPTIONS = inGroup("General", {
+  listen: oneOption(Kind.addressKind("optional"), "relay.listen", {
     description: "address to accept mail on",
-    fallback: "127.0.0.1:2525"
+    default: "127.0.0.1:2525"
   }),
-  upstream: requiredFlag("upstream", host, { description: "upstream server for outgoing mail" }),
-  upstreamport: defaultedFlag("upstreamport", Kind.integerKind({ min: 1, max: 65_535 }), {
+  upstream: oneOption(host, "upstream.host", { description: "upstream server for outgoing mail" }),
+  upstreamport: oneOption(Kind.integerKind({ min: 1, max: 65_535 }), "upstream.port", {
     description: "port of the upstream server",
-    fallback: "25"
+    default: "25"
   }),
-  smtpuser: optionalFlag("smtpuser", Kind.textKind("NAME"), { description: "user name for the upstream server" }),
-  smtppass: optionalFlag("smtppass", Kind.secretKind, {
+  smtpuser: oneOption(Kind.optionalKind(Kind.textKind("NAME")), "smtp.user", {
+    description: "user name for the upstream server"
+  }),
+  smtppass: oneOption(Kind.optionalKind(Kind.secretKind), "smtp.password", {
     description: "password for the upstream server; prefer the environment or a file",
     env: PASSWORD_VARIABLE
   }),
-  smtppassfile: fileFlag("smtppassfile", { description: "file with this password in its first line" }),
-  upstreamtls: defaultedFlag("upstreamtls", Kind.choiceKind(TLS), {
+  smtppassfile: oneOption(FILE, "smtp.passwordFile", { description: "file with this password in its first line" }),
+  upstreamtls: oneOption(Kind.choiceKind(TLS), "tls.upstream", {
     description: "encryption of the connection to the upstream server",
-    fallback: "auto",
-    shown: "implicit for port 465, otherwise opportunistic, or required if a password goes to another machine"
+    default: "auto",
+    defaultNote: "implicit for port 465, otherwise opportunistic, or required if a password goes to another machine"
   }),
-  upstreamca: fileFlag("upstreamca", {
+  upstreamca: oneOption(FILE, "tls.upstreamCa", {
     description: "PEM file with the authorities for the upstream server's certificate",
-    shown: "those of Node.js"
+    defaultNote: "those of Node.js"
   }),
-  domain: repeatedFlag("domain", domain, {
+  domain: listOption(domain, "relay.domains", {
     description: "domain to accept mail for; may be repeated",
-    shown: "bit"
+    defaultNote: "bit"
   }),
-  hostname: optionalFlag("hostname", domain, {
+  hostname: oneOption(Kind.optionalKind(domain), "relay.hostname", {
     description: "name of this server in greetings, trace headers and reports",
-    shown: "the system's host name"
+    defaultNote: "the system's host name"
   }),
-  senderdomain: optionalFlag("senderdomain", domain, {
+  senderdomain: oneOption(Kind.optionalKind(domain), "relay.senderDomain", {
     description: "domain of rewritten senders; its bounces must reach this relay",
-    shown: "that of --hostname"
+    defaultNote: "that of --hostname"
   }),
-  postmaster: optionalFlag("postmaster", email, { description: "address for mail to postmaster", shown: "none" }),
-  tlscert: fileFlag("tlscert", { description: "PEM file with the certificate chain for senders" }),
-  tlskey: fileFlag("tlskey", { description: "PEM file with its private key" }),
-  spool: fileFlag("spool", {
+  postmaster: oneOption(Kind.optionalKind(email), "relay.postmaster", {
+    description: "address for mail to postmaster",
+    defaultNote: "none"
+  }),
+  tlscert: oneOption(FILE, "tls.cert", {
+    description: "PEM file with the certificate chain for senders"
+  }),
+  tlskey: oneOption(FILE, "tls.key", { description: "PEM file with its private key" }),
+  spool: oneOption(FILE, "relay.spoolDirectory", {
     description: "directory for queued mail",
-    shown: "mail in the data directory"
+    defaultNote: "mail in the data directory"
   }),
-  maxsize: countFlag("maxsize", GIB, {
+  maxsize: oneOption(count(GIB), "limits.messageSize", {
     description: "largest message, in bytes",
-    fallback: DEFAULT_LIMITS.messageSize
+    default: String(DEFAULT_LIMITS.messageSize)
   }),
-  maxrecipients: countFlag("maxrecipients", 10_000, {
+  maxrecipients: oneOption(count(10_000), "limits.recipients", {
     description: "recipients of one message",
-    fallback: DEFAULT_LIMITS.recipients
+    default: String(DEFAULT_LIMITS.recipients)
   }),
-  maxconnections: countFlag("maxconnections", 100_000, {
+  maxconnections: oneOption(count(100_000), "limits.connections", {
     description: "connections from senders",
-    fallback: DEFAULT_LIMITS.connections
+    default: String(DEFAULT_LIMITS.connections)
   }),
-  maxclientconnections: countFlag("maxclientconnections", 100_000, {
+  maxclientconnections: oneOption(count(100_000), "limits.connectionsPerClient", {
     description: "connections from one sender",
-    fallback: DEFAULT_LIMITS.connectionsPerClient
+    default: String(DEFAULT_LIMITS.connectionsPerClient)
   }),
-  clientrate: defaultedFlag("clientrate", Kind.integerKind({ min: -1, max: 1_000_000 }), {
+  clientrate: oneOption(Kind.integerKind({ min: -1, max: 1_000_000 }), "limits.messagesPerMinute", {
     description: "messages per minute from one sender; -1 for no limit",
-    fallback: String(DEFAULT_LIMITS.messagesPerMinute),
-    shown: "0, which is 120, and no limit on loopback"
+    default: String(DEFAULT_LIMITS.messagesPerMinute),
+    defaultNote: "0, which is 120, and no limit on loopback"
   }),
-  maxspoolmessages: countFlag("maxspoolmessages", 10_000_000, {
+  maxspoolmessages: oneOption(count(10_000_000), "limits.spoolMessages", {
     description: "queued messages",
-    fallback: DEFAULT_LIMITS.spoolMessages
+    default: String(DEFAULT_LIMITS.spoolMessages)
   }),
-  maxspoolsize: countFlag("maxspoolsize", 1024 * GIB, {
+  maxspoolsize: oneOption(count(1024 * GIB), "limits.spoolBytes", {
     description: "total size of queued messages, in bytes",
-    fallback: DEFAULT_LIMITS.spoolBytes
+    default: String(DEFAULT_LIMITS.spoolBytes)
   }),
-  upstreamconnections: countFlag("upstreamconnections", 1_000, {
+  upstreamconnections: oneOption(count(1_000), "limits.upstreamConnections", {
     description: "connections to the upstream server",
-    fallback: DEFAULT_LIMITS.upstreamConnections
+    default: String(DEFAULT_LIMITS.upstreamConnections)
   }),
-  giveupafter: countFlag("giveupafter", 720, {
+  giveupafter: oneOption(count(720), "retry.hours", {
     description: "hours after which an undelivered message is returned",
-    fallback: 120
+    default: "120"
   }),
-  metricsaddr: optionalFlag("metricsaddr", Kind.addressKind("optional"), {
+  metricsaddr: oneOption(Kind.optionalKind(Kind.addressKind("optional")), "metrics.listen", {
     description: "address of the metrics endpoint",
-    shown: "no endpoint"
+    defaultNote: "no endpoint"
   })
-}
+})
 
-/** The flags of `serve`, validated one by one. */
-export type ServeValues = Command.Command.ParseConfig<typeof SERVE_FLAGS>
+/** The values of these options, each valid by itself. */
+export type ServeValues = ValuesIn<typeof SERVE_OPTIONS>
+
+export const SERVE_FLAGS = flagsOf(SERVE_OPTIONS, { needed: ["upstream"] })

@@ -2,19 +2,20 @@ import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { join, resolve } from "node:path"
+import { join } from "node:path"
 import { createSecureContext } from "node:tls"
 import type { Address } from "../../base/addresses.ts"
 import { shownPath } from "../../base/safeText.ts"
 import { type ConnectionSettings, decodeConnection } from "../../config/connection.ts"
 import { settingsDecoder } from "../../config/decode.ts"
-import { gather, type SettingsInput } from "../../config/gather.ts"
+import { absolutePath, gather, type SettingsInput } from "../../config/gather.ts"
 import { OPTIONS } from "../../config/options.ts"
+import { settingsFrom, type SettingsIn } from "../../config/settingsIn.ts"
 import { UsageError } from "../../config/UsageError.ts"
 import { type RelayConfig, relayConfig, type UpstreamTls } from "../../mail/relay/RelayConfig.ts"
 import type { LogOptions } from "../../node/logging.ts"
 import { argvOf, type Texts } from "../tool/flags.ts"
-import { domain, LOG_OPTIONS, PASSWORD_VARIABLE, type ServeValues } from "./options.ts"
+import { domain, LOG_OPTIONS, PASSWORD_VARIABLE, SERVE_OPTIONS, type ServeValues } from "./options.ts"
 
 /** The settings of `svcd-mail`, from flags, environment and files. */
 
@@ -34,6 +35,8 @@ export interface MailSettings {
   readonly log: LogOptions
 }
 
+type ServeSettings = SettingsIn<typeof SERVE_OPTIONS>
+
 type Judged<A> = Either.Either<A, UsageError>
 
 const wrong = (...problems: ReadonlyArray<string>) => Either.left(new UsageError({ problems }))
@@ -51,24 +54,17 @@ const logOf = ({ connection, log }: ServeFlags, input: SettingsInput): Judged<Lo
     Either.map((settings) => settings.log)
   )
 
-const absolutePath = (path: string, { cwd, homedir }: SettingsInput): string =>
-  path.startsWith("~/") ? join(homedir, path.slice(2)) : resolve(cwd, path)
+interface FileFlag {
+  readonly flag: string
+  /** `undefined` if the flag is not given. */
+  readonly file: string | undefined
+}
 
-const fileOf = (
-  { flag, path }: { readonly flag: string; readonly path: string },
-  input: SettingsInput
-): Judged<string> => {
-  const file = absolutePath(path, input)
-  return Either.match(input.readFile(file), {
+const fileOf = ({ file, flag }: FileFlag, { readFile }: SettingsInput): Judged<string | undefined> =>
+  file === undefined ? Either.right(undefined) : Either.match(readFile(file), {
     onLeft: (why) => wrong(`--${flag}: ${shownPath(file)} ${why}`),
     onRight: (text) => text === undefined ? wrong(`--${flag}: ${shownPath(file)} does not exist`) : Either.right(text)
   })
-}
-
-const optionalFile = (
-  { flag, path }: { readonly flag: string; readonly path: string | undefined },
-  input: SettingsInput
-): Judged<string | undefined> => path === undefined ? Either.right(undefined) : fileOf({ flag, path }, input)
 
 interface FlagUse {
   readonly flag: string
@@ -82,10 +78,10 @@ const halfGiven = (one: FlagUse, other: FlagUse): ReadonlyArray<string> => {
   return [`--${given.flag}: requires --${missing.flag}`]
 }
 
-const tlsOf = (values: ServeValues, input: SettingsInput): Judged<RelayConfig["tls"]> =>
+const tlsOf = ({ tls }: ServeSettings, input: SettingsInput): Judged<RelayConfig["tls"]> =>
   Either.gen(function*() {
-    const cert = yield* optionalFile({ flag: "tlscert", path: values.tlscert }, input)
-    const key = yield* optionalFile({ flag: "tlskey", path: values.tlskey }, input)
+    const cert = yield* fileOf({ flag: "tlscert", file: tls.cert }, input)
+    const key = yield* fileOf({ flag: "tlskey", file: tls.key }, input)
     if (cert === undefined || key === undefined) return undefined
     const what = "--tlscert, --tlskey: these files are not PEM, or do not match"
     yield* usable(what, () => createSecureContext({ cert, key }))
@@ -96,9 +92,9 @@ const tlsOf = (values: ServeValues, input: SettingsInput): Judged<RelayConfig["t
 const usable = (what: string, make: () => unknown): Judged<unknown> =>
   Either.mapLeft(Either.try(make), () => new UsageError({ problems: [what] }))
 
-const caOf = (values: ServeValues, input: SettingsInput): Judged<string | undefined> =>
+const caOf = ({ tls }: ServeSettings, input: SettingsInput): Judged<string | undefined> =>
   Either.gen(function*() {
-    const ca = yield* optionalFile({ flag: "upstreamca", path: values.upstreamca }, input)
+    const ca = yield* fileOf({ flag: "upstreamca", file: tls.upstreamCa }, input)
     if (ca !== undefined && !ca.includes("-----BEGIN CERTIFICATE-----")) {
       return yield* wrong("--upstreamca: this file has no PEM certificate")
     }
@@ -107,31 +103,32 @@ const caOf = (values: ServeValues, input: SettingsInput): Judged<string | undefi
   })
 
 /** The password at the upstream server, unless it is in a file. An empty variable counts as unset. */
-const passwordOf = ({ smtppass }: ServeValues, { env }: SettingsInput): Redacted.Redacted<string> | undefined => {
+const passwordOf = ({ smtp }: ServeSettings, { env }: SettingsInput): Redacted.Redacted<string> | undefined => {
   const variable = env[PASSWORD_VARIABLE]
-  return smtppass ?? (variable === undefined || variable === "" ? undefined : Redacted.make(variable))
+  return smtp.password ?? (variable === undefined || variable === "" ? undefined : Redacted.make(variable))
 }
 
-const credentialsOf = (values: ServeValues, input: SettingsInput): Judged<RelayConfig["credentials"]> =>
+const credentialsOf = (settings: ServeSettings, input: SettingsInput): Judged<RelayConfig["credentials"]> =>
   Either.gen(function*() {
-    const text = yield* optionalFile({ flag: "smtppassfile", path: values.smtppassfile }, input)
+    const { smtp } = settings
+    const text = yield* fileOf({ flag: "smtppassfile", file: smtp.passwordFile }, input)
     const [firstLine] = text?.split(/\r?\n/, 1) ?? []
     if (firstLine === "") return yield* wrong("--smtppassfile: its first line is empty")
-    const password = firstLine === undefined ? passwordOf(values, input) : Redacted.make(firstLine)
-    return values.smtpuser === undefined || password === undefined ? undefined : { user: values.smtpuser, password }
+    const password = firstLine === undefined ? passwordOf(settings, input) : Redacted.make(firstLine)
+    return smtp.user === undefined || password === undefined ? undefined : { user: smtp.user, password }
   })
 
 /** Contradictions between values that are each valid. */
-const contradictions = (values: ServeValues, input: SettingsInput): ReadonlyArray<string> => {
-  const { smtppass, smtppassfile, smtpuser, tlscert, tlskey } = values
-  const hasPassword = passwordOf(values, input) !== undefined || smtppassfile !== undefined
+const contradictions = (settings: ServeSettings, input: SettingsInput): ReadonlyArray<string> => {
+  const { smtp, tls } = settings
+  const hasPassword = passwordOf(settings, input) !== undefined || smtp.passwordFile !== undefined
   return [
-    ...halfGiven({ flag: "tlscert", isGiven: tlscert !== undefined }, {
+    ...halfGiven({ flag: "tlscert", isGiven: tls.cert !== undefined }, {
       flag: "tlskey",
-      isGiven: tlskey !== undefined
+      isGiven: tls.key !== undefined
     }),
-    ...halfGiven({ flag: "smtpuser", isGiven: smtpuser !== undefined }, { flag: "smtppass", isGiven: hasPassword }),
-    ...smtppass !== undefined && smtppassfile !== undefined
+    ...halfGiven({ flag: "smtpuser", isGiven: smtp.user !== undefined }, { flag: "smtppass", isGiven: hasPassword }),
+    ...smtp.password !== undefined && smtp.passwordFile !== undefined
       ? ["--smtppass: cannot be combined with --smtppassfile"]
       : []
   ]
@@ -140,41 +137,32 @@ const contradictions = (values: ServeValues, input: SettingsInput): ReadonlyArra
 /** The port for TLS from the first byte (RFC 8314). */
 const SUBMISSIONS_PORT = 465
 
-const upstreamTls = ({ upstreamport, upstreamtls }: ServeValues): UpstreamTls => {
-  if (upstreamtls !== "auto") return upstreamtls
-  return upstreamport === SUBMISSIONS_PORT ? "implicit" : "opportunistic"
+const upstreamTls = ({ tls, upstream }: ServeSettings): UpstreamTls => {
+  if (tls.upstream !== "auto") return tls.upstream
+  return upstream.port === SUBMISSIONS_PORT ? "implicit" : "opportunistic"
 }
 
 /** The name of this machine if it is valid in a greeting. */
 const hostnameOf = ({ hostname }: MailInput): string =>
   Either.getOrElse(Schema.decodeEither(domain.schema())(hostname), () => "localhost")
 
-const relayOf = (values: ServeValues, dataDir: string, input: MailInput): Judged<RelayConfig> =>
+const relayOf = (settings: ServeSettings, dataDir: string, input: MailInput): Judged<RelayConfig> =>
   Either.gen(function*() {
-    const hostname = values.hostname ?? hostnameOf(input)
+    const { limits, relay, retry, upstream } = settings
+    const hostname = relay.hostname ?? hostnameOf(input)
     return relayConfig({
-      listen: values.listen,
-      upstream: { host: values.upstream, port: values.upstreamport },
-      credentials: yield* credentialsOf(values, input),
-      upstreamTls: upstreamTls(values),
-      upstreamCa: yield* caOf(values, input),
-      tls: yield* tlsOf(values, input),
-      domains: values.domain.length === 0 ? ["bit"] : values.domain,
+      ...relay,
+      upstream,
+      credentials: yield* credentialsOf(settings, input),
+      upstreamTls: upstreamTls(settings),
+      upstreamCa: yield* caOf(settings, input),
+      tls: yield* tlsOf(settings, input),
+      domains: relay.domains.length === 0 ? ["bit"] : relay.domains,
       hostname,
-      senderDomain: values.senderdomain ?? hostname,
-      postmaster: values.postmaster,
-      spoolDirectory: values.spool === undefined ? join(dataDir, "mail") : absolutePath(values.spool, input),
-      limits: {
-        messageSize: values.maxsize,
-        recipients: values.maxrecipients,
-        connections: values.maxconnections,
-        connectionsPerClient: values.maxclientconnections,
-        messagesPerMinute: values.clientrate,
-        spoolMessages: values.maxspoolmessages,
-        spoolBytes: values.maxspoolsize,
-        upstreamConnections: values.upstreamconnections
-      },
-      retry: { giveUpAfter: Duration.hours(values.giveupafter) }
+      senderDomain: relay.senderDomain ?? hostname,
+      spoolDirectory: relay.spoolDirectory ?? join(dataDir, "mail"),
+      limits,
+      retry: { giveUpAfter: Duration.hours(retry.hours) }
     })
   })
 
@@ -187,15 +175,16 @@ export interface ServeFlags extends ServeValues {
 
 export const mailSettings = (flags: ServeFlags, input: MailInput): Judged<MailSettings> =>
   Either.gen(function*() {
-    const problems = contradictions(flags, input)
+    const settings = settingsFrom(SERVE_OPTIONS, flags, ({ path }) => absolutePath(path, input))
+    const problems = contradictions(settings, input)
     if (problems.length > 0) return yield* wrong(...problems)
     const connection = yield* connectionOf(flags.connection, input)
     const log = yield* logOf(flags, input)
     return {
       connection,
       namespace: flags.namespace,
-      relay: yield* relayOf(flags, connection.dataDir, input),
-      metrics: flags.metricsaddr,
+      relay: yield* relayOf(settings, connection.dataDir, input),
+      metrics: settings.metrics.listen,
       log
     }
   })

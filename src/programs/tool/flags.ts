@@ -7,7 +7,8 @@ import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import { defaultText, describedOption } from "../../config/help.ts"
 import type { OptionKind } from "../../config/kinds.ts"
-import type { OptionTable } from "../../config/optionRow.ts"
+import type { Option as Row, OptionTable } from "../../config/optionRow.ts"
+import type { ValuesIn } from "../../config/settingsIn.ts"
 
 /** The flags of svcd-mail and svcd-wallet: options of @effect/cli, decoded by `config/kinds.ts`. */
 
@@ -19,10 +20,10 @@ interface Traits {
 }
 
 /** The problem begins with the flag. It shows no secret: the kind of secrets accepts every text. */
-const decoded = <A>(name: string, kind: OptionKind<A>) => {
-  const decode = Schema.decodeEither(kind.schema())
-  return (text: string): Either.Either<A, ValidationError.ValidationError> =>
-    Either.mapLeft(decode(text), (error) => {
+const decoded = <A, I>(name: string, { schema }: { readonly schema: () => Schema.Schema<A, I> }) => {
+  const decode = Schema.decodeEither(schema())
+  return (given: I): Either.Either<A, ValidationError.ValidationError> =>
+    Either.mapLeft(decode(given), (error) => {
       const [first] = ParseResult.ArrayFormatter.formatErrorSync(error)
       return ValidationError.invalidValue(HelpDoc.p(`--${name}: ${first?.message ?? "is not valid"}`))
     })
@@ -30,10 +31,6 @@ const decoded = <A>(name: string, kind: OptionKind<A>) => {
 
 const textOf = (name: string, { placeholder }: { readonly placeholder: string }, traits: Traits) =>
   Options.text(name).pipe(Options.withPseudoName(placeholder), Options.withDescription(describedOption(traits)))
-
-/** A flag that has to be given. */
-export const requiredFlag = <A>(name: string, kind: OptionKind<A>, traits: Traits): Options.Options<A> =>
-  Options.mapEffect(textOf(name, kind, traits), decoded(name, kind))
 
 /** A flag that may be missing. */
 export const optionalFlag = <A>(name: string, kind: OptionKind<A>, traits: Traits): Options.Options<A | undefined> => {
@@ -55,19 +52,25 @@ export const defaultedFlag = <A>(
     Options.mapEffect(decoded(name, kind))
   )
 
-/** A flag that may be repeated. */
-export const repeatedFlag = <A>(
-  name: string,
-  kind: OptionKind<A>,
-  traits: Traits
-): Options.Options<ReadonlyArray<A>> =>
-  textOf(name, kind, traits).pipe(
-    Options.repeated,
-    Options.mapEffect((texts) => Either.all(texts.map(decoded(name, kind))))
-  )
-
 export const switchFlag = (name: string, { description }: Traits): Options.Options<boolean> =>
   Options.withDescription(Options.boolean(name), description)
+
+/** The flags of a table, decoded by its kinds. Those that are needed have to be given. */
+export const flagsOf = <O extends OptionTable>(
+  table: O,
+  { needed = [] }: { readonly needed?: ReadonlyArray<keyof O> } = {}
+): { readonly [Name in keyof O]: Options.Options<ValuesIn<O>[Name]> } => {
+  const flagOf = (name: string, option: Row): Options.Options<unknown> => {
+    const text = textOf(name, option, { ...option, shown: defaultText(option) })
+    const decode = decoded(name, option)
+    if (option.repeatable) return Options.mapEffect(Options.repeated(text), decode)
+    return Options.mapEffect(needed.includes(name) ? text : Options.withDefault(text, option.default), decode)
+  }
+  // Built name by name from the same table, which the type of Object.fromEntries cannot express.
+  return Object.fromEntries(Object.entries(table).map(([name, option]) => [name, flagOf(name, option)])) as {
+    readonly [Name in keyof O]: Options.Options<ValuesIn<O>[Name]>
+  }
+}
 
 /** The texts of flags by name. */
 export type Texts = ReadonlyMap<string, ReadonlyArray<string>>

@@ -16,8 +16,7 @@ export const ACCESS_OPTIONS = inGroup("RPC", {
   rpccookie: oneOption(Kind.onOffKind, "cookie.isWanted", {
     description:
       "ask every caller for credentials, and write some to the cookie file; without it that happens if there is " +
-      "-rpcauth, or a listener that other machines can reach, and no -rpcpassword",
-    default: "0"
+      "-rpcauth, or a listener that other machines can reach, and no -rpcpassword"
   }),
   rpccookiefile: oneOption(Kind.optionalKind(Kind.dataPathKind), "cookie.file", {
     description: "the cookie file, relative to the data directory; empty for none",
@@ -49,12 +48,10 @@ export const ACCESS_OPTIONS = inGroup("RPC", {
   }),
   webwallet: oneOption(Kind.onOffKind, "rpc.webWallet", {
     description:
-      "serve the desk, pages for a wallet and its names, below /desk/ of the RPC listener; callers then need credentials",
-    default: "0"
+      "serve the desk, pages for a wallet and its names, below /desk/ of the RPC listener; callers then need credentials"
   }),
   webwalletproxy: oneOption(Kind.onOffKind, "rpc.webWalletProxy", {
-    description: "let browsers of other machines use the desk through a proxy that ends TLS and sets X-Forwarded-Proto",
-    default: "0"
+    description: "let browsers of other machines use the desk through a proxy that ends TLS and sets X-Forwarded-Proto"
   }),
   rpcworkqueue: oneOption(Kind.integerKind({ min: 1, max: 100_000 }), "rpc.workQueue", {
     description: "calls that may run or wait at one time; beyond that, the oldest of the user with the most gets 503",
@@ -66,7 +63,6 @@ export const ACCESS_OPTIONS = inGroup("RPC", {
   }),
   rpcdoccheck: oneOption(Kind.onOffKind, "rpc.checkAnswers", {
     description:
-      "compare each answer with the result that its method documents, and answer -32603 if it is another; for tests",
-    default: "0"
+      "compare each answer with the result that its method documents, and answer -32603 if it is another; for tests"
   })
 })

@@ -27,7 +27,6 @@ export const ALERT_OPTIONS = inGroup("Names and wallet", {
   }),
   alertmailplain: oneOption(Kind.onOffKind, "alerts.mailPlain", {
     description:
-      "send this mail without encryption, or with a certificate that is not valid, where the server has nothing better",
-    default: "0"
+      "send this mail without encryption, or with a certificate that is not valid, where the server has nothing better"
   })
 })

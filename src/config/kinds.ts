@@ -18,6 +18,8 @@ export interface OptionKind<A> {
   readonly toml: TomlType
   /** For a path. */
   readonly base?: PathBase
+  /** The text of the default of options that name none. */
+  readonly unset?: string
 }
 
 /** What a relative path is relative to: the directory of the caller, or for one in the configuration file that of the file; or the data directory. */
@@ -147,6 +149,7 @@ export const pageSizeKind: OptionKind<number> = {
 /** On or off. As a flag it needs no value: `-txindex`, `-txindex=0`, `-notxindex`. */
 export const onOffKind: OptionKind<boolean> = {
   placeholder: "",
+  unset: "0",
   toml: "boolean",
   schema: fromText(
     () => Schema.Boolean,
@@ -228,6 +231,7 @@ export const amountKind: OptionKind<number> = {
 /** A kind whose empty text means that the option is not set. */
 export const optionalKind = <A>(kind: OptionKind<A>): OptionKind<A | undefined> => ({
   ...kind,
+  unset: "",
   schema: fromText<A | undefined>(
     () => Schema.UndefinedOr(Schema.typeSchema(kind.schema())),
     (given) =>

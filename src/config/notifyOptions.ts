@@ -1,32 +1,25 @@
 import * as Kind from "./kinds.ts"
-import { inGroup, listOption, oneOption } from "./optionRow.ts"
+import { inGroup, listOption, oneOption, type SettingPath } from "./optionRow.ts"
 
 /** The commands that the daemon runs when something happens. */
 
-const command = { ...Kind.textKind("COMMAND") }
+const command = Kind.textKind("COMMAND")
+
+const commandAt = <P extends SettingPath>(path: P, description: string) =>
+  oneOption(Kind.optionalKind(command), path, { description, defaultNote: "no command" })
 
 export const NOTIFY_OPTIONS = inGroup("General", {
-  blocknotify: oneOption(Kind.optionalKind(command), "notify.blocknotify", {
-    description: "command to run for each new block; %s becomes its hash",
-    defaultNote: "no command"
-  }),
-  walletnotify: oneOption(Kind.optionalKind(command), "notify.walletnotify", {
-    description:
-      "command to run when a transaction of a wallet is new or changes; %s txid, %w wallet, %b block hash, %h height",
-    defaultNote: "no command"
-  }),
-  namenotify: oneOption(Kind.optionalKind(command), "notify.namenotify", {
-    description: "command to run for each change of a name in a block; %s becomes the name in hex",
-    defaultNote: "no command"
-  }),
-  alertnotify: oneOption(Kind.optionalKind(command), "notify.alertnotify", {
-    description: "command to run for each new warning; %s becomes its quoted text",
-    defaultNote: "no command"
-  }),
-  startupnotify: oneOption(Kind.optionalKind(command), "notify.startupnotify", {
-    description: "command to run when the node has started",
-    defaultNote: "no command"
-  }),
+  blocknotify: commandAt("notify.blocknotify", "command to run for each new block; %s becomes its hash"),
+  walletnotify: commandAt(
+    "notify.walletnotify",
+    "command to run when a transaction of a wallet is new or changes; %s txid, %w wallet, %b block hash, %h height"
+  ),
+  namenotify: commandAt(
+    "notify.namenotify",
+    "command to run for each change of a name in a block; %s becomes the name in hex"
+  ),
+  alertnotify: commandAt("notify.alertnotify", "command to run for each new warning; %s becomes its quoted text"),
+  startupnotify: commandAt("notify.startupnotify", "command to run when the node has started"),
   shutdownnotify: listOption(command, "notify.shutdownnotify", {
     description: "command to run before the node stops; may be repeated",
     defaultNote: "no command"

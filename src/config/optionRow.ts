@@ -69,40 +69,39 @@ interface Place {
 
 type Row<O extends Option = Option> = (place: Place) => O
 
-const placed = (traits: Traits, { group, name }: Place) => ({
+const placed = <A>(
+  { base, placeholder, toml, unset = "" }: Kind.OptionKind<A>,
+  traits: Traits,
+  { group, name }: Place
+) => ({
   description: traits.description,
-  default: traits.default ?? "",
+  default: traits.default ?? unset,
   defaultNote: traits.defaultNote,
   key: traits.flagOnly === true ? undefined : traits.key ?? name,
   flag: traits.fileOnly !== true,
   env: traits.env,
   secret: traits.secret === true,
-  group
+  group,
+  placeholder,
+  toml,
+  base
 })
 
 /** The row of an option that has one value. */
 export const oneOption = <A, P extends SettingPath>(
-  { base, placeholder, schema, toml }: Kind.OptionKind<A>,
+  kind: Kind.OptionKind<A>,
   path: P,
   traits: Traits
 ): Row<Option<Schema.Schema<A, string>, P>> =>
-(place) => ({ ...placed(traits, place), path, schema, placeholder, toml, base, repeatable: false })
+(place) => ({ ...placed(kind, traits, place), path, schema: kind.schema, repeatable: false })
 
 /** The row of an option that may be repeated. */
 export const listOption = <A, P extends SettingPath>(
-  { base, placeholder, schema, toml }: Kind.OptionKind<A>,
+  kind: Kind.OptionKind<A>,
   path: P,
   traits: Traits
 ): Row<Option<Schema.Schema<ReadonlyArray<A>, ReadonlyArray<string>>, P>> =>
-(place) => ({
-  ...placed(traits, place),
-  path,
-  schema: () => ArraySchema(schema()),
-  placeholder,
-  toml,
-  base,
-  repeatable: true
-})
+(place) => ({ ...placed(kind, traits, place), path, schema: () => ArraySchema(kind.schema()), repeatable: true })
 
 type Rows = Readonly<Record<string, Row>>
 

@@ -64,7 +64,6 @@ export const OPTIONS = {
     }),
     printconfig: oneOption(Kind.onOffKind, "command.printConfig", {
       description: "print the settings in force, each with its source, and exit",
-      default: "0",
       flagOnly: true
     }),
     completions: oneOption(Kind.optionalKind(Kind.choiceKind(SHELLS)), "command.completions", {
@@ -73,12 +72,10 @@ export const OPTIONS = {
     }),
     version: oneOption(Kind.onOffKind, "command.version", {
       description: "print the version and exit",
-      default: "0",
       flagOnly: true
     }),
     help: oneOption(Kind.onOffKind, "command.help", {
       description: "print this text and exit",
-      default: "0",
       flagOnly: true
     })
   }),
@@ -106,8 +103,7 @@ export const OPTIONS = {
   ...ACCESS_OPTIONS,
   ...inGroup("RPC", {
     rpcallowinsecure: oneOption(Kind.onOffKind, "rpc.allowInsecure", {
-      description: "allow an RPC listener that other machines can reach without credentials",
-      default: "0"
+      description: "allow an RPC listener that other machines can reach without credentials"
     }),
     ratelimit: oneOption(rateLimit, "rpc.rateLimit", {
       description: "requests per minute and client address; -1 for no limit",
@@ -124,16 +120,14 @@ export const OPTIONS = {
       defaultNote: "no endpoint"
     }),
     metricsdetail: oneOption(Kind.onOffKind, "metrics.detail", {
-      description: "show all metrics, not only those that each node has",
-      default: "0"
+      description: "show all metrics, not only those that each node has"
     }),
     statuspage: oneOption(Kind.onOffKind, "rpc.statusPage", {
       description: "serve pages about the node, blocks and names to browsers on the RPC listener",
       default: "1"
     }),
     rest: oneOption(Kind.onOffKind, "rpc.rest", {
-      description: "serve GET /rest/name/ and /rest/names.json, read-only and without credentials",
-      default: "0"
+      description: "serve GET /rest/name/ and /rest/names.json, read-only and without credentials"
     })
   }),
 
@@ -175,35 +169,27 @@ export const OPTIONS = {
       description: "memory for unspent coins, in MiB",
       default: "32"
     }),
-    txindex: oneOption(Kind.onOffKind, "chain.txIndex", {
-      description: "keep an index of all transactions",
-      default: "0"
-    }),
+    txindex: oneOption(Kind.onOffKind, "chain.txIndex", { description: "keep an index of all transactions" }),
     blockfilterindex: oneOption(ChainKind.filterIndex, "chain.blockFilterIndex", {
       description: "keep an index of compact block filters: basic or 1 for basic filters, 0 for none",
       default: "0"
     }),
     coinstatsindex: oneOption(Kind.onOffKind, "chain.coinStatsIndex", {
-      description: "keep statistics of the unspent outputs at every block",
-      default: "0"
+      description: "keep statistics of the unspent outputs at every block"
     }),
     txospenderindex: oneOption(Kind.onOffKind, "chain.txoSpenderIndex", {
-      description: "keep an index of the transactions that spend outputs",
-      default: "0"
+      description: "keep an index of the transactions that spend outputs"
     }),
     reindex: oneOption(Kind.onOffKind, "chain.reindex", {
       description: "rebuild the chain state, names and all indexes from the stored blocks",
-      default: "0",
       flagOnly: true
     }),
     "reindex-chainstate": oneOption(Kind.onOffKind, "chain.reindexChainstate", {
       description: "rebuild the chain state and names from the stored blocks, and keep the indexes",
-      default: "0",
       flagOnly: true
     }),
     reindexnames: oneOption(Kind.onOffKind, "names.reindexNames", {
       description: "build the search indexes of names again, in the background",
-      default: "0",
       flagOnly: true
     }),
     prune: oneOption(ChainKind.pruneKind, "chain.prune", {
@@ -234,8 +220,7 @@ export const OPTIONS = {
   ...inGroup("Names and wallet", {
     namehistory: oneOption(Kind.onOffKind, "answers.nameHistory", { description: "allow name_history", default: "1" }),
     namehashindex: oneOption(Kind.onOffKind, "answers.nameHashIndex", {
-      description: "keep an index of the hashes of names",
-      default: "0"
+      description: "keep an index of the hashes of names"
     }),
     nameencoding: oneOption(Kind.choiceKind(NAME_ENCODINGS), "answers.nameEncoding", {
       description: "RPC encoding of names",
@@ -246,20 +231,15 @@ export const OPTIONS = {
       default: NAME_ENCODINGS[0]
     }),
     allowexpired: oneOption(Kind.onOffKind, "answers.allowExpired", {
-      description: "let name_show return expired names",
-      default: "0"
+      description: "let name_show return expired names"
     })
   }),
   ...LIGHT_OPTIONS,
   ...inGroup("Names and wallet", {
     disablewallet: oneOption(Kind.onOffKind, "wallet.disableWallet", {
-      description: "run without wallets and their methods",
-      default: "0"
+      description: "run without wallets and their methods"
     }),
-    nowallet: oneOption(Kind.onOffKind, "wallet.noWallet", {
-      description: "load no wallet at the start",
-      default: "0"
-    }),
+    nowallet: oneOption(Kind.onOffKind, "wallet.noWallet", { description: "load no wallet at the start" }),
     limitnamechains: oneOption(Kind.integerKind({ min: 1, max: 60 }), "wallet.limitNameChains", {
       description: "operations on one name that may wait for a block at once",
       default: "1"
@@ -297,8 +277,7 @@ export const OPTIONS = {
       description: "bip94 limits the time of the first block of a difficulty period"
     }),
     fastprune: oneOption(Kind.onOffKind, "chain.fastPrune", {
-      description: "small block files, and pruning from block 100 on",
-      default: "0"
+      description: "small block files, and pruning from block 100 on"
     }),
     mocktime: oneOption(Kind.integerKind({ min: 0, max: 9_223_372_036 }), "chain.mockTime", {
       description: "seconds since 1970 to use as the present time; 0 for the real time",

@@ -35,10 +35,7 @@ export const PEER_OPTIONS = inGroup("Peers", {
     description: "ask the DNS seeds for addresses of peers while there are too few peers",
     defaultNote: "on, without -addpeer and with -onlynet=ipv4 or ipv6"
   }),
-  forcednsseed: oneOption(Kind.onOffKind, "peers.forceDnsSeed", {
-    description: "ask all DNS seeds at every start",
-    default: "0"
-  }),
+  forcednsseed: oneOption(Kind.onOffKind, "peers.forceDnsSeed", { description: "ask all DNS seeds at every start" }),
   fixedseeds: oneOption(Kind.onOffKind, "peers.fixedSeeds", {
     description: "use built-in addresses of peers if no others are known",
     default: "1"
@@ -97,20 +94,16 @@ export const PEER_OPTIONS = inGroup("Peers", {
     default: "1"
   }),
   whitelistforcerelay: oneOption(Kind.onOffKind, "peers.whitelistForceRelay", {
-    description: "give forcerelay to whitelisted peers without named permissions",
-    default: "0"
+    description: "give forcerelay to whitelisted peers without named permissions"
   }),
   blocksonly: oneOption(Kind.onOffKind, "peers.blocksOnly", {
-    description: "take no transactions from peers, except those with the permission relay",
-    default: "0"
+    description: "take no transactions from peers, except those with the permission relay"
   }),
   peerbloomfilters: oneOption(Kind.onOffKind, "peers.peerBloomFilters", {
-    description: "let peers set bloom filters for transactions and blocks, and ask for the mempool",
-    default: "0"
+    description: "let peers set bloom filters for transactions and blocks, and ask for the mempool"
   }),
   peerblockfilters: oneOption(Kind.onOffKind, "peers.peerBlockFilters", {
-    description: "serve compact block filters to peers; needs -blockfilterindex",
-    default: "0"
+    description: "serve compact block filters to peers; needs -blockfilterindex"
   }),
   uacomment: listOption(Kind.commentKind, "peers.userAgentComments", {
     description: "comment in the user agent sent to peers; may be repeated",

@@ -46,8 +46,7 @@ const MEMPOOL_OPTIONS = inGroup("Mempool", {
     default: "0.00003"
   }),
   acceptnonstdtxn: oneOption(Kind.onOffKind, "mempool.acceptNonStdTxn", {
-    description: "relay and mine nonstandard transactions; not on mainnet",
-    default: "0"
+    description: "relay and mine nonstandard transactions; not on mainnet"
   }),
   datacarrier: oneOption(Kind.onOffKind, "mempool.dataCarrier", {
     description: "relay and mine outputs that carry data",

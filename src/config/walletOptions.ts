@@ -51,8 +51,7 @@ export const WALLET_OPTIONS = inGroup("Names and wallet", {
     default: "1"
   }),
   avoidpartialspends: oneOption(Kind.onOffKind, "wallet.avoidPartialSpends", {
-    description: "let payments spend all coins of an address together, for privacy",
-    default: "0"
+    description: "let payments spend all coins of an address together, for privacy"
   }),
   maxapsfee: oneOption(Kind.amountKind, "wallet.maxApsFee", {
     description: "what a payment may cost more if it then spends all coins of an address together, in NMC",

@@ -11,7 +11,6 @@ export const WEBHOOK_OPTIONS = inGroup("General", {
     defaultNote: "no webhook"
   }),
   webhookprivate: oneOption(Kind.onOffKind, "webhooks.allowPrivate", {
-    description: "let webhooks that are added over RPC send to private addresses and to this machine",
-    default: "0"
+    description: "let webhooks that are added over RPC send to private addresses and to this machine"
   })
 })

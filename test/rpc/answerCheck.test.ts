@@ -44,7 +44,7 @@ describe("Dispatch with checksAnswers", () => {
         [`{"height":1,"hash":"${SECRET}"}`, /hash/],
         [`{"owner":"me","height":1}`, /members owner,height, not height,owner/],
         [`"${SECRET}"`, /echo does not answer as it says/],
-        ["{", /no JSON/]
+        ["{", /not JSON/]
       ]
       for (const long of [false, true]) {
         for (const [text, reason] of wrong) {

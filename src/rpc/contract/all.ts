@@ -1,29 +1,21 @@
 import type { Contract } from "../method/contract.ts"
-import * as Activity from "./chain/activity.ts"
 import * as Block from "./chain/block.ts"
 import * as Chain from "./chain/chain.ts"
 import * as Check from "./chain/check.ts"
 import * as Coin from "./chain/coin.ts"
 import * as Filter from "./chain/filter.ts"
 import * as Proof from "./chain/proof.ts"
-import * as Prune from "./chain/prune.ts"
 import * as Scan from "./chain/scan.ts"
 import * as Snapshot from "./chain/snapshot.ts"
 import * as Stats from "./chain/stats.ts"
-import * as Sync from "./chain/sync.ts"
 import * as Wait from "./chain/wait.ts"
 import * as AlertMail from "./control/alertMail.ts"
 import * as Control from "./control/control.ts"
-import * as Info from "./control/info.ts"
-import * as Key from "./control/key.ts"
-import * as Test from "./control/test.ts"
 import * as Util from "./control/util.ts"
 import * as Webhook from "./control/webhook.ts"
 import * as Fee from "./mempool/fee.ts"
 import * as Mempool from "./mempool/mempool.ts"
-import * as MempoolFile from "./mempool/mempoolFile.ts"
 import * as Offer from "./mempool/offer.ts"
-import * as Package from "./mempool/package.ts"
 import * as Spender from "./mempool/spender.ts"
 import * as Aux from "./mining/aux.ts"
 import * as BlockTemplate from "./mining/blockTemplate.ts"
@@ -34,23 +26,18 @@ import * as Find from "./names/find.ts"
 import * as Lint from "./names/lint.ts"
 import * as Name from "./names/name.ts"
 import * as Pending from "./names/pending.ts"
-import * as Ban from "./network/ban.ts"
-import * as Connection from "./network/connection.ts"
+import * as Ban from "./network/connection.ts"
 import * as Network from "./network/network.ts"
-import * as PeerBlock from "./network/peerBlock.ts"
 import * as PeerTest from "./network/peerTest.ts"
-import * as Zmq from "./network/zmq.ts"
 import * as Psbt from "./transactions/psbt.ts"
 import * as PsbtUpdate from "./transactions/psbtUpdate.ts"
 import * as RawTransaction from "./transactions/rawTransaction.ts"
 import * as Transaction from "./transactions/transaction.ts"
 import * as WalletAddress from "./wallet/address.ts"
-import * as WalletAuxWallet from "./wallet/auxWallet.ts"
 import * as WalletBalance from "./wallet/balance.ts"
 import * as WalletBump from "./wallet/bump.ts"
 import * as WalletDescriptor from "./wallet/descriptor.ts"
 import * as WalletFund from "./wallet/fund.ts"
-import * as WalletHdKey from "./wallet/hdKey.ts"
 import * as WalletNameWallet from "./wallet/nameWallet.ts"
 import * as WalletNameWrite from "./wallet/nameWrite.ts"
 import * as WalletPassphrase from "./wallet/passphrase.ts"
@@ -60,41 +47,31 @@ import * as WalletRecovery from "./wallet/recovery.ts"
 import * as WalletRegistration from "./wallet/registration.ts"
 import * as WalletRenewal from "./wallet/renewal.ts"
 import * as WalletRescan from "./wallet/rescan.ts"
-import * as WalletSend from "./wallet/send.ts"
-import * as WalletSendAll from "./wallet/sendAll.ts"
+import * as WalletSend from "./wallet/sendAll.ts"
 import * as WalletSigning from "./wallet/signing.ts"
 import * as WalletSimplePayments from "./wallet/simplePayments.ts"
 import * as WalletWalletFile from "./wallet/walletFile.ts"
-import * as WalletWalletFlag from "./wallet/walletFlag.ts"
-import * as WalletWalletInfo from "./wallet/walletInfo.ts"
+import * as WalletWalletFlag from "./wallet/walletInfo.ts"
 import * as WalletWalletTransaction from "./wallet/walletTransaction.ts"
 
 const MODULES = {
-  Activity,
   Block,
   Chain,
   Check,
   Coin,
   Filter,
   Proof,
-  Prune,
   Scan,
   Snapshot,
   Stats,
-  Sync,
   Wait,
   AlertMail,
   Control,
-  Info,
-  Key,
-  Test,
   Util,
   Webhook,
   Fee,
   Mempool,
-  MempoolFile,
   Offer,
-  Package,
   Spender,
   Aux,
   BlockTemplate,
@@ -106,22 +83,17 @@ const MODULES = {
   Name,
   Pending,
   Ban,
-  Connection,
   Network,
-  PeerBlock,
   PeerTest,
-  Zmq,
   Psbt,
   PsbtUpdate,
   RawTransaction,
   Transaction,
   WalletAddress,
-  WalletAuxWallet,
   WalletBalance,
   WalletBump,
   WalletDescriptor,
   WalletFund,
-  WalletHdKey,
   WalletNameWallet,
   WalletNameWrite,
   WalletPassphrase,
@@ -132,12 +104,10 @@ const MODULES = {
   WalletRenewal,
   WalletRescan,
   WalletSend,
-  WalletSendAll,
   WalletSigning,
   WalletSimplePayments,
   WalletWalletFile,
   WalletWalletFlag,
-  WalletWalletInfo,
   WalletWalletTransaction
 }
 

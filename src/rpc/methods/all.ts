@@ -10,11 +10,12 @@ import type { Indexes } from "../../chain/indexes/Indexes.ts"
 import type { SyncStatus } from "../../chain/SyncStatus.ts"
 import type { TxIndex } from "../../chain/TxIndex.ts"
 import type { Warnings } from "../../chain/Warnings.ts"
-import type { NameAnswers } from "../../light/NameAnswers.ts"
-import type { SyncReporter } from "../../light/SyncReporter.ts"
+import { NameAnswers } from "../../light/NameAnswers.ts"
+import { SyncReporter } from "../../light/SyncReporter.ts"
 import type { FeeEstimator } from "../../mempool/fees/FeeEstimator.ts"
 import type { Mempool } from "../../mempool/Mempool.ts"
 import type { Miner } from "../../mempool/mining/Miner.ts"
+import { NamesIncomplete } from "../../names/errors.ts"
 import type { NameDb } from "../../names/NameDb.ts"
 import type { PeerManager } from "../../network/PeerManager.ts"
 import type { Publishers } from "../../publish/Publishers.ts"
@@ -31,25 +32,24 @@ import { activityMethods } from "./activityMethods.ts"
 import { alertMailMethods } from "./alertMailMethod.ts"
 import { blockMethods } from "./blockMethods.ts"
 import { chainMethods } from "./chainMethods.ts"
-import { checkMethods } from "./checkMethods.ts"
+import { checkMethods, pruneMethods } from "./checkMethods.ts"
 import { coinMethods } from "./coinMethods.ts"
 import * as Control from "./control.ts"
 import { expiryMethods } from "./expiryMethods.ts"
 import { feeMethods } from "./feeMethods.ts"
 import { filterMethods } from "./filterMethods.ts"
-import { findMethods } from "./findMethod.ts"
+import { findMethods } from "./findAnswer.ts"
 import { infoMethods } from "./infoMethods.ts"
 import { lintMethods } from "./lintMethod.ts"
-import { mempoolFileMethods } from "./mempoolFileMethods.ts"
-import { mempoolMethods } from "./mempoolMethods.ts"
+import { mempoolFileMethods, mempoolMethods } from "./mempoolMethods.ts"
 import { miningMethods } from "./miningMethods.ts"
 import { nameMethods } from "./nameMethods.ts"
-import { networkMethods } from "./networkMethods.ts"
+import { nameProofs } from "./nameProof.ts"
+import { networkMethods, zmqMethods } from "./networkMethods.ts"
 import { offerMethods } from "./offerMethods.ts"
 import { packageMethods } from "./packageMethods.ts"
 import { pendingMethods } from "./pendingMethods.ts"
 import { proofMethods } from "./proofMethods.ts"
-import { pruneMethods } from "./pruneMethods.ts"
 import { psbtMethods } from "./psbtMethods.ts"
 import { psbtUpdateMethods } from "./psbtUpdateMethods.ts"
 import { rawTransactionMethods } from "./rawTransactionMethods.ts"
@@ -57,17 +57,31 @@ import { scanMethods } from "./scanMethods.ts"
 import { snapshotMethods } from "./snapshotMethods.ts"
 import { spenderMethods } from "./spenderMethods.ts"
 import { statsMethods } from "./statsMethods.ts"
-import { syncMethods } from "./syncMethods.ts"
+import { syncMethods, waitMethods } from "./syncMethods.ts"
 import { testMethods } from "./testMethods.ts"
 import { transactionMethods } from "./transactionMethods.ts"
 import { utilMethods } from "./utilMethods.ts"
-import { waitMethods } from "./waitMethods.ts"
 import { nameWalletMethods } from "./wallet/nameWalletMethods.ts"
 import { paymentMethods } from "./wallet/paymentMethods.ts"
 import { walletMethods } from "./wallet/walletMethods.ts"
 import { webhookMethods } from "./webhookMethods.ts"
-import { coinsOfWholeChain } from "./wholeChain.ts"
-import { zmqMethods } from "./zmqMethods.ts"
+
+/** Refuses calls of methods that need the coins of the whole chain while a window of the last blocks answers: -10. */
+export const coinsOfWholeChain = (
+  methods: ReadonlyArray<Method>
+): Effect.Effect<ReadonlyArray<Method>, never, NameAnswers | SyncReporter> =>
+  Effect.gen(function*() {
+    const { fromWindow } = yield* NameAnswers
+    const { refuse } = nameProofs(yield* SyncReporter)
+    return methods.map((method): Method =>
+      method.coins === "whole"
+        ? {
+          ...method,
+          call: (params, context) => fromWindow() ? refuse(new NamesIncomplete()) : method.call(params, context)
+        }
+        : method
+    )
+  })
 
 const controlMethods = Effect.flatMap(
   Effect.serviceOption(LogControl),

@@ -16,8 +16,7 @@ import type { Method } from "../method/methodTable.ts"
 import type * as Result from "../method/results.ts"
 import { RPC_CODE, RpcError } from "../method/RpcError.ts"
 import { compactBits, wide } from "./chainMethods.ts"
-import { storageError } from "./errors.ts"
-import { miningError } from "./miningErrors.ts"
+import { miningError, storageError } from "./errors.ts"
 
 /** Merged mining (reference/rpc.md 3.5.1). */
 

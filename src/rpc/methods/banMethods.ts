@@ -4,12 +4,12 @@ import { contains, formatSubnet, parseSubnet } from "../../network/addresses/sub
 import type { Ban, KnownAddress } from "../../network/peerInfo.ts"
 import type { PeerManager } from "../../network/PeerManager.ts"
 import { formatNetAddress } from "../../network/wire/addressText.ts"
-import { CLEARBANNED, GETADDRMANINFO, GETNODEADDRESSES, LISTBANNED, SETBAN } from "../contract/network/ban.ts"
+import { CLEARBANNED, GETADDRMANINFO, GETNODEADDRESSES, LISTBANNED, SETBAN } from "../contract/network/connection.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { RPC_CODE, RpcError } from "../method/RpcError.ts"
 import { PEER_NETWORKS, rpcNetwork, wireNetwork } from "../shapes/peer.ts"
-import { nodeError, usageError } from "./peerErrors.ts"
+import { nodeError, usageError } from "./errors.ts"
 
 /** Methods for banned addresses and for known addresses (reference/rpc.md 3.7). */
 

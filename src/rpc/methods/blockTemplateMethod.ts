@@ -26,8 +26,7 @@ import type { Method } from "../method/methodTable.ts"
 import type * as Result from "../method/results.ts"
 import { RPC_CODE, RpcError } from "../method/RpcError.ts"
 import { compactBits, decodeHexBlock, wide } from "./chainMethods.ts"
-import { storageError } from "./errors.ts"
-import { miningError } from "./miningErrors.ts"
+import { miningError, storageError } from "./errors.ts"
 
 /** `getblocktemplate` (BIP 22, 23 and 145; upstream `rpc/mining.cpp`). */
 

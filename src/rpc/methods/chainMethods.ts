@@ -29,8 +29,8 @@ import {
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"
+import { pruneFacts } from "./checkMethods.ts"
 import { blockError, storageError } from "./errors.ts"
-import { pruneFacts } from "./pruneMethods.ts"
 import { withReservedValue } from "./reservedValue.ts"
 
 /** Methods for the chain as a whole, and methods that change it (reference/rpc.md 3.2, 3.5, 3.10). */

@@ -20,7 +20,7 @@ import type { Method } from "../method/methodTable.ts"
 import type * as Result from "../method/results.ts"
 import { RPC_CODE, RpcError } from "../method/RpcError.ts"
 import { peerJson } from "../shapes/peer.ts"
-import { nodeError, usageError } from "./peerErrors.ts"
+import { nodeError, usageError } from "./errors.ts"
 
 /** Methods for connections and for peers that the operator adds (reference/rpc.md 3.7). */
 

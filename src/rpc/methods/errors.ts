@@ -1,7 +1,10 @@
 import type { BlockNotFound } from "../../chain/errors.ts"
 import { rejectionText, type TransactionRejected } from "../../mempool/errors.ts"
+import type { MinedBlockRefused, TemplateInvalid } from "../../mempool/mining/errors.ts"
 import type { NamesIncomplete } from "../../names/errors.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
+import { methodHelp } from "../method/help.ts"
+import type { Method } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"
 
 /** Converts failures of the services to RPC errors; wallet failures: `wallet/walletContext.ts`. */
@@ -21,3 +24,19 @@ export const rejectionError = (rejected: TransactionRejected): RpcError =>
 
 export const blockError = (failure: BlockNotFound | StorageFailure): RpcError =>
   failure._tag === "BlockNotFound" ? RpcError.blockNotFound() : storageError(failure)
+
+export const nodeError = (code: number, message: string): RpcError => new RpcError({ code, message })
+
+/** The error for an unknown command word of a method: the method's help, as in the reference node. */
+export const usageError = (self: () => Method): RpcError => RpcError.misc(methodHelp(self()))
+
+export const miningError = (failure: TemplateInvalid | MinedBlockRefused | StorageFailure): RpcError => {
+  switch (failure._tag) {
+    case "TemplateInvalid":
+      return RpcError.misc(failure.message)
+    case "MinedBlockRefused":
+      return RpcError.internal(failure.message)
+    default:
+      return storageError(failure)
+  }
+}

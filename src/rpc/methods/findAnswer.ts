@@ -4,7 +4,8 @@ import { NameAnswers } from "../../light/NameAnswers.ts"
 import { type FoundNames, NameDb, type NameQuery } from "../../names/NameDb.ts"
 import { SEARCH_KEYS } from "../../values/searchable.ts"
 import { AnswerOptions } from "../AnswerOptions.ts"
-import { type FIND_MEMBERS, type FOUND, MOST_FOUND, NEEDS_ALL } from "../contract/names/findAnswer.ts"
+import { type FIND_MEMBERS, type FOUND, MOST_FOUND, NAME_FIND, NEEDS_ALL } from "../contract/names/find.ts"
+import { method } from "../method/method.ts"
 import type { Decoded } from "../method/params.ts"
 import type * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
@@ -69,3 +70,9 @@ export const makeNameSearch: Effect.Effect<
       }
     })
 })
+
+/** `name_find`: names by what they say, by their owner, by change and by expiry. No other node has it. */
+
+export const findMethods = Effect.map(makeNameSearch, (search) => [
+  method(NAME_FIND, ({ query }) => search(query))
+])

@@ -14,7 +14,7 @@ import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { RPC_CODE, RpcError } from "../method/RpcError.ts"
 import { decodeWithInputs } from "../shapes/decodeTransaction.ts"
-import { miningError } from "./miningErrors.ts"
+import { miningError } from "./errors.ts"
 
 /**
  * Methods that mine blocks immediately: on the private network, where mining takes two tries (reference/rpc.md 3.5).

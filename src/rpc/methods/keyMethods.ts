@@ -24,7 +24,7 @@ import {
   type MULTISIG,
   SIGNMESSAGEWITHPRIVKEY,
   VERIFYMESSAGE
-} from "../contract/control/key.ts"
+} from "../contract/control/util.ts"
 import type { Json } from "../json/json.ts"
 import { readInTurns, readSteps } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"

@@ -1,9 +1,11 @@
 import * as Effect from "effect/Effect"
+import { SyncStatus } from "../../chain/SyncStatus.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import type { PoolEntry } from "../../mempool/PoolEntry.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import { txidKey } from "../../protocol/keys.ts"
 import {
+  DOWNLOADING,
   GETMEMPOOLANCESTORS,
   GETMEMPOOLCLUSTER,
   GETMEMPOOLDESCENDANTS,
@@ -11,12 +13,14 @@ import {
   GETMEMPOOLFEERATEDIAGRAM,
   GETMEMPOOLINFO,
   GETRAWMEMPOOL,
-  SAVEMEMPOOL
+  IMPORTMEMPOOL,
+  SAVEMEMPOOL,
+  UNUSABLE
 } from "../contract/mempool/mempool.ts"
 import { lazily, LazyMap } from "../json/encodeJson.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
-import { RpcError } from "../method/RpcError.ts"
+import { RPC_CODE, RpcError } from "../method/RpcError.ts"
 import { clusterJson, diagramJson, displayTxid, mempoolInfoJson, poolEntryJson } from "../shapes/mempool.ts"
 
 /** Methods that return the contents of the mempool (reference/rpc.md 3.6 and parts of 3.10). */
@@ -101,3 +105,30 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
     getmempoolfeeratediagram
   ]
 })
+
+/** Methods for files of mempools (reference/rpc.md 3.6). */
+
+export const mempoolFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool | SyncStatus> = Effect.gen(
+  function*() {
+    const pool = yield* Mempool
+    const status = yield* SyncStatus
+
+    const importmempool = method(IMPORTMEMPOOL, ({ filepath, options }) =>
+      Effect.gen(function*() {
+        if (yield* status.initialDownload) {
+          return yield* new RpcError({ code: RPC_CODE.initialDownload, message: DOWNLOADING })
+        }
+        yield* pool.importFrom(filepath, {
+          useCurrentTime: options.use_current_time,
+          applyDeltas: options.apply_fee_delta_priority,
+          applyUnbroadcast: options.apply_unbroadcast_set
+        }).pipe(
+          Effect.tapError(({ message }) => Effect.logError("a mempool file cannot be imported", { reason: message })),
+          Effect.mapError(() => RpcError.misc(UNUSABLE))
+        )
+        return {}
+      }))
+
+    return [importmempool]
+  }
+)

@@ -5,8 +5,9 @@ import { Warnings } from "../../chain/Warnings.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import { PROTOCOL_VERSION } from "../../network/peer/Handshake.ts"
 import { PeerManager } from "../../network/PeerManager.ts"
+import { Publishers } from "../../publish/Publishers.ts"
 import { AnswerOptions } from "../AnswerOptions.ts"
-import { GETNETWORKINFO } from "../contract/network/network.ts"
+import { GETNETWORKINFO, GETZMQNOTIFICATIONS } from "../contract/network/network.ts"
 import { Amount } from "../json/encodeJson.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
@@ -14,8 +15,7 @@ import { hex64, PEER_NETWORKS, serviceNames, wireNetwork } from "../shapes/peer.
 import { banMethods, knownAddressMethods } from "./banMethods.ts"
 import { addedMethods, connectionMethods } from "./connectionMethods.ts"
 import { CORE_VERSION } from "./infoMethods.ts"
-import { peerBlockMethods } from "./peerBlockMethods.ts"
-import { peerTestMethods } from "./peerTestMethods.ts"
+import { peerBlockMethods, peerTestMethods } from "./peerTestMethods.ts"
 
 /** Methods for the network (reference/rpc.md 3.7). */
 
@@ -91,4 +91,15 @@ export const networkMethods: Effect.Effect<
       ...peerBlockMethods({ peers, tree: chain.tree, prunes: pruning.options !== undefined })
     ]
   }
+)
+
+/** The ZeroMQ publishers (reference/rpc.md 3.8). Source: upstream `zmq/zmqrpc.cpp`. */
+export const zmqMethods: Effect.Effect<ReadonlyArray<Method>, never, Publishers> = Effect.map(
+  Publishers,
+  ({ active }) => [
+    method(
+      GETZMQNOTIFICATIONS,
+      () => Effect.succeed(active.map(({ address, hwm, topic }) => ({ type: `pub${topic}`, address, hwm })))
+    )
+  ]
 )

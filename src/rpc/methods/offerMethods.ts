@@ -4,15 +4,20 @@ import { Mempool } from "../../mempool/Mempool.ts"
 import { feeOf } from "../../mempool/policy/feeRate.ts"
 import { displayHash } from "../../protocol/bytes.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
-import { ALREADY_MINED, FEE_EXCEEDED, SENDRAWTRANSACTION, TESTMEMPOOLACCEPT } from "../contract/mempool/offer.ts"
-import { NO_INPUTS } from "../contract/mempool/offeredTransactions.ts"
+import {
+  ALREADY_MINED,
+  FEE_EXCEEDED,
+  NO_INPUTS,
+  SENDRAWTRANSACTION,
+  TESTMEMPOOLACCEPT
+} from "../contract/mempool/offer.ts"
 import { eachInTurns } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { RPC_CODE, RpcError } from "../method/RpcError.ts"
 import { trialJson } from "../shapes/relay.ts"
 import { rejectionError, storageError } from "./errors.ts"
-import { checkBurns, checkPackageCount, decodeOffered, readOffered } from "./offeredTransactions.ts"
+import { checkBurns, checkPackageCount, decodeOffered, readOffered } from "./packageMethods.ts"
 
 /** Methods that offer transactions to the mempool (reference/rpc.md 3.4). */
 

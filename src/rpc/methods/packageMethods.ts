@@ -1,15 +1,20 @@
 import * as Effect from "effect/Effect"
 import { Mempool } from "../../mempool/Mempool.ts"
+import { MAX_PACKAGE_COUNT } from "../../mempool/policy/limits.ts"
 import { isChildWithParentsTree } from "../../mempool/policy/package.ts"
+import { fromHex } from "../../protocol/bytes.ts"
 import { wtxidKey } from "../../protocol/keys.ts"
-import { DISALLOWED, SUBMITPACKAGE } from "../contract/mempool/package.ts"
+import { isUnspendable } from "../../protocol/script.ts"
+import { hasValidOperations } from "../../protocol/scriptOperations.ts"
+import type { Transaction, TransactionOutput } from "../../protocol/transaction.ts"
+import { BURN_EXCEEDED, DISALLOWED, NO_INPUTS, PACKAGE_COUNT, SUBMITPACKAGE } from "../contract/mempool/offer.ts"
 import { eachInTurns } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"
+import { decodeWithInputs } from "../shapes/decodeTransaction.ts"
 import { packageJson } from "../shapes/package.ts"
 import { storageError } from "./errors.ts"
-import { checkBurns, checkPackageCount, decodeOffered } from "./offeredTransactions.ts"
 
 /** Methods for packages of transactions (reference/rpc.md 3.4). */
 
@@ -42,3 +47,29 @@ export const packageMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
 
   return [submitpackage]
 })
+
+/** Transactions that callers offer to the mempool, and the limits that protect callers from mistakes. */
+
+/** Decodes a transaction; `undefined` if it is malformed. */
+export const readOffered = (hexstring: string): Transaction | undefined => {
+  const bytes = fromHex(hexstring)
+  return bytes === undefined ? undefined : decodeWithInputs(bytes)
+}
+
+/** Whether an output's amount is lost, as far as its script shows. */
+const burns = ({ script }: TransactionOutput): boolean => isUnspendable(script) || !hasValidOperations(script)
+
+/** Refuses outputs of which more than `most` smallest units would be lost. */
+export const checkBurns = ({ outputs }: Transaction, most: number): Effect.Effect<void, RpcError> =>
+  outputs.some((output) => burns(output) && output.value > most) ? RpcError.verifyError(BURN_EXCEEDED) : Effect.void
+
+/** Decodes a transaction of several. */
+export const decodeOffered = (hexstring: string): Effect.Effect<Transaction, RpcError> => {
+  const transaction = readOffered(hexstring)
+  return transaction === undefined
+    ? RpcError.deserialization(`TX decode failed: ${hexstring} ${NO_INPUTS}`)
+    : Effect.succeed(transaction)
+}
+
+export const checkPackageCount = ({ length }: ReadonlyArray<string>): Effect.Effect<void, RpcError> =>
+  length < 1 || length > MAX_PACKAGE_COUNT ? RpcError.invalidParameter(PACKAGE_COUNT) : Effect.void

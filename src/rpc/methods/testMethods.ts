@@ -9,7 +9,7 @@ import {
   onRegtest,
   SETMOCKTIME,
   SYNCWITHVALIDATIONINTERFACEQUEUE
-} from "../contract/control/test.ts"
+} from "../contract/control/control.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import type { PageAnswer, PageHandler } from "../../http/Pages.ts"
-import { FIND_MEMBERS } from "../../rpc/contract/names/findAnswer.ts"
+import { FIND_MEMBERS } from "../../rpc/contract/names/find.ts"
 import { encodeJson } from "../../rpc/json/encodeJson.ts"
 import { RPC_CODE, RpcError } from "../../rpc/method/RpcError.ts"
 import { type GivenFind, makeNameSearch } from "../../rpc/methods/findAnswer.ts"

@@ -1,4 +1,5 @@
 import * as Schema from "effect/Schema"
+import { BLOCKS_KEPT } from "../../../chain/prune/pruneFiles.ts"
 import { contract } from "../../method/contract.ts"
 import { hash, hexText, int32, optional, string } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
@@ -152,4 +153,59 @@ export const RECONSIDERBLOCK = contract({
   results: [{ schema: Result.nothing("") }],
   examples: [["000000000062b72c5e2ceb45fbc8587e807c155b0da735e6483dfba2f0a9c770"]],
   errors: ["-5 Block not found"]
+})
+
+export const SYNC_STATUS = Schema.Struct({
+  phase: Result.string(
+    "What the node works on: headers, window, signatures, blocks, or ready if it waits for nothing"
+  ),
+  proof: Result.string("What answers about names rest on: work, signatures or full"),
+  height: Result.integer("The last block whose names are known"),
+  headers: Result.integer("Height of the last header"),
+  synced: Result.boolean("Whether all names are known up to the tip of the network"),
+  percent: Result.number("The part of the phase's work that is done, 0 to 100"),
+  secondsleft: Schema.NullOr(Result.number("Seconds until it is done; null while that is unknown")),
+  offline: Schema.optional(
+    Result.boolean("Only where the operator wants no peers (-maxpeers 0): true, and no blocks come from peers")
+  ),
+  window: Schema.NullOr(
+    Schema.Struct({
+      blocks: Result.integer("Blocks in the window"),
+      of: Result.integer("Blocks of the complete window; 0 before it begins"),
+      names: Result.integer("Names in the window"),
+      unchecked: Result.integer("Signatures that are not checked yet")
+    }).annotations({ description: "The window from which names are answered; null if the whole chain answers" })
+  )
+})
+
+export const GETSYNCSTATUS = contract({
+  name: "getsyncstatus",
+  right: "read",
+  group: "Blockchain",
+  summary: "Returns how far the node is, and what its answers about names rest on.",
+  params: {},
+  results: [{ schema: SYNC_STATUS }],
+  examples: [[]]
+})
+
+export const PRUNEBLOCKCHAIN = contract({
+  name: "pruneblockchain",
+  coins: "any",
+  writes: true,
+  group: "Blockchain",
+  summary:
+    `Deletes old blocks with their undo data, whole files at a time, and never the last ${BLOCKS_KEPT} blocks. ` +
+    "Names keep their history. Needs -prune.",
+  params: {
+    height: int32("The last block to delete, or a time in seconds since 1970: blocks before it are deleted.")
+  },
+  results: [{ schema: Result.integer("Height of the last deleted block; -1 for none") }],
+  examples: [[1_000]],
+  errors: [
+    "-1 Cannot prune blocks because node is not in prune mode.",
+    "-1 Blockchain is too short for pruning.",
+    "-8 Negative block height.",
+    "-8 Could not find block with at least the specified timestamp.",
+    "-8 Blockchain is shorter than the attempted prune height."
+  ]
 })

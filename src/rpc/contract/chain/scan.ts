@@ -1,8 +1,9 @@
 import * as Schema from "effect/Schema"
 import { contract } from "../../method/contract.ts"
-import { string } from "../../method/params.ts"
+import { array, boolean, hash, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
-import { OPTIONAL_SCAN_OBJECTS, SCAN_ERRORS, SCAN_RUNS } from "./scanObjects.ts"
+import { EVENT } from "../../shapes/activity.ts"
+import { OPTIONAL_SCAN_OBJECTS, SCAN_ERRORS, SCAN_OBJECTS, SCAN_RUNS } from "./scanObjects.ts"
 
 const FOUND_OUTPUT = Schema.Struct({
   txid: Result.hex("The transaction"),
@@ -49,6 +50,33 @@ export const SCANTXOUTSET = contract({
     `-8 ${SCAN_RUNS}`,
     "-8 Invalid action '<x>'",
     "-1 scanobjects argument is required for the start action",
+    ...SCAN_ERRORS
+  ]
+})
+
+export const GETDESCRIPTORACTIVITY = contract({
+  name: "getdescriptoractivity",
+  right: "read",
+  group: "Blockchain",
+  heavy: true,
+  summary:
+    "Lists the outputs that pay to descriptors and the inputs that spend from them, in given blocks and in the " +
+    "mempool.",
+  params: {
+    blockhashes: array(hash("A block of the best chain.", { label: "blockhash" }), "The blocks, in any order."),
+    scanobjects: SCAN_OBJECTS,
+    include_mempool: withDefault(boolean("Whether to include the mempool."), true)
+  },
+  results: [{ schema: Schema.Struct({ activity: Schema.Array(EVENT) }) }],
+  examples: [[
+    ["000000000062b72c5e2ceb45fbc8587e807c155b0da735e6483dfba2f0a9c770"],
+    ["raw(76a91411b366edfc0a8b66feebae5c2e25a7b6a5d1cf3188ac)#fm24fxxy"]
+  ]],
+  errors: [
+    "-5 Block not found",
+    "-8 Block is not in main chain",
+    "-1 Block not available (not fully downloaded)",
+    "-1 Can't read undo data from disk",
     ...SCAN_ERRORS
   ]
 })

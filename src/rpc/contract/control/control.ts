@@ -7,6 +7,7 @@ import {
   freeText,
   hidden,
   int32,
+  int64,
   notNull,
   optional,
   type ParamKind,
@@ -173,4 +174,89 @@ export const ECHOIPC = contract({
   params: { arg: freeText(string("The text to return.")) },
   results: [{ schema: Result.string("The text") }],
   examples: []
+})
+
+/** The last second whose nanoseconds fit into 63 bits. */
+export const MAX_MOCK_TIME = 9_223_372_036
+
+export const onRegtest = (name: string) => `${name} is for regression testing (-regtest mode) only`
+
+const NULL = [{ schema: Result.nothing("") }]
+
+export const SETMOCKTIME = contract({
+  name: "setmocktime",
+  coins: "any",
+  writes: true,
+  group: "Hidden",
+  summary: "Sets the clock of the node to a fixed time. Only on regtest.",
+  params: { timestamp: int64("Seconds since 1970; 0 returns to the real time.") },
+  results: NULL,
+  examples: [[1_700_000_000]],
+  errors: [`-1 ${onRegtest("setmocktime")}`, `-8 Mocktime must be in the range [0, ${MAX_MOCK_TIME}], not <n>.`]
+})
+
+export const MOCKSCHEDULER = contract({
+  name: "mockscheduler",
+  coins: "any",
+  writes: true,
+  group: "Hidden",
+  summary: "Moves the schedule of periodic tasks forward. Only on regtest.",
+  params: { delta_time: int64("Seconds, 1 to 3600.") },
+  results: NULL,
+  examples: [[600]],
+  errors: [`-1 ${onRegtest("mockscheduler")}`, "-1 delta_time must be between 1 and 3600 seconds (1 hr)"]
+})
+
+export const SYNCWITHVALIDATIONINTERFACEQUEUE = contract({
+  name: "syncwithvalidationinterfacequeue",
+  right: "read",
+  group: "Hidden",
+  summary: "Waits until names, indexes, mempool and wallet have processed all blocks so far.",
+  params: {},
+  results: NULL,
+  examples: [[]]
+})
+
+export const GETINFO = contract({
+  name: "getinfo",
+  right: "read",
+  group: "Control",
+  summary: "Returns a summary of the node.",
+  params: {},
+  results: [{
+    schema: Schema.Struct({
+      version: Result.integer("Version of svcd, two digits for each part"),
+      protocolversion: Result.integer("Version of the network protocol"),
+      walletversion: Schema.optional(
+        Result.needing(
+          "names",
+          Result.integer("As in getwalletinfo. This and the other wallet members are only present with a wallet")
+        )
+      ),
+      balance: Schema.optional(
+        Result.needing("names", Result.amount("Spendable balance of the wallet, as in getbalance"))
+      ),
+      blocks: Result.integer("Height of the tip"),
+      timeoffset: Result.integer("Always 0: svcd does not correct the clock"),
+      connections: Result.integer("Connected peers"),
+      proxy: Result.string("The proxy, if any"),
+      difficulty: Result.number("The tip's difficulty"),
+      testnet: Result.boolean("Whether this is the test network"),
+      keypoololdest: Schema.optional(
+        Result.needing("names", Result.time("Earliest time at which the wallet may have been used"))
+      ),
+      keypoolsize: Schema.optional(
+        Result.needing("names", Result.integer("Watched addresses that are not handed out yet"))
+      ),
+      unlocked_until: Schema.optional(
+        Result.needing("names", Result.time("End of the unlocked time; only for an encrypted wallet"))
+      ),
+      paytxfee: Result.amount("Fee per kvB that the wallet pays, if it is set"),
+      relayfee: Result.amount("Minimum fee per kvB for relay"),
+      errors: Result.string("Warnings"),
+      chain: Result.string("main, test or regtest"),
+      initialblockdownload: Result.boolean("Whether the node is still catching up")
+    })
+  }],
+  examples: [[]]
 })

@@ -6,8 +6,7 @@ import { double, hash, int32, int64, optional, refined, string, withDefault } fr
 import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
 import { RAW_ESTIMATE } from "../../shapes/relay.ts"
-
-const TXID = "4fe1cfd5439d1fadb8cce35a4888595c161d7a1922d6191433b4d3e1d1030fa4"
+import { EXAMPLE_TXID } from "../examples.ts"
 
 const confirmTarget = refined(int32(`Target in blocks, 1 to ${HIGHEST_TARGET}.`), (target) => {
   if (target >= 1 && target <= HIGHEST_TARGET) return target
@@ -103,7 +102,7 @@ export const PRIORITISETRANSACTION = contract({
     })
   },
   results: [{ schema: Result.boolean("true") }],
-  examples: [[TXID, 0, 10_000]],
+  examples: [[EXAMPLE_TXID, 0, 10_000]],
   errors: [`-8 ${OLD_PRIORITY}`, `-8 ${DUSTY_PRIORITY}`, "-8 fee_delta is out of range", `-8 ${PRIORITY_RANGE}`]
 })
 

@@ -1,10 +1,9 @@
 import * as Schema from "effect/Schema"
 import { contract } from "../../method/contract.ts"
-import { boolean, hash, withDefault } from "../../method/params.ts"
+import { boolean, freeText, hash, namedOptions, orEmpty, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { CLUSTER, DIAGRAM, MEMPOOL_INFO, POOL_ENTRY } from "../../shapes/mempool.ts"
-
-const TXID = "4fe1cfd5439d1fadb8cce35a4888595c161d7a1922d6191433b4d3e1d1030fa4"
+import { EXAMPLE_TXID } from "../examples.ts"
 
 const TXIDS = Schema.Array(Result.hex("A transaction"))
 
@@ -65,7 +64,7 @@ export const GETMEMPOOLENTRY = contract({
   summary: "Returns the mempool entry of a transaction.",
   params: { txid: hash("The transaction.") },
   results: [{ schema: POOL_ENTRY }],
-  examples: [[TXID]],
+  examples: [[EXAMPLE_TXID]],
   errors: [NOT_IN_MEMPOOL]
 })
 
@@ -76,7 +75,7 @@ export const GETMEMPOOLANCESTORS = contract({
   summary: "Lists all ancestors of a transaction in the mempool.",
   params: RELATIVES_PARAMS,
   results: RELATIVES,
-  examples: [[TXID]],
+  examples: [[EXAMPLE_TXID]],
   errors: [NOT_IN_MEMPOOL]
 })
 
@@ -87,7 +86,7 @@ export const GETMEMPOOLDESCENDANTS = contract({
   summary: "Lists all descendants of a transaction in the mempool.",
   params: RELATIVES_PARAMS,
   results: RELATIVES,
-  examples: [[TXID]],
+  examples: [[EXAMPLE_TXID]],
   errors: [NOT_IN_MEMPOOL]
 })
 
@@ -99,7 +98,7 @@ export const GETMEMPOOLCLUSTER = contract({
     "mining order.",
   params: { txid: hash("The transaction.") },
   results: [{ schema: CLUSTER }],
-  examples: [[TXID]],
+  examples: [[EXAMPLE_TXID]],
   errors: [NOT_IN_MEMPOOL]
 })
 
@@ -123,4 +122,38 @@ export const GETMEMPOOLFEERATEDIAGRAM = contract({
   params: {},
   results: [{ schema: DIAGRAM }],
   examples: [[]]
+})
+
+export const DOWNLOADING = "Can only import the mempool after the block download and sync is done."
+
+export const UNUSABLE = "Unable to import mempool file, see debug.log for details."
+
+export const IMPORTMEMPOOL = contract({
+  name: "importmempool",
+  coins: "any",
+  writes: true,
+  group: "Mempool",
+  summary: "Offers the transactions of a file to the mempool. The file is that of savemempool, or the mempool.dat " +
+    "of Namecoin Core. The log tells how many were accepted. Do not take over the rest of the file of another " +
+    "operator.",
+  params: {
+    filepath: freeText(string("The file.")),
+    options: orEmpty(namedOptions({
+      use_current_time: withDefault(
+        boolean("Whether the transactions count as arriving now, not at the times of the file."),
+        true
+      ),
+      apply_fee_delta_priority: withDefault(
+        boolean("Whether to add the fee changes of the file to those of the node."),
+        false
+      ),
+      apply_unbroadcast_set: withDefault(
+        boolean("Whether to announce transactions that no peer of the other node had requested until a peer does."),
+        false
+      )
+    }, "Options."))
+  },
+  results: [{ schema: Schema.Struct({}) }],
+  examples: [["/path/to/mempool.dat"]],
+  errors: [`-10 ${DOWNLOADING}`, `-1 ${UNUSABLE}`]
 })

@@ -1,17 +1,53 @@
+import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
+import { MAX_PACKAGE_COUNT } from "../../../mempool/policy/limits.ts"
+import { COIN } from "../../../protocol/amount.ts"
 import { contract } from "../../method/contract.ts"
-import { array, hexText } from "../../method/params.ts"
+import { amount, array, custom, decodedValue, hexText, refined, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
+import { RpcError } from "../../method/RpcError.ts"
+import { PACKAGE } from "../../shapes/package.ts"
 import { TRIAL } from "../../shapes/relay.ts"
-import {
-  BURN_EXCEEDED,
-  FEE_RATE_TOO_HIGH,
-  maxBurnAmount,
-  maxFeeRateLater,
-  NO_INPUTS,
-  PACKAGE_COUNT,
-  RAW_TRANSACTION
-} from "./offeredTransactions.ts"
+
+/** A transaction for examples. */
+export const RAW_TRANSACTION =
+  "01000000011111111111111111111111111111111111111111111111111111111111111111000000000000000000" +
+  "0140420f00000000001976a914d5e3d1e149ac4ed83061077faa6d8d92152938c088ac00000000"
+
+export const FEE_RATE_TOO_HIGH = "Fee rates larger than or equal to 1BTC/kvB are not accepted"
+
+export const BURN_EXCEEDED = "Unspendable output exceeds maximum configured by user (maxburnamount)"
+
+export const NO_INPUTS = "Make sure the tx has at least one input."
+
+export const PACKAGE_COUNT = `Array must contain between 1 and ${MAX_PACKAGE_COUNT} transactions.`
+
+/** Default maximum fee for 1000 virtual bytes: 0.10 NMC. */
+const DEFAULT_MAX_FEE_RATE = COIN / 10
+
+/** A limit on fees. A rate of 1 NMC or more is refused as a likely mistake. Upstream `rpc/util.cpp`, `ParseFeeRate`. */
+const maxFeeRate = withDefault(
+  refined(amount("The maximum fee rate, in NMC per 1000 virtual bytes; 0 for no limit."), (rate) => {
+    if (rate < COIN) return rate
+    return RpcError.invalidParameter(FEE_RATE_TOO_HIGH)
+  }),
+  DEFAULT_MAX_FEE_RATE,
+  "0.10"
+)
+
+/** The same, decoded later: errors of the transactions have precedence. */
+export const maxFeeRateLater = withDefault(
+  custom({
+    kind: maxFeeRate.kind,
+    words: maxFeeRate.words,
+    description: maxFeeRate.description,
+    read: (value, label) => decodedValue(maxFeeRate, value, label)
+  }),
+  Either.right(DEFAULT_MAX_FEE_RATE),
+  "0.10"
+)
+
+export const maxBurnAmount = withDefault(amount("Maximum amount in NMC of an unspendable output."), 0, "0.00")
 
 export const FEE_EXCEEDED = "Fee exceeds maximum configured by user (e.g. -maxtxfee, maxfeerate)"
 
@@ -60,5 +96,32 @@ export const TESTMEMPOOLACCEPT = contract({
     `-8 ${PACKAGE_COUNT}`,
     `-8 ${FEE_RATE_TOO_HIGH}`,
     `-22 TX decode failed: <hex> ${NO_INPUTS}`
+  ]
+})
+
+export const DISALLOWED = "package topology disallowed. not child-with-parents or parents depend on each other."
+
+export const SUBMITPACKAGE = contract({
+  name: "submitpackage",
+  coins: "any",
+  right: "spend",
+  writes: true,
+  group: "Raw transactions",
+  summary: "Adds a transaction with some or all of its unconfirmed parents to the mempool, and announces them. The " +
+    "child, which comes last, may pay for parents that the mempool refuses for their fee alone. Parents may not " +
+    "spend each other.",
+  params: {
+    package: array(hexText("A transaction."), "The transactions; at most 25."),
+    maxfeerate: maxFeeRateLater,
+    maxburnamount: maxBurnAmount
+  },
+  results: [{ schema: PACKAGE }],
+  examples: [[[RAW_TRANSACTION]]],
+  errors: [
+    `-8 ${PACKAGE_COUNT}`,
+    `-8 ${FEE_RATE_TOO_HIGH}`,
+    `-22 TX decode failed: <hex> ${NO_INPUTS}`,
+    `-25 ${BURN_EXCEEDED}`,
+    `-25 ${DISALLOWED}`
   ]
 })

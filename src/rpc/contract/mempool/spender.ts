@@ -13,8 +13,7 @@ import {
 } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
-
-const TXID = "4fe1cfd5439d1fadb8cce35a4888595c161d7a1922d6191433b4d3e1d1030fa4"
+import { EXAMPLE_TXID } from "../examples.ts"
 
 const SPENDING = Schema.Array(Schema.Struct({
   txid: Result.hex("The output's transaction"),
@@ -48,7 +47,7 @@ export const GETTXSPENDINGPREVOUT = contract({
     }, "Options."))
   },
   results: [{ schema: SPENDING }],
-  examples: [[[{ txid: TXID, vout: 0 }]], [[{ txid: TXID, vout: 0 }], { return_spending_tx: true }]],
+  examples: [[[{ txid: EXAMPLE_TXID, vout: 0 }]], [[{ txid: EXAMPLE_TXID, vout: 0 }], { return_spending_tx: true }]],
   errors: [
     "-8 Invalid parameter, outputs are missing",
     "-8 Invalid parameter, vout cannot be negative",

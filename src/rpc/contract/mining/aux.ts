@@ -1,7 +1,8 @@
 import * as Schema from "effect/Schema"
 import { contract } from "../../method/contract.ts"
-import { hexText, string } from "../../method/params.ts"
+import { hexText, optional, string } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
+import { WATCH_ONLY } from "../wallet/walletParams.ts"
 
 /** A block to merge-mine. Source: upstream `rpc/auxpow_miner.cpp`, `createAuxBlock`. */
 export const CANDIDATE = Schema.Struct({
@@ -53,4 +54,27 @@ export const SUBMITAUXBLOCK = contract({
   results: [{ schema: Result.boolean("Whether the block is accepted") }],
   examples: [["080f4a16410fe94cd35a9678ab817f8f8dd4f7dc2347813090d9d9bcabc20ea8", "<proof in hexadecimal digits>"]],
   errors: [...SUBMIT_ERRORS, ...AUX_ERRORS]
+})
+
+export const GETAUXBLOCK = contract({
+  name: "getauxblock",
+  coins: "any",
+  writes: true,
+  group: "Mining",
+  summary:
+    "Without arguments, makes a block for merged mining that pays to the wallet. With arguments, submits such a " +
+    "block with its merged-mining proof.",
+  params: { hash: optional(hexText("Hash of the block.")), auxpow: optional(hexText("The proof.")) },
+  results: [
+    { when: "without arguments", schema: CANDIDATE },
+    { when: "with arguments", schema: Result.boolean("Whether the block is accepted") }
+  ],
+  examples: [[]],
+  errors: [
+    `-4 ${WATCH_ONLY}`,
+    "-12 Failed to generate mining address: <why>",
+    ...AUX_ERRORS,
+    ...CREATE_ERRORS,
+    ...SUBMIT_ERRORS
+  ]
 })

@@ -4,10 +4,9 @@ import { contract } from "../../method/contract.ts"
 import { array, atMost, boolean, hexText, int32, int64, refined, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
+import { EXAMPLE_OWN_ADDRESS } from "../examples.ts"
 
 const HASHES = Schema.Array(Result.hex("Hash of a block"))
-
-const EXAMPLE = "N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR"
 
 /** Most blocks of one call, which runs to its end. */
 const MOST_BLOCKS = 100_000
@@ -26,7 +25,7 @@ export const GENERATETOADDRESS = contract({
     maxtries: withDefault(int32(TRIES), DEFAULT_MAX_TRIES)
   },
   results: [{ schema: HASHES }],
-  examples: [[11, EXAMPLE]],
+  examples: [[11, EXAMPLE_OWN_ADDRESS]],
   errors: ["-5 Error: Invalid address", "-1 TestBlockValidity failed: <reason>"]
 })
 
@@ -47,7 +46,7 @@ export const GENERATETODESCRIPTOR = contract({
     )
   },
   results: [{ schema: HASHES }],
-  examples: [[11, `addr(${EXAMPLE})`]],
+  examples: [[11, `addr(${EXAMPLE_OWN_ADDRESS})`]],
   errors: [
     "-5 <reason why the descriptor is invalid>",
     "-8 Ranged descriptor not accepted. Maybe pass through deriveaddresses first?",
@@ -76,7 +75,7 @@ export const GENERATEBLOCK = contract({
       hex: Schema.optional(Result.hex("The block, if it is not submitted"))
     })
   }],
-  examples: [[EXAMPLE, []]],
+  examples: [[EXAMPLE_OWN_ADDRESS, []]],
   errors: [
     "-5 Error: Invalid address or descriptor",
     "-5 Transaction <txid> not in mempool.",

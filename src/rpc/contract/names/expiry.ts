@@ -19,8 +19,8 @@ import {
 } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { NAME_OUTPUT_MEMBERS, NAME_TEXT_MEMBERS } from "../../shapes/name.ts"
-import { MOST_FOUND, NEEDS_ALL } from "./findAnswer.ts"
-import { ENCODINGS } from "./nameEncodings.ts"
+import { MOST_FOUND, NEEDS_ALL } from "./find.ts"
+import { ENCODINGS } from "./nameParams.ts"
 
 /** Four weeks: the time in which an owner should renew. */
 const USUAL_BLOCKS = 4_032

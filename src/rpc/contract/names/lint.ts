@@ -2,7 +2,7 @@ import * as Schema from "effect/Schema"
 import { contract } from "../../method/contract.ts"
 import { notNull, object, optional, orEmpty, string } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
-import { ENCODINGS } from "./nameEncodings.ts"
+import { ENCODINGS } from "./nameParams.ts"
 
 const FINDING = Schema.Struct({
   code: Result.string(

@@ -3,8 +3,7 @@ import { contract } from "../../method/contract.ts"
 import { boolean, int32, notNull, object, optional, orEmpty, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { NAME_INFO } from "../../shapes/name.ts"
-import { ENCODINGS } from "./nameEncodings.ts"
-import { PROOF_ERRORS, REQUIRE_PROOF } from "./nameProof.ts"
+import { ENCODINGS, PROOF_ERRORS, REQUIRE_PROOF } from "./nameParams.ts"
 
 const BY_HASH = optional(string("\"sha256d\" if the name is given as its double SHA-256."), "\"direct\"")
 

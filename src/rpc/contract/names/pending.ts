@@ -3,7 +3,7 @@ import { contract } from "../../method/contract.ts"
 import { notNull, object, optional, orEmpty, string } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { IS_MINE, NAME_OUTPUT_MEMBERS } from "../../shapes/name.ts"
-import { ENCODINGS } from "./nameEncodings.ts"
+import { ENCODINGS } from "./nameParams.ts"
 
 export const NAME_PENDING = contract({
   name: "name_pending",

@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 import { contract } from "../../method/contract.ts"
-import { boolean, int64, optional, string } from "../../method/params.ts"
+import { boolean, hash, int32, int64, optional, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { PEER } from "../../shapes/peer.ts"
 
@@ -146,4 +146,171 @@ export const ADDCONNECTION = contract({
     "-1 addconnection is for regression testing (-regtest mode) only.",
     "-8 Error: Adding v2transport connections requires -v2transport init flag to be set."
   ]
+})
+
+export const SETBAN = contract({
+  name: "setban",
+  coins: "any",
+  writes: true,
+  group: "Network",
+  summary: "Adds or removes a ban of an address or a range. A new ban disconnects the peers that it covers.",
+  params: {
+    subnet: string("An address, or a range as in 192.0.2.0/24."),
+    command: string("add or remove."),
+    bantime: withDefault(
+      int64("Seconds of the ban, or, with absolute, the time of its end; 0 for that of -bantime, by default a day."),
+      0
+    ),
+    absolute: withDefault(boolean("Whether bantime is a time instead of a duration."), false)
+  },
+  results: [{ schema: Result.nothing("") }],
+  examples: [["192.0.2.6", "add", 86400], ["192.0.2.0/24", "remove"]],
+  errors: [
+    "-30 Error: Invalid IP/Subnet",
+    "-23 Error: IP/Subnet already banned",
+    "-8 Error: Absolute timestamp is in the past",
+    "-30 Error: Unban failed. Requested address/subnet was not previously manually banned."
+  ]
+})
+
+export const LISTBANNED = contract({
+  name: "listbanned",
+  right: "read",
+  group: "Network",
+  summary: "Lists the banned addresses and ranges.",
+  params: {},
+  results: [{
+    schema: Schema.Array(Schema.Struct({
+      address: Result.string("Address or range"),
+      ban_created: Result.time("Start of the ban"),
+      banned_until: Result.time("End of the ban"),
+      ban_duration: Result.integer("Seconds of the whole ban"),
+      time_remaining: Result.integer("Seconds left")
+    }))
+  }],
+  examples: [[]]
+})
+
+export const CLEARBANNED = contract({
+  name: "clearbanned",
+  coins: "any",
+  writes: true,
+  group: "Network",
+  summary: "Removes all bans.",
+  params: {},
+  results: [{ schema: Result.nothing("") }],
+  examples: [[]]
+})
+
+export const GETNODEADDRESSES = contract({
+  name: "getnodeaddresses",
+  right: "read",
+  group: "Network",
+  summary: "Returns randomly chosen addresses of known nodes.",
+  params: {
+    count: withDefault(int32("Maximum number; 0 for all."), 1),
+    network: optional(string("ipv4, ipv6, onion, i2p or cjdns."))
+  },
+  results: [{
+    schema: Schema.Array(Schema.Struct({
+      time: Result.time("Time at which the address was last seen"),
+      services: Result.integer("Services of the node, as bits"),
+      address: Result.string("Address"),
+      port: Result.integer("Port"),
+      network: Result.string("Network of the address")
+    }))
+  }],
+  examples: [[8], [0, "ipv4"]],
+  errors: ["-8 Address count out of range", "-8 Network not recognized: <x>"]
+})
+
+export const GETADDRMANINFO = contract({
+  name: "getaddrmaninfo",
+  right: "read",
+  group: "Network",
+  summary: "Counts the addresses of known nodes by network.",
+  params: {},
+  results: [{
+    schema: Result.map(
+      "network",
+      Schema.Struct({
+        new: Result.integer("Received from peers, not connected to yet"),
+        tried: Result.integer("Connected to before"),
+        total: Result.integer("Both")
+      })
+    )
+  }],
+  examples: [[]]
+})
+
+/** Why no block was requested, in the words of upstream `net_processing.cpp`, `FetchBlock`. */
+export const PEER_BLOCK_REFUSALS = {
+  loading: "Loading blocks ...",
+  "no peer": "Peer does not exist",
+  "no witnesses": "Pre-SegWit peer"
+} as const
+
+/** A new block could be stored long before the blocks below it: pruning, which goes by height, would delete it. */
+export const NOT_YET =
+  "In prune mode, only blocks that the node has already synced previously can be fetched from a peer"
+
+export const GETBLOCKFROMPEER = contract({
+  name: "getblockfrompeer",
+  coins: "any",
+  writes: true,
+  group: "Blockchain",
+  summary: "Requests a block whose header is known from one peer. The node disconnects a peer that does not answer.",
+  params: { blockhash: hash("The block."), peer_id: int64("Id of the peer, as in getpeerinfo.") },
+  results: [{ schema: Schema.Struct({}) }],
+  examples: [["000000000062b72c5e2ceb45fbc8587e807c155b0da735e6483dfba2f0a9c770", 0]],
+  errors: [
+    "-1 Block header missing",
+    `-1 ${NOT_YET}`,
+    "-1 Block already downloaded",
+    ...Object.values(PEER_BLOCK_REFUSALS).map((text) => `-1 ${text}`)
+  ]
+})
+
+export const GETPRIVATEBROADCASTINFO = contract({
+  name: "getprivatebroadcastinfo",
+  coins: "any",
+  right: "names",
+  group: "Raw transactions",
+  summary: "Lists the transactions that are sent over connections of their own. svcd sends none so: the list is empty.",
+  params: {},
+  results: [{
+    schema: Schema.Struct({
+      transactions: Schema.Array(Schema.Struct({
+        txid: Result.hex("Txid"),
+        wtxid: Result.hex("Hash with witnesses"),
+        hex: Result.hex("The transaction"),
+        peers: Schema.Array(Schema.Struct({
+          address: Result.string("Address of the peer"),
+          sent: Result.time("When it was sent"),
+          received: Schema.optional(Result.time("When the peer confirmed it"))
+        }))
+      }))
+    })
+  }],
+  examples: [[]]
+})
+
+export const ABORTPRIVATEBROADCAST = contract({
+  name: "abortprivatebroadcast",
+  coins: "any",
+  writes: true,
+  group: "Raw transactions",
+  summary: "Gives up a transaction of getprivatebroadcastinfo. svcd has none.",
+  params: { id: hash("Txid, or hash with witnesses.") },
+  results: [{
+    schema: Schema.Struct({
+      removed_transactions: Schema.Array(Schema.Struct({
+        txid: Result.hex("Txid"),
+        wtxid: Result.hex("Hash with witnesses"),
+        hex: Result.hex("The transaction")
+      }))
+    })
+  }],
+  examples: [["4fe1cfd5439d1fadb8cce35a4888595c161d7a1922d6191433b4d3e1d1030fa4"]],
+  errors: ["-5 Transaction not in private broadcast queue. Check getprivatebroadcastinfo."]
 })

@@ -3,14 +3,13 @@ import { contract } from "../../method/contract.ts"
 import { array, boolean, freeText, hexText, int32, optional, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { DECODED_PSBT } from "../../shapes/psbt.ts"
-import { NAMEOP_PARAM } from "../names/nameOperations.ts"
+import { EXAMPLE_ADDRESS } from "../examples.ts"
+import { NAMEOP_PARAM } from "../names/nameParams.ts"
 import { TRANSACTION_PARAMS } from "./transactionParams.ts"
 
 export const PSBT_EXAMPLE = "cHNidP8BACwBAAAAAAFAQg8AAAAAABl2qRTV49HhSaxO2DBhB3+qbY2SFSk4wIisAAAAAAAA"
 
 const TRANSACTION = "01000000000140420f00000000001976a914d5e3d1e149ac4ed83061077faa6d8d92152938c088ac00000000"
-
-const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
 
 export const PSBT = string("The PSBT in base64.")
 
@@ -139,7 +138,7 @@ export const CREATEPSBT = contract({
   summary: "Makes a PSBT from inputs and outputs. The node does not sign, store or send it.",
   params: TRANSACTION_PARAMS,
   results: [{ schema: Result.string("The PSBT in base64") }],
-  examples: [[[{ txid: "11".repeat(32), vout: 0 }], [{ [ADDRESS]: 0.01 }]]],
+  examples: [[[{ txid: "11".repeat(32), vout: 0 }], [{ [EXAMPLE_ADDRESS]: 0.01 }]]],
   errors: ["-5 Invalid address: <x>", "-8 Invalid parameter, <reason>"]
 })
 

@@ -2,14 +2,12 @@ import * as Schema from "effect/Schema"
 import { contract } from "../../method/contract.ts"
 import { array, hexText, int32, string } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
-import { NAMEOP_PARAM } from "../names/nameOperations.ts"
-import { PREVTXS_PARAM } from "./prevouts.ts"
-import { SIGHASH_PARAM, TRANSACTION_PARAMS } from "./transactionParams.ts"
+import { EXAMPLE_ADDRESS } from "../examples.ts"
+import { NAMEOP_PARAM } from "../names/nameParams.ts"
+import { PREVTXS_PARAM, SIGHASH_PARAM, TRANSACTION_PARAMS } from "./transactionParams.ts"
 
 const TRANSACTION = "01000000011111111111111111111111111111111111111111111111111111111111111111000000000000000000" +
   "0140420f00000000001976a914d5e3d1e149ac4ed83061077faa6d8d92152938c088ac00000000"
-
-const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
 
 export const MAKE_SURE = "Make sure the tx has at least one input."
 
@@ -37,7 +35,7 @@ export const CREATERAWTRANSACTION = contract({
   summary: "Makes a transaction from inputs and outputs. The node does not sign, store or send it.",
   params: TRANSACTION_PARAMS,
   results: [{ schema: Result.hex("The transaction") }],
-  examples: [[[{ txid: "11".repeat(32), vout: 0 }], [{ [ADDRESS]: 0.01 }, { data: "c0ffee" }]]],
+  examples: [[[{ txid: "11".repeat(32), vout: 0 }], [{ [EXAMPLE_ADDRESS]: 0.01 }, { data: "c0ffee" }]]],
   errors: [
     "-8 Invalid parameter, missing vout key",
     "-8 Invalid parameter, vout cannot be negative",

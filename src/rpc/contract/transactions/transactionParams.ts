@@ -23,3 +23,10 @@ export const SIGHASH_PARAM = optional(
   ),
   "DEFAULT for taproot, ALL otherwise"
 )
+
+export const PREVTXS_PARAM = optional(
+  array(
+    json("Object with txid, vout, scriptPubKey and, if needed, redeemScript, witnessScript, amount."),
+    "Outputs that the transaction spends and that are not in the chain yet."
+  )
+)

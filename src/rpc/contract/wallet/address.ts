@@ -4,11 +4,9 @@ import { contract } from "../../method/contract.ts"
 import { atMost, freeText, int32, optional, refined, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
+import { EXAMPLE_OWN_ADDRESS } from "../examples.ts"
 import { ADDRESS_INFO } from "./addressInfo.ts"
-import { bounded, MAX_LABEL, TOO_LONG_LABEL } from "./texts.ts"
-import { label, LOCKED, NO_KEYS, USED_UP } from "./walletContext.ts"
-
-const ADDRESS = "N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR"
+import { bounded, label, LOCKED, MAX_LABEL, NO_KEYS, TOO_LONG_LABEL, USED_UP } from "./walletParams.ts"
 
 const ADDRESS_TYPES: ReadonlyArray<AddressType> = ["legacy", "p2sh-segwit", "bech32", "bech32m"]
 
@@ -47,7 +45,7 @@ export const SETLABEL = contract({
   summary: "Sets the label of an address.",
   params: { address: string("The address; the wallet need not own it."), label: freeText(newLabel("The label.")) },
   results: [{ schema: Result.nothing("") }],
-  examples: [[ADDRESS, "rent"]],
+  examples: [[EXAMPLE_OWN_ADDRESS, "rent"]],
   errors: [`-5 ${INVALID_ADDRESS}`, "-11 Invalid label name", TOO_LONG_LABEL]
 })
 
@@ -141,6 +139,6 @@ export const GETADDRESSINFO = contract({
   summary: "Returns the parts of an address and the wallet's data for it.",
   params: { address: string("The address.") },
   results: [{ schema: ADDRESS_INFO }],
-  examples: [[ADDRESS]],
+  examples: [[EXAMPLE_OWN_ADDRESS]],
   errors: ["-5 Invalid checksum or length of Base58 address (P2PKH or P2SH)", "-5 <reason why it is invalid>"]
 })

@@ -16,12 +16,9 @@ import {
 } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { NAME_OP } from "../../shapes/name.ts"
-import { AVOID_REUSE, NO_AVOID_REUSE } from "./avoidReuse.ts"
+import { EXAMPLE_OWN_ADDRESS, EXAMPLE_TXID } from "../examples.ts"
+import { AVOID_REUSE, NO_AVOID_REUSE } from "./walletParams.ts"
 import { LAST_BLOCK } from "./walletTransactions.ts"
-
-const ADDRESS = "N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR"
-
-const TXID = "4fe1cfd5439d1fadb8cce35a4888595c161d7a1922d6191433b4d3e1d1030fa4"
 
 export const DUMMY = "dummy first argument must be excluded or set to \"*\"."
 
@@ -113,7 +110,7 @@ export const LOCKUNSPENT = contract({
     persistent: withDefault(boolean("Whether they stay locked after a restart."), false)
   },
   results: [{ schema: Result.boolean("true") }],
-  examples: [[false, [{ txid: TXID, vout: 0 }]], [true]],
+  examples: [[false, [{ txid: EXAMPLE_TXID, vout: 0 }]], [true]],
   errors: [
     "-8 Invalid parameter, vout cannot be negative",
     "-8 Invalid parameter, unknown transaction",
@@ -157,6 +154,6 @@ export const LISTUNSPENT = contract({
     }, "Further conditions."))
   },
   results: [{ schema: Schema.Array(UNSPENT) }],
-  examples: [[], [6, 9_999_999, [ADDRESS]], [0, 9_999_999, [], true, { includeNames: true }]],
+  examples: [[], [6, 9_999_999, [EXAMPLE_OWN_ADDRESS]], [0, 9_999_999, [], true, { includeNames: true }]],
   errors: ["-5 Invalid address: <x>", "-8 Invalid parameter, duplicated address: <x>"]
 })

@@ -12,9 +12,8 @@ import {
   withDefault
 } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
-import { CONF_TARGET, ESTIMATE_MODE, FEE_ERRORS, FEE_RATE } from "./feeParams.ts"
-
-const TXID = "4fe1cfd5439d1fadb8cce35a4888595c161d7a1922d6191433b4d3e1d1030fa4"
+import { EXAMPLE_TXID } from "../examples.ts"
+import { CONF_TARGET, ESTIMATE_MODE, FEE_ERRORS, FEE_RATE } from "./walletParams.ts"
 
 const UNKNOWN = "Invalid or non-wallet transaction id"
 
@@ -88,7 +87,7 @@ export const BUMPFEE = contract({
     "if that is not enough, from more coins.",
   params: PARAMS,
   results: [{ schema: Schema.Struct({ txid: Result.hex("The new transaction"), ...FEES }) }],
-  examples: [[TXID], [TXID, { fee_rate: 250 }]],
+  examples: [[EXAMPLE_TXID], [EXAMPLE_TXID, { fee_rate: 250 }]],
   errors: [`-4 ${NOT_WATCHING}`, `-4 ${FOREIGN_INPUTS}`, ...ERRORS]
 })
 
@@ -100,6 +99,6 @@ export const PSBTBUMPFEE = contract({
   summary: "Makes a PSBT of the transaction that bumpfee would send, without signing or sending it.",
   params: PARAMS,
   results: [{ schema: Schema.Struct({ psbt: Result.string("The PSBT in base64"), ...FEES }) }],
-  examples: [[TXID]],
+  examples: [[EXAMPLE_TXID]],
   errors: ERRORS
 })

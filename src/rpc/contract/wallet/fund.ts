@@ -18,14 +18,12 @@ import {
   withDefault
 } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
-import { NAMEOP_PARAM } from "../names/nameOperations.ts"
+import { EXAMPLE_ADDRESS } from "../examples.ts"
+import { NAMEOP_PARAM } from "../names/nameParams.ts"
 import { FUND_OPTIONS, FUND_PSBT_OPTIONS, FUNDING_ERRORS, INPUTS } from "./fundingOptions.ts"
-import { withoutWeights } from "./solvingData.ts"
-import { PAYMENT_VERSION } from "./spending.ts"
+import { PAYMENT_VERSION, withoutWeights } from "./walletParams.ts"
 
 const TRANSACTION = "01000000000140420f00000000001976a914d5e3d1e149ac4ed83061077faa6d8d92152938c088ac00000000"
-
-const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
 
 const FEE = Result.amount("The fee in NMC")
 
@@ -93,8 +91,8 @@ export const WALLETCREATEFUNDEDPSBT = contract({
     })
   }],
   examples: [
-    [[], [{ [ADDRESS]: 0.5 }], 0, { fee_rate: 120 }],
-    [[], [{ [ADDRESS]: 0.01 }], 0, { nameop: { op: "name_new", name: "d/example" } }]
+    [[], [{ [EXAMPLE_ADDRESS]: 0.5 }], 0, { fee_rate: 120 }],
+    [[], [{ [EXAMPLE_ADDRESS]: 0.01 }], 0, { nameop: { op: "name_new", name: "d/example" } }]
   ],
   errors: ["-5 Invalid address: <x>", "-8 vout is out of range", "-8 Invalid name operation", "-22 rand must be hex"]
 })

@@ -14,9 +14,7 @@ import {
   string
 } from "../../method/params.ts"
 import { RpcError } from "../../method/RpcError.ts"
-import { CONF_TARGET, ESTIMATE_MODE, FEE_RATE } from "./feeParams.ts"
-import { feePayers } from "./payees.ts"
-import { INPUT_WEIGHTS, SOLVING_DATA } from "./solvingData.ts"
+import { CONF_TARGET, ESTIMATE_MODE, FEE_RATE, feePayers, INPUT_WEIGHTS, SOLVING_DATA } from "./walletParams.ts"
 
 const ADD_INPUTS = "Whether to add coins of the wallet if the given inputs are not enough."
 

@@ -3,10 +3,9 @@ import { contract } from "../../method/contract.ts"
 import { amount, hash, hexText, notNull, object, optional, orEmpty, string } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { NAME_OUTPUT_MEMBERS, PROOF } from "../../shapes/name.ts"
-import { ENCODINGS } from "../names/nameEncodings.ts"
-import { PROOF_ERRORS, REQUIRE_PROOF } from "../names/nameProof.ts"
+import { ENCODINGS, PROOF_ERRORS, REQUIRE_PROOF } from "../names/nameParams.ts"
 import { COMMENT, COMMENT_TO, REPLACEABLE, SUBTRACT_FEE } from "./simplePayments.ts"
-import { PAYMENT_ERRORS } from "./spending.ts"
+import { PAYMENT_ERRORS } from "./walletParams.ts"
 
 const TXID = "654166d8a5607765aeab942929249c4f9286d3bd37610f33e2f6c9e13a9dd1fa"
 

@@ -3,8 +3,8 @@ import { MIN_FIRSTUPDATE_DEPTH } from "../../../consensus/names.ts"
 import { contract } from "../../method/contract.ts"
 import { boolean, hex, hexText, notNull, object, optional, orEmpty, string } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
-import { ENCODINGS } from "../names/nameEncodings.ts"
-import { NOT_KNOWN_YET, WRITE_ERRORS, WRITE_OPTIONS } from "./nameOptions.ts"
+import { ENCODINGS } from "../names/nameParams.ts"
+import { NOT_KNOWN_YET, WRITE_ERRORS, WRITE_OPTIONS } from "./walletParams.ts"
 
 const TXID = "a77ceb22aa03304b7de64ec43328974aeaca211c37dd29dcce4ae461bb80ca84"
 

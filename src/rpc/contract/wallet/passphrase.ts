@@ -1,7 +1,7 @@
 import { contract } from "../../method/contract.ts"
 import { boolean, freeText, int64, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
-import { EMPTY_PASSPHRASE, WRONG_PASSPHRASE } from "./walletContext.ts"
+import { EMPTY_PASSPHRASE, WRONG_PASSPHRASE } from "./walletParams.ts"
 
 export const NOTHING_TO_ENCRYPT = "Error: wallet does not contain private keys, nothing to encrypt."
 

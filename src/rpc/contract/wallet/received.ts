@@ -2,9 +2,8 @@ import * as Schema from "effect/Schema"
 import { contract } from "../../method/contract.ts"
 import { boolean, freeText, int32, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
-import { label } from "./walletContext.ts"
-
-const ADDRESS = "N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR"
+import { EXAMPLE_OWN_ADDRESS } from "../examples.ts"
+import { label } from "./walletParams.ts"
 
 const MIN_CONFIRMATIONS = withDefault(int32("Minimum confirmations."), 1)
 
@@ -85,7 +84,7 @@ export const GETRECEIVEDBYADDRESS = contract({
   summary: "Returns the amount that an address received, without amounts locked in names.",
   params: { address: string("The address."), minconf: MIN_CONFIRMATIONS, include_immature_coinbase: IMMATURE },
   results: [{ schema: Result.amount("The sum") }],
-  examples: [[ADDRESS], [ADDRESS, 6]],
+  examples: [[EXAMPLE_OWN_ADDRESS], [EXAMPLE_OWN_ADDRESS, 6]],
   errors: ["-5 Invalid address", "-4 Address not found in wallet"]
 })
 

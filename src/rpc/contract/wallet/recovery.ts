@@ -3,7 +3,7 @@ import { FEWEST_WORDS, MOST_WORDS } from "../../../wallet/keys/recovery.ts"
 import { contract } from "../../method/contract.ts"
 import { jsonObject } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
-import { LOCKED } from "./walletContext.ts"
+import { LOCKED } from "./walletParams.ts"
 
 export const BAD_PLACE = `the places of words are numbers from 1 to ${MOST_WORDS}, each given once`
 

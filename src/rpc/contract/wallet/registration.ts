@@ -3,8 +3,8 @@ import { contract } from "../../method/contract.ts"
 import { asArgument, boolean, notNull, object, optional, orEmpty, string } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { NAME_TEXT_MEMBERS, REGISTRATION_MEMBERS } from "../../shapes/name.ts"
-import { ENCODINGS } from "../names/nameEncodings.ts"
-import { NOT_KNOWN_YET, WRITE_ERRORS, WRITE_OPTIONS } from "./nameOptions.ts"
+import { ENCODINGS } from "../names/nameParams.ts"
+import { NOT_KNOWN_YET, WRITE_ERRORS, WRITE_OPTIONS } from "./walletParams.ts"
 
 export const RENEWALS = Schema.Struct({
   all: Result.boolean("Whether the wallet renews all names before they expire"),

@@ -18,8 +18,8 @@ import {
 import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
 import { NAME_TEXT_MEMBERS } from "../../shapes/name.ts"
-import { ENCODINGS } from "../names/nameEncodings.ts"
-import { NOT_KNOWN_YET } from "./nameOptions.ts"
+import { ENCODINGS } from "../names/nameParams.ts"
+import { NOT_KNOWN_YET } from "./walletParams.ts"
 
 export const MOST_RENEWED = 5_000
 

@@ -2,7 +2,7 @@ import * as Schema from "effect/Schema"
 import { contract } from "../../method/contract.ts"
 import { int32, optional, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
-import { SCANNING } from "./walletContext.ts"
+import { SCANNING } from "./walletParams.ts"
 
 export const RESCANBLOCKCHAIN = contract({
   name: "rescanblockchain",

@@ -1,19 +1,39 @@
 import { contract } from "../../method/contract.ts"
-import { array, boolean, int32, json, namedOptions, optional, orEmpty, uint32 } from "../../method/params.ts"
-import { CONF_TARGET, ESTIMATE_MODE, FEE_ERRORS, FEE_RATE } from "./feeParams.ts"
-import { FINISHED } from "./finishing.ts"
+import {
+  array,
+  boolean,
+  int32,
+  json,
+  namedOptions,
+  optional,
+  orEmpty,
+  uint32,
+  withDefault
+} from "../../method/params.ts"
+import { EXAMPLE_ADDRESS } from "../examples.ts"
 import {
   ADD_TO_WALLET,
   FEE_OPTIONS,
+  FUNDING_ERRORS,
   INCLUDE_WATCHING,
   INPUTS,
   LOCK_TIME,
+  MAX_TX_WEIGHT,
+  SEND_CHANGE_OPTIONS,
+  SEND_FEE_PAYERS,
+  SEND_FUNDING_OPTIONS,
   SEND_OUTCOME_OPTIONS,
   withoutOutdated
 } from "./fundingOptions.ts"
-import { PAYMENT_VERSION } from "./spending.ts"
-
-const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
+import {
+  CONF_TARGET,
+  ESTIMATE_MODE,
+  FEE_ERRORS,
+  FEE_RATE,
+  FINISHED,
+  PAYMENT_VERSION,
+  withoutWeights
+} from "./walletParams.ts"
 
 export const NO_RECIPIENT = "Must provide at least one address without a specified amount"
 
@@ -64,7 +84,7 @@ export const SENDALL = contract({
     }, "Options.")))
   },
   results: [{ schema: FINISHED }],
-  examples: [[[ADDRESS]], [[ADDRESS], null, "unset", 150]],
+  examples: [[[EXAMPLE_ADDRESS]], [[EXAMPLE_ADDRESS], null, "unset", 150]],
   errors: [
     `-8 ${NO_RECIPIENT}`,
     `-8 ${MAX_WITH_INPUTS}`,
@@ -81,4 +101,39 @@ export const SENDALL = contract({
     "-8 Can't spend unconfirmed version <n> pre-selected input with a version <n> tx",
     ...FEE_ERRORS
   ]
+})
+
+export const SEND = contract({
+  name: "send",
+  group: "Wallet",
+  right: "spend",
+  writes: true,
+  summary: "Pays addresses, with all options. Returns a PSBT if private keys of inputs are missing.",
+  params: {
+    outputs: json(
+      "Objects with one member each: an address and its amount in NMC, or data and hexadecimal digits; or one " +
+        "object with all members.",
+      { words: "json array or object" }
+    ),
+    conf_target: CONF_TARGET,
+    estimate_mode: ESTIMATE_MODE,
+    fee_rate: FEE_RATE,
+    options: orEmpty(withoutWeights(withoutOutdated(namedOptions({
+      ...SEND_FUNDING_OPTIONS,
+      add_to_wallet: ADD_TO_WALLET,
+      ...SEND_CHANGE_OPTIONS,
+      fee_rate: FEE_RATE,
+      include_watching: INCLUDE_WATCHING,
+      inputs: INPUTS,
+      locktime: LOCK_TIME,
+      ...SEND_OUTCOME_OPTIONS,
+      subtract_fee_from_outputs: SEND_FEE_PAYERS,
+      max_tx_weight: MAX_TX_WEIGHT,
+      ...FEE_OPTIONS
+    }, "Options.")))),
+    version: withDefault(uint32("Version of the transaction."), PAYMENT_VERSION)
+  },
+  results: [{ schema: FINISHED }],
+  examples: [[[{ [EXAMPLE_ADDRESS]: 0.1 }], 6, "economical"], [{ [EXAMPLE_ADDRESS]: 0.2 }, null, "unset", 150]],
+  errors: ["-5 Invalid address: <x>", ...FUNDING_ERRORS, ...FEE_ERRORS, "-8 Specify estimate_mode"]
 })

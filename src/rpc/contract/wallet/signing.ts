@@ -1,13 +1,11 @@
 import { contract } from "../../method/contract.ts"
 import { boolean, freeText, hexText, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
-import { PREVTXS_PARAM } from "../transactions/prevouts.ts"
+import { EXAMPLE_OWN_ADDRESS } from "../examples.ts"
 import { PSBT, PSBT_EXAMPLE, PSBT_SIGNING, SIGNED_PSBT } from "../transactions/psbt.ts"
 import { SIGNED_TRANSACTION } from "../transactions/rawTransaction.ts"
-import { SIGHASH_PARAM } from "../transactions/transactionParams.ts"
-import { LOCKED } from "./walletContext.ts"
-
-const ADDRESS = "N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR"
+import { PREVTXS_PARAM, SIGHASH_PARAM } from "../transactions/transactionParams.ts"
+import { LOCKED } from "./walletParams.ts"
 
 const TRANSACTION = "01000000011111111111111111111111111111111111111111111111111111111111111111000000000000000000" +
   "0140420f00000000001976a914d5e3d1e149ac4ed83061077faa6d8d92152938c088ac00000000"
@@ -25,7 +23,7 @@ export const SIGNMESSAGE = contract({
     message: freeText(string("The message."))
   },
   results: [{ schema: Result.string("The signature in base64") }],
-  examples: [[ADDRESS, "a message"]],
+  examples: [[EXAMPLE_OWN_ADDRESS, "a message"]],
   errors: [`-13 ${LOCKED}`, "-5 Invalid address", "-3 Address does not refer to key", `-4 ${NO_KEY}`]
 })
 

@@ -12,13 +12,20 @@ import {
   withDefault
 } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
-import { AVOID_REUSE, NO_AVOID_REUSE } from "./avoidReuse.ts"
-import { CONF_TARGET, ESTIMATE_MODE, FEE_ERRORS, FEE_RATE } from "./feeParams.ts"
-import { feePayers } from "./payees.ts"
-import { PAYMENT_ERRORS } from "./spending.ts"
-import { bounded, MAX_TEXT, TOO_LONG_COMMENT } from "./texts.ts"
-
-const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
+import { EXAMPLE_ADDRESS } from "../examples.ts"
+import {
+  AVOID_REUSE,
+  bounded,
+  CONF_TARGET,
+  ESTIMATE_MODE,
+  FEE_ERRORS,
+  FEE_RATE,
+  feePayers,
+  MAX_TEXT,
+  NO_AVOID_REUSE,
+  PAYMENT_ERRORS,
+  TOO_LONG_COMMENT
+} from "./walletParams.ts"
 
 const OTHER_ADDRESS = "mrrZuyGF4F9946R14M4bScSzhT2qjcXQHo"
 
@@ -70,7 +77,7 @@ export const SENDTOADDRESS = contract({
     verbose: VERBOSE
   },
   results: PAYMENT_RESULTS,
-  examples: [[ADDRESS, 0.1], [ADDRESS, 0.1, "rent", "landlord", true]],
+  examples: [[EXAMPLE_ADDRESS, 0.1], [EXAMPLE_ADDRESS, 0.1, "rent", "landlord", true]],
   errors: ["-5 Invalid address: <x>", ...PAYMENT_ERRORS, ...FEE_ERRORS, `-4 ${NO_AVOID_REUSE}`, TOO_LONG_COMMENT]
 })
 
@@ -96,7 +103,7 @@ export const SENDMANY = contract({
     verbose: VERBOSE
   },
   results: PAYMENT_RESULTS,
-  examples: [["", { [ADDRESS]: 0.01, [OTHER_ADDRESS]: 0.02 }]],
+  examples: [["", { [EXAMPLE_ADDRESS]: 0.01, [OTHER_ADDRESS]: 0.02 }]],
   errors: [
     `-8 ${SENDMANY_DUMMY}`,
     "-5 Invalid address: <x>",

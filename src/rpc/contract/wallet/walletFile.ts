@@ -2,7 +2,7 @@ import * as Schema from "effect/Schema"
 import { contract } from "../../method/contract.ts"
 import { boolean, freeText, optional, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
-import { NOT_LOADED, SCANNING } from "./walletContext.ts"
+import { NOT_LOADED, SCANNING } from "./walletParams.ts"
 
 const LOAD_ON_STARTUP = optional(boolean("Whether to load the wallet at each start."), "unchanged")
 

@@ -2,10 +2,9 @@ import * as Schema from "effect/Schema"
 import { contract } from "../../method/contract.ts"
 import { boolean, freeText, hash, int32, optional, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
-import { label, UNKNOWN_TRANSACTION } from "./walletContext.ts"
+import { EXAMPLE_TXID } from "../examples.ts"
+import { label, UNKNOWN_TRANSACTION } from "./walletParams.ts"
 import { ENTRY, WALLET_TRANSACTION } from "./walletTransactions.ts"
-
-const TXID = "4fe1cfd5439d1fadb8cce35a4888595c161d7a1922d6191433b4d3e1d1030fa4"
 
 const WATCH_ONLY = withDefault(boolean("Ignored."), false)
 
@@ -21,7 +20,7 @@ export const ABANDONTRANSACTION = contract({
     "other transactions can spend their inputs.",
   params: { txid: hash("The transaction.") },
   results: [{ schema: Result.nothing("") }],
-  examples: [[TXID]],
+  examples: [[EXAMPLE_TXID]],
   errors: [`-5 ${UNKNOWN_TRANSACTION}`, `-5 ${NOT_ELIGIBLE}`]
 })
 
@@ -37,7 +36,7 @@ export const GETTRANSACTION = contract({
     verbose: withDefault(boolean("Whether to include the decoded transaction."), false)
   },
   results: [{ schema: WALLET_TRANSACTION }],
-  examples: [[TXID], [TXID, false, true]],
+  examples: [[EXAMPLE_TXID], [EXAMPLE_TXID, false, true]],
   errors: [`-5 ${UNKNOWN_TRANSACTION}`]
 })
 

@@ -29,7 +29,7 @@ import type * as Result from "../../method/results.ts"
 import { type Read, RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import { nameOpJson } from "../../shapes/name.ts"
 import { isSolvable } from "./addressInfo.ts"
-import { avoidReuse } from "./avoidReuse.ts"
+import { avoidReuse } from "./spending.ts"
 import { type DefineWalletMethod, walletMethod } from "./walletContext.ts"
 import { isImmatureAt, lastBlockJson } from "./walletTransactions.ts"
 

@@ -10,8 +10,7 @@ import {
   LISTDESCRIPTORS,
   NO_PRIVATE_DESCRIPTOR
 } from "../../contract/wallet/descriptor.ts"
-import { bounded, MAX_LABEL } from "../../contract/wallet/texts.ts"
-import { SCANNING } from "../../contract/wallet/walletContext.ts"
+import { bounded, MAX_LABEL, SCANNING } from "../../contract/wallet/walletParams.ts"
 import { integerWithin, type Json, JsonNumber, JsonObject, typeOf } from "../../json/json.ts"
 import { eachInTurns } from "../../method/inTurns.ts"
 import type { Method } from "../../method/methodTable.ts"

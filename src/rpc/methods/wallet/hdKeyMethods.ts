@@ -15,7 +15,7 @@ import {
   DESCRIPTOR_EXISTS,
   GETHDKEYS,
   NO_XPUB
-} from "../../contract/wallet/hdKey.ts"
+} from "../../contract/wallet/descriptor.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { RpcError } from "../../method/RpcError.ts"
 import { ensureUnlocked, walletMethod } from "./walletContext.ts"

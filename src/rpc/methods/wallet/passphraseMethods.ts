@@ -14,7 +14,7 @@ import {
   WALLETPASSPHRASE,
   WALLETPASSPHRASECHANGE
 } from "../../contract/wallet/passphrase.ts"
-import { EMPTY_PASSPHRASE } from "../../contract/wallet/walletContext.ts"
+import { EMPTY_PASSPHRASE } from "../../contract/wallet/walletParams.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import { walletMethod } from "./walletContext.ts"

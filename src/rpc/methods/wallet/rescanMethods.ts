@@ -1,7 +1,11 @@
 import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import { MOST_WORDS } from "../../../wallet/keys/recovery.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
+import { BAD_PLACE, BAD_WORD, CHECKRECOVERYWORDS } from "../../contract/wallet/recovery.ts"
 import { ABORTRESCAN, RESCANBLOCKCHAIN } from "../../contract/wallet/rescan.ts"
-import { SCANNING } from "../../contract/wallet/walletContext.ts"
+import { SCANNING } from "../../contract/wallet/walletParams.ts"
+import type { JsonObject } from "../../json/json.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { RpcError } from "../../method/RpcError.ts"
 import { walletMethod } from "./walletContext.ts"
@@ -28,4 +32,32 @@ export const rescanMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets>
   const abortrescan = make(ABORTRESCAN, (_, wallet) => Effect.sync(() => wallet.ledger.abortRescan()))
 
   return [rescanblockchain, abortrescan]
+})
+
+/** The method with which the owner shows that the recovery words are written down. */
+
+const PLACE = /^[1-9]\d?$/
+
+/** The words by their places. The errors repeat nothing of them. */
+const wordsOf = (given: JsonObject): Effect.Effect<ReadonlyMap<number, Redacted.Redacted<string>>, RpcError> => {
+  const words = new Map<number, Redacted.Redacted<string>>()
+  for (const [at, key] of given.keys.entries()) {
+    const [place, word] = [Number(key), given.values[at]]
+    if (!PLACE.test(key) || place > MOST_WORDS || words.has(place)) return RpcError.invalidParameter(BAD_PLACE)
+    if (typeof word !== "string") return RpcError.invalidParameter(BAD_WORD)
+    words.set(place, Redacted.make(word))
+  }
+  return Effect.succeed(words)
+}
+
+export const recoveryMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets> = Effect.gen(function*() {
+  const make = walletMethod(yield* Wallets)
+
+  const checkrecoverywords = make(CHECKRECOVERYWORDS, ({ words }, { recovery }) =>
+    Effect.gen(function*() {
+      const correct = yield* recovery.checkWords(yield* wordsOf(words))
+      return { correct, phrase_checked: recovery.phraseChecked() }
+    }))
+
+  return [checkrecoverywords]
 })

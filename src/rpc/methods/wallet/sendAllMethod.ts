@@ -30,7 +30,7 @@ import {
   TOO_MUCH,
   UNKNOWN_SIZE
 } from "../../contract/wallet/sendAll.ts"
-import { PAYMENT_VERSION } from "../../contract/wallet/spending.ts"
+import { PAYMENT_VERSION } from "../../contract/wallet/walletParams.ts"
 import { type Json, JsonNumber, JsonObject } from "../../json/json.ts"
 import { readInTurns, readSteps } from "../../method/inTurns.ts"
 import type { Method } from "../../method/methodTable.ts"

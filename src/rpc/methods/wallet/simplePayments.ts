@@ -5,16 +5,15 @@ import type { FeeChoice, PaymentRequest } from "../../../wallet/payments/WalletP
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
 import { type PAID, SENDMANY, SENDMANY_DUMMY, SENDTOADDRESS } from "../../contract/wallet/simplePayments.ts"
-import { PAYMENT_VERSION } from "../../contract/wallet/spending.ts"
+import { PAYMENT_VERSION } from "../../contract/wallet/walletParams.ts"
 import { readInTurns } from "../../method/inTurns.ts"
 import type { Method } from "../../method/methodTable.ts"
 import type * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
 import { readOutputsSteps } from "../transactionParams.ts"
-import { avoidReuse } from "./avoidReuse.ts"
 import { readFeeChoice } from "./feeParams.ts"
 import { addressScriptOf, outputNames, readFeePayers } from "./payees.ts"
-import { ensureKeys } from "./spending.ts"
+import { avoidReuse, ensureKeys } from "./spending.ts"
 import { ensureUnlocked, type WalletFailure, walletMethod } from "./walletContext.ts"
 
 /** Payments made and sent in one call: to one address or to many (reference/rpc.md 3.9). */

@@ -25,7 +25,7 @@ import {
   USED_UP,
   WATCH_ONLY,
   WRONG_PASSPHRASE
-} from "../../contract/wallet/walletContext.ts"
+} from "../../contract/wallet/walletParams.ts"
 import type { Contract, Result as MethodResult } from "../../method/contract.ts"
 import { type AnswerOf, method } from "../../method/method.ts"
 import type { CallContext, Method } from "../../method/methodTable.ts"

@@ -3,7 +3,6 @@ import * as Redacted from "effect/Redacted"
 import type { StorageFailure } from "../../../storage/errors.ts"
 import type { InvalidWalletRequest, WalletDamaged } from "../../../wallet/errors.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
-import { SCANNING } from "../../contract/wallet/walletContext.ts"
 import {
   BACKUPWALLET,
   CREATEWALLET,
@@ -20,6 +19,7 @@ import {
   UNLOADWALLET,
   WALLET_EXISTS
 } from "../../contract/wallet/walletFile.ts"
+import { SCANNING } from "../../contract/wallet/walletParams.ts"
 import { method } from "../../method/method.ts"
 import type { CallContext, Method } from "../../method/methodTable.ts"
 import { RPC_CODE, RpcError } from "../../method/RpcError.ts"

@@ -10,7 +10,7 @@ import {
   NO_SIGNER_OF_ADDRESS,
   SETWALLETFLAG,
   WALLETDISPLAYADDRESS
-} from "../../contract/wallet/walletFlag.ts"
+} from "../../contract/wallet/walletInfo.ts"
 import { method } from "../../method/method.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { RpcError } from "../../method/RpcError.ts"

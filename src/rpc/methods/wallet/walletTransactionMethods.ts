@@ -12,7 +12,7 @@ import type { WalletTx } from "../../../wallet/ledger/WalletLedger.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
 import { AnswerOptions } from "../../AnswerOptions.ts"
-import { UNKNOWN_TRANSACTION } from "../../contract/wallet/walletContext.ts"
+import { UNKNOWN_TRANSACTION } from "../../contract/wallet/walletParams.ts"
 import {
   ABANDONTRANSACTION,
   GETTRANSACTION,
@@ -20,7 +20,7 @@ import {
   LISTTRANSACTIONS,
   NOT_ELIGIBLE
 } from "../../contract/wallet/walletTransaction.ts"
-import { type ENTRY } from "../../contract/wallet/walletTransactions.ts"
+import type { ENTRY } from "../../contract/wallet/walletTransactions.ts"
 import { Amount } from "../../json/encodeJson.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { readHash } from "../../method/params.ts"

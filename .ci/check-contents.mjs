@@ -79,7 +79,7 @@ const problems = Either.match(decoded, {
       ...([...purls].some((purl) => purl.startsWith("pkg:generic/node@")) ? [] : ["the list has no Node.js"]),
       ...(known.size === refs.length ? [] : ["two components have the same bom-ref"]),
       ...dependencies.flatMap(({ dependsOn = [], ref }) => [ref, ...dependsOn]).filter((ref) => !known.has(ref))
-        .map((ref) => `dependencies name ${ref}, which is no component`)
+        .map((ref) => `dependencies name ${ref}, which is not a component`)
     ]
   }
 })

@@ -79,7 +79,7 @@ describe("an installation", () => {
         const [name, args] of [
           ["svcd", ["-network=regtest", "-maxpeers=0", `-datadir=${join(directory, "data")}`]],
           ["svcd-wallet", ["--version"]],
-          ["svcd-mail", ["lookup", "alice"]]
+          ["svcd-mail", ["serve", "--upstream=localhost", "--network=regtest", `--datadir=${join(directory, "mail")}`]]
         ] as const
       ) {
         const lame = join(directory, "bin")

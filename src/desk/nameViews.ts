@@ -5,8 +5,9 @@ import type { Bytes } from "../protocol/bytes.ts"
 import { fromHex } from "../protocol/bytes.ts"
 import { networks } from "../protocol/networks.ts"
 import { soonWithin } from "../protocol/soon.ts"
+import { STEP_WORDS } from "../rpc/words.ts"
 import { type Html, html, type Part } from "../web/html.ts"
-import { kindOfName } from "../web/nameState.ts"
+import { badgeOf, kindOfName } from "../web/nameState.ts"
 import { row } from "../web/parts.ts"
 import { listedName, wholeName } from "../web/visible.ts"
 import type { OwnName, RegistrationRow, Renewing } from "./answers.ts"
@@ -34,8 +35,8 @@ export const expiryOf = (
   frame: Pick<PlainFrame, "network">
 ): Html =>
   expired
-    ? html`<span class="badge attention">expired</span>`
-    : html`${left <= soonWithin(depthOf(frame)) && html`<span class="badge attention">soon</span> `}${
+    ? badgeOf("expired")
+    : html`${left <= soonWithin(depthOf(frame)) && html`${badgeOf("soon")} `}${
       quantityOf(left, "block")
     }<span class="muted">${ifTimed(frame, ` (about ${spanText(left * BLOCK_SECONDS)})`)}</span>`
 
@@ -46,12 +47,12 @@ export const renewedBy = ({ all, except = [], names }: Renewing): (hex: string |
   return (hex) => chosen.has(hex) || all && !excepted.has(hex)
 }
 
-const STEPS: Readonly<Record<RegistrationRow["step"], readonly [tone: string, word: string, text: string]>> = {
-  committed: ["busy", "step 1 of 3", "The commitment, which hides the name, waits for a block."],
-  maturing: ["busy", "step 2 of 3", "The commitment is in a block."],
-  revealed: ["busy", "step 3 of 3", "The name is sent with its value, and waits for a block."],
-  done: ["good", "done", "The name is yours."],
-  failed: ["attention", "failed", "The registration cannot be finished."]
+const TONES: Readonly<Record<RegistrationRow["step"], string>> = {
+  committed: "busy",
+  maturing: "busy",
+  revealed: "busy",
+  done: "good",
+  failed: "attention"
 }
 
 /** What a commitment in a block waits for. */
@@ -62,8 +63,8 @@ const maturingText = (left: number, frame: Pick<PlainFrame, "network">): string 
 
 export const stepView = (row: RegistrationRow, frame: Pick<PlainFrame, "network">): Html => {
   const { blocks_left: left, note, step } = row
-  const [tone, word, text] = STEPS[step]
-  return html`<span class="badge ${tone}">${word}</span> ${text}${
+  const [word, text] = STEP_WORDS[step]
+  return html`<span class="badge ${TONES[step]}">${word}</span> ${text.charAt(0).toUpperCase()}${text.slice(1)}.${
     step === "maturing" && left !== undefined && ` ${maturingText(left, frame)}`
   }${step === "failed" && note !== undefined && html` <span class="muted">${note}.</span>`}`
 }

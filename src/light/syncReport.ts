@@ -44,12 +44,13 @@ export interface WindowReport {
 /** Whether the whole chain, or the last blocks and their signatures, are incomplete, as the operator wants. */
 export const isSyncing = ({ phase }: SyncReport): boolean => phase !== "ready"
 
-const DOING: Readonly<Record<SyncPhase, string>> = {
-  headers: "fetching headers",
-  window: "fetching the last blocks",
-  signatures: "checking signatures",
-  blocks: "checking blocks",
-  ready: "ready"
+/** The words for each phase: in a sentence, and as a title. */
+export const PHASE_WORDS: Readonly<Record<SyncPhase, { readonly doing: string; readonly title: string }>> = {
+  headers: { doing: "fetching headers", title: "Fetching headers" },
+  window: { doing: "fetching the last blocks", title: "Fetching the last blocks" },
+  signatures: { doing: "checking signatures", title: "Answering, and checking signatures" },
+  blocks: { doing: "checking blocks", title: "Answering, and checking the whole chain" },
+  ready: { doing: "ready", title: "Up to date" }
 }
 
 const UNITS = [["day", 86_400], ["hour", 3_600], ["minute", 60], ["second", 1]] as const
@@ -65,9 +66,9 @@ const aboutText = (seconds: number): string => {
 export const progressText = (
   { percent, phase, secondsLeft }: Pick<SyncReport, "percent" | "phase" | "secondsLeft">
 ): string => {
-  if (phase === "ready") return DOING.ready
+  if (phase === "ready") return PHASE_WORDS.ready.doing
   const left = secondsLeft === undefined ? "" : `, about ${aboutText(secondsLeft)} left`
-  return `${DOING[phase]}: ${Math.floor(percent)} % done${left}`
+  return `${PHASE_WORDS[phase].doing}: ${Math.floor(percent)} % done${left}`
 }
 
 /** The same; empty without a light part, where callers know only that blocks are missing. */

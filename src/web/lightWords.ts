@@ -1,5 +1,5 @@
 import { grouped, quantityOf, spanText } from "../base/quantities.ts"
-import type { SyncReport, WindowReport } from "../light/syncReport.ts"
+import { PHASE_WORDS, type SyncReport, type WindowReport } from "../light/syncReport.ts"
 
 /** Describes in words a node that answers from the last blocks of the chain. */
 
@@ -16,14 +16,6 @@ export interface SyncWords {
 /** About how long it takes, as a sentence; empty while that is unknown. */
 export const leftText = (secondsLeft: number | undefined): string =>
   secondsLeft === undefined ? "" : ` About ${spanText(secondsLeft)} left.`
-
-const TITLES: Readonly<Record<SyncReport["phase"], string>> = {
-  headers: "Fetching headers",
-  window: "Fetching the last blocks",
-  signatures: "Answering, and checking signatures",
-  blocks: "Answering, and checking the whole chain",
-  ready: "Up to date"
-}
 
 const proofText = ({ proof }: SyncReport): string =>
   proof === "work"
@@ -52,7 +44,7 @@ export const lightWords = (report: SyncReport, window: WindowReport): SyncWords 
   const { percent, phase } = report
   return {
     tone: phase === "ready" ? "good" : "busy",
-    title: TITLES[phase],
+    title: PHASE_WORDS[phase].title,
     detail: detailOf(report, window),
     progress: phase === "ready" ? undefined : { value: percent, max: 100 }
   }

@@ -13,6 +13,7 @@ import { addressScript } from "../protocol/nameOperation.ts"
 import { bitDomainOf, classify, type NameClass } from "../protocol/nameText.ts"
 import type { Network } from "../protocol/networks.ts"
 import { soonWithin } from "../protocol/soon.ts"
+import { type ExpiryState, NAME_STATES } from "../rpc/words.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { day, distance } from "./format.ts"
 import { type Html, html, NOTHING } from "./html.ts"
@@ -54,12 +55,14 @@ export const notFound = ({ syncing }: Pick<Moment, "syncing">) =>
 const expiresSoon = (left: number, { params, tipHeight }: Moment): boolean =>
   left <= soonWithin(expirationDepth(tipHeight, params))
 
+const TONES: Readonly<Record<ExpiryState, string>> = { active: "good", soon: "busy", expired: "attention" }
+
+export const badgeOf = (state: ExpiryState): Html =>
+  html`<span class="badge ${TONES[state]}">${NAME_STATES[state]}</span>`
+
 export const stateBadge = (record: NameEntry, moment: Moment): Html => {
   const left = blocksToExpiry(record, moment)
-  if (left <= 0) return html`<span class="badge attention">expired</span>`
-  return expiresSoon(left, moment)
-    ? html`<span class="badge busy">expires soon</span>`
-    : html`<span class="badge good">active</span>`
+  return badgeOf(left <= 0 ? "expired" : expiresSoon(left, moment) ? "soon" : "active")
 }
 
 const KINDS: Readonly<Record<NameClass, string>> = {
@@ -103,9 +106,9 @@ export const expiry = (record: NameEntry, moment: Moment): Html => {
 /** When a name of a list expires. Only a state that needs attention has a badge. */
 export const shortExpiry = (record: NameEntry, moment: Moment): Html => {
   const left = blocksToExpiry(record, moment)
-  if (left <= 0) return html`${stateBadge(record, moment)} ${quantityOf(-left, "block")} ago`
+  if (left <= 0) return html`${badgeOf("expired")} ${quantityOf(-left, "block")} ago`
   const seconds = secondsLeft(left, moment)
-  return html`${expiresSoon(left, moment) && html`${stateBadge(record, moment)} `}${
+  return html`${expiresSoon(left, moment) && html`${badgeOf("soon")} `}${
     seconds === undefined ? `in ${quantityOf(left, "block")}` : day(moment.now + seconds)
   }`
 }

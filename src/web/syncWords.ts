@@ -1,6 +1,6 @@
 import { grouped, quantityOf } from "../base/quantities.ts"
 import { expectedHeight, type KnownHeaders } from "../chain/expectedHeight.ts"
-import type { SyncReport } from "../light/syncReport.ts"
+import { PHASE_WORDS, type SyncReport } from "../light/syncReport.ts"
 import { distance, rate } from "./format.ts"
 import { leftText, lightWords, type SyncWords } from "./lightWords.ts"
 
@@ -56,7 +56,7 @@ const syncWords = (facts: SyncFacts): SyncWords => {
   if (target > headers && headers - height < 2_000) {
     return {
       tone: "busy",
-      title: "Fetching headers",
+      title: PHASE_WORDS.headers.title,
       detail: `${quantityOf(headers, "header")} of about ${grouped(target)}; block ${grouped(height)} is checked.`,
       progress: { value: Math.min(headers, target), max: Math.max(1, target) }
     }
@@ -116,7 +116,7 @@ export const statusWords = (facts: SyncFacts): SyncWords => {
   }
   return {
     tone: "good",
-    title: "Up to date",
+    title: PHASE_WORDS.ready.title,
     detail: `Every block that peers know of is checked, up to block ${grouped(height)}.`,
     progress: undefined
   }

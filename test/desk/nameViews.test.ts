@@ -10,6 +10,6 @@ describe("expiryOf", () => {
     ["testnet", 4_032, true, "as on the main network"]
   ])("on %s with %i blocks left, expires soon: %s (%s)", (network, left, soon) => {
     const { text } = expiryOf({ expired: false, expires_in: left }, { network })
-    assert.strictEqual(text.includes("<span class=\"badge attention\">soon</span>"), soon)
+    assert.strictEqual(text.includes("<span class=\"badge busy\">expires soon</span>"), soon)
   })
 })

@@ -5,14 +5,15 @@ import type { ConnectionSettings } from "../../config/connection.ts"
 import { nearest } from "../../config/suggest.ts"
 import { USAGE_EXIT_CODE } from "../../config/UsageError.ts"
 import type { DocumentRefused } from "../../rpc/DocumentLines.ts"
-import { RPC_CODE, type RpcReason } from "../../rpc/method/RpcError.ts"
+import { RPC_CODE } from "../../rpc/method/RpcError.ts"
 import type { RpcClientError, RpcFailure, UnexpectedReply } from "../../rpc/RpcClient.ts"
+import { errorWords } from "../../rpc/words.ts"
 import { isForbidden } from "./ask.ts"
 import { COMMAND_NAMES, type CommandName } from "./commandTable.ts"
 import type { Daemon } from "./daemon.ts"
 import { textsOf } from "./jsonText.ts"
 import { nameHints } from "./nameHints.ts"
-import { type CliOutcome, failure, NAME, toldFailure } from "./outcome.ts"
+import { type CliOutcome, failure, toldFailure } from "./outcome.ts"
 import { walletList } from "./ownNames.ts"
 
 /**
@@ -44,28 +45,6 @@ const meant = (daemon: Daemon, method: string): Effect.Effect<string | undefined
     }),
     Effect.orElseSucceed(() => undefined)
   )
-
-/** What to do about an error, by its code. */
-const REMEDIES: ReadonlyMap<number, string> = new Map([
-  [RPC_CODE.initialDownload, `"${NAME} status -wait" waits until the node knows all names.`],
-  [
-    RPC_CODE.walletNotFound,
-    `"${NAME} listwallets" lists the loaded wallets, and -rpcwallet NAME selects one.`
-  ],
-  [RPC_CODE.warmUp, "-rpcwait waits until the daemon has started."],
-  [
-    RPC_CODE.walletUnlockNeeded,
-    `"${NAME} -stdin walletpassphrase" unlocks it; enter two lines: passphrase and seconds.`
-  ]
-])
-
-/** What to do where the code is the same for many causes. */
-const REASON_REMEDIES: ReadonlyMap<RpcReason | undefined, string> = new Map([
-  ["funds-missing", `"${NAME} receive" creates an address to fund it.`],
-  ["long-chain", "Too many payments of the wallet are unconfirmed: retry after the next block."]
-])
-
-const remedyOf = ({ code, reason }: RpcFailure): string | undefined => REASON_REMEDIES.get(reason) ?? REMEDIES.get(code)
 
 /** Which wallets are loaded, for a call that needs one of them. */
 const severalWallets = (daemon: Daemon): Effect.Effect<string> =>
@@ -113,7 +92,7 @@ const explainFailure = (
         ? asReference(error, [...hints, list])
         : toldFailure({ exit: exitOf(error), text: `error: ${list}`, problem: { code: error.code, message: list } }))
   }
-  if (command !== undefined) return Effect.succeed(plainly(error, remedyOf(error)))
+  if (command !== undefined) return Effect.succeed(plainly(error, errorWords(error)?.command))
   if (error.code !== RPC_CODE.methodNotFound || method === undefined) return Effect.succeed(asReference(error, hints))
   return Effect.map(
     meant(daemon, method),

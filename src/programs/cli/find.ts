@@ -3,6 +3,7 @@ import { quantityOf } from "../../base/quantities.ts"
 import { decodedLabel } from "../../base/unicodeDomain.ts"
 import type { JsonValue } from "../../rpc/json/encodeJson.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import { NAME_STATES } from "../../rpc/words.ts"
 import { itemSearch, SHORTEST_TEXT } from "../../values/searchable.ts"
 import type { Daemon } from "./daemon.ts"
 import { numberAt } from "./jsonText.ts"
@@ -57,7 +58,7 @@ const rowOf = (entry: OwnNameEntry) => {
   const left = numberAt(entry.said, "expires_in") ?? 0
   return [
     { text: nameWithDomain(entry.name), colour: left <= 0 ? "dim" as const : undefined },
-    { text: left <= 0 ? "expired" : quantityOf(left, "block") },
+    { text: left <= 0 ? NAME_STATES.expired : quantityOf(left, "block") },
     { text: entry.value === undefined ? "" : shownBytes(entry.value) }
   ]
 }

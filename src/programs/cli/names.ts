@@ -5,6 +5,7 @@ import { UNSEEN_WORDS } from "../../base/unseenWords.ts"
 import { toHex } from "../../protocol/bytes.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import { NAME_STATES } from "../../rpc/words.ts"
 import { ask, BLOCK_SECONDS } from "./ask.ts"
 import type { Daemon } from "./daemon.ts"
 import { at, indented, objectOf, textAt } from "./jsonText.ts"
@@ -135,7 +136,7 @@ const urgency = ({ expiresIn, mine }: OwnedName, dated: boolean): Colour | undef
 }
 
 const expiryText = ({ expiresIn, mine }: OwnedName): string =>
-  expiresIn <= 0 ? "expired" : mine ? quantityOf(expiresIn, "block") : "given away"
+  expiresIn <= 0 ? NAME_STATES.expired : mine ? quantityOf(expiresIn, "block") : "given away"
 
 const NAME = { title: "NAME", atLeast: 16 }
 const VALUE = { title: "VALUE", atLeast: 8 }

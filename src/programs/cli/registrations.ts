@@ -4,6 +4,7 @@ import { quantityOf, spanText } from "../../base/quantities.ts"
 import { isRecentFailure } from "../../base/recentFailure.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import { STEP_WORDS } from "../../rpc/words.ts"
 import { ask, BLOCK_SECONDS } from "./ask.ts"
 import type { Daemon } from "./daemon.ts"
 import { at, indented, numberAt, objectOf, textAt } from "./jsonText.ts"
@@ -23,21 +24,18 @@ export const isNews = (entry: OwnNameEntry, now: number): boolean => {
   return step === "failed" ? isRecent(entry, now) : step !== "done"
 }
 
-/** What a registration waits for, where the daemon has no note: the number of its step, of three. */
-const WAITS: Readonly<Record<string, string>> = {
-  committed: "step 1 of 3: the commitment is unconfirmed",
-  maturing: "step 2 of 3: waits until the name can be mined",
-  revealed: "step 3 of 3: the name is unconfirmed"
-}
+/** The steps of a registration under way. */
+const UNDER_WAY = ["committed", "maturing", "revealed"] as const
 
 /** The note of a registration: never empty while it is under way. */
 export const registrationNote = (said: Json): string => {
   const note = textAt(said, "note") ?? ""
   if (note !== "") return note
-  const byHand = at(said, "value") === undefined
-  return byHand && numberAt(said, "blocks_left") === 0
-    ? `waits for your name_firstupdate; "${NAME} register NAME" uses it too, once the name is free`
-    : WAITS[textAt(said, "step") ?? ""] ?? ""
+  if (at(said, "value") === undefined && numberAt(said, "blocks_left") === 0) {
+    return `waits for your name_firstupdate; "${NAME} register NAME" uses it too, once the name is free`
+  }
+  const step = UNDER_WAY.find((each) => each === textAt(said, "step"))
+  return step === undefined ? "" : STEP_WORDS[step].join(": ")
 }
 
 /** How far the next step is. `dated`: whether blocks come at a steady rate, as on all networks but regtest. */

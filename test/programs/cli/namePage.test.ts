@@ -124,7 +124,7 @@ History, the last 2 of 3
       })
       assert.match(
         (yield* begun.run("name", "d/new")).stdout,
-        /Under way {2}committed, step 1 of 3: the commitment is unconfirmed$/m
+        /Under way {2}committed, step 1 of 3: the commitment, which hides the name, is unconfirmed$/m
       )
     }))
 

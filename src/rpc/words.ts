@@ -101,7 +101,7 @@ export const errorWords = (
 export const STEP_WORDS: Readonly<Record<RegistrationStep, readonly [step: string, text: string]>> = {
   committed: ["step 1 of 3", "the commitment, which hides the name, is unconfirmed"],
   maturing: ["step 2 of 3", "the commitment is in a block"],
-  revealed: ["step 3 of 3", "the name is sent with its value and unconfirmed"],
+  revealed: ["step 3 of 3", "the name is unconfirmed"],
   done: ["done", "the name is yours"],
   failed: ["failed", "the registration cannot be finished"]
 }

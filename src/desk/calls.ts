@@ -49,7 +49,7 @@ export const makeCalls = (dispatch: typeof Dispatch.Service, { permitted, ...cal
       const { name: method } = contract
       const call = dispatch.read(encodeJson({ jsonrpc: "2.0", id: 1, method, params: positionsOf(contract, given) }))
       if (notPermitted(permitted, call.demands()) !== undefined) {
-        return new CallFailed({ method, code: "forbidden", message: "your user may not do this" })
+        return new CallFailed({ method, code: "forbidden", message: "your user does not have the right to do this" })
       }
       return Effect.flatMap(
         call.answer({ ...caller, rights: permitted?.rights }),

@@ -58,24 +58,24 @@ const confirmView = (
 
 const REFUSALS: Readonly<Record<ConfirmRefusal, readonly [title: string, text: Html]>> = {
   unknown: [
-    "This page counts no longer",
-    html`What it asked to confirm is forgotten: its session has ended, or the node was restarted. This request did nothing. An earlier one may have done it: look at your names and payments before you start again.`
+    "This page is no longer valid",
+    html`Its session has ended, or the node was restarted. This request did nothing, but an earlier one may have worked. Check your names and payments before you start again.`
   ],
   old: [
-    "This page is too old",
-    html`It was made more than 15 minutes ago, and fees and names change. Nothing was done. Start again if you still want to.`
+    "This page has expired",
+    html`It is more than 15 minutes old, and fees and names may have changed. Nothing was done. Start again if you still want to.`
   ],
   same: [
-    "This was done already",
-    html`Another window did the same after this page was made. This request did nothing. Start again only if you want it a second time.`
+    "This was already done",
+    html`Another window did the same after you opened this page. This request did nothing. Start again only if you want to do it twice.`
   ],
   unclear: [
-    "This may have been done already",
-    html`Another window tried the same after this page was made, and it is not certain whether something was sent. This request did nothing. Look at your names and payments before you start again.`
+    "This may already have been done",
+    html`Another window tried the same after you opened this page, and it is uncertain whether anything was sent. This request did nothing. Check your names and payments before you start again.`
   ],
   wallet: [
     "This page is for another wallet",
-    html`Another window chose another wallet after this page was made. Nothing was done. Start again if you still want to.`
+    html`You chose another wallet in another window after you opened this page. Nothing was done. Start again if you still want to.`
   ]
 }
 
@@ -98,7 +98,7 @@ export const confirmPage: DeskHandler = (visit) =>
       : refused(visit, refusal)
   })
 
-const UNSURE = "It is not certain whether something was sent. Look at your names and payments before you start again."
+const UNSURE = "It is uncertain whether anything was sent. Check your names and payments before you start again."
 
 const failureView = (failure: CallFailed): Html => alertView("attention", ...failureParts(failure, UNSURE))
 
@@ -121,7 +121,7 @@ export const confirm: DeskHandler = (visit) =>
         passwordAgain(session.user.user, { text: form.get("password") ?? "" })
       )
       if (user === undefined) {
-        const password = ["This is not the password. Nothing was sent."]
+        const password = ["The password is wrong. Nothing was sent."]
         return confirmView(visit, found, { lock: yield* walletState(visit), password })
       }
       session.verified = now()
@@ -150,7 +150,7 @@ export const resultPage: DeskHandler = (visit) =>
         at: "result",
         reloadAfter: 2,
         tone: "busy",
-        paragraphs: ["It is being done. This page shows the result by itself; do not start it again."]
+        paragraphs: ["In progress. This page will show the result; do not start again."]
       }, visit.frame)
     }
     const { outcome } = state
@@ -163,10 +163,10 @@ export const resultPage: DeskHandler = (visit) =>
         }<section class="card">${plan.content}</section>${linksTo("names", "payments")}`
       })
       : deskAnswer(visit, {
-        title: "It was not done",
+        title: "Nothing was done",
         at: "result",
         status: 409,
-        main: html`<h1>It was not done</h1>${
+        main: html`<h1>Nothing was done</h1>${
           failureView(outcome.failed)
         }<section class="card">${plan.content}</section><p class="buttons"><a class="button primary" href="${plan.back}">Start again</a><a class="button" href="${
           deskLink("names")

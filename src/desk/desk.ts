@@ -87,12 +87,12 @@ const wrongWay = (
   if (behindProxy && forwardedProtocol === "https") return undefined
   if (remote || forwardedProtocol !== undefined) {
     return behindProxy
-      ? "The desk answers other machines only over https: the proxy has to end TLS and to set X-Forwarded-Proto to https."
-      : "The desk is for browsers of the node's machine. For others, put a proxy with TLS in front and set -webwalletproxy, or go through SSH."
+      ? "The desk answers other machines only over HTTPS: the proxy must terminate TLS and set X-Forwarded-Proto to https."
+      : "The desk is only for browsers on the node's machine. From other machines, use an SSH tunnel, or a TLS proxy with -webwalletproxy."
   }
   return isOwnName(host, { ownName })
     ? undefined
-    : "The desk answers only under an address or a name of this machine, such as 127.0.0.1 or localhost."
+    : "The desk answers only at addresses and names of this machine, such as 127.0.0.1 or localhost."
 }
 
 /** The address of the page that a request asks for, as links have it. */
@@ -118,8 +118,8 @@ export const deskStarting: VisitHandler = {
       tone: "busy",
       paragraphs: [
         form === undefined
-          ? "The node opens its files. This page comes back by itself."
-          : "The node was restarted, and what you sent did nothing. Log in again in a moment."
+          ? "The node is opening its files. This page will reload by itself."
+          : "The node was restarted, and your request did nothing. Sign in again in a moment."
       ]
     }, { network: undefined, here: hereOf(request) }))
 }
@@ -133,7 +133,7 @@ export const makeDesk = (config: DeskConfig): Effect.Effect<VisitHandler, never,
 
     const failed = (visit: DeskVisit, at: DeskPage) => (failure: DeskFailure): Effect.Effect<PageAnswer> => {
       if (failure._tag === "NotMeant") {
-        const notice = { title: "This cannot be done", at, paragraphs: [failure.text], links: ["names"] } as const
+        const notice = { title: "This is not possible", at, paragraphs: [failure.text], links: ["names"] } as const
         return Effect.succeed(noticePage({ ...notice, status: 400 }, visit.frame))
       }
       if (failure.code === -18 || failure.code === -19) {
@@ -161,7 +161,7 @@ export const makeDesk = (config: DeskConfig): Effect.Effect<VisitHandler, never,
               at: page,
               status: 500,
               paragraphs: [
-                "The node could not make this page; its log says why. Look at your names and payments before you send it again."
+                "The node could not render this page; see its log. Check your names and payments before you try again."
               ]
             }, visit.frame)
           )
@@ -222,10 +222,12 @@ export const makeDesk = (config: DeskConfig): Effect.Effect<VisitHandler, never,
       const whole = visitOf(session, request, given)
       if (form !== undefined && !session.isFormToken(form.get("token"))) {
         return Effect.succeed(noticePage({
-          title: "This form counts no longer",
+          title: "This form is no longer valid",
           at: "names",
           status: 403,
-          paragraphs: ["It was made in another session, or not by this desk. It did nothing. Open the page again."],
+          paragraphs: [
+            "It belongs to another session, or does not come from this desk. Nothing was done. Open the page again."
+          ],
           links: ["names"]
         }, whole.frame))
       }

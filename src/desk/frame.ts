@@ -74,7 +74,7 @@ export const formToken = (token: string): Html => html`<input type="hidden" name
 /** The wallet of the pages, and the way to another one. */
 const walletLink = (wallet: string | undefined): Part =>
   wallet !== undefined &&
-  html`<a class="of-wallet" href="${deskLink("choose")}"><span class="out">Choose another wallet than </span>${
+  html`<a class="of-wallet" href="${deskLink("choose")}"><span class="out">Switch from </span>${
     wallet === "" ? "default wallet" : html`wallet ${visible(wallet)}`
   }</a>`
 
@@ -83,7 +83,7 @@ const sessionOf = (at: DeskPage, { formToken: token, user, wallet }: FrameOf): H
     walletLink(wallet)
   }<span class="muted">user ${user}</span><form action="${deskLink("logout")}" method="post">${
     formToken(token)
-  }<button type="submit">Log out</button></form></div>`
+  }<button type="submit">Sign out</button></form></div>`
 
 /** A page of the desk; without a session it has no links to the others. */
 export const deskPage = (

@@ -16,16 +16,16 @@ export interface LoginMessage {
 
 export const loginPage = (frame: PlainFrame, message?: LoginMessage): PageAnswer =>
   deskPage({
-    title: "Log in",
+    title: "Sign in",
     at: "login",
     status: message?.status ?? 200,
-    main: html`<div class="login"><section class="card"><h1>Log in</h1>${
+    main: html`<div class="login"><section class="card"><h1>Sign in</h1>${
       message !== undefined && alertView("attention", message.text)
     }<form class="stacked" action="${deskLink("login")}" method="post">${
       field({
         name: "user",
         label: "User",
-        hint: "The user of -rpcuser or -rpcauth. Leave it empty to log in with the cookie file",
+        hint: "The user of -rpcuser or -rpcauth. Leave it empty to sign in with the cookie file",
         autocomplete: "username"
       })
     }${
@@ -37,13 +37,13 @@ export const loginPage = (frame: PlainFrame, message?: LoginMessage): PageAnswer
         autocomplete: "current-password",
         required: true
       })
-    }<button class="primary" type="submit">Log in</button></form></section></div>`
+    }<button class="primary" type="submit">Sign in</button></form></section></div>`
   }, frame)
 
 export const ENDED: LoginMessage = {
   status: 403,
   text:
-    "You are not logged in any more: the session ended, or svcd was restarted. What you sent just now did nothing. Log in, and look at your names and payments before you start again."
+    "You have been signed out, because the session ended or svcd was restarted. Your last request did nothing. Sign in, and check your names and payments before you start again."
 }
 
 /** The user of the cookie file. */
@@ -80,7 +80,7 @@ export const login = (
     if (admitted === undefined) {
       return loginPage(frame, {
         status: 403,
-        text: "User or password is wrong. After a restart the node has a new cookie."
+        text: "The user name or password is wrong. The node has a new cookie after each restart."
       })
     }
     sessions.end(sessions.tokenOf(cookie))

@@ -47,9 +47,9 @@ const lockNote = ({ info, lock }: WalletState): Html =>
     lock === "locked" &&
     alertView(
       "busy",
-      html`The wallet is locked: names are shown, and each change asks for the passphrase. <a href="${
+      html`The wallet is locked. Changes ask for the passphrase. <a href="${
         deskLink("wallet")
-      }">Unlock it for renewals</a> so that it can renew names by itself.`
+      }">Unlock it for renewals</a> so that it can renew names automatically.`
     )
   }${
     info.phrase_kept !== undefined && info.phrase_checked === undefined &&
@@ -57,9 +57,9 @@ const lockNote = ({ info, lock }: WalletState): Html =>
       "attention",
       html`${
         info.phrase_kept
-          ? "You have not given any recovery word of this wallet back yet: a mistake on your paper would show too late."
-          : "The recovery words of this wallet were never shown: without them its coins and names are lost with the disk."
-      } <a href="${deskLink("words")}">${info.phrase_kept ? "Check the words" : "Write them down, and check them"}</a>`
+          ? "You haven't verified your seed phrase. Check it now, while you can still fix a mistake."
+          : "The seed phrase of this wallet was never shown. Without it, a disk failure loses your coins and names."
+      } <a href="${deskLink("words")}">${info.phrase_kept ? "Check the words" : "Write it down and check it"}</a>`
     )
   }`
 
@@ -77,7 +77,7 @@ const ownRow = (
   }</td><td data-label="Value" class="value-cell broad">${shortValue(bytesOfHex(each.value))}</td></tr>`
 }
 
-const EMPTY = html`<p>This wallet owns no name yet.</p><p class="buttons"><a class="button primary" href="${
+const EMPTY = html`<p>This wallet does not own any names yet.</p><p class="buttons"><a class="button primary" href="${
   deskLink("register")
 }">Register a name</a></p>`
 
@@ -192,7 +192,7 @@ export const heldName = (visit: DeskVisit, given: URLSearchParams) =>
     const [record] = yield* visit.calls.call(NAME_LIST, { name: hex, options: AS_HEX })
     if (record === undefined || !record.ismine || record.expired) {
       return yield* new NotMeant({
-        text: "This wallet does not own that name now. It may have expired, or have another owner."
+        text: "This wallet does not own that name. The name may have expired or have another owner."
       })
     }
     return { name, hex, record }
@@ -208,7 +208,7 @@ export const changeableName = (visit: DeskVisit, given: URLSearchParams) =>
     const pending = yield* visit.calls.call(NAME_PENDING, { name: held.hex, options: AS_HEX })
     if (pending.length > 0) {
       return yield* new NotMeant({
-        text: "A change or a renewal of this name waits for a block. Wait until a block holds it, and start again."
+        text: "A change or a renewal of this name is unconfirmed. Wait until it is in a block, and start again."
       })
     }
     return held
@@ -255,7 +255,7 @@ export const namePage: DeskHandler = (visit) =>
         pending.length > 0 &&
         alertView(
           "busy",
-          `${quantityOf(pending.length, "change")} of this name wait for a block. What follows is from before.`
+          `${quantityOf(pending.length, "unconfirmed change")} of this name. The page shows the state before.`
         )
       }<section class="card"><h2>What you can do</h2><div class="buttons"><a class="button primary" href="${
         ownNameLink("edit", name)

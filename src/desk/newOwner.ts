@@ -43,7 +43,7 @@ export const ownerFaults = (
     const fault = yield* addressFault(calls, owner)
     if (fault !== undefined) return [fault]
     return renew
-      ? ["A wallet renews only names that it owns: untick \"Let the wallet renew the name\", or leave this empty."]
+      ? ["A wallet renews only its own names: untick \"Let the wallet renew the name\", or leave this empty."]
       : []
   })
 
@@ -58,7 +58,7 @@ export const ownerField = (
       name: FIELD,
       label: "Address of the owner",
       hint:
-        "Empty: this wallet owns the name. Else the wallet of the owner shows an address, for example under Payments, " +
+        "Leave this empty if this wallet will own the name. Otherwise, the owner's wallet shows an address, for example under Payments, " +
         "Receive. The owner renews the name, so untick the renewal below",
       value: owner,
       wrong
@@ -76,7 +76,7 @@ export const ownerRow = (
     "Owner",
     html`<code class="address">${visible(owner)}</code><br>${
       isOwn
-        ? "This address is of this wallet: the name becomes yours."
+        ? "This address belongs to this wallet, so the name will be yours."
         : "Only this owner can change, renew or transfer the name. A wrong address cannot be corrected."
     }`
   ])

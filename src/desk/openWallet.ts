@@ -27,8 +27,8 @@ export const passphraseField = (
     name: "passphrase",
     label: "Passphrase of the wallet",
     hint: unlocks === "renewals"
-      ? "Opens the wallet for renewals alone, for one hour. Without it they wait until you unlock the wallet."
-      : "Opens the wallet for this alone, and locks it again.",
+      ? "Unlocks the wallet for renewals only, for one hour. Without it, renewals wait until you unlock the wallet."
+      : "Unlocks the wallet for this action only.",
     type: "password",
     required: unlocks === "all",
     wrong

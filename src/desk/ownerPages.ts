@@ -52,7 +52,7 @@ export const transfer: DeskHandler = (visit) =>
     const given = yield* changeableName(visit, visit.form)
     const { hex, name } = given
     const address = (visit.form.get("address") ?? "").trim()
-    if (address === "") return transferForm(visit, given, { wrong: ["Write the address that the new owner gave you."] })
+    if (address === "") return transferForm(visit, given, { wrong: ["Enter the address that the new owner gave you."] })
     const fault = yield* addressFault(visit.calls, address)
     if (fault !== undefined) return transferForm(visit, given, { address, wrong: [fault] })
     const isOwn = yield* isOwnAddress(visit.calls, address)
@@ -62,13 +62,13 @@ export const transfer: DeskHandler = (visit) =>
       content: recordView([
         ["Name", wholeName(name)],
         ["New owner", html`<code class="address">${visible(address)}</code>`],
-        ["Goes with it", html`the value, and the 0.01 NMC in the name`],
+        ["Included", html`the value and the 0.01 NMC locked in the name`],
         ["Fee", about(fee)],
         [
           "Afterwards",
           isOwn
-            ? html`This address is of this wallet: the name stays yours.`
-            : html`Only the new owner can change, renew or give back the name. A wrong address cannot be corrected.`
+            ? html`This address belongs to this wallet, so the name stays yours.`
+            : html`Only the new owner can change, renew or return the name. A wrong address cannot be corrected.`
         ]
       ]),
       button: "Transfer it",
@@ -79,7 +79,7 @@ export const transfer: DeskHandler = (visit) =>
       run: ({ call }) =>
         Effect.as(call(NAME_UPDATE, { name: hex, options: { ...AS_HEX, destAddress: address } }), {
           title: "The transfer is sent",
-          text: html`The name belongs to the new owner once a block holds the transaction${
+          text: html`The name belongs to the new owner once the transaction is in a block${
             ifTimed(visit.frame, ", in about ten minutes")
           }.`
         })
@@ -95,7 +95,7 @@ export const releasePage: DeskHandler = (visit) =>
         deskLink("release")
       }" method="post">${
         tokenField(visit)
-      }<input type="hidden" name="hex" value="${hex}"><p>The network has no way to give a name back at once. The wallet stops renewing it, and when it has expired any owner can register it. The 0.01 NMC in it are lost then, unless you renew it before.</p>${
+      }<input type="hidden" name="hex" value="${hex}"><p>A name cannot be released immediately. The wallet stops renewing it, and once it has expired, anyone can register it. Its 0.01 NMC is then lost, unless you renew the name first.</p>${
         option({
           type: "checkbox",
           name: "empty",
@@ -118,7 +118,7 @@ export const release: DeskHandler = (visit) =>
       content: recordView([
         ["Name", wholeName(name)],
         ["Renewal", html`The wallet stops renewing it.`],
-        ["Value", empties ? html`Becomes empty, by a transaction now.` : html`Stays until the name expires.`]
+        ["Value", empties ? html`Is cleared now, by a transaction.` : html`Stays until the name expires.`]
       ]),
       button: "Release it",
       back: ownNameLink("release", name),
@@ -132,8 +132,8 @@ export const release: DeskHandler = (visit) =>
           if (empties) yield* call(NAME_UPDATE, { name: hex, value: "", options: AS_HEX })
           return {
             title: "The name is released",
-            text: html`The wallet does not renew it any more.${
-              empties && " The empty value counts once a block holds it."
+            text: html`The wallet no longer renews it.${
+              empties && " The empty value takes effect once it is in a block."
             }`
           }
         })

@@ -43,7 +43,7 @@ const KINDS: ReadonlyMap<string, string> = new Map([
   ["send", "paid"],
   ["receive", "received"],
   ["generate", "mined"],
-  ["immature", "mined, too young"],
+  ["immature", "mined, immature"],
   ["orphan", "void"]
 ])
 
@@ -69,12 +69,14 @@ const whatOf = ({ category, name }: Payment): Html => {
 const amountOf = ({ amount, fee = new Amount(0), name }: Payment): Html =>
   name === undefined
     ? html`${nmc(amount)}`
-    : html`${nmc(fee)} <span class="muted">${isCommitment(name) ? "fee, and what the name locks" : "fee"}</span>`
+    : html`${nmc(fee)} <span class="muted">${
+      isCommitment(name) ? "fee, and the amount locked in the name" : "fee"
+    }</span>`
 
 const paymentRow = (now: number) => (payment: Payment): Html => {
   const { address, blockheight, confirmations, time, txid } = payment
   return html`<tr><td data-label="Time">${dated(time, { now })}</td><th scope="row">${whatOf(payment)}${
-    confirmations === 0 && html` <span class="badge busy">no block yet</span>`
+    confirmations === 0 && html` <span class="badge busy">unconfirmed</span>`
   }${
     confirmations < 0 && html` <span class="badge attention">void</span>`
   }</th><td data-label="Amount" class="number">${
@@ -96,12 +98,12 @@ export const paymentsPage: DeskHandler = (visit) =>
       title: "Payments",
       at: "payments",
       main: html`<h1>Payments</h1><dl class="facts">${fact("Balance", nmc(mine.trusted))}${
-        fact("On its way", nmc(mine.untrusted_pending))
-      }${fact("Mined, too young", nmc(mine.immature))}</dl><div class="buttons"><a class="button primary" href="${
+        fact("Pending", nmc(mine.untrusted_pending))
+      }${fact("Mined, immature", nmc(mine.immature))}</dl><div class="buttons"><a class="button primary" href="${
         deskLink("send")
       }">Pay</a><a class="button" href="${deskLink("receive")}">Receive</a></div>${
         card(
-          "Last payments",
+          "Recent payments",
           payments.length === 0
             ? html`<p class="empty">None yet.</p>`
             : html`<table class="stack"><caption class="out">Last payments, the newest first</caption><thead><tr><th scope="col">Time</th><th scope="col">What</th><th scope="col" class="number">Amount</th><th scope="col">Address</th><th scope="col">Transaction</th></tr></thead><tbody>${
@@ -141,8 +143,8 @@ export const receivePage: DeskHandler = (visit) =>
       at: "receive",
       main: html`<h1>Receive</h1>${few}<section class="card">${
         address === undefined
-          ? html`<p>For coins, and for a name that its owner transfers to you. A new address for each payer keeps payments apart.</p>`
-          : html`<p>Give this address to the payer, or to the present owner of a name that you get.</p>${
+          ? html`<p>For coins, and for names that are transferred to you. Use a new address for each payer to keep payments apart.</p>`
+          : html`<p>Give this address to the payer, or to the current owner of a name that you will receive.</p>${
             qrCode({ text: `namecoin:${address}`, label: `QR code of the address ${address}` })
           }<p class="big"><code class="address">${address}</code></p>`
       }<form action="${deskLink("receive")}" method="post">${tokenField(visit)}<button class="primary" type="submit">${
@@ -250,15 +252,17 @@ export const pay: DeskHandler = (visit) =>
       })
     }
     if (!calls.may("sendrawtransaction")) {
-      return yield* new NotMeant({ text: "Your user may not pay. Log in as a user with the right for it." })
+      return yield* new NotMeant({
+        text: "Your user does not have the right to pay. Sign in as a user with this right."
+      })
     }
     const { amount, units } = given
     const funded = yield* fundedOr(calls, { address, amount })
     if ("spendable" in funded) {
       return sendForm(visit, texts, {
-        amount: `The wallet has too few coins: it can spend ${
+        amount: `The wallet does not have enough coins. It can spend ${
           nmc(funded.spendable)
-        } now, and the fee comes on top of the amount.`
+        } now, and the fee is added to the amount.`
       })
     }
     const { fee, psbt } = funded
@@ -268,8 +272,8 @@ export const pay: DeskHandler = (visit) =>
         ["To", html`<code class="address">${visible(address)}</code>`],
         ["Amount", html`<b>${amount} NMC</b>`],
         ["Fee", html`${nmc(fee)}`],
-        ["In all", html`${amountText(units + fee.units)}`],
-        ["Afterwards", html`Nothing can undo the payment.`]
+        ["Total", html`${amountText(units + fee.units)}`],
+        ["Afterwards", html`A payment cannot be undone.`]
       ]),
       button: `Pay ${amount} NMC`,
       back: deskLink("send"),
@@ -279,7 +283,7 @@ export const pay: DeskHandler = (visit) =>
       run: (call) =>
         Effect.map(sendShown(call, psbt), (txid) => ({
           title: "The payment is sent",
-          text: html`Transaction ${txidView(txid)}. It counts once a block holds it${
+          text: html`Transaction ${txidView(txid)}. It takes effect once it is in a block${
             ifTimed(visit.frame, ", in about ten minutes")
           }.`
         }))

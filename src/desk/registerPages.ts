@@ -74,7 +74,7 @@ const chooseName = (
 const nameGiven = (text: string, as: string | null): Bytes | string => {
   const typed = text.trim()
   if (/^(?:[a-z]+\/)?$/.test(typed)) {
-    return typed === "" ? "Write a name." : `${typed} is not a whole name: write what follows, as ${typed}example.`
+    return typed === "" ? "Enter a name." : `${typed} is not a complete name. Add the rest, such as ${typed}example.`
   }
   const exactly = () => decodeText(typed, "utf8") ?? "The name is not text."
   if (as === "other") return exactly()
@@ -82,10 +82,10 @@ const nameGiven = (text: string, as: string | null): Bytes | string => {
   if (as === "identity") {
     const name = decodeText(`id/${typed.toLowerCase()}`, "utf8")
     if (name !== undefined && kindFor(name) === "identity") return name
-    return "This cannot be the name of an identity: it has a character that is not a letter, digit or mark of ASCII."
+    return "This cannot be the name of an identity: it has a character that is not an ASCII letter, digit or punctuation mark."
   }
   return namesMeant(typed).find((name) => kindFor(name) === "domain") ??
-    "This cannot be the name of a domain: it has a character that no domain can have, perhaps one that is not seen."
+    "This cannot be the name of a domain: it has a character that domains cannot have, perhaps an invisible one."
 }
 
 /** Why a name cannot be registered: sentences. */
@@ -95,10 +95,10 @@ const barriers = ({ calls }: DeskVisit, name: Bytes): Effect.Effect<ReadonlyArra
     const hex = toHex(name)
     const found = yield* unless(calls.call(NAME_SHOW, { name: hex, options: { ...AS_HEX, allowExpired: false } }), [-4])
     if (found?.ismine === true) return [html`This name is yours: <a href="${ownNameLink("edit", name)}">change it</a>.`]
-    if (found !== undefined) return ["This name belongs to an owner already. Choose another one."]
+    if (found !== undefined) return ["This name is already taken. Choose another one."]
     const registrations = yield* calls.call(NAME_REGISTRATIONS, { options: AS_HEX })
     const running = registrations.some((each) => each.name === hex && each.step !== "done" && each.step !== "failed")
-    return running ? ["The wallet is registering this name already: see its names."] : []
+    return running ? ["The wallet is already registering this name. See its names."] : []
   })
 
 const emptyForm = (name: Bytes, kind: FormKind): ValueForm => {
@@ -142,7 +142,7 @@ export const register: DeskHandler = (visit) =>
           "busy",
           html`${visible(below.host)} is below ${
             visible(below.domain)
-          }: that is the name to register. What is below it is a line of its value, under Sub-domains.`
+          }, which is the name to register. Enter the rest as a line of its value, under Sub-domains.`
         )
       }${
         faults.length > 0 && alertView(

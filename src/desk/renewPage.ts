@@ -30,17 +30,17 @@ const stopping = (hex: string): Plan => ({
   title: "Stop renewing a name",
   content: recordView([
     ["Name", listedHex(hex)],
-    ["Afterwards", html`The name expires unless you renew it, and any owner can register it then.`]
+    ["Afterwards", html`The name expires unless you renew it. Then anyone can register it.`]
   ]),
-  button: "Stop renewing it",
+  button: "Stop renewing",
   back: deskLink("name", { hex }),
   spends: true,
   unlocks: "nothing",
   same: `stop ${hex}`,
   run: ({ call }) =>
     Effect.as(call(NAME_AUTORENEW, { name: hex, on: false, options: NAME_AS_HEX }), {
-      title: "The wallet does not renew the name",
-      text: html`Renew it yourself before it expires, if you want to keep it.`
+      title: "The wallet will not renew the name",
+      text: html`To keep it, renew it yourself before it expires.`
     })
 })
 
@@ -51,13 +51,13 @@ export const renew: DeskHandler = (visit) =>
     const chosen = [...new Set(form.getAll("hex").filter((hex) => NAME.test(hex)))]
     const [first] = chosen
     if (which === "on" || which === "off") {
-      if (first === undefined) return yield* new NotMeant({ text: "The form names no name." })
+      if (first === undefined) return yield* new NotMeant({ text: "The form has no name." })
       if (which === "off") return planned(visit, stopping(first))
       yield* calls.call(NAME_AUTORENEW, { name: first, on: true, options: NAME_AS_HEX })
       return redirect(deskPlace("name", { hex: first }))
     }
     if (which !== "all" && first === undefined) {
-      return yield* new NotMeant({ text: "No name was chosen. Go back, and tick the names to renew." })
+      return yield* new NotMeant({ text: "No names were selected. Go back, and tick the names to renew." })
     }
     const names = which === "all" ? "all" : chosen
     const plan = yield* renewalPlan(calls, names)
@@ -67,8 +67,8 @@ export const renew: DeskHandler = (visit) =>
     if (renewed.length === 0) {
       return yield* new NotMeant({
         text: skipped[0]?.note !== undefined
-          ? `Nothing is to renew: ${skipped[0].note}.`
-          : `There is no name to renew.${off > 0 ? ` ${switchedOff(off)}` : ""}`
+          ? `There is nothing to renew: ${skipped[0].note}.`
+          : `There are no names to renew.${off > 0 ? ` ${switchedOff(off)}` : ""}`
       })
     }
     return planned(visit, {
@@ -84,8 +84,8 @@ export const renew: DeskHandler = (visit) =>
         [
           "How",
           html`${
-            renewed.length === 1 ? "One transaction" : "A transaction for each name, over the next blocks"
-          }. Value and owner stay as they are.`
+            renewed.length === 1 ? "One transaction" : "One transaction per name, in the next blocks"
+          }. The value and the owner stay the same.`
         ],
         skipped.length > 0
           ? ["Left out", html`${quantityOf(skipped.length, "name")} that cannot be renewed now`]
@@ -99,8 +99,8 @@ export const renew: DeskHandler = (visit) =>
       same: `renew ${JSON.stringify(names)}`,
       run: ({ call }) =>
         Effect.as(call(NAME_RENEW, { names, options: NAME_AS_HEX }), {
-          title: "The renewal is under way",
-          text: html`The wallet sends one transaction for each name, over the next blocks. <a href="${
+          title: "The renewal is in progress",
+          text: html`The wallet sends one transaction per name, in the next blocks. <a href="${
             deskLink("names")
           }">Names</a> shows which of them are still changing.`
         })
@@ -110,12 +110,12 @@ export const renew: DeskHandler = (visit) =>
 export const cancel: DeskHandler = (visit) =>
   Effect.gen(function*() {
     const hex = visit.form.get("hex") ?? ""
-    if (!NAME.test(hex)) return yield* new NotMeant({ text: "The form names no name." })
+    if (!NAME.test(hex)) return yield* new NotMeant({ text: "The form has no name." })
     return planned(visit, {
       title: "Cancel a registration",
       content: html`${
         recordView([["Name", listedHex(hex)]])
-      }<p class="muted">The name is not sent. The 0.01 NMC of its commitment stay locked: only another registration of the same name can use them.</p>`,
+      }<p class="muted">The name is not sent. The 0.01 NMC of its commitment stays locked. Only another registration of the same name can use it.</p>`,
       button: "Cancel the registration",
       back: deskLink("names"),
       spends: true,
@@ -124,7 +124,7 @@ export const cancel: DeskHandler = (visit) =>
       run: ({ call }) =>
         Effect.as(call(NAME_CANCEL, { name: hex, options: NAME_AS_HEX }), {
           title: "The registration is cancelled",
-          text: html`Nothing more is sent for it.`
+          text: html`Nothing more will be sent.`
         })
     })
   })

@@ -21,23 +21,23 @@ export interface ValueField {
 }
 
 const DOMAIN: Readonly<Record<DomainField, Omit<ValueField, "key">>> = {
-  address: { label: "Addresses", hint: "IPv4 or IPv6 of the server, one on each line: 192.0.2.1", rows: 2 },
+  address: { label: "Addresses", hint: "IPv4 or IPv6 addresses of the server, one per line: 192.0.2.1", rows: 2 },
   subdomain: {
     label: "Sub-domains",
     hint: "A label, then an address, or alias, ns, ds or txt with its content: www 192.0.2.1, shop alias example.org",
     rows: 3
   },
-  text: { label: "Text", hint: "A TXT record on each line", rows: 2 },
-  tor: { label: "Tor", hint: "The address of an onion service: 56 characters and .onion", rows: 1 },
+  text: { label: "Text", hint: "TXT records, one per line", rows: 2 },
+  tor: { label: "Tor", hint: "An onion service address: 56 characters and .onion", rows: 1 },
   alias: {
     label: "Alias",
-    hint: "Another host whose records count here, in place of all others: example.org",
+    hint: "Another host whose records replace all others here: example.org",
     rows: undefined,
     part: "Name servers and alias"
   },
   ns: {
     label: "Name servers",
-    hint: "Hosts that answer for this domain, one on each line: ns1.example.org",
+    hint: "Authoritative hosts of this domain, one per line: ns1.example.org",
     rows: 2,
     part: "Name servers and alias"
   },
@@ -75,15 +75,15 @@ const DOMAIN_ORDER: ReadonlyArray<DomainField> = [
 ]
 
 const IDENTITY: Readonly<Record<IdentityField, Omit<ValueField, "key">>> = {
-  name: { label: "Name", hint: "As others should call you", rows: undefined },
+  name: { label: "Name", hint: "The name that others should call you", rows: undefined },
   email: {
     label: "E-mail",
-    hint: "Anyone can read it. svcd-mail forwards mail for this identity to it",
+    hint: "Public. svcd-mail forwards mail for this identity to it",
     rows: undefined
   },
   backup: {
-    label: "Other e-mail addresses",
-    hint: "For svcd-mail if the first does not answer, one on each line",
+    label: "Other email addresses",
+    hint: "Fallbacks for svcd-mail, one per line",
     rows: 2
   },
   website: { label: "Website", hint: "https://example.org", rows: undefined },
@@ -174,7 +174,7 @@ export const madeValue = (
     ? [{
       field: valueFieldsOf(kind)[0]?.key ?? JSON_FIELD,
       line: 0,
-      message: `The whole value has ${bytes} bytes, and ${MOST_BYTES} is the most: leave something out.`
+      message: `The value has ${bytes} bytes, more than the limit of ${MOST_BYTES}. Shorten it.`
     }]
     : []
   return { value: written.value, bytes, faults }

@@ -51,9 +51,9 @@ const faultText = ({ field, line, message }: FormFault, kind: FormKind): string 
 export const draftView = ({ kind, made, name }: Pick<ValueForm, "kind" | "made" | "name">): Html => {
   const { bytes, faults, value } = made
   if (value === undefined) {
-    return html`<h2>The value</h2><p class="muted">Appears here once all fields can be read: ${
+    return html`<h2>The value</h2><p class="muted">Fix ${
       quantityOf(faults.length, "line")
-    } cannot.</p><ul class="findings">${
+    } to see the value.</p><ul class="findings">${
       faults.slice(0, FINDINGS).map((fault) => html`<li>${visible(faultText(fault, kind))}</li>`)
     }</ul>`
   }
@@ -105,7 +105,7 @@ const fieldsView = (form: ValueForm): Html => {
     return field({
       name: "json",
       label: "Value",
-      hint: "As it is stored. Values of domains and identities are JSON objects.",
+      hint: "The stored form. Values of domains and identities are JSON objects.",
       value: form.texts.get("json") ?? "",
       rows: 10,
       wrong: [...faultsOf("json", form)]
@@ -132,7 +132,7 @@ const renewalOption = ({ isNew, renew }: ValueForm): Html =>
       name: "renew",
       value: "1",
       label: "Let the wallet renew the name",
-      hint: "By itself, before the name expires. Each renewal costs a fee",
+      hint: "Automatically, before the name expires. Each renewal costs a fee",
       checked: renew
     })
     : NOTHING
@@ -145,8 +145,8 @@ export const valueForm = (visit: DeskVisit, form: ValueForm, suits: FormKind): H
     alertView(
       "attention",
       `${
-        form.made.faults.length > 0 ? "Some lines cannot be read." : "The name cannot be registered so."
-      } What is wrong is marked below; nothing was sent.`
+        form.made.faults.length > 0 ? "Some lines are invalid." : "The name cannot be registered like this."
+      } The errors are marked below. Nothing was sent.`
     )
   }<section class="card fields"><form class="stacked" action="${
     deskLink("write")

@@ -72,7 +72,7 @@ export const planned = ({ now, session, wallet }: DeskVisit, plan: Plan): PageAn
 export const nameIn = (given: URLSearchParams): Effect.Effect<Bytes, NotMeant> => {
   const name = fromHex(given.get("hex") ?? "")
   return name === undefined || name.length === 0 || name.length > MAX_NAME_LENGTH
-    ? new NotMeant({ text: "The link names no name." })
+    ? new NotMeant({ text: "The link has no name." })
     : Effect.succeed(name)
 }
 

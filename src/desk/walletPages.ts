@@ -26,10 +26,10 @@ import {
 /** The wallet: its lock, its passphrase, and how it is restored. */
 
 const LOCKS: Readonly<Record<Lock, readonly [tone: string, word: string, text: string]>> = {
-  none: ["attention", "no passphrase", "Any reader of its file has its coins and names."],
+  none: ["attention", "no passphrase", "Anyone who can read its file can take its coins and names."],
   locked: ["good", "locked", "It signs nothing."],
   renewals: ["good", "renewals only", "It signs renewals of names, and nothing else."],
-  unlocked: ["busy", "unlocked", "It signs whatever a user with rights asks for."]
+  unlocked: ["busy", "unlocked", "It signs everything that users with the right request."]
 }
 
 interface Unlocking {
@@ -50,7 +50,7 @@ const UNLOCKINGS: ReadonlyArray<Unlocking> = [
     renewalsOnly: true,
     seconds: 2_592_000,
     words: "Only renewals of names, for 30 days",
-    hint: "No payment, no change and no transfer"
+    hint: "No payments, changes or transfers"
   },
   {
     key: "renewals-1-year",
@@ -72,7 +72,7 @@ const UNLOCKINGS: ReadonlyArray<Unlocking> = [
     renewalsOnly: false,
     seconds: 300,
     words: "Payments and names, for 5 minutes",
-    hint: "For several changes without the passphrase each time"
+    hint: "For several changes, without entering the passphrase each time"
   }
 ]
 
@@ -81,7 +81,7 @@ const unlockForm = (visit: DeskVisit, wrong: ReadonlyArray<string>): Html =>
     "Unlock",
     html`<form class="stacked" action="${deskLink("unlock")}" method="post">${
       tokenField(visit)
-    }<fieldset><legend>For what</legend>${
+    }<fieldset><legend>Unlock for</legend>${
       UNLOCKINGS.map(({ hint, key, time = "", words }, at) =>
         option({
           type: "radio",
@@ -105,11 +105,11 @@ const encryptForm = (visit: DeskVisit, wrong: ReadonlyArray<string>): Html =>
     "Set a passphrase",
     html`<form class="stacked" action="${deskLink("encrypt")}" method="post">${
       tokenField(visit)
-    }<p>The wallet then signs only after you enter it. svcd cannot show or replace a passphrase that you forget: only the recovery words help then.</p>${
+    }<p>The wallet then signs only after you enter the passphrase. svcd cannot recover a forgotten passphrase. Only the seed phrase helps then.</p>${
       field({
         name: "passphrase",
         label: "New passphrase",
-        hint: `Several words that do not belong together, ${SHORTEST} characters or more`,
+        hint: `Several unrelated words, at least ${SHORTEST} characters`,
         type: "password",
         autocomplete: "new-password",
         required: true,
@@ -127,10 +127,10 @@ const wordsRow = (
     "Recovery words",
     html`${
       checked !== undefined
-        ? html`<span class="badge good">kept</span> You gave three of them back on ${day(checked)}.`
+        ? html`<span class="badge good">verified</span> You verified three of them on ${day(checked)}.`
         : kept
-        ? html`<span class="badge attention">not checked</span> They were shown, or the file was copied.`
-        : html`<span class="badge attention">not yet</span> They were never shown, and there is no copy of the file.`
+        ? html`<span class="badge attention">not verified</span> They were shown, or the file was copied.`
+        : html`<span class="badge attention">not written down</span> They were never shown, and there is no copy of the file.`
     } <a href="${deskLink("words")}">${checked === undefined ? "Check the words" : "About the words"}</a>`
   ]
 
@@ -188,7 +188,7 @@ export const unlock: DeskHandler = (visit) =>
   Effect.gen(function*() {
     const { calls, form } = visit
     const chosen = UNLOCKINGS.find(({ key }) => key === form.get("for"))
-    if (chosen === undefined) return yield* new NotMeant({ text: "The form does not say what to unlock." })
+    if (chosen === undefined) return yield* new NotMeant({ text: "Choose what to unlock." })
     const { renewalsOnly, seconds } = chosen
     const passphrase = form.get("passphrase") ?? ""
     const done = calls.call(WALLETPASSPHRASE, { passphrase, timeout: seconds, renewalsonly: renewalsOnly })
@@ -196,7 +196,7 @@ export const unlock: DeskHandler = (visit) =>
       onSuccess: () => Effect.succeed(redirect(deskPlace("wallet"))),
       onFailure: (failure) =>
         failure.code === -14 || failure.code === -8
-          ? walletView(visit, { unlock: ["The passphrase is wrong. The wallet is as it was."] })
+          ? walletView(visit, { unlock: ["The passphrase is wrong. Nothing has changed."] })
           : failure
     })
   })
@@ -208,14 +208,13 @@ export const setPassphrase: DeskHandler = (visit) =>
     const { form } = visit
     const passphrase = form.get("passphrase") ?? ""
     if (passphrase.length < SHORTEST) {
-      return yield* walletView(visit, { passphrase: [`It needs ${SHORTEST} characters or more.`] })
+      return yield* walletView(visit, { passphrase: [`Use at least ${SHORTEST} characters.`] })
     }
-    if (passphrase !== form.get("again")) return yield* walletView(visit, { passphrase: ["The two are not the same."] })
+    if (passphrase !== form.get("again")) return yield* walletView(visit, { passphrase: ["The passphrases differ."] })
     return planned(visit, {
       title: "Set a passphrase",
-      content:
-        html`<p>The wallet is locked afterwards. Write the passphrase down, and keep it apart from the recovery words.</p>`,
-      button: "Set it",
+      content: html`<p>This locks the wallet. Write the passphrase down, and keep it apart from the seed phrase.</p>`,
+      button: "Set passphrase",
       back: deskLink("wallet"),
       spends: true,
       unlocks: "nothing",
@@ -223,9 +222,10 @@ export const setPassphrase: DeskHandler = (visit) =>
       run: ({ call }) =>
         Effect.as(call(ENCRYPTWALLET, { passphrase }), {
           title: "The wallet has a passphrase",
-          text: html`It is locked now. Copies of its file from before still show the keys: destroy them. <a href="${
-            deskLink("wallet")
-          }">Unlock it</a>`
+          text:
+            html`The wallet is now locked. Earlier copies of its file are not encrypted, so destroy them. <a href="${
+              deskLink("wallet")
+            }">Unlock it</a>`
         })
     })
   })
@@ -323,9 +323,9 @@ export const createWallet: DeskHandler = (visit) =>
     const wrong = !NAME.test(name)
       ? "Use at most 64 letters, digits, points and hyphens."
       : passphrase !== (form.get("again") ?? "")
-      ? "The two passphrases are not the same."
+      ? "The passphrases differ."
       : passphrase !== "" && passphrase.length < SHORTEST
-      ? `The passphrase needs ${SHORTEST} characters or more.`
+      ? `Use a passphrase of at least ${SHORTEST} characters.`
       : undefined
     const made = calls.call(CREATEWALLET, {
       wallet_name: name,

@@ -57,7 +57,7 @@ const checkForm = (visit: DeskVisit, state: WalletState, { passphrase = [], plac
     deskLink("words")
   }" method="post">${
     tokenField(visit)
-  }<p>Read these three words from your paper. The node compares them, and keeps the day.</p><div class="words">${
+  }<p>Read these three words from your paper. The node checks them, and records the date.</p><div class="words">${
     places.map((place) => field({ name: `word-${place}`, label: `Word ${place}`, required: true }))
   }</div>${
     needsPassphrase("all", state) && passphraseField({ unlocks: "all", wrong: passphrase })
@@ -67,16 +67,16 @@ const standOf = ({ info }: WalletState): Html =>
   info.phrase_kept === undefined
     ? alertView(
       "busy",
-      html`This wallet was not made of words: keep copies of its file, which <code>backupwallet</code> makes.`
+      html`This wallet has no seed phrase. Back up its file with <code>backupwallet</code>.`
     )
     : info.phrase_checked !== undefined
-    ? alertView("good", `You have the words: you gave three of them back on ${day(info.phrase_checked)}.`)
+    ? alertView("good", `You verified your seed phrase on ${day(info.phrase_checked)}.`)
     : info.phrase_kept
     ? alertView(
       "attention",
-      "It is not certain that you have the words: they were shown, or the file was copied, but you have not given any of them back."
+      "You haven't verified your seed phrase. It was shown, or the file was copied, but a mistake on your paper would show too late."
     )
-    : alertView("attention", "The words of this wallet were never shown, and there is no copy of its file.")
+    : alertView("attention", "The seed phrase of this wallet was never shown, and there is no copy of its file.")
 
 const view = (visit: DeskVisit, state: WalletState, asked: Asked) => {
   const { info } = state
@@ -89,9 +89,9 @@ const view = (visit: DeskVisit, state: WalletState, asked: Asked) => {
     main: html`<h1>Recovery words</h1>${!isWrong && standOf(state)}${
       info.phrase_kept === undefined
         ? NOTHING
-        : html`<section class="card"><h2>Write them down</h2><p>The words are the wallet: with them alone its coins and names can be restored on another machine, and any reader of them has both. Write them on paper, and keep them away from the machine.</p><ol class="steps"><li>Show the words at the machine of the node, as the user that svcd runs as: <code class="break">${
+        : html`<section class="card"><h2>Write them down</h2><p>These words are your seed phrase. They alone restore your coins and names on another machine, and anyone who has them can take both. Write them on paper, and keep the paper away from the machine.</p><ol class="steps"><li>On the node's machine, as the user that runs svcd, show the words: <code class="break">${
           exportCommand(visit, state)
-        }</code></li><li>Write them down with their numbers.</li><li>Give three of them back below.</li></ol><p class="muted">The desk does not show the words: what a browser has shown may stay on its disk. A copy of the file, made by <code>svcd-cli backupwallet FILE</code>, restores the wallet too.</p></section>${
+        }</code></li><li>Write them down with their numbers.</li><li>Enter three of them below.</li></ol><p class="muted">The desk does not show the words, because a browser may leave traces on disk. A copy of the wallet file, made with <code>svcd-cli backupwallet FILE</code>, also restores the wallet.</p></section>${
           info.phrase_checked === undefined || isWrong
             ? card("Check them", form)
             : card("Check them again", html`<details><summary>With three other words</summary>${form}</details>`)
@@ -111,7 +111,7 @@ export const checkWords: DeskHandler = (visit) =>
       return place === undefined ? [] : [[place, text]]
     })
     if (given.length < ASKED_WORDS) {
-      return yield* new NotMeant({ text: "The form has too few words. Open the page again." })
+      return yield* new NotMeant({ text: "Some words are missing. Open the page again." })
     }
     const state = yield* walletState(visit)
     const places = given.map(([place]) => Number(place))
@@ -123,7 +123,7 @@ export const checkWords: DeskHandler = (visit) =>
           correct ? redirect(deskPlace("words")) : view(visit, state, {
             places,
             problem:
-              "At least one of these is not the word of this wallet at its place. Compare your paper with what the command shows, letter by letter."
+              "At least one of these words is wrong. Compare your paper with the output of the command, letter by letter."
           })
         ),
       onFailure: (failure) => {
@@ -133,14 +133,16 @@ export const checkWords: DeskHandler = (visit) =>
             return Effect.succeed(
               view(visit, state, {
                 places,
-                passphrase: [passphrase === "" ? "Enter it: the wallet is locked." : "The passphrase is wrong."]
+                passphrase: [
+                  passphrase === "" ? "The wallet is locked. Enter the passphrase." : "The passphrase is wrong."
+                ]
               })
             )
           case -8:
             return Effect.succeed(
               view(visit, state, {
                 places: drawnPlaces(SHORTEST_PHRASE),
-                problem: `This wallet has fewer than ${USUAL_WORDS} words. Here are other places.`
+                problem: `This seed phrase has fewer than ${USUAL_WORDS} words. Here are other positions.`
               })
             )
           default:

@@ -37,8 +37,7 @@ const editForm = (name: Bytes, value: Bytes, as: string | null): Effect.Effect<V
   const base = encodeText(value, "utf8")
   if (open === undefined || base === undefined) {
     return new NotMeant({
-      text:
-        "The value of this name is not text that a field can show. Change it by RPC: name_update with valueEncoding hex."
+      text: "This value cannot be edited as text. Change it over RPC, with name_update and valueEncoding hex."
     })
   }
   const made = madeValue({ kind: open.kind, base, texts: open.texts })
@@ -101,7 +100,7 @@ const inOtherWay = (form: ValueForm): ValueForm => {
     ? { kind: to, texts: new Map<string, string>(), kept: [] }
     : openValue(Buffer.from(value), to)
   if (open === undefined || open.kind !== to) {
-    const fault = { field: "json", line: 0, message: "This is not a JSON object: fields can show nothing else." }
+    const fault = { field: "json", line: 0, message: "This is not a JSON object, so it cannot be edited in fields." }
     return { ...form, made: { ...form.made, faults: [...faults, fault] } }
   }
   const base = to === "json" ? form.base : value.trim() === "" ? "" : value
@@ -161,7 +160,7 @@ const planRegistration = (visit: DeskVisit, form: ValueForm, value: string) =>
             html`${amountText(MIN_NAME_AMOUNT)}. Locked in the name. It moves with the name and is never refunded.`
           ],
           ["Fees", html`${aboutText(fees)}`],
-          ["In all", html`${aboutText(MIN_NAME_AMOUNT + fees)}`],
+          ["Total", html`${aboutText(MIN_NAME_AMOUNT + fees)}`],
           [
             "Renewal",
             html`${

@@ -119,7 +119,7 @@ const pendingRow = (now: number) => ({ entry, operation: { value }, word }: Wait
 
 const pending = (operations: ReadonlyArray<WaitingSetting>, now: number): Html =>
   operations.length === 0 ? NOTHING : html`<section id="pending" class="card" aria-labelledby="pending-title">
-<h2 id="pending-title">Waiting for a block</h2>
+<h2 id="pending-title">Pending</h2>
 <ul class="operations">${operations.map(pendingRow(now))}</ul></section>`
 
 /** What an operation did. The addresses are in a column of their own. */
@@ -146,7 +146,7 @@ const pager = ({ page, pages, record: { name } }: NameFound): Html =>
 
 const history = (found: NameFound): Html =>
   html`<section id="history" class="card" aria-labelledby="history-title"><h2 id="history-title">History</h2>
-<table class="stack history"><caption class="out">Operations on this name, the newest first</caption>
+<table class="stack history"><caption class="out">Operations on this name, newest first</caption>
 <thead><tr><th scope="col">Height</th><th scope="col">Time</th><th scope="col">Operation</th><th scope="col">Value</th><th scope="col">Owner</th><th scope="col">Transaction</th></tr></thead>
 <tbody>${found.history.map(historyRow(found))}</tbody>
 </table>${pager(found)}</section>`

@@ -115,12 +115,12 @@ export const shortExpiry = (record: NameEntry, moment: Moment): Html => {
 
 export const behind = ({ syncing, tipHeight }: Moment): Html =>
   syncing
-    ? html`<p class="note busy">The node is still syncing: what follows is as of block ${grouped(tipHeight)}.</p>`
+    ? html`<p class="note busy">The node is still syncing. This page is as of block ${grouped(tipHeight)}.</p>`
     : NOTHING
 
 export const absent = (moment: Moment): Html =>
   moment.syncing
     ? html`<p>No block up to ${
       grouped(moment.tipHeight)
-    } registers this name. The node is still syncing: it may be in a later one.</p>`
+    } registers this name. The node is still syncing, so a later block may.</p>`
     : html`<p>No block up to ${grouped(moment.tipHeight)} registers this name.</p>`

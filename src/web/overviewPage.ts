@@ -185,14 +185,14 @@ const expiringLine = ({ expiring }: Overview): Html => {
   const span = expiring.within === FOUR_WEEKS ? "four weeks" : quantityOf(expiring.within, "block")
   const verb = expiring.count === 1 && !expiring.more ? "expires" : "expire"
   return html`<section id="expiring" class="status busy" aria-label="Names about to expire">
-<p><b>${names}</b> of the wallets or the watch list ${verb} within ${span}, without a renewal on its way. <code>svcd-cli expiring</code> lists them.</p>
+<p><b>${names}</b> of the wallets or the watch list ${verb} within ${span}, without a pending renewal. <code>svcd-cli expiring</code> lists them.</p>
 </section>`
 }
 
 const namesFact = ({ names, report: { proof, window } }: Overview): Html => {
   if (window !== undefined) return fact("Names", grouped(window.names), `in the last blocks, proof: ${proof}`)
   return names === undefined
-    ? fact("Names", "–", "counted when synced")
+    ? fact("Names", "–", "counted once synced")
     : fact("Active names", grouped(names.active), `${grouped(names.names - names.active)} expired`)
 }
 
@@ -243,7 +243,7 @@ const changes = ({ changes, now, pending }: Overview): Html => {
 <h2 id="operations-title">Name operations</h2>
 ${
     pending.total + changes.length === 0
-      ? html`<p class="empty">No names were registered or updated in the last blocks.</p>`
+      ? html`<p class="empty">No names were registered or updated in recent blocks.</p>`
       : html`<ul class="operations">${pending.newest.map((each) => pendingChange(now, each))}${
         hidden > 0 && html`<li><a href="${poolLink({ names: true })}">${grouped(hidden)} more pending</a></li>`
       }${changes.map((each) => change(now, each))}</ul>`
@@ -276,7 +276,7 @@ const peers = ({ inbound, now, outbound, peers }: Overview): Html => {
 <h2 id="peers-title">Peers</h2>
 ${
     peers.length === 0
-      ? html`<p class="empty">No peers are connected. What the node knows stays as it is until one is.</p>`
+      ? html`<p class="empty">No peers are connected. The node learns nothing new until one connects.</p>`
       : html`<table class="stack"><caption class="out">Connected peers</caption>
 <thead><tr><th scope="col">Address</th><th scope="col">Software</th><th scope="col">Direction</th><th scope="col" class="number">Protocol</th><th scope="col" class="number">Height</th><th scope="col" class="number">Ping</th><th scope="col">Connected</th><th scope="col" class="number">Received</th><th scope="col" class="number">Sent</th></tr></thead>
 <tbody>${peers.map(peerRow(now))}</tbody>

@@ -83,7 +83,7 @@ const WRONG_PAGE = wrong(`A page is a number from 1 to ${MAX_PAGE}.`)
 const nameOf = (query: URLSearchParams): Wanted => {
   const hex = query.get("hex")
   const name = hex === null ? decodeText(query.get("name") ?? "", "utf8") : fromHex(hex)
-  if (name === undefined) return wrong("The name is not given as text or as hexadecimal bytes.")
+  if (name === undefined) return wrong("Give the name as text or as hexadecimal bytes.")
   const page = pageOf(query)
   return page === undefined ? WRONG_PAGE : { _tag: "Name", name, page, full: query.get("full") === "1" }
 }
@@ -103,7 +103,7 @@ export const blockPlaceOf = (text: string): BlockPlace | undefined =>
 const blockOf = (text: string, query: URLSearchParams): Wanted => {
   const place = blockPlaceOf(text)
   const page = pageOf(query)
-  if (place === undefined) return wrong("A block is given by its height, or by its hash of 64 hexadecimal digits.")
+  if (place === undefined) return wrong("Give a block by its height, or by its hash of 64 hexadecimal digits.")
   return page === undefined ? WRONG_PAGE : { _tag: "Block", place, page }
 }
 
@@ -111,8 +111,8 @@ const transactionOf = (text: string, query: URLSearchParams): Wanted => {
   const txid = parseDisplayHash(text.toLowerCase())
   const page = pageOf(query)
   const block = query.get("block") ?? undefined
-  if (txid === undefined) return wrong("A transaction is given by its txid of 64 hexadecimal digits.")
-  if (block !== undefined && !HEIGHT.test(block)) return wrong("The block of a transaction is given by its height.")
+  if (txid === undefined) return wrong("Give a transaction by its txid of 64 hexadecimal digits.")
+  if (block !== undefined && !HEIGHT.test(block)) return wrong("Give the block of a transaction by its height.")
   if (page === undefined) return WRONG_PAGE
   return { _tag: "Transaction", txid, block: block === undefined ? undefined : Number(block), page }
 }
@@ -120,9 +120,9 @@ const transactionOf = (text: string, query: URLSearchParams): Wanted => {
 const namesOf = (query: URLSearchParams): Wanted => {
   const given = query.get("order") ?? "name"
   const order = NAME_ORDERS.find((each) => each === given)
-  if (order === undefined) return wrong(`Names are ordered by ${NAME_ORDERS.join(", ")}.`)
+  if (order === undefined) return wrong(`Names can be ordered by ${NAME_ORDERS.join(", ")}.`)
   const prefix = query.get("prefix") ?? ""
-  if (prefix.length > MAX_NAME_LENGTH) return wrong(`The beginning of names has at most ${MAX_NAME_LENGTH} characters.`)
+  if (prefix.length > MAX_NAME_LENGTH) return wrong(`A prefix of names has at most ${MAX_NAME_LENGTH} characters.`)
   const list = { order, prefix, expired: query.get("expired") === "1" }
   const after = query.get("after")
   return { _tag: "Names", list: after === null ? list : { ...list, after } }
@@ -131,7 +131,7 @@ const namesOf = (query: URLSearchParams): Wanted => {
 const poolOf = (query: URLSearchParams): Wanted => {
   const given = query.get("order") ?? "newest"
   const order = POOL_ORDERS.find((each) => each === given)
-  if (order === undefined) return wrong(`Waiting transactions are ordered by ${POOL_ORDERS.join(" or ")}.`)
+  if (order === undefined) return wrong(`Transactions can be ordered by ${POOL_ORDERS.join(" or ")}.`)
   const page = pageOf(query)
   return page === undefined ? WRONG_PAGE : { _tag: "Pool", list: { order, names: query.get("names") === "1", page } }
 }
@@ -141,7 +141,7 @@ const blocksOf = (query: URLSearchParams): Wanted => {
   if (from === null) return { _tag: "Blocks", from: undefined }
   return HEIGHT.test(from)
     ? { _tag: "Blocks", from: Number(from) }
-    : wrong("The list of blocks begins at a height.")
+    : wrong("The list of blocks starts at a height.")
 }
 
 const addressOf = (text: string, query: URLSearchParams): Wanted => {

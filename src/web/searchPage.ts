@@ -70,9 +70,9 @@ const saying = (text: string, found: SearchFound): Html => {
   if (found.saying === undefined) return NOTHING
   const { indexed, next, records } = found.saying
   const none = html`<p class="empty">${
-    next === undefined ? "No name and no value has this text." : "No name on this page; there may be more."
+    next === undefined ? "No name or value contains this text." : "No names on this page; there may be more."
   }</p>`
-  return html`<section class="card" aria-labelledby="saying-title"><h2 id="saying-title">Names with this text</h2>${
+  return html`<section class="card" aria-labelledby="saying-title"><h2 id="saying-title">Names and values with this text</h2>${
     indexed < 1 &&
     html`<p class="note busy">The search index is being built: it has ${
       Math.floor(100 * indexed)
@@ -94,9 +94,7 @@ const placeItem = (place: FoundPlace): Html => {
     case "Transaction":
       return html`<li>${transactionView(place.txid)}<span class="what">a transaction</span></li>`
     case "Address":
-      return html`<li>${
-        addressView(place.address)
-      }<span class="what">an address, with the names that it owns</span></li>`
+      return html`<li>${addressView(place.address)}<span class="what">an address, with its names</span></li>`
   }
 }
 
@@ -105,7 +103,7 @@ const missingBlock = (text: string, { params, syncing, tipHeight }: SearchFound)
   const meant = placeMeant(text, params.network)
   return meant?._tag !== "Height" ?
     NOTHING :
-    html`<p>Block ${grouped(meant.height)} is not there${syncing && " yet"}; the last one is ${
+    html`<p>Block ${grouped(meant.height)} does not exist${syncing && " yet"}; the latest is ${
       blockView(tipHeight, grouped(tipHeight))
     }.</p>`
 }
@@ -120,7 +118,7 @@ const meanings = (text: string, found: SearchFound): Html => {
       syncing ? "Not known yet" : "No such name"
     }</h2>${missingBlock(text, found)}${absent(found)}</section>`
   }
-  return html`<section class="card" aria-labelledby="meant-title"><h2 id="meant-title">What it can mean</h2><ul class="operations">${
+  return html`<section class="card" aria-labelledby="meant-title"><h2 id="meant-title">Possible matches</h2><ul class="operations">${
     place !== undefined && placeItem(place)
   }${exact.map(listedRecord(found))}</ul></section>`
 }

@@ -34,7 +34,7 @@ export interface StatusPageOptions {
 
 const BROKEN = {
   title: "Something went wrong",
-  text: "The node could not make this page; its log says why."
+  text: "The node could not render this page; see its log."
 }
 
 const simple = (
@@ -48,7 +48,7 @@ const simple = (
     at: path === "/" ? undefined : `.${path}`,
     now,
     main:
-      html`<section class="card"><h1>${title}</h1><p>${text}</p><p><a href="${HOME}">To the overview</a></p></section>`
+      html`<section class="card"><h1>${title}</h1><p>${text}</p><p><a href="${HOME}">Go to the overview</a></p></section>`
   }))
 
 /** The status page: the state of the node, and its names, for people. */
@@ -83,13 +83,13 @@ export const makeStatusPage = (
         case "Search":
           return few(search(asked))
         case "Name":
-          return few(orNone(name(asked), "The history of this name has fewer pages."))
+          return few(orNone(name(asked), "The history of this name does not have that many pages."))
         case "Activity":
           return activity
         case "Wrong":
-          return simple(400, { title: "Not understood", text: asked.reason }, path)
+          return simple(400, { title: "Invalid request", text: asked.reason }, path)
         default:
-          return orNone(explorer.page(asked), "There are fewer pages.")
+          return orNone(explorer.page(asked), "There are not that many pages.")
       }
     }
 
@@ -101,8 +101,8 @@ export const makeStatusPage = (
         answer(target).pipe(
           Effect.catchAll((failure) =>
             failure._tag === "WrongQuery"
-              ? simple(400, { title: "Not understood", text: `${failure.message}.` }, target.path)
-              : simple(500, { title: "A file cannot be read", text: failure.message }, target.path)
+              ? simple(400, { title: "Invalid request", text: `${failure.message}.` }, target.path)
+              : simple(500, { title: "A file is unreadable", text: failure.message }, target.path)
           ),
           Effect.catchAllDefect((defect) =>
             Effect.zipRight(

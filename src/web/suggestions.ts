@@ -60,7 +60,7 @@ export const listedRecord = (moment: Moment) => (record: NameEntry): Html =>
 
 export const suggestions = (found: Moment & { readonly suggestions: Suggestions }): Html =>
   found.suggestions.records.length === 0 ? NOTHING : html`<section class="card" aria-labelledby="like-title">
-<h2 id="like-title">Names that begin like this</h2>
+<h2 id="like-title">Names that start like this</h2>
 <ul class="operations">${found.suggestions.records.map(listedRecord(found))}</ul>${
-    found.suggestions.more && html`<p class="muted">There are more: type more letters.</p>`
+    found.suggestions.more && html`<p class="muted">There are more. Type more letters.</p>`
   }</section>`

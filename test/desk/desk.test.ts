@@ -62,7 +62,7 @@ describe("log-in", () => {
       const fields = { id, password: PASSWORD, token }
       for (const wrong of ["", `${token.slice(1)}x`, "x"]) {
         const { body, status } = yield* desk.ask({ path: "confirm", fields: { ...fields, token: wrong } })
-        assert.deepStrictEqual([status, body.includes("This form counts no longer")], [403, true])
+        assert.deepStrictEqual([status, body.includes("This form is no longer valid")], [403, true])
       }
       yield* desk.login
       assert.strictEqual((yield* desk.ask({ path: "confirm", fields })).status, 403)
@@ -70,7 +70,7 @@ describe("log-in", () => {
       const later = TestDesk.make(PAYS)
       later.cookie = desk.cookie
       const restarted = yield* later.ask({ path: "confirm", fields })
-      assert.include(restarted.body, "You are not logged in any more")
+      assert.include(restarted.body, "You have been signed out")
       assert.deepStrictEqual([...desk.called("sendrawtransaction"), ...later.calls], [])
     }))
 
@@ -109,7 +109,7 @@ describe("confirmation", () => {
       assert.include(page.body, "0.01 NMC")
       assert.deepStrictEqual(desk.called("name_autoregister"), [])
       const wrong = yield* confirm(desk, id, { password: "no" })
-      assert.deepStrictEqual([wrong.status, wrong.body.includes("This is not the password")], [403, true])
+      assert.deepStrictEqual([wrong.status, wrong.body.includes("The password is wrong")], [403, true])
       const both = yield* Effect.all([confirm(desk, id), confirm(desk, id)], { concurrency: "unbounded" })
       assert.deepStrictEqual(both.map(({ location }) => location), [`./result?id=${id}`, `./result?id=${id}`])
       assert.strictEqual((yield* confirm(desk, id)).location, `./result?id=${id}`)
@@ -131,7 +131,7 @@ describe("confirmation", () => {
       for (const text of [ADDRESS, "1.5 NMC", "0.00023 NMC", "1.50023 NMC"]) assert.include(page.body, text)
       yield* confirm(desk, first)
       const refused = yield* confirm(desk, second)
-      assert.deepStrictEqual([refused.status, refused.body.includes("This was done already")], [409, true])
+      assert.deepStrictEqual([refused.status, refused.body.includes("This was already done")], [409, true])
       assert.deepStrictEqual(desk.called("walletprocesspsbt", "sendrawtransaction").map(({ params }) => params), [
         ["unsigned"],
         ["00"]
@@ -152,7 +152,7 @@ describe("confirmation", () => {
       yield* desk.login
       const { body, status } = yield* desk.send("send", { address: ADDRESS, amount: "2.5" })
       assert.strictEqual(status, 400)
-      for (const text of [`value="${ADDRESS}"`, "value=\"2.5\"", "it can spend 1.5 NMC now"]) assert.include(body, text)
+      for (const text of [`value="${ADDRESS}"`, "value=\"2.5\"", "It can spend 1.5 NMC now"]) assert.include(body, text)
     }))
 
   it.live("both windows at one moment pay once", () =>
@@ -170,8 +170,8 @@ describe("confirmation", () => {
       yield* desk.login
       const id = yield* payment(desk)
       desk.time += 15 * 60_000
-      assert.include((yield* confirm(desk, id)).body, "This page is too old")
-      assert.include((yield* confirm(desk, "unknown")).body, "This page counts no longer")
+      assert.include((yield* confirm(desk, id)).body, "This page has expired")
+      assert.include((yield* confirm(desk, "unknown")).body, "This page is no longer valid")
       assert.deepStrictEqual(desk.called("sendrawtransaction"), [])
     }))
 
@@ -211,11 +211,11 @@ describe("confirmation", () => {
       const { id } = yield* toConfirm(desk)
       const failed = yield* desk.follow(yield* confirm(desk, id))
       assert.strictEqual(failed.status, 409)
-      assert.include(failed.body, "The name was registered meanwhile")
+      assert.include(failed.body, "The name was registered in the meantime")
       assert.include(failed.body, "Nothing was sent")
       desk.answers = { ...desk.answers, name_autoregister: () => new Refused(-32_603, "Internal error") }
       const unclear = yield* desk.follow(yield* confirm(desk, (yield* toConfirm(desk)).id))
-      assert.include(unclear.body, "It is not certain whether something was sent")
+      assert.include(unclear.body, "It is uncertain whether anything was sent")
     }))
 
   it.live("a user without a right gets a sentence, and the method is not called", () =>
@@ -227,7 +227,7 @@ describe("confirmation", () => {
       }
       yield* desk.login
       const { body, status } = yield* desk.send("send", { address: ADDRESS, amount: "1" })
-      assert.deepStrictEqual([status, body.includes("Your user may not pay")], [400, true])
+      assert.deepStrictEqual([status, body.includes("Your user does not have the right to pay")], [400, true])
       desk.permitted = { methods: new Set(), rights: undefined }
       yield* desk.login
       desk.calls.length = 0
@@ -248,7 +248,7 @@ describe("renewals", () => {
       assert.include(page.body, "2 names are left out: renewal is turned off for them.")
       desk.answers = { ...desk.answers, name_renew: () => ({ names: [], transactions: 0, left_out: 1 }) }
       const none = yield* desk.send("renew", { which: "all" })
-      assert.include(none.body, "There is no name to renew. 1 name is left out: renewal is turned off for it.")
+      assert.include(none.body, "There are no names to renew. 1 name is left out: renewal is turned off for it.")
     }))
 })
 
@@ -258,10 +258,10 @@ describe("what a user writes", () => {
       const desk = TestDesk.make()
       yield* desk.login
       const answers = [
-        ["name=d/&as=domain", "d/ is not a whole name"],
-        ["name=id/&as=identity", "id/ is not a whole name"],
-        ["name=x/&as=other", "x/ is not a whole name"],
-        ["name=%20&as=other", "Write a name."],
+        ["name=d/&as=domain", "d/ is not a complete name"],
+        ["name=id/&as=identity", "id/ is not a complete name"],
+        ["name=x/&as=other", "x/ is not a complete name"],
+        ["name=%20&as=other", "Enter a name."],
         ["name=x%E2%80%AEy&as=domain", "cannot be the name of a domain"],
         ["name=x%E2%80%AEy&as=identity", "cannot be the name of an identity"]
       ] as const

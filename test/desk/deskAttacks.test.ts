@@ -31,7 +31,7 @@ describe("wallets", () => {
       const before = yield* desk.token
       yield* desk.send("choose", { wallet: "second" })
       const form = yield* desk.ask({ path: "send", fields: { token: before, address: ADDRESS, amount: "1" } })
-      assert.deepStrictEqual([form.status, form.body.includes("This form counts no longer")], [403, true])
+      assert.deepStrictEqual([form.status, form.body.includes("This form is no longer valid")], [403, true])
       for (const answer of [yield* desk.ask({ path: `confirm?id=${id}` }), yield* confirm(desk, id)]) {
         assert.deepStrictEqual([answer.status, answer.body.includes("for another wallet")], [409, true])
       }
@@ -82,14 +82,14 @@ describe("recovery words", () => {
         checkrecoverywords: () => ({ correct: false })
       })
       yield* desk.login
-      assert.include((yield* desk.ask({ path: "names" })).body, "were never shown")
+      assert.include((yield* desk.ask({ path: "names" })).body, "was never shown")
       const page = yield* desk.ask({ path: "words" })
       assert.include(page.body, "svcd-wallet export --phrase --wallet first -network regtest")
       assert.lengthOf(new Set(askedIn(page)), 3)
 
       const wrong = yield* desk.send("words", { ...WORDS, passphrase: "open" })
       assert.strictEqual(wrong.status, 400)
-      assert.include(wrong.body, "At least one of these is not the word")
+      assert.include(wrong.body, "At least one of these words is wrong")
       assert.deepStrictEqual([askedIn(wrong), wrong.body.includes("zebra")], [PLACES, false])
       assert.deepStrictEqual(desk.calls.slice(-3).map(({ method, params }) => [method, params[0]]), [
         ["walletpassphrase", "open"],
@@ -108,7 +108,7 @@ describe("recovery words", () => {
         checkrecoverywords: () => ({ correct: true })
       }
       const right = yield* desk.follow(yield* desk.send("words", { ...WORDS, passphrase: "open" }))
-      assert.include(right.body, "you gave three of them back on 14 Nov 2023")
+      assert.include(right.body, "You verified your seed phrase on 14 Nov 2023")
       assert.notInclude((yield* desk.ask({ path: "names" })).body, "recovery word")
     }))
 })
@@ -147,7 +147,7 @@ describe("payments", () => {
       left = undefined
       assert.notInclude((yield* desk.ask({ path: "receive" })).body, said)
       const { body } = yield* desk.send("receive", {})
-      assert.include(body, "since too many were not paid")
+      assert.include(body, "because too many addresses are unpaid")
       assert.notInclude(body, "Unlock it")
     }))
 
@@ -166,7 +166,7 @@ describe("payments", () => {
       assert.strictEqual((yield* confirm(desk, paid)).status, 303)
       desk.cookie = second
       yield* desk.ask({ path: "names" })
-      assert.include((yield* confirm(desk, made)).body, "This was done already")
+      assert.include((yield* confirm(desk, made)).body, "This was already done")
       // The back button after a new log-in leads to the result, and what the ended session left open is gone.
       desk.cookie = first
       yield* desk.send("logout", {})
@@ -175,7 +175,7 @@ describe("payments", () => {
       assert.strictEqual(back.location, `./result?id=${paid}`)
       assert.include((yield* desk.follow(back)).body, "The payment is sent")
       assert.strictEqual((yield* confirm(desk, paid)).location, `./result?id=${paid}`)
-      assert.include((yield* confirm(desk, open)).body, "This page counts no longer")
+      assert.include((yield* confirm(desk, open)).body, "This page is no longer valid")
       assert.lengthOf(desk.called("sendrawtransaction"), 1)
     }))
 
@@ -189,9 +189,9 @@ describe("payments", () => {
       const twoPages = Effect.all([payment(desk), payment(desk)])
       failing(-32603)
       const [first, second] = yield* twoPages
-      assert.include((yield* desk.follow(yield* confirm(desk, first))).body, "It is not certain whether")
+      assert.include((yield* desk.follow(yield* confirm(desk, first))).body, "It is uncertain whether")
       desk.answers = { ...desk.answers, ...PAYS }
-      assert.include((yield* confirm(desk, second)).body, "This may have been done already")
+      assert.include((yield* confirm(desk, second)).body, "This may already have been done")
       assert.lengthOf(desk.called("sendrawtransaction"), 1)
       // A page that was made later is the user's decision, and so is one after a refusal that sent nothing.
       desk.time++
@@ -229,7 +229,7 @@ describe("names", () => {
         name_pending: () => [{ name: NAME, value: "7b7d", op: "name_update", txid: "cd", ismine: true }]
       }
       const refused = yield* desk.follow(yield* confirm(desk, second))
-      assert.include(refused.body, "The name was changed after this page was made")
+      assert.include(refused.body, "The name was changed after you opened this page")
       assert.lengthOf(desk.called("name_update"), 1)
     }))
 

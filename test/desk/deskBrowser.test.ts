@@ -122,7 +122,7 @@ const text = async (page: Page): Promise<string> =>
 
 const logIn = async (page: Page): Promise<void> => {
   await fill(page, { user: USER, password: PASSWORD })
-  await press(page, "Log in")
+  await press(page, "Sign in")
 }
 
 const confirmed = async (page: Page, button: string, result: string): Promise<void> => {
@@ -166,10 +166,10 @@ const walk = async ({ browser, node, wordsOf }: Place): Promise<void> => {
   const { faults, page, requests } = await watched(browser, 1_280)
   const open = (path: string) => page.goto(`${origin}/desk/${path}`, { waitUntil: "domcontentloaded" })
   await open("names")
-  assert.strictEqual(await heading(page), "Log in")
+  assert.strictEqual(await heading(page), "Sign in")
   await look(page, "login")
   await fill(page, { user: USER, password: "wrong" })
-  await press(page, "Log in")
+  await press(page, "Sign in")
   assert.include(await text(page), "wrong")
   await look(page, "loginWrong")
   await logIn(page)
@@ -186,11 +186,11 @@ const walk = async ({ browser, node, wordsOf }: Place): Promise<void> => {
   const [first = assert.fail("no words are asked for")] = Object.keys(asked)
   await fill(page, { ...asked, [first]: "unlisted", passphrase: PASSPHRASE })
   await press(page, "Check the words")
-  assert.include(await text(page), "At least one of these is not the word")
+  assert.include(await text(page), "At least one of these words is wrong")
   await look(page, "wordsWrong")
   await fill(page, { ...await wordsFor(page, words), passphrase: PASSPHRASE })
   await press(page, "Check the words")
-  assert.include(await text(page), "You have the words")
+  assert.include(await text(page), "You verified your seed phrase")
   await look(page, "wordsKept")
   await press(page, "Names")
   assert.notInclude(await text(page), "recovery word")
@@ -269,7 +269,7 @@ const walk = async ({ browser, node, wordsOf }: Place): Promise<void> => {
   await page.click("[name=hex]")
   await press(page, "Renew chosen names")
   await look(page, "renew")
-  await confirmed(page, "Renew it", "The renewal is under way")
+  await confirmed(page, "Renew it", "The renewal is in progress")
   await mine(2)
 
   await open("send")
@@ -287,7 +287,7 @@ const walk = async ({ browser, node, wordsOf }: Place): Promise<void> => {
   // The back button, the same page once more, and both after a new log-in.
   await page.goBack({ waitUntil: "domcontentloaded" })
   await page.waitForFunction("document.querySelector('h1').innerText === 'The payment is sent'")
-  await press(page, "Log out", "header")
+  await press(page, "Sign out", "header")
   await logIn(page)
   await page.goto(payment, { waitUntil: "domcontentloaded" })
   assert.strictEqual(await heading(page), "The payment is sent")
@@ -301,7 +301,7 @@ const walk = async ({ browser, node, wordsOf }: Place): Promise<void> => {
 
   await open("names")
   await press(page, "d/desk-example")
-  await press(page, "Stop renewing it")
+  await press(page, "Stop renewing")
   await look(page, "stop")
   await press(page, "Back")
   await press(page, "Release")

@@ -92,7 +92,7 @@ describe("names", () => {
           yield* desk.send("release", { hex: NAME, empty: "1" })
         ]
       ) {
-        assert.deepStrictEqual([answer.status, answer.body.includes("waits for a block")], [400, true])
+        assert.deepStrictEqual([answer.status, answer.body.includes("is unconfirmed")], [400, true])
       }
       assert.strictEqual((yield* desk.send("release", { hex: NAME })).status, 303)
       // What the dry run leaves out costs nothing, which is not a fee of a change.
@@ -122,7 +122,7 @@ describe("names", () => {
       const foreign = yield* desk.follow(yield* transfer(ADDRESS))
       assert.include(foreign.body, "A wrong address cannot be corrected")
       assert.notInclude(foreign.body, "stays yours")
-      assert.include((yield* transfer(" ")).body, "Write the address that the new owner gave you.")
+      assert.include((yield* transfer(" ")).body, "Enter the address that the new owner gave you.")
       assert.include((yield* transfer("bad")).body, "network: Invalid checksum.<")
     }))
 
@@ -134,17 +134,17 @@ describe("names", () => {
         desk.ask({ path: `register?name=${encodeURIComponent(name)}&as=${as}` })
       for (const as of ["domain", "identity", "other"]) {
         const { body, status } = yield* asked(" ", as)
-        assert.deepStrictEqual([status, body.includes("Write a name.")], [400, true], as)
+        assert.deepStrictEqual([status, body.includes("Enter a name.")], [400, true], as)
       }
       const below = yield* asked("sub.shop.bit")
-      assert.include(below.body, "sub.shop.bit is below shop.bit: that is the name to register")
+      assert.include(below.body, "sub.shop.bit is below shop.bit, which is the name to register")
       assert.notInclude((yield* asked("Shop.bit")).body, "is below")
       desk.answers = { ...desk.answers, name_show: () => ({ name: NAME, ismine: true }) }
       const own = yield* asked("example")
       assert.strictEqual(own.status, 400)
       assert.match(own.body, new RegExp(`This name is yours: <a href="[^"]*edit\\?hex=${NAME}">change it</a>`))
       desk.answers = { ...desk.answers, name_show: () => ({ name: NAME, ismine: false }) }
-      assert.include((yield* asked("example")).body, "belongs to an owner already")
+      assert.include((yield* asked("example")).body, "is already taken")
     }))
 
   it.live("no page tells times on regtest, where blocks have none", () =>
@@ -302,7 +302,7 @@ describe("the form for a value", () => {
       assert.include(wrong.body, "192.0.2.9</textarea>")
       const renewed = (yield* toConfirm(desk, { owner: ADDRESS, renew: "1" })).answer
       assert.strictEqual(renewed.status, 400)
-      assert.include(renewed.body, "A wallet renews only names that it owns")
+      assert.include(renewed.body, "A wallet renews only its own names")
       const { answer, id } = yield* toConfirm(desk, { owner: ` ${ADDRESS} ` })
       const page = yield* desk.follow(answer)
       assert.match(
@@ -328,6 +328,6 @@ describe("the form for a value", () => {
       desk.answers = { ...desk.answers, getaddressinfo: () => ({ ismine: true }) }
       desk.time++
       const own = yield* desk.follow((yield* toConfirm(desk, { owner: ADDRESS })).answer)
-      assert.include(own.body, "This address is of this wallet: the name becomes yours.")
+      assert.include(own.body, "This address belongs to this wallet, so the name will be yours.")
     }))
 })

@@ -347,7 +347,7 @@ describe("stats and cursor", () => {
       })
     ))
 
-  it.effect("the cursor is at the last block", () =>
+  it.effect("the cursor is at the latest block", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
         assert.isUndefined(yield* db.cursor)

@@ -165,7 +165,7 @@ describe("the page of the mempool", () => {
       assert.include(page, "<dt>Transactions</dt><dd><b>5</b>")
       assert.include(page, "<b>4</b><span>1 to register, 2 to update or renew, 1 to commit</span>")
       assert.include(page, "<b>7.5 kB</b><span>of 300 MB</span>")
-      assert.include(page, "<b>0.00012 NMC</b><span>a kvB, to be accepted now</span>")
+      assert.include(page, "<b>0.00012 NMC</b><span>per kvB, to be accepted now</span>")
       assert.include(page, "<b>0.005 NMC</b><span>of all transactions</span>")
       assert.include(page, "id=\"mempool\" class=\"card chart\"")
       assert.lengthOf(rowsOf(yield* pageOn({ entries }, { names: true })), 4)
@@ -194,14 +194,14 @@ describe("the page of the mempool", () => {
 
   it.effect("says why it is empty", () =>
     Effect.gen(function*() {
-      assert.include(yield* pageOn({}), "No transactions wait for a block.")
+      assert.include(yield* pageOn({}), "There are no unconfirmed transactions.")
       const payments = [entryOf(PAYMENT)]
-      assert.include(yield* pageOn({ entries: payments }, { names: true }), "No name operation waits for a block.")
+      assert.include(yield* pageOn({ entries: payments }, { names: true }), "There are no unconfirmed name operations.")
       assert.include(yield* pageOn({ missing: true }), "Blocks are missing.")
       assert.include(yield* pageOn({ loaded: false }), "is loading the transactions")
       assert.include(yield* pageOn({ blocksOnly: true, entries: payments }), "-blocksonly")
       const light = yield* pageOn({ light: true })
-      assert.include(light, "The node has only the last blocks so far.")
+      assert.include(light, "The node has only recent blocks so far.")
       assert.notInclude(light, "<table")
     }))
 

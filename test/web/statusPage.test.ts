@@ -105,7 +105,7 @@ layer(methodNode())("on a chain full of names", (it) => {
       assertHarmless(page)
       assert.match(
         page.body,
-        /<b>2 names<\/b> of the wallets or the watch list expire within 8 blocks, without a renewal on its way\. <code>/
+        /<b>2 names<\/b> of the wallets or the watch list expire within 8 blocks, without a pending renewal\. <code>/
       )
       yield* watch.remove(pair)
     }))
@@ -209,9 +209,9 @@ layer(methodNode())("on a chain full of names", (it) => {
     Effect.gen(function*() {
       const { body, status } = yield* get(yield* statusPageOf(), "/?q=99999999")
       assert.strictEqual(status, 404)
-      assert.match(body, /Block 99,999,999 is not there; the last one is <a [^>]*>600<\/a>\./)
+      assert.match(body, /Block 99,999,999 does not exist; the latest is <a [^>]*>600<\/a>\./)
       const syncing = yield* get(yield* statusPageOf([], { syncing: true }), "/?q=99999999")
-      assert.include(syncing.body, "Block 99,999,999 is not there yet;")
+      assert.include(syncing.body, "Block 99,999,999 does not exist yet;")
     }))
 
   it.effect("a search redirects to the single matching name, by its text, domain or bytes", () =>
@@ -276,7 +276,7 @@ layer(methodNode())("on a chain full of names", (it) => {
       assertGuarded(wrong)
       const behind = yield* get(handler, "/?name=d/sierrabd83&page=9")
       assert.strictEqual(behind.status, 404)
-      assert.include(behind.body, "fewer pages")
+      assert.include(behind.body, "that many pages")
     }))
 
   it.effect("the overview is made once for all callers within its lifetime", () =>

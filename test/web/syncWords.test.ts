@@ -66,7 +66,7 @@ describe("statusWords", () => {
       "busy",
       "Reading block files"
     ],
-    ["without a network", { ...READY, active: false, peers: 0 }, "attention", "Network is off"],
+    ["without a network", { ...READY, active: false, peers: 0 }, "attention", "Networking is turned off"],
     ["without peers", { ...READY, peers: 0 }, "attention", "No peers"],
     ["without peers while it syncs", { ...SYNCING, peers: 0 }, "attention", "Looking for peers"],
     ["fetching blocks", SYNCING, "busy", "Syncing"],
@@ -74,11 +74,11 @@ describe("statusWords", () => {
       "fetching headers",
       { ...READY, syncing: true, height: 0, headers: 1_999, headerTime: NOW - 86_401 },
       "busy",
-      "Fetching headers"
+      "Downloading headers"
     ],
     ["waiting for the first answer", { ...READY, syncing: true }, "busy", "Asking peers for new blocks"],
     ["at 20 blocks' time of silence", { ...READY, tipTime: NOW - 12_000 }, "good", "Up to date"],
-    ["after more than that", { ...READY, tipTime: NOW - 12_001 }, "attention", "No new block for long"],
+    ["after more than that", { ...READY, tipTime: NOW - 12_001 }, "attention", "No new block for a long time"],
     [
       "silent where blocks come on demand",
       { ...READY, onDemand: true, tipTime: 0, headerTime: 0 },
@@ -119,33 +119,33 @@ describe("statusWords", () => {
   it.each<[Partial<SyncReport>, string, string, number | undefined]>([
     [
       { phase: "headers", percent: 12.3, secondsLeft: undefined },
-      "Fetching headers",
-      "800,000 headers so far. Then come the last blocks, which have all names.",
+      "Downloading headers",
+      "800,000 headers so far. Then the node downloads recent blocks, which have all names.",
       12.3
     ],
     [
       { phase: "window", percent: 45.6, secondsLeft: 12 },
-      "Fetching the last blocks",
-      "16,000 of the last 36,100 blocks, the newest first. About 12 seconds left.",
+      "Downloading recent blocks",
+      "16,000 of the last 36,100 blocks, newest first. About 12 seconds left.",
       45.6
     ],
     [
       { phase: "signatures", percent: 1, secondsLeft: 90, synced: true },
-      "Answering, and checking signatures",
+      "Resolving names, and checking signatures",
       "Names are known up to block 800,000. 1,200 signatures to check. About 1 minute 30 seconds left.",
       1
     ],
     [
       { phase: "blocks", percent: 2, secondsLeft: 7_200, synced: true, proof: "signatures" },
-      "Answering, and checking the whole chain",
-      "Names are known up to block 800,000. Answers come from the last blocks of the chain with the most work, " +
-      "and their signatures are checked (signatures). About 2 hours left.",
+      "Resolving names, and checking the whole chain",
+      "Names are known up to block 800,000. Answers come from recent blocks of the chain with the most work, " +
+      "with checked signatures (signatures). About 2 hours left.",
       2
     ],
     [
       { phase: "ready", secondsLeft: 0, synced: true },
       "Up to date",
-      "Names are known up to block 800,000. Answers come from the last blocks of the chain with the most work (work).",
+      "Names are known up to block 800,000. Answers come from recent blocks of the chain with the most work (work).",
       undefined
     ]
   ])("says what a node with a window does: %o", (change, title, detail, value) => {

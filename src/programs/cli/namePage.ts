@@ -133,7 +133,7 @@ const pendingLines = ({ pending, state }: NamePage, screen: Screen): ReadonlyArr
   )
   return pending.length === 0 ? [] : [
     "",
-    painted("Waiting for a block", "bold", screen),
+    painted("Pending", "bold", screen),
     ...table(
       [
         { title: "OPERATION" },

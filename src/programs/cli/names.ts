@@ -170,7 +170,7 @@ const pendingTable = ({ names, pending }: OwnNames, screen: Screen): ReadonlyArr
   const words = waitingWords(pending, names)
   return pending.length === 0 ? [] : [
     "",
-    painted("Waiting for a block", "bold", screen),
+    painted("Pending", "bold", screen),
     ...table(
       [NAME, { title: "OPERATION" }, { title: "TRANSACTION", atLeast: 12 }, VALUE],
       pending.map((entry, index) => [

@@ -40,13 +40,13 @@ interface DifficultyAt {
 interface FeeFor {
   /** Blocks within which a transaction is mined. */
   readonly target: number
-  /** Smallest units a kvB. */
+  /** Smallest units per kvB. */
   readonly feeRate: number
 }
 
 /** The part of the mempool from a fee rate on, up to the next one. */
 export interface PoolPart {
-  /** Smallest units a kvB. */
+  /** Smallest units per kvB. */
   readonly from: number
   readonly transactions: number
   /** Virtual bytes. */
@@ -226,15 +226,15 @@ const meanOf = (days: ReadonlyArray<ChainDay>, value: (day: ChainDay) => number 
 const meanText = (mean: number | undefined): string =>
   mean === undefined ? "–" : mean < 10 ? String(Math.round(10 * mean) / 10) : grouped(mean)
 
-const LIGHT = "The node has only the last blocks so far. It draws this when it has the whole chain."
+const LIGHT = "The node has only recent blocks so far. This chart appears once it has the whole chain."
 
 const blocks = ({ days, light }: Activity): Chart => ({
   key: "blocks",
-  title: "Blocks a day",
-  headline: { value: meanText(meanOf(days, ({ blocks }) => blocks)), note: "on an average day" },
+  title: "Blocks per day",
+  headline: { value: meanText(meanOf(days, ({ blocks }) => blocks)), note: "daily average" },
   description: light
     ? LIGHT
-    : `Blocks of each of the last ${quantityOf(days.length, "day")}; the last one is not over.`,
+    : `Blocks of each of the last ${quantityOf(days.length, "day")}; today is incomplete.`,
   columns: ["Day (UTC)", "Blocks"],
   points: days.map(({ blocks, start }) => ({ label: day(start), value: blocks, text: grouped(blocks) })),
   form: "bars"
@@ -242,11 +242,11 @@ const blocks = ({ days, light }: Activity): Chart => ({
 
 const operations = ({ days, light }: Activity): Chart => ({
   key: "operations",
-  title: "Name operations a day",
-  headline: { value: meanText(meanOf(days, ({ operations }) => operations)), note: "on an average day" },
+  title: "Name operations per day",
+  headline: { value: meanText(meanOf(days, ({ operations }) => operations)), note: "daily average" },
   description: light
     ? LIGHT
-    : `Registrations and updates of each of the last ${quantityOf(days.length, "day")}; the last one is not over.`,
+    : `Registrations and updates of each of the last ${quantityOf(days.length, "day")}; today is incomplete.`,
   columns: ["Day (UTC)", "Operations"],
   points: days.map(({ operations, start }) => ({
     label: day(start),
@@ -261,7 +261,7 @@ const difficulty = ({ difficulty, light }: Activity): Chart => {
   return {
     key: "difficulty",
     title: "Difficulty",
-    headline: { value: last === undefined ? "–" : difficultyText(last.difficulty), note: "at the last block" },
+    headline: { value: last === undefined ? "–" : difficultyText(last.difficulty), note: "at the latest block" },
     description: light ? LIGHT : `Difficulty at ${quantityOf(difficulty.length, "block")} of the last year.`,
     columns: ["Day (UTC)", "Difficulty"],
     points: difficulty.map(({ difficulty, time }) => ({
@@ -286,11 +286,11 @@ const fees = ({ fees }: Activity): Chart => {
     title: "Fee rates",
     headline: first === undefined
       ? { value: "–", note: "a kvB" }
-      : { value: amountText(first.feeRate), note: `a kvB, mined within ${quantityOf(first.target, "block")}` },
+      : { value: amountText(first.feeRate), note: `per kvB, mined within ${quantityOf(first.target, "block")}` },
     description: first === undefined
       ? "The node has not seen enough transactions to estimate fees."
       : "Estimated fee rate by the number of blocks within which a transaction is mined.",
-    columns: ["Mined within", "NMC a kvB"],
+    columns: ["Mined within", "NMC per kvB"],
     points: fees.map(feePoint),
     form: "bars"
   }
@@ -315,8 +315,8 @@ export const poolChart = (parts: ReadonlyArray<PoolPart>): Chart => {
     },
     description: transactions === 0
       ? "The mempool is empty."
-      : "Virtual bytes in the mempool by the fee rate of their transactions, in NMC a kvB.",
-    columns: ["NMC a kvB", "Transactions"],
+      : "Virtual bytes in the mempool by the fee rate of their transactions, in NMC per kvB.",
+    columns: ["NMC per kvB", "Transactions"],
     points: transactions === 0 ? [] : parts.map(poolPoint),
     form: "bars"
   }

@@ -71,8 +71,8 @@ export const CALENDAR_HEAD = lines([
   "PRODID:-//svcd//names that expire//EN",
   "CALSCALE:GREGORIAN",
   "METHOD:PUBLISH",
-  "NAME:Names that expire",
-  "X-WR-CALNAME:Names that expire",
+  "NAME:Expiring names",
+  "X-WR-CALNAME:Expiring names",
   "REFRESH-INTERVAL;VALUE=DURATION:PT6H",
   "X-PUBLISHED-TTL:PT6H"
 ])
@@ -101,7 +101,7 @@ export const calendarEvent = (entry: CalendarName, tip: CalendarTip): string => 
     `The name ${shown} expires at block ${expiryHeight(height, params)}, ${left} blocks after block ${tip.height}, ` +
     `unless it is renewed before. Its last operation is in block ${height}.`,
     renewalAdvice(name, entry),
-    "The day is an estimate of ten minutes a block: renew the name well before it."
+    "The day is an estimate at ten minutes per block, so renew the name well before it."
   ].join("\n")
   return lines([
     "BEGIN:VEVENT",

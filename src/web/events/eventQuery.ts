@@ -108,8 +108,8 @@ const checkLive = (
   { bytes, wait }: { readonly bytes: boolean; readonly wait: number | undefined }
 ): Read<void> => {
   if (kind === undefined) return Either.void
-  if (wait !== undefined) return Either.left(`types: ${kind} has no cursor, so it needs a stream: leave out wait`)
-  return bytes ? Either.left(`types: ${kind} has no form=bytes: leave out form`) : Either.void
+  if (wait !== undefined) return Either.left(`types: ${kind} has no cursor, so it needs a stream: omit wait`)
+  return bytes ? Either.left(`types: ${kind} has no form=bytes: omit form`) : Either.void
 }
 
 export const readEventQuery = (query: URLSearchParams, settings: ShapeContext): Read<EventQuery> =>

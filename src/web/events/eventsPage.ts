@@ -49,7 +49,7 @@ const refused = (failure: EventFailure, syncing: boolean): PageAnswer =>
     ? mayCome(failure, { syncing })
       ? json(503, { error: failure.message, why: failure.why }, { "Retry-After": "10" })
       : json(410, { error: failure.message, why: failure.why, oldest: failure.oldest })
-    : json(503, { error: "the names cannot be read at the moment; the log of the node says why" }, {
+    : json(503, { error: "names cannot be read at the moment; see the node's log" }, {
       "Retry-After": "10"
     })
 
@@ -104,7 +104,7 @@ export const eventsStarting = (phase: () => Phase): PageHandler => ({
     Effect.sync(() => {
       const now = phase()
       const step = now._tag === "WarmUp" ? now.step : "starting"
-      return json(503, { error: `the node starts: ${step}` }, { "Retry-After": "5" })
+      return json(503, { error: `the node is starting: ${step}` }, { "Retry-After": "5" })
     })
 })
 

@@ -27,11 +27,11 @@ const MOST_NAMES = 10_000
 const PIECE = 50
 
 const ONLY_LAST_BLOCKS =
-  "the calendar needs the whole chain, and this node has only its last blocks so far: it answers when it is synced"
+  "the calendar needs the whole chain, and this node has only recent blocks so far; retry once it is synced"
 const INCOMPLETE =
-  "names may be missing: the node downloads blocks, or writes names.db again. /health tells how far it is; retry later"
-const SEARCHING = "names of a wallet may be missing: it searches the chain for its keys; retry later"
-const UNREADABLE = "the names cannot be read at the moment; the log of the node says why"
+  "names may be missing while the node downloads blocks or rebuilds names.db. /health shows the progress; retry later"
+const SEARCHING = "names of a wallet may be missing while it scans the chain for its keys; retry later"
+const UNREADABLE = "names cannot be read at the moment; see the node's log"
 
 const refused = (status: 400 | 503, error: string): PageAnswer => ({
   status,

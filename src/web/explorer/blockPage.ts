@@ -79,13 +79,11 @@ interface BlockFound {
 }
 
 const missingWords: Readonly<Record<WithoutContents, string>> = {
-  "pruned":
-    "The node pruned this block: it keeps the header, and no longer the transactions. The names that the block " +
-    "changed have pages of their own. A node without -prune has all blocks.",
-  "not stored":
-    "The node has the header of this block, and not the transactions: it has not fetched them, or it began " +
-    "with a snapshot and has not checked the blocks before it yet.",
-  "damaged": "The stored bytes of this block cannot be read; the log says why, and the node fetches the block again."
+  "pruned": "The node pruned this block and keeps only its header. The names that the block " +
+    "changed have their own pages. A node without -prune keeps all blocks.",
+  "not stored": "The node has only the header of this block. It has not downloaded the block, or it started " +
+    "from a snapshot and has not checked earlier blocks yet.",
+  "damaged": "The stored block is unreadable. The log says why, and the node downloads it again."
 }
 
 const LISTED_OPERATIONS = 3
@@ -114,8 +112,8 @@ const transactions = (found: BlockFound, { coinsKnown, rows, transactions }: Blo
   html`<section class="card" aria-labelledby="transactions-title"><h2 id="transactions-title">${
     quantityOf(transactions, "transaction")
   }</h2>
-<table class="stack"><caption class="out">Transactions of the block, in its order</caption>
-<thead><tr><th scope="col">Transaction</th><th scope="col">What it does</th><th scope="col" class="number">Outputs</th><th scope="col" class="number">Fee</th><th scope="col" class="number">Size</th></tr></thead>
+<table class="stack"><caption class="out">Transactions of the block, in order</caption>
+<thead><tr><th scope="col">Transaction</th><th scope="col">Action</th><th scope="col" class="number">Outputs</th><th scope="col" class="number">Fee</th><th scope="col" class="number">Size</th></tr></thead>
 <tbody>${rows.map(transactionRow(found.info.height))}</tbody>
 </table>${
     !coinsKnown && transactions > 1 &&
@@ -189,7 +187,7 @@ const blockMain = (found: BlockFound): Html => {
 const unknownBlock = (tipHeight: number): Html =>
   html`${
     headingView("Block", html`Not known`)
-  }<section class="card"><p>The node knows no such block. Its last one is <a href="${blockLink(tipHeight)}">block ${
+  }<section class="card"><p>The node does not know this block. Its latest is <a href="${blockLink(tipHeight)}">block ${
     grouped(tipHeight)
   }</a>.</p></section>`
 

@@ -53,7 +53,7 @@ const LISTED_TRANSACTIONS = 40
 /** Transactions that are ordered by their fee rate; the newest of a larger mempool are left out. */
 const MOST_ORDERED = 2 ** 20
 
-/** Fee rates from here on count as equal, smallest units a kvB: 85 NMC. A number holds such a rate and a place exactly. */
+/** Fee rates from here on count as equal, smallest units per kvB: 85 NMC. A number holds such a rate and a place exactly. */
 const HIGHEST_RATE = 2 ** 33 - 1
 
 /** Places of transactions in the order of their arrival. A list that is kept has these and holds no transaction. */
@@ -108,12 +108,12 @@ const operationsIn = (entries: Iterable<PoolEntry>): WaitingOperations => {
 }
 
 const LACKS: Readonly<Record<PoolLack, string>> = {
-  "light": "The node has only the last blocks so far. It takes waiting transactions when it has the whole chain.",
-  "loading": "The node is loading the transactions that waited when it stopped.",
+  "light": "The node has only recent blocks so far. It accepts unconfirmed transactions once it has the whole chain.",
+  "loading": "The node is loading the transactions saved at its last stop.",
   "blocks only":
-    "The node runs with -blocksonly: peers send it no transactions. Only those of its own wallets, and those that " +
-    "programs send to it, wait here.",
-  "sync": "Blocks are missing. Until the node has them, it requests no transactions from its peers."
+    "The node runs with -blocksonly and receives no transactions from peers. The mempool has only those of its wallets, and those that " +
+    "programs submit.",
+  "sync": "Blocks are missing. Until the node has them, it does not request transactions from peers."
 }
 
 const operationsNote = ({ name_firstupdate, name_new, name_update }: WaitingOperations): string =>
@@ -129,7 +129,7 @@ const facts = ({ info, operations }: PoolListed): Html => {
 ${fact("Transactions", grouped(info.size), `virtual size ${sizeText(info.bytes)}`)}
 ${fact("Name operations", grouped(names), operationsNote(operations))}
 ${fact("Memory", sizeText(info.usage), `of ${sizeText(info.maxUsage)}`)}
-${fact("Minimum fee", amountText(info.minFeeRate), "a kvB, to be accepted now")}
+${fact("Minimum fee", amountText(info.minFeeRate), "per kvB, to be accepted now")}
 ${fact("Fees", amountText(info.totalFee), "of all transactions")}
 </dl></section>`
 }
@@ -149,25 +149,25 @@ const transactionRow = (now: number) => ({ entry, operation }: PoolRow): Html =>
     operation === undefined ? html`<span class="muted">payment</span>` : operationLine(operation)
   }</td>
 <td data-label="Fee" class="number">${amountText(fee)}</td>
-<td data-label="Fee a kvB" class="number">${amountText(rateOf(entry))}</td>
+<td data-label="Fee per kvB" class="number">${amountText(rateOf(entry))}</td>
 <td data-label="Size" class="number">${grouped(vsize)} vB</td>
 <td data-label="Seen">${dated(time, { now })}</td>
 </tr>`
 }
 
 const emptyText = ({ info, list }: PoolListed): string =>
-  info.size > 0 && list.names ? "No name operation waits for a block." : "No transactions wait for a block."
+  info.size > 0 && list.names ? "There are no unconfirmed name operations." : "There are no unconfirmed transactions."
 
 const transactions = (listed: PoolListed): Html => {
   const { entries, list, now, pages } = listed
   const shown = Math.min(pages, MAX_PAGE)
-  return html`<section id="transactions" class="card" aria-label="Waiting transactions">${
+  return html`<section id="transactions" class="card" aria-label="Unconfirmed transactions">${
     entries.length === 0
       ? html`<p class="empty">${emptyText(listed)}</p>`
       : html`<table class="stack"><caption class="out">Transactions that wait for a block, ${
         list.order === "rate" ? "the highest fee rate first" : "the newest first"
       }</caption>
-<thead><tr><th scope="col">Transaction</th><th scope="col">What it does</th><th scope="col" class="number">Fee</th><th scope="col" class="number">Fee a kvB</th><th scope="col" class="number">Size</th><th scope="col">Seen</th></tr></thead>
+<thead><tr><th scope="col">Transaction</th><th scope="col">Action</th><th scope="col" class="number">Fee</th><th scope="col" class="number">Fee per kvB</th><th scope="col" class="number">Size</th><th scope="col">Seen</th></tr></thead>
 <tbody>${entries.map(transactionRow(now))}</tbody>
 </table>`
   }${

@@ -57,7 +57,7 @@ const queryOf = ({ expired, order, prefix }: NameList, { params, tipHeight }: Mo
 }
 
 const LIGHT =
-  html`<p>The node has only the last blocks so far. It lists names when it has the whole chain; a single name it can look up now.</p>`
+  html`<p>The node has only recent blocks so far. It lists names when it has the whole chain; a single name it can look up now.</p>`
 
 const nameRow = (moment: Moment) => (record: NameEntry): Html =>
   html`<tr>

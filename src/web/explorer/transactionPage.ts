@@ -38,7 +38,7 @@ const operations = ({ operations }: TransactionFound): Html =>
   }</ul></section>`
 
 const feeRate = ({ fee, vsize }: { readonly fee: number; readonly vsize: number }): string =>
-  `${amountText(Math.round(1000 * fee / vsize))} a kvB`
+  `${amountText(Math.round(1000 * fee / vsize))} per kvB`
 
 const facts = ({ fee, place, transaction }: TransactionFound): Html => {
   return html`<section aria-label="Key figures"><dl class="facts">
@@ -194,7 +194,7 @@ const foundPage = (found: TransactionFound): Html => {
 const missingWords = (missing: TransactionMissing): Html => {
   switch (missing._tag) {
     case "Light":
-      return html`The node has only the last blocks so far, and no list of transactions. It finds transactions when it has the whole chain.`
+      return html`The node has only recent blocks so far, and no list of transactions. It finds transactions when it has the whole chain.`
     case "WithoutBlock":
       return html`The transaction is in ${blockView(missing.height)}, which the node ${
         missing.pruned ? "has pruned" : "has not stored"

@@ -54,7 +54,7 @@ Value    18 of 520 bytes
 DNS
   example.bit. A 192.0.2.1
 
-Waiting for a block
+Pending
 OPERATION                   ADDRESS  TRANSACTION                                                       VALUE
 to be updated, new address  N1next   ${"cd".repeat(32)}  \\u202enew
 

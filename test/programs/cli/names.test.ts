@@ -66,7 +66,7 @@ id/now     900 blocks  2027-01-21  value of id/now
 d/soon   4,032 blocks  2027-02-12  value of d/soon
 d/late  35,000 blocks  2027-09-15  value of d/late
 
-Waiting for a block
+Pending
 NAME    OPERATION      TRANSACTION                                                       VALUE
 d/soon  to be updated  ${"cd".repeat(32)}  new
 

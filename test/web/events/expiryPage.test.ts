@@ -172,7 +172,7 @@ describe("GET /events/expiry.ics", () => {
         assert.match(yield* refusal(), /^503 names of a wallet may be missing/)
         assert.strictEqual((yield* get("?watched=1")).status, 200)
         state.complete = false
-        assert.match(yield* refusal(), /^503 names may be missing: the node downloads blocks/)
+        assert.match(yield* refusal(), /^503 names may be missing while the node downloads blocks/)
         state.light = true
         assert.match(yield* refusal(), /^503 the calendar needs the whole chain/)
       })

@@ -74,7 +74,7 @@ export const formToken = (token: string): Html => html`<input type="hidden" name
 /** The wallet of the pages, and the way to another one. */
 const walletLink = (wallet: string | undefined): Part =>
   wallet !== undefined &&
-  html`<a class="of-wallet" href="${deskLink("choose")}"><span class="out">Switch from </span>${
+  html`<a class="of-wallet" href="${deskLink("choose")}"><span class="out">Choose another wallet. Current: </span>${
     wallet === "" ? "default wallet" : html`wallet ${visible(wallet)}`
   }</a>`
 

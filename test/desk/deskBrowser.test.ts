@@ -276,7 +276,7 @@ const walk = async ({ browser, node, wordsOf }: Place): Promise<void> => {
   await look(page, "send")
   await fill(page, { address: NO_OWNER, amount: "1,5" })
   await press(page, "Go on to confirm")
-  assert.include(await text(page), "Use digits and a decimal point only")
+  assert.include(await text(page), "Use a decimal point and no commas")
   await look(page, "sendWrong")
   await fill(page, { address: NO_OWNER, amount: "1.5" })
   await press(page, "Go on to confirm")

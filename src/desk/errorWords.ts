@@ -6,11 +6,11 @@ import type { CallFailed } from "./calls.ts"
 
 /** What the desk finds by itself. */
 const OWN = {
-  forbidden: "Your user may not do this. Log in as a user with the right for it.",
+  forbidden: "Your user does not have the right to do this. Sign in as a user with this right.",
   changed:
-    "The name was changed after this page was made, perhaps from another window. Open it again, so that the other change is " +
+    "The name was changed after you opened this page, perhaps in another window. Open it again, so that the other change is " +
     "not lost.",
-  "in-use": "Another transaction spends the same coins. See the payments before you start again."
+  "in-use": "Another transaction spends the same coins. Check your payments before you start again."
 } as const
 
 type Failure = Pick<CallFailed, "code" | "message" | "reason">
@@ -52,7 +52,7 @@ export const wordsOf = (failure: Failure): FailureWords => {
   const nothingDone = HARMLESS.has(code) || sentencesOf({ code }) !== undefined
   const text = sentencesOf(failure)
   return text === undefined
-    ? { text: nothingDone ? "The node refused it." : "The node could not finish it.", detail: message, nothingDone }
+    ? { text: nothingDone ? "The node refused it." : "The node could not complete it.", detail: message, nothingDone }
     : { text, detail: reason !== undefined || WHOLE.has(code) ? undefined : message, nothingDone }
 }
 

@@ -46,10 +46,10 @@ export const isSyncing = ({ phase }: SyncReport): boolean => phase !== "ready"
 
 /** The words for each phase: in a sentence, and as a title. */
 export const PHASE_WORDS: Readonly<Record<SyncPhase, { readonly doing: string; readonly title: string }>> = {
-  headers: { doing: "fetching headers", title: "Fetching headers" },
-  window: { doing: "fetching the last blocks", title: "Fetching the last blocks" },
-  signatures: { doing: "checking signatures", title: "Answering, and checking signatures" },
-  blocks: { doing: "checking blocks", title: "Answering, and checking the whole chain" },
+  headers: { doing: "fetching headers", title: "Downloading headers" },
+  window: { doing: "fetching the last blocks", title: "Downloading recent blocks" },
+  signatures: { doing: "checking signatures", title: "Resolving names, and checking signatures" },
+  blocks: { doing: "checking blocks", title: "Resolving names, and checking the whole chain" },
   ready: { doing: "ready", title: "Up to date" }
 }
 

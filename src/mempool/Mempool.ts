@@ -60,7 +60,7 @@ export interface MempoolInfo {
   readonly unbroadcast: number
   /** Acceptances and removals so far. */
   readonly sequence: number
-  /** Also counts fee changes by `prioritise`: as long as it is the same, so is the next block. */
+  /** Counts fee changes by `prioritise`, too: as long as it is the same, so is the next block. */
   readonly changes: number
 }
 

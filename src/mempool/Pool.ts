@@ -43,7 +43,7 @@ export const outputCoin = (
 export class Pool {
   readonly names = new NamePool()
   readonly graph = new TxGraph<TxidKey>()
-  /** Fee deltas of `prioritise` by txid, also for transactions outside of the pool. */
+  /** Fee deltas of `prioritise` by txid, even for transactions outside of the pool. */
   readonly deltas = new Map<TxidKey, number>()
   /** Own transactions that no peer has requested yet. */
   readonly unbroadcast = new Set<TxidKey>()

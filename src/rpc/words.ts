@@ -12,21 +12,21 @@ export interface ProblemWords {
 }
 
 /** What helps a wallet that may give out no more addresses. */
-export const USE_UNPAID = "Give payers an address again that was shown before and was not paid."
+export const USE_UNPAID = "Reuse an earlier address that was not paid."
 
 const NEXT_BLOCK = "Wait for the next block, and start again."
 
 /** Errors whose code has many causes. */
 const REASONS: Readonly<Record<RpcReason, ProblemWords>> = {
   "beyond-words": {
-    what: "The recovery words would not find a payment to another new address, since too many were not paid.",
+    what: "A recovery would not find a payment to another new address, because too many addresses are unpaid.",
     next: USE_UNPAID
   },
   "coin-spent": {
     what: "Another transaction has spent the coins or the name meanwhile.",
     next: "Start again if you still want to."
   },
-  "fee-too-high": { what: "The fee would be higher than the most that the wallet may pay (-maxtxfee)." },
+  "fee-too-high": { what: "The fee would exceed the wallet's limit (-maxtxfee)." },
   "funds-missing": {
     what: "The wallet does not have enough coins.",
     next: "Coins from payments that no block holds yet may be missing.",
@@ -41,10 +41,10 @@ const REASONS: Readonly<Record<RpcReason, ProblemWords>> = {
     next: NEXT_BLOCK,
     command: "Too many payments of the wallet are unconfirmed: retry after the next block."
   },
-  "name-pending": { what: "The name has other changes that wait for a block.", next: NEXT_BLOCK },
-  "name-registering": { what: "The wallet is registering this name already: see its registrations." },
+  "name-pending": { what: "The name has other unconfirmed changes.", next: NEXT_BLOCK },
+  "name-registering": { what: "The wallet is already registering this name. See its registrations." },
   "name-taken": {
-    what: "The name was registered meanwhile, by another owner or by you.",
+    what: "The name was registered in the meantime, by someone else or by you.",
     next: "Choose another one."
   },
   "name-unknown": { what: "The name has expired, or no longer belongs to the wallet." },
@@ -53,12 +53,12 @@ const REASONS: Readonly<Record<RpcReason, ProblemWords>> = {
     next: "Set -fallbackfee, or wait.",
     command: "Set -fallbackfee, or wait."
   },
-  "no-private-keys": { what: "The wallet has no private keys: it only watches." },
+  "no-private-keys": { what: "The wallet is watch-only and has no private keys." },
   "renewals-only": { what: "The wallet is unlocked for renewals only.", next: "Enter its passphrase." },
-  "too-small": { what: "The amount is too small to be sent." }
+  "too-small": { what: "The amount is too small to send." }
 }
 
-const INVALID_FIELD: ProblemWords = { what: "One of the fields has an invalid content." }
+const INVALID_FIELD: ProblemWords = { what: "One of the fields is invalid." }
 
 /** Errors whose code has one meaning for users. */
 const CODES: ReadonlyMap<number, ProblemWords> = new Map<number, ProblemWords>([
@@ -80,16 +80,16 @@ const CODES: ReadonlyMap<number, ProblemWords> = new Map<number, ProblemWords>([
     command: "\"svcd-cli -stdin walletpassphrase\" unlocks it; enter two lines: passphrase and seconds."
   }],
   [RPC_CODE.walletPassphraseIncorrect, { what: "The passphrase is wrong." }],
-  [RPC_CODE.walletWrongEncryptionState, { what: "The wallet is not encrypted, or is encrypted already." }],
+  [RPC_CODE.walletWrongEncryptionState, { what: "The wallet is not encrypted, or is already encrypted." }],
   [RPC_CODE.walletNotFound, {
     what: "No wallet is loaded.",
     command: "\"svcd-cli listwallets\" lists the loaded wallets, and -rpcwallet NAME selects one."
   }],
   [RPC_CODE.walletNotSpecified, { what: "Several wallets are loaded.", next: "Choose one." }],
   [RPC_CODE.deserialization, { what: "The transaction is not valid." }],
-  [RPC_CODE.verifyAlreadyInUtxoSet, { what: "This payment is in a block already." }],
+  [RPC_CODE.verifyAlreadyInUtxoSet, { what: "This payment is already in a block." }],
   [RPC_CODE.warmUp, { what: "The node is starting.", command: "-rpcwait waits until the daemon has started." }],
-  [RPC_CODE.methodNotFound, { what: "The node does not have this function now: its wallets are turned off." }]
+  [RPC_CODE.methodNotFound, { what: "The node's wallets are turned off." }]
 ])
 
 /** The words for an error; `undefined` for one that only its own text describes. */

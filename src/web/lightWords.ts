@@ -19,8 +19,8 @@ export const leftText = (secondsLeft: number | undefined): string =>
 
 const proofText = ({ proof }: SyncReport): string =>
   proof === "work"
-    ? "Answers come from the last blocks of the chain with the most work (work)."
-    : "Answers come from the last blocks of the chain with the most work, and their signatures are checked (signatures)."
+    ? "Answers come from recent blocks of the chain with the most work (work)."
+    : "Answers come from recent blocks of the chain with the most work, with checked signatures (signatures)."
 
 const detailOf = (report: SyncReport, { blocks, of, unchecked }: WindowReport): string => {
   const { headers, height, phase, secondsLeft } = report
@@ -28,9 +28,11 @@ const detailOf = (report: SyncReport, { blocks, of, unchecked }: WindowReport): 
   const known = `Names are known up to block ${grouped(height)}.`
   switch (phase) {
     case "headers":
-      return `${quantityOf(headers, "header")} so far.${left} Then come the last blocks, which have all names.`
+      return `${
+        quantityOf(headers, "header")
+      } so far.${left} Then the node downloads recent blocks, which have all names.`
     case "window":
-      return `${grouped(blocks)} of the last ${quantityOf(of, "block")}, the newest first.${left}`
+      return `${grouped(blocks)} of the last ${quantityOf(of, "block")}, newest first.${left}`
     case "signatures":
       return `${known} ${quantityOf(unchecked, "signature")} to check.${left}`
     case "blocks":

@@ -65,7 +65,7 @@ const syncWords = (facts: SyncFacts): SyncWords => {
     return {
       tone: "busy",
       title: "Asking peers for new blocks",
-      detail: `Block ${grouped(height)} is checked; no peer has told yet what comes after it.`,
+      detail: `Block ${grouped(height)} is checked; no peer has announced the next one yet.`,
       progress: undefined
     }
   }
@@ -83,23 +83,28 @@ export const statusWords = (facts: SyncFacts): SyncWords => {
   const height = report.window === undefined ? facts.height : report.height
   if (importing !== undefined) return importWords(importing)
   if (loading) {
-    return { tone: "busy", title: "Starting", detail: "The node takes in what was stored.", progress: undefined }
+    return { tone: "busy", title: "Starting", detail: "The node is applying stored blocks.", progress: undefined }
   }
   const known = `Block ${grouped(height)} is the last one known`
   if (!active) {
-    return { tone: "attention", title: "Network is off", detail: `${known}; no new ones come.`, progress: undefined }
+    return {
+      tone: "attention",
+      title: "Networking is turned off",
+      detail: `${known}; no new blocks arrive.`,
+      progress: undefined
+    }
   }
   if (offline && peers === 0) {
     return {
       tone: syncing ? "attention" : "good",
       title: "Offline by choice",
-      detail: `${known}; with -maxpeers 0 no new ones come from peers.`,
+      detail: `${known}; with -maxpeers 0, no new blocks arrive from peers.`,
       progress: undefined
     }
   }
   if (peers === 0) {
     const title = syncing ? "Looking for peers" : "No peers"
-    const detail = syncing ? `${known} until one answers.` : `${known}; no peer announces new ones.`
+    const detail = syncing ? `${known} until a peer responds.` : `${known}; no peer announces new ones.`
     const target = expectedHeight(facts)
     const progress = syncing && target > height ? { value: height, max: target } : undefined
     return { tone: "attention", title, detail, progress }
@@ -109,15 +114,15 @@ export const statusWords = (facts: SyncFacts): SyncWords => {
   if (!onDemand && now - tipTime > SILENT_BLOCKS * spacing) {
     return {
       tone: "attention",
-      title: "No new block for long",
-      detail: `The last one is from ${distance(tipTime - now)}. Peers know of no other.`,
+      title: "No new block for a long time",
+      detail: `The last one is from ${distance(tipTime - now)}. Peers have no newer one.`,
       progress: undefined
     }
   }
   return {
     tone: "good",
     title: PHASE_WORDS.ready.title,
-    detail: `Every block that peers know of is checked, up to block ${grouped(height)}.`,
+    detail: `All blocks known to peers are checked, up to block ${grouped(height)}.`,
     progress: undefined
   }
 }

@@ -3,7 +3,7 @@ import type { Millis } from "../../protocol/keys.ts"
 /** The share of time for unsolicited data of all inbound peers. */
 const SHARE = 0.1
 
-/** Milliseconds of the shared part that may be used at once after an idle time. Also limits the debt. */
+/** Milliseconds of the shared part that may be used at once after an idle time. Limits the debt, too. */
 const BURST = 500
 
 /** Up to this many peers, each one's part does not depend on their number. */

@@ -12,36 +12,33 @@ import { readJsonFile, writeJsonFile } from "./jsonFile.ts"
 import type { MailQueue } from "./mail/mailQueue.ts"
 import type { Told } from "./notices.ts"
 
-/** What is known about notices: which were given, and the mail about them that no server has taken yet. */
+/** The notices given so far, and mail about them that no server has accepted yet. */
 export interface AlertState {
   readonly told: ReadonlyArray<Told>
   readonly mail: ReadonlyArray<MailQueue>
 }
 
 /**
- * `alerts.json`. Both parts are in one file, so that a notice is given and its mail is queued in one step: after a kill
- * neither is missing, and none comes twice.
+ * `alerts.json`, with both parts in one file: giving a notice and queueing its mail is one step, so that a crash loses
+ * or repeats neither.
  */
 export class AlertFile extends Context.Tag("svcd/AlertFile")<AlertFile, {
   readonly current: () => AlertState
-  /** Whether the disk has the current state. */
   readonly isSaved: () => boolean
-  /** Changes the state, then stores it. If it cannot be stored, it counts anyway, and the next change stores it too. */
+  /** Changes the state, then stores it. If that fails, the change still counts, and the next one stores it too. */
   readonly change: (change: (state: AlertState) => AlertState) => Effect.Effect<void, StorageFailure>
-  /** Returns what ends with the next change of the state, whether it could be stored or not. */
+  /** Ends with the next change of the state, stored or not. */
   readonly changed: () => Effect.Effect<void>
 }>() {}
 
-/** Notices that are remembered. */
 const MOST_TOLD = 40_000
 
-/** More than there can be addresses: those of the settings decide. */
+/** More than the settings can have addresses. */
 const MOST_QUEUES = 100
 const MOST_NAMES = 1_000
 
 const NameHex = Schema.String.pipe(Schema.pattern(/^(?:[0-9a-f]{2})*$/), Schema.maxLength(2 * MAX_NAME_LENGTH))
 
-/** Bytes as hexadecimal digits. */
 const NameBytes: Schema.Schema<Bytes, string> = Schema.transform(NameHex, Schema.Uint8ArrayFromSelf, {
   strict: true,
   decode: (hex) => fromHex(hex) ?? new Uint8Array(0),
@@ -86,10 +83,9 @@ const Content = Schema.parseJson(
 
 const EMPTY: typeof Content.Type = { version: 1, told: [], mail: [] }
 
-const REMEDY =
-  "the last notices before names expire come again, and mail that waited is lost; look at svcd-cli expiring"
+const REMEDY = "the last notices before names expire are repeated, and queued mail is lost; check svcd-cli expiring"
 
-/** Opens the file. Without one that can be read, notices may come again: the node does not end for that. */
+/** Opens the file. An unreadable one does not end the node, but notices may be repeated. */
 const make = (filename: string): Effect.Effect<typeof AlertFile.Service, never, DataHealth> =>
   Effect.gen(function*() {
     const health = yield* DataHealth

@@ -25,14 +25,14 @@ import {
 import { expiringRecordOf, makeWatchedRecords } from "./watchedRecords.ts"
 import { WatchList } from "./WatchList.ts"
 
-/** Whose names a list has. */
+/** The owners of the listed names. */
 export type Whose =
   | { readonly of: "all" }
   /** The owner's script. */
   | { readonly of: "owner"; readonly script: Bytes }
-  /** These names, of any owner. */
+  /** These names, whatever their owner. */
   | { readonly of: "names"; readonly names: ReadonlyArray<Bytes> }
-  /** Names of the loaded wallets, watched names, or both. `wants` chooses among them before the limit counts. */
+  /** Names of the loaded wallets, watched names, or both. `wants` selects among them before the limit applies. */
   | {
     readonly of: "subjects"
     readonly mine: boolean
@@ -44,7 +44,6 @@ export interface ExpiringQuery {
   /** Blocks within which the names expire. */
   readonly blocks: number
   readonly whose: Whose
-  /** Largest number of names. */
   readonly limit: number
   /** Where an earlier page of the same query ended. */
   readonly cursor?: string | undefined
@@ -53,20 +52,20 @@ export interface ExpiringQuery {
 export interface ExpiringPage {
   /** The first to expire first. */
   readonly names: ReadonlyArray<ExpiringName>
-  /** Where the next page begins; `undefined` after the last. A page before may be short. */
+  /** Where the next page begins; `undefined` after the last. Earlier pages may be short. */
   readonly next: string | undefined
   readonly clock: NameClock
 }
 
-/** Names before their expiry: of all owners, of one, of the loaded wallets, or those of the watch list. */
+/** Names before their expiry: of all owners, of one, of the loaded wallets, or watched. */
 export class ExpiringNames extends Context.Tag("svcd/ExpiringNames")<ExpiringNames, {
   readonly list: (query: ExpiringQuery) => Effect.Effect<ExpiringPage, WrongQuery | StorageFailure>
   /** Whether a loaded wallet has the address of an owner's script. */
   readonly isMine: (script: Bytes) => boolean
   readonly isWatched: (name: Bytes) => boolean
-  /** Whether a loaded wallet that has the owner's script renews the name by itself. */
+  /** Whether a loaded wallet with the owner's script renews the name automatically. */
   readonly isRenewed: (record: ExpiringRecord) => boolean
-  /** Whether a loaded wallet still searches the chain for its keys, so that names of the wallets may be missing. */
+  /** Whether a loaded wallet still searches the chain for its keys, so that its names may be missing. */
   readonly isSearching: () => boolean
 }>() {}
 
@@ -74,7 +73,7 @@ const NO_RECORDS: ReadonlyArray<ExpiringRecord> = []
 
 const WRONG_CURSOR = "the cursor is not one of this query: pass back next with the same conditions"
 
-/** The names that a wallet owns, with their last confirmed operation. */
+/** A wallet's names with their last confirmed operation. */
 const ownedBy = ({ names }: Wallet): ReadonlyArray<ExpiringRecord> =>
   names.list().flatMap(({ height, mine, name, operation, script, txid, vout }) =>
     !mine || operation.op === "name_new"
@@ -98,10 +97,10 @@ const make = (
 
     const watchedRecords = makeWatchedRecords({ names, watch, commits })
 
-    // Not by name: another wallet may be loaded under the name of one that was unloaded.
+    // Not by name: another wallet may be loaded under the name of an unloaded one.
     const owned = new WeakMap<Wallet, { readonly of: string; readonly records: ReadonlyArray<ExpiringRecord> }>()
 
-    /** The names of a wallet, listed once for each of its blocks. */
+    /** The names of a wallet, listed once per block of the wallet. */
     const ownedRecords = (wallet: Wallet): ReadonlyArray<ExpiringRecord> => {
       const { hash, height } = wallet.ledger.lastBlock()
       const of = `${height} ${binaryString(hash)}`
@@ -117,7 +116,7 @@ const make = (
       readonly records: ReadonlyArray<ExpiringRecord>
     } = { sources: [], records: [] }
 
-    /** The records of own and watched names, each name once, the first to expire first; sorted once for each state. */
+    /** The records of own and watched names without repetition, the first to expire first; sorted once per state. */
     const subjects = (
       { mine, watched: isWatched }: Extract<Whose, { readonly of: "subjects" }>
     ): Effect.Effect<ReadonlyArray<ExpiringRecord>, StorageFailure> =>
@@ -133,7 +132,7 @@ const make = (
         const found = new Map<NameKey, ExpiringRecord>()
         for (const record of sources.flat()) {
           const key = nameKey(record.name)
-          // Names are a block ahead of the wallets for a moment: the newer record is the one of names.db.
+          // Names can be a block ahead of the wallets for a moment. The newer record is that of names.db.
           if ((found.get(key)?.height ?? -1) <= record.height) found.set(key, record)
         }
         sorted = { sources, records: [...found.values()].sort(byExpiry) }
@@ -199,8 +198,8 @@ export const layer: Layer.Layer<ExpiringNames, never, Chain | NameDb | Wallets |
 )
 
 /**
- * A filter of events that has only names of the loaded wallets, or watched names. The list and the wallets of the moment
- * count, for past events too: a cursor is a place in the log of all names.
+ * An event filter for names of the loaded wallets, or watched names. Past events are matched with the current list and
+ * wallets too: a cursor is a place in the log of all names.
  */
 export const concerning = (
   filter: EventFilter,
@@ -211,7 +210,7 @@ export const concerning = (
     ? { ...filter, concerns: ({ name, owner }) => (watched && isWatched(name)) || (mine && isMine(owner)) }
     : filter
 
-/** A node that has and watches no name. */
+/** A node without own or watched names. */
 export const layerNothing: Layer.Layer<ExpiringNames, never, Chain> = Layer.effect(
   ExpiringNames,
   Effect.map(Chain, ({ params }) => ({

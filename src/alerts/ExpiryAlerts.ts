@@ -21,18 +21,16 @@ import { AlertMail } from "./mail/AlertMail.ts"
 import { countWithin, dueNotices, type ExpiryNotice } from "./notices.ts"
 import { WatchList } from "./WatchList.ts"
 
-/**
- * Reports own and watched names before they expire: in the log, and in the metrics. Which notices were given is on
- * disk, so that a restart repeats none.
- */
+// Reports own and watched names before they expire, in the log and the metrics. Given notices are on disk, so that a
+// restart repeats none.
 
-/** Names that are looked after; beyond them, the first to expire are. */
+/** The most names to look after: the first to expire. */
 const MOST_SUBJECTS = 20_000
 
-/** Entries of the log for the notices of one block; the others are counted. */
+/** Log entries for the notices of one block. Further ones are counted. */
 const MOST_LOGGED = 20
 
-/** Without a block: a wallet may have been loaded, or a renewal dropped. */
+/** Looks without a block too, as a wallet may have been loaded or a renewal dropped. */
 const LOOK_INTERVAL = "1 minute"
 
 export interface ExpiryAlertsOptions {
@@ -40,12 +38,12 @@ export interface ExpiryAlertsOptions {
   readonly isPending: (name: Bytes) => boolean
 }
 
-/** What the log says for a notice. */
+/** The log message of a notice. */
 const wordsOf = ({ pending, renewed }: ExpiryNotice): string => {
-  if (pending) return "name expires soon, and its renewal waits for a block: raise its fee if it stays there"
+  if (pending) return "name expires soon, and its renewal is unconfirmed: raise its fee if it stays so"
   return renewed
     ? "name expires soon, and its wallet has not renewed it: unlock the wallet or fund it"
-    : "name expires soon: renew it, or see to it that its owner does"
+    : "name expires soon: renew it, or make sure that its owner does"
 }
 
 export type AlertServices =
@@ -58,7 +56,7 @@ export type AlertServices =
   | SyncStatus
   | WatchList
 
-/** Reports on own and watched names until the scope closes. The first look is before it returns. */
+/** Reports on own and watched names until the scope closes, for the first time before it returns. */
 export const runExpiryAlerts = (
   { isPending }: ExpiryAlertsOptions
 ): Effect.Effect<void, never, AlertServices | Scope.Scope> =>
@@ -88,13 +86,13 @@ export const runExpiryAlerts = (
       })
 
     const look: Effect.Effect<void, StorageFailure | WrongQuery> = Effect.gen(function*() {
-      // Names of long ago expire while blocks are downloaded, and while their index is rebuilt.
+      // Names of long ago expire during a download or while their index is rebuilt.
       if (answers.fromWindow() || (yield* status.syncing) || !(yield* answers.complete)) {
         return
       }
       const whose = { of: "subjects", mine: true, watched: true } as const
       const { clock, names: all } = yield* expiring.list({ blocks: earliest, whose, limit: MOST_SUBJECTS })
-      // A coinbase can give a wallet a longer name. No operation can renew it, so nothing can be done about it.
+      // A coinbase can give a wallet a longer name, which no operation can renew.
       const names = all.filter(({ record: { name } }) => name.length <= MAX_NAME_LENGTH)
       for (const [i, count] of countWithin(names, notices).entries()) {
         const within = EXPIRY_LABELS[i]
@@ -115,12 +113,12 @@ export const runExpiryAlerts = (
         ...notice,
         about: now + left * params.targetSpacing
       }))
-      // The state changes even if the disk is full: the next look repeats the writing and not the notices.
+      // The state changes even on a full disk: the next look repeats the writing, not the notices.
       yield* file.change((state) => ({ told, mail: mail.queued(state.mail, letters) }))
     })
 
     const looked = Effect.catchAll(look, ({ message: reason }) =>
-      Effect.logError("names that expire soon cannot be found", { reason }))
+      Effect.logError("expiring names cannot be read", { reason }))
 
     const calls = yield* Queue.sliding<void>(1)
     const call = Effect.asVoid(Queue.offer(calls, undefined))
@@ -137,7 +135,7 @@ export const runExpiryAlerts = (
     yield* Effect.forkScoped(Stream.runForEach(events, () =>
       call))
     yield* Effect.forkScoped(Effect.forever(changed))
-    // The first look is behind the subscriptions: no block is between them.
+    // The first look comes after the subscriptions, so that no block is missed.
     yield* Effect.yieldNow()
     yield* looked
     yield* Effect.forkScoped(Effect.forever(Effect.zipRight(Queue.take(calls), looked)))

@@ -14,25 +14,22 @@ import { readJsonFile, writeJsonFile } from "./jsonFile.ts"
 
 export interface WatchedName {
   readonly name: Bytes
-  /** Whether the settings have it (`-watch`): then a caller cannot remove it. */
+  /** Whether it is in the settings (`-watch`), so that callers cannot remove it. */
   readonly configured: boolean
 }
 
-/**
- * The names that the operator watches: those of the settings, and those that callers add. They may belong to any owner, or to
- * none.
- */
+/** The names that the operator watches: from the settings and added by callers, whoever owns them. */
 export class WatchList extends Context.Tag("svcd/WatchList")<WatchList, {
-  /** In the order of their bytes. */
+  /** In byte order. */
   readonly names: () => ReadonlyArray<WatchedName>
   readonly has: (name: Bytes) => boolean
   /** Counts the changes of the list. */
   readonly version: () => number
-  /** Returns what ends with the next change of the list. */
+  /** Ends with the next change of the list. */
   readonly changed: () => Effect.Effect<void>
-  /** Adds names, all or none. Names of the list stay as they are. The list is on disk when it returns. */
+  /** Adds names, all or none, and skips listed ones. Durable when it returns. */
   readonly add: (names: ReadonlyArray<Bytes>) => Effect.Effect<void, WatchRefused | StorageFailure>
-  /** Removes names that callers added. Fails for a name of the settings; a name that is not in the list is not a failure. */
+  /** Removes names that callers added. Fails for a name of the settings, but not for one that is not listed. */
   readonly remove: (names: ReadonlyArray<Bytes>) => Effect.Effect<void, WatchRefused | StorageFailure>
 }>() {}
 
@@ -47,7 +44,7 @@ const NameHex = Schema.String.pipe(Schema.pattern(/^(?:[0-9a-f]{2})*$/), Schema.
 const WatchFile = Schema.parseJson(
   Schema.Struct({
     version: Schema.Literal(1),
-    /** In hexadecimal digits. */
+    /** Hex. */
     names: Schema.Array(NameHex).pipe(Schema.maxItems(MAX_WATCHED))
   }),
   { space: 2 }
@@ -57,7 +54,7 @@ type WatchFile = typeof WatchFile.Type
 const EMPTY_FILE: WatchFile = { version: 1, names: [] }
 
 const IN_SETTINGS =
-  "the settings have this name: remove its watch= line from svcd.conf, or the flag -watch, and restart"
+  "the settings watch this name: remove its watch= line from svcd.conf, or the flag -watch, and restart"
 
 const keyed = (names: ReadonlyArray<Bytes>): ReadonlyMap<NameKey, Bytes> =>
   new Map(names.map((name) => [nameKey(name), name]))
@@ -134,7 +131,7 @@ const make = (
 export const layer = (options: WatchListOptions): Layer.Layer<WatchList, StorageFailure, DataHealth.DataHealth> =>
   Layer.effect(WatchList, make(options))
 
-/** A list that begins empty and is kept in memory. */
+/** An initially empty list in memory. */
 export const layerMemory: Layer.Layer<WatchList> = Layer.orDie(layer({ filename: undefined, configured: [] })).pipe(
   Layer.provide(DataHealth.layer)
 )

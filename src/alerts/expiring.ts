@@ -4,7 +4,7 @@ import type { Height } from "../protocol/keys.ts"
 
 /** Lists of names that expire soon. */
 
-/** The record of a name, as far as lists show it. */
+/** A name's record as shown in lists. */
 export type ExpiringRecord = Pick<NameEntry, "name" | "value" | "height" | "txid" | "vout" | "address">
 
 export interface ExpiringName {
@@ -13,23 +13,22 @@ export interface ExpiringName {
   readonly left: number
 }
 
-/** The place behind a name in the order of expiry. */
+/** The place after a name in expiry order. */
 export interface ExpiringPlace {
   readonly height: Height
   readonly name: Bytes
 }
 
-/** The first to expire first, then by the bytes of the names. */
+/** The first to expire first, then by name bytes. */
 export const byExpiry = (a: ExpiringPlace, b: ExpiringPlace): number => a.height - b.height || compare(a.name, b.name)
 
 const CURSOR = /^1\.(\d{1,9})\.((?:[0-9a-f]{2})*)$/
 
-/** Characters of a cursor: a coinbase can write long names, and none of them is listed by such a cursor. */
+/** Characters of a cursor. A coinbase can write long names, which such a cursor cannot contain. */
 const LONGEST_CURSOR = 3_000_000
 
 export const placeText = ({ height, name }: ExpiringPlace): string => `1.${height}.${toHex(name)}`
 
-/** Reads a place; `undefined` for any other text. */
 export const readPlace = (text: string): ExpiringPlace | undefined => {
   const [, height, hex] = (text.length > LONGEST_CURSOR ? null : CURSOR.exec(text)) ?? []
   const name = hex === undefined ? undefined : fromHex(hex)
@@ -43,7 +42,7 @@ export interface ExpiringRange {
   readonly after: ExpiringPlace | undefined
 }
 
-/** Whether a record is active, expires within the range and is behind its place. */
+/** Whether a record is active, expires within the range and follows its place. */
 export const isWithin = ({ after, blocks, clock }: ExpiringRange, record: ExpiringRecord): boolean => {
   const left = blocksToExpiry(record, clock)
   return left > 0 && left <= blocks && (after === undefined || byExpiry(record, after) > 0)
@@ -74,12 +73,11 @@ export class FirstToExpire {
     if (this.kept.length > 4 * this.limit + 100) this.trim()
   }
 
-  /** Whether there are more than a page: of records in order, the others change nothing. */
+  /** Whether there is more than a page, so that further records in order change nothing. */
   get isFull(): boolean {
     return this.kept.length > this.limit
   }
 
-  /** The records, and the cursor of the next page if there is one. */
   page(): { readonly names: ReadonlyArray<ExpiringName>; readonly next: string | undefined } {
     this.trim()
     const last = this.kept.at(-1)

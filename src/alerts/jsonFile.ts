@@ -9,15 +9,14 @@ import { DataHealth } from "../storage/DataHealth.ts"
 import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
 import { io } from "../storage/io.ts"
 
-/** JSON files of this folder: with a checksum, replaced as a whole. */
+/** JSON files of this folder, with a checksum, replaced as a whole. */
 
-/** Files that were put aside, beyond which none is: something damages each of them. */
+/** The most files put aside. With more, something keeps damaging them. */
 const MOST_ASIDE = 100
 
-/** Names of such files in a message. */
 const MOST_SHOWN = 3
 
-/** The damaged files that were put aside, by name; none of them is ever replaced. */
+/** The damaged files that were put aside, none of which is ever replaced. */
 const putAside = (path: string): Effect.Effect<ReadonlyArray<string>, StorageUnavailable> =>
   Effect.map(
     io({ file: dirname(path), doing: "reading" }, () => readdir(dirname(path))),
@@ -28,24 +27,23 @@ const freeName = (path: string, taken: ReadonlyArray<string>): string | undefine
   Array.from({ length: MOST_ASIDE }, (_, i) => `${path}.damaged${i === 0 ? "" : `.${i + 1}`}`)
     .find((name) => !taken.includes(basename(name)))
 
-/** A file of this folder. */
 export interface JsonFile<A> {
   readonly path: string
   readonly schema: Schema.Schema<A, string>
   /** The content if there is no file. */
   readonly empty: A
-  /** What is lost with the file, and what the operator does about it: a sentence. */
+  /** One sentence with what is lost with the file, and what the operator should do. */
   readonly remedy: string
   /**
-   * What happens to a file that the system does not let the node read: the node fails, or goes on without the file, which is
-   * put aside like a damaged one.
+   * What happens if the file is unreadable: the node fails, or continues without it after putting it aside like a
+   * damaged one.
    */
   readonly ifUnreadable: "fail" | "aside"
 }
 
 /**
- * Reads a file. A damaged one is renamed to a name that is free, and counts as empty. While such a file is there, `/health`,
- * getcheckinfo and `svcd-cli doctor` show the damage, even after a restart: the lost entries are still missing.
+ * Reads a file. A damaged one is renamed to a free name and counts as empty. While such a file exists, `/health`,
+ * getcheckinfo and `svcd-cli doctor` show the damage, even after a restart, as the lost entries are still missing.
  */
 export const readJsonFile = <A>(
   { empty, ifUnreadable, path, remedy, schema }: JsonFile<A>
@@ -75,7 +73,7 @@ export const readJsonFile = <A>(
       }
       yield* io({ file: path, doing: "putting aside" }, () => rename(path, aside))
       yield* health.damaged(name)
-      yield* Effect.logError("a file is damaged or unreadable: it was renamed, and the node goes on without it", {
+      yield* Effect.logError("a file is damaged or unreadable: it was renamed, and the node continues without it", {
         file: path,
         renamed: aside
       })

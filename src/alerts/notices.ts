@@ -4,9 +4,7 @@ import type { Bytes } from "../protocol/bytes.ts"
 import { type Height, type NameKey, nameKey } from "../protocol/keys.ts"
 import { type ExpiringName } from "./expiring.ts"
 
-/** Which notices are due before names expire. */
-
-/** A notice that was given: the record that was meant by the height of its operation. */
+/** A notice that was given, with the height of the record's operation. */
 export interface Told {
   readonly name: Bytes
   readonly height: Height
@@ -14,18 +12,17 @@ export interface Told {
   readonly within: number
 }
 
-/** A name for which a notice may be due. */
+/** A name that may be due for a notice. */
 export interface Subject extends ExpiringName {
   /** Whether an operation on the name waits for a block. */
   readonly pending: boolean
   /** Whether a loaded wallet has the name. */
   readonly mine: boolean
-  /** Whether that wallet renews the name by itself. */
+  /** Whether that wallet renews the name automatically. */
   readonly renewed: boolean
 }
 
 export interface ExpiryNotice extends Told {
-  /** Blocks until the name expires. */
   readonly left: number
   readonly mine: boolean
   readonly pending: boolean
@@ -33,19 +30,19 @@ export interface ExpiryNotice extends Told {
 }
 
 /**
- * The first notice for a name that a wallet renews by itself, or for which an operation waits for a block: a week before the
- * expiry, as an index of `noticesOf`. The wallet renews it two weeks before; a notice means that it could not, for example
- * because it is locked, or that no miner takes the operation.
+ * The first notice, as an index of `noticesOf`, for a name that a wallet renews automatically or that has a pending
+ * operation: a week before the expiry. The wallet renews it two weeks before, so a notice means that it could not (it
+ * may be locked), or that no miner takes the operation.
  */
 const FIRST_OF_RENEWED = 3
 
-/** The notice for a name with so many blocks left: the last one that it has reached; `undefined` before the first. */
+/** The last notice that a name with so many blocks left has reached, if any. */
 export const noticeAt = (left: number, notices: ReadonlyArray<number>): number | undefined =>
   notices.filter((within) => left <= within).at(-1)
 
 /**
- * The notices that are due, and all that were given afterwards. A name that was not watched at a notice, or while the node
- * did not run, gets the last one that it has reached, and no earlier one.
+ * The notices that are due, and all given ones including these. A name that was not watched at a notice, or while the
+ * node was down, gets only the last one that it has reached.
  */
 export const dueNotices = (
   told: ReadonlyArray<Told>,
@@ -54,7 +51,7 @@ export const dueNotices = (
 ): { readonly due: ReadonlyArray<ExpiryNotice>; readonly told: ReadonlyArray<Told> } => {
   const known = new Map<NameKey, Told>()
   for (const each of told) {
-    // A notice of a record that has expired is of no use any more.
+    // A notice of an expired record is useless.
     if (expiryHeight(each.height, params) > tipHeight) known.set(nameKey(each.name), each)
   }
   const first = notices[FIRST_OF_RENEWED] ?? 0

@@ -6,7 +6,7 @@ import type { StorageFailure } from "../storage/errors.ts"
 import { byExpiry, type ExpiringRecord } from "./expiring.ts"
 import type { WatchList } from "./WatchList.ts"
 
-/** A watched name, and its record if it was ever registered. */
+/** A watched name, and its record if ever registered. */
 interface WatchedRecord {
   readonly name: Bytes
   readonly record: ExpiringRecord | undefined
@@ -18,7 +18,7 @@ export interface WatchedParts {
   readonly commits: Effect.Effect.Success<(typeof NameDb.Service)["commits"]>
 }
 
-/** The record of a name, `undefined` if it was never registered. Most are in memory after the first time. */
+/** The record of a name; `undefined` if it was never registered. Mostly cached after the first time. */
 export const expiringRecordOf = (
   names: typeof NameDb.Service,
   name: Bytes
@@ -30,7 +30,7 @@ export const expiringRecordOf = (
       : Effect.succeed(known)
   })
 
-/** The records of the watched names, the first to expire first. After a block, only those that it changed are read. */
+/** The records of the watched names, the first to expire first. After a block, only changed ones are read. */
 export const makeWatchedRecords = (
   { commits, names, watch }: WatchedParts
 ): Effect.Effect<ReadonlyArray<ExpiringRecord>, StorageFailure> => {
@@ -64,11 +64,11 @@ export const makeWatchedRecords = (
       )
     for (const each of fresh) found.set(nameKey(each.name), each)
     const kept = new Set([...found.values()].map(({ record }) => record))
-    // A record that was read again may be the same object as before.
+    // A record read again may be the same object.
     for (const { record } of fresh) kept.delete(record)
     const records = fresh.length === 0 && before?.version === version
       ? before.records
-      // In their order but for the fresh ones, so that to sort them takes little.
+      // Sorted except for the fresh ones, so sorting takes little.
       : [
         ...(before?.records ?? []).filter((record) => kept.has(record)),
         ...fresh.flatMap(({ record }) => record ?? [])

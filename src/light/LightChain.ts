@@ -226,8 +226,8 @@ export class LightChain {
   }
 
   /**
-   * Restarts if the window cannot follow the best chain, or only with more blocks than it has. Call it for new headers,
-   * too. Returns whether it did. Throws `StorageFailure`.
+   * Restarts if the window cannot follow the best chain, or only with more blocks than it has. To be called for new
+   * headers. Returns whether it did. Throws `StorageFailure`.
    */
   review(): boolean {
     const { floor, high, low } = this

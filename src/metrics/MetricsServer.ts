@@ -19,9 +19,9 @@ export class MetricsServer extends Context.Tag("svcd/MetricsServer")<MetricsServ
 export interface MetricsServerConfig {
   /** An empty host is every interface, port 0 any free one. */
   readonly listen: Address
-  /** Returns the metrics that are exported now; other metrics of the registry are not. */
+  /** The metrics exported now. Others of the registry are not. */
   readonly table: () => Table
-  /** Runs before each answer, for values that are cheaper to read then than to record at each change. */
+  /** Runs before each answer, for values that are cheaper to read than to record at each change. */
   readonly sample?: Effect.Effect<void>
   /** For tests. */
   readonly limits?: Partial<MetricsLimits>
@@ -30,9 +30,7 @@ export interface MetricsServerConfig {
 export interface MetricsLimits {
   /** Simultaneous connections. A collector needs one. */
   readonly connections: number
-  /**
-   * Milliseconds for a request's headers, for a whole request, between two requests, and without progress of an answer.
-   */
+  /** Milliseconds for a request's headers, a whole request, between two requests, and without progress of an answer. */
   readonly timeout: number
 }
 
@@ -41,10 +39,10 @@ const LIMITS: MetricsLimits = { connections: 32, timeout: 5_000 }
 /** Request line and headers, in bytes. */
 const MAX_HEADER_SIZE = 8_192
 
-/** Interval of Node's check for connections that time out, in milliseconds. */
+/** Milliseconds between Node's checks for timeouts. */
 const CHECK_INTERVAL = 1_000
 
-/** Frees the port and closes every connection: a collector that misses an answer retries. */
+/** Frees the port and closes every connection. A collector that misses an answer retries. */
 const close = (server: Server): Effect.Effect<void> =>
   Effect.async((resume) => {
     server.close(() => resume(Effect.void))
@@ -69,7 +67,7 @@ const FAILED = refusal(500, "Internal error")
 
 const isMetrics = (url: string): boolean => url === "/metrics" || url.startsWith("/metrics?")
 
-/** Sends a reply. A request with a body is the connection's last: the server does not read the body. */
+/** Sends a reply. A request with a body, which the server does not read, is the connection's last. */
 const send = (request: IncomingMessage, response: ServerResponse, { body, headers, status }: Reply): void => {
   if (response.destroyed) return
   const hasBody = request.headers["transfer-encoding"] !== undefined || Number(request.headers["content-length"]) > 0

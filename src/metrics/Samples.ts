@@ -7,15 +7,13 @@ import { METRICS } from "./metrics.ts"
 import { sampleProcess, watchEventLoop } from "./processMetrics.ts"
 
 /**
- * What brings the metrics up to date that are sampled instead of recorded on change. Each part of a node adds its own. The metrics are
- * those of the process: of several nodes in it the first has its gauges sampled, until it ends, and the totals of all add up.
+ * Updates metrics that are sampled instead of recorded on change. Each part of a node adds its own. Metrics are per
+ * process: of several nodes the first has its gauges sampled until it ends, and the totals add up.
  */
 export class Samples extends Context.Tag("svcd/Samples")<Samples, {
   /** Adds a sample of gauges until the scope closes. */
   readonly add: (sample: Effect.Effect<void>) => Effect.Effect<void, never, Scope.Scope>
-  /** Adds a sample that only increases counters. */
   readonly addTotals: (sample: Effect.Effect<void>) => Effect.Effect<void, never, Scope.Scope>
-  /** Takes all samples now. */
   readonly take: Effect.Effect<void>
 }>() {}
 

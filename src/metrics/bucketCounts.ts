@@ -4,7 +4,7 @@ import type * as MetricKey from "effect/MetricKey"
 const WRAP = 2 ** 32
 
 interface Seen {
-  /** The count of each bucket at the last read, in 32 bits. */
+  /** The 32-bit count of each bucket at the last read. */
   readonly last: Array<number>
   /** The sum of its wraps. */
   readonly wrapped: Array<number>
@@ -14,9 +14,8 @@ interface Seen {
 const seen = new WeakMap<MetricKey.MetricKey.Untyped, Seen>()
 
 /**
- * Returns the cumulative counts of a series' buckets without the 32-bit limit: a method that is called ten thousand
- * times a second reaches it in five days, and a counter must not fall. Correct as long as the reads are more frequent
- * than the wraps.
+ * The cumulative counts of a series' buckets without the 32-bit limit, which ten thousand calls per second reach in
+ * five days, as a counter must not fall. Correct as long as reads are more frequent than wraps.
  */
 export const unwrapped = (key: MetricKey.MetricKey.Untyped, cumulative: ReadonlyArray<number>): Array<number> => {
   const known: Seen = seen.get(key) ?? { last: [], wrapped: [] }

@@ -5,10 +5,7 @@ import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import { errors } from "./metrics.ts"
 
-/**
- * Counts the log entries of level error. Every internal error is logged with its cause, so this single place counts
- * them all.
- */
+/** Counts log entries of level error. Every internal error is logged with its cause, so this counts them all. */
 const countingLogger = Logger.make<unknown, void>(({ cause, logLevel }) => {
   if (LogLevel.lessThan(logLevel, LogLevel.Error)) return
   errors.of(Chunk.isEmpty(Cause.defects(cause)) ? "failure" : "defect").increase()

@@ -34,7 +34,7 @@ interface Series {
   readonly state: MetricState.MetricState.Untyped
 }
 
-/** The lines of one series; empty if the kind of its state is not the family's. */
+/** The lines of one series; empty if its state is not of the family's kind. */
 const seriesLines = ({ kind, name }: MetricFamily, { key, labels, state }: Series): Array<string> => {
   if (kind === "counter" && MetricState.isCounterState(state)) return [sample(name, labels, state.count)]
   if (kind === "gauge" && MetricState.isGaugeState(state)) return [sample(name, labels, state.value)]
@@ -62,8 +62,8 @@ const familyLines = (family: MetricFamily, series: ReadonlyArray<Series>): Array
 }
 
 /**
- * Returns the text of the families of a table in its order, with series in the order of their labels. The registry
- * belongs to the process: metrics of the host or of other parts of svcd are omitted.
+ * The text of a table's families in order, with series ordered by label. The registry belongs to the process, so
+ * metrics of the host or of other parts of svcd are left out.
  */
 export const render = (table: Table, pairs: Iterable<MetricPair.MetricPair.Untyped>): string => {
   const found = new Map<string, Array<Series>>(table.map(({ name }) => [name, []]))
@@ -77,7 +77,7 @@ export const render = (table: Table, pairs: Iterable<MetricPair.MetricPair.Untyp
   return `${table.flatMap((family) => familyLines(family, found.get(family.name) ?? [])).join("\n")}\n`
 }
 
-/** The current text of the families of a table, including families without a recorded value. */
+/** The current text of a table's families, including those without a recorded value. */
 export const exposition = (table: Table): Effect.Effect<string> =>
   Effect.sync(() => {
     for (const family of table) family.register()

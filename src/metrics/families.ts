@@ -3,11 +3,9 @@ import * as MetricBoundaries from "effect/MetricBoundaries"
 import * as MetricKey from "effect/MetricKey"
 import * as MetricLabel from "effect/MetricLabel"
 
-/**
- * Families of metrics over Effect's `Metric`: values recorded here are in the registry of the process, so that a host
- * finds them with its own. A series is looked up once, when the family is made or a label value first occurs. Recording
- * is then a plain call (about 20 ns), without a fiber.
- */
+// Families of metrics over Effect's `Metric`: recorded values are in the registry of the process, where a host finds
+// them with its own. A series is looked up once, when the family is made or a label value first occurs. Recording is
+// then a plain call (about 20 ns), without a fiber.
 
 export type MetricKind = "counter" | "gauge" | "histogram"
 
@@ -15,21 +13,20 @@ export type MetricKind = "counter" | "gauge" | "histogram"
 export interface MetricFamily {
   readonly name: string
   readonly kind: MetricKind
-  /** The subject, such as `network`: the documents are ordered by it. */
+  /** The subject, such as `network`, by which documents are ordered. */
   readonly category: string
   /** One sentence: what the number counts, and what a change in it means. */
   readonly help: string
   /** The name of the single label of its series; `undefined` for a single series. */
   readonly label: string | undefined
-  /** The values of that label, if they are known in advance: their series start at 0. */
+  /** The values of that label, if known in advance: their series start at 0. */
   readonly values: ReadonlyArray<string> | undefined
   /** Upper bounds of a histogram's buckets, ascending, without the infinite one. */
   readonly buckets: ReadonlyArray<number> | undefined
-  /** Registers the series that are known in advance. The registry lacks a metric that was never used. */
+  /** Registers the series known in advance, as the registry lacks unused metrics. */
   readonly register: () => void
 }
 
-/** The metrics that are exported together. */
 export type Table = ReadonlyArray<MetricFamily>
 
 export interface Counter {
@@ -52,8 +49,8 @@ export interface Histogram {
 export type Single<Series> = MetricFamily & Series
 
 /**
- * A family with a series for each value of its label. The values must be a closed set, never text from a remote party:
- * a series lives as long as the process.
+ * A family with a series per label value. The values must be a closed set, never text from a remote party, as a series
+ * lives as long as the process.
  */
 export interface Labelled<Value extends string, Series> extends MetricFamily {
   readonly of: (value: Value) => Series
@@ -74,7 +71,7 @@ export interface LabelFacts<Value extends string> {
   readonly values?: ReadonlyArray<Value>
 }
 
-/** Makes the series with these labels; the labels are empty for a single series. */
+/** Makes the series with these labels (none for a single series). */
 type MakeSeries<Series> = (labels: ReadonlyArray<MetricLabel.MetricLabel>) => Series & { readonly register: () => void }
 
 const counterOf = ({ help, name }: Facts): MakeSeries<Counter> => (labels) => {

@@ -6,13 +6,11 @@ import { lightActive, lightBlocks, lightHandovers, lightHeight, lightNames, ligh
 import { storageChecked, storageDamage, storageDoubts, storagePasses } from "./storageMetrics.ts"
 import { webhookDeliveries, webhookLag, webhooks } from "./webhookMetrics.ts"
 
-/**
- * The metrics of svcd, and where each is recorded. A duration is in seconds, a size in bytes. Label values are closed
- * sets: methods of the method table, and the unions below.
- *
- * Gauges and the bytes of the network are read at each scrape, and every quarter of a minute for a host's registry
- * (`node/layers/samples.ts`). The others are recorded where the event happens.
- */
+// The metrics of svcd, and where each is recorded. A duration is in seconds, a size in bytes. Label values are closed
+// sets: methods of the method table, and the unions below.
+//
+// Gauges and the bytes of the network are read at each scrape, and every quarter of a minute for a host's registry
+// (`node/layers/samples.ts`). The others are recorded where the event happens.
 
 // Block processing
 
@@ -22,7 +20,7 @@ export const blockchainHeight = gauge(facts(
   "Height of the last block whose transactions are connected."
 ))
 
-/** No label: one number shows whether two nodes agree, and a label would leave one series for each block. */
+/** No label: one number shows whether two nodes agree, while a label would leave a series for each block. */
 export const blockchainBestHash = gauge(facts(
   "block processing",
   "svcd_blockchain_best_hash",

@@ -3,12 +3,12 @@ import type * as Scope from "effect/Scope"
 import { eventLoopDelay, processStart, residentMemory } from "./metrics.ts"
 
 /**
- * Milliseconds between two measurements of the event loop: at first and while it is busy, and at most, while it is idle. A
- * turn is seen if it takes longer. A measurement costs some 2 µs, but it also wakes a process that has nothing to do.
+ * Milliseconds between two measurements of the event loop: at first and while busy, and at most while idle. Longer
+ * turns are seen. A measurement costs some 2 µs, but wakes an idle process.
  */
 const INTERVAL = { least: 20, most: 1_280 }
 
-/** The share of time in which the loop runs that counts as busy, and the milliseconds of a delay that do. */
+/** The share of time in which a busy loop runs, and a busy delay in milliseconds. */
 const BUSY_SHARE = 0.05
 const BUSY_DELAY = 10
 
@@ -18,7 +18,7 @@ export const sampleProcess: Effect.Effect<void> = Effect.sync(() => {
   processStart.set(performance.timeOrigin / 1000)
 })
 
-/** The pause before the next measurement, after one that found this. */
+/** The pause before the next measurement, given the last one. */
 export const nextInterval = (
   interval: number,
   { delay, share }: { readonly delay: number; readonly share: number }

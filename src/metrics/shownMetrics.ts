@@ -13,12 +13,10 @@ import { memoryBudget, memoryEvicted, memoryRefused, METRICS } from "./metrics.t
 import { storageChecked, storageDamage, storageDoubts, storagePasses } from "./storageMetrics.ts"
 import { WEBHOOK_STATES, webhookDeliveries, webhookLag, webhooks } from "./webhookMetrics.ts"
 
-/**
- * Which metrics the endpoint shows. 32 are part of the interface, and each node shows them from the first scrape on.
- * Those of a part of the node join them while the part is in use. `-metricsdetail` shows all.
- */
+// Which metrics the endpoint shows: 32 always, as part of the interface, and those of a part of the node while it is in
+// use. `-metricsdetail` shows all.
 
-/** What makes a metric visible that a plain node does not show. */
+/** What makes an optional metric visible. */
 export type MetricPart = "alerts" | "detail" | "light" | "webhooks"
 
 const PARTS: Readonly<Record<MetricPart, Table>> = {
@@ -35,13 +33,10 @@ export const metricPart = (family: MetricFamily): MetricPart | undefined =>
   PART_NAMES.find((part) => PARTS[part].includes(family))
 
 export interface ShownOptions {
-  /** Whether all metrics are shown. */
   readonly detail: boolean
-  /** The parts of the node that are in use. */
   readonly parts: ReadonlySet<MetricPart>
 }
 
-/** Returns the metrics that the endpoint shows. */
 export const shownMetrics = ({ detail, parts }: ShownOptions): Table =>
   METRICS.filter((family) => {
     const part = metricPart(family)
@@ -53,7 +48,7 @@ const hadLightStart = (): boolean =>
 
 const hasWebhooks = (): boolean => WEBHOOK_STATES.some((state) => webhooks.of(state).value() > 0)
 
-/** Returns the parts in use, by what the metrics hold. `alerts`: whether the operator asked for notices before names expire. */
+/** The parts in use, judging by the metrics. `alerts`: whether the operator wants notices before names expire. */
 export const partsInUse = (alerts: boolean): ReadonlySet<MetricPart> =>
   new Set<MetricPart>([
     ...alerts ? ["alerts"] as const : [],

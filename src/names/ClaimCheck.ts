@@ -10,25 +10,24 @@ import { type NamesFile, query } from "./NamesFile.ts"
 
 export interface CheckResult {
   readonly names: number
-  /** The first differences found, as text; empty if there are none. */
+  /** The first differences found, as text. */
   readonly faults: ReadonlyArray<string>
 }
 
 /** A comparison in progress. The chain must not change between the first claim and the result. */
 export interface ClaimCheck {
   /**
-   * Compares claims with the current records: each name once, in any order and in any number of lists. Throws nothing;
-   * a file that cannot be read fails the result.
+   * Compares claims with the current records: each name once, in any order and number of lists. Never throws: an
+   * unreadable file fails the result.
    */
   readonly add: (claims: ReadonlyArray<readonly [name: NameKey, claim: NameClaim]>) => void
-  /** Ends the comparison, and finds names without a claim, and histories that do not match. Run once. */
+  /** Ends the comparison, and finds names without a claim and inconsistent histories. Run once. */
   readonly result: Effect.Effect<CheckResult, StorageFailure>
 }
 
-/** The largest number of faults in a result. */
 const MAX_FAULTS = 20
 
-/** Names between two turns of the event loop. */
+/** Names per turn of the event loop. */
 const NAMES_AT_ONCE = 2_000
 
 const contradiction = (

@@ -3,10 +3,10 @@ import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
 import type { NameKey } from "../protocol/keys.ts"
 
-/** Names that a commit changed; `all` where it is not known which. */
+/** Names that a commit changed; `all` if unknown. */
 export type Touched = "all" | Pick<ReadonlyMap<NameKey, unknown>, "keys" | "size">
 
-/** Commits whose names are remembered, names of one, and their bytes. A reader that is further behind reads everything again. */
+/** Commits to remember, names per commit, and their bytes. A reader further behind reads everything again. */
 const KEPT_COMMITS = 16
 const KEPT_NAMES = 5_000
 const KEPT_BYTES = 256 * 1024
@@ -19,20 +19,20 @@ const isMany = ({ keys, size }: { readonly keys: Iterable<NameKey>; readonly siz
   return bytes > KEPT_BYTES
 }
 
-/** Wakes the readers that wait for the next commit. They miss nothing, since they read the state again. */
+/** Wakes readers that wait for the next commit. They miss nothing, since they read the state again. */
 export class CommitSignal {
   private readonly waiters = new Set<() => void>()
   private waited = Deferred.unsafeMake<void>(FiberId.none)
   private told = 0
-  /** The names of the last commits, the oldest first. */
+  /** The names of the last commits, oldest first. */
   private readonly trail: Array<ReadonlySet<NameKey> | "all"> = []
 
-  /** The number of commits so far: while it stays, so does the state. */
+  /** The number of commits so far. As long as it is the same, so is the state. */
   get count(): number {
     return this.told
   }
 
-  /** The names that the commits behind the first `count` changed; `all` where that is not known any more. */
+  /** The names changed after the first `count` commits; `all` if unknown. */
   touchedBehind(count: number): ReadonlySet<NameKey> | "all" {
     const behind = this.told - count
     if (behind > this.trail.length) return "all"
@@ -44,14 +44,14 @@ export class CommitSignal {
     return touched
   }
 
-  /** Returns what ends with the first commit after this call. */
+  /** Ends with the first commit after this call. */
   next(): Effect.Effect<void> {
     return Deferred.await(this.waited)
   }
 
   /**
-   * Waits for a commit behind the first `count`, for at most so many milliseconds; returns whether there was one. Without fibers of
-   * its own: a thousand readers wait here at a time.
+   * Waits for a commit after the first `count`, for at most so many milliseconds. Returns whether there was one. Needs
+   * no fiber of its own, since a thousand readers may wait here.
    */
   behind(count: number, within: { readonly milliseconds: number }): Effect.Effect<boolean> {
     return Effect.async((resume) => {

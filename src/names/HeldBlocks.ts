@@ -6,8 +6,8 @@ import { batchOf, type NameBatch, type NumberedEffect, type StoredEffect } from 
 import { heightOfOperation } from "./NameEntry.ts"
 
 /**
- * The most that waits to be stored. The indexes of names.db have keys in random order: a page of them costs the same to
- * write for one new row as for ten, so the work for an operation falls as more of them are stored together.
+ * The most that waits to be stored. The indexes of names.db have keys in random order, and a page costs the same to
+ * write for one new row as for ten. So storing more operations together takes less work for each.
  */
 const MOST = { blocks: 4_096, operations: 24_000, bytes: 8 * 1024 * 1024 }
 
@@ -21,10 +21,10 @@ const packInto = (writer: Writer, { address, name, operation, transaction, value
     .compactSize(vout).compactSize(value).u8(isFirst ? 1 : 0).varBytes(isFirst ? operation.rand : NO_RAND)
 }
 
-/** An operation in packed bytes. Thousands wait at a time: as objects each would take several times as much memory. */
+/** An operation in packed bytes, as thousands of waiting objects would take several times the memory. */
 class PackedOperation implements NumberedEffect {
   readonly id: number
-  /** Of all operations that were packed together: it moves to the one that is read. */
+  /** Shared by all operations packed together; moves to the one being read. */
   private readonly reader: Reader
   private readonly at: number
 
@@ -103,12 +103,10 @@ export class HeldBlocks {
     return passed.length >= MOST.blocks || operations.length >= MOST.operations || bytes >= MOST.bytes
   }
 
-  /** The operations of all held blocks. */
   get batch(): NameBatch {
     return { operations: this.operations, latest: this.latest }
   }
 
-  /** The held blocks, the oldest first. */
   get blocks(): ReadonlyArray<Cursor> {
     return this.passed
   }

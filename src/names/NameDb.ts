@@ -45,15 +45,15 @@ import { emptySearch } from "./search/SearchWriter.ts"
 export type { FoundNames, NameClock, NameEntry, NameHistoryEntry, NameQuery, NameStats }
 
 /**
- * The names of the chain: the current record of each name, and its whole history. Names are byte strings here;
- * `protocol/nameText.ts` converts them to text. Lists are streams, read in pages on demand.
+ * The names of the chain: the current record of each, and its whole history. Names are byte strings, which
+ * `protocol/nameText.ts` converts to text. Lists are streams, read page by page on demand.
  */
 export class NameDb extends Context.Tag("svcd/NameDb")<NameDb, {
   /** The latest record of a name, expired or not. */
   readonly resolve: (name: Bytes) => Effect.Effect<NameEntry, NameNotFound | StorageFailure>
   /**
-   * The latest record of a name and the height of the last block, if both are in memory. It answers most requests
-   * without a fiber. `undefined` means not in memory; the name may exist.
+   * The latest record of a name and the height of the last block, if both are in memory: most requests then need no
+   * fiber. The name may exist even if this is `undefined`.
    */
   readonly recent: (name: NameKey) => RecentRecord | undefined
   readonly resolveActive: (
@@ -62,31 +62,31 @@ export class NameDb extends Context.Tag("svcd/NameDb")<NameDb, {
   ) => Effect.Effect<NameEntry, NameNotFound | NameExpired | StorageFailure>
   /** The latest record of the name with this double SHA-256, 32 bytes in digest order. */
   readonly resolveByHash: (hash: Bytes) => Effect.Effect<NameEntry, NameHashNotFound | StorageFailure>
-  /** Every operation on a name, the oldest first, the current one last. It includes registrations after an expiry. */
+  /** Every operation on a name, oldest first, including registrations after an expiry. */
   readonly history: (name: Bytes) => Effect.Effect<ReadonlyArray<NameHistoryEntry>, NameNotFound | StorageFailure>
-  /** A part of the history, the newest first: for callers that show it in pages. */
+  /** A part of the history, newest first, for pages. */
   readonly historyPage: (name: Bytes, range: HistoryRange) => Effect.Effect<HistoryPage, NameNotFound | StorageFailure>
-  /** Names by length and then by bytes, as `name_scan` lists them, expired ones included. */
+  /** Names by length and then by bytes, like `name_scan`, including expired ones. */
   readonly scan: (options: ScanOptions) => Stream.Stream<NameEntry, StorageFailure>
-  /** Names that begin with a prefix, by their bytes, expired ones included. */
+  /** Names with a prefix, by their bytes, including expired ones. */
   readonly scanByPrefix: (
     options: ListOptions & { readonly prefix: Bytes }
   ) => Stream.Stream<NameEntry, StorageFailure>
-  /** Names that a script owns, by their bytes, expired ones included. `address` is the script after the name prefix. */
+  /** Names owned by a script, by their bytes, including expired ones. `address` is the script after the name prefix. */
   readonly byAddress: (address: Bytes, options?: ListOptions) => Stream.Stream<NameEntry, StorageFailure>
   /**
-   * Names that expire at a tip in the heights `from` to `to`, both included, unless an owner renews them. The first to
-   * expire comes first. The heights may lie in the past or in the future.
+   * Names that expire with a tip at height `from` to `to` (inclusive, past or future) unless renewed, the first to
+   * expire first.
    */
   readonly expiringBetween: (
     range: { readonly from: Height; readonly to: Height },
     params: ConsensusParams
   ) => Stream.Stream<NameEntry, StorageFailure>
-  /** The height of a transaction that set the record of a name (txid in wire order); `undefined` for other txids. */
+  /** The height of a transaction that set a name's record (txid in wire order). */
   readonly heightOfTransaction: (txid: Bytes) => Effect.Effect<number | undefined, StorageFailure>
   /**
-   * A page of the names that a query finds, in the order of the index that is read: of registration for text and for a key
-   * with a value, of the value for a key alone, of the last change for changes and expiry, otherwise of the names.
+   * A page of the names that a query finds, in the order of the index used: of registration for text and for a key with
+   * a value, of the value for a key alone, of the last change for changes and expiry, otherwise of the names.
    */
   readonly find: (
     asked: NameQuery,
@@ -94,17 +94,17 @@ export class NameDb extends Context.Tag("svcd/NameDb")<NameDb, {
   ) => Effect.Effect<FoundNames, WrongQuery | StorageFailure>
   readonly stats: (clock: NameClock) => Effect.Effect<NameStats, StorageFailure>
   /**
-   * The height of the block whose state the database began with, from a snapshot; `undefined` for genesis. Of names, only
-   * the record at that block is known then: no earlier operations, and no expired names.
+   * The height of the snapshot that the database began with; `undefined` for genesis. Of names, only the record at that
+   * block is then known: no earlier operations, and no expired names.
    */
   readonly beginning: Effect.Effect<Height | undefined, StorageFailure>
   /** The last block in the database; `undefined` before the first. */
   readonly cursor: Effect.Effect<Cursor | undefined, StorageFailure>
-  /** The follower that applies the chain's blocks to the names, for `ChainControl.register`. */
+  /** Applies the chain's blocks to the names; for `ChainControl.register`. */
   readonly follower: Follower
-  /** Reads the operations in chain order, all of one state. For `NameEvents`. */
+  /** Reads the operations in chain order, from one state. For `NameEvents`. */
   readonly readLog: <A>(use: (log: OperationLog) => A) => Effect.Effect<A, StorageFailure>
-  /** Counts the changes of names.db, and wakes the readers that wait for the next one. */
+  /** Counts the changes of names.db, and wakes readers that wait for the next one. */
   readonly commits: Effect.Effect<Pick<CommitSignal, "behind" | "count" | "next" | "touchedBehind">>
   readonly check: Effect.Effect<ClaimCheck>
 }>() {}
@@ -117,15 +117,15 @@ export interface RecentRecord {
 export interface NameDbOptions extends NamesFile.NamesFileOptions {
   /** Records kept in memory; 0 for none. A record takes about 1 kB. */
   readonly cacheEntries?: number
-  /** Whether the search indexes are built again. */
+  /** Whether to rebuild the search indexes. */
   readonly rebuildSearch?: boolean
-  /** Runs when the search indexes of a sync are complete: they are built after it, which takes memory again. */
+  /** Runs when the search indexes are complete after a sync. Building them takes memory. */
   readonly searchBuilt?: Effect.Effect<void>
 }
 
 const CACHE_ENTRIES = 10_000
 
-/** Bytes of name, value and script above which a record is not cached. Only coinbases create such records. */
+/** Larger records (name, value and script together) are not cached. Only coinbases create them. */
 const MAX_CACHED_BYTES = 4_096
 
 const CACHE_WEIGHT: CacheWeight<Exit.Exit<NameEntry>> = {
@@ -133,10 +133,10 @@ const CACHE_WEIGHT: CacheWeight<Exit.Exit<NameEntry>> = {
   sizeOf: (found) => Exit.isSuccess(found) ? recordBytes(found.value) : 0
 }
 
-/** Searches at one time. Others wait. */
+/** The most concurrent searches. Others wait. */
 const SEARCHES = 2
 
-/** Largest size of a name in bytes. A coinbase may write any name, but no block has more bytes outside witnesses. */
+/** Largest name in bytes. A coinbase may write any name that fits into a block outside witnesses. */
 const LONGEST = MAX_BLOCK_WEIGHT / WITNESS_SCALE_FACTOR
 
 const SHOWN = 10_000
@@ -157,7 +157,7 @@ export const ensureActive =
 const isSmall = ({ address, name, value }: NameEntry): boolean =>
   address.length + name.length + value.length <= MAX_CACHED_BYTES
 
-/** The update heights of names that were alive below the first height of a range and are expired at its last. */
+/** The update heights of names that are alive before a range of heights and expired at its end. */
 const updateHeightsOf = (
   { from, to }: { readonly from: Height; readonly to: Height },
   params: ConsensusParams
@@ -178,7 +178,7 @@ const make = (
     const position = new RecordCache<Cursor>(2)
     const commits = new CommitSignal()
 
-    /** Reads and caches a record without a wait: a batch in between would leave an old record in the cache. */
+    /** Reads and caches a record synchronously: a batch in between would leave an old record in the cache. */
     const readRecord = (name: Bytes, key: NameKey): Exit.Exit<NameEntry> | undefined => {
       const record = file.points.record(name)
       if (record === undefined) return undefined
@@ -222,7 +222,7 @@ const make = (
 
     let counted: { readonly of: string; readonly stats: NameStats } | undefined
 
-    /** Counted once per block: with a million names, counting takes as long as a thousand requests. */
+    /** Counted once per block, as counting a million names takes as long as a thousand requests. */
     const stats = ({ params, tipHeight }: NameClock): Effect.Effect<NameStats, StorageFailure> => {
       const oldest = tipHeight - expirationDepth(tipHeight, params) + 1
       const key = (hash: Bytes = EMPTY) => `${oldest} ${binaryString(hash)}`
@@ -277,7 +277,7 @@ const make = (
 export const layer = (options: NameDbOptions): Layer.Layer<NameDb, StorageFailure, DataHealth> =>
   Layer.scoped(NameDb, withLoneSpan("svcd.names.open")(make(options)))
 
-/** For tests: a database in a temporary folder, which is removed with the layer. */
+/** For tests: a database in a temporary folder, removed with the layer. */
 export const layerTemporary: Layer.Layer<NameDb, StorageFailure, DataHealth> = Layer.unwrapScoped(
   Effect.map(
     Effect.acquireRelease(

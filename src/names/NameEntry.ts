@@ -4,7 +4,7 @@ import type { Bytes } from "../protocol/bytes.ts"
 import type { Height } from "../protocol/keys.ts"
 import type { NameSetting } from "../protocol/nameOperation.ts"
 
-/** The current record of a name: the last operation that set it. The name may be expired, depending on its height. */
+/** The current record of a name: the last operation that set it. It may be expired. */
 export interface NameEntry {
   readonly name: Bytes
   readonly value: Bytes
@@ -12,7 +12,7 @@ export interface NameEntry {
   /** Wire order. */
   readonly txid: Bytes
   readonly vout: number
-  /** The owner's script: the part of the output's script after the name prefix. */
+  /** The owner's script: the output's script after the name prefix. */
   readonly address: Bytes
   readonly op: NameSetting["op"]
   /** Smallest units locked in the output. */
@@ -30,20 +30,19 @@ export interface NameClock {
   readonly params: ConsensusParams
 }
 
-/** Blocks until a record expires; 0 or less: it has expired. */
+/** Blocks until a record expires; 0 or less if it has. */
 export const blocksToExpiry = ({ height }: Pick<NameEntry, "height">, { params, tipHeight }: NameClock): number =>
   height + expirationDepth(tipHeight, params) - tipHeight
 
 /**
- * An operation has the number height · 2^20 + its index among the operations of the block. So numbers are in chain
- * order, and the operations of a height are a range. A block has room for far fewer than 2^20 name outputs, and the
- * numbers stay exact as doubles.
+ * An operation has the number height · 2^20 + its index among the block's operations. So numbers are in chain order,
+ * and a height is a range of them. A block has far fewer than 2^20 name outputs, and the numbers are exact as doubles.
  */
 export const OPERATIONS_PER_BLOCK = 0x100000
 
 /**
- * The part of `operations_by_txid` that has an operation, of 2^14 blocks, in SQL: SQLite uses an index of expressions only for the same
- * expression. A migration has it, so it stays as it is.
+ * The part of `operations_by_txid` (2^14 blocks) with an operation, in SQL. It must not change: a migration contains
+ * it, and SQLite uses an index of expressions only for the same expression.
  */
 export const TXID_PART = "id >> 34"
 
@@ -66,12 +65,12 @@ export interface OperationRow {
 
 export const RECORD_COLUMNS = "o.id, o.txid, o.vout, o.amount, o.value, o.address, o.rand IS NOT NULL AS first"
 
-/** A row has a value that its table does not allow: the file is damaged. */
+/** A row has a value that its table does not allow, so the file is damaged. */
 export class WrongRow extends Error {
   override readonly name = "WrongRow"
 }
 
-/** The driver's buffer as plain bytes, whose `slice` copies; that of a `Buffer` does not. Throws `WrongRow`. */
+/** The driver's buffer as plain bytes, whose `slice` copies, unlike a `Buffer`'s. Throws `WrongRow`. */
 export const plain = (buffer: Buffer): Uint8Array => {
   if (!(buffer instanceof Uint8Array)) throw new WrongRow("a row has a value of the wrong type: bytes expected")
   return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length)

@@ -21,22 +21,22 @@ export interface NameFollowerParts {
   readonly records: Pick<RecordCache<unknown, NameKey>, "freeze" | "thaw">
   readonly position: Pick<RecordCache<unknown>, "freeze" | "thaw">
   readonly commits: CommitSignal
-  /** Told of each write. */
+  /** Notified of each write. */
   readonly search: SearchBuilder
 }
 
-/** Logs at level debug with its own subsystem: the follower runs in the chain's fibers, which have another one. */
+/** Logs at level debug with its own subsystem, as the follower runs in the chain's fibers. */
 const said = (message: string, facts: Readonly<Record<string, unknown>>): Effect.Effect<void> =>
   Effect.annotateLogs(Effect.logDebug(message, facts), "subsystem", "names")
 
 /**
- * Applies blocks to names.db, one transaction per batch or rewind, and wakes the readers of `commits`. While many blocks
- * arrive, a batch has the operations of thousands.
+ * Applies blocks to names.db, one transaction per batch or rewind, and wakes the readers of `commits`. While many
+ * blocks arrive, a batch has the operations of thousands.
  */
 export const makeNameFollower = (
   { commits, cursor, file, position, records, search }: NameFollowerParts
 ): Follower => {
-  /** Changes the file with the caches frozen: no cached answer is wrong after the commit. */
+  /** Changes the file with frozen caches, so that no cached answer is wrong after the commit. */
   const changing = (
     touched: Touched,
     write: Effect.Effect<void, StorageFailure>
@@ -94,7 +94,7 @@ export const makeNameFollower = (
       return held.isFull ? settle : Effect.void
     })
 
-  /** Names that began with a snapshot do not go back below it: what they were there is in the blocks alone. */
+  /** Names that began with a snapshot cannot go back below it, as their earlier state is only in the blocks. */
   const aboveBeginning = (to: Cursor): Effect.Effect<void, StorageFailure> =>
     Effect.flatMap(
       file.snapshot(readBeginning),
@@ -125,12 +125,11 @@ export const makeNameFollower = (
         Effect.zipRight(
           visitNames((names) => addNames(connection, names.flatMap((held) => numbers.operationOf(held))))
         ),
-        // A read of the chain state that fails must not look like a fault of this file.
+        // A failing read of the chain state must not look like a fault of this file.
         Effect.catchIf(isStorageFailure, Effect.die)
       )
     )
     return Effect.suspend(() => {
-      // Nothing from before stays.
       held.clear()
       return changing("all", Effect.map(write, () => search.changed(Infinity, false)))
     }).pipe(

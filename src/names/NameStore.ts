@@ -11,9 +11,9 @@ import { firstOperationAt, hashKey, plain } from "./NameEntry.ts"
 import { query, type Statements } from "./NamesFile.ts"
 import { emptySearch, endAt, namesFrom, reindexNames } from "./search/SearchWriter.ts"
 
-/** The writes to names.db. All of them run inside a transaction of the writer. */
+/** The writes to names.db, all inside a transaction of the writer. */
 
-/** Operations that a rewind removes between two turns of the event loop. */
+/** Operations that a rewind removes per turn of the event loop. */
 const REWIND_ROWS = 2_000
 
 const UPSERT_NAMES: MultiRow<NumberedEffect> = {
@@ -53,7 +53,7 @@ export const readCursor = (connection: Statements): Effect.Effect<Cursor | undef
 const writeCursor = (connection: Connection, { hash, height }: Cursor) =>
   query(connection, "INSERT OR REPLACE INTO cursor (one, height, hash) VALUES (1, ?, ?)", [height, hash])
 
-/** The number of recent blocks whose hashes are stored: at least the depth of any reorg in practice. */
+/** Recent blocks with stored hashes: at least the depth of any reorg in practice. */
 const KEPT_BLOCKS = 300
 
 const INSERT_BLOCKS: MultiRow<Cursor> = {
@@ -102,7 +102,7 @@ export const applyBatch = (
     yield* writeCursor(connection, to)
   })
 
-/** The height of the block that the histories begin with; `undefined` for genesis. */
+/** The height of the block where the histories begin; `undefined` for genesis. */
 export const readBeginning = (connection: Statements): Effect.Effect<Height | undefined, SqlError> =>
   Effect.map(
     query<{ readonly height: Height }>(connection, "SELECT height FROM beginning", []),
@@ -111,7 +111,7 @@ export const readBeginning = (connection: Statements): Effect.Effect<Height | un
 
 const EMPTY_ALL = ["operations", "names", "blocks", "cursor", "beginning"].map((table) => `DELETE FROM ${table}`)
 
-/** Empties all tables, for names that begin at a block. */
+/** Empties all tables for names that begin at a block. */
 export const beginAt = (connection: Connection, at: Cursor): Effect.Effect<void, SqlError> =>
   Effect.gen(function*() {
     for (const statement of EMPTY_ALL) yield* query(connection, statement, [])
@@ -131,7 +131,7 @@ export const addNames = (
     latest: new Map(operations.map((each) => [nameKey(each.effect.name), each]))
   })
 
-/** Remove the operations from a number on. A name gets its last earlier operation; without one it is deleted. */
+/** Removes the operations from a number on. A name gets its previous operation, or is deleted without one. */
 const TAKE_BACK = [
   `DELETE FROM names
    WHERE id IN (SELECT name_id FROM operations WHERE id >= @from)
@@ -144,7 +144,7 @@ const TAKE_BACK = [
   "DELETE FROM operations WHERE id >= @from"
 ]
 
-/** Selects the first operation of a piece of a rewind. A rewind begins with the last operations. */
+/** Selects the first operation of a piece of a rewind, which begins with the last operations. */
 const PIECE = `SELECT id FROM operations WHERE id >= ? ORDER BY id DESC LIMIT 1 OFFSET ${REWIND_ROWS - 1}`
 
 export const rewindTo = (connection: Connection, to: Cursor): Effect.Effect<void, SqlError> =>

@@ -35,12 +35,12 @@ import { WrongRow } from "./NameEntry.ts"
 import { PointReads } from "./PointReads.ts"
 import { SearchReads } from "./search/SearchReads.ts"
 
-/** The remedy for a damaged names.db. It can be rebuilt completely from the blocks. */
+/** The remedy for a damaged names.db, which can be rebuilt completely from the blocks. */
 const REMEDY = "Stop the node, move the file away and start again: it is rebuilt from the stored blocks"
 
 export interface NamesFileOptions {
   readonly filename: string
-  /** Bytes; a power of two from 512 to 65536. Applies to a new file only. */
+  /** A power of two from 512 to 65536 bytes. Only applies to a new file. */
   readonly pageSize: number
 }
 
@@ -49,19 +49,19 @@ type Doing = "opening" | "reading" | "writing"
 /** What a query needs of a connection. */
 export type Statements = Pick<Connection, "execute">
 
-/** The reads of names.db that need no connection of the node: another thread has its own (`openNamesSnapshot`). */
+/** Reads of names.db without a connection of the node, as another thread has its own (`openNamesSnapshot`). */
 export type NamesReads = Pick<NamesFile, "points" | "search" | "snapshot" | "point">
 
-/** The open names.db. Readers do not wait for the writer's transaction: until its commit they see the old state. */
+/** The open names.db. Readers see the old state until the writer commits, and do not wait for it. */
 export interface NamesFile {
   readonly reader: SqlClient.SqlClient
-  /** For single rows, directly on the driver: a point read takes 5 µs here and 60 µs through the client. */
+  /** Single rows, directly on the driver: a point read takes 5 µs instead of 60 µs through the client. */
   readonly points: PointReads
-  /** For the operations in chain order, in the same way. */
+  /** The operations in chain order, directly on the driver. */
   readonly events: EventReads
-  /** For searches, in the same way. */
+  /** Searches, directly on the driver. */
   readonly search: SearchReads
-  /** Runs statements of the writer in one transaction: all of them, or none. `rows`: about how many it writes. */
+  /** Runs the writer's statements in one transaction. `rows`: about how many it writes. */
   readonly write: <A>(
     work: (connection: Connection) => Effect.Effect<A, SqlError>,
     rows?: number
@@ -70,16 +70,15 @@ export interface NamesFile {
   readonly snapshot: <A>(
     work: (connection: Statements) => Effect.Effect<A, SqlError>
   ) => Effect.Effect<A, StorageFailure>
-  /** Converts the errors of a query to `StorageFailure`. */
   readonly reading: <A>(query: Effect.Effect<A, SqlError>) => Effect.Effect<A, StorageFailure>
   readonly point: <A>(work: () => A) => Effect.Effect<A, StorageFailure>
-  /** Converts an error thrown by `points` to a failure. Dies if the file is not the cause. */
+  /** Converts an error of `points` to a failure. Dies if the file is not the cause. */
   readonly failed: (cause: unknown) => Effect.Effect<never, StorageFailure>
   /** Rebuilds the file. Afterwards `reader`, `points`, `events` and `search` are new objects. */
   readonly repair: Repair
 }
 
-/** Runs a statement inside a transaction. The caller declares the type of the rows according to the tables. */
+/** Runs a statement inside a transaction. The caller declares the type of the rows, according to the tables. */
 export const query = <Row>(
   connection: Statements,
   text: string,
@@ -124,9 +123,8 @@ const explained = <A>(
 }
 
 /**
- * A transaction over several statements. The client's own `withTransaction` (@effect/sql 0.52) dies if COMMIT fails,
- * and if ROLLBACK fails because SQLite has rolled back already. Both happen on a full disk, and the reason would be
- * lost.
+ * A transaction over several statements. The client's `withTransaction` (@effect/sql 0.52) dies if COMMIT fails, or
+ * ROLLBACK because SQLite has already rolled back. Both happen on a full disk, and the reason would be lost.
  */
 const transaction = <A>(
   client: SqlClient.SqlClient,
@@ -144,13 +142,13 @@ const transaction = <A>(
     )
   }))
 
-/** Rows of a transaction that changes more pages than the connection keeps. */
+/** Rows of a transaction that changes more pages than the connection caches. */
 const MANY_ROWS = 2_000
 
-/** KiB of pages that the writer keeps during such a transaction: a page is written once, not each time that it leaves memory. */
+/** KiB of pages cached for such a transaction, so that each page is written once. */
 const BULK_CACHE_KIB = 16_384
 
-/** A transaction of the writer. A large one has more memory for pages, which is given back after it. */
+/** A transaction of the writer. A large one gets a larger page cache meanwhile. */
 const withRoom = <A>(
   writer: SqlClient.SqlClient,
   { rows, work }: {
@@ -165,7 +163,7 @@ const withRoom = <A>(
     : Effect.acquireUseRelease(keep(BULK_CACHE_KIB), () => written, () => Effect.ignore(keep(PAGE_CACHE_KIB)))
 }
 
-/** Opens a client. The driver throws its errors; here they are failures. */
+/** Opens a client. The driver's exceptions become failures. */
 const connect = (
   { filename }: NamesFileOptions,
   readonly: boolean
@@ -175,7 +173,7 @@ const connect = (
     Effect.catchAllDefect(failing(filename, "opening"))
   )
 
-/** Runs the migrations that the file has not had yet. Refuses a file with unknown migrations. */
+/** Runs pending migrations. Refuses a file with unknown ones. */
 const migrate = (filename: string, client: SqlClient.SqlClient): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
     const unknown = (fault: { readonly found: string; readonly remedy: string }) =>
@@ -206,7 +204,7 @@ const migrate = (filename: string, client: SqlClient.SqlClient): Effect.Effect<v
 
 const MIGRATIONS_TABLE = "effect_sql_migrations"
 
-/** Recognizes a file of a newer version, even if damaged: its steps are numbered 1, 2, 3. A corrupted number is not. */
+/** Recognizes a file of a newer version, even if damaged, by its steps 1, 2, 3. A corrupted number breaks them. */
 const newerMigrations = (database: SQLite.Database): string | undefined => {
   const done = database.prepare<[], { readonly latest: number; readonly steps: number }>(
     `SELECT max(migration_id) AS latest, count(*) AS steps FROM ${MIGRATIONS_TABLE}`
@@ -232,7 +230,7 @@ interface Connections {
   readonly guard: PageGuard
 }
 
-/** A connection directly on the driver. The one that copies the log must not wait for readers: they wait for it. */
+/** A connection directly on the driver. The one that copies the log must not wait for readers, which wait for it. */
 export const driver = (
   filename: string,
   options: SQLite.Options
@@ -252,7 +250,7 @@ const openConnections = (options: NamesFileOptions): Effect.Effect<Connections, 
       },
       catch: storageFailure({ file: filename, doing: "opening", remedy: REMEDY })
     })
-    // The guard's connection closes last: it has copied the log, so SQLite has nothing left to copy.
+    // The guard's connection closes last. It has copied the log, so SQLite has nothing left to copy.
     const keeper = yield* driver(filename, { timeout: 0 })
     const guard = yield* Effect.acquireRelease(
       Effect.try({
@@ -289,7 +287,7 @@ const openConnections = (options: NamesFileOptions): Effect.Effect<Connections, 
     return { writer, reader, ...reads, guard }
   })
 
-/** Opens names.db until the scope closes. Removes a damaged file: the chain has all of its content. */
+/** Opens names.db until the scope closes. Removes a damaged file, as the chain has all its content. */
 export const open = (options: NamesFileOptions): Effect.Effect<NamesFile, StorageFailure, DataHealth | Scope.Scope> =>
   Effect.gen(function*() {
     const { filename } = options

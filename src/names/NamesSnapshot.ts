@@ -8,8 +8,8 @@ import { PointReads } from "./PointReads.ts"
 import { SearchReads } from "./search/SearchReads.ts"
 
 /**
- * Opens names.db for reading, as it is after the last commit: all reads see that state until the scope closes, whatever
- * the node commits meanwhile. The node has the file open, so that this is never its last connection (`PageGuard`).
+ * Opens names.db for reading as of the last commit. All reads see that state until the scope closes, whatever the node
+ * commits. The node has the file open, so this is never its last connection (`PageGuard`).
  */
 export const openNamesSnapshot = (filename: string): Effect.Effect<NamesReads, StorageFailure, Scope.Scope> =>
   Effect.gen(function*() {

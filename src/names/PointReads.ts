@@ -23,9 +23,9 @@ interface ClaimRow {
 }
 
 /**
- * The last operation of a transaction, by the parts of `operations_by_txid` (see `migrations.ts`), the newest first: a transaction that is not
- * there costs a page of each part. A file with operations from before the parts has an index over all of them, which serves each part
- * of the query.
+ * The last operation of a transaction, by the parts of `operations_by_txid` (see `migrations.ts`), newest first. A
+ * missing transaction costs a page of each part. An older file has one index over all operations, which serves every
+ * part of the query.
  */
 export const BY_TXID = `
   WITH RECURSIVE parts (part) AS (
@@ -38,8 +38,8 @@ export const BY_TXID = `
   FROM parts WHERE id IS NOT NULL LIMIT 1`
 
 /**
- * Reads single rows with the driver on its own connection: `NameDb.resolve` has a budget of 66 µs, and one statement
- * through the SQL client takes that long. Each call sees the last commit. Methods throw the driver's errors.
+ * Reads single rows with the driver on its own connection: `NameDb.resolve` has a budget of 66 µs, as much as one
+ * statement through the SQL client. Each call sees the last commit. Methods throw the driver's errors.
  */
 export class PointReads {
   private readonly byName: Statement<[Bytes], OperationRow>

@@ -1,21 +1,19 @@
 import { ownKey } from "../protocol/keys.ts"
 import type { NameEntry } from "./NameEntry.ts"
 
-/** What the values of a cache may take in memory, about. */
+/** Approximate memory limit of a cache's values. */
 export interface CacheWeight<A> {
-  /** Bytes of all values. */
   readonly bytes: number
-  /** Bytes of a value and its key. The same for the same value. */
+  /** Bytes of a value and its key, always the same for a value. */
   readonly sizeOf: (value: A) => number
 }
 
-/** Bytes of the objects around a record. */
 const RECORD_BYTES = 1_000
 
-/** Name, value and script of a record are in it, in the key, and in the text that `rpc/shapes/name.ts` keeps. */
+/** A record has name, value and script in itself, in its key, and in the text that `rpc/shapes/name.ts` keeps. */
 const COPIES = 4
 
-/** What a record takes in memory, about. */
+/** Approximate memory of a record. */
 export const recordBytes = ({ address, name, value }: Pick<NameEntry, "address" | "name" | "value">): number =>
   RECORD_BYTES + COPIES * (name.length + value.length + address.length)
 
@@ -23,13 +21,13 @@ export const recordBytes = ({ address, name, value }: Pick<NameEntry, "address" 
 export const CACHED_RECORD_BYTES = 16 * 1024 * 1024
 
 /**
- * A cache of the recently used values by key, in two generations. A hit in the old generation moves the value to the
- * young one. When the young one has half the limit, it becomes the old one, and the unused values of the old one are
- * dropped. A hit costs one map lookup; a list in order of use would change at each hit. With a weight, a generation also ends
- * when its values have half of the bytes, and a value that is larger than that is not kept. A key has a character a byte.
+ * A cache of recently used values by key, in two generations. A hit in the old generation moves the value to the young
+ * one. When the young one has half the limit (of values or, with a weight, of bytes), it becomes the old one, and the
+ * unused values of the old one are dropped. A hit costs one map lookup, unlike a list in order of use. Values larger
+ * than half the bytes are not kept. Keys have one character per byte.
  *
- * During a write the cache adds no value, and the values that the write touches are removed. A reader then reads the
- * store, which changes in one step at the commit. So no answer mixes the states before and after the write.
+ * During a write, the cache adds no value and drops those that the write touches. Readers then use the store, which
+ * changes in one step at the commit, so no answer mixes two states.
  */
 export class RecordCache<A, Key extends string = string> {
   private young = new Map<Key, A>()
@@ -39,7 +37,7 @@ export class RecordCache<A, Key extends string = string> {
   private youngBytes = 0
   private frozen = false
 
-  /** `limit`: the largest number of values; 0 keeps none. */
+  /** `limit`: the most values; 0 keeps none. */
   constructor(limit: number, weight?: CacheWeight<A>) {
     this.half = Math.ceil(limit / 2)
     this.weight = weight
@@ -49,7 +47,7 @@ export class RecordCache<A, Key extends string = string> {
     return this.young.size + this.old.size
   }
 
-  /** Bytes of the values, about; 0 without a weight. */
+  /** Approximate bytes of the values; 0 without a weight. */
   get bytes(): number {
     let bytes = this.youngBytes
     for (const value of this.old.values()) bytes += this.sizeOf(value)
@@ -97,7 +95,7 @@ export class RecordCache<A, Key extends string = string> {
     this.youngBytes -= this.sizeOf(value)
   }
 
-  /** Starts a write that touches these keys, or all keys. */
+  /** Starts a write that touches these keys, or all. */
   freeze(keys: Iterable<Key> | "all"): void {
     this.frozen = true
     if (keys === "all") return this.clear()

@@ -16,28 +16,27 @@ export type KnownName =
   | { readonly type: "unknown" }
 
 /**
- * Decides whether the node may deny a name: report it as not registered or expired. No other code decides this. The
- * node may deny a name if names.db is at the tip, no known block is missing, and there is no doubt about stored data.
+ * The only code that decides whether the node may deny a name, reporting it as not registered or expired: if names.db
+ * is at the tip, no known block is missing, and there is no doubt about stored data.
  */
 export interface CompleteNames {
-  /** Whether a name that is not found does not exist. */
+  /** Whether a missing name does not exist. */
   readonly complete: Effect.Effect<boolean, StorageFailure>
   /** The tip at which names are complete, for `asking`; `undefined` if they are not. */
   readonly settled: Effect.Effect<Cursor | undefined, StorageFailure>
   /**
-   * Runs a query about names. If the answer denies a name, the query runs again between two checks of the same tip,
-   * since a reorganization may have been in progress at first. Without a stable tip the query fails with
-   * `NamesIncomplete`.
+   * Runs a query about names. If the answer denies a name, runs it again between two checks of the same tip, as a reorg
+   * may have been in progress. Fails with `NamesIncomplete` without a stable tip.
    */
   readonly ask: <A, E>(
     question: Effect.Effect<A, E>,
     denies: (answer: A) => boolean
   ) => Effect.Effect<A, E | NamesIncomplete | StorageFailure>
-  /** The state of a name at the tip. A name without a record, or an expired one, is free for certain. */
+  /** The state of a name at the tip. Without a record, or with an expired one, it is certainly free. */
   readonly known: (name: Bytes) => Effect.Effect<KnownName, NamesIncomplete | StorageFailure>
 }
 
-/** Makes `ask` for names that are complete at a tip; `settled` returns it. */
+/** Makes `ask` for names that are complete at a tip, as returned by `settled`. */
 export const asking =
   (settled: Effect.Effect<Cursor | undefined, StorageFailure>): CompleteNames["ask"] => (question, denies) =>
     Effect.gen(function*() {
@@ -71,7 +70,7 @@ export const completeNames = (
       return at !== undefined && equal(at.hash, tip.hash) ? at : undefined
     })
 
-    /** The same for a denial. Waits for a block that was stored but is not connected yet: it counts as missing. */
+    /** The same for a denial. A stored block that is not connected yet counts as missing. */
     const settled = Effect.gen(function*() {
       const at = yield* position
       if (at !== undefined || (yield* status.initialDownload)) return at

@@ -4,11 +4,11 @@ import { lasting } from "../base/verdict.ts"
 import { type Bytes, fromHex } from "../protocol/bytes.ts"
 import { decodeText, printable, textOrHex } from "../protocol/nameText.ts"
 
-/** The fields by which an error tells a name. None is called `name`: that of an `Error` is its class. */
+/** The name in an error. Not called `name`, which is the class of an `Error`. */
 export const REQUESTED = {
-  /** The name; bytes that are not UTF-8 show as U+FFFD. */
+  /** Bytes that are not UTF-8 show as U+FFFD. */
   requested: Schema.String,
-  /** The name in hexadecimal digits, if it is not UTF-8. */
+  /** Hexadecimal, if the name is not UTF-8. */
   requestedHex: Schema.optional(Schema.String)
 }
 
@@ -17,13 +17,11 @@ interface Requested {
   readonly requestedHex?: string | undefined
 }
 
-/** A name in the fields of an error. */
 export const requestedName = (name: Bytes): Requested => {
   const { hex, text } = textOrHex(name)
   return hex === undefined ? { requested: text } : { requested: text, requestedHex: hex }
 }
 
-/** The name of an error for its message. */
 export const requestedText = ({ requested, requestedHex }: Requested): string => {
   const bytes = requestedHex === undefined ? decodeText(requested, "utf8") : fromHex(requestedHex)
   return bytes === undefined ? quoted(requested) : printable(bytes)
@@ -36,7 +34,6 @@ export class NameNotFound extends Schema.TaggedError<NameNotFound>()("NameNotFou
   }
 }
 
-/** No name with this hash was ever registered. */
 export class NameHashNotFound extends Schema.TaggedError<NameHashNotFound>()("NameHashNotFound", {
   /** In display order. */
   requested: Schema.String
@@ -56,7 +53,6 @@ export class NameExpired extends Schema.TaggedError<NameExpired>()("NameExpired"
   }
 }
 
-/** A search that cannot be answered as it was asked. */
 export class WrongQuery extends Schema.TaggedError<WrongQuery>()("WrongQuery", {
   reason: Schema.String
 }) {
@@ -65,20 +61,20 @@ export class WrongQuery extends Schema.TaggedError<WrongQuery>()("WrongQuery", {
   }
 }
 
-/** names.db is not at the chain's tip, or blocks are missing: the name may exist. */
+/** names.db is not at the chain's tip, or blocks are missing, so the name may exist. */
 export class NamesIncomplete extends Schema.TaggedError<NamesIncomplete>()("NamesIncomplete", {}) {
   override get message(): string {
     return "names.db is not at the tip of the chain: retry later"
   }
 }
 
-/** A reader of name events cannot go on from its cursor: it has to begin again. */
+/** A reader of name events cannot continue from its cursor and must start over. */
 export class CursorUnusable extends Schema.TaggedError<CursorUnusable>()("CursorUnusable", {
   cursor: Schema.String,
   why: Schema.Literal("damaged", "unknown", "future", "early", "pruned"),
-  /** The oldest cursor from which events can be read here. */
+  /** The oldest usable cursor. */
   oldest: Schema.String,
-  /** Of `future`: the height of the last block that is known here, if the reader can tell. */
+  /** Of `future`: the height of the last known block, if the reader can tell. */
   height: Schema.optional(Schema.Int)
 }, lasting(410)) {
   override get message(): string {

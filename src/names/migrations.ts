@@ -102,9 +102,9 @@ const searchSchema: Effect.Effect<void, SqlError, SqlClient.SqlClient> = Effect.
 )
 
 /**
- * `operations_by_txid` in parts of 2^14 blocks, the first column. Keys of hashes are in random order: an index over all
- * operations has as many pages to change as it has, and more than fit in memory, while a part has few. A file with
- * operations keeps its index over all of them, as a sort of all would delay its start; it is found by the same query.
+ * `operations_by_txid` in parts of 2^14 blocks, its first column. Hash keys are in random order, so adding to an index
+ * over all operations changes pages all over it, more than fit in memory, while a part has few. A file with operations
+ * keeps its old index, which the same query uses, as sorting all would delay its start.
  */
 const txidParts: Effect.Effect<void, SqlError, SqlClient.SqlClient> = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
@@ -118,7 +118,7 @@ const txidParts: Effect.Effect<void, SqlError, SqlClient.SqlClient> = Effect.gen
 export const migrations: Readonly<Record<string, Effect.Effect<void, SqlError, SqlClient.SqlClient>>> = {
   "0001_names": namesSchema,
   "0002_blocks": blocksSchema,
-  // Changes only the number: a version without page sums refuses the file and does not change it.
+  // Changes only the number, so that a version without page sums refuses the file instead of changing it.
   "0003_page_sums": Effect.void,
   "0004_beginning": beginningSchema,
   "0005_search": searchSchema,

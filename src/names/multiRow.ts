@@ -4,12 +4,11 @@ import * as Effect from "effect/Effect"
 import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
 import { query } from "./NamesFile.ts"
 
-/** Statements over many rows of names.db. They run inside a transaction of the writer. */
+/** Statements over many rows of names.db, inside a transaction of the writer. */
 
-/** Rows per statement. Few sizes give few texts, and the driver keeps them prepared. */
+/** Rows per statement. Few sizes give few texts, which the driver keeps prepared. */
 const CHUNK_SIZES = [256, 16, 1]
 
-/** Splits a list into pieces of the chunk sizes. */
 const chunksOf = function*<A>(rows: ReadonlyArray<A>): Iterable<ReadonlyArray<A>> {
   let at = 0
   for (const size of CHUNK_SIZES) {
@@ -17,12 +16,11 @@ const chunksOf = function*<A>(rows: ReadonlyArray<A>): Iterable<ReadonlyArray<A>
   }
 }
 
-/** A statement over rows. Its text depends on `head` and `tail` alone: there are few of them. */
+/** A statement over rows. Its text depends only on `head` and `tail`, of which there are few. */
 export interface MultiRow<A> {
   readonly head: string
   readonly tail: string
   readonly columns: number
-  /** Adds the values of a row. */
   readonly cells: (row: A, into: Array<unknown>) => void
 }
 
@@ -42,11 +40,9 @@ const textOf = ({ columns, head, tail }: MultiRow<never>, rows: number): string 
 export interface RowWrites<A, Row> {
   readonly statement: MultiRow<A>
   readonly rows: ReadonlyArray<A>
-  /** Receives the rows that the statement returns. */
   readonly use?: (returned: Row) => void
 }
 
-/** Runs a statement over all rows. */
 export const runRows = <A, Row>(
   connection: Connection,
   { rows, statement, use }: RowWrites<A, Row>

@@ -11,7 +11,7 @@ export type StoredEffect = Omit<NameEffect, "transaction"> & { readonly transact
 
 export interface NumberedEffect {
   readonly id: number
-  /** Packed operations make it at each access. */
+  /** Packed operations make it on each access. */
   readonly effect: StoredEffect
 }
 
@@ -22,7 +22,7 @@ export interface NameBatch {
   readonly latest: ReadonlyMap<NameKey, NumberedEffect>
 }
 
-/** Numbers the operations of consecutive blocks. Throws `RangeError` if the blocks are not consecutive. */
+/** Numbers the operations of consecutive blocks. Throws `RangeError` for others. */
 export const batchOf = (blocks: ReadonlyArray<ConnectedBlock>): NameBatch => {
   const operations: Array<NumberedEffect> = []
   const latest = new Map<NameKey, NumberedEffect>()
@@ -43,9 +43,9 @@ export const batchOf = (blocks: ReadonlyArray<ConnectedBlock>): NameBatch => {
   return { operations, latest }
 }
 
-/** Makes numbered operations of names that are known by their coins alone. Their order within a block is unknown. */
+/** Numbers operations known only from coins, whose order within a block is unknown. */
 export class SettingNumbers {
-  /** How many operations of a block have a number. */
+  /** The number of numbered operations per block. */
   private readonly used = new Map<Height, number>()
 
   operationOf({ claim, coin }: NameCoin): ReadonlyArray<NumberedEffect> {
@@ -63,7 +63,7 @@ export class SettingNumbers {
   }
 }
 
-/** The smallest byte string after all those that begin with `prefix`; `undefined` if there is none. */
+/** The smallest byte string after all those that begin with `prefix`, if any. */
 export const prefixEnd = (prefix: Bytes): Uint8Array | undefined => {
   let length = prefix.length
   while (length > 0 && prefix[length - 1] === 0xff) length--

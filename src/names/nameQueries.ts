@@ -20,17 +20,15 @@ import {
 } from "./NameEntry.ts"
 import { type NamesFile, type NamesReads, query } from "./NamesFile.ts"
 
-/**
- * Queries over many names. Each is answered in pages, and the event loop has a turn between pages: neither memory nor
- * the delay of other tasks depends on the number of names. A page is of one state. If blocks are connected between two
- * pages, the second page includes them.
- */
+// Queries over many names, answered in pages with a turn of the event loop between them, so that neither memory nor the
+// delay of other tasks depends on the number of names. A page is from one state; later pages include blocks connected
+// meanwhile.
 
 export const PAGE_ROWS = 1_000
 
 export type NamedRow = OperationRow & { readonly name: Buffer }
 
-/** The records of rows. Throws `WrongRow`: use it inside a use of the file. */
+/** The records of rows. Throws `WrongRow`, so use it inside a use of the file. */
 export const namedAll = (rows: ReadonlyArray<NamedRow>): ReadonlyArray<NameEntry> =>
   rows.map((row) => nameEntryOf(plain(row.name), row))
 
@@ -51,9 +49,9 @@ export const paged = <A, S>(
     ))
 
 export interface ListOptions {
-  /** The first name, in the order of the list; it need not exist. By default the list starts at its beginning. */
+  /** The first name in list order, which need not exist. By default the list starts at its beginning. */
   readonly start?: Bytes | undefined
-  /** The largest number of names; by default all. */
+  /** The most names; by default all. */
   readonly count?: number | undefined
 }
 
@@ -62,7 +60,7 @@ export const laterOf = (a: Bytes, b: Bytes): Bytes => compare(a, b) < 0 ? b : a
 const below = ({ reader }: NamesFile, end: Bytes | undefined): Fragment =>
   end === undefined ? reader`` : reader` AND n.name < ${end}`
 
-/** Names that begin with a prefix, in the order of their bytes. */
+/** Names with a prefix, in byte order. */
 export const scanByPrefix = (
   file: NamesFile,
   { count = Infinity, prefix, start = EMPTY }: ListOptions & { readonly prefix: Bytes }
@@ -74,7 +72,7 @@ export const scanByPrefix = (
       WHERE n.name >= ${from}${below(file, prefixEnd(prefix))} ORDER BY n.name LIMIT ${limit}`
   })
 
-/** Names whose last operation pays to a script, in the order of their bytes. */
+/** Names whose last operation pays to a script, in byte order. */
 export const byAddress = (
   file: NamesFile,
   address: Bytes,
@@ -103,7 +101,7 @@ const listed = (
     })
   })
 
-/** Names whose last operation is in the heights `from` to `to`, both included, in the order of those operations. */
+/** Names whose last operation is at height `from` to `to` (inclusive), in operation order. */
 export const updatedBetween = (
   file: NamesFile,
   from: Height,
@@ -133,7 +131,7 @@ const HISTORY = `
   SELECT ${RECORD_COLUMNS}, o.rand FROM names n JOIN operations o ON o.name_id = n.id
   WHERE n.name = ? AND o.id > ? ORDER BY o.id LIMIT ?`
 
-/** All operations on a name, the oldest first, from one state; empty for a name that never existed. */
+/** All operations on a name, oldest first, from one state; empty for an unknown name. */
 export const history = (
   file: Pick<NamesReads, "snapshot">,
   name: Bytes
@@ -171,7 +169,7 @@ const NEWEST = `
 
 const TOTAL = "SELECT count(*) AS total FROM names n JOIN operations o ON o.name_id = n.id WHERE n.name = ?"
 
-/** A part of a name's history and its total length, from one state; empty for a name that never existed. */
+/** A part of a name's history and its total length, from one state; empty for an unknown name. */
 export const historyPage = (
   file: NamesFile,
   name: Bytes,
@@ -186,11 +184,11 @@ export const historyPage = (
   )
 
 export interface NameStats {
-  /** Names with a record, expired ones included. */
+  /** Names with a record, including expired ones. */
   readonly names: number
   readonly active: number
   readonly operations: number
-  /** Bytes of the file, without its log. */
+  /** Bytes of the file without its log. */
   readonly fileSize: number
 }
 

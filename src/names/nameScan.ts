@@ -9,24 +9,22 @@ import { firstOperationAt, type NameEntry, plain, RECORD_COLUMNS } from "./NameE
 import { laterOf, type ListOptions, namedAll, type NamedRow, type Page, PAGE_ROWS, paged } from "./nameQueries.ts"
 import { type NamesReads, query, type Statements } from "./NamesFile.ts"
 
-/**
- * Names in the order of the reference node, by length and then by bytes, with filters. The scan reads names from an
- * index, and only the records of matching names. Source: upstream `rpc/names.cpp`, `name_scan`.
- */
+// Names in the reference node's order, by length and then by bytes, with filters. Reads names from an index, and only
+// the records of matching names. Source: upstream `rpc/names.cpp`, `name_scan`.
 
-/** The filters of a scan. A name has to pass all of them. */
+/** The filters of a scan, all of which a name must pass. */
 export interface ScanOptions extends ListOptions {
   readonly prefix?: Bytes | undefined
-  /** Heights of the last operation, both included. */
+  /** Heights of the last operation, inclusive. */
   readonly minHeight?: Height | undefined
   readonly maxHeight?: Height | undefined
-  /** Whether a name is wanted, for example by a regular expression. It is called for many names: it has to be fast. */
+  /** Whether a name is wanted, for example by a regular expression. Must be fast, as it is called for many names. */
   readonly matches?: ((name: Bytes) => boolean) | undefined
 }
 
 const MATCHED_AT_ONCE = 2_000
 
-/** Up to this number of names, the scan searches by height instead of by name. */
+/** Up to this many names, the scan searches by height instead of by name. */
 const FEW_NAMES = 5_000
 
 interface Candidate {
@@ -34,7 +32,6 @@ interface Candidate {
   readonly name: Buffer
 }
 
-/** The order of a scan. */
 export const byLength = (a: Bytes, b: Bytes): number => a.length - b.length || compare(a, b)
 
 const heightFits = ({ maxHeight = Infinity, minHeight = 0 }: ScanOptions) => ({ height }: NameEntry): boolean =>
@@ -55,7 +52,7 @@ const recordsOf = (
       namedAll
     )
 
-/** A position in the order of a scan: the names of this length, starting with this one. */
+/** A position in scan order: the names of this length from this one on. */
 interface ScanState {
   readonly length: number
   readonly from: Bytes
@@ -65,7 +62,7 @@ interface ScanState {
 const OF_LENGTH = "SELECT id, name FROM names WHERE length = ? AND name >= ?"
 const LONGER = "SELECT min(length) AS length FROM names WHERE length > ?"
 
-/** Scans all names, one length after the other: so a prefix is a range in each length. */
+/** Scans all names by length, as a prefix is a range in each length. */
 const scanByName = (file: NamesReads, options: ScanOptions): Stream.Stream<NameEntry, StorageFailure> => {
   const { count = Infinity, matches, prefix = EMPTY, start = EMPTY } = options
   const end = prefixEnd(prefix)
@@ -90,7 +87,7 @@ const scanByName = (file: NamesReads, options: ScanOptions): Stream.Stream<NameE
         const fitting = matches === undefined ? candidates : candidates.filter(({ name }) => matches(plain(name)))
         const taken = fitting.slice(0, state.left)
         const rows = (yield* recordsOf(connection, taken)).filter(wanted)
-        // Names that were not taken are read again, if the height filter leaves room for them.
+        // Names that were not taken are read again if the height filter leaves room for them.
         const seen = taken.length < fitting.length ? taken : candidates
         const last = seen[seen.length - 1]
         const rest = {
@@ -104,7 +101,7 @@ const scanByName = (file: NamesReads, options: ScanOptions): Stream.Stream<NameE
       })
     )
 
-  // Names shorter than the prefix cannot begin with it. The start bounds only names of its own length.
+  // Shorter names cannot have the prefix. The start bounds only names of its own length.
   return paged<NameEntry, ScanState>(
     prefix.length > start.length
       ? { length: prefix.length, from: prefix, left: count }
@@ -115,7 +112,7 @@ const scanByName = (file: NamesReads, options: ScanOptions): Stream.Stream<NameE
 
 const IN_HEIGHTS = "SELECT id, name FROM names WHERE operation >= ? AND operation < ? LIMIT ?"
 
-/** The matching names in order, if so few names were updated since `minHeight` that a search by height is best. */
+/** The matching names in order, if so few were updated since `minHeight` that a search by height is best. */
 const fewNames = (
   file: NamesReads,
   { matches, maxHeight = Infinity, minHeight, prefix = EMPTY, start = EMPTY }: ScanOptions

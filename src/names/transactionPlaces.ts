@@ -6,13 +6,13 @@ import type { Bytes } from "../protocol/bytes.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { NameDb } from "./NameDb.ts"
 
-/** Where the confirmed transactions are, as far as the node knows. */
+/** The heights of confirmed transactions, as far as the node knows. */
 export interface TransactionPlaces {
   /** The height of a transaction (txid in wire order) from the index, an unspent output, or a name that it changed. */
   readonly heightOf: (txid: Bytes) => Effect.Effect<number | undefined, StorageFailure>
   /** Whether there is an index of all transactions (`-txindex`). */
   readonly indexed: boolean
-  /** Whether that index lacks blocks: a damaged one is rebuilt in the background. */
+  /** Whether that index lacks blocks because it is being rebuilt in the background. */
   readonly indexIsBehind: Effect.Effect<boolean, StorageFailure>
 }
 

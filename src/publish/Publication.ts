@@ -14,16 +14,13 @@ export interface Notice {
 /** The labels of `sequence`. */
 const LABEL = { connected: 0x43, disconnected: 0x44, removed: 0x52, added: 0x41 } as const
 
-/** A hash in the order of RPC, a label, and the sequence number of a mempool event as LE64. */
+/** A hash in RPC order, a label, and the sequence number of a mempool event as LE64. */
 const sequenceBody = (hash: Bytes, label: keyof typeof LABEL, number?: number): Bytes => {
   const writer = new Writer(41).bytes(reversed(hash)).u8(LABEL[label])
   return (number === undefined ? writer : writer.i64(number)).toBytes()
 }
 
-/**
- * The messages that follow from changes of chain and mempool. Source: upstream `doc/zmq.md`,
- * `zmq/zmqnotificationinterface.cpp`.
- */
+/** Messages about changes of chain and mempool. Source: upstream `doc/zmq.md`, `zmq/zmqnotificationinterface.cpp`. */
 export class Publication {
   readonly #topics: ReadonlySet<ZmqTopic>
 
@@ -55,7 +52,7 @@ export class Publication {
     if (this.#topics.has("rawblock")) yield { topic: "rawblock", body: bytes }
   }
 
-  /** A transaction that leaves with its block is not a message: the block is. */
+  /** A transaction that leaves with its block has no message, as the block has. */
   *changed(event: MempoolEvent): Iterable<Notice> {
     const { entry: { transaction }, sequence } = event
     if (event._tag === "Added") yield* this.#transaction(transaction)

@@ -10,7 +10,6 @@ import type { Bytes } from "../protocol/bytes.ts"
 import type { Notice } from "./Publication.ts"
 import { loadZeroMq, openPublisher, type PublisherSocket, type ZeroMqMissing } from "./zeroMq.ts"
 
-/** A topic at an address, as the operator asked for it. */
 export interface PublisherOptions {
   readonly topic: ZmqTopic
   /** `tcp://HOST:PORT`, `unix:PATH` or another address of libzmq. */
@@ -20,7 +19,7 @@ export interface PublisherOptions {
 
 /** The ZeroMQ publishers of the node (`-zmqpub…`). */
 export class Publishers extends Context.Tag("svcd/Publishers")<Publishers, {
-  /** The publishers, their addresses in the form of libzmq. None if one of them could not be opened. */
+  /** The publishers, with addresses in libzmq's form. Empty if one could not be opened. */
   readonly active: ReadonlyArray<PublisherOptions>
   /** Hands messages to the sockets, in order, and returns at once. */
   readonly publish: (messages: Iterable<Notice>) => void
@@ -32,10 +31,10 @@ const UNIX = "unix:"
 const addressOf = (address: string): string =>
   address.startsWith(UNIX) ? `ipc://${address.slice(UNIX.length)}` : address
 
-/** Messages that wait for a socket, which sends one at a time; those beyond are dropped, and their numbers missing. */
+/** Messages that wait for a socket, which sends one at a time. Further ones are dropped, with a gap in the numbers. */
 const MOST_WAITING = 10_000
 
-/** The socket of an address. Topics of one address share it. */
+/** The socket of an address, shared by its topics. */
 class Line {
   readonly #socket: PublisherSocket
   readonly #failed: (reason: string) => void
@@ -70,7 +69,6 @@ const numberBytes = (number: number): Bytes => {
 
 const NONE: typeof Publishers.Service = { active: [], publish: () => undefined }
 
-/** An address that libzmq cannot use. */
 class Refused extends Data.TaggedError("PublisherRefused")<{
   readonly option: string
   readonly address: string
@@ -101,7 +99,7 @@ const open = (wanted: ReadonlyArray<PublisherOptions>) =>
     return publishers
   })
 
-/** One address that cannot be used leaves the node without publishers, as upstream does (`Initialize`). */
+/** As upstream (`Initialize`), one unusable address leaves the node without publishers. */
 const make = (
   wanted: ReadonlyArray<PublisherOptions>
 ): Effect.Effect<typeof Publishers.Service, ZeroMqMissing, Scope.Scope> =>

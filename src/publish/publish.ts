@@ -11,9 +11,9 @@ import { Publication } from "./Publication.ts"
 import { Publishers } from "./Publishers.ts"
 
 /**
- * Publishes what happens from now on, in the order of the reference node: disconnected blocks, then what the mempool takes
- * back and loses, then connected blocks. So `registerPool`, which registers the mempool with the chain, runs between the
- * followers here.
+ * Publishes from now on in the reference node's order: disconnected blocks, then what the mempool takes back and loses,
+ * then connected blocks. So `registerPool`, which registers the mempool with the chain, runs between the followers
+ * here.
  */
 export const publishing = <R>(
   registerPool: Effect.Effect<void, BlocksPruned | StorageFailure, R>
@@ -33,7 +33,7 @@ export const publishing = <R>(
     const tip = Effect.map(chain.tip, ({ hash, height }): Cursor => ({ hash, height }))
     let cursor = yield* tip
 
-    /** A block that cannot be read has no messages. */
+    /** An unreadable block has no messages. */
     const disconnect = (hash: Cursor["hash"]) =>
       chain.block(hash).pipe(
         Effect.tap((block) => Effect.sync(() => publish(publication.disconnected(block)))),

@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import { createRequire } from "node:module"
 import type { Bytes } from "../protocol/bytes.ts"
 
-/** The part of the package `zeromq` that the node uses. It is optional: its native code does not exist for all platforms. */
+/** The used part of the optional package `zeromq`, whose native code does not exist for all platforms. */
 
 export interface PublisherSocket {
   bind(address: string): Promise<void>
@@ -49,10 +49,10 @@ export const loadZeroMq = (option: string): Effect.Effect<ZeroMq, ZeroMqMissing>
     () => new ZeroMqMissing({ option, reason: "it has no publisher sockets" })
   ))
 
-/** An IPv6 address in brackets: other systems than Linux must not be asked for IPv6 without one. */
+/** An IPv6 address in brackets. Only Linux may be asked for IPv6 without one. */
 const IPV6 = /^tcp:\/\/\[/
 
-/** Opens a socket at an address of libzmq, with the number of messages that it keeps for a slow subscriber. */
+/** Opens a socket at a libzmq address, with the number of messages kept for a slow subscriber. */
 export const openPublisher = (
   { Publisher }: ZeroMq,
   { address, hwm }: { readonly address: string; readonly hwm: number }

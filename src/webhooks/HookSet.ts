@@ -20,7 +20,7 @@ import { post, type PostParts } from "./post.ts"
 import { signedHeaders } from "./signature.ts"
 
 export interface WebhooksOptions {
-  /** webhooks.db. It is made with the first hook. */
+  /** webhooks.db, created with the first hook. */
   readonly filename: string
   readonly pageSize: number
   readonly choice: WebhookChoice
@@ -36,11 +36,11 @@ export interface WebhooksOptions {
 export interface HookSet {
   readonly settings: HookSettings
   readonly events: typeof NameEvents.Service
-  /** Whether nothing is sent, since a light node has no events. */
+  /** Whether nothing is sent because a light node has no events. */
   readonly isLight: boolean
   readonly file: HookFile
   readonly hooks: Map<string, KnownHook>
-  /** The fibers that send, by the ids of their hooks. */
+  /** The sending fibers, by hook id. */
   readonly workers: FiberMap.FiberMap<string>
   /** Sends one message now. */
   readonly send: HookWorkerParts["send"]

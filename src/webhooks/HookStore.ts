@@ -4,10 +4,9 @@ import { StorageCorrupted } from "../storage/errors.ts"
 import { type Inspected, newerThan } from "../storage/inspect.ts"
 import type { PageGuard } from "../storage/PageGuard.ts"
 
-/**
- * webhooks.db: each hook, and how far its receiver is. Methods throw `StorageFailure`. Unlike other databases of the node
- * nothing restores it, and a commit is on disk when it returns: a message must not be sent before its mark is there.
- */
+// webhooks.db: each hook and its receiver's progress. Methods throw `StorageFailure`. Unlike the node's other databases
+// it cannot be restored, and a commit is durable when it returns: a message must not be sent before its mark is on
+// disk.
 
 export const STORE_REMEDY =
   "Stop the node, move the file away and start again: webhooks of the configuration begin at " +
@@ -36,32 +35,32 @@ export const HOOK_SOURCES = ["configuration", "rpc"] as const
 export type HookSource = (typeof HOOK_SOURCES)[number]
 
 /**
- * What the node does with a hook: it sends (`active`), or waits for the operator: no message was accepted for 14 days
- * (`dead`), the receiver answered 410 (`gone`), or the log of events has no place for its cursor (`cursor`).
+ * What the node does with a hook: it sends (`active`), or waits for the operator because no message was accepted for 14
+ * days (`dead`), the receiver answered 410 (`gone`), or the event log has no place for its cursor (`cursor`).
  */
 export const STORED_STATES = ["active", "dead", "gone", "cursor"] as const
 export type StoredHookState = (typeof STORED_STATES)[number]
 
-/** A message that was perhaps received: it was sent, and no answer accepted it. */
+/** A message that may have been received: it was sent, but no answer accepted it. */
 export interface Attempt {
-  /** The text of the cursor behind it. */
+  /** The text of the cursor after it. */
   readonly cursor: string
   /** Of its body. */
   readonly digest: string
   readonly isUndone: boolean
 }
 
-/** A hook as it is stored. Times are milliseconds since 1970. */
+/** A stored hook. Times are milliseconds since 1970. */
 export interface HookRow {
   readonly id: string
   readonly source: HookSource
   readonly url: string
-  /** Of a hook that was added over RPC. The file has the others. */
+  /** Only for hooks added over RPC. The configuration file has the others. */
   readonly secret: string | undefined
   /** JSON. */
   readonly filter: string
   readonly state: StoredHookState
-  /** The text of the cursor behind the last accepted message, or behind what the hook does not want. */
+  /** The text of the cursor after the last accepted message, or after what the hook does not want. */
   readonly position: string
   /** The number of the last message. */
   readonly sequence: number
@@ -184,7 +183,7 @@ export class HookStore {
     }
   }
 
-  /** In the order in which they were added. */
+  /** In the order of addition. */
   all(): ReadonlyArray<HookRow> {
     return guarded(
       { file: this.filename, doing: "reading", remedy: STORE_REMEDY },
@@ -199,7 +198,6 @@ export class HookStore {
     })
   }
 
-  /** Adds or replaces a hook. */
   put(row: HookRow): void {
     this.write(() => void this.statements.put.run(storedOf(row)))
   }

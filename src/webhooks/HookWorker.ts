@@ -16,21 +16,19 @@ import type { HookRow } from "./HookStore.ts"
 import type { HookAnswer } from "./post.ts"
 import { LONGEST_PAUSE } from "./retries.ts"
 
-/**
- * Sends to one hook: reads the events behind its cursor, one block at a time, and sends each until the receiver accepts it.
- *
- *     read ──► mark the message on disk ──► send ──2xx──► move the cursor ──► read
- *                                            └─ other ──► wait ──► read
- *
- * A message that is marked was perhaps received. If its block leaves the chain before an answer accepts it, the hook goes on
- * behind it, so that the receiver learns that the block is undone.
- */
+// Sends to one hook: reads the events behind its cursor, one block at a time, and sends each until the receiver accepts it.
+//
+//     read ──► mark the message on disk ──► send ──2xx──► move the cursor ──► read
+//                                            └─ other ──► wait ──► read
+//
+// A message that is marked was perhaps received. If its block leaves the chain before an answer accepts it, the hook goes on
+// behind it, so that the receiver learns that the block is undone.
 
-/** A hook in memory. Its worker alone changes the row while it runs. */
+/** A hook in memory. Only its worker changes the row while it runs. */
 export interface LiveHook {
   row: HookRow
   readonly filter: EventFilter
-  /** Scheme and host of the URL: the only part of it that the log may have. */
+  /** Scheme and host of the URL, the only part allowed in the log. */
   readonly origin: string
 }
 
@@ -39,7 +37,7 @@ export interface HookWorkerParts {
   /** Writes an event as `/events` does. */
   readonly textOf: (event: NameEvent) => string
   readonly send: (hook: LiveHook, message: { readonly id: string; readonly body: string }) => Effect.Effect<HookAnswer>
-  /** Whether blocks are missing: then the block of a cursor may still come. */
+  /** Whether blocks are missing, so that the block of a cursor may still arrive. */
   readonly syncing: Effect.Effect<boolean>
   readonly put: (row: HookRow) => Effect.Effect<void, StorageFailure>
 }
@@ -47,10 +45,10 @@ export interface HookWorkerParts {
 /** Blocks without a wanted event after which the place of a hook is stored. */
 const STORED_EVERY = 64
 
-/** Pause of a hook whose cursor is above the last block of the node, while that block may still come. */
+/** Pause of a hook whose cursor is above the node's last block, while that block may still arrive. */
 const AHEAD_PAUSE = "10 seconds"
 
-/** Pause after a failure of the disk. */
+/** Pause after a disk failure. */
 const DISK_PAUSE = "1 minute"
 
 const digestOf = (body: string): string => createHash("sha256").update(body).digest("hex").slice(0, 32)
@@ -69,7 +67,6 @@ interface Found {
   readonly delivery: HookDelivery
 }
 
-/** Runs until it is interrupted. */
 export const hookWorker = (
   hook: LiveHook,
   { events, put, send, syncing, textOf }: HookWorkerParts
@@ -89,7 +86,7 @@ export const hookWorker = (
   const page = (at: EventCursor): Effect.Effect<EventPage, EventFailure> =>
     events.page(at, { notices: wantsNotices(filter), blocks: wantsBlocks(filter), most: MESSAGE_EVENTS })
 
-  /** The next message behind a place; `undefined` if there is none yet. */
+  /** The next message after a place; `undefined` if there is none yet. */
   const scan = (from: EventCursor): Effect.Effect<Found | undefined, EventFailure> =>
     Effect.gen(function*() {
       for (let at = from;;) {
@@ -114,7 +111,7 @@ export const hookWorker = (
     if (attempt.isUndone) {
       const [first] = (yield* page(at)).events
       if (first?.type === "undone") return yield* scan(at)
-      // The block is back: a receiver that has undone it needs it again.
+      // The block is back, and a receiver that has undone it needs it again.
       if ((yield* page(behind)).events.length === 0) return undefined
     } else {
       const [first] = (yield* page(behind)).events
@@ -136,7 +133,7 @@ export const hookWorker = (
         return Effect.logError("webhook is gone: its receiver answered 410; resumewebhook revives it", facts)
       default:
         return before.failures === 0
-          ? Effect.logWarning("webhook fails: its message is sent again later", facts)
+          ? Effect.logWarning("webhook fails: its message will be retried", facts)
           : Effect.logDebug("webhook fails again", facts)
     }
   }
@@ -166,7 +163,7 @@ export const hookWorker = (
   const round = Effect.gen(function*() {
     if (hook.row.state !== "active") return yield* Effect.never
     const left = hook.row.nextAttempt - (yield* Clock.currentTimeMillis)
-    // The clock of the machine may have been set back.
+    // The machine's clock may have been set back.
     if (left > 0) yield* Effect.sleep(Math.min(left, LONGEST_PAUSE))
     const news = events.news()
     const found = yield* next
@@ -184,7 +181,7 @@ export const hookWorker = (
           isAhead = true
           return yield* Effect.sleep(AHEAD_PAUSE)
         }
-        yield* Effect.logError("webhook cannot go on: the node has no events behind its cursor; see listwebhooks", {
+        yield* Effect.logError("webhook cannot continue: the node has no events after its cursor; see listwebhooks", {
           ...named,
           why: failure.why
         })

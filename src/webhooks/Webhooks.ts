@@ -17,31 +17,31 @@ import { type HookView, hookViewOf } from "./hookView.ts"
 import { forbiddenOf } from "./knownHook.ts"
 import type { HookAnswer } from "./post.ts"
 
-/** Sends events of names to programs by HTTP, each with a cursor of its own (docs/webhooks.md). */
+/** Sends events of names to programs by HTTP, each with its own cursor (docs/webhooks.md). */
 export class Webhooks extends Context.Tag("svcd/Webhooks")<Webhooks, {
   readonly list: Effect.Effect<ReadonlyArray<HookView>, StorageFailure>
-  /** Adds a hook, which begins at once. Returns its id and its secret. */
+  /** Adds a hook, which begins at once. Returns its id and secret. */
   readonly add: (
     hook: NewHook
   ) => Effect.Effect<
     { readonly id: string; readonly secret: Redacted.Redacted<string> },
     WebhookRefused | StorageFailure
   >
-  /** Removes a hook that the configuration does not have. A message on its way is interrupted. */
+  /** Removes a hook that is not in the configuration. Interrupts a message being sent. */
   readonly remove: (id: string) => Effect.Effect<void, WebhookRefused | StorageFailure>
-  /** Sends again to a hook: from a cursor on (`now`: the next block), or behind its last accepted message. */
+  /** Resumes a hook from a cursor (`now`: the next block), or after its last accepted message. */
   readonly resume: (
     hook: { readonly id: string; readonly from: string | undefined }
   ) => Effect.Effect<void, WebhookRefused | StorageFailure>
-  /** Sends one message without an event, and returns what came back. */
+  /** Sends one message without an event, and returns the answer. */
   readonly test: (id: string) => Effect.Effect<HookAnswer, WebhookRefused>
-  /** Begins to send, until the scope of the service closes. The names have to be at the tip of the stored chain. */
+  /** Sends until the scope of the service closes. The names must be at the tip of the stored chain. */
   readonly start: Effect.Effect<void>
   /** Updates the metrics. */
   readonly sample: Effect.Effect<void>
 }>() {}
 
-/** Tests at one time. */
+/** Concurrent tests. */
 const MAX_TESTS = 4
 
 const make = (
@@ -72,7 +72,7 @@ const make = (
     )
     const begin = Effect.catchAll(inOrder.withPermits(1)(startHooks(set)), ({ message }) =>
       Effect.zipRight(
-        Effect.logError("webhooks cannot begin: they are tried again in a minute", { reason: message }),
+        Effect.logError("webhooks cannot start: retrying in a minute", { reason: message }),
         Effect.asVoid(FiberMap.run(set.workers, "start", again))
       ))
 

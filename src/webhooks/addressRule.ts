@@ -1,12 +1,9 @@
 import { BlockList, isIPv6 } from "node:net"
 
-/**
- * The addresses that a hook of a caller must not reach: a caller of RPC would otherwise make the node send requests into the
- * network behind it (server-side request forgery). Pure: `post.ts` resolves a name first, and connects to exactly the
- * address that was checked here. The addresses of this machine come from the caller.
- */
+// Addresses that a caller's hook must not reach, as a caller of RPC could otherwise make the node send requests into
+// its network (server-side request forgery). Pure: `post.ts` resolves a name first, and connects to exactly the address
+// checked here. The caller passes in this machine's addresses.
 
-/** Why a hook must not send to an address. */
 export type ForbiddenKind =
   | "this machine"
   | "a private network"
@@ -33,23 +30,23 @@ const IPV4: ReadonlyArray<Range> = [
   ["198.18.0.0", 15, "an address range for special purposes"],
   ["198.51.100.0", 24, "an address range for special purposes"],
   ["203.0.113.0", 24, "an address range for special purposes"],
-  // The agent of Azure on each machine, of which only the address is public. Those of other providers are in the ranges above.
+  // Azure's agent on each machine, with a public address. Those of other providers are in the ranges above.
   ["168.63.129.16", 32, "a service of the cloud provider"],
   ["224.0.0.0", 4, "a multicast group"],
   ["240.0.0.0", 4, "an address range for special purposes"]
 ]
 
-/** IANA IPv6 Special-Purpose Address Registry. Everything outside 2000::/3 is forbidden in any case. */
+/** IANA IPv6 Special-Purpose Address Registry. Everything outside 2000::/3 is always forbidden. */
 const IPV6: ReadonlyArray<Range> = [
   ["::", 127, "this machine"],
   ["fc00::", 7, "a private network"],
   ["fec0::", 10, "a private network"],
   ["fe80::", 10, "the local link"],
   ["ff00::", 8, "a multicast group"],
-  // IETF protocol assignments, Teredo and benchmarks among them: an address of IPv4 may be in it.
+  // IETF protocol assignments, including Teredo and benchmarks, which may contain an IPv4 address.
   ["2001::", 23, "an address range for special purposes"],
   ["2001:db8::", 32, "an address range for special purposes"],
-  // 6to4: an address of IPv4 is in it.
+  // 6to4, which contains an IPv4 address.
   ["2002::", 16, "an address range for special purposes"],
   ["3fff::", 20, "an address range for special purposes"]
 ]
@@ -73,12 +70,12 @@ const listOf = (network: string, bits: number): BlockList => {
 /** Unicast on the Internet. */
 const GLOBAL = listOf("2000::", 3)
 
-/** Mapped addresses of IPv4, and those that a translator reaches (NAT64, RFC 6052): the last four bytes count. */
+/** Mapped IPv4 addresses, and those that a translator reaches (NAT64, RFC 6052): the last four bytes count. */
 const WITH_IPV4 = [listOf("::ffff:0:0", 96), listOf("64:ff9b::", 96)]
 
-/** The last four bytes of an address of IPv6, as an address of IPv4. */
+/** The last four bytes of an IPv6 address, as an IPv4 address. */
 const lastFourBytes = (address: string): string => {
-  // The URL standard writes each address of IPv6 in one form, in groups of hexadecimal digits.
+  // The URL standard writes each IPv6 address in one form, in groups of hexadecimal digits.
   const [high = "0", low = "0"] = new URL(`http://[${address}]/`).hostname.slice(1, -1).split(":").slice(-2)
   const bytes = [high, low].flatMap((group) => {
     const value = Number.parseInt(group === "" ? "0" : group, 16)
@@ -92,10 +89,7 @@ const forbiddenIPv4 = (address: string): ForbiddenKind | undefined =>
 
 const familyOf = (address: string): "ipv4" | "ipv6" => isIPv6(address) ? "ipv6" : "ipv4"
 
-/**
- * Why a hook of a caller must not send to an address of IPv4 or IPv6; `undefined` if it may. `own`: the addresses of this
- * machine, of which some may be public.
- */
+/** Why a caller's hook must not send to an address, if so. `own`: this machine's addresses, which may be public. */
 export const forbiddenAddress = (address: string, own: ReadonlyArray<string> = []): ForbiddenKind | undefined => {
   const reached = reachedBy(address)
   const machine = new BlockList()
@@ -106,7 +100,7 @@ export const forbiddenAddress = (address: string, own: ReadonlyArray<string> = [
   return machine.check(reached, familyOf(reached)) ? "this machine" : forbiddenRange(reached)
 }
 
-/** The address that a connection reaches: without a zone, and that of IPv4 if one is inside. */
+/** The address that a connection reaches, without a zone, and as IPv4 if it contains one. */
 const reachedBy = (address: string): string => {
   const [plain = ""] = address.split("%", 1)
   return isIPv6(plain) && WITH_IPV4.some((list) => list.check(plain, "ipv6")) ? lastFourBytes(plain) : plain

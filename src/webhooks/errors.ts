@@ -1,8 +1,8 @@
 import * as Schema from "effect/Schema"
 
-/** A webhook that cannot be added, changed or used as it was asked. */
+/** A webhook that cannot be added, changed or used as requested. */
 export class WebhookRefused extends Schema.TaggedError<WebhookRefused>()("WebhookRefused", {
-  /** Whether the request is at fault, a hook is missing, or the node is in no state for it. */
+  /** Whether the request is wrong, a hook is missing, or the node is in the wrong state. */
   why: Schema.Literal("parameter", "missing", "state"),
   reason: Schema.String
 }) {
@@ -11,7 +11,7 @@ export class WebhookRefused extends Schema.TaggedError<WebhookRefused>()("Webhoo
   }
 }
 
-/** A webhook of the configuration file that cannot be used. The node does not start. */
+/** An unusable webhook of the configuration file. The node does not start. */
 export class WebhookMisconfigured extends Schema.TaggedError<WebhookMisconfigured>()("WebhookMisconfigured", {
   /** The number of the table in the file, from 1. */
   table: Schema.Int,

@@ -14,7 +14,7 @@ import { annotated, type HookSet } from "./HookSet.ts"
 import { filterText, MAX_HOOKS, newHookId, newSecret, originOf } from "./hookSettings.ts"
 import { forbiddenOf, type KnownHook, knownOf } from "./knownHook.ts"
 
-/** A hook that a caller adds. Without a secret the node makes one. */
+/** A hook that a caller adds. Without a secret, the node makes one. */
 export type NewHook = Omit<WebhookSettings, "secret"> & {
   readonly secret: Redacted.Redacted<string> | undefined
 }
@@ -40,7 +40,7 @@ const found = ({ hooks }: HookSet, id: string): Effect.Effect<KnownHook, Webhook
     return hook === undefined ? missing(id) : Effect.succeed(hook)
   })
 
-/** Adds a hook, which begins at once. Returns its id and its secret. */
+/** Adds a hook, which begins at once. Returns its id and secret. */
 export const addHook = (set: HookSet, { filter, from, secret = newSecret(), url }: NewHook) =>
   Effect.gen(function*() {
     const { file, hooks, isLight, settings } = set
@@ -92,7 +92,6 @@ export const removeHook = (set: HookSet, id: string) =>
     yield* annotated(Effect.logInfo("webhook removed", { hook: id, origin }))
   })
 
-/** Sends again to a hook. */
 export const resumeHook = (
   set: HookSet,
   { from, id }: { readonly id: string; readonly from: string | undefined }
@@ -105,7 +104,7 @@ export const resumeHook = (
       return yield* refused("state", "the webhook is missing from the configuration file")
     }
     const place = from === undefined ? undefined : yield* placeOf(set, from)
-    // The worker stops first: it changes the row.
+    // The worker stops first, as it changes the row.
     yield* FiberMap.remove(workers, id)
     const row = resumed(hook.row, place)
     yield* Effect.ensuring(
@@ -115,7 +114,7 @@ export const resumeHook = (
     yield* annotated(Effect.logInfo("webhook resumed", { hook: id, origin: hook.origin }))
   })
 
-/** Sends one message without an event, and returns what came back. */
+/** Sends one message without an event, and returns the answer. */
 export const testHook = (set: HookSet, id: string) =>
   Effect.gen(function*() {
     const hook = yield* found(set, id)
@@ -124,7 +123,7 @@ export const testHook = (set: HookSet, id: string) =>
     return yield* set.send(hook, message)
   })
 
-/** Stores the hooks of the configuration that are new. */
+/** Stores new hooks of the configuration. */
 const storeConfigured = ({ events, file, hooks, settings }: HookSet): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
     for (const { begin, filter, url } of settings.configured) {
@@ -149,7 +148,7 @@ const storeConfigured = ({ events, file, hooks, settings }: HookSet): Effect.Eff
     }
   })
 
-/** Lets all hooks send. Those of the configuration that are new begin now. */
+/** Lets all hooks send. New ones of the configuration begin now. */
 export const startHooks = (set: HookSet): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
     const { hooks, isLight, settings } = set

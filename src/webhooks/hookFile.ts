@@ -7,9 +7,9 @@ import { requireSound } from "../storage/inspect.ts"
 import { pagesOf } from "../storage/repair.ts"
 import { type HookRow, HookStore, inspectedHooks } from "./HookStore.ts"
 
-/** webhooks.db as the service uses it: the file is made with the first hook. */
+/** webhooks.db as the service uses it, created with the first hook. */
 export interface HookFile {
-  /** The hooks that were stored when the file was opened. */
+  /** The hooks stored when the file was opened. */
   readonly rows: ReadonlyArray<HookRow>
   readonly put: (row: HookRow) => Effect.Effect<void, StorageFailure>
   readonly remove: (id: string) => Effect.Effect<void, StorageFailure>
@@ -20,7 +20,7 @@ export interface HookFileOptions {
   readonly pageSize: number
 }
 
-/** Opens the file if it exists. Fails for a damaged one: nothing restores it. */
+/** Opens the file if it exists. Fails for a damaged one, which cannot be restored. */
 export const openHookFile = (
   { filename, pageSize }: HookFileOptions
 ): Effect.Effect<HookFile, StorageFailure, DataHealth | Scope.Scope> =>

@@ -4,22 +4,21 @@ import type { NameEvent } from "../names/events/NameEvent.ts"
 import type { EventPage } from "../names/events/NameEvents.ts"
 import { displayHash, equal } from "../protocol/bytes.ts"
 
-/** What one message of a hook holds: the events of one block that the hook wants, or the end of that block. */
+/** The content of a message: the wanted events of one block, or the end of that block. */
 
-/** Events of one message, about: a block with more of them has several messages. */
+/** Approximate events per message. A block with more has several messages. */
 export const MESSAGE_EVENTS = 256
 
-/** The events of one block, in their order; or one `undone` event. */
+/** The events of one block in order, or one `undone` event. */
 export interface HookDelivery {
   readonly isUndone: boolean
-  /** Behind the last event, wanted or not. It does not depend on the blocks that follow. */
+  /** After the last event, wanted or not. Does not depend on later blocks. */
   readonly next: EventCursor
   /** Whether the block may have further events, in the next message. */
   readonly more: boolean
   readonly events: readonly [NameEvent, ...ReadonlyArray<NameEvent>]
 }
 
-/** What follows from a page of events. */
 type Step =
   | { readonly type: "deliver"; readonly delivery: HookDelivery }
   /** No event before this place is wanted. */
@@ -36,12 +35,11 @@ const firstBlock = (events: ReadonlyArray<NameEvent>): ReadonlyArray<NameEvent> 
   return events.slice(0, end < 0 ? events.length : end)
 }
 
-/** Whether a page ends within the events of a block. */
 const isCut = ({ next }: EventPage): boolean => phaseOf(next.number) !== EventPhase.end
 
 /**
- * The next message of a page. A message has all events of its block that the page can have, so it is the same whenever it is
- * read again from the same cursor: behind a block without wanted events, a page that ends within the next one is read again.
+ * The next message of a page. It has all events of its block that the page can have, and so is the same whenever read
+ * again from the same cursor: after a block without wanted events, a page that ends within the next one is read again.
  */
 export const stepOf = (page: EventPage, filter: EventFilter): Step => {
   let before: NameEvent | undefined
@@ -74,10 +72,10 @@ export const messageBody = (
     `"events":[${events.map(textOf).join(",")}]}`
 }
 
-/** The body of a message that only shows whether a receiver works. It has no event and moves no cursor. */
+/** The body of a message that only tests a receiver. It has no event and moves no cursor. */
 export const testBody = (hook: string): string => `{"type":"names.test","hook":"${hook}"}`
 
-/** The id of a message: of its hook, its number in the hook, and its block. A later message never has it again. */
+/** The unique id of a message: its hook, its number in the hook, and its block. */
 export const messageId = (
   hook: string,
   sequence: number,

@@ -6,7 +6,6 @@ import { isGivenUp, pauseAfter } from "./retries.ts"
 
 /** How the stored state of a hook changes. */
 
-/** A hook that has received nothing yet. */
 export const newRow = (
   { filter, id, position, secret, source, url }: Pick<HookRow, "id" | "source" | "url" | "secret" | "filter"> & {
     readonly position: EventCursor
@@ -29,7 +28,7 @@ export const newRow = (
   deliveredAt: undefined
 })
 
-/** Behind events that the hook does not want. */
+/** After events that the hook does not want. */
 export const movedTo = (row: HookRow, place: EventCursor): HookRow => ({
   ...row,
   position: cursorText(place),
@@ -37,8 +36,8 @@ export const movedTo = (row: HookRow, place: EventCursor): HookRow => ({
 })
 
 /**
- * Behind a message that was perhaps received. This is the place of a hook whose block left the chain after the message was
- * sent: a receiver that has the block learns that it is undone, and for one that does not have it `undone` changes nothing.
+ * After a message that may have been received: the place of a hook whose block left the chain after sending. A receiver
+ * that has the block learns that it is undone; for others `undone` changes nothing.
  */
 export const behindAttempt = (row: HookRow): HookRow => ({
   ...row,
@@ -46,14 +45,14 @@ export const behindAttempt = (row: HookRow): HookRow => ({
   attempt: undefined
 })
 
-/** Before a message is sent: from now on it is perhaps received. The same message has the same number again. */
+/** Before sending, as the message may be received from now on. The same message has the same number again. */
 export const marked = (row: HookRow, from: EventCursor, attempt: Attempt): HookRow => {
   const isRetry = row.position === cursorText(from) && row.attempt?.cursor === attempt.cursor &&
     row.attempt.digest === attempt.digest
   return isRetry ? row : { ...row, position: cursorText(from), attempt, sequence: row.sequence + 1 }
 }
 
-/** From a place on, or behind the last accepted message, without a pause. */
+/** From a place, or after the last accepted message, without a pause. */
 export const resumed = (row: HookRow, place: EventCursor | undefined): HookRow => ({
   ...place === undefined ? row : movedTo(row, place),
   state: "active",
@@ -63,7 +62,7 @@ export const resumed = (row: HookRow, place: EventCursor | undefined): HookRow =
   lastError: undefined
 })
 
-/** The log of events has no place for the cursor of the hook. */
+/** The event log has no place for the hook's cursor. */
 export const withoutPlace = (row: HookRow, reason: string): HookRow => ({
   ...row,
   state: "cursor",
@@ -75,7 +74,7 @@ export const isAccepted = (answer: HookAnswer): boolean =>
 
 const isRedirect = (status: number): boolean => status >= 300 && status < 400
 
-/** Why an answer is none that accepts the message. */
+/** Why an answer does not accept the message. */
 export const reasonOfAnswer = (answer: HookAnswer): string => {
   if (answer._tag === "NoAnswer") return answer.reason
   return isRedirect(answer.status)

@@ -10,12 +10,12 @@ import { NAME_ENCODINGS, type NameEncoding } from "../protocol/nameText.ts"
 import { WebhookMisconfigured } from "./errors.ts"
 import type { HookRow } from "./HookStore.ts"
 
-/** What a hook is, from its texts: in the configuration file, in a call, or in webhooks.db. */
+/** A hook from its texts: in the configuration file, a call, or webhooks.db. */
 
-/** Hooks of one node. Each of them holds at most one message in memory. */
+/** Hooks per node, each with at most one message in memory. */
 export const MAX_HOOKS = 64
 
-/** Only letters and digits: it is used in a header, in bodies and in commands. */
+/** Only letters and digits, for use in a header, bodies and commands. */
 export const newHookId = (): string => randomBytes(8).toString("hex")
 
 export const newSecret = (): Redacted.Redacted<string> => Redacted.make(`whsec_${randomBytes(32).toString("base64")}`)
@@ -28,7 +28,7 @@ const NO_FILTER: WebhookFilter = { names: [], prefixes: [], owners: [], types: [
 const texts = (value: unknown): ReadonlyArray<string> =>
   Array.isArray(value) ? value.filter((item) => typeof item === "string") : []
 
-/** A filter for webhooks.db, with the encoding of its names: the setting of the node may change. */
+/** A filter for webhooks.db with the encoding of its names, as the node's setting may change. */
 export const filterText = (filter: WebhookFilter, nameEncoding: NameEncoding): string =>
   JSON.stringify({ ...filter, nameEncoding })
 
@@ -37,7 +37,6 @@ interface StoredFilter {
   readonly nameEncoding: NameEncoding | undefined
 }
 
-/** The filter of a stored hook. */
 export const storedFilter = ({ filter }: Pick<HookRow, "filter">): StoredFilter => {
   const parsed: unknown = JSON.parse(filter)
   if (typeof parsed !== "object" || parsed === null) return { filter: NO_FILTER, nameEncoding: undefined }
@@ -48,17 +47,17 @@ export const storedFilter = ({ filter }: Pick<HookRow, "filter">): StoredFilter 
   }
 }
 
-/** A webhook of the configuration file that is read. */
+/** A webhook from the configuration file. */
 export interface ConfiguredHook extends WebhookSettings {
   readonly events: EventFilter
   readonly key: Uint8Array
-  /** Where a hook that the node does not know yet begins; `undefined` for the next block. */
+  /** Where a new hook begins; `undefined` for the next block. */
   readonly begin: EventCursor | undefined
 }
 
 const WRONG_SECRET = "secret: is not whsec_ and 24 to 64 bytes in base64"
 
-/** Reads the filters of the configuration file, and refuses two hooks with one URL: the URL tells them apart. */
+/** Reads the filters of the configuration file. Refuses two hooks with the same URL, which identifies them. */
 export const readConfigured = (
   hooks: ReadonlyArray<WebhookSettings>,
   writing: FilterWriting

@@ -6,8 +6,6 @@ import type { ForbiddenKind } from "./addressRule.ts"
 import { storedFilter } from "./hookSettings.ts"
 import type { HookRow, HookSource } from "./HookStore.ts"
 
-/** What the operator sees of a hook. */
-
 export type HookState = (typeof WEBHOOK_STATES)[number]
 
 export interface HookView {
@@ -16,11 +14,11 @@ export interface HookView {
   readonly url: string
   readonly filter: WebhookFilter
   readonly state: HookState
-  /** What the operator can do; `undefined` while there is nothing to do. */
+  /** What the operator can do, if anything. */
   readonly remedy: string | undefined
-  /** The text of the cursor behind the last accepted message, or behind what the hook does not want. */
+  /** The text of the cursor after the last accepted message, or after what the hook does not want. */
   readonly cursor: string
-  /** Blocks of the names behind the cursor. */
+  /** Blocks of the names after the cursor. */
   readonly lag: number
   readonly delivered: number
   readonly deliveredAt: Millis | undefined
@@ -33,13 +31,12 @@ export interface HookView {
 }
 
 export interface HookSurroundings {
-  /** Whether the hook has its settings: one of the configuration may be missing from the file. */
+  /** Whether the hook has its settings, as one of the configuration may be missing from the file. */
   readonly isConfigured: boolean
-  /** Whether the node has no log of events. */
   readonly isLight: boolean
   /** Of the names. */
   readonly height: Height
-  /** What is wrong with the address in the URL; `undefined` if the node may send to it. */
+  /** What is wrong with the address in the URL, if anything. */
   readonly forbidden: ForbiddenKind | undefined
 }
 
@@ -62,12 +59,12 @@ const remedyOf = (
         : `start the node with -webhookprivate, or put the webhook into svcd.conf, or: removewebhook ${id}`
     case "dead":
     case "gone":
-      return `mend the receiver, then: resumewebhook ${id}. It goes on where it was, and skips nothing`
+      return `fix the receiver, then: resumewebhook ${id}. It continues where it stopped and skips nothing`
     case "cursor":
       return `resumewebhook ${id} '{"from":"0"}' sends everything again, '{"from":"now"}' what happens from now on; ` +
         "let the receiver delete its copy first"
     case "unconfigured":
-      return `put it back into svcd.conf and it goes on where it was, or: removewebhook ${id}`
+      return `put it back into svcd.conf to continue where it stopped, or: removewebhook ${id}`
     case "light":
       return "start the node without -sync=light: a light node has no log of events"
   }

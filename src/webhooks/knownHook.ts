@@ -10,7 +10,7 @@ import type { HookRow } from "./HookStore.ts"
 import type { LiveHook } from "./HookWorker.ts"
 import { type PostParts, systemResolve } from "./post.ts"
 
-/** What the operator chose for webhooks. */
+/** The operator's choices for webhooks. */
 export interface HookSettings {
   readonly choice: WebhookChoice
   readonly configured: ReadonlyArray<ConfiguredHook>
@@ -20,9 +20,9 @@ export interface HookSettings {
   readonly post: Partial<PostParts> | undefined
 }
 
-/** A hook with what its file does not have. */
+/** A hook with what its file lacks. */
 export interface KnownHook extends LiveHook {
-  /** `undefined` if the configuration does not have it any more: nothing is sent. */
+  /** `undefined` if the configuration no longer has it, so that nothing is sent. */
   readonly key: Uint8Array | undefined
 }
 
@@ -46,31 +46,31 @@ export const knownOf = (settings: HookSettings, row: HookRow): KnownHook => {
   }
   const stored = storedFilter(row)
   const filter = readFilter(stored.filter, { ...writing, nameEncoding: stored.nameEncoding ?? writing.nameEncoding })
-  // Without its filter a hook would send what its receiver does not want: then it sends nothing.
+  // Without its filter, a hook would send what its receiver does not want, so it sends nothing.
   if (Either.isLeft(filter) || row.secret === undefined) return { row, origin, filter: {}, key: undefined }
   return { row, origin, filter: filter.right, key: keyOfSecret(Redacted.make(row.secret)) }
 }
 
-/** Why the address that a URL itself has is forbidden. A host name is resolved for each attempt. */
+/** Why the address in a URL is forbidden. A host name is resolved for each attempt. */
 const forbiddenHost = (url: string): ForbiddenKind | undefined => {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, "")
   return isIP(host) === 0 ? undefined : forbiddenHere(host)
 }
 
-/** Why the node on this machine must not send to an address. The machine's own may change while it runs. */
+/** Why the node must not send to an address. The machine's own addresses may change meanwhile. */
 const forbiddenHere = (address: string): ForbiddenKind | undefined =>
   forbiddenAddress(
     address,
     Object.values(networkInterfaces()).flatMap((found) => (found ?? []).map((each) => each.address))
   )
 
-/** Why the node must not send to the address that is in a URL. It may have been started with other settings before. */
+/** Why the node must not send to the address in a URL, which other settings may have allowed before. */
 export const forbiddenOf = (
   { choice }: HookSettings,
   { source, url }: Pick<HookRow, "source" | "url">
 ): ForbiddenKind | undefined => source === "configuration" || choice.allowPrivate ? undefined : forbiddenHost(url)
 
-/** How a hook is sent to: that of a caller does not reach the addresses that are forbidden to it. */
+/** How to send to a hook. A caller's hook does not reach forbidden addresses. */
 export const postPartsFor = ({ choice, post }: HookSettings, { source }: HookRow): PostParts => ({
   resolve: systemResolve,
   forbidden: source === "configuration" || choice.allowPrivate ? () => undefined : forbiddenHere,

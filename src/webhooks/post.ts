@@ -10,24 +10,21 @@ import { version } from "../version.ts"
 import type { ForbiddenKind } from "./addressRule.ts"
 import { retryAfter } from "./retries.ts"
 
-/**
- * One attempt to send a message: resolves the host, checks the addresses, connects to one of them, posts, and reads the head
- * of the answer. A redirect is an answer like any other: following it would leave the checked address.
- */
+// One attempt to send a message: resolves the host, checks the addresses, connects to one, posts, and reads the head of
+// the answer. Redirects are not followed, as they would leave the checked address.
 
-/** Milliseconds to resolve the host and to connect, the handshake of TLS included. */
+/** Milliseconds to resolve the host and connect, including the TLS handshake. */
 export const CONNECT_TIMEOUT = 10_000
 
 /** Milliseconds for the head of the answer. */
 export const ANSWER_TIMEOUT = 30_000
 
-/** The beginning of the answer's body that is read, in bytes, and the milliseconds for it. */
+/** Bytes read of the answer's body, and the milliseconds for it. */
 export const BODY_BYTES = 1_024
 const BODY_TIMEOUT = 2_000
 
 const HEADER_BYTES = 16_384
 
-/** Addresses of a host that are tried. */
 const MAX_ADDRESSES = 4
 
 export interface HookRequest {
@@ -36,13 +33,13 @@ export interface HookRequest {
   readonly body: string
 }
 
-/** What an attempt uses of the system. */
+/** The system functions that an attempt uses. */
 export interface PostParts {
   /** The addresses of a host name. */
   readonly resolve: (host: string) => Promise<ReadonlyArray<string>>
-  /** Why an address must not be used; `undefined` if it may. */
+  /** Why an address must not be used, if so. */
   readonly forbidden: (address: string) => ForbiddenKind | undefined
-  /** Certificates to trust instead of those of the system. */
+  /** Certificates to trust instead of the system's. */
   readonly ca?: string | undefined
 }
 
@@ -81,7 +78,7 @@ const WORDS: ErrorWords = new Map([
   ["ERR_TLS_CERT_ALTNAME_INVALID", "the certificate is for another host"]
 ])
 
-/** The words for an error. Texts of the receiver's side, such as that of a parser, are not repeated. */
+/** The words for an error. Texts from the receiver's side, such as a parser's, are not repeated. */
 const wordsOf = (error: unknown): string => {
   const code = codeOf(error)
   if (code.startsWith("HPE_") && !WORDS.has(code)) return "the answer is not HTTP"
@@ -96,7 +93,7 @@ const addressesOf = (host: string, { resolve }: PostParts): Effect.Effect<Readon
 
 interface Target {
   readonly url: URL
-  /** Without the brackets of an address of IPv6. */
+  /** Without the brackets of an IPv6 address. */
   readonly host: string
   readonly address: string
   readonly ca: string | undefined
@@ -104,7 +101,7 @@ interface Target {
 
 const portOf = ({ port, protocol }: URL): number => port === "" ? (protocol === "https:" ? 443 : 80) : Number(port)
 
-/** A connection to an address. The certificate has to be for the host of the URL. */
+/** A connection to an address. The certificate must be for the URL's host. */
 const connectionTo = ({ address, ca, host, url }: Target): Effect.Effect<Socket, NoAnswer, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.async<Socket, NoAnswer>((resume) => {
@@ -155,7 +152,7 @@ const responseOf = (
     return Effect.sync(() => void sent.destroy())
   })
 
-/** The beginning of a body. The rest stays unread: the connection is closed. */
+/** The beginning of a body. The rest stays unread, as the connection is closed. */
 const beginningOf = (response: IncomingMessage): Effect.Effect<string> =>
   Effect.async((resume) => {
     const pieces: Array<Buffer> = []
@@ -185,7 +182,7 @@ const send = (asked: HookRequest, parts: PostParts): Effect.Effect<HookAnswer, N
         if (kind === undefined) continue
         return yield* Effect.fail(noAnswer(
           "forbidden",
-          // Not which address: a caller would learn the names of the network behind the node.
+          // Without the address, which would reveal the network behind the node to a caller.
           `${
             isIP(host) === 0 ? "the host resolves to an address of" : "the address is"
           } ${kind}, where webhooks that are ` +
@@ -220,6 +217,6 @@ const send = (asked: HookRequest, parts: PostParts): Effect.Effect<HookAnswer, N
     }
   })
 
-/** Sends a message, and returns what came back. An interruption closes the connection. */
+/** Sends a message and returns the answer. An interruption closes the connection. */
 export const post = (asked: HookRequest, parts: PostParts): Effect.Effect<HookAnswer> =>
   Effect.merge(Effect.scoped(send(asked, parts)))

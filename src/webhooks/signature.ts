@@ -1,16 +1,16 @@
 import { createHmac } from "node:crypto"
 
-/** The headers of Standard Webhooks (standardwebhooks.com, version 1): a receiver checks them with any library of it. */
+/** The headers of Standard Webhooks (standardwebhooks.com, version 1), which receivers can check with its libraries. */
 
 export interface SignedMessage {
-  /** The same for each attempt to send the message. */
+  /** The same in each attempt. */
   readonly id: string
-  /** Seconds since 1970, of the attempt: a receiver refuses old messages. */
+  /** Seconds since 1970 of the attempt, as receivers refuse old messages. */
   readonly timestamp: number
   readonly body: string
 }
 
-/** HMAC-SHA-256 of `id.timestamp.body` in base64. The key is what the secret has behind `whsec_`, decoded. */
+/** HMAC-SHA-256 of `id.timestamp.body` in base64. The key is the decoded part of the secret after `whsec_`. */
 export const signatureOf = ({ body, id, timestamp }: SignedMessage, key: Uint8Array): string =>
   createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64")
 

@@ -35,10 +35,10 @@ export type OutgoingMail =
     readonly madeAt: Millis
   })
 
-/** What came of an attempt to send a mail. */
+/** The result of an attempt to send a mail. */
 export interface MailOutcome {
   readonly isAccepted: boolean
-  /** What the server said, or why there was no server: one line without secrets. */
+  /** The server's answer, or why there was no server: one line without secrets. */
   readonly answer: string
 }
 
@@ -50,42 +50,41 @@ export interface AlertMailOptions {
 }
 
 /**
- * Time for an attempt, from the connection to the server's last word. Each step has a limit of its own; a server that sends a
- * byte now and then, or takes its time in each step, could otherwise hold the mail of its address for hours.
+ * Time limit of an attempt, as a server that is slow in each step, or sends a byte now and then, could otherwise hold
+ * the mail for hours.
  */
 const ATTEMPT_MINUTES = 5
 
-/** An attempt took too long. Whether the server has taken the mail is not known. */
+/** An attempt took too long. The server may have accepted the mail. */
 export class AlertMailTimedOut extends Schema.TaggedError<AlertMailTimedOut>()("AlertMailTimedOut", {}) {
   override get message(): string {
-    return `the server was not done after ${ATTEMPT_MINUTES} minutes, and the connection was closed`
+    return `the server did not finish within ${ATTEMPT_MINUTES} minutes, and the connection was closed`
   }
 }
 
-/** No mail is configured. */
 export class NoAlertMail extends Schema.TaggedError<NoAlertMail>()("NoAlertMail", {}) {
   override get message(): string {
     return "no mail is configured: set alertmail and alertmailserver in svcd.conf, and restart"
   }
 }
 
-/** Mail about names that expire soon (`-alertmail`): one for each block that has notices, until the server takes it. */
+/** Mail about names that expire soon (`-alertmail`): one per block with notices, until the server accepts it. */
 export class AlertMail extends Context.Tag("svcd/AlertMail")<AlertMail, {
-  /** Adds notices to a state of the queues: the caller stores it together with the notices that were given. */
+  /** Adds notices to a state of the queues, which the caller stores together with the given notices. */
   readonly queued: (
     queues: ReadonlyArray<MailQueue>,
     notices: ReadonlyArray<MailNotice>
   ) => ReadonlyArray<MailQueue>
-  /** Sends what waits, until the scope closes. */
+  /** Sends queued mail until the scope closes. */
   readonly run: Effect.Effect<void, never, Scope.Scope>
-  /** Sends a test to each address, and returns what came of it. */
+  /** Sends a test to each address and returns the results. */
   readonly test: Effect.Effect<ReadonlyArray<MailOutcome & { readonly address: string }>, NoAlertMail>
 }>() {}
 
-/** Failures for so long are shown by /health and getcheckinfo. */
+/** /health and getcheckinfo show failures after this time. */
 const PATIENCE = Duration.toMillis("1 day")
 
-/** Pause after a failure of the disk. */
+/** Pause after a disk failure. */
 const DISK_PAUSE = "1 minute"
 
 const HEALTH = "alert mail"
@@ -109,7 +108,7 @@ const make = (
     const tests = yield* Effect.makeSemaphore(1)
 
     const queues = (): ReadonlyArray<MailQueue> => queuesOf(file.current().mail, addresses)
-    /** Keeps the metric like the queues: notices come also while a server keeps a mail waiting. */
+    /** Keeps the metric like the queues, as notices arrive even while a server delays a mail. */
     const counting = Effect.forever(Effect.suspend(() => {
       const changed = file.changed()
       alertMailsWaiting.set(mailsIn(queues()))
@@ -142,26 +141,26 @@ const make = (
           failures++
           const facts = { to, reason: answer, failures }
           yield* failures === 1
-            ? Effect.logWarning("alert mail not sent: it is tried again", facts)
+            ? Effect.logWarning("alert mail not sent: retrying", facts)
             : Effect.logDebug("alert mail not sent again", facts)
           if (isNoticed || (yield* Clock.currentTimeMillis) - since < PATIENCE) return
           isNoticed = true
           yield* Effect.logWarning("alert mail not sent for a day", facts)
-          // Not which address, and not the answer, which may have a user: /health asks for no credentials.
+          // Without the address and the answer, which may name a user: /health requires no credentials.
           withdraw = yield* health.notice({
             what: HEALTH,
             reason:
               "no mail about names that expire has reached an address for a day: the log has the address and the " +
-              "server's answer; mend alertmailserver, and try testalertmail"
+              "server's answer; fix alertmailserver, then run testalertmail"
           })
         })
 
-      /** Stores what came of an attempt. */
+      /** Stores the result of an attempt. */
       const recorded = (mail: SentMail, { answer, isAccepted }: MailOutcome): Effect.Effect<boolean, StorageFailure> =>
         Effect.gen(function*() {
           alertMails.of(isAccepted ? "sent" : "failed").increase()
           if (isAccepted) {
-            // First what a full disk does not concern: the notice of a day of failures ends.
+            // First what a full disk does not affect: the notice of a day of failures ends.
             yield* succeeded(mail)
             yield* become(to, accepted)
             return true
@@ -182,7 +181,7 @@ const make = (
           const made = { id: yield* newId, madeAt: yield* Clock.currentTimeMillis }
           return yield* become(to, (now) => begun(now, made))
         }
-        // A change that could not be stored is stored before anything is sent: the id must be the same after a kill.
+        // A change that could not be stored is stored before sending, as the id must be the same after a crash.
         if (!file.isSaved()) yield* become(to, (now) => now)
         const mail = queue.sending
         const isAccepted = yield* Effect.uninterruptibleMask((restore) =>
@@ -223,7 +222,7 @@ const make = (
 export const layer = (options: AlertMailOptions): Layer.Layer<AlertMail, never, AlertFile | DataHealth> =>
   Layer.effect(AlertMail, make(options))
 
-/** A node without mail. What waited is dropped with the next notice. */
+/** A node without mail. Queued mail is dropped with the next notice. */
 export const layerNoMail: Layer.Layer<AlertMail> = Layer.succeed(AlertMail, {
   queued: () => [],
   run: Effect.void,

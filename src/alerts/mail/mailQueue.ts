@@ -2,20 +2,16 @@ import { type Bytes, compare } from "../../protocol/bytes.ts"
 import type { Height, Millis, UnixTime } from "../../protocol/keys.ts"
 import { nameKey } from "../../protocol/keys.ts"
 
-/**
- * The mail that waits for each address. An address has at most two mails: one that is being sent, which does not change any
- * more, and one that gathers the notices that come meanwhile. So a server that is away for weeks fills no disk, and no
- * notice is lost.
- */
+// The queued mail per address, at most two: one that is being sent and no longer changes, and one that gathers new
+// notices. So an unreachable server fills no disk, and no notice is lost.
 
-/** A name in a mail. */
 export interface MailNotice {
   readonly name: Bytes
   /** Of the name's last operation. */
   readonly height: Height
   /** Estimated time of the expiry. */
   readonly about: UnixTime
-  /** Whether a loaded wallet has it, whether that wallet renews it by itself, and whether an operation waits for a block. */
+  /** Whether a loaded wallet has it, whether that wallet renews it, and whether an operation is pending. */
   readonly mine: boolean
   readonly renewed: boolean
   readonly pending: boolean
@@ -24,11 +20,11 @@ export interface MailNotice {
 /** Notices for one mail, the first to expire first. */
 export interface Notices {
   readonly names: ReadonlyArray<MailNotice>
-  /** How many more there are. */
+  /** The number of further ones. */
   readonly more: number
 }
 
-/** A mail that was perhaps received: the same id and text in each attempt. */
+/** A mail that may have been received: the same id and text in each attempt. */
 export interface SentMail extends Notices {
   /** The part of its Message-ID before the @. */
   readonly id: string
@@ -39,11 +35,11 @@ export interface MailQueue {
   readonly to: string
   readonly sending: SentMail | undefined
   readonly waiting: Notices | undefined
-  /** Time of the first failure since the server took a mail. */
+  /** Time of the first failure since the server last accepted a mail. */
   readonly failingSince: Millis | undefined
 }
 
-/** Names in one mail; the others are counted. */
+/** Names per mail. Further ones are counted. */
 export const MOST_NAMED = 100
 
 const emptyQueue = (to: string): MailQueue => ({
@@ -53,7 +49,7 @@ const emptyQueue = (to: string): MailQueue => ({
   failingSince: undefined
 })
 
-/** The newer notice of a name replaces the older one. */
+/** A newer notice of a name replaces the older one. */
 const joined = ({ more, names }: Notices, added: ReadonlyArray<MailNotice>): Notices => {
   const all = new Map([...names, ...added].map((notice) => [nameKey(notice.name), notice]))
   const sorted = [...all.values()].sort((a, b) => a.about - b.about || compare(a.name, b.name))
@@ -66,7 +62,6 @@ export const queuesOf = (
   addresses: ReadonlyArray<string>
 ): ReadonlyArray<MailQueue> => addresses.map((to) => queues.find((queue) => queue.to === to) ?? emptyQueue(to))
 
-/** Adds notices for all addresses. */
 export const withNotices = (
   queues: ReadonlyArray<MailQueue>,
   notices: ReadonlyArray<MailNotice>
@@ -75,7 +70,7 @@ export const withNotices = (
     ? queues
     : queues.map((queue) => ({ ...queue, waiting: joined(queue.waiting ?? { names: [], more: 0 }, notices) }))
 
-/** Makes a mail of what waits, if none is being sent. */
+/** Makes a mail of what waits, unless one is being sent. */
 export const begun = (queue: MailQueue, made: Pick<SentMail, "id" | "madeAt">): MailQueue =>
   queue.sending !== undefined || queue.waiting === undefined
     ? queue
@@ -85,18 +80,16 @@ export const accepted = (queue: MailQueue): MailQueue => ({ ...queue, sending: u
 
 export const failed = (queue: MailQueue, now: Millis): MailQueue => ({
   ...queue,
-  // The clock of the machine may have been set back.
+  // The machine's clock may have been set back.
   failingSince: Math.min(queue.failingSince ?? now, now)
 })
 
-/** Replaces the queue of one address. */
 export const replaced = (
   queues: ReadonlyArray<MailQueue>,
   to: string,
   change: (queue: MailQueue) => MailQueue
 ): ReadonlyArray<MailQueue> => queues.map((queue) => queue.to === to ? change(queue) : queue)
 
-/** Mails that no server has taken yet. */
 export const mailsIn = (queues: ReadonlyArray<MailQueue>): number =>
   queues.reduce(
     (sum, { sending, waiting }) => sum + (sending === undefined ? 0 : 1) + (waiting === undefined ? 0 : 1),

@@ -4,43 +4,43 @@ import type { CursorUnusable } from "../errors.ts"
 import { OPERATIONS_PER_BLOCK } from "../NameEntry.ts"
 
 /**
- * A place in the log of name events: behind an event of a block. As text it is `a` for the version, the height, the
- * number within the block and the block: `a0832100.01048593.0123456789abcdef`. Texts of one version are in the order of
- * their places; a fourth part is the `base`. Clients keep the text and do not read it.
+ * A place in the log of name events, after an event of a block. As text: `a` for the version, the height, the number
+ * within the block, and the block: `a0832100.01048593.0123456789abcdef`. Texts of one version sort by place. A fourth
+ * part is the `base`. Clients keep the text without reading it.
  */
 export interface EventCursor {
   /** -1 before the first block. */
   readonly height: Height
   /**
-   * The number of the event within the block: its phase, and within the phase the number of the operation that it is
-   * about, within the block of that operation. So a number needs no count of other events.
+   * The number of the event within the block: its phase, then the number of its operation within that operation's
+   * block. So no other events need to be counted.
    */
   readonly number: number
-  /** The first 8 bytes of the block's hash in wire order, in hexadecimal digits; empty before the first block. */
+  /** The first 8 bytes of the block's hash in wire order, in hex; empty before the first block. */
   readonly block: string
   /**
-   * While blocks are undone: the height down to which they are. The names of the blocks undone so far have the records of
-   * that block, so the others have to follow, even if the chain changes again and has them back.
+   * While blocks are undone, the height down to which they are. Names undone so far have the records of that block, so
+   * the others must follow, even if the chain changes back.
    */
   readonly base?: Height | undefined
 }
 
 /**
- * The phases of a block, in the order of its events. A name expires before the operations of the block, so that its
- * registration in the same block comes behind.
+ * The phases of a block, in event order. A name expires before the operations of the block, as the same block may
+ * register it again.
  */
 export const EventPhase = {
   expired: 0,
   operations: 1,
-  /** The first notice of an expiry; one phase for each notice. */
+  /** The first notice of an expiry. One phase per notice. */
   notices: 2,
-  /** Behind all events of the block. */
+  /** After all events of the block. */
   end: 8,
-  /** The block is being undone: the names of it up to this one are. */
+  /** The block is being undone: its names are, up to this one. */
   undone: 9
 } as const
 
-/** The number of the operation `index` of a block, in a phase. */
+/** The number of operation `index` of a block in a phase. */
 export const numberIn = ({ index, phase }: { readonly phase: number; readonly index: number }): number =>
   phase * OPERATIONS_PER_BLOCK + index
 
@@ -53,7 +53,7 @@ export const blockKey = (hash: Bytes): string => toHex(hash.subarray(0, 8))
 /** Before the first event. */
 export const BEGINNING: EventCursor = { height: -1, number: numberIn({ phase: EventPhase.end, index: 0 }), block: "" }
 
-/** Behind all events of a block. */
+/** After all events of a block. */
 export const endOf = ({ hash, height }: { readonly height: Height; readonly hash: Bytes }): EventCursor => ({
   height,
   number: numberIn({ phase: EventPhase.end, index: 0 }),
@@ -84,10 +84,10 @@ export const readCursorText = (text: string): EventCursor | undefined => {
   return phaseOf(found.number) <= EventPhase.undone && isBelow ? found : undefined
 }
 
-/** Blocks by which the node that a reader comes from may be ahead of this one, if both are synced. */
+/** Blocks by which the node that a reader comes from may be ahead of this one if both are synced. */
 export const MOST_AHEAD = 6
 
-/** Whether the block of a cursor that cannot be used now is still to come: the reader keeps what it has, and asks again. */
+/** Whether the block of an unusable cursor may still arrive, so that the reader keeps its state and retries. */
 export const mayCome = (
   { cursor, height, why }: Pick<CursorUnusable, "cursor" | "height" | "why">,
   { syncing }: { readonly syncing: boolean }

@@ -3,7 +3,7 @@ import type { NameEntry } from "../NameEntry.ts"
 import { EVENT_KINDS, type EventKind, STREAM_KINDS, type StreamKind } from "./kinds.ts"
 import type { NameEvent, UndoneName } from "./NameEvent.ts"
 
-/** The events that a reader wants: those that fit each given part. */
+/** The events that a reader wants, matching all given parts. */
 export interface EventFilter {
   readonly names?: ReadonlyArray<Bytes> | undefined
   /** Beginnings of names. */
@@ -12,10 +12,7 @@ export interface EventFilter {
   readonly owners?: ReadonlyArray<Bytes> | undefined
   /** Whether a name with an owner's script concerns the reader. */
   readonly concerns?: ((subject: { readonly name: Bytes; readonly owner: Bytes }) => boolean) | undefined
-  /**
-   * All but `expiring` and `block` by default. `undone` always belongs to it: without it a reader would keep what is not
-   * true.
-   */
+  /** By default all but `expiring` and `block`. Always includes `undone`, so that no reader keeps wrong data. */
   readonly kinds?: ReadonlyArray<StreamKind> | undefined
 }
 
@@ -29,14 +26,14 @@ export const wantsBlocks = ({ kinds }: EventFilter): boolean => kinds?.includes(
 /** Whether the reader wants names that are about to expire. */
 export const wantsNotices = ({ kinds }: EventFilter): boolean => kinds?.includes("expiring") ?? false
 
-/** Whether the reader wants all events but those of names that are about to expire, and of blocks. */
+/** Whether the reader wants all events except `expiring` and `block`. */
 export const wantsAll = (filter: EventFilter): boolean => filter.kinds === undefined && wantsAllNames(filter)
 
-/** Whether the reader wants the events of all names, be it of some kinds only. */
+/** Whether the reader wants events of all names, maybe of some kinds only. */
 export const wantsAllNames = (filter: EventFilter): boolean =>
   filter.names === undefined && filter.prefixes === undefined && wantsAllOwners(filter)
 
-/** Whether the owners of a name do not matter to the reader. */
+/** Whether the reader does not care about owners. */
 export const wantsAllOwners = ({ concerns, owners }: EventFilter): boolean =>
   owners === undefined && concerns === undefined
 
@@ -51,7 +48,7 @@ const fitsOwner = ({ owners }: EventFilter, records: ReadonlyArray<Pick<NameEntr
   owners === undefined ||
   records.some((record) => record !== undefined && owners.some((owner) => equal(owner, record.address)))
 
-/** Whether the name concerns the reader with one of its owners. A record that is gone had no owner that is known. */
+/** Whether the name concerns the reader with one of its owners. A lost record has no known owner. */
 const fitsConcern = (
   { concerns }: EventFilter,
   { name, records }: {
@@ -72,7 +69,7 @@ const fits = (
   }
 ): boolean => fitsName(filter, name) && fitsOwner(filter, records) && fitsConcern(filter, { name, records })
 
-/** Whether a name that these owners have or had fits the filter. */
+/** Whether a name with these present or former owners matches the filter. */
 export const fitsOwners = (
   filter: EventFilter,
   { name, owners }: { readonly name: Bytes; readonly owners: ReadonlyArray<Bytes> }
@@ -81,7 +78,7 @@ export const fitsOwners = (
 const fitsUndone = (filter: EventFilter, { name, owners, record }: UndoneName): boolean =>
   fits(filter, { name, records: [record, ...owners.map((address) => ({ address }))] })
 
-/** The event as the reader wants it; `undefined` if the reader does not. */
+/** The event as the reader wants it, if at all. */
 export const filtered = (filter: EventFilter, event: NameEvent): NameEvent | undefined => {
   if (event.type === "undone") {
     const names = event.names.filter((name) => fitsUndone(filter, name))

@@ -10,7 +10,7 @@ interface NamedOperation extends OperationRow {
   readonly name: Buffer
 }
 
-/** The numbers of an operation: `first` is 1 for a registration, the lengths are bytes. */
+/** The numbers of an operation: `first` is 1 for a registration, lengths are in bytes. */
 type OperationNumbers = readonly [
   id: number,
   vout: number,
@@ -22,8 +22,8 @@ type OperationNumbers = readonly [
 ]
 
 /**
- * An operation beside the one before it on the same name, as a list: the numbers of both, and the bytes of all columns in
- * one piece. Objects with a buffer for each column would take two thirds of the time of a replay.
+ * An operation and the previous one on the same name, as a list: the numbers of both, and the bytes of all columns in
+ * one piece. Objects with a buffer per column would take two thirds of a replay's time.
  */
 type PackedPair = readonly [
   ...operation: OperationNumbers,
@@ -39,15 +39,15 @@ type PackedPair = readonly [
 const numbersOf = (table: string): string =>
   `${table}.id, ${table}.vout, ${table}.amount, ${table}.rand IS NOT NULL, length(${table}.value), length(${table}.address)`
 
-/** The same without the record before. `kept` is 2 for the same owner, plus 1 for the same value. */
+/** The same without the previous record. `kept` is 2 for the same owner, plus 1 for the same value. */
 type PackedOperation = readonly [
   ...operation: OperationNumbers,
   kept: number | null,
   bytes: Buffer
 ]
 
-// CROSS JOIN keeps the order of the tables: the operations of the range one after the other. The bytes of a text that is
-// joined from blobs are theirs, with every zero byte.
+// CROSS JOIN keeps the order of the tables: the operations of the range one after the other. Text joined from blobs has
+// exactly their bytes, with every zero byte.
 const OPERATIONS = `
   SELECT ${numbersOf("o")}, length(n.name), ${numbersOf("p")},
     CAST(o.txid || o.value || o.address || n.name || coalesce(p.txid || p.value || p.address, '') AS BLOB)
@@ -55,7 +55,7 @@ const OPERATIONS = `
   LEFT JOIN operations p ON p.id = (SELECT max(q.id) FROM operations q WHERE q.name_id = o.name_id AND q.id < o.id)
   WHERE o.id >= ? AND o.id < ? ORDER BY o.id LIMIT ?`
 
-// The record before is compared where it is: its bytes are not read for the caller, and a registration needs none.
+// Compares the previous record within SQLite, without reading its bytes; a registration needs none.
 const OPERATIONS_ALONE = `
   SELECT ${numbersOf("o")}, length(n.name),
     iif(o.rand IS NULL, (
@@ -78,7 +78,7 @@ const BELOW = `
 
 const TXID_BYTES = 32
 
-/** Takes the bytes of one row apart. */
+/** Splits the bytes of one row. */
 class PackedBytes {
   private readonly bytes: Buffer
   private at = 0
@@ -87,7 +87,7 @@ class PackedBytes {
     this.bytes = bytes
   }
 
-  /** Plain bytes, whose `slice` copies; that of a `Buffer` does not. */
+  /** Plain bytes, whose `slice` copies, unlike a `Buffer`'s. */
   next(length: number): Bytes {
     const { bytes } = this
     const from = this.at

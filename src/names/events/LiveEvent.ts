@@ -3,14 +3,11 @@ import type { Height } from "../../protocol/keys.ts"
 import { type EventFilter, fitsOwners } from "./EventFilter.ts"
 import type { DropReason, LiveKind, OperationKind } from "./kinds.ts"
 
-/**
- * Events of the mempool and of the node. They are in no block, so they have no cursor: a reader gets those that happen while
- * it is connected, and no earlier ones.
- */
+// Events of the mempool and the node. They are in no block and have no cursor: a reader gets only those that happen
+// while it is connected.
 
-/** An operation that waits for a block. */
 export interface WaitingOperation {
-  /** The kind of the event that it will have in a block. */
+  /** The kind of the event it will have in a block. */
   readonly kind: OperationKind
   readonly name: Bytes
   readonly value: Bytes
@@ -19,29 +16,27 @@ export interface WaitingOperation {
   readonly vout: number
   /** The owner's script, without the name prefix. */
   readonly address: Bytes
-  /** The owner's script before; `undefined` for a registration, and where it is not known. */
+  /** The previous owner's script; `undefined` for a registration, or if unknown. */
   readonly ownerBefore: Bytes | undefined
 }
 
 export type LiveEvent =
   | { readonly type: "pending"; readonly operation: WaitingOperation }
-  /** It left the mempool, and no block has it. */
+  /** It left the mempool, and no block contains it. */
   | { readonly type: "pending_dropped"; readonly operation: WaitingOperation; readonly reason: DropReason }
-  /** Forget all pending operations: those that wait now follow. Readers of pending operations get it without asking. */
+  /** Forget all pending operations; the current ones follow. Always sent to readers of pending operations. */
   | { readonly type: "pending_reset" }
-  /** Names are known up to the tip of the network, as far as the node knows. The height is that of the last block. */
+  /** Names are known up to the network's tip, as far as the node knows. The height is that of the last block. */
   | { readonly type: "synced"; readonly height: Height }
 
-/** What a reader of live events wants. The filter chooses among pending operations by name and owner. */
+/** What a reader of live events wants. The filter selects pending operations by name and owner. */
 export interface LiveWanted {
   readonly kinds: ReadonlySet<LiveKind>
   readonly filter: EventFilter
 }
 
-/** Whether the reader wants pending operations at all. */
 export const wantsPending = ({ kinds }: LiveWanted): boolean => kinds.has("pending") || kinds.has("pending_dropped")
 
-/** Whether the reader wants the event. */
 export const wantsLive = ({ filter, kinds }: LiveWanted, event: LiveEvent): boolean => {
   if (event.type === "pending_reset") return true
   if (!kinds.has(event.type)) return false

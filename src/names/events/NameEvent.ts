@@ -6,7 +6,7 @@ import type { NameEntry } from "../NameEntry.ts"
 import type { EventCursor } from "./EventCursor.ts"
 import type { OperationKind } from "./kinds.ts"
 
-/** Where an event stands: the block, and the cursor behind the event. */
+/** The place of an event: its block, and the cursor after it. */
 export interface Placed {
   readonly cursor: EventCursor
   readonly height: Height
@@ -18,7 +18,7 @@ export interface Placed {
 export interface OperationEvent extends Placed {
   readonly type: OperationKind
   readonly record: NameEntry
-  /** The record that it replaced; `undefined` for a registration, if it is not known, or if the reader does not want it. */
+  /** The record that it replaced; `undefined` for a registration, if unknown, or if unwanted. */
   readonly before: NameEntry | undefined
 }
 
@@ -28,7 +28,7 @@ export interface ExpiredEvent extends Placed {
   readonly record: NameEntry
 }
 
-/** The name expires in `blocks` blocks, unless its owner renews it. */
+/** The name expires in `blocks` blocks unless renewed. */
 export interface ExpiringEvent extends Placed {
   readonly type: "expiring"
   readonly record: NameEntry
@@ -36,7 +36,7 @@ export interface ExpiringEvent extends Placed {
 }
 
 export interface UndoneName {
-  /** Behind this name. */
+  /** After this name. */
   readonly cursor: EventCursor
   readonly name: Bytes
   /** The record without the blocks that left the best chain; `undefined` if there is none. */
@@ -46,15 +46,15 @@ export interface UndoneName {
 }
 
 /**
- * A block left the best chain: its height and hash, and the names that it had changed. The cursor is behind the block
- * before it, or within the names of the block if there are more.
+ * A block left the best chain: its height, hash and changed names. The cursor is after the previous block, or within
+ * the names of the block if there are more.
  */
 export interface UndoneEvent extends Placed {
   readonly type: "undone"
   readonly names: ReadonlyArray<UndoneName>
 }
 
-/** The end of a block of the best chain, even of one without names: all its events came before. */
+/** The end of a block of the best chain, even without names: all its events precede. */
 export interface BlockEvent extends Placed {
   readonly type: "block"
   readonly time: UnixTime
@@ -62,13 +62,13 @@ export interface BlockEvent extends Placed {
 
 export type NameEvent = OperationEvent | ExpiredEvent | ExpiringEvent | UndoneEvent | BlockEvent
 
-/** What an operation has in common with the record that it replaces. */
+/** What an operation keeps of the record that it replaces. */
 export interface KeptParts {
   readonly owner: boolean
   readonly value: boolean
 }
 
-/** The kind of an operation; `kept` is `undefined` if the record that it replaces is not known. A transfer may change the value too. */
+/** The kind of an operation. `kept` is `undefined` if the replaced record is unknown. Transfers may change values. */
 export const kindKeeping = (
   record: Pick<NameEntry, "op" | "value">,
   kept: KeptParts | undefined
@@ -89,7 +89,7 @@ export const operationKind = (record: NameEntry, before: NameEntry | undefined):
       : { owner: equal(record.address, before.address), value: equal(record.value, before.value) }
   )
 
-/** Blocks before its expiry at which a name is about to expire: eight, four, two weeks, a week, a day. */
+/** Blocks before its expiry at which a name has a notice: eight, four, two weeks, a week, a day. */
 const NOTICES = [8_064, 4_032, 2_016, 1_008, 144]
 
 /** The same on regtest, where a name lives for 30 blocks. */

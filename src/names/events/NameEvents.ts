@@ -24,11 +24,11 @@ import { type EventsFrom, readEvents } from "./readEvents.ts"
 import { type EventTree, HeadersByHeight, resumption } from "./resume.ts"
 import { type TouchedName, undoneEvent } from "./undone.ts"
 
-/** Some events in their order, and the place behind them. */
+/** Some events in order, and the place after them. */
 export interface EventPage {
   readonly events: ReadonlyArray<NameEvent>
   readonly next: EventCursor
-  /** Whether nothing is behind it yet. */
+  /** Whether nothing follows yet. */
   readonly isEnd: boolean
   /** The height up to which names are known. */
   readonly height: Height
@@ -39,32 +39,31 @@ export interface EventOptions {
   readonly notices: boolean
   /** Whether the end of each block is an event; by default not. */
   readonly blocks?: boolean | undefined
-  /** Whether events of operations have the record before; by default they do. Reading takes two thirds of the time without it. */
+  /** Whether operation events include the previous record (default). Without, reading takes two thirds of the time. */
   readonly before?: boolean | undefined
-  /** The largest number of events of a page, about; `PAGE_EVENTS` by default. Bytes are limited in the same measure. */
+  /** The approximate maximum of events per page, `PAGE_EVENTS` by default. Bytes are limited accordingly. */
   readonly most?: number | undefined
 }
 
-/** What a reader of events can fail with. */
 export type EventFailure = CursorUnusable | StorageFailure
 
 /**
- * The log of name events, from any cursor on: past events and new ones are read in pages in the same way. A reader that
- * comes back after a reorganization first receives what was undone.
+ * The log of name events from any cursor, past and new ones alike, in pages. After a reorg, a returning reader first
+ * receives what was undone.
  */
 export class NameEvents extends Context.Tag("svcd/NameEvents")<NameEvents, {
   readonly params: ConsensusParams
-  /** The cursor behind the last block of the chain: names.db may still be on its way there. */
+  /** The cursor after the last block of the chain, which names.db may still be approaching. */
   readonly now: Effect.Effect<EventCursor, StorageFailure>
-  /** The place of a cursor's text. It fails for a text that is not a cursor; other faults show with the first page. */
+  /** The place of a cursor's text. Fails for other texts; further faults show with the first page. */
   readonly cursor: (text: string) => Effect.Effect<EventCursor, CursorUnusable>
-  /** The events behind a cursor, as far as there are any. It does not wait for more. */
+  /** The available events after a cursor, without waiting for more. */
   readonly page: (from: EventCursor, options: EventOptions) => Effect.Effect<EventPage, EventFailure>
-  /** Returns what ends when names change after the call. */
+  /** Ends when names change after the call. */
   readonly news: () => Effect.Effect<void>
-  /** Returns the same with a time limit: whether names changed. */
+  /** The same with a time limit. Returns whether names changed. */
   readonly newsWithin: (milliseconds: number) => Effect.Effect<boolean>
-  /** The events behind a cursor, and then each new one. */
+  /** The events after a cursor, then each new one. */
   readonly follow: (from: EventCursor, options: EventOptions) => Stream.Stream<EventPage, EventFailure>
 }>() {}
 
@@ -80,11 +79,11 @@ export interface NameEventsParts {
   ) => Effect.Effect<ReadonlyArray<TouchedName>, BlockNotFound | BlockUnavailable | StorageFailure>
 }
 
-/** Pages in memory, for readers that are at the same place: most are at the end. They have so many bytes together, about. */
+/** Pages shared by readers at the same place, mostly the end, and their approximate bytes together. */
 const KEPT_PAGES = 4
 const KEPT_BYTES = 16 * 1024 * 1024
 
-/** What an event takes in memory beside its records and names, about. */
+/** Approximate memory of an event besides its records and names. */
 const EVENT_BYTES = 400
 
 const sizeOfRecord = (record: NameEntry | undefined): number => record === undefined ? 0 : recordBytes(record)
@@ -107,12 +106,12 @@ const sizeOfEvent = (event: NameEvent): number => {
   }
 }
 
-/** What a page takes in memory, about. */
+/** Approximate memory of a page. */
 const sizeOfPage = ({ events }: EventPage): number => events.reduce((sum, event) => sum + sizeOfEvent(event), 0)
 
 const NOTHING = { events: [], isEnd: true } as const
 
-/** A block to undo: its names have to be read before the events that undo it. */
+/** A block to undo, whose names must be read before the events that undo it. */
 interface StaleBlock {
   readonly hash: Bytes
   readonly height: Height
@@ -122,7 +121,7 @@ export const makeNameEvents = (parts: NameEventsParts): typeof NameEvents.Servic
   const { commits, params, readLog, touchedBy, tree } = parts
   const headers = new HeadersByHeight(tree)
 
-  /** Where a reader goes on in a state of the names; `undefined` if the tree does not know their last block. */
+  /** Where a reader continues in a state of the names; `undefined` if the tree does not know their last block. */
   const placeIn = (log: OperationLog, from: EventCursor) => {
     const tip = log.last === undefined ? NO_HEADER : tree.find(log.last.hash)
     if (tip === NO_HEADER) return undefined
@@ -157,7 +156,7 @@ export const makeNameEvents = (parts: NameEventsParts): typeof NameEvents.Servic
       (touched) =>
         Effect.flatten(readLog((log): Effect.Effect<EventPage, EventFailure> => {
           const place = placeIn(log, from)
-          // Another reorganization came meanwhile.
+          // Another reorg came meanwhile.
           if (place === undefined || place.resumes.type !== "undo") return page(from, options)
           const { base, block } = place.resumes
           const parent = tree.parent(block)
@@ -230,7 +229,7 @@ export const makeNameEvents = (parts: NameEventsParts): typeof NameEvents.Servic
     params,
     now: readLog(({ last }) => {
       const tip = tree.tip()
-      // While names.db is written again, its last block is one of long ago.
+      // While names.db is rewritten, its last block is an old one.
       if (tip !== NO_HEADER && tree.height(tip) > (last?.height ?? -1)) {
         return endOf({ height: tree.height(tip), hash: tree.hash(tip).slice() })
       }
@@ -249,7 +248,6 @@ export const makeNameEvents = (parts: NameEventsParts): typeof NameEvents.Servic
   }
 }
 
-/** The events of names.db. */
 export const layer: Layer.Layer<NameEvents, never, Chain | NameDb> = Layer.effect(
   NameEvents,
   Effect.gen(function*() {

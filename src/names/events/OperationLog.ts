@@ -9,7 +9,7 @@ export interface LoggedOperation {
   readonly id: number
   readonly kind: OperationKind
   readonly record: NameEntry
-  /** The record of the name before it; `undefined` for the first known one, or if it is not wanted. */
+  /** The previous record of the name; `undefined` for the first known one, or if unwanted. */
   readonly before: NameEntry | undefined
 }
 
@@ -20,27 +20,23 @@ export interface OperationRange {
 }
 
 export interface OperationsWanted {
-  /** The largest number of operations. */
   readonly limit: number
-  /** Whether the records before them are wanted too. */
+  /** Whether the previous records are wanted too. */
   readonly before: boolean
 }
 
-/**
- * The operations of one state of names, without a wait. All reads of a log are of the same state: it must not be used
- * after the function that received it.
- */
+/** The operations of one state of names, synchronously. Must not be used after the function that received it. */
 export interface OperationLog {
   /** The last block of the state; `undefined` before the first. */
   readonly last: Cursor | undefined
   /** The height up to which only the newest operation on each name is known; -1 if all are. */
   readonly beginning: Height
-  /** The operations of a range, in their order. */
+  /** The operations of a range, in order. */
   readonly operations: (range: OperationRange, wanted: OperationsWanted) => ReadonlyArray<LoggedOperation>
-  /** How many operations a range has. It reads all of them: a day of the chain takes some milliseconds. */
+  /** Counts a range by reading it: a day of the chain takes some milliseconds. */
   readonly count: (range: OperationRange) => number
-  /** Those operations of a range that are the newest on their name below the number `asOf`, in their order. */
+  /** The operations of a range that are the newest on their name below the number `asOf`, in order. */
   readonly newest: (range: OperationRange, asOf: number) => ReadonlyArray<Pick<LoggedOperation, "id" | "record">>
-  /** The record of a name without the operations from a number on. */
+  /** The record of a name before the operations from a number on. */
   readonly recordBelow: (name: Bytes, id: number) => NameEntry | undefined
 }

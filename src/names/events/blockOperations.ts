@@ -2,9 +2,9 @@ import type { Height } from "../../protocol/keys.ts"
 import { firstOperationAt } from "../NameEntry.ts"
 import type { LoggedOperation, OperationLog } from "./OperationLog.ts"
 
-/** What lists of blocks and charts read in the log of operations. */
+/** Reads of the operation log for lists of blocks and charts. */
 
-/** How many operations the blocks from one height to another have; `undefined` if the log lacks one of the blocks. */
+/** The number of operations between two heights; `undefined` if the log lacks one of the blocks. */
 export const operationsWithin = (
   { beginning, count, last }: OperationLog,
   { from, to }: { readonly from: Height; readonly to: Height }
@@ -13,7 +13,7 @@ export const operationsWithin = (
     ? undefined
     : count({ from: firstOperationAt(from), to: firstOperationAt(to + 1) })
 
-/** The newest operations of the last blocks with the records before them, the newest first. */
+/** The newest operations of the last blocks with their previous records, newest first. */
 export const newestOperations = (
   { beginning, count, last, operations }: OperationLog,
   { blocks, limit }: { readonly blocks: number; readonly limit: number }

@@ -7,7 +7,7 @@ import type { Network } from "../../protocol/networks.ts"
 import { type EventFilter, isStreamKind } from "./EventFilter.ts"
 import { isLiveKind, STREAM_KINDS, type StreamKind } from "./kinds.ts"
 
-/** An event filter as a caller or an operator writes it. An empty list: every value fits. */
+/** An event filter as a caller or operator writes it. Empty lists match everything. */
 export interface FilterTexts {
   readonly names: ReadonlyArray<string>
   readonly prefixes: ReadonlyArray<string>
@@ -23,7 +23,7 @@ export interface FilterWriting {
   readonly nameEncoding: NameEncoding
 }
 
-/** Values of one part of a filter. */
+/** The most values of one part of a filter. */
 const MAX_VALUES = 100
 
 type Read<A> = Either.Either<A, string>
@@ -47,7 +47,7 @@ const kindOf = (text: string): Read<StreamKind> => {
   )
 }
 
-/** Reads a filter, or returns what is wrong with a part of it: `name`, `prefix`, `owner` or `types`. */
+/** Reads a filter, or returns what is wrong with its `name`, `prefix`, `owner` or `types`. */
 export const readFilter = (
   { names, owners, prefixes, types }: FilterTexts,
   { nameEncoding, network }: FilterWriting

@@ -1,4 +1,4 @@
-/** The kinds of name events, as events and interfaces write them. */
+/** The kinds of name events, as in interfaces. */
 
 /** What an operation does to a name. */
 export const OPERATION_KINDS = ["registered", "updated", "renewed", "transferred", "cleared"] as const
@@ -10,12 +10,12 @@ export const EVENT_KINDS = [...OPERATION_KINDS, "expired", "expiring", "undone"]
 
 export type EventKind = (typeof EVENT_KINDS)[number]
 
-/** What a stream of events can have: besides what happens to names, the blocks. */
+/** The contents of an event stream: besides name events, the blocks. */
 export const STREAM_KINDS = [...EVENT_KINDS, "block"] as const
 
 export type StreamKind = (typeof STREAM_KINDS)[number]
 
-/** The kinds of live events that a reader can ask for. */
+/** The kinds of live events that a reader can request. */
 export const LIVE_KINDS = ["pending", "pending_dropped", "synced"] as const
 
 export type LiveKind = (typeof LIVE_KINDS)[number]

@@ -7,23 +7,21 @@ import { blockKey, type EventCursor, EventPhase, indexOf, numberIn, phaseOf } fr
 import { type NameEvent, noticesOf, type Placed } from "./NameEvent.ts"
 import type { LoggedOperation, OperationLog, OperationRange, OperationsWanted } from "./OperationLog.ts"
 
-/**
- * Events of the best chain, from the operations in chain order. An event is a function of the operations alone, so the
- * past and the newest block have one way. Everything here is synchronous: a page is of one state.
- */
+// Events of the best chain, from the operations in chain order. An event is a function of the operations alone, so past
+// and new blocks are treated alike. Everything is synchronous: a page is from one state.
 
-/** Events of a page, about: a page ends behind the block or the operation that reaches it. */
+/** Approximate events per page, which ends after the block or operation that reaches it. */
 export const PAGE_EVENTS = 1_000
 
-/** Blocks of a page. Each takes some microseconds even without an event. */
+/** Blocks per page. Each takes some microseconds even without an event. */
 const PAGE_BLOCKS = 1_000
 
-/** Bytes of names and values of a page, about, for each event that it may have. */
+/** Approximate bytes of names and values per possible event of a page. */
 const BYTES_PER_EVENT = 1_024
 
 export interface EventChain {
   readonly params: ConsensusParams
-  /** The hash of a block of the chain that ends with the last block of the log, in wire order. */
+  /** The hash, in wire order, of a block of the chain that ends with the log's last block. */
   readonly hashAt: (height: Height) => Bytes
   readonly timeAt: (height: Height) => UnixTime
 }
@@ -34,21 +32,21 @@ export interface EventsFrom {
   readonly notices: boolean
   /** Whether the end of each block is an event. */
   readonly blocks?: boolean | undefined
-  /** Whether events of operations have the record before; by default they do. */
+  /** Whether operation events include the previous record; by default they do. */
   readonly before?: boolean | undefined
-  /** The largest number of events, about; the bytes are limited in the same measure. */
+  /** The approximate maximum of events. Bytes are limited accordingly. */
   readonly most?: number | undefined
 }
 
 export interface EventList {
   readonly events: ReadonlyArray<NameEvent>
-  /** Behind the last event, or behind the last block that was read. */
+  /** After the last event, or the last block read. */
   readonly next: EventCursor
-  /** Whether nothing is behind it. */
+  /** Whether nothing follows. */
   readonly isEnd: boolean
 }
 
-/** The update height of the names that are expired from a height on, and were not at the height before. */
+/** The update height of names that are expired from a height on but not before. */
 export const expiredFrom = (height: Height, params: ConsensusParams): Height | undefined => {
   const range = height === 0 ? undefined : expiringUpdateHeights(height - 1, params)
   return range === undefined || range.from !== range.to ? undefined : range.from
@@ -70,7 +68,7 @@ class OperationsAhead {
     this.to = to
   }
 
-  /** The next operation, which stays the next one until `take`. */
+  /** The next operation, without taking it. */
   peek(): LoggedOperation | undefined {
     if (this.at === this.read.length && this.from < this.to) {
       this.read = this.log.operations({ from: this.from, to: this.to }, this.wanted)
@@ -85,30 +83,29 @@ class OperationsAhead {
   }
 }
 
-/** The first operation whose event is behind a cursor. */
+/** The first operation with an event after a cursor. */
 const firstBehind = ({ height, number }: EventCursor): number => {
   const phase = phaseOf(number)
   if (phase < EventPhase.operations) return firstOperationAt(height)
   return phase > EventPhase.operations ? firstOperationAt(height + 1) : firstOperationAt(height) + indexOf(number) + 1
 }
 
-/** The number of the first operation of a block. */
 const FIRST_OPERATION = numberIn({ phase: EventPhase.operations, index: 0 })
 
-/** The number behind all events of a block. */
+/** The number after all events of a block. */
 const END = numberIn({ phase: EventPhase.end, index: 0 })
 
 interface BlockAt {
   readonly height: Height
   /** Wire order. */
   readonly hash: Bytes
-  /** What cursors of the block have of its hash. */
+  /** The part of its hash that cursors have. */
   readonly key: string
-  /** The number behind which the events of the block are wanted; -1 for all. */
+  /** The number after which the events of the block are wanted; -1 for all. */
   readonly after: number
 }
 
-/** Collects the events of one block after the other, until it has enough. */
+/** Collects the events of one block after another, until it has enough. */
 class EventCollector {
   readonly events: Array<NameEvent> = []
   private readonly log: OperationLog
@@ -151,7 +148,7 @@ class EventCollector {
     return this.log.newest({ from: firstOperationAt(updated), to: firstOperationAt(updated + 1) }, asOf)
   }
 
-  /** Adds the events of a block. Returns false, with as many as it has room for, if they are too many. */
+  /** Adds the events of a block. If they do not all fit, adds what fits and returns false. */
   addBlock(block: BlockAt): boolean {
     return this.expired(block) && this.operations(block) && this.expiring(block) && this.end(block)
   }
@@ -171,14 +168,14 @@ class EventCollector {
   private operations(block: BlockAt): boolean {
     const end = firstOperationAt(block.height + 1)
     for (;;) {
-      // Before the next operation: to look at it may read as many as a page has.
+      // Before the next operation, as looking at it may read as many as a page has.
       if (this.isFull) return false
       const next = this.ahead.peek()
       if (next === undefined || next.id >= end) return true
       const { before, id, kind, record } = next
       const { hash, height, key } = block
       const cursor = { height, number: FIRST_OPERATION + indexOf(id), block: key }
-      // Without the copy of an object: it is made for each event.
+      // Without copying an object, as this runs for each event.
       this.add({ cursor, height, hash, type: kind, record, before }, record)
       this.ahead.take()
     }
@@ -206,7 +203,7 @@ class EventCollector {
   }
 }
 
-/** Reads a page of events behind a cursor of the chain. */
+/** Reads a page of events after a cursor of the chain. */
 export const readEvents = (
   log: OperationLog,
   chain: EventChain,
@@ -217,7 +214,7 @@ export const readEvents = (
   const range = { from: firstBehind(from), to: firstOperationAt(last + 1) }
   const ahead = new OperationsAhead(log, range, { limit: most, before })
   const collector = new EventCollector(log, chain, { ahead, most, notices, blocks })
-  // Up to the beginning, the order of the operations within a block is that of this log alone.
+  // Up to the beginning, the order of operations within a block is specific to this log.
   const beginning = log.beginning < 0 ? "" : blockKey(chain.hashAt(log.beginning))
   let next = from
   for (let height = first; height <= last; height++) {

@@ -2,20 +2,20 @@ import { type HeaderTree, NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import { type HeaderId, headerId, type Height } from "../../protocol/keys.ts"
 import { blockKey, type EventCursor } from "./EventCursor.ts"
 
-/** Where a reader with a cursor goes on. */
+/** Where a reader with a cursor continues. */
 export type Resumption =
-  /** Behind the cursor: its block is in the chain. */
+  /** After the cursor, whose block is in the chain. */
   | { readonly type: "on" }
   /**
-   * Its block is undone, to the records of the block at the height `base`: it left the chain, or the reader was on the
-   * way down to there when the chain changed again.
+   * Its block is undone to the records of the block at height `base`: it left the chain, or the reader was going down
+   * to there when the chain changed again.
    */
   | { readonly type: "undo"; readonly block: HeaderId; readonly base: Height }
   /** The chain of the names does not reach the block yet. */
   | { readonly type: "ahead" }
-  /** The block is below the first one whose events are known. */
+  /** The block is below the first one with known events. */
   | { readonly type: "early" }
-  /** The block is above every header: it may come. */
+  /** The block is above every header, and may arrive. */
   | { readonly type: "future"; readonly highest: Height }
   /** No header is known for it. */
   | { readonly type: "unknown" }
@@ -28,7 +28,7 @@ export type EventTree = Pick<
 /** Finds headers by height and the first bytes of their hash. Headers are only ever added to a tree. */
 export class HeadersByHeight {
   private readonly tree: EventTree
-  /** The first header of each height that was added, and the others. */
+  /** The first added header of each height, and the others. */
   private readonly first: Array<HeaderId> = []
   private readonly others = new Map<Height, Array<HeaderId>>()
   private known = 0
@@ -46,7 +46,6 @@ export class HeadersByHeight {
     }
   }
 
-  /** The largest height of a header; -1 without one. */
   get highest(): Height {
     this.update()
     return this.first.length - 1
@@ -72,7 +71,7 @@ export interface NamesChain {
 const hasBlock = ({ tip, tree }: NamesChain, { block, height }: EventCursor): boolean =>
   height <= tree.height(tip) && blockKey(tree.hash(tree.ancestor(tip, height))) === block
 
-/** Whether the best chain has the block, or may still reach it: names are behind while they are written again. */
+/** Whether the best chain has the block or may still reach it: names lag while they are rewritten. */
 const isAwaited = (tree: EventTree, block: HeaderId): boolean => {
   const best = tree.tip()
   const shared = tree.forkPoint(block, best)
@@ -83,7 +82,7 @@ export const resumption = (cursor: EventCursor, chain: NamesChain): Resumption =
   const { beginning, headers, tip, tree } = chain
   if (cursor.height < 0) return { type: "on" }
   if (cursor.height < beginning) {
-    // Among the operations below the beginning only a reader of this state has a place.
+    // Below the beginning, only a reader of this state has a place among the operations.
     const hasPlace = cursor.base === undefined && hasBlock(chain, { ...cursor, height: beginning })
     return { type: hasPlace ? "on" : "early" }
   }

@@ -14,11 +14,11 @@ export interface TouchedName {
   readonly owner: Bytes
 }
 
-/** Names of one event. A block may have more: then several events undo it. */
+/** Names per event. A block with more takes several events to undo. */
 const NAMES_AT_ONCE = 1_000
 
 export interface Undoing {
-  /** What the operations of the block set, in their order. */
+  /** What the operations of the block set, in order. */
   readonly touched: ReadonlyArray<TouchedName>
   readonly params: ConsensusParams
   /** The reader's cursor, in the block. */
@@ -29,7 +29,7 @@ export interface Undoing {
   readonly base: Height
 }
 
-/** The names of a block in one order: those that it set, and those that had expired at its height. */
+/** The names of a block in one order: those that it set, and those that expired at its height. */
 const changedNames = (log: OperationLog, { at, base, params, touched }: Undoing): ReadonlyArray<Touched> => {
   const changed = new Map<string, Touched>()
   for (const { name, owner } of touched) {
@@ -53,8 +53,8 @@ interface Touched {
 }
 
 /**
- * The next event that undoes a block. Each name has the record of the base: the blocks between are undone too, and those
- * of the best chain above the base follow as events.
+ * The next event that undoes a block. Each name has the record of the base: the blocks between are undone too, and
+ * those of the best chain above the base follow as events.
  */
 export const undoneEvent = (log: OperationLog, undoing: Undoing): UndoneEvent => {
   const { at, base, from, parent } = undoing

@@ -8,16 +8,16 @@ import type { StorageFailure } from "../../storage/errors.ts"
 import type { NamesFile } from "../NamesFile.ts"
 import { buildFurther, FEW_BLOCKS } from "./SearchWriter.ts"
 
-/** Builds the search indexes in the background, while no blocks arrive: a sync has the machine for itself. */
+/** Builds the search indexes in the background while no blocks arrive, to leave the machine to a sync. */
 export interface SearchBuilder {
   /** So many blocks were applied. `complete`: the indexes have their names. */
   readonly changed: (blocks: number, complete: boolean) => void
 }
 
-/** Time without a block after which the background begins: after a few blocks, and after a part of an import or a sync. */
+/** Time without a block before the background begins: after a few blocks, and after a part of an import or sync. */
 const QUIET = { few: Duration.seconds(2), many: Duration.seconds(15) }
 
-/** `built` runs after a build in the background, when the indexes are complete. */
+/** `built` runs when a background build has completed the indexes. */
 export const makeSearchBuilder = (
   file: NamesFile,
   built: Effect.Effect<void>
@@ -35,7 +35,7 @@ export const makeSearchBuilder = (
       }
     })
 
-    /** Builds until all is indexed, or blocks arrive. Returns whether all is indexed. */
+    /** Builds until all is indexed or blocks arrive. Returns whether all is indexed. */
     const building = Effect.gen(function*() {
       const before = changes
       while (before === changes) {
@@ -47,7 +47,7 @@ export const makeSearchBuilder = (
 
     const build = Effect.gen(function*() {
       yield* quiet
-      yield* Effect.logInfo("search indexes are built in the background")
+      yield* Effect.logInfo("building search indexes in the background")
       const started = performance.now()
       while (!(yield* building)) yield* quiet
       yield* Effect.logInfo("search indexes are complete", {

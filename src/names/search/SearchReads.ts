@@ -8,17 +8,15 @@ import { endOfRange, rangeOf, textTable } from "./textRange.ts"
 export type FoundRow = OperationRow & {
   readonly name: Buffer
   readonly nameId: number
-  /** The value of the key for which the row was found; otherwise NULL. */
+  /** The value of the key by which the row was found; otherwise NULL. */
   readonly pair: string | null
 }
 
-/** A number of rows behind a position. */
 export interface After<P> {
   readonly after: P
   readonly limit: number
 }
 
-/** A number of rows from a name on. */
 export interface From {
   readonly from: Bytes
   readonly limit: number
@@ -29,7 +27,7 @@ const SELECT = `${COLUMNS}, NULL AS pair FROM`
 const RECORD = "JOIN operations o ON o.id = n.operation"
 
 /**
- * Reads of a search, directly on the driver: each takes at most some milliseconds, and sees the last commit. Methods
+ * Reads of a search, directly on the driver. Each takes at most some milliseconds and sees the last commit. Methods
  * throw the driver's errors.
  */
 export class SearchReads {
@@ -43,7 +41,7 @@ export class SearchReads {
   readonly #byOperation: Statement<[number, number], FoundRow>
   readonly #latest: Statement<[number, number], FoundRow>
   readonly #byName: Statement<[Bytes, number], FoundRow>
-  /** By range: a table may be dropped, and made again. */
+  /** By range, as a table may be dropped and made again. */
   readonly #byText = new Map<number, Statement<[string, number, number, number], FoundRow>>()
 
   constructor(database: Database) {
@@ -76,13 +74,13 @@ export class SearchReads {
     this.#byName = database.prepare(`${SELECT} names n ${RECORD} WHERE n.name >= ? ORDER BY n.name LIMIT ?`)
   }
 
-  /** The last operation in the indexes, and the last one of the names; -1: none. */
+  /** The last operation in the indexes, and the last one of the names; -1 for none. */
   progress(): { readonly done: number; readonly all: number } {
     const row = this.#progress.get()
     return { done: row?.done ?? -1, all: row?.all ?? -1 }
   }
 
-  /** Names whose text has all groups, from one range of ids, in their order; `undefined` behind the last range. */
+  /** Names whose text has all groups, from one range of ids, in order; `undefined` after the last range. */
   byText(groups: ReadonlyArray<string>, { after, limit }: After<number>): TextRows | undefined {
     const range = rangeOf(after + 1)
     const end = endOfRange(range)
@@ -112,7 +110,7 @@ export class SearchReads {
     return this.#byPair.all(key, value, after, limit)
   }
 
-  /** Names that have a key, ordered by its value and then by id. A name with several values comes several times. */
+  /** Names with a key, ordered by its value and then by id. A name with several values comes several times. */
   byKey(
     key: SearchKey,
     { after, limit }: After<{ readonly value: string; readonly id: number }>
@@ -128,7 +126,7 @@ export class SearchReads {
     return this.#byOperation.all(after, limit)
   }
 
-  /** Names by their last operation, the newest first; `after` is the number of the one before. */
+  /** Names by their last operation, newest first. `after` is the number of the previous one. */
   latest({ after, limit }: After<number>): ReadonlyArray<FoundRow> {
     return this.#latest.all(after, limit)
   }
@@ -140,6 +138,5 @@ export class SearchReads {
 
 export interface TextRows {
   readonly rows: ReadonlyArray<FoundRow>
-  /** The last id of the range. */
   readonly end: number
 }

@@ -8,22 +8,20 @@ import { plain } from "../NameEntry.ts"
 import { query } from "../NamesFile.ts"
 import { rangeOf, textTable } from "./textRange.ts"
 
-/**
- * Writes the search indexes of names.db. `search.operation` says how far they are: of every name whose newest operation
- * is not above it, they have exactly the current state. Of later ones they may have none or an old one. All statements
- * run inside the transaction of the caller.
- */
+// Writes the search indexes of names.db. For every name whose newest operation is up to `search.operation`, they have
+// exactly the current state; of later names they may have none or an old one. All statements run inside the caller's
+// transaction.
 
-/** Names that are indexed between two turns of the event loop. */
+/** Names indexed per turn of the event loop. */
 const PIECE = 64
 
-/** Names that are indexed together with the blocks that changed them. More are left to the background. */
+/** Names indexed together with the blocks that changed them. More are left to the background. */
 const AT_ONCE = 200
 
-/** Blocks with which the names are indexed. More come from an import or a sync, which has the machine for itself. */
+/** Blocks to index at once. More come from an import or sync, which gets the machine for itself. */
 export const FEW_BLOCKS = 16
 
-/** Names of one step of the background: blocks wait for its end. */
+/** Names per background step, for whose end blocks wait. */
 const STEP = 500
 
 const CREATE = (table: string) =>
@@ -57,7 +55,6 @@ const CURRENT = `
   SELECT n.id, n.name, o.value FROM json_each(?) wanted
   JOIN names n ON n.id = wanted.value JOIN operations o ON o.id = n.operation ORDER BY n.id`
 
-/** The text tables that exist. */
 const tablesIn = (connection: Connection): Effect.Effect<ReadonlySet<string>, SqlError> =>
   Effect.map(
     query<{ readonly name: string }>(
@@ -79,7 +76,7 @@ const byRange = <A>(items: ReadonlyArray<A>, idOf: (item: A) => number): Readonl
   return groups
 }
 
-/** Indexes the current state of names; removes the names that are no longer there. */
+/** Indexes the current state of names and removes missing ones. */
 const indexPiece = (connection: Connection, ids: ReadonlyArray<number>): Effect.Effect<void, SqlError> =>
   Effect.gen(function*() {
     const wanted = JSON.stringify(ids)
@@ -115,7 +112,7 @@ export const reindexNames = (connection: Connection, ids: ReadonlyArray<number>)
 const BEHIND = `
   SELECT id, operation FROM names WHERE operation > (SELECT operation FROM search) ORDER BY operation LIMIT ?`
 
-/** Indexes up to `most` further names, in the order of their operations. Returns whether none is left. */
+/** Indexes up to `most` further names in operation order. Returns whether none is left. */
 const proceed = (
   connection: Connection,
   most: number,
@@ -134,13 +131,12 @@ const proceed = (
   })
 
 /**
- * After new blocks: brings the indexes to the same block. Leaves them to the background if there were many blocks or too
- * many names are missing. Returns whether the indexes have all names.
+ * After new blocks: brings the indexes to the same block, unless there were many blocks or too many names are missing,
+ * which is left to the background. Returns whether the indexes have all names.
  */
 export const keepUp = (connection: Connection, blocks: number): Effect.Effect<boolean, SqlError> =>
   blocks > FEW_BLOCKS ? Effect.succeed(false) : proceed(connection, AT_ONCE, "leave")
 
-/** One step of the background. */
 export const buildFurther = (connection: Connection): Effect.Effect<boolean, SqlError> =>
   proceed(connection, STEP, "index")
 
@@ -159,7 +155,7 @@ export const namesFrom = (connection: Connection, operation: number): Effect.Eff
 export const endAt = (connection: Connection, end: number): Effect.Effect<void, SqlError> =>
   run(connection, "UPDATE search SET operation = min(operation, ?)", [end - 1])
 
-/** Empties the indexes; the background builds them. */
+/** Empties the indexes; the background rebuilds them. */
 export const emptySearch = (connection: Connection): Effect.Effect<void, SqlError> =>
   Effect.gen(function*() {
     for (const table of yield* tablesIn(connection)) yield* run(connection, `DROP TABLE ${table}`)

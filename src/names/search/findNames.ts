@@ -18,46 +18,44 @@ import {
 } from "./nameQuery.ts"
 import type { FoundRow, SearchReads } from "./SearchReads.ts"
 
-/** Answers searches page by page. A page ends when it is full, or when it has taken its time: the next one goes on. */
+/** Answers searches page by page. A page ends when it is full or its time is over. */
 
 export interface PageOptions {
   readonly clock: NameClock
-  /** Largest number of names. */
   readonly limit: number
   /** Where an earlier page of the same query ended. */
   readonly cursor?: string | undefined
-  /** Milliseconds after which the page ends, full or not. */
+  /** Milliseconds until the page ends, full or not. */
   readonly within?: number | undefined
 }
 
 export interface FoundNames {
   readonly records: ReadonlyArray<NameEntry>
-  /** Where the next page begins; `undefined` after the last. A page before may be empty. */
+  /** Where the next page begins; `undefined` after the last. Earlier pages may be empty. */
   readonly next: string | undefined
-  /** Which part of the operations is in the indexes, from 0 to 1. Below 1, text and key find some names only. */
+  /** The indexed share of the operations, 0 to 1. Below 1, text and key find only some names. */
   readonly indexed: number
 }
 
 /**
- * Rows that are read and compared between two turns of the event loop. The first time it is what the page needs if all fit:
- * each row is a random read of the file.
+ * The most rows read and compared per turn of the event loop. The first piece has what the page needs if all match, as
+ * each row is a random read.
  */
 const PIECE = 250
 
-/** Milliseconds after which a page ends, full or not. */
+/** Milliseconds until a page ends, full or not. */
 const PAGE_MS = 200
 
 interface Piece {
   readonly rows: ReadonlyArray<FoundRow>
-  /** The position behind a row of the piece. */
+  /** The position after a row of the piece. */
   readonly at: (row: FoundRow) => SearchState
-  /** The position behind the whole piece; `undefined` at the end. */
+  /** The position after the whole piece; `undefined` at the end. */
   readonly next: SearchState | undefined
 }
 
 interface PieceWanted {
   readonly state: SearchState
-  /** Rows. */
   readonly size: number
 }
 
@@ -105,7 +103,7 @@ const read = (reads: SearchReads, asked: NameQuery, { size, state }: PieceWanted
   }
 }
 
-/** Whether a name was found by another value of the key: it is listed with the first one only. */
+/** Whether a name was found by another value of the key: it is listed only with the first one. */
 const isRepeated = ({ pair }: FoundRow, { value }: NameEntry, { key }: NameQuery): boolean =>
   pair !== null && searchPairs(value).filter((each) => each.key === key).some((each) => each.value < pair)
 
@@ -124,7 +122,6 @@ const stateOf = (
       : Effect.succeed(state)
   })
 
-/** One page of the names that a query finds. */
 export const findNames = (
   file: NamesReads,
   asked: NameQuery,

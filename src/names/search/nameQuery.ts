@@ -12,30 +12,29 @@ import {
 import { prefixEnd } from "../nameChanges.ts"
 import { firstOperationAt, type NameClock, type NameEntry } from "../NameEntry.ts"
 
-/** A search for names: all given conditions hold. */
+/** A search for names that meet all given conditions. */
 export interface NameQuery {
-  /** Part of the name or of the value, without case; at least three characters. */
+  /** Part of the name or value, case-insensitive, of at least three characters. */
   readonly text?: string | undefined
-  /** An item of the value; alone or with its `value`. */
+  /** An item of the value, alone or with its `value`. */
   readonly key?: SearchKey | undefined
   readonly value?: string | undefined
   /** The owner's script, without the name prefix. */
   readonly owner?: Bytes | undefined
-  /** The bytes with which names begin. */
   readonly prefix?: Bytes | undefined
-  /** Height from which on the last operation is. */
+  /** Minimum height of the last operation. */
   readonly changedSince?: Height | undefined
   /** Blocks within which the name expires. */
   readonly expiresWithin?: number | undefined
   readonly includeExpired?: boolean | undefined
-  /** Whether the last change comes first. It reads all names from there on, so it is for queries that fit many of them. */
+  /** Whether the last change comes first. Reads all names from there on, so it is for queries with many matches. */
   readonly newestFirst?: boolean | undefined
 }
 
-/** Characters of a text or a value that are searched. */
+/** The most characters of a text or value to search for. */
 export const LONGEST_QUERY = 500
 
-/** Why a query cannot be answered; `undefined` if it can. */
+/** Why a query cannot be answered, if so. */
 export const queryFault = ({ key, text, value, ...rest }: NameQuery): string | undefined => {
   if (text !== undefined && Array.from(foldedText(text)).length < SHORTEST_TEXT) {
     return `text must have at least ${SHORTEST_TEXT} characters; name_scan finds shorter ones with regexp`
@@ -54,7 +53,7 @@ export const queryFault = ({ key, text, value, ...rest }: NameQuery): string | u
     : undefined
 }
 
-/** Whether a record fulfils all conditions. Indexes only choose what is read. */
+/** Whether a record meets all conditions. Indexes only narrow down what is read. */
 export const queryMatcher = (asked: NameQuery, clock: NameClock): (record: NameEntry) => boolean => {
   const { changedSince = 0, includeExpired = false, key, owner, prefix, text } = asked
   const { oldest, youngest } = heightsOf(asked, clock)
@@ -72,7 +71,7 @@ export const queryMatcher = (asked: NameQuery, clock: NameClock): (record: NameE
       searchPairs(record.value).some((pair) => pair.key === key && (value === undefined || pair.value === value)))
 }
 
-/** The heights of last operations that `expiresWithin` means. */
+/** The heights of last operations for `expiresWithin`. */
 const heightsOf = (
   { expiresWithin }: NameQuery,
   { params, tipHeight }: NameClock
@@ -82,13 +81,13 @@ const heightsOf = (
   return { oldest: Math.max(0, tipHeight - depth + 1), youngest: tipHeight - depth + expiresWithin }
 }
 
-/** Where a search goes on: the index that it reads, and the position in it. */
+/** Where a search continues: the index, and the position in it. */
 export type SearchState =
   | { readonly by: "pair" | "text" | "operation" | "latest"; readonly after: number }
   | { readonly by: "key"; readonly after: { readonly value: string; readonly id: number } }
   | { readonly by: "owner" | "name"; readonly from: Bytes }
 
-/** Where a search begins: the index with the fewest candidates first. */
+/** Where a search begins: in the index with the fewest candidates. */
 export const startOf = (asked: NameQuery, clock: NameClock): SearchState => {
   const { changedSince = 0, expiresWithin, key, newestFirst, owner, prefix, text, value } = asked
   if (newestFirst === true) return { by: "latest", after: Number.MAX_SAFE_INTEGER }
@@ -103,7 +102,7 @@ export const startOf = (asked: NameQuery, clock: NameClock): SearchState => {
   return { by: "name", from: prefix }
 }
 
-/** Whether a position is behind everything that can match, in an index that is ordered by what is asked for. */
+/** Whether a position is after all possible matches, in an index ordered by the condition. */
 export const queryEnd = (asked: NameQuery, clock: NameClock) => {
   const { youngest } = heightsOf(asked, clock)
   const end = asked.prefix === undefined ? undefined : prefixEnd(asked.prefix)

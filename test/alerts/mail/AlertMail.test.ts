@@ -125,8 +125,8 @@ describe("AlertMail", () => {
             others = yield* sleepsFor(Math.min(2 * pause, 3_600_000))
             yield* again.answer(LATER)
           }
-          assert.strictEqual(logged.filter((text) => text.includes("alert mail not sent: it is tried again")).length, 1)
-          assert.include(logged.find((text) => text.includes("tried again")), "451 later")
+          assert.strictEqual(logged.filter((text) => text.includes("alert mail not sent: retrying")).length, 1)
+          assert.include(logged.find((text) => text.includes("retrying")), "451 later")
           yield* eventually("the notice", Effect.map(health.notices, ({ length }) => length === 1))
           const [notice] = yield* health.notices
           assert.match(
@@ -201,7 +201,7 @@ describe("AlertMail", () => {
         yield* TestClock.adjust("1 second")
         yield* asleepFor(5_000)
         assert.strictEqual(alertMails.of("failed").value(), failed + 1)
-        assert.include(logged.find((line) => line.includes("tried again")), "not done after 5 minutes")
+        assert.include(logged.find((line) => line.includes("retrying")), "did not finish within 5 minutes")
         assert.strictEqual(yield* waiting, 0)
         yield* TestClock.adjust("5 seconds")
         const again = yield* next
@@ -211,7 +211,7 @@ describe("AlertMail", () => {
         yield* next
         yield* asleepFor(300_000)
         yield* TestClock.adjust("5 minutes")
-        assert.match((yield* tested)[0]?.answer ?? "", /not done after 5 minutes/)
+        assert.match((yield* tested)[0]?.answer ?? "", /did not finish within 5 minutes/)
       })
     ))
 
@@ -253,7 +253,7 @@ describe("AlertMail", () => {
         assert.strictEqual(notice?.what, "alerts.json")
         assert.include(
           notice?.reason,
-          "is kept as alerts.json.damaged: the last notices before names expire come again"
+          "is kept as alerts.json.damaged: the last notices before names expire are repeated"
         )
       })
     ))

@@ -95,9 +95,9 @@ describe("alertMessage", () => {
           mail: { id: "1", madeAt: 0, more: 0, names: [{ ...noticeOf("d/a"), ...custody }] }
         }, CONTEXT).toString()
       ).body.split("\r\n").find((_, at, all) => all[at - 1]?.startsWith("  expires at"))
-    assert.include(said({ pending: true }), "An operation on it waits for a block")
-    assert.include(said({ renewed: true }), "Its wallet should have renewed it, and has not")
-    assert.include(said({ mine: false }), "No wallet of this node has it: its owner has to renew it.")
+    assert.include(said({ pending: true }), "An operation on it is unconfirmed")
+    assert.include(said({ renewed: true }), "Its wallet should have renewed it but has not")
+    assert.include(said({ mine: false }), "No wallet of this node has it, so its owner must renew it.")
   })
 
   it("is small with as many names as there can be", () => {

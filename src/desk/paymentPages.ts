@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { encodeQR } from "qr"
 import { unixTime } from "../base/clock.ts"
 import { fewLeftText } from "../base/wordsReach.ts"
 import { amountText } from "../protocol/amount.ts"
@@ -26,8 +27,18 @@ import { deskLink, deskPlace } from "./deskLinks.ts"
 import { alertView, card, field, linksTo } from "./frame.ts"
 import { amountGiven, nmc } from "./money.ts"
 import { ifTimed, listedHex, recordView } from "./nameViews.ts"
-import { qrCode } from "./qr.ts"
 import { deskAnswer, type DeskHandler, type DeskVisit, NotMeant, planned, tokenField, walletState } from "./visit.ts"
+
+/** Modules of white around a code, which readers need. */
+const BORDER = 4
+
+/** A text as a QR code: black on white in any scheme, since many readers know no other. */
+const qrCode = ({ label, text }: { readonly text: string; readonly label: string }): Html => {
+  const rows = encodeQR(text, "raw", { ecc: "medium", border: BORDER })
+  const path = rows.flatMap((row, y) => row.flatMap((dark, x) => dark ? [`M${x} ${y}h1v1h-1z`] : [])).join("")
+  const size = rows.length
+  return html`<svg class="qr" viewBox="0 0 ${size} ${size}" role="img" aria-label="${label}"><rect width="${size}" height="${size}" fill="#fff"/><path d="${path}" fill="#000" shape-rendering="crispEdges"/></svg>`
+}
 
 /** Balance and payments, an address to be paid at, and paying. */
 

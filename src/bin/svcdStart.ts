@@ -1,5 +1,5 @@
 import { boundHeap } from "../base/boundHeap.ts"
-import { onStarted } from "../base/startedSignal.ts"
+import { onStarted } from "../programs/svcd/startedSignal.ts"
 import { type Kept, runCached } from "./cachedStart.ts"
 
 /** Milliseconds from the start of the node until its first answers were given, and their code has run too. */

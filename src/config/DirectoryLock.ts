@@ -1,6 +1,6 @@
 import Database from "better-sqlite3"
-import { nativeProblem } from "../base/nativePart.ts"
 import { keepPrivate } from "../base/privateFile.ts"
+import { nativeProblem } from "./nativePart.ts"
 
 /**
  * Restricts a directory to one process. Node has no file locks. SQLite has them, and the system releases them at any

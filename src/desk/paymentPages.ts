@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import { encodeQR } from "qr"
 import { unixTime } from "../base/clock.ts"
-import { fewLeftText } from "../base/wordsReach.ts"
+import { fewLeftText } from "../base/recoveryWords.ts"
 import { amountText } from "../protocol/amount.ts"
 import { parseDisplayHash } from "../protocol/bytes.ts"
 import { VALIDATEADDRESS } from "../rpc/contract/control/util.ts"

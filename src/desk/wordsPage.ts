@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import { shellWord } from "../base/safeText.ts"
-import { ASKED_WORDS, drawnPlaces } from "../base/wordPlaces.ts"
 import { CHECKRECOVERYWORDS } from "../rpc/contract/wallet/recovery.ts"
+import { ASKED_WORDS, drawnPlaces } from "../rpc/wordPlaces.ts"
 import { redirect } from "../web/document.ts"
 import { day } from "../web/format.ts"
 import { type Html, html, NOTHING } from "../web/html.ts"

@@ -6,7 +6,6 @@ import type { ConsensusParams } from "../consensus/params.ts"
 import { type Reject, rejectAs } from "../consensus/Reject.ts"
 import type { Block } from "../protocol/block.ts"
 import type { HeaderId, Height, UnixTime } from "../protocol/keys.ts"
-import { firstOfWindow } from "./anchors.ts"
 import { GivenUp } from "./GivenUp.ts"
 import { type LightHeaders } from "./LightHeaders.ts"
 import { lightTree } from "./lightTree.ts"
@@ -15,6 +14,7 @@ import { allSigned } from "./signatures.ts"
 import { WaitingBlocks } from "./WaitingBlocks.ts"
 import { bestOf, betterBranch, isInBranch, isLost, isStale, KEPT_EXPIRED, type WindowPlace } from "./windowBranches.ts"
 import type { Proof, StoredLight, WindowChanges, WindowFile, WindowOperation } from "./WindowFile.ts"
+import { firstOfWindow } from "./windowStart.ts"
 
 /** Bytes of blocks that may wait for their neighbours. Further ones are dropped and requested again later. */
 const MOST_WAITING = 32 * 1024 * 1024

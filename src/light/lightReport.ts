@@ -5,10 +5,10 @@ import { expirationDepth } from "../consensus/expiry.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
 import { decodeBlock } from "../protocol/block.ts"
 import type { Height, UnixTime } from "../protocol/keys.ts"
-import { firstOfWindow } from "./anchors.ts"
 import { BLOCK_WEIGHT, Forecast, HEADER_WEIGHT, type Outlook, type Stage } from "./Forecast.ts"
 import type { LightNode } from "./LightPart.ts"
 import type { SyncPhase, SyncReport } from "./syncReport.ts"
+import { firstOfWindow } from "./windowStart.ts"
 
 /** Below 100 %, as remaining work may not be known yet. */
 export const unfinished = ({ percent, secondsLeft }: Outlook): Outlook =>

@@ -3,7 +3,7 @@ import { type HeaderPoint, meetsTarget, nextBits } from "../../src/consensus/dif
 import { isExpired } from "../../src/consensus/expiry.ts"
 import { nameEffects } from "../../src/consensus/names.ts"
 import { type ConsensusParams, regtestParams } from "../../src/consensus/params.ts"
-import { firstOfWindow } from "../../src/light/anchors.ts"
+import { firstOfWindow } from "../../src/light/windowStart.ts"
 import { type Block, decodeBlock, makeBlock } from "../../src/protocol/block.ts"
 import { type Bytes, concat, toHex } from "../../src/protocol/bytes.ts"
 import { type Header, makeHeader } from "../../src/protocol/header.ts"

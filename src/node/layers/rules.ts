@@ -1,6 +1,6 @@
 import type { Settings } from "../../config/settings.ts"
 import { type ConsensusParams, paramsOf, withOverrides } from "../../consensus/params.ts"
-import { withAnchors } from "../../light/anchors.ts"
+import { withAnchors } from "../../light/windowStart.ts"
 import { networks } from "../../protocol/networks.ts"
 
 /** The rules of the configured network, with changes for tests. */

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
-import { drawnPlaces } from "../../base/wordPlaces.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import { drawnPlaces } from "../../rpc/wordPlaces.ts"
 import type { OwnContext } from "./commandContext.ts"
 import { withKeys } from "./confirm.ts"
 import { at, indented } from "./jsonText.ts"

@@ -1,12 +1,12 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { escapeLines } from "../../base/safeText.ts"
-import { looksSecret } from "../../base/secrets.ts"
 import { CONNECTION_OPTIONS, type ConnectionSettings, decodeConnection } from "../../config/connection.ts"
 import { USAGE_EXIT_CODE } from "../../config/UsageError.ts"
 import type { Json, JsonObject } from "../../rpc/json/json.ts"
 import { type BadArgument, byName, byPosition, takesSecrets } from "../../rpc/method/conversions.ts"
 import type { ProgramOutcome } from "../tool/outcome.ts"
+import { looksSecret } from "../tool/secrets.ts"
 import { type CommandName, isCliCommand } from "./commandTable.ts"
 import { type Daemon, makeDaemon } from "./daemon.ts"
 import { explain } from "./failures.ts"
@@ -52,7 +52,7 @@ export const run = (input: CliInput): Effect.Effect<ProgramOutcome> =>
 /** Loads what hides secrets for an error alone: it has the list of recovery words. */
 const hiding = ({ argv }: CliInput): Effect.Effect<(text: string) => string> =>
   Effect.map(
-    Effect.promise(() => import("../../base/hideSecrets.ts")),
+    Effect.promise(() => import("../tool/hideSecrets.ts")),
     ({ hideSecrets }) => (text) => hideSecrets(text, argv)
   )
 

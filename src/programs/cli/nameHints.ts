@@ -1,8 +1,8 @@
 import * as Effect from "effect/Effect"
 import { domainToASCII } from "node:url"
 import { shellWord } from "../../base/safeText.ts"
-import { looksSecret } from "../../base/secrets.ts"
 import { bitDomainOf } from "../../protocol/nameText.ts"
+import { looksSecret } from "../tool/secrets.ts"
 import { CommandFailed, NAME } from "./outcome.ts"
 
 /** What an owner probably meant by a name that no daemon can know so. */

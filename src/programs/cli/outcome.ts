@@ -2,11 +2,11 @@ import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type { ProgressTerminal } from "../../base/progressBar.ts"
 import { escapeUnsafe, quoted } from "../../base/safeText.ts"
-import { looksSecret } from "../../base/secrets.ts"
 import type { SettingsInput } from "../../config/gather.ts"
 import { USAGE_EXIT_CODE, UsageError } from "../../config/UsageError.ts"
 import type { ProgramOutcome } from "../tool/outcome.ts"
 import type { Prompt } from "../tool/prompt.ts"
+import { looksSecret } from "../tool/secrets.ts"
 
 /** The input of svcd-cli, and its outcome. */
 

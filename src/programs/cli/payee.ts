@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
-import { looksSecret } from "../../base/secrets.ts"
 import { isMoney, parseAmount, writtenAmount } from "../../protocol/amount.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import { looksSecret } from "../tool/secrets.ts"
 import type { Daemon } from "./daemon.ts"
 import { at, textAt } from "./jsonText.ts"
 import { CommandFailed, NAME, quotedArgument } from "./outcome.ts"

@@ -1,6 +1,6 @@
-import { phraseIn, type Share, WORD_RUNS, wordsIn } from "../../base/recoveryPhrase.ts"
 import { decodeBase58Check } from "../../protocol/base58.ts"
 import { decodeBech32 } from "../../protocol/bech32.ts"
+import { phraseIn, type Share, WORD_RUNS, wordsIn } from "../tool/recoveryPhrase.ts"
 
 /** Finds secrets in a value that is to be published. It has the list of recovery words, and is loaded for such a value alone. */
 

@@ -1,5 +1,4 @@
 import * as Either from "effect/Either"
-import { hideSecrets } from "../../base/hideSecrets.ts"
 import { outputText } from "../../base/safeText.ts"
 import { readCommandLine } from "../../config/commandLine.ts"
 import { processInput } from "../../config/gather.ts"
@@ -7,6 +6,7 @@ import { optionsHelp } from "../../config/help.ts"
 import { strangeVariables } from "../../config/sources.ts"
 import { USAGE_EXIT_CODE } from "../../config/UsageError.ts"
 import { version } from "../../version.ts"
+import { hideSecrets } from "../tool/hideSecrets.ts"
 
 /**
  * A message for standard error: what is wrong, without a stack trace. Its lines begin as those of the reference node (`noui.cpp`),

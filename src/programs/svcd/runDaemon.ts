@@ -1,8 +1,8 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Effect from "effect/Effect"
-import { tellStarted } from "../../base/startedSignal.ts"
 import type { Settings } from "../../config/settings.ts"
 import { run } from "../../node/daemon.ts"
+import { tellStarted } from "./startedSignal.ts"
 
 /** Runs the daemon as this process. This module loads the whole node, so only a start needs it. */
 export const runDaemon = (settings: Settings, refuse: (message: string) => void): void => {

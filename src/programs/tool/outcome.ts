@@ -1,5 +1,5 @@
-import { hideSecrets } from "../../base/hideSecrets.ts"
 import { USAGE_EXIT_CODE, type UsageError } from "../../config/UsageError.ts"
+import { hideSecrets } from "./hideSecrets.ts"
 
 /** What a program prints, and its exit status. */
 export interface ProgramOutcome {

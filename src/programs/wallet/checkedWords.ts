@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { drawnPlaces } from "../../base/wordPlaces.ts"
+import { drawnPlaces } from "../../rpc/wordPlaces.ts"
 import { wholeWord } from "../../wallet/keys/mnemonic.ts"
 import type { Prompt } from "../tool/prompt.ts"
 

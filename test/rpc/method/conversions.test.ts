@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { looksSecret } from "../../../src/base/secrets.ts"
+import { looksSecret } from "../../../src/programs/tool/secrets.ts"
 import { CONTRACTS } from "../../../src/rpc/contract/all.ts"
 import { encodeJson, type JsonValue } from "../../../src/rpc/json/encodeJson.ts"
 import { JsonObject } from "../../../src/rpc/json/json.ts"

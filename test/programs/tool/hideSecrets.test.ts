@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { hideSecrets } from "../../src/base/hideSecrets.ts"
-import { quoted } from "../../src/base/safeText.ts"
-import { KEYS, PHRASE } from "../support/exampleSecrets.ts"
+import { quoted } from "../../../src/base/safeText.ts"
+import { hideSecrets } from "../../../src/programs/tool/hideSecrets.ts"
+import { KEYS, PHRASE } from "../../support/exampleSecrets.ts"
 
 const KEY = "(not shown: it may be a private key)"
 const WORDS = "(not shown: these may be recovery words)"

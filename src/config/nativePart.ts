@@ -1,4 +1,4 @@
-import { codeOf } from "./errorCode.ts"
+import { codeOf } from "../base/errorCode.ts"
 
 /** Parts of an installation that it can lack: compiled ones on a platform for which a package has none, and any in a damaged one. */
 

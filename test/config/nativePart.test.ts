@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { missingPart, nativeProblem } from "../../src/base/nativePart.ts"
+import { missingPart, nativeProblem } from "../../src/config/nativePart.ts"
 
 const failed = (message: string, code?: string): Error => Object.assign(new Error(message), code && { code })
 

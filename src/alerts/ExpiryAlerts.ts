@@ -61,7 +61,7 @@ export const runExpiryAlerts = (
   { isPending }: ExpiryAlertsOptions
 ): Effect.Effect<void, never, AlertServices | Scope.Scope> =>
   Effect.gen(function*() {
-    const { events, params } = yield* Chain
+    const { params, subscription } = yield* Chain
     const expiring = yield* ExpiringNames
     const answers = yield* NameAnswers
     const status = yield* SyncStatus
@@ -132,12 +132,12 @@ export const runExpiryAlerts = (
         })
       )
     )
+    // Before the first look: no block is between them.
+    const events = yield* subscription
+    yield* looked
     yield* Effect.forkScoped(Stream.runForEach(events, () =>
       call))
     yield* Effect.forkScoped(Effect.forever(changed))
-    // The first look comes after the subscriptions, so that no block is missed.
-    yield* Effect.yieldNow()
-    yield* looked
     yield* Effect.forkScoped(Effect.forever(Effect.zipRight(Queue.take(calls), looked)))
     yield* scheduler.repeat(call, () => LOOK_INTERVAL)
   }).pipe(Effect.annotateLogs("subsystem", "names"))

@@ -1,6 +1,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { ConsensusParams } from "../consensus/params.ts"
 import type { Block, BlockHeader } from "../protocol/block.ts"
@@ -73,6 +74,8 @@ export class Chain extends Context.Tag("svcd/Chain")<Chain, {
   /** The undo data as stored. */
   readonly undoBytes: (hash: Bytes) => Effect.Effect<Bytes | undefined, BlockNotFound | StorageFailure>
   readonly events: Stream.Stream<ChainEvent>
+  /** The events from now on: the subscription begins here and not with the stream, and ends with the scope. */
+  readonly subscription: Effect.Effect<Stream.Stream<ChainEvent>, never, Scope.Scope>
 }>() {}
 
 const reading = (state: ChainState, hash: Bytes) =>
@@ -126,7 +129,8 @@ const make = (params: ConsensusParams, { imports, state, writer }: ChainParts): 
     blockBytes: (hash) => reading(state, hash)((id) => state.stored.bytes(id)),
     undo: (hash) => Effect.flatMap(findHeader(state, hash), (id) => attempt(() => state.undo(id))),
     undoBytes: (hash) => Effect.flatMap(findHeader(state, hash), (id) => attempt(() => state.undoBytes(id))),
-    events: Stream.fromPubSub(writer.events)
+    events: Stream.fromPubSub(writer.events),
+    subscription: Stream.fromPubSub(writer.events, { scoped: true })
   }
 }
 

@@ -77,7 +77,11 @@ const world = (use: (world: World) => Effect.Effect<void, unknown, Scope.Scope>,
         Layer.provideMerge(wallets),
         Layer.provideMerge(Layer.succeed(NameDb, db)),
         Layer.provideMerge(
-          Layer.mock(Chain, { params: regtestParams, tree: noTree, events: Stream.fromPubSub(events) })
+          Layer.mock(Chain, {
+            params: regtestParams,
+            tree: noTree,
+            subscription: Stream.fromPubSub(events, { scoped: true })
+          })
         ),
         Layer.provideMerge(Layer.mock(NameAnswers, {
           fromWindow: () => false,

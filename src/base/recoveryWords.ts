@@ -1,4 +1,12 @@
-/** What is said of addresses that the recovery words do not find: by `svcd-cli`, and where one is refused. */
+/**
+ * Sentences about the recovery words of a wallet, for its log, RPC, the desk and `svcd-cli`. They stand here, because
+ * svcd-cli does not load the wallet.
+ */
+
+/** A wallet whose words were never shown and whose file was never copied. */
+export const UNSEEN_WORDS =
+  "the words of the wallet were never shown: without them or a backup, a lost disk loses its coins and names. " +
+  "Run \"svcd-wallet export --phrase\", or call backupwallet"
 
 /** From this number on, few addresses are left. */
 export const FEW_LEFT = 100

@@ -1,6 +1,5 @@
 import type { Settings } from "../../config/settings.ts"
 import { type ConsensusParams, paramsOf, withOverrides } from "../../consensus/params.ts"
-import { withAnchors } from "../../light/windowStart.ts"
 import { networks } from "../../protocol/networks.ts"
 
 /** The rules of the configured network, with changes for tests. */
@@ -15,7 +14,7 @@ export const paramsFor = (
     ...(test.includes("bip94") ? { limitsTimewarp: true } : {}),
     ...(minimumChainWork === undefined ? {} : { minimumChainWork })
   })
-  const params = anchor === "default" ? own : withAnchors(own, anchor === "none" ? [] : [anchor])
+  const params = anchor === "default" ? own : { ...own, anchors: anchor === "none" ? [] : [anchor] }
   if (assumeValid === "default") return params
   return { ...params, assumeValid: assumeValid === "none" ? undefined : assumeValid }
 }

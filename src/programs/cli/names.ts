@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import { unixTime } from "../../base/clock.ts"
 import { dayText, grouped, quantityOf } from "../../base/quantities.ts"
-import { UNSEEN_WORDS } from "../../base/unseenWords.ts"
+import { UNSEEN_WORDS } from "../../base/recoveryWords.ts"
 import { toHex } from "../../protocol/bytes.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"

@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { UNSEEN_WORDS } from "../../../base/unseenWords.ts"
+import { UNSEEN_WORDS } from "../../../base/recoveryWords.ts"
 import { type Bytes, displayHash, EMPTY, toHex } from "../../../protocol/bytes.ts"
 import type { StorageFailure } from "../../../storage/errors.ts"
 import { lintWarnings } from "../../../values/lint.ts"

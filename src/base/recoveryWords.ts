@@ -5,7 +5,7 @@
 
 /** A wallet whose words were never shown and whose file was never copied. */
 export const UNSEEN_WORDS =
-  "the words of the wallet were never shown: without them or a backup, a lost disk loses its coins and names. " +
+  "the seed phrase of the wallet was never shown: without it or a backup, a disk failure loses its coins and names. " +
   "Run \"svcd-wallet export --phrase\", or call backupwallet"
 
 /** From this number on, few addresses are left. */

@@ -8,7 +8,6 @@ import { type IdentityField, writeIdentityForm } from "../../values/identityForm
 import { treeOf } from "../../values/jsonTree.ts"
 import { isFault, memberOf, readLocatedJson } from "../../values/locatedJson.ts"
 import { looksSecret } from "../tool/secrets.ts"
-import { looksSecret } from "../tool/secrets.ts"
 import { DOMAIN_FLAGS, IDENTITY_FLAGS } from "./commandTable.ts"
 import type { CliCommandLine } from "./flags.ts"
 import { type CliInput, CommandFailed, quotedArgument } from "./outcome.ts"

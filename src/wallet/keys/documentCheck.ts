@@ -1,12 +1,13 @@
 import * as Either from "effect/Either"
 import { decodeAddress } from "../../protocol/address.ts"
-import { type Bytes, displayHash, equal, fromHex } from "../../protocol/bytes.ts"
+import { type Bytes, displayHash, equal } from "../../protocol/bytes.ts"
 import { nameCommitment, parseNameScript } from "../../protocol/nameOperation.ts"
 import { networks } from "../../protocol/networks.ts"
 import { scriptTemplate } from "../../protocol/scriptType.ts"
-import { decodeTransaction, type Transaction } from "../../protocol/transaction.ts"
+import type { Transaction } from "../../protocol/transaction.ts"
 import { faultless } from "./descriptors.ts"
 import { documentChains } from "./documentChains.ts"
+import { storedTransaction } from "./documentParts.ts"
 import type { RegistrationEntry } from "./registrationEntry.ts"
 import type { WalletDocument } from "./WalletDocument.ts"
 
@@ -19,17 +20,6 @@ import type { WalletDocument } from "./WalletDocument.ts"
 const keysProblem = (document: WalletDocument): string | undefined => {
   const chains = faultless(() => documentChains(document, { keypool: 0, seed: 0, reach: 0 }))
   return Either.isLeft(chains) ? chains.left.reason : undefined
-}
-
-/** Decodes a transaction; `undefined` if it is invalid. */
-const transactionOf = (hex: string): Transaction | undefined => {
-  const bytes = fromHex(hex)
-  if (bytes === undefined) return undefined
-  try {
-    return decodeTransaction(bytes)
-  } catch {
-    return undefined
-  }
 }
 
 /** The problem of a registration whose NAME_NEW or NAME_FIRSTUPDATE is known. */
@@ -79,13 +69,13 @@ export const documentProblem = (document: WalletDocument): string | undefined =>
   if (document.birthday > document.createdAt) return "birthday is later than createdAt"
   const known = new Map<string, Transaction>()
   for (const [at, { hex, txid }] of document.transactions.entries()) {
-    const transaction = transactionOf(hex)
+    const transaction = storedTransaction(hex)
     if (transaction === undefined || displayHash(transaction.txid) !== txid) {
       return `transactions.${at}: its bytes are not those of its txid`
     }
     known.set(txid, transaction)
   }
-  const queued = document.queue.findIndex((hex) => transactionOf(hex) === undefined)
+  const queued = document.queue.findIndex((hex) => storedTransaction(hex) === undefined)
   if (queued !== -1) return `queue.${queued} is not a transaction`
   return registrationsProblem(document, (txid) => known.get(displayHash(txid))) ?? ownersProblem(document)
 }

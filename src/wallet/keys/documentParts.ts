@@ -2,6 +2,7 @@ import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import { type Bytes, fromHex, toHex } from "../../protocol/bytes.ts"
+import { decodeTransaction, type Transaction } from "../../protocol/transaction.ts"
 
 /** The members of which wallet.json is made, each with its bound. */
 
@@ -42,3 +43,14 @@ export const hexBytes = (most: number, exactly = false): Schema.Schema<Bytes, st
 /** Hexadecimal digits that stay text. */
 export const hexOf = (most: number) =>
   Schema.String.pipe(Schema.maxLength(2 * most), Schema.pattern(/^(?:[0-9a-f]{2})*$/))
+
+/** The transaction of a member; `undefined` if no wallet wrote it. */
+export const storedTransaction = (hex: string): Transaction | undefined => {
+  const bytes = fromHex(hex)
+  if (bytes === undefined) return undefined
+  try {
+    return decodeTransaction(bytes)
+  } catch {
+    return undefined
+  }
+}

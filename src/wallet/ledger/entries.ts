@@ -1,5 +1,4 @@
-import { displayHash, fromHex, toHex } from "../../protocol/bytes.ts"
-import { decodeTransaction, type Transaction } from "../../protocol/transaction.ts"
+import { displayHash, toHex } from "../../protocol/bytes.ts"
 import type { TransactionEntry, WalletDocument } from "../keys/WalletDocument.ts"
 import { hasNotes, type LedgerEntry, type TransactionNotes } from "./LedgerEntry.ts"
 
@@ -27,17 +26,6 @@ export const notesOf = ({ comment, commentTo, replacedBy, replaces }: Transactio
   replaces,
   replacedBy
 })
-
-/** The transaction of an entry of the file; `undefined` if its bytes are invalid. */
-export const ledgerTransactionOf = ({ hex }: TransactionEntry): Transaction | undefined => {
-  const bytes = fromHex(hex)
-  if (bytes === undefined) return undefined
-  try {
-    return decodeTransaction(bytes)
-  } catch {
-    return undefined
-  }
-}
 
 /** Adds entries to a document; they replace those with the same txid. */
 export const withEntries = (

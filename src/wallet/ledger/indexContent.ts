@@ -1,8 +1,9 @@
 import { txidKey } from "../../protocol/keys.ts"
+import { storedTransaction } from "../keys/documentParts.ts"
 import type { KeyRing } from "../keys/KeyRing.ts"
 import type { WalletDocument } from "../keys/WalletDocument.ts"
 import type { WalletFile } from "../keys/WalletFile.ts"
-import { ledgerTransactionOf, notesOf } from "./entries.ts"
+import { notesOf } from "./entries.ts"
 import type { IndexContent, IndexStore } from "./IndexStore.ts"
 import type { Ledger } from "./Ledger.ts"
 import { markUsed } from "./scanBlocks.ts"
@@ -38,7 +39,7 @@ export const load = (
   const rows = store.rows()
   const kept = file.document.transactions
     .flatMap((entry) => {
-      const transaction = ledgerTransactionOf(entry)
+      const transaction = storedTransaction(entry.hex)
       return transaction === undefined ? [] : [{ entry, transaction }]
     })
     .sort((a, b) => a.entry.order - b.entry.order)

@@ -2,11 +2,12 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import { unixTime } from "../../base/clock.ts"
-import { displayHash, fromHex, toHex } from "../../protocol/bytes.ts"
+import { displayHash, toHex } from "../../protocol/bytes.ts"
 import { type TxidKey, txidKey } from "../../protocol/keys.ts"
-import { decodeTransaction, type Transaction } from "../../protocol/transaction.ts"
+import type { Transaction } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { InvalidWalletRequest } from "../errors.ts"
+import { storedTransaction } from "../keys/documentParts.ts"
 import { documentEntry, withEntries } from "../ledger/entries.ts"
 import type { LedgerEntry } from "../ledger/LedgerEntry.ts"
 import { update, type WalletParts } from "../WalletParts.ts"
@@ -28,17 +29,6 @@ const SPREAD_HOURS = 24
 
 /** Only transactions older than the tip by this many seconds are announced again: younger ones may just wait. */
 const SETTLED_SECONDS = 300
-
-/** The transaction of a queue entry; `undefined` if a wallet did not write it. */
-const decoded = (hex: string): Transaction | undefined => {
-  const bytes = fromHex(hex)
-  if (bytes === undefined) return undefined
-  try {
-    return decodeTransaction(bytes)
-  } catch {
-    return undefined
-  }
-}
 
 /** The result of an offer. */
 type Outcome =
@@ -68,7 +58,7 @@ export const makeOffers = (parts: WalletParts): Offers => {
     )
   }
 
-  const queue = (): ReadonlyArray<Transaction> => file.document.queue.flatMap((hex) => decoded(hex) ?? [])
+  const queue = (): ReadonlyArray<Transaction> => file.document.queue.flatMap((hex) => storedTransaction(hex) ?? [])
 
   const dropped = (transaction: Transaction) => {
     const hex = toHex(transaction.bytes)

@@ -13,7 +13,7 @@ import { deriveHardened } from "./hardenedKeys.ts"
 import type { KeyChain } from "./KeyChain.ts"
 import type { Secrets } from "./Secrets.ts"
 import type { Import, WalletDocument } from "./WalletDocument.ts"
-import type { AddressType, OwnScript, WordsView } from "./WalletKeys.ts"
+import type { AddressType, ListedDescriptor, OwnScript, WordsView } from "./WalletKeys.ts"
 import { WatchedScripts } from "./WatchedScripts.ts"
 
 /** The gap of a wallet: that of the recovery words, and of the reference node. */
@@ -50,18 +50,6 @@ interface Offer {
   readonly chain: KeyChain
   readonly index: number
   readonly own: OwnScript
-}
-
-/** A descriptor of the wallet, for `listdescriptors`. */
-export interface ListedDescriptor {
-  readonly descriptor: string
-  readonly timestamp: number
-  readonly active: boolean
-  /** Only for active ones. */
-  readonly internal: boolean | undefined
-  /** First and last watched index; only for a ranged descriptor. */
-  readonly range: readonly [number, number] | undefined
-  readonly next: number | undefined
 }
 
 /**

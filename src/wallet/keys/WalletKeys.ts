@@ -41,6 +41,18 @@ export interface OwnScript {
   readonly timestamp: number
 }
 
+/** A descriptor of the wallet, for `listdescriptors`. */
+export interface ListedDescriptor {
+  readonly descriptor: string
+  readonly timestamp: number
+  readonly active: boolean
+  /** Only for active ones. */
+  readonly internal: boolean | undefined
+  /** First and last watched index; only for a ranged descriptor. */
+  readonly range: readonly [number, number] | undefined
+  readonly next: number | undefined
+}
+
 /** The keys of a wallet, the scripts that it watches, and its address book. */
 export interface WalletKeys {
   /** Gives out an unused address and stores its label. */
@@ -90,14 +102,7 @@ export interface WalletKeys {
   readonly refill: (size?: number) => Effect.Effect<void, StorageFailure>
   /** The descriptors of the watched scripts, with private keys on request. */
   readonly descriptors: (secret: boolean) => Effect.Effect<
-    ReadonlyArray<{
-      readonly descriptor: string
-      readonly timestamp: number
-      readonly active: boolean
-      readonly internal: boolean | undefined
-      readonly range: readonly [number, number] | undefined
-      readonly next: number | undefined
-    }>,
+    ReadonlyArray<ListedDescriptor>,
     KeysLocked | WalletWatchOnly
   >
   /** The public data for signing, even of a locked or watch-only wallet: scripts, public keys and their origins. */

@@ -3,7 +3,7 @@ import type * as Scope from "effect/Scope"
 import { unixTime } from "../../base/clock.ts"
 import { attempt } from "../../chain/attempt.ts"
 import { applied, type ConnectedBlock, type Cursor, type Follower } from "../../chain/write/Follower.ts"
-import { type Bytes, displayHash, fromBinaryString } from "../../protocol/bytes.ts"
+import { displayHash, fromBinaryString } from "../../protocol/bytes.ts"
 import { txidKeyOf } from "../../protocol/keys.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import { type DataHealth } from "../../storage/DataHealth.ts"
@@ -16,6 +16,7 @@ import type { Ledger } from "./Ledger.ts"
 import { dependentsOf } from "./orphans.ts"
 import { makeRescan, type Rescan } from "./Rescan.ts"
 import { markBlocksAgain, markUsed, scanBlocks, type ScannedBlock } from "./scanBlocks.ts"
+import type { WalletLedger } from "./WalletLedger.ts"
 
 export interface WalletIndexOptions extends IndexParts {
   /** For logs: `wallet` and its name. */
@@ -34,10 +35,7 @@ export interface WalletIndex extends Rescan {
   /** Whether the chain was searched for all keys, and no rescan runs: a coin that is not in the ledger is not there. */
   readonly complete: () => boolean
   /** Stores a transaction that a block of the best chain has, without its other transactions. */
-  readonly insert: (
-    transaction: Transaction,
-    block: { readonly height: number; readonly hash: Bytes; readonly time: number; readonly position: number }
-  ) => Effect.Effect<void, StorageFailure>
+  readonly insert: WalletLedger["insert"]
   /** Removes a transaction of the wallet, confirmed or not, as if the wallet had never seen it. */
   readonly remove: (transaction: Transaction) => Effect.Effect<void, StorageFailure>
   /** The first height whose block may be from this time or later, seconds since 1970. */

@@ -20,6 +20,22 @@ import * as WalletLive from "./WalletLive.ts"
 import { checkName, walletPlaces } from "./walletPlaces.ts"
 import type { WalletRules } from "./WalletRules.ts"
 
+type Failure = InvalidWalletRequest | WalletDamaged | StorageFailure
+
+export interface NewWallet {
+  readonly privateKeys: boolean
+  readonly blank: boolean
+  /** Whether payments leave out coins of addresses that the wallet has spent from; false if omitted. */
+  readonly avoidReuse?: boolean
+  readonly passphrase: Redacted.Redacted<string> | undefined
+}
+
+export interface StartChoice {
+  readonly name: string
+  /** Whether to load it at each start; `undefined` leaves the setting unchanged. */
+  readonly loadOnStart: boolean | undefined
+}
+
 /** The wallets of a node: the default wallet in wallet.json, named wallets in wallets/. */
 export class Wallets extends Context.Tag("svcd/Wallets")<Wallets, {
   /** Whether the node has wallets at all (`-disablewallet`). */
@@ -31,29 +47,15 @@ export class Wallets extends Context.Tag("svcd/Wallets")<Wallets, {
   readonly twinsOf: (name: string) => ReadonlyArray<string>
   /** Names of the wallets on disk. */
   readonly onDisk: Effect.Effect<ReadonlyArray<string>, StorageFailure>
-  readonly create: (request: {
-    readonly name: string
-    readonly privateKeys: boolean
-    readonly blank: boolean
-    /** Whether payments leave out coins of addresses that the wallet has spent from; false if omitted. */
-    readonly avoidReuse?: boolean
-    readonly passphrase: Redacted.Redacted<string> | undefined
-    /** Whether to load it at each start; `undefined` leaves the setting unchanged. */
-    readonly loadOnStart: boolean | undefined
-  }) => Effect.Effect<Wallet, InvalidWalletRequest | WalletDamaged | StorageFailure>
-  readonly load: (
-    name: string,
-    loadOnStart: boolean | undefined
-  ) => Effect.Effect<Wallet, InvalidWalletRequest | WalletDamaged | StorageFailure>
+  readonly create: (request: NewWallet & StartChoice) => Effect.Effect<Wallet, Failure>
+  readonly load: (name: string, loadOnStart: boolean | undefined) => Effect.Effect<Wallet, Failure>
   readonly unload: (
     name: string,
     loadOnStart: boolean | undefined
   ) => Effect.Effect<void, InvalidWalletRequest | StorageFailure>
   /** Transactions of all wallets, from now on. A slow subscriber misses the oldest. */
   readonly changes: Stream.Stream<TransactionChange>
-  readonly restore: (
-    from: { readonly name: string; readonly file: string; readonly loadOnStart: boolean | undefined }
-  ) => Effect.Effect<Wallet, InvalidWalletRequest | WalletDamaged | StorageFailure>
+  readonly restore: (from: StartChoice & { readonly file: string }) => Effect.Effect<Wallet, Failure>
 }>() {}
 
 export interface WalletsOptions {
@@ -70,8 +72,6 @@ export interface WalletsOptions {
   /** `DEFAULT_RULES` if omitted. */
   readonly rules?: WalletRules
 }
-
-type Failure = InvalidWalletRequest | WalletDamaged | StorageFailure
 
 interface Loaded {
   readonly wallet: Wallet
@@ -117,12 +117,7 @@ const disabled: Context.Tag.Service<Wallets> = {
 /** The document of a new wallet. With a passphrase its secrets are sealed before the first write. */
 const made = (
   network: WalletDocument["network"],
-  request: {
-    readonly privateKeys: boolean
-    readonly blank: boolean
-    readonly avoidReuse?: boolean
-    readonly passphrase: Redacted.Redacted<string> | undefined
-  }
+  request: NewWallet
 ): Effect.Effect<WalletDocument, InvalidWalletRequest> =>
   Effect.gen(function*() {
     const { avoidReuse = false, blank, passphrase, privateKeys } = request
@@ -152,7 +147,7 @@ const makeEnabled = (
       name: string,
       file: WalletFile.WalletFile,
       fresh: boolean
-    ): Effect.Effect<Wallet, InvalidWalletRequest | WalletDamaged | StorageFailure> =>
+    ): Effect.Effect<Wallet, Failure> =>
       Effect.gen(function*() {
         const own = yield* Scope.fork(scope, { _tag: "Sequential" })
         // This finalizer runs last: it writes the last changes of the wallet's parts to disk.
@@ -224,6 +219,21 @@ const makeEnabled = (
     yield* Effect.annotateLogs(loadAtStart, "subsystem", "wallet")
     starting = false
 
+    /** Adds a wallet to the loaded ones. */
+    const adding = (
+      { loadOnStart, name }: StartChoice,
+      work: Effect.Effect<Wallet, Failure>
+    ): Effect.Effect<Wallet, Failure> =>
+      oneAtATime(
+        Effect.gen(function*() {
+          yield* checkName(name)
+          yield* requireUnloaded(name)
+          const wallet = yield* work
+          yield* remember(name, loadOnStart)
+          return wallet
+        }).pipe(Effect.uninterruptible)
+      )
+
     const unload: Context.Tag.Service<Wallets>["unload"] = (name, loadOnStart) =>
       oneAtATime(
         Effect.gen(function*() {
@@ -245,40 +255,25 @@ const makeEnabled = (
       onDisk,
       changes: Stream.fromPubSub(changes),
       create: (request) =>
-        oneAtATime(
+        adding(
+          request,
           Effect.gen(function*() {
-            const { loadOnStart, name } = request
-            yield* checkName(name)
-            yield* requireUnloaded(name)
-            yield* requireFree(name)
-            const wallet = yield* make(name, yield* made(network, request), true)
-            yield* remember(name, loadOnStart)
-            return wallet
-          }).pipe(Effect.uninterruptible)
+            yield* requireFree(request.name)
+            return yield* make(request.name, yield* made(network, request), true)
+          })
         ).pipe(Effect.withSpan("svcd.wallet.create")),
       load: (name, loadOnStart) =>
-        oneAtATime(
-          Effect.gen(function*() {
-            yield* checkName(name)
-            yield* requireUnloaded(name)
-            const wallet = yield* loadFrom(name)
-            yield* remember(name, loadOnStart)
-            return wallet
-          }).pipe(Effect.uninterruptible)
-        ).pipe(Effect.withSpan("svcd.wallet.load")),
+        adding({ name, loadOnStart }, loadFrom(name)).pipe(Effect.withSpan("svcd.wallet.load")),
       unload,
-      restore: ({ file: source, loadOnStart, name }) =>
-        oneAtATime(
+      restore: ({ file: source, ...place }) =>
+        adding(
+          place,
           Effect.gen(function*() {
-            yield* checkName(name)
-            yield* requireUnloaded(name)
-            yield* requireFree(name)
+            yield* requireFree(place.name)
             if (!(yield* WalletFile.isThere(source))) return yield* refuse("missing", "Backup file does not exist")
             const { document } = yield* WalletFile.read(source, network)
-            const wallet = yield* make(name, document, false)
-            yield* remember(name, loadOnStart)
-            return wallet
-          }).pipe(Effect.uninterruptible)
+            return yield* make(place.name, document, false)
+          })
         ).pipe(Effect.withSpan("svcd.wallet.restore"))
     }
   })

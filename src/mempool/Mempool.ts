@@ -180,6 +180,13 @@ const said = (event: MempoolEvent): Effect.Effect<void> => {
   return Effect.annotateLogs(line, "subsystem", "mempool")
 }
 
+/** Keeps a listener in a set until the scope ends. */
+const memberOf = <A>(set: Set<A>, listener: A): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => void set.add(listener)),
+    () => Effect.sync(() => void set.delete(listener))
+  )
+
 const poolReads = (pool: Pool, policy: Policy, tree: HeaderTree) => {
   const chunk = ({ fee, keys, weight }: GraphChunk<TxidKey>): MempoolChunk => ({
     entries: keys.flatMap((key) => pool.get(key) ?? []),
@@ -322,20 +329,12 @@ const make = (
           const entry = pool.get(txid)
           if (entry !== undefined) { for (const listener of offers) listener(entry) }
         }),
-      whenOffered: (listener) =>
-        Effect.acquireRelease(
-          Effect.sync(() => void offers.add(listener)),
-          () => Effect.sync(() => void offers.delete(listener))
-        ),
+      whenOffered: (listener) => memberOf(offers, listener),
       isUnbroadcast: (txid) => pool.unbroadcast.has(txid),
       broadcastDone: (txid) => void pool.unbroadcast.delete(txid),
       unbroadcast: () => pool.inOrder(pool.unbroadcast),
       events: Stream.fromPubSub(events),
-      listen: (listener) =>
-        Effect.acquireRelease(
-          Effect.sync(() => void listeners.add(listener)),
-          () => Effect.sync(() => void listeners.delete(listener))
-        ),
+      listen: (listener) => memberOf(listeners, listener),
       follower: makePoolFollower({ chain, chainCoins, pool, rolling, admission, policy, now, tell }),
       load,
       save

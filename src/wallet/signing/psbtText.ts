@@ -4,7 +4,7 @@ import type { Bytes } from "../../protocol/bytes.ts"
 import { type DecodedPsbt, decodePsbtSteps } from "../../protocol/psbt/decode.ts"
 import { encodePsbt, encodePsbtSteps } from "../../protocol/psbt/encode.ts"
 import type { Psbt } from "../../protocol/psbt/Psbt.ts"
-import { runSteps, type Steps } from "../../protocol/steps.ts"
+import type { Steps } from "../../protocol/steps.ts"
 
 /** PSBTs as base64 text. */
 
@@ -28,9 +28,6 @@ export function* parsePsbtSteps(text: string): Steps<DecodedPsbt> {
   yield
   return bytes === undefined ? { error: "invalid base64" } : yield* decodePsbtSteps(bytes, { isSignature })
 }
-
-/** Like `parsePsbtSteps`, in one step. */
-export const parsePsbt = (text: string): DecodedPsbt => runSteps(parsePsbtSteps(text))
 
 export function* psbtTextSteps(psbt: Psbt): Steps<string> {
   const bytes = yield* encodePsbtSteps(psbt)

@@ -157,9 +157,6 @@ export function* finalizePsbtSteps(psbt: Psbt): Steps<SignedPsbt> {
   }
 }
 
-/** Like `finalizePsbtSteps`, in one step. */
-export const finalizePsbt = (psbt: Psbt): SignedPsbt => runSteps(finalizePsbtSteps(psbt))
-
 /** The transaction of a PSBT with finalized inputs; other inputs stay without scriptSig and witness. */
 export const extractTransaction = ({ inputs, transaction }: Psbt): Transaction => {
   const { lockTime, outputs, version } = transaction

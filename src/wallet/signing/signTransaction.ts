@@ -159,10 +159,3 @@ export function* combineSignaturesSteps(
   })
   return withInputs(first, inputs)
 }
-
-/** Like `combineSignaturesSteps`, in one step. */
-export const combineSignatures = (
-  first: Transaction,
-  others: ReadonlyArray<Transaction>,
-  coins: ReadonlyArray<SpentOutput>
-): Transaction => runSteps(combineSignaturesSteps(first, others, coins))

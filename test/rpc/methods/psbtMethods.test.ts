@@ -9,6 +9,7 @@ import { nameScript } from "../../../src/protocol/nameOperation.ts"
 import { regtest } from "../../../src/protocol/networks.ts"
 import { combinePsbts } from "../../../src/protocol/psbt/combine.ts"
 import { EMPTY_INPUT, type Psbt, type PsbtInput } from "../../../src/protocol/psbt/Psbt.ts"
+import { runSteps } from "../../../src/protocol/steps.ts"
 import { makeTransaction, NO_WITNESS, outpoint, type Transaction } from "../../../src/protocol/transaction.ts"
 import { encodeWif } from "../../../src/protocol/wif.ts"
 import { AnswerOptions } from "../../../src/rpc/AnswerOptions.ts"
@@ -17,7 +18,7 @@ import { psbtMethods } from "../../../src/rpc/methods/psbtMethods.ts"
 import { psbtUpdateMethods } from "../../../src/rpc/methods/psbtUpdateMethods.ts"
 import { expandDescriptor } from "../../../src/wallet/keys/expandDescriptor.ts"
 import { parseDescriptors } from "../../../src/wallet/keys/parseDescriptor.ts"
-import { parsePsbt, psbtText } from "../../../src/wallet/signing/psbtText.ts"
+import { parsePsbtSteps, psbtText } from "../../../src/wallet/signing/psbtText.ts"
 import { makeProvider, publicKeyOf, type SigningKey } from "../../../src/wallet/signing/SigningProvider.ts"
 import { signPsbt } from "../../../src/wallet/signing/signPsbt.ts"
 import { servicesOf } from "../../support/chain.ts"
@@ -53,7 +54,7 @@ const EXAMPLE = "cHNidP8BACwBAAAAAAFAQg8AAAAAABl2qRTV49HhSaxO2DBhB3+qbY2SFSk4wIi
 const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
 
 const parsed = (text: string): Psbt => {
-  const result = parsePsbt(text)
+  const result = runSteps(parsePsbtSteps(text))
   return "error" in result ? assert.fail(result.error) : result.psbt
 }
 

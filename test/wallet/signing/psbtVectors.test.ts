@@ -3,10 +3,11 @@ import { toHex } from "../../../src/protocol/bytes.ts"
 import { regtest } from "../../../src/protocol/networks.ts"
 import { combinePsbts } from "../../../src/protocol/psbt/combine.ts"
 import type { Psbt } from "../../../src/protocol/psbt/Psbt.ts"
+import { runSteps } from "../../../src/protocol/steps.ts"
 import { parseWif } from "../../../src/protocol/wif.ts"
-import { parsePsbt, psbtText } from "../../../src/wallet/signing/psbtText.ts"
+import { parsePsbtSteps, psbtText } from "../../../src/wallet/signing/psbtText.ts"
 import { makeProvider } from "../../../src/wallet/signing/SigningProvider.ts"
-import { extractTransaction, finalizePsbt, signPsbt } from "../../../src/wallet/signing/signPsbt.ts"
+import { extractTransaction, finalizePsbtSteps, signPsbt } from "../../../src/wallet/signing/signPsbt.ts"
 import { fixtureJson, hasShared } from "../../support/fixtures.ts"
 
 /** Upstream's vectors (`rpc_psbt.json`), including those of BIP 174, 371 and 373. */
@@ -25,7 +26,7 @@ interface Vectors {
 const VECTORS = "core/functional/rpc_psbt.json"
 
 const parsed = (text: string): Psbt => {
-  const result = parsePsbt(text)
+  const result = runSteps(parsePsbtSteps(text))
   return "error" in result ? assert.fail(result.error) : result.psbt
 }
 
@@ -35,14 +36,14 @@ describe.skipIf(!hasShared)("the reference node's PSBTs", () => {
   it("are refused if they are invalid", () => {
     const vectors = read()
     assert.strictEqual(vectors.invalid.length, 41)
-    for (const text of vectors.invalid) assert.property(parsePsbt(text), "error", text)
+    for (const text of vectors.invalid) assert.property(runSteps(parsePsbtSteps(text)), "error", text)
   })
 
   it("are refused with the same error texts", () => {
     const vectors = read()
     assert.strictEqual(vectors.invalid_with_msg.length, 20)
     for (const [text, message] of vectors.invalid_with_msg) {
-      const result = parsePsbt(text)
+      const result = runSteps(parsePsbtSteps(text))
       assert.include("error" in result ? result.error : "none", message)
     }
   })
@@ -77,12 +78,12 @@ describe.skipIf(!hasShared)("the reference node's PSBTs", () => {
       assert.strictEqual(combined === undefined ? "" : psbtText(combined), result)
     }
     for (const { finalize, result } of vectors.finalizer) {
-      const { complete, psbt } = finalizePsbt(parsed(finalize))
+      const { complete, psbt } = runSteps(finalizePsbtSteps(parsed(finalize)))
       assert.isTrue(complete)
       assert.strictEqual(psbtText(psbt), result)
     }
     for (const { extract, result } of vectors.extractor) {
-      const { complete, psbt } = finalizePsbt(parsed(extract))
+      const { complete, psbt } = runSteps(finalizePsbtSteps(parsed(extract)))
       assert.isTrue(complete)
       assert.strictEqual(toHex(extractTransaction(psbt).bytes), result)
     }

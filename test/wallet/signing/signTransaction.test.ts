@@ -5,12 +5,13 @@ import { scriptOf } from "../../../src/protocol/address.ts"
 import { type Bytes, EMPTY, equal, toHex } from "../../../src/protocol/bytes.ts"
 import { hash160 } from "../../../src/protocol/hash.ts"
 import { NAME_TX_VERSION } from "../../../src/protocol/nameOperation.ts"
+import { runSteps } from "../../../src/protocol/steps.ts"
 import { makeTransaction, NO_WITNESS, outpoint, type Transaction } from "../../../src/protocol/transaction.ts"
 import { compactSizeLength } from "../../../src/protocol/Writer.ts"
 import { estimateInput } from "../../../src/wallet/signing/estimate.ts"
 import { SIGNING_FLAGS } from "../../../src/wallet/signing/SigningContext.ts"
 import { makeProvider, publicKeyOf, withoutKeys } from "../../../src/wallet/signing/SigningProvider.ts"
-import { combineSignatures, signTransaction } from "../../../src/wallet/signing/signTransaction.ts"
+import { combineSignaturesSteps, signTransaction } from "../../../src/wallet/signing/signTransaction.ts"
 import { keyTriples, prefixes, SIGNING_KINDS, type SigningKind } from "../../support/signingKinds.ts"
 import { coinOf } from "../../support/spending.ts"
 
@@ -209,7 +210,7 @@ describe("combineSignatures", () => {
           const [a, b, c] = alone
           if (a === undefined || b === undefined || c === undefined) return assert.fail()
           for (const [first, second] of [[c, a], [a, b], [b, c]] as const) {
-            const transaction = combineSignatures(first, [second], coins)
+            const transaction = runSteps(combineSignaturesSteps(first, [second], coins))
             assert.isUndefined(verifyTransaction({ transaction, coins }, SIGNING_FLAGS))
           }
           // One signer continues where the other stopped.

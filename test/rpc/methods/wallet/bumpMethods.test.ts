@@ -2,9 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { COIN } from "../../../../src/protocol/amount.ts"
 import { displayHash } from "../../../../src/protocol/bytes.ts"
+import { runSteps } from "../../../../src/protocol/steps.ts"
 import { FundsMissing, InvalidWalletRequest } from "../../../../src/wallet/errors.ts"
 import type { WalletPayments } from "../../../../src/wallet/payments/WalletPayments.ts"
-import { parsePsbt } from "../../../../src/wallet/signing/psbtText.ts"
+import { parsePsbtSteps } from "../../../../src/wallet/signing/psbtText.ts"
 import { ownScript } from "../../../support/fakeWallet.ts"
 import { payingWallet, paymentsOf } from "./paying.ts"
 
@@ -107,7 +108,7 @@ describe("psbtbumpfee", () => {
     Effect.gen(function*() {
       const { calls, funded, txid } = yield* bumping
       const { value } = yield* calls.call("psbtbumpfee", txid)
-      const parsed = parsePsbt(Object(value).psbt)
+      const parsed = runSteps(parsePsbtSteps(Object(value).psbt))
       const psbt = "psbt" in parsed ? parsed.psbt : assert.fail(parsed.error)
       assert.deepStrictEqual(
         psbt.transaction.inputs.map(({ prevout }) => prevout),

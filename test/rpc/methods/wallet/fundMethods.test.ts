@@ -5,6 +5,7 @@ import { COIN } from "../../../../src/protocol/amount.ts"
 import { displayHash, fromHex, toHex } from "../../../../src/protocol/bytes.ts"
 import { hash160 } from "../../../../src/protocol/hash.ts"
 import { NAME_TX_VERSION, nameScript } from "../../../../src/protocol/nameOperation.ts"
+import { runSteps } from "../../../../src/protocol/steps.ts"
 import {
   decodeTransaction,
   makeTransaction,
@@ -14,7 +15,7 @@ import {
   type Transaction,
   type TransactionOutput
 } from "../../../../src/protocol/transaction.ts"
-import { parsePsbt } from "../../../../src/wallet/signing/psbtText.ts"
+import { parsePsbtSteps } from "../../../../src/wallet/signing/psbtText.ts"
 import { ownScript } from "../../../support/fakeWallet.ts"
 import { text } from "../../../support/regtest.ts"
 import { payingWallet, paymentsOf } from "./paying.ts"
@@ -47,7 +48,7 @@ const PLAIN = hexOf(transactionOf([{ value: COIN, script: ownScript(9).script }]
 const decoded = (value: unknown): Transaction => decodeTransaction(fromHex(Object(value).hex) ?? assert.fail("no hex"))
 
 const psbtIn = (value: unknown) => {
-  const parsed = parsePsbt(Object(value).psbt)
+  const parsed = runSteps(parsePsbtSteps(Object(value).psbt))
   return "error" in parsed ? assert.fail(parsed.error) : parsed.psbt
 }
 

@@ -3,6 +3,7 @@ import { Effect, Either } from "effect"
 import { virtualSize } from "../../../../src/mempool/policy/feeRate.ts"
 import { COIN } from "../../../../src/protocol/amount.ts"
 import { displayHash, fromHex } from "../../../../src/protocol/bytes.ts"
+import { runSteps } from "../../../../src/protocol/steps.ts"
 import {
   decodeTransaction,
   makeTransaction as remade,
@@ -12,9 +13,9 @@ import {
 } from "../../../../src/protocol/transaction.ts"
 import { InvalidWalletRequest, WalletWatchOnly } from "../../../../src/wallet/errors.ts"
 import { estimateInputWeight } from "../../../../src/wallet/signing/estimate.ts"
-import { parsePsbt } from "../../../../src/wallet/signing/psbtText.ts"
+import { parsePsbtSteps } from "../../../../src/wallet/signing/psbtText.ts"
 import { makeProvider } from "../../../../src/wallet/signing/SigningProvider.ts"
-import { finalizePsbt } from "../../../../src/wallet/signing/signPsbt.ts"
+import { finalizePsbtSteps } from "../../../../src/wallet/signing/signPsbt.ts"
 import { keyOf, ownScript } from "../../../support/fakeWallet.ts"
 import { type Paying, payingWallet, paymentsOf } from "./paying.ts"
 
@@ -86,8 +87,8 @@ describe("send", () => {
       assert.strictEqual(Object(value).complete, true)
       assert.strictEqual(transaction.lockTime, 3)
       assert.strictEqual(valuesOf(transaction)[1], COIN)
-      const parsed = parsePsbt(Object(value).psbt)
-      assert.isTrue("psbt" in parsed && finalizePsbt(parsed.psbt).complete)
+      const parsed = runSteps(parsePsbtSteps(Object(value).psbt))
+      assert.isTrue("psbt" in parsed && runSteps(finalizePsbtSteps(parsed.psbt)).complete)
       const { value: psbt } = yield* call("send", { [ADDRESS]: 1 }, null, null, null, { psbt: true })
       assert.hasAllKeys(Object(psbt), ["psbt", "txid", "hex", "complete"])
       assert.deepStrictEqual(fake.calls.map(([member]) => member), ["lockCoins"])
@@ -112,7 +113,7 @@ describe("send", () => {
       const { value } = yield* call("send", { [ADDRESS]: 1 })
       assert.hasAllKeys(Object(value), ["psbt", "complete"])
       assert.strictEqual(Object(value).complete, false)
-      const parsed = parsePsbt(Object(value).psbt)
+      const parsed = runSteps(parsePsbtSteps(Object(value).psbt))
       assert.isTrue("psbt" in parsed && parsed.psbt.inputs[0]?.nonWitnessUtxo !== undefined)
       assert.deepStrictEqual(fake.calls, [])
     }))

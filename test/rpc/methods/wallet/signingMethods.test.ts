@@ -7,6 +7,7 @@ import { displayHash, EMPTY, parseDisplayHash, toHex } from "../../../../src/pro
 import { hash160 } from "../../../../src/protocol/hash.ts"
 import { regtest } from "../../../../src/protocol/networks.ts"
 import { psbtOf } from "../../../../src/protocol/psbt/Psbt.ts"
+import { runSteps } from "../../../../src/protocol/steps.ts"
 import { makeTransaction, NO_WITNESS, outpoint } from "../../../../src/protocol/transaction.ts"
 import { InvalidWalletRequest, WalletWatchOnly } from "../../../../src/wallet/errors.ts"
 import { withChecksum } from "../../../../src/wallet/keys/descriptors.ts"
@@ -14,7 +15,7 @@ import { prepareImport } from "../../../../src/wallet/keys/importDescriptor.ts"
 import { KeyRing } from "../../../../src/wallet/keys/KeyRing.ts"
 import { emptyDocument } from "../../../../src/wallet/keys/WalletDocument.ts"
 import { verifyMessage } from "../../../../src/wallet/signing/message.ts"
-import { parsePsbt, psbtText } from "../../../../src/wallet/signing/psbtText.ts"
+import { parsePsbtSteps, psbtText } from "../../../../src/wallet/signing/psbtText.ts"
 import type { Wallet } from "../../../../src/wallet/Wallet.ts"
 import {
   fakeWallet,
@@ -88,7 +89,7 @@ describe("walletprocesspsbt of a watch-only wallet", () => {
       yield* run(wallet, ({ on }) =>
         Effect.gen(function*() {
           const { value } = yield* on().call("walletprocesspsbt", psbtText(psbtOf(spend)))
-          const parsed = parsePsbt(Object(value).psbt)
+          const parsed = runSteps(parsePsbtSteps(Object(value).psbt))
           const { inputs: [input], outputs: [output] } = "error" in parsed ? assert.fail(parsed.error) : parsed.psbt
           assert.strictEqual(toHex(input?.taprootInternalKey ?? EMPTY), inner)
           assert.strictEqual(input?.taprootLeaves.size, 2)
@@ -174,7 +175,7 @@ describe("walletprocesspsbt", () => {
   const psbt = psbtText(psbtOf(SPEND))
 
   const inputOf = (value: unknown) => {
-    const parsed = parsePsbt(String(Reflect.get(Object(value), "psbt")))
+    const parsed = runSteps(parsePsbtSteps(String(Reflect.get(Object(value), "psbt"))))
     return "error" in parsed ? assert.fail(parsed.error) : parsed.psbt.inputs[0] ?? assert.fail()
   }
 

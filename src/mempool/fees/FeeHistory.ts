@@ -109,10 +109,6 @@ export class FeeHistory {
     return this.followed.size
   }
 
-  highestTarget(horizon: HorizonName): number {
-    return this.horizons[horizon].targets
-  }
-
   /** Follows a transaction. Ignores one that arrived at another tip than the last counted block. */
   entered(key: TxidKey, { fee, height, validForEstimation, vsize }: FeeSample): void {
     if (!validForEstimation || height !== this.best || this.followed.has(key)) return

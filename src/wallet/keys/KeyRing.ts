@@ -132,11 +132,6 @@ export class KeyRing {
     return this.scripts.size
   }
 
-  /** Whether the ring has a chain that gives out addresses. */
-  get canGiveOut(): boolean {
-    return this.chains.some((chain) => this.givesOut(chain))
-  }
-
   /** Whether the ring has a chain for receiving or change addresses of a type. */
   gives(type: AddressType, change: boolean): boolean {
     return this.chainFor(type, change) !== undefined

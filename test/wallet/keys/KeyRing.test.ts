@@ -242,7 +242,7 @@ describe("a key ring with imports", () => {
       assert.isTrue(ring.markUsed(last?.script ?? new Uint8Array()))
       assert.deepStrictEqual(paths(), ["m/1/5", "m/1/6", "m/1/7", "m/1/8", "m/1/9"])
       assert.isTrue(Either.isLeft(ring.next("legacy", { change: false })), "it is not active")
-      assert.isFalse(ring.canGiveOut)
+      assert.isFalse(ring.gives("legacy", false))
     }))
 
   it.effect("knows the scripts behind script hashes", () =>
@@ -355,7 +355,7 @@ describe("newDocument", () => {
         assert.isUndefined(empty.seed)
         // As in Namecoin Core, a wallet without private keys is blank only if the caller asked for that.
         assert.strictEqual(empty.blank, empty.privateKeys)
-        assert.isFalse((yield* KeyRing.make(empty)).canGiveOut)
+        assert.isFalse((yield* KeyRing.make(empty)).gives("bech32", false))
       }
       assert.isFalse((yield* make(false, true)).privateKeys)
     }))

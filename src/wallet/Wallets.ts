@@ -11,7 +11,7 @@ import { Chain } from "../chain/Chain.ts"
 import { ChainControl } from "../chain/ChainControl.ts"
 import { equal } from "../protocol/bytes.ts"
 import type { StorageFailure } from "../storage/errors.ts"
-import { InvalidWalletRequest, type WalletDamaged } from "./errors.ts"
+import { invalidRequest, type InvalidWalletRequest, type WalletDamaged } from "./errors.ts"
 import { encryption, newDocument } from "./keys/makeDocument.ts"
 import { type WalletDocument, withAvoidReuse } from "./keys/WalletDocument.ts"
 import * as WalletFile from "./keys/WalletFile.ts"
@@ -92,14 +92,11 @@ const twinsAmong = (loaded: ReadonlyMap<string, Loaded>, name: string): Readonly
 /** Changes that a subscriber may be behind; a rescan has many at once. */
 const CHANGE_BACKLOG = 10_000
 
-const refuse = (code: InvalidWalletRequest["code"], reason: string): InvalidWalletRequest =>
-  new InvalidWalletRequest({ code, reason })
-
 /** The reference node's text (`wallet/wallet.cpp`, `CWallet::AttachChain`). */
 export const BEHIND_PRUNED = "Prune: last wallet synchronisation goes beyond pruned data. You need to -reindex " +
   "(download the whole blockchain again in case of a pruned node)"
 
-const DISABLED = refuse("missing", "wallets are disabled: the node runs with -disablewallet")
+const DISABLED = invalidRequest("missing", "wallets are disabled: the node runs with -disablewallet")
 
 const disabled: Context.Tag.Service<Wallets> = {
   enabled: false,
@@ -167,7 +164,7 @@ const makeEnabled = (
           Effect.provide(services),
           Effect.tap(({ follower }) => Scope.addFinalizer(own, control.unregister(follower))),
           Effect.tap(({ follower }) => starting ? Effect.void : control.register(follower)),
-          Effect.catchTag("BlocksPruned", () => refuse("behind-pruned", BEHIND_PRUNED)),
+          Effect.catchTag("BlocksPruned", () => invalidRequest("behind-pruned", BEHIND_PRUNED)),
           Effect.onError((cause) => Scope.close(own, Exit.failCause(cause)))
         )
         const wallet = yield* open
@@ -190,12 +187,12 @@ const makeEnabled = (
     const loadFrom = (name: string): Effect.Effect<Wallet, Failure> =>
       Effect.gen(function*() {
         const path = pathOf(name)
-        if (!(yield* WalletFile.isThere(path))) return yield* refuse("missing", `${path} does not exist`)
+        if (!(yield* WalletFile.isThere(path))) return yield* invalidRequest("missing", `${path} does not exist`)
         return yield* start(name, yield* WalletFile.open(path, network), false)
       })
 
     const requireUnloaded = (name: string): Effect.Effect<void, InvalidWalletRequest> =>
-      loaded.has(name) ? refuse("exists", `Wallet "${name}" is already loaded.`) : Effect.void
+      loaded.has(name) ? invalidRequest("exists", `Wallet "${name}" is already loaded.`) : Effect.void
 
     /** Loads the wallets of the start list. A named wallet that is missing is logged, and the others load. */
     const loadAtStart = Effect.gen(function*() {
@@ -239,7 +236,7 @@ const makeEnabled = (
         Effect.gen(function*() {
           const found = loaded.get(name)
           if (found === undefined) {
-            return yield* refuse("missing", "Requested wallet does not exist or is not loaded")
+            return yield* invalidRequest("missing", "Requested wallet does not exist or is not loaded")
           }
           yield* remember(name, loadOnStart)
           loaded.delete(name)
@@ -270,7 +267,9 @@ const makeEnabled = (
           place,
           Effect.gen(function*() {
             yield* requireFree(place.name)
-            if (!(yield* WalletFile.isThere(source))) return yield* refuse("missing", "Backup file does not exist")
+            if (!(yield* WalletFile.isThere(source))) {
+              return yield* invalidRequest("missing", "Backup file does not exist")
+            }
             const { document } = yield* WalletFile.read(source, network)
             return yield* make(place.name, document, false)
           })

@@ -88,6 +88,9 @@ export class InvalidWalletRequest extends Schema.TaggedError<InvalidWalletReques
   }
 }
 
+export const invalidRequest = (code: InvalidWalletRequest["code"], reason: string): InvalidWalletRequest =>
+  new InvalidWalletRequest({ code, reason })
+
 /** The state of the name forbids the operation. `reason` is the reference node's text. */
 export class NameOperationRefused extends Schema.TaggedError<NameOperationRefused>()("NameOperationRefused", {
   code: Schema.Literal("exists", "registering", "pending", "unknown", "no-new", "too-long", "mismatch"),

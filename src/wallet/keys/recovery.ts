@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { unixTime } from "../../base/clock.ts"
 import { type StorageFailure, StorageUnavailable } from "../../storage/errors.ts"
-import { InvalidWalletRequest, type KeysLocked, type WalletWatchOnly } from "../errors.ts"
+import { invalidRequest, type InvalidWalletRequest, type KeysLocked, type WalletWatchOnly } from "../errors.ts"
 import { wholeWord } from "./mnemonic.ts"
 import type { Vault } from "./Vault.ts"
 import { isPhraseKept, withPhraseChecked, withPhraseKept } from "./WalletDocument.ts"
@@ -34,8 +34,6 @@ export const MOST_WORDS = 24
 
 const AFTER_WRONG = "1 second"
 
-const invalid = (code: InvalidWalletRequest["code"], reason: string) => new InvalidWalletRequest({ code, reason })
-
 const normal = (word: string): string => wholeWord(word.normalize("NFKD").trim().toLowerCase())
 
 interface Parts {
@@ -49,13 +47,16 @@ const makeCheck = (parts: Parts): WalletRecovery["checkWords"] => {
   return (given) =>
     Effect.gen(function*() {
       if (parts.file.document.seed?.mnemonic === undefined) {
-        return yield* invalid("no-words", "this wallet has no seed phrase")
+        return yield* invalidRequest("no-words", "this wallet has no seed phrase")
       }
-      if (given.size < FEWEST_WORDS) return yield* invalid("range", `give ${FEWEST_WORDS} words at least`)
+      if (given.size < FEWEST_WORDS) return yield* invalidRequest("range", `give ${FEWEST_WORDS} words at least`)
       const words = (yield* parts.vault.secrets).mnemonic?.split(" ") ?? []
       const outside = [...given.keys()].find((place) => words[place - 1] === undefined)
       if (outside !== undefined) {
-        return yield* invalid("range", `the wallet has ${words.length} words, so that there is no word ${outside}`)
+        return yield* invalidRequest(
+          "range",
+          `the wallet has ${words.length} words, so that there is no word ${outside}`
+        )
       }
       const right = [...given].filter(([place, word]) => normal(Redacted.value(word)) === words[place - 1])
       if (right.length < given.size) return yield* Effect.as(Effect.uninterruptible(Effect.sleep(AFTER_WRONG)), false)

@@ -6,7 +6,7 @@ import { type OutpointKey, type TxidKey, txidKey } from "../../protocol/keys.ts"
 import { parseNameScript } from "../../protocol/nameOperation.ts"
 import { prevoutIndex, prevoutTxid, totalValue, type TransactionOutput } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
-import { InvalidWalletRequest } from "../errors.ts"
+import { invalidRequest, InvalidWalletRequest } from "../errors.ts"
 import type { LedgerEntry } from "../ledger/LedgerEntry.ts"
 import { NO_PROVIDER } from "../signing/SigningProvider.ts"
 import type { WalletParts } from "../WalletParts.ts"
@@ -21,12 +21,9 @@ import type { BumpChoice, PaymentRequest, SpendFailure, WalletPayments } from ".
 
 /** Fee bumps: replacements that pay a higher fee. Rules, their order and error texts: upstream `wallet/feebumper.cpp`. */
 
-const refuse = (code: InvalidWalletRequest["code"], reason: string): InvalidWalletRequest =>
-  new InvalidWalletRequest({ code, reason })
-
 const alreadySpent = (outpoint: OutpointKey): InvalidWalletRequest => {
   const prevout = fromBinaryString(outpoint)
-  return refuse("spent", `${displayHash(prevoutTxid(prevout))}:${prevoutIndex(prevout)} is already spent`)
+  return invalidRequest("spent", `${displayHash(prevoutTxid(prevout))}:${prevoutIndex(prevout)} is already spent`)
 }
 
 /** The outputs that the transaction spends, confirmed or in the mempool. */
@@ -58,7 +55,7 @@ const recipientsOf = (
   const change = outputs[at]
   if (change === undefined) {
     if (others.length > 0) return { outputs: others }
-    return refuse("range", "Unable to create transaction. Transaction must have at least one recipient")
+    return invalidRequest("range", "Unable to create transaction. Transaction must have at least one recipient")
   }
   return others.length > 0
     ? { outputs: others, changeScript: change.script, changePosition: Math.min(at, others.length) }
@@ -83,23 +80,23 @@ const rateProblem = (parts: WalletParts, { bump, feeRate, oldFee, vsize }: Given
   if (feeRate < minFeeRate && minFeeRate > minRelayFeeRate) {
     const reason = `New fee rate (${formatMoney(feeRate)}) is lower than the minimum fee rate ` +
       `(${formatMoney(minFeeRate)}) to get into the mempool -- `
-    return refuse("not-eligible", reason)
+    return invalidRequest("not-eligible", reason)
   }
   const fee = feeOf(feeRate, vsize) + bump
   const step = feeOf(incrementalFeeRate, vsize)
   if (fee < oldFee + step) {
     const reason = `Insufficient total fee ${formatMoney(fee)}, must be at least ${formatMoney(oldFee + step)} ` +
       `(oldFee ${formatMoney(oldFee)} + incrementalFee ${formatMoney(step)})`
-    return refuse("range", reason)
+    return invalidRequest("range", reason)
   }
   const required = feeOf(requiredRate(parts), vsize)
   if (fee < required) {
-    return refuse("range", `Insufficient total fee (cannot be less than required fee ${formatMoney(required)})`)
+    return invalidRequest("range", `Insufficient total fee (cannot be less than required fee ${formatMoney(required)})`)
   }
   if (fee <= rules.maxTxFee) return undefined
   const reason = `Specified or calculated fee ${formatMoney(fee)} is too high (cannot be higher than -maxtxfee ` +
     `${formatMoney(rules.maxTxFee)})`
-  return refuse("not-eligible", reason)
+  return invalidRequest("not-eligible", reason)
 }
 
 /** A replacement as a request, and what it needs beside. */
@@ -139,11 +136,13 @@ export const makeBump = (
   const planOf = (txid: TxidKey, choice: BumpChoice, sends: boolean): Effect.Effect<Plan, SpendFailure> =>
     Effect.gen(function*() {
       const entry = ledger.entry(txid)
-      if (entry === undefined) return yield* refuse("unknown-transaction", "Invalid or non-wallet transaction id")
+      if (entry === undefined) {
+        return yield* invalidRequest("unknown-transaction", "Invalid or non-wallet transaction id")
+      }
       const { inputs, notes, transaction } = entry
       const { changeIndex, outputs = transaction.outputs, replaceable = true } = choice
       if (changeIndex !== undefined && changeIndex >= transaction.outputs.length) {
-        return yield* refuse("range", "Change position is out of range")
+        return yield* invalidRequest("range", "Change position is out of range")
       }
       const spent = yield* spentBy(parts, entry)
       const problem = replacementProblem(parts, entry, sends)

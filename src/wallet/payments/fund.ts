@@ -12,7 +12,7 @@ import {
   type Transaction,
   type TransactionOutput
 } from "../../protocol/transaction.ts"
-import { FundsMissing, InvalidWalletRequest } from "../errors.ts"
+import { FundsMissing, invalidRequest, type InvalidWalletRequest } from "../errors.ts"
 import type { WalletCoin } from "../ledger/WalletLedger.ts"
 import { DEFAULT_VERSION, feeOfWeight, valueOf, type WeighedCoin, weightWithoutInputs } from "./Draft.ts"
 import type { Funding } from "./fundWith.ts"
@@ -94,9 +94,6 @@ const TEXTS = {
   feeTooHigh: "Fee exceeds maximum configured by user (e.g. -maxtxfee, maxfeerate)"
 } as const
 
-const invalid = (code: InvalidWalletRequest["code"], reason: string): InvalidWalletRequest =>
-  new InvalidWalletRequest({ code, reason })
-
 /** Signals replaceability (BIP 125), or not. Both keep the lock time in force. */
 const REPLACEABLE_SEQUENCE = 0xfffffffd
 const FINAL_SEQUENCE = 0xfffffffe
@@ -109,19 +106,19 @@ const WITNESS_MARKER_SIZE = 1
 /** The problem of a request, independent of the coins. */
 const refusalOf = ({ dustRate, feeRate, preset, request }: FundInput): InvalidWalletRequest | undefined => {
   const { changePosition, outputs, subtractFeeFrom = [] } = request
-  if (outputs.length === 0) return invalid("too-small", TEXTS.noOutputs)
+  if (outputs.length === 0) return invalidRequest("too-small", TEXTS.noOutputs)
   for (const output of outputs) {
-    if (output.value < 0) return invalid("too-small", TEXTS.negative)
-    if (isDust(output, dustRate)) return invalid("too-small", TEXTS.dust)
+    if (output.value < 0) return invalidRequest("too-small", TEXTS.negative)
+    if (isDust(output, dustRate)) return invalidRequest("too-small", TEXTS.dust)
   }
-  if (subtractFeeFrom.some((i) => outputs[i] === undefined)) return invalid("range", TEXTS.feePayer)
+  if (subtractFeeFrom.some((i) => outputs[i] === undefined)) return invalidRequest("range", TEXTS.feePayer)
   // Nothing to pay for: a transaction needs an input.
   const isFree = feeRate === 0 || subtractFeeFrom.length > 0
   if (preset.length === 0 && isFree && outputs.every(({ value }) => value === 0)) {
-    return invalid("too-small", TEXTS.noInputs)
+    return invalidRequest("too-small", TEXTS.noInputs)
   }
   const inRange = changePosition === undefined || changePosition >= 0 && changePosition <= outputs.length
-  return inRange ? undefined : invalid("range", TEXTS.changePosition)
+  return inRange ? undefined : invalidRequest("range", TEXTS.changePosition)
 }
 
 /** Change has to exceed the cost of spending it, and must not be dust at either rate. */
@@ -178,10 +175,10 @@ const frameWeight = (outputs: ReadonlyArray<TransactionOutput>): number =>
 const tooHeavy = (selection: SelectionRequest): InvalidWalletRequest => {
   const { candidates, changeWeight, preset, target } = selection
   const left = maxWeightWith(selection, [...preset, ...candidates]) - frameWeight(target.outputs)
-  if (left <= 0) return invalid("too-large", TEXTS.outputsTooHeavy)
-  if (left < changeWeight) return invalid("too-large", TEXTS.changeTooHeavy)
+  if (left <= 0) return invalidRequest("too-large", TEXTS.outputsTooHeavy)
+  if (left < changeWeight) return invalidRequest("too-large", TEXTS.changeTooHeavy)
   const both = preset.length > 0 && candidates.length > 0
-  return invalid("too-large", both ? TEXTS.combinationTooHeavy : TEXTS.inputsTooHeavy)
+  return invalidRequest("too-large", both ? TEXTS.combinationTooHeavy : TEXTS.inputsTooHeavy)
 }
 
 /** Why the coins do not suffice. If they would pay without the fee, the error has the fee, excluding the input fees. */
@@ -189,9 +186,9 @@ const shortage = (selection: SelectionRequest, { request }: FundInput): Refused 
   const { candidates, preset, target } = selection
   const needed = totalValue(target.outputs)
   if (preset.length + candidates.length > 0 && wouldPay(selection)) {
-    return leavesOutChains(selection) ? invalid("long-chain", TEXTS.longChain) : tooHeavy(selection)
+    return leavesOutChains(selection) ? invalidRequest("long-chain", TEXTS.longChain) : tooHeavy(selection)
   }
-  if (request.addInputs === false) return invalid("too-large", TEXTS.notCovered)
+  if (request.addInputs === false) return invalidRequest("too-large", TEXTS.notCovered)
   const available = valueOf([...preset, ...candidates])
   if (target.subtractFeeFrom.length > 0 || available < needed) return new FundsMissing({ needed, available })
   return new FundsMissing({
@@ -210,10 +207,12 @@ const flawOf = (
   for (const i of request.subtractFeeFrom ?? []) {
     const output = outputs[i]
     if (output === undefined || !isDust(output, dustRate) && output.value >= 0) continue
-    return output.value < 0 ? invalid("below-fee", TEXTS.belowFee) : invalid("too-small", TEXTS.dustAfterFee)
+    return output.value < 0
+      ? invalidRequest("below-fee", TEXTS.belowFee)
+      : invalidRequest("too-small", TEXTS.dustAfterFee)
   }
-  if (weight > maxWeightWith(limits, inputs)) return invalid("overweight", TEXTS.tooLarge)
-  return fee > maxFee ? invalid("fee-too-high", TEXTS.feeTooHigh) : undefined
+  if (weight > maxWeightWith(limits, inputs)) return invalidRequest("overweight", TEXTS.tooLarge)
+  return fee > maxFee ? invalidRequest("fee-too-high", TEXTS.feeTooHigh) : undefined
 }
 
 /**

@@ -1,7 +1,7 @@
 import { displayHash } from "../../protocol/bytes.ts"
 import { parseNameScript } from "../../protocol/nameOperation.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
-import { InvalidWalletRequest } from "../errors.ts"
+import { invalidRequest, type InvalidWalletRequest } from "../errors.ts"
 import type { LedgerEntry } from "../ledger/LedgerEntry.ts"
 import type { WalletParts } from "../WalletParts.ts"
 
@@ -23,9 +23,6 @@ type Entry = Pick<LedgerEntry, "inputs" | "key" | "notes" | "outpoints" | "state
 
 const mined = "Transaction has been mined, or is conflicted with a mined transaction"
 
-const refuse = (code: "range" | "not-eligible", reason: string): InvalidWalletRequest =>
-  new InvalidWalletRequest({ code, reason })
-
 /**
  * Why a wallet transaction cannot be replaced; `undefined` if it can. `sends`: whether the wallet signs and sends the
  * replacement alone, for which all inputs have to be its own. Upstream `wallet/feebumper.cpp`, `PreconditionChecks`.
@@ -36,20 +33,20 @@ export const replacementProblem = (
   sends: boolean
 ): InvalidWalletRequest | undefined => {
   if (outpoints.some((outpoint) => ledger.isSpent(outpoint))) {
-    return refuse("range", "Transaction has descendants in the wallet")
+    return invalidRequest("range", "Transaction has descendants in the wallet")
   }
-  if (mempool.descendants(key).length > 0) return refuse("range", "Transaction has descendants in the mempool")
-  if (state.type === "confirmed" || state.type === "conflicted") return refuse("not-eligible", mined)
+  if (mempool.descendants(key).length > 0) return invalidRequest("range", "Transaction has descendants in the mempool")
+  if (state.type === "confirmed" || state.type === "conflicted") return invalidRequest("not-eligible", mined)
   if (notes.replacedBy !== undefined) {
-    return refuse(
+    return invalidRequest(
       "not-eligible",
       `Cannot bump transaction ${displayHash(transaction.txid)} which was already bumped by transaction ` +
         notes.replacedBy
     )
   }
   if (sends && inputs.some((input) => ledger.coin(input) === undefined)) {
-    return refuse("not-eligible", "Transaction contains inputs that don't belong to this wallet")
+    return invalidRequest("not-eligible", "Transaction contains inputs that don't belong to this wallet")
   }
   const registers = registrationProblem(transaction)
-  return registers === undefined ? undefined : refuse("not-eligible", registers)
+  return registers === undefined ? undefined : invalidRequest("not-eligible", registers)
 }

@@ -27,58 +27,52 @@ import {
 } from "./errors.ts"
 
 /**
- * Calls to a daemon, with retries:
+ * Calls to a daemon, with retries. The configured time limits a call with all its retries.
  *
- * - A read is retried when the daemon is unreachable (a few times) or not ready (for some seconds), with growing
- *   pauses.
- * - A write is retried only when the daemon has certainly not executed it: the request was not sent, or the daemon
- *   answered that it is starting or too busy.
- *
- * A call with all its retries takes no longer than the configured time.
+ * - A read is retried when the daemon is unreachable (a few times) or not ready (for some seconds).
+ * - A write is retried only when the daemon has certainly not executed it: the request was not sent, or the daemon is
+ *   starting or too busy.
  */
 export interface DaemonRpc {
   /** `host:port`. */
   readonly address: string
-  /** Fails if the daemon is on another network than the configured one. Each call checks it again after a lost connection. */
+  /** Fails if the daemon is on another network. Each call checks it again after a lost connection. */
   readonly confirm: Effect.Effect<void, DaemonFailure | InvalidConfig>
-  /** Calls a method. One that only reads is repeated while the daemon is not ready; one that writes is sent once. */
   readonly call: <C extends Contract>(contract: C, given: CallOf<C>) => Effect.Effect<Json, CallFailure>
-  /** Makes several reads in one round trip. The outcomes are in the order of the calls. */
+  /** Makes several reads in one round trip. The outcomes are in call order. */
   readonly readAll: (
     calls: ReadonlyArray<RpcClient.BatchedCall>
   ) => Effect.Effect<ReadonlyArray<Either.Either<Json, RpcClient.RpcFailure>>, DaemonFailure>
-  /** Connects to read a document line by line, with retries as a read. The stream fails when the connection breaks. */
+  /** Opens a document to read line by line, with the retries of a read. A broken connection fails the stream. */
   readonly lines: (
     path: string
   ) => Effect.Effect<Stream.Stream<Lines, RpcClient.RpcUnreachable>, DaemonFailure | DocumentRefused, Scope.Scope>
 }
 
-/** The failures of a call. The caller explains an `RpcFailure`, which is the daemon's own error. */
+/** The caller explains an `RpcFailure`, which is the daemon's own error. */
 export type CallFailure = DaemonFailure | RpcClient.RpcFailure
 
-/** Retries of a call that the daemon did not answer. */
 const UNREACHABLE_TRIES = 3
 
-/** Milliseconds for which a call to a daemon that is not ready is retried. */
+/** Milliseconds for which a call to an unready daemon is retried. */
 const BUSY_MS = 10_000
 
-/** Milliseconds of the first pause. Each pause is twice the one before, up to the longest. */
+/** Milliseconds. Pauses double, up to the longest. */
 const FIRST_PAUSE = 100
 const LONGEST_PAUSE = 1_000
 
-/** Maximum bytes of a cookie file. */
+/** In bytes. */
 const MAX_COOKIE = 4_096
 
-/** Maximum bytes of a reply: more than a block in hexadecimal digits, and more than a page of names. */
+/** Maximum bytes of a reply, above those of a block in hex and of a page of names. */
 const MAX_REPLY = 2 ** 25
 
-/** Error codes that a retry does not help against. */
+/** Error codes that no retry helps against. */
 const LASTING: ReadonlySet<string> = new Set(["ENOTFOUND", "ETIMEDOUT"])
 
-/** HTTP statuses of a daemon that is too busy or shuts down. */
+/** HTTP statuses of a daemon that is too busy or shutting down. */
 const BUSY_STATUS: ReadonlySet<number> = new Set([429, 503])
 
-/** What a failure means for a retry. */
 type Kind = "busy" | "unreachable" | "final"
 
 const kindOf = (error: RpcClient.RpcClientError): Kind => {
@@ -97,7 +91,6 @@ const kindOf = (error: RpcClient.RpcClientError): Kind => {
 
 const wasNotSent = (error: RpcClient.RpcClientError): boolean => error._tag === "RpcUnreachable" && !error.wasSent
 
-/** What to do about refused credentials. */
 const refusedReason = ({ cookieFile, credentials, spareCookieFile }: DaemonConfig): string => {
   if (cookieFile !== undefined) {
     return `does not accept what ${shownPath(cookieFile)} holds: give the path of its own cookie as rpcCookieFile`
@@ -107,7 +100,6 @@ const refusedReason = ({ cookieFile, credentials, spareCookieFile }: DaemonConfi
   return `asks for credentials${looked}: give rpcUser and rpcPassword, or rpcCookieFile, the path of .cookie in its data directory`
 }
 
-/** Maps a failure to the error classes of all clients. */
 const explained = (config: DaemonConfig, error: RpcClient.RpcClientError): CallFailure => {
   const address = formatHostPort(config)
   switch (error._tag) {
@@ -126,7 +118,6 @@ const explained = (config: DaemonConfig, error: RpcClient.RpcClientError): CallF
   }
 }
 
-/** Reads `user:password` from a cookie file of the reference node. */
 export const readCookie = (path: string): Either.Either<Credentials, InvalidConfig> => {
   const wrong = (reason: string) =>
     Either.left(new InvalidConfig({ field: "rpcCookieFile", reason: `${shownPath(path)} ${reason}` }))
@@ -143,17 +134,16 @@ export const readCookie = (path: string): Either.Either<Credentials, InvalidConf
     : Either.right({ user: cookie.slice(0, colon), password: Redacted.make(cookie.slice(colon + 1)) })
 }
 
-/** The credentials for each request, and how to refresh them. */
 interface Identity {
   readonly current: () => Credentials | undefined
   /**
-   * Reads the cookie again: a daemon writes a new one at each start. Returns whether the cookie differs from the
-   * refused one; a concurrent call may have read the new one already.
+   * Rereads the cookie, which each daemon start replaces. Returns whether it differs from the refused one: a concurrent
+   * call may have read it already.
    */
   readonly refresh: (refused: Credentials | undefined) => boolean
 }
 
-/** No credentials, until the daemon asks for some and a cookie file has them. */
+/** Reads the cookie file only once the daemon asks for credentials. */
 const spareIdentity = (cookieFile: string): Identity => {
   let cookie: Credentials | undefined
   return {
@@ -186,7 +176,7 @@ const identityOf = (config: DaemonConfig): Either.Either<Identity, InvalidConfig
   })
 }
 
-/** Makes the calls to a daemon, with this first pause. The scope closes its connections. */
+/** The scope closes the connections. */
 export const make = (
   config: DaemonConfig,
   firstPause = FIRST_PAUSE
@@ -204,7 +194,7 @@ export const make = (
       timeout
     })
 
-    /** Retries a call until it succeeds or a retry is of no use. */
+    /** Retries a call while that can help. */
     const patient = <A, R = never>(
       attempt: Effect.Effect<A, RpcClient.RpcClientError, R>,
       mayRepeat: (error: RpcClient.RpcClientError) => boolean
@@ -228,7 +218,7 @@ export const make = (
             const waited = (yield* Clock.currentTimeMillis) - begun
             const again = kind === "busy" ? waited < BUSY_MS : kind === "unreachable" && tries <= UNREACHABLE_TRIES
             if (!again || !mayRepeat(error)) return yield* Effect.fail(explained(config, error))
-            // Random pauses keep the waiting callers from retrying at the same moment.
+            // Random pauses keep waiting callers from retrying simultaneously.
             yield* Effect.sleep(pause * (0.75 + 0.5 * (yield* Random.next)))
           }
         })
@@ -241,7 +231,7 @@ export const make = (
         })
       })
 
-    /** A daemon that is starting answers each call of the batch with the warm-up error. */
+    /** A starting daemon answers each call of the batch with the warm-up error. */
     const batch = (calls: ReadonlyArray<RpcClient.BatchedCall>) =>
       Effect.flatMap(client.batch(calls), (outcomes) => {
         const warming = outcomes.find((outcome) => Either.isLeft(outcome) && outcome.left.code === RPC_CODE.warmUp)
@@ -250,7 +240,7 @@ export const make = (
           : Effect.succeed(outcomes)
       })
 
-    /** The daemon may have executed a call that was sent and not answered. */
+    /** The daemon may have executed a sent but unanswered call. */
     const unsure = (failure: CallFailure): CallFailure =>
       failure._tag === "DaemonUnreachable"
         ? new DaemonUnreachable({ address, reason: `${failure.reason}; it may have carried out what it was asked for` })
@@ -271,7 +261,7 @@ export const make = (
         return Effect.mapError(patient(attempt, mayRepeat), (failure) => sent ? unsure(failure) : failure)
       })
 
-    /** A refusal that does not pass is not a failure to repeat. */
+    /** Retries a document only after a temporary refusal. */
     const document = (path: string) =>
       openLines(source, path).pipe(
         Effect.map((lines) => Either.right(lines)),
@@ -281,7 +271,7 @@ export const make = (
             : Effect.succeed(Either.left(refusal)))
       )
 
-    /** Another network is not a failure of the daemon, but a mistake in the configuration. */
+    /** The wrong network is a configuration error, not a daemon failure. */
     const confirm = patient(
       Effect.catchTag(client.confirm, "RpcWrongNetwork", ({ message }) => Effect.succeed(message)),
       () => true
@@ -306,6 +296,6 @@ export const make = (
     }
   })
 
-/** Maps an error of the daemon that needs no further explanation. */
+/** Maps a daemon error that needs no explanation. */
 export const refused = (failure: CallFailure): DaemonFailure =>
   failure._tag === "RpcFailure" ? new DaemonRefused({ code: failure.code, reason: failure.message }) : failure

@@ -5,9 +5,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { ClientClosed, type ClientFailure } from "./errors.ts"
 
-/** Tracks whether a client is open, and ends its waiting calls when it closes. */
 export class Lifespan {
-  /** The reason why the client ended; `undefined` while it is open. */
   private over: ClientFailure | undefined
   private readonly ended = Deferred.unsafeMake<never, ClientFailure>(FiberId.none)
 
@@ -19,28 +17,28 @@ export class Lifespan {
     return this.over
   }
 
-  /** Ends the client. The first reason counts. */
+  /** The first reason counts. */
   end(reason: ClientFailure): void {
     if (this.over !== undefined) return
     this.over = reason
     Deferred.unsafeDone(this.ended, Effect.fail(reason))
   }
 
-  /** A short call: it fails once the client has ended. */
+  /** For a short call: it fails once the client has ended. */
   readonly guard = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | ClientFailure, R> =>
     Effect.suspend((): Effect.Effect<A, E | ClientFailure, R> => this.over ?? effect)
 
-  /** A call that waits: it fails as soon as the client ends. */
+  /** For a call that waits: it fails as soon as the client ends. */
   readonly during = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | ClientFailure, R> =>
     this.guard(Effect.raceFirst(effect, this.failure))
 
-  /** A stream that fails when the client ends: with its reason, whatever it was reading at that moment. */
+  /** The stream fails with the client's reason, whatever it was reading. */
   readonly stream = <A, E, R>(stream: Stream.Stream<A, E, R>): Stream.Stream<A, E | ClientFailure, R> =>
     Stream.suspend((): Stream.Stream<A, E | ClientFailure, R> =>
       this.over === undefined ? Stream.interruptWhenDeferred(stream, this.ended) : Stream.fail(this.over)
     ).pipe(Stream.mapError((failure) => this.over ?? failure))
 }
 
-/** Ends the client when the scope closes, before the finalizers that the scope already has. */
+/** Runs before the finalizers that the scope already has. */
 export const endWithScope = (lifespan: Lifespan): Effect.Effect<void, never, Scope.Scope> =>
   Effect.addFinalizer(() => Effect.sync(() => lifespan.end(new ClientClosed())))

@@ -12,19 +12,18 @@ import { isTooWeak, notSynced, type Requirement } from "./readiness.ts"
 import { fixedPart, recordAt } from "./record.ts"
 import { type FixedPart, type Freshness, freshnessOf, type NameRecord } from "./records.ts"
 
-/** What a node in this process answers from. */
 export interface AnsweringParts {
   readonly params: ConsensusParams
   readonly report: Effect.Effect<SyncReport>
 }
 
-/** An answer about a name, from what a node in this process knows of it. */
+/** Answers about a name, from what a node in this process knows. */
 export interface Answering {
-  /** One object as long as nothing changes. */
+  /** The same object as long as nothing changes. */
   readonly freshness: (height: Height, synced: boolean, proof: ProofLevel) => Freshness
   /** The text of a record; `undefined` if its name is not UTF-8. */
   readonly textOf: (record: NameEntry) => FixedPart | undefined
-  /** Fails: the answer is not as recent, or does not rest on as much, as the caller requires. */
+  /** Fails when the answer is older, or has a weaker proof, than the caller requires. */
   readonly tooWeak: (asOf: Freshness, options: Requirement) => Effect.Effect<never, NotSynced>
   // positional: an answer from memory runs it, 100,000 times a second
   readonly answer: (
@@ -38,7 +37,7 @@ export interface Answering {
 export const makeAnswering = ({ params, report }: AnsweringParts): Answering => {
   let said = freshnessOf({ height: 0, synced: false, proof: "full" })
 
-  /** The text of a record costs more than its lookup: it is made once a record. */
+  /** Cached, because the text of a record costs more than its lookup. */
   const texts = new WeakMap<NameEntry, FixedPart>()
 
   const textOf = (record: NameEntry): FixedPart | undefined => {
@@ -64,11 +63,11 @@ export const makeAnswering = ({ params, report }: AnsweringParts): Answering => 
     // positional: as its type
     answer: (name, stored, asOf, options) => {
       if (isTooWeak(asOf, options)) return tooWeak(asOf, options)
-      // A name that was requested as text is text.
+      // A name requested as text is text.
       const fixed = stored === undefined ? undefined : textOf(stored)
       const record = fixed === undefined ? undefined : recordAt(fixed, asOf, params)
       if (record !== undefined && !record.expired) return Effect.succeed(record)
-      // The name may be in a block that is missing.
+      // A missing block may have the name.
       if (!asOf.synced) return tooWeak(asOf, {})
       return record === undefined
         ? new NameNotFound(requestedName(name))

@@ -8,24 +8,21 @@ import { InvalidRequest } from "./errors.ts"
 import type { ChangeFilter, LiveFilter } from "./options.ts"
 import { nameBytes, namespaceBytes } from "./text.ts"
 
-/** What a subscriber of changes asks for, as bytes. */
-
-/** Values of one part of a filter: as many as a daemon takes. */
+/** Values of one part of a filter, as in a daemon. */
 const MAX_VALUES = 100
 
-/** Characters of a cursor: the forms that are known are shorter. */
+/** In characters. Known forms are shorter. */
 const MAX_CURSOR = 100
 
 export interface WantedChanges {
-  /** The text of a cursor; `undefined`: from now on. */
+  /** `undefined`: from now on. */
   readonly from: string | undefined
   readonly filter: EventFilter
-  /** The live types; empty for most. */
   readonly live: ReadonlySet<LiveKind>
-  /** Whether only changes of names of the node's wallets are wanted, or of watched names. */
+  /** Whether to have only changes of the wallets' names, or of watched names. */
   readonly mine: boolean
   readonly watched: boolean
-  /** The same filter in a query of `GET /events`. */
+  /** As a query of `GET /events`. */
   readonly query: URLSearchParams
 }
 
@@ -51,13 +48,13 @@ const switchOf = (field: Field, given: boolean | undefined): Read<boolean> =>
     ? Either.right(given ?? false)
     : invalid(field, "has to be a boolean")
 
-/** Fails for changes of own or watched names, where a node has neither wallets nor a list. */
+/** Fails for changes of own or watched names, on a node without wallets and watch list. */
 export const withoutSubjects = <W extends Pick<WantedChanges, "mine" | "watched">>(
   wanted: W,
   why: string
 ): Read<W> => wanted.mine ? invalid("mine", why) : wanted.watched ? invalid("watched", why) : Either.right(wanted)
 
-/** Fails for live changes, where there are none. */
+/** Fails for live changes, on a node without them. */
 export const withoutLive = <W extends Pick<WantedChanges, "live">>(wanted: W, why: string): Read<W> => {
   const [kind] = wanted.live
   return kind === undefined ? Either.right(wanted) : invalid("types", `${kind}: ${why}`)
@@ -78,7 +75,7 @@ export const wantedChanges = (given: ChangeFilter | LiveFilter, network: Network
     }
     const owner = yield* textsOf("owner", given.owner)
     const names = yield* Either.all((yield* textsOf("name", given.name)).map(nameBytes))
-    // The empty prefix is that of all names.
+    // The empty prefix fits all names.
     const namespaces = (yield* textsOf("namespace", given.namespace)).filter((prefix) => prefix !== "")
     const prefixes = yield* Either.all(namespaces.map(namespaceBytes))
     const owners = yield* Either.all(owner.map(bytesOf))

@@ -6,8 +6,6 @@ import { encodeText } from "../protocol/nameText.ts"
 import { type ChainRecord, fixedPart, recordAt } from "./record.ts"
 import { changeOf, type Freshness, type NameChange, type NameRecord } from "./records.ts"
 
-/** Changes of names as applications see them, from the events of the chain. */
-
 interface Placed {
   readonly cursor: EventCursor
   readonly height: number
@@ -15,7 +13,7 @@ interface Placed {
   readonly hash: Bytes
 }
 
-/** An event: those of names.db are of this form, and so are those that are read from blocks. */
+/** The common form of events in names.db and events read from blocks. */
 export type ChainNameEvent =
   | Placed & {
     readonly type: Exclude<EventKind, "undone">
@@ -34,11 +32,11 @@ export type ChainNameEvent =
 
 export interface ChangeContext {
   readonly params: ConsensusParams
-  /** What is to be said of records of the block at a height. */
+  /** The freshness of records at a height. */
   readonly asOf: (height: number) => Freshness
 }
 
-/** The changes of an event; without names that are not text. */
+/** Omits names that are not text. */
 export const changesOf = ({ asOf, params }: ChangeContext, event: ChainNameEvent): ReadonlyArray<NameChange> => {
   const shown = (record: ChainRecord | undefined, height: number): NameRecord | undefined => {
     const fixed = record === undefined ? undefined : fixedPart(record, params)

@@ -16,17 +16,16 @@ import type { OperationOptions } from "./options.ts"
 import { blocksLeft, claimState, type RegistrationState } from "./registering.ts"
 import { type Confirmed, confirmed, hashReply, list, reading, serializedReply, txidReply } from "./replies.ts"
 
-/** The second step of a registration, for a daemon that does not run it by itself: the reference node. */
+/** Sends the second step of a registration, for a daemon that does not: the reference node. */
 
 export const HEX = { nameEncoding: "hex", valueEncoding: "hex" } as const
 
 export const withAddress = ({ address }: OperationOptions) =>
   address === undefined ? HEX : { ...HEX, destAddress: address }
 
-/** The confirmations of a wallet transaction. */
 export const transaction = (rpc: DaemonRpc, txHash: string): Effect.Effect<Confirmed, CallFailure> =>
   rpc.call(GETTRANSACTION, { txid: txHash }).pipe(
-    // The caller's arguments are not wrong here: a different wallet answered.
+    // The caller's arguments are right: a different wallet answered.
     Effect.mapError((failure) => isUnknown(failure) ? refused(failure) : failure),
     Effect.flatMap((reply) => reading(GETTRANSACTION, reply, confirmed))
   )
@@ -34,7 +33,6 @@ export const transaction = (rpc: DaemonRpc, txHash: string): Effect.Effect<Confi
 const isUnknown = (failure: CallFailure): boolean =>
   failure._tag === "RpcFailure" && failure.code === RPC_CODE.invalidAddressOrKey
 
-/** The data of a claim; above all the salt and the transaction of the first step. */
 export interface Claim {
   readonly name: string
   readonly nameHex: string
@@ -59,12 +57,12 @@ const spent = (reply: Json): ReadonlyArray<string> | undefined => {
 }
 
 /**
- * Polls the state of a claim. If the answer to NAME_FIRSTUPDATE was lost, the daemon may have sent the transaction: the
- * client then searches for it by the NAME_NEW output that it spends.
+ * Polls the state of a claim. If the answer to NAME_FIRSTUPDATE was lost, the daemon may have sent the transaction. The
+ * client then looks for a transaction that spends the NAME_NEW output.
  */
 export const claiming = (rpc: DaemonRpc, claim: Claim): Effect.Effect<RegistrationState, OperationFailure> => {
   const { name, nameHex, options, rand, txHash, valueHex } = claim
-  /** Whether a call got no answer, so that the daemon may have executed it. */
+  /** Whether an unanswered call may have been executed. */
   let unsure = false
   let claimTxid: string | undefined
 
@@ -91,7 +89,7 @@ export const claiming = (rpc: DaemonRpc, claim: Claim): Effect.Effect<Registrati
 
   /** The claim, if it was sent already. */
   const found = Effect.gen(function*() {
-    // The claim may be confirmed between the two calls; the second answer contains it then.
+    // The claim may confirm between the two calls; the second answer then contains it.
     const shown = [...yield* pending, yield* current]
     for (const txid of shown) {
       if (txid !== undefined && (yield* isOurs(txid))) return txid
@@ -113,16 +111,13 @@ export const claiming = (rpc: DaemonRpc, claim: Claim): Effect.Effect<Registrati
     }
     const failure = outcome.left
     if (failure._tag !== "RpcFailure") unsure = true
-    // The name may be taken by our own claim, if an earlier call timed out before the daemon executed it.
+    // Our own claim may have taken the name, if an earlier call timed out.
     const taken = failure._tag === "RpcFailure" && failure.code === RPC_CODE.verifyError
     const ours = taken ? yield* found : undefined
     return ours ?? (yield* Effect.fail(failure))
   })
 
-  /**
-   * Whether another owner has the name while our claim is unconfirmed. The wallet keeps a claim that no block can
-   * include.
-   */
+  /** Whether another owner has the name. The wallet keeps our claim, although no block can include it. */
   const isLost = (claimed: string) =>
     Effect.gen(function*() {
       const holder = yield* current
@@ -146,7 +141,6 @@ export const claiming = (rpc: DaemonRpc, claim: Claim): Effect.Effect<Registrati
       : state
   }).pipe(
     Effect.mapError(operationFailure({ name, daemon: rpc.address })),
-    // At the second step, a taken name means that the registration failed.
     Effect.catchTag("NameUnavailable", ({ reason }) => Effect.succeed({ step: "failed", reason } as const))
   )
 }

@@ -17,13 +17,10 @@ import { InvalidConfig } from "./errors.ts"
 import type { ClientConfig } from "./NameClient.ts"
 import { type Mode, ModeAuto, ModeDaemon, ModeEmbedded } from "./options.ts"
 
-/** Validates the configuration of a client and fills in the defaults. */
-
-/** The address of a daemon. */
 export interface DaemonAddress extends Address {
-  /** Whether to use TLS, for instance to a proxy in front of the daemon. */
+  /** TLS, for instance to a proxy in front of the daemon. */
   readonly secure: boolean
-  /** The prefix of the daemon's paths; empty for none. */
+  /** The prefix of the daemon's paths; may be empty. */
   readonly basePath: string
 }
 
@@ -31,8 +28,8 @@ export interface DaemonConfig extends DaemonAddress {
   readonly credentials: Credentials | undefined
   readonly cookieFile: string | undefined
   /**
-   * A cookie file that need not exist. The client reads it once the daemon asks for credentials, if it has no others: the
-   * secret is not sent to a daemon that needs none.
+   * A cookie file that may be absent. Without other credentials, the client reads it once the daemon asks for some: it
+   * does not send the secret unasked.
    */
   readonly spareCookieFile?: string | undefined
   readonly wallet: string | undefined
@@ -43,13 +40,12 @@ export interface DaemonConfig extends DaemonAddress {
 }
 
 export interface EmbeddedConfig {
-  /** An absolute path. */
   readonly dataDir: string
   /** 0 is offline. */
   readonly maxPeers: number
   readonly bootstrapPeers: ReadonlyArray<Address>
   readonly disableWallet: boolean
-  /** `undefined`: as the directory and the network are. */
+  /** `undefined`: chosen by directory and network. */
   readonly sync: "light" | "full" | undefined
   /** As in `-anchor`; empty for the anchors of the network. */
   readonly anchor: string
@@ -60,7 +56,7 @@ export interface EmbeddedConfig {
 export interface DecodedConfig {
   readonly mode: Mode
   readonly network: NetworkName
-  /** For calls that do not say it; `undefined` if the configuration does not either. */
+  /** The default of all calls. */
   readonly requireProof: ProofLevel | undefined
   readonly daemon: DaemonConfig
   readonly embedded: EmbeddedConfig
@@ -76,9 +72,7 @@ const MAX_PEERS = 10_000
 
 const HAS_SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i
 
-/**
- * Parses `http://host:port`, `https://…` or `host:port`. A path in the URL becomes the prefix of the daemon's paths.
- */
+/** Parses `http://host:port`, `https://…` or `host:port`. A path becomes the prefix of the daemon's paths. */
 export const parseDaemonUrl = (text: string): Either.Either<DaemonAddress, string> => {
   const wrong = Either.left(`${quoted(text)} is not a URL of the form http://host:port`)
   if (!URL.canParse(HAS_SCHEME.test(text) ? text : `http://${text}`)) return wrong
@@ -91,7 +85,7 @@ export const parseDaemonUrl = (text: string): Either.Either<DaemonAddress, strin
   }
   if (hostname === "" || search !== "" || hash !== "") return wrong
   const secure = protocol === "https:"
-  // `URL` drops a port that is the default of the scheme, so only the text shows whether `:80` was given.
+  // `URL` drops the scheme's default port, so only the text shows whether `:80` was given.
   const isPlainHttpPort = !secure && port === "" && /:0*80(?:\/|$)/.test(text.replace(HAS_SCHEME, ""))
   const given = isPlainHttpPort ? 80 : port === "" ? undefined : Number(port)
   if (given === 0) return wrong
@@ -105,14 +99,14 @@ export const parseDaemonUrl = (text: string): Either.Either<DaemonAddress, strin
 
 const oneOf = (...words: ReadonlyArray<string>) => `has to be one of ${words.join(", ")}`
 
-/** A short text without NUL: neither a path nor a credential can contain NUL. */
+/** Without NUL, which neither a path nor a credential can contain. */
 const text = Schema.String.pipe(
   Schema.filter((given) =>
     !given.includes("\0") && given.length <= 4096 || "has to be a text without NUL, not too long"
   )
 )
 
-/** The same, which logs and traces do not show where the program hides it. */
+/** Redacted where the program redacts it in logs and traces. */
 const secret = Schema.Union(text, Schema.RedactedFromSelf(text))
 
 const hidden = (given: string | Redacted.Redacted<string>): Redacted.Redacted<string> =>
@@ -127,7 +121,7 @@ const integer = (min: number, max: number) =>
 
 const parseAnchor = Schema.decodeUnknownEither(anchorKind.schema())
 
-/** An anchor as `-anchor` takes it. The schema of the flag says what is wrong. */
+/** As `-anchor` takes it. The flag's schema explains the error. */
 const anchor = text.pipe(Schema.filter((given) => {
   const parsed = parseAnchor(given)
   return Either.isRight(parsed) || (ParseResult.ArrayFormatter.formatErrorSync(parsed.left)[0]?.message ?? false)
@@ -156,7 +150,6 @@ const Config = Schema.Struct({
   rpcPassword: Schema.UndefinedOr(secret),
   rpcCookieFile: Schema.UndefinedOr(text),
   wallet: Schema.UndefinedOr(text),
-  // Read by `timeoutOf`.
   timeout: Schema.Unknown,
   disableWallet: Schema.UndefinedOr(Schema.Boolean),
   sync: Schema.UndefinedOr(
@@ -173,14 +166,13 @@ const Config = Schema.Struct({
   walletPassphrase: Schema.UndefinedOr(secret)
 })
 
-/** Normalizes the spelling of a field: `RPCAddr`, `rpcaddr` and `rpc_addr` match `rpcAddr`. */
 const plain = (field: string): string => field.replaceAll(/[_-]/g, "").toLowerCase()
 
 const FIELDS: ReadonlyMap<string, string> = new Map(Object.keys(Config.fields).map((field) => [plain(field), field]))
 
 const isField = (name: string): boolean => FIELDS.get(plain(name)) === name
 
-/** Finds a misspelled field: the client would do without what the program wants. */
+/** Refuses a misspelled field, which would otherwise be ignored silently. */
 const misspelled = (config: ClientConfig): InvalidConfig | undefined => {
   for (const field of Object.keys(config)) {
     if (isField(field)) continue
@@ -192,7 +184,7 @@ const misspelled = (config: ClientConfig): InvalidConfig | undefined => {
   return undefined
 }
 
-/** Fields that are not the client's: a program may keep other settings in the same object. */
+/** Fields of other settings, which a program may keep in the same object. */
 export const foreignFields = (config: ClientConfig): ReadonlyArray<string> =>
   Object.keys(config).filter((field) => !isField(field))
 
@@ -200,7 +192,7 @@ type Fields = { readonly [K in keyof typeof Config.fields]?: (typeof Config.Type
 
 const judge = Schema.decodeUnknownEither(Schema.partialWith(Config, { exact: true }))
 
-/** The first problem, by its field. The message does not repeat the given value, which may be a secret. */
+/** The first problem. The message omits the given value, which may be a secret. */
 const problemOf = (error: ParseResult.ParseError): InvalidConfig => {
   const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
   const [field = "config", ...inside] = issue?.path.map(String) ?? []
@@ -237,7 +229,6 @@ const peersOf = ({ bootstrapPeers = [] }: Fields): Either.Either<ReadonlyArray<A
 const daemonOf = ({ rpcAddr = DEFAULT_RPC_ADDR }: Fields): Either.Either<DaemonAddress, InvalidConfig> =>
   Either.mapLeft(parseDaemonUrl(rpcAddr), (reason) => new InvalidConfig({ field: "rpcAddr", reason }))
 
-/** An absolute path; `~` is the home directory. */
 const absolute = (path: string): string =>
   path === "~" || path.startsWith("~/") ? join(homeDirectory(), path.slice(1)) : resolve(path)
 
@@ -252,7 +243,7 @@ const credentialsOf = ({ rpcPassword, rpcUser }: Fields): Either.Either<Credenti
   return Either.right({ user: rpcUser, password: hidden(rpcPassword) })
 }
 
-/** Whole milliseconds: a number of them, or a duration. */
+/** Takes a number of milliseconds or a duration. */
 const timeoutOf = ({ timeout = DEFAULT_TIMEOUT }: Fields): Either.Either<number, InvalidConfig> => {
   const given = Option.getOrUndefined(Option.map(Duration.decodeUnknown(timeout), Duration.toMillis))
   return given !== undefined && Number.isInteger(given) && given >= 1 && given <= MAX_TIMEOUT
@@ -265,7 +256,6 @@ const timeoutOf = ({ timeout = DEFAULT_TIMEOUT }: Fields): Either.Either<number,
     )
 }
 
-/** Validates a configuration and fills in the defaults. */
 export const decodeConfig = (config: ClientConfig): Either.Either<DecodedConfig, InvalidConfig> =>
   Either.gen(function*() {
     const fields: Fields = yield* Either.mapLeft(judge(config), problemOf)

@@ -14,7 +14,6 @@ import type { DaemonFailure } from "./errors.ts"
 import type { Freshness } from "./records.ts"
 import { chainInfo, type HeaderPlace, headerPlace, reading, textReply } from "./replies.ts"
 
-/** A block by its place in the chain. */
 export interface DaemonBlock {
   /** In display order; empty before the first block. */
   readonly hash: string
@@ -22,7 +21,6 @@ export interface DaemonBlock {
   readonly height: number
 }
 
-/** Reads blocks of a daemon. */
 export const daemonBlockReader = (rpc: DaemonRpc) => {
   const ask = <C extends Contract, A>(contract: C, given: CallOf<C>, read: (reply: Json) => A | undefined) =>
     rpc.call(contract, given).pipe(
@@ -44,7 +42,6 @@ export const daemonBlockReader = (rpc: DaemonRpc) => {
       }
     })
 
-  /** The tip, and the freshness of the daemon. */
   const tip: Effect.Effect<{ readonly at: DaemonBlock; readonly asOf: Freshness }, DaemonFailure> = Effect.gen(
     function*() {
       const { asOf, best } = yield* ask(GETBLOCKCHAININFO, {}, chainInfo)

@@ -28,17 +28,17 @@ import { changeOf, type Freshness, freshnessOf, type NameChange } from "./record
 import { hashReply } from "./replies.ts"
 
 /**
- * Changes of names from the blocks of a daemon that has no events: the reference node. The client polls the tip and
- * fetches the blocks between the last one seen and the tip. It decodes the raw block, which has the same form in every
- * daemon. It sees operations alone: no expiry, and not the record before an operation.
+ * Changes of names from the blocks of the reference node, which has no events. The client polls the tip, fetches the
+ * new blocks and decodes them raw, a form that all daemons share. Blocks show operations only: neither expiry nor the
+ * record before an operation.
  */
 
-/** Blocks that are read before their changes are emitted. */
+/** Blocks read before their changes are emitted. */
 const AT_ONCE = 16
 
 const START: DaemonBlock = { hash: "", height: -1 }
 
-/** A block that is no longer in the best chain. */
+/** A block that left the best chain. */
 interface Stale extends DaemonBlock {
   readonly parent: DaemonBlock
 }
@@ -46,9 +46,9 @@ interface Stale extends DaemonBlock {
 interface Seen {
   /** The last block whose changes were emitted. */
   readonly last: DaemonBlock
-  /** The place within the next block behind which the caller wants its changes. */
+  /** The position within the next block after which the caller wants changes. */
   readonly behind: EventCursor | undefined
-  /** Whether blocks are known that were not read yet. */
+  /** Whether known blocks are still unread. */
   readonly more: boolean
 }
 
@@ -57,7 +57,7 @@ export interface DaemonBlocksParts {
   readonly params: ConsensusParams
   /** Milliseconds between two polls of the tip. */
   readonly interval: number
-  /** The current record of a name; `undefined` if it is not registered. */
+  /** `undefined` if the name is not registered. */
   readonly current: (name: Bytes) => Effect.Effect<NameChange["record"], DaemonFailure>
 }
 
@@ -74,7 +74,7 @@ const unusable = (cursor: string, why: CursorUnusable["why"]) =>
 export const make = ({ current, interval, params, rpc }: DaemonBlocksParts) => {
   const { ask, header, names, tip } = daemonBlockReader(rpc)
 
-  /** Where the changes behind a cursor begin. The reference node finds blocks of the best chain alone by their height. */
+  /** Where the changes after a cursor begin. The reference node finds blocks by height only in the best chain. */
   const begin = (from: string | undefined): Effect.Effect<Seen, Failure> =>
     Effect.gen(function*() {
       if (from === undefined) return { last: (yield* tip).at, behind: undefined, more: false }
@@ -97,7 +97,7 @@ export const make = ({ current, interval, params, rpc }: DaemonBlocksParts) => {
       }
     })
 
-  /** The blocks that are no longer in the best chain, the highest first, and the fork point below them. */
+  /** The blocks that left the best chain, the highest first, and the fork point below them. */
   const fork = (from: DaemonBlock): Effect.Effect<
     { readonly undone: ReadonlyArray<Stale>; readonly base: DaemonBlock },
     DaemonFailure
@@ -114,7 +114,7 @@ export const make = ({ current, interval, params, rpc }: DaemonBlocksParts) => {
       return { undone, base: START }
     })
 
-  /** The current records of the names that disconnected blocks had set. */
+  /** The current records of the names set by disconnected blocks. */
   const takenBack = (
     { base, undone }: { readonly undone: ReadonlyArray<Stale>; readonly base: DaemonBlock },
     { filter }: WantedChanges
@@ -154,7 +154,7 @@ export const make = ({ current, interval, params, rpc }: DaemonBlocksParts) => {
       for (let height = base.height + 1; height <= to; height++) {
         const blockHash = yield* ask(GETBLOCKHASH, { height }, hashReply)
         const { previousblockhash: previous = START.hash } = yield* header(blockHash)
-        // A reorg happened during the read: the next poll finds the fork point.
+        // A reorg came between: the next poll finds the fork point.
         if (previous !== last.hash) break
         last = { hash: blockHash, height }
         const hash = wireHash(blockHash)
@@ -176,7 +176,7 @@ export const make = ({ current, interval, params, rpc }: DaemonBlocksParts) => {
       return { changes, last }
     })
 
-  /** One poll: the changes since a block, and how far they reach. */
+  /** One poll: the changes since a block, and where they end. */
   const look = ({ behind, last: seen }: Seen, wanted: WantedChanges) =>
     Effect.gen(function*() {
       const { asOf, at } = yield* tip
@@ -184,7 +184,7 @@ export const make = ({ current, interval, params, rpc }: DaemonBlocksParts) => {
       const forked = yield* Effect.catchIf(
         fork(seen),
         isUnknownBlock,
-        // The daemon has another data directory.
+        // The daemon has a different data directory.
         () => unusable(cursorText(endOfPlace(seen)), "unknown")
       )
       const changes = yield* takenBack(forked, wanted)
@@ -194,7 +194,7 @@ export const make = ({ current, interval, params, rpc }: DaemonBlocksParts) => {
       return { changes: [...changes, ...fresh], seen: { last, behind: left, more: last.height < at.height } }
     })
 
-  /** While the daemon is unreachable or not ready, the stream retries. */
+  /** The stream retries while the daemon is unreachable or not ready. */
   return (wanted: WantedChanges): Stream.Stream<NameChange, Failure> =>
     Stream.unwrap(
       Effect.map(

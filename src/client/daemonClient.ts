@@ -35,12 +35,11 @@ export interface DaemonClientOptions {
   readonly firstPause?: number
 }
 
-/** The part of a configuration that a client over a daemon needs. */
 export type DaemonClientConfig = Pick<DecodedConfig, "daemon" | "network" | "requireProof">
 
 const NO_SUBJECTS = "the daemon has no events: it is not svcd, or an older version"
 
-/** Opens a client over a daemon that answers and is on the right network. The scope closes it. */
+/** Fails unless a daemon on the right network answers. The scope closes the client. */
 export const make = (
   { daemon, network: wanted, requireProof }: DaemonClientConfig,
   { firstPause, interval = INTERVAL }: DaemonClientOptions = {}
@@ -106,6 +105,5 @@ export const make = (
     })
   })
 
-/** Provides a client over a daemon for the lifetime of the layer. */
 export const layer = (config: DaemonClientConfig): Layer.Layer<NameClient, DaemonOpenFailure> =>
   Layer.scoped(NameClient, make(config))

@@ -19,7 +19,7 @@ import { recordAt, valueText } from "./record.ts"
 import { changeOf, type FixedPart, type Freshness, freshnessOf, type NameChange, type NameRecord } from "./records.ts"
 import { shownAddress } from "./replies.ts"
 
-/** Changes of names from the events of svcd (docs/events.md), over connections that go on behind the last change. */
+/** Changes of names from the events of svcd (docs/events.md). A new connection resumes after the last change. */
 
 export interface DaemonEventsParts {
   readonly rpc: DaemonRpc
@@ -27,15 +27,15 @@ export interface DaemonEventsParts {
   readonly report: Effect.Effect<SyncReport, DaemonFailure>
 }
 
-/** The daemon has no events: it is the reference node, or older than they are. */
+/** The daemon is the reference node, or an svcd too old for events. */
 export class NoEvents extends Data.TaggedError("NoEvents")<{
-  /** The cursor behind which changes are wanted. */
+  /** The cursor after which changes are wanted. */
   readonly from: string | undefined
 }> {}
 
 export type EventsFailure = DaemonFailure | CursorUnusable | NoEvents
 
-/** Milliseconds for which the daemon's report is used again: a page of past events has one moment. */
+/** Milliseconds for which the daemon's report is reused, so that a page of past events has one report. */
 const REPORT_AGE = 1_000
 
 type Members = Readonly<Record<string, unknown>>
@@ -51,7 +51,7 @@ const nameOf = (hex: unknown): string | undefined => {
   return bytes === undefined ? undefined : encodeText(bytes, "utf8")
 }
 
-/** `undefined` if the members are not those of a record, or the name is not text. */
+/** `undefined` if this is not a record, or its name is not text. */
 const fixedOf = (record: unknown): FixedPart | undefined => {
   if (!isObject(record)) return undefined
   const { address, height: at, name: hexName, txid, value: hexValue } = record
@@ -65,7 +65,7 @@ const KINDS: ReadonlySet<string> = new Set<EventKind>([...OPERATION_KINDS, "expi
 
 const isNamed = (type: unknown): type is Exclude<EventKind, "undone"> => typeof type === "string" && KINDS.has(type)
 
-/** The changes in a line of the daemon; `undefined` if it is not a line of svcd. Names that are not text are left out. */
+/** The changes in a line of the feed, without names that are not text; `undefined` if svcd did not write the line. */
 export const changesIn = (
   { cursor, event }: Pick<FeedLine, "cursor" | "event">,
   record: (fixed: FixedPart, height: number) => NameRecord
@@ -111,7 +111,6 @@ export const changesIn = (
 
 const WHY = ["damaged", "unknown", "future", "early", "pruned"] as const
 
-/** What a refusal of the daemon means. */
 const meaningOf = ({ body, message, status }: DocumentRefused, from: string | undefined): EventsFailure => {
   if (status === 404) return new NoEvents({ from })
   const said = (): Members => {
@@ -145,7 +144,7 @@ export interface EventsOf {
   readonly from: string | undefined
 }
 
-/** The lines of a daemon's events. It ends only with a failure; a daemon that restarts is none. */
+/** The lines of a daemon's events. A restart of the daemon does not end the stream; only a failure does. */
 export const eventsOf = ({ from, query, rpc }: EventsOf): Stream.Stream<FeedLine, EventsFailure> =>
   eventFeed<EventsFailure>({
     from,
@@ -166,7 +165,7 @@ export const make = ({ params, report, rpc }: DaemonEventsParts) =>
   { from, query }: WantedChanges
 ): Stream.Stream<NameChange | LiveChange, EventsFailure> => {
   let known: { readonly at: number; readonly says: SyncReport } | undefined
-  /** The daemon as of the last second. While it does not answer, nothing is synced. */
+  /** The daemon as of the last second. It counts as not synced while it does not answer. */
   const lately = Effect.gen(function*() {
     const now = yield* Clock.currentTimeMillis
     if (known !== undefined && now < known.at + REPORT_AGE) return known.says

@@ -23,7 +23,7 @@ const PAGE = 1_000
 
 const NO_SEARCH = "the daemon cannot search names: it is not svcd, or older than its search"
 
-/** Names in hexadecimal digits have one form, whatever their bytes and the daemon's encoding settings. */
+/** In hex, the form does not depend on the name's bytes and the daemon's encoding settings. */
 const HEX = { nameEncoding: "hex", valueEncoding: "hex" } as const
 
 const startsWith = (name: Bytes, prefix: Bytes): boolean =>
@@ -35,21 +35,20 @@ export interface DaemonNamesParts extends Requirement {
   readonly network: Network
 }
 
-/** Reads names of a daemon: one, those of a namespace, and those that conditions fit. */
 export const makeDaemonNames = ({ network, requireProof, rpc, sync }: DaemonNamesParts) => {
-  /** What a call asks of the proof, for a daemon that knows what its answers rest on. */
+  /** The proof to ask for; only svcd knows the option. */
   const asking = ({ requireProof }: Requirement): Requirement =>
     requireProof === undefined || !sync.tells() ? {} : { requireProof }
 
   const shownRecord = ({ expired, expiresIn, proof, shown }: ShownName, asOf: Freshness): NameRecord | undefined =>
     shown === undefined ? undefined : recordOf(shown, { expiresIn, expired, asOf: freshnessOf({ ...asOf, proof }) })
 
-  /** The record of a name, expired or not; `undefined` if the daemon has none, or none with the proof. */
+  /** The record, expired or not; `undefined` without one of this proof. */
   const show = (name: Bytes, options: Requirement) =>
     Effect.gen(function*() {
       const given = { ...HEX, allowExpired: true, ...asking(options) }
       const { outcome, report } = yield* sync.withReport(NAME_SHOW, { name: toHex(name), options: given })
-      // That there is no record rests on as much as the daemon was asked for.
+      // The requested proof holds for a missing record, too.
       const asOf = freshnessOf({ ...report, proof: options.requireProof ?? report.proof })
       if (Either.isRight(outcome)) {
         const record = shownRecord(yield* reading(NAME_SHOW, outcome.right, nameReply), asOf)
@@ -57,7 +56,7 @@ export const makeDaemonNames = ({ network, requireProof, rpc, sync }: DaemonName
       }
       const { code } = outcome.left
       if (code === RPC_CODE.wallet) return { report, asOf, record: undefined }
-      // svcd returns this error for a name that it does not find yet, or whose record rests on less.
+      // svcd's error for a name that it cannot find yet, or only with a weaker proof.
       if (code === RPC_CODE.initialDownload) {
         const proof = report.synced ? "work" : asOf.proof
         return { report, asOf: freshnessOf({ ...asOf, synced: false, proof }), record: undefined }
@@ -65,9 +64,7 @@ export const makeDaemonNames = ({ network, requireProof, rpc, sync }: DaemonName
       return yield* Effect.fail(refused(outcome.left))
     })
 
-  /**
-   * Whether a daemon that shows an expired name also confirms the expiry. svcd does not while its names are behind.
-   */
+  /** Whether a daemon that shows an expired name also confirms the expiry. svcd does not while its names are behind. */
   const confirmsExpiry = (name: Bytes): Effect.Effect<boolean, DaemonFailure> =>
     Effect.matchEffect(rpc.call(NAME_SHOW, { name: toHex(name), options: { ...HEX, allowExpired: false } }), {
       // A daemon that does not know the option returns the record again.
@@ -85,7 +82,7 @@ export const makeDaemonNames = ({ network, requireProof, rpc, sync }: DaemonName
       const { asOf, record, report } = yield* show(bytes, options)
       if (isTooWeak(asOf, options)) return yield* notSynced(asOf, report, options)
       if (record !== undefined && !record.expired) return record
-      // While blocks are missing, a missing or expired name may have been registered in one of them.
+      // A missing block may register a missing or expired name.
       if (!asOf.synced || (record !== undefined && !(yield* confirmsExpiry(bytes)))) {
         return yield* notSynced(asOf, report)
       }
@@ -111,7 +108,7 @@ export const makeDaemonNames = ({ network, requireProof, rpc, sync }: DaemonName
       return { asOf, names: yield* reading(NAME_SCAN, outcome.right, list(nameReply)) }
     })
 
-  /** All names with a prefix, in pages. Each page begins with the last name of the page before. */
+  /** All names with a prefix. Each page begins with the last name of the page before. */
   const scan = (prefix: Bytes, options: Requirement): Stream.Stream<NameRecord, ReadFailure> =>
     Stream.paginateEffect(
       { start: prefix, seen: undefined as Bytes | undefined },
@@ -120,7 +117,7 @@ export const makeDaemonNames = ({ network, requireProof, rpc, sync }: DaemonName
           const fresh = names.filter(({ name }) => seen === undefined || !equal(name, seen))
           const last = fresh.at(-1)?.name
           const isEnd = last === undefined || names.length < PAGE
-          // Older daemons ignore the `prefix` option and return names with any prefix.
+          // Older daemons ignore `prefix`.
           const records = fresh.filter(({ expired, name }) => !expired && startsWith(name, prefix))
             .flatMap((shown) => shownRecord(shown, asOf) ?? [])
           return [records, isEnd ? Option.none() : Option.some({ start: last, seen: last })] as const
@@ -149,7 +146,7 @@ export const makeDaemonNames = ({ network, requireProof, rpc, sync }: DaemonName
             const asOf = freshnessOf(report)
             if (Either.isLeft(outcome)) {
               const { code, message } = outcome.left
-              // A daemon whose names come from a window has no indexes.
+              // A daemon with a window of names has no indexes.
               if (code === RPC_CODE.misc) {
                 return yield* new NotSynced({ height: asOf.height, reason: message })
               }

@@ -29,22 +29,20 @@ import {
 import { hashReply, list, reading, registrationReply, textReply } from "./replies.ts"
 
 /**
- * Registrations and updates through a daemon. svcd runs both steps of a registration by itself. For the reference node
- * this client sends each step; it keeps the salt and the transaction of the first step for as long as it is open.
+ * Registrations and updates through a daemon. svcd runs both steps of a registration itself. For the reference node,
+ * this client sends each step, and keeps the salt and the first transaction while it is open.
  */
 
 export interface DaemonOperationsParts {
   readonly rpc: DaemonRpc
   readonly lifespan: Lifespan
-  /** The scope of the client. */
   readonly scope: Scope.Scope
   /** Milliseconds between two polls of a transaction. */
   readonly interval: number
 }
 
-/** A registration as `name_registrations` lists it. */
 interface Listed extends WalletRegistration {
-  /** In hexadecimal digits. */
+  /** In hex. */
   readonly name: string
 }
 
@@ -55,7 +53,6 @@ const listed = (json: Json): Listed | undefined => {
   return { name, txHash: txid === UNSENT_TXID ? undefined : txid, step, claim, note }
 }
 
-/** A name, as given and as bytes, and the value that it gets. */
 interface NameAndValue {
   readonly name: string
   readonly nameBytes: Bytes
@@ -72,16 +69,14 @@ const PASSING: ReadonlySet<OperationFailure["_tag"]> = new Set([
 ])
 
 /**
- * Whether a failure may be gone at the next poll. For example the daemon restarts with another cookie, a proxy answers
- * in its place, or the operator has to load or unlock the wallet. Such a failure does not end a registration that has
- * begun.
+ * Whether the next poll may succeed: the daemon restarted with another cookie, a proxy answered in its place, or the
+ * operator has to load or unlock the wallet. Such a failure does not end a registration.
  */
 const isPassing = (failure: OperationFailure): boolean =>
   PASSING.has(failure._tag) || failure._tag === "DaemonRefused" &&
     (failure.code === undefined || failure.code === RPC_CODE.invalidAddressOrKey)
 
 export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) => {
-  /** Names whose registration this client follows. */
   const underWay = new Set<string>()
 
   /** Polls, and waits while a temporary failure lasts. */
@@ -103,7 +98,7 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
     )
   }
 
-  /** The states of a registration that svcd runs. */
+  /** For a registration that svcd runs. */
   const carriedByDaemon = (
     { name, nameHex }: { readonly name: string; readonly nameHex: string }
   ): Stream.Stream<RegistrationState, OperationFailure> =>
@@ -139,7 +134,7 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
         return { first, states: carriedByDaemon({ name, nameHex }) } satisfies Begun
       }
       if (!isUnknownMethod(automatic.left)) return yield* Effect.fail(automatic.left)
-      // The second step names the recipient of the name. The output of the first step has to belong to the wallet.
+      // The second step names the recipient. The output of the first one has to belong to the wallet.
       const reply = yield* rpc.call(NAME_NEW, { name: nameHex, options: { nameEncoding: "hex" } })
       const [txHash, rand] = yield* reading(NAME_NEW, reply, (json) => {
         const parts = list(textReply)(json)
@@ -152,10 +147,7 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
       return { first: { step: "announced", txHash, rand }, states } satisfies Begun
     })
 
-  /**
-   * Refuses a name whose registration is under way: the reference node would send the first step twice and pay its fee
-   * twice.
-   */
+  /** Refuses a name under registration: the reference node would send the first step, and pay its fee, twice. */
   const alone = <A, E, R>(name: string, use: (end: Effect.Effect<void>) => Effect.Effect<A, E, R>) =>
     Effect.suspend((): Effect.Effect<A, E | NameUnavailable, R> => {
       if (underWay.has(name)) {
@@ -177,8 +169,7 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
           followRegistration({ ...begun, name, options, states: Stream.ensuring(states, end), lifespan, scope })
         )
       )).pipe(
-        // A sent transaction cannot be cancelled: an interrupted caller does not end the registration, and the salt is
-        // kept.
+        // A sent transaction cannot be cancelled. An interrupted caller does not end the registration or lose the salt.
         Effect.forkIn(scope),
         Effect.flatMap(Fiber.join),
         lifespan.during

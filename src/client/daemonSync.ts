@@ -13,14 +13,14 @@ import type { DaemonFailure } from "./errors.ts"
 import { type ChainInfo, chainInfo, reading, syncReply } from "./replies.ts"
 
 /**
- * How far a daemon is. svcd has a method for it, `getsyncstatus`; of other daemons the report comes from
- * `getblockchaininfo`, with an own forecast.
+ * The sync state of a daemon: from `getsyncstatus` of svcd, or for other daemons from `getblockchaininfo` with a local
+ * forecast.
  */
 
 const INFO = callOf(GETBLOCKCHAININFO, {})
 const STATUS = callOf(GETSYNCSTATUS, {})
 
-/** The daemon as of one moment, and what the call that was made together with the question returned. */
+/** The daemon's state, and the result of the call in the same round trip. */
 export interface Answered {
   readonly report: SyncReport
   readonly outcome: Either.Either<Json, RpcFailure>
@@ -32,7 +32,7 @@ export const make = (rpc: DaemonRpc) =>
   Effect.gen(function*() {
     const forecast = new Forecast()
 
-    /** Of a daemon that checks the whole chain, and tells no more. */
+    /** For a daemon that checks the whole chain and reports no more. */
     const reportOf = ({ asOf: { height, synced }, headers, progress }: ChainInfo): SyncReport => {
       const weight = BLOCK_WEIGHT
       const stages = progress === undefined
@@ -60,13 +60,12 @@ export const make = (rpc: DaemonRpc) =>
       Effect.mapError(rpc.call(GETBLOCKCHAININFO, {}), refused),
       (reply) => reading(GETBLOCKCHAININFO, reply, chainInfo)
     )
-    /** Whether the daemon has the method for it, and allows it. */
     let tells = yield* rpc.call(GETSYNCSTATUS, {}).pipe(
       Effect.as(true),
       Effect.catchTags({ RpcFailure: () => Effect.succeed(false), DaemonRefused: () => Effect.succeed(false) })
     )
 
-    /** Makes calls after the question how far the daemon is, in one round trip. */
+    /** Makes calls in one round trip, after asking for the sync state. */
     const ask = (calls: ReadonlyArray<BatchedCall>) =>
       Effect.gen(function*() {
         for (;;) {
@@ -75,7 +74,7 @@ export const make = (rpc: DaemonRpc) =>
           if (told === undefined) return yield* Effect.dieMessage(NO_REPLY)
           if (question === INFO) return { report: reportOf(yield* infoIn(told)), outcomes }
           if (Either.isLeft(told) && told.left.code === RPC_CODE.methodNotFound) {
-            // Another daemon runs at the address since.
+            // A different daemon now runs at the address.
             tells = false
             continue
           }
@@ -85,12 +84,12 @@ export const make = (rpc: DaemonRpc) =>
       })
 
     return {
-      /** The daemon's chain at the opening of the client. */
+      /** As of opening the client. */
       info,
-      /** Whether the daemon knows what its answers rest on: those of others rest on the whole chain. */
+      /** Whether the daemon reports proof levels. The answers of others rest on the whole chain. */
       tells: (): boolean => tells,
       report: Effect.map(ask([]), ({ report }) => report),
-      /** Makes a call in one round trip with a preceding question how far the daemon is. */
+      /** Makes one call together with the question for the sync state. */
       withReport: <C extends Contract>(contract: C, given: CallOf<C>): Effect.Effect<Answered, DaemonFailure> =>
         Effect.flatMap(
           ask([callOf(contract, given)]),

@@ -11,7 +11,6 @@ import { chainInfo, reading } from "./replies.ts"
 /** Milliseconds for each answer of a daemon. */
 const PATIENCE = 500
 
-/** The result of the detection. */
 export type Found =
   | { readonly _tag: "Daemon" }
   /** No server, another kind of server, or a daemon of another network. */
@@ -19,7 +18,6 @@ export type Found =
 
 const none = (reason: string): Found => ({ _tag: "None", reason })
 
-/** Whether the JSON-RPC server at the address is a daemon on the wanted network. */
 const sameNetwork = (config: DecodedConfig, isOurs: boolean): Effect.Effect<Found, InvalidConfig | Unauthorized> =>
   Effect.scoped(Effect.gen(function*() {
     const address = formatHostPort(config.daemon)
@@ -35,16 +33,15 @@ const sameNetwork = (config: DecodedConfig, isOurs: boolean): Effect.Effect<Foun
         : none(`the daemon at ${address} is on ${network ?? chain}, not ${config.network}`)
     }
     const failure = outcome.left
-    // A daemon runs there, and the caller's credentials are wrong. A second node beside it would hide that.
+    // A daemon runs there, and the credentials are wrong. A second node beside it would hide that.
     if (failure._tag === "Unauthorized") return yield* failure
-    // The daemon is about to be ready; opening the client checks its network.
+    // Opening the client checks the network of a starting daemon.
     if (failure._tag === "DaemonNotReady" || isOurs) return { _tag: "Daemon" }
     return none(`what answers at ${address} is not a daemon: ${failure.message}`)
   }))
 
 /**
- * Detects a daemon at the configured address and on the configured network. svcd is recognized by its health report.
- * The reference node has no health report; it is recognized by its answer to a call.
+ * Detects a daemon of the configured network: svcd by its health report, the reference node by its answer to a call.
  */
 export const detect = (config: DecodedConfig): Effect.Effect<Found, InvalidConfig | Unauthorized> =>
   Effect.gen(function*() {

@@ -31,8 +31,7 @@ export class InvalidConfig extends Schema.TaggedError<InvalidConfig>()("InvalidC
 }
 
 /**
- * The node is not as recent as the caller requires, or its answer does not rest on as much. Or the node does not find
- * the name, but blocks are still missing.
+ * The node is older, or its proof weaker, than the caller requires. Or the name was not found while blocks are missing.
  */
 export class NotSynced extends Schema.TaggedError<NotSynced>()("NotSynced", {
   /** Height of the last block whose names are known. */
@@ -41,9 +40,9 @@ export class NotSynced extends Schema.TaggedError<NotSynced>()("NotSynced", {
   reason: Schema.optional(Schema.String),
   /** What the node works on; missing if that is unknown. */
   phase: Schema.optional(Schema.Literal(...SYNC_PHASES)),
-  /** How much of that is done, 0 to 100. */
+  /** Percentage done, 0 to 100. */
   percent: Schema.optional(Schema.Number),
-  /** How long it will take; missing while that is unknown. */
+  /** The forecast; missing while unknown. */
   secondsLeft: Schema.optional(Schema.Number)
 }, PASSING) {
   override get message(): string {
@@ -65,7 +64,7 @@ export class DaemonUnreachable extends Schema.TaggedError<DaemonUnreachable>()("
   }
 }
 
-/** The daemon refuses the credentials, or there are none. `reason` says which ones were sent, and what to give instead. */
+/** The daemon refuses the credentials, or there are none. `reason` tells which were sent, and the remedy. */
 export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthorized", {
   address: Schema.String,
   reason: Schema.String
@@ -96,7 +95,7 @@ export class DaemonRefused extends Schema.TaggedError<DaemonRefused>()("DaemonRe
   }
 }
 
-/** PostgreSQL does not answer, or it has no export of names that this svcd can read. */
+/** PostgreSQL does not answer, or has no export of names readable by this svcd. */
 export class DatabaseUnavailable extends Schema.TaggedError<DatabaseUnavailable>()("DatabaseUnavailable", {
   /** `host:port/database`. */
   server: Schema.String,
@@ -132,10 +131,7 @@ export class InsufficientFunds extends Schema.TaggedError<InsufficientFunds>()("
   }
 }
 
-/**
- * The state of the name forbids the operation: the name is taken, the wallet does not own it, or an operation is
- * pending.
- */
+/** The state of the name forbids the operation: it is taken, not the wallet's, or has a pending operation. */
 export class NameUnavailable extends Schema.TaggedError<NameUnavailable>()("NameUnavailable", {
   ...REQUESTED,
   reason: Schema.String
@@ -154,7 +150,7 @@ export class OperationRejected extends Schema.TaggedError<OperationRejected>()("
   }
 }
 
-/** A registration was sent and cannot complete: another registration was first, or a reorg changed the blocks. */
+/** A registration was sent and cannot complete: another one was first, or a reorg changed the blocks. */
 export class RegistrationFailed extends Schema.TaggedError<RegistrationFailed>()("RegistrationFailed", {
   ...REQUESTED,
   reason: Schema.String
@@ -170,7 +166,7 @@ export class ClientClosed extends Schema.TaggedError<ClientClosed>()("ClientClos
   }
 }
 
-/** The embedded node stopped because of a defect of svcd. Its data are safe; open another client. */
+/** The embedded node stopped because of a defect of svcd. The data is safe; open another client. */
 export class InternalError
   extends Schema.TaggedError<InternalError>()("InternalError", { reason: Schema.String }, lasting(500))
 {

@@ -13,15 +13,12 @@ import type { FindFilter } from "./options.ts"
 import type { Freshness, NameRecord } from "./records.ts"
 import { namespaceBytes } from "./text.ts"
 
-/** What a search asks for, and its pages: the same in every mode. */
-
 export interface WantedNames {
   readonly query: NameQuery
-  /** The same conditions as parameters of `name_find`. */
+  /** In the form of `name_find`. */
   readonly conditions: Readonly<Record<string, string | number | boolean>>
 }
 
-/** Names on a page of a search. */
 export const FOUND_AT_ONCE = 500
 
 type Read<A> = Either.Either<A, InvalidRequest>
@@ -73,23 +70,22 @@ export const wantedNames = (given: FindFilter, network: Network): Read<WantedNam
     return { query, conditions: Object.fromEntries(conditions) }
   })
 
-/** Why a search does not find all names that the node has. */
 export const stillIndexing = ({ height }: Pick<Freshness, "height">, indexed: number): NotSynced =>
   new NotSynced({ height, reason: `the node builds its search indexes: ${Math.floor(100 * indexed)} % done` })
 
 export interface FoundPage {
   readonly records: ReadonlyArray<NameRecord>
-  /** Where the next page begins; `undefined` after the last. */
+  /** `undefined` after the last page. */
   readonly next: string | undefined
-  /** Why there may be other names: blocks are missing. */
+  /** Set if blocks are missing, so that there may be other names. */
   readonly missing: NotSynced | undefined
-  /** Whether the indexes lack names that the node has. */
+  /** Whether the indexes are incomplete. */
   readonly isPartial: boolean
 }
 
 /**
- * The names of all pages. If names may be missing, the stream fails at its end: always where the indexes are not complete,
- * else only if nothing was found, as a list does.
+ * The names of all pages. With incomplete indexes the stream fails at its end. With missing blocks it fails only if
+ * nothing was found, as a list does.
  */
 export const pagesOfNames = <E>(
   read: (cursor: string | undefined) => Effect.Effect<FoundPage, E>

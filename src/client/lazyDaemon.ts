@@ -11,11 +11,11 @@ import { endWithScope, Lifespan } from "./Lifespan.ts"
 import { changesBy } from "./liveChanges.ts"
 import { NameClient } from "./NameClient.ts"
 
-/** A `NameClient` over a daemon that need not be there when the client opens: the first call connects. */
+/** A `NameClient` that connects to its daemon at the first call. */
 
 type Names = typeof NameClient.Service
 
-/** Connects at most once at a time, and until it has succeeded. What it opens lives as long as the scope. */
+/** Makes one attempt at a time, until one succeeds. The result lives as long as the scope. */
 const connecting = (
   open: Effect.Effect<Names, DaemonFailure, Scope.Scope>
 ): Effect.Effect<Effect.Effect<Names, DaemonFailure>, never, Scope.Scope> =>
@@ -23,14 +23,14 @@ const connecting = (
     let connected: Names | undefined
     let attempt: Deferred.Deferred<Names, DaemonFailure> | undefined
 
-    /** What an attempt that fails has opened is closed with it. */
+    /** A failed attempt closes whatever it opened. */
     const once = Effect.flatMap(Scope.fork(scope, scope.strategy), (own) =>
       Scope.extend(open, own).pipe(
         Effect.tap((names) => Effect.sync(() => void (connected = names))),
         Effect.onExit((exit) => Exit.isSuccess(exit) ? Effect.void : Scope.close(own, exit))
       ))
 
-    /** In the scope of the client: the attempt goes on for the other callers if the first one is interrupted. */
+    /** Runs in the client's scope: an interrupted caller does not end the attempt for the others. */
     const begin = (begun: Deferred.Deferred<Names, DaemonFailure>) =>
       once.pipe(
         Effect.ensuring(Effect.sync(() => void (attempt = undefined))),
@@ -52,7 +52,7 @@ export const make = (config: DaemonClient.DaemonClientConfig, options: DaemonCli
   Effect.gen(function*() {
     const lifespan = new Lifespan()
     const names = yield* connecting(
-      // The configuration is read already: the daemon is on another network, or its cookie file cannot be read.
+      // The configuration is valid, so this is a different network or an unreadable cookie file.
       Effect.catchTag(
         DaemonClient.make(config, options),
         "InvalidConfig",
@@ -83,6 +83,5 @@ export const make = (config: DaemonClient.DaemonClientConfig, options: DaemonCli
     })
   })
 
-/** Builds without a daemon. */
 export const layer = (config: DaemonClient.DaemonClientConfig): Layer.Layer<NameClient> =>
   Layer.scoped(NameClient, make(config))

@@ -13,12 +13,7 @@ import { valueText } from "./record.ts"
 import type { NameChange } from "./records.ts"
 import { shownAddress } from "./replies.ts"
 
-/** Live changes as applications see them, from the events of the node in this process and from those of a daemon. */
-
-/**
- * The two forms of `changes`. `all` has live changes only for a filter with live types, so that a subscriber without them
- * gets changes alone.
- */
+/** The two forms of `changes`. The stream has live changes only if the filter asks for live types. */
 export const changesBy = (
   all: (filter: ChangeFilter | LiveFilter | undefined) => Stream.Stream<NameChange | LiveChange, ChangesFailure>
 ): NameChanges => {
@@ -30,7 +25,7 @@ export const changesBy = (
   return changes
 }
 
-/** The live change of an event; none if the name is not text. */
+/** Empty if the name is not text. */
 export const liveChangesOf = (network: Network, event: LiveEvent): ReadonlyArray<LiveChange> => {
   if (event.type === "pending_reset" || event.type === "synced") return [event]
   const { address, kind, name: bytes, txid, value } = event.operation
@@ -53,7 +48,7 @@ const isKind = (word: unknown): word is OperationKind => OPERATION_KINDS.some((k
 const bytesIn = (hex: unknown): Bytes | undefined =>
   typeof hex === "string" && (hex === "" || isHex(hex)) ? fromHex(hex) : undefined
 
-/** The live changes in a line of a daemon, which has names and values in hexadecimal digits; `undefined` if it is none. */
+/** The live changes in a line of a daemon, whose names and values are in hex; `undefined` for any other line. */
 export const liveChangesIn = (event: Readonly<Record<string, unknown>>): ReadonlyArray<LiveChange> | undefined => {
   const { address, height, name: hexName, operation, reason, txid, type, value: hexValue } = event
   if (type === "pending_reset") return [{ type }]

@@ -4,8 +4,8 @@ import type { NetworkName } from "../protocol/networks.ts"
 import type { SearchKey } from "../values/searchable.ts"
 
 /**
- * Configuration, options, filters and live changes of a client. `NameClient` and `svcd/promise` share them, and a program with
- * `svcd/promise` may not have Effect: so these types do not use it.
+ * Configuration, options, filters and live changes of `NameClient` and of `svcd/promise`. They do not use Effect, which
+ * a program with `svcd/promise` need not have.
  */
 
 export interface ResolveOptions {
@@ -13,7 +13,7 @@ export interface ResolveOptions {
   readonly requireSynced?: boolean | undefined
   /** Fails with `NotSynced` unless names are known up to this height. */
   readonly minHeight?: number | undefined
-  /** Fails with `NotSynced` unless the answer rests on this much; by default that of the configuration, else `work`. */
+  /** Fails with `NotSynced` unless the answer has this proof; by default that of the configuration, else `work`. */
   readonly requireProof?: ProofLevel | undefined
 }
 
@@ -24,11 +24,13 @@ export interface OperationOptions {
 
 /** The steps of a registration, as they happen. */
 export type RegistrationProgress =
-  /** The wallet stores the registration, and sends NAME_NEW after a block: too many of its payments wait for one. */
+  /**
+   * The wallet stores the registration and sends NAME_NEW after a block, because too many of its payments are pending.
+   */
   | { readonly step: "queued"; readonly reason: string }
   /**
-   * NAME_NEW was sent. Over the reference node the step carries the salt, which that node does not store. With the salt
-   * the operator can call `name_firstupdate` by hand if this client cannot.
+   * NAME_NEW was sent. `rand` is the salt, which the reference node does not store: with it you can call
+   * `name_firstupdate` by hand.
    */
   | { readonly step: "announced"; readonly txHash: string; readonly rand?: string }
   /** NAME_NEW is in a block. The name can be claimed after `blocksLeft` more blocks. */
@@ -42,13 +44,13 @@ export type RegistrationProgress =
 
 export interface RegisterOptions extends OperationOptions {
   /**
-   * Registers also a name that cannot be what its namespace is for, such as `d/UPPER`, which is not a domain. Otherwise it is refused
+   * Allows a name that is useless in its namespace, such as `d/UPPER`, which is not a domain. By default it is refused
    * (`InvalidRequest`) before it costs money.
    */
   readonly anyName?: boolean | undefined
   /**
-   * The step to wait for: NAME_NEW is sent (`announced`, the default), NAME_FIRSTUPDATE is sent (`claimed`), or
-   * NAME_FIRSTUPDATE is in a block (`registered`). The registration continues in any case.
+   * The step to wait for: NAME_NEW is sent (`announced`, the default), NAME_FIRSTUPDATE is sent (`claimed`) or
+   * confirmed (`registered`). The registration continues in any case.
    */
   readonly waitFor?: "announced" | "claimed" | "registered" | undefined
   /** Called at each step. */
@@ -56,7 +58,7 @@ export interface RegisterOptions extends OperationOptions {
 }
 
 export interface UpdateOptions extends OperationOptions {
-  /** The step to wait for: the transaction is sent (`sent`, the default) or is in a block (`confirmed`). */
+  /** The step to wait for: the transaction is sent (`sent`, the default) or confirmed (`confirmed`). */
   readonly waitFor?: "sent" | "confirmed" | undefined
 }
 
@@ -65,39 +67,39 @@ export interface ListFilter {
   readonly namespace?: string | undefined
   /** Maximum number of names; 100 by default. */
   readonly limit?: number | undefined
-  /** Fails with `NotSynced` unless each record rests on this much; by default that of the configuration, else `work`. */
+  /** Fails with `NotSynced` unless each record has this proof; by default that of the configuration, else `work`. */
   readonly requireProof?: ProofLevel | undefined
 }
 
-/** What a search looks for: at least one condition. All of them hold. */
+/** The conditions of a search, at least one. All of them hold. */
 export interface FindFilter {
-  /** Part of the name or of the value, without case; three characters or more. */
+  /** Part of the name or of the value, case-insensitive, at least three characters. */
   readonly text?: string | undefined
-  /** An item of the value, also below `map`; alone or with its `value`. */
+  /** An item of the value, even below `map`; alone or with its `value`. */
   readonly key?: SearchKey | undefined
   readonly value?: string | undefined
   /** The address of the owner. */
   readonly owner?: string | undefined
   /** The prefix of the names, such as `d/`. */
   readonly namespace?: string | undefined
-  /** The height of a block: the last operation is in it or later. */
+  /** The lowest block height of the last operation. */
   readonly changedSince?: number | undefined
-  /** Blocks within which the name expires unless it is renewed. */
+  /** The name expires within this many blocks unless renewed. */
   readonly expiresWithin?: number | undefined
-  /** Whether to find expired names too; by default not. */
+  /** Whether to find expired names, too. */
   readonly includeExpired?: boolean | undefined
-  /** Fails with `NotSynced` unless each record rests on this much; by default that of the configuration, else `work`. */
+  /** Fails with `NotSynced` unless each record has this proof; by default that of the configuration, else `work`. */
   readonly requireProof?: ProofLevel | undefined
 }
 
 /** What happened to a name. */
 export type ChangeType = EventKind
 
-/** The changes that a subscriber wants: those that fit each given part. A part with several values fits if one does. */
+/** The wanted changes: those that fit each given part. A part with several values fits if one does. */
 export interface ChangeFilter {
-  /** The cursor of a change: those behind it. `"0"` for all from the first block on, `undefined` for those from now on. */
+  /** Changes after this cursor: `"0"` for all from the first block on, `undefined` for those from now on. */
   readonly from?: string | undefined
-  /** All but `expiring` by default. `undone` always belongs to it. */
+  /** All but `expiring` by default. `undone` is always included. */
   readonly types?: ReadonlyArray<ChangeType> | undefined
   /** Whole names. */
   readonly name?: string | ReadonlyArray<string> | undefined
@@ -106,54 +108,50 @@ export interface ChangeFilter {
   /** Addresses of owners, before or after the change. */
   readonly owner?: string | ReadonlyArray<string> | undefined
   /**
-   * Whether to have only changes of names that the node watches (`name_watch`), and of names that its wallets own before or
-   * after the change; with both, of those and these. The list and the wallets of the moment count, even for past changes.
-   * A light client has neither.
+   * Only changes of names that the node watches (`name_watch`), or that its wallets own before or after the change;
+   * with both, of either. The current list and wallets decide, even for past changes. A light client has neither.
    */
   readonly watched?: boolean | undefined
   readonly mine?: boolean | undefined
 }
 
-/** The types of live changes, which a subscriber gets if it asks for them. They have no cursor. */
+/** Live changes come only on request and have no cursor. */
 export type LiveType = LiveKind
 
-/** As `ChangeFilter`, with live types. If they are the only types, of the changes in blocks only `undone` comes. */
+/** As `ChangeFilter`, with live types. If it has only live types, the only changes in blocks are `undone`. */
 export interface LiveFilter extends Omit<ChangeFilter, "types"> {
   readonly types: ReadonlyArray<ChangeType | LiveType>
 }
 
-/** An operation that waits for a block. No miner has to put it into one. */
+/** An unconfirmed operation. No miner has to include it. */
 export interface UnconfirmedChange {
-  /** The type of the change that it will be in a block. */
+  /** The type of the change once it is in a block. */
   readonly operation: OperationKind
   readonly name: string
   /** As in `NameRecord`. */
   readonly value: string
   readonly valueHex?: string
-  /** The owner's address after it; empty if the script has none. */
+  /** The next owner's address; empty if the script has none. */
   readonly address: string
-  /** 64 hex digits: the change in a block has the same in its record. */
+  /** 64 hex digits, the same as in the record once it is in a block. */
   readonly txid: string
 }
 
 /**
- * A change of the mempool or of the node. It has no cursor and comes once: after each new connection, `pending_reset` and
- * all operations of the mempool come first.
+ * A change of the mempool or of the node. It has no cursor and is never repeated on request. Each new connection begins
+ * with `pending_reset` and all operations in the mempool.
  */
 export type LiveChange =
-  /** The operation entered the mempool of the node. The same one may come again. */
+  /** The operation entered the mempool. It may do so repeatedly. */
   | UnconfirmedChange & { readonly type: "pending" }
-  /** It left the mempool, and not with a block. */
+  /** It left the mempool unconfirmed. */
   | UnconfirmedChange & { readonly type: "pending_dropped"; readonly reason: DropReason }
-  /** Forget all pending operations. Those that wait now follow. */
+  /** Forget all pending operations. The current ones follow. */
   | { readonly type: "pending_reset" }
-  /** The subscriber has all changes, and names are known up to the tip of the network, whose height it is. */
+  /** The subscriber has all changes, and names are known up to the network's tip at this height. */
   | { readonly type: "synced"; readonly height: number }
 
-/**
- * Where a client gets its answers: `auto` takes a daemon if one answers, otherwise it runs a node in this process. The
- * other modes allow only one of the two.
- */
+/** The source of a client's answers: `auto` takes a daemon if one answers, else it runs a node in this process. */
 export const ModeAuto = "auto"
 export const ModeEmbedded = "embedded"
 export const ModeDaemon = "daemon"
@@ -161,8 +159,8 @@ export const ModeDaemon = "daemon"
 export type Mode = typeof ModeAuto | typeof ModeEmbedded | typeof ModeDaemon
 
 /**
- * How a client is made (docs/embedding.md), without what only one entry takes. Every field is optional. `Secret` is the
- * type of a password, and `Time` that of a time limit.
+ * The configuration of a client (docs/embedding.md) that both entries share. Every field is optional. `Secret` is the
+ * type of a password, `Time` that of a time limit.
  */
 export interface ConfigOf<Secret, Time> {
   /** `ModeAuto` by default. */
@@ -181,24 +179,24 @@ export interface ConfigOf<Secret, Time> {
   readonly rpcPassword?: Secret | undefined
   /** Daemon: a cookie file of the reference node, instead of user and password. */
   readonly rpcCookieFile?: string | undefined
-  /** The wallet to use if there are several; by default the default wallet. */
+  /** The wallet to use if there are several. */
   readonly wallet?: string | undefined
   /** Daemon: the time for one call with its retries, in milliseconds unless it has a unit; 30 seconds by default. */
   readonly timeout?: Time | undefined
-  /** Embedded: the client only resolves names. */
+  /** Embedded: no wallet, names can only be resolved. */
   readonly disableWallet?: boolean | undefined
   /**
-   * Embedded: `light` answers from headers and the last blocks of the chain alone, within a minute, without a wallet;
-   * `full` checks the whole chain. By default `light` in a directory without a chain and a wallet, on a network with
-   * anchors, unless another field asks for a wallet or for the proof `full`.
+   * Embedded: `light` answers from headers and the last blocks alone, within a minute, without a wallet; `full` checks
+   * the whole chain. The default is `light` in a directory without chain and wallet, on a network with anchors, unless
+   * another field asks for a wallet or the proof `full`.
    */
   readonly sync?: "light" | "full" | undefined
   /**
-   * Embedded: the block at which the headers of a light client begin, as `HEIGHT:HASH:WORK`: height, hash, and the total
-   * work of the chain up to it in hexadecimal digits. `none` begins at genesis. By default the anchors of the network.
+   * Embedded: the block at which a light client's headers begin, as `HEIGHT:HASH:WORK`, with the total work of the
+   * chain up to it in hex. `none` begins at genesis. The default is the network's anchors.
    */
   readonly anchor?: string | undefined
-  /** What answers have to rest on, for calls that do not say so; `work` by default. */
+  /** The proof that answers need unless a call says otherwise; `work` by default. */
   readonly requireProof?: ProofLevel | undefined
   /** Embedded: unlocks an encrypted wallet for as long as the client is open. */
   readonly walletPassphrase?: Secret | undefined

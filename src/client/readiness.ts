@@ -9,16 +9,13 @@ import { InvalidRequest, NotSynced } from "./errors.ts"
 import type { ResolveOptions } from "./options.ts"
 import { type Freshness, freshnessOf } from "./records.ts"
 
-/** How far a node is, and whether that is enough: the same in every mode. */
-
-/** What the callers of a client get if they do not ask for a proof: what its configuration says. */
+/** The proof that callers get unless they ask for one. */
 export type Requirement = Pick<ResolveOptions, "requireProof">
 
-/** The options of a call, with the requirement of the configuration where the caller has none. */
+/** Fills in the proof of the configuration. */
 export const requiring = <A extends Requirement>(options: A, { requireProof }: Requirement): A =>
   requireProof === undefined || options.requireProof !== undefined ? options : { ...options, requireProof }
 
-/** Whether an answer is not as recent, or does not rest on as much, as the caller requires. */
 export const isTooWeak = (
   asOf: Freshness,
   { minHeight, requireProof = "work", requireSynced }: ResolveOptions
@@ -26,7 +23,7 @@ export const isTooWeak = (
   requireSynced === true && !asOf.synced || minHeight !== undefined && asOf.height < minHeight ||
   !isProved(asOf, requireProof)
 
-/** What a call fails with that the node cannot answer yet. `asOf`: the answer that it would have given. */
+/** `asOf`: the answer that is too weak. */
 export const notSynced = (
   asOf: Pick<Freshness, "height" | "proof">,
   { percent, phase, secondsLeft }: Pick<SyncReport, "percent" | "phase" | "secondsLeft">,
@@ -44,15 +41,14 @@ export const notSynced = (
 export const REPORT_INTERVAL = 250
 
 export interface ReportSource<E, R> {
-  /** Makes the effect that tells how far the node is. A source may measure between two reports. */
+  /** Makes the effect that reports. It may keep measurements between two reports. */
   readonly report: Effect.Effect<SyncReport, E, R>
-  /** Milliseconds between two of them. */
   readonly interval: number
-  /** The strongest proof that the node can reach as it is configured. */
+  /** The strongest proof that the node can reach in its configuration. */
   readonly best: ProofLevel
 }
 
-/** The reports, each when something changed, until there is nothing to wait for. */
+/** The distinct reports, until there is nothing to wait for. */
 export const progressOf = <E, R>({ interval, report }: ReportSource<E, R>): Stream.Stream<SyncReport, E, R> =>
   Stream.repeatEffectWithSchedule(report, Schedule.spaced(interval)).pipe(
     Stream.changesWith((before: SyncReport, now: SyncReport) => isDeepStrictEqual(before, now)),
@@ -74,7 +70,7 @@ export const readyOf = <E, R>(
       Stream.filter((report) => report.synced && isProved(report, level)),
       Stream.runHead
     )
-    // The node has nothing more to wait for: a daemon may be a light node.
+    // The daemon may be a light node: it has nothing more to wait for.
     if (Option.isNone(reached)) return yield* never
     return freshnessOf(reached.value)
   })

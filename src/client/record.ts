@@ -6,9 +6,6 @@ import { addressScript } from "../protocol/nameOperation.ts"
 import { encodeText, textOrHex } from "../protocol/nameText.ts"
 import { type FixedPart, type Freshness, type NameRecord, recordOf } from "./records.ts"
 
-/** Name records as applications see them. */
-
-/** A record of the chain, as bytes. */
 export interface ChainRecord {
   readonly name: Bytes
   readonly value: Bytes
@@ -19,7 +16,7 @@ export interface ChainRecord {
   readonly height: number
 }
 
-/** A value as text; if it is not UTF-8, with its hexadecimal digits. */
+/** Has `valueHex` only if the value is not UTF-8. */
 export const valueText = (value: Bytes): Pick<NameRecord, "value" | "valueHex"> => {
   const { hex, text } = textOrHex(value)
   return hex === undefined ? { value: text } : { value: text, valueHex: hex }
@@ -38,7 +35,6 @@ export const fixedPart = (record: ChainRecord, { network }: ConsensusParams): Fi
   }
 }
 
-/** The record at a tip. */
 export const recordAt = (fixed: FixedPart, asOf: Freshness, params: ConsensusParams): NameRecord => {
   const expiresIn = blocksToExpiry(fixed, { tipHeight: asOf.height, params })
   return recordOf(fixed, { expiresIn, expired: expiresIn <= 0, asOf })

@@ -6,8 +6,8 @@ import { DROP_REASONS, EVENT_KINDS, OPERATION_KINDS } from "../names/events/kind
 import type * as Options from "./options.ts"
 
 /**
- * What a `NameClient` answers, as schemas: `HttpApi`, `RpcGroup` and workflows take them. Their encoded form is their JSON, in which
- * an absent field is absent.
+ * The answers of a `NameClient`, as schemas for `HttpApi`, `RpcGroup` and workflows. In their encoded form, which is
+ * their JSON, absent fields are absent.
  */
 
 /** The block up to which names are known. */
@@ -16,11 +16,11 @@ export class Freshness extends Schema.Class<Freshness>("Freshness")({
   height: Schema.Int,
   /** Whether that block is the tip of the network, as far as the node knows. */
   synced: Schema.Boolean,
-  /** What the answer rests on; of a daemon, what it rests on if the daemon is to be believed. */
+  /** What the answer rests on; over a daemon, as the daemon claims. */
   proof: Schema.Literal(...PROOF_LEVELS)
 }) {}
 
-/** An instance with fields that are right: `new` copies them several times and checks them, which takes six times as long. */
+/** Skips the checks and copies of `new`, which takes six times as long. */
 const instance = <A extends object>(prototype: A, fields: A): A => Object.assign(Object.create(prototype), fields)
 
 export const freshnessOf = ({ height, proof, synced }: Pick<Freshness, keyof Freshness>): Freshness =>
@@ -50,12 +50,13 @@ export class NameRecord extends Schema.Class<NameRecord>("NameRecord")({
 /** The fields of a record that do not change with new blocks. */
 export type FixedPart = Pick<NameRecord, "name" | "value" | "valueHex" | "address" | "txid" | "height">
 
-/** The fields that do. */
 type Now = Pick<NameRecord, "expiresIn" | "expired" | "asOf">
 
 type Unfinished<A> = { -readonly [K in keyof A]: A[K] }
 
-/** Sets the fields of a record. As a constructor with the prototype of `NameRecord` it makes one in the time of an object literal. */
+/**
+ * Sets the fields of a record. As a constructor with the prototype of `NameRecord` it is as fast as an object literal.
+ */
 function Filled(this: Unfinished<NameRecord>, fixed: FixedPart, now: Now): void {
   this.name = fixed.name
   this.value = fixed.value
@@ -69,7 +70,7 @@ function Filled(this: Unfinished<NameRecord>, fixed: FixedPart, now: Now): void 
 }
 Filled.prototype = NameRecord.prototype
 
-/** Names are resolved 100,000 times a second. The compiler takes a function for no constructor, whatever its prototype. */
+/** Makes records for 100,000 lookups a second. TypeScript does not accept a function as a constructor. */
 const FilledRecord: new(fixed: FixedPart, now: Now) => NameRecord = Object(Filled)
 
 export const recordOf = (fixed: FixedPart, now: Now): NameRecord => new FilledRecord(fixed, now)
@@ -80,19 +81,19 @@ export class NameChange extends Schema.Class<NameChange>("NameChange")({
   type: Schema.Literal(...EVENT_KINDS),
   name: Schema.String,
   /**
-   * The state of the name after the change, as of its block; `undefined` if a reorg removed its only registration. A copy
-   * of all names that are UTF-8 keeps the last record of each.
+   * The record after the change, as of its block; `undefined` if a reorg removed the only registration. Keep the last
+   * one of each name for a copy of all UTF-8 names.
    */
   record: Schema.optional(NameRecord),
-  /** The state before an operation; `undefined` for a registration, other changes, and where it is not known. */
+  /** The record before an operation; `undefined` for a registration, for other changes, and where unknown. */
   before: Schema.optional(NameRecord),
   /** `expiring`: the name expires in so many blocks unless it is renewed. */
   blocks: Schema.optional(Schema.Int),
-  /** Height of the block, or of the block that a reorg disconnected. */
+  /** Height of the block, even of a disconnected one. */
   height: Schema.Int,
-  /** Its hash. */
+  /** The block's hash. */
   hash: Schema.String,
-  /** The place behind the change, for `from`: save it with what the program keeps of the change. Do not read it. */
+  /** The opaque position after the change, for `from`. Save it together with what you keep of the change. */
   cursor: Schema.String
 }) {}
 
@@ -101,11 +102,11 @@ export const changeOf = (fields: Pick<NameChange, keyof NameChange>): NameChange
 
 /** The transaction of a name operation. */
 export class OperationResult extends Schema.Class<OperationResult>("OperationResult")({
-  /** For a registration: the transaction of the step that the caller waited for. 64 hex digits. */
+  /** The transaction that the caller waited for, in 64 hex digits. */
   txHash: Schema.String
 }) {}
 
-/** Objects without a class, whose types are declared where no Effect is needed. The client makes them and does not check them. */
+/** Types declared without Effect, for objects that the client makes without checks. */
 
 const waiting = {
   operation: Schema.Literal(...OPERATION_KINDS),

@@ -9,14 +9,13 @@ import type { RegisterOptions, RegistrationProgress } from "./options.ts"
 import { OperationResult } from "./records.ts"
 import type { Confirmed } from "./replies.ts"
 
-/** Follows a registration from its first step to its last, over every kind of node. */
+/** Follows a registration over every kind of node. */
 
-/** The state of a registration. */
 export type RegistrationState = RegistrationProgress
 
-/** A registration as the wallet of a node has it, in this process or in `name_registrations`. */
+/** A registration in a wallet, as this process or `name_registrations` reports it. */
 export interface WalletRegistration {
-  /** The wallet's word (`RegistrationStep`); another version of the daemon may have others. */
+  /** The wallet's `RegistrationStep`; another version of the daemon may have others. */
   readonly step: string
   /** Txid of NAME_NEW; `undefined` until it is sent. */
   readonly txHash: string | undefined
@@ -29,7 +28,6 @@ export interface WalletRegistration {
 export const blocksLeft = ({ confirmations }: Confirmed): number =>
   Math.max(0, MIN_FIRSTUPDATE_DEPTH - Math.max(0, confirmations))
 
-/** The state of a registration whose NAME_FIRSTUPDATE is sent. */
 export const claimState = (txHash: string, { confirmations, height }: Confirmed) =>
   confirmations > 0 && height !== undefined
     ? { step: "registered", txHash, height } as const
@@ -37,11 +35,10 @@ export const claimState = (txHash: string, { confirmations, height }: Confirmed)
 
 export type FirstState = Extract<RegistrationState, { readonly step: "announced" | "queued" }>
 
-/** The state of a registration that has just begun. */
 export const firstState = ({ note, txHash }: Pick<WalletRegistration, "note" | "txHash">): FirstState =>
   txHash === undefined ? { step: "queued", reason: note } : { step: "announced", txHash }
 
-/** The state of a registration that a wallet runs. `look` returns the confirmations of a wallet transaction. */
+/** For a registration that a wallet runs. `look` returns the confirmations of a transaction. */
 export const registrationState = <E>(
   { claim, note, step, txHash }: WalletRegistration,
   look: (txHash: string) => Effect.Effect<Confirmed, E>
@@ -61,7 +58,7 @@ export const registrationState = <E>(
   }
 }
 
-/** Waits until a block has a wallet transaction. `looks` repeats its confirmations. */
+/** Waits until a wallet transaction confirms. `looks` repeats its confirmations. */
 export const confirmation = <E>(looks: Stream.Stream<Confirmed, E>): Effect.Effect<void, E | OperationRejected> =>
   looks.pipe(
     Stream.mapEffect((found) =>
@@ -73,22 +70,20 @@ export const confirmation = <E>(looks: Stream.Stream<Confirmed, E>): Effect.Effe
     Stream.runDrain
   )
 
-/** The state of a registration that has not failed. */
 type Happened = Exclude<RegistrationProgress, { readonly step: "failed" }>
 
 type Sent = Exclude<Happened, { readonly step: "queued" }>
 
 const ORDER = ["announced", "waiting", "claimed", "registered"] as const
 
-/** The steps that a caller can wait for. */
 export const REGISTER_WAITS = ["announced", "claimed", "registered"] as const
 export const UPDATE_WAITS = ["sent", "confirmed"] as const
 
-/** Whether the registration has reached the wanted step or a later one. One that is queued has no transaction yet. */
+/** Whether the registration has reached the wanted step. A queued one has no transaction yet. */
 const hasReached = (progress: Happened, wanted: (typeof ORDER)[number]): progress is Sent =>
   progress.step !== "queued" && ORDER.indexOf(progress.step) >= ORDER.indexOf(wanted)
 
-/** What tells two reports of one step apart. */
+/** Tells two reports of one step apart. */
 const detailOf = (progress: Happened): string =>
   progress.step === "queued"
     ? progress.reason
@@ -102,16 +97,16 @@ export interface Followed {
   readonly name: string
   readonly first: FirstState
   readonly options: RegisterOptions
-  /** The states of the registration; repeated states are ignored. */
+  /** The states; repeated ones are ignored. */
   readonly states: Stream.Stream<RegistrationState, OperationFailure>
   readonly lifespan: Lifespan
-  /** The scope of the client: the registration is followed for as long as it is open. */
+  /** The client's scope, which limits how long a registration is followed. */
   readonly scope: Scope.Scope
 }
 
 /**
- * Calls the listener of the application. An exception in it does not end the registration; it is logged. The promise of
- * an `async` listener is not awaited, but its rejection is handled: an unhandled rejection would end the process.
+ * Calls the application's listener. An exception is logged and does not end the registration. The promise of an `async`
+ * listener is not awaited, but its rejection is handled because it would otherwise end the process.
  */
 const told = ({ options, scope }: Followed, progress: RegistrationProgress): Effect.Effect<void> =>
   Effect.suspend(() => {
@@ -128,8 +123,8 @@ const told = ({ options, scope }: Followed, progress: RegistrationProgress): Eff
   })
 
 /**
- * Reports the steps as they happen, and returns once the step that the caller waits for is reached. The following
- * continues until the name is registered or the client is closed, even if the caller stops waiting.
+ * Reports the steps, and returns at the step that the caller waits for. Following goes on until the name is registered
+ * or the client closes, even if the caller stops waiting.
  */
 export const followRegistration = (
   followed: Followed
@@ -152,7 +147,7 @@ export const followRegistration = (
 
     const step = (state: RegistrationState): Effect.Effect<void, RegistrationFailed> => {
       if (state.step === "failed") return new RegistrationFailed({ requested: name, reason: state.reason })
-      // If blocks arrive faster than the polls, a registered name was claimed before.
+      // If blocks arrive faster than polls, the claim was missed.
       return state.step === "registered"
         ? Effect.zipRight(tell({ step: "claimed", txHash: state.txHash }), tell(state))
         : tell(state)

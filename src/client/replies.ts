@@ -20,8 +20,8 @@ import { valueText } from "./record.ts"
 import { type FixedPart, type Freshness, freshnessOf } from "./records.ts"
 
 /**
- * Decoders for the replies of a daemon, svcd or the reference node: parts of the schemas by which svcd's own methods
- * describe their results. A server that replies in another form is refused.
+ * Decoders for the replies of a daemon: parts of the schemas that describe the results of svcd's own methods. A reply
+ * in another form is refused.
  */
 
 const unexpected = ({ name }: Contract): DaemonRefused =>
@@ -29,25 +29,22 @@ const unexpected = ({ name }: Contract): DaemonRefused =>
     reason: `the daemon's reply to ${name} is invalid: check that a Namecoin daemon answers at this address`
   })
 
-/** Decodes a reply. An invalid one is a failure and not a defect, because the daemon is not part of this program. */
+/** An invalid reply is a failure and not a defect, because it comes from another program. */
 export const reading = <A>(contract: Contract, reply: Json, read: (reply: Json) => A | undefined) =>
   Effect.suspend((): Effect.Effect<A, DaemonRefused> => {
     const found = read(reply)
     return found === undefined ? unexpected(contract) : Effect.succeed(found)
   })
 
-/**
- * Returns a decoder for a part of a method's result: the members that this client needs. A member that the client can
- * do without is `spare` in the part.
- */
+/** Decodes the members of a method's result that this client needs. Optional ones are `spare`. */
 export const partOf = <A, I>(schema: Schema.Schema<A, I>): (reply: Json) => A | undefined => {
   const decode = Schema.decodeUnknownOption(schema)
   return (reply) => Option.getOrUndefined(decode(Result.plainAnswer(reply)))
 }
 
 /**
- * A member that the client can do without. Other programs and versions omit it, write `null` or mean something else by
- * it: a value in another form is read as missing, and the rest of the reply counts.
+ * An optional member. Other programs and versions omit it, write `null` or give it another meaning, so an unknown form
+ * is read as missing.
  */
 const spare = <A, I>(member: Schema.Schema<A, I>) =>
   Schema.optional(
@@ -56,22 +53,19 @@ const spare = <A, I>(member: Schema.Schema<A, I>) =>
 
 export const textReply = partOf(Schema.String)
 
-/** A txid or a block hash. */
 const HASH = Result.hex("A hash").pipe(Schema.length(64))
 export const hashReply = partOf(HASH)
 
-/** The largest integers lose digits, and mean nothing here. */
+/** Larger integers lose digits, and mean nothing here. */
 const safe = <I>(integer: Schema.Schema<number, I>) => integer.pipe(Schema.filter(Number.isSafeInteger))
 
 export interface ChainInfo {
   /** `undefined` for an unknown network. */
   readonly network: NetworkName | undefined
-  /** The daemon's name for the network. */
   readonly chain: string
   /** Hash of the last block. */
   readonly best: string
   readonly asOf: Freshness
-  /** Height of the last header. */
   readonly headers: number
   /** The checked part of the chain, 0 to 1. */
   readonly progress: number | undefined
@@ -86,7 +80,6 @@ const readInfo = partOf(Schema.Struct({
   verificationprogress: spare(CHAIN_INFO.fields.verificationprogress)
 }))
 
-/** `getblockchaininfo`. */
 export const chainInfo = (reply: Json): ChainInfo | undefined => {
   const info = readInfo(reply)
   if (info === undefined) return undefined
@@ -115,7 +108,6 @@ const readStatus = partOf(Schema.Struct({
   window
 }))
 
-/** `getsyncstatus` of svcd. */
 export const syncReply = (reply: Json): SyncReport | undefined => {
   const status = readStatus(reply)
   if (status === undefined) return undefined
@@ -123,20 +115,20 @@ export const syncReply = (reply: Json): SyncReport | undefined => {
   return { ...rest, secondsLeft: secondsleft ?? undefined, window: window ?? undefined }
 }
 
-/** A record in the form of `name_show` and `name_scan`, with names and values in hexadecimal digits. */
+/** A record of `name_show` and `name_scan`, in hex. */
 export interface ShownName {
   readonly name: Bytes
   readonly shown: FixedPart | undefined
   readonly expiresIn: number
   readonly expired: boolean
-  /** Only svcd tells it: a daemon that does not checks all rules. */
+  /** From svcd only: other daemons check all rules. */
   readonly proof: ProofLevel
 }
 
-/** What a daemon says in place of the address of a script that has none. */
+/** A daemon's text for a script without an address. */
 const NO_ADDRESS = /^<.*>$/
 
-/** An address in an answer of a daemon; empty for a script without one. */
+/** Empty for a script without an address. */
 export const shownAddress = (address: string): string => NO_ADDRESS.test(address) ? "" : address
 
 const { address, expired, expires_in, height } = NAME_INFO.fields
@@ -176,11 +168,10 @@ export const nameReply = (reply: Json): ShownName | undefined => {
   }
 }
 
-/** The transaction of a record in the form of `name_show` and `name_pending`. */
 const readTxid = partOf(Schema.Struct({ txid: HASH }))
 export const txidReply = (reply: Json): string | undefined => readTxid(reply)?.txid
 
-/** A list whose every element is decoded. */
+/** Decodes every element, or fails. */
 export const list = <A>(read: (element: Json) => A | undefined) => (reply: Json): ReadonlyArray<A> | undefined => {
   if (!Array.isArray(reply)) return undefined
   const found: Array<A> = []
@@ -198,7 +189,6 @@ const readFound = partOf(Schema.Struct({
   indexed: Result.number("Which part of the names is found")
 }))
 
-/** A page of names as `name_find` lists it. */
 export const foundReply = (reply: Json) => {
   const found = reply instanceof JsonObject ? reply.get("names") : undefined
   const names = found === undefined ? undefined : list(nameReply)(found)
@@ -211,7 +201,6 @@ const readConfirmations = partOf(Schema.Struct({
   blockheight: spare(safe(WALLET_TRANSACTION.fields.blockheight.from))
 }))
 
-/** The fields of `gettransaction` for the confirmation of a transaction. */
 export interface Confirmed {
   /** Negative if a confirmed transaction conflicts with it. */
   readonly confirmations: number
@@ -225,10 +214,9 @@ export const confirmed = (reply: Json): Confirmed | undefined => {
 
 const readSerialized = partOf(WALLET_TRANSACTION.pick("hex"))
 
-/** The bytes of a transaction in `gettransaction`, in hexadecimal digits. */
 export const serializedReply = (reply: Json): string | undefined => readSerialized(reply)?.hex
 
-/** The fields of `getblockheader` for the place of a block; `confirmations` is negative off the best chain. */
+/** `confirmations` is negative off the best chain. */
 const HEADER_PLACE = Schema.Struct({
   height: safe(HEADER.fields.height),
   confirmations: safe(HEADER.fields.confirmations),
@@ -237,7 +225,6 @@ const HEADER_PLACE = Schema.Struct({
 export type HeaderPlace = typeof HEADER_PLACE.Type
 export const headerPlace = partOf(HEADER_PLACE)
 
-/** A registration as `name_registrations` lists it. */
 export const registrationReply = partOf(Schema.Struct({
   ...Schema.Struct(REGISTRATION_MEMBERS).pick("name", "step").fields,
   note: spare(REGISTRATION_MEMBERS.note.from),

@@ -5,8 +5,6 @@ import { decodeText } from "../protocol/nameText.ts"
 import { nameFault } from "../values/lint.ts"
 import { InvalidRequest } from "./errors.ts"
 
-/** Names and values as applications write them, and their bytes. */
-
 const bytesOf = (
   { field, most, text }: { readonly field: string; readonly text: string; readonly most: number }
 ): Either.Either<Bytes, InvalidRequest> => {
@@ -22,17 +20,14 @@ const bytesOf = (
 export const nameBytes = (name: string): Either.Either<Bytes, InvalidRequest> =>
   bytesOf({ field: "name", text: name, most: MAX_NAME_LENGTH })
 
-/** The bytes of a value to send. */
 const valueBytes = (value: string): Either.Either<Bytes, InvalidRequest> =>
   bytesOf({ field: "value", text: value, most: MAX_SPENDABLE_VALUE })
 
-/** The prefix of the names in a namespace, as bytes. */
 export const namespaceBytes = (namespace: string | undefined): Either.Either<Bytes, InvalidRequest> =>
   bytesOf({ field: "namespace", text: namespace ?? "", most: MAX_NAME_LENGTH })
 
 const DEFAULT_LIMIT = 100
 
-/** The maximum number of names. */
 export const limitOf = (limit: number | undefined): Either.Either<number, InvalidRequest> => {
   if (limit === undefined) return Either.right(DEFAULT_LIMIT)
   return Number.isInteger(limit) && limit >= 0
@@ -40,7 +35,7 @@ export const limitOf = (limit: number | undefined): Either.Either<number, Invali
     : Either.left(new InvalidRequest({ field: "limit", reason: "has to be an integer of 0 or more" }))
 }
 
-/** Refuses an unknown choice: the code would otherwise treat it as one of the known ones. */
+/** Refuses an unknown choice, which the code would otherwise take for a known one. */
 const choiceOf = <A extends string>(
   field: string,
   given: A | undefined,
@@ -50,7 +45,6 @@ const choiceOf = <A extends string>(
     ? Either.right(undefined)
     : Either.left(new InvalidRequest({ field, reason: `has to be one of ${words.join(", ")}` }))
 
-/** What a caller gives to a name operation. */
 export interface GivenOperation<W extends string> {
   readonly name: string
   readonly value: string
@@ -58,8 +52,8 @@ export interface GivenOperation<W extends string> {
 }
 
 /**
- * As `operationBytes`, for a new name: refuses one that no program would read as the domain or identity that its namespace is for,
- * before it costs money. Whose names are read by programs of their own asks for any.
+ * As `operationBytes`, for a new name. Unless `anyName` is set, refuses a name that no program would read as the domain
+ * or identity of its namespace, before it costs money.
  */
 export const registrationBytes = <W extends string>(
   given: GivenOperation<W> & { readonly anyName: boolean | undefined },
@@ -74,7 +68,7 @@ export const registrationBytes = <W extends string>(
       )
   })
 
-/** The bytes of the name and of the value of an operation; refuses a step that no caller can wait for. */
+/** Refuses a step that no caller can wait for. */
 export const operationBytes = <W extends string>(
   { name, value, waitFor }: GivenOperation<W>,
   waits: ReadonlyArray<W>

@@ -6,8 +6,8 @@ import * as wallet from "../../wallet/errors.ts"
 import * as client from "../errors.ts"
 
 /**
- * The errors of `svcd/promise`: a plain class for each failure of `NameClient`. `plainError.ts` finds the class by its
- * name, which is the tag.
+ * The errors of `svcd/promise`: a plain class for each failure of `NameClient`, with the tag as its name
+ * (`plainError.ts`).
  */
 
 type PlainError<Tag extends string, Fields> = Error & Fields & { readonly _tag: Tag }
@@ -22,9 +22,8 @@ interface Original<Tag extends string, Props> {
 }
 
 /**
- * A class of plain errors with the tag, fields, message and verdict of the original. The compiler writes the fields out in the
- * declarations, which then do not need Effect. The original itself can stand for the fields: the plain error keeps
- * its stack.
+ * Makes a class of plain errors with the tag, fields, message and verdict of the original. The compiler writes the
+ * fields out, so the declarations do not need Effect. The original can stand for the fields; its stack is kept.
  */
 const plain = <Tag extends string, Props>(
   Original: Original<Tag, Props>
@@ -38,10 +37,10 @@ const plain = <Tag extends string, Props>(
       if (original === given && original.stack !== undefined) this.stack = original.stack
     }
   }
-  // The names of class and error stay where a bundler renames variables, and `name` is not one of the fields.
+  // Bundlers rename variables, not these names. `name` is not a field.
   const name = { configurable: true, value: Original._tag, writable: true }
   for (const named of [Plain, Plain.prototype]) Object.defineProperty(named, "name", name)
-  // The compiler does not see what `Object.assign` gives to an instance.
+  // The compiler does not see what `Object.assign` adds.
   return Object(Plain)
 }
 
@@ -66,8 +65,7 @@ export const InvalidConfig = plain(client.InvalidConfig)
 export type InvalidConfig = InstanceType<typeof InvalidConfig>
 
 /**
- * The node is not as recent as the caller requires, or its answer does not rest on as much. Or the node does not find
- * the name, but blocks are still missing.
+ * The node is older, or its proof weaker, than the caller requires. Or the name was not found while blocks are missing.
  */
 export const NotSynced = plain(client.NotSynced)
 export type NotSynced = InstanceType<typeof NotSynced>
@@ -76,7 +74,7 @@ export type NotSynced = InstanceType<typeof NotSynced>
 export const DaemonUnreachable = plain(client.DaemonUnreachable)
 export type DaemonUnreachable = InstanceType<typeof DaemonUnreachable>
 
-/** The daemon refuses the credentials, or there are none. `reason` says which ones were sent, and what to give instead. */
+/** The daemon refuses the credentials, or there are none. `reason` tells which were sent, and the remedy. */
 export const Unauthorized = plain(client.Unauthorized)
 export type Unauthorized = InstanceType<typeof Unauthorized>
 
@@ -88,7 +86,7 @@ export type DaemonNotReady = InstanceType<typeof DaemonNotReady>
 export const DaemonRefused = plain(client.DaemonRefused)
 export type DaemonRefused = InstanceType<typeof DaemonRefused>
 
-/** PostgreSQL does not answer, or it has no export of names that this svcd can read. */
+/** PostgreSQL does not answer, or has no export of names readable by this svcd. */
 export const DatabaseUnavailable = plain(client.DatabaseUnavailable)
 export type DatabaseUnavailable = InstanceType<typeof DatabaseUnavailable>
 
@@ -104,10 +102,7 @@ export type WalletLocked = InstanceType<typeof WalletLocked>
 export const InsufficientFunds = plain(client.InsufficientFunds)
 export type InsufficientFunds = InstanceType<typeof InsufficientFunds>
 
-/**
- * The state of the name forbids the operation: the name is taken, the wallet does not own it, or an operation is
- * pending.
- */
+/** The state of the name forbids the operation: it is taken, not the wallet's, or has a pending operation. */
 export const NameUnavailable = plain(client.NameUnavailable)
 export type NameUnavailable = InstanceType<typeof NameUnavailable>
 
@@ -115,7 +110,7 @@ export type NameUnavailable = InstanceType<typeof NameUnavailable>
 export const OperationRejected = plain(client.OperationRejected)
 export type OperationRejected = InstanceType<typeof OperationRejected>
 
-/** A registration was sent and cannot complete: another registration was first, or a reorg changed the blocks. */
+/** A registration was sent and cannot complete: another one was first, or a reorg changed the blocks. */
 export const RegistrationFailed = plain(client.RegistrationFailed)
 export type RegistrationFailed = InstanceType<typeof RegistrationFailed>
 
@@ -123,7 +118,7 @@ export type RegistrationFailed = InstanceType<typeof RegistrationFailed>
 export const ClientClosed = plain(client.ClientClosed)
 export type ClientClosed = InstanceType<typeof ClientClosed>
 
-/** The embedded node stopped because of a defect of svcd. Its data are safe; open another client. */
+/** The embedded node stopped because of a defect of svcd. The data is safe; open another client. */
 export const InternalError = plain(client.InternalError)
 export type InternalError = InstanceType<typeof InternalError>
 

@@ -1,7 +1,7 @@
 import type { ProofLevel } from "../../light/proof.ts"
 import type { ChangeType } from "../options.ts"
 
-/** What `svcd/promise` answers: the records of `../records.ts`, for programs without Effect. */
+/** The records of `../records.ts`, for programs without Effect. */
 
 /** The block up to which names are known. */
 export interface Freshness {
@@ -9,7 +9,7 @@ export interface Freshness {
   readonly height: number
   /** Whether that block is the tip of the network, as far as the node knows. */
   readonly synced: boolean
-  /** What the answer rests on; of a daemon, what it rests on if the daemon is to be believed. */
+  /** What the answer rests on; over a daemon, as the daemon claims. */
   readonly proof: ProofLevel
 }
 
@@ -40,24 +40,24 @@ export interface NameChange {
   readonly type: ChangeType
   readonly name: string
   /**
-   * The state of the name after the change, as of its block; `undefined` if a reorg removed its only registration. A copy
-   * of all names that are UTF-8 keeps the last record of each.
+   * The record after the change, as of its block; `undefined` if a reorg removed the only registration. Keep the last
+   * one of each name for a copy of all UTF-8 names.
    */
   readonly record?: NameRecord | undefined
-  /** The state before an operation; `undefined` for a registration, other changes, and where it is not known. */
+  /** The record before an operation; `undefined` for a registration, for other changes, and where unknown. */
   readonly before?: NameRecord | undefined
   /** `expiring`: the name expires in so many blocks unless it is renewed. */
   readonly blocks?: number | undefined
-  /** Height of the block, or of the block that a reorg disconnected. */
+  /** Height of the block, even of a disconnected one. */
   readonly height: number
-  /** Its hash. */
+  /** The block's hash. */
   readonly hash: string
-  /** The place behind the change, for `from`: save it with what the program keeps of the change. Do not read it. */
+  /** The opaque position after the change, for `from`. Save it together with what you keep of the change. */
   readonly cursor: string
 }
 
 /** The transaction of a name operation. */
 export interface OperationResult {
-  /** For a registration: the transaction of the step that the caller waited for. 64 hex digits. */
+  /** The transaction that the caller waited for, in 64 hex digits. */
   readonly txHash: string
 }

@@ -114,7 +114,7 @@ const MODULES = {
 const isContract = (value: unknown): value is Contract =>
   typeof value === "object" && value !== null && "summary" in value && "params" in value
 
-/** The contracts of all methods of a node, in alphabetical order of their names. */
+/** In alphabetical order of their names. */
 export const CONTRACTS: ReadonlyArray<Contract> = Object.values(MODULES)
   .flatMap((module): ReadonlyArray<unknown> => Object.values(module))
   .filter(isContract)

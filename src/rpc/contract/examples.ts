@@ -1,5 +1,3 @@
-/** Parameters of the examples of methods. */
-
 export const EXAMPLE_TXID = "4fe1cfd5439d1fadb8cce35a4888595c161d7a1922d6191433b4d3e1d1030fa4"
 
 /** Of another owner. */

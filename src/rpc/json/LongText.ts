@@ -1,12 +1,9 @@
 /** Bytes of a piece: one write to a socket. */
 export const PIECE = 65_536
 
-/**
- * JSON text in pieces. Its bytes count against the caller until they are released. Pieces are immutable: an answer that
- * is the same for all callers is encoded once, and every caller is sent the same pieces.
- */
+/** JSON text in immutable pieces, shared by callers with the same answer. Counts against each caller until released. */
 export class LongText<out A = unknown> {
-  /** As in `RawJson`: only the type of an answer shows what the text says. */
+  /** As in `RawJson`. */
   declare readonly says: A
   readonly pieces: ReadonlyArray<Uint8Array>
   readonly length: number

@@ -2,10 +2,7 @@ import { AMOUNT_DECIMALS, isMoney, parseFixedPoint } from "../../protocol/amount
 import { RpcError } from "../method/RpcError.ts"
 import { type Json, JsonNumber } from "./json.ts"
 
-/**
- * Reads an amount, a number or text, into its smallest unit, of which `decimals` digits make one. Upstream
- * `rpc/util.cpp`, `AmountFromValue`. The errors are the three of reference/rpc.md 1.8.
- */
+/** Reads a number or text into its smallest unit. Upstream `rpc/util.cpp`, `AmountFromValue`; reference/rpc.md 1.8. */
 export const readAmount = (value: Json, decimals = AMOUNT_DECIMALS): number | RpcError => {
   if (typeof value !== "string" && !(value instanceof JsonNumber)) {
     return RpcError.type("Amount is not a number or string")

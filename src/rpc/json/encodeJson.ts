@@ -2,14 +2,11 @@ import { formatAmount } from "../../protocol/amount.ts"
 import { flat, JsonNumber, JsonObject } from "./json.ts"
 import { LongText } from "./LongText.ts"
 
-/**
- * Encodes answers as JSON (reference/rpc.md 1.5 and 6): amounts with eight decimals, doubles as the reference node
- * prints them, text outside ASCII unescaped.
- */
+/** Answers as JSON (reference/rpc.md 1.5 and 6). Text outside ASCII stays unescaped. */
 
-/** An amount of money. Printed in NMC with exactly eight decimals. */
+/** Printed in NMC with exactly eight decimals. */
 export class Amount {
-  /** Smallest units, an integer of either sign. */
+  /** Smallest units, of either sign. */
   readonly units: number
 
   constructor(units: number) {
@@ -17,10 +14,7 @@ export class Amount {
   }
 }
 
-/**
- * JSON text that an answer contains unchanged. The code that makes one guarantees that it is the JSON of an `A`: only
- * the type of an answer shows what the text says.
- */
+/** JSON text that an answer contains unchanged. Whoever makes one guarantees that it is the JSON of an `A`. */
 export class RawJson<out A = unknown> {
   declare readonly says: A
   readonly text: string
@@ -30,7 +24,7 @@ export class RawJson<out A = unknown> {
   }
 }
 
-/** An array whose items are made during encoding, so that the values of a long answer never exist all at once. */
+/** An array whose items are made during encoding, so that a long answer's values never exist all at once. */
 export class LazyArray<out A = JsonValue> {
   readonly items: Iterable<A>
 
@@ -48,7 +42,7 @@ export class LazyMap<out A = JsonValue> {
   }
 }
 
-/** Applies a function to each item on demand, again in each iteration. */
+/** Applies `make` on demand, again in each iteration. */
 export const lazily = <A, B>(items: Iterable<A>, make: (item: A, at: number) => B | undefined): Iterable<B> => ({
   *[Symbol.iterator]() {
     let at = 0
@@ -59,19 +53,15 @@ export const lazily = <A, B>(items: Iterable<A>, make: (item: A, at: number) => 
   }
 })
 
-/** Number of items from which an array is made during encoding. */
 const MANY = 256
 
-/** The items of an array: made at once if they are few, else during encoding. */
+/** Few items are made at once, many during encoding. */
 export const itemsOf = <A, B>(
   items: ReadonlyArray<A>,
   make: (item: A, at: number) => B
 ): ReadonlyArray<B> | LazyArray<B> => items.length > MANY ? new LazyArray(lazily(items, make)) : items.map(make)
 
-/**
- * The values that a method may return. Members that are `undefined` are omitted. A map is an object whose member names
- * are data: they keep their order, and no name is special.
- */
+/** Values of answers. Undefined members are omitted. A map's member names are data and keep their order. */
 export type JsonValue =
   | null
   | boolean
@@ -90,8 +80,8 @@ export type JsonValue =
   | { readonly [key: string]: JsonValue | undefined }
 
 /**
- * Returns a number as the reference node prints it: an integer in full, a double with up to 16 significant digits.
- * Below 0.0001 and from 10^16 on, a double has an exponent of at least two digits. Upstream `univalue.cpp`, `setFloat`.
+ * A number as the reference node prints it. Upstream `univalue.cpp`, `setFloat`: doubles have up to 16 significant
+ * digits, and below 0.0001 and from 10^16 on an exponent of at least two digits.
  */
 export const formatNumber = (value: number): string => {
   if (Number.isSafeInteger(value)) return String(value)
@@ -105,13 +95,10 @@ export const formatNumber = (value: number): string => {
   return withoutTrailingZeros(withPoint(digits, exponent))
 }
 
-/** The exact value, if it ends with the seventeenth digit, a 5 after an even digit: `1.2345678901234525e+14`. */
+/** An exact tie at the seventeenth digit, a 5 after an even digit: `1.2345678901234525e+14`. */
 const TIE_BEHIND_EVEN = /^(-?\d\.\d{14}[02468])50*(e.*)$/
 
-/**
- * Sixteen digits and an exponent. JavaScript rounds an exact tie up, C to the even digit; one in thirty difficulties
- * around 10^14 is a tie.
- */
+/** JavaScript rounds an exact tie up, C to the even digit. One in thirty difficulties around 10^14 is a tie. */
 const roundedTo16 = (value: number): string => {
   const rounded = value.toExponential(15)
   if (!value.toExponential(16).includes("5e")) return rounded
@@ -120,7 +107,7 @@ const roundedTo16 = (value: number): string => {
   return tie === null ? rounded : `${tie[1]}${tie[2]}`
 }
 
-/** `1.25` and 1 → `12.5`, for exponents from -4 to 15. */
+/** `1.25` and 1 → `12.5`. Exponents are -4 to 15. */
 const withPoint = (digits: string, exponent: number): string => {
   const sign = digits.startsWith("-") ? "-" : ""
   const plain = digits.replace("-", "").replace(".", "")
@@ -132,11 +119,11 @@ const withoutTrailingZeros = (digits: string): string => digits.replace(/\.?0*$/
 
 const NEEDS_ESCAPES = /["\\\u0000-\u001f\u007f]/
 
-/** Returns a string with its quotes. Escapes quotes, backslashes, control characters and U+007F. */
+/** With quotes. U+007F is escaped too. */
 export const encodeString = (text: string): string =>
   NEEDS_ESCAPES.test(text) ? JSON.stringify(text).replaceAll("\u007f", "\\u007f") : `"${text}"`
 
-/** Member names written before, with quotes and colon. The members of results are a closed set. */
+/** Encoded names with quotes and colon. The members of results are a closed set. */
 const memberNames = new Map<string, string>()
 const MAX_MEMBER_NAMES = 2_000
 
@@ -170,7 +157,7 @@ const encodeRecord = (record: { readonly [key: string]: JsonValue | undefined })
   return text + "}"
 }
 
-/** The text is a chain of many short pieces; beyond this length, it is flattened to one piece. */
+/** Characters from which the text, a chain of many short pieces, is flattened. */
 const PIECE = 4_096
 
 const encodeArray = (values: ReadonlyArray<JsonValue>): string => {
@@ -189,7 +176,7 @@ const encodeArray = (values: ReadonlyArray<JsonValue>): string => {
   return pieces.join("")
 }
 
-/** Returns a value as JSON text. Throws a RangeError for NaN and infinities, which JSON cannot write. */
+/** Throws a RangeError for NaN and infinities, which JSON lacks. */
 export const encodeJson = (value: JsonValue): string => {
   switch (typeof value) {
     case "string":

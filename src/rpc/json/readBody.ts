@@ -2,21 +2,18 @@ import { runSteps, type Steps } from "../../protocol/steps.ts"
 import type { Json } from "./json.ts"
 import { JsonReader, type ReadJson, type Top } from "./readJson.ts"
 
-/** Reads the body of a call, which may be a long batch. */
-
-/** The elements of an array, in order. */
 export interface Elements {
   readonly length: number
   readonly at: (index: number) => Json | undefined
 }
 
 /**
- * The elements of a long array. Most are read again from the text when they are asked for: the values of a batch of many requests would take
- * ten times its length, and the collection of garbage would copy and mark them until the last request is answered.
+ * Elements are mostly read again from the text on demand. All values of a long batch would take ten times its length,
+ * and garbage collection would copy and mark them until the last answer.
  */
 class LateElements implements Elements {
   readonly #text: string
-  /** For each element its place in the text, or itself. */
+  /** For each element its offset in the text, or its value. */
   readonly #elements: ReadonlyArray<number | Json>
 
   constructor(text: string, elements: ReadonlyArray<number | Json>) {
@@ -37,11 +34,11 @@ class LateElements implements Elements {
 }
 
 export interface ReadBody extends ReadJson {
-  /** The elements if the text is an array, which `read` lacks. */
+  /** Set instead of `read` for an array. */
   readonly elements?: Elements
 }
 
-/** As `readJsonSteps`, for a text that may be a long array: its elements are passed to `seen`, and are read again when they are asked for. */
+/** As `readJsonSteps`, but passes the elements of an array to `seen` and reads them again on demand. */
 export function* readBodySteps(
   text: string,
   maxValues: number,

@@ -1,7 +1,7 @@
 import { runSteps, type Steps } from "../../protocol/steps.ts"
 import { flat, type Json, JsonNumber, JsonObject } from "./json.ts"
 
-/** Maximum nesting of arrays and objects; upstream `univalue_read.cpp`, `MAX_JSON_DEPTH`. */
+/** Nesting of arrays and objects. Upstream `univalue_read.cpp`, `MAX_JSON_DEPTH`. */
 const MAX_DEPTH = 512
 
 const QUOTE = 0x22
@@ -29,14 +29,14 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
   ["t", "\t"]
 ])
 
-/** The reader pauses after this many values, less one, and after this many characters of a string with escapes. */
+/** Values minus one, and characters of a string with escapes, between two pauses. */
 const STEP = 0x3ff
 const PART = 0x8000
 
-/** Length from which a regular expression, faster than a loop, skips the rest of a string. */
+/** From this length on, a regular expression skips the rest of a string faster than a loop. */
 const LONG = 256
 
-/** Characters that it skips at a time: about half a millisecond. */
+/** Characters skipped at a time: about half a millisecond. */
 const SKIPPED = 0x80000
 
 const NOT_PLAIN = /["\\\u0000-\u001f]/
@@ -50,15 +50,14 @@ const isDigit = (code: number): boolean => code >= ZERO && code <= NINE
 export const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00
 const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit < 0xe000
 
-/** Length up to which an array is copied when it is complete: it has room for more until then, for some 17 values at least. */
+/** Up to this length, a complete array is copied to its exact size. Growing arrays have room for at least 17 values. */
 const FEW = 32
 
-/** The array without room for more. Most values of a long batch are in short arrays, and stay until all of it is answered. */
+/** Drops spare room: most values of a long batch are in short arrays and stay until all of it is answered. */
 const exact = <A>(values: Array<A>): Array<A> => values.length > FEW ? values : values.slice()
 
-/** An array or object that is not complete. */
 interface Open {
-  /** The names of the members of an object; `undefined` for an array. */
+  /** `undefined` for an array. */
   readonly keys: Array<string> | undefined
   readonly values: Array<Json>
 }
@@ -69,36 +68,36 @@ const equalKeys = (a: ReadonlyArray<string>, b: ReadonlyArray<string>): boolean 
   return true
 }
 
-/** Characters up to which an element of a long array is read again rather than kept: some microseconds. */
+/** Longer elements of a long array are kept. Reading this many characters again takes some microseconds. */
 const READ_AGAIN = 1_024
 
-/** What a reader does with the elements of an array at the top. */
+/** How to read the elements of an outermost array. */
 export interface Top {
   readonly seen: (element: Json) => void
-  /** For each element its place in the text, or itself; `undefined` unless there is an array at the top. */
+  /** For each element its offset or its value; `undefined` if the outermost value is not an array. */
   elements: Array<number | Json> | undefined
 }
 
-/** What a reader reads: from the beginning, unless it says another character. */
+/** Where to read; from the beginning by default. */
 interface Place {
   readonly from?: number
   readonly top?: Top
 }
 
-/** A cursor over a text. A result of `undefined` or `false` means that the text is not JSON. */
+/** `undefined` or `false` means that the text is not JSON. */
 export class JsonReader {
   readonly #text: string
   #at = 0
   values = 0
-  /** The parts read so far of an unfinished string with escapes. */
+  /** Parts of an unfinished string with escapes. */
   #parts: Array<string> | undefined
-  /** Where an unfinished string without escapes so far starts. */
+  /** Start of an unfinished string, still without escapes. */
   #start: number | undefined
   readonly #maxValues: number
-  /** The names of the last complete object: those of the next one are often the same, and then the same array. */
+  /** Names of the last complete object. The next one often has the same and then shares the array. */
   #keys: Array<string> = []
 
-  /** The first character to read: the end of the value is the end of the text if that is 0. */
+  /** If 0, the value must end with the text. */
   readonly #from: number
   readonly #top: Top | undefined
 
@@ -110,10 +109,7 @@ export class JsonReader {
     this.#top = top
   }
 
-  /**
-   * Reads the text as one value. Open containers are on an explicit stack: depth needs no call frames. The reader
-   * pauses regularly, so that other work gets a turn.
-   */
+  /** Reads one value, with pauses for other work. Open containers are on an explicit stack, not in call frames. */
   *read(): Steps<Json | undefined> {
     const open: Array<Open> = []
     let element = 0
@@ -154,7 +150,7 @@ export class JsonReader {
         }
         if (value === undefined) return undefined
       }
-      // A value is complete, and perhaps the containers that it ends.
+      // A value is complete, and perhaps its containers.
       for (;;) {
         const container = open.at(-1)
         const after = this.#next()
@@ -183,7 +179,7 @@ export class JsonReader {
     return new JsonObject(this.#keys, exact(values))
   }
 
-  /** The code unit after white space, not consumed; NaN at the end. */
+  /** The next code unit after white space, not consumed; NaN at the end. */
   #next(): number {
     let code = this.#text.charCodeAt(this.#at)
     while (isSpace(code)) code = this.#text.charCodeAt(++this.#at)
@@ -230,7 +226,6 @@ export class JsonReader {
     return this.#at - start
   }
 
-  /** Whether the string that is read goes on: `readOn` reads its next part. */
   #isUnfinished(): boolean {
     return this.#parts !== undefined || this.#start !== undefined
   }
@@ -241,7 +236,7 @@ export class JsonReader {
     return start === undefined ? this.#readEscaped(this.#at) : this.#readPlain(start)
   }
 
-  /** Reads the string whose opening quote is next. Almost every string has no escapes and is a slice of the text. */
+  /** Almost every string has no escapes and is a slice of the text. */
   #readString(): string | undefined {
     return this.#readPlain(++this.#at)
   }
@@ -251,7 +246,7 @@ export class JsonReader {
       const code = this.#text.charCodeAt(this.#at)
       if (code === QUOTE) return this.#text.slice(start, this.#at++)
       if (code === BACKSLASH) return this.#readEscaped(start)
-      // Also false for NaN: the text ends within the string.
+      // NaN fails too: the text ends within the string.
       if (!(code >= 0x20)) return undefined
       this.#at++
       if (this.#at - start >= LONG && !this.#skipPlain()) {
@@ -261,10 +256,7 @@ export class JsonReader {
     }
   }
 
-  /**
-   * Skips to the next character that needs handling: a block in hex has millions of plain ones. Returns false if it
-   * found none yet.
-   */
+  /** Skips plain characters, millions in a block in hex. Returns false if no other was found yet. */
   #skipPlain(): boolean {
     const next = this.#text.slice(this.#at, this.#at + SKIPPED)
     const found = next.search(NOT_PLAIN)
@@ -273,9 +265,8 @@ export class JsonReader {
   }
 
   /**
-   * Reads a part of a string with escapes from the next character on; the text from `start` to there has none. If the
-   * string continues after the part, `#parts` holds what was read. Each part is flattened to one piece: text
-   * concatenated from millions of pieces would take many times its length.
+   * Reads a part of a string with escapes; the text from `start` to here has none. Unless the string ends, `#parts` has
+   * the result. Each part is flattened, as text of millions of pieces would take many times its length.
    */
   #readEscaped(start: number): string | undefined {
     const parts = this.#parts ?? []
@@ -305,7 +296,7 @@ export class JsonReader {
     }
   }
 
-  /** Reads one escape, or the two of a surrogate pair. A lone surrogate is not a character. */
+  /** One escape, or the two of a surrogate pair. A lone surrogate is invalid. */
   #readEscape(): { readonly from: number; readonly text: string } | undefined {
     const from = this.#at
     const letter = this.#text.charAt(from + 1)
@@ -322,7 +313,7 @@ export class JsonReader {
     return { from, text: String.fromCharCode(unit, second) }
   }
 
-  /** The code unit of a backslash, a `u` and four digits. */
+  /** Reads a `\u` escape. */
   #readUnit(): number | undefined {
     const digits = this.#text.slice(this.#at + 2, this.#at + 6)
     if (!FOUR_HEX_DIGITS.test(digits)) return undefined
@@ -332,16 +323,15 @@ export class JsonReader {
 }
 
 export interface ReadJson {
-  /** `undefined` if the text is not JSON or has too many values. */
+  /** `undefined` if the text is invalid or has too many values. */
   readonly read: Json | undefined
   readonly values: number
 }
 
 /**
- * Reads a text that is exactly one JSON value and white space; otherwise the result is `undefined`. Strict: text after
- * the value, a lone surrogate in escapes and more than 512 levels are not JSON (reference/rpc.md 1.5). The stack space
- * does not depend on the text. A text with more than `maxValues` values would take many times its own memory and is
- * refused: `values` is then above `maxValues`.
+ * Reads exactly one JSON value and white space. Strict: more text, a lone surrogate in an escape or more than 512
+ * levels make it invalid (reference/rpc.md 1.5). More than `maxValues` values, which would take many times the text's
+ * memory, are refused with `values` above `maxValues`. The stack space does not depend on the text.
  */
 export function* readJsonSteps(text: string, maxValues: number): Steps<ReadJson> {
   const reader = new JsonReader(text, maxValues)
@@ -349,7 +339,6 @@ export function* readJsonSteps(text: string, maxValues: number): Steps<ReadJson>
   return { read, values: reader.values }
 }
 
-/** The same in one step. */
 export const readJson = (text: string, maxValues: number): ReadJson => runSteps(readJsonSteps(text, maxValues))
 
 export const parseJson = (text: string, maxValues = Number.MAX_SAFE_INTEGER): Json | undefined =>

@@ -7,7 +7,7 @@ import * as Result from "../method/results.ts"
 import type { ShapeContext } from "./context.ts"
 import { SCRIPT, scriptJson } from "./script.ts"
 
-/** What happened to scripts: `getdescriptoractivity`. Source: upstream `rpc/blockchain.cpp`, `getdescriptoractivity`. */
+/** Source: upstream `rpc/blockchain.cpp`, `getdescriptoractivity`. */
 
 const PLACE = {
   blockhash: Schema.optional(Result.hex("The block; not for a transaction of the mempool")),
@@ -28,20 +28,19 @@ export const EVENT = Schema.Struct({
   output_spk: Schema.optional(SCRIPT.annotations({ description: "The script of that output" }))
 })
 
-/** A block of the best chain. */
 export interface SearchedPlace {
   readonly hash: Bytes
   readonly height: number
 }
 
-/** An input that spends from a script, or an output that pays to one. Plain data, which a thread can send. */
+/** An input that spends from a script, or an output to one. Plain data for transfer between threads. */
 export interface Match {
   readonly type: "spend" | "receive"
   /** Wire order. */
   readonly txid: Bytes
-  /** The index of the input or output. */
+  /** Of the input or output. */
   readonly index: number
-  /** The outpoint that the input spends. */
+  /** The outpoint spent by an input. */
   readonly prevout: Bytes | undefined
   /** Smallest units. */
   readonly value: number
@@ -50,11 +49,11 @@ export interface Match {
 
 export interface SpendingTransaction {
   readonly transaction: Transaction
-  /** The coins of its inputs, none for a coinbase. */
+  /** Of the inputs; none for a coinbase. */
   readonly spent: ReadonlyArray<Coin | undefined>
 }
 
-/** Where a transaction has one of the scripts: first the inputs, then the outputs. All bytes are copies. */
+/** Inputs come before outputs. All bytes are copies. */
 export const matchesOf = (
   { spent, transaction: { inputs, outputs, txid } }: SpendingTransaction,
   scripts: { readonly has: (script: string) => boolean }
@@ -80,7 +79,7 @@ export const matchesOf = (
   return [...spends, ...receipts]
 }
 
-/** A match as an event. `place`: its block; `undefined` for the mempool. */
+/** Without a `place`, the match is in the mempool. */
 export const eventJson = (
   context: ShapeContext,
   { index, prevout, script, txid, type, value }: Match,

@@ -17,9 +17,7 @@ import {
   wholeTransactionJson
 } from "./transaction.ts"
 
-/**
- * Headers, merged-mining proofs and blocks in answers (reference/rpc.md 3.2). Source: upstream `rpc/blockchain.cpp`.
- */
+/** Headers, merged-mining proofs and blocks (reference/rpc.md 3.2). Source: upstream `rpc/blockchain.cpp`. */
 
 const BARE_HEADER = {
   hash: Result.hex("Hash of the block"),
@@ -87,7 +85,7 @@ export const BLOCK_WITH_TXIDS = blockOf(Result.hex("A txid"))
 export const BLOCK_WITH_TRANSACTIONS = blockOf(TRANSACTION_OF_BLOCK)
 export const BLOCK_WITH_COINS = blockOf(TRANSACTION_OF_BLOCK_WITH_COINS)
 
-/** The state of the chain: `getblockchaininfo`. The client reads it too. */
+/** `getblockchaininfo`; the client reads it too. */
 export const CHAIN_INFO = Schema.Struct({
   chain: Result.string("main, test or regtest"),
   blocks: Result.integer("Height of the tip"),
@@ -115,7 +113,7 @@ const hex32 = (value: number): string => (value >>> 0).toString(16).padStart(8, 
 
 const hex256 = (value: bigint): string => value.toString(16).padStart(64, "0")
 
-/** The 80 bytes of a header, of our chain or of a parent chain. */
+/** Of our chain or of a parent chain. */
 const bareHeaderJson = (header: Header): Result.MembersOf<typeof BARE_HEADER> => ({
   hash: displayHash(header.hash),
   version: header.version,
@@ -128,7 +126,6 @@ const bareHeaderJson = (header: Header): Result.MembersOf<typeof BARE_HEADER> =>
   previousblockhash: header.prevHash.every((byte) => byte === 0) ? undefined : displayHash(header.prevHash)
 })
 
-/** A header with its place in the chain, without its proof. */
 const placedHeaderJson = (info: HeaderInfo): Result.MembersOf<typeof PLACED_HEADER> => ({
   ...bareHeaderJson(info.header),
   confirmations: info.confirmations,
@@ -140,10 +137,7 @@ const placedHeaderJson = (info: HeaderInfo): Result.MembersOf<typeof PLACED_HEAD
   nextblockhash: info.next === undefined ? undefined : displayHash(info.next)
 })
 
-/**
- * A merged-mining proof. Its coinbase has the parent block's hash as if it were in a block of our chain. Source:
- * upstream `AuxpowToJSON`.
- */
+/** The coinbase gets the parent block's hash, as if that were a block of our chain. Source: upstream `AuxpowToJSON`. */
 const auxpowJson = (context: ShapeContext, auxpow: Auxpow): Result.ValueOf<typeof AUXPOW> => ({
   tx: {
     hex: toHex(auxpow.coinbase.bytes),
@@ -159,7 +153,7 @@ const auxpowJson = (context: ShapeContext, auxpow: Auxpow): Result.ValueOf<typeo
 const proofJson = (context: ShapeContext, auxpow: Auxpow | undefined) =>
   auxpow === undefined ? undefined : auxpowJson(context, auxpow)
 
-/** A header in the form of `getblockheader`. */
+/** `getblockheader`. */
 export const blockHeaderJson = (
   context: ShapeContext,
   info: HeaderInfo,
@@ -182,10 +176,9 @@ const coinbaseJson = ({ transactions: [coinbase] }: Block): Result.ValueOf<typeo
   }
 }
 
-/** Txids, transactions, or transactions with the coins that they spend. */
 export type BlockVerbosity = 1 | 2 | 3
 
-/** The coins that a block's transactions spend: one array for each transaction in order, without the coinbase. */
+/** One array per transaction, without the coinbase. */
 export type SpentCoins = ReadonlyArray<ReadonlyArray<Coin>>
 
 interface ShownBlock {
@@ -203,7 +196,7 @@ const blockWith = <T>(context: ShapeContext, { block, info }: ShownBlock, tx: T)
   auxpow: proofJson(context, block.auxpow)
 })
 
-/** A block in the form of `getblock`. Without `spent`, when undo data are missing, it has neither fees nor prevouts. */
+/** `getblock`. Without `spent`, when undo data are missing, it has neither fees nor prevouts. */
 export const blockJson = (
   context: ShapeContext,
   shown: ShownBlock,

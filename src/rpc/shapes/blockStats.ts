@@ -8,7 +8,7 @@ import { outputSize, totalValue, type Transaction } from "../../protocol/transac
 import * as Result from "../method/results.ts"
 import type { SpentCoins } from "./block.ts"
 
-/** The statistics of a block: `getblockstats`. Source: upstream `rpc/blockchain.cpp`, `getblockstats`. */
+/** Source: upstream `rpc/blockchain.cpp`, `getblockstats`. */
 
 const STATISTICS = {
   avgfee: Result.integer("Average fee"),
@@ -54,17 +54,17 @@ export const isStatName = (name: string): name is StatName => Object.hasOwn(STAT
 
 const { utxo_increase_actual, utxo_size_inc, utxo_size_inc_actual, ...others } = STATISTICS
 
-/** Chosen statistics are in alphabetical order, all together in the order of `BLOCK_STATS`. */
+/** Chosen statistics are in alphabetical order, all of them in the order of `BLOCK_STATS`. */
 export const CHOSEN_STATS = Schema.partial(
   Schema.Struct({ ...others, utxo_increase_actual, utxo_size_inc, utxo_size_inc_actual })
 )
 
-/** The bytes that count for an unspent output beside the output itself: outpoint, height, coinbase flag. */
+/** Bytes counted per unspent output besides the output itself: outpoint, height, coinbase flag. */
 const PER_OUTPUT = 36 + 4 + 1
 
 const WITNESS_SCALE = 4
 
-/** The shares of the weight at which fee rates are reported. */
+/** Shares of the weight for fee rates. */
 const PERCENTILES: ReadonlyArray<(weight: number) => number> = [
   (weight) => weight / 10,
   (weight) => weight / 4,
@@ -78,7 +78,6 @@ interface Rated {
   readonly weight: number
 }
 
-/** The fee rates at shares of the weight. */
 export const feeRatePercentiles = (rated: ReadonlyArray<Rated>, totalWeight: number): ReadonlyArray<number> => {
   const sorted = rated.toSorted((a, b) => a.feeRate - b.feeRate || a.weight - b.weight)
   return PERCENTILES.map((share) => {
@@ -101,11 +100,10 @@ const highest = (values: ReadonlyArray<number>): number => values.reduce((most, 
 const lowest = (values: ReadonlyArray<number>): number =>
   values.length === 0 ? 0 : values.reduce((least, value) => Math.min(least, value))
 
-/** A quotient, rounded towards zero; 0 for a divisor of 0. */
+/** Rounded towards zero; 0 for a divisor of 0. */
 const quotient = ({ by, of }: { readonly of: number; readonly by: number }): number =>
   by === 0 ? 0 : Math.trunc(of / by)
 
-/** What one transaction adds to the statistics. */
 const measured = (transaction: Transaction, spent: ReadonlyArray<Coin>) => {
   const { hasWitness, inputs, size, weight } = transaction
   const out = totalValue(transaction.outputs)
@@ -127,7 +125,7 @@ const growth = (outputs: ReadonlyArray<{ readonly value: number; readonly script
 export interface MeasuredBlock {
   readonly block: Block
   readonly info: Pick<HeaderInfo, "height" | "medianTimePast">
-  /** The coins that its transactions spent, without the coinbase. */
+  /** Without the coinbase. */
   readonly spent: SpentCoins
   readonly subsidy: number
 }

@@ -9,10 +9,7 @@ import * as Result from "../method/results.ts"
 import type { ShapeContext } from "./context.ts"
 import { SCRIPT, scriptJson } from "./script.ts"
 
-/**
- * Unspent outputs in answers (reference/rpc.md 3.2). Source: upstream `rpc/blockchain.cpp`, `gettxout`,
- * `gettxoutsetinfo`.
- */
+/** Unspent outputs (reference/rpc.md 3.2). Source: upstream `rpc/blockchain.cpp`, `gettxout`, `gettxoutsetinfo`. */
 
 export const UNSPENT_OUTPUT = Schema.Struct({
   bestblock: Result.hex("Hash of the tip"),
@@ -26,7 +23,7 @@ export const coinJson = (
   context: ShapeContext,
   coin: Coin,
   seen: {
-    /** Hash of the tip, wire order. */
+    /** Of the tip, wire order. */
     readonly bestBlock: Bytes
     /** 0 in the mempool, 1 in the tip. */
     readonly confirmations: number
@@ -57,7 +54,7 @@ export const COIN_STATISTICS = Schema.Struct({
 
 const { amount, bestblock, bogosize, height, muhash, txouts } = COIN_STATISTICS.fields
 
-/** The same for any block, from the index. */
+/** From the index, for any block. */
 export const INDEXED_COIN_STATISTICS = Schema.Struct({
   height,
   bestblock,
@@ -80,7 +77,6 @@ export const INDEXED_COIN_STATISTICS = Schema.Struct({
   })
 })
 
-/** The statistics at a block, given those before it. */
 export const indexedCoinStatsJson = (
   { after, before }: { readonly after: StoredCoinStats; readonly before: CoinTotals | undefined },
   block: { readonly height: number; readonly hash: Bytes; readonly withHash: boolean }

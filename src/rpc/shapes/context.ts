@@ -1,13 +1,12 @@
 import type { NameEncoding } from "../../protocol/nameText.ts"
 import type { Network } from "../../protocol/networks.ts"
 
-/** The encodings of names and values in answers; a call may override them. */
+/** Encodings in answers, which a call may override. */
 export interface NameEncodings {
   readonly nameEncoding: NameEncoding
   readonly valueEncoding: NameEncoding
 }
 
-/** The settings for readable output: the network for addresses, the encodings for names. */
 export interface ShapeContext extends NameEncodings {
   readonly network: Network
 }

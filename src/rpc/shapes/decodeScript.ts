@@ -11,10 +11,7 @@ import * as Result from "../method/results.ts"
 import type { ShapeContext } from "./context.ts"
 import { SCRIPT, scriptJson, scriptPartsJson } from "./script.ts"
 
-/**
- * The answer of `decodescript`: the script itself, and the outputs that pay to its hash. Source: upstream
- * `rpc/rawtransaction.cpp`, `decodescript`.
- */
+/** The script and the outputs to its hash. Source: upstream `rpc/rawtransaction.cpp`, `decodescript`. */
 
 const { address, asm, desc, nameOp, type } = SCRIPT.fields
 
@@ -37,7 +34,6 @@ export const DECODED_SCRIPT = Schema.Struct({
   segwit: Schema.optional(SEGWIT)
 })
 
-/** Script types that `decodescript` never wraps in a hash. */
 const NEVER_WRAPPED: ReadonlySet<ScriptType> = new Set<ScriptType>([
   "nulldata",
   "scripthash",
@@ -46,7 +42,7 @@ const NEVER_WRAPPED: ReadonlySet<ScriptType> = new Set<ScriptType>([
   "anchor"
 ])
 
-/** Opcodes without a use in legacy scripts that are OP_SUCCESS in tapscript (BIP 342): first and last of each range. */
+/** Ranges of opcodes that are unused in legacy scripts and OP_SUCCESS in tapscript (BIP 342). */
 const SUCCESSES: ReadonlyArray<readonly [number, number]> = [
   [Op.OP_RESERVED, Op.OP_RESERVED],
   [Op.OP_VER, Op.OP_VER],
@@ -72,8 +68,8 @@ const p2sh = (network: Network, script: Bytes): string =>
 const witnessOutput = (program: Bytes): Uint8Array => scriptOf({ kind: "witness", version: 0, program })
 
 /**
- * The witness output for a script: the key hash of a script with one key, else the script hash. `undefined` for scripts
- * with keys that witness scripts must not have, and for scripts that are witness outputs already.
+ * The key hash of a script with one key, else the script hash. `undefined` for scripts with keys that are invalid in
+ * witness scripts, and for witness outputs.
  */
 const segwitOf = (
   template: ScriptTemplate,

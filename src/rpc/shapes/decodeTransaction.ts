@@ -5,9 +5,7 @@ import { MAX_SCRIPT_SIZE } from "../../protocol/script.ts"
 import { hasValidOperations } from "../../protocol/scriptOperations.ts"
 import { decodeTransaction, type Transaction } from "../../protocol/transaction.ts"
 
-/** Reads callers' transactions. The bytes of a transaction without inputs have two possible readings. */
-
-/** Maximum bytes of a transaction: every byte weighs at least 1, so no block has room for more. */
+/** Bytes. Each weighs at least 1, so nothing longer fits into a block. */
 const MAX_TRANSACTION = MAX_BLOCK_WEIGHT
 
 const attempt = (bytes: Bytes, witness: boolean): Transaction | undefined => {
@@ -21,15 +19,15 @@ const attempt = (bytes: Bytes, witness: boolean): Transaction | undefined => {
 
 const isSaneScript = (script: Bytes): boolean => script.length <= MAX_SCRIPT_SIZE && hasValidOperations(script)
 
-/** Whether all scripts of the transaction parse, which makes a wrong reading unlikely. */
+/** A wrong reading rarely leaves all scripts parsable. */
 const isSane = (transaction: Transaction): boolean =>
   (transaction.isCoinbase || transaction.inputs.every(({ scriptSig }) => isSaneScript(scriptSig))) &&
   transaction.outputs.every(({ script }) => isSaneScript(script))
 
 /**
- * Reads a transaction that takes all the bytes; `undefined` if they are not one. Bytes that begin like the extended
- * format of BIP 144 may be a transaction without inputs. The reading with sane scripts is used, and the extended one if
- * both or neither have them. `witness` restricts reading to one format. Source: upstream `core_io.cpp`, `DecodeTx`.
+ * Reads a transaction that takes all the bytes. Bytes that start like the extended format of BIP 144 may be a
+ * transaction without inputs: prefers the reading with sane scripts, and the extended format otherwise. `witness` fixes
+ * the format. Source: upstream `core_io.cpp`, `DecodeTx`.
  */
 export const decodeAnyTransaction = (bytes: Bytes, witness?: boolean): Transaction | undefined => {
   if (bytes.length > MAX_TRANSACTION) return undefined
@@ -39,10 +37,7 @@ export const decodeAnyTransaction = (bytes: Bytes, witness?: boolean): Transacti
   return legacy !== undefined && (extended === undefined || isSane(legacy)) ? legacy : extended
 }
 
-/**
- * Reads a transaction that has inputs; `undefined` if the bytes are not one. For methods that do not build transactions:
- * upstream reads the format with witnesses alone there, in which bytes without inputs are something else.
- */
+/** Reads a transaction with inputs, in the format with witnesses only, as upstream does in methods that build none. */
 export const decodeWithInputs = (bytes: Bytes): Transaction | undefined => {
   const transaction = decodeAnyTransaction(bytes, true)
   return transaction === undefined || transaction.inputs.length === 0 ? undefined : transaction

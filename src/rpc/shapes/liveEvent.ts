@@ -5,7 +5,7 @@ import type { ShapeContext } from "./context.ts"
 import { nameOutputJson } from "./name.ts"
 import { eventNameJson, eventValueJson } from "./nameEvent.ts"
 
-/** An event of the moment as JSON, without a cursor. The members of an operation are those of `name_pending`. */
+/** Without a cursor. An operation has the members of `name_pending`. */
 export const liveEventText = (context: ShapeContext, event: LiveEvent): string => {
   if (event.type === "pending_reset" || event.type === "synced") return encodeJson({ ...event })
   const { operation, type } = event

@@ -7,7 +7,7 @@ import { displayHash } from "../../protocol/bytes.ts"
 import { Amount } from "../json/encodeJson.ts"
 import * as Result from "../method/results.ts"
 
-/** The mempool and its transactions (reference/rpc.md 3.6). Source: upstream `rpc/mempool.cpp`. */
+/** The mempool (reference/rpc.md 3.6). Source: upstream `rpc/mempool.cpp`. */
 
 /** The highest sequence of an input that signals replacement (BIP 125). */
 const MAX_REPLACEABLE_SEQUENCE = 0xfffffffd
@@ -33,7 +33,7 @@ export const MEMPOOL_INFO = Schema.Struct({
   optimal: Result.boolean("Whether all transactions are in optimal order")
 })
 
-/** Figures of the pool. Source: `MempoolInfoToJSON`. */
+/** Source: `MempoolInfoToJSON`. */
 export const mempoolInfoJson = (info: MempoolInfo, policy: Policy): Result.ValueOf<typeof MEMPOOL_INFO> => ({
   loaded: info.loaded,
   size: info.size,
@@ -89,7 +89,7 @@ export const POOL_ENTRY = Schema.Struct({
   unbroadcast: Result.boolean("Whether it is an own transaction that no peer has requested yet")
 })
 
-/** One transaction of the pool. Source: `entryToJSON`. */
+/** Source: `entryToJSON`. */
 export const poolEntryJson = (
   pool: typeof Mempool.Service,
   entry: PoolEntry
@@ -134,7 +134,7 @@ export const CLUSTER = Schema.Struct({
   }))
 })
 
-/** The chunks of a cluster. Source: `clusterToJSON`. */
+/** Source: `clusterToJSON`. */
 export const clusterJson = (chunks: ReadonlyArray<MempoolChunk>): Result.ValueOf<typeof CLUSTER> => {
   let clusterweight = 0
   let txcount = 0
@@ -158,7 +158,7 @@ export const DIAGRAM = Schema.Array(Schema.Struct({
   fee: Result.amount("Modified fees of the chunks so far")
 }))
 
-/** The cumulative weight and fees of a block of the best chunks, chunk by chunk. Source: `GetFeerateDiagram`. */
+/** Cumulative weight and fees of a block of the best chunks. Source: `GetFeerateDiagram`. */
 export const diagramJson = (chunks: ReadonlyArray<MempoolChunk>): Result.ValueOf<typeof DIAGRAM> => {
   let weight = 0
   let fee = 0

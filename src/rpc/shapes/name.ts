@@ -12,10 +12,7 @@ import { flat } from "../json/json.ts"
 import * as Result from "../method/results.ts"
 import type { NameEncodings, ShapeContext } from "./context.ts"
 
-/**
- * Names in answers: the operation in a script, and the record of a name (reference/rpc.md 3.0, 5.1;
- * reference/protocol.md 7.4).
- */
+/** Names in answers (reference/rpc.md 3.0, 5.1; reference/protocol.md 7.4). */
 
 const NAME = Schema.optional(Result.string("The name"))
 const NAME_ENCODING = Result.string("Encoding of the name: ascii, utf8 or hex")
@@ -24,7 +21,7 @@ const VALUE = Schema.optional(Result.string("The value"))
 const VALUE_ENCODING = Result.string("Encoding of the value: ascii, utf8 or hex")
 const VALUE_ERROR = Schema.optional(Result.string("Instead of the value: why this encoding cannot represent it"))
 
-/** An operation that sets the record of a name, confirmed or not. */
+/** An operation that sets the record, confirmed or not. */
 export const NAME_OUTPUT_MEMBERS = {
   name: NAME,
   name_error: NAME_ERROR,
@@ -50,7 +47,7 @@ const NAME_EXPIRY_MEMBERS = {
   expired: Result.boolean("Whether the record has expired")
 }
 
-/** Core has no such member: it is present if the call asks for it, or if the answer rests on less than Core's. */
+/** Not in Core. Present on request, or if the answer rests on less than Core's. */
 export const PROOF = Schema.optional(
   Result.string(
     "What the answer rests on: work, signatures or full. Missing for full, unless the call has requireProof"
@@ -78,10 +75,10 @@ export const NAME_OP = Schema.Struct({
 
 export const NAME_TEXT_MEMBERS = { name: NAME, name_error: NAME_ERROR, name_encoding: NAME_ENCODING }
 
-/** The `txid` of a registration whose name_new is not sent yet. */
+/** For a registration whose name_new is not sent yet. */
 export const UNSENT_TXID = "0".repeat(64)
 
-/** A registration of a wallet and its progress: `name_registrations`. The client reads it too. */
+/** `name_registrations`; the client reads it too. */
 export const REGISTRATION_MEMBERS = {
   ...NAME_TEXT_MEMBERS,
   value: Schema.optional(Result.string("The value to set; missing after name_new alone")),
@@ -105,7 +102,6 @@ export const REGISTRATION_MEMBERS = {
 
 const undecodable = (encoding: NameEncoding): string => `invalid data for ${encoding}`
 
-/** The encoding of a name, and its text or the error. */
 export const nameTextJson = (bytes: Bytes, encoding: NameEncoding) => {
   const text = encodeText(bytes, encoding)
   return text === undefined
@@ -120,7 +116,7 @@ export const valueTextJson = (bytes: Bytes, encoding: NameEncoding) => {
     : { value: text, value_encoding: encoding }
 }
 
-/** The operation of a name script. Source: upstream `core_io.cpp`, `NameOpToUniv`. */
+/** Source: upstream `core_io.cpp`, `NameOpToUniv`. */
 export const nameOpJson = (
   operation: NameOperation,
   { nameEncoding, valueEncoding }: NameEncodings
@@ -134,7 +130,6 @@ export const nameOpJson = (
   }
 }
 
-/** An output that sets the record of a name, confirmed or not. */
 export interface NameOutput {
   readonly name: Bytes
   readonly value: Bytes
@@ -146,18 +141,18 @@ export interface NameOutput {
 }
 
 export interface ConfirmedName extends NameOutput {
-  /** Height of the block with the name's last operation. */
+  /** Of the name's last operation. */
   readonly height: number
 }
 
 /**
- * The owner's address, or a placeholder for scripts without one (reference/protocol.md 5.3). A second name prefix after
- * the first is stripped too, as upstream's `ExtractDestination` does.
+ * A placeholder for scripts without an address (reference/protocol.md 5.3). Like upstream's `ExtractDestination`,
+ * strips a second name prefix.
  */
 export const ownerAddress = (network: Network, script: Bytes): string =>
   addressOf(network, addressScript(script)) ?? "<nonstandard>"
 
-/** The part of a name's record that needs only the operation. Source: upstream `rpc/names.cpp`, `getNameInfo`. */
+/** The members that need only the operation. Source: upstream `rpc/names.cpp`, `getNameInfo`. */
 export const nameOutputJson = (
   context: ShapeContext,
   output: NameOutput
@@ -169,7 +164,7 @@ export const nameOutputJson = (
   address: ownerAddress(context.network, output.address)
 })
 
-/** The expiry of a record as of the tip. Source: upstream `rpc/names.cpp`, `addExpirationInfo`. */
+/** As of the tip. Source: upstream `rpc/names.cpp`, `addExpirationInfo`. */
 export const nameExpiryJson = (
   height: number,
   clock: NameClock
@@ -178,7 +173,7 @@ export const nameExpiryJson = (
   return { height, expires_in: expiresIn, expired: expiresIn <= 0 }
 }
 
-/** The record of a name; with a wallet, the caller appends `ismine`. */
+/** With a wallet, the caller appends `ismine`. */
 export const nameInfoJson = (
   context: ShapeContext,
   record: ConfirmedName,
@@ -188,7 +183,6 @@ export const nameInfoJson = (
   ...nameExpiryJson(record.height, clock)
 })
 
-/** A record in a list. With a wallet, the caller knows `ismine`. */
 export const nameRow = (
   context: ShapeContext,
   record: ConfirmedName,
@@ -202,19 +196,18 @@ export const nameRow = (
 interface KeptText {
   readonly context: Pick<ShapeContext, "network" | "nameEncoding" | "valueEncoding">
   readonly clock: NameClock
-  /** The whole record. */
   readonly json: RawJson<Schema.Schema.Type<typeof NAME_INFO>>
-  /** Characters of its text that do not depend on the clock. */
+  /** Characters before those that depend on the clock. */
   readonly ageless: number
 }
 
-/** Maximum characters of a cached text; longer ones would use too much memory. */
+/** Characters. Longer texts are not cached, to save memory. */
 const MAX_KEPT = 2_048
 
-/** Records as JSON, as of the tip of the last call. The texts live as long as the records. */
+/** Cached JSON as of the tip of the last call, which lives as long as its record. */
 const kept = new WeakMap<ConfirmedName, KeptText>()
 
-/** The record without `ismine`. Encoding it takes several times as long as finding it, so all callers get the same text. */
+/** Without `ismine`. Encoding takes several times as long as finding the record, so all callers share the text. */
 const wholeText = (context: ShapeContext, record: ConfirmedName, clock: NameClock): KeptText["json"] => {
   const found = kept.get(record)
   const known = found !== undefined && found.context.network === context.network &&
@@ -237,7 +230,7 @@ const wholeText = (context: ShapeContext, record: ConfirmedName, clock: NameCloc
   return json
 }
 
-/** The record of a name as JSON: the same text as `nameInfoJson`, with `ismine` if it is known. */
+/** The text of `nameInfoJson`, with `ismine` if known. */
 export const nameInfoText = (
   context: ShapeContext,
   record: ConfirmedName,

@@ -7,7 +7,7 @@ import type { Transaction } from "../../protocol/transaction.ts"
 import { Amount } from "../json/encodeJson.ts"
 import * as Result from "../method/results.ts"
 
-/** Answers to packages of transactions (reference/rpc.md 3.4). Source: upstream `rpc/mempool.cpp`, `submitpackage`. */
+/** Source: upstream `rpc/mempool.cpp`, `submitpackage` (reference/rpc.md 3.4). */
 
 const MEMBER = Schema.Struct({
   txid: Result.hex("The transaction"),
@@ -57,7 +57,6 @@ const outcomeJson = (outcome: PackageOutcome | undefined): Verdict => {
   }
 }
 
-/** The result of a package. */
 export const packageJson = (
   transactions: ReadonlyArray<Transaction>,
   { outcomes, refused }: PackageResult

@@ -8,8 +8,6 @@ import { isRoutable } from "../../network/wire/netGroup.ts"
 import { Amount } from "../json/encodeJson.ts"
 import * as Result from "../method/results.ts"
 
-/** Peers and networks in answers (reference/rpc.md 3.7). */
-
 const SERVICE_NAMES: ReadonlyArray<readonly [name: string, bit: bigint]> = [
   ["NETWORK", Services.network],
   ["BLOOM", Services.bloom],
@@ -21,7 +19,7 @@ const SERVICE_NAMES: ReadonlyArray<readonly [name: string, bit: bigint]> = [
 
 export const hex64 = (bits: bigint): string => bits.toString(16).padStart(16, "0")
 
-/** The names of service bits; unnamed bits by their number, as the reference node writes them. */
+/** Unnamed bits appear by number, as in the reference node. */
 export const serviceNames = (services: bigint): ReadonlyArray<string> => {
   const names: Array<string> = []
   for (let bit = 0n; bit < 64n; bit++) {
@@ -33,7 +31,7 @@ export const serviceNames = (services: bigint): ReadonlyArray<string> => {
 
 export const PEER_NETWORKS = ["ipv4", "ipv6", "onion", "i2p", "cjdns"] as const
 
-/** The RPC name of a network: `torv3` on the wire is `onion` in RPC. */
+/** `torv3` on the wire is `onion` in RPC. */
 export const rpcNetwork = (network: AddressNetwork): string => network === "torv3" ? "onion" : network
 
 export const wireNetwork = (name: string): AddressNetwork | undefined =>
@@ -41,7 +39,7 @@ export const wireNetwork = (name: string): AddressNetwork | undefined =>
     ? ([...new Set<AddressNetwork>(["ipv4", "ipv6", "torv3", "i2p", "cjdns"])].find((one) => rpcNetwork(one) === name))
     : undefined
 
-/** The network of a connection in the form of `getpeerinfo`. */
+/** As in `getpeerinfo`. */
 const networkOf = (address: NetAddress): string =>
   isRoutable(address) ? rpcNetwork(address.network) : "not_publicly_routable"
 

@@ -24,7 +24,7 @@ import type { ShapeContext } from "./context.ts"
 import { SCRIPT, SCRIPT_SIG, scriptJson, scriptPartsJson, scriptSigJson } from "./script.ts"
 import { TRANSACTION, transactionJson } from "./transaction.ts"
 
-/** PSBTs in answers (reference/rpc.md 3.4). Source: upstream `rpc/rawtransaction.cpp`, `decodepsbt`. */
+/** Source: upstream `rpc/rawtransaction.cpp`, `decodepsbt` (reference/rpc.md 3.4). */
 
 const PATH = Result.string("The path from the master key")
 const FINGERPRINT = Result.hex("First four bytes of the HASH160 of the master key")
@@ -154,7 +154,7 @@ export const DECODED_PSBT = Schema.Struct({
 
 const HARDENED = 0x80000000
 
-/** A derivation path as text: `m/84h/0h/0`. */
+/** `m/84h/0h/0`. */
 export const rootedPathText = (path: ReadonlyArray<number>): string =>
   ["m", ...path.map((child) => child >= HARDENED ? `${child - HARDENED}h` : String(child))].join("/")
 
@@ -163,7 +163,6 @@ const originJson = ({ fingerprint, path }: KeyOrigin) => ({
   path: rootedPathText(path)
 })
 
-/** The records as a list in their order; `undefined` if there are none. */
 const listOf = <A, B>(records: Records<A>, json: (record: A) => B): ReadonlyArray<B> | undefined =>
   records.size === 0 ? undefined : sorted(records).map(json)
 
@@ -286,7 +285,7 @@ const outputJson = (context: ShapeContext, output: PsbtOutput): Result.ValueOf<t
   unknown: mapOf(output.unknown, unknownEntry)
 })
 
-/** The fee; `undefined` if it is unknown or an amount is out of range. */
+/** `undefined` if unknown or if an amount is out of range. */
 const feeOf = (psbt: Psbt): number | undefined => {
   let [paid, spent] = [0, 0]
   for (const [index] of psbt.inputs.entries()) {

@@ -9,7 +9,7 @@ import type { Transaction } from "../../protocol/transaction.ts"
 import { Amount } from "../json/encodeJson.ts"
 import * as Result from "../method/results.ts"
 
-/** Mempool verdicts and fee estimates in answers (reference/rpc.md 3.4, 3.8, 3.10). */
+/** Mempool verdicts and fee estimates (reference/rpc.md 3.4, 3.8, 3.10). */
 
 export const TRIAL = Schema.Struct({
   txid: Result.hex("The transaction"),
@@ -57,7 +57,6 @@ const verdictJson = (trial: Trial): Verdict => {
   }
 }
 
-/** Whether the pool would accept a transaction that pays more than its caller allows. */
 const paysTooMuch = (trial: Trial | undefined, maxFeeRate: number): boolean => {
   if (trial?.type !== "accepted") return false
   const maxFee = feeOf(maxFeeRate, trial.entry.vsize)
@@ -65,8 +64,8 @@ const paysTooMuch = (trial: Trial | undefined, maxFeeRate: number): boolean => {
 }
 
 /**
- * The verdicts on transactions of one call. After a transaction that pays more than `maxFeeRate` (smallest units per
- * kvB, 0 for no limit), the later ones have no verdict. Source: upstream `rpc/mempool.cpp`, `testmempoolaccept`.
+ * After a transaction above `maxFeeRate` (smallest units per kvB, 0 for no limit), the later ones have no verdict.
+ * Source: upstream `rpc/mempool.cpp`, `testmempoolaccept`.
  */
 export const trialJson = (
   transactions: ReadonlyArray<Transaction>,
@@ -105,7 +104,7 @@ export const RAW_ESTIMATE = Schema.Struct({
 
 const hundredths = (count: number): number => Math.round(count * 100) / 100
 
-/** The placeholder of the reference node for a missing range. */
+/** The reference node's placeholder for a missing range. */
 const NO_RANGE: FeeRange = { start: -1, end: -1, withinTarget: 0, confirmed: 0, inPool: 0, left: 0 }
 
 const rangeJson = (range: FeeRange): Result.ValueOf<typeof RANGE> => ({
@@ -117,7 +116,7 @@ const rangeJson = (range: FeeRange): Result.ValueOf<typeof RANGE> => ({
   leftmempool: hundredths(range.left)
 })
 
-/** The estimate of one horizon. Source: upstream `rpc/fees.cpp`, `estimaterawfee`. */
+/** Source: upstream `rpc/fees.cpp`, `estimaterawfee`. */
 export const rawEstimateJson = (
   { decay, fail, feeRate, pass, scale }: RawEstimate
 ): Result.ValueOf<typeof RAW_ESTIMATE> =>

@@ -10,7 +10,7 @@ import * as Result from "../method/results.ts"
 import type { ShapeContext } from "./context.ts"
 import { NAME_OP, nameOpJson } from "./name.ts"
 
-/** Scripts in answers (reference/rpc.md 3.0). Source: upstream `core_io.cpp`, `ScriptToUniv`. */
+/** Scripts (reference/rpc.md 3.0). Source: upstream `core_io.cpp`, `ScriptToUniv`. */
 
 export const SCRIPT = Schema.Struct({
   nameOp: Schema.optional(NAME_OP.annotations({ description: "The name operation, if it is a name script" })),
@@ -21,7 +21,7 @@ export const SCRIPT = Schema.Struct({
   type: Result.string("Script type, as pubkeyhash or nonstandard; in a name script, of the part after the name")
 })
 
-/** An output script without its bytes, for a caller that sent them. `desc` overrides the inferred descriptor. */
+/** Without the bytes, which the caller sent. `desc` overrides the inferred descriptor. */
 export const scriptPartsJson = (
   context: ShapeContext,
   script: Bytes,
@@ -38,7 +38,7 @@ export const scriptPartsJson = (
   }
 }
 
-/** An output script. `given` overrides the inferred descriptor. */
+/** `given` overrides the inferred descriptor. */
 export const scriptJson = (
   context: ShapeContext,
   script: Bytes,
@@ -53,7 +53,7 @@ export const SCRIPT_SIG = Schema.Struct({
   hex: Result.hex("The script")
 })
 
-/** An input's scriptSig. Signatures show their hash type as a word. */
+/** Signatures show their hash type as a word. */
 export const scriptSigJson = (scriptSig: Bytes): Result.ValueOf<typeof SCRIPT_SIG> => ({
   asm: scriptText(scriptSig, isStrictDer),
   hex: toHex(scriptSig)

@@ -16,7 +16,7 @@ import * as Result from "../method/results.ts"
 import type { ShapeContext } from "./context.ts"
 import { SCRIPT, SCRIPT_SIG, scriptJson, scriptSigJson } from "./script.ts"
 
-/** Transactions in answers (reference/rpc.md 3.0). Source: upstream `core_io.cpp`, `TxToUniv`. */
+/** Transactions (reference/rpc.md 3.0). Source: upstream `core_io.cpp`, `TxToUniv`. */
 
 const PREVOUT = Schema.Struct({
   generated: Result.boolean("Whether it is the output of a coinbase"),
@@ -64,20 +64,19 @@ const TRANSACTION_MEMBERS_WITH_COINS = transactionOf(INPUT_WITH_COIN, {})
 
 const CHANGE_MARK = { ischange: Schema.optional(Result.boolean("true for an output that is change of the wallet")) }
 
-/** A transaction whose outputs show which of them are change. */
+/** Marks the outputs that are change. */
 export const MARKED_TRANSACTION = Schema.Struct(transactionOf(BARE_INPUT, CHANGE_MARK))
 
-/** A transaction without its block, without and with the coins that it spends. */
 export const TRANSACTION = Schema.Struct(TRANSACTION_MEMBERS)
 export const TRANSACTION_WITH_COINS = Schema.Struct(TRANSACTION_MEMBERS_WITH_COINS)
 
 const FEE = Schema.optional(Result.amount("The fee, if the spent coins are known; not for a coinbase"))
 const TRANSACTION_HEX = Result.hex("The transaction")
 
-/** A transaction of a block, at verbosity 2. */
+/** At verbosity 2. */
 export const TRANSACTION_OF_BLOCK = Schema.Struct({ ...TRANSACTION_MEMBERS, fee: FEE, hex: TRANSACTION_HEX })
 
-/** The same at verbosity 3. */
+/** At verbosity 3. */
 export const TRANSACTION_OF_BLOCK_WITH_COINS = Schema.Struct({
   ...TRANSACTION_MEMBERS_WITH_COINS,
   fee: FEE,
@@ -87,9 +86,8 @@ export const TRANSACTION_OF_BLOCK_WITH_COINS = Schema.Struct({
 const EVERY_MEMBER = transactionOf(INPUT_WITH_COIN, CHANGE_MARK)
 
 export interface TransactionDetail {
-  /** The coins that the inputs show, in their order. Not for coinbases. */
+  /** Coins that the inputs show, in order. Not for coinbases. */
   readonly prevouts?: ReadonlyArray<Coin> | undefined
-  /** Returns whether an output is marked as change. */
   readonly isChange?: (script: Bytes) => boolean
 }
 
@@ -117,7 +115,7 @@ const inputJson = (
   sequence: input.sequence
 })
 
-/** The values of the outputs, read again from the bytes: exact, also beyond the precision of a double. */
+/** Exact values from the bytes, even beyond the precision of a double. */
 const exactValues = (transaction: Transaction): ReadonlyArray<bigint> => {
   const reader = new Reader(transaction.strippedBytes())
   reader.skip(4, "version")
@@ -133,10 +131,10 @@ const exactValues = (transaction: Transaction): ReadonlyArray<bigint> => {
   })
 }
 
-/** An amount beyond the range of coins, as the reference node prints it. */
+/** An amount beyond the range of coins, printed as by the reference node. */
 const hugeAmount = (value: bigint): RawJson<Amount> => new RawJson(formatAmount(value))
 
-/** Returns how the amount of an output is shown. In transactions that are not validated, it may be any 64 bits. */
+/** Amounts in unvalidated transactions may be any 64 bits. */
 const amountsOf = (transaction: Transaction): (output: TransactionOutput, n: number) => Amount | RawJson<Amount> => {
   if (transaction.outputs.every(({ value }) => Number.isSafeInteger(value))) return ({ value }) => new Amount(value)
   const exact = exactValues(transaction)
@@ -168,14 +166,13 @@ export const transactionJson = (
   }
 }
 
-/** The same with its bytes, and with its fee if the spent coins are known. */
+/** With the bytes, and the fee if the spent coins are known. */
 export const wholeTransactionJson = (
   context: ShapeContext,
   transaction: Transaction,
   { prevouts = false, spent }: {
-    /** The coins that it spends, in the order of its inputs, if they are known. Not for coinbases. */
+    /** The spent coins in order, if known. Not for coinbases. */
     readonly spent?: ReadonlyArray<Coin> | undefined
-    /** Whether each input shows the coin that it spends. */
     readonly prevouts?: boolean
   } = {}
 ): Result.ValueOf<typeof TRANSACTION_OF_BLOCK_WITH_COINS> => ({
@@ -191,12 +188,12 @@ export const BLOCK_OF_TRANSACTION = {
   blocktime: Schema.optional(Result.time("Same as time"))
 }
 
-/** The block of a transaction: members that follow those of `transactionJson`. */
+/** Members that follow those of `transactionJson`. */
 export const transactionBlockJson = (block: {
   /** Wire order. */
   readonly hash: Bytes
   readonly confirmations: number
-  /** Seconds since 1970; `undefined` for a block off the best chain, which then has 0 confirmations. */
+  /** Seconds since 1970; `undefined` off the best chain, with 0 confirmations. */
   readonly time: number | undefined
 }): Result.MembersOf<typeof BLOCK_OF_TRANSACTION> => ({
   blockhash: displayHash(block.hash),

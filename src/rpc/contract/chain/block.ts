@@ -3,7 +3,7 @@ import { alias, boolean, hash, verbosity, withDefault } from "../../method/param
 import * as Result from "../../method/results.ts"
 import { BLOCK_WITH_COINS, BLOCK_WITH_TRANSACTIONS, BLOCK_WITH_TXIDS, HEADER } from "../../shapes/block.ts"
 
-/** For the examples: the first block of the main network. */
+/** The first block of the main network, for the examples. */
 const GENESIS = "000000000062b72c5e2ceb45fbc8587e807c155b0da735e6483dfba2f0a9c770"
 
 export const GETBLOCK = contract({

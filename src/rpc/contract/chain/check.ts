@@ -7,10 +7,10 @@ import * as Result from "../../method/results.ts"
 export const VERIFYCHAIN = contract({
   name: "verifychain",
   coins: "any",
-  // It stops the chain for as long as it runs, which is more than reading.
+  // More than reading: the chain stops while it runs.
   right: "admin",
   group: "Blockchain",
-  // A check of all blocks takes hours: it ends when the node stops, and when its caller disconnects.
+  // Checking all blocks takes hours: ends when the node stops or the caller disconnects.
   waits: true,
   summary: "Checks the last blocks of the best chain, the tip first. The node connects no block meanwhile. A damaged " +
     "block counts as missing, and the node requests it from peers.",

@@ -26,7 +26,7 @@ export const GETTXOUTSETINFO = contract({
   name: "gettxoutsetinfo",
   right: "read",
   group: "Blockchain",
-  // A count ends when its caller disconnects.
+  // Ends when the caller disconnects.
   waits: true,
   summary: "Counts and hashes all unspent outputs. Reads all of them, as they are at the tip at the call; with " +
     "-coinstatsindex it answers at once, for any block, except for hash_serialized_3.",

@@ -41,7 +41,7 @@ export const SCANBLOCKS = contract({
   name: "scanblocks",
   right: "read",
   group: "Blockchain",
-  // A search ends when its caller disconnects.
+  // Ends when the caller disconnects.
   waits: true,
   summary: "Searches blocks by their filters for scripts of descriptors. Needs -blockfilterindex.",
   params: {

@@ -18,7 +18,7 @@ export const readHashOrHeight = (value: Json): Refusable<number | Bytes> => {
 export const hashOrHeight = (description: string): Param<number | Bytes> =>
   refined(json(description, { words: "string or numeric" }), readHashOrHeight)
 
-/** The errors of `findBlock`, for the help of its methods. */
+/** The errors of `findBlock`, for the help. */
 export const BLOCK_ERRORS: ReadonlyArray<string> = [
   "-8 Target block height <n> is negative",
   "-8 Target block height <n> after current tip <m>",

@@ -11,7 +11,7 @@ export const NOT_IN_CHAIN = "Block not found in chain"
 
 export const TRUNCATED = "SpanReader::read(): end of data: iostream error"
 
-/** For the examples: the proof of the only transaction of the main network's first block. */
+/** The proof of the only transaction of the main network's first block, for the examples. */
 export const GENESIS_PROOF =
   "0100000000000000000000000000000000000000000000000000000000000000000000000dcbd3e6f061215bf3b3383c" +
   "8ce2ec201bc65acde32595449ac86890bd2dc641c133aa4dff7f001c92a11ea201000000010dcbd3e6f061215bf3b3383c8ce2ec201bc65acd" +

@@ -30,7 +30,7 @@ export const SCANTXOUTSET = contract({
   name: "scantxoutset",
   right: "read",
   group: "Blockchain",
-  // A search ends when its caller disconnects.
+  // Ends when the caller disconnects.
   waits: true,
   summary: "Searches the unspent outputs for those of descriptors, as they are at the tip at the call.",
   params: { action: string("start, abort or status."), scanobjects: OPTIONAL_SCAN_OBJECTS },

@@ -18,24 +18,22 @@ export const DEFAULT_RANGE: Range = { first: 0, last: 1000 }
 /** Bytes of a script and its place in a map. */
 const SCRIPT_BYTES = 200
 
-/** Bytes of a script with its keys: 200,000 of them are the most of one call. */
+/** Bytes of a script with its keys, which limits a call to 200,000 of them. */
 const KNOWN_SCRIPT_BYTES = 2_000
 
-/** Bytes of a script that a wallet watches. */
 const WATCHED_SCRIPT_BYTES = 1_000
 
-/** The indexes of a range as it was sent; one where it will be refusedRead, before any work and with a reason of its own. */
+/** Length of a range as sent; 1 for a range that `readRange` refuses later, before any work and with its own reason. */
 export const rangeLength = (value: Json | undefined, missing: number): number => {
   if (value === undefined || value === null) return missing
   return Either.match(readRange(value), { onLeft: () => 1, onRight: ({ first, last }) => last - first + 1 })
 }
 
-/** The scripts that a descriptor has at each index: `combo` has four, and each path of an alternative is a descriptor. */
+/** Scripts of a descriptor at each index: `combo` has four, and each path of an alternative is a descriptor. */
 const scriptsAt = (text: string): number =>
   (text.includes("combo(") ? 4 : 1) *
   Math.max(1, text.split("<").slice(1).reduce((most, part) => Math.max(most, part.split(";").length), 1))
 
-/** The scripts that scan objects ask for. */
 const scriptsOf = (value: Json): number => {
   if (!Array.isArray(value)) return 0
   let scripts = 0
@@ -48,17 +46,15 @@ const scriptsOf = (value: Json): number => {
   return scripts
 }
 
-/** Descriptors that a method looks for scripts of. */
 export const SCAN_OBJECTS = shownAs(
   costing((value) => SCRIPT_BYTES * scriptsOf(value), array(SCAN_OBJECT, "The descriptors.")),
   "[scanobjects,...]"
 )
 
-/** Descriptors of whose scripts a method needs the keys. */
+/** Descriptors whose keys a method needs, too. */
 export const knownDescriptors = <A>(param: Param<A>): Param<A> =>
   costing((value) => KNOWN_SCRIPT_BYTES * scriptsOf(value), param)
 
-/** Descriptors whose scripts a wallet watches. */
 export const watchedDescriptors = <A>(param: Param<A>): Param<A> =>
   costing((value) => WATCHED_SCRIPT_BYTES * scriptsOf(value), param)
 
@@ -107,5 +103,4 @@ export const readRange = (value: Json): Read<Range> =>
     return range.last >= range.first + MAX_RANGE ? invalid("Range is too large") : Either.right(range)
   })
 
-/** Another scan is running. */
 export const SCAN_RUNS = "Scan already in progress, use action \"abort\" or \"status\""

@@ -49,7 +49,7 @@ export const DUMPTXOUTSET = contract({
   summary:
     "Writes the coins of a block to a file that loadtxoutset of svcd and of the reference node reads. The node goes " +
     "on connecting blocks, and its tip does not change for an earlier block.",
-  // All coins take minutes: the file is removed if the node stops or the caller disconnects.
+  // Writing all coins takes minutes: if the node stops or the caller disconnects, the file is removed.
   waits: true,
   params: {
     path: freeText(string("The file, relative to the data directory. It must not exist.")),

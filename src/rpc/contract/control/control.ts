@@ -127,7 +127,7 @@ export const RPC_DISCOVER = contract({
   examples: [[]]
 })
 
-/** The parameters of `echo` and `echojson`, which differ only on command lines: there the arguments of `echojson` are JSON. */
+/** The parameters of `echo` and `echojson`, which differ only on command lines: `echojson` takes JSON there. */
 export const echoed = (kind: ParamKind) => {
   const anything = notNull(
     optional(custom({ words: "any", kind, description: "Any value.", read: (value): Json => value }))

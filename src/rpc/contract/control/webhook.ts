@@ -26,7 +26,7 @@ const textsOf = (value: Json, label: string): Refusable<ReadonlyArray<string>> =
   return texts.length === list.length ? texts : RpcError.type(`${label} must be a string or an array of strings`)
 }
 
-/** One text or several; none means that every value fits. */
+/** One text or several. Without any, every value matches. */
 const texts = (description: string): Param<ReadonlyArray<string>> =>
   withDefault(
     custom({ kind: "any", words: "string or json array", description, read: textsOf }),

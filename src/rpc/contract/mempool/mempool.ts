@@ -11,7 +11,6 @@ const ENTRIES = Result.map("txid", POOL_ENTRY)
 
 const NOT_IN_MEMPOOL = "-5 Transaction not in mempool"
 
-/** Of the methods that list relatives of a transaction in the mempool. */
 const RELATIVES_PARAMS = {
   txid: hash("The transaction."),
   verbose: withDefault(boolean("Whether to return details instead of ids."), false)

@@ -9,7 +9,6 @@ import { RpcError } from "../../method/RpcError.ts"
 import { PACKAGE } from "../../shapes/package.ts"
 import { TRIAL } from "../../shapes/relay.ts"
 
-/** A transaction for examples. */
 export const RAW_TRANSACTION =
   "01000000011111111111111111111111111111111111111111111111111111111111111111000000000000000000" +
   "0140420f00000000001976a914d5e3d1e149ac4ed83061077faa6d8d92152938c088ac00000000"
@@ -22,10 +21,10 @@ export const NO_INPUTS = "Make sure the tx has at least one input."
 
 export const PACKAGE_COUNT = `Array must contain between 1 and ${MAX_PACKAGE_COUNT} transactions.`
 
-/** Default maximum fee for 1000 virtual bytes: 0.10 NMC. */
+/** 0.10 NMC per 1000 virtual bytes. */
 const DEFAULT_MAX_FEE_RATE = COIN / 10
 
-/** A limit on fees. A rate of 1 NMC or more is refused as a likely mistake. Upstream `rpc/util.cpp`, `ParseFeeRate`. */
+/** A rate of 1 NMC or more is refused as a likely mistake. Upstream `rpc/util.cpp`, `ParseFeeRate`. */
 const maxFeeRate = withDefault(
   refined(amount("The maximum fee rate, in NMC per 1000 virtual bytes; 0 for no limit."), (rate) => {
     if (rate < COIN) return rate
@@ -35,7 +34,7 @@ const maxFeeRate = withDefault(
   "0.10"
 )
 
-/** The same, decoded later: errors of the transactions have precedence. */
+/** The same, decoded later because errors of the transactions come first. */
 export const maxFeeRateLater = withDefault(
   custom({
     kind: maxFeeRate.kind,

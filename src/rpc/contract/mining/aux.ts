@@ -15,10 +15,8 @@ export const CANDIDATE = Schema.Struct({
   _target: Result.hex("The target in reverse byte order")
 })
 
-/** The error for a mining pool while the node has no peers. */
 export const NOT_CONNECTED = "Namecoin is not connected!"
 
-/** The errors of merged mining: of all its methods, of making a block, of submitting a block. */
 export const AUX_ERRORS = [`-9 ${NOT_CONNECTED}`, "-10 Namecoin is downloading blocks..."]
 
 export const CREATE_ERRORS = [

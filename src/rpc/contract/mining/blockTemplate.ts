@@ -51,14 +51,13 @@ const rulesOf = (value: Json): ReadonlySet<string> | RpcError => {
   return rules
 }
 
-/** The state that a long-polling caller already has. */
 export interface Known {
   readonly tip: Bytes
   /** `changes` of the mempool. */
   readonly changes: number
 }
 
-/** Reads a longpollid: the hash of a tip, then a count. A value that is not text means the current state. */
+/** A longpollid is the hash of a tip and a count. A value other than text means the current state. */
 const decodeLongPollId = (value: Json): Known | "now" | RpcError => {
   if (typeof value !== "string") return "now"
   const changes = Number.parseInt(value.slice(64), 10)

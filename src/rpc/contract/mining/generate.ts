@@ -8,7 +8,7 @@ import { EXAMPLE_OWN_ADDRESS } from "../examples.ts"
 
 const HASHES = Schema.Array(Result.hex("Hash of a block"))
 
-/** Most blocks of one call, which runs to its end. */
+/** Blocks per call, which cannot be interrupted. */
 const MOST_BLOCKS = 100_000
 
 const TRIES = "Maximum number of nonces to try."

@@ -22,7 +22,7 @@ import { NAME_OUTPUT_MEMBERS, NAME_TEXT_MEMBERS } from "../../shapes/name.ts"
 import { MOST_FOUND, NEEDS_ALL } from "./find.ts"
 import { ENCODINGS } from "./nameParams.ts"
 
-/** Four weeks: the time in which an owner should renew. */
+/** Four weeks, in which an owner should renew. */
 const USUAL_BLOCKS = 4_032
 
 const USUAL_NAMES = 100
@@ -56,7 +56,7 @@ export const WATCHED_NAME = Schema.Struct({
   expires_in: Schema.optional(Result.integer("Blocks until the record expires; 0 or less if it has expired"))
 })
 
-/** Names of one call. */
+/** Per call. */
 export const MOST_NAMES = 1_000
 
 const NAMES = custom({

@@ -6,7 +6,7 @@ import * as Result from "../../method/results.ts"
 import { NAME_INFO } from "../../shapes/name.ts"
 import { ENCODINGS } from "./nameParams.ts"
 
-/** Names on one page. */
+/** Per page. */
 export const MOST_FOUND = 1_000
 
 const USUAL = 100
@@ -34,7 +34,7 @@ export const FOUND = Schema.Struct({
   indexed: Result.number("Which part of the names text and key find, from 0 to 1")
 })
 
-/** The error while a node answers from the last blocks alone. */
+/** While a node answers from the last blocks only. */
 export const NEEDS_ALL =
   "Search needs the whole chain, and this node has only its last blocks so far: retry when it is synced"
 

@@ -14,7 +14,7 @@ const HASH_ERRORS = [
   "-8 SHA-256d hash must be 32 bytes long"
 ]
 
-/** The error for histories, while names.db has only the records at the base block of a snapshot. */
+/** While names.db has only the records at the base block of a snapshot. */
 export const incompleteHistory = (base: number | string): string =>
   `The history of names before block ${base} is not known: the node started from a snapshot of that block. ` +
   "name_show has the current record"
@@ -97,7 +97,7 @@ export const NAME_SCAN = contract({
     ...PROOF_ERRORS,
     "-1000 Name/value is invalid for encoding ascii"
   ],
-  // A search may take long: it ends when its caller disconnects.
+  // A search may take long: ends when the caller disconnects.
   waits: true
 })
 

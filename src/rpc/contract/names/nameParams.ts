@@ -2,13 +2,12 @@ import { PROOF_LEVELS } from "../../../light/proof.ts"
 import { jsonObject, optional, refined, string } from "../../method/params.ts"
 import { RpcError } from "../../method/RpcError.ts"
 
-/** Options of every method that reads or returns names. */
 export const ENCODINGS = {
   nameEncoding: optional(string("Encoding of names: ascii, utf8 or hex."), "the node's setting"),
   valueEncoding: optional(string("Encoding of values: ascii, utf8 or hex."), "the node's setting")
 }
 
-/** The operation as a parameter; `withNameOperation` decodes it. */
+/** Decoded by `withNameOperation`. */
 export const NAMEOP_PARAM = jsonObject(
   "The operation: op (name_new, name_firstupdate or name_update); name; value, except for name_new; rand, the " +
     "salt in hexadecimal digits, random by default for name_new."

@@ -243,14 +243,14 @@ export const GETADDRMANINFO = contract({
   examples: [[]]
 })
 
-/** Why no block was requested, in the words of upstream `net_processing.cpp`, `FetchBlock`. */
+/** Reasons of upstream `net_processing.cpp`, `FetchBlock`. */
 export const PEER_BLOCK_REFUSALS = {
   loading: "Loading blocks ...",
   "no peer": "Peer does not exist",
   "no witnesses": "Pre-SegWit peer"
 } as const
 
-/** A new block could be stored long before the blocks below it: pruning, which goes by height, would delete it. */
+/** A new block could be stored long before the blocks below it, and pruning by height would then delete it. */
 export const NOT_YET =
   "In prune mode, only blocks that the node has already synced previously can be fetched from a peer"
 

@@ -13,7 +13,6 @@ const TRANSACTION = "01000000000140420f00000000001976a914d5e3d1e149ac4ed83061077
 
 export const PSBT = string("The PSBT in base64.")
 
-/** Parameters of the methods that sign a PSBT. */
 export const PSBT_SIGNING = {
   bip32derivs: withDefault(boolean("Whether to include derivation paths."), true),
   finalize: withDefault(boolean("Whether to finalize the inputs that are complete."), true)

@@ -45,7 +45,7 @@ const PLACED_TRANSACTION_WITH_COINS = Schema.Struct({
   ...BLOCK_OF_TRANSACTION
 })
 
-/** A decoded script may exceed the limit of executable scripts by this factor: such scripts exist in blocks. */
+/** Blocks contain scripts above the limit of executable scripts, so decoding allows more by this factor. */
 const SHOWN_FACTOR = 10
 
 export const MAX_SHOWN_SCRIPT = SHOWN_FACTOR * MAX_SCRIPT_SIZE

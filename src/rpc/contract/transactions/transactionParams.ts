@@ -1,6 +1,5 @@
 import { array, boolean, int64, json, optional, string, uint32, withDefault } from "../../method/params.ts"
 
-/** Parameters of the methods that make a transaction, in their order. */
 export const TRANSACTION_PARAMS = {
   inputs: array(
     json("Object with txid, vout and optionally sequence.", { words: "json object" }),
@@ -16,7 +15,6 @@ export const TRANSACTION_PARAMS = {
   version: withDefault(uint32("Version of the transaction."), 1)
 }
 
-/** The signature hash type as a word; `undefined` if omitted. */
 export const SIGHASH_PARAM = optional(
   string(
     "Signature hash type: DEFAULT, ALL, NONE, SINGLE, ALL|ANYONECANPAY, NONE|ANYONECANPAY or SINGLE|ANYONECANPAY."

@@ -30,7 +30,7 @@ const ADDRESS_ERRORS = [
   `-12 ${USED_UP}`
 ]
 
-/** Addresses of each type that a call may ask for: some seconds of work. A wallet that needs more of them sets `-keypool`. */
+/** Addresses of each type per call: some seconds of work. A wallet that needs more sets `-keypool`. */
 const MAX_KEYPOOL = 10_000
 
 export const UNKNOWN_PURPOSE =

@@ -19,7 +19,6 @@ const INNER = {
   iscompressed: Schema.optional(Result.boolean("Whether it is compressed"))
 }
 
-/** The members that show the form of an address and the script inside it. */
 export const DETAIL_MEMBERS = { ...FORM, ...INNER }
 
 export const OF_EMBEDDED = {

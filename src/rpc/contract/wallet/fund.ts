@@ -29,7 +29,7 @@ const FEE = Result.amount("The fee in NMC")
 
 const CHANGE = Result.integer("Index of the change output; -1 for none")
 
-/** Options that used to be booleans. A boolean has no effect now. */
+/** Options that used to be booleans. A boolean has no effect. */
 const orBoolean = <A>(param: Param<A>): Param<A> => ({
   ...adapted(param, (value) => typeof value === "boolean" ? new JsonObject() : value),
   expected: undefined
@@ -41,7 +41,7 @@ export const SPENT_TWICE = "Transaction(s) are spending the same output more tha
 
 export const INPUT_GONE = "One or more transaction inputs are missing or have been spent already"
 
-/** A name operation for an output: with it the payment is funded at its whole length. */
+/** With a name operation, the payment is funded at its whole length. */
 const NAME_OPTIONS = {
   nameop: notNull(optional(NAMEOP_PARAM, "none")),
   nameop_vout: withDefault(int32("Index of the output that gets the name operation."), 0)

@@ -18,7 +18,7 @@ import { CONF_TARGET, ESTIMATE_MODE, FEE_RATE, feePayers, INPUT_WEIGHTS, SOLVING
 
 const ADD_INPUTS = "Whether to add coins of the wallet if the given inputs are not enough."
 
-/** `null` is a value of the wrong type, as upstream, which asks only whether the option is there. */
+/** `null` has the wrong type here, as upstream, which only asks whether the option is present. */
 const option = <A>(param: Param<A>, text = ""): Param<A | undefined> => notNull(optional(param, text))
 
 const CHANGE_ADDRESS = option(string("Address for change."), "a fresh address of the wallet")
@@ -91,14 +91,13 @@ const OUTDATED_OPTIONS: ReadonlyArray<readonly [name: string, instead: string]> 
   ["subtractFeeFromOutputs", "subtract_fee_from_outputs"]
 ]
 
-/** Options with names in snake case. An older name fails with its replacement. Upstream `PreventOutdatedOptions`. */
+/** An older name of an option, not in snake case, fails with its replacement. Upstream `PreventOutdatedOptions`. */
 export const withoutOutdated = <A>(options: Param<A>): Param<A> =>
   adapted(options, (value) => {
     const outdated = OUTDATED_OPTIONS.find(([name]) => value instanceof JsonObject && value.get(name) !== undefined)
     return outdated === undefined ? value : RpcError.invalidParameter(`Use ${outdated[1]} instead of ${outdated[0]}`)
   })
 
-/** Options of `send` for the choice of coins and change. */
 export const SEND_FUNDING_OPTIONS = {
   add_inputs: option(boolean(ADD_INPUTS), "true without inputs"),
   ...CHOICE_OF_COINS

@@ -14,7 +14,7 @@ export const NAME_NEW_NOT_FOUND = "scan for previous txid failed"
 
 const TRANSACTION_ID = Result.hex("The transaction")
 
-/** The reference node answers with a txid, which has no room for warnings: a caller that wants them says so. */
+/** On request only: the reference node's answer is a txid, without room for warnings. */
 const WARNINGS = {
   warnings: optional(
     boolean("Whether to return an object, with the warnings of name_lint about name and value."),

@@ -9,7 +9,7 @@ export const ENCRYPTED = "Error: running with an encrypted wallet, but encryptwa
 
 export const NEGATIVE_TIME = "Timeout cannot be negative."
 
-/** Maximum seconds for which a wallet stays unlocked: about three years. */
+/** Seconds: about three years. */
 export const LONGEST_UNLOCK = 100_000_000
 
 export const unencrypted = (called: string): string =>

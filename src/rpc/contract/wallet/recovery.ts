@@ -14,7 +14,8 @@ export const CHECKRECOVERYWORDS = contract({
   group: "Wallet",
   coins: "any",
   right: "names",
-  // A caller that leaves would otherwise end the second after a wrong answer, and the time would tell which words are right.
+  // Runs to the end even without its caller: otherwise the time after a wrong answer would reveal which words are
+  // right.
   writes: true,
   summary:
     "Compares some of the recovery words, which the owner reads from paper, with those of the wallet. If all of them " +

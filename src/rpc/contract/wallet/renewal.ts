@@ -25,7 +25,6 @@ export const MOST_RENEWED = 5_000
 
 const ALL = "all"
 
-/** What the caller gives: names as text, "all", or a number of blocks. */
 export type GivenChoice =
   | { readonly of: "texts"; readonly texts: ReadonlyArray<string> }
   | Exclude<

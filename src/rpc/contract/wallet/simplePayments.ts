@@ -29,7 +29,6 @@ import {
 
 const OTHER_ADDRESS = "mrrZuyGF4F9946R14M4bScSzhT2qjcXQHo"
 
-/** A comment within the wallet's maximum length. */
 const note = ({ description, name }: { readonly description: string; readonly name: string }) =>
   optional(refined(string(description), (text) => bounded(text, MAX_TEXT, name)))
 

@@ -40,21 +40,19 @@ export const USED_UP = "Error: Keypool ran out, please call keypoolrefill first"
 
 export const EMPTY_PASSPHRASE = "passphrase cannot be empty"
 
-/** Reads a label; `*`, which means all labels, is invalid. Upstream `LabelFromValue`. */
+/** `*` means all labels and is invalid here. Upstream `LabelFromValue`. */
 export const label = (description: string) =>
   refined(string(description), (text) => {
     if (text !== "*") return text
     return new RpcError({ code: RPC_CODE.walletInvalidLabel, message: "Invalid label name" })
   })
 
-/** Limits of texts in wallet.json, where every member has one. */
-
-/** Maximum characters of a comment, and of a descriptor. */
+/** Characters of a comment or descriptor. Every text in wallet.json has a limit. */
 export const MAX_TEXT = 10_000
 
 export const MAX_LABEL = 1_000
 
-/** Returns a text that is not too long. `what` names it in the error. */
+/** `what` names the text in the error. */
 export const bounded = (text: string, most: number, what: string): string | RpcError => {
   if (text.length <= most) return text
   return RpcError.invalidParameter(`Invalid parameter, ${what} is longer than ${most} characters`)
@@ -64,12 +62,11 @@ export const TOO_LONG_COMMENT = `-8 Invalid parameter, <comment> is longer than 
 
 export const TOO_LONG_LABEL = `-8 Invalid parameter, label is longer than ${MAX_LABEL} characters`
 
-/** Decimals of a rate in the smallest unit per virtual byte: the result is the smallest unit per 1000 of them. */
+/** A rate in the smallest unit per virtual byte has three decimals and becomes an integer per 1000 virtual bytes. */
 const RATE_DECIMALS = 3
 
-/** Parameters of methods that pay; also members of options. */
 export const CONF_TARGET = optional(
-  // Read as a whole number only after the mode: its errors come first.
+  // A whole number is required only after the mode is read, whose errors come first.
   double(`Target in blocks, 1 to ${HIGHEST_TARGET}.`),
   "the wallet's setting"
 )
@@ -112,10 +109,9 @@ export const FINISHED = Schema.Struct({
   complete: Result.boolean("Whether every input is signed")
 })
 
-/** Version of the reference node's own payments. */
+/** As in the reference node. */
 export const PAYMENT_VERSION = 1
 
-/** Errors of methods that make a payment at once. */
 export const PAYMENT_ERRORS = [
   "-4 Error: Private keys are disabled for this wallet",
   "-6 Insufficient funds",
@@ -143,7 +139,7 @@ export const INPUT_WEIGHTS = optional(
 
 const WEIGHTS_ELSEWHERE = "Input weights should be specified in inputs rather than in options."
 
-/** Options of methods whose inputs have their weights themselves. */
+/** For methods whose inputs carry their own weights. */
 export const withoutWeights = <A>(options: Param<A>): Param<A> =>
   adapted(options, (value) =>
     value instanceof JsonObject && value.get("input_weights") !== undefined
@@ -155,7 +151,7 @@ export const WRITE_OPTIONS = {
   sendCoins: needing("spend", optional(jsonObject("Addresses and amounts in NMC to pay in the same transaction.")))
 }
 
-/** The error for a missing name while names are not synced: it may exist. */
+/** A missing name may exist while names are not synced. */
 export const NOT_KNOWN_YET = "-10 Namecoin is downloading blocks..."
 
 export const WRITE_ERRORS = [

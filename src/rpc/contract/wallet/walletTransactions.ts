@@ -22,7 +22,6 @@ export const PAYMENT = {
 
 const TXID = Result.hex("A txid")
 
-/** The state of a wallet transaction, and the wallet's data for it. */
 export const STANDING = {
   confirmations: Result.integer(
     "1 in the tip, 0 if unconfirmed; negative after a conflict with a block"
@@ -54,7 +53,7 @@ export const ABANDONED = Result.boolean("Whether the owner abandoned it")
 
 export const ENTRY = Schema.Struct({ ...PAYMENT, ...STANDING, abandoned: ABANDONED })
 
-/** The same without the state, which is next to it. */
+/** Without the state, which is next to it. */
 export const DETAIL = Schema.Struct({ ...PAYMENT, abandoned: ABANDONED })
 
 export const LAST_BLOCK = Schema.Struct({
@@ -64,7 +63,7 @@ export const LAST_BLOCK = Schema.Struct({
 
 const DECODED = MARKED_TRANSACTION.annotations({ description: "The decoded transaction, if requested" })
 
-/** A transaction of the wallet: `gettransaction`. The client reads it too. */
+/** `gettransaction`; the client reads it too. */
 export const WALLET_TRANSACTION = Schema.Struct({
   amount: Result.amount("Change of the wallet's balance, without the fee"),
   fee: Schema.optional(Result.amount("The fee as a negative amount, if the wallet pays it")),

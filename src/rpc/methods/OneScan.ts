@@ -2,14 +2,13 @@ import * as Effect from "effect/Effect"
 import { SCAN_RUNS } from "../contract/chain/scanObjects.ts"
 import { RpcError } from "../method/RpcError.ts"
 
-/** A search that runs at most once at a time, reports its progress and can be aborted by another call. */
+/** A search that runs once at a time. Another call can read its progress or abort it. */
 export class OneScan {
   /** Percent. */
   progress = 0
   running = false
   aborted = false
 
-  /** Runs a search, or refuses it while another one runs. */
   alone<A>(work: Effect.Effect<A, RpcError>): Effect.Effect<A, RpcError> {
     return Effect.suspend(() => {
       if (this.running) return RpcError.invalidParameter(SCAN_RUNS)
@@ -20,13 +19,13 @@ export class OneScan {
     })
   }
 
-  /** Ends the running search soon. Returns whether one is running. */
+  /** Returns whether a search was running, which then ends soon. */
   abort(): boolean {
     if (this.running) this.aborted = true
     return this.running
   }
 
-  /** Does what a call asks for. `status` describes the running search. */
+  /** `status` describes the running search. */
   act<A, S>(
     action: string,
     { start, status }: { readonly start: Effect.Effect<A, RpcError>; readonly status: () => S }

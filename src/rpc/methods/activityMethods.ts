@@ -19,7 +19,7 @@ import { blockError, storageError } from "./errors.ts"
 import { makeBlockSearch } from "./hashOrHeight.ts"
 import { scanScriptSteps } from "./scanObjects.ts"
 
-/** What happened to scripts (reference/rpc.md 3.2). */
+/** reference/rpc.md 3.2. */
 
 export const activityMethods: Effect.Effect<
   ReadonlyArray<Method>,

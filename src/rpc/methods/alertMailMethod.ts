@@ -5,7 +5,7 @@ import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"
 
-/** `testalertmail`: a test of the mail before names expire (docs/alerts.md). No other node has it. */
+/** Only in svcd (docs/alerts.md). */
 
 export const alertMailMethods: Effect.Effect<ReadonlyArray<Method>, never, AlertMail> = Effect.map(
   AlertMail,

@@ -66,7 +66,7 @@ import { paymentMethods } from "./wallet/paymentMethods.ts"
 import { walletMethods } from "./wallet/walletMethods.ts"
 import { webhookMethods } from "./webhookMethods.ts"
 
-/** Refuses calls of methods that need the coins of the whole chain while a window of the last blocks answers: -10. */
+/** Refuses methods that need all coins with -10 while a window of the last blocks answers. */
 export const coinsOfWholeChain = (
   methods: ReadonlyArray<Method>
 ): Effect.Effect<ReadonlyArray<Method>, never, NameAnswers | SyncReporter> =>

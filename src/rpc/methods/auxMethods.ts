@@ -33,22 +33,22 @@ export const candidateJson = (
   _target: toHex(reversed(fromHex(wide(targetOf(template.bits, powLimit) ?? 0n)) ?? EMPTY))
 })
 
-/** Reads a caller's proof. Bytes after the proof are ignored; text that is not hexadecimal counts as empty. */
+/** Ignores bytes after the proof. Text other than hex counts as empty. */
 const decodeAuxpow = (hex: string): Effect.Effect<Auxpow, RpcError> =>
   Effect.suspend(() => {
     try {
       return Effect.succeed(readAuxpow(new Reader(fromHex(hex) ?? EMPTY)))
     } catch (cause) {
-      // The reference node's stream reports nothing more specific.
+      // Text of the reference node's stream.
       if (cause instanceof DecodeError) return RpcError.misc("DataStream::read(): end of data: iostream error")
       throw cause
     }
   })
 
-/** Merged mining for a fixed payout and payer. */
+/** For a fixed payout and payer. */
 export interface AuxMining {
   readonly create: (scriptPubKey: Bytes) => Effect.Effect<AuxCandidate, RpcError>
-  /** Submits a block by its hash, with its proof; returns whether the block is accepted. Both are the caller's text. */
+  /** Both texts are the caller's. Returns whether the block is accepted. */
   readonly submit: (given: { readonly hash: string; readonly auxpow: string }) => Effect.Effect<boolean, RpcError>
 }
 
@@ -60,7 +60,7 @@ export const auxMining: Effect.Effect<AuxMining, never, Chain | Miner | PeerMana
     const status = yield* SyncStatus
     const { auxpowStartHeight, network } = chain.params
 
-    /** Fails if mining makes no sense now. On the private network, neither peers nor the age of the tip matter. */
+    /** The private network may mine without peers and on an old tip. */
     const checkReady: Effect.Effect<void, RpcError> = Effect.gen(function*() {
       if (network.name !== "regtest") {
         const { inbound, outbound } = yield* peers.count

@@ -11,7 +11,7 @@ import { RPC_CODE, RpcError } from "../method/RpcError.ts"
 import { PEER_NETWORKS, rpcNetwork, wireNetwork } from "../shapes/peer.ts"
 import { nodeError, usageError } from "./errors.ts"
 
-/** Methods for banned addresses and for known addresses (reference/rpc.md 3.7). */
+/** reference/rpc.md 3.7. */
 
 type Manager = typeof PeerManager.Service
 
@@ -23,13 +23,10 @@ const addressJson = ({ address, port, services, time }: KnownAddress) => ({
   network: rpcNetwork(address.network)
 })
 
-/** Default duration of a ban in seconds (reference/protocol.md 6.11). */
+/** Seconds (reference/protocol.md 6.11). */
 const DEFAULT_BAN_SECONDS = 86_400
 
-/**
- * Compares a range or an address with the bans: any range around an address bans it; only the same range bans a range.
- * Source: upstream `banman.cpp`, `IsBanned`.
- */
+/** Any range around an address bans it; only the same range bans a range. Source: upstream `banman.cpp`, `IsBanned`. */
 const banOf = (text: string, bans: ReadonlyArray<Ban>): "free" | "already" | "invalid" => {
   const subnet = parseSubnet(text)
   if (subnet === undefined) return "invalid"

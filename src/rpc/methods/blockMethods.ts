@@ -28,7 +28,7 @@ import { blockError } from "./errors.ts"
 
 /** Methods that return blocks and headers (reference/rpc.md 3.2). */
 
-/** The reference node's error for a block that cannot be read. */
+/** The reference node's error for an unreadable block. */
 export const missingBlock = (failure: BlockNotFound | BlockUnavailable | StorageFailure): RpcError => {
   if (failure._tag === "BlockUnavailable") {
     return RpcError.misc(`Block not available (${failure.pruned ? "pruned data" : "not fully downloaded"})`)
@@ -37,20 +37,20 @@ export const missingBlock = (failure: BlockNotFound | BlockUnavailable | Storage
   return blockError(failure)
 }
 
-/** The reference node's error for undo data that cannot be read. */
+/** The reference node's error for unreadable undo data. */
 const missingUndo = (failure: BlockNotFound | StorageFailure): RpcError =>
   failure._tag === "StorageCorrupted"
     ? RpcError.misc(`Can't read undo data from disk: ${failure.message}`)
     : blockError(failure)
 
-/** As `spentBy`, with the error of a call. */
+/** As `spentBy`, with RPC errors. */
 export const spentByBlock = (
   chain: typeof Chain.Service,
   block: Block,
   height: number
 ): Effect.Effect<SpentCoins | undefined, RpcError> => Effect.mapError(spentBy(chain, block, height), missingUndo)
 
-/** A connected block as it is stored, for the read thread. The genesis block spends nothing, and has no undo data here. */
+/** For the read thread. The genesis block spends nothing and has no undo data here. */
 export const recordOfBlock = (
   chain: typeof Chain.Service,
   place: Pick<HeaderInfo, "hash" | "height">
@@ -59,14 +59,11 @@ export const recordOfBlock = (
     const { hash, height } = place
     const block = yield* Effect.mapError(chain.blockBytes(hash), missingBlock)
     const undo = height === 0 ? undefined : yield* Effect.mapError(chain.undoBytes(hash), missingUndo)
-    // Copies: the bytes may be part of a larger message, which would go to the thread as well.
+    // Copies, because the bytes may be part of a larger message that would go to the thread, too.
     return { hash, height, block: new Uint8Array(block), undo: undo === undefined ? undefined : new Uint8Array(undo) }
   })
 
-/**
- * Bytes of a block from which the read thread shows it. The event loop takes some 2 ms for the transactions of a smaller one, a
- * tenth for their txids.
- */
+/** Bytes from which the read thread shows a block. The event loop needs 2 ms for transactions, a tenth for txids. */
 export const LARGE_BLOCK = 5_000
 const LARGE_BLOCK_WITH_TXIDS = 100_000
 
@@ -82,7 +79,7 @@ export const blockMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | A
     const find = (blockhash: Bytes): Effect.Effect<HeaderInfo, RpcError> =>
       Effect.mapError(chain.header(blockhash), blockError)
 
-    /** Has the read thread show a block, if it is a large one; `undefined` if the thread does not. */
+    /** `undefined` if the block is small or the thread does not answer. */
     const largeBlock = (
       { header: _, ...place }: HeaderInfo,
       verbosity: BlockVerbosity,
@@ -94,7 +91,7 @@ export const blockMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | A
         const undo = verbosity === 1 ? undefined : yield* Effect.mapError(chain.undoBytes(place.hash), missingUndo)
         const { nameEncoding, valueEncoding } = options
         const shown = { nameEncoding, valueEncoding, network: chain.params.network.name, room }
-        // A copy: the bytes may be part of a larger message, which would go to the thread as well.
+        // A copy, because the bytes may be part of a larger message that would go to the thread, too.
         const job: BlockJob = { type: "block", block: new Uint8Array(bytes), undo, place, verbosity, shown }
         return new LongText<ShownBlock>((yield* reader.read(job)).pieces)
       }).pipe(Effect.catchTag("NotRead", () => Effect.succeed(undefined)))
@@ -114,10 +111,10 @@ export const blockMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | A
     const getblockheader = method(GETBLOCKHEADER, ({ blockhash, verbose }) =>
       Effect.gen(function*() {
         const info = yield* find(blockhash)
-        // The tree stores no proofs; they are with the blocks.
+        // Blocks store the proofs, not the tree.
         const stored = info.header.hasAuxpowFlag ? Effect.asSome(chain.block(blockhash)) : Effect.succeedNone
-        // An object omits a proof that the node has not received yet or has pruned; a serialization without it would be invalid. A
-        // proof that was lost is an error in both.
+        // Objects omit a proof that is not received yet or pruned. A serialization without it would be invalid. A lost
+        // proof is an error in both.
         const { find: idOf, isPruned, wasConnected } = chain.tree
         const id = idOf(blockhash)
         const known = !verbose || (wasConnected(id) && !isPruned(id))

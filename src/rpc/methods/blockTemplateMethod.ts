@@ -28,16 +28,16 @@ import { RPC_CODE, RpcError } from "../method/RpcError.ts"
 import { compactBits, decodeHexBlock, wide } from "./chainMethods.ts"
 import { miningError, storageError } from "./errors.ts"
 
-/** `getblocktemplate` (BIP 22, 23 and 145; upstream `rpc/mining.cpp`). */
+/** BIP 22, 23 and 145. Upstream `rpc/mining.cpp`. */
 
 /**
- * A soft fork without effect, for tests of voting. Only the private network votes on it, from the second period of 144
- * blocks on, without end, because its bit is among those of the chain ID (upstream `kernel/chainparams.cpp`,
- * `DEPLOYMENT_TESTDUMMY`; BIP 9).
+ * A soft fork without effect, for tests of voting (BIP 9; upstream `kernel/chainparams.cpp`, `DEPLOYMENT_TESTDUMMY`).
+ * Only the private network votes, from the second period of 144 blocks on. Its bit is part of the chain ID, so voting
+ * never ends.
  */
 const TESTDUMMY = { bit: 28, start: 144 }
 
-/** The first check for new transactions in a long poll, and the interval of later checks. */
+/** Until the first check for new transactions in a long poll, and between later checks. */
 const FIRST_LOOK = "60 seconds"
 const NEXT_LOOK = "10 seconds"
 
@@ -56,7 +56,6 @@ const transactionsJson = ({ selection, transactions }: BlockTemplate, scale: num
   }))
 }
 
-/** The template as JSON, with the current time and target. */
 const templateJson = (
   template: BlockTemplate,
   { changes, now }: { readonly now: Outline; readonly changes: number },
@@ -64,7 +63,7 @@ const templateJson = (
 ): Result.ValueOf<typeof TEMPLATE> => {
   const { coinbase, height, prevHash, transactions, version } = template
   const segwit = height >= activation.segwit
-  // Without segwit, signature operations and sizes are unscaled.
+  // Before segwit, signature operations and sizes are unscaled.
   const scale = segwit ? 1 : WITNESS_SCALE_FACTOR
   const previous = displayHash(prevHash)
   return {
@@ -106,7 +105,7 @@ export const blockTemplateMethod: Effect.Effect<
   const { params, tree } = chain
   let lastChanges = 0
 
-  /** Validates a proposed block; `null` if it is valid. */
+  /** `null` if the proposed block is valid. */
   const judge = (data: Json | undefined): Effect.Effect<string | null, RpcError> =>
     Effect.gen(function*() {
       if (typeof data !== "string") return yield* RpcError.type("Missing data String key for proposal")
@@ -135,7 +134,7 @@ export const blockTemplateMethod: Effect.Effect<
 
   const isTip = (tip: Bytes): boolean => equal(tree.hash(tree.tip()), tip)
 
-  /** Waits until the tip changes, and polls every second, for a change before the event subscription starts. */
+  /** Also polls, to catch a change before the event subscription starts. */
   const tipChanged = ({ tip }: Known): Effect.Effect<void> =>
     Stream.merge(chain.events, Stream.tick("1 second")).pipe(
       Stream.takeWhile(() => isTip(tip)),

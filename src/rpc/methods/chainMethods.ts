@@ -33,7 +33,7 @@ import { pruneFacts } from "./checkMethods.ts"
 import { blockError, storageError } from "./errors.ts"
 import { withReservedValue } from "./reservedValue.ts"
 
-/** Methods for the chain as a whole, and methods that change it (reference/rpc.md 3.2, 3.5, 3.10). */
+/** reference/rpc.md 3.2, 3.5, 3.10. */
 
 export const wide = (value: bigint): string => value.toString(16).padStart(64, "0")
 
@@ -103,7 +103,7 @@ const readers = ({ chain, control, reporter, status, warnings }: Services): Read
   return [getblockcount, getbestblockhash, getblockhash, getdifficulty, getblockchaininfo, getchaintips]
 }
 
-/** The buried deployments by the reference node's names, in its order. */
+/** By the reference node's names and in its order. */
 const DEPLOYMENTS = [
   ["bip34", "bip34"],
   ["bip16", "bip16"],
@@ -122,7 +122,7 @@ const deployments = (chain: typeof Chain.Service): Method => {
     deployments: Object.fromEntries(
       DEPLOYMENTS.map(([name, rule]) => [name, {
         type: "buried",
-        // The reference node reports the rules of the next block.
+        // As of the next block, like the reference node.
         active: height + 1 >= activation[rule],
         height: activation[rule]
       }])
@@ -149,7 +149,7 @@ export const decodeHexBlock = (hex: string): Effect.Effect<Block, RpcError> =>
     }
   })
 
-/** The result of `submitblock` (BIP 22). */
+/** BIP 22. */
 const verdict = (submission: Submission): string | null => {
   switch (submission.type) {
     case "connected":

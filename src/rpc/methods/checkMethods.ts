@@ -11,8 +11,6 @@ import type { Method } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { storageError } from "./errors.ts"
 
-/** Methods that check the integrity of the data on disk. */
-
 const LAST_LEVEL = 4
 
 export const checkMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | ChainControl | DataHealth> = Effect.gen(
@@ -48,15 +46,15 @@ export const checkMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | C
   }
 )
 
-/** The deletion of old blocks (reference/rpc.md 3.2). */
+/** reference/rpc.md 3.2. */
 
-/** From this number on, a parameter is a time and no height (upstream `rpc/blockchain.cpp`, `pruneblockchain`). */
+/** A smaller parameter is a height, not a time (upstream `rpc/blockchain.cpp`, `pruneblockchain`). */
 const FIRST_TIME = 1_000_000_001
 
 /** Seconds by which a block may be older than its time (upstream `chain.h`, `TIMESTAMP_WINDOW`). */
 const TIMESTAMP_WINDOW = 7_200
 
-/** The members of `getblockchaininfo` about pruning, in their order. */
+/** Members of `getblockchaininfo`, in order. */
 export const pruneFacts = (options: PruneOptions | undefined, prunedTo: Height) =>
   options === undefined ? { pruned: false } : {
     pruned: true,
@@ -65,7 +63,7 @@ export const pruneFacts = (options: PruneOptions | undefined, prunedTo: Height) 
     ...options.target === undefined ? {} : { prune_target_size: options.target }
   }
 
-/** The first block of the best chain that no block before it has a later time than, at least this time. */
+/** The first block of the best chain with at least this time. */
 const heightOfTime = ({ tree }: typeof Chain.Service, time: number): Height | undefined => {
   const top = tree.height(tree.tip())
   for (let height = 0; height <= top; height++) if (tree.time(tree.at(height)) >= time) return height

@@ -22,7 +22,7 @@ import { coinJson, coinStatsJson, indexedCoinStatsJson } from "../shapes/coins.t
 import { storageError } from "./errors.ts"
 import { findBlock } from "./hashOrHeight.ts"
 
-/** Methods for unspent outputs (reference/rpc.md 3.2). */
+/** reference/rpc.md 3.2. */
 
 const HASH_KINDS: ReadonlyArray<CoinHashKind> = ["hash_serialized_3", "muhash", "none"]
 
@@ -71,7 +71,7 @@ export const coinMethods: Effect.Effect<
     )
   })
 
-  /** Counts in the event loop; the node connects no block meanwhile. */
+  /** No block is connected meanwhile. */
   const countHere = (kind: CoinHashKind) =>
     chainCoins.atRest(({ tip, visitCoins }) =>
       Effect.gen(function*() {
@@ -83,7 +83,7 @@ export const coinMethods: Effect.Effect<
       })
     )
 
-  /** The read thread counts what is stored now. The node connects blocks meanwhile. */
+  /** Counts what is stored now, while the node continues to connect blocks. */
   const countAside = (kind: CoinHashKind) =>
     Effect.scoped(Effect.gen(function*() {
       const scope = yield* Effect.scope
@@ -104,7 +104,6 @@ export const coinMethods: Effect.Effect<
       counting.withPermits(1)
     )
 
-  /** The block that a caller asks for, if the index can answer. */
   const specificBlock = (
     wanted: Json,
     kind: CoinHashKind,

@@ -22,7 +22,7 @@ import { RPC_CODE, RpcError } from "../method/RpcError.ts"
 import { peerJson } from "../shapes/peer.ts"
 import { nodeError, usageError } from "./errors.ts"
 
-/** Methods for connections and for peers that the operator adds (reference/rpc.md 3.7). */
+/** reference/rpc.md 3.7. */
 
 type Manager = typeof PeerManager.Service
 
@@ -74,7 +74,6 @@ export const connectionMethods = (peers: Manager): ReadonlyArray<Method> => {
   return [getconnectioncount, getpeerinfo, ping, getnettotals, disconnectnode, setnetworkactive]
 }
 
-/** The connection types that a caller may request. */
 const PURPOSES = ["outbound-full-relay", "block-relay-only", "addr-fetch", "feeler"] as const
 
 export const addedMethods = (peers: Manager, regtest: boolean): ReadonlyArray<Method> => {

@@ -24,13 +24,13 @@ import { openRpc } from "../method/openRpc.ts"
 import type { Decoded } from "../method/params.ts"
 import { RpcError } from "../method/RpcError.ts"
 
-/** Methods of the server itself; they need no chain (reference/rpc.md 3.1 and 3.10). */
+/** The server itself, without the chain (reference/rpc.md 3.1 and 3.10). */
 
 export interface ControlOptions {
   readonly version: string
-  /** The path of the log file as the operator knows it; `""` for standard output. */
+  /** As the operator knows it; `""` for standard output. */
   readonly logPath: string
-  /** The debug categories, if they can be switched at run time. */
+  /** Set if the debug categories can be switched at run time. */
   readonly logging?: LogCategories
 }
 
@@ -54,7 +54,7 @@ const stop = (lifecycle: typeof Lifecycle.Service): Method =>
       Effect.as("svcd stopping")
     ))
 
-/** By the clock that `setmocktime` and corrections of the wall clock do not move. */
+/** `setmocktime` and corrections of the wall clock do not move this clock. */
 const uptime = (started: bigint): Method =>
   method(UPTIME, () => Effect.map(Clock.currentTimeNanos, (now) => Number((now - started) / 1_000_000_000n)))
 
@@ -76,7 +76,7 @@ const getmemoryinfo = method(
   () => Effect.succeed({ locked: { used: 0, free: 0, total: 0, locked: 0, chunks_used: 0, chunks_free: 0 } })
 )
 
-/** The names for all categories; upstream `logging.cpp`, `GetLogCategory`. */
+/** Upstream `logging.cpp`, `GetLogCategory`. */
 const ALL_CATEGORIES: ReadonlySet<string> = new Set(["all", "1", ""])
 
 const logging = (categories: LogCategories): Method =>
@@ -98,7 +98,7 @@ const logging = (categories: LogCategories): Method =>
     }))
 
 const discover = (version: string): Method => {
-  /** The document takes a megabyte and changes only with the methods. */
+  /** Cached: a megabyte that only changes with the methods. */
   let known: { readonly methods: MethodTable; readonly text: LongText } | undefined
   return method(RPC_DISCOVER, (_, { methods }) => {
     if (known?.methods !== methods) known = { methods, text: LongText.of(encodeJson(openRpc(methods, version))) }
@@ -118,7 +118,7 @@ const echojson = method(ECHOJSON, given)
 
 const echoipc = method(ECHOIPC, ({ arg }) => Effect.succeed(arg))
 
-/** Makes the methods of this group. `uptime` counts from this call. */
+/** `uptime` counts from this call. */
 export const make = (options: ControlOptions): Effect.Effect<ReadonlyArray<Method>, never, Lifecycle> =>
   Effect.gen(function*() {
     const lifecycle = yield* Lifecycle

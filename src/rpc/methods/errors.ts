@@ -7,16 +7,16 @@ import { methodHelp } from "../method/help.ts"
 import type { Method } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"
 
-/** Converts failures of the services to RPC errors; wallet failures: `wallet/walletContext.ts`. */
+/** Failures of wallets are in `wallet/walletContext.ts`. */
 
-/** A file that cannot be read or written: the caller is not the cause. */
+/** Not the caller's fault. */
 export const storageError = (failure: StorageFailure): RpcError => RpcError.internal(failure.message)
 
-/** The error for a name that is missing or expired, when the node cannot be certain of it. */
+/** For a missing or expired name, if the node cannot be certain. */
 export const absentError = (failure: NamesIncomplete | StorageFailure): RpcError =>
   failure._tag === "NamesIncomplete" ? RpcError.initialDownload() : storageError(failure)
 
-/** Missing inputs have a code of their own: they may arrive later. */
+/** Missing inputs have their own code, as they may arrive later. */
 export const rejectionError = (rejected: TransactionRejected): RpcError =>
   rejected.kind === "missing-inputs"
     ? RpcError.verifyError(rejectionText(rejected), "inputs-missing")
@@ -27,7 +27,7 @@ export const blockError = (failure: BlockNotFound | StorageFailure): RpcError =>
 
 export const nodeError = (code: number, message: string): RpcError => new RpcError({ code, message })
 
-/** The error for an unknown command word of a method: the method's help, as in the reference node. */
+/** An unknown command word gets the method's help, as in the reference node. */
 export const usageError = (self: () => Method): RpcError => RpcError.misc(methodHelp(self()))
 
 export const miningError = (failure: TemplateInvalid | MinedBlockRefused | StorageFailure): RpcError => {

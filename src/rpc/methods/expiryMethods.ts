@@ -22,7 +22,7 @@ import { storageError } from "./errors.ts"
 import { contextFor, decodeGiven } from "./nameEncodings.ts"
 import { addressScriptOf } from "./wallet/payees.ts"
 
-/** `name_expiring` and `name_watch`: names before they expire. No other node has these methods. */
+/** Only in svcd. */
 
 const COMMANDS = ["list", "add", "remove"] as const
 

@@ -1,27 +1,25 @@
 /**
- * The size that a regular expression compiles to, estimated from its text. A repeat copies what it repeats, and repeats of repeats
- * multiply, so that 500 characters can compile to a million steps: the compiler would find out after a second.
+ * Estimates the compiled size of a regular expression. Nested repeats multiply copies, so 500 characters can compile to
+ * a million steps, which the compiler would only notice after a second.
  */
 
-/** What a repeat makes of a part of so many steps. */
 const repeated = (
   steps: number,
   { least, most }: { readonly least: number; readonly most: number | undefined }
 ): number =>
-  // Each copy beyond the least has a step that may leave it out.
+  // Each optional copy has a step that skips it.
   most === undefined ? (least + 1) * steps + 1 : least * steps + Math.max(0, most - least) * (steps + 1)
 
 const REPEAT = /\{(\d{1,9})(,(\d{0,9}))?\}/y
 
-/** One level of parentheses. */
 interface Group {
-  /** The steps before the last part. */
+  /** Steps before the last part. */
   before: number
-  /** The steps of the last part, which a repeat may follow. */
+  /** Steps of the last part, which a repeat may follow. */
   last: number
 }
 
-/** Where the class that begins at `from` ends: behind its bracket. */
+/** Returns the position behind the bracket of the class. */
 const endOfClass = (text: string, from: number): number => {
   let at = from + 1
   if (text[at] === "^") at++
@@ -35,7 +33,7 @@ const endOfClass = (text: string, from: number): number => {
   return at + 1
 }
 
-/** Returns about the number of steps that an expression compiles to, at least as many. Of an invalid one it returns any number. */
+/** At least the number of steps of a valid expression; any number for an invalid one. */
 export const expressionSize = (text: string): number => {
   const groups: Array<Group> = []
   let group: Group = { before: 0, last: 0 }

@@ -21,7 +21,7 @@ import type { Method } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { rawEstimateJson } from "../shapes/relay.ts"
 
-/** Methods for fees: estimates, and priorities of the mempool (reference/rpc.md 3.8, 3.10). */
+/** reference/rpc.md 3.8, 3.10. */
 
 export const feeMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool | FeeEstimator> = Effect.gen(function*() {
   const pool = yield* Mempool

@@ -18,9 +18,9 @@ import { makeBlockSearch, type SearchedBlocks } from "./hashOrHeight.ts"
 import { OneScan } from "./OneScan.ts"
 import { scanScriptSteps } from "./scanObjects.ts"
 
-/** Compact block filters (reference/rpc.md 3.2). Source: upstream `rpc/blockchain.cpp`, `getblockfilter`, `scanblocks`. */
+/** Source: upstream `rpc/blockchain.cpp`, `getblockfilter`, `scanblocks` (reference/rpc.md 3.2). */
 
-/** Filters that a search reads from the index at a time. */
+/** Filters per read. */
 const AT_ONCE = 100
 
 const indexOf = (filters: FilterIndex | undefined, type: string): Effect.Effect<FilterIndex, RpcError> =>
@@ -73,7 +73,7 @@ export const filterMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | 
           : RpcError.misc(`${missing} Block filters are still in the process of being indexed.`)
       }))
 
-    /** Which blocks have a script, not only a filter that matches. An empty script that is spent is in no filter. */
+    /** Drops blocks whose filter only matches by chance. An empty script that is spent is in no filter. */
     const withScript = (blocks: SearchedBlocks): Effect.Effect<ReadonlyArray<SearchedPlace>, RpcError> =>
       Effect.gen(function*() {
         const places: Array<SearchedPlace> = []

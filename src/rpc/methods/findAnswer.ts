@@ -15,7 +15,7 @@ import { storageError } from "./errors.ts"
 import { contextFor, decodeGiven } from "./nameEncodings.ts"
 import { addressScriptOf } from "./wallet/payees.ts"
 
-/** The search for names, shared by `name_find` and REST. */
+/** Shared by `name_find` and REST. */
 
 export type GivenFind = Decoded<typeof FIND_MEMBERS>
 
@@ -71,7 +71,7 @@ export const makeNameSearch: Effect.Effect<
     })
 })
 
-/** `name_find`: names by what they say, by their owner, by change and by expiry. No other node has it. */
+/** Only in svcd. */
 
 export const findMethods = Effect.map(makeNameSearch, (search) => [
   method(NAME_FIND, ({ query }) => search(query))

@@ -16,9 +16,7 @@ import { RPC_CODE, RpcError } from "../method/RpcError.ts"
 import { decodeWithInputs } from "../shapes/decodeTransaction.ts"
 import { miningError } from "./errors.ts"
 
-/**
- * Methods that mine blocks immediately: on the private network, where mining takes two tries (reference/rpc.md 3.5).
- */
+/** Mining at once on the private network, where it takes two tries (reference/rpc.md 3.5). */
 
 export const generateMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Mempool | Miner> = Effect.gen(
   function*() {
@@ -58,7 +56,7 @@ export const generateMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain 
       return manyScripts(parsed.kind) ?? RpcError.invalidAddressOrKey("Error: Invalid address or descriptor")
     }
 
-    /** A pool transaction by its txid, or a transaction in hexadecimal digits. */
+    /** `text` is the txid of a pool transaction, or a transaction in hex. */
     const findTransaction = (text: string): Effect.Effect<Transaction, RpcError> => {
       const txid = parseDisplayHash(text)
       if (txid !== undefined) {
@@ -99,7 +97,7 @@ export const generateMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain 
   }
 )
 
-/** The error for a descriptor of more than one script. */
+/** `kind` says why the descriptor has more than one script. */
 const manyScripts = (kind: "invalid" | "ranged" | "multipath"): RpcError | undefined => {
   if (kind === "multipath") return RpcError.invalidParameter("Multipath descriptor not accepted")
   if (kind === "invalid") return undefined

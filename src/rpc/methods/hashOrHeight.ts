@@ -10,7 +10,7 @@ import type { CallTurns } from "../SlowLane.ts"
 import { LARGE_BLOCK, missingBlock, recordOfBlock, spentByBlock } from "./blockMethods.ts"
 import { blockError } from "./errors.ts"
 
-/** A block by its hash or its height. Source: upstream `rpc/blockchain.cpp`, `ParseHashOrHeight`. */
+/** Source: upstream `rpc/blockchain.cpp`, `ParseHashOrHeight`. */
 
 export const findBlock = (
   chain: typeof Chain.Service,
@@ -25,10 +25,9 @@ export const findBlock = (
       (yield* RpcError.invalidParameter(`Target block height ${wanted} after current tip ${height}`))
   })
 
-/** Bytes of blocks and undo data that go to the read thread at a time: it has the scripts each time. */
+/** Bytes of blocks and undo data per message to the read thread, which gets the scripts each time. */
 const BATCH_BYTES = 4 * 1024 * 1024
 
-/** Connected blocks, and the scripts to find there. */
 export interface SearchedBlocks {
   readonly places: ReadonlyArray<SearchedPlace>
   /** By `binaryString`. */
@@ -36,7 +35,6 @@ export interface SearchedBlocks {
   readonly turns: CallTurns
 }
 
-/** Searches connected blocks and the coins that they spend for scripts. */
 export interface BlockSearch {
   /** Calls `found` for each block in order. The read thread searches all but small blocks, if it can. */
   readonly search: (
@@ -45,7 +43,6 @@ export interface BlockSearch {
   ) => Effect.Effect<void, RpcError>
 }
 
-/** A stored block and its place. */
 interface Stored {
   readonly place: SearchedPlace
   readonly stored: StoredBlock
@@ -64,7 +61,6 @@ export const makeBlockSearch: Effect.Effect<BlockSearch, never, Chain | ReadThre
       return { place, stored }
     })
 
-  /** Searches a block in the event loop. */
   const searchHere = (place: SearchedPlace, { scripts, turns }: SearchedBlocks) =>
     Effect.gen(function*() {
       const block = yield* Effect.mapError(chain.block(place.hash), missingBlock)
@@ -78,7 +74,7 @@ export const makeBlockSearch: Effect.Effect<BlockSearch, never, Chain | ReadThre
       return matches
     })
 
-  /** Searches blocks in the read thread; `undefined` if it does not. */
+  /** `undefined` if the read thread does not answer. */
   const searchThere = (batch: ReadonlyArray<Stored>, scripts: ReadonlySet<string>) =>
     reader.read({ type: "blockSearch", blocks: batch.map(({ stored }) => stored), scripts }).pipe(
       Effect.catchTag("NotRead", () => Effect.succeed(undefined))

@@ -14,13 +14,13 @@ import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { SHOWN_WALLET_VERSION, summarized } from "./wallet/walletContext.ts"
 
-/** The version as one number with two digits for each part, as in the reference node. */
+/** Two digits per part, as in the reference node. */
 export const versionNumber = (text: string): number => {
   const [major = 0, minor = 0, patch = 0] = (/^\d+\.\d+\.\d+/.exec(text)?.[0] ?? "").split(".").map(Number)
   return 10_000 * major + 100 * minor + patch
 }
 
-/** The version of Namecoin Core whose interface svcd has: tools compare `getnetworkinfo.version` with Core's numbers. */
+/** The version of Namecoin Core with the same interface: tools compare `getnetworkinfo.version` with Core's numbers. */
 export const CORE_VERSION = 310_100
 
 export const infoMethods: Effect.Effect<

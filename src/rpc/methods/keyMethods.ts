@@ -33,13 +33,13 @@ import type * as Result from "../method/results.ts"
 import { type Read, RpcError } from "../method/RpcError.ts"
 import { readDescriptors } from "./scanObjects.ts"
 
-/** Methods for keys, addresses of keys, and signed messages (reference/rpc.md 3.8). */
+/** reference/rpc.md 3.8. */
 
 const refused = (message: string): Read<never> => Either.left(RpcError.invalidAddressOrKey(message))
 
 const invalid = (message: string): Read<never> => Either.left(RpcError.invalidParameter(message))
 
-/** Reads a caller's private key. The error message never contains it. */
+/** The error message never contains the key. */
 export const readKey = (network: Network, text: string): Read<SigningKey> => {
   const key = parseWif(network, text)
   return "error" in key ? refused("Invalid private key") : Either.right(key)
@@ -128,13 +128,13 @@ const multisigJson = (
     }
   })
 
-/** A range of indexes, ends included. */
+/** Both ends included. */
 interface Range {
   readonly first: number
   readonly last: number
 }
 
-/** The addresses of one index: `combo` leaves out the script without one. */
+/** `combo` has a script without an address. */
 const addressesAt = (network: Network, scripts: ReadonlyArray<DescribedScript>): Read<ReadonlyArray<string>> =>
   Either.all(
     scripts.flatMap(({ script }): ReadonlyArray<Read<string>> => {
@@ -145,10 +145,10 @@ const addressesAt = (network: Network, scripts: ReadonlyArray<DescribedScript>):
     })
   )
 
-/** Most addresses of one answer: several paths of a descriptor have as many each. */
+/** Per answer. Each path of a descriptor may have as many. */
 const MAX_ADDRESSES = 1_000_001
 
-/** The addresses of descriptors, one index a step. */
+/** One index per step. */
 function* addressSteps(
   network: Network,
   descriptors: ReadonlyArray<Descriptor>,
@@ -189,7 +189,6 @@ const readDerivation = (network: Network, text: string, range: Json | undefined)
     return { descriptors, range: wanted }
   })
 
-/** They need no services of the node. */
 export const keyMethods = (network: Network): ReadonlyArray<Method> => {
   const createmultisig = method(CREATEMULTISIG, ({ address_type, keys, nrequired }, { turns }) =>
     Effect.flatMap(

@@ -11,7 +11,7 @@ import { RpcError } from "../method/RpcError.ts"
 import { absentError } from "./errors.ts"
 import { contextFor, decodeGiven, shownName } from "./nameEncodings.ts"
 
-/** `name_lint`: checks a name and a value before an owner pays for them. No other node has it. */
+/** Only in svcd. */
 
 const findingJson = ({ code, column, line, message, path }: Finding) => ({ code, path, line, column, message })
 

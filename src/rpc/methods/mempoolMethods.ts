@@ -23,7 +23,7 @@ import type { Method } from "../method/methodTable.ts"
 import { RPC_CODE, RpcError } from "../method/RpcError.ts"
 import { clusterJson, diagramJson, displayTxid, mempoolInfoJson, poolEntryJson } from "../shapes/mempool.ts"
 
-/** Methods that return the contents of the mempool (reference/rpc.md 3.6 and parts of 3.10). */
+/** reference/rpc.md 3.6, 3.10. */
 
 type Pool = typeof Mempool.Service
 
@@ -34,7 +34,7 @@ const entryOf = (pool: Pool, txid: Bytes): Effect.Effect<PoolEntry, RpcError> =>
 
 const txidsOf = (entries: Iterable<PoolEntry>) => Array.from(entries, displayTxid)
 
-/** Omits transactions that left the pool since the call began: their relatives are unknown now. */
+/** Omits transactions that left the pool since the call began, as their relatives are unknown. */
 const entriesOf = (pool: Pool, entries: Iterable<PoolEntry>) =>
   new LazyMap(lazily([...entries], (entry) =>
     pool.get(entry.transaction.txidKey) === entry
@@ -106,7 +106,7 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
   ]
 })
 
-/** Methods for files of mempools (reference/rpc.md 3.6). */
+/** reference/rpc.md 3.6. */
 
 export const mempoolFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool | SyncStatus> = Effect.gen(
   function*() {

@@ -22,11 +22,11 @@ import { blockTemplateMethod } from "./blockTemplateMethod.ts"
 import { compactBits, wide } from "./chainMethods.ts"
 import { generateMethods } from "./generateMethods.ts"
 
-/** Methods for mining and for the network's hash rate (reference/rpc.md 3.5). */
+/** reference/rpc.md 3.5. */
 
 /**
- * Hashes per second of the blocks up to a height: of the last `lookup` blocks, or since the last change of the
- * difficulty if `lookup` is -1. Source: upstream `rpc/mining.cpp`, `GetNetworkHashPS`.
+ * Hashes per second of the last `lookup` blocks, or with -1 since the last change of difficulty. Source: upstream
+ * `rpc/mining.cpp`, `GetNetworkHashPS`.
  */
 export const networkHashRate = (
   tree: HeaderTree,

@@ -5,7 +5,7 @@ import type { Network } from "../../protocol/networks.ts"
 import { RpcError } from "../method/RpcError.ts"
 import type { NameEncodings, ShapeContext } from "../shapes/context.ts"
 
-/** The encodings of names and values that a call selects, for its arguments and the answer (reference/rpc.md 5.1). */
+/** The encodings selected by a call, for its arguments and answer (reference/rpc.md 5.1). */
 
 export interface GivenEncodings {
   readonly nameEncoding: string | undefined
@@ -31,7 +31,7 @@ export const decodeGiven = (text: string, encoding: NameEncoding): Effect.Effect
   return bytes === undefined ? RpcError.invalidEncoding(encoding) : Effect.succeed(bytes)
 }
 
-/** Maximum bytes of a name in an error. A caller may send a name of megabytes. */
+/** Bytes of a name in an error. Callers may send megabytes. */
 const SHOWN_BYTES = 10_000
 
 export const shownName = (name: Bytes): string => printable(name.subarray(0, SHOWN_BYTES))

@@ -22,7 +22,7 @@ import { ownership } from "./wallet/walletContext.ts"
 
 const SHA256D_SIZE = 32
 
-/** What the methods that show records of names have in common: which record, as of which tip, in which form. */
+/** Shared by the methods that show records of names. */
 export const makeNameLookup = Effect.gen(function*() {
   const chain = yield* Chain
   const names = yield* NameDb
@@ -40,17 +40,17 @@ export const makeNameLookup = Effect.gen(function*() {
       ? ownContext
       : contextFor(params.network, options, given)
 
-  /** Converts records to answers. `ismine` is only present if the call has a wallet. */
+  /** `ismine` is only present if the call has a wallet. */
   const shower = (context: ShapeContext, call: CallContext) => {
     const owns = ownership(wallets, call)
     return (record: NameEntry, now: NameClock, proof?: ProofLevel) =>
       nameRow(context, record, { now, ismine: owns?.(record.address), proof })
   }
 
-  /** The tip of the index, from which the records come: it may be ahead of a chain that is being rebuilt. */
+  /** The tip of the index, which may be ahead of a chain under repair. */
   const clock = Effect.map(Effect.mapError(answers.height, storageError), (tipHeight) => ({ tipHeight, params }))
 
-  /** The latest record of a name, expired or not, and the tip that determines its expiry. */
+  /** The latest record, expired or not, and the tip that determines its expiry. */
   const recordNow = (name: Bytes) => Effect.all({ answer: answers.resolve(name), now: clock })
 
   const byHash = (kind: string | undefined) =>
@@ -62,7 +62,7 @@ export const makeNameLookup = Effect.gen(function*() {
         : RpcError.invalidParameter(`Invalid value for byHash: ${kind}`)
     })
 
-  /** The requested name, given directly or by its hash. */
+  /** The name itself, or found by its hash. */
   const nameMeant = (given: Bytes, kind: string | undefined): Effect.Effect<Bytes, RpcError> =>
     Effect.gen(function*() {
       if (!(yield* byHash(kind))) return given
@@ -75,9 +75,7 @@ export const makeNameLookup = Effect.gen(function*() {
         : record.name
     })
 
-  /**
-   * The answer of `name_show` if all data are in memory and no error applies; else `undefined`, and the slow path runs.
-   */
+  /** The answer of `name_show` from memory. `undefined` sends the call to the slow path: missing data or an error. */
   const fromMemory = (
     name: string,
     given: GivenEncodings & {

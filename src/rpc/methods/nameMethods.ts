@@ -25,20 +25,19 @@ import { makeNameLookup, type NameLookup } from "./nameLookup.ts"
 import { namesByThread } from "./namesByThread.ts"
 import { listNames } from "./nameSearch.ts"
 
-/** Methods that read names (reference/rpc.md 3.3 and 5). */
+/** reference/rpc.md 3.3, 5. */
 
 const SEARCHES = 2
 
-/** Names that `name_scan` lists without the read thread: to start it takes 20 MB and more time than to read them. */
+/** Names that `name_scan` lists without the read thread, whose start takes 20 MB and more time than this. */
 const FEW = 16
 
-/** The thread that reads long lists of names. */
 interface NameThread {
   readonly namesFile: (typeof ReadThread.Service)["namesFile"]
   readonly read: ReturnType<typeof namesByThread>
 }
 
-/** The member `proof`: only for a call that asks for it, or with less than the whole chain. */
+/** Only on request, or with less than the whole chain. */
 const proofShown = (proof: ProofLevel, asked: ProofLevel | undefined): ProofLevel | undefined =>
   proof === "full" && asked === undefined ? undefined : proof
 
@@ -61,7 +60,7 @@ const name_show = (lookup: NameLookup): Method => {
       const proofOfAnswer: ProofLevel = answer?.proof ?? answers.proofOfAbsence()
       yield* proved({ proof: proofOfAnswer }, given.requireProof ?? leastProof)
       if (answer === undefined) {
-        // A window does not tell whether a name expired before it.
+        // A window does not show whether a name expired before it.
         const words = answers.fromWindow() ? "name never existed, or has expired" : "name never existed"
         return yield* RpcError.wallet(`${words}: ${shownName(meant)}`)
       }
@@ -148,8 +147,8 @@ const name_checkdb = ({ names, params, refuse }: NameLookup, chainCoins: typeof 
         const holders = new Map<string, number>()
         yield* state.visitClaims((claims) => {
           check.add(claims)
-          // A name that is unexpired in the next block has exactly its coin; an expired one has none
-          // (reference/protocol.md 4.9).
+          // A name that is unexpired in the next block has exactly one coin, an expired one none (reference/protocol.md
+          // 4.9).
           for (const [, claim] of claims) {
             if (!isExpired(claim, nextHeight, params)) holders.set(claim.outpoint, claim.height)
           }

@@ -9,10 +9,7 @@ import { decodedValue, object, optional, string } from "../method/params.ts"
 import { type Read, readOf, RpcError } from "../method/RpcError.ts"
 import type { NameEncodings } from "../shapes/context.ts"
 
-/**
- * Adds name operations to a caller's raw transactions (reference/rpc.md 3.4). Upstream `rpc/names.cpp`,
- * `PerformNameRawtx`.
- */
+/** Upstream `rpc/names.cpp`, `PerformNameRawtx` (reference/rpc.md 3.4). */
 
 const SALT_SIZE = 20
 
@@ -38,7 +35,7 @@ const drawSalt = (): Uint8Array => randomBytes(secureRandom(), SALT_SIZE)
 
 interface RequestedOperation {
   readonly operation: NameOperation
-  /** The salt of a NAME_NEW, which the owner needs for the next step. */
+  /** Of a NAME_NEW; the owner needs it for the next step. */
   readonly salt: Bytes | undefined
 }
 
@@ -74,11 +71,11 @@ const readOperation = (
 
 export interface NamedTransaction {
   readonly transaction: Transaction
-  /** In hexadecimal digits; only for a NAME_NEW. */
+  /** In hex; only for a NAME_NEW. */
   readonly rand: string | undefined
 }
 
-/** Puts a name operation before the script of an output, and makes the transaction a name transaction. */
+/** Puts the operation before an output's script and makes the transaction a name transaction. */
 export const withNameOperation = (
   transaction: Transaction,
   { nameop, vout }: { readonly vout: number; readonly nameop: Json },

@@ -7,7 +7,7 @@ import type { StorageFailure } from "../../storage/errors.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { storageError } from "./errors.ts"
 
-/** What answers about names rest on: what a call requires, and the errors for less (reference/rpc.md 5.1). */
+/** The proof that a call requires, and the errors for less (reference/rpc.md 5.1). */
 
 const lessProof = (proof: ProofLevel, required: ProofLevel, report: SyncReport): RpcError => {
   const wait = waitText(report)
@@ -17,12 +17,12 @@ const lessProof = (proof: ProofLevel, required: ProofLevel, report: SyncReport):
 }
 
 export const nameProofs = ({ report }: typeof SyncReporter.Service) => ({
-  /** Fails with -10 if an answer rests on less than is required. */
+  /** Fails with -10 if the answer has less than the required proof. */
   proved: <A extends { readonly proof: ProofLevel }>(answer: A, required: ProofLevel): Effect.Effect<A, RpcError> =>
     isProved(answer, required)
       ? Effect.succeed(answer)
       : Effect.flatMap(report, (now) => lessProof(answer.proof, required, now)),
-  /** The error for an answer that is not certain yet, or for a failed read. */
+  /** An answer that is not certain yet, or a failed read. */
   refuse: (failure: NamesIncomplete | StorageFailure | RpcError): Effect.Effect<never, RpcError> => {
     if (failure._tag === "RpcError") return failure
     return failure._tag === "NamesIncomplete"

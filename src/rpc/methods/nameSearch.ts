@@ -12,8 +12,6 @@ import type { StorageFailure } from "../../storage/errors.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { expressionSize } from "./expressionSize.ts"
 
-/** Searches in lists of names, and their bounds. */
-
 /** The names that `name_scan` lists. */
 export interface NameScan extends Required<Pick<ScanOptions, "start" | "prefix">> {
   readonly count: number
@@ -23,21 +21,18 @@ export interface NameScan extends Required<Pick<ScanOptions, "start" | "prefix">
   readonly maxConf: number | undefined
 }
 
-/** Maximum characters of a regular expression; a longer one takes longer to parse than to match. */
+/** Characters. A longer expression takes longer to parse than to match. */
 const MAX_EXPRESSION = 512
 
-/**
- * Maximum steps of a compiled expression. Each byte of a name takes up to that many: 255 bytes take about 30 ms at
- * most.
- */
+/** Steps of a compiled expression. Each byte of a name takes up to that many, so 255 bytes take at most about 30 ms. */
 const MAX_PROGRAM = 2_000
 
-/** The same for the estimate, which may be higher: to compile so many takes some milliseconds. */
+/** Limit of the estimate, which may be too high. Compiling so many steps takes some milliseconds. */
 const MAX_ESTIMATE = 4 * MAX_PROGRAM
 
 /**
- * Compiles a search in the name as text. The time is proportional to the length of the name, for any expression, and
- * both lengths are bounded: callers are not trusted.
+ * Searches the name as text. For any expression, the time is proportional to the name's length. Callers are not
+ * trusted, so both lengths are bounded.
  */
 const matcher = (expression: string): Effect.Effect<(name: Bytes) => boolean, RpcError> =>
   Effect.suspend(() => {
@@ -72,13 +67,12 @@ const sift = (matches: (name: Bytes) => boolean) => (page: Chunk.Chunk<NameAnswe
     return Chunk.unsafeFromArray(found)
   })
 
-/** Maximum bytes of names and values in one answer; callers get more in pages. */
+/** Bytes of names and values per answer. Pages have the rest. */
 const MAX_SCAN_BYTES = 128 * 1024 * 1024
 
-/** Bytes of a record in an answer besides its name and value. */
+/** Bytes per record besides name and value. */
 const RECORD_BYTES = 350
 
-/** Fails with an error if a list exceeds the maximum answer. */
 const within = (
   records: Stream.Stream<NameAnswer, StorageFailure>
 ): Stream.Stream<NameAnswer, StorageFailure | RpcError> =>
@@ -92,7 +86,7 @@ const within = (
     })
   })
 
-/** The names of a list, page by page, at a tip. Fails with an error if the list exceeds the maximum answer. */
+/** Reads page by page, at one tip. Fails if the list exceeds the maximum answer. */
 export const listNames = (
   scan: (options: ScanOptions) => Stream.Stream<NameAnswer, StorageFailure>,
   { count, maxConf, minConf, prefix, regexp, start }: NameScan,

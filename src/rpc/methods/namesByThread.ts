@@ -12,11 +12,8 @@ import type { ShapeContext } from "../shapes/context.ts"
 import type { NAME_INFO } from "../shapes/name.ts"
 import { ownership } from "./wallet/walletContext.ts"
 
-/** Lists of records that the read thread makes. */
-
 type Listed = ReadonlyArray<Schema.Schema.Type<typeof NAME_INFO>>
 
-/** A list as JSON text, and its number of records. */
 export interface ListByThread {
   readonly count: number
   readonly text: LongText<Listed> | RawJson<Listed>
@@ -27,10 +24,7 @@ const textOf = (pieces: ReadonlyArray<Uint8Array>): LongText<Listed> | RawJson<L
   return pieces.length === 1 && text.length < PIECE ? new RawJson<Listed>(text.toString()) : text
 }
 
-/**
- * Returns a function that has the read thread make a list; its result is `undefined` if the thread did not do it. Only for the
- * whole chain, not for a window.
- */
+/** Has the read thread make a list; `undefined` if it does not answer. Needs the whole chain, not a window. */
 export const namesByThread = (reader: typeof ReadThread.Service, wallets: typeof Wallets.Service) =>
 (
   { call, context, proof }: {

@@ -17,7 +17,7 @@ import { addedMethods, connectionMethods } from "./connectionMethods.ts"
 import { CORE_VERSION } from "./infoMethods.ts"
 import { peerBlockMethods, peerTestMethods } from "./peerTestMethods.ts"
 
-/** Methods for the network (reference/rpc.md 3.7). */
+/** reference/rpc.md 3.7. */
 
 type Manager = typeof PeerManager.Service
 
@@ -93,7 +93,7 @@ export const networkMethods: Effect.Effect<
   }
 )
 
-/** The ZeroMQ publishers (reference/rpc.md 3.8). Source: upstream `zmq/zmqrpc.cpp`. */
+/** Source: upstream `zmq/zmqrpc.cpp` (reference/rpc.md 3.8). */
 export const zmqMethods: Effect.Effect<ReadonlyArray<Method>, never, Publishers> = Effect.map(
   Publishers,
   ({ active }) => [

@@ -19,7 +19,7 @@ import { trialJson } from "../shapes/relay.ts"
 import { rejectionError, storageError } from "./errors.ts"
 import { checkBurns, checkPackageCount, decodeOffered, readOffered } from "./packageMethods.ts"
 
-/** Methods that offer transactions to the mempool (reference/rpc.md 3.4). */
+/** reference/rpc.md 3.4. */
 
 export const offerMethods: Effect.Effect<ReadonlyArray<Method>, never, ChainCoins | Mempool> = Effect.gen(function*() {
   const chainCoins = yield* ChainCoins

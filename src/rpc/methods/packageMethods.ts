@@ -16,7 +16,7 @@ import { decodeWithInputs } from "../shapes/decodeTransaction.ts"
 import { packageJson } from "../shapes/package.ts"
 import { storageError } from "./errors.ts"
 
-/** Methods for packages of transactions (reference/rpc.md 3.4). */
+/** reference/rpc.md 3.4. */
 
 export const packageMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool> = Effect.gen(function*() {
   const pool = yield* Mempool
@@ -48,22 +48,20 @@ export const packageMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
   return [submitpackage]
 })
 
-/** Transactions that callers offer to the mempool, and the limits that protect callers from mistakes. */
-
-/** Decodes a transaction; `undefined` if it is malformed. */
+/** `undefined` if malformed. */
 export const readOffered = (hexstring: string): Transaction | undefined => {
   const bytes = fromHex(hexstring)
   return bytes === undefined ? undefined : decodeWithInputs(bytes)
 }
 
-/** Whether an output's amount is lost, as far as its script shows. */
+/** Whether the amount is lost, as far as the script shows. */
 const burns = ({ script }: TransactionOutput): boolean => isUnspendable(script) || !hasValidOperations(script)
 
-/** Refuses outputs of which more than `most` smallest units would be lost. */
+/** Refuses outputs that would lose more than `most` smallest units. */
 export const checkBurns = ({ outputs }: Transaction, most: number): Effect.Effect<void, RpcError> =>
   outputs.some((output) => burns(output) && output.value > most) ? RpcError.verifyError(BURN_EXCEEDED) : Effect.void
 
-/** Decodes a transaction of several. */
+/** For a call with several transactions. */
 export const decodeOffered = (hexstring: string): Effect.Effect<Transaction, RpcError> => {
   const transaction = readOffered(hexstring)
   return transaction === undefined

@@ -19,11 +19,11 @@ import { RPC_CODE, RpcError } from "../method/RpcError.ts"
 import { rpcNetwork } from "../shapes/peer.ts"
 import { nodeError } from "./errors.ts"
 
-/** Methods for tests of the network (reference/rpc.md 3.10). Source: upstream `rpc/net.cpp`, `rpc/mempool.cpp`. */
+/** Source: upstream `rpc/net.cpp`, `rpc/mempool.cpp` (reference/rpc.md 3.10). */
 
 type Manager = typeof PeerManager.Service
 
-/** The network of a source, by its group (`networkGroup`). */
+/** By the source's `networkGroup`. */
 const sourceNetwork = (source: string): string => {
   const [kind = ""] = source.split(":")
   if (kind === "seed") return "internal"
@@ -42,7 +42,7 @@ const placeJson = ({ address: { address, port, services, source, time } }: BookP
 
 const MAX_PORT = 65_535
 
-/** Length of the name of a message (protocol). */
+/** Of the protocol. */
 const MAX_COMMAND = 12
 
 export const peerTestMethods = (peers: Manager): ReadonlyArray<Method> => {
@@ -101,11 +101,10 @@ export const peerTestMethods = (peers: Manager): ReadonlyArray<Method> => {
 interface PeerBlockServices {
   readonly peers: Pick<typeof PeerManager.Service, "fetchBlock">
   readonly tree: HeaderTree
-  /** Whether the node deletes old blocks. */
   readonly prunes: boolean
 }
 
-/** Blocks and transactions of single peers (reference/rpc.md 3.2, 3.6). */
+/** reference/rpc.md 3.2, 3.6. */
 export const peerBlockMethods = ({ peers, prunes, tree }: PeerBlockServices): ReadonlyArray<Method> => {
   const getblockfrompeer = method(GETBLOCKFROMPEER, ({ blockhash, peer_id }) =>
     Effect.gen(function*() {

@@ -11,7 +11,7 @@ import { nameOutputJson } from "../shapes/name.ts"
 import { contextFor, decodeGiven } from "./nameEncodings.ts"
 import { ownership } from "./wallet/walletContext.ts"
 
-/** The unconfirmed operations on names (reference/rpc.md 5.5). */
+/** reference/rpc.md 5.5. */
 
 export const pendingMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Mempool | AnswerOptions | Wallets> =
   Effect.gen(function*() {

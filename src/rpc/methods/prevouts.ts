@@ -13,10 +13,7 @@ import { type Json, JsonObject } from "../json/json.ts"
 import { amount, decodedValue, hash, hex, hexText, int32, object, optional } from "../method/params.ts"
 import { type Read, RpcError } from "../method/RpcError.ts"
 
-/**
- * Outputs that the caller provides and the node may not have: `prevtxs` of the signing methods. Upstream
- * `ParsePrevouts`.
- */
+/** `prevtxs`: outputs that the node may not have. Upstream `ParsePrevouts`. */
 
 const PREVOUT = object({
   txid: hash("The transaction.", { label: "txid" }),
@@ -27,12 +24,11 @@ const PREVOUT = object({
   amount: optional(amount("The amount; witness signatures commit to it."))
 }, "An output.")
 
-/** A script that another parameter holds as text. */
 const SCRIPT = hex("A script.")
 
 const P2WSH = (script: Bytes): Uint8Array => scriptOf({ kind: "witness", version: 0, program: sha256(script) })
 
-/** The caller's scripts for a P2SH or P2WSH output. */
+/** For a P2SH or P2WSH output. */
 const readScripts = (
   scriptPubKey: Bytes,
   { redeemScript, witnessScript }: {
@@ -69,10 +65,7 @@ export interface Prevouts {
   readonly scripts: ReadonlyArray<Bytes>
 }
 
-/**
- * Reads `PREVTXS_PARAM`; `known` returns the coins of the node. The scripts of a wallet's call are ignored: the wallet
- * has its own.
- */
+/** `known` returns the node's coins. A wallet ignores the caller's scripts in favor of its own. */
 export function* readPrevouts(
   prevtxs: ReadonlyArray<Json>,
   known: (outpoint: OutpointKey) => SpentOutput | undefined,

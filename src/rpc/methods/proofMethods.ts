@@ -27,7 +27,7 @@ import { RpcError } from "../method/RpcError.ts"
 import { missingBlock } from "./blockMethods.ts"
 import { blockError, storageError } from "./errors.ts"
 
-/** Proofs that a block has a transaction (reference/rpc.md 3.2). Source: upstream `rpc/txoutproof.cpp`. */
+/** Source: upstream `rpc/txoutproof.cpp` (reference/rpc.md 3.2). */
 
 /** The first txid that occurs twice. */
 const repeated = (txids: ReadonlyArray<Bytes>): Bytes | undefined => {
@@ -38,7 +38,7 @@ const repeated = (txids: ReadonlyArray<Bytes>): Bytes | undefined => {
   })
 }
 
-/** Decodes a proof of `gettxoutproof`. */
+/** As made by `gettxoutproof`. */
 export const decodeProof = (proof: Bytes): Effect.Effect<MerkleProof, RpcError> =>
   Effect.suspend(() => {
     try {

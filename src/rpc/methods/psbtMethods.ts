@@ -31,9 +31,9 @@ import type { CallTurns } from "../SlowLane.ts"
 import { withNameOperation } from "./nameOperations.ts"
 import { constructTransactionSteps } from "./transactionParams.ts"
 
-/** Methods for partially signed transactions (PSBT) that need no wallet (reference/rpc.md 3.4). */
+/** reference/rpc.md 3.4. */
 
-/** Maximum characters of a PSBT: twice a whole block, in base64. A PSBT for signing is far shorter. */
+/** Characters: twice a whole block in base64. A PSBT for signing is far shorter. */
 const MAX_PSBT = 10_700_000
 
 export const decodePsbtParam = (text: string, turns: CallTurns): Effect.Effect<Psbt, RpcError> => {
@@ -69,7 +69,7 @@ const converttopsbt = method(
       const bytes = fromHex(hexstring)
       const transaction = bytes === undefined ? undefined : decodeAnyTransaction(bytes, iswitness)
       if (transaction === undefined) return RpcError.deserialization("TX decode failed")
-      // Larger amounts are not exact in this program, and the PSBT would have another one.
+      // Larger amounts are inexact in this program, so the PSBT would be wrong.
       if (!transaction.outputs.every(({ value }) => Number.isSafeInteger(value))) {
         return RpcError.deserialization("TX decode failed")
       }

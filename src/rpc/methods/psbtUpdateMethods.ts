@@ -24,9 +24,9 @@ import { descriptorProviderSteps } from "./scanObjects.ts"
 import { findSpentOutputs } from "./spentOutputs.ts"
 import { readHashType } from "./transactionParams.ts"
 
-/** Methods that complete PSBTs from the chain and from descriptors (reference/rpc.md 3.4). */
+/** reference/rpc.md 3.4. */
 
-/** Whether an output is spent by a witness, as far as its script and the known redeem script show. */
+/** As far as the script and the known redeem script show. */
 const isSegwit = (script: Bytes, provider: SigningProvider): boolean => {
   const address = addressScript(script)
   if (witnessVersion(address) >= 0) return true
@@ -34,7 +34,7 @@ const isSegwit = (script: Bytes, provider: SigningProvider): boolean => {
   return redeem !== undefined && witnessVersion(redeem) >= 0
 }
 
-/** Fails if an input that is not final has another hash type than the requested one. */
+/** Fails if an input that is not final has another hash type than requested. */
 const refuseMismatch = (psbt: Psbt, { statuses }: SignedPsbt): Effect.Effect<void, RpcError> => {
   const mismatched = statuses.some((status, n) => {
     const input = psbt.inputs[n]
@@ -55,7 +55,7 @@ export const psbtUpdateMethods: Effect.Effect<
     const index = yield* TxIndex
     const { network } = chain.params
 
-    /** A transaction from the mempool or, with an index, from the chain. */
+    /** From the mempool or, with an index, from the chain. */
     const findTransaction = (txid: Bytes): Effect.Effect<Transaction | undefined, RpcError> =>
       Effect.gen(function*() {
         const waiting = pool.get(txidKey(txid))
@@ -84,7 +84,7 @@ export const psbtUpdateMethods: Effect.Effect<
         return { ...input, witnessUtxo: { value: coin.value, script: coin.script } }
       })
 
-    /** The PSBT with the outputs that it spends, from the mempool and the chain. */
+    /** Adds the spent outputs from the mempool and the chain. */
     const withUtxos = (psbt: Psbt, provider: SigningProvider, turns: CallTurns): Effect.Effect<Psbt, RpcError> =>
       Effect.gen(function*() {
         const coins = yield* findSpentOutputs({ chainCoins, pool }, psbt.transaction, turns)

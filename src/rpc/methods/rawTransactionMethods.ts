@@ -34,10 +34,7 @@ import { readPrevouts } from "./prevouts.ts"
 import { findSpentOutputs } from "./spentOutputs.ts"
 import { constructTransactionSteps, readHashType } from "./transactionParams.ts"
 
-/**
- * Methods that make, sign and combine raw transactions without a wallet, and methods for keys (reference/rpc.md 3.4,
- * 3.8).
- */
+/** reference/rpc.md 3.4, 3.8. */
 
 export const decodeTransactionParam = (text: string): Effect.Effect<Transaction, RpcError> =>
   Effect.suspend(() => {
@@ -48,7 +45,6 @@ export const decodeTransactionParam = (text: string): Effect.Effect<Transaction,
       : Effect.succeed(transaction)
   })
 
-/** The answer of a method that signed a transaction with these spent outputs. */
 export const signedJson = (
   { complete, errors, transaction }: SignedTransaction,
   coins: ReadonlyArray<SpentOutput | undefined>

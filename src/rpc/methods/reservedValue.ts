@@ -4,9 +4,8 @@ import { type Block, makeBlock } from "../../protocol/block.ts"
 import { makeTransaction } from "../../protocol/transaction.ts"
 
 /**
- * Adds the reserved value to a miner's block that lacks it. If the coinbase commits to witnesses and has no witness
- * itself, it gets the value of 32 zero bytes, as the reference node's `submitblock` does. Source: upstream
- * `validation.cpp`, `ChainstateManager::UpdateUncommittedBlockStructures`.
+ * Adds 32 zero bytes as reserved value if the coinbase commits to witnesses without having one, like the reference
+ * node's `submitblock`. Source: upstream `validation.cpp`, `ChainstateManager::UpdateUncommittedBlockStructures`.
  */
 export const withReservedValue = (block: Block, height: number, params: ConsensusParams): Block => {
   const [coinbase, ...others] = block.transactions

@@ -16,9 +16,9 @@ import { storageError } from "./errors.ts"
 import { OneScan } from "./OneScan.ts"
 import { inferredDescriptor, type ScanScripts, scanScriptSteps } from "./scanObjects.ts"
 
-/** Searches the unspent outputs (reference/rpc.md 3.2). Source: upstream `rpc/blockchain.cpp`, `scantxoutset`. */
+/** Source: upstream `rpc/blockchain.cpp`, `scantxoutset` (reference/rpc.md 3.2). */
 
-/** The share of the set before a key that begins with this txid, in percent. */
+/** Percent of the set before a key, which begins with its txid. */
 const percentBefore = (key: Uint8Array): number =>
   Math.floor((0x100 * (key[0] ?? 0) + (key[1] ?? 0)) * 100 / 65_536 + 0.5)
 
@@ -30,13 +30,13 @@ export const scanMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Ch
     const scan = new OneScan()
     const reader = yield* ReadThread
 
-    /** Notes how far the search is. Returns whether it goes on. */
+    /** Records the progress. Returns whether to continue. */
     const reached = (key: Uint8Array): boolean => {
       scan.progress = percentBefore(key)
       return !scan.aborted
     }
 
-    /** Searches in the event loop; the node connects no block meanwhile. */
+    /** No block is connected meanwhile. */
     const searchHere = (scripts: ScanScripts) =>
       coins.atRest(({ searchCoins, tip }) =>
         Effect.gen(function*() {
@@ -51,7 +51,7 @@ export const scanMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Ch
         })
       )
 
-    /** The read thread searches what is stored now. The node connects blocks meanwhile. */
+    /** Searches what is stored now, while the node continues to connect blocks. */
     const searchAside = ({ keys, lengths, tails }: ScanScripts) =>
       Effect.scoped(Effect.gen(function*() {
         const scope = yield* Effect.scope

@@ -14,12 +14,8 @@ import { DEFAULT_RANGE, invalid, type Range, readRange, refusedRead } from "../c
 import { type Json, JsonObject, typeOf } from "../json/json.ts"
 import { type Read, RpcError } from "../method/RpcError.ts"
 
-/**
- * The scan objects of methods that search for scripts: descriptors, or objects with a descriptor and a range. Source:
- * upstream `rpc/util.cpp`, `EvalDescriptorStringOrObject`.
- */
+/** Descriptors, or objects with a descriptor and a range. Upstream `rpc/util.cpp`, `EvalDescriptorStringOrObject`. */
 
-/** The scripts of scan objects. */
 export interface ScanScripts {
   /** By `binaryString`. */
   readonly keys: ReadonlyMap<string, Source>
@@ -27,13 +23,12 @@ export interface ScanScripts {
   readonly tails: ReadonlyArray<Bytes>
 }
 
-/** What a script comes from: an index of a descriptor. */
 interface Source {
   readonly descriptor: Descriptor
   readonly index: number
 }
 
-/** The descriptors of a text: several for alternative paths. */
+/** Alternative paths are several descriptors. */
 export const readDescriptors = (
   network: Network,
   text: string,
@@ -65,7 +60,7 @@ const readObject = (network: Network, value: Json): Read<ScanObject> =>
     return { text, descriptors: yield* readDescriptors(network, text, "optional"), range }
   })
 
-/** The last bytes of each script, each once; none if a script is shorter. */
+/** The last bytes of each script, without duplicates; none if a script is shorter. */
 const tailsOf = (keys: Iterable<string>): ReadonlyArray<Bytes> => {
   const tails = new Set<string>()
   for (const key of keys) {
@@ -75,14 +70,13 @@ const tailsOf = (keys: Iterable<string>): ReadonlyArray<Bytes> => {
   return Array.from(tails, fromBinaryString)
 }
 
-/** The scripts of one index of a descriptor. */
 interface Expanded {
   readonly descriptor: Descriptor
   readonly index: number
   readonly scripts: ReadonlyArray<DescribedScript>
 }
 
-/** Expands scan objects, one index of a descriptor a step. How many there may be is bound before (`scriptsOf`). */
+/** One index per step. `scriptsOf` has limited their number. */
 function* expandSteps(
   network: Network,
   objects: ReadonlyArray<Json>,
@@ -109,7 +103,6 @@ function* expandSteps(
   return Either.void
 }
 
-/** Derives the scripts of scan objects. */
 export function* scanScriptSteps(network: Network, objects: ReadonlyArray<Json>): Steps<Read<ScanScripts>> {
   const keys = new Map<string, Source>()
   const lengths = new Set<number>()
@@ -123,10 +116,7 @@ export function* scanScriptSteps(network: Network, objects: ReadonlyArray<Json>)
   return Either.map(done, () => ({ keys, lengths, tails: tailsOf(keys.keys()) }))
 }
 
-/**
- * Makes a signing provider of the descriptors of scan objects; refuses the first invalid one. Source: upstream
- * `rpc/util.cpp`, `EvalDescriptorStringOrObject`.
- */
+/** Refuses the first invalid descriptor. Source: upstream `rpc/util.cpp`, `EvalDescriptorStringOrObject`. */
 export function* descriptorProviderSteps(
   network: Network,
   objects: ReadonlyArray<Json>
@@ -138,7 +128,6 @@ export function* descriptorProviderSteps(
   return Either.map(done, () => known.provider())
 }
 
-/** The descriptor of one script of scan objects. */
 export const inferredDescriptor = (network: Network, { keys }: ScanScripts, script: Bytes): string => {
   const key = binaryString(script)
   const source = keys.get(key)

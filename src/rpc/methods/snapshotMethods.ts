@@ -14,9 +14,9 @@ import { compactBits, wide } from "./chainMethods.ts"
 import { storageError } from "./errors.ts"
 import { findBlock } from "./hashOrHeight.ts"
 
-/** Methods for snapshots of the coins (reference/rpc.md 3.2). Source: upstream `rpc/blockchain.cpp`, `dumptxoutset`. */
+/** Source: upstream `rpc/blockchain.cpp`, `dumptxoutset` (reference/rpc.md 3.2). */
 
-/** SQLite's page cache of one connection, as every database of the node has it. */
+/** Of one connection, as in every database of the node. */
 const DATABASE_CACHE_BYTES = 2_048_000
 
 interface StateFacts {

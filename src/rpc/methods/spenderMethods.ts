@@ -15,7 +15,7 @@ import { RpcError } from "../method/RpcError.ts"
 import { missingBlock } from "./blockMethods.ts"
 import { storageError } from "./errors.ts"
 
-/** The transactions that spend outputs (reference/rpc.md 3.6). Source: upstream `rpc/mempool.cpp`, `gettxspendingprevout`. */
+/** Source: upstream `rpc/mempool.cpp`, `gettxspendingprevout` (reference/rpc.md 3.6). */
 
 interface Spender {
   readonly transaction: Transaction

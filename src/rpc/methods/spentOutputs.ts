@@ -7,10 +7,7 @@ import type { RpcError } from "../method/RpcError.ts"
 import type { CallTurns } from "../SlowLane.ts"
 import { storageError } from "./errors.ts"
 
-/**
- * The outputs that a transaction spends, by `outpointKey`, as far as the mempool and the chain have them. Other mempool
- * transactions may spend them too.
- */
+/** By `outpointKey`, as far as the mempool and the chain have them. Other mempool transactions may spend them, too. */
 export const findSpentOutputs = (
   node: Parameters<typeof knownCoin>[0],
   { inputs }: Transaction,

@@ -14,11 +14,11 @@ import { LARGE_BLOCK, missingBlock, recordOfBlock, spentByBlock } from "./blockM
 import { blockError } from "./errors.ts"
 import { findBlock } from "./hashOrHeight.ts"
 
-/** Statistics of blocks and of the chain (reference/rpc.md 3.2). */
+/** reference/rpc.md 3.2. */
 
 const MONTH_SECONDS = 30 * 24 * 60 * 60
 
-/** Headers that are counted between two looks at the time. */
+/** Headers counted between two looks at the time. */
 const STEP = 10_000
 
 export const statsMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | ReadThread> = Effect.gen(function*() {
@@ -26,7 +26,7 @@ export const statsMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | R
   const reader = yield* ReadThread
   const { params, tree } = chain
 
-  /** Refuses a block whose undo data were never stored, or were pruned. */
+  /** Refuses a block whose undo data were never stored or were pruned. */
   const lacksUndo = (info: HeaderInfo): Effect.Effect<never, RpcError> => {
     const lacking = tree.height(tree.find(info.hash)) <= tree.losses.prunedTo ? " (pruned data)" : ""
     return RpcError.misc(`Undo data not available${lacking}`)
@@ -40,7 +40,7 @@ export const statsMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | R
       return blockStatsJson({ block, info, spent, subsidy: blockSubsidy(info.height, params) })
     })
 
-  /** Has the read thread count, unless the block is small; `undefined` if the thread does not. */
+  /** `undefined` if the block is small or the thread does not answer. */
   const countedThere = (info: HeaderInfo): Effect.Effect<BlockStatistics | undefined, RpcError> =>
     Effect.gen(function*() {
       const { height, medianTimePast } = info
@@ -78,7 +78,7 @@ export const statsMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | R
       if (blocks < 0 || (blocks > 0 && blocks >= end.height)) return yield* RpcError.invalidParameter(INVALID_COUNT)
       const last = tree.find(end.hash)
       const first = tree.ancestor(last, end.height - blocks)
-      /** The transactions after `from`, down to genesis or to `until`. */
+      /** Counts transactions after `from`, down to genesis or `until`. */
       const count = (from: HeaderId, until: number) =>
         Effect.gen(function*() {
           let total = 0

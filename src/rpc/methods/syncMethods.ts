@@ -13,7 +13,7 @@ import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"
 
-/** How far the node is (reference/rpc.md 3.2). */
+/** reference/rpc.md 3.2. */
 
 export const syncMethods: Effect.Effect<ReadonlyArray<Method>, never, SyncReporter | SyncStatus> = Effect.gen(
   function*() {
@@ -38,7 +38,7 @@ export const syncMethods: Effect.Effect<ReadonlyArray<Method>, never, SyncReport
   }
 )
 
-/** Methods that wait for blocks (reference/rpc.md 3.2). They answer the tip, even at their timeout and when the node stops. */
+/** Waiting methods answer with the tip, even at their timeout or when the node stops (reference/rpc.md 3.2). */
 
 export const waitMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Lifecycle> = Effect.gen(function*() {
   const chain = yield* Chain

@@ -15,7 +15,7 @@ import type { Method } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { storageError } from "./errors.ts"
 
-/** Methods for tests of the node (reference/rpc.md 3.10). */
+/** reference/rpc.md 3.10. */
 
 const MAX_FORWARD_SECONDS = 3_600
 

@@ -26,7 +26,7 @@ import { transactionBlockJson, transactionJson, wholeTransactionJson } from "../
 import { missingBlock, spentByBlock } from "./blockMethods.ts"
 import { storageError } from "./errors.ts"
 
-/** Methods that return transactions and scripts (reference/rpc.md 3.4). */
+/** reference/rpc.md 3.4. */
 
 const isHuge = (script: Uint8Array): boolean => script.length > MAX_SHOWN_SCRIPT
 

@@ -19,16 +19,14 @@ import { readSteps } from "../method/inTurns.ts"
 import { decodedValue, hash } from "../method/params.ts"
 import { type Read, readOf, RpcError } from "../method/RpcError.ts"
 
-/**
- * Transactions as parameters: their inputs and outputs (reference/rpc.md 3.4). Upstream `rpc/rawtransaction_util.cpp`.
- */
+/** Upstream `rpc/rawtransaction_util.cpp` (reference/rpc.md 3.4). */
 
 const SEQUENCE_FINAL = 0xffffffff
 
-/** The highest sequence number that signals replacement (BIP 125). */
+/** The highest sequence that signals replacement (BIP 125). */
 const SEQUENCE_REPLACEABLE = 0xfffffffd
 
-/** The highest sequence number that keeps the lock time in force. */
+/** The highest sequence that keeps the lock time in force. */
 const SEQUENCE_NOT_FINAL = 0xfffffffe
 
 const MAX_LOCK_TIME = 0xffffffff
@@ -61,7 +59,7 @@ const readSequence = (given: Json | undefined, otherwise: number): Read<number> 
     )
     : Either.right(otherwise)
 
-/** Not in `Either.gen`: with many inputs, that takes longer than the reading itself. */
+/** Without `Either.gen`, which with many inputs takes longer than the reading itself. */
 export const readTransactionInput = (value: Json, defaultSequence: number): Read<TransactionInput> => {
   if (!(value instanceof JsonObject)) {
     return Either.left(RpcError.wrongType({ actual: typeOf(value), expected: "object" }))
@@ -97,7 +95,7 @@ const membersOf = ({ keys, values }: JsonObject): ReadonlyArray<Member> =>
 
 const onlyMember = (item: Json): Read<Member> => {
   if (!(item instanceof JsonObject)) return refused("key-value pair not an object as expected")
-  // Without `membersOf`: a huge object is refused without a pair for each of its members.
+  // Without `membersOf`, which would make a pair for each member of a huge object.
   const [key] = item.keys
   return key === undefined || item.keys.length > 1
     ? refused("key-value pair must contain exactly one key")
@@ -129,7 +127,7 @@ const readPayment = (network: Network, address: string, given: Json): Read<Trans
     : Either.right({ value, script: scriptOf(parsed.destination) })
 }
 
-/** Reads the outputs of a new transaction: at most one with data, and each address once. */
+/** At most one output has data, and each address occurs once. */
 export function* readOutputsSteps(network: Network, value: Json): Steps<Read<ReadonlyArray<TransactionOutput>>> {
   const seen = new Set<string>()
   let hasData = false
@@ -150,11 +148,10 @@ export function* readOutputsSteps(network: Network, value: Json): Steps<Read<Rea
   })
 }
 
-/** The same in one step. */
 export const readOutputs = (network: Network, value: Json): Read<ReadonlyArray<TransactionOutput>> =>
   runSteps(readOutputsSteps(network, value))
 
-/** Makes the unsigned transaction of a request. Source: upstream `ConstructTransaction`. */
+/** Source: upstream `ConstructTransaction`. */
 export function* constructTransactionSteps(network: Network, request: TransactionRequest): Steps<Read<Transaction>> {
   const { locktime, replaceable, version } = request
   if (locktime < 0 || locktime > MAX_LOCK_TIME) return refused("locktime out of range")
@@ -184,7 +181,6 @@ const HASH_TYPES: ReadonlyMap<string, number> = new Map([
   ["SINGLE|ANYONECANPAY", Sighash.SINGLE | Sighash.ANYONECANPAY]
 ])
 
-/** Reads `SIGHASH_PARAM`. */
 export const readHashType = (text: string | undefined): Read<number | undefined> => {
   if (text === undefined) return Either.right(undefined)
   return readOf(
@@ -192,6 +188,6 @@ export const readHashType = (text: string | undefined): Read<number | undefined>
   )
 }
 
-/** The word for a hash type; empty for a type without a word. */
+/** Empty for a type without a word. */
 export const hashTypeText = (hashType: number): string =>
   [...HASH_TYPES].find(([, value]) => value === hashType && value !== Sighash.DEFAULT)?.[0] ?? ""

@@ -22,7 +22,7 @@ import type * as Result from "../method/results.ts"
 import { storageError } from "./errors.ts"
 import { readDescriptors } from "./scanObjects.ts"
 
-/** Methods for addresses, descriptors and indexes (reference/rpc.md 3.8). */
+/** reference/rpc.md 3.8. */
 
 /** Source: upstream `rpc/util.cpp`, `DescribeAddressVisitor`. */
 const destinationMembers = (destination: Destination): Result.MembersOf<typeof DESTINATION_MEMBERS> => {
@@ -34,7 +34,7 @@ const destinationMembers = (destination: Destination): Result.MembersOf<typeof D
   return version === 1 && program.length === 32 ? { isscript: true, ...parts } : parts
 }
 
-/** Whether the holder of a descriptor's keys can spend its scripts: not if the descriptor only names a script. */
+/** Not solvable if the descriptor only names a script. */
 const isSolvable = ({ name }: Descriptor): boolean => name !== "addr" && name !== "raw"
 
 export const utilMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | AnswerOptions | TxIndex | Indexes> =
@@ -87,7 +87,7 @@ export const utilMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | An
             )
             const indexes = [
               ...(cursor === undefined ? [] : [["txindex", cursor.height] as const]),
-              // The hashes of names are part of names.db, which stays at the tip.
+              // Hashes of names are part of names.db, which stays at the tip.
               ...(options.nameHashIndex ? [["namehash", height] as const] : []),
               ...others.map(({ at, name }) => [name, at?.height ?? 0] as const)
             ].filter(([name]) => index_name === undefined || index_name === "" || index_name === name)

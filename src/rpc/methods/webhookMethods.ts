@@ -13,7 +13,7 @@ import type { Method } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { storageError } from "./errors.ts"
 
-/** `addwebhook` and its kin: programs that receive events of names by HTTP (docs/webhooks.md). No other node has them. */
+/** Only in svcd (docs/webhooks.md). */
 
 const webhookError = (failure: StorageFailure | WebhookRefused): RpcError => {
   if (failure._tag !== "WebhookRefused") return storageError(failure)
@@ -74,7 +74,7 @@ export const webhookMethods: Effect.Effect<ReadonlyArray<Method>, never, Webhook
         names: name,
         prefixes: prefix,
         owners: owner,
-        // As in the query of /events, a text can have several.
+        // As in the query of /events, one text can list several types.
         types: types.flatMap((list) => list.split(",")).map((type) => type.trim())
       }
     }).pipe(

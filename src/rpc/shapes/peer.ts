@@ -8,6 +8,8 @@ import { isRoutable } from "../../network/wire/netGroup.ts"
 import { Amount } from "../json/encodeJson.ts"
 import * as Result from "../method/results.ts"
 
+/** reference/rpc.md 3.7. */
+
 const SERVICE_NAMES: ReadonlyArray<readonly [name: string, bit: bigint]> = [
   ["NETWORK", Services.network],
   ["BLOOM", Services.bloom],

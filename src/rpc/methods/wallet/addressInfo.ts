@@ -15,13 +15,11 @@ import {
 import type * as Result from "../../method/results.ts"
 import { isChangeScript } from "./walletTransactions.ts"
 
-/** What a wallet knows of an address, as `getaddressinfo` shows it. */
-
 type Detail = Result.MembersOf<typeof DETAIL_MEMBERS> & {
   readonly embedded?: Detail & Result.MembersOf<typeof OF_EMBEDDED>
 }
 
-/** The members of an address that follow from its form. Upstream `rpc/util.cpp`, `DescribeAddress`. */
+/** Upstream `rpc/util.cpp`, `DescribeAddress`. */
 const formOf = (destination: Destination): Result.MembersOf<typeof FORM> => {
   if (destination.kind !== "witness") return { isscript: destination.kind === "scripthash", iswitness: false }
   const { program, version } = destination
@@ -34,7 +32,7 @@ const formOf = (destination: Destination): Result.MembersOf<typeof FORM> => {
   }
 }
 
-/** The members of the script inside a P2SH or P2WSH address. */
+/** Of a P2SH or P2WSH address. */
 const innerJson = (network: Network, own: OwnScript, inner: Bytes): Partial<Detail> => {
   const template = scriptTemplate(inner)
   const shared = { script: template.type, hex: toHex(inner) }
@@ -55,7 +53,7 @@ const innerJson = (network: Network, own: OwnScript, inner: Bytes): Partial<Deta
   return { ...shared, pubkeys: template.pubkeys.map(toHex), sigsrequired: template.required }
 }
 
-/** The form of an address, and the wallet's data for it. Upstream `DescribeWalletAddress`. */
+/** Upstream `DescribeWalletAddress`. */
 const detailJson = (network: Network, own: OwnScript | undefined, destination: Destination): Detail => {
   const form = formOf(destination)
   if (own === undefined) return form
@@ -75,10 +73,10 @@ const detailJson = (network: Network, own: OwnScript | undefined, destination: D
   return destination.version === 0 ? { ...form, pubkey: key } : form
 }
 
-/** The placeholder for the hash of a seed, which the wallet does not reveal. */
+/** Placeholder for the hash of a seed, which the wallet does not reveal. */
 const NO_SEED = "00".repeat(20)
 
-/** Whether a descriptor contains the data for spending. */
+/** Whether the descriptor contains the data for spending. */
 export const isSolvable = ({ descriptor }: OwnScript): boolean => !/^(addr|raw)\(/.test(descriptor)
 
 const originJson = (own: OwnScript): Result.MembersOf<typeof KEY_ORIGIN_MEMBERS> => ({

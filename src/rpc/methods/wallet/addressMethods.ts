@@ -27,9 +27,9 @@ import {
   walletMethod
 } from "./walletContext.ts"
 
-/** Methods for addresses and their labels (reference/rpc.md 3.9). */
+/** reference/rpc.md 3.9. */
 
-/** The script of an address, or the error that most wallet methods have for an invalid one. */
+/** With the error of most wallet methods for an invalid address. */
 export const scriptOfAddress = (network: Network, address: string): Effect.Effect<Uint8Array, RpcError> =>
   Effect.suspend(() => {
     const parsed = decodeAddress(network, address)
@@ -40,7 +40,7 @@ export const scriptOfAddress = (network: Network, address: string): Effect.Effec
 
 const noneOf = (type: AddressType): string => `Error: No ${type} addresses available.`
 
-/** The error for a missing address type: the wallet has no key at all, or none for this type. */
+/** The wallet has no key at all, or none for this type. */
 const addressFailure = (type: AddressType) => (failure: WalletFailure): RpcError =>
   failure instanceof InvalidWalletRequest && failure.code === "address-type"
     ? new RpcError({ code: RPC_CODE.keypoolRanOut, message: noneOf(type) })

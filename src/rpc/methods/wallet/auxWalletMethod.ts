@@ -14,17 +14,17 @@ import { auxMining, candidateJson } from "../auxMethods.ts"
 import { ensureKeys } from "./spending.ts"
 import { asRpcError, walletMethod } from "./walletContext.ts"
 
-/** Merged mining to the wallet (reference/rpc.md 3.5). Source: upstream `wallet/rpc/auxpow.cpp`. */
+/** Source: upstream `wallet/rpc/auxpow.cpp` (reference/rpc.md 3.5). */
 
 const NAME = "getauxblock"
 
 interface Payout {
   readonly script: Bytes
-  /** Hashes in display order. */
+  /** In display order. */
   readonly blocks: Set<string>
 }
 
-/** Maximum number of remembered unmined blocks: one for each second of a day. */
+/** Unmined blocks remembered: one per second of a day. */
 const MAX_BLOCKS = 86_400
 
 export const auxWalletMethod: Effect.Effect<
@@ -35,11 +35,11 @@ export const auxWalletMethod: Effect.Effect<
   const { params: { powLimit } } = yield* Chain
   const mining = yield* auxMining
   const make = walletMethod(yield* Wallets)
-  /** Serializes the choice of an address, so that concurrent calls share it. */
+  /** Concurrent calls share one new address. */
   const alone = yield* Effect.makeSemaphore(1)
   const payouts = new WeakMap<Wallet, Payout>()
 
-  /** The payout of a wallet: a fresh address, unchanged until a block that pays to it is in the chain. */
+  /** A fresh address, kept until a block that pays it is in the chain. */
   const payoutOf = (wallet: Wallet): Effect.Effect<Payout, RpcError> =>
     alone.withPermits(1)(Effect.gen(function*() {
       const known = payouts.get(wallet)

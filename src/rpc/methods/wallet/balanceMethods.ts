@@ -33,12 +33,12 @@ import { avoidReuse } from "./spending.ts"
 import { type DefineWalletMethod, walletMethod } from "./walletContext.ts"
 import { isImmatureAt, lastBlockJson } from "./walletTransactions.ts"
 
-/** Methods for the coins of a wallet (reference/rpc.md 3.9). */
+/** reference/rpc.md 3.9. */
 
 const confirmationsOf = (wallet: Wallet, { height }: WalletCoin): number =>
   height === undefined ? 0 : wallet.ledger.lastBlock().height - height + 1
 
-/** The part of the trusted balance with at least that many confirmations. Upstream `GetBalance`. */
+/** The trusted balance with at least `minConfirmations`. Upstream `GetBalance`. */
 const confirmedBalance = (wallet: Wallet, minConfirmations: number, clean: boolean): number => {
   let sum = 0
   for (const coin of wallet.ledger.coins()) {
@@ -53,7 +53,7 @@ const confirmedBalance = (wallet: Wallet, minConfirmations: number, clean: boole
 interface Query {
   readonly minconf: number
   readonly maxconf: number
-  /** Scripts, each as `binaryString`; an empty set means all. */
+  /** As `binaryString`; an empty set means all. */
   readonly scripts: ReadonlySet<string>
   readonly unsafe: boolean
   readonly minimum: number
@@ -73,7 +73,7 @@ const wanted = (wallet: Wallet, query: Query) => (coin: WalletCoin): boolean => 
   return query.scripts.size === 0 || query.scripts.has(binaryString(addressScript(coin.output.script)))
 }
 
-/** Takes coins until their sum or their number is reached. */
+/** Takes coins until their sum or number is reached. */
 const upTo = (
   coins: ReadonlyArray<WalletCoin>,
   { count, sum }: { readonly sum: number; readonly count: number }
@@ -103,7 +103,6 @@ function* readScripts(network: Network, addresses: ReadonlyArray<string>): Steps
 
 const refused = (why: string): Read<never> => Either.left(RpcError.invalidParameter(`Invalid parameter, ${why}`))
 
-/** The key of a coin that the call can lock or unlock. */
 const readLock = (
   wallet: Wallet,
   { txid, vout }: { readonly txid: Uint8Array; readonly vout: number },
@@ -161,7 +160,7 @@ const lockunspent = (make: DefineWalletMethod) =>
       }
       const unspent = new Map(wallet.ledger.coins().map((coin) => [coin.outpoint, coin]))
       const change = unlock ? "unlock" : persistent ? "lock-persistently" : "lock"
-      // In one step, because the coins must not change before they are locked.
+      // In one step, as the coins must not change before they are locked.
       const keys = yield* runSteps(readSteps(transactions, (coin) => readLock(wallet, coin, { change, unspent })))
       yield* wallet.ledger.lockCoins(keys, change)
       return true

@@ -16,14 +16,14 @@ import { readFeeChoice } from "./feeParams.ts"
 import { ensureUnlocked, walletError, type WalletFailure, walletMethod } from "./walletContext.ts"
 import { walletPsbt } from "./walletPsbt.ts"
 
-/** Transactions that replace others and pay a higher fee (reference/rpc.md 3.9). Upstream `wallet/feebumper.cpp`. */
+/** Upstream `wallet/feebumper.cpp` (reference/rpc.md 3.9). */
 
 const NO_OUTPUTS = "Invalid parameter, output argument cannot be an empty array"
 
 const TWO_TARGETS = "confTarget and conf_target options should not both be set. Use conf_target (confTarget is " +
   "deprecated)."
 
-/** Failures of the rules on replacements; those of the new payment follow a prefix. */
+/** Failures of the replacement rules. Failures of the new payment have a prefix instead. */
 const OF_REPLACEMENT: ReadonlySet<InvalidWalletRequest["code"]> = new Set([
   "unknown-transaction",
   "range",

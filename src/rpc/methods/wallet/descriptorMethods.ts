@@ -19,14 +19,13 @@ import { type Read, readOf, RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import { storageError } from "../errors.ts"
 import { ensureUnlocked, requestCode, walletError, walletMethod } from "./walletContext.ts"
 
-/** Methods for the descriptors of a wallet (reference/rpc.md 3.9). Source: upstream `wallet/rpc/backup.cpp`. */
+/** Source: upstream `wallet/rpc/backup.cpp` (reference/rpc.md 3.9). */
 
 const INT64 = [-(2 ** 63), 2 ** 63 - 1] as const
 
 type ImportRequest = Parameters<WalletKeys["importDescriptor"]>[0]
 
-// Reading one request of importdescriptors. Only a wrong time fails the whole call; other errors concern the request
-// alone.
+// Only a wrong time fails the whole call of importdescriptors. Other errors concern one request.
 
 const integerOf = (value: Json): Read<number> => {
   if (!(value instanceof JsonNumber)) {
@@ -56,7 +55,7 @@ const labelOf = (value: Json | undefined): Read<string | undefined> => {
 
 const isArray = (value: Json): value is ReadonlyArray<Json> => Array.isArray(value)
 
-/** First and last index: the last alone, or both. The wallet checks the bounds. */
+/** The last index alone, or both ends. The wallet checks the bounds. */
 const rangeOf = (value: Json): Read<readonly [number, number]> => {
   if (value instanceof JsonNumber) return Either.map(integerOf(value), (last) => [0, last])
   const [first, last] = isArray(value) && value.length === 2 ? value : []
@@ -103,7 +102,7 @@ const failed = ({ code, message }: RpcError): Result.ValueOf<typeof IMPORTED> =>
   error: { code, message }
 })
 
-/** Imports one descriptor. An error of the request is part of the answer; an error of the node fails the call. */
+/** An error of the request is part of the answer; an error of the node fails the call. */
 const importOne = (
   wallet: Wallet,
   request: JsonObject,

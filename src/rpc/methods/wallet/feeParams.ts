@@ -3,7 +3,7 @@ import { HIGHEST_TARGET } from "../../../mempool/fees/FeeEstimator.ts"
 import type { FeeChoice } from "../../../wallet/payments/WalletPayments.ts"
 import { type Read, RpcError } from "../../method/RpcError.ts"
 
-/** The caller's choice of a fee (reference/rpc.md 3.9). Upstream `wallet/rpc/spend.cpp`, `SetFeeEstimateMode`. */
+/** Upstream `wallet/rpc/spend.cpp`, `SetFeeEstimateMode` (reference/rpc.md 3.9). */
 
 export interface GivenFees {
   readonly conf_target: number | undefined
@@ -40,7 +40,6 @@ const readTarget = (target: number | undefined): Read<Pick<FeeChoice, "target">>
     : refused(`Invalid conf_target, must be between 1 and ${HIGHEST_TARGET}`)
 }
 
-/** Reads the caller's choice of a fee. */
 export const readFeeChoice = ({ conf_target, estimate_mode, fee_rate }: GivenFees): Read<FeeChoice> => {
   if (fee_rate === undefined) {
     return Either.flatMap(
@@ -55,7 +54,7 @@ export const readFeeChoice = ({ conf_target, estimate_mode, fee_rate }: GivenFee
   return Either.right({ feeRate: fee_rate })
 }
 
-/** The same, with the older option `feeRate`, in smallest units per kvB. */
+/** Accepts the older option `feeRate`, too, in smallest units per kvB. */
 export const readFeeChoiceOrOld = (
   given: GivenFees & { readonly feeRate: number | undefined }
 ): Read<FeeChoice> => {
@@ -67,10 +66,7 @@ export const readFeeChoiceOrOld = (
   return Either.right({ feeRate })
 }
 
-/**
- * Joins the fees of methods that take them both as parameters and in the options, but not in both at once. Upstream
- * `InterpretFeeEstimationInstructions`.
- */
+/** Fees may be parameters or options, not both. Upstream `InterpretFeeEstimationInstructions`. */
 export const joinFees = (beside: GivenFees, within: GivenFees): Read<GivenFees> => {
   const isWithin = within.conf_target !== undefined || within.estimate_mode !== undefined
   if (isWithin && (beside.conf_target !== undefined || beside.estimate_mode !== undefined)) {

@@ -10,18 +10,16 @@ import type { RpcError } from "../../method/RpcError.ts"
 import { ensureUnlocked, type WalletFailure } from "./walletContext.ts"
 import { isComplete, walletPsbt } from "./walletPsbt.ts"
 
-/** The last step of `send` and `sendall`. Upstream `wallet/rpc/spend.cpp`, `FinishTransaction`. */
+/** Upstream `wallet/rpc/spend.cpp`, `FinishTransaction`. */
 
 export interface Finishing {
-  /** Whether the caller always wants a PSBT; then nothing is sent. */
+  /** Always return a PSBT and send nothing. */
   readonly psbt: boolean | undefined
-  /** Whether to store and send the transaction; true by default. */
+  /** Store and send the transaction; true by default. */
   readonly add_to_wallet: boolean | undefined
 }
 
-/**
- * Sends a complete transaction. Returns its PSBT if it is incomplete, or the transaction itself if it must not be sent.
- */
+/** Sends a complete transaction. Returns the PSBT of an incomplete one, or the transaction if it must not be sent. */
 export const finish = (
   wallet: Wallet,
   funded: Funded,

@@ -42,14 +42,13 @@ import { fundingError } from "./spending.ts"
 import { type WalletFailure, walletMethod } from "./walletContext.ts"
 import { walletPsbt } from "./walletPsbt.ts"
 
-/** Methods that fund transactions without sending them, and `simulaterawtransaction` (reference/rpc.md 3.4, 3.9). */
+/** reference/rpc.md 3.4, 3.9. */
 
-/** The inputs of a transaction in the form of a payment request, in their order. */
 export const inputsOf = ({ inputs }: Pick<Transaction, "inputs">): Pick<PaymentRequest, "inputs"> => ({
   inputs: inputs.map(({ prevout, sequence }) => ({ outpoint: outpointKey(prevout), sequence }))
 })
 
-/** An input with a weight is an input of the request, even if the transaction does not have it yet, as upstream. */
+/** As upstream, an input with a weight is part of the request, even if not yet of the transaction. */
 const withWeighed = ({ inputs = [] }: Pick<PaymentRequest, "inputs">, { weights }: ExternalInputs) => {
   const given = new Set(inputs.map(({ outpoint }) => outpoint))
   const more = [...weights.keys()].filter((outpoint) => !given.has(outpoint))
@@ -61,7 +60,7 @@ export const lockIf = (wallet: Wallet, wanted: boolean | undefined, { transactio
     ? wallet.ledger.lockCoins(transaction.inputs.map(({ prevout }) => outpointKey(prevout)), "lock")
     : Effect.void
 
-/** Funds a transaction without sending it. If requested, locks its coins before another call can choose them. */
+/** On request, locks the coins before another call can choose them. */
 const fundAndLock = (
   wallet: Wallet,
   request: PaymentRequest,
@@ -73,7 +72,7 @@ const fundAndLock = (
     return funded
   }))
 
-/** The transaction without the wallet's signatures; signatures of the caller stay. */
+/** Removes the wallet's signatures and keeps the caller's. */
 const withGivenSignatures = (
   { inputs, lockTime, outputs, version }: Transaction,
   given: ReadonlyArray<TransactionInput>
@@ -95,7 +94,7 @@ const decode = (hexstring: string, isWitness?: boolean): Transaction | undefined
   return bytes === undefined ? undefined : decodeAnyTransaction(bytes, isWitness)
 }
 
-/** The value of an output to a wallet; 0 for a name output. */
+/** Zero for a name output. */
 const worth = (wallet: Wallet, { script, value }: TransactionOutput): number =>
   parseNameScript(script) === undefined && wallet.keys.own(script) !== undefined ? value : 0
 

@@ -8,11 +8,11 @@ import type { Json } from "../../json/json.ts"
 import { type Read, RpcError } from "../../method/RpcError.ts"
 import { addressScriptOf, readFeePayers } from "./payees.ts"
 
-/** Options of methods that fund a transaction (reference/rpc.md 3.4, 3.9). Upstream `wallet/rpc/spend.cpp`. */
+/** Upstream `wallet/rpc/spend.cpp` (reference/rpc.md 3.4, 3.9). */
 
 export { INCLUDE_WATCHING, MAX_TX_WEIGHT }
 
-/** The decoded options, under either spelling. */
+/** Under either spelling. */
 export interface GivenFunding {
   readonly add_inputs: boolean | undefined
   readonly include_unsafe: boolean | undefined
@@ -35,7 +35,6 @@ const readChangeType = (text: string): Read<AddressType> => {
     : Either.right(type)
 }
 
-/** Minimum and maximum confirmations. */
 export const readDepth = (
   { maxconf, minconf }: { readonly minconf: number | undefined; readonly maxconf: number | undefined },
   negative: string
@@ -80,13 +79,9 @@ const readChange = (
 const WITNESS_SCALE = 4
 const MIN_WEIGHT = MIN_STANDARD_SIZE * WITNESS_SCALE
 
-/** The part of a request that the options determine: all but inputs, outputs, version and lock time. */
 export type FundingChoice = Omit<PaymentRequest, "outputs" | "inputs" | "version" | "lockTime">
 
-/**
- * Reads the options of a method that funds a transaction. `names` are the names of its outputs; `add` is the default
- * for adding coins.
- */
+/** `names` are the names of the outputs; `add` is the default for adding coins. */
 export const readFunding = (
   network: Network,
   given: GivenFunding,

@@ -20,9 +20,8 @@ import type { Method } from "../../method/methodTable.ts"
 import { RpcError } from "../../method/RpcError.ts"
 import { ensureUnlocked, walletMethod } from "./walletContext.ts"
 
-/** The extended keys of a wallet (reference/rpc.md 3.9). */
+/** reference/rpc.md 3.9. */
 
-/** Extended keys in the text of a descriptor. */
 const EXTENDED_KEY = /[xt]p(?:ub|rv)[1-9A-HJ-NP-Za-km-z]+/g
 
 interface HdKey {
@@ -31,7 +30,6 @@ interface HdKey {
   readonly xprv: string | undefined
 }
 
-/** The extended keys in a descriptor, each with its public form. */
 const keysIn = (network: Network, descriptor: string): ReadonlyArray<HdKey> =>
   [...descriptor.matchAll(EXTENDED_KEY)].flatMap(([text]): ReadonlyArray<HdKey> => {
     const parsed = parseExtendedKey(network, text)
@@ -49,8 +47,8 @@ interface Found {
 type Listed = ReadonlyArray<{ readonly descriptor: string; readonly active: boolean }>
 
 /**
- * The extended keys of descriptors. `open` are the same descriptors with private keys, from which the keys are those at
- * the top of their paths; while the wallet is locked they are those of its accounts.
+ * `open` are the same descriptors with private keys, whose keys are at the top of their paths. While the wallet is
+ * locked, the keys are those of its accounts.
  */
 const extendedKeys = (network: Network, shown: Listed, open: Listed): ReadonlyMap<string, Found> => {
   const keys = new Map<string, Found>()
@@ -65,7 +63,7 @@ const extendedKeys = (network: Network, shown: Listed, open: Listed): ReadonlyMa
   return keys
 }
 
-/** The descriptor of a type under a master key, without its checksum. Upstream `GenerateWalletDescriptor`. */
+/** Without its checksum. Upstream `GenerateWalletDescriptor`. */
 const descriptorOf = (
   network: Network,
   { internal, type, xprv }: { readonly type: AddressType; readonly xprv: string; readonly internal: boolean }
@@ -83,7 +81,7 @@ const descriptorOf = (
   }
 }
 
-/** The text of a descriptor without its private keys, with a checksum. */
+/** With a checksum. */
 const publicTextOf = (network: Network, text: string): Either.Either<string, InvalidWalletRequest> =>
   Either.map(
     parseDescriptor(network, withChecksum(text)),
@@ -103,8 +101,7 @@ export const hdKeyMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets |
       const keys = extendedKeys(network, shown, open ? wanted(yield* wallet.keys.descriptors(true)) : [])
       return [...keys].map(([xpub, { descriptors, xprv }]) => ({
         xpub,
-        // While the wallet is locked, its private keys are unreadable. A wallet with private keys is assumed to have
-        // them all.
+        // Private keys of a locked wallet are unreadable. A wallet with private keys is assumed to have all of them.
         has_private: open ? xprv !== undefined : wallet.keys.hasPrivateKeys,
         xprv: secret ? xprv : undefined,
         descriptors

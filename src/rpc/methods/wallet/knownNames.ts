@@ -5,9 +5,9 @@ import { RpcError } from "../../method/RpcError.ts"
 import { absentError } from "../errors.ts"
 import type { WalletFailure } from "./walletContext.ts"
 
-/** Lookups of a name before a wallet method uses it. */
+/** Lookups before a wallet method uses a name. */
 export interface KnownNames {
-  /** The state of a name at the tip. Fails with -10 if it seems inactive while names are not synced. */
+  /** The state at the tip. Fails with -10 if the name seems inactive while names are not synced. */
   readonly active: (name: Bytes) => Effect.Effect<KnownName, RpcError>
   /** Maps the failure of a method that found no active name to -10 while names are not synced. */
   readonly orUnknown: <A, E extends WalletFailure | RpcError>(

@@ -14,9 +14,8 @@ import { contextFor, decodeGiven, type GivenEncodings } from "../nameEncodings.t
 import type { KnownNames } from "./knownNames.ts"
 import { addressScriptOf, readSendCoins } from "./payees.ts"
 
-/** Shared parts of the methods that write names (reference/rpc.md 5.1, 5.7). Upstream `wallet/rpc/walletnames.cpp`. */
+/** Upstream `wallet/rpc/walletnames.cpp` (reference/rpc.md 5.1, 5.7). */
 
-/** What the methods that write names use. */
 export interface NameMethodParts {
   readonly wallets: typeof Wallets.Service
   readonly chain: typeof Chain.Service
@@ -29,7 +28,6 @@ export interface GivenWriteOptions {
   readonly sendCoins: Json | undefined
 }
 
-/** Reads the destination of a name and the payments beside it. */
 const readWriteOptions = (network: Network, { destAddress, sendCoins }: GivenWriteOptions): Read<NameOptions> =>
   Either.gen(function*() {
     return {
@@ -54,7 +52,7 @@ const valueGiven = (text: string, { valueEncoding }: ShapeContext): Effect.Effec
     () => RpcError.invalidParameter("the value is too long")
   )
 
-/** What the caller of a method that writes a name gives; a method leaves out what it does not have. */
+/** The caller's parameters of a method that writes a name. Each method uses some of them. */
 export interface GivenNameWrite {
   readonly name: string
   readonly rand?: Bytes | undefined
@@ -63,17 +61,16 @@ export interface GivenNameWrite {
   readonly options: Partial<GivenEncodings> & GivenWriteOptions
 }
 
-/** The same, decoded. */
 export interface NameWrite {
   readonly context: ShapeContext
   readonly name: Bytes
   readonly value: Bytes | undefined
-  /** The txid of NAME_NEW in wire order. */
+  /** Of the NAME_NEW, in wire order. */
   readonly txid: Bytes | undefined
   readonly options: NameOptions
 }
 
-/** Makes the reader of all methods that write names. The order of its checks decides which of two errors is reported. */
+/** The order of its checks decides which of two errors is reported. */
 export const nameWriteReader =
   (network: Network, node: typeof AnswerOptions.Service) =>
   ({ name: text, options, rand, tx, value: valueText }: GivenNameWrite): Effect.Effect<NameWrite, RpcError> =>
@@ -90,7 +87,7 @@ export const nameWriteReader =
 
 const NO_ADDRESS = "Failed to generate mining address: Error: No legacy addresses available."
 
-/** The error for a name without a destination, when the wallet has no key for a new address. */
+/** The wallet has no key for a new address. */
 export const nameError = (failure: NameFailure): NameFailure | RpcError =>
   failure._tag === "InvalidWalletRequest" && (failure.code === "no-keys" || failure.code === "no-change")
     ? new RpcError({ code: RPC_CODE.keypoolRanOut, message: NO_ADDRESS })

@@ -33,7 +33,7 @@ import { makeRegistrationMethods } from "./registrationMethods.ts"
 import { paymentNotes, sendMoney } from "./simplePayments.ts"
 import { type DefineWalletMethod, walletMethod } from "./walletContext.ts"
 
-/** Wallet methods for names, and the queue of transactions that name operations need (reference/rpc.md 3.3, 5.6). */
+/** reference/rpc.md 3.3, 5.6. */
 
 const queuerawtransaction = (define: DefineWalletMethod) =>
   define(QUEUERAWTRANSACTION, ({ hexstring }, wallet) =>

@@ -11,16 +11,15 @@ import { RpcError } from "../../method/RpcError.ts"
 import { nameError, type NameMethodParts, nameWriteReader } from "./nameOptions.ts"
 import { walletMethod } from "./walletContext.ts"
 
-/** The three operations on names (reference/rpc.md 3.3, 5.7, 5.8). Upstream `wallet/rpc/walletnames.cpp`. */
+/** Upstream `wallet/rpc/walletnames.cpp` (reference/rpc.md 3.3, 5.7, 5.8). */
 
 interface SentName {
   readonly name: Bytes
   readonly value: Bytes
-  /** Whether the caller asked for the warnings. */
   readonly wanted: boolean
 }
 
-/** The value that a transaction sets: an update without a value sets the one that the name has. */
+/** An update without a value sets the current one again. */
 const valueSetBy = ({ outputs }: Transaction): Bytes => {
   for (const { script } of outputs) {
     const operation = parseNameScript(script)?.operation
@@ -29,7 +28,7 @@ const valueSetBy = ({ outputs }: Transaction): Bytes => {
   return EMPTY
 }
 
-/** Logs what is unusual, and returns the answer. */
+/** Logs the warnings and returns the answer. */
 const warned = (txid: string, { name, value, wanted }: SentName) =>
   Effect.gen(function*() {
     const warnings = lintWarnings(name, value)
@@ -79,7 +78,7 @@ export const makeNameWriteMethods = (
           value,
           ...(allow_active === undefined ? {} : { allowActive: allow_active })
         })
-        // A txid of all zeros means that the reference node found no commitment.
+        // A txid of zeros means that the reference node found no commitment.
         const isNone = txid !== undefined && txid.every((byte) => byte === 0)
         return yield* Effect.mapError(
           Effect.flatMap(

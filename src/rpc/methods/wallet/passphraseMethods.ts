@@ -19,14 +19,14 @@ import type { Method } from "../../method/methodTable.ts"
 import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import { walletMethod } from "./walletContext.ts"
 
-/** Methods for the passphrase of a wallet (reference/rpc.md 3.9). */
+/** reference/rpc.md 3.9. */
 
 const wrongState = (message: string): RpcError => new RpcError({ code: RPC_CODE.walletWrongEncryptionState, message })
 
 const ensureEncrypted = (wallet: Wallet, called: string): Effect.Effect<void, RpcError> =>
   wallet.vault.encryption() === "none" ? wrongState(unencrypted(called)) : Effect.void
 
-/** The texts of the reference node: old versions of it cut passphrases at the first null character. */
+/** The reference node's texts. Its old versions cut passphrases at the first null character. */
 const NUL =
   "Error: The wallet passphrase entered is incorrect. It contains a null character (ie - a zero byte). If the " +
   "passphrase was set with a version of this software prior to 25.0, please try again with only the characters up to " +

@@ -7,9 +7,9 @@ import { readAmount } from "../../json/amounts.ts"
 import { integerWithin, type Json, JsonNumber, JsonObject, typeOf } from "../../json/json.ts"
 import { type Read, readOf, RpcError } from "../../method/RpcError.ts"
 
-/** The outputs of a payment (reference/rpc.md 3.9, 5.7): addresses with amounts, and the outputs that pay the fee. */
+/** reference/rpc.md 3.9, 5.7. */
 
-/** The script of an address; refuses another text with -5. */
+/** Fails with -5 for an invalid address. */
 export const addressScriptOf = (
   network: Network,
   address: string,
@@ -21,10 +21,7 @@ export const addressScriptOf = (
     : Either.right(scriptOf(parsed.destination))
 }
 
-/**
- * Reads the plain outputs beside a name: `sendCoins`. An address may occur twice. Upstream
- * `wallet/rpc/walletnames.cpp`, `SendNameOutput`.
- */
+/** `sendCoins`: an address may occur twice. Upstream `wallet/rpc/walletnames.cpp`, `SendNameOutput`. */
 export const readSendCoins = (network: Network, given: Json): Read<ReadonlyArray<TransactionOutput>> =>
   Either.gen(function*() {
     if (!(given instanceof JsonObject)) {
@@ -40,7 +37,7 @@ export const readSendCoins = (network: Network, given: Json): Read<ReadonlyArray
     return outputs
   })
 
-/** The names of outputs (addresses or `data`) in order, from the input of `readOutputs`. */
+/** Addresses or `data` in order, from the input of `readOutputs`. */
 export const outputNames = (outputs: Json): ReadonlyArray<string> => {
   if (outputs instanceof JsonObject) return outputs.keys
   if (!Array.isArray(outputs)) return []
@@ -64,10 +61,7 @@ const payerIndex = (given: Json, names: ReadonlyArray<string>): Read<number> => 
   return readOf(integerWithin(given, ...INT32) ?? RpcError.integerOutOfRange())
 }
 
-/**
- * Reads the outputs that pay the fee; `names` are the names of all outputs. Upstream
- * `InterpretSubtractFeeFromOutputInstructions`.
- */
+/** `names` are the names of all outputs. Upstream `InterpretSubtractFeeFromOutputInstructions`. */
 export const readFeePayers = (
   given: ReadonlyArray<Json> | undefined,
   names: ReadonlyArray<string>

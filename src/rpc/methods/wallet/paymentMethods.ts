@@ -11,7 +11,7 @@ import { makeSendAllMethod } from "./sendAllMethod.ts"
 import { makeSendMethod } from "./sendMethod.ts"
 import { makeSimplePayments } from "./simplePayments.ts"
 
-/** Methods that spend money of a wallet; empty without wallets. */
+/** Empty without wallets. */
 export const paymentMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,

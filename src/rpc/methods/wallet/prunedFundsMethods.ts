@@ -18,10 +18,7 @@ import { decodeProof } from "../proofMethods.ts"
 import { decodeTransactionParam } from "../rawTransactionMethods.ts"
 import { walletMethod } from "./walletContext.ts"
 
-/**
- * Transactions that a caller proves to a wallet, for nodes without the blocks (reference/rpc.md 3.9). Upstream
- * `wallet/rpc/backup.cpp`.
- */
+/** For nodes without the blocks. Upstream `wallet/rpc/backup.cpp` (reference/rpc.md 3.9). */
 
 export const prunedFundsMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets | Chain> = Effect.gen(
   function*() {

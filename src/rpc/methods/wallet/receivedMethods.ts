@@ -22,14 +22,13 @@ import { scriptOfAddress } from "./addressMethods.ts"
 import { type DefineWalletMethod, walletMethod } from "./walletContext.ts"
 import { depthOf, isImmatureAt, isTrusted } from "./walletTransactions.ts"
 
-/** Methods that sum received amounts and group addresses (reference/rpc.md 3.9). */
+/** reference/rpc.md 3.9. */
 
 interface Counting {
   readonly minConfirmations: number
   readonly immature: boolean
 }
 
-/** The transactions that count, with their depths. */
 function* countedTransactions(
   wallet: Wallet,
   { immature, minConfirmations }: Counting
@@ -38,13 +37,13 @@ function* countedTransactions(
     const depth = depthOf(wallet, tx)
     if (depth < minConfirmations) continue
     const { isCoinbase } = tx.transaction
-    // A coinbase without a block is worth nothing.
+    // A coinbase off the best chain is worthless.
     if (isCoinbase && (depth < 1 || (isImmatureAt(true, depth) && !immature))) continue
     yield [tx, depth]
   }
 }
 
-/** The amount received by some scripts, without name outputs. Upstream `GetReceived`. */
+/** Without name outputs. Upstream `GetReceived`. */
 const receivedOn = (wallet: Wallet, scripts: ReadonlyArray<Bytes>, counting: Counting): number => {
   const wanted = new Set(scripts.map(binaryString))
   let sum = 0
@@ -61,7 +60,7 @@ interface Tally {
   readonly txids: ReadonlyArray<string>
 }
 
-/** The amounts received by address, including names. Upstream `ListReceived`. */
+/** By address, including names. Upstream `ListReceived`. */
 const tallyOf = (network: Network, wallet: Wallet, counting: Counting): ReadonlyMap<string, Tally> => {
   const tallies = new Map<string, Tally>()
   for (const [{ transaction }, depth] of countedTransactions(wallet, counting)) {
@@ -81,12 +80,10 @@ const tallyOf = (network: Network, wallet: Wallet, counting: Counting): Readonly
 
 const NOTHING: Tally = { amount: 0, confirmations: 0, txids: [] }
 
-// Groups of addresses
-
-/** The addresses that visibly share an owner. Upstream `GetAddressGroupings`. */
+/** Addresses that visibly share an owner. Upstream `GetAddressGroupings`. */
 const groupsOf = (network: Network, wallet: Wallet): ReadonlyArray<ReadonlySet<string>> => {
   const groups = new Map<string, Set<string>>()
-  /** Merges the groups of some addresses: the smaller ones go into the largest. */
+  /** Merges smaller groups into the largest. */
   const join = (addresses: ReadonlyArray<string>): void => {
     const met = [...new Set(addresses.flatMap((address) => groups.get(address) ?? []))]
     const group = met.reduce((a, b) => a.size < b.size ? b : a, met[0] ?? new Set<string>())
@@ -110,7 +107,7 @@ const groupsOf = (network: Network, wallet: Wallet): ReadonlyArray<ReadonlySet<s
   return [...new Set(groups.values())]
 }
 
-/** The spendable amount by address. Upstream `GetAddressBalances`. */
+/** Upstream `GetAddressBalances`. */
 const balancesOf = (wallet: Wallet): ReadonlyMap<string, number> => {
   const balances = new Map<string, number>()
   for (const coin of wallet.ledger.coins()) {

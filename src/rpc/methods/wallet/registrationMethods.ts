@@ -23,7 +23,7 @@ import { nameError, nameGiven, type NameMethodParts, nameWriteReader } from "./n
 import { makeRenewalMethods } from "./renewalMethods.ts"
 import { walletMethod } from "./walletContext.ts"
 
-/** Automatic registrations and renewals of the wallet. No other node has these methods. */
+/** Only in svcd. */
 
 const registrationJson = (context: ShapeContext, registration: Registration) => {
   const { createdAt, firstUpdateTxid, name, newTxid, note, rand, step, value } = registration

@@ -13,7 +13,7 @@ import { contextFor } from "../nameEncodings.ts"
 import { nameGiven, type NameMethodParts } from "./nameOptions.ts"
 import { walletMethod } from "./walletContext.ts"
 
-/** `name_renew` and `name_renewals`: many renewals in one request. No other node has these methods. */
+/** Only in svcd. */
 
 const renewalJson = ({ nameEncoding }: ShapeContext) => ({ createdAt, name, note, settled, state, txid }: Renewal) => ({
   ...nameTextJson(name, nameEncoding),

@@ -10,7 +10,7 @@ import type { Method } from "../../method/methodTable.ts"
 import { RpcError } from "../../method/RpcError.ts"
 import { walletMethod } from "./walletContext.ts"
 
-/** Methods that scan the chain for a wallet (reference/rpc.md 3.9). */
+/** reference/rpc.md 3.9. */
 
 export const rescanMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets> = Effect.gen(function*() {
   const make = walletMethod(yield* Wallets)
@@ -34,11 +34,11 @@ export const rescanMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets>
   return [rescanblockchain, abortrescan]
 })
 
-/** The method with which the owner shows that the recovery words are written down. */
+/** The owner shows that the seed phrase is written down. */
 
 const PLACE = /^[1-9]\d?$/
 
-/** The words by their places. The errors repeat nothing of them. */
+/** By position. Errors never repeat a word. */
 const wordsOf = (given: JsonObject): Effect.Effect<ReadonlyMap<number, Redacted.Redacted<string>>, RpcError> => {
   const words = new Map<number, Redacted.Redacted<string>>()
   for (const [at, key] of given.keys.entries()) {

@@ -45,11 +45,11 @@ import { fundingError } from "./spending.ts"
 import { ensureUnlocked, type WalletFailure, walletMethod } from "./walletContext.ts"
 import { providerFor } from "./walletPsbt.ts"
 
-/** The payment of all coins (reference/rpc.md 3.9). Upstream `wallet/rpc/spend.cpp`, `sendall`. */
+/** Upstream `wallet/rpc/spend.cpp`, `sendall` (reference/rpc.md 3.9). */
 
 const insufficient = (message: string): RpcError => new RpcError({ code: RPC_CODE.insufficientFunds, message })
 
-/** Recipients in the form of outputs; a missing amount becomes zero. */
+/** As outputs. A missing amount becomes zero. */
 const withAmounts = (recipients: ReadonlyArray<Json>): ReadonlyArray<Json> =>
   recipients.map((recipient) => {
     if (typeof recipient !== "string") return recipient
@@ -64,7 +64,7 @@ interface Coins {
   readonly total: number
 }
 
-/** The coins of the caller's inputs; the wallet must own each, unspent. */
+/** The wallet must own each input, unspent. */
 const givenCoins = (wallet: Wallet, inputs: ReadonlyArray<TransactionInput>): Read<Coins> => {
   const coins = new Map(wallet.ledger.coins().map((coin) => [coin.outpoint, coin]))
   let total = 0
@@ -89,7 +89,7 @@ const whyNoInput = (wallet: Wallet, prevout: Uint8Array): string => {
     : `Input not found. ${where} is not part of wallet.`
 }
 
-/** Keeps the coins that are worth at least the cost of spending them. */
+/** Keeps coins worth at least the cost of spending them. */
 const worthSpending = (
   wallet: Wallet,
   coins: ReadonlyArray<WalletCoin>,
@@ -101,7 +101,7 @@ const worthSpending = (
       return weight === undefined || feeOf(feeRate, virtualSize(weight)) <= output.value
     }))
 
-/** Shares the remaining amount equally among the recipients without an amount; the first gets the remainder. */
+/** Recipients without an amount share the rest equally, and the first gets the remainder. */
 const shared = (
   outputs: ReadonlyArray<TransactionOutput>,
   open: ReadonlyArray<number>,
@@ -114,26 +114,23 @@ const shared = (
   )
 }
 
-/** The text for coins that are worth less than the fee. */
 const tooLittle = (sendMax: boolean): string =>
   sendMax
     ? `${POOL_TOO_LOW}, try using lower feerate.`
     : `${POOL_TOO_LOW}. Try using lower feerate or excluding uneconomic UTXOs with 'send_max' option.`
 
-/** The error for shares that are too small once the fee is subtracted. */
+/** Shares are too small once the fee is subtracted. */
 const belowFee = (claimed: number, sendMax: boolean): RpcError =>
   insufficient(claimed > 0 ? NOTHING_FOR_FEES : tooLittle(sendMax))
 
 interface Sweep {
   readonly wallet: Wallet
   readonly outputs: ReadonlyArray<TransactionOutput>
-  /** Indexes of the outputs without an amount. */
   readonly open: ReadonlyArray<number>
   readonly options: Pick<PaymentRequest, "lockTime" | "version" | "replaceable" | keyof FeeChoice>
   readonly sendMax: boolean
 }
 
-/** Spends all of the given coins. */
 const sweep = ({ open, options, outputs, sendMax, wallet }: Sweep, { inputs, total }: Coins) =>
   Effect.gen(function*() {
     const claimed = totalValue(outputs)
@@ -151,7 +148,7 @@ const sweep = ({ open, options, outputs, sendMax, wallet }: Sweep, { inputs, tot
     return yield* Effect.mapError(wallet.payments.fund(request), (failure): WalletFailure | RpcError => {
       if (failure._tag !== "InvalidWalletRequest") return failure
       if (failure.code === "overweight") return RpcError.wallet(SEND_ALL_TOO_LARGE)
-      // An unconfirmed coin of the caller whose version does not fit, and a coin of a script that the wallet does not know.
+      // An unconfirmed coin of the caller with an unsuitable version, or a coin of a script unknown to the wallet.
       if (failure.code === "not-eligible") return RpcError.invalidParameter(failure.reason)
       if (failure.code === "unsolvable") return RpcError.wallet(UNKNOWN_SIZE)
       if (failure.code === "below-fee") return belowFee(claimed, sendMax)

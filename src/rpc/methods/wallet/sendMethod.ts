@@ -18,9 +18,8 @@ import { readSolvingSteps, weightsIn } from "./solvingData.ts"
 import { fundingError } from "./spending.ts"
 import { ensureUnlocked, walletMethod } from "./walletContext.ts"
 
-/** The payment method with all options (reference/rpc.md 3.9). */
+/** reference/rpc.md 3.9. */
 
-/** Whether the caller sets the sequence number of an input. */
 const saysSequence = (inputs: ReadonlyArray<Json>, at: number): boolean => {
   const input = inputs[at]
   return input instanceof JsonObject && (input.get("sequence") ?? null) !== null

@@ -25,16 +25,16 @@ import { findSpentOutputs } from "../spentOutputs.ts"
 import { readHashType } from "../transactionParams.ts"
 import { asRpcError, ensureUnlocked, walletMethod } from "./walletContext.ts"
 
-/** Methods that sign with the keys of a wallet (reference/rpc.md 3.4, 3.9). */
+/** reference/rpc.md 3.4, 3.9. */
 
-/** The keys of a wallet. A watch-only wallet has none, and its results stay incomplete. */
+/** None for a watch-only wallet, whose results stay incomplete. */
 const signerOf = (wallet: Wallet): Effect.Effect<SigningProvider, RpcError> =>
   wallet.keys.signer.pipe(
     Effect.catchTag("WalletWatchOnly", () => Effect.succeed(NO_PROVIDER)),
     Effect.mapError(asRpcError)
   )
 
-/** The PSBT with the wallet's transactions whose outputs it spends. Upstream `CWallet::FillPSBT`. */
+/** Adds the wallet's transactions that the PSBT spends. Upstream `CWallet::FillPSBT`. */
 const withOwnTransactions = (wallet: Wallet, psbt: Psbt): Psbt => ({
   ...psbt,
   inputs: psbt.inputs.map((input, n) => {
@@ -108,7 +108,7 @@ export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
             if (mismatched) {
               return yield* RpcError.deserialization("Specified sighash value does not match value stored in PSBT")
             }
-            // An input with all signatures that is not final is not complete, as in the reference node.
+            // As in the reference node, an input with all signatures that is not final is incomplete.
             const complete = signed.complete && signed.psbt.inputs.every(isFinalInput)
             const text = yield* encodedPsbt(signed.psbt, turns)
             return complete

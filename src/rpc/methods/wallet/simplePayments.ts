@@ -16,9 +16,9 @@ import { addressScriptOf, outputNames, readFeePayers } from "./payees.ts"
 import { avoidReuse, ensureKeys } from "./spending.ts"
 import { ensureUnlocked, type WalletFailure, walletMethod } from "./walletContext.ts"
 
-/** Payments made and sent in one call: to one address or to many (reference/rpc.md 3.9). */
+/** reference/rpc.md 3.9. */
 
-/** Comments as the wallet stores them: an empty one counts as missing. */
+/** Empty comments count as missing. */
 export const paymentNotes = (
   { comment, commentTo }: { readonly comment: string | undefined; readonly commentTo?: string | undefined }
 ): Pick<PaymentRequest, "comment" | "commentTo"> => ({
@@ -26,7 +26,7 @@ export const paymentNotes = (
   ...(commentTo === undefined || commentTo === "" ? {} : { commentTo })
 })
 
-/** Makes a payment and sends it. Upstream `wallet/rpc/spend.cpp`, `SendMoney`. */
+/** Makes and sends a payment. Upstream `wallet/rpc/spend.cpp`, `SendMoney`. */
 export const sendMoney = (
   wallet: Wallet,
   request: PaymentRequest

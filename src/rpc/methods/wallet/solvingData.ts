@@ -16,13 +16,12 @@ import { readPubkey } from "../keyMethods.ts"
 import { descriptorProviderSteps } from "../scanObjects.ts"
 import { readTransactionInput } from "../transactionParams.ts"
 
-/** What the caller knows of inputs that spend coins of others (reference/rpc.md 3.4). Upstream `wallet/rpc/spend.cpp`. */
+/** For inputs that spend coins of others (reference/rpc.md 3.4). Upstream `wallet/rpc/spend.cpp`. */
 
-/** The inputs that have a weight. */
 export const weightsIn = (inputs: ReadonlyArray<Json>): ReadonlyArray<Json> =>
   inputs.filter((input) => input instanceof JsonObject && input.get("weight") !== undefined)
 
-/** Weight of an input without signatures, in a transaction with witnesses. */
+/** An input without signatures, in a transaction with witnesses. */
 const LEAST_WEIGHT = 165
 
 const INT64 = [-(2 ** 63), 2 ** 63 - 1] as const
@@ -76,7 +75,6 @@ function* descriptorsSteps(network: Network, texts: ReadonlyArray<string>) {
   return yield* descriptorProviderSteps(network, texts)
 }
 
-/** Reads the data for inputs of others, and the weights of inputs. */
 export function* readSolvingSteps(
   network: Network,
   { solving_data = { pubkeys: [], scripts: [], descriptors: [] } }: GivenSolving,
@@ -91,7 +89,7 @@ export function* readSolvingSteps(
   if (Either.isLeft(described)) return Either.left(described.left)
   const sizes = yield* readSteps(weights, readWeight)
   if (Either.isLeft(sizes)) return Either.left(sizes.left)
-  // A key also solves the P2WPKH output that a P2SH output wraps.
+  // A key also solves the P2WPKH output inside a P2SH output.
   const wrapped = keys.right.map((key) => scriptOf({ kind: "witness", version: 0, program: hash160(key) }))
   const known = makeProvider({ pubkeys: keys.right, scripts: [...given.right, ...wrapped] })
   return Either.right({ known: joined(known, described.right), weights: new Map(sizes.right) })

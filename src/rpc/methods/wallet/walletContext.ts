@@ -33,9 +33,9 @@ import type { Decoded, Params } from "../../method/params.ts"
 import { RPC_CODE, RpcError, type RpcReason } from "../../method/RpcError.ts"
 import { rejectionError, storageError } from "../errors.ts"
 
-/** The selection of a call's wallet, and the errors of wallet failures (reference/rpc.md 1.2, 2, 3.9). */
+/** reference/rpc.md 1.2, 2, 3.9. */
 
-/** The version that the reference node reports for every wallet that is not in an old format. */
+/** The reference node reports it for every wallet that is not in an old format. */
 export const SHOWN_WALLET_VERSION = 169_900
 
 type WalletsService = typeof Wallets.Service
@@ -50,7 +50,7 @@ const notFound = (message: string): RpcError => new RpcError({ code: RPC_CODE.wa
 
 export const notLoaded = (): RpcError => notFound(NOT_LOADED)
 
-/** The wallet in the path, else the only loaded one; `undefined` if neither selects a wallet. */
+/** The wallet in the path, else the only loaded one; otherwise `undefined`. */
 const selected = (wallets: WalletsService, { wallet }: Pick<CallContext, "wallet">): Wallet | undefined => {
   if (!wallets.enabled) return undefined
   if (wallet !== undefined) return wallets.get(wallet)
@@ -72,18 +72,15 @@ export const selectWallet = (
   })
 
 /**
- * The wallet of methods that need none, and say something of it beside their subject; `undefined` if the selection is ambiguous.
- * A caller without the right to see wallets gets the answer of a node without one.
+ * For methods that only mention a wallet; `undefined` if the selection is ambiguous. A caller without the right to see
+ * wallets gets the answer of a node without one.
  */
 export const summarized = (
   wallets: WalletsService,
   context: Pick<CallContext, "wallet" | "rights">
 ): Wallet | undefined => context.rights?.has("names") === false ? undefined : selected(wallets, context)
 
-/**
- * Whether that wallet owns a script, with or without a name prefix: `ismine` of methods that need no wallet. `undefined` without
- * one; the answer then omits the member (reference/rpc.md 5.1).
- */
+/** `ismine` of a script, with or without a name prefix; `undefined` without a wallet (reference/rpc.md 5.1). */
 export const ownership = (
   wallets: WalletsService,
   context: Pick<CallContext, "wallet" | "rights">
@@ -124,8 +121,8 @@ const fundsText = ({ fee, missing }: FundsMissing): string => {
 export const watchOnly = (): RpcError => RpcError.wallet(WATCH_ONLY, "no-private-keys")
 
 /**
- * Codes of invalid requests, with the reference node's text if it has only one for the code, and the reason where callers have
- * words of their own.
+ * Codes of invalid requests, with the reference node's text where a code has only one, and the reason where callers
+ * have their own text.
  */
 const REQUEST_ERRORS: Readonly<
   Record<
@@ -167,7 +164,7 @@ const REQUEST_ERRORS: Readonly<
   "behind-pruned": { code: RPC_CODE.wallet }
 }
 
-/** The code of an invalid request, for a caller with its own message. */
+/** For a caller with its own message. */
 export const requestCode = (failure: InvalidWalletRequest): number => REQUEST_ERRORS[failure.code].code
 
 const requestError = (failure: InvalidWalletRequest): RpcError => {
@@ -175,7 +172,7 @@ const requestError = (failure: InvalidWalletRequest): RpcError => {
   return new RpcError({ code, message, reason })
 }
 
-/** Why a name operation is refused, for callers with words of their own. */
+/** Reasons for callers with their own text. */
 const NAME_REASONS: Readonly<Record<NameOperationRefused["code"], RpcReason | undefined>> = {
   exists: "name-taken",
   registering: "name-registering",
@@ -186,7 +183,7 @@ const NAME_REASONS: Readonly<Record<NameOperationRefused["code"], RpcReason | un
   mismatch: undefined
 }
 
-/** The error of a locked wallet. `renewalsOnly`: it is unlocked for renewals only, and why a transaction is none. */
+/** `renewalsOnly` is set if the wallet is unlocked for renewals only, and says why the transaction is not a renewal. */
 const locked = (renewalsOnly: string | undefined): RpcError =>
   new RpcError({
     code: RPC_CODE.walletUnlockNeeded,
@@ -230,11 +227,11 @@ export const walletError = (failure: WalletFailure): RpcError => {
 
 const isRpcError = (failure: WalletFailure | RpcError): failure is RpcError => failure._tag === "RpcError"
 
-/** Maps wallet failures to RPC errors; RPC errors stay unchanged. */
+/** RPC errors stay unchanged. */
 export const asRpcError = (failure: WalletFailure | RpcError): RpcError =>
   isRpcError(failure) ? failure : walletError(failure)
 
-/** Fails if the wallet is locked. Upstream `EnsureWalletIsUnlocked`. */
+/** Upstream `EnsureWalletIsUnlocked`. */
 export const ensureUnlocked = (wallet: Wallet): Effect.Effect<void, RpcError> =>
   Effect.suspend(() =>
     wallet.vault.encryption() === "locked"
@@ -244,14 +241,14 @@ export const ensureUnlocked = (wallet: Wallet): Effect.Effect<void, RpcError> =>
 
 // Methods
 
-/** The handler of a wallet method may fail with a wallet failure. */
+/** A handler may fail with a wallet failure. */
 export type WalletHandler<P extends Params, R extends ReadonlyArray<MethodResult>> = (
   params: Decoded<P>,
   wallet: Wallet,
   context: CallContext
 ) => Effect.Effect<AnswerOf<R>, WalletFailure | RpcError>
 
-/** Makes methods for the wallet of their call. Their error lists omit the errors for no or several wallets. */
+/** Adds the wallet of the call. Error lists omit the errors for no or several wallets. */
 export const walletMethod = (wallets: WalletsService) =>
 <P extends Params, R extends ReadonlyArray<MethodResult>>(
   contract: Contract<P, R>,
@@ -267,5 +264,4 @@ export const walletMethod = (wallets: WalletsService) =>
         )
     ))
 
-/** What defines the methods of the wallets of a node. */
 export type DefineWalletMethod = ReturnType<typeof walletMethod>

@@ -27,13 +27,13 @@ import { storageError } from "../errors.ts"
 import { asRpcError, type DefineWalletMethod, notLoaded, walletError, walletMethod } from "./walletContext.ts"
 import { getwalletinfoMethod } from "./walletInfoMethod.ts"
 
-/** Methods for whole wallets: creating, loading, backup (reference/rpc.md 3.9). */
+/** reference/rpc.md 3.9. */
 
 type FileFailure = InvalidWalletRequest | WalletDamaged | StorageFailure
 
 const NOT_ENCRYPTED = "Empty string given as passphrase, wallet will not be encrypted."
 
-/** What the answer warns of where a wallet is loaded beside one with the same keys. */
+/** Warnings about other wallets with the same keys. */
 const twinWarnings = (names: ReadonlyArray<string>): ReadonlyArray<string> | undefined =>
   names.length === 0 ? undefined : [
     `Wallets with the same keys are loaded: ${
@@ -70,11 +70,11 @@ const loadFailure = (name: string) => (failure: FileFailure): RpcError => {
   }
 }
 
-/** The longest path, and the longest part between two slashes, in bytes, that operating systems accept. */
+/** Bytes that operating systems accept, and between two slashes. */
 const MAX_PATH = 4_095
 const MAX_PATH_PART = 255
 
-/** Refuses a path that no operating system accepts: it is the caller's error, not the node's. */
+/** Refuses paths that no operating system accepts, as the caller's error. */
 const readablePath = (
   { path, what }: { readonly what: string; readonly path: string }
 ): Effect.Effect<string, RpcError> => {
@@ -104,7 +104,7 @@ const restoreFailure = (name: string) => (failure: FileFailure): RpcError => {
   }
 }
 
-/** The wallet to unload: by path, by parameter, or by both with the same name. Upstream `EnsureUniqueWalletName`. */
+/** By path, by parameter, or by both with the same name. Upstream `EnsureUniqueWalletName`. */
 const nameMeant = ({ wallet }: CallContext, given: string | undefined): Effect.Effect<string, RpcError> => {
   if (wallet === undefined) {
     return given === undefined

@@ -17,13 +17,13 @@ import { RpcError } from "../../method/RpcError.ts"
 import { walletMethod } from "./walletContext.ts"
 
 /**
- * The flags of a wallet, and methods for old wallets and external signers, which svcd does not have: they answer in the
- * reference node's words (reference/rpc.md 3.9). Upstream `wallet/rpc/wallet.cpp`.
+ * Methods for old wallets and external signers, which svcd lacks, answer with the reference node's texts. Upstream
+ * `wallet/rpc/wallet.cpp` (reference/rpc.md 3.9).
  */
 
 const MUTABLE = "avoid_reuse"
 
-/** The flags that are fixed when a wallet is made. */
+/** Fixed when a wallet is made. */
 const IMMUTABLE = new Set([
   "blank",
   "key_origin_metadata",

@@ -5,9 +5,9 @@ import type { Method } from "../../method/methodTable.ts"
 import { SHOWN_WALLET_VERSION, type walletMethod } from "./walletContext.ts"
 import { lastBlockJson } from "./walletTransactions.ts"
 
-/** The properties and the state of a wallet (reference/rpc.md 3.9). */
+/** reference/rpc.md 3.9. */
 
-/** The earliest time of the keys of a wallet and of its transactions; `undefined` if it is unknown. */
+/** The earliest time of keys and transactions; `undefined` if unknown. */
 const birthtimeOf = ({ keys, ledger }: Wallet): number | undefined => {
   const oldest = keys.birthtime()
   if (oldest === undefined || oldest === 0) return undefined

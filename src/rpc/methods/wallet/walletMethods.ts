@@ -22,10 +22,7 @@ import { walletFileMethods } from "./walletFileMethods.ts"
 import { walletFlagMethods } from "./walletFlagMethods.ts"
 import { walletTransactionMethods } from "./walletTransactionMethods.ts"
 
-/**
- * The methods of wallets except those that pay or write names. Empty without wallets (`-disablewallet`), so that the
- * methods are unknown then.
- */
+/** Without those that pay or write names. With `-disablewallet` there are none, so they are unknown methods. */
 export const walletMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,

@@ -11,9 +11,9 @@ import { joined, NO_PROVIDER, type SigningProvider, withoutKeys } from "../../..
 import { type SignedPsbt, signPsbt } from "../../../wallet/signing/signPsbt.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 
-/** PSBTs that the wallet makes, with all its data. Upstream `wallet/wallet.cpp`, `CWallet::FillPSBT`. */
+/** Upstream `wallet/wallet.cpp`, `CWallet::FillPSBT`. */
 
-/** The wallet's data for signing, with private keys if they are available. */
+/** With private keys if available. */
 export const providerFor = (wallet: Wallet): Effect.Effect<SigningProvider> =>
   Effect.map(
     Effect.catchAll(wallet.keys.signer, () => Effect.succeed(NO_PROVIDER)),
@@ -32,13 +32,13 @@ const inputOf = (
 }
 
 export interface Filling {
-  /** Whether to sign with the wallet's keys and finalize the complete inputs. */
+  /** Sign with the wallet's keys and finalize complete inputs. */
   readonly sign: boolean
-  /** Whether to include derivation paths (BIP 32). */
+  /** Include derivation paths (BIP 32). */
   readonly derivations: boolean
 }
 
-/** Makes a PSBT of a transaction and drops its signatures; `coins` are the outputs that its inputs spend, in order. */
+/** Drops the signatures. `coins` are the spent outputs in order. */
 export const walletPsbt = (
   wallet: Wallet,
   { coins, transaction }: { readonly transaction: Transaction; readonly coins: ReadonlyArray<TransactionOutput> },
@@ -55,7 +55,6 @@ export const walletPsbt = (
     return signPsbt({ ...empty, inputs }, sign ? told : withoutKeys(told), { finalize: sign })
   })
 
-/** Whether every input of a transaction funded by the wallet is completely signed. */
 export const isComplete = ({ coins, transaction }: Pick<Funded, "coins" | "transaction">): boolean => {
   const context = new SigningContext(transaction, transaction.inputs.map((_, index) => coins[index]))
   return transaction.inputs.every(({ scriptSig, witness }, index) =>

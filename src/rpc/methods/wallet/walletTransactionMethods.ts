@@ -41,7 +41,7 @@ import {
   standingJson
 } from "./walletTransactions.ts"
 
-/** Methods for the transactions of a wallet (reference/rpc.md 3.9). */
+/** reference/rpc.md 3.9. */
 
 const transactionOf = (wallet: Wallet, txid: Bytes): Effect.Effect<WalletTx, RpcError> =>
   Effect.suspend(() => {
@@ -49,7 +49,7 @@ const transactionOf = (wallet: Wallet, txid: Bytes): Effect.Effect<WalletTx, Rpc
     return tx === undefined ? RpcError.invalidAddressOrKey(UNKNOWN_TRANSACTION) : Effect.succeed(tx)
   })
 
-/** The label filter of a call; `*` means no filter. */
+/** `*` means no filter. */
 const labelFilter = (text: string | undefined): Read<string | undefined> => {
   if (text === undefined || text === "*") return Either.right(undefined)
   return text === ""
@@ -57,10 +57,10 @@ const labelFilter = (text: string | undefined): Read<string | undefined> => {
     : Either.right(text)
 }
 
-/** The position of a block relative to the best chain: the fork point on the best chain, and the blocks after it. */
+/** The fork point on the best chain, and the blocks after it. */
 interface Branch {
   readonly fork: HeaderInfo
-  /** From the block down to the fork; empty for a block of the best chain. */
+  /** From the block down to the fork; empty on the best chain. */
   readonly detached: ReadonlyArray<HeaderInfo>
 }
 
@@ -84,7 +84,7 @@ const unreadable = (failure: BlockNotFound | BlockUnavailable | StorageFailure):
     ? RpcError.internal("Can't read block from disk")
     : blockError(failure)
 
-/** The wallet's entries in blocks that are no longer in the best chain. */
+/** Entries in blocks that left the best chain. */
 const removedEntries = (
   chain: Pick<typeof Chain.Service, "block">,
   context: EntryContext,
@@ -102,7 +102,7 @@ const removedEntries = (
     return removed
   })
 
-/** The block with that many confirmations; the first block if there are fewer. */
+/** With fewer confirmations in the chain, its first block. */
 const blockWithDepth = (
   chain: Pick<typeof Chain.Service, "headerAt">,
   wallet: Wallet,

@@ -21,10 +21,7 @@ import {
 import { Amount } from "../../json/encodeJson.ts"
 import type * as Result from "../../method/results.ts"
 
-/**
- * Wallet transactions in answers (reference/rpc.md 3.9). Source: upstream `wallet/rpc/transactions.cpp`,
- * `wallet/receive.cpp`.
- */
+/** Source: upstream `wallet/rpc/transactions.cpp`, `wallet/receive.cpp` (reference/rpc.md 3.9). */
 
 export const lastBlockJson = (wallet: Wallet): Result.ValueOf<typeof LAST_BLOCK> => {
   const { hash, height } = wallet.ledger.lastBlock()
@@ -37,10 +34,10 @@ export interface EntryContext {
   readonly pool: typeof Mempool.Service
 }
 
-/** The highest sequence number that signals replacement (BIP 125). */
+/** The highest sequence that signals replacement (BIP 125). */
 const SEQUENCE_REPLACEABLE = 0xfffffffd
 
-/** Blocks from its block to the tip, both included; 0 if unconfirmed, negative after a conflict with a block. */
+/** Confirmations; 0 if unconfirmed, negative after a conflict with a block. */
 export const depthOf = (wallet: Wallet, { state }: WalletTx): number => {
   const blocks = (height: number) => wallet.ledger.lastBlock().height - height + 1
   switch (state.type) {
@@ -53,25 +50,25 @@ export const depthOf = (wallet: Wallet, { state }: WalletTx): number => {
   }
 }
 
-/** Whether a coinbase is immature for the wallet: one block longer than for the chain. */
+/** One block longer than for the chain. */
 export const isImmatureAt = (coinbase: boolean, depth: number): boolean => coinbase && depth <= COINBASE_MATURITY
 
 const holdsName = ({ script }: TransactionOutput): boolean => parseNameScript(script) !== undefined
 
-/** The sum of the plain outputs, without amounts in names. */
+/** Without amounts in names. */
 const sumOf = (outputs: Iterable<TransactionOutput | undefined>): number => {
   let sum = 0
   for (const output of outputs) if (output !== undefined && !holdsName(output)) sum += output.value
   return sum
 }
 
-/** The sum of the wallet's own coins among the inputs, and whether there are any. */
+/** The wallet's own coins among the inputs, and whether there are any. */
 const debitOf = ({ spent }: WalletTx): { readonly debit: number; readonly fromMe: boolean } => ({
   debit: sumOf(spent),
   fromMe: spent.some((output) => output !== undefined && !holdsName(output))
 })
 
-/** Whether a transaction is trusted: confirmed, or pending with only own, trusted inputs. */
+/** Confirmed, or pending with only own, trusted inputs. */
 export const isTrusted = (wallet: Wallet, tx: WalletTx, known = new Set<string>()): boolean => {
   const key = tx.transaction.txidKey
   if (known.has(key) || tx.state.type === "confirmed") return true
@@ -96,8 +93,8 @@ const replaceable = ({ pool }: EntryContext, { transaction }: WalletTx, depth: n
 }
 
 /**
- * Transactions of the mempool that cannot be there beside this one: they spend an output that it or an unconfirmed
- * ancestor spends, or they are the only child that its parent of version 3 may have (BIP 431).
+ * Mempool transactions that spend an output that this one or an unconfirmed ancestor spends, or that are the only child
+ * allowed for a parent of version 3 (BIP 431).
  */
 const poolConflicts = ({ pool, wallet }: EntryContext, { state, transaction }: WalletTx): ReadonlyArray<string> => {
   if (state.type === "confirmed") return []
@@ -119,7 +116,7 @@ const poolConflicts = ({ pool, wallet }: EntryContext, { state, transaction }: W
   return [...found]
 }
 
-/** The state of a transaction. Upstream `WalletTxToJSON`. */
+/** Upstream `WalletTxToJSON`. */
 export const standingJson = (context: EntryContext, tx: WalletTx): Result.MembersOf<typeof STANDING> => {
   const { wallet } = context
   const { state, transaction } = tx
@@ -154,10 +151,10 @@ const nameText = (operation: NameOperation): string =>
   operation.op === "name_new" ? `new: ${toHex(operation.commitment)}` : `update: ${printable(operation.name)}`
 
 export interface Listing {
-  /** Only payments received with this label. */
+  /** Only received payments with this label. */
   readonly label?: string | undefined
   readonly change?: boolean
-  /** Whether to include received payments of transactions at any depth of conflict. */
+  /** Include received payments at any depth of conflict. */
   readonly conflicted?: boolean
 }
 
@@ -167,7 +164,7 @@ const receivedCategory = (transaction: Transaction, depth: number): string => {
   return isImmatureAt(true, depth) ? "immature" : "generate"
 }
 
-/** A payment of a transaction, with members that all payments of the transaction share. */
+/** A payment with the members that all payments of its transaction share. */
 type Row<S> = Result.MembersOf<typeof PAYMENT> & S & Result.MembersOf<{ readonly abandoned: typeof ABANDONED }>
 
 const rowsWith = <S extends object>(
@@ -222,20 +219,20 @@ const rowsWith = <S extends object>(
 }
 
 /**
- * The payments of a transaction, one for each output: first the sent, then the received ones. Change is omitted, names
- * never are. A name that the wallet sends to itself is only listed as sent. Upstream `ListTransactions`.
+ * One payment per output, sent before received. Change is omitted, names never. A name that the wallet sends to itself
+ * is only listed as sent. Upstream `ListTransactions`.
  */
 export const paymentRowsOf = (context: EntryContext, tx: WalletTx): ReadonlyArray<Result.ValueOf<typeof DETAIL>> =>
   rowsWith({ context, tx, listing: {} }, {})
 
-/** The same, each with the state of the transaction. */
+/** With the state of the transaction. */
 export const entryRowsOf = (
   context: EntryContext,
   tx: WalletTx,
   listing: Listing
 ): ReadonlyArray<Result.ValueOf<typeof ENTRY>> => rowsWith({ context, tx, listing }, standingJson(context, tx))
 
-/** The effect of a transaction: the amount without its fee, and the fee if the wallet pays it, both signed. */
+/** The amount without its fee, and the fee if the wallet pays it, both signed. */
 export const netOf = (
   wallet: Wallet,
   tx: WalletTx
@@ -249,7 +246,7 @@ export const netOf = (
   return { amount: credit - debit - fee, fee: fromMe ? fee : undefined }
 }
 
-/** Whether a script is a change script of the wallet. Upstream `ScriptIsChange`. */
+/** Upstream `ScriptIsChange`. */
 export const isChangeScript = (wallet: Wallet, script: Bytes): boolean => {
   const own = wallet.keys.own(script)
   if (own === undefined) return false

@@ -1,10 +1,39 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Writable } from "node:stream"
+import type { AnswerMemory } from "../rpc/CallerMemory.ts"
 import { JSON_TYPE } from "../rpc/envelope.ts"
 import { LongText } from "../rpc/json/LongText.ts"
 import type { RequestHead } from "./gate.ts"
 import { type HttpRefusal, LINGER, NO_ANSWER_ROOM, PLAIN_TEXT } from "./refusals.ts"
 import type { Session } from "./Session.ts"
-import { writePieces } from "./writePieces.ts"
+
+/**
+ * Writes the pieces of an answer as fast as the stream takes them, releases the counted memory of pieces that the
+ * stream has taken, and calls `done` after the last one. If the stream ends before, the connection is gone, and its
+ * counted memory with it.
+ */
+export const writePieces = (
+  stream: Writable,
+  { pieces }: LongText,
+  { done, memory }: { readonly memory: AnswerMemory; readonly done: () => void }
+): void => {
+  let at = 0
+  let unsent = 0
+  const goOn = (): void => {
+    memory.give(unsent)
+    unsent = 0
+    while (at < pieces.length) {
+      const piece = pieces[at++]
+      if (stream.destroyed) return
+      if (piece === undefined) continue
+      unsent += piece.length
+      if (!stream.write(piece) && at < pieces.length) return void stream.once("drain", goOn)
+    }
+    memory.give(unsent)
+    done()
+  }
+  goOn()
+}
 
 /** One request until it is answered. */
 export interface Exchange {

@@ -2,8 +2,8 @@ import { STATUS_CODES } from "node:http"
 import type { Socket } from "node:net"
 import type { AnswerMemory } from "../rpc/CallerMemory.ts"
 import type { LongText } from "../rpc/json/LongText.ts"
+import { writePieces } from "./Exchange.ts"
 import { type PlainHead, readPlainHead } from "./plainRequest.ts"
-import { writePieces } from "./writePieces.ts"
 
 /** Request line and headers, in bytes; Node's parser refuses longer ones. */
 const MAX_HEAD = 8_192

@@ -20,7 +20,7 @@ import { type MessageAge, Patience } from "./relay/Patience.ts"
 import type { RelayConfig } from "./relay/RelayConfig.ts"
 import type { RelayStats } from "./relay/RelayStats.ts"
 import type { Spool } from "./relay/Spool.ts"
-import { isPassing, spoolIo, spoolUnavailable } from "./relay/spoolErrors.ts"
+import { isPassing, spoolIo, spoolUnavailable } from "./relay/spoolFile.ts"
 import { Tally } from "./relay/Tally.ts"
 import { makeUpstream } from "./relay/Upstream.ts"
 

@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { type ChildProcess, spawn, type SpawnOptions } from "node:child_process"
 import { escapeUnsafe } from "../base/safeText.ts"
 import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
 import type { ChainEvent } from "../chain/ChainEvent.ts"
@@ -10,12 +11,64 @@ import type { NameEvent } from "../names/events/NameEvent.ts"
 import type { EventFailure, NameEvents } from "../names/events/NameEvents.ts"
 import { type Bytes, displayHash, toHex } from "../protocol/bytes.ts"
 import type { TransactionChange } from "../wallet/Wallet.ts"
-import { runCommand, runProgram } from "./runCommand.ts"
 
 /**
  * Runs the operator's commands (`-blocknotify` and others). The commands of one kind run one after the other. A command
  * may hold a secret of the operator, so that logs have its kind and its end alone.
  */
+
+/** The end of a command: its status, or why it has none. */
+type CommandEnd =
+  | { readonly _tag: "Ended"; readonly status: number | string }
+  | { readonly _tag: "TimedOut" }
+  | { readonly _tag: "NotStarted" }
+
+/** The environment without the settings of svcd: the password for RPC is one of them. */
+const environment = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("SVCD_")))
+
+interface CommandLimit {
+  readonly milliseconds: number
+}
+
+const endOf = (
+  start: (options: SpawnOptions) => ChildProcess,
+  { milliseconds }: CommandLimit
+): Effect.Effect<CommandEnd> =>
+  Effect.async((resume) => {
+    const child = start({ detached: true, stdio: "ignore", env: environment() })
+    const end = (how: CommandEnd): void => {
+      clearTimeout(timer)
+      resume(Effect.succeed(how))
+    }
+    const timer = setTimeout(() => {
+      try {
+        if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL")
+      } catch {
+        child.kill("SIGKILL")
+      }
+      end({ _tag: "TimedOut" })
+    }, milliseconds)
+    child.once("error", () => end({ _tag: "NotStarted" }))
+    child.once("close", (code, signal) => end({ _tag: "Ended", status: code ?? signal ?? 0 }))
+    return Effect.sync(() => {
+      clearTimeout(timer)
+      child.unref()
+    })
+  })
+
+/**
+ * Runs a command in a shell and in a process group of its own, without input and output, and kills the group after a
+ * time. An interrupted caller leaves it running.
+ */
+export const runCommand = (command: string, limit: CommandLimit): Effect.Effect<CommandEnd> =>
+  endOf((options) => spawn(command, { ...options, shell: true }), limit)
+
+/** The same for a program on the path, without a shell. */
+const runProgram = (
+  [program, ...args]: readonly [program: string, ...args: ReadonlyArray<string>],
+  limit: CommandLimit
+): Effect.Effect<CommandEnd> => endOf((options) => spawn(program, args, options), limit)
 
 type NotifySettings = Settings["notify"]
 

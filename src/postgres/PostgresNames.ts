@@ -34,7 +34,7 @@ import { versionFault } from "./openSchema.ts"
 import { pgChanges } from "./pgChanges.ts"
 import { PgEvents } from "./pgEvents.ts"
 import { type FoundRows, PgNames } from "./pgNames.ts"
-import { bytesOf, fixedPartOf, type FoundNameRow, nameEntryIn, rowsOf, type StateRow } from "./PgRows.ts"
+import { bytesOf, fixedPartOf, type FoundNameRow, nameEntryIn, rowsOf, type StateRow } from "./pgNames.ts"
 
 /** A read-only `NameClient` over an export in PostgreSQL, a primary or a replica (docs/postgres.md). */
 

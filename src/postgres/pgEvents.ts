@@ -4,8 +4,7 @@ import * as Effect from "effect/Effect"
 import type { ConsensusParams } from "../consensus/params.ts"
 import { CursorUnusable } from "../names/errors.ts"
 import { BEGINNING, blockKey, cursorText, endOf, type EventCursor, MOST_AHEAD } from "../names/events/EventCursor.ts"
-import { noticesOf } from "../names/events/NameEvent.ts"
-import { operationKind } from "../names/events/NameEvent.ts"
+import { noticesOf, operationKind } from "../names/events/NameEvent.ts"
 import type { EventOptions, EventPage } from "../names/events/NameEvents.ts"
 import type { LoggedOperation, OperationLog } from "../names/events/OperationLog.ts"
 import { expiredFrom, PAGE_EVENTS, readEvents } from "../names/events/readEvents.ts"
@@ -13,7 +12,7 @@ import { undoneEvent } from "../names/events/undone.ts"
 import type { NameEntry } from "../names/NameEntry.ts"
 import { type Bytes, reversed } from "../protocol/bytes.ts"
 import { type Height, nameKey } from "../protocol/keys.ts"
-import { bytesOf, idOf, NAME_COLUMNS, nameEntryIn, type OperationLogRow, rowsOf } from "./PgRows.ts"
+import { bytesOf, idOf, NAME_COLUMNS, nameEntryIn, type OperationLogRow, rowsOf } from "./pgNames.ts"
 
 /**
  * The events of an export: the same as those of names.db, with the same cursors, because the same functions make them

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createServer } from "node:net"
-import { allowedCallers } from "../../src/http/allowedCallers.ts"
+import { allowedCallers } from "../../src/http/clientAddress.ts"
 import { testServer } from "../support/rpcServer.ts"
 
 const NETS = [

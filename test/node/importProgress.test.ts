@@ -4,7 +4,7 @@ import type { ProgressTerminal } from "../../src/base/progressBar.ts"
 import { Chain, type ChainProgress } from "../../src/chain/Chain.ts"
 import type { ImportProgress } from "../../src/chain/import/ImportRun.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
-import { drawBar, showImport, summarize } from "../../src/node/importProgress.ts"
+import { drawBar, showImport, summarize } from "../../src/node/layers/files.ts"
 import { noTree } from "../support/noTree.ts"
 
 const blocks = (change: Partial<ImportProgress> = {}): ImportProgress => ({

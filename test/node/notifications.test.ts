@@ -10,9 +10,9 @@ import {
   notifyOfNode,
   notifyOfShutdown,
   notifyOfWallets,
+  runCommand,
   walletCommand
 } from "../../src/node/notifications.ts"
-import { runCommand } from "../../src/node/runCommand.ts"
 import { toHex } from "../../src/protocol/bytes.ts"
 import { applyAll, text, withNewDb } from "../names/blocks.ts"
 import { Branches } from "../names/events/world.ts"

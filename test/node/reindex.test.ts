@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { type Reindex, reindex } from "../../src/node/reindex.ts"
+import { type Reindex, reindex } from "../../src/node/layers/chain.ts"
 import { temporaryDirectory } from "../support/chain.ts"
 
 const CHAINSTATE = ["blockfilters.db", "chainstate.db", "txindex.db", "txindex.db-wal", "txindex.db.sums"]

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { SyncReport } from "../../src/light/syncReport.ts"
-import { SyncLog } from "../../src/node/reportSync.ts"
-import { PhaseLog } from "../../src/node/syncLog.ts"
+import { PhaseLog, SyncLog } from "../../src/node/reportSync.ts"
 
 const reporter = () => new SyncLog({ height: 100, at: 0 })
 

@@ -1,11 +1,96 @@
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { Readable } from "node:stream"
+import { encode, wrap } from "nodemailer/lib/qp"
+import { nameLine, noticeAdvice } from "../../alerts/advice.ts"
 import type { MailOutcome, OutgoingMail } from "../../alerts/mail/AlertMail.ts"
+import type { MailNotice, Notices } from "../../alerts/mail/mailQueue.ts"
+import { parseMailbox } from "../../base/mailbox.ts"
+import { expiryHeight } from "../../consensus/expiry.ts"
+import type { ConsensusParams } from "../../consensus/params.ts"
+import { encodeText } from "../../protocol/nameText.ts"
 import type { DeliveryOutcome } from "../relay/outcome.ts"
 import type { UpstreamConfig } from "../relay/RelayConfig.ts"
+import { mailDate } from "../relay/trace.ts"
 import { connectUpstream } from "../relay/UpstreamConnection.ts"
-import { alertMessage, type MessageContext } from "./alertMessage.ts"
+
+/**
+ * The text of a mail about names that expire soon (RFC 5322). Names can have any bytes: in the header stand only names of
+ * plain characters, and the body is quoted-printable text in which control characters are visible.
+ */
+
+interface MessageContext {
+  readonly params: ConsensusParams
+  readonly from: string
+  /** The name of this machine, for a reader with several nodes. */
+  readonly hostname: string
+}
+
+/** Names that mean nothing to a reader of headers. */
+const PLAIN = /^[a-z0-9][a-z0-9/._-]{0,63}$/i
+
+const dayText = (time: number): string => new Date(time * 1_000).toISOString().slice(0, 10)
+
+const namesText = (count: number): string => count === 1 ? "1 name" : `${count} names`
+
+const subjectOf = ({ more, names }: Notices): string => {
+  const [first] = names
+  const day = first === undefined ? "" : ` about ${dayText(first.about)}`
+  const text = first === undefined ? undefined : encodeText(first.name, "ascii")
+  const count = names.length + more
+  if (count > 1) return `${namesText(count)} expire soon, the first${day}`
+  return `${text !== undefined && PLAIN.test(text) ? text : "A name"} expires${day}`
+}
+
+const entryOf = (notice: MailNotice, { params }: MessageContext): string =>
+  [
+    nameLine(notice.name),
+    `  expires at block ${expiryHeight(notice.height, params)}, about ${dayText(notice.about)}`,
+    `  ${noticeAdvice(notice.name, notice)}`
+  ].join("\n")
+
+const footer = ({ hostname, params }: MessageContext): string =>
+  [
+    "-- ",
+    `svcd on ${hostname}, network ${params.network.name}. The days are estimates of ten minutes a block.`,
+    "The addresses of this mail are set in svcd.conf (alertmail)."
+  ].join("\n")
+
+const noticesBody = ({ more, names }: Notices, context: MessageContext): string =>
+  [
+    names.length + more === 1 ? "This name expires soon." : "These names expire soon.",
+    "When a name has expired, anyone can register it, and its owner has lost it.",
+    ...names.map((notice) => entryOf(notice, context)),
+    ...more > 0 ? [`And ${namesText(more)} more: svcd-cli expiring lists them.`] : [],
+    footer(context)
+  ].join("\n\n")
+
+const testBody = (context: MessageContext): string =>
+  ["This is a test (testalertmail). Mail before names expire comes to this address.", footer(context)].join("\n\n")
+
+/** Returns a whole mail, the same in each attempt. */
+export const alertMessage = (outgoing: OutgoingMail, context: MessageContext): Buffer => {
+  const { from } = context
+  const isTest = outgoing.type === "test"
+  const { id, madeAt } = isTest ? outgoing : outgoing.mail
+  const body = isTest ? testBody(context) : noticesBody(outgoing.mail, context)
+  return Buffer.from(
+    [
+      `From: svcd <${from}>`,
+      `To: <${outgoing.to}>`,
+      `Subject: ${isTest ? "Test of svcd" : subjectOf(outgoing.mail)}`,
+      `Date: ${mailDate(madeAt)}`,
+      `Message-ID: <${id}@${parseMailbox(from)?.domain ?? "localhost"}>`,
+      "Auto-Submitted: auto-generated",
+      "MIME-Version: 1.0",
+      "Content-Type: text/plain; charset=utf-8",
+      "Content-Transfer-Encoding: quoted-printable",
+      "",
+      wrap(encode(`${body}\n`.replaceAll("\n", "\r\n"))),
+      ""
+    ].join("\r\n")
+  )
+}
 
 export interface AlertSender {
   readonly upstream: UpstreamConfig

@@ -1,14 +1,13 @@
 import * as Duration from "effect/Duration"
 import { randomBytes } from "node:crypto"
 import type { Readable } from "node:stream"
-import type { Queued } from "./deliveryState.ts"
-import { initialState } from "./deliveryState.ts"
+import { initialState, type Queued } from "./deliveryState.ts"
 import type { Envelope, Recipient } from "./envelope.ts"
 import { HeaderScan, type Scanned } from "./HeaderScan.ts"
-import { type Rejection, rejections } from "./rejections.ts"
 import type { RelayConfig } from "./RelayConfig.ts"
+import { type Rejection, rejections } from "./replies.ts"
 import type { Spool } from "./Spool.ts"
-import { isPassing } from "./spoolErrors.ts"
+import { isPassing } from "./spoolFile.ts"
 import type { SpoolWriter } from "./SpoolWriter.ts"
 
 /** What the client sent before DATA. */

@@ -8,7 +8,7 @@ import { codeOf } from "../../base/errorCode.ts"
 import { LOCK_FILE, takeLock } from "../../config/DirectoryLock.ts"
 import { StorageCorrupted, type StorageFailure, StorageUnavailable } from "../../storage/errors.ts"
 import { CLEAN_FILE, Spool } from "./Spool.ts"
-import { spoolIo } from "./spoolErrors.ts"
+import { spoolIo } from "./spoolFile.ts"
 import { FILE_MODE } from "./SpoolWriter.ts"
 
 /** A message that was in the spool when the relay started. Its file is not read yet. */

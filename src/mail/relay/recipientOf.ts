@@ -4,8 +4,8 @@ import { formatMailbox, hostName, parseMailbox } from "../../base/mailbox.ts"
 import { MAX_NAME_LENGTH } from "../../consensus/names.ts"
 import type { Recipients } from "../Recipients.ts"
 import type { Recipient } from "./envelope.ts"
-import { type Rejection, rejections } from "./rejections.ts"
 import type { RelayConfig } from "./RelayConfig.ts"
+import { type Rejection, rejections } from "./replies.ts"
 import { isRewritten, restoreSender, type Srs } from "./srs.ts"
 
 /** What old mail systems route elsewhere (`user%host`, `host!user`), or what would need quotes. */

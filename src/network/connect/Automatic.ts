@@ -12,9 +12,8 @@ import type { PeerSync } from "../peerInfo.ts"
 import { formatEndpoint, formatNetAddress } from "../wire/addressText.ts"
 import { type AddressNetwork, endpointKey, type NetAddress } from "../wire/netAddress.ts"
 import { networkGroup } from "../wire/netGroup.ts"
-import { chooseAddress } from "./choose.ts"
+import { chooseAddress, extraBlockRelay, extraFullRelay, type ExtraPeer } from "./choose.ts"
 import type { ConnectionOutcome, Connections } from "./Connections.ts"
-import { extraBlockRelay, extraFullRelay, type ExtraPeer } from "./extra.ts"
 import { nextConnection, type SlotLimits } from "./slots.ts"
 
 /** How often the node checks whether to open another connection. */

@@ -12,22 +12,35 @@ import { SyncStatus } from "../../chain/SyncStatus.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import type { MempoolEvent } from "../../mempool/PoolEntry.ts"
 import { transactions } from "../../metrics/metrics.ts"
-import { displayHash } from "../../protocol/bytes.ts"
-import { txidKey, wtxidKey } from "../../protocol/keys.ts"
+import { type Bytes, displayHash } from "../../protocol/bytes.ts"
+import { type TxidKey, txidKey, type WtxidKey, wtxidKey } from "../../protocol/keys.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import type { MessageParts } from "../messageTable.ts"
 import type { Peer, PeerHandler } from "../Peer.ts"
 import type { UploadTarget } from "../peer/UploadTarget.ts"
 import type { PeerRelay } from "../peerInfo.ts"
 import type { InventoryItem } from "../wire/messages/inv.ts"
-import { kindOf } from "./items.ts"
 import type { StoredOrphan } from "./Orphanage.ts"
 import { makeReceiving } from "./receiving.ts"
-import { RecentTransactions } from "./RecentTransactions.ts"
-import type { RelayParts } from "./RelayParts.ts"
-import { askedForMempool, makeRelayPeer } from "./RelayPeer.ts"
+import { askedForMempool, kindOf, makeRelayPeer, type RelayParts } from "./RelayPeer.ts"
 import { TxAnnouncer } from "./TxAnnouncer.ts"
 import { TxDownloads } from "./TxDownloads.ts"
+import type { HashKind } from "./TxRequests.ts"
+
+/** The transactions of the last block, which peers without that block may still request. */
+class RecentTransactions {
+  private byTxid: ReadonlyMap<TxidKey, Transaction> = new Map()
+  private byWtxid: ReadonlyMap<WtxidKey, Transaction> = new Map()
+
+  replace(transactions: ReadonlyArray<Transaction>): void {
+    this.byTxid = new Map(transactions.map((transaction) => [transaction.txidKey, transaction]))
+    this.byWtxid = new Map(transactions.map((transaction) => [wtxidKey(transaction.wtxid), transaction]))
+  }
+
+  find(kind: HashKind, hash: Bytes): Transaction | undefined {
+    return kind === "wtxid" ? this.byWtxid.get(wtxidKey(hash)) : this.byTxid.get(txidKey(hash))
+  }
+}
 
 /** Relays transactions between peers (reference/protocol.md 6.9). */
 export interface Relay extends PeerHandler {

@@ -1,11 +1,45 @@
+import type * as Effect from "effect/Effect"
 import { type Random, randomBytes } from "../../base/random.ts"
 import { RollingFilter } from "../../base/RollingFilter.ts"
 import { sipKey } from "../../base/siphash.ts"
-import type { TxidKey } from "../../protocol/keys.ts"
+import type { SyncStatus } from "../../chain/SyncStatus.ts"
+import type { Mempool } from "../../mempool/Mempool.ts"
+import { fromBinaryString } from "../../protocol/bytes.ts"
+import type { PeerId, TxidKey } from "../../protocol/keys.ts"
+import type { Transaction } from "../../protocol/transaction.ts"
 import type { Peer } from "../Peer.ts"
+import { type InventoryItem, ItemType } from "../wire/messages/inv.ts"
+import { Services } from "../wire/messages/version.ts"
 import { mayFilter } from "./bloomMessages.ts"
 import type { FeeFilterState } from "./feeFilter.ts"
 import { carriesTransactions, getsTransactions } from "./relaysTransactions.ts"
+import type { TxDownloads } from "./TxDownloads.ts"
+import type { HashKind, TxRequest } from "./TxRequests.ts"
+
+export const kindOf = ({ type }: InventoryItem): HashKind => type === ItemType.wtx ? "wtxid" : "txid"
+
+/** The hash by which a peer knows a transaction. */
+export const knownHash = (peer: Peer, { txid, wtxid }: Transaction) => peer.hello.wtxidRelay ? wtxid : txid
+
+export const getdataItems = (peer: Peer, requests: ReadonlyArray<TxRequest>): ReadonlyArray<InventoryItem> => {
+  const byTxid = (peer.hello.services & Services.witness) === 0n ? ItemType.tx : ItemType.witnessTx
+  return requests.map(({ hash, kind }) => ({
+    type: kind === "wtxid" ? ItemType.wtx : byTxid,
+    hash: fromBinaryString(hash)
+  }))
+}
+
+export interface RelayParts {
+  readonly mempool: typeof Mempool.Service
+  readonly status: typeof SyncStatus.Service
+  readonly states: Map<PeerId, RelayPeer>
+  readonly downloads: TxDownloads
+  readonly random: Random
+  /** Whether only peers with the permission `relay` may send transactions. */
+  readonly blocksOnly: boolean
+  /** Whole milliseconds of the peers' clock. */
+  readonly monotonic: Effect.Effect<number>
+}
 
 /** Capacity of the filter of hashes that a peer knows. */
 const KNOWN_CAPACITY = 50_000

@@ -4,12 +4,38 @@ import type { PoolEntry } from "../../mempool/PoolEntry.ts"
 import type { TxidKey } from "../../protocol/keys.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import type { Peer } from "../Peer.ts"
-import { itemOf, MiningOrder, RoundTimes, takeRound } from "./announcements.ts"
+import type { Message } from "../wire/message.ts"
+import type { InventoryItem } from "../wire/messages/inv.ts"
+import { itemOf, MiningOrder, pays, RoundTimes, takeRound, type TransactionListener } from "./announcements.ts"
 import { feeSteps, nextFeeFilter } from "./feeFilter.ts"
-import { knownHash } from "./items.ts"
-import { mempoolAnswer } from "./mempoolAnswer.ts"
-import type { RelayParts } from "./RelayParts.ts"
-import { isRoundDue, type RelayPeer } from "./RelayPeer.ts"
+import { isRoundDue, knownHash, type RelayParts, type RelayPeer } from "./RelayPeer.ts"
+
+/** Maximum items of an inventory (reference/protocol.md 6.6). */
+const MAX_ITEMS = 50_000
+
+/**
+ * Answers `mempool` (BIP 35): announces every transaction that pays what the peer wants, including those it knows. Removes
+ * them all from `waiting`. Source: upstream `net_processing.cpp`, `SendMessages`.
+ */
+const mempoolAnswer = (
+  entries: Iterable<PoolEntry>,
+  { bloom, feeFilter, known, wtxidRelay }: TransactionListener,
+  waiting: Set<TxidKey>
+): ReadonlyArray<Message> => {
+  const items: Array<InventoryItem> = []
+  for (const entry of entries) {
+    waiting.delete(entry.transaction.txidKey)
+    if (!pays(entry, feeFilter) || bloom?.matches(entry.transaction) === false) continue
+    const item = itemOf(entry, wtxidRelay)
+    known.add(item.hash)
+    items.push(item)
+  }
+  const messages: Array<Message> = []
+  for (let from = 0; from < items.length; from += MAX_ITEMS) {
+    messages.push({ type: "inv", items: items.slice(from, from + MAX_ITEMS) })
+  }
+  return messages
+}
 
 /** Transactions sorted for announcement before other fibers get a turn. */
 const ENTRIES_IN_A_TURN = 1_000

@@ -10,7 +10,7 @@ import { type Bytes, equal } from "../../protocol/bytes.ts"
 import type { HeaderId } from "../../protocol/keys.ts"
 import { headersSize, isFullHeaders, isTooLongHeaders, LOCATOR_VERSION } from "../wire/messages/headers.ts"
 import { type ItemList, ItemType } from "../wire/messages/inv.ts"
-import { MOST_ANNOUNCED } from "./announcement.ts"
+import { MOST_ANNOUNCED } from "./announceBlocks.ts"
 import { Presync, presyncParameters, type PresyncStart } from "./Presync.ts"
 import { isOffence, learn, misbehaves, seconds, type SyncContext, type SyncPeer, workThreshold } from "./SyncContext.ts"
 

@@ -1,5 +1,9 @@
+import * as Config from "effect/Config"
+import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Layer from "effect/Layer"
 import { InvalidConfig } from "../../client/errors.ts"
 import {
   decodeOptions,
@@ -10,6 +14,12 @@ import {
   settingsWith
 } from "../../config/nodeOptions.ts"
 import type { Settings } from "../../config/settings.ts"
+
+/** A layer of options that the program reads with Effect's `Config`. */
+export const optionsOfConfig = <Options, A, E, R>(
+  options: Config.Config.Wrap<Options>,
+  layerOf: (options: Options) => Layer.Layer<A, E, R>
+): Layer.Layer<A, E | ConfigError.ConfigError, R> => Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerOf))
 
 /**
  * The settings of a node, which the layers above its chain take from it: its network, its directory, and what else was given there. Each layer

@@ -1,18 +1,82 @@
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
-import { standardTerminal } from "../../base/progressBar.ts"
+import { barLine, CLEAR_LINE, type ProgressTerminal, standardTerminal } from "../../base/progressBar.ts"
 import { Chain } from "../../chain/Chain.ts"
 import { ChainControl } from "../../chain/ChainControl.ts"
 import { ChainSink } from "../../chain/ChainSink.ts"
 import { ImportFailed } from "../../chain/errors.ts"
+import type { ImportProgress } from "../../chain/import/ImportRun.ts"
 import { Snapshots } from "../../chain/Snapshots.ts"
 import type { Settings } from "../../config/settings.ts"
-import { showImport } from "../importProgress.ts"
+import type { Height } from "../../protocol/keys.ts"
 import { inBackground } from "./base.ts"
 import { FilesImported } from "./chain.ts"
 
 /** Blocks and coins from files, in the background. */
+
+interface Summary {
+  readonly height: Height
+  readonly blocks: number
+  readonly of: number
+  readonly blocksPerSecond: number
+  readonly etaSeconds: number
+  /** 0 to 1. */
+  readonly share: number
+}
+
+export const summarize = (progress: ImportProgress): Summary => {
+  const { bytesDone, bytesTotal, done, elapsedMs, height, total } = progress
+  const seconds = elapsedMs / 1000
+  return {
+    height,
+    blocks: done,
+    of: total,
+    blocksPerSecond: seconds > 0 ? Math.round(done / seconds) : 0,
+    etaSeconds: bytesDone > 0 ? Math.round((bytesTotal - bytesDone) * seconds / bytesDone) : 0,
+    share: bytesTotal > 0 ? Math.min(1, bytesDone / bytesTotal) : 0
+  }
+}
+
+const clock = (seconds: number): string => {
+  const two = (n: number): string => String(n).padStart(2, "0")
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60]
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`
+}
+
+/** One line with a bar, never longer than the terminal is wide. */
+export const drawBar = (progress: ImportProgress, columns: number): string => {
+  const { blocksPerSecond, etaSeconds, height, share } = summarize(progress)
+  const percent = `${String(Math.floor(100 * share)).padStart(3)}%`
+  const facts = progress.phase === "headers"
+    ? `${percent} reading headers, ${progress.done} found`
+    : `${percent} height ${height}, ${blocksPerSecond} blocks/s, ${clock(etaSeconds)} left`
+  return barLine({ facts, share }, columns)
+}
+
+/**
+ * Shows the progress of an import until it is interrupted: a bar on a terminal, else lines in the log, of which an import
+ * of hours makes many. The first one has numbers to show.
+ */
+export const showImport = (terminal: ProgressTerminal | undefined): Effect.Effect<never, never, Chain> =>
+  Effect.flatMap(Chain, (chain) => {
+    const look = Effect.flatMap(chain.progress, ({ importing }) => {
+      if (importing === undefined) return Effect.void
+      if (terminal !== undefined) {
+        return Effect.sync(() => terminal.write(CLEAR_LINE + drawBar(importing, terminal.columns)))
+      }
+      const { share: _, ...facts } = summarize(importing)
+      const message = importing.phase === "headers" ? "reading headers" : "importing blocks"
+      return Effect.logInfo(message, facts)
+    })
+    const pause = terminal === undefined ? "30 seconds" : "200 millis"
+    const every = Schedule.spaced(pause)
+    return Effect.sleep(terminal === undefined ? pause : "0 millis").pipe(
+      Effect.zipRight(Effect.repeat(look, every)),
+      Effect.zipRight(Effect.never),
+      Effect.ensuring(Effect.sync(() => terminal?.write(CLEAR_LINE)))
+    )
+  })
 
 /** Imports the files of the command line, and logs the result. */
 const importBlocks = (files: ReadonlyArray<string>) =>

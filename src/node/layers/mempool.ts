@@ -18,9 +18,8 @@ import { Samples } from "../../metrics/Samples.ts"
 import { publishing } from "../../publish/publish.ts"
 import { endingNode, following, inNode, openFailure } from "./base.ts"
 import { FilesImported, type ProvidedByChain } from "./chain.ts"
-import { optionsOfConfig } from "./fromConfig.ts"
 import type { ProvidedByNameDb } from "./names.ts"
-import { NodeSettings } from "./NodeSettings.ts"
+import { NodeSettings, optionsOfConfig } from "./NodeSettings.ts"
 import { sampleMempool } from "./samples.ts"
 
 /** The mempool of a node, with what is made from it: fee rates, blocks, and events of unconfirmed operations. */

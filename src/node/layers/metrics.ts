@@ -13,8 +13,7 @@ import * as MetricsServer from "../../metrics/MetricsServer.ts"
 import { Samples } from "../../metrics/Samples.ts"
 import { partsInUse, shownMetrics } from "../../metrics/shownMetrics.ts"
 import { inNode, type NodeBase } from "./base.ts"
-import { optionsOfConfig } from "./fromConfig.ts"
-import { NodeSettings } from "./NodeSettings.ts"
+import { NodeSettings, optionsOfConfig } from "./NodeSettings.ts"
 
 /** The options of the metrics: an address to listen on, if there is to be one, and whether all metrics are shown. */
 export type MetricsOptions = OptionsOf<"Metrics">

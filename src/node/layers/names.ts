@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as WatchList from "../../alerts/WatchList.ts"
 import { withoutSpan } from "../../base/spans.ts"
+import { Snapshots } from "../../chain/Snapshots.ts"
 import { SyncStatus } from "../../chain/SyncStatus.ts"
 import type { EmbeddedOpenFailure } from "../../client/errors.ts"
 import { watchedNames } from "../../config/alertSettings.ts"
@@ -16,17 +17,31 @@ import * as SyncReporter from "../../light/SyncReporter.ts"
 import { Samples } from "../../metrics/Samples.ts"
 import * as NameEvents from "../../names/events/NameEvents.ts"
 import * as Names from "../../names/NameDb.ts"
+import { NameDb } from "../../names/NameDb.ts"
 import * as LightStart from "../lightStart.ts"
 import { collectGarbage, isLightSettled, releaseMemory } from "../releaseMemory.ts"
-import { restartNames } from "../restartNames.ts"
-import { logSync } from "../syncLog.ts"
+import { logSync } from "../reportSync.ts"
 import { following, inBackground, inNode, openFailure, starting } from "./base.ts"
 import type { ProvidedByChain } from "./chain.ts"
-import { optionsOfConfig } from "./fromConfig.ts"
-import { NodeSettings } from "./NodeSettings.ts"
+import { NodeSettings, optionsOfConfig } from "./NodeSettings.ts"
 import { sampleNames, sampleSync } from "./samples.ts"
 
 /** The names of a chain: the file that follows it, what answers about them, and how far both are. */
+
+/**
+ * Empties names that began with a snapshot, if the chain did not begin with that one: the snapshot was removed or found
+ * invalid. Runs before the follower of the names is registered.
+ */
+export const restartNames = Effect.gen(function*() {
+  const { beganAt } = yield* Snapshots
+  const { beginning, follower } = yield* NameDb
+  const height = yield* beginning
+  if (height === undefined || (yield* beganAt(height))) return
+  yield* Effect.logWarning("names began with a snapshot that is not in use: they are read again from the blocks", {
+    height
+  })
+  yield* follower.repair?.begin ?? Effect.void
+})
 
 const namesOf = ({ chain: { pageSize }, names: { reindexNames } }: Settings) =>
   Layer.unwrapEffect(Effect.map(DataDirectory, (directory) =>

@@ -9,24 +9,34 @@ import * as Option from "effect/Option"
 import { spannedLayer } from "../../base/spans.ts"
 import { Chain } from "../../chain/Chain.ts"
 import type { EmbeddedOpenFailure } from "../../client/errors.ts"
-import type { NameClient } from "../../client/NameClient.ts"
+import { NameClient } from "../../client/NameClient.ts"
 import type { NodeOptions } from "../../config/nodeOptions.ts"
+import type { PeerManager } from "../../network/PeerManager.ts"
 import { displayHash } from "../../protocol/bytes.ts"
 import * as Publishers from "../../publish/Publishers.ts"
 import { Lifecycle, type NodeFailure } from "../../rpc/Lifecycle.ts"
 import { version } from "../../version.ts"
-import { nameClientLayer } from "../nodeClient.ts"
+import { nameClientLayer, type NodeClientOptions } from "../nodeClient.ts"
 import { baseLayer, leavingHost, openFailure } from "./base.ts"
-import { chainLayer } from "./chain.ts"
-import { optionsOfConfig } from "./fromConfig.ts"
-import { mempoolLayer } from "./mempool.ts"
-import { nameDbLayer } from "./names.ts"
-import { NodeSettings, nodeSettings } from "./NodeSettings.ts"
+import { chainLayer, type ProvidedByChain } from "./chain.ts"
+import { mempoolLayer, type ProvidedByMempool } from "./mempool.ts"
+import { nameDbLayer, type ProvidedByNameDb } from "./names.ts"
+import { NodeSettings, nodeSettings, optionsOfConfig } from "./NodeSettings.ts"
 import { peersLayer } from "./peers.ts"
-import type { NodeServices } from "./services.ts"
-import { openWallet, type WalletAccess, walletLayer } from "./wallet.ts"
+import { openWallet, type ProvidedByWallet, type WalletAccess, walletLayer } from "./wallet.ts"
 
 /** A whole node without servers: the layers of its parts, one over the other. */
+
+/** All services of a node without its servers. */
+export type NodeServices = PeerManager | ProvidedByChain | ProvidedByMempool | ProvidedByNameDb | ProvidedByWallet
+
+/** Names from a node that is composed by hand. */
+export class NodeNameClient extends NameClient {
+  /** A client of the node below, in this process. `Node.layer` has one already. */
+  static layerNode(options: NodeClientOptions = {}): Layer.Layer<NameClient, never, NodeServices> {
+    return nameClientLayer(options)
+  }
+}
 
 /** The parts of a node over its base. */
 export const partsLayer = () =>

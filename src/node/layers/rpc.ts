@@ -12,11 +12,10 @@ import { isFreePath, type OwnRoute } from "../../http/ownRoute.ts"
 import { RpcServer } from "../../http/RpcServer.ts"
 import { isMethodName, type OwnMethod } from "../../rpc/method/ownMethod.ts"
 import { inNode, openFailure } from "./base.ts"
-import { optionsOfConfig } from "./fromConfig.ts"
 import { listenerLayer } from "./listener.ts"
 import { methodsLayer } from "./methods.ts"
-import { NodeSettings } from "./NodeSettings.ts"
-import type { NodeServices } from "./services.ts"
+import type { NodeServices } from "./node.ts"
+import { NodeSettings, optionsOfConfig } from "./NodeSettings.ts"
 
 /** JSON-RPC of a node in a program. */
 

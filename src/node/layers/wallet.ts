@@ -14,10 +14,9 @@ import * as Wallets from "../../wallet/Wallets.ts"
 import { notifyOfWallets } from "../notifications.ts"
 import { inNode, openFailure } from "./base.ts"
 import type { ProvidedByChain } from "./chain.ts"
-import { optionsOfConfig } from "./fromConfig.ts"
 import type { ProvidedByMempool } from "./mempool.ts"
 import type { ProvidedByNameDb } from "./names.ts"
-import { NodeSettings } from "./NodeSettings.ts"
+import { NodeSettings, optionsOfConfig } from "./NodeSettings.ts"
 
 /** The wallets of a node. */
 

@@ -3,7 +3,7 @@ import { FastCheck } from "effect"
 import { nameLine } from "../../../src/alerts/advice.ts"
 import { MOST_NAMED } from "../../../src/alerts/mail/mailQueue.ts"
 import { mainnetParams } from "../../../src/consensus/params.ts"
-import { alertMessage } from "../../../src/mail/alerts/alertMessage.ts"
+import { alertMessage } from "../../../src/mail/alerts/sendAlertMail.ts"
 import { noticeOf } from "../../alerts/mail/notice.ts"
 import { text } from "../../names/blocks.ts"
 

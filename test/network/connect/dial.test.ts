@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { ProxyRoutes } from "../../../src/config/proxies.ts"
-import { routeTo } from "../../../src/network/connect/dial.ts"
+import { routeTo } from "../../../src/network/connect/net.ts"
 
 const ONION = "pg6mmjiyjmcrsslvykfwnntlaru7p5svn6y2ymmju6nubxndf4pscryd.onion"
 

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import { ownUserAgent } from "../../../src/config/userAgent.ts"
-import { extraBlockRelay, extraFullRelay, type ExtraPeer } from "../../../src/network/connect/extra.ts"
+import { extraBlockRelay, extraFullRelay, type ExtraPeer } from "../../../src/network/connect/choose.ts"
 import { nextPause } from "../../../src/network/connect/net.ts"
-import { nodeAddress } from "../../../src/network/connect/nodeAddress.ts"
+import { nodeAddress } from "../../../src/network/connect/service.ts"
 import { nextConnection, type SlotLimits, slotLimits, type SlotState } from "../../../src/network/connect/slots.ts"
 import { peerId } from "../../../src/protocol/keys.ts"
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { NO_HEADER } from "../../../src/chain/index/HeaderTree.ts"
-import { announcementFor, type BlockListener, freshBlocks } from "../../../src/network/sync/announcement.ts"
+import { announcementFor, type BlockListener, freshBlocks } from "../../../src/network/sync/announceBlocks.ts"
 import { headerId } from "../../../src/protocol/keys.ts"
 import { BranchTree, GENESIS } from "./branchTree.ts"
 

@@ -134,7 +134,7 @@ export const blockTemplateMethod: Effect.Effect<
 
   const isTip = (tip: Bytes): boolean => equal(tree.hash(tree.tip()), tip)
 
-  /** Also polls, to catch a change before the event subscription starts. */
+  /** The polls catch a change before the event subscription starts. */
   const tipChanged = ({ tip }: Known): Effect.Effect<void> =>
     Stream.merge(chain.events, Stream.tick("1 second")).pipe(
       Stream.takeWhile(() => isTip(tip)),

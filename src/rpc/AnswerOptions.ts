@@ -1,7 +1,7 @@
 import * as Context from "effect/Context"
 import type { AnswerSettings } from "../config/settings.ts"
 
-/** What no program leaves out; without the others an answer is what it is by default. */
+/** Required of every program. The others have defaults. */
 type Needed = "allowExpired" | "nameEncoding" | "nameHashIndex" | "nameHistory" | "valueEncoding"
 
 /** The operator's settings for answers. */

@@ -1,28 +1,25 @@
 import type { BudgetKind, MemoryAccount, MemoryBudget } from "../base/MemoryBudget.ts"
 
-/** The part of the budget that one caller may hold: two large callers do not shut out a third. */
+/** One caller's share of the budget: two large callers do not shut out a third. */
 const SHARE = 0.5
 
-/** Bytes up to which a call is not counted. Nearly all calls stay below. */
+/** Calls up to this size, nearly all, are not counted. */
 const LIGHT = 16_384
 
 const nothing = (): void => {}
 
 export const callerLimit = (budget: MemoryBudget, kind: BudgetKind): number => Math.floor(budget.limit(kind) * SHARE)
 
-/** The memory that one caller's answers may take until the caller has read them. */
+/** Memory of one caller's unread answers. */
 export interface AnswerMemory {
   readonly limit: number
   readonly take: (bytes: number) => boolean
   readonly give: (bytes: number) => void
-  /** Whether the node closed the connection to free its memory: answers for it are then useless. */
+  /** Whether the node closed the connection to free memory, so that answers are useless. */
   readonly isLost: () => boolean
 }
 
-/**
- * The part of the node's memory budget that one connection holds. The account opens with the first counted bytes: most
- * connections never hold any. When other connections need memory and this one holds the most, the node closes it.
- */
+/** A connection's part of the memory budget. If others need memory, the node closes the largest holder. */
 export class CallerMemory {
   readonly answers: AnswerMemory
   readonly #budget: MemoryBudget
@@ -45,7 +42,7 @@ export class CallerMemory {
     }
   }
 
-  /** Counts bytes. Returns false, and counts nothing, if the budget has no room for them. */
+  /** Returns false and counts nothing if the budget is used up. */
   take(kind: BudgetKind, bytes: number): boolean {
     if (this.#closed) return false
     this.#account ??= this.#budget.open({
@@ -64,10 +61,7 @@ export class CallerMemory {
     this.#account?.give(kind, bytes)
   }
 
-  /**
-   * Counts the bytes that a call holds while it runs. Returns the function that releases them; `undefined` without
-   * room.
-   */
+  /** Counts bytes of a running call. Returns their release; `undefined` without room. */
   hold(weight: number): (() => void) | undefined {
     if (weight <= LIGHT) return nothing
     if (!this.take("rpc_bodies", weight)) return undefined
@@ -79,19 +73,19 @@ export class CallerMemory {
     }
   }
 
-  /** Whether the budget runs short and this caller holds more than others: the server then reads from it slowly. */
+  /** The budget runs short and this caller holds more than others. The server then reads from it slowly. */
   isTight(kind: BudgetKind): boolean {
     return this.#account !== undefined && this.#budget.isTight(kind, this.#account)
   }
 
-  /** Closes the account of a closed connection. A call that still runs stays counted until it ends. */
+  /** A running call stays counted until it ends. */
   close(): void {
     this.#closed = true
     if (this.#calls === 0) this.#account?.close()
   }
 }
 
-/** Counts nothing: for callers within the process. */
+/** For callers within the process. */
 export const UNCOUNTED: AnswerMemory = {
   limit: Number.MAX_SAFE_INTEGER,
   take: () => true,

@@ -43,64 +43,61 @@ import { type Around, type CallOutcome, type CallRunner, makeCallRunner, type Ob
 import { SlowLane } from "./SlowLane.ts"
 
 export interface Caller extends Pick<CallContext, "wallet" | "peer" | "remote"> {
-  /** The rights of the user; without any, all. The caller of `answer` has checked `demands`. */
+  /** All by default. The caller of `answer` has checked `demands`. */
   readonly rights?: UserRights
-  /** User, address and connection, which take turns; without it all such callers have one turn. */
+  /** User, address and connection, which take turns. Callers without one share a turn. */
   readonly share?: PlaceShare
-  /** Counts the bytes of a long answer; without it they are not counted. */
+  /** Counts the bytes of long answers. */
   readonly memory?: AnswerMemory
 }
 
-/** A body that was read and is not executed yet. */
+/** A body that is read, but not yet executed. */
 export interface Call {
-  /** The number of requests: 1, or the length of a batch. */
+  /** 1, or the length of a batch. */
   readonly count: number
-  /** What its requests need: methods and rights. A method may occur more than once. */
+  /** Methods and rights, possibly repeated. */
   readonly demands: () => ReadonlyArray<Demand>
-  /** Whether the call changes nothing, so that it is interrupted when its caller has left. */
+  /** Whether the call changes nothing and is interrupted when its caller leaves. */
   readonly mayEnd: boolean
-  /** For a call that may not end, when its caller has left: of a batch, what changes nothing is left out. */
+  /** After the caller of a call that may not end has left: skips requests of a batch that change nothing. */
   readonly abandon: () => void
-  /** Bytes that the call holds while it runs: its text and the values parsed from it. */
+  /** Bytes held while the call runs: its text and parsed values. */
   readonly weight: number
-  /**
-   * Executes the call. If it has nothing to wait for, it is complete on return, and the effect is an `Exit` that needs
-   * no fiber.
-   */
+  /** Executes the call. Without anything to wait for, the effect is an `Exit`, which needs no fiber. */
   readonly answer: (caller: Caller) => Effect.Effect<BatchReply>
 }
 
-/** Turns request bodies into response bodies. It cannot fail: a failure is a response too. */
+/** Request bodies to response bodies. Failures are responses, too. */
 export class Dispatch extends Context.Tag("svcd/Dispatch")<Dispatch, {
-  /** Reads a body, bytes or text. A body that is not JSON-RPC becomes a call whose answer is the error. */
+  /** An invalid body becomes a call whose answer is the error. */
   readonly read: (body: Uint8Array | string) => Call
-  /** The same for a body of any length. Long bodies share turns with other costly work, one body at a time. */
+  /** For a body of any length. Long bodies share turns with other costly work, one body at a time. */
   readonly readLong: (body: Uint8Array) => Effect.Effect<Call>
-  /** What a call of a method without guarded parameters needs. */
+  /** For a method without guarded parameters. */
   readonly demandOf: (method: string) => Demand
   /** Replaces the methods until the scope closes. */
   readonly install: (methods: MethodTable) => Effect.Effect<void, never, Scope.Scope>
-  /** Runs an effect, such as that of a document, when its turn among the costly calls comes. */
+  /** Runs an effect, such as a document's, in its turn among costly calls. */
   readonly inTurn: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
-  /** The number of calls that have begun and not ended. */
+  /** Calls begun and not ended. */
   readonly inFlight: () => number
 }>() {}
 
 export interface DispatchOptions {
-  /** The methods from the start. `installed` adds the ones that need services which are not ready yet. */
+  /** Available from the start. `installed` adds methods that need services. */
   readonly methods?: ReadonlyArray<Method>
   readonly observe?: (call: ObservedCall) => void
-  /** Called for each malformed request: not JSON, or not the form of a call. */
+  /** Called for invalid JSON and requests that are not calls. */
   readonly observeMalformed?: (error: RpcError) => void
-  /** Whether each answer is compared with the results of its method; another one becomes -32603. It takes longer than most answers. */
+  /** Compares answers with the documented results, which takes long, and replaces wrong ones by -32603. */
   readonly checksAnswers?: boolean
-  /** Characters of the reply to one batch; the results beyond are refused. For tests. */
+  /** Characters of a batch reply. Results beyond are refused. For tests. */
   readonly maxBatchReply?: number
-  /** JSON values in one body; each takes `VALUE_BYTES`. */
+  /** Per body; each takes `VALUE_BYTES`. */
   readonly maxValues?: number
 }
 
-/** JSON values in one body. A batch of 100,000 calls has fewer; this many take up to 200 MB of memory. */
+/** Per body: more than a batch of 100,000 calls, and up to 200 MB of memory. */
 const MAX_VALUES = 1_000_000
 
 const VALUE_BYTES = 200
@@ -109,13 +106,10 @@ const MAX_BATCH = 100_000
 
 const MAX_BATCH_REPLY = 2 ** 25
 
-/**
- * Weight from which only one call runs at a time: the values made from its parameters may take dozens of times their
- * length.
- */
+/** From this weight on, calls run one at a time: values made of parameters may take dozens of times their length. */
 const LARGE = 500_000
 
-/** Bytes up to which a body is read at once, in about a millisecond. */
+/** Bytes read at once, in about a millisecond. */
 const SHORT_BODY = 65_536
 
 const nothing = (): void => {}
@@ -131,13 +125,13 @@ const writesIn = (table: MethodTable, element: Json): boolean => {
 
 const NO_JSON: ReadBody = { read: undefined, values: 0 }
 
-/** Bytes of a body that are decoded in one turn. */
+/** Bytes decoded per turn. */
 const DECODED = 262_144
 
 const textOf = (body: Uint8Array): string | undefined =>
   isUtf8(body) ? Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8") : undefined
 
-/** The text of a long body, in parts. One of ASCII alone, as nearly all are, is copied at once: a megabyte takes half a millisecond. */
+/** Decodes a long body in parts. ASCII, nearly every body, is copied at once: half a millisecond per megabyte. */
 function* textSteps(body: Uint8Array): Steps<string | undefined> {
   if (isAscii(body)) return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("latin1")
   if (!isUtf8(body)) return undefined
@@ -151,10 +145,10 @@ function* textSteps(body: Uint8Array): Steps<string | undefined> {
   return parts.join("")
 }
 
-/** The number of JSON values that fit into the bytes that a caller may hold. */
+/** JSON values within the bytes that a caller may hold. */
 export const valuesWithin = (bytes: number): number => Math.min(MAX_VALUES, Math.floor(bytes / VALUE_BYTES))
 
-/** Makes the answers to requests: to one that is the whole body, and to an element of a batch. */
+/** For a request as the whole body, and for an element of a batch. */
 const answersBy = (
   execute: CallRunner["execute"],
   observeMalformed: DispatchOptions["observeMalformed"]
@@ -219,7 +213,6 @@ const make = (options: DispatchOptions) =>
 
     const { answerElement, answerOne } = answersBy(execute, observeMalformed)
 
-    /** The answer to a body without a valid call. */
     const refused = (request: Malformed, status: number): Call => ({
       count: 1,
       demands: () => [],
@@ -232,7 +225,7 @@ const make = (options: DispatchOptions) =>
       }
     })
 
-    /** `table` and `known`: the methods, and what the elements of a batch need of them, if the body was read in turns. */
+    /** `known`: what the elements of a batch need, if the body was read in turns. */
     const callOf = (
       text: string | undefined,
       { elements, read: value, values }: ReadBody,
@@ -294,14 +287,14 @@ const make = (options: DispatchOptions) =>
 
     const readInTurns = (body: Uint8Array): Effect.Effect<Call> => {
       const turns = lane.open()
-      // The rights that were read count for the methods that run: a table that comes later changes neither.
+      // Rights and methods of the same table, even if another is installed meanwhile.
       const table = methods.current
       return Effect.gen(function*() {
         yield* turns.next
         const text = yield* inTurns(turns, textSteps(body))
         if (text === undefined) return callOf(text, NO_JSON, { table })
         yield* turns.next
-        // What the elements need is noted now: for it alone, all would have to be read again.
+        // Noted now, as otherwise all elements would have to be read again.
         const known = new Map<string, Demand>()
         const note = (element: Json): void => {
           for (const demand of demandsOf(table, element)) known.set(`${demand.rights} ${demand.method}`, demand)
@@ -328,17 +321,17 @@ const replyOf = (request: Request, result: string | LongText): string | LongText
   return new LongText([Buffer.from(before), ...result.pieces, Buffer.from(behind)])
 }
 
-/** The answer to a notification: discards the outcome and releases its bytes. */
+/** For a notification: discards the outcome and releases its bytes. */
 const dropped = <A>(answer: A, outcome: string | LongText | RpcError, memory: AnswerMemory | undefined): A => {
   if (outcome instanceof LongText) memory?.give(outcome.length)
   return answer
 }
 
-/** The dispatcher. It answers -28 until the lifecycle is running. */
+/** Answers -28 until the lifecycle is running. */
 export const layer = (options: DispatchOptions = {}): Layer.Layer<Dispatch, never, Lifecycle> =>
   Layer.effect(Dispatch, make(options))
 
-/** Installs methods once the services that they need are ready. */
+/** Installs methods once their services are ready. */
 export const installed = <E, R>(
   methods: Effect.Effect<ReadonlyArray<Method>, E, R>
 ): Layer.Layer<never, E, Exclude<R, Scope.Scope> | Dispatch> =>

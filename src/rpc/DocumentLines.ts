@@ -10,11 +10,11 @@ import { codeOf } from "../base/errorCode.ts"
 import { basic, type RpcClientOptions, RpcUnauthorized, RpcUnreachable } from "./RpcClient.ts"
 import { webOf } from "./webOf.ts"
 
-/** Reads a document of a daemon line by line, for as long as the daemon writes it. */
+/** A document of a daemon, line by line while the daemon writes it. */
 
 export type DocumentSource = Pick<RpcClientOptions, "address" | "basePath" | "credentials" | "secure">
 
-/** The daemon answers with another status than 200. */
+/** A status other than 200. */
 export class DocumentRefused extends Data.TaggedError("DocumentRefused")<{
   readonly address: string
   readonly status: number
@@ -28,16 +28,16 @@ export class DocumentRefused extends Data.TaggedError("DocumentRefused")<{
 
 export type DocumentFailure = RpcUnreachable | RpcUnauthorized | DocumentRefused
 
-/** Some whole lines, without their ends. */
+/** Whole lines without their ends. */
 export type Lines = ReadonlyArray<string>
 
-/** Milliseconds without a byte after which the connection counts as lost: the daemon writes every 15 seconds. */
+/** Milliseconds without a byte after which the connection counts as lost. The daemon writes every 15 seconds. */
 const SILENCE = 45_000
 
-/** Characters of a line: more than 1,000 records in hexadecimal digits. */
+/** Characters: more than 1,000 records in hex. */
 const MAX_LINE = 2 ** 25
 
-/** Characters of the body of a refusal. */
+/** Characters of a refusal's body. */
 const MAX_REFUSAL = 16_384
 
 const answerOf = (
@@ -62,7 +62,6 @@ const answerOf = (
       return Effect.sync(() => outgoing.destroy())
     }))
 
-/** What was received of an answer, as text. */
 class Received {
   readonly #incoming: IncomingMessage
   readonly #address: string
@@ -73,13 +72,13 @@ class Received {
   constructor(incoming: IncomingMessage, address: string) {
     this.#incoming = incoming
     this.#address = address
-    // Also while no fiber reads: an error without a listener would end the process.
+    // Always has a listener, without which an error would end the process.
     incoming.on("error", (error) => {
       this.#code = codeOf(error)
     })
   }
 
-  /** The next characters; `undefined` at the end of the answer. */
+  /** `undefined` at the end. */
   #next(): Effect.Effect<string | undefined> {
     return Effect.async((resume) => {
       const incoming = this.#incoming
@@ -98,7 +97,7 @@ class Received {
     })
   }
 
-  /** Whether the whole answer came, and not only what was before the connection broke. */
+  /** False if the connection broke before the end. */
   get isWhole(): boolean {
     return this.#incoming.complete
   }
@@ -107,7 +106,7 @@ class Received {
     return new RpcUnreachable({ address: this.#address, code, wasSent: true })
   }
 
-  /** The next whole lines. Fails at the end of the answer: with a reason if it broke. */
+  /** Fails at the end, with a reason if the connection broke. */
   readonly lines: Effect.Effect<Lines, Option.Option<RpcUnreachable>> = Effect.gen(this, function*() {
     for (;;) {
       const text = yield* this.#next()
@@ -119,7 +118,7 @@ class Received {
     }
   })
 
-  /** The beginning of the text that is left. */
+  /** The beginning of the remaining text. */
   readonly beginning: Effect.Effect<string> = Effect.gen(this, function*() {
     let text = ""
     for (let next = yield* this.#next(); next !== undefined && text.length < MAX_REFUSAL; next = yield* this.#next()) {
@@ -129,7 +128,7 @@ class Received {
   })
 }
 
-/** Asks for a document. The scope closes its connection; the stream fails when the connection breaks. */
+/** The scope closes the connection. The stream fails if the connection breaks. */
 export const openLines = (
   source: DocumentSource,
   path: string

@@ -16,28 +16,27 @@ export type Phase =
   /** Every call is answered with -28 and the step (reference/rpc.md 1.9). */
   | { readonly _tag: "WarmUp"; readonly step: string }
   | { readonly _tag: "Running" }
-  /** Running calls finish; new calls are refused (reference/rpc.md 1.10). */
+  /** Running calls finish, new ones are refused (reference/rpc.md 1.10). */
   | { readonly _tag: "Stopping" }
 
-/** Why a node cannot go on. */
 export type NodeFailure = ImportFailed | StorageFailure
 
 export class Lifecycle extends Context.Tag("svcd/Lifecycle")<Lifecycle, {
-  /** The current phase. Synchronous, because every request reads it. */
+  /** Synchronous, because every request reads it. */
   readonly phase: () => Phase
-  /** Sets the current step of the start. No effect once the start is over. */
+  /** Without effect once the start is over. */
   readonly warmUp: (step: string) => Effect.Effect<void>
   readonly running: Effect.Effect<void>
-  /** Begins to stop, from any phase. Only the first call counts. */
+  /** From any phase. Only the first call counts. */
   readonly stop: Effect.Effect<void>
   readonly stopRequested: Effect.Effect<void>
-  /** Ends the node: a part of it has failed. Only the first call counts. */
+  /** Ends the node after a failure. Only the first call counts. */
   readonly fail: (cause: Cause.Cause<NodeFailure>) => Effect.Effect<void>
-  /** Waits until the node has to end: a caller asked for it, or a part has failed. */
+  /** Waits until a caller stops the node or a part fails. */
   readonly ended: Effect.Effect<void, NodeFailure>
 }>() {}
 
-/** The step that the reference node reports first. */
+/** The reference node's first step. */
 const FIRST_STEP = "RPC server started"
 
 const make = Effect.gen(function*() {
@@ -64,10 +63,7 @@ const make = Effect.gen(function*() {
   })
 })
 
-/**
- * The life of a listener within that of its node: it answers -28 until it has methods itself, and stops alone when it is closed, or with the
- * node.
- */
+/** The life of one listener of a node: answers -28 until it has methods, and stops alone or with the node. */
 export const listenerLife = (node: typeof Lifecycle.Service): Effect.Effect<typeof Lifecycle.Service> =>
   Effect.map(make, (own) =>
     Lifecycle.of({

@@ -22,11 +22,11 @@ import { RPC_CODE, type RpcReason } from "./method/RpcError.ts"
 import { webOf } from "./webOf.ts"
 
 export class RpcUnreachable extends Data.TaggedError("RpcUnreachable")<{
-  /** `host:port` that was called. */
+  /** `host:port`. */
   readonly address: string
-  /** The system's error code, such as `ECONNREFUSED`. */
+  /** The system's code, such as `ECONNREFUSED`. */
   readonly code: string
-  /** Whether a connection existed, so that the daemon may have received the request. */
+  /** Whether there was a connection, so that the daemon may have received the request. */
   readonly wasSent: boolean
 }> {
   get reason(): string {
@@ -37,12 +37,11 @@ export class RpcUnreachable extends Data.TaggedError("RpcUnreachable")<{
   }
 }
 
-/** The prefix of the HTTP parser's error codes. */
+/** Of the HTTP parser's error codes. */
 const NO_HTTP = "HPE_"
 
 const WORDS: ErrorWords = new Map([["ECONNRESET", "the connection was closed before an answer came"]])
 
-/** The daemon requires other credentials. */
 export class RpcUnauthorized extends Data.TaggedError("RpcUnauthorized")<{ readonly address: string }> {
   override get message(): string {
     return `the daemon at ${this.address} does not accept the credentials`
@@ -52,16 +51,16 @@ export class RpcUnauthorized extends Data.TaggedError("RpcUnauthorized")<{ reado
 export class RpcFailure extends Data.TaggedError("RpcFailure")<{
   readonly code: number
   readonly message: string
-  /** The cause, where callers act on it: as svcd tells it, or as the text of another daemon says it. */
+  /** The cause that callers act on, by svcd or derived from another daemon's text. */
   readonly reason?: RpcReason | undefined
 }> {}
 
-/** The server did not answer as a daemon does, or is too busy. */
+/** Not an answer of a daemon, or the daemon is too busy. */
 export class UnexpectedReply extends Data.TaggedError("UnexpectedReply")<{
   readonly address: string
   readonly status: number
   readonly reason: string
-  /** The right that the user lacks, where the daemon names it. */
+  /** The missing right, if the daemon names it. */
   readonly missingRight?: UserRight | undefined
 }> {
   override get message(): string {
@@ -69,11 +68,11 @@ export class UnexpectedReply extends Data.TaggedError("UnexpectedReply")<{
   }
 }
 
-/** The daemon is on another network than the caller wants. It has received no call. */
+/** The daemon is on another network and has received no call. */
 export class RpcWrongNetwork extends Data.TaggedError("RpcWrongNetwork")<{
   readonly address: string
   readonly wanted: NetworkName
-  /** The daemon's network, or its own word for one that svcd does not have. */
+  /** As the daemon names it, if svcd does not know the network. */
   readonly network: string
 }> {
   override get message(): string {
@@ -83,29 +82,20 @@ export class RpcWrongNetwork extends Data.TaggedError("RpcWrongNetwork")<{
 
 export type RpcClientError = RpcUnreachable | RpcUnauthorized | RpcFailure | UnexpectedReply | RpcWrongNetwork
 
-/** A client of the methods of a daemon, svcd or the reference node (reference/rpc.md 8). */
+/** A client of a daemon, svcd or the reference node (reference/rpc.md 8). */
 export class RpcClient extends Context.Tag("svcd/RpcClient")<RpcClient, {
-  /**
-   * Calls a method with parameters by position or by name. Numbers in the result keep their spelling: an amount keeps
-   * its eight decimals.
-   */
+  /** Parameters are by position or by name. Numbers in the result keep their spelling, such as eight decimals. */
   readonly call: (method: string, params?: CallParams, options?: RpcCallOptions) => Effect.Effect<Json, RpcClientError>
-  /**
-   * Asks on which network the daemon is. The first call, and the first after a lost connection, does so by itself: this is
-   * for other requests.
-   */
+  /** Checks the daemon's network for other requests. Calls do so first and after a lost connection. */
   readonly confirm: Effect.Effect<void, RpcClientError>
-  /** Makes read-only calls in one request, one after the other. The outcomes are in the order of the calls. */
+  /** Makes read-only calls in one request. The outcomes are in the order of the calls. */
   readonly batch: (
     calls: ReadonlyArray<BatchedCall>
   ) => Effect.Effect<ReadonlyArray<Either.Either<Json, RpcFailure>>, RpcClientError>
 }>() {}
 
 export interface RpcCallOptions {
-  /**
-   * Whether the daemon may receive the call twice. Without it the call gets a new connection, so that a connection which
-   * the daemon closed while idle cannot cause a retry.
-   */
+  /** Whether the daemon may receive the call twice. If not, it gets a new connection, as an idle one may be closing. */
   readonly mayRepeat?: boolean
 }
 
@@ -118,39 +108,34 @@ export type CallParams = ReadonlyArray<JsonValue> | JsonObject | { readonly [nam
 
 export interface RpcClientOptions {
   readonly address: Address
-  /** Whether to use TLS, as for a proxy in front of a daemon. */
+  /** TLS, such as for a proxy in front of a daemon. */
   readonly secure?: boolean
-  /** The required network of the daemon. No call is sent to a daemon of another one; `undefined`: any is right. */
+  /** The required network; any if `undefined`. A daemon on another one gets no call. */
   readonly network?: NetworkName | undefined
-  /** The prefix of the daemon's paths; empty by default. */
+  /** Prefix of the daemon's paths; empty by default. */
   readonly basePath?: string
-  /** A function is called before each request: credentials may change while the daemon restarts. */
+  /** A function is called before each request, as credentials may change when the daemon restarts. */
   readonly credentials?: Credentials | (() => Credentials | undefined) | undefined
-  /**
-   * The wallet to use. Calls then go to the wallet's own path. At the common path, the only loaded wallet would answer,
-   * and that may be a different one.
-   */
+  /** Calls use the wallet's own path. At the common path, the only loaded wallet would answer, perhaps another one. */
   readonly wallet?: string | undefined
-  /** Maximum bytes of a reply; 2^28 by default. */
+  /** Bytes; 2^28 by default. */
   readonly maxReply?: number
-  /** Milliseconds for one call; 15 minutes by default. */
+  /** Milliseconds per call; 15 minutes by default. */
   readonly timeout?: number
 }
 
 const TIMEOUT = 900_000
 
-/** Milliseconds for the health report of a daemon. Without it, a call tells the network. */
+/** Milliseconds to wait for a health report, before a call asks for the network. */
 const HEALTH_TIMEOUT = 2_000
 
 const NETWORK_CALL = "getblockchaininfo"
 
 const MAX_REPLY = 2 ** 28
 
-/** Simultaneous connections to the daemon. */
 const MAX_CONNECTIONS = 8
 
 interface HttpReply {
-  /** The header with the right that the user lacks. */
   readonly missingRight: string | Array<string> | undefined
   readonly status: number
   readonly text: string
@@ -174,7 +159,7 @@ const readReply = (
     : Effect.succeed(result)
 }
 
-/** The outcomes of the calls of a batch, matched by id: the replies may be in any order. */
+/** Matched by id, as replies may be in any order. */
 const readBatch = (
   address: string,
   httpReply: HttpReply,
@@ -183,7 +168,7 @@ const readBatch = (
   const { status, text } = httpReply
   if (status === 401) return new RpcUnauthorized({ address })
   const replies = parseJson(text)
-  // A daemon that refuses the whole batch answers as it does to a single call.
+  // A daemon that refuses a whole batch answers with a single reply.
   if (!Array.isArray(replies)) {
     return Effect.zipRight(
       readReply(address, httpReply),
@@ -206,14 +191,14 @@ const readBatch = (
   })
 }
 
-/** Describes a body that is not JSON. Upstream `bitcoin-cli.cpp`, `CallRPC`. */
+/** Upstream `bitcoin-cli.cpp`, `CallRPC`. */
 const unexpected = (status: number, text: string): string => {
   if (status === 503) return `Server response: ${shortened(text)}`
   if (status >= 400) return `server returned HTTP error ${status}`
   return text === "" ? "no response from server" : "couldn't parse reply from server"
 }
 
-/** The first characters of untrusted text, on one line. */
+/** The first characters, on one line. The text is untrusted. */
 const shortened = (text: string): string => text.replaceAll(/[^ -~]+/g, " ").trim().slice(0, 200)
 
 export const rpcFailureOf = (error: Json): RpcFailure => {
@@ -230,7 +215,7 @@ export const rpcFailureOf = (error: Json): RpcFailure => {
 export const basic = ({ password, user }: Credentials): string =>
   `Basic ${Buffer.from(`${user}:${Redacted.value(password)}`).toString("base64")}`
 
-/** Makes a client. Its connections stay open between calls; the scope closes them. */
+/** Connections stay open between calls. The scope closes them. */
 export const make = (
   options: RpcClientOptions
 ): Effect.Effect<typeof RpcClient.Service, never, Scope.Scope> =>
@@ -250,7 +235,7 @@ export const make = (
       return current === undefined ? {} : { authorization: basic(current) }
     }
 
-    /** Whether the daemon behind the open connections is of the wanted network. */
+    /** Whether the open connections lead to the wanted network. */
     let isConfirmed = false
     const forgetNetwork = (): void => void (isConfirmed = false)
     const hasFree = (): boolean => Object.values(agent.freeSockets).some((sockets) => (sockets?.length ?? 0) > 0)
@@ -262,7 +247,8 @@ export const make = (
     ): Effect.Effect<HttpReply, RpcClientError> =>
       Effect.async((resume) => {
         let connected = false
-        // The agent takes a free connection, unless it sees that the daemon closed all of them; `close` has not come yet then.
+        // The agent prefers a free connection, unless it knows all are closed, which it may learn before `close`
+        // arrives.
         const hadFree = !once && isConfirmed && hasFree()
         const askAgain = (): void => {
           forgetNetwork()
@@ -291,7 +277,7 @@ export const make = (
             )
           }))
         outgoing.once("socket", (socket) => {
-          // Another daemon may be at the address when the next connection opens, even if this one closes while nothing is asked.
+          // The next connection may reach another daemon, even if this one closes while idle.
           if (!outgoing.reusedSocket) socket.once("close", forgetNetwork)
           if (hadFree && !outgoing.reusedSocket) return askAgain()
           if (socket.connecting) socket.once("connect", () => void (connected = true))
@@ -302,7 +288,7 @@ export const make = (
           outgoing.destroy()
         })
         outgoing.on("error", (error) => {
-          // The daemon closed an idle connection at the moment of its reuse, and never received the request.
+          // The idle connection closed when it was reused, so the daemon never received the request.
           if (outgoing.reusedSocket && codeOf(error) === "ECONNRESET") return askAgain()
           fail(codeOf(error))
         })
@@ -323,7 +309,7 @@ export const make = (
         return Effect.flatMap(post(path, body, !mayRepeat), (reply) => readReply(address, reply))
       })
 
-    /** The daemon's network. The health report of svcd needs no credentials and no right; other daemons have none. */
+    /** Asks the health report of svcd first, which needs no credentials. Other daemons have none. */
     const network: Effect.Effect<string, RpcClientError> = Effect.gen(function*() {
       const health = yield* Effect.timeoutTo(askHealth(options), {
         duration: Math.min(timeout, HEALTH_TIMEOUT),
@@ -345,7 +331,7 @@ export const make = (
         return isConfirmed ? Effect.void : new RpcWrongNetwork({ address, wanted, network: found })
       })
     })
-    /** What is sent once opens a connection, and asks whose it is: another daemon may be at the address since. */
+    /** A call that may not repeat opens a connection, so the network is checked again. */
     const confirmed = <A>(
       mayRepeat: boolean,
       work: Effect.Effect<A, RpcClientError>
@@ -376,10 +362,10 @@ export const make = (
 type Collected =
   | { readonly _tag: "Complete"; readonly text: string }
   | { readonly _tag: "TooLarge" }
-  /** The connection ended before the reply did. */
+  /** The connection ended before the reply. */
   | { readonly _tag: "Broken" }
 
-/** Reads a reply and calls `done` with the outcome. Only the first call of `done` counts. */
+/** Only the first call of `done` counts. */
 const collect = (incoming: http.IncomingMessage, most: number, done: (outcome: Collected) => void): void => {
   const chunks: Array<Uint8Array> = []
   let size = 0

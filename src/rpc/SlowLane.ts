@@ -1,15 +1,15 @@
 import * as Effect from "effect/Effect"
 
-/** Milliseconds of one turn of the event loop for all costly calls together: a longer one would not end them sooner, and cheap calls would wait. */
+/** Milliseconds per turn of the event loop for all costly calls. More would delay cheap calls and end none sooner. */
 const TURN = 1
 
-/** Milliseconds up to which a call counts as a short one. */
+/** Milliseconds up to which a call is short. */
 const SHORT = 20
 
 export interface CallTurns {
-  /** Whether the costly calls have used up their time in this turn of the event loop. */
+  /** Whether the time of costly calls in this turn of the event loop is used up. */
   readonly isOver: () => boolean
-  /** Waits for the next turn of this call. It does not wait if time is left and no other call waits. */
+  /** Waits for the call's next turn, unless time is left and no other call waits. */
   readonly next: Effect.Effect<void>
 }
 
@@ -18,20 +18,19 @@ interface Waiter {
 }
 
 /**
- * The lane of costly calls: batches, blocks, long bodies and long answers. Each works for a moment and then
- * waits. A hundred of them in a row would still stall cheap calls and peers for half a second. So all costly calls
- * together get a part of each turn of the event loop.
+ * The lane of costly calls: batches, blocks, long bodies and long answers. Together they get a part of each turn of the
+ * event loop: even short work of a hundred calls in a row would stall cheap calls and peers for half a second.
  *
  *   turn of the event loop: sockets, timers, cheap calls ─▶ costly calls: a short one, a long one, … for 1 ms
  *
- * Calls that have used little time so far alternate with the others: a call for one block does not wait behind a
- * hundred calls for thousands of blocks. If no call waits, a costly call begins at once.
+ * Calls that have used little time alternate with the others, so that a call for one block does not wait for a hundred
+ * calls for thousands of blocks. If no call waits, a costly call begins at once.
  */
 export class SlowLane {
   readonly now: () => number
   readonly #short = new Set<Waiter>()
   readonly #long = new Set<Waiter>()
-  /** The time at which costly work began in this turn of the event loop. */
+  /** When costly work began in this turn of the event loop. */
   #since: number | undefined
   #shortIsNext = true
 
@@ -44,7 +43,6 @@ export class SlowLane {
     return new Turns(this)
   }
 
-  /** Waits for the next turn of a call. */
   wait(turns: Turns): Effect.Effect<void> {
     if (!turns.isOver() && this.#short.size + this.#long.size === 0) return Effect.void
     turns.pause(this.now())
@@ -61,9 +59,7 @@ export class SlowLane {
     })
   }
 
-  /**
-   * Returns whether the time of costly calls is used up. The first call in a turn of the event loop starts the time.
-   */
+  /** Starts the time with the first call in a turn of the event loop. */
   isOver(now = this.now()): boolean {
     if (this.#since !== undefined) return now - this.#since >= TURN
     this.#since = now
@@ -74,7 +70,7 @@ export class SlowLane {
     return false
   }
 
-  /** Resumes one waiting call, and the next after it, as long as time is left. */
+  /** Resumes waiting calls one after another while time is left. */
   #callNext(): void {
     const [one, other] = this.#shortIsNext ? [this.#short, this.#long] : [this.#long, this.#short]
     const line = one.size > 0 ? one : other
@@ -91,9 +87,9 @@ export class SlowLane {
   }
 }
 
-/** The turns of one call. It is one object: every call has one, and few use it. */
+/** One object, as every call has one and few use it. */
 class Turns implements CallTurns {
-  /** Milliseconds of the turns that it has had. */
+  /** Milliseconds used so far. */
   taken = 0
   readonly #lane: SlowLane
   #began: number | undefined

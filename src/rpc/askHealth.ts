@@ -2,26 +2,25 @@ import * as Effect from "effect/Effect"
 import type { Address } from "../base/addresses.ts"
 import { webOf } from "./webOf.ts"
 
-/** Maximum bytes of a health report. */
+/** Bytes. */
 const MAX_REPORT = 65_536
 
 interface HealthSource {
   readonly address: Address
-  /** The prefix of the daemon's paths. */
   readonly basePath?: string
   readonly secure?: boolean
 }
 
-/** What a server answers to `GET /health`. */
+/** The answer to `GET /health`. */
 export interface HealthReply {
   readonly status: number
   /** Whether the body is a health report of svcd. */
   readonly isReport: boolean
-  /** The network that the report names; svcd before 0.2.0 names none. */
+  /** `undefined` from svcd before 0.2.0, which names none. */
   readonly network: string | undefined
 }
 
-/** Other servers have health reports with a status as well; a height identifies a node. */
+/** Other servers' reports have a status, too. A height identifies a node. */
 const read = (status: number, body: string): HealthReply => {
   const other = { status, isReport: false, network: undefined }
   try {
@@ -36,7 +35,7 @@ const read = (status: number, body: string): HealthReply => {
   }
 }
 
-/** Asks for the health report, for which no server of svcd requires credentials; `undefined` without an answer. */
+/** svcd requires no credentials for it. `undefined` without an answer. */
 export const askHealth = (
   { address, basePath = "", secure = false }: HealthSource
 ): Effect.Effect<HealthReply | undefined> =>
@@ -49,7 +48,7 @@ export const askHealth = (
           body += text
           if (body.length > MAX_REPORT) incoming.destroy()
         })
-        // An early close ends the body: the part that has arrived decides.
+        // After an early close, the received part decides.
         incoming.on("close", () => resume(Effect.succeed(read(incoming.statusCode ?? 0, body))))
         incoming.on("error", () => {})
       })

@@ -12,22 +12,19 @@ import { RpcError } from "./method/RpcError.ts"
 import { settled } from "./settled.ts"
 import type { CallTurns } from "./SlowLane.ts"
 
-/** The response to an HTTP request: its status and its body. A long body has been counted. */
+/** An HTTP response. A long body is already counted. */
 export interface BatchReply {
   readonly status: number
   readonly body: string | LongText
 }
 
-/** The answer to a notification, or to a batch of them. */
+/** For notifications. */
 export const NO_CONTENT: BatchReply = { status: 204, body: "" }
 
-/** The part of a caller's memory limit that a batch reply may take. The rest is for the errors that follow. */
+/** The reply's share of a caller's memory. The rest is for the errors that follow. */
 const SHARE = 0.75
 
-/**
- * The caller of a batch that changes something, once it has left. What changes something is still carried out; the rest would be
- * for nothing.
- */
+/** Once the caller of a batch with changes has left, only requests that change something are carried out. */
 export class GoneCaller {
   readonly #writes: (element: Json) => boolean
   readonly #left = Deferred.unsafeMake<void>(FiberId.none)
@@ -42,12 +39,11 @@ export class GoneCaller {
     Deferred.unsafeDone(this.#left, Effect.void)
   }
 
-  /** Whether an element is left out. */
   skips(element: Json): boolean {
     return this.#isGone && !this.#writes(element)
   }
 
-  /** The answer to an element, empty if the caller leaves before it is there. */
+  /** Empty if the caller leaves before the answer. */
   untilGone<A>(element: Json, answer: Effect.Effect<A>): Effect.Effect<A | string> {
     return this.#writes(element) ? answer : Effect.raceFirst(answer, Effect.as(Deferred.await(this.#left), ""))
   }
@@ -58,22 +54,19 @@ export interface BatchOptions {
   readonly gone?: GoneCaller | undefined
   readonly memory: AnswerMemory
   readonly turns: CallTurns
-  /** Maximum characters of the reply; results beyond are refused. */
+  /** Characters; results beyond are refused. */
   readonly maxReply: number
-  /** The answer to one element; empty for a notification. */
+  /** Empty for a notification. */
   readonly answer: (element: Json) => Effect.Effect<string | LongText>
 }
 
-/** The answer to an element whose result has no room. */
+/** For an element whose result has no room. */
 const refuseElement = (element: Json): string => {
   const envelope: RpcEnvelope = readRequest(element)
   return isNotification(envelope) ? "" : encodeError(envelope, RpcError.internal("The reply to the batch is too large"))
 }
 
-/**
- * Answers the elements of a batch in order. It runs in a loop until it must wait or the time of costly calls is used
- * up.
- */
+/** Answers in order, in a loop until it must wait or the time of costly calls is used up. */
 export const answerBatch = (
   elements: Elements,
   { answer, gone, maxReply, memory, turns }: BatchOptions
@@ -82,7 +75,7 @@ export const answerBatch = (
   const room = Math.min(maxReply, Math.floor(memory.limit * SHARE))
   let at = 0
   let written = 0
-  /** Adds a reply. Returns false if there is no memory for the replies so far. */
+  /** Returns false if there is no memory for the replies so far. */
   const keep = (reply: string | LongText): boolean => {
     if (reply === "") return true
     const mark = written++ === 0 ? "[" : ","

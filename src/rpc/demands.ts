@@ -3,18 +3,14 @@ import { type Json, JsonObject } from "./json/json.ts"
 import type { Lifecycle } from "./Lifecycle.ts"
 import type { Demand, GivenParams, MethodTable } from "./method/methodTable.ts"
 
-/** What calls need of their user. */
 export const demandsWith = (lifecycle: Context.Tag.Service<Lifecycle>) => {
-  /**
-   * What a request needs. An unknown method needs `admin`, as one that names no right. While the node starts there are no methods yet,
-   * and every user is answered with -28.
-   */
+  /** An unknown method needs `admin`. While the node starts there are no methods, and every user gets -28. */
   const demandIn = (table: MethodTable, method: string, params: GivenParams): Demand => ({
     method,
     rights: table.get(method)?.rightsFor(params) ?? (lifecycle.phase()._tag === "WarmUp" ? [] : ["admin"])
   })
 
-  /** What a member of a batch needs. */
+  /** For an element of a batch. */
   const demandsOf = (table: MethodTable, element: Json): ReadonlyArray<Demand> => {
     if (!(element instanceof JsonObject)) return []
     const method = element.get("method")

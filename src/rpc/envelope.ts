@@ -3,15 +3,14 @@ import { type Json, JsonNumber, JsonObject } from "./json/json.ts"
 import type { GivenParams } from "./method/methodTable.ts"
 import { RPC_CODE, RpcError } from "./method/RpcError.ts"
 
-/** The JSON-RPC envelope of both versions: reads a request, writes its reply (reference/rpc.md 1.6). */
+/** Both JSON-RPC versions (reference/rpc.md 1.6). */
 
-/** The content type of replies, exactly: clients compare it (reference/rpc.md 1.3). */
+/** Exact, because clients compare it (reference/rpc.md 1.3). */
 export const JSON_TYPE = "application/json"
 
-/** The form of the reply that a request asks for. */
+/** Determines the form of the reply. */
 export interface RpcEnvelope {
   readonly version: "legacy" | "2.0"
-  /** `undefined` if the request has none. */
   readonly id: Json | undefined
 }
 
@@ -24,7 +23,7 @@ export interface Malformed extends RpcEnvelope {
   readonly error: RpcError
 }
 
-/** Reads one request. Upstream `rpc/request.cpp`, `JSONRPCRequest::parse`. */
+/** Upstream `rpc/request.cpp`, `JSONRPCRequest::parse`. */
 export const readRequest = (value: Json): Request | Malformed => {
   if (!(value instanceof JsonObject)) {
     return { version: "legacy", id: null, error: RpcError.invalidRequest("Invalid Request object") }
@@ -48,11 +47,11 @@ export const readRequest = (value: Json): Request | Malformed => {
 
 const NO_PARAMS: ReadonlyArray<Json> = []
 
-/** Most parameters of a slight request, and characters of each. */
+/** Limits of a slight request: parameters, and characters of each. */
 const FEW_PARAMS = 16
 const SHORT_PARAM = 1_000
 
-/** Whether the parameters are few, short and without parts: little can be made from them, however long the batch around them is. */
+/** A few short scalars make little work, however long the batch around them is. */
 export const isSlight = ({ params }: Request): boolean => {
   const values = params instanceof JsonObject ? params.values : params
   return values.length <= FEW_PARAMS && values.every((value) => {
@@ -61,24 +60,23 @@ export const isSlight = ({ params }: Request): boolean => {
   })
 }
 
-/** Whether the request gets no reply. */
 export const isNotification = ({ id, version }: RpcEnvelope): boolean => id === undefined && version === "2.0"
 
 const encodeId = (id: Json | undefined): string => id === undefined ? "" : `,"id":${encodeJson(id)}`
 
-/** The text before and after the result in a successful reply. */
+/** The text around the result in a successful reply. */
 export const aroundResult = ({ id, version }: RpcEnvelope): readonly [before: string, behind: string] =>
   version === "2.0"
     ? [`{"jsonrpc":"2.0","result":`, `${encodeId(id)}}`]
     : [`{"result":`, `,"error":null${encodeId(id)}}`]
 
-/** Returns the reply to a successful request. `result` is JSON text. */
+/** `result` is JSON text. */
 export const encodeResult = (envelope: RpcEnvelope, result: string): string => {
   const [before, behind] = aroundResult(envelope)
   return before + result + behind
 }
 
-/** Maximum characters of a message. Many messages repeat the caller's text, which may have 32 MiB. */
+/** Characters. Many messages repeat the caller's text, which may have 32 MiB. */
 const MAX_MESSAGE = 10_000
 
 export const encodeError = ({ id, version }: RpcEnvelope, { code, message, reason }: RpcError): string => {
@@ -92,7 +90,7 @@ export const encodeError = ({ id, version }: RpcEnvelope, { code, message, reaso
     : `{"result":null,"error":${error}${encodeId(id)}}`
 }
 
-/** The HTTP status of a request whose method failed. In version 2.0 it is not an HTTP error. */
+/** In version 2.0, a failed method is not an HTTP error. */
 export const errorStatus = ({ version }: RpcEnvelope, { code }: RpcError): number => {
   if (version === "2.0") return 200
   if (code === RPC_CODE.invalidRequest) return 400

@@ -9,28 +9,24 @@ import * as Stream from "effect/Stream"
 import type { Lines } from "./DocumentLines.ts"
 import type { RpcUnreachable } from "./RpcClient.ts"
 
-/**
- * The events of names of a daemon (docs/events.md), over one connection after the other: each goes on behind the last
- * event that was received, so that none is missing and none comes twice.
- */
+/** A daemon's events of names (docs/events.md). After a lost connection, none is missing or repeated. */
 
-/** A line of the daemon. */
 export interface FeedLine {
-  /** The place behind the event; `undefined` for an event of the moment, which has none. */
+  /** The place after the event; `undefined` for a live event, which has none. */
   readonly cursor: string | undefined
-  /** Not checked: the daemon may be any program. */
+  /** Unchecked, as the daemon may be any program. */
   readonly event: Readonly<Record<string, unknown>>
   readonly text: string
 }
 
 export interface EventFeed<E> {
-  /** Connects to read behind a cursor; without one, from now on. */
+  /** Reads after a cursor, or from now on. */
   readonly open: (from: string | undefined) => Effect.Effect<Stream.Stream<Lines, RpcUnreachable>, E, Scope.Scope>
-  /** Where to begin; `undefined`: from now on. */
+  /** `undefined` means from now on. */
   readonly from: string | undefined
-  /** Whether a failure to connect may pass: the daemon restarts. Before the first connection no failure is retried. */
+  /** Whether connecting may succeed later, as after a restart. Before the first connection, no failure is retried. */
   readonly mayPass: (failure: E) => boolean
-  /** Milliseconds before the first retry; the pauses grow to `LONGEST_PAUSE`. */
+  /** Milliseconds. Pauses grow to `LONGEST_PAUSE`. */
   readonly firstPause?: number | undefined
 }
 
@@ -40,7 +36,7 @@ const LONGEST_PAUSE = 5_000
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** `undefined` for a report that the stream cannot go on, and for no line of a daemon. */
+/** `undefined` for a line that is invalid or ends the stream. */
 const readLine = (text: string): FeedLine | undefined => {
   try {
     const event: unknown = JSON.parse(text)
@@ -55,12 +51,12 @@ const readLine = (text: string): FeedLine | undefined => {
 
 interface Place {
   readonly cursor: string | undefined
-  /** Attempts to connect since the last line. */
+  /** Since the last line. */
   readonly attempts: number
   readonly isKnown: boolean
 }
 
-/** The events, and the places between them as lines of type `position`. It ends only with a failure. */
+/** Events, and `position` lines with the places between. Ends only with a failure. */
 export const eventFeed = <E>(
   { firstPause = FIRST_PAUSE, from, mayPass, open }: EventFeed<E>
 ): Stream.Stream<FeedLine, E> =>
@@ -83,7 +79,7 @@ export const eventFeed = <E>(
       place = { ...place, attempts: attempts + 1 }
       if (attempts === 0) return Effect.void
       const longest = Math.min(LONGEST_PAUSE, firstPause * 2 ** Math.min(attempts - 1, 16))
-      // Random pauses keep the readers of a daemon from coming back at the same moment.
+      // Random pauses keep the readers of a daemon from returning all at once.
       return Effect.flatMap(Random.next, (part) => Effect.sleep(longest * (0.5 + 0.5 * part)))
     })
 
@@ -105,7 +101,7 @@ export const eventFeed = <E>(
       }
     )
 
-    /** The next lines of this connection, or of the next one. */
+    /** From this connection or the next. */
     const next: Effect.Effect<Chunk.Chunk<FeedLine>, Option.Option<E>> = Effect.gen(function*() {
       for (;;) {
         const read = pull ?? (yield* Effect.mapError(connect, Option.some))
@@ -123,7 +119,7 @@ export const eventFeed = <E>(
         }
         if (found.length === 0) continue
         const last = found.findLast(({ cursor }) => cursor !== undefined)
-        // Not 0: a daemon that ends each connection after its first line must not be called without a pause.
+        // Not 0, which would reconnect without a pause to a daemon that closes after one line.
         place = { cursor: last?.cursor ?? place.cursor, attempts: 1, isKnown: true }
         return Chunk.unsafeFromArray(found)
       }

@@ -1,7 +1,7 @@
 import { type Json, JsonObject } from "./json/json.ts"
 import { RPC_REASONS, type RpcReason } from "./method/RpcError.ts"
 
-/** Texts of daemons that give no reason: Namecoin Core and earlier svcd. No other code decides by the text of an RPC error. */
+/** Texts of daemons without reasons: Namecoin Core and earlier svcd. No other code relies on an RPC error's text. */
 const TEXTS: ReadonlyArray<readonly [text: string, reason: RpcReason]> = [
   ["Insufficient funds", "funds-missing"],
   ["exceeds your balance", "funds-missing"],
@@ -11,7 +11,7 @@ const TEXTS: ReadonlyArray<readonly [text: string, reason: RpcReason]> = [
   ["chain of transactions", "long-chain"]
 ]
 
-/** The reason of an error that a daemon answered: as svcd gives it, or from the text of another daemon. */
+/** As given by svcd, or derived from another daemon's text. */
 export const failureReason = (error: Json, message: string): RpcReason | undefined => {
   const data = error instanceof JsonObject ? error.get("data") : undefined
   const given = data instanceof JsonObject ? data.get("reason") : undefined

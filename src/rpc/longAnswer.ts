@@ -7,26 +7,23 @@ import { isHighSurrogate } from "./json/readJson.ts"
 import { RPC_CODE, RpcError } from "./method/RpcError.ts"
 import { type CallTurns, SlowLane } from "./SlowLane.ts"
 
-/**
- * Answers that are too long to encode in one turn of the event loop. They are encoded in pieces, with turns between,
- * and each piece is counted before it is kept. The values of later pieces need not exist yet (`LazyArray`).
- */
+/** Encodes long answers in counted pieces over several turns of the event loop, even before later values exist. */
 
-/** Characters from which short texts are joined to one: a chain of thousands takes several times their memory, and longer to write. */
+/** Characters from which short texts are joined: long chains take several times the memory and are slow to write. */
 const JOINED = 4_096
 
-/** Number of members from which a result is encoded in pieces. */
+/** Members from which a result is encoded in pieces. */
 const MANY = 256
 
-/** Characters from which a text is encoded in pieces, and characters of a piece. */
+/** Characters from which a text is encoded in pieces, and per piece. */
 const LONG_STRING = 65_536
 
-/** The depth in a result at which its long part may be: `result.tx[…]`. */
+/** Depth of the long part of a result: `result.tx[…]`. */
 const DEPTH = 2
 
-/** Collects text in pieces, within the memory of the caller. */
+/** Collects text within the caller's memory. */
 export class PieceWriter {
-  /** Characters so far; close to the number of bytes. */
+  /** Characters, close to the number of bytes. */
   length = 0
   readonly #memory: AnswerMemory
   readonly #pieces: Array<Uint8Array> = []
@@ -39,7 +36,7 @@ export class PieceWriter {
     this.#memory = memory
   }
 
-  /** Adds text. Returns false if there is no memory for it: all pieces are then released and the answer is lost. */
+  /** Without memory, returns false and releases all pieces: the answer is lost. */
   add(text: string): boolean {
     this.length += text.length
     this.#text += text
@@ -50,7 +47,7 @@ export class PieceWriter {
     return this.#partsLength < PIECE || this.#flush()
   }
 
-  /** Adds pieces that are already counted. */
+  /** The pieces are already counted. */
   append({ length, pieces }: LongText): boolean {
     this.#taken += length
     this.length += length
@@ -59,7 +56,7 @@ export class PieceWriter {
     return true
   }
 
-  /** Returns the text: an uncounted string if it is short, `undefined` if there is no memory for it. */
+  /** An uncounted string if short, `undefined` without memory. */
   end(): string | LongText | undefined {
     if (this.#pieces.length === 0 && this.#partsLength + this.#text.length < PIECE) return this.#takeText()
     return this.#flush() ? new LongText(this.#pieces) : undefined
@@ -112,7 +109,7 @@ export const isLong = (value: JsonValue | undefined, depth = DEPTH): boolean => 
   return false
 }
 
-/** The members of an object that may be long; `undefined` for a value of another kind. */
+/** For an object that may be long; otherwise `undefined`. */
 const membersOf = (value: JsonValue): Iterable<readonly [string, JsonValue | undefined]> | undefined => {
   if (typeof value !== "object" || value === null || isArray(value) || value instanceof LazyArray) return undefined
   if (value instanceof LazyMap) return value.members
@@ -123,7 +120,7 @@ const membersOf = (value: JsonValue): Iterable<readonly [string, JsonValue | und
   return Object.entries(value)
 }
 
-/** A long text in pieces. No piece ends within a surrogate pair, which JSON would then escape. */
+/** No piece ends within a surrogate pair, which JSON would then escape. */
 function* piecesOf(text: string): Generator<string> {
   yield "\""
   for (let at = 0; at < text.length;) {
@@ -165,14 +162,14 @@ export const noMemory = (): RpcError =>
       "The answer, or the work on it, needs more than the memory left for answers: request less at once, or retry later"
   })
 
-/** Encodes a long result in counted pieces, with turns of the event loop between. Fails with -7. */
+/** Fails with -7 without memory. */
 export const encodeLong = (
   value: JsonValue,
   memory: AnswerMemory = UNCOUNTED,
   turns: CallTurns = new SlowLane().open()
 ): Effect.Effect<string | LongText, RpcError> =>
   Effect.suspend(() => {
-    // The text exists already and is only counted, as if it belonged to this caller alone.
+    // Counted as if the shared text belonged to this caller alone.
     if (value instanceof LongText) return memory.take(value.length) ? Effect.succeed(value) : noMemory()
     const writer = new PieceWriter(memory)
     const texts = textsOf(value)

@@ -13,12 +13,7 @@ import {
 import { RPC_CODE, type RpcError } from "./method/RpcError.ts"
 import type { ObservedCall } from "./runCalls.ts"
 
-/** Records calls of the dispatcher and refusals of the listener in the metrics. */
-
-/**
- * The error type of each error code. -4 is upstream's code both for a wallet error and for a name that never existed.
- * -9 is also the code of a stopping node.
- */
+/** -4 is upstream's code for wallet errors and for names that never existed. -9 is the code of a stopping node, too. */
 const TYPE_OF: Readonly<Record<keyof typeof RPC_CODE, ErrorType>> = {
   parseError: "rpc_malformed",
   invalidRequest: "rpc_malformed",
@@ -83,15 +78,15 @@ const seriesOf = (method: string): MethodSeries => ({
   own: rpcDuration.of(method)
 })
 
-/** By method; all unknown methods share one entry. */
+/** Unknown methods share one entry. */
 const known = new Map<string, MethodSeries>()
 
-/** Counts a call. Takes less than a microsecond: the node answers ten thousand calls a second. */
+/** Less than a microsecond, for ten thousand calls per second. */
 export const recordCall = ({ error, method, ownSeconds, seconds }: ObservedCall): void => {
   let series = known.get(method)
   if (series === undefined) {
     series = seriesOf(method)
-    // Zero from the first call on, so that a rate shows the step from no errors to one.
+    // Starts at zero with the first call, so that rates show the first error.
     series.errors.increase(0)
     known.set(method, series)
   }
@@ -107,5 +102,5 @@ export const recordMalformed = ({ code }: RpcError): void => errors.of(errorType
 
 const STATUSES: ReadonlyMap<string, RefusalStatus> = new Map(REFUSALS.map((status) => [status, status]))
 
-/** Counts a request that HTTP alone refused. */
+/** For requests refused by HTTP alone. */
 export const recordRefusal = (status: number): void => rpcRefused.of(STATUSES.get(String(status)) ?? "other").increase()

@@ -18,50 +18,46 @@ import { RpcError } from "./method/RpcError.ts"
 import { HEAVY_WORK } from "./method/work.ts"
 import { settled } from "./settled.ts"
 
-/** Runs the methods of calls, when their turn comes, and encodes what they give. */
-
 export interface ObservedCall {
-  /** The method; `unknown` for every method that does not exist. */
+  /** `unknown` if it does not exist. */
   readonly method: string
   /** From the parsed call to the encoded answer. */
   readonly seconds: number
-  /** The part of it that the method itself took; `undefined` if no method ran. */
+  /** Time of the method itself; `undefined` if none ran. */
   readonly ownSeconds: number | undefined
   readonly error: RpcError | undefined
-  /** Whether it ended without an answer: its caller left, or lost its place to another one. */
+  /** Ended without an answer: the caller left or lost its place. */
   readonly abandoned: boolean
 }
 
-/** Heavy calls at one time: enough for one to run while others wait for the disk. One is left for another user. */
+/** At a time: one runs while others wait for the disk, and one place is left for another user. */
 const HEAVY_CALLS = { total: 4, each: 3 }
 
-/** What a method gave: JSON text or an error. */
+/** JSON text or an error. */
 export type CallOutcome = string | LongText | RpcError
 
-/** What the requests of a body have in common. */
+/** Shared by the requests of a body. */
 export interface Around<out A> {
   readonly context: CallContext
   readonly memory: AnswerMemory | undefined
-  /** Turns the outcome of a request into its answer. */
   readonly finish: (request: Request, outcome: CallOutcome) => A
 }
 
-/** A call that has begun. It has no functions of its own: a batch has thousands of them. */
+/** Without functions, as a batch has thousands of these. */
 interface Begun<out A> extends RunningCall, Around<A> {
   readonly request: Request
-  /** Bytes of the caller's memory that its work takes. */
+  /** Bytes of the caller's memory for its work. */
   held: number
-  /** The time at which its method was done; `undefined` before. */
+  /** When the method was done. */
   returned: number | undefined
 }
 
-/** Ten microseconds instead of fifteen: the place in this file says nothing about a call. */
+/** Ten microseconds instead of fifteen: a stack trace to this file says nothing about the call. */
 const RPC_SPAN = { kind: "server", captureStackTrace: false } as const
 
-/** The metrics label for methods that do not exist. */
 const UNKNOWN = "unknown"
 
-/** Why an answer is none of the results that its method documents. */
+/** Why the answer matches no documented result. */
 const answerFault = ({ context, method: name }: Begun<unknown>, text: string | LongText): string | undefined => {
   const method = context.methods.get(name)
   if (method === undefined || method.own) return undefined
@@ -72,25 +68,21 @@ const answerFault = ({ context, method: name }: Begun<unknown>, text: string | L
 }
 
 export interface CallRunner {
-  /**
-   * Runs the method of a request and finishes its answer. `large`: only one such call runs at a time. A call that has nothing to wait for
-   * is complete on return, and the effect is an `Exit` that needs no fiber.
-   */
+  /** Only one `large` call runs at a time. Without anything to wait for, the effect is an `Exit`, without a fiber. */
   readonly execute: <A>(request: Request, around: Around<A>, large: boolean) => Effect.Effect<A>
-  /** The calls that have begun and not ended. */
   readonly running: ReadonlySet<RunningCall>
 }
 
 export interface CallRunnerOptions {
   readonly observe?: (call: ObservedCall) => void
-  /** Whether each answer is compared with the results of its method. */
+  /** Compare each answer with the method's results. */
   readonly checksAnswers?: boolean
 }
 
-/** Counts the work of a call before it begins. Returns why the call is refused. */
+/** Counts the work of a call before it begins, or returns the refusal. */
 const takeWork = (call: Begun<unknown>, bytes: number): RpcError | undefined => {
   const { context: { work }, memory } = call
-  // The reference node limits each range alone, with this text.
+  // The reference node has this text for each range.
   if (bytes > work.bytes) return RpcError.invalidParameter("Range is too large")
   if (memory?.take(bytes) === false) return noMemory()
   work.bytes -= bytes
@@ -98,7 +90,7 @@ const takeWork = (call: Begun<unknown>, bytes: number): RpcError | undefined => 
   return undefined
 }
 
-/** The handler's effect. An exception of the handler is a defect. */
+/** An exception of the handler is a defect. */
 const begin = (method: Method, request: Request, context: CallContext): Effect.Effect<JsonValue, RpcError> => {
   try {
     return method.call(request.params, context)
@@ -116,20 +108,15 @@ export const makeCallRunner = (
   const searches = new FairPlaces(HEAVY_CALLS)
   const largeCalls = new FairPlaces({ total: 1, each: 1 })
 
-  /** Ends waiting calls when the node stops. */
   const stopped = Effect.zipRight(lifecycle.stopRequested, Effect.suspend(RpcError.shuttingDown))
 
-  /**
-   * The places that a costly call waits for. A search may itself wait long for another search, so searches have places of
-   * their own and stall no other call.
-   */
+  /** A search may wait long for another one, so searches have their own places and delay no other call. */
   const placeOf = ({ heavy, waits }: Method, large: boolean): FairPlaces | undefined => {
     if (waits) return heavy ? searches : undefined
     if (large) return largeCalls
     return heavy ? heavyCalls : undefined
   }
 
-  /** Records the end of a call. */
   const conclude = (call: Begun<unknown>, how: Pick<ObservedCall, "abandoned" | "error">): void => {
     const { held, memory, method, returned, since } = call
     running.delete(call)
@@ -142,13 +129,11 @@ export const makeCallRunner = (
     })
   }
 
-  /** Ends a call: records it, and returns its answer. */
   const ended = <A>(call: Begun<A>, outcome: CallOutcome): A => {
     conclude(call, { error: outcome instanceof RpcError ? outcome : undefined, abandoned: false })
     return call.finish(call.request, outcome)
   }
 
-  /** Records that the method is done and that the encoding of its answer begins. */
   const methodReturned = (call: Begun<unknown>): void => {
     if (observe !== undefined) call.returned ??= performance.now()
   }
@@ -168,7 +153,7 @@ export const makeCallRunner = (
     const fault = checksAnswers ? answerFault(call, text) : undefined
     if (fault === undefined) return Exit.succeed(ended(call, text))
     if (typeof text !== "string") call.memory?.give(text.length)
-    // The answer may hold secrets, and so may the reason: it is for the caller alone.
+    // Answer and reason may hold secrets, so only the caller gets them.
     return Effect.as(
       Effect.logError("RPC method does not answer as documented", { method: call.method }),
       ended(call, RpcError.internal(fault))
@@ -190,14 +175,14 @@ export const makeCallRunner = (
     }
   }
 
-  /** The answer of a method that does not have its result yet. A call that waits ends when the node stops. */
+  /** For a method without an immediate result. A waiting call ends when the node stops. */
   const answered = <A>(
     call: Begun<A>,
     method: Method,
     result: Effect.Effect<JsonValue, RpcError>
   ): Effect.Effect<A> =>
     (method.waits && !method.answersAtStop ? Effect.raceFirst(result, stopped) : result).pipe(
-      // Calls that need no fiber have no span: it takes longer than some of their answers.
+      // Calls without a fiber have no span, which would take longer than some of their answers.
       withTracedSpan(`svcd.rpc.${method.name}`, RPC_SPAN),
       Effect.matchCauseEffect({
         onFailure: (cause) => failed(call, cause),
@@ -249,7 +234,7 @@ export const makeCallRunner = (
       : Exit.isSuccess(exit)
       ? succeeded(call, exit.value)
       : failed(call, exit.cause)
-    // A result that is there at once may still be long to encode.
+    // An immediate result may take long to encode.
     return running.has(call) ? Effect.onInterrupt(answer, () => interrupted(call)) : answer
   }
 

@@ -1,22 +1,22 @@
 import type { RegistrationStep } from "../wallet/names/WalletNames.ts"
 import { RPC_CODE, type RpcReason } from "./method/RpcError.ts"
 
-/** The one list of words for errors and states of a node, for its pages, the desk and svcd-cli. */
+/** The texts for errors and states on the node's pages, the desk and svcd-cli. */
 
 export interface ProblemWords {
   readonly what: string
-  /** What the user does about it on a page. */
+  /** What to do, on a page. */
   readonly next?: string
-  /** The same in a terminal. */
+  /** What to do, in a terminal. */
   readonly command?: string
 }
 
-/** What helps a wallet that may give out no more addresses. */
+/** For a wallet that may give out no more addresses. */
 export const USE_UNPAID = "Reuse an earlier address that was not paid."
 
 const NEXT_BLOCK = "Wait for the next block, and start again."
 
-/** Errors whose code has many causes. */
+/** Where a code has many causes. */
 const REASONS: Readonly<Record<RpcReason, ProblemWords>> = {
   "beyond-words": {
     what: "A recovery would not find a payment to another new address, because too many addresses are unpaid.",
@@ -60,7 +60,7 @@ const REASONS: Readonly<Record<RpcReason, ProblemWords>> = {
 
 const INVALID_FIELD: ProblemWords = { what: "One of the fields is invalid." }
 
-/** Errors whose code has one meaning for users. */
+/** Where a code has one meaning for users. */
 const CODES: ReadonlyMap<number, ProblemWords> = new Map<number, ProblemWords>([
   [RPC_CODE.type, INVALID_FIELD],
   [RPC_CODE.invalidAddressOrKey, { what: "The address is not valid on this network." }],
@@ -92,12 +92,11 @@ const CODES: ReadonlyMap<number, ProblemWords> = new Map<number, ProblemWords>([
   [RPC_CODE.methodNotFound, { what: "The node's wallets are turned off." }]
 ])
 
-/** The words for an error; `undefined` for one that only its own text describes. */
+/** `undefined` if the error's own text must do. */
 export const errorWords = (
   { code, reason }: { readonly code: number; readonly reason?: RpcReason | undefined }
 ): ProblemWords | undefined => reason === undefined ? CODES.get(code) : REASONS[reason]
 
-/** The steps of a registration, and what each waits for. */
 export const STEP_WORDS: Readonly<Record<RegistrationStep, readonly [step: string, text: string]>> = {
   committed: ["step 1 of 3", "the commitment, which hides the name, is unconfirmed"],
   maturing: ["step 2 of 3", "the commitment is in a block"],
@@ -106,7 +105,6 @@ export const STEP_WORDS: Readonly<Record<RegistrationStep, readonly [step: strin
   failed: ["failed", "the registration cannot be finished"]
 }
 
-/** The states of a registered name. */
 export const NAME_STATES = { active: "active", soon: "expires soon", expired: "expired" } as const
 
 export type ExpiryState = keyof typeof NAME_STATES

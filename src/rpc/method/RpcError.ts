@@ -1,7 +1,7 @@
 import * as Data from "effect/Data"
 import * as Either from "effect/Either"
 
-/** The codes of upstream `rpc/protocol.h` and its `RPC_*` names, Namecoin's own included (reference/rpc.md 2). */
+/** Upstream `rpc/protocol.h`, `RPC_*`, including Namecoin's own (reference/rpc.md 2). */
 export const RPC_CODE = {
   parseError: -32700,
   invalidRequest: -32600,
@@ -44,10 +44,7 @@ export const RPC_CODE = {
   invalidEncoding: -1000
 } as const
 
-/**
- * What callers act on, where neither the code nor the text may decide: the codes are upstream's, with one for many causes, and
- * texts are for people. The answer has it as `error.data.reason` (docs/decisions/0024-reasons-of-errors.md).
- */
+/** Causes that callers act on, as `error.data.reason` (docs/decisions/0024-reasons-of-errors.md). */
 export const RPC_REASONS = [
   "beyond-words",
   "coin-spent",
@@ -73,10 +70,7 @@ export interface RpcErrorFields {
   readonly reason?: RpcReason | undefined
 }
 
-/**
- * The error member of a JSON-RPC answer. It is part of ordinary traffic (every lookup of an unregistered name gets
- * one), so it records no stack, which alone would cost seven times the rest.
- */
+/** The error of an answer. Common, as for every unregistered name, so it records no stack: that costs seven times the rest. */
 export class RpcError extends Data.TaggedError("RpcError")<RpcErrorFields> {
   constructor(fields: RpcErrorFields) {
     const limit = Error.stackTraceLimit
@@ -89,10 +83,10 @@ export class RpcError extends Data.TaggedError("RpcError")<RpcErrorFields> {
   static readonly invalidRequest = (message: string) => make(RPC_CODE.invalidRequest, message)
   static readonly methodNotFound = () => make(RPC_CODE.methodNotFound, "Method not found")
 
-  /** An internal error: the request is not the cause. A storage failure passes its whole message, with the path. */
+  /** Not the caller's fault. A storage failure passes its whole message, with the path. */
   static readonly internal = (message = "Internal error") => make(RPC_CODE.internalError, message)
 
-  /** A usage text, a disabled feature, and errors without a code of their own. */
+  /** A usage text, a disabled feature, or an error without its own code. */
   static readonly misc = (message: string) => make(RPC_CODE.misc, message)
   static readonly type = (message: string) => make(RPC_CODE.type, message)
   static readonly wallet = (message: string, reason?: RpcReason) => make(RPC_CODE.wallet, message, reason)
@@ -105,11 +99,11 @@ export class RpcError extends Data.TaggedError("RpcError")<RpcErrorFields> {
   static readonly invalidEncoding = (encoding: string) =>
     make(RPC_CODE.invalidEncoding, `Name/value is invalid for encoding ${encoding}`)
 
-  /** The node is starting; `step` is its current step. */
+  /** While the node starts. `step` is its current step. */
   static readonly warmUp = (step: string) => make(RPC_CODE.warmUp, step)
   static readonly shuttingDown = () => make(RPC_CODE.notConnected, "Shutting down")
 
-  /** The chain is not synced yet. Name clients read -4 as "no such name", so an unsynced name must not be -4. */
+  /** The chain is not synced. Name clients read -4 as "no such name", so an unsynced name must not be -4. */
   static readonly initialDownload = (detail = "") =>
     make(RPC_CODE.initialDownload, `Namecoin is downloading blocks...${detail === "" ? "" : ` (${detail})`}`)
 
@@ -128,9 +122,8 @@ export class RpcError extends Data.TaggedError("RpcError")<RpcErrorFields> {
 
 const make = (code: number, message: string, reason?: RpcReason): RpcError => new RpcError({ code, message, reason })
 
-/** What a reader of a parameter returns: the value, or the error of a value that it refuses. */
+/** The value of a parameter, or the error that refuses it. */
 export type Read<A> = Either.Either<A, RpcError>
 
-/** The same of a reader that returns the error in place of the value. */
 export const readOf = <A>(outcome: A | RpcError): Read<A> =>
   outcome instanceof RpcError ? Either.left(outcome) : Either.right(outcome)

@@ -6,11 +6,11 @@ import type { Method, UserRights } from "./methodTable.ts"
 import { type Described, describedBy, plainAnswer } from "./results.ts"
 
 /**
- * Compares answers with the results that their methods describe. Tests do so with every answer, in the process
- * (`test/support/methodNode.ts`) and of whole programs (`-rpcdoccheck`). It takes longer than most answers.
+ * Compares answers with their documented results. Only for tests, in the process (`test/support/methodNode.ts`) and in
+ * whole programs (`-rpcdoccheck`), because it takes longer than most answers.
  */
 
-/** The described result that an answer has, or why it has none of them. */
+/** The matching result, or why none matches. */
 export type CheckedAnswer =
   | { readonly _tag: "Described"; readonly when: string | undefined }
   | { readonly _tag: "Fault"; readonly reason: string }
@@ -29,7 +29,7 @@ interface Seen {
   readonly rights: UserRights
 }
 
-/** What a schema leaves open: that the members are in the described order, and that the caller may see each of them. */
+/** Checks what schemas cannot: the order of members, and the caller's right to each. */
 const memberFault = (described: Described, { json, path, rights }: Seen): string | undefined => {
   const { needs } = described
   if (needs !== undefined && rights?.has(needs) === false) return `${path} is there without the right ${needs}`
@@ -53,7 +53,7 @@ const memberFault = (described: Described, { json, path, rights }: Seen): string
   })
 }
 
-/** Why a schema does not fit, as text on demand: most methods have several, and one has to fit. */
+/** The fault as a function, since most methods have several results and one match is enough. */
 const faultOf = ({ schema }: Result, seen: Seen): (() => string) | undefined => {
   const decoded = ParseResult.decodeUnknownEither(schema, { onExcessProperty: "error" })(plainAnswer(seen.json))
   if (Either.isLeft(decoded)) return () => ParseResult.TreeFormatter.formatIssueSync(decoded.left)
@@ -61,7 +61,6 @@ const faultOf = ({ schema }: Result, seen: Seen): (() => string) | undefined => 
   return fault === undefined ? undefined : () => fault
 }
 
-/** Compares an answer with the results of its method, for a caller with these rights. */
 export const checkAnswer = (method: Method, json: Json, rights: UserRights): CheckedAnswer => {
   const faults: Array<() => string> = []
   for (const each of method.results) {

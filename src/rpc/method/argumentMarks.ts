@@ -2,9 +2,8 @@ import type { Contract } from "./contract.ts"
 import type { ArgumentForm, Param, Params } from "./params.ts"
 
 /**
- * What a command line needs of contracts, as texts that it parses on use: the parameters in their order, with `|` between
- * aliases, then a colon and the members of the options object that may also be named. A mark at the end of a name tells the form
- * of its argument.
+ * The part of contracts that a command line needs, parsed on use: the parameters in order with `|` between aliases,
+ * then a colon and the options that may be named. A mark after a name tells the argument's form.
  */
 
 const MARKS: ReadonlyArray<readonly [ArgumentForm, mark: string]> = [

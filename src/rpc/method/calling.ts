@@ -6,29 +6,23 @@ import type { Contract } from "./contract.ts"
 import type { GivenOf } from "./params.ts"
 import { plainAnswer } from "./results.ts"
 
-/** Calls from the caller's side, typed by the contract of the method. */
-
-/** What a caller gives: the parameters by name. */
+/** Parameters by name. */
 export type CallOf<C extends Contract> = GivenOf<C["params"]>
 
-/** What a caller gets, decoded: one of the results, without the members that only other callers see. */
+/** Decoded results, without members that only other callers see. */
 export type ResultOf<C extends Contract> = Schema.Schema.Type<C["results"][number]["schema"]>
 
-/**
- * The parameters by position, as every daemon takes them; those after the last given one are left out. The keys of `given` are
- * the names of the contract: its type is made of them.
- */
+/** Parameters by position, which every daemon takes, up to the last given one. */
 export const positionsOf = <C extends Contract>({ params }: C, given: CallOf<C>): ReadonlyArray<JsonValue> => {
   const byName = given as { readonly [name: string]: JsonValue | undefined }
   const values = Object.keys(params).map((name) => byName[name])
   return values.slice(0, values.findLastIndex((value) => value !== undefined) + 1).map((value) => value ?? null)
 }
 
-/** A call as a client sends it. */
 export interface MethodCall {
   readonly method: string
   readonly params: ReadonlyArray<JsonValue>
-  /** Whether the daemon may get it twice. */
+  /** Whether the daemon may receive it twice. */
   readonly mayRepeat: boolean
 }
 
@@ -40,7 +34,7 @@ export const callOf = <C extends Contract>(contract: C, given: CallOf<C>): Metho
 
 const decoders = new WeakMap<Contract, (answer: unknown) => Option.Option<unknown>>()
 
-/** Decodes an answer; `undefined` if it has none of the described forms. */
+/** `undefined` if the answer matches no documented result. */
 export const resultOf = <C extends Contract>(
   contract: C,
   answer: Json

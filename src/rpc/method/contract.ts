@@ -3,7 +3,7 @@ import type { JsonValue } from "../json/encodeJson.ts"
 import type { Params } from "./params.ts"
 import type { AnyResult } from "./results.ts"
 
-/** The headings of the help, in the order of reference/rpc.md 3. */
+/** In the order of reference/rpc.md 3. */
 export type MethodGroup =
   | "Control"
   | "Blockchain"
@@ -17,16 +17,13 @@ export type MethodGroup =
   | "Application"
   | "Hidden"
 
-/** A result of a method under a condition, such as a verbosity. */
+/** A result under a condition, such as a verbosity. */
 export interface Result {
   readonly when?: string
   readonly schema: AnyResult
 }
 
-/**
- * What is promised of a method, as data: rights, help, OpenRPC document, command line, the types of handlers and those of
- * clients come from it. What is not said is refused: the defaults are the strict ones.
- */
+/** A method's public interface, the source of rights, help, OpenRPC, command line and types. Defaults are strict. */
 export interface Contract<P extends Params = Params, R extends ReadonlyArray<Result> = ReadonlyArray<Result>> {
   readonly name: string
   readonly group: MethodGroup
@@ -36,24 +33,21 @@ export interface Contract<P extends Params = Params, R extends ReadonlyArray<Res
   readonly results: R
   /** Parameters of realistic calls. */
   readonly examples: ReadonlyArray<ReadonlyArray<JsonValue>>
-  /** The method's own errors, as `-5 Block not found`. The errors of its parameters are not listed. */
+  /** As `-5 Block not found`, without the errors of parameters. */
   readonly errors: ReadonlyArray<string>
   /** The right that a user needs (`-rpcrights`). */
   readonly right: UserRight
-  /** The coins that must be known. With `whole`, the method fails with -10 while a window of the last blocks answers. */
+  /** With `whole`, the method fails with -10 while a window of the last blocks answers. */
   readonly coins: "whole" | "any"
-  /** Whether a call changes something. It then runs to its end, though its caller has left; any other ends with its caller. */
+  /** Whether a call changes something. It then runs to its end even without its caller. */
   readonly writes: boolean
   /** Whether the method waits for an event, as `waitfornewblock` does. Such a call ends with -9 when the node stops. */
   readonly waits: boolean
-  /** Whether a method that waits ends by itself when the node stops, with a result in place of -9. */
+  /** Whether a waiting method ends with a result instead of -9 when the node stops. */
   readonly answersAtStop: boolean
-  /**
-   * Whether the method may need much memory or time, for a block with all its transactions for example. Few such calls run
-   * at one time, to limit the sum of their memory; users and their connections take turns.
-   */
+  /** Whether the method may need much memory or time. Few of these calls run at a time, and users take turns. */
   readonly heavy: boolean
-  /** Whether it is of an application (`ownMethod`): its result is plain JSON that it has checked itself. */
+  /** Whether an application defines it (`ownMethod`). Its result is plain JSON and already checked. */
   readonly own: boolean
 }
 
@@ -61,7 +55,7 @@ type Strict = "errors" | "right" | "coins" | "writes" | "waits" | "answersAtStop
 
 type Given<C extends Contract> = Omit<C, Strict> & Partial<Pick<C, Strict>>
 
-/** Completes a contract with the strict defaults: the right is `admin`, and coins of the whole chain unless it only reads. */
+/** The default right is `admin`. A method needs coins of the whole chain by default, unless it only reads. */
 export const contract = <const P extends Params, const R extends ReadonlyArray<Result>>(
   given: Given<Contract<P, R>>
 ): Contract<P, R> => {
@@ -81,5 +75,5 @@ export const contract = <const P extends Params, const R extends ReadonlyArray<R
   }
 }
 
-/** Whether the help, the OpenRPC document and completions show a method. */
+/** In the help, the OpenRPC document and completions. */
 export const isShown = ({ group }: Contract): boolean => group !== "Hidden"

@@ -4,10 +4,7 @@ import { parseJson } from "../json/readJson.ts"
 import { FORM_OF_MARK } from "./argumentMarks.ts"
 import type { ArgumentForm } from "./params.ts"
 
-/**
- * Converts command-line arguments to the parameters of a method (reference/rpc.md 8). The client does not have the
- * node's method table: it also calls other daemons.
- */
+/** Command-line arguments as parameters (reference/rpc.md 8), without a node's method table. */
 
 interface Parameter {
   readonly names: ReadonlyArray<string>
@@ -16,15 +13,15 @@ interface Parameter {
 
 interface Parameters {
   readonly byPosition: ReadonlyArray<Parameter>
-  /** Members of an options object that may also be named. */
+  /** Members of an options object that may be named. */
   readonly byName: ReadonlyArray<Parameter>
 }
 
-/** Parameters that are passphrases, private keys, recovery words, or descriptors, which may have private keys. */
+/** Passphrases, private keys, recovery words, and descriptors, which may have private keys. */
 const SECRET_PARAMETER =
   /passphrase|privkey|hdkey|secret|solving_data|descriptor|scanobjects|\brequests\b|\bwords\b|\boutput\b/
 
-/** Whether a method takes secrets. No error repeats an argument of it: one of them may be in the wrong place. */
+/** Errors of these methods repeat no argument, as a secret may be in the wrong place. */
 export const takesSecrets = (method: string): boolean =>
   Object.hasOwn(ARGUMENTS, method) && SECRET_PARAMETER.test(ARGUMENTS[method] ?? "")
 
@@ -35,7 +32,7 @@ const parameter = (word: string): Parameter => {
 
 const wordsOf = (text: string): ReadonlyArray<string> => text.split(" ").filter((word) => word !== "")
 
-/** The parameters of a method; `undefined` if it is not in the table. */
+/** `undefined` for an unknown method. */
 const parametersOf = (method: string): Parameters | undefined => {
   if (!Object.hasOwn(ARGUMENTS, method)) return undefined
   const [positions = "", members = ""] = (ARGUMENTS[method] ?? "").split(":")
@@ -45,7 +42,7 @@ const parametersOf = (method: string): Parameters | undefined => {
 export interface BadArgument {
   readonly _tag: "BadArgument"
   readonly argument: string
-  /** Its place among the arguments, from 0. */
+  /** Position of the argument, from 0. */
   readonly place: number
 }
 
@@ -60,11 +57,11 @@ const read = (format: ArgumentForm, argument: string, place: number): Json | Bad
 const isBad = (value: Json | BadArgument): value is BadArgument =>
   typeof value === "object" && value !== null && "_tag" in value
 
-/** The format at a position. For an unknown method, and beyond the known parameters, the text decides. */
+/** For an unknown method or position, the text decides. */
 const formatAt = (parameters: Parameters | undefined, position: number): ArgumentForm =>
   parameters?.byPosition[position]?.format ?? "json or text"
 
-/** Returns the parameters of a call by position, or the first argument that should be JSON and is not. */
+/** Returns the parameters, or the first argument that should be JSON and is not. */
 export const byPosition = (method: string, args: ReadonlyArray<string>): ReadonlyArray<Json> | BadArgument => {
   const parameters = parametersOf(method)
   const values: Array<Json> = []
@@ -77,9 +74,8 @@ export const byPosition = (method: string, args: ReadonlyArray<string>): Readonl
 }
 
 /**
- * Returns the parameters of a call by name, from arguments of the form `name=value`. An argument without an equals sign
- * is positional. An argument with an unknown name before the sign is positional too, if the next position accepts the
- * whole: a label such as `my=wallet`, or JSON. Otherwise the daemon gets the name and refuses it.
+ * Arguments of the form `name=value`. One without an equals sign is positional. So is one with an unknown name that the
+ * next position accepts as a whole: a label such as `my=wallet`, or JSON. The daemon refuses other unknown names.
  */
 export const byName = (method: string, args: ReadonlyArray<string>): JsonObject | BadArgument => {
   const parameters = parametersOf(method)

@@ -3,19 +3,16 @@ import { type Contract, isShown } from "./contract.ts"
 import type { Param, Params } from "./params.ts"
 import { describe, type Row } from "./results.ts"
 
-/**
- * The help, generated from the method table. Its format is the reference node's, which tools parse (reference/rpc.md
- * 3.1).
- */
+/** The help in the reference node's format, which tools parse (reference/rpc.md 3.1). */
 
-/** The parameters that the help shows: those before the first hidden one. */
+/** Parameters before the first hidden one. */
 const shown = (params: Params): ReadonlyArray<readonly [name: string, param: Param<unknown>]> => {
   const all = Object.entries(params)
   const end = all.findIndex(([, param]) => param.hidden)
   return end < 0 ? all : all.slice(0, end)
 }
 
-/** A parameter in one line, strings in quotes. */
+/** One line, with strings in quotes. */
 const inline = (name: string, param: Param<unknown>): string => {
   if (param.synopsis !== undefined) return param.synopsis
   if (param.kind === "string" || param.kind === "hex") return JSON.stringify(name)
@@ -26,7 +23,6 @@ const inline = (name: string, param: Param<unknown>): string => {
   return name
 }
 
-/** The placeholder of a value inside an array or object. */
 const inlineItem = (param: Param<unknown>): string => {
   switch (param.kind) {
     case "string":
@@ -45,7 +41,7 @@ const inlineItem = (param: Param<unknown>): string => {
   }
 }
 
-/** Returns the call in one line: the name, then the parameters in order, with optional ones in parentheses. */
+/** The call in one line, with optional parameters in parentheses. */
 export const synopsis = (method: Contract): string => {
   let text = method.name
   let within = false
@@ -70,14 +66,14 @@ const explanation = (param: Param<unknown>): string => {
   return `(${param.words}, ${presence}${needs}) ${param.description}${aliases}${byName}`.trimEnd()
 }
 
-/** The members of a parameter, or of the items of an array of objects: one row each. */
+/** One row per member of an object, or of the objects in an array. */
 const memberRows = (param: Param<unknown>, indent: string): ReadonlyArray<Row> =>
   Object.entries(param.members ?? param.item?.members ?? {}).flatMap(([name, member]) => [
     [`${indent}"${name}"`, explanation(member)] as const,
     ...memberRows(member, `${indent}  `)
   ])
 
-/** Two columns with an aligned right one. Continuation lines of an explanation stay in the right column. */
+/** Aligns the right column, including continuation lines. */
 const columns = (rows: ReadonlyArray<Row>): string => {
   const width = Math.max(...rows.map(([left]) => left.length)) + 4
   return rows.map(([left, right]) =>
@@ -113,7 +109,7 @@ const exampleText = (method: Contract, params: ReadonlyArray<JsonValue>): string
     `> curl --user <user> -H 'Content-Type: application/json' --data-binary ${data} http://127.0.0.1:8336/\n`
 }
 
-/** Returns the full help of a method; the first line is its synopsis. */
+/** The first line is the synopsis. */
 export const methodHelp = (method: Contract): string => {
   const errors = method.errors.length === 0 ? "" : `\nErrors:\n${method.errors.map((error) => `${error}\n`).join("")}`
   const examples = method.examples.map((params) => exampleText(method, params)).join("")
@@ -121,13 +117,13 @@ export const methodHelp = (method: Contract): string => {
     (examples === "" ? "" : `\nExamples:\n${examples}`)
 }
 
-/** Methods in the order of the help: by group, then by name. */
+/** By group, then by name. */
 const sorted = (methods: ReadonlyMap<string, Contract>): ReadonlyArray<Contract> =>
   [...methods.values()].sort((a, b) => compareText(a.group, b.group) || compareText(a.name, b.name))
 
 const compareText = (a: string, b: string): number => a < b ? -1 : a > b ? 1 : 0
 
-/** Returns the synopses of all methods except the hidden ones, under their headings. */
+/** Synopses under their headings, without hidden methods. */
 export const helpIndex = (methods: ReadonlyMap<string, Contract>): string => {
   let text = ""
   let group: string | undefined
@@ -141,8 +137,8 @@ export const helpIndex = (methods: ReadonlyMap<string, Contract>): string => {
 }
 
 /**
- * Returns for each parameter of each method its position, its name, and whether a command line passes it as text (`help
- * dump_all_command_conversions`). The reference client's tests compare the result with the client's own table.
+ * Position and name of each parameter, and whether a command line passes text (`help dump_all_command_conversions`).
+ * The reference client's tests compare this with the client's own table.
  */
 export const conversions = (
   methods: ReadonlyMap<string, Contract>

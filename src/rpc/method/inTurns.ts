@@ -4,7 +4,7 @@ import type { Steps } from "../../protocol/steps.ts"
 import type { CallTurns } from "../SlowLane.ts"
 import type { Read, RpcError } from "./RpcError.ts"
 
-/** Runs steps, as many in a row as the time of costly calls allows. */
+/** Pauses when the time of costly calls is used up. */
 export const inTurns = <A>(turns: CallTurns, steps: Steps<A>): Effect.Effect<A> => {
   const goOn = (): Effect.Effect<A> => {
     for (;;) {
@@ -17,7 +17,7 @@ export const inTurns = <A>(turns: CallTurns, steps: Steps<A>): Effect.Effect<A> 
   return Effect.suspend(goOn)
 }
 
-/** Applies a reader to each item, one item per step, until it refuses one. */
+/** One item per step, until the reader refuses one. */
 export function* readSteps<A, B>(items: Iterable<A>, read: (item: A, at: number) => Read<B>): Steps<Read<Array<B>>> {
   const made: Array<B> = []
   for (const item of items) {
@@ -29,11 +29,10 @@ export function* readSteps<A, B>(items: Iterable<A>, read: (item: A, at: number)
   return Either.right(made)
 }
 
-/** Runs steps that read parameters. */
 export const readInTurns = <A>(turns: CallTurns, steps: Steps<Read<A>>): Effect.Effect<A, RpcError> =>
   Effect.flatten(inTurns(turns, steps))
 
-/** Runs an effect for each item in order, as many in a row as the time of costly calls allows. */
+/** Pauses when the time of costly calls is used up. */
 export const eachInTurns = <A, B, E, R>(
   turns: CallTurns,
   items: Iterable<A>,

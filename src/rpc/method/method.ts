@@ -15,22 +15,19 @@ import { RpcError } from "./RpcError.ts"
 import type { Refusable } from "./schema.ts"
 import { workReader } from "./work.ts"
 
-/** The values that a method with these results may return: what the encoder writes in one of the described forms. */
+/** The values that the encoder writes in one of the documented forms. */
 export type AnswerOf<R extends ReadonlyArray<Result>> = Encodable<Schema.Schema.Type<R[number]["schema"]>>
 
-/**
- * Makes the result. A handler with an immediate result returns it as an `Exit` (`Effect.succeed` and `Exit.fail` make
- * one): this saves the request a fiber, about a quarter of its cost.
- */
+/** An immediate result is returned as an `Exit`, which saves a fiber, a quarter of the request's cost. */
 export type Handler<P extends Params, R extends ReadonlyArray<Result>> = (
   params: Decoded<P>,
   context: CallContext
 ) => Effect.Effect<AnswerOf<R>, RpcError>
 
-/** A parameter's name with its aliases, as messages show it. */
+/** With aliases, as in messages. */
 const pattern = (name: string, param: Param<unknown>): string => [name, ...param.aliases].join("|")
 
-/** Makes a method of a contract and its handler. All preparation happens here, once. */
+/** Prepares everything once. */
 export const method = <P extends Params, R extends ReadonlyArray<Result>>(
   contract: Contract<P, R>,
   handler: Handler<P, R>
@@ -73,7 +70,7 @@ interface Spec {
   readonly param: Param<unknown>
 }
 
-/** The error for the parameters of a wrong JSON type: it reports every one. Upstream `rpc/util.cpp`, `HandleRequest`. */
+/** Reports every parameter of a wrong type. Upstream `rpc/util.cpp`, `HandleRequest`. */
 const wrongTypes = (positions: ReadonlyArray<Json>, specs: ReadonlyArray<Spec>): RpcError | undefined => {
   let wrong: Record<string, string> | undefined
   for (let at = 0; at < specs.length; at++) {
@@ -90,10 +87,7 @@ const wrongTypes = (positions: ReadonlyArray<Json>, specs: ReadonlyArray<Spec>):
   return wrong === undefined ? undefined : RpcError.type(`Wrong type passed:\n${JSON.stringify(wrong, null, 4)}`)
 }
 
-/**
- * Puts named parameters into their positions, with `null` for each omitted one before the last given one. Upstream
- * `rpc/server.cpp`, `transformNamedArguments`.
- */
+/** `null` fills omitted parameters before given ones. Upstream `rpc/server.cpp`, `transformNamedArguments`. */
 const toPositions = (given: JsonObject, specs: ReadonlyArray<Spec>): Refusable<ReadonlyArray<Json>> => {
   const repeated = given.repeatedKey()
   if (repeated !== undefined) return RpcError.invalidParameter(`Parameter ${repeated} specified multiple times`)
@@ -112,7 +106,7 @@ const toPositions = (given: JsonObject, specs: ReadonlyArray<Spec>): Refusable<R
 
   const positions: Array<Json> = []
   let first: Spec | undefined
-  /** How many positions at the front are free for `args`. */
+  /** Positions at the front for `args`. */
   let free = 0
   for (const [at, spec] of specs.entries()) {
     const options = spec.param.membersByName ? takeMembers(spec.param, take) : undefined
@@ -145,7 +139,7 @@ const toPositions = (given: JsonObject, specs: ReadonlyArray<Spec>): Refusable<R
   return positions
 }
 
-/** The options object made from members given by name; `undefined` if there are none. */
+/** Collects members given by name; `undefined` if there are none. */
 const takeMembers = (
   param: Param<unknown>,
   take: (names: ReadonlyArray<string>) => readonly [name: string, value: Json] | undefined

@@ -4,7 +4,7 @@ import type { Method, MethodTable } from "./methodTable.ts"
 import type { Param } from "./params.ts"
 import { jsonSchemaOf } from "./results.ts"
 
-/** The machine-readable description of the methods (https://spec.open-rpc.org), the result of `rpc.discover`. */
+/** The result of `rpc.discover` (https://spec.open-rpc.org). */
 
 type Schema = { readonly [key: string]: JsonValue | undefined }
 
@@ -75,7 +75,7 @@ const describeMethod = (method: Method): JsonValue => ({
   errors: method.errors.length === 0 ? undefined : method.errors.map(errorOf)
 })
 
-/** Returns the OpenRPC document of a method table, without hidden methods. */
+/** Without hidden methods. */
 export const openRpc = (methods: MethodTable, version: string): JsonValue => ({
   openrpc: "1.3.2",
   info: { title: "svcd", version },

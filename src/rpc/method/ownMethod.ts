@@ -17,42 +17,38 @@ import { custom, optional, type Param, type ParamKind, type Params } from "./par
 import type { AnyResult } from "./results.ts"
 import { RpcError } from "./RpcError.ts"
 
-/** Methods that an application adds to the listener of its node, with schemas of plain JSON. */
-
-/** Schemas of parameters, each by its name, in the order of their positions. They are decoded at once, without services. */
+/** Schemas by name, in the order of positions. Decoded without waiting and without services. */
 export type OwnParams = Schema.Struct.Fields
 
 export interface OwnMethodDefinition<P extends OwnParams, A, I, R> {
-  /** Letters, digits and underscores, as `greet`; none that the node has. */
+  /** Letters, digits and underscores, as `greet`, and not a name of the node's methods. */
   readonly name: string
-  /** The first sentence states what the method does. It is in the help, as the descriptions of the schemas are. */
+  /** For the help, like the descriptions of the schemas. The first sentence says what the method does. */
   readonly summary?: string
   readonly params: P
-  /** What the handler returns, encoded as plain JSON. */
+  /** Encoded as plain JSON. */
   readonly results: Schema.Schema<A, I>
-  /** The right that a user needs for it (`-rpcrights`). Without one it needs `admin`. */
+  /** The right that a user needs (`-rpcrights`); `admin` by default. */
   readonly right?: UserRight
-  /** Whether a call changes something, so that it runs to its end though its caller has left. */
+  /** Whether a call changes something. It then runs to its end even without its caller. */
   readonly writes?: boolean
-  /** How long a call may take; a minute by default. */
+  /** A minute by default. */
   readonly timeout?: Duration.DurationInput
-  /** Fails with an `RpcError` that the caller gets. Whatever else goes wrong is -32603 for the caller, and a line in the log. */
+  /** The caller gets an `RpcError`. Any other failure is -32603 and a log line. */
   readonly handler: (params: Schema.Struct.Type<P>) => Effect.Effect<A, RpcError, R>
 }
 
-/** A method of an application; `R` are the services of its handler. */
+/** A method of an application. Its handler needs the services `R`. */
 export interface OwnMethod<out R = never> {
   readonly name: string
-  /** The method for the listener, whose handler has these services. */
   readonly withServices: (services: Context.Context<R>) => Method
 }
 
 const DEFAULT_TIMEOUT = Duration.minutes(1)
 
-/** Whether a text can be the name of a method of an application. */
 export const isMethodName = (text: string): boolean => /^[A-Za-z][A-Za-z0-9_]*$/.test(text)
 
-/** A JSON value of a request as JavaScript has it. */
+/** As a JavaScript value. */
 const plain = (json: Json): unknown => {
   if (json instanceof JsonNumber) return json.value
   if (json instanceof JsonObject) {
@@ -63,7 +59,7 @@ const plain = (json: Json): unknown => {
   return Array.isArray(json) ? json.map(plain) : json
 }
 
-/** What JSON cannot say, by its place; `undefined` for JSON. */
+/** The first place that is not JSON; `undefined` if there is none. */
 const notJson = (value: unknown, path = "the result"): string | undefined => {
   switch (typeof value) {
     case "boolean":
@@ -105,14 +101,14 @@ const TYPES: Readonly<Partial<Record<ParamKind, string>>> = {
   object: "object"
 }
 
-/** A schema without the `undefined` of an optional member. */
+/** Removes the `undefined` of an optional member. */
 const presentOf = (ast: AST.AST): AST.AST => {
   if (ast._tag !== "Union") return ast
   const [only, ...others] = ast.types.filter((type) => !AST.isUndefinedKeyword(type))
   return only === undefined || others.length > 0 ? ast : only
 }
 
-/** The kind of value that all members of a union, or literals, have in common. */
+/** The common kind of all members or literals. */
 const kindOf = (ast: AST.AST): readonly [ParamKind, string] => {
   const ANY = ["any", "any"] as const
   if (ast._tag === "Literal") return typeof ast.literal === "string" ? ["string", "string"] : ANY
@@ -121,7 +117,7 @@ const kindOf = (ast: AST.AST): readonly [ParamKind, string] => {
   return others.every(([kind]) => kind === first[0]) ? first : ANY
 }
 
-/** A parameter as the help and the command line see it. All of them are decoded together. */
+/** For the help and the command line. Parameters are decoded together. */
 const paramOf = ({ isOptional, type }: AST.PropertySignature, description: string): Param<unknown> => {
   const [kind, words] = kindOf(presentOf(type))
   const expected = TYPES[kind]
@@ -140,7 +136,6 @@ const paramOf = ({ isOptional, type }: AST.PropertySignature, description: strin
 const descriptionOf = (ast: AST.AST): string =>
   AST.getDescriptionAnnotation(ast).pipe((found) => found._tag === "Some" ? found.value : "")
 
-/** The members of a schema of parameters. */
 const membersOf = ({ ast }: Schema.Schema.AnyNoContext): ReadonlyArray<AST.PropertySignature> =>
   ast._tag === "TypeLiteral" ? ast.propertySignatures : []
 
@@ -157,7 +152,7 @@ const paramsOf = (schema: Schema.Schema.AnyNoContext): Params => {
   )
 }
 
-/** Where a value has another form than its schema, without the value: it may be secret. */
+/** The place of the mismatch without the value, which may be secret. */
 const placeOf = (error: ParseResult.ParseError): string => {
   const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
   return issue === undefined || issue.path.length === 0 ? "the result" : `the result at ${issue.path.join(".")}`
@@ -169,10 +164,10 @@ const refusalOf = (error: ParseResult.ParseError): RpcError => {
   return RpcError.invalidParameter(`${path}${path === "" ? "" : ": "}${issue?.message ?? "is not valid"}`)
 }
 
-/** A defect of the application: the caller gets -32603, and the log what is wrong. */
+/** A defect of the application: -32603 for the caller, details in the log. */
 const broken = (what: string): Effect.Effect<never> => Effect.dieMessage(what)
 
-/** A handler may fail with an `RpcError`, which its caller gets; with anything else it is broken. */
+/** An `RpcError` goes to the caller. Any other failure is a defect. */
 const asAnswer = (cause: Cause.Cause<unknown>): Effect.Effect<never, RpcError> => {
   const failure = Option.getOrUndefined(Cause.failureOption(cause))
   if (failure instanceof RpcError) return failure
@@ -180,7 +175,7 @@ const asAnswer = (cause: Cause.Cause<unknown>): Effect.Effect<never, RpcError> =
   return Effect.failCause(Cause.die(Cause.squash(cause)))
 }
 
-/** Makes a method of an application: its `help`, its part of the OpenRPC document, rights and counts come with it. */
+/** Defines a method of an application, with `help`, OpenRPC, rights and metrics. */
 export const ownMethod = <const P extends OwnParams, A, I, R = never>(
   definition: OwnMethodDefinition<P, A, I, R>
 ): OwnMethod<R> => {
@@ -196,7 +191,7 @@ export const ownMethod = <const P extends OwnParams, A, I, R = never>(
     if (Either.isLeft(decoded)) return refusalOf(ParseResult.parseError(decoded.left))
     return Effect.suspend(() => handler(decoded.right)).pipe(
       Effect.catchAllCause(asAnswer),
-      // Also one that cannot be interrupted has its time.
+      // Limits even an effect that cannot be interrupted.
       Effect.disconnect,
       Effect.timeoutFailCause({
         duration: timeout,

@@ -28,59 +28,53 @@ import {
   type ValueLabel
 } from "./schema.ts"
 
-/**
- * The parameters of methods (reference/rpc.md 1.8): the schema and the help text of each. A method's parameters are a
- * record of these; its handler receives a record of the decoded values.
- */
+/** A parameter: its schema and help text (reference/rpc.md 1.8). Handlers get a record of decoded values. */
 export interface Param<out A, out I = unknown> {
-  /** The type of what a caller of our own gives, for the types of `calling.ts` alone: never there. */
+  /** For the types of `calling.ts` only. Never set. */
   readonly given?: I
-  /** The schema of the JSON value. */
   readonly schema: Schema.Schema.AnyNoContext
-  /** Decodes a value by the schema. */
   readonly parse: (value: Json) => Outcome<A>
   readonly words: string
   readonly kind: ParamKind
   readonly description: string
   readonly aliases: ReadonlyArray<string>
-  /** The required JSON type, if there is only one. The types of all parameters are checked before any is decoded. */
+  /** The only accepted JSON type, if there is one. All types are checked before any value is decoded. */
   readonly expected: JsonType | undefined
-  /** `undefined` for a required parameter; else the value of a missing one, and its text in the help. */
+  /** The default and its text in the help; `undefined` for a required parameter. */
   readonly fallback: { readonly value: A; readonly text: string } | undefined
-  /** Whether `null` means that the parameter is missing; if not, `null` is a value of the wrong type. */
+  /** Whether `null` means missing. Otherwise it has the wrong type. */
   readonly nullIsMissing: boolean
   readonly hidden: boolean
-  /** The content: the members of an options object, the items of an array. */
+  /** Members of an options object, or items of an array. */
   readonly members: Params | undefined
   readonly item: Param<unknown> | undefined
-  /** Whether the members may also be given by name beside the other parameters. */
+  /** Whether members may be named beside other parameters. */
   readonly membersByName: boolean
-  /** What the synopsis shows; `undefined` for the form of the value. */
+  /** In the synopsis, instead of the value's form. */
   readonly synopsis: string | undefined
-  /** How a command line reads it. */
   readonly argument: ArgumentForm
-  /** The right that a request with this parameter needs besides that of the method. */
+  /** Right needed for this parameter, besides the method's. */
   readonly needs: UserRight | undefined
-  /** The most that a number may be; the call is refused above it, before any work. */
+  /** Maximum of a number. The call is refused above it, before any work. */
   readonly most: number | undefined
-  /** The bytes that the work on a value takes, where it is more than the value: a range of indexes, for example. */
+  /** Bytes of work if more than the value itself, as for a range of indexes. */
   readonly work: ((value: Json) => number) | undefined
 }
 
 export type ParamKind = "string" | "hex" | "integer" | "number" | "amount" | "boolean" | "array" | "object" | "any"
 
 /**
- * An argument of a command line is text, JSON, or JSON with text as the fallback. "free text" may have an equals sign, such as a
- * label or a password: with -named it is not taken for a misspelled name (upstream `rpc/client.cpp`, `ParamFormat::STRING`).
+ * "json or text" falls back to text. "free text", such as a label or a password, may have an equals sign, which -named
+ * does not take for a misspelled name (upstream `rpc/client.cpp`, `ParamFormat::STRING`).
  */
 export type ArgumentForm = "text" | "free text" | "text or null" | "json" | "json or text"
 
-/** The parameters of a method by name, in the order of their positions. */
+/** In the order of positions. */
 export interface Params {
   readonly [name: string]: Param<unknown, unknown>
 }
 
-/** What a caller gives for parameters, by name. Those with a default may be missing. */
+/** Parameters with a default may be missing. */
 export type GivenOf<P extends Params> =
   & { readonly [K in RequiredOf<P>]: GivenFor<P[K]> }
   & { readonly [K in Exclude<keyof P, RequiredOf<P>>]?: GivenFor<P[K]> }
@@ -119,7 +113,7 @@ const make = <A, I>({ description, kind, schema, words }: Definition<A>): Param<
   work: undefined
 })
 
-/** Decodes one value that is not itself a parameter of the call. `label` is its name in messages. */
+/** For a value inside a parameter. `label` is its name in messages. */
 export const decodedValue = <A>(param: Param<A, unknown>, value: Json, label: string): Read<A> =>
   Either.mapLeft(param.parse(value), (issue) => refusalOf(issue, label))
 
@@ -134,7 +128,7 @@ const INT32: Range = [-(2 ** 31), 2 ** 31 - 1]
 const UINT32: Range = [0, 2 ** 32 - 1]
 const INT64: Range = [-(2 ** 63), 2 ** 63 - 1]
 
-/** Reads a hash in display order, 64 digits, into wire order. Upstream `rpc/util.cpp`, `ParseHashV`. */
+/** Display order to wire order. Upstream `rpc/util.cpp`, `ParseHashV`. */
 export const readHash = (text: string, { label }: ValueLabel): Refusable<Uint8Array> => {
   const hash = parseDisplayHash(text)
   if (hash !== undefined) return hash
@@ -147,7 +141,7 @@ export const readHash = (text: string, { label }: ValueLabel): Refusable<Uint8Ar
   )
 }
 
-/** Reads bytes in hexadecimal digits. Upstream `rpc/util.cpp`, `ParseHexV`. */
+/** Upstream `rpc/util.cpp`, `ParseHexV`. */
 export const readHex = (text: string, { label }: ValueLabel): Refusable<Uint8Array> =>
   fromHex(text) ?? RpcError.invalidParameter(`${label} must be hexadecimal string (not '${text}')`)
 
@@ -155,20 +149,20 @@ const TEXT = ofString((text) => text)
 const HEX = ofString(readHex)
 const HASH = ofString(readHash)
 
-// The kinds of parameters. Each is required unless `optional` or `withDefault` wraps it.
+// Each kind is required unless `optional` or `withDefault` wraps it.
 
 export const string = (description: string): Param<string, string> =>
   make({ kind: "string", words: "string", description, schema: TEXT })
 
-/** Hexadecimal text that the handler reads itself: its method has its own error for invalid hex. */
+/** For methods with their own error for invalid hex. */
 export const hexText = (description: string): Param<string, string> =>
   make({ kind: "hex", words: "string", description, schema: TEXT })
 
-/** Bytes in hexadecimal digits, in wire order. */
+/** In wire order. */
 export const hex = (description: string): Param<Uint8Array, string> =>
   make({ kind: "hex", words: "string", description, schema: HEX })
 
-/** A block hash or txid. `label` is its name in messages if it differs from the parameter's. */
+/** A block hash or txid. `label` replaces the parameter's name in messages. */
 export const hash = (description: string, { label }: { readonly label?: string } = {}): Param<Uint8Array, string> =>
   make({
     kind: "hex",
@@ -185,18 +179,17 @@ const integerIn = (range: Range) => {
 
 export const int32 = integerIn(INT32)
 export const uint32 = integerIn(UINT32)
-/** From 2^53 on, the nearest double: the method then checks a narrower range. */
+/** From 2^53 on, the nearest double. Methods check a narrower range. */
 export const int64 = integerIn(INT64)
 
 const DOUBLE = ofNumber(({ value }) => Number.isFinite(value) ? value : RpcError.misc("JSON double out of range"))
 
-/** A number with any fraction or exponent. */
 export const double = (description: string): Param<number, number> =>
   make({ kind: "number", words: "numeric", description, schema: DOUBLE })
 
 const AMOUNT = ofJson((value) => readAmount(value))
 
-/** An amount in NMC, a number or text; decodes to the smallest unit. */
+/** Decodes NMC, as number or text, to the smallest unit. */
 export const amount = (description: string): Param<number, number | string> =>
   make({ kind: "amount", words: "numeric or string", description, schema: AMOUNT })
 
@@ -210,23 +203,22 @@ const VERBOSITY = ofJson((value) => {
     : RpcError.wrongType({ actual: typeOf(value), expected: "number" })
 })
 
-/** The level of detail: a number, or `false` and `true` for 0 and 1. Upstream `rpc/util.cpp`, `ParseVerbosity`. */
+/** A number, or `false` and `true` for 0 and 1. Upstream `rpc/util.cpp`, `ParseVerbosity`. */
 export const verbosity = (description: string): Param<number, boolean | number> =>
   make({ kind: "integer", words: "numeric or boolean", description, schema: VERBOSITY })
 
 const ANY = ofJson((value) => value)
 
-/** Any JSON value, undecoded. */
 export const json = (
   description: string,
   { words = "any" }: { readonly words?: string } = {}
 ): Param<Json, JsonValue> => make({ kind: "any", words, description, schema: ANY })
 
-/** A JSON object that the handler decodes. */
+/** Decoded by the handler. */
 export const jsonObject = (description: string): Param<JsonObject, { readonly [name: string]: JsonValue }> =>
   make({ kind: "object", words: "json object", description, schema: ofMembers })
 
-/** A parameter with a rule of its own: several types, or a closed set of words. */
+/** With its own rule: several types, or a closed set of words. */
 export const custom = <A, I = JsonValue>(
   { kind = "any", read, ...text }:
     & { readonly words: string; readonly description: string; readonly kind?: ParamKind }
@@ -235,7 +227,6 @@ export const custom = <A, I = JsonValue>(
     }
 ): Param<A, I> => make({ kind, ...text, schema: ofJson(read) })
 
-/** A parameter with one more rule. */
 export const refined = <A, B, I>(
   param: Param<A, I>,
   read: (value: A, label: string) => Refusable<B>
@@ -249,7 +240,7 @@ export const array = <A, I>(item: Param<A, I>, description: string): Param<Reado
   item
 })
 
-/** The same for very long arrays: the items are decoded in steps, when the handler reads them. */
+/** The handler decodes the items in steps. */
 export const longArray = <A, I>(
   item: Param<A, I>,
   description: string
@@ -261,10 +252,7 @@ export const longArray = <A, I>(
   }
 }
 
-/**
- * An object with known members, each a parameter of its own. Upstream `rpc/util.cpp`, `RPCTypeCheckObj`: all types are
- * checked first, in the order of the names, then unknown members.
- */
+/** Checks all types in the order of names, then refuses unknown members. Upstream `rpc/util.cpp`, `RPCTypeCheckObj`. */
 export const object = <const P extends Params>(
   members: P,
   description: string,
@@ -279,10 +267,7 @@ export const object = <const P extends Params>(
   members
 })
 
-/**
- * Returns a function that decodes a record of parameters. The only type assertion of the decoders: each key of the
- * result holds the decoded value of that parameter, or its fallback, as `Decoded` declares.
- */
+/** Has the decoders' only type assertion: each key holds the decoded value or its fallback, as `Decoded` declares. */
 export const recordReader = <P extends Params>(params: P) => {
   const entries = Object.entries(params)
   return (
@@ -307,7 +292,7 @@ export const recordReader = <P extends Params>(params: P) => {
   }
 }
 
-/** An options object whose members may also be given by name beside the other parameters. Refuses unknown members. */
+/** Members may be named beside the other parameters. Refuses unknown members. */
 export const namedOptions = <const P extends Params>(
   members: P,
   description: string
@@ -316,9 +301,7 @@ export const namedOptions = <const P extends Params>(
   membersByName: true
 })
 
-// Properties of a parameter beyond its kind
-
-/** Optional. `text` is the help's description of the default. */
+/** `text` describes the default in the help. */
 export const optional = <A, I>(param: Param<A, I>, text = ""): Param<A | undefined, I | null | undefined> => ({
   ...param,
   fallback: { value: undefined, text }
@@ -338,13 +321,12 @@ const defaultText = (value: unknown): string => {
   return typeof value === "number" || typeof value === "boolean" ? String(value) : ""
 }
 
-/** An object that is empty if it is missing. */
 export const orEmpty = <A, I>(param: Param<A, I>): Param<A, I | null | undefined> => ({
   ...param,
   fallback: { value: Either.getOrThrowWith(decodedValue(param, new JsonObject(), ""), (refusal) => refusal), text: "" }
 })
 
-/** Refuses `null`, which does not count as missing (reference/rpc.md 5.1, `options` of the name methods). */
+/** `null` does not count as missing (reference/rpc.md 5.1, `options` of the name methods). */
 export const notNull = <A, I>(param: Param<A, I>): Param<A, I> => ({ ...param, nullIsMissing: false })
 
 export const alias = <A, I>(param: Param<A, I>, ...aliases: ReadonlyArray<string>): Param<A, I> => ({
@@ -352,33 +334,30 @@ export const alias = <A, I>(param: Param<A, I>, ...aliases: ReadonlyArray<string
   aliases
 })
 
-/** Shown by this text in the synopsis, as the reference node shows some long parameters. */
+/** Replaces the value's form in the synopsis, as the reference node does for some long parameters. */
 export const shownAs = <A, I>(param: Param<A, I>, synopsis: string): Param<A, I> => ({ ...param, synopsis })
 
-/** On a command line in another form than its kind suggests. */
+/** Overrides the form on command lines. */
 export const asArgument = <A, I>(argument: ArgumentForm, param: Param<A, I>): Param<A, I> => ({ ...param, argument })
 
 export const freeText = <A, I>(param: Param<A, I>): Param<A, I> => asArgument("free text", param)
 
-/** Refused to users without a right, even if they may call the method (`-rpcrights`). */
+/** Refused without the right, even if the user may call the method (`-rpcrights`). */
 export const needing = <A, I>(needs: UserRight, param: Param<A, I>): Param<A, I> => ({ ...param, needs })
 
-/** A number that multiplies work, with its limit. */
+/** For a number that multiplies work. */
 export const atMost = <I>(most: number, param: Param<number, I>): Param<number, I> => ({
   ...refined(param, (value, label) => value > most ? RpcError.invalidParameter(`${label} is at most ${most}`) : value),
   most
 })
 
-/**
- * A value that takes more work than its own length. `work` reads it as it was sent, before it is decoded, and returns the bytes that
- * the work takes; 0 for a value that will be refused.
- */
+/** `work` gets the undecoded value and returns the bytes of work, or 0 if the value will be refused. */
 export const costing = <A, I>(work: (value: Json) => number, param: Param<A, I>): Param<A, I> => ({ ...param, work })
 
-/** Accepted, but the help shows neither it nor any parameter after it. */
+/** Accepted, but hidden from the help with all parameters after it. */
 export const hidden = <A, I>(param: Param<A, I>): Param<A, I> => ({ ...param, hidden: true })
 
-/** Changes or refuses the JSON value before the parameter decodes it. */
+/** Changes or refuses the JSON value before it is decoded. */
 export const adapted = <A, I>(param: Param<A, I>, adapt: (value: Json) => Refusable<Json>): Param<A, I> => {
   const schema: JsonSchema<A> = adaptedTo(param, adapt)
   return { ...param, schema, parse: ParseResult.decodeUnknownEither(schema) }

@@ -3,28 +3,24 @@ import * as AST from "effect/SchemaAST"
 import { isJson, type JsonType, typeOf } from "../json/json.ts"
 import { RpcError } from "./RpcError.ts"
 
-/**
- * Turns what a schema refuses into the error of the answer, with the code and the text of the reference node
- * (reference/rpc.md 1.8, 2).
- */
+/** Errors for refused values, with the reference node's codes and texts (reference/rpc.md 1.8, 2). */
 
-/** Annotation: the only JSON type that a schema accepts. */
+/** The only JSON type that a schema accepts. */
 export const ExpectedId: unique symbol = Symbol.for("svcd/rpc/Expected")
 
-/** Annotation: the error for a value of the right type that a schema refuses. */
+/** The error for a refused value of the right type. */
 export const RefusalId: unique symbol = Symbol.for("svcd/rpc/ErrorOf")
 
 /** `label` is the value's name in messages. */
 export type ErrorOf = (value: unknown, label: string) => RpcError
 
 interface Place {
-  /** The parameter or member that holds the value. */
   readonly label: string
-  /** Whether the value is a member of an object: its wrong type has a text of its own. */
+  /** A member's wrong type has its own text. */
   readonly isMember: boolean
 }
 
-/** Returns the error for the first value that a schema refused. `label` is the name of the whole value. */
+/** The error for the first refused value. `label` names the whole value. */
 export const refusalOf = (issue: ParseIssue, label: string): RpcError => refusalAt(issue, { label, isMember: false })
 
 const refusalAt = (issue: ParseIssue, place: Place): RpcError => {
@@ -56,7 +52,7 @@ const refusedValue = (ast: AST.AST, actual: unknown, { isMember, label }: Place)
   const expected = AST.getAnnotation<JsonType>(ExpectedId)(ast)
   const type = isJson(actual) ? typeOf(actual) : undefined
   if (expected._tag === "Some" && type !== undefined && type !== expected.value) {
-    // Upstream `RPCTypeCheckObj` lets null pass; the reader of the value refuses it, and does not know the name.
+    // Upstream `RPCTypeCheckObj` accepts null. The reader then refuses it without knowing the name.
     return isMember && type !== "null"
       ? RpcError.wrongFieldType(label, { actual: type, expected: expected.value })
       : RpcError.wrongType({ actual: type, expected: expected.value })

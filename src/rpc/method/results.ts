@@ -8,29 +8,24 @@ import { type Json, JsonNumber, JsonObject } from "../json/json.ts"
 import type { LongText } from "../json/LongText.ts"
 
 /**
- * The schemas of results. The help, the OpenRPC document and the types of clients come from them. Their encoded side is
- * an answer as `plainAnswer` returns it; their type is what the encoder of JSON writes, so that an answer is encoded without a
- * pass over the schema.
+ * Schemas of results, for the help, OpenRPC and client types. Decoded from answers of `plainAnswer`. Their type is the
+ * encoder's input, so answers are encoded without a pass over the schema.
  */
 
-/** Annotation: a scalar whose type alone does not say how the help shows it. */
+/** The kind shown in the help, if the type alone does not determine it. */
 const KindId: unique symbol = Symbol.for("svcd/rpc/Kind")
 
-/** Annotation of a record whose member names are data: what a name is. */
+/** What a member name of a map is. */
 const KeyId: unique symbol = Symbol.for("svcd/rpc/Key")
 
-/** Annotation of a part that callers with a right alone see. */
+/** The right needed to see this part. */
 const NeedsId: unique symbol = Symbol.for("svcd/rpc/Needs")
 
 type Kind = "string" | "hex" | "number" | "integer" | "amount" | "time" | "boolean" | "null" | "any"
 
-/** Any schema of a result. */
 export type AnyResult = Schema.Schema.AnyNoContext
 
-/**
- * What code may make for a described value `A`, because the encoder writes the same JSON for it: text encoded before, and
- * items and members made during encoding.
- */
+/** Values that encode to the JSON of `A`: text encoded before, and items and members made during encoding. */
 export type Encodable<A> = [JsonValue] extends [A] ? JsonValue : RawJson<A> | LongText<A> | EncodableStructure<A>
 
 type EncodableStructure<A> = A extends null | undefined | boolean | number | string | Amount ? A
@@ -45,10 +40,10 @@ type EncodableMap<B> =
   | ReadonlyMap<string, Encodable<B>>
   | LazyMap<Encodable<B>>
 
-/** What code makes for a schema, member by member: the type of a function that makes a result. */
+/** The return type of a function that makes a result. */
 export type ValueOf<S extends AnyResult> = EncodableStructure<Schema.Schema.Type<S>>
 
-/** The same for the members of an object that others are added to. */
+/** For the members of an object with further members. */
 export type MembersOf<F extends Schema.Struct.Fields> = EncodableObject<Schema.Struct.Type<F>>
 
 const described = (description: string, kind: Kind) => ({ description, [KindId]: kind })
@@ -84,7 +79,6 @@ const HEX = Schema.String.pipe(Schema.pattern(/^([0-9a-f]{2})*$/))
 const ANY = Schema.declare((value: unknown): value is JsonValue => value !== undefined)
 
 export const string = (description: string) => Schema.String.annotations(described(description, "string"))
-/** Bytes or a hash in hexadecimal digits. */
 export const hex = (description: string) => HEX.annotations(described(description, "hex"))
 export const number = (description: string) => ANY_NUMBER.annotations(described(description, "number"))
 export const integer = (description: string) => ANY_INTEGER.annotations(described(description, "integer"))
@@ -94,27 +88,22 @@ export const amount = (description: string) => AMOUNT.annotations(described(desc
 export const time = (description: string) => ANY_INTEGER.annotations(described(description, "time"))
 export const boolean = (description: string) => Schema.Boolean.annotations(described(description, "boolean"))
 export const nothing = (description: string) => Schema.Null.annotations(described(description, "null"))
-/** One of some words. */
 export const oneOf = <const W extends ReadonlyArray<string>>(description: string, ...words: W) =>
   Schema.Literal<[...W]>(...words).annotations(described(description, "string"))
-/** Any JSON value. */
 export const any = (description: string) => ANY.annotations(described(description, "any"))
 
-/** An object whose member names are data; `key` says what a name is. */
+/** `key` says what a member name is. */
 export const map = <A, I>(key: string, values: Schema.Schema<A, I>, description = "") =>
   Schema.Record({ key: Schema.String, value: values }).annotations({ description, [KeyId]: key })
 
-/** A part of an answer that callers without a right do not get (`-rpcrights`), though they may call the method. */
+/** Omitted for callers without the right, even if they may call the method (`-rpcrights`). */
 export const needing = <A, I>(right: UserRight, schema: Schema.Schema<A, I>): Schema.Schema<A, I> =>
   schema.annotations({ [NeedsId]: right })
-
-// What the help and the OpenRPC document read of a schema
 
 export type Described =
   & {
     readonly description: string
     readonly optional: boolean
-    /** The right that a caller needs to see it. */
     readonly needs?: UserRight
   }
   & (
@@ -196,10 +185,9 @@ const TYPE_WORDS: Readonly<Record<Described["kind"], string>> = {
   map: "json object"
 }
 
-/** A line of a help text: the member and its explanation. */
 export type Row = readonly [left: string, right: string]
 
-/** Returns the lines that show a view, one for each member, with each level indented by two. */
+/** One line per member, indented by two per level. */
 const rowsOf = (
   view: Described,
   { indent = "", prefix = "", suffix = "" }: {
@@ -279,13 +267,12 @@ const structureOf = (view: Described): JsonSchemaObject => {
 
 export const describedBy = ({ ast }: AnyResult): Described => viewOf(ast)
 
-/** Returns the lines that show a result in the help. */
 export const describe = (schema: AnyResult): ReadonlyArray<Row> => rowsOf(describedBy(schema))
 
-/** Returns the JSON Schema of a result, for the OpenRPC document. */
+/** For the OpenRPC document. */
 export const jsonSchemaOf = (schema: AnyResult): JsonSchemaObject => jsonSchema(describedBy(schema))
 
-/** Returns an answer as the schemas decode it: objects as records, numbers with their digits. */
+/** As the schemas decode it: objects as records, numbers with their digits. */
 export const plainAnswer = (json: Json): unknown => {
   if (json instanceof JsonObject) {
     const record: Record<string, unknown> = Object.create(null)

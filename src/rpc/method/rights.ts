@@ -5,16 +5,12 @@ import type { Param, Params } from "./params.ts"
 import { RpcError } from "./RpcError.ts"
 import type { Refusable } from "./schema.ts"
 
-/**
- * The rights that a request needs (`-rpcrights`): that of its method, and that of each parameter which gives more than the
- * method alone, such as a payment beside an update of a name. A right does not contain another.
- */
+/** A request needs the rights of its method and its guarded parameters. No right contains another (`-rpcrights`). */
 
-/** Whether a parameter, or a part of it, needs a right of its own. */
 const isGuarded = ({ item, members = {}, needs }: Param<unknown>): boolean =>
   needs !== undefined || Object.values(members).some(isGuarded) || (item !== undefined && isGuarded(item))
 
-/** The rights of a given value. A value that stands for a missing one needs none. */
+/** A value that stands for a missing one needs no right. */
 function* rightsOfValue(param: Param<unknown>, value: Json | undefined): Generator<UserRight> {
   if (value === undefined || value === null) return
   if (param.needs !== undefined) yield param.needs
@@ -25,10 +21,7 @@ function* rightsOfValue(param: Param<unknown>, value: Json | undefined): Generat
   }
 }
 
-/**
- * Returns the function that tells the rights which a request needs. For a method without guarded parameters, as nearly all
- * are, it does not look at the request.
- */
+/** Does not look at the request if the method has no guarded parameters, as for nearly all. */
 export const rightsReader = (
   right: UserRight,
   params: Params,
@@ -39,23 +32,23 @@ export const rightsReader = (
   if (!all.some(isGuarded)) return () => own
   return (given) => {
     const positions = positionsOf(given)
-    // The call fails with this error, and does nothing.
+    // The call will fail with this error.
     if (positions instanceof RpcError) return own
     return [...new Set([right, ...all.flatMap((param, at) => [...rightsOfValue(param, positions[at])])])]
   }
 }
 
-/** The header of an answer with 403 that names the missing right. Our clients read it, and no text. */
+/** Names the missing right in a 403 answer. Our clients only read this header. */
 export const MISSING_RIGHT = "X-Svcd-Missing-Right"
 
-/** What a user may do; `undefined` for a part without a limit. */
+/** `undefined` means no limit. */
 export interface UserPermission {
-  /** The methods of the user's lists (`-rpcwhitelist`): as in the reference node, a list permits all parameters. */
+  /** `-rpcwhitelist`: as in the reference node, a list permits all parameters. */
   readonly methods: ReadonlySet<string> | undefined
   readonly rights: ReadonlySet<UserRight> | undefined
 }
 
-/** The rights that a user lacks for a request; none if the user's list lacks its method; `undefined` if the request is permitted. */
+/** `undefined` if permitted; empty if the user's list lacks the method. */
 export const missingRights = (
   { methods, rights }: UserPermission,
   demand: Demand

@@ -7,27 +7,23 @@ import { isJson, type Json, JsonNumber, JsonObject, type JsonType, typeOf } from
 import { type ErrorOf, ExpectedId, RefusalId } from "./refusal.ts"
 import { RpcError } from "./RpcError.ts"
 
-/**
- * Schemas that decode JSON values of requests. What they refuse becomes an error with the code and the text of the
- * reference node (`refusal.ts`).
- */
+/** Schemas of request values. Refusals become errors of the reference node (`refusal.ts`). */
 
-/** The value that a reader returns, or the error of a value that it refuses. */
+/** The value, or the error that refuses it. */
 export type Refusable<A> = A | RpcError
 
-/** A schema of a JSON value. */
 export type JsonSchema<A> = Schema.Schema<A, Json>
 
 type Issue = ParseResult.ParseIssue
 export type Outcome<A> = Either.Either<A, Issue>
 
-/** Requests are only read: a client writes its parameters as JSON. */
+/** Clients write their parameters as JSON, so requests are never encoded. */
 const onlyDecoded = () => (value: unknown, _options: AST.ParseOptions, ast: AST.AST): Outcome<Json> =>
   Either.left(new ParseResult.Forbidden(ast, value, "a request is only decoded"))
 
 const refused = (ast: AST.AST, value: unknown): Outcome<never> => Either.left(new ParseResult.Type(ast, value))
 
-/** Makes the error again where it is needed: an issue of a schema has no code, and does not know the label. */
+/** Makes the error again, because a schema's issue has neither a code nor the label. */
 const refusalBy = (read: (value: unknown, label: string) => unknown): ErrorOf => (value, label) => {
   const outcome = read(value, label)
   return outcome instanceof RpcError ? outcome : RpcError.invalidParameter(`Invalid ${label}`)
@@ -35,15 +31,14 @@ const refusalBy = (read: (value: unknown, label: string) => unknown): ErrorOf =>
 
 const expecting = (type: JsonType | undefined) => type === undefined ? {} : { [ExpectedId]: type }
 
-/** The only JSON type that a schema accepts. */
+/** The only JSON type that the schema accepts. */
 export const expectedOf = ({ ast }: Schema.Schema.AnyNoContext): JsonType | undefined =>
   Option.getOrUndefined(AST.getAnnotation<JsonType>(ExpectedId)(ast))
 
-/** A value that `read` accepts, of any type; `label` is its name in messages. */
+/** Any value that `read` accepts. `label` is its name in messages. */
 export const ofJson = <A>(read: (value: Json, label: string) => Refusable<A>): JsonSchema<A> =>
   leaf((value, label) => isJson(value) ? read(value, label) : RpcError.invalidParameter(`Invalid ${label}`), undefined)
 
-/** The name of a value in messages. */
 export interface ValueLabel {
   readonly label: string
 }
@@ -72,15 +67,13 @@ function leaf<A>(read: (value: unknown, label: string) => Refusable<A>, expected
   }, { ...expecting(expected), [RefusalId]: refusalBy(read) })
 }
 
-/** A decoder of a part: an item of an array, a member of an object. */
+/** An item of an array or a member of an object. */
 export interface JsonPart<out A> {
   readonly schema: Schema.Schema.AnyNoContext
   readonly parse: (value: Json) => Outcome<A>
 }
 
-/** A value of `part` with one more rule. */
 export const refinedTo = <A, B>(part: JsonPart<A>, read: (value: A, label: string) => Refusable<B>): JsonSchema<B> => {
-  /** The error of the rule for a value that the part accepts. */
   const refusal: ErrorOf = (value, label) => {
     const decoded = isJson(value) ? part.parse(value) : undefined
     const outcome = decoded !== undefined && Either.isRight(decoded) ? read(decoded.right, label) : undefined
@@ -98,7 +91,7 @@ export const refinedTo = <A, B>(part: JsonPart<A>, read: (value: A, label: strin
   }, { ...expecting(expectedOf(part.schema)), [RefusalId]: refusal })
 }
 
-/** A value that `adapt` changes or refuses before `part` decodes it. */
+/** `adapt` changes or refuses the value before `part` decodes it. */
 export const adaptedTo = <A>(part: JsonPart<A>, adapt: (value: Json) => Refusable<Json>): JsonSchema<A> =>
   Schema.declare([part.schema], {
     decode: () => (value, _, ast): Outcome<A> => {
@@ -113,13 +106,13 @@ export const adaptedTo = <A>(part: JsonPart<A>, adapt: (value: Json) => Refusabl
 
 const isArray = (value: unknown): value is ReadonlyArray<Json> => Array.isArray(value)
 
-/** An object whose members the handler decodes. */
+/** The handler decodes the members. */
 export const ofMembers: JsonSchema<JsonObject> = leaf(
   (value) => value instanceof JsonObject ? value : wrongType(value, "object"),
   "object"
 )
 
-/** An array whose items `read` takes undecoded. */
+/** `read` takes undecoded items. */
 export const ofArrayOfJson = <A>(read: (values: ReadonlyArray<Json>) => A): JsonSchema<A> =>
   leaf((value) => isArray(value) ? read(value) : wrongType(value, "array"), "array")
 
@@ -141,20 +134,19 @@ export const ofArray = <A>(item: JsonPart<A>): JsonSchema<ReadonlyArray<A>> =>
 const within = ({ ast, value }: { readonly ast: AST.AST; readonly value: unknown }, pointer: ParseResult.Pointer) =>
   Either.left(new ParseResult.Composite(ast, value, pointer))
 
-/** What an object checks of its member before any is decoded. */
 interface Member extends JsonPart<unknown> {
   readonly expected: JsonType | undefined
   readonly fallback: unknown
 }
 
 interface ObjectRules<A> {
-  /** What becomes of members that are not among the known ones. */
+  /** For unknown members. */
   readonly unknown: "ignore" | "refuse"
-  /** Decodes the members after their types have been checked. */
+  /** Called after all types have been checked. */
   readonly decode: (given: (name: string) => Json | undefined) => Either.Either<A, ParseResult.Pointer>
 }
 
-/** An object with known members. Checks the types of all, in the order of their names, before it decodes one. */
+/** Checks the types of all members, in the order of names, before it decodes one. */
 export const ofObject = <A>(
   members: { readonly [name: string]: Member },
   { decode, unknown }: ObjectRules<A>

@@ -4,15 +4,12 @@ import type { Param, Params } from "./params.ts"
 import { RpcError } from "./RpcError.ts"
 import type { Refusable } from "./schema.ts"
 
-/**
- * Bounds the work that the numbers of a call ask for: the bytes that it takes are known before it begins. One bound holds for the
- * sum over a body, and the bytes are counted in the memory of the caller (`runCalls.ts`).
- */
+/** Bounds a body's work before it begins. The bytes count as the caller's memory (`runCalls.ts`). */
 
-/** Most bytes that the calls of one body may ask for. */
+/** For all calls of one body. */
 export const MOST_WORK = 400_000_000
 
-/** Bytes from which a call waits for a place among the heavy ones. */
+/** From this size on, a call waits for a place among heavy calls. */
 export const HEAVY_WORK = 1_000_000
 
 const hasWork = ({ item, members = {}, work }: Param<unknown>): boolean =>
@@ -27,7 +24,7 @@ const workIn = ({ item, members = {}, work }: Param<unknown>, value: Json | unde
   return bytes
 }
 
-/** Returns the function that tells the bytes of a call; `undefined` for a method whose work follows the length of its parameters. */
+/** `undefined` if the work depends on the length of the parameters only. */
 export const workReader = (
   params: Params,
   positionsOf: (given: GivenParams) => Refusable<ReadonlyArray<Json>>
@@ -36,7 +33,7 @@ export const workReader = (
   if (!all.some(hasWork)) return undefined
   return (given) => {
     const positions = positionsOf(given)
-    // The call fails with this error.
+    // The call will fail with this error.
     if (positions instanceof RpcError) return 0
     return all.reduce((bytes, param, at) => bytes + workIn(param, positions[at]), 0)
   }

@@ -20,65 +20,58 @@ import {
   unpackScripts
 } from "./readMessage.ts"
 
-/** The thread does not do a job: the caller does it in its own thread. */
+/** The caller does the job in its own thread. */
 export class NotRead extends Data.TaggedError("NotRead")<{ readonly reason: string }> {}
 
-/** What the node does for a job while it runs. */
 export interface JobHelp {
-  /** Whether the wallet of the call owns a script. */
   readonly owns?: ((script: Bytes) => boolean) | undefined
-  /** Called with the key up to which a search has read the coins. Returns whether it goes on. */
+  /** Called with the last key that a search has read. Returns whether to continue. */
   readonly reached?: (key: Bytes) => boolean
 }
 
-/** A job whose state is fixed. */
 export interface BegunJob<A> {
   readonly found: Effect.Effect<A, RpcError | NotRead>
 }
 
 /**
- * A thread that reads names and coins from their files, for answers that take long. For lists of names and for blocks, whose
- * bytes it gets, it makes the JSON, and the event loop only passes the pieces on to the caller. The first job starts the thread, and it ends when it has had
- * none for a while. Where there is no thread, a job fails with `NotRead`.
+ * A thread for long answers. It reads names and coins from their files, gets the bytes of blocks, and encodes lists and
+ * blocks as JSON. The first job starts it, and it ends when idle. Without a thread, jobs fail with `NotRead`.
  *
  *   method ── job ─▶ ReadThread ─▶ readWorker.ts ─▶ runJob.ts ── a connection for each job ─▶ names.db, chainstate.db
  *   method ◀── pieces ──┘
  */
 export class ReadThread extends Context.Tag("svcd/ReadThread")<ReadThread, {
-  /**
-   * Begins a job, and waits until the thread has fixed the state that it reads: the one after the last commit before that.
-   * A job that has not ended is dropped when the scope closes.
-   */
+  /** Waits until the thread has fixed its state, that of the last commit. Closing the scope drops the job. */
   readonly begin: <J extends Job>(
     job: J,
     help?: JobHelp
   ) => Effect.Effect<BegunJob<JobResults[J["type"]]>, RpcError | NotRead, Scope.Scope>
-  /** The file with the names, for jobs. */
+  /** For jobs. */
   readonly namesFile: string
-  /** Does a job. It reads the state after the last commit at its start, or a later one. */
+  /** Reads the state after the last commit, or a later one. */
   readonly read: <J extends Job>(
     job: J,
     help?: JobHelp
   ) => Effect.Effect<JobResults[J["type"]], RpcError | NotRead>
 }>() {}
 
-/** The thread's program, compiled beside this file. If the sources run directly, there is none. */
+/** Compiled beside this file. Does not exist if the sources run directly. */
 const program = new URL("./readWorker.js", import.meta.url)
 
 const LIMITS = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 512 }
 
-/** Milliseconds without a job after which the thread ends: it takes memory. */
+/** Milliseconds without a job after which the thread ends, to free memory. */
 const IDLE = 30_000
 
 /** Milliseconds after the loss of a thread during which jobs are refused. */
 const PAUSE = 10_000
 
-/** The most jobs at one time: more than the heavy calls of the dispatcher, as not every call with a job counts as heavy. */
+/** More than the dispatcher's heavy calls, because not every call with a job counts as heavy. */
 const MOST_JOBS = 32
 
 export interface ReadThreadOptions {
   readonly namesFile: string
-  /** Starts the thread; by default with the compiled program, if there is one. */
+  /** By default with the compiled program, if there is one. */
   readonly launch?: (() => Worker) | undefined
   /** Milliseconds, as `IDLE` and `PAUSE`. */
   readonly idle?: number
@@ -91,7 +84,6 @@ interface Waiting {
   readonly found: Deferred.Deferred<JobResult, NotRead | RpcError>
 }
 
-/** The thread and its jobs. */
 class Reader {
   readonly #launch: () => Worker
   readonly #idle: number
@@ -101,7 +93,7 @@ class Reader {
   #next = 0
   #lostAt = -Infinity
   #idleTimer: NodeJS.Timeout | undefined
-  /** Resolves when the threads that were told to end are gone. */
+  /** Resolves when the ended threads are gone. */
   #gone = Promise.resolve()
   #closed = false
 
@@ -111,7 +103,6 @@ class Reader {
     this.#pause = pause
   }
 
-  /** Why no job can begin now. */
   get refusal(): string | undefined {
     if (this.#jobs.size >= MOST_JOBS) return `${MOST_JOBS} other jobs are running`
     return performance.now() - this.#lostAt < this.#pause ? "the thread was lost a moment ago" : undefined
@@ -121,7 +112,7 @@ class Reader {
     return this.#closed
   }
 
-  /** Sends a job. Throws if the system refuses a thread, or memory for a copy of the job. */
+  /** Throws if the system refuses a thread, or memory for a copy of the job. */
   begin(job: Job, waiting: Waiting): number {
     const worker = this.#worker ??= this.#start()
     const id = this.#next++
@@ -138,14 +129,13 @@ class Reader {
     return id
   }
 
-  /** Drops a job that has not ended. */
   drop(id: number): void {
     if (!this.#jobs.has(id)) return
     this.#tell({ type: "cancel", id })
     this.#ended(id)
   }
 
-  /** Ends the thread, and waits for one that ends already. The jobs fail as calls of a stopping node do. */
+  /** Jobs fail like calls of a stopping node. Waits for a thread that is ending already. */
   close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#idleTimer)
@@ -160,7 +150,7 @@ class Reader {
   #start(): Worker {
     const worker = this.#launch()
     const lose = (reason: string): void => {
-      // The node told this thread to end: no loss.
+      // The node ended this thread itself.
       if (this.#worker !== worker) return
       this.#worker = undefined
       this.#lostAt = performance.now()
@@ -203,7 +193,7 @@ class Reader {
   #take(message: FromReader): void {
     const { id } = message
     const job = this.#jobs.get(id)
-    // An answer to a job that was dropped.
+    // The job was dropped.
     if (job === undefined) return
     switch (message.type) {
       case "begun":
@@ -226,7 +216,7 @@ class Reader {
   }
 }
 
-/** Logs why the thread did not do a job. If a file is damaged, the read of the event loop finds it and repairs it. */
+/** Logs why the thread failed. The event loop then reads the file, finds any damage and repairs it. */
 const noted = <A, R>(work: Effect.Effect<A, RpcError | NotRead, R>): Effect.Effect<A, RpcError | NotRead, R> =>
   Effect.tapErrorTag(work, "NotRead", ({ reason }) =>
     Effect.annotateLogs(
@@ -254,7 +244,7 @@ const service = (reader: Reader, { namesFile }: ReadThreadOptions): Context.Tag.
         (id) => Effect.sync(() => reader.drop(id))
       )
       yield* noted(Deferred.await(begun))
-      // The thread answers a job with the reading of its type.
+      // The thread answers a job with the result of its type.
       return { found: noted(Deferred.await(found) as Effect.Effect<JobResults[J["type"]], NotRead | RpcError>) }
     })
   return {
@@ -264,7 +254,6 @@ const service = (reader: Reader, { namesFile }: ReadThreadOptions): Context.Tag.
   }
 }
 
-/** Without a thread: each job fails at once. */
 export const layerAbsent: Layer.Layer<ReadThread> = Layer.succeed(ReadThread, {
   namesFile: "",
   begin: () => new NotRead({ reason: "there is no read thread" }),
@@ -275,7 +264,7 @@ const compiled = existsSync(fileURLToPath(program))
   ? (): Worker => new Worker(program, { resourceLimits: LIMITS })
   : undefined
 
-/** The thread, until the layer closes. Where there is no compiled program, there is no thread. */
+/** Without a compiled program, there is no thread. */
 export const layer = (options: ReadThreadOptions): Layer.Layer<ReadThread> => {
   const { launch = compiled } = options
   if (launch === undefined) return layerAbsent

@@ -11,23 +11,20 @@ import type { BlockVerbosity } from "../shapes/block.ts"
 import type { BlockStatistics } from "../shapes/blockStats.ts"
 import type { NameEncodings } from "../shapes/context.ts"
 
-/** The messages between the node and its read thread. A job is plain data: file, question and form of the answer. */
+/** A job is plain data: file, question and form of the answer. */
 
-/** How an answer is written. */
 export interface ShownText extends NameEncodings {
   readonly network: NetworkName
-  /** Bytes of the answer; a longer one is refused. */
+  /** Bytes; a longer answer is refused. */
   readonly room: number
 }
 
-/** How the records of a list are shown. */
 export interface ShownNames extends ShownText {
-  /** Whether each has the member `ismine`: the thread asks the node, which has the keys. */
+  /** Whether to add `ismine`. The thread asks the node, which has the keys. */
   readonly withOwner: boolean
   readonly proof: ProofLevel | undefined
 }
 
-/** Lists names. */
 export interface ScanJob {
   readonly type: "scan"
   readonly file: string
@@ -50,23 +47,22 @@ export interface CoinStatsJob {
   readonly kind: CoinHashKind
 }
 
-/** Searches the coins of some scripts. */
 export interface CoinSearchJob {
   readonly type: "coinSearch"
   readonly file: string
   readonly scripts: Pick<WantedScripts, "lengths" | "tails"> & { readonly keys: ReadonlySet<string> }
 }
 
-/** A connected block. The node has read its record and verified the checksum. */
+/** Connected. The node has verified the checksum of its record. */
 export interface StoredBlock {
   readonly hash: Bytes
   readonly height: number
   readonly block: Bytes
-  /** Its undo data as they are stored; `undefined` if the coins that it spends are not asked for, or if it spends none. */
+  /** Stored undo data; `undefined` if the spent coins are not needed or there are none. */
   readonly undo: Bytes | undefined
 }
 
-/** Counts what `getblockstats` shows. */
+/** For `getblockstats`. */
 export interface BlockStatsJob {
   readonly type: "blockStats"
   readonly stored: StoredBlock
@@ -75,7 +71,7 @@ export interface BlockStatsJob {
   readonly subsidy: number
 }
 
-/** Searches blocks and the coins that they spend for scripts. */
+/** Including the coins that the blocks spend. */
 export interface BlockSearchJob {
   readonly type: "blockSearch"
   readonly blocks: ReadonlyArray<StoredBlock>
@@ -83,13 +79,13 @@ export interface BlockSearchJob {
   readonly scripts: ReadonlySet<string>
 }
 
-/** Shows a block. The node has read its record and verified the checksum. */
+/** The node has verified the checksum of the record. */
 export interface BlockJob {
   readonly type: "block"
   readonly block: Bytes
-  /** Its undo data as they are stored; `undefined` if the coins that it spends are not shown. */
+  /** Stored undo data; `undefined` if the spent coins are not shown. */
   readonly undo: Bytes | undefined
-  /** Its place in the chain. The header is in the block. */
+  /** The block itself has the header. */
   readonly place: Omit<HeaderInfo, "header">
   readonly verbosity: BlockVerbosity
   readonly shown: ShownText
@@ -97,23 +93,20 @@ export interface BlockJob {
 
 export type Job = ScanJob | HistoryJob | CoinStatsJob | CoinSearchJob | BlockJob | BlockStatsJob | BlockSearchJob
 
-/** JSON in pieces. */
 export interface ReadText {
   readonly pieces: ReadonlyArray<Uint8Array<ArrayBuffer>>
 }
 
-/** The JSON of a list, and its length. */
 export interface ReadNames extends ReadText {
   readonly count: number
 }
 
-/** The coins of a search. */
 export interface ReadCoins extends Pick<CoinsFound, "count" | "found"> {
   /** Whether all coins were searched. */
   readonly whole: boolean
 }
 
-/** What the thread finds, by the type of the job. */
+/** By the type of the job. */
 export interface JobResults {
   readonly scan: ReadNames
   readonly history: ReadNames
@@ -121,32 +114,30 @@ export interface JobResults {
   readonly coinSearch: ReadCoins
   readonly block: ReadText
   readonly blockStats: BlockStatistics
-  /** The matches of each block. */
+  /** Per block. */
   readonly blockSearch: ReadonlyArray<ReadonlyArray<Match>>
 }
 
 export type JobResult = JobResults[Job["type"]]
 
-/** Scripts in one piece: views of the driver's memory would take all of it along. */
+/** One buffer for all scripts: views of the driver's memory would transfer all of it. */
 export interface PackedScripts {
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** Where each ends. */
+  /** End of each script. */
   readonly ends: Uint32Array<ArrayBuffer>
 }
 
-/** From the node to the thread. */
 export type ToReader =
   | { readonly type: "read"; readonly id: number; readonly job: Job }
-  /** Whether the wallet owns each script of the last question. */
+  /** For each script of the last question. */
   | { readonly type: "owned"; readonly id: number; readonly owned: ReadonlyArray<boolean> }
-  /** Ends a search early, with what it found. */
+  /** Ends a search early, with its findings so far. */
   | { readonly type: "stop"; readonly id: number }
-  /** Drops a job. There is no answer. */
+  /** Drops a job, without an answer. */
   | { readonly type: "cancel"; readonly id: number }
 
-/** From the thread to the node. */
 export type FromReader =
-  /** The state that the job reads does not change any more. */
+  /** The state that the job reads is fixed. */
   | { readonly type: "begun"; readonly id: number }
   | { readonly type: "owns"; readonly id: number; readonly scripts: PackedScripts }
   /** A search has read the coins up to this key. */
@@ -157,7 +148,6 @@ export type FromReader =
   /** The thread cannot do this job. */
   | { readonly type: "failed"; readonly id: number; readonly reason: string }
 
-/** Copies scripts into one buffer. */
 export const packScripts = (scripts: ReadonlyArray<Bytes>): PackedScripts => {
   const ends = new Uint32Array(scripts.length)
   let size = 0
@@ -167,6 +157,6 @@ export const packScripts = (scripts: ReadonlyArray<Bytes>): PackedScripts => {
   return { bytes, ends }
 }
 
-/** The scripts of a buffer, as views. */
+/** Views of the buffer. */
 export const unpackScripts = ({ bytes, ends }: PackedScripts): ReadonlyArray<Bytes> =>
   Array.from(ends, (end, i) => bytes.subarray(i === 0 ? 0 : ends[i - 1], end))

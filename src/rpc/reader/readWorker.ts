@@ -8,7 +8,7 @@ import { CLOSE } from "../../base/endWorker.ts"
 import { type FromReader, packScripts, type ToReader } from "./readMessage.ts"
 import { type Asker, runJob } from "./runJob.ts"
 
-/** The main program of the read thread. Its jobs take turns, one page each; a block is one page. */
+/** Jobs take turns of one page each. A block is one page. */
 
 interface Running {
   fiber: Fiber.RuntimeFiber<void> | undefined
@@ -56,7 +56,7 @@ const read = ({ id, job }: ToReader & { readonly type: "read" }): void => {
   entry.fiber = Effect.runFork(answered)
 }
 
-/** Ends all jobs, so that their connections close, and then the thread. */
+/** Ends all jobs, so that their connections close, then the thread. */
 const close = Effect.suspend(() =>
   Effect.forEach(running.values(), ({ fiber }) => fiber === undefined ? Effect.void : Fiber.interrupt(fiber), {
     discard: true

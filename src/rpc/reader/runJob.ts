@@ -46,21 +46,21 @@ import type {
   StoredBlock
 } from "./readMessage.ts"
 
-/** Does the jobs of the read thread: those that read a file on a connection of their own, which sees one state of it. */
+/** Each job that reads a file has its own connection, which sees one state. */
 
-/** The node, as a job sees it. */
+/** The node, as seen by a job. */
 export interface Asker {
-  /** Reports that the state is fixed: what the node commits from now on is not part of the answer. */
+  /** Reports that the state is fixed. Later commits are not part of the answer. */
   readonly begun: Effect.Effect<void>
   readonly owns: (scripts: ReadonlyArray<Bytes>) => Effect.Effect<ReadonlyArray<boolean>>
   readonly reached: (key: Uint8Array) => void
-  /** Whether a search is to end with what it has. */
+  /** Whether the search should end with its findings so far. */
   readonly isStopped: () => boolean
 }
 
 const encoder = new TextEncoder()
 
-/** A piece in memory of its own, which can be handed to another thread. */
+/** A copy that can be transferred to another thread. */
 const alone = (piece: Uint8Array): Uint8Array<ArrayBuffer> => {
   const { buffer } = piece
   return buffer instanceof ArrayBuffer && buffer.byteLength === piece.length
@@ -68,7 +68,6 @@ const alone = (piece: Uint8Array): Uint8Array<ArrayBuffer> => {
     : Uint8Array.from(piece)
 }
 
-/** The memory of an answer. */
 const memoryOf = (room: number): AnswerMemory => {
   let taken = 0
   return { limit: room, take: (bytes) => (taken += bytes) <= room, give: () => {}, isLost: () => false }
@@ -77,7 +76,7 @@ const memoryOf = (room: number): AnswerMemory => {
 const piecesOf = (text: string | LongText): ReadText["pieces"] =>
   typeof text === "string" ? [alone(encoder.encode(text))] : text.pieces.map(alone)
 
-/** Writes records as an array, page by page. */
+/** As an array, page by page. */
 class RecordsWriter {
   count = 0
   readonly #writer: PieceWriter
@@ -96,7 +95,6 @@ class RecordsWriter {
   }
 }
 
-/** Adds a page of records to an answer. */
 const adder = (shown: ShownNames, tipHeight: number, asker: Asker) => {
   const network = networks[shown.network]
   const context = { ...shown, network }
@@ -114,10 +112,10 @@ const adder = (shown: ShownNames, tipHeight: number, asker: Asker) => {
     )
 }
 
-/** Records of a history that are shown in one step. */
+/** Records of a history per step. */
 const PAGE = 1_000
 
-/** Fixes the state of a file with names, and begins an answer of its records. */
+/** Fixes the state of a file with names and begins the answer. */
 const beginNames = (file: string, shown: ShownNames, asker: Asker) =>
   Effect.gen(function*() {
     const names = yield* openNamesSnapshot(file)
@@ -156,14 +154,14 @@ const readHistory = (
     return yield* writer.end()
   })
 
-/** Opens the coins as they are after the last commit. */
+/** As of the last commit. */
 const openCoins = (file: string): Effect.Effect<CoinReads, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => new SQLite(file, { readonly: true, fileMustExist: true })),
     (opened) => Effect.sync(() => opened.close())
   ).pipe(Effect.map((database) => {
     database.exec("BEGIN")
-    // The first read determines the state.
+    // The first read fixes the state.
     database.prepare("SELECT best_hash FROM state").get()
     return new CoinReads(database)
   }))
@@ -200,7 +198,7 @@ const findCoins = (
     return { found, count, whole: !asker.isStopped() }
   })
 
-/** The block of a job and the coins that it spends. An error that is thrown here is found again by the node, which then says what is damaged. */
+/** If this throws, the node finds the error again and reports what is damaged. */
 const decoded = ({ block: bytes, hash, height, undo }: StoredBlock) => {
   const block = decodeBlock(bytes)
   if (!equal(block.hash, hash) || !equal(block.merkle.root, block.header.merkleRoot)) {
@@ -231,14 +229,14 @@ const searchBlock = (stored: StoredBlock, scripts: ReadonlySet<string>): Readonl
   return transactions.flatMap((transaction, i) => matchesOf({ transaction, spent: spent[i - 1] ?? [] }, scripts))
 }
 
-/** Searches block by block: other jobs have their turn in between. */
+/** Block by block, so that other jobs have their turn. */
 const searchBlocks = ({ blocks, scripts }: BlockSearchJob, asker: Asker): Effect.Effect<JobResult> =>
   Effect.zipRight(
     asker.begun,
     Effect.forEach(blocks, (stored) => Effect.map(turnOfEventLoop, () => searchBlock(stored, scripts)))
   )
 
-/** Does a job, and closes its connection. */
+/** Closes the job's connection, too. */
 export const runJob = (job: Job, asker: Asker): Effect.Effect<JobResult, RpcError | StorageFailure> => {
   switch (job.type) {
     case "scan":

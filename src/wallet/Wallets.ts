@@ -222,13 +222,12 @@ const makeEnabled = (
       work: Effect.Effect<Wallet, Failure>
     ): Effect.Effect<Wallet, Failure> =>
       oneAtATime(
-        Effect.gen(function*() {
-          yield* checkName(name)
-          yield* requireUnloaded(name)
-          const wallet = yield* work
-          yield* remember(name, loadOnStart)
-          return wallet
-        }).pipe(Effect.uninterruptible)
+        checkName(name).pipe(
+          Effect.zipRight(requireUnloaded(name)),
+          Effect.zipRight(work),
+          Effect.tap(() => remember(name, loadOnStart)),
+          Effect.uninterruptible
+        )
       )
 
     const unload: Context.Tag.Service<Wallets>["unload"] = (name, loadOnStart) =>

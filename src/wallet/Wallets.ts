@@ -149,7 +149,7 @@ const makeEnabled = (
         const own = yield* Scope.fork(scope, { _tag: "Sequential" })
         // This finalizer runs last: it writes the last changes of the wallet's parts to disk.
         yield* Scope.addFinalizer(own, file.close())
-        const open = WalletLive.make({
+        const wallet = yield* WalletLive.make({
           name,
           file,
           fresh,
@@ -167,7 +167,6 @@ const makeEnabled = (
           Effect.catchTag("BlocksPruned", () => invalidRequest("behind-pruned", BEHIND_PRUNED)),
           Effect.onError((cause) => Scope.close(own, Exit.failCause(cause)))
         )
-        const wallet = yield* open
         loaded.set(name, { wallet, file, scope: own })
         const twins = twinsAmong(loaded, name)
         if (twins.length > 0) {

@@ -70,7 +70,7 @@ export interface RpcErrorFields {
   readonly reason?: RpcReason | undefined
 }
 
-/** The error of an answer. Common, as for every unregistered name, so it records no stack: that costs seven times the rest. */
+/** Every unregistered name gets one, so it records no stack, which would cost seven times the rest. */
 export class RpcError extends Data.TaggedError("RpcError")<RpcErrorFields> {
   constructor(fields: RpcErrorFields) {
     const limit = Error.stackTraceLimit

@@ -7,11 +7,7 @@ import type { RequestHead } from "./gate.ts"
 import { type HttpRefusal, LINGER, NO_ANSWER_ROOM, PLAIN_TEXT } from "./refusals.ts"
 import type { Session } from "./Session.ts"
 
-/**
- * Writes the pieces of an answer as fast as the stream takes them, releases the counted memory of pieces that the
- * stream has taken, and calls `done` after the last one. If the stream ends before, the connection is gone, and its
- * counted memory with it.
- */
+/** Writes as fast as the stream takes it and releases written pieces. A lost connection frees the rest itself. */
 export const writePieces = (
   stream: Writable,
   { pieces }: LongText,
@@ -35,7 +31,7 @@ export const writePieces = (
   goOn()
 }
 
-/** One request until it is answered. */
+/** A request until its answer. */
 export interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -59,7 +55,7 @@ interface Answer {
   readonly last: boolean
 }
 
-/** Longer answers, in bytes, are counted in the memory budget before they are written. */
+/** Bytes from which an answer counts in the memory budget before it is written. */
 const COUNTED = 65_536
 
 export const headOf = ({ headers, method = "", url = "" }: IncomingMessage): RequestHead => {
@@ -73,21 +69,20 @@ export const send = ({ response, session }: Exchange, { body, encoding, headers,
   session.leave(response, last)
 }
 
-/** Answers with a document. */
 export const sendBody = (
   exchange: Exchange,
   { body, headers, last, status }: Omit<Answer, "encoding">
 ): void =>
   send(exchange, {
     status,
-    // A 304 has no body, and the length would be that of the document (RFC 9110, 8.6).
+    // A 304 has no body. Its length would be the document's (RFC 9110, 8.6).
     headers: status === 304 ? [...headers] : [...headers, "Content-Length", String(Buffer.byteLength(body))],
     body,
     encoding: "utf8",
     last
   })
 
-/** Answers with JSON. Without memory for it the caller gets 503, and `onRefused` is called. */
+/** Without memory, the caller gets 503 and `onRefused` is called. */
 export const sendJson = (
   exchange: Exchange,
   { body, last, status }: JsonAnswer<string | LongText>,
@@ -95,7 +90,7 @@ export const sendJson = (
 ): void => {
   if (body instanceof LongText) return sendLong(exchange, { status, body, last })
   const length = Buffer.byteLength(body) + 1
-  // ASCII text is the same in both encodings, and Node writes latin1 faster.
+  // ASCII is the same in both encodings, and Node writes latin1 faster.
   const encoding = length === body.length + 1 ? "latin1" : "utf8"
   const headers = ["Content-Type", JSON_TYPE, "Content-Length", String(length)]
   const answer = { status, headers, body: `${body}\n`, encoding, last } as const
@@ -109,7 +104,7 @@ export const sendJson = (
   send(exchange, answer)
 }
 
-/** Writes a counted answer, as fast as the caller reads it. */
+/** As fast as the caller reads it. */
 const sendLong = ({ response, session }: Exchange, { body, last, status }: JsonAnswer<LongText>): void => {
   const headers = ["Content-Type", JSON_TYPE, "Content-Length", String(body.length + 1)]
   if (last) headers.push("Connection", "close")

@@ -5,19 +5,19 @@ import type { LongText } from "../rpc/json/LongText.ts"
 import { writePieces } from "./Exchange.ts"
 import { type PlainHead, readPlainHead } from "./plainRequest.ts"
 
-/** Request line and headers, in bytes; Node's parser refuses longer ones. */
+/** Bytes of request line and headers. Node's parser refuses longer ones, too. */
 const MAX_HEAD = 8_192
 
-/** Most bytes buffered behind a request that is being carried out. */
+/** Bytes buffered while a request is carried out. */
 const MAX_PENDING = 65_536
 
-/** Most chunks of these bytes: a chunk of one byte takes as much memory as one of a few hundred. */
+/** Chunks of these bytes: one of a byte takes as much memory as one of a few hundred. */
 const MAX_PIECES = 64
 
-/** Most unsent bytes to a client when its next request is taken. */
+/** Unsent bytes to a client at which its next request waits. */
 const MAX_UNSENT = 32_768
 
-/** Milliseconds from the end of the client's side until it is probed. Most calls have their answer by then. */
+/** Milliseconds from the end of the client's side to the first probe. Most calls are answered by then. */
 const PROBE = 250
 
 const INTERIM = "HTTP/1.1 100 Continue\r\n\r\n"
@@ -27,39 +27,32 @@ const END_OF_HEAD = Buffer.from("\r\n\r\n")
 export interface LaneConfig {
   /** Milliseconds without traffic after which a connection is closed. */
   readonly idleTimeout: number
-  /**
-   * Takes a request, to be answered with `answer`, in this turn or later; `false`, without any effect, for a request
-   * that does not suit the fast lane.
-   */
+  /** Takes a request to answer now or later. Returns `false`, without effect, if it does not suit the fast lane. */
   readonly take: (head: PlainHead, body: Uint8Array, lane: FastLane) => boolean
-  /** Counts the bytes that a client does not read. */
+  /** Counts unread bytes. */
   readonly memory: AnswerMemory
-  /** Gives the connection, and the bytes received, to Node's own server. */
+  /** Gives the connection with its received bytes to Node's server. */
   readonly handOver: (socket: Socket) => void
 }
 
 export interface LaneAnswer<Body> {
   readonly status: number
-  /** The content type. */
   readonly type: string
   readonly body: Body
-  /** Whether no request is answered after it. */
+  /** The last answer of the connection. */
   readonly last: boolean
 }
 
-/**
- * A connection with plain requests: each arrives in one chunk and is answered with one write, without the streams that
- * Node makes for a request and its answer. The first other request moves the connection permanently to Node's server.
- */
+/** Serves plain requests without Node's streams. The first other request moves the connection to Node's server. */
 export class FastLane {
   readonly #socket: Socket
   readonly #config: LaneConfig
   readonly #keepAlive: string
-  /** The last head and its parsed form: most clients repeat the same head. */
+  /** The last head and its parsed form. Most clients repeat it. */
   #head = ""
   #plain: PlainHead | undefined
   #busy = false
-  /** The client has ended its side; it may still wait for an answer. */
+  /** The client has ended its side, but may wait for an answer. */
   #ended = false
   #pending: Array<Buffer> = []
   #pendingBytes = 0
@@ -85,7 +78,6 @@ export class FastLane {
     socket.setTimeout(config.idleTimeout)
   }
 
-  /** Writes the answer to the current request. */
   answer({ body, last, status, type }: LaneAnswer<string>): void {
     const socket = this.#socket
     if (socket.destroyed) return
@@ -93,7 +85,7 @@ export class FastLane {
     let encoding: BufferEncoding = "latin1"
     if (body !== "") {
       const length = Buffer.byteLength(body)
-      // ASCII text is the same in both encodings, and Node writes latin1 faster.
+      // ASCII is the same in both encodings, and Node writes latin1 faster.
       if (length !== body.length) encoding = "utf8"
       head += `Content-Type: ${type}\r\nContent-Length: ${length}\r\n`
     }
@@ -102,7 +94,7 @@ export class FastLane {
     this.#end(last)
   }
 
-  /** The same for a counted answer: it is written as fast as the client reads it. */
+  /** As fast as the client reads it. The answer is already counted. */
   answerLong({ body, last, status, type }: LaneAnswer<LongText>): void {
     const socket = this.#socket
     const { memory } = this.#config
@@ -119,10 +111,7 @@ export class FastLane {
     writePieces(socket, body, { memory, done })
   }
 
-  /**
-   * Takes the next request when the client has read most of what was written. Below its own high-water mark, which
-   * depends on the version of Node.js, a socket does not report that.
-   */
+  /** Waits until most is read, as a socket below its high-water mark, which depends on Node, does not report it. */
   #end(last: boolean): void {
     const socket = this.#socket
     const unsent = socket.writableLength
@@ -141,8 +130,8 @@ export class FastLane {
   }
 
   /**
-   * Finds out whether a client that has ended its side is gone: its system then refuses what it is sent, and the next write fails, which
-   * closes the connection and ends the call. A client that still waits ignores interim answers (RFC 9110, 15.2).
+   * Detects a client that is gone after ending its side: a write fails, which closes the connection and ends the call.
+   * Waiting clients ignore interim answers (RFC 9110, 15.2).
    */
   #probeLater(delay: number): void {
     setTimeout(() => {
@@ -183,7 +172,7 @@ export class FastLane {
       if (this.#ended) this.#socket.end()
       return
     }
-    // Deferred: answers that are ready at once would nest.
+    // Deferred, as immediate answers would nest.
     queueMicrotask(() => {
       if (this.#socket.destroyed) return
       const chunk = Buffer.concat(this.#pending)
@@ -195,10 +184,10 @@ export class FastLane {
     })
   }
 
-  /** Hands the connection over to Node's server, with the unread chunk. */
+  /** Passes the unread chunk on, too. */
   #leave(chunk: Buffer): void {
     const socket = this.#socket
-    // An ended stream cannot take a chunk back, and a client that ended in the middle of a request reads no answer.
+    // An ended stream takes no chunk back. A client that ended within a request reads no answer.
     if (this.#ended) return void socket.destroySoon()
     socket.off("data", this.#onData).off("end", this.#onEnd).off("timeout", this.#onTimeout).off("error", this.#onError)
     socket.setTimeout(0)

@@ -2,15 +2,15 @@ import { EvictingPlaces } from "../base/EvictingPlaces.ts"
 import type { PlaceShare } from "../base/FairPlaces.ts"
 
 export interface HttpConnection {
-  /** Its user and its address. */
+  /** User and address. */
   readonly share: PlaceShare
   readonly end: () => void
 }
 
 /**
- * The connections of a listener. The limit is for those that wait for their client; one with a running call counts
- * against the limits of calls instead (`OpenCalls`). Beyond the limit, a new connection closes the least recently used
- * one of the user and address with the most. So a new connection always finds room, whatever the others do.
+ * Limits the connections that wait for their client. Those with a running call count in `OpenCalls` instead. Beyond the
+ * limit, a new connection closes the least recently used one of the user and address with the most, so there is always
+ * room.
  */
 export class HttpConnections<A extends HttpConnection> implements Iterable<A> {
   readonly #open = new Set<A>()
@@ -32,12 +32,11 @@ export class HttpConnections<A extends HttpConnection> implements Iterable<A> {
     this.#idle.enter(connection, connection.share)
   }
 
-  /** Records a request. */
   used(connection: A): void {
     this.#idle.use(connection, connection.share)
   }
 
-  /** Records that a call of the connection runs or has ended. */
+  /** A call of the connection begins or ends. */
   working(connection: A, works: boolean): void {
     if (works) this.#idle.leave(connection)
     else if (this.#open.has(connection)) this.#idle.enter(connection, connection.share)

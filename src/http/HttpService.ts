@@ -39,7 +39,6 @@ import { BodyReader } from "./requestBody.ts"
 import { Session, VISITOR } from "./Session.ts"
 import { Visits } from "./Visits.ts"
 
-/** A client in the fast lane. */
 interface LaneClient {
   readonly session: Session
   readonly lane: FastLane
@@ -47,7 +46,6 @@ interface LaneClient {
 
 const nothing = (): void => {}
 
-/** The caller of a method: the user of a connection. */
 const callerOf = ({ callShare, client, memory, permitted }: Session, wallet: string | undefined): Caller => ({
   wallet,
   peer: client.text,
@@ -58,9 +56,8 @@ const callerOf = ({ callShare, client, memory, permitted }: Session, wallet: str
 })
 
 /**
- * Serves HTTP requests: passes them through the gate, reads their bodies, and passes them to the dispatcher. The two
- * lanes differ in how they read a request and write an answer, and in what they do if it is not answered now: Node's
- * server refuses it or makes it wait, and the fast lane gives it to Node's server.
+ * Passes HTTP requests through the gate and their bodies to the dispatcher. The lanes read and write differently. A
+ * request without an immediate answer is refused or waits in Node's server, which also gets it from the fast lane.
  */
 export class HttpService {
   readonly #config: HttpServiceConfig
@@ -118,16 +115,16 @@ export class HttpService {
     server.on("checkContinue", (request, response) => this.#take(request, response, true))
     const { onRefused } = this.#config
     server.on("clientError", (error, socket) => misread(socket, this.#sessions.get(socket), { error, onRefused }))
-    // Without a listener Node closes the connection, and with it loses the answers to earlier requests.
+    // Without a listener Node closes the connection and loses the answers to earlier requests.
     server.on("connect", (_, socket) => {
       const session = this.#sessions.get(socket)
-      // Node's server lets go of the socket, and an answer that waits for its reader would wait for ever.
+      // Node's server detaches from the socket, so an answer would wait for its reader forever.
       if (session !== undefined) socket.on("drain", () => session.drained())
       misread(socket, session, { onRefused })
     })
   }
 
-  /** Accepts a new connection, first in the fast lane. */
+  /** New connections start in the fast lane. */
   #meet(socket: Socket, handOver: (socket: Socket) => void): void {
     const { budget, fastLane, idleTimeout } = this.#config
     const session = new Session(socket, {
@@ -148,7 +145,7 @@ export class HttpService {
     })
   }
 
-  /** Closes idle connections of the fast lane; Node's server closes its own. */
+  /** Node's server closes its own. */
   closeIdle(): void {
     for (const session of this.#connections) if (session.inLane && !session.working) session.close()
   }
@@ -157,7 +154,7 @@ export class HttpService {
     for (const session of this.#connections) session.end()
   }
 
-  /** Waits for the running calls, and interrupts them after a time. */
+  /** Interrupts the running calls after a time. */
   drained(timeout: number): Effect.Effect<void> {
     return Effect.zipRight(this.#streams.end, this.#open.drained(timeout))
   }
@@ -187,7 +184,7 @@ export class HttpService {
     }
   }
 
-  /** Checks credentials, now or in their turn. With the right ones the request passes through the gate again. */
+  /** Now or in turn. With right credentials, the request passes through the gate again. */
   #authenticate(exchange: Exchange, head: RequestHead, authorization: string): void {
     const { session } = exchange
     const takeBack = this.#penalties.await(session.key, () => {
@@ -198,7 +195,7 @@ export class HttpService {
     if (takeBack !== undefined) session.whenGone(takeBack)
   }
 
-  /** Checks credentials, and remembers the right ones. */
+  /** Remembers right credentials. */
   #isAdmitted(session: Session, authorization: string): boolean {
     const user = this.#admit(authorization)
     if (user === undefined) return false
@@ -226,7 +223,7 @@ export class HttpService {
     })
   }
 
-  /** Answers an unexpected exception, such as a reply that is too long for a string. */
+  /** Answers an unexpected exception, such as a reply too long for a string. */
   #guarded(exchange: Exchange, work: () => void): void {
     try {
       work()
@@ -257,7 +254,7 @@ export class HttpService {
   }
 
   #show(exchange: Exchange, page: AnyHandler, asked: PageRequest): void {
-    // Within the rate limit: the gate has checked it in this turn.
+    // The gate has checked the rate limit in this turn.
     exchange.session.count(1)
     const answer = (made: PageAnswer): void => this.#sendPage(exchange, made)
     const { inTurn } = this.#config.dispatch
@@ -283,7 +280,7 @@ export class HttpService {
     this.#streams.begin(exchange, { status, headers: fields }, body)
   }
 
-  /** Takes a request in the fast lane. A request that is not answered or refused there goes to Node's server instead. */
+  /** A request that is not answered or refused here goes to Node's server. */
   #takePlain(client: LaneClient, head: PlainHead, body: Uint8Array): boolean {
     const { session } = client
     let verdict = gate(head, session, this.#listener)
@@ -302,7 +299,7 @@ export class HttpService {
     return true
   }
 
-  /** Parses a body; `undefined` after an unexpected exception, which Node's server then reports. */
+  /** `undefined` after an unexpected exception, which Node's server then reports. */
   #read(body: Uint8Array): Call | undefined {
     try {
       return this.#config.dispatch.read(body)
@@ -339,14 +336,13 @@ export class HttpService {
     this.#runToEnd(exchange, this.#config.health.report, { mayEnd: true, answer })
   }
 
-  /** Runs an effect and answers with its result: in the same turn if it did not have to wait. */
+  /** Answers in the same turn if the effect need not wait. */
   #runToEnd<A>(
     exchange: Exchange,
     effect: Effect.Effect<A>,
     { abandon, answer, mayEnd, release = nothing, share = exchange.session.share }: {
-      /** Whether the effect is interrupted when its client disconnects. */
+      /** Whether to interrupt the effect when the client disconnects. Otherwise `abandon` is called. */
       readonly mayEnd: boolean
-      /** Called instead, if it is not. */
       readonly abandon?: () => void
       readonly answer: (value: A) => void
       readonly release?: () => void
@@ -363,7 +359,7 @@ export class HttpService {
     if (known !== undefined) return end(known)
     const fiber = this.#open.run(effect, this.#place(exchange.session, { mayEnd, share }), end)
     if (fiber === undefined) return
-    // A visit that runs to its end may have said itself what to do when its client leaves.
+    // A visit that runs to its end may have its own handler.
     if (mayEnd) exchange.session.whenGone(() => fiber.unsafeInterruptAsFork(fiber.id()))
     else if (abandon !== undefined) exchange.session.whenGone(abandon)
   }

@@ -9,8 +9,6 @@ import { notPermitted } from "./permissions.ts"
 import { BUSY, forbidden, type HttpRefusal, NO_ROOM, tooMany } from "./refusals.ts"
 import { type Session, VISITOR } from "./Session.ts"
 
-/** What a call takes of the limits before it begins. */
-
 /** Releases the memory of a call. */
 export type Release = () => void
 
@@ -19,17 +17,16 @@ interface Claimant {
   readonly open: OpenCalls
 }
 
-/** The first thing that a call needs and its user may not do. */
+/** The first need of a call that its user lacks. */
 const missing = ({ permitted }: Session, call: Call): Demand | undefined =>
   permitted === undefined ? undefined : notPermitted(permitted, call.demands())
 
 const count = (session: Session, call: Call): number | undefined => session.count(Math.max(1, call.count))
 
-/** Takes a place and memory. */
 const hold = ({ open, session }: Claimant, call: Call): Release | HttpRefusal =>
   call.mayEnd || open.admits(session.share, session.isOperator) ? session.memory.hold(call.weight) ?? NO_ROOM : BUSY
 
-/** Takes what a call uses of the limits, or returns why the call is refused. */
+/** Takes the call's share of the limits, or returns why it is refused. */
 export const claim = (claimant: Claimant, call: Call): Release | HttpRefusal => {
   const { session } = claimant
   const lacking = missing(session, call)
@@ -38,10 +35,7 @@ export const claim = (claimant: Claimant, call: Call): Release | HttpRefusal => 
   return seconds === undefined ? hold(claimant, call) : tooMany(seconds)
 }
 
-/**
- * The same in the fast lane; `undefined` for a call that is refused. Node's server then claims for it again and refuses it, so
- * a call must not count before it is certain to begin here.
- */
+/** For the fast lane. Node's server claims a refused call (`undefined`) again, so it must not be counted here. */
 export const claimPlain = (claimant: Claimant, call: Call): Release | undefined => {
   const { session } = claimant
   if (missing(session, call) !== undefined) return undefined
@@ -52,10 +46,9 @@ export const claimPlain = (claimant: Claimant, call: Call): Release | undefined 
   return undefined
 }
 
-/** A call that takes longer than a turn. */
 export interface OpenCall {
   readonly share: PlaceShare
-  /** Whether it may be ended for its caller, or for another one that has less. */
+  /** Whether it may end for its caller, or for another one that has less. */
   readonly mayEnd: boolean
   /** Called when the call turns out to take longer, and when it ends. */
   readonly working: (works: boolean) => void
@@ -63,31 +56,30 @@ export interface OpenCall {
 
 export interface OpenCallsConfig {
   readonly run: <A>(effect: Effect.Effect<A>) => Fiber.RuntimeFiber<A>
-  /** Most calls of each of the two kinds. */
+  /** For each of the two kinds of calls. */
   readonly most: number
 }
 
-/** The part of the places that one user's calls without an early end may hold, and one address of the desk's visitors. */
+/** Shares of the places for calls that run to their end: of a user, and of one address of the desk's visitors. */
 const EACH = 0.5
 const EACH_VISITOR = 0.25
 
-/** The part of these places that is left for operators. */
+/** Share left for operators. */
 const RESERVE = 1 / 8
 
-/** What a call counts for, with the part of the places that it may fill. A user has no colon at its beginning. */
+/** What a call counts for, with the share that it may fill. No user name begins with a colon. */
 const lines = ([user = "", address = ""]: PlaceShare): ReadonlyArray<readonly [line: string, part: number]> =>
   user === VISITOR ? [[user, EACH], [`${user} ${address}`, EACH_VISITOR]] : [[user, EACH]]
 
 /**
- * Calls that did not end in the turn in which they began. Those that may end early share places of which every newcomer
- * gets one (`EvictingPlaces`). The others run to their end, so a user gets no more than half of their places, and some
- * are left for operators. Visitors of the desk are one user, of which an address gets no more than a quarter.
+ * Calls that outlast their first turn. Those that may end early share places, of which every newcomer gets one
+ * (`EvictingPlaces`). The others run to their end. A user may hold half of their places, an address of the desk's
+ * visitors (one user) a quarter, and some are left for operators.
  */
 export class OpenCalls {
   readonly #config: OpenCallsConfig
   readonly #fibers = new Set<Fiber.RuntimeFiber<unknown>>()
   readonly #mayEnd: EvictingPlaces<Fiber.RuntimeFiber<unknown>>
-  /** Calls that run to their end, by what they count for. */
   readonly #lasting = new Map<string, number>()
   #whenDrained: (() => void) | undefined
 
@@ -100,7 +92,7 @@ export class OpenCalls {
     return this.#fibers.size
   }
 
-  /** Whether another call of a user may begin that runs to its end. */
+  /** Whether the user may begin another call that runs to its end. */
   admits(share: PlaceShare, isOperator: boolean): boolean {
     const { most } = this.#config
     const held = this.size - this.#mayEnd.size
@@ -109,7 +101,7 @@ export class OpenCalls {
       lines(share).every(([line, part]) => (this.#lasting.get(line) ?? 0) < Math.ceil(most * part))
   }
 
-  /** Runs a call. Returns its fiber if it does not end at once. */
+  /** Returns the fiber of a call that does not end at once. */
   run<A>(
     effect: Effect.Effect<A>,
     { mayEnd, share, working }: OpenCall,
@@ -144,7 +136,7 @@ export class OpenCalls {
     }
   }
 
-  /** Waits for the running calls, and interrupts them after a time. */
+  /** Interrupts the running calls after a time. */
   drained(timeout: number): Effect.Effect<void> {
     return Effect.async((resume) => {
       if (this.#fibers.size === 0) return resume(Effect.void)

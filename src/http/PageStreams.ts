@@ -4,13 +4,11 @@ import { EvictingPlaces } from "../base/EvictingPlaces.ts"
 import type { Exchange } from "./Exchange.ts"
 import type { PageStream } from "./Pages.ts"
 
-/** Documents that are written for as long as their callers read them. */
-
 export interface PageStreamsConfig {
   readonly run: <A>(effect: Effect.Effect<A>) => Fiber.RuntimeFiber<A>
   /** Milliseconds after which a reader that reads nothing is disconnected. */
   readonly stallTimeout: number
-  /** Readers at the same time. A further one ends another (`EvictingPlaces`), which can resume where it was. */
+  /** At a time. Another one ends a reader (`EvictingPlaces`), which can resume later. */
   readonly maxReaders: number
 }
 
@@ -21,7 +19,6 @@ export interface StreamHead {
 
 interface Reader {
   readonly fiber: Fiber.RuntimeFiber<void>
-  /** Whether another reader has its place. */
   isEvicted: boolean
 }
 
@@ -39,7 +36,7 @@ export class PageStreams {
     })
   }
 
-  /** Writes a document until it ends, the caller is gone or reads nothing, or the node stops. Closes the connection. */
+  /** Writes until the document ends, the caller is gone or stalls, or the node stops. Closes the connection. */
   begin(exchange: Exchange, { headers, status }: StreamHead, stream: PageStream): void {
     const { request, response, session } = exchange
     if (response.destroyed) return session.leave(response, true)
@@ -62,14 +59,14 @@ export class PageStreams {
       this.#open.leave(reader)
       session.working = false
       response.end()
-      // One that does not read would hold its connection and memory until the stall timeout.
+      // A stalled reader would hold its connection and memory until the timeout.
       if (reader.isEvicted && session.isUnread) session.end()
       session.leave(response, true)
     })
     this.#open.enter(reader, session.share)
   }
 
-  /** Writes some text, and waits until the caller has read most of what it has not read. */
+  /** Waits until the caller has read most of the text. */
   #write({ response, session }: Exchange, text: string | Uint8Array): Effect.Effect<void> {
     return Effect.async((resume) => {
       if (response.destroyed) return resume(Effect.interrupt)
@@ -85,7 +82,7 @@ export class PageStreams {
         clearTimeout(stalled)
         response.off("drain", go)
         response.off("close", gone)
-        // Nothing is counted any more where the connection has closed.
+        // A closed connection counts nothing any more.
         answers.give(unread)
       }
       const go = (): void => {
@@ -102,7 +99,6 @@ export class PageStreams {
     })
   }
 
-  /** Ends all documents, when the node stops. */
   readonly end: Effect.Effect<void> = Effect.sync(() => {
     for (const reader of this.#open) interrupt(reader)
   })

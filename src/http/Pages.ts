@@ -6,50 +6,44 @@ import type * as Scope from "effect/Scope"
 import { Slot } from "../base/Slot.ts"
 import type { Permitted } from "./permissions.ts"
 
-/** Documents on the RPC listener beside JSON-RPC and health. All are read-only, except those with sessions of their own. */
-
-/** A request for a document. */
 export interface PageRequest {
-  /** The target without its query, as it was sent: not percent-decoded. */
+  /** Without the query, not percent-decoded. */
   readonly path: string
   readonly query: URLSearchParams
-  /** Whether the Accept header contains `text/html`. */
+  /** Whether Accept contains `text/html`. */
   readonly acceptsHtml: boolean
-  /** Whether it contains `application/x-ndjson`. */
+  /** Whether Accept contains `application/x-ndjson`. */
   readonly acceptsLines: boolean
-  /** The Last-Event-ID header, with which a browser resumes a stream of events. */
+  /** Last-Event-ID, with which a browser resumes a stream of events. */
   readonly lastEventId: string | undefined
-  /** The If-None-Match header: the versions of the document that the caller has. */
+  /** If-None-Match: the versions that the caller has. */
   readonly ifNoneMatch: string | undefined
-  /** The name of this server in the request, with its port. */
+  /** This server's name in the request, with its port. */
   readonly host: string | undefined
   readonly cookie: string | undefined
-  /** The protocol that a client spoke with the proxy before this server. */
+  /** The client's protocol to the proxy in front of this server. */
   readonly forwardedProtocol: string | undefined
-  /** Whether the caller may see what belongs to the wallets, such as the number of their names that expire soon. */
+  /** Whether the caller may see data of wallets, such as the number of names that expire soon. */
   readonly seesWallets: boolean
 }
 
-/** A user whose credentials are right. */
 export interface AdmittedUser {
   readonly user: string
-  /** What the user may do. */
   readonly permitted: Permitted
 }
 
-/** A request for a document with sessions of its own. */
+/** For pages with their own sessions. */
 export interface PageVisit {
   /** Address and port of the caller. */
   readonly peer: string
-  /** Whether the caller is on another machine. */
   readonly remote: boolean
-  /** The fields of a form that was sent; `undefined` for a request by GET. */
+  /** Fields of a submitted form; `undefined` for GET. */
   readonly form: URLSearchParams | undefined
-  /** Checks a password in its turn. The answer to a wrong one comes later, as everywhere on the listener. */
+  /** Checks a password in turn. As everywhere on the listener, the answer to a wrong one is delayed. */
   readonly admit: (user: string, password: Redacted.Redacted<string>) => Effect.Effect<AdmittedUser | undefined>
 }
 
-/** A body that is written for as long as the caller reads it. `write` waits for a caller that reads slowly. */
+/** A body that is written while the caller reads it. `write` waits for slow callers. */
 export interface PageStream {
   readonly write: (write: (text: string | Uint8Array) => Effect.Effect<void>) => Effect.Effect<void>
 }
@@ -65,45 +59,41 @@ export interface PageAnswer {
 }
 
 interface Served {
-  /** Whether this handler serves the path. Depends only on the request. */
+  /** Must depend only on the request. */
   readonly serves: (request: PageRequest) => boolean
 }
 
 export interface PageHandler extends Served {
   /** Whether callers need credentials, if any are configured. */
   readonly authenticated: boolean
-  /** Methods that a user with rights needs for this request, besides those of every document. */
+  /** Methods that a user needs the right to, besides those for every document. */
   readonly needs?: (request: PageRequest) => ReadonlyArray<string>
-  /** Cannot fail: a failure is a document too. */
+  /** Failures are documents, too. */
   readonly answer: (request: PageRequest) => Effect.Effect<PageAnswer>
 }
 
-/**
- * A handler with sessions of its own, to which callers also send forms. The listener asks for no credentials, refuses
- * forms of other sites, and carries out a form to its end, even if the caller is gone.
- */
+/** A handler with its own sessions and forms. Forms of other sites are refused; others finish without their caller. */
 export interface VisitHandler extends Served {
-  /** Cannot fail: a failure is a document too. */
+  /** Failures are documents, too. */
   readonly visit: (request: PageRequest, visit: PageVisit) => Effect.Effect<PageAnswer>
 }
 
 export type AnyHandler = PageHandler | VisitHandler
 
-/** The installed handlers. The listener tries them in order; the first that serves a request answers it. */
+/** The first installed handler that serves a request answers it. */
 export class Pages extends Context.Tag("svcd/Pages")<Pages, {
   readonly handlers: () => ReadonlyArray<AnyHandler>
-  /** Replaces the handlers until the scope closes: called once the services that they need are built. */
+  /** Replaces the handlers until the scope closes, once their services are built. */
   readonly install: (handlers: ReadonlyArray<AnyHandler>) => Effect.Effect<void, never, Scope.Scope>
 }>() {}
 
-/** The documents of a listener: the first ones where no others are installed. */
+/** `first` answers until others are installed. */
 export const layerFrom = (first: ReadonlyArray<AnyHandler>): Layer.Layer<Pages> =>
   Layer.sync(Pages, () => {
     const handlers = new Slot(first)
     return { handlers: () => handlers.current, install: (installed) => handlers.fill(installed) }
   })
 
-/** The documents of a listener; none until some are installed. */
 export const layer: Layer.Layer<Pages> = layerFrom([])
 
 const HTML = /(?:^|,)[\t ]*text\/html[\t ]*(?:;|,|$)/i

@@ -1,7 +1,7 @@
-/** Milliseconds between two log lines about wrong credentials. */
+/** Milliseconds between log lines about wrong credentials. */
 const LOG_INTERVAL = 1_000
 
-/** Addresses remembered as those of clients that had the right credentials. */
+/** Addresses remembered for their right credentials. */
 const MAX_KNOWN = 1_000
 
 interface Suspect {
@@ -10,24 +10,23 @@ interface Suspect {
 }
 
 export interface Guesser {
-  /** The identity of its client. */
+  /** Identifies the client. */
   readonly key: string
   readonly client: { readonly text: string }
 }
 
-/** The log entry about wrong credentials: the last client with them, and the number of others since the last line. */
+/** The last client with wrong credentials, and the number of others since the last log line. */
 export interface Guesses {
   readonly peer: string
   readonly others?: number
 }
 
 /**
- * Decides when credentials are checked. Wrong ones hold a place for their time, even if the client disconnects; so the
- * number of places limits the guesses a second. There is a place for each possible connection: right credentials are
- * checked at once as long as the other clients wait for their answers. If clients that disconnected hold all places, no
- * credentials are checked: otherwise the time until the answer would reveal a right guess. Two rules protect clients at
- * other addresses from that. Of the waiting connections, that of the address with the fewest places is next. An address
- * that had the right credentials before and holds no place now does not wait at all.
+ * Decides when credentials are checked. Wrong ones hold a place for their time, even without their client, so the
+ * number of places limits guesses per second. There is a place for each possible connection, so right credentials are
+ * checked at once while other clients wait for their answers. If all places are held, nothing is checked, as the answer
+ * time would reveal a right guess. Two rules then protect other addresses: the next check is for the address with the
+ * fewest places, and an address that had right credentials before and holds no place does not wait.
  */
 export class Penalties {
   readonly #places: number
@@ -35,14 +34,14 @@ export class Penalties {
   readonly #log: (guesses: Guesses) => void
   readonly #held = new Map<string, number>()
   readonly #known = new Set<string>()
-  /** Connections that wait for their check, at most one entry each. */
+  /** One entry at most per waiting connection. */
   readonly #suspects = new Set<Suspect>()
   #total = 0
   #logged = Number.NEGATIVE_INFINITY
-  /** The last wrong credentials that are not logged yet, and their number. */
+  /** Wrong credentials since the last log line. */
   #unlogged = { peer: "", count: 0 }
 
-  /** `time`: by how much the answer to wrong credentials is delayed, in milliseconds (reference/rpc.md 1.4). */
+  /** `time`: delay of the answer to wrong credentials, in milliseconds (reference/rpc.md 1.4). */
   constructor(
     { log, places, time }: {
       readonly places: number
@@ -59,7 +58,7 @@ export class Penalties {
     return this.#total > 0
   }
 
-  /** Calls `judge` now or in its turn. Returns a function that cancels the wait, for a client that disconnects. */
+  /** Calls `judge` now or in turn. Returns a function that cancels the wait. */
   await(key: string, judge: () => void): (() => void) | undefined {
     if (this.#total < this.#places || (this.#known.has(key) && !this.#held.has(key))) {
       judge()
@@ -70,7 +69,7 @@ export class Penalties {
     return () => void this.#suspects.delete(suspect)
   }
 
-  /** Records that an address had the right credentials. */
+  /** The address had right credentials. */
   admitted(key: string): void {
     if (this.#known.has(key)) return
     this.#known.add(key)
@@ -81,7 +80,7 @@ export class Penalties {
     }
   }
 
-  /** Starts a penalty for wrong credentials; after it calls `served` and checks the waiting connections. */
+  /** Starts the penalty for wrong credentials. Then calls `served` and checks waiting connections. */
   serve({ client, key }: Guesser, served: () => void): void {
     this.#unlogged = { peer: client.text, count: this.#unlogged.count + 1 }
     if (performance.now() - this.#logged >= LOG_INTERVAL) this.#writeLog()

@@ -1,51 +1,49 @@
 import type { ClientAddress } from "./clientAddress.ts"
 
-/** Default requests a minute for clients on other hosts. Loopback clients are not limited by default. */
+/** Requests per minute for clients on other hosts. By default, loopback clients are not limited. */
 const DEFAULT_LIMIT = 6_000
 
-/** Clients remembered at once. Beyond that, the least recently active are forgotten. */
+/** Clients remembered. Beyond that, the least recently active are forgotten. */
 const MAX_CLIENTS = 10_000
 
 const MINUTE = 60_000
 
-/** Requests. A bucket that was filled in several steps may lack this much compared to one step. */
+/** Requests that a bucket filled in several steps may lack compared to one step. */
 const ROUNDING = 1e-6
 
 interface Bucket {
-  /** Requests a minute. */
+  /** Requests per minute. */
   readonly limit: number
-  /** Available requests; below zero after a batch larger than the limit. */
+  /** Available requests; negative after a batch larger than the limit. */
   tokens: number
-  /** The time of `tokens`, in milliseconds. */
+  /** Time of `tokens`, in milliseconds. */
   at: number
 }
 
 const tokensAt = ({ at, limit, tokens }: Bucket, now: number): number =>
   Math.min(limit, tokens + ((now - at) / MINUTE) * limit)
 
-/** The seconds until a bucket with so many tokens has those that a call needs; `undefined` if it has them. */
+/** Seconds until the bucket has enough tokens; `undefined` if it has. */
 const secondsUntil = (needed: number, { limit }: Bucket, tokens: number): number | undefined => {
   const missing = Math.min(needed, limit) - tokens
   return missing > ROUNDING ? Math.ceil((missing / limit) * (MINUTE / 1000)) : undefined
 }
 
 /**
- * Limits the requests a minute of each client (reference/rpc.md 1.11). A bucket holds the requests of one minute and
- * fills steadily. A batch takes one request for each member. A full bucket admits a batch larger than the limit, and
- * the client waits longer afterwards.
- *
+ * Limits requests per minute and client (reference/rpc.md 1.11). A bucket holds one minute's requests and fills
+ * steadily. A batch takes one per member. A full bucket admits a larger batch, after which the client waits longer.
  * Times are milliseconds of a monotonic clock.
  */
 export class RateLimiter {
   readonly #setting: number
   readonly #buckets = new Map<string, Bucket>()
 
-  /** `setting`: requests a minute for every client; 0 for the defaults, -1 for no limit at all. */
+  /** `setting`: requests per minute for every client; 0 for the defaults, -1 for no limit. */
   constructor(setting: number) {
     this.#setting = setting
   }
 
-  /** Takes a call with `count` requests from a client's bucket. Returns the seconds to wait if there are too few. */
+  /** Takes `count` requests, or returns the seconds to wait. */
   take(client: ClientAddress, { count, now }: { readonly count: number; readonly now: number }): number | undefined {
     const bucket = this.#filled(client, now)
     if (bucket === undefined) return undefined
@@ -54,7 +52,7 @@ export class RateLimiter {
     return seconds
   }
 
-  /** Returns the seconds until the client's next call is admitted. Changes nothing. */
+  /** Seconds until the client's next call is admitted. Changes nothing. */
   wait(client: ClientAddress, now: number): number | undefined {
     const bucket = this.#buckets.get(client.key)
     return bucket === undefined ? undefined : secondsUntil(1, bucket, tokensAt(bucket, now))
@@ -65,7 +63,7 @@ export class RateLimiter {
     return this.#setting < 0 || client.loopback ? undefined : DEFAULT_LIMIT
   }
 
-  /** A client's bucket, filled up to now and moved to the end of the map: the least recently active is in front. */
+  /** Fills the bucket up to now and moves it to the end of the map: the least recently active is first. */
   #filled(client: ClientAddress, now: number): Bucket | undefined {
     const limit = this.#limitOf(client)
     if (limit === undefined) return undefined

@@ -18,45 +18,44 @@ import { HttpService } from "./HttpService.ts"
 import { Pages } from "./Pages.ts"
 import { UNLIMITED } from "./permissions.ts"
 
-/** The RPC listener (reference/rpc.md 1): plain Node for every request, one Effect for each answer. */
+/** The RPC listener (reference/rpc.md 1): plain Node for requests, one Effect per answer. */
 export class RpcServer extends Context.Tag("svcd/RpcServer")<RpcServer, {
-  /** Where it listens, with the actual port if port 0 was configured. */
+  /** With the actual port if port 0 was configured. */
   readonly address: Address
-  /** Takes no more requests and waits, up to a time, for running ones, before their services are closed. */
+  /** Refuses new requests and waits, up to a time, for running ones, before their services close. */
   readonly drain: Effect.Effect<void>
 }>() {}
 
 export interface RpcServerConfig {
   /** An empty host is every interface, port 0 any free one. */
   readonly listen: Address
-  /** One user with a password. Without any user no credentials are required. */
+  /** One user with a password. Without any user, no credentials are required. */
   readonly credentials: Credentials | undefined
-  /** Further users. */
   readonly hashedUsers?: ReadonlyArray<Redacted.Redacted<HashedUser>>
   /** Further addresses to listen on. */
   readonly binds?: ReadonlyArray<Address>
-  /** The networks whose callers are answered; without any, all are. */
+  /** Networks of allowed callers; without any, all. */
   readonly allowed?: ReadonlyArray<CallerNet>
   /** What users may call; without it, everything. */
   readonly permissions?: PermissionSettings
-  /** Requests a minute and client; 0 for the default, -1 for no limit (reference/rpc.md 9.1). */
+  /** Requests per minute and client; 0 for the default, -1 for no limit (reference/rpc.md 9.1). */
   readonly rateLimit: number
   /** Bytes; 0 for the default. */
   readonly maxRequestSize: number
-  /** Called with the status of each request that is refused before it reaches the dispatcher. */
+  /** Called with the status of each request refused before the dispatcher. */
   readonly onRefused?: (status: number) => void
   readonly limits?: Partial<RpcLimits>
-  /** For tests: `false` has Node's own server read every request. */
+  /** For tests: with `false`, Node's server reads every request. */
   readonly fastLane?: boolean
 }
 
-/** Limits. Times are in milliseconds. */
+/** Times are in milliseconds. */
 export interface RpcLimits {
-  /** Connections without a running call. Beyond this a new one closes another (`HttpConnections`). */
+  /** Without a running call. Beyond this, a new connection closes another (`HttpConnections`). */
   readonly connections: number
-  /** Calls that may end early, and the same number of others (`OpenCalls`). Nearly all end in the turn in which they begin. */
+  /** Calls that may end early, and as many others (`OpenCalls`). Nearly all end in their first turn. */
   readonly concurrentRequests: number
-  /** Readers of streams at the same time, beside the connections and calls. Beyond this a new one ends another. */
+  /** Readers of streams, besides the connections and calls. Beyond this, a new one ends another. */
   readonly readers: number
   /** Between two requests of a connection, and without progress of an answer. */
   readonly idleTimeout: number
@@ -65,7 +64,7 @@ export interface RpcLimits {
   readonly requestTimeout: number
   /** Until the answer to wrong credentials. */
   readonly penalty: number
-  /** Time that running requests get when the node stops. */
+  /** For running requests when the node stops. */
   readonly stopTimeout: number
 }
 
@@ -82,13 +81,13 @@ const LIMITS: RpcLimits = {
 
 const DEFAULT_MAX_REQUEST_SIZE = 33_554_432
 
-/** Request line and headers, in bytes. */
+/** Bytes of request line and headers. */
 const MAX_HEADER_SIZE = 8_192
 
-/** How often Node checks connections for timeouts, in milliseconds. */
+/** Milliseconds between Node's checks for timeouts. */
 const CHECK_INTERVAL = 5_000
 
-/** For answers on their way when the listener closes, in milliseconds. */
+/** Milliseconds for answers in transit when the listener closes. */
 const LAST_MOMENT = 500
 
 const make = (config: RpcServerConfig) =>
@@ -130,7 +129,7 @@ const make = (config: RpcServerConfig) =>
         requestTimeout: Math.max(limits.requestTimeout, limits.headersTimeout),
         connectionsCheckingInterval: Math.min(CHECK_INTERVAL, Math.ceil(limits.headersTimeout / 4))
       })
-      // Node would drop the headers beyond the first 1,000 lines without a word; the fast lane reads all of MAX_HEADER_SIZE.
+      // Node would silently drop headers beyond 1,000 lines. The fast lane reads all of MAX_HEADER_SIZE.
       server.maxHeadersCount = 0
       service.attach(server)
       return server
@@ -154,7 +153,7 @@ const make = (config: RpcServerConfig) =>
     return RpcServer.of({ address, drain })
   }).pipe(withLoneSpan("svcd.http.listen"), Effect.annotateLogs("subsystem", "rpc"))
 
-/** Frees the port; gives answers on their way a moment, then closes the remaining connections. */
+/** Frees the port, and closes the remaining connections after a moment for answers in transit. */
 const close = (server: Server, service: HttpService): Effect.Effect<void> =>
   Effect.async((resume) => {
     const timer = setTimeout(() => service.closeAll(), LAST_MOMENT)
@@ -165,10 +164,7 @@ const close = (server: Server, service: HttpService): Effect.Effect<void> =>
     })
   })
 
-/**
- * The listener. It answers as soon as it is built, with -28 until the lifecycle reports that the node is running. On
- * release it finishes running requests, up to a time, before it frees the port.
- */
+/** Answers -28 until the node is running. On release, running requests get some time before the port is freed. */
 export const layer = (
   config: RpcServerConfig
 ): Layer.Layer<RpcServer, BindFailed, Budget | Dispatch | Lifecycle | Health | Pages> =>

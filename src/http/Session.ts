@@ -11,25 +11,25 @@ import type { AdmittedUser } from "./Pages.ts"
 import { notPermitted, type Permitted } from "./permissions.ts"
 import type { RateLimiter } from "./RateLimiter.ts"
 
-/** Requests that may wait on one connection behind the current one. One chunk can hold hundreds. */
+/** Requests waiting on one connection. One chunk can hold hundreds. */
 const MAX_WAITING = 1_000
 
-/** Requests of one connection in a row, before other connections have their turn. */
+/** Requests of one connection in a row, before others have their turn. */
 const MAX_IN_ROW = 32
 
-/** Most uncounted unsent bytes to a client when its next request is taken. */
+/** Uncounted unsent bytes to a client at which its next request waits. */
 const MAX_UNSENT = 32_768
 
-/** The user of a connection without checked credentials. A user of RPC has no colon in its name. */
+/** The user before credentials are checked. Names of RPC users have no colon. */
 const ANYONE = ":anyone"
 
-/** The user of pages with sessions of their own. */
+/** The user of pages with their own sessions. */
 export const VISITOR = ":visitor"
 
-/** Bytes that a waiting request takes: its head, and Node's objects for it and its answer. */
+/** Bytes of a waiting request: its head, and Node's objects for it and its answer. */
 const WAITING_BYTES = 4_096
 
-/** What an operator may do, and no other user. */
+/** Only operators may do this. */
 const STOP: Demand = { method: "stop", rights: ["admin"] }
 
 export interface SessionLimits {
@@ -37,47 +37,43 @@ export interface SessionLimits {
   readonly stallTimeout: number
   readonly budget: MemoryBudget
   readonly rates: RateLimiter
-  /** Whether the listener answers callers at an address. */
+  /** Whether callers at the address are answered. */
   readonly isAllowed: (address: string) => boolean
 }
 
-/**
- * One client connection. It serves requests one after the other: pipelined requests are carried out in the order in
- * which they were sent, and a client that does not read its answers gets no more of them.
- */
+/** One client connection. Pipelined requests run in order, and a client that does not read gets no more answers. */
 export class Session implements HttpConnection, GateSession {
   readonly client: ClientAddress
   /**
-   * The user and the address that its places count for. Connections without a request are a share of their own, so that
-   * an address that opens many of them keeps those with requests.
+   * User and address that its places count for. Connections without a request have their own share, so that an address
+   * that opens many of them keeps those with requests.
    */
   share: PlaceShare
-  /** The same for its calls, of which connections of one address take turns. */
+  /** For its calls. Connections of one address take turns. */
   callShare: PlaceShare
   readonly isAllowed: boolean
-  /** The counted memory held for it. */
   readonly memory: CallerMemory
   #credentials: string | undefined
   #permitted: Permitted
   #heard = false
-  /** Whether a call of it is running that takes longer than a turn. */
+  /** Whether a call that takes longer than a turn is running. */
   working = false
-  /** Whether it is in the fast lane, unknown to Node's server. */
+  /** Whether it is unknown to Node's server. */
   inLane = true
-  /** The response of the newest request with a parsed head. */
+  /** Of the newest request with a parsed head. */
   newest: ServerResponse | undefined
-  /** The response of the current or last request. */
+  /** Of the current or last request. */
   #current: ServerResponse | undefined
-  /** The response before it, which may still be on its way. */
+  /** The one before, which may still be in transit. */
   #previous: ServerResponse | undefined
-  /** Whether it sent something that is not HTTP: the rest is not read. */
+  /** After something other than HTTP, nothing more is read. */
   isMisread = false
   readonly #socket: Socket
   readonly #stallTimeout: number
   readonly #rates: RateLimiter
   readonly #waiting: Array<() => void> = []
   #busy = false
-  /** Number of requests served without a pause. */
+  /** Requests served without a pause. */
   #inRow = 0
   #onGone: (() => void) | undefined
 
@@ -109,7 +105,6 @@ export class Session implements HttpConnection, GateSession {
     return this.#permitted
   }
 
-  /** Records a request. */
   hear(): void {
     if (this.#heard) return
     this.#heard = true
@@ -121,7 +116,7 @@ export class Session implements HttpConnection, GateSession {
     this.callShare = [...this.share, this.client.text]
   }
 
-  /** Remembers the user of checked credentials, for this request and the next ones. */
+  /** Remembers the user for this and later requests. */
   admit(authorization: string, { permitted, user }: AdmittedUser): void {
     this.#credentials = authorization
     this.#permitted = permitted
@@ -138,12 +133,11 @@ export class Session implements HttpConnection, GateSession {
     return this.#rates.wait(this.client, performance.now())
   }
 
-  /** Counts a request with so many calls. Returns the seconds to wait, and counts nothing, beyond the rate limit. */
+  /** Counts a request with so many calls. Beyond the rate limit, counts nothing and returns the seconds to wait. */
   count(calls: number): number | undefined {
     return this.#rates.take(this.client, { count: calls, now: performance.now() })
   }
 
-  /** Whether its client has not read all that was written. */
   get isUnread(): boolean {
     return this.#socket.writableLength > 0
   }
@@ -157,12 +151,12 @@ export class Session implements HttpConnection, GateSession {
     this.#socket.destroySoon()
   }
 
-  /** Whether the body of the current request is incomplete. */
+  /** Whether the current request's body is incomplete. */
   get isReading(): boolean {
     return this.#busy && this.#current?.req.complete === false
   }
 
-  /** Serves a request, now or in its turn. Disconnects a client that sends far too many. */
+  /** Serves a request, now or in turn. Disconnects a client that sends far too many. */
   enter(response: ServerResponse, begin: () => void): void {
     this.newest = response
     const serve = (): void => {
@@ -181,15 +175,15 @@ export class Session implements HttpConnection, GateSession {
     } else this.#socket.destroy()
   }
 
-  /** Whether the body of the current or the newest request is incomplete. */
+  /** Whether the body of the current or newest request is incomplete. */
   get isCut(): boolean {
     return this.isReading || this.newest?.req.complete === false
   }
 
-  /** Calls `end` after the answers to all complete requests. A request with a broken-off body gets no answer. */
+  /** Calls `end` after the answers to all complete requests. A request with a broken-off body gets none. */
   conclude(end: () => void): void {
     if (this.isReading) return behind(this.#previous, end)
-    // The request with the broken-off body is dropped from the queue.
+    // Drops the request with the broken-off body.
     if (this.isCut) this.#waiting.pop()
     const last = (): void => behind(this.#current, end)
     if (this.#busy) this.#waiting.push(last)
@@ -199,10 +193,7 @@ export class Session implements HttpConnection, GateSession {
     }
   }
 
-  /**
-   * Ends a request whose response was ended; takes the next one when the client has read most of the answer. After the
-   * `last` answer of a connection no request is carried out: it could not be answered.
-   */
+  /** Takes the next request once most of the answer is read; none after the `last` answer of a connection. */
   leave(response: ServerResponse, last: boolean): void {
     this.#onGone = undefined
     if (last) this.#waiting.length = 0
@@ -216,7 +207,7 @@ export class Session implements HttpConnection, GateSession {
     })
   }
 
-  /** Lets the current answer go on: the client has read what was written. */
+  /** The client has read what was written, so the answer continues. */
   drained(): void {
     if (this.#current?.writableNeedDrain === true) this.#current.emit("drain")
   }
@@ -226,7 +217,7 @@ export class Session implements HttpConnection, GateSession {
     response.setTimeout(this.#stallTimeout, () => this.#socket.destroy())
   }
 
-  /** Sets what to do if the client disconnects before `leave`. */
+  /** For a client that disconnects before `leave`. */
   whenGone(then: () => void): void {
     if (this.#socket.destroyed) then()
     else this.#onGone = then
@@ -238,12 +229,12 @@ export class Session implements HttpConnection, GateSession {
       this.#busy = false
       this.#inRow = 0
     } else if (++this.#inRow % MAX_IN_ROW === 0) setImmediate(begin)
-    // Deferred: answers that are ready at once would nest.
+    // Deferred, as immediate answers would nest.
     else queueMicrotask(begin)
   }
 }
 
-/** Continues after a response is written: Node delays each until the one before it is written. */
+/** Node delays each response until the one before it is written. */
 const behind = (response: ServerResponse | undefined, then: () => void): void => {
   if (response === undefined || response.writableFinished) setImmediate(then)
   else response.once("finish", then)

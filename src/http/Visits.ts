@@ -8,7 +8,7 @@ import { type HttpRefusal, NO_ROOM, TOO_LARGE } from "./refusals.ts"
 import { BodyReader } from "./requestBody.ts"
 import type { Session } from "./Session.ts"
 
-/** Bytes of a form: the longest has a value of 520 bytes several times, each byte as three characters. */
+/** Bytes of a form. The longest has a value of 520 bytes several times, with three characters per byte. */
 const LONGEST_FORM = 65_536
 
 const FORM_TYPE = /^application\/x-www-form-urlencoded(?:;|$)/i
@@ -19,7 +19,7 @@ export interface VisitRules {
   readonly penalties: Penalties
 }
 
-/** What the pages with sessions of their own get from the listener. */
+/** The listener, for pages with their own sessions. */
 export class Visits {
   readonly #rules: VisitRules
   readonly #bodies = new BodyReader(LONGEST_FORM)
@@ -28,7 +28,7 @@ export class Visits {
     this.#rules = rules
   }
 
-  /** Reads the form of a request, if it can have one; `visit` gets it. */
+  /** Reads the form of a request that can have one, for `visit`. */
   read(
     exchange: Exchange,
     { refuse, visit }: {
@@ -58,12 +58,11 @@ export class Visits {
   }
 }
 
-/** A client that waits for its credentials to be checked. */
 interface WaitingClient extends Guesser {
   readonly whenGone: (then: () => void) => void
 }
 
-/** Checks credentials in their turn, with the delay of wrong ones. Those of a client that left are not checked. */
+/** With the delay of wrong credentials. Those of a client that left are not checked. */
 export const admitInTurn = (
   { admit, penalties, permittedTo }: VisitRules,
   client: WaitingClient,
@@ -78,7 +77,7 @@ export const admitInTurn = (
       resume(Effect.succeed({ user, permitted: permittedTo(user) }))
     })
     if (takeBack === undefined) return undefined
-    // Otherwise clients that left would take the room for calls.
+    // Otherwise clients that left would take the places of calls.
     client.whenGone(() => {
       takeBack()
       resume(Effect.succeed(undefined))

@@ -3,7 +3,7 @@ import { randomBytes, timingSafeEqual } from "node:crypto"
 import { type HashedUser, hashedUser, hmac } from "../config/hashedUser.ts"
 import type { Credentials } from "../config/settings.ts"
 
-/** HTTP Basic authentication of the RPC listener (reference/rpc.md 1.4). */
+/** HTTP Basic authentication (reference/rpc.md 1.4). */
 
 const SCHEME = "Basic "
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
@@ -13,16 +13,14 @@ export interface KnownUsers {
   readonly hashed: ReadonlyArray<Redacted.Redacted<HashedUser>>
 }
 
-/** Whether no credentials are required. */
 export const isOpen = ({ credentials, hashed }: KnownUsers): boolean => credentials === undefined && hashed.length === 0
 
-/** The number of `:`. */
+/** The character code of `:`. */
 const COLON = 58
 
 /**
- * Returns a check of `Authorization` headers that answers with the name of the user, or `undefined` for wrong
- * credentials. Its duration reveals neither how much of a password was right nor which users there are: it computes the
- * hash of each user, and compares digests of a fixed length in constant time.
+ * Checks `Authorization` headers and returns the user, or `undefined`. Its duration reveals neither users nor how much
+ * of a password was right: it hashes for every user and compares digests in constant time.
  */
 export const admission = ({ credentials, hashed }: KnownUsers): (header: string) => string | undefined => {
   const key = randomBytes(32)

@@ -1,10 +1,7 @@
 import { BlockList, isIPv6 } from "node:net"
 import type { CallerNet } from "../config/accessKinds.ts"
 
-/**
- * Returns whether the listener answers callers at an address (`-rpcallowip`): this machine, and the given networks.
- * Without networks it answers every address. Upstream `httpserver.cpp`, `ClientAllowed`.
- */
+/** `-rpcallowip`: this machine and the networks; without any, all. Upstream `httpserver.cpp`, `ClientAllowed`. */
 export const allowedCallers = (nets: ReadonlyArray<CallerNet>): (address: string) => boolean => {
   if (nets.length === 0) return () => true
   const list = new BlockList()
@@ -19,11 +16,11 @@ export const allowedCallers = (nets: ReadonlyArray<CallerNet>): (address: string
 
 const familyOf = (address: string): "ipv4" | "ipv6" => isIPv6(address) ? "ipv6" : "ipv4"
 
-/** The source of a connection, for limits and logs. */
+/** For limits and logs. */
 export interface ClientAddress {
-  /** The identity of a client: an IPv4 address, or the first 64 bits of an IPv6 address. */
+  /** An IPv4 address, or the first 64 bits of an IPv6 address. */
   readonly key: string
-  /** The address; an IPv4 address also where the socket is of IPv6. */
+  /** As IPv4 even if the socket uses IPv6. */
   readonly address: string
   readonly loopback: boolean
   /** Address and port, for logs. */
@@ -32,10 +29,7 @@ export interface ClientAddress {
 
 const IPV4_MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 
-/**
- * Returns the address of a socket's remote end. One household has a whole IPv6 /64 and can use any address of it, so
- * these share a limit.
- */
+/** One household can use any address of its IPv6 /64, so these share a limit. */
 export const clientAddress = (address = "", port = 0): ClientAddress => {
   const plain = IPV4_MAPPED.exec(address)?.[1] ?? address
   if (!isIPv6(plain)) {

@@ -21,12 +21,12 @@ import {
   UNAUTHORIZED_PAGE
 } from "./refusals.ts"
 
-/** The verbs that upstream knows; it answers others with 405 before it checks the path. */
+/** Upstream answers other verbs with 405 before it checks the path. */
 const KNOWN_VERBS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT"])
 
-/** The meaning of a path of the RPC listener (reference/rpc.md 1.2). */
+/** reference/rpc.md 1.2. */
 export type Route =
-  /** JSON-RPC. `wallet` is the name in `/wallet/<name>`. */
+  /** `wallet` is the name in `/wallet/<name>`. */
   | { readonly _tag: "Rpc"; readonly wallet: string | undefined }
   | { readonly _tag: "Health"; readonly question: HealthQuestion }
 
@@ -43,13 +43,12 @@ const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
 
 const NAMES: Route = { _tag: "Health", question: "names" }
 
-/** `/ready?names` and `/ready?names=1`. */
 const asksForNames = ({ path, query }: PageRequest): boolean =>
   path.startsWith("/ready") && ["", "1"].includes(query.get("names") ?? "0")
 
 /**
- * Returns the route of a request's target. A slash at the end and a query without a meaning change nothing, except in
- * `/wallet/<name>`, where both belong to the name, as in the reference node. `//` and `/wallet` have no route.
+ * A final slash and a meaningless query change nothing, except in `/wallet/<name>`, where the reference node makes both
+ * part of the name. `//` and `/wallet` have no route.
  */
 export const route = (target: string): Route | undefined => {
   if (target.startsWith(WALLET)) return { _tag: "Rpc", wallet: percentDecode(target.slice(WALLET.length)) }
@@ -63,60 +62,52 @@ export const route = (target: string): Route | undefined => {
 
 const ESCAPE = /%([0-9a-fA-F]{2})/g
 
-/**
- * Decodes a part of a target: one character a byte before, UTF-8 after. A percent sign without an escape stands for
- * itself. Upstream `common/url.cpp`, `UrlDecode`.
- */
+/** One character per byte before, UTF-8 after. Keeps incomplete escapes. Upstream `common/url.cpp`, `UrlDecode`. */
 const percentDecode = (part: string): string => {
   const bytes = part.replaceAll(ESCAPE, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)))
   return Buffer.from(bytes, "latin1").toString("utf8")
 }
 
-/**
- * The one place that decides about a request before its body is read, for the fast lane and for Node's server. The
- * checks have the order of the reference node (reference/rpc.md 1.1). It changes nothing.
- */
+/** Decides in the reference node's order (reference/rpc.md 1.1), before the body is read. Changes nothing. */
 
 /** The request line, and the headers that the gate reads. */
 export interface RequestHead {
   readonly verb: string
-  /** As it was sent. */
+  /** As sent. */
   readonly target: string
-  /** The announced bytes of the body; `undefined` if the client did not announce them. */
+  /** Announced bytes of the body; `undefined` without an announcement. */
   readonly length: number | undefined
   readonly headers: BrowserHeaders & PageHeaders & {
     readonly authorization?: string | undefined
   }
 }
 
-/** What is true of the connection at the moment of the request. */
+/** The connection at the moment of the request. */
 export interface GateSession {
-  /** The `Authorization` header that the connection was admitted with. */
+  /** The `Authorization` header that was admitted. */
   readonly credentials: string | undefined
-  /** Whether the listener answers callers at its address. */
+  /** Whether callers at its address are answered. */
   readonly isAllowed: boolean
-  /** What its user may do. */
   readonly permitted: Permitted
-  /** Seconds until the rate limit admits the client's next call. `undefined`: it is admitted now. */
+  /** Seconds until the rate limit admits the next call; `undefined` for now. */
   readonly delay: number | undefined
 }
 
-/** The rules of the listener, and what is true of it at the moment of the request. */
+/** The listener at the moment of the request. */
 export interface GateListener extends BrowserRule {
   /** Bytes of a body. */
   readonly maxRequestSize: number
   readonly stopping: boolean
   readonly pages: ReadonlyArray<AnyHandler>
-  /** What a call of a method needs. */
   readonly demandOf: (method: string) => Demand
 }
 
 export type GateVerdict =
-  /** The answer: of a method or of an endpoint, or a document. */
+  /** Answer: by a method, an endpoint or a document. */
   | Route
   | { readonly _tag: "Page"; readonly page: AnyHandler; readonly request: PageRequest }
   | { readonly _tag: "Refuse"; readonly refusal: HttpRefusal }
-  /** The request waits until its credentials are checked. If they are right, the gate decides again. */
+  /** Wait for the check of credentials. If they are right, the gate decides again. */
   | { readonly _tag: "Wait"; readonly authorization: string }
 
 export const gate = (head: RequestHead, session: GateSession, listener: GateListener): GateVerdict => {
@@ -153,7 +144,7 @@ type Barrier = Extract<GateVerdict, { readonly _tag: "Refuse" | "Wait" }>
 
 const refuse = (refusal: HttpRefusal): Barrier => ({ _tag: "Refuse", refusal })
 
-/** A form for a page with sessions of its own. */
+/** For a page with its own sessions. */
 const form = (head: RequestHead, session: GateSession, listener: GateListener): GateVerdict => {
   const request = pageRequest(head.target, head.headers)
   const page = listener.pages.find((each) => "visit" in each && each.serves(request))
@@ -173,7 +164,7 @@ const privatePage = (
   return unknown ?? notShown(session, listener) ?? tooEarly(session)
 }
 
-/** A document shows what some methods answer. */
+/** A document needs the rights to the methods whose data it shows. */
 const notShown = (
   { permitted }: GateSession,
   { demandOf, needed }: Pick<GateListener, "demandOf"> & { readonly needed: ReadonlyArray<string> }
@@ -182,7 +173,7 @@ const notShown = (
   return missing === undefined ? undefined : refuse(forbidden(missing))
 }
 
-/** Credentials that admitted the connection are not checked again. */
+/** Admitted credentials are not checked again. */
 const unknownCaller = (
   { headers: { authorization } }: RequestHead,
   { credentials }: GateSession,

@@ -8,7 +8,7 @@ import { encodeJson } from "../rpc/json/encodeJson.ts"
 import type { Doubt } from "../storage/DataHealth.ts"
 
 export interface NamesReport {
-  /** The last block whose names are known. */
+  /** Of the last block with known names. */
   readonly height: Height
   /** Whether a name that is not found does not exist. */
   readonly complete: boolean
@@ -16,24 +16,24 @@ export interface NamesReport {
 
 export interface HealthReport {
   readonly network: NetworkName
-  /** Whether the node is still starting: it answers -28 to every call. */
+  /** While starting, every call gets -28. */
   readonly initializing: boolean
-  /** Whether the node fetches or checks what its operator wants it to have: the whole chain, or the last blocks alone. */
+  /** Whether the node fetches or checks what its operator wants: the whole chain, or the last blocks only. */
   readonly syncing: boolean
-  /** Whether names are answered from the last blocks: the whole chain is not checked. */
+  /** Whether names are answered from the last blocks, without a checked chain. */
   readonly light: boolean
-  /** What the node works on; `undefined` while it starts. */
+  /** The current work; `undefined` while starting. */
   readonly phase: SyncPhase | undefined
-  /** What answers about names rest on. */
+  /** Of answers about names. */
   readonly proof: ProofLevel | undefined
-  /** Height of the tip, as `getblockcount` returns it; 0 while unknown. */
+  /** As in `getblockcount`; 0 while unknown. */
   readonly blockHeight: Height
-  /** What is known of names; `undefined` while the node starts. */
+  /** `undefined` while starting. */
   readonly names: NamesReport | undefined
   readonly peers: number
   /** Damaged data under repair, which may make answers wrong or missing. */
   readonly doubts: ReadonlyArray<Doubt>
-  /** What the operator should know, without an effect on answers. */
+  /** For the operator, without an effect on answers. */
   readonly notices: ReadonlyArray<Doubt>
 }
 
@@ -41,13 +41,13 @@ export class Health extends Context.Tag("svcd/Health")<Health, {
   readonly report: Effect.Effect<HealthReport>
 }>() {}
 
-/** Doubts or notices for display; `undefined` if there are none. */
+/** `undefined` if there are none. */
 const shown = (doubts: ReadonlyArray<Doubt>) =>
   doubts.length === 0 ? undefined : doubts.map(({ reason, what }) => ({ what, reason }))
 
 /**
- * `health`: does the node answer? `ready`: is its whole chain there? `names`: does it answer about names with the proof
- * `work` or better? That is what a resolver needs, and a light start reaches it long before `ready`.
+ * `health`: the node answers. `ready`: it has the whole chain. `names`: it answers about names with proof `work` or
+ * better, which is enough for a resolver and true long before `ready` after a light start.
  */
 export type HealthQuestion = "health" | "ready" | "names"
 
@@ -67,14 +67,14 @@ const isGood = (question: HealthQuestion, report: HealthReport): boolean => {
   }
 }
 
-/** Why the answer is not 200. `light`: the operator chose the last blocks alone. */
+/** Why the answer is not 200. `light`: the operator chose the last blocks only. */
 const waitingFor = ({ doubts, initializing, light, syncing }: HealthReport): string => {
   if (initializing) return "initializing"
   if (syncing) return "syncing"
   return light && doubts.length === 0 ? "light" : "repairing"
 }
 
-/** Returns the answer to a question (reference/rpc.md 1.12). */
+/** reference/rpc.md 1.12. */
 export const healthAnswer = (question: HealthQuestion, report: HealthReport): HealthAnswer => {
   const { blockHeight, doubts, initializing, names, network, notices, peers, phase, proof } = report
   const syncing = initializing || report.syncing

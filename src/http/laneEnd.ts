@@ -8,7 +8,6 @@ import type { HttpServiceConfig } from "./httpServiceConfig.ts"
 import { BUSY, FAILED, type HttpRefusal, PLAIN_TEXT, STOPPING } from "./refusals.ts"
 
 interface LaneEndOptions extends Pick<HttpServiceConfig, "onRefused" | "run"> {
-  /** Releases what the call holds. */
   readonly release: () => void
   readonly isStopping: () => boolean
 }
@@ -18,7 +17,7 @@ interface LaneEnd {
   readonly fail: (cause: Cause.Cause<never>) => void
 }
 
-/** How a call in the fast lane ends: with its reply, or with the refusal that Node's server would send. */
+/** Ends a call in the fast lane with its reply, or with the refusal that Node's server would send. */
 export const laneEnd = (lane: FastLane, { isStopping, onRefused, release, run }: LaneEndOptions): LaneEnd => {
   const refuse = ({ close = false, status, text }: HttpRefusal): void => {
     onRefused?.(status)

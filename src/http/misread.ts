@@ -2,10 +2,7 @@ import type { Duplex } from "node:stream"
 import { PLAIN_TEXT } from "./refusals.ts"
 import type { Session } from "./Session.ts"
 
-/**
- * Answers invalid HTTP and CONNECT (without an `error`), after the answers to earlier requests. A request that times
- * out gets no answer, as upstream: its client may still be writing it.
- */
+/** Answers invalid HTTP, and CONNECT without an `error`. As upstream, a request that times out gets no answer. */
 export const misread = (
   socket: Duplex,
   session: Session | undefined,
@@ -15,10 +12,10 @@ export const misread = (
   }
 ): void => {
   if (session === undefined || !socket.writable) return void socket.destroy()
-  // Everything behind it is an error again.
+  // Everything after it is another error.
   if (session.isMisread) return
   session.isMisread = true
-  // A broken-off body: a text in the middle of an answer would help no client.
+  // After a broken-off body, a text in the middle of an answer would help no client.
   const silent = error !== undefined && session.isCut
   session.conclude(() => {
     if (silent) return void socket.destroy()

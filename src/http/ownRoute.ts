@@ -2,10 +2,8 @@ import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { PageHandler } from "./Pages.ts"
 
-/** Documents that an application adds to the listener of its node. */
-
 export interface RouteRequest {
-  /** As it was sent: not percent-decoded. */
+  /** Not percent-decoded. */
   readonly path: string
   readonly query: URLSearchParams
 }
@@ -19,15 +17,15 @@ export interface RouteAnswer {
 }
 
 export interface RouteDefinition<R> {
-  /** As `/hello`. The paths of JSON-RPC and of health are the node's. */
+  /** As `/hello`. Paths of JSON-RPC and health are taken. */
   readonly path: string
   /** Whether callers need credentials, if there are any; true by default. */
   readonly authenticated?: boolean
-  /** Answers GET and HEAD. What goes wrong here is status 500 for the caller, and a line in the log. */
+  /** Answers GET and HEAD. A defect is status 500 for the caller and a log line. */
   readonly answer: (request: RouteRequest) => Effect.Effect<RouteAnswer, never, R>
 }
 
-/** A document of an application; `R` are the services that it needs. */
+/** A document of an application. Its handler needs the services `R`. */
 export interface OwnRoute<out R = never> {
   readonly path: string
   readonly withServices: (services: Context.Context<R>) => PageHandler
@@ -35,10 +33,9 @@ export interface OwnRoute<out R = never> {
 
 const RESERVED = /^\/(?:rpc|health|ready|wallet\/.*)?$/
 
-/** Whether a path can be a document of an application. */
 export const isFreePath = (path: string): boolean => /^\/[^?#\s]+$/.test(path) && !RESERVED.test(path)
 
-/** Makes a document of an application. */
+/** Defines a document of an application. */
 export const ownRoute = <R = never>({ answer, authenticated = true, path }: RouteDefinition<R>): OwnRoute<R> => ({
   path,
   withServices: (services) => ({

@@ -2,16 +2,16 @@ import type { PermissionSettings, UserRight } from "../config/accessKinds.ts"
 import type { Demand } from "../rpc/method/methodTable.ts"
 import { missingRights, type UserPermission } from "../rpc/method/rights.ts"
 
-/** What a user of RPC may do (`-rpcwhitelist`, `-rpcrights`). */
+/** `-rpcwhitelist`, `-rpcrights`. */
 
-/** What a user may do; `undefined`: everything. */
+/** `undefined` for everything. */
 export type Permitted = UserPermission | undefined
 
 export const UNLIMITED: PermissionSettings = { whitelists: [], rights: [], byDefault: undefined }
 
 const NOTHING: UserPermission = { methods: new Set(), rights: undefined }
 
-/** The words that all lists of a user have; `undefined` without a list. */
+/** Words that all lists of a user have; `undefined` without a list. */
 const inEach = <A>(
   lists: ReadonlyArray<{ readonly user: string; readonly words: ReadonlyArray<A> }>,
   user: string
@@ -22,7 +22,7 @@ const inEach = <A>(
     : new Set(first.words.filter((word) => others.every(({ words }) => words.includes(word))))
 }
 
-/** Returns the permission of each user. Several lists of one user leave what all of them have. */
+/** Several lists of one user permit what all of them have. */
 export const permissions = ({ byDefault, rights, whitelists }: PermissionSettings): (user: string) => Permitted => {
   const users = new Set([...whitelists, ...rights].map(({ user }) => user))
   const found = new Map(
@@ -35,10 +35,10 @@ export const permissions = ({ byDefault, rights, whitelists }: PermissionSetting
   return (user) => found.get(user) ?? others
 }
 
-/** What the documents of the listener that need credentials show. */
+/** Shown by the documents that need credentials. */
 const SHOWN = ["getblockchaininfo", "getmempoolinfo", "getpeerinfo", "name_find", "name_show"]
 
-/** What a request needs that a user may not do; `undefined` if the user may do all of it. */
+/** The first need that the user lacks; `undefined` if none. */
 export const notPermitted = (permitted: Permitted, demands: ReadonlyArray<Demand>): Demand | undefined => {
   if (permitted === undefined) return undefined
   for (const demand of demands) {
@@ -48,7 +48,7 @@ export const notPermitted = (permitted: Permitted, demands: ReadonlyArray<Demand
   return undefined
 }
 
-/** The same for the documents that need credentials, of which one needs further methods. */
+/** For the documents that need credentials. One of them needs further methods. */
 export const pageNotPermitted = (
   permitted: Permitted,
   needed: ReadonlyArray<string>,

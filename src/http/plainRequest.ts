@@ -1,10 +1,6 @@
 import type { RequestHead } from "./gate.ts"
 
-/**
- * The most common form of a request: POST, HTTP/1.1, a body of a stated length, a persistent connection. Nearly all
- * requests have it, and parsing it takes a fraction of the time for general requests. All other forms, valid or not, go
- * to Node's own parser.
- */
+/** The most common form of requests, parsed in a fraction of the time. All others go to Node's parser, valid or not. */
 
 export interface PlainHead extends RequestHead {
   readonly length: number
@@ -12,12 +8,12 @@ export interface PlainHead extends RequestHead {
 
 const REQUEST_LINE = /^POST (\/[!-~]*) HTTP\/1\.1$/
 
-/** RFC 9110, 5.5 and 5.6.2: a token, and text without control characters. */
+/** A token, and text without control characters (RFC 9110, 5.5 and 5.6.2). */
 const FIELD = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([\t -~\x80-\xff]*)$/
 
 const isBlank = (code: number): boolean => code === 0x20 || code === 0x09
 
-/** Trims spaces and tabs in one pass; a regular expression for the end would start at each blank. */
+/** One pass; a regular expression for the end would start at each blank. */
 const trimmed = (text: string): string => {
   let [from, to] = [0, text.length]
   while (from < to && isBlank(text.charCodeAt(from))) from++
@@ -25,13 +21,10 @@ const trimmed = (text: string): string => {
   return text.slice(from, to)
 }
 
-/** Node's parser allows spaces behind the digits, and no tab. */
+/** As Node's parser, allows spaces after the digits, but no tab. */
 const LENGTH = /^[ \t]*[0-9]{1,15} *$/
 
-/**
- * Parses the head of a request, without the empty line behind it, one character a byte. `undefined` for every other
- * form, and for requests of browsers: both go to Node's server.
- */
+/** One character per byte, without the final empty line. `undefined` for other forms and requests of browsers. */
 export const readPlainHead = (text: string): PlainHead | undefined => {
   const [first = "", ...lines] = text.split("\r\n")
   const target = REQUEST_LINE.exec(first)?.[1]
@@ -57,7 +50,7 @@ export const readPlainHead = (text: string): PlainHead | undefined => {
         host = value
         break
       case "connection":
-      // Node's parser treats the two as the same.
+      // Node's parser treats the two alike.
       case "proxy-connection":
         if (value.toLowerCase() !== "keep-alive") return undefined
         break

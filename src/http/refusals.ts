@@ -1,14 +1,11 @@
 import type { Demand } from "../rpc/method/methodTable.ts"
 import { MISSING_RIGHT } from "../rpc/method/rights.ts"
 
-/** Refusals of the listener before the dispatcher gets a request (reference/rpc.md 1.1). */
+/** Refusals before the dispatcher (reference/rpc.md 1.1). */
 
 export const PLAIN_TEXT = "text/plain; charset=utf-8"
 
-/**
- * A request that HTTP alone refuses. The text is not JSON: indexers take JSON as final
- * (reference/rpc.md 1.11).
- */
+/** Refused by HTTP alone. Not JSON, which indexers take as final (reference/rpc.md 1.11). */
 export interface HttpRefusal {
   readonly status: number
   readonly text: string
@@ -17,7 +14,7 @@ export interface HttpRefusal {
   readonly close?: boolean
 }
 
-/** How long a client may continue to send a refused body, in milliseconds, so that it can read the answer. */
+/** Milliseconds for which a client may still send a refused body, so that it can read the answer. */
 export const LINGER = 500
 
 export const STOPPING: HttpRefusal = { status: 503, text: "Shutting down", close: true }
@@ -30,13 +27,13 @@ export const NOT_POST: HttpRefusal = {
   headers: ["Allow", "POST"]
 }
 export const NOT_GET: HttpRefusal = { status: 405, text: "", headers: ["Allow", "GET, HEAD"] }
-/** The reference node answers with an empty body; its clients read the status alone. */
+/** The reference node's body is empty. Its clients only read the status. */
 export const NOT_FOUND: HttpRefusal = {
   status: 404,
   text:
     "Nothing is at this path: JSON-RPC takes POST at / and /wallet/NAME, and GET /health shows the state of the node"
 }
-/** To a call that finds no place, and to one that has ended for that of another caller. */
+/** For a call without a place, and for one that ended for another caller. */
 export const BUSY: HttpRefusal = { status: 503, text: "Work queue depth exceeded" }
 export const NO_ROOM: HttpRefusal = {
   status: 503,
@@ -56,10 +53,7 @@ export const FOREIGN_HOST: HttpRefusal = {
 /** Upstream `httpserver.cpp`, `http_request_cb`. */
 export const NOT_ALLOWED: HttpRefusal = { status: 403, text: "" }
 
-/**
- * The answer to what a user may not do. The header names the right for programs; upstream, which knows methods alone, answers
- * with an empty body (`httprpc.cpp`, `HTTPReq_JSONRPC`).
- */
+/** The header names the right. Upstream's answer has no body (`httprpc.cpp`, `HTTPReq_JSONRPC`). */
 export const forbidden = ({ method, rights: [right] }: Demand): HttpRefusal =>
   right === undefined
     ? NOT_ALLOWED
@@ -69,7 +63,7 @@ export const UNAUTHORIZED: HttpRefusal = {
   text: "",
   headers: ["WWW-Authenticate", "Basic realm=\"jsonrpc\""]
 }
-/** The same for documents: a browser shows the text once its user leaves the question for the password. */
+/** For documents. A browser shows the text after the user cancels the password prompt. */
 export const UNAUTHORIZED_PAGE: HttpRefusal = {
   ...UNAUTHORIZED,
   text:

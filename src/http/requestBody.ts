@@ -4,10 +4,10 @@ import type { Millis } from "../protocol/keys.ts"
 import type { CallerMemory } from "../rpc/CallerMemory.ts"
 
 export type Body =
-  /** It stays counted until `release` is called. */
+  /** Counted until `release` is called. */
   | { readonly _tag: "Complete"; readonly bytes: Uint8Array; readonly release: () => void }
   | { readonly _tag: "TooLarge" }
-  /** No memory for it: this caller, or all callers together, use up the budget for bodies. */
+  /** The caller, or all callers together, use up the budget for bodies. */
   | { readonly _tag: "NoRoom" }
 
 const EMPTY = new Uint8Array(0)
@@ -15,31 +15,25 @@ const EMPTY = new Uint8Array(0)
 /** Bytes of a body that are never counted, so that slow large requests cannot keep ordinary ones out. */
 const SMALL = 16_384
 
-/** Pause before more is read from a caller with large bodies while memory is short, in milliseconds. */
+/** Milliseconds before more is read from a caller with large bodies while memory is short. */
 const PAUSE = 20
 
-/** Chunks of a body before they are joined: one of a byte takes as much memory as one of a few hundred. */
+/** Chunks before they are joined: one of a byte takes as much memory as one of a few hundred. */
 const MAX_PIECES = 256
 
-/** Long bodies of which a chunk is read in one turn of the event loop: each chunk is 64 kB. */
+/** Long bodies read per turn of the event loop, one chunk of 64 kB each. */
 const PIECES_A_TURN = 4
 
-/**
- * Bytes of long bodies in a millisecond, and for how many milliseconds that many may be read at once after a pause: 2 MiB, such as
- * a block in hexadecimal digits. JSON with many values is not read faster anyway.
- */
+/** Bytes of long bodies per millisecond, and milliseconds' worth read at once after a pause: 2 MiB, a block in hex. */
 const BYTES_A_MILLISECOND = 32_768
 const BURST = 64
 
-/**
- * The rate at which long bodies are read, of all callers together. A body leaves three times its size as garbage: without a
- * rate, a caller on the same machine makes the event loop stop for its collection during a tenth of the time.
- */
+/** The common rate of long bodies. Without one, collecting their garbage takes a tenth of the event loop's time. */
 export class BodyRate {
-  /** The time at which what was read so far would have been read at this rate. */
+  /** When the bytes so far would have been read at this rate. */
   #paid = Number.NEGATIVE_INFINITY
 
-  /** Returns how many milliseconds to wait after bytes that were read at `now`; none if it is not positive. */
+  /** Milliseconds to wait after reading bytes at `now`; none if not positive. */
   waitAfter(bytes: number, now: Millis): number {
     this.#paid = Math.max(this.#paid, now - BURST) + bytes / BYTES_A_MILLISECOND
     return this.#paid - now
@@ -48,10 +42,7 @@ export class BodyRate {
 
 export type BodyMemory = Pick<CallerMemory, "take" | "give" | "isTight">
 
-/**
- * Reads bodies, each up to a size, and as many as fit into the memory budget. Reads long ones a few chunks in each turn
- * of the event loop, and at a rate: otherwise callers with full uploads would delay short requests.
- */
+/** Reads bodies within the memory budget, and long ones at a rate, so that uploads do not delay short requests. */
 export class BodyReader {
   readonly #maxSize: number
   readonly #line = fewATurn(PIECES_A_TURN)
@@ -61,7 +52,7 @@ export class BodyReader {
     this.#maxSize = maxSize
   }
 
-  /** Calls `done` once, as soon as the result is known; never if the client disconnects before. */
+  /** Calls `done` once; never if the client disconnects first. */
   read(request: Readable, memory: BodyMemory, done: (body: Body) => void): void {
     const joined: Array<Uint8Array> = []
     let pieces: Array<Uint8Array> = []
@@ -78,7 +69,7 @@ export class BodyReader {
       if (body?._tag !== "Complete") release()
       if (body !== undefined) done(body)
     }
-    /** Counts the bytes beyond the first ones, which for nearly all bodies arrive in one chunk and leave at once. */
+    /** Does not count the first bytes. Nearly all bodies fit into them, in one chunk. */
     const hasRoom = (): boolean => {
       const beyond = size - counted - SMALL
       if (beyond <= 0) return true
@@ -103,7 +94,7 @@ export class BodyReader {
         this.#rate.waitAfter(chunk.length, performance.now()),
         memory.isTight("rpc_bodies") ? PAUSE : 0
       )
-      // Through the line in any case: behind a stop of the event loop, many of these timers are due in one turn.
+      // Always through the queue: after a stop of the event loop, many timers are due in one turn.
       if (wait > 0) setTimeout(lineUp, wait)
       else lineUp()
     })

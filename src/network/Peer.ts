@@ -7,7 +7,7 @@ import type { Message } from "./wire/message.ts"
 import type { BlockStart } from "./wire/messages/block.ts"
 import type { NetAddress } from "./wire/netAddress.ts"
 
-/** Types of connections, named as in the reference node's `getpeerinfo`. */
+/** Named as in the reference node's `getpeerinfo`. */
 export type ConnectionType =
   | "inbound"
   | "manual"
@@ -16,25 +16,24 @@ export type ConnectionType =
   | "addr-fetch"
   | "feeler"
 
-/** The operator's permissions for a peer (`-whitelist`, `-whitebind`), in the order of `getpeerinfo`. */
+/** The operator's permissions (`-whitelist`, `-whitebind`), in the order of `getpeerinfo`. */
 export type Permissions = ReadonlySet<Permission>
 
 export const NO_PERMISSIONS: Permissions = new Set<Permission>()
 
 /** Data from a peer's `version`, and features negotiated before `verack`. */
 export interface Hello {
-  /** The peer's announced version, which decides the sizes of `headers` (reference/protocol.md 6.2). */
+  /** The announced version, which decides the sizes of `headers` (reference/protocol.md 6.2). */
   readonly version: number
-  /** The lower of the peer's version and ours, which decides everything else. */
+  /** The lower of both versions, which decides everything else. */
   readonly commonVersion: number
   /** Bits of `Services`. */
   readonly services: bigint
   /** Cleaned for display. */
   readonly userAgent: string
   readonly startHeight: number
-  /** Whether the peer wants transactions announced. */
   readonly relay: boolean
-  /** The peer's clock minus ours at the handshake, seconds. */
+  /** The peer's clock minus ours at the handshake, in seconds. */
   readonly timeOffset: number
   /** Both sides announce transactions by wtxid (BIP 339). */
   readonly wtxidRelay: boolean
@@ -44,21 +43,20 @@ export interface Hello {
   readonly ourAddress: { readonly address: NetAddress; readonly port: number } | undefined
 }
 
-/** Features that a peer requested, most after the handshake. */
 export interface Features {
-  /** The peer wants new blocks announced by `headers` (BIP 130). */
+  /** New blocks by `headers` (BIP 130). */
   sendHeaders: boolean
-  /** Whether the peer supports compact blocks, and wants them unsolicited (BIP 152). */
+  /** Support for compact blocks, unsolicited in high-bandwidth mode (BIP 152). */
   compactBlocks: "none" | "low-bandwidth" | "high-bandwidth"
-  /** Lowest fee rate that the peer wants announced, smallest units per kvB (BIP 133). */
+  /** Lowest fee rate to announce, in smallest units per kvB (BIP 133). */
   feeFilter: number
-  /** Whether the peer wants transactions announced; from its `version` on. */
+  /** Whether to announce transactions; from `version` on. */
   relay: boolean
-  /** Which transactions to announce and to send with filtered blocks (BIP 37). */
+  /** Selects the transactions of announcements and filtered blocks (BIP 37). */
   bloom: BloomFilter | undefined
 }
 
-/** Byte and message counts of one connection. Message sizes include frame headers. */
+/** Counts of one connection. Message sizes include frame headers. */
 export interface Traffic {
   readonly bytesSent: number
   readonly bytesReceived: number
@@ -70,24 +68,24 @@ export interface Traffic {
   readonly receivedByCommand: ReadonlyMap<string, number>
 }
 
-/** Round trips of `ping`, milliseconds; `undefined` before the first `pong`. */
+/** Round trips of `ping` in milliseconds; `undefined` before the first `pong`. */
 export interface Latency {
   readonly last: number | undefined
   readonly best: number | undefined
-  /** How long the current ping has waited for its answer. */
+  /** How long the current ping has waited. */
   readonly waiting: number | undefined
 }
 
 export interface Disconnection {
-  /** For logs and errors, in our own words. */
+  /** In our own words. */
   readonly reason: string
-  /** Whether the peer broke the protocol (reference/protocol.md 6.11). Its address is then discouraged. */
+  /** Whether the peer broke the protocol (reference/protocol.md 6.11), so that its address is discouraged. */
   readonly misbehaving: boolean
 }
 
 /**
- * A connection with a complete handshake. One fiber reads messages and waits for their handlers, another sends from a
- * bounded queue, so a slow peer delays only itself.
+ * A connection after the handshake. One fiber reads messages and waits for their handlers, another sends from a bounded
+ * queue, so a slow peer delays only itself.
  */
 export interface Peer {
   readonly id: PeerId
@@ -107,43 +105,36 @@ export interface Peer {
   readonly latency: Latency
   /** Whether `disconnect` was called or the connection has ended. */
   readonly closed: boolean
-  /** Queues a message once there is room, for the fiber that handles the peer's messages. No-op once closed. */
+  /** Waits for room in the queue, for the fiber that handles the peer's messages. No-op once closed. */
   readonly send: (message: Message) => Effect.Effect<void>
   /** Waits until the peer has read most of its queue. Call it before reading a long answer from disk. */
   readonly ready: Effect.Effect<void>
-  /**
-   * Queues a message without waiting, for fibers that serve many peers. Disconnects a peer whose queue has reached its
-   * hard limit.
-   */
+  /** Does not wait, for fibers that serve many peers. Disconnects a peer whose queue is at its hard limit. */
   readonly post: (message: Message) => void
-  /** Disconnects the peer, soon and once; a misbehaving peer with the permission `noban` stays connected. */
+  /** Disconnects the peer once; a misbehaving peer with the permission `noban` stays connected. */
   readonly disconnect: (disconnection: Disconnection) => void
-  /** Counts memory held for data from the peer. Closed with the connection. */
+  /** Memory held for data from the peer. Closed with the connection. */
   readonly memory: MemoryAccount
-  /**
-   * Charges the peer for milliseconds that its messages took on this thread outside its reading fiber. Time for `asked`
-   * (requested) data is on trust.
-   */
+  /** Charges the peer for milliseconds of this thread outside its reading fiber. Time for `asked` data is on trust. */
   readonly spent: (milliseconds: number, asked?: boolean) => void
   /**
-   * Reports whether requested blocks or headers were good. If they were refused or brought nothing new, the peer is
-   * charged for their time, and its outstanding answers are read at its pace.
+   * Reports whether requested blocks or headers were good. For refused or useless ones the peer is charged, and its
+   * outstanding answers are read at its pace.
    */
   readonly judged: (good: boolean) => void
   /**
-   * Gives other peers a turn during long work on a message, in the fiber that handles it. Charges the time so far and
-   * waits for it first.
+   * Gives other peers a turn during long work in the handling fiber. Charges the time so far and waits for it first.
    */
   readonly turn: Effect.Effect<void>
 }
 
-/** Peer events for a part of the node. Messages go through `messageTable.ts`. */
+/** Peer events. Messages go through `messageTable.ts`. */
 export interface PeerHandler {
   /** Runs before any message. Must not wait for anything that needs the peer. */
   readonly connected: (peer: Peer) => Effect.Effect<void>
-  /** Whether to decode a `block` or `cmpctblock`, judging by the bytes before its transactions. False drops it. */
+  /** Whether to decode a `block` or `cmpctblock`, judging by the bytes before its transactions. */
   readonly screened?: (peer: Peer, start: BlockStart) => Effect.Effect<boolean>
-  /** Waits for a bounded time until what the peer sent before has its effect. A `pong` waits for it. */
+  /** Waits, for a bounded time, until earlier data of the peer has its effect. A `pong` waits for it. */
   readonly settled?: (peer: Peer) => Effect.Effect<void>
   /** Runs last, and once. */
   readonly gone: (peer: Peer) => Effect.Effect<void>

@@ -11,23 +11,20 @@ import type { StoredOrphan } from "./relay/Orphanage.ts"
 import type { FetchOutcome } from "./sync/directFetch.ts"
 import type { AddressNetwork } from "./wire/netAddress.ts"
 
-/** Network operations for the node and its operator. */
 export interface PeerControl {
-  /** Peers with a complete handshake, by id. */
+  /** Peers after the handshake, by id. */
   readonly peers: Effect.Effect<ReadonlyArray<PeerInfo>>
   readonly count: Effect.Effect<{ readonly inbound: number; readonly outbound: number }>
   /** Bytes of all connections since the start, including closed ones. */
   readonly totals: Effect.Effect<{ readonly sent: number; readonly received: number }>
-  /** Whether peers may send transactions. */
   readonly relaysTransactions: boolean
-  /** The remainder of the operator's target for sent bytes. */
   readonly upload: Effect.Effect<UploadState>
-  /** Networks in which the node connects to peers by itself. */
+  /** Networks of automatic connections. */
   readonly networks: ReadonlySet<AddressNetwork>
   /** Bits of `Services` that we announce. */
   readonly services: bigint
   readonly userAgent: string
-  /** The proxy to addresses of a network: `host:port`, or `unix:` and a path. */
+  /** `host:port`, or `unix:` and a path. */
   readonly proxyTo: (
     network: ProxiedNetwork
   ) => { readonly address: string; readonly randomize: boolean } | undefined
@@ -35,27 +32,27 @@ export interface PeerControl {
   readonly active: Effect.Effect<boolean>
   /** While off, all connections are closed and no new ones are made. */
   readonly setActive: (active: boolean) => Effect.Effect<void>
-  /** Connects to a peer once, as a manual peer or another type. Does not wait for the connection. */
+  /** Connects once, without waiting for the connection. */
   readonly connectOnce: (node: string, type?: Exclude<ConnectionType, "inbound">) => Effect.Effect<void>
-  /** Adds a peer to connect to, and to reconnect to after each disconnection. False if it was already added. */
+  /** Adds a peer to reconnect to after each disconnection. False if it was already added. */
   readonly add: (node: string) => Effect.Effect<boolean>
-  /** Removes an added peer. The connection stays. False if it was not added. */
+  /** Keeps the connection. False if the peer was not added. */
   readonly remove: (node: string) => Effect.Effect<boolean>
   readonly added: Effect.Effect<ReadonlyArray<AddedNode>>
   readonly disconnect: (which: { readonly name: string } | { readonly id: number }) => Effect.Effect<void, PeerNotFound>
   readonly ping: Effect.Effect<void>
-  /** Sends a message with any content to a peer, for tests. False if there is no such peer. */
+  /** For tests: sends any message to a peer. False if there is no such peer. */
   readonly sendRaw: (
     id: number,
     message: { readonly command: string; readonly payload: Bytes }
   ) => Effect.Effect<boolean>
-  /** Requests a block whose header is known from one peer, whatever the node wants itself. */
+  /** Requests a block with a known header from one peer, wanted or not. */
   readonly fetchBlock: (peer: PeerId, header: HeaderId) => Effect.Effect<FetchOutcome>
-  /** Every occupied place in the address book. */
+  /** Every occupied slot of the address book. */
   readonly bookPlaces: Effect.Effect<ReadonlyArray<BookPlace>>
   /** Transactions that wait for their parents. */
   readonly orphans: Effect.Effect<ReadonlyArray<StoredOrphan>>
-  /** Bans an address or range and disconnects its peers. Reports an existing ban or an invalid address. */
+  /** Bans an address or range and disconnects its peers. */
   readonly ban: (subnet: string, until: number) => Effect.Effect<"banned" | "already" | "invalid">
   readonly unban: (subnet: string) => Effect.Effect<"unbanned" | "unknown" | "invalid">
   readonly bans: Effect.Effect<ReadonlyArray<Ban>>

@@ -9,24 +9,19 @@ import type { PeerInfo } from "./peerInfo.ts"
 import type { StoredOrphan } from "./relay/Orphanage.ts"
 import type { FetchOutcome } from "./sync/directFetch.ts"
 
-/** What the network needs from the rest of the node: message handlers, and the node's state. */
 export class PeerHandlers extends Context.Tag("svcd/PeerHandlers")<PeerHandlers, {
   /** Each handler receives every peer, in this order. */
   readonly handlers: ReadonlyArray<PeerHandler>
-  /** Where the messages of peers go. */
   readonly messages: MessageTable
-  /** Known addresses and bans, and their storage. */
   readonly store: AddressStore
-  /** What the handlers know of a peer, even before `connected` and after `gone`. */
+  /** Known of a peer even before `connected` and after `gone`. */
   readonly info: (peer: Peer) => Omit<PeerInfo, "peer">
   /** When a peer last announced a block ahead of our tip, in seconds since 1970; 0 for never. */
   readonly lastAnnouncement: (peer: Peer) => number
-  /** Requests a block from one peer. */
   readonly fetchBlock: (peer: PeerId, header: HeaderId) => Effect.Effect<FetchOutcome>
   /** Transactions that wait for their parents. */
   readonly orphans: () => ReadonlyArray<StoredOrphan>
   readonly services: () => bigint
-  /** Counts sent bytes against the operator's target. */
   readonly upload: UploadTarget
   readonly startHeight: () => number
   /** Whether our tip is recent, so that peers without old blocks suffice (reference/protocol.md 6.3). */

@@ -35,10 +35,7 @@ import { isLocal } from "./wire/netGroup.ts"
 const ACCEPTED_A_TURN = 1
 const MOST_WAITING = 256
 
-/**
- * Listens while the scope is open. Each accepted socket goes to `accept`, which owns it. Returns the bound address,
- * with the assigned port for port 0.
- */
+/** Listens while the scope is open. `accept` owns each socket. Returns the bound address and port. */
 const listen = (
   address: Address,
   accept: (socket: Socket) => void
@@ -104,7 +101,7 @@ const accepting = (
   }
 }
 
-/** Opens all listeners. Returns their addresses in the order of the options. */
+/** Returns the addresses in the order of the options. */
 const listenAll = (
   options: PeerManagerOptions,
   acceptFor: (grant: Grant | undefined) => (socket: Socket) => void
@@ -122,7 +119,6 @@ const listenAll = (
       )
   )
 
-/** Finds addresses of peers without their help. */
 const seedingOf = (net: Net, random: Random): SeedingOptions => {
   const { connections, options, store } = net
   const { defaultP2pPort } = options.network
@@ -285,8 +281,8 @@ const make = (
 export class PeerManager extends Context.Tag("svcd/PeerManager")<PeerManager, PeerControl>() {}
 
 /**
- * Listens and connects as the options say while the layer is open. Frees the port first on release, then closes all
- * connections without a message to the peers.
+ * Listens and connects as the options say. On release it frees the port first, then closes all connections without a
+ * message.
  */
 export const layer = (
   options: PeerManagerOptions

@@ -8,7 +8,7 @@ export class PeerNotFound extends Schema.TaggedError<PeerNotFound>()("PeerNotFou
   }
 }
 
-/** A peer cannot be reached: no answer, a proxy refusal, or an incomplete handshake. */
+/** No answer, a proxy refusal, or an incomplete handshake. */
 export class PeerUnreachable extends Schema.TaggedError<PeerUnreachable>()("PeerUnreachable", {
   peer: Schema.String,
   reason: Schema.String

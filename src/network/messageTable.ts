@@ -2,24 +2,23 @@ import type * as Effect from "effect/Effect"
 import type { Disconnection, Peer } from "./Peer.ts"
 import type { MessageCommand, MessageOf } from "./wire/message.ts"
 
-/** Handles a message of one type in the fiber that reads from the peer, so waiting delays only this peer. */
+/** Runs in the fiber that reads from the peer, so waiting delays only this peer. */
 export type MessageHandler<C extends MessageCommand> = (peer: Peer, message: MessageOf<C>) => Effect.Effect<void>
 
 export type MessageHandlers<C extends MessageCommand> = { readonly [K in C]: MessageHandler<K> }
 
-/** The messages that each part of the node handles. */
 export interface MessageParts {
   readonly sync: MessageHandlers<"headers" | "inv" | "block" | "cmpctblock" | "blocktxn" | "notfound">
   readonly relay: MessageHandlers<"inv" | "tx" | "notfound" | "mempool">
   readonly server: MessageHandlers<"getheaders" | "getblocks" | "getdata" | "getblocktxn">
   /** Only in a node that serves block filters. */
   readonly filters?: MessageHandlers<"getcfilters" | "getcfheaders" | "getcfcheckpt"> | undefined
-  /** Only in a node that knows bloom filters. */
+  /** Only in a node with bloom filters. */
   readonly bloom?: MessageHandlers<"filterload" | "filteradd" | "filterclear"> | undefined
   readonly gossip: MessageHandlers<"addr" | "addrv2" | "getaddr">
 }
 
-/** What a message leads to: nothing, an act of the connection, a disconnection, or handlers, called in order. */
+/** Handlers are called in order. */
 export type MessageRoute<C extends MessageCommand> =
   | "ignore"
   | "connection"
@@ -36,7 +35,7 @@ const FILTERS = leave("unsupported: the peer requests block filters")
 /** A light node neither relays nor serves. */
 type GivenParts = Omit<MessageParts, "relay" | "server"> & Partial<Pick<MessageParts, "relay" | "server">>
 
-/** The existing handlers. Without any, the message is ignored. */
+/** Without handlers, the message is ignored. */
 const present = <C extends MessageCommand>(
   ...handlers: ReadonlyArray<MessageHandler<C> | undefined>
 ): ReadonlyArray<MessageHandler<C>> => handlers.filter((handler) => handler !== undefined)

@@ -1,7 +1,6 @@
 import type { Peer } from "./Peer.ts"
 import type { NetAddress } from "./wire/netAddress.ts"
 
-/** Sync state of a peer, and blocks in flight from it. */
 export interface PeerSync {
   /** Height of the last common header; -1 if unknown. */
   readonly syncedHeaders: number
@@ -9,7 +8,7 @@ export interface PeerSync {
   readonly syncedBlocks: number
   /** Headers checked while the peer's chain had too little work to store them; -1 if no such pass runs. */
   readonly presyncedHeaders: number
-  /** Heights of the blocks in flight from the peer. */
+  /** Heights. */
   readonly inFlight: ReadonlyArray<number>
   /** When the peer last sent a new block, seconds since 1970; 0 for never. */
   readonly lastBlock: number
@@ -19,7 +18,6 @@ export interface PeerSync {
 }
 
 export interface PeerRelay {
-  /** Transactions waiting to be announced to the peer. */
   readonly toAnnounce: number
   /** Mempool sequence at the last announcement. */
   readonly lastSequence: number
@@ -56,7 +54,6 @@ export interface KnownAddress {
   readonly time: number
 }
 
-/** A peer that the operator added. */
 export interface AddedNode {
   /** The operator's spelling. */
   readonly node: string

@@ -21,9 +21,9 @@ import { type BookPlace, BookTables, MAX_BUCKETS_PER_ADDRESS } from "./BookTable
 const MAX_COLLISIONS = 10
 const HOUR = 3600
 
-/** How long a tried address is safe from replacement after it answered or was tried. */
+/** How long a tried address cannot be replaced after it answered or was tried. */
 const REPLACEMENT = 4 * HOUR
-/** How long a connection attempt may take before it counts as failed. */
+/** Limit of a connection attempt before it counts as failed. */
 const CALL = 60
 /** How long a new address waits for the test of the tried one in its slot. */
 const TEST_WINDOW = 2400
@@ -33,9 +33,9 @@ export const BOOK_KEY_SIZE = 16
 
 export interface AddressBookOptions {
   readonly random: Random
-  /** Whether local addresses are accepted, for test networks. */
+  /** For test networks. */
   readonly allowLocal?: boolean
-  /** The secret; random if absent. */
+  /** Random if absent. */
   readonly key?: Bytes
 }
 
@@ -68,7 +68,7 @@ export class AddressBook {
     })
   }
 
-  /** Restores a stored book. Drops invalid and duplicate addresses, and those without a free slot. */
+  /** Drops invalid and duplicate addresses, and those without a free slot. */
   static fromJSON({ addresses, key }: BookSnapshot, options: AddressBookOptions): AddressBook {
     const secret = fromHex(key)
     const book = new AddressBook(secret?.length === BOOK_KEY_SIZE ? { ...options, key: secret } : options)
@@ -84,8 +84,8 @@ export class AddressBook {
   }
 
   /**
-   * The book for storage. Rows are created on access, as creating all rows at once takes too long. Later changes may
-   * show, so two addresses may claim one slot; `fromJSON` then drops one.
+   * The book for storage. Rows are created on access, as creating all at once takes too long. Later changes may show,
+   * so two addresses may claim one slot; `fromJSON` then drops one.
    */
   snapshot(): BookSnapshot {
     const entries = [...this.tables.all]
@@ -101,7 +101,7 @@ export class AddressBook {
     return this.tables.all.length
   }
 
-  /** Number of addresses per network, for networks with any. */
+  /** By network, without empty ones. */
   counts(): ReadonlyMap<AddressNetwork, { readonly fresh: number; readonly tried: number }> {
     return new Map(Array.from(this.tables.counts, ([network, numbers]) => [network, { ...numbers }]))
   }
@@ -115,7 +115,6 @@ export class AddressBook {
     return entry === undefined ? undefined : shown(entry)
   }
 
-  /** Every occupied slot. */
   places(): Generator<BookPlace> {
     return this.tables.places()
   }
@@ -140,8 +139,8 @@ export class AddressBook {
   }
 
   /**
-   * Records a completed handshake with an address. Returns whether it became tried; if its slot is taken, the holder is
-   * tested first. Source: upstream `addrman.cpp`, `Good_`.
+   * Records a completed handshake. Returns whether the address became tried; if its slot is taken, the holder is tested
+   * first. Source: upstream `addrman.cpp`, `Good_`.
    */
   good(address: NetAddress, port: number, now: UnixTime): boolean {
     this.lastGood = now
@@ -170,15 +169,14 @@ export class AddressBook {
     if (entry !== undefined && now - entry.time > 1200) entry.time = now
   }
 
-  /** Records the services that a peer announces for itself. */
   setServices(address: NetAddress, port: number, services: bigint): void {
     const entry = this.tables.find(address, port)
     if (entry !== undefined) entry.services = services
   }
 
   /**
-   * Selects a new or tried address (at even odds) to connect to, preferring addresses without many or recent failures.
-   * Source: upstream `addrman.cpp`, `Select_`.
+   * Selects a new or tried address at even odds, preferring those without many or recent failures. Source: upstream
+   * `addrman.cpp`, `Select_`.
    */
   select(
     { networks, newOnly = false }: { readonly newOnly?: boolean; readonly networks?: ReadonlySet<AddressNetwork> },
@@ -209,8 +207,8 @@ export class AddressBook {
   }
 
   /**
-   * Resolves collisions between tested addresses and those waiting for their slots. Call it before `select`. Source:
-   * upstream `addrman.cpp`, `ResolveCollisions_`.
+   * Resolves collisions whose tests are done. Call it before `select`. Source: upstream `addrman.cpp`,
+   * `ResolveCollisions_`.
    */
   resolveCollisions(now: number): void {
     for (const entry of this.collisions) {
@@ -226,7 +224,7 @@ export class AddressBook {
   }
 
   /**
-   * Random addresses without terrible ones, at most `max` and at most this percentage of all; 0 means no limit. Source:
+   * Random addresses without terrible ones, at most `max` and this percentage of all; 0 means no limit. Source:
    * upstream `addrman.cpp`, `GetAddr_`.
    */
   sample(
@@ -280,7 +278,7 @@ export class AddressBook {
     )
   }
 
-  /** Updates a known address and returns whether it may enter another bucket. */
+  /** Updates a known address. Returns whether it may enter another bucket. */
   private renew(
     entry: BookEntry,
     { services, time }: KnownAddress,
@@ -312,10 +310,10 @@ export class AddressBook {
 
 const isSame = (a: NetAddress, b: NetAddress): boolean => a.network === b.network && equal(a.bytes, b.bytes)
 
-/** Decision on an address that waits for the slot of a tried one. */
+/** Decides on an address that waits for the slot of a tried one. */
 const decide = (old: BookEntry, waiting: BookEntry, now: number): "keep" | "replace" | "wait" => {
   if (now - old.lastSuccess < REPLACEMENT) return "keep"
   if (now - old.lastTry < REPLACEMENT) return now - old.lastTry > CALL ? "replace" : "wait"
-  // The holder was not tested in all that time.
+  // The holder was never tested.
   return now - waiting.lastSuccess > TEST_WINDOW ? "replace" : "wait"
 }

@@ -14,27 +14,26 @@ import { AddressBook } from "./AddressBook.ts"
 import { BanList } from "./BanList.ts"
 import { type Anchor, decodePeers, encodePeers, MAX_ANCHORS, MAX_FILE_SIZE, type PeersContent } from "./peersFile.ts"
 
-/** How often peers.json is written (reference/protocol.md 6.10). */
+/** Of peers.json (reference/protocol.md 6.10). */
 const SAVE_EVERY = "15 minutes"
 const DISCOURAGED_KEY_SIZE = 16
 
-/** Peer data that survives a restart, in peers.json. */
+/** Peer data in peers.json, which survives a restart. */
 export interface AddressStore {
   readonly book: AddressBook
   readonly bans: BanList
   /** Block-relay peers of the last run. Removed from the file at once, so that a crash does not retry them. */
   readonly anchors: ReadonlyArray<Anchor>
-  /** Sets the anchors to store at node shutdown, at most two. */
+  /** At most two, stored at shutdown. */
   readonly setAnchors: (anchors: ReadonlyArray<Anchor>) => void
   /** Writes the file now, for example after a ban. After a logged failure, the old file stays. */
   readonly save: Effect.Effect<void>
 }
 
 export interface AddressStoreOptions {
-  /** Absolute path of peers.json. */
   readonly path: string
   readonly random: Random
-  /** Whether local addresses are accepted, for test networks. */
+  /** For test networks. */
   readonly allowLocal?: boolean
 }
 
@@ -48,7 +47,7 @@ const readText = async (path: string): Promise<string | undefined> => {
   }
 }
 
-/** Reads the file; `undefined` if missing or unusable. Renames a damaged file. */
+/** `undefined` if missing or unusable. Renames a damaged file. */
 const load = (path: string): Effect.Effect<PeersContent | undefined> =>
   Effect.gen(function*() {
     const text = yield* io({ file: path, doing: "reading" }, () => readText(path))
@@ -71,8 +70,8 @@ const load = (path: string): Effect.Effect<PeersContent | undefined> =>
       )))
 
 /**
- * Reads peers.json, and saves it periodically and at the end of the scope. Never fails: its content can be found again,
- * so a damaged or unwritable file does not stop the node.
+ * Reads peers.json, and saves it periodically and at the end of the scope. Never fails, because its content can be
+ * found again.
  */
 export const make = (options: AddressStoreOptions): Effect.Effect<AddressStore, never, Scope.Scope> =>
   Effect.gen(function*() {

@@ -16,15 +16,14 @@ interface Entry {
 }
 
 /**
- * Addresses that may not connect: ranges banned by the operator until a time, and addresses discouraged until the
- * restart because a peer there misbehaved (reference/protocol.md 6.11; upstream `banman.cpp`). Times are seconds since
- * 1970.
+ * Addresses that may not connect: ranges that the operator banned until a time, and addresses of misbehaving peers,
+ * discouraged until the restart (reference/protocol.md 6.11; upstream `banman.cpp`). Seconds since 1970.
  */
 export class BanList {
   private readonly bans = new Map<string, Entry>()
   private readonly discouraged: RollingFilter
 
-  /** The 16-byte key keeps attackers from constructing addresses that collide with discouraged ones. */
+  /** The 16-byte key prevents constructed collisions with discouraged addresses. */
   constructor({ bans = [], key }: { readonly key: Bytes; readonly bans?: Iterable<Ban> }) {
     this.discouraged = new RollingFilter({
       capacity: DISCOURAGED,
@@ -38,8 +37,8 @@ export class BanList {
   }
 
   /**
-   * Bans a range or address. `already` if this exact range, or any range around a single address, is banned; `invalid`
-   * if the text is neither. Source: upstream `rpc/net.cpp`, `setban`.
+   * `already` if this exact range, or any range around a single address, is banned. Source: upstream `rpc/net.cpp`,
+   * `setban`.
    */
   ban(
     text: string,
@@ -63,7 +62,7 @@ export class BanList {
     return this.bans.delete(formatSubnet(subnet)) ? "unbanned" : "unknown"
   }
 
-  /** The active bans in the reference node's order. Removes expired ones. */
+  /** In the reference node's order. Removes expired bans. */
   list(now: number): ReadonlyArray<Ban> {
     for (const [key, { until }] of this.bans) if (until <= now) this.bans.delete(key)
     return Array.from(this.bans.values())
@@ -76,12 +75,12 @@ export class BanList {
     return false
   }
 
-  /** Removes all bans but keeps discouraged addresses, as the reference node does. */
+  /** Keeps discouraged addresses, as the reference node does. */
   clear(): void {
     this.bans.clear()
   }
 
-  /** Discourages the address of a misbehaving peer. Beyond 50,000 addresses, the oldest are dropped. */
+  /** Beyond 50,000 addresses, the oldest are dropped. */
   discourage(address: NetAddress): void {
     this.discouraged.add(address.bytes)
   }

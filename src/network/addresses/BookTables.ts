@@ -15,7 +15,7 @@ import {
 
 export const MAX_BUCKETS_PER_ADDRESS = 8
 
-/** The most addresses in the book, one per slot. */
+/** One per slot. */
 export const MAX_ENTRIES = (NEW_BUCKETS + TRIED_BUCKETS) * BUCKET_SIZE
 
 export interface BookPlace {
@@ -35,14 +35,14 @@ export interface TableCounts {
 }
 
 /**
- * The two tables of the address book and the list of all entries. An address has one slot of the tried table, or is in
- * 1 to 8 buckets of the new one. An address that loses its last slot is removed, so there are at most 81,920.
+ * The two tables of the address book and the list of all entries. An address has one slot of the tried table or is in 1
+ * to 8 buckets of the new one. Without a slot it is removed, so there are at most 81,920.
  */
 export class BookTables {
   private readonly key: SipKey
   private readonly random: Random
   private readonly entries = new Map<string, BookEntry>()
-  /** All entries, unordered. */
+  /** Unordered. */
   private readonly list: Array<BookEntry> = []
   private readonly fresh = emptySlots(NEW_BUCKETS)
   private readonly tried = emptySlots(TRIED_BUCKETS)
@@ -81,7 +81,7 @@ export class BookTables {
     }
   }
 
-  /** All entries in random order, generated lazily. The book must not change in the meantime. */
+  /** In random order, generated lazily. The book must not change in the meantime. */
   *shuffled(): Generator<BookEntry> {
     for (let i = 0; i < this.list.length; i++) {
       const entry = this.swap({ i, j: i + below(this.random, this.list.length - i) })
@@ -89,7 +89,7 @@ export class BookTables {
     }
   }
 
-  /** A random address: the first in a random bucket, from a random position on. */
+  /** The first address in a random bucket, from a random position on. */
   pick(table: "new" | "tried", networks: ReadonlySet<AddressNetwork> | undefined): BookEntry | undefined {
     const slots = table === "new" ? this.fresh : this.tried
     const bucket = below(this.random, slots.length / BUCKET_SIZE)
@@ -108,7 +108,7 @@ export class BookTables {
 
   /**
    * Puts an address into the new bucket of a source, besides others it may be in. Returns whether it was absent and got
-   * the slot. `yields` decides whether the current holder gives it up.
+   * the slot. `yields`: whether the holder gives it up.
    */
   placeNew(entry: BookEntry, source: string, yields: (holder: BookEntry) => boolean): boolean {
     const bucket = newBucket(this.key, entry, source)
@@ -125,7 +125,7 @@ export class BookTables {
     return true
   }
 
-  /** Moves a new address to the tried table. The previous holder of its slot returns to the new table. */
+  /** The previous holder of the tried slot returns to the new table. */
   makeTried(entry: BookEntry): void {
     for (const bucket of entry.buckets) this.fresh[slotOf(this.key, entry, { table: "new", bucket })] = undefined
     entry.buckets.length = 0
@@ -196,7 +196,7 @@ export class BookTables {
     this.forgotten(entry)
   }
 
-  /** Swaps two entries of the list, and returns the one now at `i`. */
+  /** Returns the entry now at `i`. */
   private swap({ i, j }: { readonly i: number; readonly j: number }): BookEntry | undefined {
     const [a, b] = [this.list[i], this.list[j]]
     if (a === undefined || b === undefined) return undefined

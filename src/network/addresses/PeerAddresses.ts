@@ -11,7 +11,6 @@ import { endpointBytes } from "./endpointBytes.ts"
 const RATE = 0.1
 const BUCKET = MAX_ADDRESSES
 
-/** Capacity and false-positive rate of the filter of addresses that a peer knows. */
 const KNOWN = 5000
 const FALSE_POSITIVES = 0.001
 
@@ -20,7 +19,7 @@ const SEND_EVERY = 30
 /** Mean seconds between two announcements of our own address to one peer. */
 const ANNOUNCE_EVERY = 86_400
 
-/** Address relay with one peer: at most 1000 waiting addresses and a filter. Times are seconds since 1970. */
+/** Address relay with one peer: at most 1000 waiting addresses and a filter of known ones. Seconds since 1970. */
 export class PeerAddresses {
   /** Whether we sent `getaddr` and the answer is incomplete. */
   asked = false
@@ -50,7 +49,7 @@ export class PeerAddresses {
     this.tokensAt = options.now
   }
 
-  /** Records that we send `getaddr`. The answer is not rate limited. */
+  /** The answer to `getaddr` is not rate limited. */
   ask(): void {
     this.asked = true
     this.tokens += MAX_ADDRESSES
@@ -79,12 +78,11 @@ export class PeerAddresses {
     this.known.add(endpointBytes(address, port))
   }
 
-  /** Whether the peer's address message format can carry an address. */
   understands(address: NetAddress | UnknownAddress): boolean {
     return this.addrV2 || fitsAddr(address)
   }
 
-  /** Queues an address unless the peer knows it. With 1000 waiting, it replaces a random one. */
+  /** Skips known addresses. With 1000 waiting, replaces a random one. */
   push(entry: AddressEntry): void {
     const { address, port } = entry
     if (!isValid(address) || !this.understands(address) || this.known.has(endpointBytes(address, port))) return
@@ -102,8 +100,8 @@ export class PeerAddresses {
   }
 
   /**
-   * Announces our own address. The first time it is returned for its own message, so that a peer with a tight rate
-   * limit accepts it. Later it is queued with the others, after clearing the known filter.
+   * Announces our own address. The first time it is returned for its own message, which even a tight rate limit
+   * accepts. Later it is queued after clearing the known filter.
    */
   announce(own: AddressEntry, now: number): ReadonlyArray<AddressEntry> {
     const isFirst = this.nextAnnouncement === 0
@@ -114,7 +112,6 @@ export class PeerAddresses {
     return []
   }
 
-  /** Addresses to send now. Send times are 30 s apart on average. */
   due(now: number): ReadonlyArray<AddressEntry> {
     if (now <= this.nextSend) return []
     this.nextSend = now + exponential(this.random, SEND_EVERY)

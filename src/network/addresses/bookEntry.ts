@@ -4,21 +4,20 @@ import type { KnownAddress } from "../peerInfo.ts"
 import { endpointKey, type NetAddress } from "../wire/netAddress.ts"
 import { networkGroup } from "../wire/netGroup.ts"
 
-// An address of the book, its history and possible places in the tables (reference/protocol.md 6.10; upstream
-// `addrman.cpp`). Times are seconds since 1970; 0 means never.
+// An address of the book, its history and possible slots (reference/protocol.md 6.10; upstream `addrman.cpp`). Seconds
+// since 1970; 0 means never.
 
-/** The tables (reference/protocol.md 6.10). */
 export const NEW_BUCKETS = 1024
 export const TRIED_BUCKETS = 256
 export const BUCKET_SIZE = 64
 
-/** The number of buckets for addresses of one group, and for sources of one group. */
+/** Buckets for addresses of one group, and for sources of one group. */
 const TRIED_BUCKETS_PER_GROUP = 8
 const NEW_BUCKETS_PER_SOURCE_GROUP = 64
 
 const DAY = 86_400
 
-/** Source of an address: a peer, or a name that stands for seeds. */
+/** A peer, or a name for seeds. */
 export type AddressSource = NetAddress | { readonly seed: string }
 
 export interface BookEntry {
@@ -33,10 +32,10 @@ export interface BookEntry {
   lastTry: number
   lastSuccess: number
   lastCounted: number
-  /** Failures since the last success. */
+  /** Since the last success. */
   attempts: number
   tried: boolean
-  /** The new buckets that contain it, each once; empty for a tried address. */
+  /** The new buckets that contain it; empty for a tried address. */
   readonly buckets: Array<number>
   /** Position in the list of all entries. */
   at: number
@@ -46,7 +45,7 @@ export interface BookAddress extends KnownAddress {
   readonly source: string
   readonly lastTry: number
   readonly lastSuccess: number
-  /** Failures since the last success. */
+  /** Since the last success. */
   readonly attempts: number
   readonly tried: boolean
 }
@@ -92,7 +91,7 @@ const RETRIES_WITHOUT_SUCCESS = 3
 const MAX_FAILURES = 10
 const FAILING_SPAN = 7 * DAY
 
-/** Whether an address is worthless. Source: upstream `addrman.cpp`, `AddrInfo::IsTerrible`. */
+/** Source: upstream `addrman.cpp`, `AddrInfo::IsTerrible`. */
 export const isTerrible = (entry: BookEntry, now: number): boolean => {
   // A connection attempt may be in progress.
   if (now - entry.lastTry <= NEVER_TERRIBLE_AFTER_TRY) return false
@@ -116,7 +115,7 @@ export const triedBucket = (key: SipKey, entry: BookEntry): number => {
   return hashBelow(key, TRIED_BUCKETS, "tried", networkGroup(entry.address), slot)
 }
 
-/** The bucket of a new address from a source of this group, which limits the slots that one source can fill. */
+/** The source's group limits the slots that one source can fill. */
 export const newBucket = (key: SipKey, entry: BookEntry, source: string): number => {
   const slot = hashBelow(key, NEW_BUCKETS_PER_SOURCE_GROUP, "groups", networkGroup(entry.address), source)
   return hashBelow(key, NEW_BUCKETS, "new", slot, source)

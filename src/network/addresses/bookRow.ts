@@ -2,12 +2,12 @@ import { formatNetAddress, parseNetAddress } from "../wire/addressText.ts"
 import type { AddressNetwork, NetAddress } from "../wire/netAddress.ts"
 import { type BookEntry, newBookEntry } from "./bookEntry.ts"
 
-/** A row of the address book in peers.json. Times are seconds since 1970; 0 means never. */
+/** A row of peers.json. Seconds since 1970; 0 means never. */
 export interface BookRow {
   readonly network: AddressNetwork
   readonly address: string
   readonly port: number
-  /** Decimal digits: JSON has no 64-bit numbers. */
+  /** In decimal digits: JSON has no 64-bit numbers. */
   readonly services: string
   readonly time: number
   /** The group of the source. */
@@ -19,12 +19,12 @@ export interface BookRow {
 }
 
 export interface BookSnapshot {
-  /** The secret that determines the buckets, hexadecimal. */
+  /** The secret that determines the buckets, in hex. */
   readonly key: string
   readonly addresses: Iterable<BookRow>
 }
 
-/** Parses an address of a network; `undefined` if the text is not an address of that network. */
+/** `undefined` if the text is not an address of that network. */
 export const addressOfRow = (network: AddressNetwork, text: string): NetAddress | undefined => {
   const parsed = parseNetAddress(text)
   // CJDNS and IPv6 addresses have the same text form.
@@ -46,7 +46,7 @@ export const rowOf = (
   ...(tried ? {} : { buckets: [...buckets] })
 })
 
-/** The entry of a row, in no bucket yet; `undefined` if the address is invalid. */
+/** In no bucket yet; `undefined` if the address is invalid. */
 export const entryOf = (row: BookRow): BookEntry | undefined => {
   const address = addressOfRow(row.network, row.address)
   if (address === undefined) return undefined

@@ -2,11 +2,10 @@ import { sipHashHalves, sipKey } from "../../base/siphash.ts"
 import { type Bytes, fromBinaryString } from "../../protocol/bytes.ts"
 import type { AddressNetwork } from "../wire/netAddress.ts"
 
-// Selects the inbound peer to evict for a new one (reference/protocol.md 6.10, last paragraph; upstream
-// `node/eviction.cpp`, `SelectNodeToEvict`). Each rule protects peers by a property that an attacker cannot have for
-// all its peers: diverse networks, low latency, new blocks and transactions, long uptime.
+// Selects the inbound peer to evict for a new one (reference/protocol.md 6.10; upstream `node/eviction.cpp`,
+// `SelectNodeToEvict`). Each rule protects peers by a property that an attacker cannot have for all its peers.
 
-/** An inbound peer. Times are seconds since 1970; 0 means never. */
+/** Seconds since 1970; 0 means never. */
 export interface EvictionCandidate {
   readonly id: number
   readonly connectedAt: number
@@ -17,14 +16,14 @@ export interface EvictionCandidate {
   /** When the peer last sent a new transaction and a new block. */
   readonly lastTransaction: number
   readonly lastBlock: number
-  /** Whether the peer serves blocks: NODE_NETWORK and NODE_WITNESS. */
+  /** NODE_NETWORK and NODE_WITNESS. */
   readonly servesBlocks: boolean
   readonly relaysTransactions: boolean
   readonly local: boolean
   readonly network: AddressNetwork
-  /** Whether the peer is evicted first, like a discouraged address. */
+  /** Evicted first, like a discouraged address. */
   readonly preferEvict: boolean
-  /** Whether the peer is never evicted. */
+  /** Never evicted. */
   readonly noban: boolean
 }
 
@@ -58,7 +57,7 @@ const byBlock: Order = (a, b) =>
 
 const byBlockAlone: Order = (a, b) => first(!a.relaysTransactions, !b.relaysTransactions) || byBlock(a, b)
 
-/** The candidates left after protecting those of a kind among the first `count` of an order. */
+/** Protects those of a kind among the first `count` of an order. */
 const without = (
   candidates: ReadonlyArray<Candidate>,
   { order, count, kind = () => true }: {
@@ -113,7 +112,7 @@ const withoutLongest = (candidates: ReadonlyArray<Candidate>): ReadonlyArray<Can
   return without(left, { order: longest, count: places - (candidates.length - left.length) })
 }
 
-/** The youngest peer of the largest group. Among equal groups, that with the youngest peer counts. */
+/** Among equal groups, the one with the youngest peer counts. */
 const youngestOfLargestGroup = (candidates: ReadonlyArray<Candidate>): Candidate | undefined => {
   const groups = new Map<string, Array<Candidate>>()
   for (const candidate of [...candidates].sort((a, b) => longest(b, a))) {
@@ -127,7 +126,7 @@ const youngestOfLargestGroup = (candidates: ReadonlyArray<Candidate>): Candidate
   return chosen[0]
 }
 
-/** The peer to evict; `undefined` if all are protected. The secret has 16 bytes. */
+/** `undefined` if all are protected. The secret has 16 bytes. */
 export const selectPeerToEvict = (
   candidates: ReadonlyArray<EvictionCandidate>,
   secret: Bytes

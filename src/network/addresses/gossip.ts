@@ -18,14 +18,13 @@ import { endpointBytes } from "./endpointBytes.ts"
 import { PeerAddresses } from "./PeerAddresses.ts"
 
 // Address relay between peers (reference/protocol.md 6.6, 6.10; BIP 155; upstream `net_processing.cpp`, `ProcessAddrs`,
-// `RelayAddress`, `MaybeSendAddr`). Received addresses enter the book at a limited rate, and fresh ones are relayed to
-// two peers. `getaddr` is answered with a part of the book that stays the same for a day. Block-relay peers are
-// excluded, as relay would reveal these connections.
+// `RelayAddress`, `MaybeSendAddr`). `getaddr` is answered with a part of the book that stays the same for a day.
+// Block-relay peers are excluded, as relay would reveal these connections.
 
 const DAY = 86_400
 const HOUR = 3600
 
-/** Added to the age of addresses reported by peers, seconds. */
+/** Seconds added to the age of addresses reported by peers. */
 const PENALTY = 2 * HOUR
 /** Addresses seen within this many seconds, in messages of at most this many, are fresh and relayed. */
 const FRESH = 600
@@ -33,11 +32,11 @@ const FEW = 10
 /** Assumed age of an address without a usable time, and the earliest usable time, in seconds. */
 const AGE_WITHOUT_TIME = 5 * DAY
 const EARLIEST_TIME = 100_000_000
-/** Percentage of the book in one answer. */
+/** Of the book, in one answer. */
 const ANSWER_PERCENT = 23
-/** The most cached answers, one per local address and network of the peer. */
+/** One per local address and network of the peer. */
 const MAX_ANSWERS = 16
-/** Time limit for an addr-fetch peer, seconds. */
+/** For an addr-fetch peer, in seconds. */
 const FETCH_LIMIT = 300
 
 export interface GossipOptions {
@@ -50,9 +49,9 @@ export interface GossipOptions {
   readonly now: () => number
   /** Bits of `Services` that we announce. */
   readonly services: bigint
-  /** Our address to announce to a peer; `undefined` if we do not listen or have no reachable one. */
+  /** `undefined` if we do not listen or have no reachable address. */
   readonly ownAddress: (peer: Peer) => { readonly address: NetAddress; readonly port: number } | undefined
-  /** Whether the node is in initial download, when it does not announce its address. */
+  /** The node does not announce its address in initial download. */
   readonly initialDownload: () => boolean
   /** Whether we could connect to peers in this network. */
   readonly reachable: (network: AddressNetwork) => boolean
@@ -199,8 +198,8 @@ class AddressGossip implements Gossip {
   }
 
   /**
-   * Answers `getaddr` once, and only from inbound peers. An attacker that makes us connect to it could otherwise insert
-   * addresses into our book and identify this node by the answer.
+   * Answers `getaddr` once, and only to inbound peers. An attacker that makes us connect to it could otherwise insert
+   * addresses and identify this node by the answer.
    */
   private answer(peer: Peer): Effect.Effect<void> {
     if (!peer.inbound || peer.closed) return Effect.void
@@ -221,7 +220,7 @@ class AddressGossip implements Gossip {
     return this.options.book.sample({ max: MAX_ADDRESSES, percent: ANSWER_PERCENT, now })
   }
 
-  /** The day's sample for all peers on the same network and local address. Repeating the request reveals no more. */
+  /** The day's sample, one per network and local address. Repeating the request reveals no more. */
   private sample(peer: Peer, now: number): ReadonlyArray<KnownAddress> {
     const way = `${peer.address.network} ${peer.bind ?? ""}`
     const kept = this.answers.get(way)

@@ -6,9 +6,9 @@ import type { NetAddress } from "../wire/netAddress.ts"
 import { isRoutable } from "../wire/netGroup.ts"
 
 /**
- * The services of this node (reference/protocol.md 6.3): blocks with witnesses, no encrypted transport. It offers all
- * blocks; only the latest if it prunes or a block of the best chain is missing; none if one of the latest is missing.
- * With `-peerblockfilters` it offers block filters, with `-peerbloomfilters` bloom filters.
+ * The services of this node (reference/protocol.md 6.3). It offers all blocks; only the latest if it prunes or a block
+ * of the best chain is missing; none if one of the latest is missing. `-peerblockfilters` and `-peerbloomfilters` add
+ * filters.
  */
 export const ownServices = (
   losses: Pick<BlockLosses, "any" | "recent">,
@@ -40,8 +40,8 @@ const best = (local: ReadonlyArray<ScoredAddress>, { address: { network } }: Pee
   )[0]
 
 /**
- * Our address as announced to a peer: a known one or, if none is known and sometimes otherwise, the one that the peer
- * sees. It sees our port only if it connected to us. Source: upstream `net.cpp`, `GetLocalAddrForPeer`.
+ * The address to announce to a peer: a known one or, if none is known and sometimes otherwise, the one that the peer
+ * sees. An outbound peer does not see our port. Source: upstream `net.cpp`, `GetLocalAddrForPeer`.
  */
 export const ownAddressFor = (
   peer: Peer,

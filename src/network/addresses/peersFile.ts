@@ -10,12 +10,11 @@ import { NEW_BUCKETS } from "./bookEntry.ts"
 import { addressOfRow, type BookSnapshot } from "./bookRow.ts"
 import { MAX_BUCKETS_PER_ADDRESS, MAX_ENTRIES } from "./BookTables.ts"
 
-/** peers.json as text: the address book, bans and anchors. An invalid file is dropped as a whole. */
+/** The text of peers.json. An invalid file is dropped as a whole. */
 
-/** Other versions are refused. */
 const VERSION = 1
 
-/** Maximum file size in bytes, three times that of a full book. */
+/** In bytes, three times that of a full book. */
 export const MAX_FILE_SIZE = 64 * 1024 * 1024
 
 /** A block-relay peer at shutdown, to connect to first after the restart. */
@@ -24,7 +23,7 @@ export interface Anchor {
   readonly port: number
 }
 
-/** Number of anchors (reference/protocol.md 6.10). */
+/** See reference/protocol.md 6.10. */
 export const MAX_ANCHORS = 2
 
 export interface PeersContent {
@@ -33,7 +32,6 @@ export interface PeersContent {
   readonly anchors: ReadonlyArray<Anchor>
 }
 
-/** Maximum bans in the file. */
 const MAX_BANS = 100_000
 const LONGEST_ADDRESS = 80
 const LONGEST_SOURCE = 300
@@ -78,7 +76,7 @@ const Content = Schema.Struct({
 
 const decodeContent = Schema.decodeUnknownEither(Schema.parseJson(Content))
 
-/** Parses peers.json. The left side is the reason of a failure. */
+/** The left side is the reason of a failure. */
 export const decodePeers = (whole: string): Either.Either<PeersContent, string> => {
   const { checksum, text } = checkText(whole)
   return checksum === "wrong" ? Either.left(CHECKSUM_MISMATCH) : decodeText(text)
@@ -102,10 +100,10 @@ const decodeText = (text: string): Either.Either<PeersContent, string> =>
     })
   })
 
-/** Rows serialized in one piece. More would block the thread for too long. */
+/** More in one piece would block the thread for too long. */
 const ROWS_AT_ONCE = 500
 
-/** The text of peers.json in pieces, one address per line, without its checksum. */
+/** The text in pieces, one address per line, without its checksum. */
 export function* encodePeers({ anchors, bans, book: { addresses, key } }: PeersContent): Generator<string> {
   const shown = anchors.slice(0, MAX_ANCHORS).map(({ address, port }) => ({
     network: address.network,

@@ -10,14 +10,14 @@ import { Services } from "../wire/messages/version.ts"
 import type { AddressNetwork, NetAddress } from "../wire/netAddress.ts"
 import type { AddressBook } from "./AddressBook.ts"
 
-/** Initial addresses: from DNS seeds and from a fixed list (reference/protocol.md 1.2; upstream `net.cpp`). */
+/** Initial addresses: from DNS seeds and a fixed list (reference/protocol.md 1.2; upstream `net.cpp`). */
 
 const DAY = 86_400
 
 /** Services required of nodes that a seed returns. */
 const WANTED_SERVICES = Services.network | Services.witness
 
-/** Maximum addresses per seed, so that no seed fills the book alone. */
+/** So that no seed fills the book alone. */
 const MAX_PER_SEED = 32
 const SEEDS_AT_ONCE = 3
 /** With this many full outbound peers, seeds are unnecessary. */
@@ -31,10 +31,10 @@ const WAIT_WITH_MANY_SECONDS = 300
 const SEED_NODE_STEP_SECONDS = 10
 const SEED_NODES_FIRST_SECONDS = 30
 
-/** Resolves a name to addresses; empty if it has none or the lookup times out. */
+/** Empty if the name has no address or the lookup times out. */
 export type Resolve = (name: string) => Effect.Effect<ReadonlyArray<NetAddress>>
 
-/** Time limit of a lookup. It then continues on one of the system's few threads, so lookups run one at a time. */
+/** After the limit, a lookup still occupies one of the system's few threads, so lookups run one at a time. */
 const LOOKUP_LIMIT = "20 seconds"
 
 export const lookUp: Resolve = (name) =>
@@ -56,13 +56,13 @@ export interface SeedingOptions {
   readonly book: AddressBook
   readonly random: Random
   readonly resolve: Resolve
-  /** Whether the node uses a proxy and so resolves no names itself. */
+  /** A node with a proxy does not resolve names itself. */
   readonly proxied: boolean
   readonly fullOutbound: Effect.Effect<number>
   readonly active: Effect.Effect<boolean>
   /** The operator's seed nodes. */
   readonly seedNodes: ReadonlyArray<Address>
-  /** Whether to ask all DNS seeds in any case. */
+  /** Asks all DNS seeds in any case. */
   readonly force: boolean
   /** Whether there are sources of addresses besides the fixed seeds. */
   readonly otherSources: boolean
@@ -72,7 +72,7 @@ export interface SeedingOptions {
   readonly fetchFrom: (host: string, port: number) => Effect.Effect<void>
 }
 
-/** The name without its final dot, which means nothing to a proxy. */
+/** Without the final dot, which means nothing to a proxy. */
 const bareName = (seed: string): string => seed.replace(/\.$/, "")
 
 /**
@@ -92,7 +92,7 @@ const enoughPeers = ({ book, fullOutbound }: SeedingOptions): Effect.Effect<bool
     return false
   })
 
-/** Queries one seed and returns the number of addresses. */
+/** Returns the number of addresses. */
 const askSeed = (options: SeedingOptions, seed: string): Effect.Effect<number> =>
   Effect.gen(function*() {
     const { book, fetchFrom, network: { defaultP2pPort }, proxied, random, resolve } = options
@@ -120,8 +120,8 @@ const askSeed = (options: SeedingOptions, seed: string): Effect.Effect<number> =
   }).pipe(Effect.withSpan("svcd.network.askSeed", { attributes: { seed: bareName(seed) } }))
 
 /**
- * Asks the operator's seed nodes for addresses, one at a time in random order: the first at once if no address is
- * known, others while there are too few peers. Source: upstream `net.cpp`, `ThreadOpenConnections`.
+ * Asks the operator's seed nodes one at a time in random order: the first at once if no address is known, others while
+ * there are too few peers. Source: upstream `net.cpp`, `ThreadOpenConnections`.
  */
 export const askSeedNodes = (
   { book, fetchFrom, fullOutbound, random, seedNodes }: SeedingOptions
@@ -151,8 +151,8 @@ const seedNodesSuffice = ({ fullOutbound, seedNodes }: SeedingOptions): Effect.E
   })
 
 /**
- * Queries the DNS seeds: all if forced or if no address is known, otherwise three at a time while there are too few
- * peers. Source: upstream `net.cpp`, `ThreadDNSAddressSeed`.
+ * Queries all DNS seeds if forced or if no address is known, otherwise three at a time while there are too few peers.
+ * Source: upstream `net.cpp`, `ThreadDNSAddressSeed`.
  */
 export const seedAddresses = (options: SeedingOptions): Effect.Effect<void> =>
   Effect.gen(function*() {
@@ -173,7 +173,7 @@ export const seedAddresses = (options: SeedingOptions): Effect.Effect<void> =>
     if (network.dnsSeeds.length > 0) yield* Effect.logInfo("DNS seeds done", { addresses: found })
   })
 
-/** The fixed seeds, dated one to two weeks ago so that the node prefers all others. */
+/** Dated one to two weeks ago, so that the node prefers all others. */
 export const fixedSeedAddresses = (
   network: SeedingOptions["network"],
   random: Random,
@@ -188,7 +188,7 @@ export const fixedSeedAddresses = (
 const BEFORE_FIXED_SEEDS = "1 minute"
 
 /**
- * After a minute, adds the fixed seeds of each network without an address; at once without other sources (upstream
+ * Adds the fixed seeds of each network without an address: after a minute, or at once without other sources (upstream
  * `net.cpp`, `ThreadOpenConnections`).
  */
 export const fixedSeedsLater = (options: SeedingOptions): Effect.Effect<void> =>

@@ -8,8 +8,8 @@ import type { ProxyAddress } from "../../config/proxies.ts"
 import { toHex } from "../../protocol/bytes.ts"
 import { PeerUnreachable } from "../errors.ts"
 
-// Connections through a SOCKS5 proxy (RFC 1928, RFC 1929). The proxy gets every host as a name, even IP addresses, and
-// resolves it. So this node sends no DNS queries, and a Tor proxy that prevents DNS leaks accepts the requests.
+// Connections through a SOCKS5 proxy (RFC 1928, RFC 1929). The proxy gets every host as a name, even IP addresses, so
+// this node sends no DNS queries and a Tor proxy that prevents DNS leaks accepts the requests.
 
 export interface ProxyCredentials {
   readonly user: string
@@ -29,7 +29,7 @@ const LONGEST_TEXT = 255
 /** Enough for Tor to build a circuit. */
 const DEFAULT_LIMIT = "30 seconds"
 
-/** Failure replies of a proxy: RFC 1928, section 6, and Tor's extensions for onion services. */
+/** RFC 1928, section 6, and Tor's extensions for onion services. */
 const REPLIES: Readonly<Record<number, string>> = {
   1: "the proxy failed",
   2: "the proxy does not allow the connection",
@@ -49,7 +49,7 @@ const REPLIES: Readonly<Record<number, string>> = {
   247: "onion service timeout"
 }
 
-/** Ends the handshake with a reason. Never leaves this file. */
+/** Ends the handshake. Never leaves this file. */
 class Refusal {
   readonly reason: string
   constructor(reason: string) {
@@ -57,10 +57,7 @@ class Refusal {
   }
 }
 
-/**
- * Reads exactly `count` bytes and leaves the rest in the socket, as the peer may send first. Reads at most 257 bytes at
- * once; the socket holds no more than its buffer.
- */
+/** Reads exactly `count` bytes, at most 257, and leaves the rest in the socket, as the peer may send first. */
 const readExactly = (socket: Socket, count: number): Promise<Uint8Array> =>
   new Promise((resolve, reject) => {
     const done = (): void => {
@@ -117,7 +114,6 @@ const logIn = async (socket: Socket, credentials: ProxyCredentials | undefined):
   if (negotiation !== NEGOTIATION_VERSION || status !== 0) throw new Refusal("the proxy refuses the login")
 }
 
-/** Skips the proxy's bound address, which is unused. */
 const skipBoundAddress = async (socket: Socket, kind: number | undefined): Promise<void> => {
   const size = kind === IPV4 ? 4 : kind === IPV6 ? 16 : kind === NAME ? (await readExactly(socket, 1))[0] : undefined
   if (size === undefined) throw new Refusal("invalid answer of the proxy")
@@ -138,15 +134,15 @@ const fits = (text: string): boolean => {
 }
 
 /**
- * Connects to a peer through a proxy. The scope owns the socket, which still holds bytes that the peer has already
- * sent. Fails with `PeerUnreachable` if the proxy answers invalidly, refuses, or exceeds the limit.
+ * The scope owns the socket, which still holds bytes already sent by the peer. Fails with `PeerUnreachable` if the
+ * proxy answers invalidly, refuses, or exceeds the limit.
  */
 export const connectThrough = (
   proxy: ProxyAddress,
   target: { readonly host: string; readonly port: number },
   options: {
     readonly credentials?: ProxyCredentials
-    /** Limit for the whole handshake. */
+    /** For the whole handshake. */
     readonly limit?: Duration.DurationInput
   } = {}
 ): Effect.Effect<Socket, PeerUnreachable, Scope.Scope> =>

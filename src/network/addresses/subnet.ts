@@ -3,7 +3,7 @@ import { formatNetAddress, parseNetAddress } from "../wire/addressText.ts"
 import { ADDRESS_NETWORKS, type NetAddress } from "../wire/netAddress.ts"
 import { isValid } from "../wire/netGroup.ts"
 
-/** A range of addresses, or a single one outside IPv4 and IPv6. Source: upstream `netaddress.cpp`, `CSubNet`. */
+/** A range, or a single address outside IPv4 and IPv6. Source: upstream `netaddress.cpp`, `CSubNet`. */
 export interface Subnet {
   readonly address: NetAddress
   /** Length of the common prefix in bits. */
@@ -17,7 +17,7 @@ const masked = (bytes: Bytes, bits: number): Uint8Array =>
 
 export const subnetOf = (address: NetAddress): Subnet => ({ address, bits: 8 * address.bytes.length })
 
-/** The prefix length of a mask such as `255.255.0.0`; `undefined` if ones follow zeros. */
+/** Prefix length of a mask such as `255.255.0.0`; `undefined` if ones follow zeros. */
 const maskBits = (mask: Bytes): number | undefined => {
   let bits = 0
   while (bits < 8 * mask.length && ((mask[bits >>> 3] ?? 0) & (0x80 >>> (bits & 7))) !== 0) bits++
@@ -46,15 +46,15 @@ export const parseSubnet = (text: string): Subnet | undefined => {
     : { address: { network: address.network, bytes: masked(address.bytes, bits) }, bits }
 }
 
-/** A range as the reference node shows it: a single IPv4 address as `192.0.2.1/32`, a Tor service without a length. */
+/** As the reference node shows it: a single IPv4 address as `192.0.2.1/32`, a Tor service without a length. */
 export const formatSubnet = ({ address, bits }: Subnet): string =>
   hasRanges(address) ? `${formatNetAddress(address)}/${bits}` : formatNetAddress(address)
 
-/** Whether an address is in a range. Invalid addresses never are. */
+/** False for invalid addresses. */
 export const contains = ({ address, bits }: Subnet, other: NetAddress): boolean =>
   other.network === address.network && isValid(other) && compare(masked(other.bytes, bits), address.bytes) === 0
 
-/** The reference node's order of ranges: by network, address, and mask. */
+/** The reference node's order: by network, address, and mask. */
 export const compareSubnets = (a: Subnet, b: Subnet): number =>
   ADDRESS_NETWORKS.indexOf(a.address.network) - ADDRESS_NETWORKS.indexOf(b.address.network) ||
   compare(a.address.bytes, b.address.bytes) ||

@@ -16,20 +16,19 @@ import { chooseAddress, extraBlockRelay, extraFullRelay, type ExtraPeer } from "
 import type { ConnectionOutcome, Connections } from "./Connections.ts"
 import { nextConnection, type SlotLimits } from "./slots.ts"
 
-/** How often the node checks whether to open another connection. */
 const STEP = "500 millis"
 
 /** Extra delay after a failed check. */
 const AFTER_DEFECT = "10 seconds"
 
-/** Means of random intervals in seconds (reference/protocol.md 6.10). */
+/** Mean intervals in seconds (reference/protocol.md 6.10). */
 const FEELER_INTERVAL = 120
 const BLOCK_RELAY_INTERVAL = 300
 
-/** How often the node checks for surplus peers, seconds. */
+/** Seconds between two checks for surplus peers. */
 const EXTRA_CHECK = 45
 
-/** Connected outbound peers required before a failed connection counts against an address. */
+/** Outbound peers required before a failed connection counts against an address. */
 const PEERS_THAT_PROVE = 2
 
 export interface OpenConnections extends Pick<Connections, "count" | "peers"> {
@@ -54,7 +53,7 @@ export interface AutomaticOptions {
     type: "outbound-full-relay" | "block-relay-only" | "feeler",
     expectedServices: bigint
   ) => Effect.Effect<ConnectionOutcome, PeerUnreachable>
-  /** Starts a task that ends with the network. */
+  /** The task ends with the network. */
   readonly spawn: (effect: Effect.Effect<void>) => void
 }
 
@@ -66,7 +65,7 @@ interface Target {
   readonly services: bigint
 }
 
-/** Opens the connections that the node selects by itself (reference/protocol.md 6.10). */
+/** Opens automatic connections (reference/protocol.md 6.10). */
 export class Automatic {
   private readonly options: AutomaticOptions
   /** Connections being opened, or open. */
@@ -181,7 +180,6 @@ export class Automatic {
     )
   }
 
-  /** Disconnects the least useful surplus peers. */
   private letGo(now: number): void {
     const { connections, lastAnnouncement, limits, sync } = this.options
     const manual = connections.peers.filter(({ type }) => type === "manual").map(({ address }) => address.network)

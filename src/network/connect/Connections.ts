@@ -28,11 +28,9 @@ export type ConnectionPlan = Pick<
 
 export interface ConnectionsOptions {
   readonly context: ConnectionContext
-  /** Our current `version` data. */
   readonly introduce: () => Omit<Introduction, "nonce" | "isOwnNonce">
-  /** Runs when a handshake is complete, before the handlers receive the peer. */
+  /** Runs after the handshake, before the handlers receive the peer. */
   readonly opened: (connection: PeerConnection, peer: Peer) => void
-  /** Runs when a connection ended because the peer misbehaved. */
   readonly misbehaved: (facts: ConnectionFacts) => void
 }
 
@@ -40,11 +38,11 @@ const SELF: Disconnection = { reason: "self connection: the peer is this node", 
 
 const TESTED: Disconnection = { reason: "feeler connection: the address was tested", misbehaving: false }
 
-/** Parses the address of a socket. Drops the interface name of a link-local IPv6 address. */
+/** Drops the interface name of a link-local IPv6 address. */
 export const socketAddress = (text: string | undefined): NetAddress | undefined =>
   text === undefined ? undefined : parseNetAddress(text.replace(/%.*$/, ""))
 
-/** All connections of the node, including those before the handshake. */
+/** All connections, including those before the handshake. */
 export class Connections {
   private readonly options: ConnectionsOptions
   private readonly byId = new Map<PeerId, PeerConnection>()
@@ -56,7 +54,7 @@ export class Connections {
     this.options = options
   }
 
-  /** Connections that are not closing. */
+  /** Without closing ones. */
   get all(): ReadonlyArray<PeerConnection> {
     return Array.from(this.byId.values()).filter(({ closed }) => !closed)
   }

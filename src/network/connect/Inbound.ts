@@ -18,7 +18,6 @@ export interface InboundOptions {
   readonly connections: Connections
   readonly limits: SlotLimits
   readonly bans: BanList
-  /** 16 secret bytes. */
   readonly secret: Bytes
   readonly info: (peer: Peer) => { readonly sync: PeerSync; readonly relay: PeerRelay }
   readonly rules: Pick<PermissionRules, "inbound">
@@ -29,7 +28,7 @@ export interface InboundOptions {
 const offersBlocks = (services: bigint): boolean =>
   (services & (Services.network | Services.witness)) === (Services.network | Services.witness)
 
-/** A connection as an eviction candidate. Before the handshake, nothing protects it. */
+/** Before the handshake, nothing protects a connection. */
 const candidateOf = (connection: PeerConnection, { bans, info }: InboundOptions): EvictionCandidate => {
   const { connectedAt, facts: { address, id, permissions }, latency, peer } = connection
   const known = peer === undefined ? undefined : info(peer)
@@ -72,8 +71,8 @@ const refusedFor = (
 }
 
 /**
- * Admits or refuses an incoming connection. If all slots are taken, may evict another inbound peer. Connections before
- * the handshake count too. `now`: seconds since 1970. Source: upstream `net.cpp`, `CreateNodeFromAcceptedSocket`.
+ * Admits or refuses an incoming connection, and may evict another inbound peer for it. Connections before the handshake
+ * count. `now`: seconds since 1970. Source: upstream `net.cpp`, `CreateNodeFromAcceptedSocket`.
  */
 export const admit = (socket: Socket, options: InboundOptions, now: number): InboundDecision => {
   const { bans, connections, grant, limits, rules, secret } = options

@@ -6,7 +6,7 @@ import { offersEnough } from "../peer/Handshake.ts"
 import { type AddressNetwork, endpointKey } from "../wire/netAddress.ts"
 import { networkGroup } from "../wire/netGroup.ts"
 
-/** An outbound peer that may be disconnected. Times are seconds since 1970. */
+/** An outbound peer that may be disconnected. Seconds since 1970. */
 export interface ExtraPeer {
   readonly id: PeerId
   readonly network: AddressNetwork
@@ -26,7 +26,7 @@ const mayGo = ({ busy, connectedAt }: ExtraPeer, now: number): boolean => !busy 
 
 /**
  * The surplus full-relay peer to disconnect: the one with the oldest block announcement, the youngest among equals, but
- * never the only peer of its network, counting manual peers (`manual`). Source: upstream `net_processing.cpp`,
+ * never the only peer of its network, counting `manual` peers. Source: upstream `net_processing.cpp`,
  * `EvictExtraOutboundPeers`.
  */
 export const extraFullRelay = (
@@ -70,25 +70,24 @@ export interface ChoiceOptions {
   readonly random: Random
 }
 
-/** Candidates drawn per selection. */
+/** Drawn per selection. */
 const CANDIDATES = 100
 
 /** Candidates after which recently tried addresses and ports of other services are accepted. */
 const PATIENT = 30
 const CHOOSY = 50
 
-/** How long a tried address is avoided, in seconds. */
+/** Seconds for which a tried address is avoided. */
 const PAUSE = 600
 
-/** How long a tried address is avoided even if there is no other, in seconds. */
+/** The same if there is no other address. */
 const SHORT_PAUSE = 30
 
 /** Up to this size, all addresses are checked, as random buckets of a small book are mostly empty. */
 const FEW = 1000
 
 /**
- * Ports of other services, avoided while other addresses exist, so that an attacker cannot make the node connect to
- * them (upstream `netbase.cpp`, `IsBadPort`).
+ * Ports of other services, avoided so that an attacker cannot direct us to them (upstream `netbase.cpp`, `IsBadPort`).
  */
 const BAD_PORTS: ReadonlySet<number> = new Set([
   ...[1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109],
@@ -97,7 +96,7 @@ const BAD_PORTS: ReadonlySet<number> = new Set([
   ...[4045, 5060, 5061, 5432, 5900, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6697, 10080, 27017]
 ])
 
-/** Networks in which the address group does not identify a node's operator. */
+/** Networks in which the address group does not identify an operator. */
 const UNGROUPED: ReadonlySet<AddressNetwork> = new Set(["torv3", "i2p", "cjdns"])
 
 /** Whether an address must not be tried, even if it is the only one. */
@@ -116,7 +115,7 @@ const preferring = (list: ReadonlyArray<BookAddress>, kind: (address: BookAddres
   return some.length > 0 ? some : list
 }
 
-/** Selects from a small book by the same rules, checking every address. */
+/** Applies the same rules to every address of a small book. */
 const chooseOfFew = (book: AddressBook, options: ChoiceOptions): BookAddress | undefined => {
   const { now, purpose, random } = options
   const searched = purpose !== "feeler" && random() < 0.5

@@ -44,8 +44,8 @@ const through = (proxy: ProxyAddress | undefined, otherwise: PeerRoute): PeerRou
   proxy === undefined ? otherwise : { type: "proxy", proxy }
 
 /**
- * The way to a host. A proxy cannot reach addresses of this machine or a private network. Names that end like an onion
- * address, in any case, are never looked up. Source: upstream `net.cpp`, `ConnectNode`.
+ * A proxy cannot reach addresses of this machine or a private network. Names that end like an onion address, in any
+ * case, are never looked up. Source: upstream `net.cpp`, `ConnectNode`.
  */
 export const routeTo = (routes: ProxyRoutes, host: string): PeerRoute => {
   const address = parseNetAddress(host)
@@ -75,7 +75,7 @@ const direct = (target: Address, limit: Duration.Duration): Effect.Effect<Socket
 
 interface Dialled {
   readonly socket: Socket
-  /** Whether a proxy made the connection, so that the socket does not know the peer's address. */
+  /** The socket of a proxied connection does not know the peer's address. */
   readonly proxied: boolean
 }
 
@@ -99,14 +99,13 @@ const dial = (
     )
   })
 
-/** Shortest and longest pause between connections to a manual peer, milliseconds. */
+/** Pauses between connections to a manual peer, in milliseconds. */
 const FIRST_PAUSE = 1_000
 const LONGEST_PAUSE = 60_000
 
-/** Duration of a good connection, milliseconds. */
+/** Duration of a good connection, in milliseconds. */
 const LASTING = 60_000
 
-/** The pause after a connection, computed from the previous pause. */
 export const nextPause = (pause: number, outcome: ConnectionOutcome | undefined): number =>
   outcome !== undefined && outcome.hello !== undefined && !outcome.disconnection.misbehaving &&
     outcome.lasted >= LASTING
@@ -116,14 +115,13 @@ export const nextPause = (pause: number, outcome: ConnectionOutcome | undefined)
 interface ManualOptions {
   /** The operator's spelling. */
   readonly name: string
-  /** Connects and returns the result; `undefined` if the peer is already connected. */
+  /** `undefined` if the peer is already connected. */
   readonly call: Effect.Effect<ConnectionOutcome | undefined, PeerUnreachable>
-  /** Waits until network activity is enabled. */
   readonly whenActive: Effect.Effect<void>
   readonly wanted: () => boolean
 }
 
-/** Connects repeatedly until the peer is removed or is this node. Only the first failure in a row is a warning. */
+/** Connects until the peer is removed or is this node. Only the first failure in a row is a warning. */
 const callForever = ({ call, name, wanted, whenActive }: ManualOptions): Effect.Effect<void> =>
   Effect.gen(function*() {
     let pause = FIRST_PAUSE
@@ -188,12 +186,12 @@ export interface Net {
 
 interface CallOptions {
   readonly type: ConnectionType
-  /** Display name; defaults to the address. */
+  /** Defaults to the address. */
   readonly name?: string
   readonly expectedServices?: bigint
 }
 
-/** Connects to a peer and runs the connection until it ends. */
+/** Runs the connection until it ends. */
 export const call = (
   { connections, isActive, options, proxies, rules, store }: Net,
   target: Address,
@@ -217,7 +215,7 @@ export const call = (
     return outcome
   }).pipe(Effect.scoped)
 
-/** The connection to a manual peer, even if it was opened for another purpose. */
+/** Includes connections opened for another purpose. */
 export const connectionTo = (
   { connections }: Net,
   name: string,
@@ -230,7 +228,6 @@ export const connectionTo = (
   )
 }
 
-/** Connects to a manual peer unless it is connected. */
 export const callManually = (
   net: Net,
   name: string,
@@ -242,7 +239,7 @@ export const callManually = (
       : Effect.succeed(undefined)
   ).pipe(net.manualSlots.withPermits(1))
 
-/** Adds a manual peer and connects to it. If not `callable`, it is only listed. */
+/** If not `callable`, the peer is only listed. */
 export const addNode = (
   net: Net,
   { callable = true, name, target }: { readonly name: string; readonly target: Address; readonly callable?: boolean }
@@ -258,7 +255,7 @@ export const addNode = (
   }))
 }
 
-/** Removes a manual peer but keeps the connection. False if it was not added. */
+/** Keeps the connection. False if the peer was not added. */
 export const removeNode = (net: Net, name: string): boolean => {
   const added = net.added.get(name)
   if (added === undefined) return false

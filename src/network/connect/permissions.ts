@@ -12,7 +12,7 @@ export interface PermissionOptions {
 
 const NONE: Grant = { permissions: [], implicit: false }
 
-/** The permissions of a new connection. Source: upstream `net.cpp`, `AddWhitelistPermissionFlags`. */
+/** Source: upstream `net.cpp`, `AddWhitelistPermissionFlags`. */
 export class PermissionRules {
   private readonly entries: ReadonlyArray<WhitelistEntry & { readonly subnet: Subnet | undefined }>
   private readonly implicit: ReadonlyArray<Permission>
@@ -28,12 +28,10 @@ export class PermissionRules {
     ]
   }
 
-  /** The permissions of an inbound peer, given those of its `listener`. */
   inbound(address: NetAddress, listener: Grant = NONE): Permissions {
     return this.granted([listener, ...this.matching(address).filter(({ inbound }) => inbound)])
   }
 
-  /** The permissions of a peer that the operator chose. */
   manual(address: NetAddress): Permissions {
     return this.granted(this.matching(address).filter(({ outbound }) => outbound))
   }

@@ -16,11 +16,11 @@ import { addNode, call, callManually, connectionTo, type Net, removeNode } from 
 
 const NUMBER = /^(?:0x[0-9a-f]+|0[0-7]*|[1-9][0-9]*)$/i
 
-/** A number as C writes it: decimal, octal after a 0, hexadecimal after 0x. */
+/** As C writes numbers: decimal, octal after a 0, hexadecimal after 0x. */
 const parsedNumber = (text: string): number =>
   !NUMBER.test(text) ? NaN : /^0[0-7]/.test(text) ? Number.parseInt(text, 8) : Number(text)
 
-/** Completes a short IPv4 address, whose last number fills the missing ones: 127.1. Other texts stay. */
+/** Completes a short IPv4 address such as 127.1, whose last number fills the missing ones. */
 const spelledOut = (text: string): string => {
   const [, host = "", port = ""] = /^([^:]*)(:[0-9]+)?$/.exec(text) ?? []
   const numbers = host.split(".").map(parsedNumber)
@@ -31,7 +31,7 @@ const spelledOut = (text: string): string => {
   return `${[...numbers, ...filled].join(".")}${port}`
 }
 
-/** Parses an operator's name for a peer: an address or host name, with or without a port. */
+/** Parses an operator's name for a peer. */
 export const nodeAddress = (text: string, defaultPort: number): Address | undefined => {
   const endpoint = parseEndpoint(spelledOut(text), defaultPort)
   if (endpoint !== undefined) {
@@ -41,13 +41,10 @@ export const nodeAddress = (text: string, defaultPort: number): Address | undefi
   return withPort ?? Either.getOrUndefined(parseHostPort(`${text}:${defaultPort}`, "required"))
 }
 
-/** Score of an address that the operator named (upstream `net.h`, `LOCAL_MANUAL`). */
+/** Score of an operator's address (upstream `net.h`, `LOCAL_MANUAL`). */
 const MANUAL_SCORE = 4
 
-/**
- * Our own addresses: those the operator named and, if trusted, those at which outbound peers see us, with our listening
- * port.
- */
+/** Our own addresses: those of the operator and, if trusted, those seen by outbound peers, with our listening port. */
 const localAddresses = (
   peers: ReadonlyArray<Peer>,
   { bound, named, trusted }: {

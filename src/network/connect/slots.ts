@@ -1,7 +1,7 @@
 import type { ConnectionType } from "../Peer.ts"
 
 export interface SlotLimits {
-  /** Automatic outbound connections of each type. */
+  /** Automatic outbound connections. */
   readonly fullRelay: number
   readonly blockRelay: number
   readonly feelers: number
@@ -27,7 +27,7 @@ export interface SlotOptions {
   readonly configured: number
 }
 
-/** Divides the allowed connections. If the node listens, at least one slot is for inbound peers. */
+/** If the node listens, at least one slot is for inbound peers. */
 export const slotLimits = (
   { configured, listening, maxInbound, maxOutbound, maxPeers }: SlotOptions
 ): SlotLimits => {
@@ -48,16 +48,15 @@ export const slotLimits = (
 }
 
 export interface SlotState {
-  /** Connections by type, including those being opened. */
+  /** By type, including connections being opened. */
   readonly open: ReadonlyMap<ConnectionType, number>
   /** The tip is stale: one more peer may have a better chain. */
   readonly extraPeer: boolean
-  /** An extra block-relay connection is due. */
   readonly extraBlockRelay: boolean
   readonly feeler: boolean
 }
 
-/** The type of the next connection to open. Source: upstream `net.cpp`, `ThreadOpenConnections`. */
+/** Source: upstream `net.cpp`, `ThreadOpenConnections`. */
 export const nextConnection = (
   limits: SlotLimits,
   { extraBlockRelay, extraPeer, feeler, open }: SlotState

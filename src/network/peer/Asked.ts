@@ -2,14 +2,14 @@ import type { Millis } from "../../protocol/keys.ts"
 import type { Message, Owed } from "../wire/message.ts"
 import { countItems, isBlockItem } from "../wire/messages/inv.ts"
 
-/** Expected size of a requested block, and of the headers for a `getheaders`, in bytes read without delay. */
+/** Expected bytes of a requested block and of the answer to `getheaders`, read without delay. */
 const BLOCK_BYTES = 1_000_000
 const HEADERS_BYTES = 200_000
 
-/** Maximum blocks in flight from a peer (reference/protocol.md 6.8). */
+/** In flight from one peer (reference/protocol.md 6.8). */
 export const MOST_BLOCKS = 16
 
-/** How long an answer is expected, in milliseconds. Later it is read like unsolicited data. */
+/** Milliseconds after which an answer is read like unsolicited data. */
 export const ANSWER_TIME = 120_000
 
 interface Due {
@@ -27,12 +27,12 @@ const blocksAskedFor = (message: Message): number => {
   return message.type === "getdata" ? countItems(message.items, isBlockItem) : 0
 }
 
-/** Maximum headers in a message that may be an announcement (BIP 130; upstream `MAX_BLOCKS_TO_ANNOUNCE`). */
+/** Maximum headers of an announcement (BIP 130; upstream `MAX_BLOCKS_TO_ANNOUNCE`). */
 const MOST_ANNOUNCED = 8
 
 /**
- * Outstanding headers and blocks, the long answers, whose bytes are read without delay. Repeating an unanswered request
- * allows no more bytes, and each answer returns its unused allowance. Times are milliseconds of a monotonic clock.
+ * Outstanding headers and blocks, whose bytes are read without delay. Repeating an unanswered request allows no more
+ * bytes, and each answer returns its unused allowance. Monotonic milliseconds.
  */
 export class Asked {
   private headers = nothing()
@@ -41,7 +41,7 @@ export class Asked {
   private openHeaders = false
   private openBlocks = 0
 
-  /** The outstanding long answers. Late ones are still read, as the peer may have a slow connection. */
+  /** Late answers are still read, as the peer may have a slow connection. */
   get owed(): Owed {
     return { headers: this.openHeaders, blocks: this.openBlocks > 0 }
   }
@@ -69,13 +69,13 @@ export class Asked {
     return this.headers.bytes + this.blocks.bytes
   }
 
-  /** Drops the allowances, so that outstanding answers are read like unsolicited data. */
+  /** Outstanding answers are read like unsolicited data from now on. */
   distrust(): void {
     this.headers = nothing()
     this.blocks = nothing()
   }
 
-  /** Records received bytes. Returns whether all may be part of answers. */
+  /** Returns whether all received bytes may be part of answers. */
   arrived(size: number, now: Millis): boolean {
     const expected = size <= this.bytes(now)
     const ofBlocks = Math.min(size, this.blocks.bytes)
@@ -84,7 +84,7 @@ export class Asked {
     return expected
   }
 
-  /** Records a received message. Returns whether its kind was requested. */
+  /** Returns whether the message was requested. */
   answered(message: Message, now: number): boolean {
     this.expire(now)
     switch (message.type) {

@@ -3,7 +3,7 @@ import type { Traffic } from "../Peer.ts"
 import { isMessageCommand } from "../wire/message.ts"
 import type { UploadTarget } from "./UploadTarget.ts"
 
-/** Key for unknown commands. Peers choose these names, so they must not become keys. */
+/** Key for unknown commands, which peers choose freely. */
 const OTHER = "*other*"
 
 const increase = (counts: Map<string, number>, command: string, bytes: number): void => {
@@ -17,13 +17,13 @@ export interface Totals {
   readonly upload?: Pick<UploadTarget, "sent">
 }
 
-/** Counts the traffic of one connection. Times are in seconds since 1970. */
+/** Traffic of one connection. Seconds since 1970. */
 export class Counters implements Traffic {
   bytesSent = 0
   bytesReceived = 0
   lastSend = 0
   lastReceive = 0
-  /** Dropped messages: a wrong checksum, an invalid payload, or one that is too long. */
+  /** Messages with a wrong checksum, an invalid payload, or one that is too long. */
   dropped = 0
   readonly sentByCommand = new Map<string, number>()
   readonly receivedByCommand = new Map<string, number>()
@@ -46,12 +46,12 @@ export class Counters implements Traffic {
     this.lastReceive = now
   }
 
-  /** Records a sent message; `bytes` of its frame. */
+  /** `bytes` of the frame. */
   messageSent(command: string, bytes: number): void {
     increase(this.sentByCommand, command, bytes)
   }
 
-  /** Records a received message; `bytes` of its frame. */
+  /** `bytes` of the frame. */
   messageReceived(command: string, bytes: number): void {
     increase(this.receivedByCommand, command, bytes)
   }

@@ -1,10 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Supervisor from "effect/Supervisor"
 
-/**
- * Measures how long fibers run on this thread, from each resume to the next suspend. Excludes other fibers in between,
- * and includes forked children such as races.
- */
+/** Measures how long fibers run on this thread, from each resume to the next suspend, including forked children. */
 export class FiberTime extends Supervisor.AbstractSupervisor<void> {
   readonly value = Effect.void
   private readonly now: () => number
@@ -36,7 +33,7 @@ export class FiberTime extends Supervisor.AbstractSupervisor<void> {
     this.paused()
   }
 
-  /** Milliseconds measured so far. */
+  /** Milliseconds so far. */
   get ran(): number {
     return this.depth === 0 ? this.total : this.total + this.now() - this.since
   }
@@ -47,7 +44,7 @@ export class FiberTime extends Supervisor.AbstractSupervisor<void> {
     this.depth = 0
   })
 
-  /** Runs and measures an effect in its own fiber. */
+  /** Measures an effect in its own fiber. */
   measured<A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
     return Effect.supervised(Effect.ensuring(effect, this.end), this)
   }

@@ -9,19 +9,17 @@ import { isRoutable } from "../wire/netGroup.ts"
 //   outbound: version →            ← version           wtxidrelay, sendaddrv2, verack →   ← (features) verack
 //   inbound:            version →  ← version, wtxidrelay, sendaddrv2, verack               (features) verack →
 //
-// All other messages before `verack` are ignored. For a feeler the handshake is complete with the peer's `version`.
+// Other messages before `verack` are ignored. A feeler's handshake is complete with the peer's `version`.
 
-/** Our protocol version (reference/protocol.md 6.2). */
+/** See reference/protocol.md 6.2. */
 export const PROTOCOL_VERSION = 110_016
 
-/** Peers with a lower version are disconnected. */
 export const MIN_PEER_VERSION = 31_800
 
-/** Lowest common version at which each message is sent. */
+/** Lowest common versions for sending each message. */
 const WTXID_RELAY_VERSION = 110_016
 const ADDR_V2_VERSION = 70_016
 
-/** The messages that are valid before the handshake is complete. */
 const HANDSHAKE_COMMANDS: ReadonlySet<string> = new Set(["version", "verack", "wtxidrelay", "sendaddrv2"])
 
 export const isHandshakeCommand = (command: string): boolean => HANDSHAKE_COMMANDS.has(command)
@@ -37,7 +35,6 @@ export interface Introduction {
   readonly isOwnNonce: (nonce: bigint) => boolean
   /** Whether our tip is recent, so that a peer without old blocks suffices (reference/protocol.md 6.3). */
   readonly nearTip: boolean
-  /** Whether we want no transactions. */
   readonly blocksOnly?: boolean
 }
 
@@ -74,11 +71,11 @@ const relaysTransactions = (type: ConnectionType): boolean => type !== "block-re
 const FULL = Services.network | Services.witness
 const LIMITED = Services.networkLimited | Services.witness
 
-/** Whether a peer offers enough services (reference/protocol.md 6.3). */
+/** See reference/protocol.md 6.3. */
 export const offersEnough = (services: bigint, nearTip: boolean): boolean =>
   (services & FULL) === FULL || (nearTip && (services & LIMITED) === LIMITED)
 
-/** State machine of one side of the handshake. Times are seconds since 1970. */
+/** One side of the handshake. Seconds since 1970. */
 export class Handshake {
   private readonly options: HandshakeOptions
   private theirs: Version | undefined

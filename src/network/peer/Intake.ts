@@ -9,10 +9,10 @@ export const UNSEEN_COST = 0.05
 /** Unmeasured cost of an unsolicited byte: copying in the kernel and libuv. */
 const UNSEEN_BYTE_COST = 1 / 1_000_000
 
-/** The most milliseconds charged for a handshake. More is not the peer's fault: a cold program, garbage collection. */
+/** In milliseconds. More is not the peer's fault: a cold program, garbage collection. */
 const MOST_GREETING = 5
 
-/** Reads requested data at once, the rest at the pace of inbound peers. Times are milliseconds of a monotonic clock. */
+/** Reads requested data at once, the rest at the pace of inbound peers. Monotonic milliseconds. */
 export class Intake {
   readonly asked = new Asked()
   private readonly all: Pace
@@ -50,31 +50,31 @@ export class Intake {
     return this.asked.bytes(this.now()) > 0
   }
 
-  /** Records received bytes. Returns whether all may be part of answers; otherwise they are charged. */
+  /** Returns whether all received bytes may be part of answers; otherwise they are charged. */
   arrived(size: number): boolean {
     const expected = this.asked.arrived(size, this.now())
     if (!expected) this.spent(size * UNSEEN_BYTE_COST)
     return expected
   }
 
-  /** Records time spent on unsolicited data. */
+  /** For unsolicited data. */
   spent(milliseconds: number): void {
     this.pace?.spent(milliseconds, this.now())
   }
 
-  /** Records time spent on the handshake. Its work is equal for all peers, so excess is not the peer's fault. */
+  /** For the handshake, whose work is equal for all peers, so excess is not the peer's fault. */
   greeted(milliseconds: number): void {
     const charged = Math.min(milliseconds, this.greeting)
     this.greeting -= charged
     this.spent(charged)
   }
 
-  /** Records time spent on requested data, which is charged only if `judged` reports it as bad. */
+  /** For requested data, charged only if `judged` reports it as bad. */
   trusts(milliseconds: number): void {
     this.trusted += milliseconds
   }
 
-  /** Reports whether the requested data was good. If not, the peer is charged for its time. */
+  /** Charges the peer for the time of bad requested data. */
   judged(good: boolean): void {
     const { trusted } = this
     this.trusted = 0

@@ -1,10 +1,9 @@
 import * as Effect from "effect/Effect"
 import type { Disconnection, Latency, Peer, PeerHandler } from "../Peer.ts"
 
-/** The most pings of a peer that wait for their answers while the peer is read. */
 const MOST_WAITING = 16
 
-/** Answers a peer's pings once what it sent before has its effect, reading on meanwhile. */
+/** Answers a peer's pings once its earlier data has its effect, reading on meanwhile. */
 export class Pongs {
   private readonly handlers: ReadonlyArray<PeerHandler>
   private waiting = 0
@@ -39,7 +38,7 @@ export type Due =
   | { readonly type: "disconnection"; readonly disconnection: Disconnection }
   | { readonly type: "wait"; readonly until: number }
 
-/** Decides when to `ping` and when to give up, after the handshake. Times are monotonic milliseconds. */
+/** Decides when to `ping` and when to give up. Monotonic milliseconds. */
 export class KeepAlive {
   /** Whether the peer answers `ping`: since protocol version 60001. */
   private readonly answers: boolean
@@ -73,8 +72,8 @@ export class KeepAlive {
   }
 
   /**
-   * Records a received `pong`. Ignores a nonce other than that of the last `ping`. A `pong` without a nonce ends the
-   * wait, and is not a measurement: old nodes answer so (upstream `net_processing.cpp`, `PONG`).
+   * Ignores a nonce other than that of the last `ping`. A `pong` without a nonce ends the wait but is not a
+   * measurement: old nodes answer so (upstream `net_processing.cpp`, `PONG`).
    */
   ponged(nonce: bigint | undefined, now: number): void {
     if (nonce === undefined || nonce === 0n) this.waiting = undefined
@@ -88,7 +87,7 @@ export class KeepAlive {
     return { last: this.last, best: this.best, waiting: this.waiting && now - this.waiting.since }
   }
 
-  /** Returns the next action, or the time of the next check. */
+  /** The next action, or the time of the next check. */
   due(now: number): Due {
     const nextPing = this.waiting === undefined ? (this.lastPing ?? -Infinity) + PING_INTERVAL : Infinity
     const deadlines: ReadonlyArray<readonly [at: number, reason: string]> = [

@@ -29,10 +29,10 @@ export interface PeerLink {
   readonly turn: Effect.Effect<void>
 }
 
-/** The supported version of compact blocks (BIP 152). */
+/** BIP 152. */
 const COMPACT_BLOCKS_VERSION = 2n
 
-/** A connection with a complete handshake, as handlers see it. */
+/** A connection after the handshake, as handlers see it. */
 export class OpenPeer implements Peer {
   readonly id: PeerId
   readonly type: ConnectionType
@@ -79,7 +79,7 @@ export class OpenPeer implements Peer {
     return this.link.closed
   }
 
-  /** Whether the peer answers `ping` (BIP 31). */
+  /** BIP 31. */
   get answersPings(): boolean {
     return this.hello.commonVersion > 60_000
   }

@@ -23,13 +23,10 @@ export interface OutboxMemory {
   readonly room: Effect.Effect<void>
 }
 
-/** `ready` waits until less than this share of the soft limit is queued, so that there is always data to send. */
+/** Share of the soft limit below which `ready` completes, so that there is always data to send. */
 const READY = 0.25
 
-/**
- * The send queue of a peer, oldest first. Bytes passed to the system count until `delivered` confirms them, so that the
- * limit covers all memory for the peer.
- */
+/** The send queue of a peer. Bytes passed to the system count until `delivered` confirms them. */
 export class Outbox {
   private readonly magic: Bytes
   private readonly limits: OutboxLimits
@@ -50,7 +47,7 @@ export class Outbox {
     return this.held
   }
 
-  /** Adds a message; false if the hard limit or the memory of all peers does not allow it. */
+  /** False if the hard limit or the memory of all peers does not allow it. */
   add(message: Message): boolean {
     if (this.closed) return true
     const command = commandOf(message)
@@ -64,7 +61,7 @@ export class Outbox {
     return true
   }
 
-  /** Adds a message once less than the soft limit is queued; false if out of memory. No-op once closed. */
+  /** Waits for less than the soft limit; false if out of memory. No-op once closed. */
   put(message: Message): Effect.Effect<boolean> {
     return Effect.suspend(() => {
       const { soft } = this.limits
@@ -74,21 +71,20 @@ export class Outbox {
   }
 
   /**
-   * Waits until the queue is nearly empty, then at most some seconds while memory is scarce and this peer holds more
-   * than its share. After that, the next message decides which peer is evicted.
+   * Waits until the queue is nearly empty, then for `room`. After that, the next message decides which peer is evicted.
    */
   readonly ready: Effect.Effect<void> = Effect.suspend(() => {
     const low = READY * this.limits.soft
     return Effect.zipRight(this.isBelow(low) ? Effect.void : this.whenBelow(low), this.memory.room)
   })
 
-  /** Takes the oldest message, waiting for it. Only one fiber may take. */
+  /** Waits for the oldest message. Only one fiber may take. */
   readonly take: Effect.Effect<Parcel> = Effect.suspend(() => {
     const first = this.queue.shift()
     return first === undefined ? this.arrival : Effect.succeed(first)
   })
 
-  /** Records that the system accepted bytes of a taken message. */
+  /** The system accepted bytes of a taken message. */
   delivered(bytes: number): void {
     if (this.closed) return
     this.held -= bytes

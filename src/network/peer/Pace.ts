@@ -18,12 +18,12 @@ const OWN_BURST = 50
  */
 const LITTLE = 20
 
-/** The most milliseconds charged per step, as garbage collection may have run in between. */
+/** Milliseconds per step, as garbage collection may have run in between. */
 const STEP_LIMIT = 250
 
 /**
- * Milliseconds that all peers of an address group have when they connect: enough for a handshake. A peer that
- * reconnects from the same group continues with the remaining credit or debt.
+ * Initial milliseconds of all peers of an address group: enough for a handshake. A reconnecting peer continues with its
+ * group's remaining credit or debt.
  */
 const OWN_START = 5
 
@@ -31,7 +31,7 @@ const OWN_START = 5
 const MOST_DEBT = 500
 const MOST_GROUPS = 1_024
 
-/** Shortest and longest wait in milliseconds. Ending a wait takes time too, and others may have left by then. */
+/** In milliseconds. Ending a wait takes time too, and others may have left by then. */
 const SHORTEST_WAIT = 100
 const LONGEST_WAIT = 2_000
 
@@ -40,9 +40,8 @@ const LONGEST_WAIT = 2_000
  * Outbound peers and answers are not throttled. The time to read and handle messages is measured on this thread.
  *
  * All inbound peers together may take a tenth of the time without waiting. Beyond that, each peer pays off the time it
- * took: from its own part of the tenth, equal for all peers, plus an equal part with other waiting peers. So heavy
- * peers delay themselves and not others. Each waits for a different time, as a hundred peers that resume together would
- * be a flood. Times are milliseconds of a monotonic clock.
+ * took, from its own equal part of the tenth plus an equal part with other waiting peers. So heavy peers delay only
+ * themselves. Wait times differ, as a hundred peers that resume together would be a flood. Monotonic milliseconds.
  */
 export class Pace {
   private credit = BURST
@@ -63,7 +62,7 @@ export class Pace {
     return new PeerPace(this, { group, credit: start, now })
   }
 
-  /** Removes a peer. Its debt or unused initial credit returns to its group. */
+  /** The peer's debt or unused initial credit returns to its group. */
   leave(group: string, credit: number, now: Millis): void {
     this.peers -= 1
     const purse = this.purse(group, now)

@@ -36,9 +36,9 @@ export interface ConnectionContext {
   readonly outbox: OutboxLimits
   /** Throttles inbound peers. */
   readonly pace: Pace
-  /** Schedules the turns of all peers on this thread. */
+  /** Shared by all peers of this thread. */
   readonly turns: Turns
-  /** Measures the time of this thread, milliseconds. */
+  /** Measures the time of this thread, in milliseconds. */
   readonly meter: () => number
   readonly budget: MemoryBudget
   /** Milliseconds for the handshake, and before a peer can count as silent (reference/protocol.md 6.5). */
@@ -60,16 +60,16 @@ export interface ConnectionFacts {
   readonly expectedServices: bigint
 }
 
-/** Limits of the send buffer of a peer: from 1 MiB on `send` waits; 8 MiB is the maximum. */
+/** From 1 MiB on `send` waits; 8 MiB is the maximum. */
 export const OUTBOX_LIMITS: OutboxLimits = { soft: 0x100000, hard: 0x800000 }
 
-/** Maximum interval of the connection's timer, milliseconds. */
+/** Milliseconds. */
 const WATCH_INTERVAL = 10_000
 
 interface Times {
   /** Monotonic milliseconds. */
   readonly now: () => number
-  /** The time of timeouts and pings. */
+  /** For timeouts and pings. */
   readonly peer: PeerTime
   /** Seconds since 1970. */
   readonly unix: () => number
@@ -91,7 +91,7 @@ const disconnection = (reason: string, misbehaving = false): Disconnection => ({
 
 /**
  * One connection, from the socket to its end. One fiber reads, one writes, and one watches the time. `disconnect` ends
- * all three. An internal failure ends this connection and nothing else.
+ * all three. An internal failure ends only this connection.
  *
  *   handshake ──verack──▶ open ──disconnect──▶ closed
  *        └──────────────disconnect───────────────▲
@@ -159,7 +159,7 @@ export class PeerConnection implements PeerLink {
   ): Effect.Effect<PeerConnection> =>
     Effect.map(times, (clock) => new PeerConnection(socket, { facts, context, times: clock }))
 
-  /** The peer, once the handshake is complete. */
+  /** Set after the handshake. */
   get peer(): Peer | undefined {
     return this.open?.peer
   }
@@ -177,7 +177,7 @@ export class PeerConnection implements PeerLink {
       { last: undefined, best: undefined, waiting: undefined }
   }
 
-  /** Disconnects the peer once and drops unsent messages. With `noban`, misbehaviour has no consequence. */
+  /** Drops unsent messages. With `noban`, misbehaviour has no consequence. */
   disconnect(why: Disconnection): void {
     if (this.ending !== undefined) return
     if (why.misbehaving && this.facts.permissions.has("noban")) {
@@ -190,7 +190,7 @@ export class PeerConnection implements PeerLink {
     Deferred.unsafeDone(this.ended, Effect.succeed(why))
   }
 
-  /** Sends a `ping`, if the handshake is complete. */
+  /** No-op before the end of the handshake. */
   ping(): void {
     if (this.open === undefined) return
     const { keepAlive, peer } = this.open
@@ -239,8 +239,8 @@ export class PeerConnection implements PeerLink {
   }
 
   /**
-   * Runs the connection and returns why it ended. `opened` runs after the handshake, before the handlers get the peer.
-   * Interruption closes the connection.
+   * Returns why the connection ended. `opened` runs after the handshake, before the handlers get the peer. Interruption
+   * closes the connection.
    */
   run(opened: (peer: Peer) => Effect.Effect<void>): Effect.Effect<Disconnection> {
     return Effect.uninterruptible(Effect.gen(this, function*() {
@@ -379,7 +379,7 @@ export class PeerConnection implements PeerLink {
     }
   })
 
-  /** Does what is due, and returns the milliseconds until the next check. */
+  /** Returns the milliseconds until the next check. */
   private due(now: number): number {
     if (this.open === undefined) {
       const left = this.silentFrom - now

@@ -8,7 +8,6 @@ import { ITEM_SIZE, MAX_ANNOUNCED } from "../wire/messages/inv.ts"
 const INBOUND_SHARE = 0.25
 const CHOSEN_SHARE = 0.5
 
-/** Memory kinds counted for received messages. */
 const RECEIVED: ReadonlyArray<BudgetKind> = ["frames", "messages"]
 
 /** Memory of a decoded message beyond its payload, and of each header with its hash. */
@@ -18,8 +17,8 @@ const HEADER = 700
 const announcedHeaders = ([first = 0, low = 0, high = 0]: Bytes): number => first < 0xfd ? first : low + (high << 8)
 
 /**
- * Estimated memory of a decoded message. Transactions, headers and addresses become objects with views of the payload;
- * an inventory stays bytes, `whole` or cut to the kept items.
+ * Estimated memory. Transactions, headers and addresses become objects with views of the payload; an inventory stays
+ * bytes, `whole` or cut to the kept items.
  */
 export const decodedSize = (command: string, payload: Bytes, whole = false): number => {
   const { length } = payload
@@ -50,7 +49,7 @@ export interface PeerMemoryOptions {
   readonly evict: (kind: BudgetKind) => void
 }
 
-/** Memory account of a connection: unfinished frame, current message, compact blocks, send buffer. */
+/** One connection: unfinished frame, current message, compact blocks, send buffer. */
 export class PeerMemory {
   readonly account: MemoryAccount
   readonly frames = {
@@ -76,7 +75,7 @@ export class PeerMemory {
     })
   }
 
-  /** Counts a message while it is decoded and handled. Without room, runs nothing and returns false. */
+  /** Counts a message while it is handled. Without room, runs nothing and returns false. */
   holding(bytes: number, handling: () => Effect.Effect<void>): Effect.Effect<boolean> {
     return Effect.suspend(() => {
       if (!this.account.take("messages", bytes)) return Effect.succeed(false)
@@ -88,8 +87,7 @@ export class PeerMemory {
 
   /**
    * Waits at most some seconds while memory is scarce and an inbound peer holds more than an equal share. Counting its
-   * bytes then decides which peer is evicted. `ended` completes when the peer stops sending. Returns whether it still
-   * sends.
+   * bytes then decides which peer is evicted. Returns whether the peer still sends, before `ended`.
    */
   room(ended: Effect.Effect<void>): Effect.Effect<boolean> {
     return Effect.suspend(() =>

@@ -5,13 +5,10 @@ import type { Bytes } from "../../protocol/bytes.ts"
 /** Bytes per write, so that a slow peer shows progress within a block. */
 const SLICE = 0x10000
 
-/** Maximum bytes read ahead to detect a disconnection. */
+/** Bytes read ahead to detect a disconnection. */
 const AHEAD = 0x10000
 
-/**
- * A TCP socket as two waiting operations. Bytes are read only on request; otherwise Node's and the system's buffers
- * fill, and then the peer must wait.
- */
+/** A TCP socket read only on request; otherwise Node's and the system's buffers fill, and the peer must wait. */
 export class PeerSocket {
   private readonly socket: Socket
   private readonly wake = new Set<() => void>()
@@ -46,7 +43,7 @@ export class PeerSocket {
     return this.socket.writableLength
   }
 
-  /** Waits for bytes; `undefined` when the peer stops sending. */
+  /** `undefined` when the peer stops sending. */
   readonly read: Effect.Effect<Bytes | undefined> = Effect.suspend(() => {
     const found = this.poll()
     return found === WAIT ? this.whenWoken : Effect.succeed(found)
@@ -89,12 +86,12 @@ export class PeerSocket {
     })
   }
 
-  /** Closes the connection and drops unsent bytes. */
+  /** Drops unsent bytes. */
   destroy(): void {
     this.socket.destroy()
   }
 
-  /** Fills the read-ahead buffer. Returns whether the peer stopped sending. */
+  /** Returns whether the peer stopped sending. */
   private lookAhead(): boolean {
     for (let held = this.ahead.reduce((sum, { length }) => sum + length, 0); held < AHEAD;) {
       const found = this.pull()

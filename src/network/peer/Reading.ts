@@ -17,7 +17,7 @@ import type { PeerSocket } from "./PeerSocket.ts"
 /** Longest payload accepted before `verack`. */
 const HANDSHAKE_PAYLOAD = 1024
 
-/** Decodes a payload, or returns why it is invalid. */
+/** Returns the error of an invalid payload. */
 export const decoded = <A>(read: () => A): A | DecodeError => {
   try {
     return read()
@@ -42,8 +42,8 @@ const decodedInSteps = (
 }
 
 /**
- * Payload limits, queried as frames begin. Short limits apply until `verack` arrives, not until it is handled, as the
- * next message may arrive with it. After that, long answers are accepted only if outstanding.
+ * Queried as frames begin. Short limits apply until `verack` arrives, not until it is handled, as the next message may
+ * arrive with it. After that, long answers are accepted only if outstanding.
  */
 export const payloadLimits = (asked: Pick<Asked, "owed">): (command: string) => number => {
   let shaken = false
@@ -59,7 +59,7 @@ const SLICE = 8_192
 /** Milliseconds after which a peer waits for its next turn. */
 const STRETCH = 5
 
-/** Time taken for data of a peer, milliseconds. */
+/** Milliseconds for data of a peer. */
 export interface TakenTime {
   readonly milliseconds: number
   /** The part that the peer may have caused. */
@@ -77,11 +77,10 @@ export interface ReadingLink {
   readonly turn: (bytes: number) => Effect.Effect<void>
   /** Handles large messages one at a time. */
   readonly alone: <A>(handling: Effect.Effect<A>) => Effect.Effect<A>
-  /** Reports the time taken for all data. */
   readonly took: (time: TakenTime) => void
   readonly disconnect: (why: Disconnection) => void
   readonly isClosed: () => boolean
-  /** The peer, once the handshake is complete. */
+  /** Set after the handshake. */
   readonly peer: () => Peer | undefined
   readonly heard: (bytes: number) => void
   /** Whether a block is worth decoding, judging by the bytes before its transactions. */
@@ -90,20 +89,20 @@ export interface ReadingLink {
 }
 
 /**
- * Messages with the same small cost whatever they contain, and the most milliseconds charged for one. More is not the
- * peer's fault (garbage collection, for example), and would delay a peer that only pings.
+ * Messages of small, constant cost, and the most milliseconds charged for one. More is not the peer's fault (garbage
+ * collection, for example), and would delay a peer that only pings.
  */
 const LITTLE_MESSAGES: ReadonlySet<string> = new Set(["ping", "pong", "feefilter", "sendheaders", "sendcmpct"])
 const LITTLE_SIZE = 64
 const LITTLE_COST = 1
 
 /**
- * The most milliseconds counted for each handshake message and each step between messages. Otherwise a peer whose step
- * included a garbage collection would queue behind every flooder.
+ * The most milliseconds per handshake message and per step between messages. Otherwise a garbage collection would queue
+ * a peer behind every flooder.
  */
 const LITTLE_STEP = 1
 
-/** Messages that become many objects. From the size `LARGE` on, they are decoded one at a time. */
+/** Messages that become many objects. From `LARGE` bytes on, they are decoded one at a time. */
 const MANY_OBJECTS: ReadonlySet<string> = new Set(["headers", "addr", "addrv2"])
 const LARGE = 16_384
 
@@ -117,7 +116,7 @@ const mostOf = (framed: Framed | undefined): number =>
 const disconnection = (reason: string, misbehaving = false): Disconnection => ({ reason, misbehaving })
 
 /**
- * Reads a connection: bytes, frames, messages. Each step is accounted: memory before it is allocated, time as measured.
+ * Reads a connection. Memory is counted before it is allocated, time as measured.
  *
  *   wait for pace and memory ─▶ bytes ─▶ turn ─▶ frames ─▶ (blocks: screened) ─▶ memory ─▶ decoded ─▶ handled
  *            ▲────────────────────────────────────────────────────────────────────────────────────────┘
@@ -174,7 +173,7 @@ export class Reading {
     this.note()
   }
 
-  /** Records the time since the last note. Returns the total measured time. */
+  /** Returns the total measured time. */
   private note(): number {
     const { time, took } = this.link
     const { ran } = time
@@ -223,7 +222,7 @@ export class Reading {
     })
   }
 
-  /** Reads and handles the last frame of a list. Returns whether it was unsolicited. */
+  /** Handles the last frame of a list. Returns whether it was unsolicited. */
   private takeNext(waiting: Array<Framed>): Effect.Effect<boolean> {
     const framed = waiting.pop()
     if (framed === undefined) return Effect.succeed(false)
@@ -235,7 +234,7 @@ export class Reading {
     return Effect.flatMap(screen, (passed) => passed ? this.hold(command, payload) : Effect.succeed(this.drop()))
   }
 
-  /** Decodes and handles a message within the memory account. Returns whether it was unsolicited. */
+  /** Counts the message's memory. Returns whether it was unsolicited. */
   private hold(command: string, payload: Bytes): Effect.Effect<boolean> {
     let uncalled = true
     const handling = this.link.memory.holding(
@@ -276,7 +275,7 @@ export class Reading {
     this.link.counters.messageReceived(framed.command, FRAME_HEADER_SIZE + size)
   }
 
-  /** The check whether to decode a block; `undefined` for other messages and an undecodable start. */
+  /** Whether to decode a block; `undefined` for other messages and an undecodable start. */
   private screen(command: string, payload: Bytes): Effect.Effect<boolean> | undefined {
     const peer = this.link.peer()
     if (peer === undefined || (command !== "block" && command !== "cmpctblock")) return undefined
@@ -291,7 +290,7 @@ export class Reading {
     return framed.type === "frame" && (this.link.peer() !== undefined || isHandshakeCommand(framed.command))
   }
 
-  /** Decodes a payload, with turns for other peers; `undefined` for a dropped message. */
+  /** Gives other peers turns; `undefined` for a dropped message. */
   private decode(command: string, payload: Bytes): Effect.Effect<Message | undefined> {
     const steps = decodedInSteps(command, payload, this.keepsWhole)
     const next: Effect.Effect<Message | undefined> = Effect.suspend(() => {

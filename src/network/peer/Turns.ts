@@ -4,10 +4,10 @@ import type { Millis } from "../../protocol/keys.ts"
 /** Milliseconds that all peers may take of one event-loop turn before others wait. */
 const TURN = 2
 
-/** Maximum peers of a line that run in one event-loop turn. */
+/** Per line and event-loop turn. */
 const MOST_CALLED = 8
 
-/** Half-life of the time that a peer took, milliseconds. */
+/** Of the time that a peer took, in milliseconds. */
 const HALF_LIFE = 10_000
 
 /** Milliseconds up to which peers with much data to read rank equal. */
@@ -21,12 +21,11 @@ const SHORT_BYTES = 4_096
 const SHORT_TIME = 16
 
 export interface TurnTaker {
-  /** Whether it is an outbound peer. */
   readonly chosen: boolean
   readonly recent: (now: number) => number
 }
 
-/** A peer's recent time: each millisecond counts half after ten seconds. */
+/** Each millisecond counts half after ten seconds. */
 export class RecentTime implements TurnTaker {
   readonly chosen: boolean
   private taken = 0
@@ -61,8 +60,7 @@ const standing = ({ bytes, taker: { recent } }: Waiter, now: number): number => 
 }
 
 /**
- * The line in which peers wait for this thread. Each may take some milliseconds at a time. But a hundred peers in a row
- * would delay everything else, RPC callers included, by half a second.
+ * The line in which peers wait for this thread. A hundred peers in a row would delay everything else by half a second.
  *
  *   turn of the event loop: sockets, timers ─▶ one outbound peer, one inbound peer, while they take little
  *
@@ -76,7 +74,7 @@ export class Turns {
   private used = 0
   private renewing = false
 
-  /** @param now milliseconds of a monotonic clock. */
+  /** @param now monotonic milliseconds. */
   constructor(now: () => number) {
     this.now = now
   }

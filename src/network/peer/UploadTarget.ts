@@ -1,27 +1,24 @@
 import { MAX_BLOCK_SIZE, TARGET_SPACING } from "../../consensus/params.ts"
 import type { UnixTime } from "../../protocol/keys.ts"
 
-/** Seconds of a cycle (upstream `net.cpp`, `MAX_UPLOAD_TIMEFRAME`). */
+/** Seconds (upstream `net.cpp`, `MAX_UPLOAD_TIMEFRAME`). */
 export const UPLOAD_CYCLE = 86_400
 
-/** The state of the target, as `getnettotals` shows it. Bytes and seconds. */
+/** As in `getnettotals`: bytes and seconds. */
 export interface UploadState {
   /** Bytes per cycle; 0 for no limit. */
   readonly target: number
   readonly isReached: boolean
-  /** Whether peers get old blocks. */
   readonly servesOldBlocks: boolean
   readonly bytesLeft: number
   readonly secondsLeft: number
 }
 
 /**
- * Counts the bytes sent to all peers in cycles of 24 hours, against the operator's target (`-maxuploadtarget`). A
- * reached target only stops answers to requests for old blocks and the mempool. Source: upstream `net.cpp`,
- * `OutboundTargetReached`. Times are seconds since 1970.
+ * Counts the bytes sent in cycles of 24 hours, against `-maxuploadtarget`. A reached target only stops answers to
+ * requests for old blocks and the mempool. Source: upstream `net.cpp`, `OutboundTargetReached`. Seconds since 1970.
  */
 export class UploadTarget {
-  /** Bytes per cycle; 0 for no limit. */
   private readonly target: number
   private started = 0
   private bytes = 0
@@ -42,7 +39,7 @@ export class UploadTarget {
     return this.target > 0 && this.bytes >= this.target
   }
 
-  /** Whether old blocks are refused because the rest of the target is for new ones. */
+  /** Whether the rest of the target is reserved for new blocks. */
   refusesOldBlocks(now: UnixTime): boolean {
     if (this.target === 0) return false
     // Room for new blocks: the largest one in each spacing that is left of the cycle.

@@ -1,10 +1,10 @@
 import process from "node:process"
 
-/** Resource usage of this process from the system, in microseconds. */
+/** Resource usage of this process, in microseconds. */
 export interface Usage {
   readonly userCPUTime: number
   readonly systemCPUTime: number
-  /** Context switches forced by other programs. */
+  /** Forced by other programs. */
   readonly involuntaryContextSwitches: number
 }
 
@@ -12,12 +12,11 @@ export interface Usage {
 const SHORT = 4
 
 /**
- * Measures how long this thread works, in milliseconds from any start, with two clocks. On a busy machine the thread
- * may wait for a processor during a message, which the peer did not cause. So the processor time counts if the thread
- * was preempted. Otherwise the elapsed time counts, including disk reads and idle time: callers must not use spans in
- * which the thread was idle.
+ * Measures how long this thread works, in milliseconds from any start. On a busy machine the thread may wait for a
+ * processor, which the peer did not cause. So the processor time counts if the thread was preempted, otherwise the
+ * elapsed time, including disk reads and idle time: callers must not use spans in which the thread was idle.
  *
- * @param now milliseconds of a monotonic clock.
+ * @param now monotonic milliseconds.
  */
 export const threadTime = (now: () => number, usage: () => Usage): () => number => {
   const processor = ({ systemCPUTime, userCPUTime }: Usage): number => (userCPUTime + systemCPUTime) / 1000

@@ -5,7 +5,7 @@ import { scriptTemplate } from "../../protocol/scriptType.ts"
 import { outpoint, type Transaction, type TransactionOutput } from "../../protocol/transaction.ts"
 import type { FilterLoad } from "../wire/messages/bloom.ts"
 
-/** Flags of a filter: which matching outputs to add to it, so that it matches their spending transactions. */
+/** Which matching outputs to add to the filter, so that it matches their spending transactions. */
 const UPDATE_ALL = 1
 const UPDATE_KEYS = 2
 const UPDATE_MASK = 3
@@ -19,7 +19,7 @@ const paysToKeys = ({ script }: TransactionOutput): boolean => {
   return type === "pubkey" || type === "multisig"
 }
 
-/** The transactions that a peer wants. The caller checks the limits of BIP 37. Source: upstream `common/bloom.cpp`. */
+/** The caller checks the limits of BIP 37. Source: upstream `common/bloom.cpp`. */
 export class BloomFilter {
   private readonly bits: Uint8Array
   private readonly seeds: ReadonlyArray<number>
@@ -52,10 +52,7 @@ export class BloomFilter {
     })
   }
 
-  /**
-   * Whether a transaction matches by its txid, data in its scripts, or a coin that it spends. Adds outputs as the
-   * filter's flags say.
-   */
+  /** Matches the txid, data in scripts, or a spent coin. Adds outputs as the filter's flags say. */
   matches({ inputs, outputs, txid }: Transaction): boolean {
     if (this.bits.length === 0) return true
     let found = this.has(txid)

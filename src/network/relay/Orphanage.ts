@@ -7,13 +7,12 @@ import { decodeTransaction, outpoint, outpointKey, type Transaction } from "../.
 // the peer furthest above its share loses its oldest one, so no peer can evict orphans that another holds within its
 // share. The key is the wtxid, as no rule shows which witness is valid without the parents.
 
-/** Reserved weight per peer. */
 export const ORPHANS_RESERVED_WEIGHT = 404_000
 
-/** The most work of a scan of all orphans: one per announcement, and one per ten inputs. */
+/** A scan of all orphans costs one per announcement, and one per ten inputs. */
 export const MAX_SCORE = 3_000
 
-/** Weight of the heaviest relayed transaction (policy). */
+/** Of a relayed transaction (policy). */
 const MAX_WEIGHT = 400_000
 
 export interface OrphanageLimits {
@@ -21,10 +20,7 @@ export interface OrphanageLimits {
   readonly maxScore: number
 }
 
-/**
- * From this size in bytes on, an orphan is stored serialized. As objects, 9-byte outputs or 2-byte witness items would
- * take many times the memory that the weight suggests.
- */
+/** Larger orphans are stored serialized, in bytes. As objects, 9-byte outputs would take many times their weight. */
 const LARGE = 4_096
 
 const kept = (transaction: Transaction): () => Transaction => {
@@ -38,14 +34,13 @@ interface Orphan {
   readonly weight: number
   readonly prevouts: ReadonlyArray<OutpointKey>
   readonly wtxid: WtxidKey
-  /** One point is charged per announcement. The rest, for the inputs, counts once in total. */
+  /** One point per announcement is charged to the peer. The rest, for the inputs, counts once in total. */
   readonly score: number
   readonly announcers: Set<PeerId>
   /** The announcer charged for the next retry. */
   retry: PeerId | undefined
 }
 
-/** An orphan and the peers that announced it. */
 export interface StoredOrphan {
   readonly transaction: Transaction
   readonly from: ReadonlyArray<PeerId>
@@ -63,9 +58,9 @@ export class Orphanage {
   private readonly limits: OrphanageLimits
   private readonly orphans = new Map<WtxidKey, Orphan>()
   private readonly shares = new Map<PeerId, Share>()
-  /** Orphans by the outpoints that they spend. */
+  /** By the outpoints that they spend. */
   private readonly spenders = new Map<OutpointKey, Set<Orphan>>()
-  /** Orphans to retry, in the order in which they became ready. */
+  /** In the order in which they became ready. */
   private readonly retries = new Set<Orphan>()
   private weight = 0
   private inputScore = 0
@@ -83,7 +78,6 @@ export class Orphanage {
     return this.orphans.size
   }
 
-  /** Total weight and score, both within their limits. */
   get usage(): { readonly weight: number; readonly score: number } {
     return { weight: this.weight, score: this.announcements + this.inputScore }
   }
@@ -114,7 +108,7 @@ export class Orphanage {
     return this.orphans.get(wtxid)?.announcers.has(peer) ?? false
   }
 
-  /** Stores a transaction, or charges another peer for a stored one. */
+  /** Charges another peer for a stored transaction. */
   add(transaction: Transaction, peer: PeerId): void {
     if (transaction.weight > MAX_WEIGHT) return
     const wtxid = wtxidKey(transaction.wtxid)
@@ -122,7 +116,6 @@ export class Orphanage {
     this.charge(known ?? this.insert(transaction, wtxid), peer)
   }
 
-  /** Charges another peer for a stored transaction. */
   announced(wtxid: WtxidKey, peer: PeerId): void {
     const orphan = this.orphans.get(wtxid)
     if (orphan !== undefined) this.charge(orphan, peer)
@@ -152,7 +145,7 @@ export class Orphanage {
     this.trim()
   }
 
-  /** A parent arrived: schedules its spenders for a retry, each charged to one of its announcers. */
+  /** Schedules the spenders for a retry, each charged to one of its announcers. */
   parentCame({ outputs, txid }: Transaction): void {
     if (this.orphans.size === 0) return
     for (let index = 0; index < outputs.length; index++) {
@@ -192,7 +185,7 @@ export class Orphanage {
     return { transaction: chosen.transaction(), peer }
   }
 
-  /** The next orphan to retry that is charged to a peer. It stays stored. */
+  /** It stays stored. */
   nextRetryOf(peer: PeerId): Transaction | undefined {
     for (const orphan of this.retries) {
       if (orphan.retry !== peer) continue
@@ -272,8 +265,8 @@ export class Orphanage {
   }
 
   /**
-   * Drops announcements until the limits hold: from the peer furthest above its share, the oldest without a pending
-   * retry, otherwise the oldest. Uses the shares at the start.
+   * Drops announcements until the limits hold: of the peer furthest above its share at the start, the oldest without a
+   * pending retry, otherwise the oldest.
    */
   private trim(): void {
     if (!this.isOverLimit) return

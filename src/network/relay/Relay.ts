@@ -46,14 +46,13 @@ class RecentTransactions {
 export interface Relay extends PeerHandler {
   readonly messages: MessageParts["relay"]
   readonly relayOf: (peer: Peer) => PeerRelay
-  /** The requested transaction, if the peer may know that we have it. */
+  /** `undefined` if the peer may not know that we have it. */
   readonly transactionFor: (peer: Peer, item: InventoryItem) => Transaction | undefined
   /** Transactions that wait for their parents. */
   readonly orphans: () => ReadonlyArray<StoredOrphan>
 }
 
 export interface RelayOptions {
-  /** Defaults to the system's random source. */
   readonly random?: Random
   /** Milliseconds between two ticks. */
   readonly interval?: number
@@ -61,16 +60,15 @@ export interface RelayOptions {
   readonly blocksOnly?: boolean
   /** Whether all peers may set bloom filters and so ask for the mempool. */
   readonly bloom?: boolean
-  /** Counts sent bytes against the operator's target. */
   readonly upload?: Pick<UploadTarget, "isReached">
 }
 
-/** Default milliseconds between two ticks: a fraction of the shortest delay. */
+/** A fraction of the shortest delay, in milliseconds. */
 const INTERVAL = 250
 
 /**
- * Milliseconds, plus up to half, until own transactions that no peer requested are announced again. A scheduled task,
- * as upstream (`net_processing.cpp`, `ReattemptInitialBroadcast`).
+ * Milliseconds, plus up to half, between announcements of own unrequested transactions (upstream
+ * `ReattemptInitialBroadcast`).
  */
 const UNBROADCAST_INTERVAL = 10 * 60_000
 
@@ -111,8 +109,6 @@ export const make = (
       }
     })
 
-    // Events of the mempool and the chain
-
     const onMempool = (event: MempoolEvent): Effect.Effect<void> =>
       Effect.suspend(() => {
         const { transaction } = event.entry
@@ -139,7 +135,7 @@ export const make = (
         downloads.blockConnected(transactions)
       })
 
-    /** Runs a task while the relay is open, and logs an early end. */
+    /** Logs an early end. */
     const inBackground = <E>(work: Effect.Effect<unknown, E>) =>
       work.pipe(
         Effect.tapErrorCause((cause) =>
@@ -171,7 +167,7 @@ export const make = (
           wtxidRelay: peer.hello.wtxidRelay,
           unlimited: peer.permissions.has("relay")
         })
-        // An inbound peer gets the announcement in a round: at once, it would know that they are our own.
+        // At once, an inbound peer would know that they are our own.
         if (!peer.inbound) announcer.enqueueUnbroadcast([state])
         announcer.tellFeeFilter(state, yield* status.initialDownload, now)
       })

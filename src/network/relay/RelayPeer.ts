@@ -18,7 +18,6 @@ import type { HashKind, TxRequest } from "./TxRequests.ts"
 
 export const kindOf = ({ type }: InventoryItem): HashKind => type === ItemType.wtx ? "wtxid" : "txid"
 
-/** The hash by which a peer knows a transaction. */
 export const knownHash = (peer: Peer, { txid, wtxid }: Transaction) => peer.hello.wtxidRelay ? wtxid : txid
 
 export const getdataItems = (peer: Peer, requests: ReadonlyArray<TxRequest>): ReadonlyArray<InventoryItem> => {
@@ -41,19 +40,16 @@ export interface RelayParts {
   readonly monotonic: Effect.Effect<number>
 }
 
-/** Capacity of the filter of hashes that a peer knows. */
 const KNOWN_CAPACITY = 50_000
 
 const KNOWN_FALSE_POSITIVES = 1e-6
 
-/** The relay's state of a peer. */
 export interface RelayPeer {
   readonly peer: Peer
-  /** Whether transactions are announced to the peer. */
   readonly listens: boolean
   /** Hashes that the peer knows: wtxids if it uses those, otherwise txids. */
   readonly known: RollingFilter
-  /** Transactions to announce, by txid. */
+  /** Transactions to announce. */
   readonly waiting: Set<TxidKey>
   /** The peer asked for the mempool (BIP 35), which the next announcement answers. */
   wantsAll: boolean
@@ -85,7 +81,7 @@ export const makeRelayPeer = (
   feeFilter: { sent: undefined, next: now }
 })
 
-/** Whether announcements to a peer are due. Those to a trusted peer are not delayed. */
+/** Announcements to a trusted peer are not delayed. */
 export const isRoundDue = ({ listens, nextRound, peer, wantsAll }: RelayPeer, now: number): boolean =>
   (listens || wantsAll) && (nextRound <= now || peer.permissions.has("noban"))
 

@@ -10,7 +10,7 @@ import { itemOf, MiningOrder, pays, RoundTimes, takeRound, type TransactionListe
 import { feeSteps, nextFeeFilter } from "./feeFilter.ts"
 import { isRoundDue, knownHash, type RelayParts, type RelayPeer } from "./RelayPeer.ts"
 
-/** Maximum items of an inventory (reference/protocol.md 6.6). */
+/** See reference/protocol.md 6.6. */
 const MAX_ITEMS = 50_000
 
 /**
@@ -40,15 +40,15 @@ const mempoolAnswer = (
 /** Transactions sorted for announcement before other fibers get a turn. */
 const ENTRIES_IN_A_TURN = 1_000
 
-/** Lowest version that supports `feefilter` (reference/protocol.md 6.2). */
+/** See reference/protocol.md 6.2. */
 const FEE_FILTER_VERSION = 110_013
 
-/** Which transactions are announced to which peers and when, and the fee rate that theirs must reach. */
+/** Decides which transactions are announced to which peers and when, and the fee rate that theirs must reach. */
 export class TxAnnouncer {
   readonly #parts: RelayParts
   readonly #times: RoundTimes
   readonly #feeSteps: ReadonlyArray<number>
-  /** Transactions not announced to any peer yet. */
+  /** Not announced to any peer yet. */
   readonly #untold: Set<TxidKey>
 
   constructor(parts: RelayParts) {
@@ -72,7 +72,7 @@ export class TxAnnouncer {
     for (const state of this.#parts.states.values()) this.enqueue(state, entry)
   }
 
-  /** Announces own transactions that no peer has requested, to one peer or to all. */
+  /** Announces own transactions that no peer has requested. */
   enqueueUnbroadcast(to: Iterable<RelayPeer> = this.#parts.states.values()): void {
     const entries = this.#parts.mempool.unbroadcast()
     for (const state of to) for (const entry of entries) this.enqueue(state, entry)
@@ -86,7 +86,7 @@ export class TxAnnouncer {
     this.#untold.delete(txidKey)
   }
 
-  /** Announces a round to a peer. Returns the transactions that were announced for the first time. */
+  /** Returns the transactions announced for the first time. */
   #announce(state: RelayPeer, order: MiningOrder): ReadonlyArray<PoolEntry> {
     const { mempool } = this.#parts
     const { known, peer, waiting } = state
@@ -102,7 +102,7 @@ export class TxAnnouncer {
     return round.filter(({ transaction }) => this.#untold.delete(transaction.txidKey))
   }
 
-  /** Announces to all peers that are due. Inbound peers share one time, so this yields between many transactions. */
+  /** Inbound peers share one time, so this yields between many transactions. */
   announceAll(now: number): Effect.Effect<ReadonlyArray<PoolEntry>> {
     const { mempool, states } = this.#parts
     return Effect.gen(this, function*() {
@@ -127,7 +127,6 @@ export class TxAnnouncer {
 
   tellFeeFilter({ feeFilter, peer }: RelayPeer, initialDownload: boolean, now: number): void {
     const { blocksOnly, mempool, random } = this.#parts
-    // Peers send no transactions to a node that only wants blocks.
     if (blocksOnly) return
     // A peer whose transactions are always relayed should send them all.
     if (peer.permissions.has("forcerelay")) return

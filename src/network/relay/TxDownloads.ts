@@ -22,15 +22,14 @@ import { type AskedPeer, type HashKind, MAX_IN_FLIGHT, type TxRequest, TxRequest
 //                       child of the same peer ──► package ──► mempool  ◄──── underpaid filter
 // ```
 
-/** Refused transactions remembered until the next block. */
+/** Until the next block. */
 const REFUSED_CAPACITY = 120_000
 
-/** Confirmed transactions remembered. */
 const CONFIRMED_CAPACITY = 48_000
 
 const FALSE_POSITIVES = 1e-6
 
-/** Maximum unknown parents of a stored orphan: the in-flight limit. With more, no transaction is accepted. */
+/** Unknown parents of a stored orphan, at most those in flight. */
 export const MAX_PARENTS = MAX_IN_FLIGHT
 
 export interface PoolContents {
@@ -41,9 +40,8 @@ export interface PoolContents {
 /** The only refusal of a transaction with witness that does not depend on the witness. */
 const NONSTANDARD_INPUTS = "bad-txns-nonstandard-inputs"
 
-/** What follows from a refusal. */
 export interface Consequences {
-  /** The txids of missing parents, which the peer must have because it has the child. */
+  /** Txids, which the peer must have because it has the child. */
   readonly parents: ReadonlyArray<Bytes>
   /** An orphan that may pay for the transaction, which was refused only for its fee. */
   readonly child: Transaction | undefined
@@ -51,18 +49,15 @@ export interface Consequences {
 
 const NOTHING: Consequences = { parents: [], child: undefined }
 
-/** Identifies a transaction together with its child. */
 const packageHash = (parent: Transaction, child: Transaction): Bytes => sha256(concat(parent.wtxid, child.wtxid))
 
-/** A refusal by the mempool. */
 export interface Rejected {
   readonly refusal: Pick<TransactionRejected, "kind" | "reason">
-  /** Whether it was judged before, as an orphan or alone and now in a package. */
+  /** Judged before, as an orphan or alone and now in a package. */
   readonly retry: boolean
   readonly now: Millis
 }
 
-/** Missing parents to be requested from a peer, by txid. */
 interface MissingParents {
   readonly parents: ReadonlyArray<Bytes>
   readonly now: Millis
@@ -128,7 +123,7 @@ export class TxDownloads {
     }
   }
 
-  /** Takes the requests due at a peer, and marks them as in flight. */
+  /** Marks the due requests as in flight. */
   requests(peer: PeerId, now: number): ReadonlyArray<TxRequest> {
     return this.asks.due(peer, now).filter((request) => {
       const { hash, kind } = request
@@ -160,9 +155,9 @@ export class TxDownloads {
   }
 
   /**
-   * An orphan of the peer that spends a transaction refused only for its fee, as together they may be accepted. Others'
-   * orphans do not count, so they cannot hide the paying child behind others. Newest first, as it may replace older
-   * ones. Source: upstream `TxDownloadManagerImpl::Find1P1CPackage`.
+   * An orphan of the peer that spends a transaction refused only for its fee. Others' orphans do not count, so they
+   * cannot hide the paying child. Newest first, as it may replace older ones. Source: upstream
+   * `TxDownloadManagerImpl::Find1P1CPackage`.
    */
   childFor(peer: PeerId, parent: Transaction): Transaction | undefined {
     if (!this.underpaid.has(parent.wtxid) || this.has(parent.wtxid, "wtxid")) return undefined
@@ -172,19 +167,18 @@ export class TxDownloads {
     return undefined
   }
 
-  /** The mempool refused a transaction with its child. Their own refusals go to `rejected`. */
+  /** Their own refusals go to `rejected`. */
   packageRejected(parent: Transaction, child: Transaction): void {
     this.underpaid.add(packageHash(parent, child))
   }
 
-  /** A transaction entered the mempool, from any source. */
+  /** From any source. */
   accepted(transaction: Transaction): void {
     this.forget(transaction)
     this.orphans.remove(wtxidKey(transaction.wtxid))
     this.orphans.parentCame(transaction)
   }
 
-  /** The mempool refused a transaction of a peer. */
   rejected(
     peer: PeerId,
     transaction: Transaction,
@@ -212,19 +206,18 @@ export class TxDownloads {
     return kind === "underpaid" && !retry ? { parents: [], child: this.childFor(peer, transaction) } : NOTHING
   }
 
-  /** The next orphan to retry, and the peer charged for it. */
+  /** With the peer charged for it. */
   nextRetry(): { readonly transaction: Transaction; readonly peer: PeerId } | undefined {
     const next = this.orphans.nextRetry(this.retried)
     this.retried = next?.peer
     return next
   }
 
-  /** The next orphan to retry that is charged to a peer. */
   nextRetryOf(peer: PeerId): Transaction | undefined {
     return this.orphans.nextRetryOf(peer)
   }
 
-  /** The tip changed, so refused transactions may be valid now. */
+  /** Refused transactions may be valid after a change of the tip. */
   tipChanged(): void {
     this.refused.clear()
     this.underpaid.clear()
@@ -240,7 +233,7 @@ export class TxDownloads {
     }
   }
 
-  /** A block was disconnected, so its transactions may have to be downloaded again. */
+  /** The transactions of a disconnected block may have to be downloaded again. */
   blockDisconnected(): void {
     this.confirmed.clear()
   }
@@ -261,8 +254,7 @@ export class TxDownloads {
   }
 
   /**
-   * Whether a parent was refused, or two for their fees (a child can pay for one); and the missing parents, up to one
-   * more than the limit.
+   * Whether a parent was refused, or two for their fees (a child can pay for one). Stops one parent beyond the limit.
    */
   private parentsOf({ inputs }: Transaction): { readonly refused: boolean; readonly missing: ReadonlyArray<Bytes> } {
     const seen = new Set<TxidKey>()

@@ -18,21 +18,20 @@ import type { Millis, PeerId, TxidKey, WtxidKey } from "../../protocol/keys.ts"
 //
 // Times are milliseconds of a monotonic clock.
 
-/** Maximum open announcements of a peer; more are ignored. */
+/** Open announcements of a peer; more are ignored. */
 export const MAX_ANNOUNCEMENTS = 5_000
 
-/** From this many transactions in flight on, a peer counts as overloaded. */
+/** Transactions in flight from which on a peer counts as overloaded. */
 export const MAX_IN_FLIGHT = 100
 
 /** Delay of an announcement for each of: a peer that is not preferred, a txid while wtxid peers exist, overload. */
 export const DELAY = 2_000
 
-/** Milliseconds to wait for a peer before the next one is asked. */
+/** Milliseconds before the next peer is asked. */
 export const REQUEST_TIMEOUT = 60_000
 
 export type HashKind = "txid" | "wtxid"
 
-/** The txid or wtxid under which peers announce a transaction. */
 export type TxHash = TxidKey | WtxidKey
 
 export interface TxRequest {
@@ -40,17 +39,16 @@ export interface TxRequest {
   readonly kind: HashKind
 }
 
-/** A peer that can be asked for transactions. */
 export interface AskedPeer {
   readonly preferred: boolean
   readonly wtxidRelay: boolean
-  /** Whether the operator allows the peer any number of announcements (the permission `relay`). */
+  /** Whether the operator allows any number of announcements (the permission `relay`). */
   readonly unlimited?: boolean
 }
 
 interface PeerEntry extends AskedPeer {
   readonly announcements: Set<Announcement>
-  /** Announcements in state `due`, in the order in which they became due. */
+  /** In the order in which they became due. */
   readonly due: Set<Announcement>
   inFlight: number
 }
@@ -69,9 +67,9 @@ export class TxRequests {
   private readonly random: Random
   private readonly peers = new Map<PeerId, PeerEntry>()
   private readonly byHash = new Map<TxHash, Map<PeerId, Announcement>>()
-  /** Waiting announcements by delay; each set is ordered by deadline. */
+  /** By delay; each set is ordered by deadline. */
   private readonly waiting = new Map<number, Set<Announcement>>()
-  /** Asked announcements, ordered by deadline. */
+  /** Ordered by deadline. */
   private readonly asked = new Set<Announcement>()
   private wtxidPeers = 0
 
@@ -122,7 +120,7 @@ export class TxRequests {
     return [...all.values()].filter(({ state }) => state !== "done").map(({ peer }) => peer)
   }
 
-  /** Records that a peer has a transaction. Ignores repeated announcements and those beyond the limit. */
+  /** Ignores repeated announcements and those beyond the limit. */
   announce(
     peer: PeerId,
     { hash, kind, now }: { readonly hash: TxHash; readonly kind: HashKind; readonly now: Millis }
@@ -144,7 +142,7 @@ export class TxRequests {
     else queue.add(announcement)
   }
 
-  /** The transactions due at a peer, in the order of its announcements. Pass each to `requested` or `forget`. */
+  /** In the order of the peer's announcements. Pass each transaction to `requested` or `forget`. */
   due(peer: PeerId, now: number): ReadonlyArray<TxRequest> {
     this.advance(now)
     return [...this.peers.get(peer)?.due ?? []]
@@ -179,7 +177,7 @@ export class TxRequests {
     for (const announcement of [...all.values()]) this.remove(announcement)
   }
 
-  /** Throws if redundant data is inconsistent. For tests. */
+  /** For tests: throws if redundant data is inconsistent. */
   check(): void {
     const agree = (what: string, a: number, b: number): void => {
       if (a !== b) throw new Error(`${what}: ${a} and ${b}`)
@@ -202,7 +200,6 @@ export class TxRequests {
     agree("in flight", asked, [...this.peers.values()].reduce((sum, { inFlight }) => sum + inFlight, 0))
   }
 
-  /** Moves announcements whose deadline has passed. */
   private advance(now: number): void {
     for (const queue of this.waiting.values()) {
       for (const announcement of queue) {
@@ -236,7 +233,6 @@ export class TxRequests {
     this.enter(best, "due")
   }
 
-  /** Changes a state and updates the sets by state. */
   private enter(announcement: Announcement, state: Announcement["state"]): void {
     const { owner } = announcement
     switch (announcement.state) {

@@ -6,15 +6,15 @@ import type { TxidKey } from "../../protocol/keys.ts"
 import { type InventoryItem, ItemType } from "../wire/messages/inv.ts"
 import type { BloomFilter } from "./BloomFilter.ts"
 
-/** Selects the waiting transactions to announce to a peer, their time and their order (reference/protocol.md 6.9). */
+/** Selects transactions for announcement, their time and their order (reference/protocol.md 6.9). */
 
-/** Mean milliseconds between announcements to inbound peers. */
+/** Mean milliseconds. */
 const INBOUND_INTERVAL = 5_000
 
-/** Mean milliseconds between announcements to an outbound peer. */
+/** Mean milliseconds. */
 const OUTBOUND_INTERVAL = 2_000
 
-/** Transactions in a normal round: 14 per second at the inbound interval. */
+/** 14 transactions per second at the inbound interval. */
 export const ROUND_TARGET = 70
 
 export const ROUND_LIMIT = 1_000
@@ -37,7 +37,7 @@ interface Rank {
   readonly place: number
 }
 
-/** The current mining order of the mempool. Valid within one turn of the event loop. */
+/** The current mining order. Valid within one turn of the event loop. */
 export class MiningOrder {
   private readonly pool: PoolOrder
   private readonly ranks = new Map<TxidKey, Rank>()
@@ -68,23 +68,21 @@ export class MiningOrder {
 
 export interface TransactionListener {
   readonly wtxidRelay: boolean
-  /** Lowest fee rate that the peer wants announced, smallest units per kvB. */
+  /** In smallest units per kvB. */
   readonly feeFilter: number
   /** Hashes that the peer knows, in the announced form. */
   readonly known: RollingFilter
-  /** What the peer wants announced, if it says so. */
   readonly bloom?: Pick<BloomFilter, "matches"> | undefined
 }
 
 export const itemOf = ({ transaction }: PoolEntry, wtxidRelay: boolean): InventoryItem =>
   wtxidRelay ? { type: ItemType.wtx, hash: transaction.wtxid } : { type: ItemType.tx, hash: transaction.txid }
 
-/** Whether a transaction pays the fee rate that a peer wants. */
 export const pays = ({ fee, vsize }: PoolEntry, feeFilter: number): boolean => fee * 1000 >= feeFilter * vsize
 
 /**
- * Takes a round from the waiting txids, dropping those that are not announced at all. The best go first, to hide the
- * order in which we received them. Source: upstream `net_processing.cpp`, `SendMessages`.
+ * Takes a round from the waiting txids, dropping those that are never announced. The best go first, to hide the order
+ * in which we received them. Source: upstream `net_processing.cpp`, `SendMessages`.
  */
 export const takeRound = (
   waiting: Set<TxidKey>,
@@ -116,9 +114,8 @@ export const takeRound = (
 }
 
 /**
- * Random announcement times, so that peers cannot trace the origin of a transaction. All inbound peers share one time,
- * so that a hundred connections reveal no more than one. Source: upstream `net_processing.cpp`, `NextInvToInbounds`.
- * Milliseconds.
+ * Random times in milliseconds, so that peers cannot trace the origin of a transaction. All inbound peers share one, so
+ * that a hundred connections reveal no more. Source: upstream `net_processing.cpp`, `NextInvToInbounds`.
  */
 export class RoundTimes {
   private readonly random: Random

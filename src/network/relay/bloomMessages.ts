@@ -9,13 +9,13 @@ import { carriesTransactions } from "./relaysTransactions.ts"
 // `bloomfilter`. A filter has at most 36 kB; it is counted in the memory of its peer until the connection ends. Source:
 // upstream `net_processing.cpp`, `ProcessMessage`.
 
-/** Whether a peer may set a filter. `enabled`: whether all peers may. */
+/** `enabled`: whether all peers may set filters. */
 export const mayFilter = ({ permissions }: Pick<Peer, "permissions">, enabled: boolean): boolean =>
   enabled || permissions.has("bloomfilter")
 
 const misbehaves = (peer: Peer, reason: string): void => peer.disconnect({ reason, misbehaving: true })
 
-/** Replaces the filter of a peer, which then gets transactions. */
+/** A peer with a filter gets transactions. */
 const setFilter = ({ disconnect, features, memory }: Peer, filter: BloomFilter | undefined): void => {
   if (features.bloom !== undefined) memory.give("messages", features.bloom.size)
   features.bloom = undefined

@@ -7,23 +7,22 @@ import { MAX_MONEY } from "../../protocol/amount.ts"
 
 const MAX_STEP = 1e7
 
-/** Ratio of adjacent steps. */
 const SPACING = 1.1
 
 /** Mean time between two checks of the sent filter. */
 const MEAN_INTERVAL = 10 * 60_000
 
-/** Maximum delay after a big change. */
+/** After a big change. */
 const MAX_CHANGE_DELAY = 5 * 60_000
 
-/** The rounding steps, ascending, from 0. */
+/** Ascending, from 0. */
 export const feeSteps = (incrementalFeeRate: number): ReadonlyArray<number> => {
   const steps = [0]
   for (let step = Math.max(1, Math.floor(incrementalFeeRate / 2)); step <= MAX_STEP; step *= SPACING) steps.push(step)
   return steps
 }
 
-/** Rounds up to a step with probability 1/3, otherwise down, and to the last step at most. */
+/** Rounds up to a step with probability 1/3, otherwise down; never above the last step. */
 export const roundFeeRate = (steps: ReadonlyArray<number>, rate: number, random: Random): number => {
   const above = steps.findIndex((step) => step >= rate)
   if (above === 0) return 0
@@ -31,7 +30,6 @@ export const roundFeeRate = (steps: ReadonlyArray<number>, rate: number, random:
   return Math.floor(steps[chosen] ?? 0)
 }
 
-/** The filter sent to one peer, and the time of the next check. */
 export interface FeeFilterState {
   sent: number | undefined
   next: number
@@ -46,7 +44,7 @@ export interface FeeFilterNeeds {
   readonly initialDownload: boolean
 }
 
-/** The filter to send now, if any. Records it as sent. */
+/** Records the returned filter as sent. */
 export const nextFeeFilter = (
   state: FeeFilterState,
   { floor, initialDownload, rate }: FeeFilterNeeds,

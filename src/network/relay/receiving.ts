@@ -20,17 +20,17 @@ import { MAX_ANNOUNCEMENTS } from "./TxRequests.ts"
 interface JudgeParts {
   readonly mempool: typeof Mempool.Service
   readonly downloads: TxDownloads
-  /** Milliseconds of a monotonic clock. */
+  /** Monotonic milliseconds. */
   readonly now: Effect.Effect<Millis>
   /** A transaction of the peer was accepted at once. */
   readonly accepted: (peer: PeerId) => Effect.Effect<void>
   /** The peer sent a known transaction. */
   readonly again: (peer: PeerId, transaction: Transaction) => Effect.Effect<void>
-  /** The peer must have these transactions: txids. */
+  /** The peer must have the transactions with these txids. */
   readonly knows: (peer: PeerId, txids: ReadonlyArray<Bytes>) => void
 }
 
-/** Validates a transaction of a peer; `retry` for an orphan. */
+/** `retry`: the transaction is an orphan. */
 export type Judge = (peer: PeerId, transaction: Transaction, retry: boolean) => Effect.Effect<void>
 
 /** The mempool has a transaction of a package with another witness. */
@@ -38,7 +38,7 @@ const OTHER_WITNESS = { kind: "conflict", reason: "txn-same-nonwitness-data-in-m
 
 interface Judging {
   readonly judge: Judge
-  /** Validates the orphans of a peer whose parents arrived, before its next message, so that the work is its own. */
+  /** Runs before the peer's next message, so that the work is charged to it. */
   readonly judgeOrphansOf: (peer: Peer) => Effect.Effect<void>
 }
 
@@ -46,13 +46,12 @@ interface Judging {
 const makeJudging = ({ accepted, again, downloads, knows, mempool, now }: JudgeParts): Judging => {
   const judging = Effect.unsafeMakeSemaphore(1)
 
-  /** Notes a refusal. Returns an orphan that may pay for the transaction. */
+  /** Returns an orphan that may pay for the transaction. */
   const noteRefused = (peer: PeerId, transaction: Transaction, refused: Omit<Rejected, "now">) =>
     Effect.gen(function*() {
       const facts = { txid: displayHash(transaction.txid), peer, reason: refused.refusal.reason }
       yield* Effect.logDebug("transaction refused", facts)
       const { child, parents } = downloads.rejected(peer, transaction, { ...refused, now: yield* now })
-      // The peer sent the transaction, so it has the parents too.
       knows(peer, parents)
       return child
     })
@@ -82,7 +81,7 @@ const makeJudging = ({ accepted, again, downloads, knows, mempool, now }: JudgeP
       }
     }).pipe(Effect.catchAll((failure) => noteUnjudged(parent, failure)))
 
-  /** Handles a known transaction, which may have been refused and have a child since. */
+  /** A known transaction may have been refused and have a child since. */
   const judgeAgain = (peer: PeerId, transaction: Transaction): Effect.Effect<void> =>
     Effect.gen(function*() {
       yield* again(peer, transaction)
@@ -90,7 +89,6 @@ const makeJudging = ({ accepted, again, downloads, knows, mempool, now }: JudgeP
       if (child !== undefined) yield* judgePackage(peer, transaction, child)
     })
 
-  /** Validates a transaction of a peer with the mempool, and handles the result. */
   const judge: Judge = (peer, transaction, retry) =>
     Effect.gen(function*() {
       if (!retry && !downloads.isNews(transaction)) return yield* judgeAgain(peer, transaction)
@@ -102,7 +100,6 @@ const makeJudging = ({ accepted, again, downloads, knows, mempool, now }: JudgeP
       if (child !== undefined) yield* judgePackage(peer, transaction, child)
     }).pipe(judging.withPermits(1), Effect.annotateLogs("subsystem", "mempool"))
 
-  /** Waits for the transaction being judged now. */
   const idle = judging.withPermits(1)(Effect.void)
 
   const judgeOrphansOf = (peer: Peer): Effect.Effect<void> =>
@@ -120,23 +117,21 @@ const makeJudging = ({ accepted, again, downloads, knows, mempool, now }: JudgeP
   return { judge, judgeOrphansOf }
 }
 
-/** Maximum items in a `getdata` (upstream `MAX_GETDATA_SZ`). */
+/** Upstream `MAX_GETDATA_SZ`. */
 const MAX_GETDATA = 1_000
 
 /** Items of an `inv` processed between two turns of other peers. */
 const ITEMS_IN_A_TURN = 100
 
-/** The most items processed of a `notfound`: the maximum in flight from a peer, including blocks. */
+/** The maximum in flight from a peer, including blocks. */
 const MAX_NOT_FOUND = MAX_ANNOUNCEMENTS + 16
 
-/** Requests transactions from peers, and handles those they send. */
 export interface Receiving {
   readonly inventory: (peer: Peer, items: ItemList) => Effect.Effect<void>
   readonly transaction: (peer: Peer, transaction: Transaction) => Effect.Effect<void>
   readonly notFound: (peer: Peer, items: ItemList) => void
-  /** The requests that are due to a peer. */
   readonly takeRequests: (peer: Peer, now: number) => ReadonlyArray<Message>
-  /** Retries orphans whose parents have arrived, one at a time. */
+  /** One at a time, once their parents have arrived. */
   readonly retryOrphans: Effect.Effect<void>
 }
 
@@ -161,7 +156,7 @@ export const makeReceiving = (parts: RelayParts, announcer: TxAnnouncer): Receiv
       if (state !== undefined) state.lastTransaction = Math.floor(now / 1000)
     })
 
-  /** Relays a known transaction of a peer with `forcerelay` again, as the node is the gateway of nodes behind it. */
+  /** Relays a known transaction of a peer with `forcerelay`, as the node is the gateway of nodes behind it. */
   const relayAgain = (id: PeerId, { txid, txidKey }: Transaction): Effect.Effect<void> =>
     Effect.suspend(() => {
       if (states.get(id)?.peer.permissions.has("forcerelay") !== true) return Effect.void

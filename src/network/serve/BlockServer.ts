@@ -28,9 +28,8 @@ export interface BlockServerOptions {
   /** Whether the node prunes, and whether it currently offers only the last blocks. */
   readonly prunes?: boolean
   readonly limited?: () => boolean
-  /** Counts sent bytes against the operator's target. */
   readonly upload?: Pick<UploadTarget, "refusesOldBlocks">
-  /** Source of nonces for compact blocks: 64 random bits. */
+  /** For compact blocks: 64 random bits. */
   readonly nonce?: () => bigint
 }
 
@@ -86,7 +85,7 @@ export const makeBlockServer = (
       return storedBlock(yield* chain.blockBytes(hash))
     })
 
-  /** Whether the upload target forbids sending a block: old ones can wait and come from other nodes. */
+  /** Whether the upload target forbids a block: old ones can wait and come from other nodes. */
   const isTooMuch = (peer: Peer, id: HeaderId, type: number): Effect.Effect<boolean> =>
     Effect.map(Clock.currentTimeMillis, (now) =>
       upload !== undefined && !peer.permissions.has("download") &&

@@ -13,16 +13,16 @@ import { isServable } from "./servingRules.ts"
 // Answers requests of light clients for block filters (BIP 157). Source: upstream `net_processing.cpp`,
 // `PrepareBlockFilterRequest`, `ProcessGetCFilters` and following.
 
-/** The most filters and filter hashes of one request (BIP 157). */
+/** Per request (BIP 157). */
 const MAX_FILTERS = 1_000
 const MAX_HASHES = 2_000
 
-/** Blocks between two checkpoints (BIP 157). */
+/** Blocks (BIP 157). */
 const CHECKPOINT_INTERVAL = 1_000
 
 const BASIC = 0
 
-/** Rows that are read from the index at a time. */
+/** Index rows read at a time. */
 const AT_ONCE = 50
 
 const NO_FILTER_HEADER = new Uint8Array(32)
@@ -55,14 +55,13 @@ export const make = (index: FilterIndex): Effect.Effect<NonNullable<MessageParts
 
     const placeOf = (id: HeaderId): Cursor => ({ height: tree.height(id), hash: tree.hash(id).slice() })
 
-    /** The blocks from a height up to the stop block. */
     const rangeTo = (stop: HeaderId, from: number): ReadonlyArray<Cursor> => {
       const places: Array<Cursor> = []
       for (let id = stop; id !== NO_HEADER && tree.height(id) >= from; id = tree.parent(id)) places.push(placeOf(id))
       return places.reverse()
     }
 
-    /** Reads rows of the index for blocks, giving other peers turns; `undefined` if one is missing. */
+    /** Gives other peers turns; `undefined` if a row is missing. */
     const inParts = <A>(
       peer: Peer,
       places: ReadonlyArray<Cursor>,

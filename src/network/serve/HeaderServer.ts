@@ -11,11 +11,11 @@ import { headersFor } from "./servingRules.ts"
 /** Headers read before other peers get a turn: 1 to 2 milliseconds of work. */
 const HEADERS_A_TURN = 32
 
-/** Concurrent answers to `getheaders`, as a long one is thousands of objects before encoding. */
+/** A long answer is thousands of objects before encoding. */
 const HEADERS_AT_ONCE = 1
 
 export interface HeaderServerOptions {
-  /** Runs when a peer gets headers, with the last one, or our tip if there are none. */
+  /** Gets the last header sent to a peer, or our tip if there was none. */
   readonly served?: (peer: Peer, last: HeaderId) => Effect.Effect<void>
 }
 
@@ -44,7 +44,6 @@ const readHeaders = (
     return headers
   })
 
-/** Answers `getheaders`. */
 export const makeHeaderServer = (
   chain: typeof Chain.Service,
   { served = () => Effect.void }: HeaderServerOptions

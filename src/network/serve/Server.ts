@@ -12,11 +12,11 @@ import { TRANSACTIONS_A_TURN, withoutWitness } from "./sendFiltered.ts"
 // Answers requests of peers for headers, blocks and transactions (reference/protocol.md 6.6, 6.7). Each answer runs, in
 // order, in the fiber that reads from the peer, and waits while the peer does not read. So a peer delays only itself.
 
-/** Items per `notfound`: as many as the reference node requests with one `getdata`. */
+/** Per `notfound`: as many as the reference node requests with one `getdata`. */
 const MISSING_AT_ONCE = 1_000
 
 export interface ServerOptions extends BlockServerOptions, HeaderServerOptions {
-  /** The transaction for an item of `getdata`, if the peer may have it. */
+  /** `undefined` if the peer may not have it. */
   readonly transactionFor: (peer: Peer, item: InventoryItem) => Transaction | undefined
 }
 

@@ -10,13 +10,11 @@ import type { Peer } from "../Peer.ts"
 /** Transactions looked up between two turns of other peers. */
 export const TRANSACTIONS_A_TURN = 50
 
-/** The transaction without witnesses, for peers that did not request them. */
 export const withoutWitness = (transaction: Transaction): Transaction =>
   transaction.hasWitness ? decodeTransaction(transaction.strippedBytes()) : transaction
 
 /**
- * Sends a filtered block (BIP 37): the transactions that match the peer's filter with a proof. Nothing without a
- * filter. Each part of the block takes a turn of the peer.
+ * Sends the matching transactions of a block with a proof (BIP 37). Each part of the block takes a turn of the peer.
  */
 export const sendFiltered = (
   chain: typeof Chain.Service,

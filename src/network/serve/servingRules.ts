@@ -7,10 +7,10 @@ import { MAX_HEADERS } from "../wire/messages/headers.ts"
 
 /** Which headers and blocks a peer gets (reference/protocol.md 6.7, 6.8), decided from the header tree. */
 
-/** Maximum lag of a block off the best chain, seconds, by time and by work (upstream `STALE_RELAY_AGE_LIMIT`). */
+/** Maximum lag of a block off the best chain, in seconds, by time and by work (upstream `STALE_RELAY_AGE_LIMIT`). */
 export const STALE_AGE_LIMIT = 30 * 24 * 60 * 60
 
-/** Age of an old block before the best header, seconds. */
+/** Seconds before the best header. */
 const HISTORICAL_AGE = 7 * 24 * 60 * 60
 
 /** Depth below the tip up to which blocks are sent as compact blocks (upstream `MAX_CMPCTBLOCK_DEPTH`). */
@@ -28,10 +28,10 @@ export const LIMITED_DEPTH = 288 + 2
 /** Seconds by which an announced block is safe from pruning (upstream `ProcessMessage`). */
 const PRUNE_MARGIN = 3_600
 
-/** Maximum number of blocks in the answer to `getblocks` (upstream `net_processing.cpp`). */
+/** Per answer to `getblocks` (upstream `net_processing.cpp`). */
 export const MAX_BLOCKS = 500
 
-/** Whether a header is in the best chain, up to the validated tip. */
+/** Up to the validated tip. */
 export const isInChain = (tree: HeaderTree, id: HeaderId): boolean => tree.at(tree.height(id)) === id
 
 /**
@@ -53,8 +53,8 @@ export const isHistorical = (tree: HeaderTree, id: HeaderId): boolean =>
   tree.time(tree.best()) - tree.time(id) > HISTORICAL_AGE
 
 /**
- * The last block of the best chain that a locator names, or genesis. A block that builds on the tip names the tip.
- * Source: upstream `validation.cpp`, `Chainstate::FindForkInGlobalIndex`.
+ * The last block of the best chain in a locator, or genesis. A block that builds on the tip names the tip. Source:
+ * upstream `validation.cpp`, `Chainstate::FindForkInGlobalIndex`.
  */
 export const forkOf = (tree: HeaderTree, locator: ReadonlyArray<Bytes>): HeaderId => {
   const tip = tree.tip()
@@ -74,8 +74,8 @@ interface Question {
 }
 
 /**
- * The headers that answer `getheaders`, before the size limit: up to 2000 after the fork point, through the stop hash.
- * An empty locator requests only the header with the stop hash, and `undefined` means no answer. Source: upstream
+ * The answer to `getheaders`, before the size limit: up to 2000 headers after the fork point, through the stop hash. An
+ * empty locator requests only the header with the stop hash; `undefined` means no answer. Source: upstream
  * `net_processing.cpp`, `ProcessMessage`.
  */
 export const headersFor = (
@@ -98,7 +98,7 @@ export const headersFor = (
 }
 
 /**
- * The blocks that answer `getblocks`: up to 500 after the fork point, before the stop hash. `more` if the limit cut the
+ * The answer to `getblocks`: up to 500 blocks after the fork point, before the stop hash. `more` if the limit cut the
  * list. With `prunes` it ends before a block that may be pruned soon. Source: upstream `net_processing.cpp`,
  * `ProcessMessage`.
  */
@@ -120,7 +120,7 @@ export const blocksFor = (
   return { ids, more: false }
 }
 
-/** Whether a block is sent compact to peers that request it so. `now`: seconds since 1970. */
+/** Applies to peers that request compact blocks. `now`: seconds since 1970. */
 export const isCompactServed = (
   tree: HeaderTree,
   { id, now, params }: { readonly params: ConsensusParams; readonly id: HeaderId; readonly now: number }

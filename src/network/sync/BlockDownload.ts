@@ -14,12 +14,12 @@ import { type ArrivedBlock, Flights } from "./Flights.ts"
 import type { PeerScore } from "./PeerScore.ts"
 import { type BlockSpan, SpanWindow } from "./SpanWindow.ts"
 
-/** Maximum bytes of blocks in flight or waiting for the chain. */
+/** Of blocks in flight or waiting for the chain, in bytes. */
 const BUDGET = 32 * 1024 * 1024
 
 export interface BlockDownloadOptions {
   readonly tree: DownloadTree
-  /** Minimum chain work of chains whose blocks are requested. */
+  /** Chains with less work are ignored. */
   readonly minimumChainWork: bigint
   readonly window?: number
   /** The wanted blocks, if not the whole chain. */
@@ -67,19 +67,17 @@ export class BlockDownload {
     this.peers.delete(peer)
   }
 
-  // Queries
-
   scoreOf(peer: PeerId): PeerScore | undefined {
     return this.peers.get(peer)?.score
   }
 
-  /** Height of the last common block; -1 for none. */
+  /** -1 for none. */
   commonHeight(peer: PeerId): number {
     const common = this.peers.get(peer)?.common ?? NO_HEADER
     return common === NO_HEADER ? -1 : this.tree.height(common)
   }
 
-  /** Heights of the blocks in flight from a peer. */
+  /** Heights. */
   inFlight(peer: PeerId): ReadonlyArray<number> {
     return [...this.peers.get(peer)?.flights ?? []].map((header) => this.tree.height(header))
   }
@@ -93,7 +91,7 @@ export class BlockDownload {
     return this.flights.room
   }
 
-  /** Peers asked for a block, in order of the requests. */
+  /** In order of the requests. */
   askersOf(header: HeaderId): ReadonlyArray<PeerId> {
     return this.flights.askersOf(header).map(({ peer }) => peer)
   }
@@ -132,9 +130,7 @@ export class BlockDownload {
     return [...this.peers.values()].filter(({ best, source }) => source.serves && best !== NO_HEADER)
   }
 
-  // The window
-
-  /** Sets the last valid header of the peer's chain. */
+  /** The last valid header of the peer's chain. */
   setBest(peer: PeerId, best: HeaderId): void {
     const state = this.peers.get(peer)
     if (state !== undefined) this.window.setBest(state, best)
@@ -161,21 +157,19 @@ export class BlockDownload {
     return headers.map((header) => ({ peer: peer.id, header }))
   }
 
-  // Requests and answers
-
   ask(peer: PeerId, header: HeaderId, now: number): void {
     const state = this.peers.get(peer)
     if (state !== undefined) this.flights.ask(state, header, now)
   }
 
-  /** Records a received block and cancels its other requests. Returns whether it was requested from the peer. */
+  /** Cancels other requests for the block. Returns whether it was requested from the peer. */
   received(peer: PeerId, block: ArrivedBlock, now: number): boolean {
     if (!this.delivered(peer, block, now)) return false
     this.flights.arrives(block)
     return true
   }
 
-  /** Records a reconstructed block. Other peers stay asked until validation: its hash does not cover all its bytes. */
+  /** Other peers stay asked until validation: the hash of a block does not cover all its bytes. */
   reconstructed(peer: PeerId, block: ArrivedBlock, now: number): void {
     this.delivered(peer, block, now)
     this.flights.keep(block)
@@ -189,7 +183,7 @@ export class BlockDownload {
     return true
   }
 
-  /** Records a block from any source. It is not requested until the chain has stored or refused it. */
+  /** A block from any source is not requested until the chain has stored or refused it. */
   arrives(block: ArrivedBlock): void {
     this.flights.arrives(block)
   }
@@ -206,7 +200,6 @@ export class BlockDownload {
     else this.window.rescan(this.tree.height(header))
   }
 
-  /** The peer does not have a requested block. */
   lacks(peer: PeerId, header: HeaderId): void {
     const state = this.peers.get(peer)
     if (state === undefined || !state.flights.has(header)) return
@@ -214,13 +207,12 @@ export class BlockDownload {
     this.cancel(state, header)
   }
 
-  /** A block of the peer was refused, so the peer is not asked for it until the next recheck. */
+  /** The peer is not asked for the refused block until the next recheck. */
   refused(peer: PeerId, header: HeaderId): void {
     const state = this.peers.get(peer)
     if (state !== undefined) this.verdicts.lacks(state, header)
   }
 
-  /** Cancels a request to a peer. */
   release(peer: PeerId, header: HeaderId): void {
     const state = this.peers.get(peer)
     if (state !== undefined) this.cancel(state, header)
@@ -229,8 +221,6 @@ export class BlockDownload {
   private cancel(peer: DownloadPeer, header: HeaderId): void {
     if (this.flights.cancel(peer, header)) this.window.rescan(this.tree.height(header))
   }
-
-  // Slow and silent peers
 
   /** Requests blocks of silent peers from others too, lowest first. Recorded as sent. */
   standIns(now: number): ReadonlyArray<BlockRequest> {

@@ -3,24 +3,23 @@ import type { Block } from "../../protocol/block.ts"
 import type { HeaderId, PeerId } from "../../protocol/keys.ts"
 import type { Lease } from "./Slots.ts"
 
-/** A block on its way from a peer to the chain. */
 export interface ReceivedBlock {
   readonly block: Block
-  /** The number of its header; `NO_HEADER` if unknown. */
+  /** `NO_HEADER` if unknown. */
   readonly id: HeaderId
   readonly peer: PeerId
-  /** Whether it was reconstructed from a compact block, for which its peer is not to blame if invalid (BIP 152). */
+  /** Reconstructed from a compact block, for which its peer is not to blame if invalid (BIP 152). */
   readonly compact: boolean
-  /** The slot of an unsolicited block, held until the chain has stored or refused it. */
+  /** Of an unsolicited block, held until the chain has stored or refused it. */
   readonly slot: Lease | undefined
   /** Whether the operator requested it. */
   readonly isFetched?: boolean
 }
 
-/** The most bytes of blocks that wait for predecessors. Beyond it, the lowest are released. */
+/** Bytes of blocks that wait for predecessors. Beyond it, the lowest are released. */
 const MOST_WAITING = 24 * 1024 * 1024
 
-/** The most blocks and bytes per batch, which the chain keeps parsed until it connects them. */
+/** Per batch, which the chain keeps parsed until it connects the blocks. */
 const BATCH = { blocks: 64, bytes: 3 * 1024 * 1024 }
 
 /**
@@ -98,7 +97,7 @@ export class BlockOrder {
     return lowest
   }
 
-  /** The next batch, predecessors first; empty if all wait. */
+  /** Predecessors first; empty if all blocks wait. */
   take(): ReadonlyArray<ReceivedBlock> {
     const batch: Array<ReceivedBlock> = []
     for (let bytes = 0; batch.length < BATCH.blocks && bytes < BATCH.bytes;) {

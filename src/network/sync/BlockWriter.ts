@@ -36,8 +36,8 @@ export interface BlockWriterOptions {
 }
 
 /**
- * Delivers ready blocks to the chain in batches, in one fiber, so that only validation costs per block. Fails if the
- * chain cannot be stored, which the chain also reports to its owner. A defect loses only the current batch.
+ * Delivers ready blocks in batches, in one fiber, so that only validation costs per block. Fails if the chain cannot be
+ * stored, which the chain also reports to its owner. A defect loses only the current batch.
  */
 export const writeBlocks = (options: BlockWriterOptions): Effect.Effect<never, StorageFailure> => {
   const { blockOrder, lost, report, sink, time, tree, wakeUps } = options

@@ -5,11 +5,11 @@ import type { HeaderId, PeerId } from "../../protocol/keys.ts"
 const BEHIND_TIME = 20 * 60_000
 const LAST_CHANCE = 2 * 60_000
 
-/** Maximum peers protected from this disconnection (6.10). */
+/** Peers protected from this disconnection (6.10). */
 const MOST_PROTECTED = 4
 
 interface Timer {
-  /** Whether it is a full-relay peer, which can be protected. */
+  /** Whether it is a full-relay peer. */
   readonly protectable: boolean
   protected: boolean
   deadline: number | undefined
@@ -41,7 +41,7 @@ export class ChainSyncTimers {
     this.timers.delete(id)
   }
 
-  /** Returns the action for a peer whose chain reaches `best` (`NO_HEADER` if unknown). */
+  /** `best`: the end of the peer's chain, `NO_HEADER` if unknown. */
   consider(id: PeerId, best: HeaderId, now: number): BehindVerdict {
     const timer = this.timers.get(id)
     if (timer === undefined || timer.protected) return "nothing"

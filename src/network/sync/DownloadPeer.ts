@@ -8,7 +8,7 @@ export type DownloadTree = Pick<
 >
 
 export interface BlockSource {
-  /** Whether it is an outbound peer, which is asked first. */
+  /** An outbound peer, which is asked first. */
   readonly preferred: boolean
   /** Whether it offers blocks. Otherwise it is asked only for those that it announces. */
   readonly serves: boolean
@@ -18,13 +18,12 @@ export interface BlockSource {
   readonly below: number
 }
 
-/** A block to request from a peer, by the number of its header. */
 export interface BlockRequest {
   readonly peer: PeerId
   readonly header: HeaderId
 }
 
-/** A peer to download from. Each part of the download changes its own fields. */
+/** Each part of the download changes its own fields. */
 export interface DownloadPeer {
   readonly id: PeerId
   readonly source: BlockSource
@@ -73,12 +72,12 @@ export const makeDownloadPeer = (id: PeerId, source: BlockSource): DownloadPeer 
 /** Last blocks that a limited peer serves (BIP 159), minus a margin for new blocks. */
 const LIMITED_BLOCKS = 288 - 3
 
-/** Height of the first block that a limited peer serves if its chain ends at `end`. */
+/** For a limited peer whose chain ends at `end`. */
 export const firstOfLimited = (end: number): number => Math.max(end - LIMITED_BLOCKS, 0)
 
 export const hasRoom = ({ flights, score }: DownloadPeer): boolean => flights.size < score.limit
 
-/** Whether to ask a peer for a block of its chain: it has room, serves the height, and does not lack the block. */
+/** Whether the peer has room, serves the height, and does not lack the block. */
 export const canServe = (tree: DownloadTree, peer: DownloadPeer, header: HeaderId): boolean => {
   const height = tree.height(header)
   return hasRoom(peer) && height < peer.source.below && !peer.lacks.has(header) &&

@@ -9,11 +9,11 @@ import {
 import type { DownloadWindow } from "./DownloadWindow.ts"
 import type { Flight, Flights } from "./Flights.ts"
 
-/** The most peers asked for one block at once, plus one that has delivered before. */
+/** Peers asked for one block at once, plus one that has delivered before. */
 const MOST_ASKERS = 2
 const MOST_WITH_PROVEN = MOST_ASKERS + 1
 
-/** Maximum missing blocks remembered per peer. */
+/** Missing blocks remembered per peer. */
 const MOST_LACKS = 1024
 
 /** Milliseconds that a peer may delay the window, first and at most, and the factor per stored block (6.8). */
@@ -46,7 +46,7 @@ export class DownloadVerdicts {
     this.options = options
   }
 
-  /** Records that a peer delivered a block. Returns whether it was requested from the peer. */
+  /** Returns whether the block was requested from the peer. */
   delivered(peer: DownloadPeer, header: HeaderId, now: number): boolean {
     const { flights, tree } = this.options
     const since = flights.askedAt(peer, header)
@@ -62,14 +62,14 @@ export class DownloadVerdicts {
     return true
   }
 
-  /** Records that a peer lacks a requested block, or has only a bad copy. */
+  /** The peer lacks a requested block, or has only a bad copy. */
   lacks(peer: DownloadPeer, header: HeaderId): void {
     peer.score.failed()
     if (peer.lacks.size >= MOST_LACKS) peer.lacks.clear()
     peer.lacks.add(header)
   }
 
-  /** The chain stored a block, so the stall timeout shrinks. */
+  /** The stall timeout shrinks with each stored block. */
   stored(): void {
     this.stallTimeout = Math.max(STALL_TIMEOUT.least, this.stallTimeout * STALL_TIMEOUT.relief)
   }
@@ -118,7 +118,7 @@ export class DownloadVerdicts {
     return [{ peer: helper.id, header }]
   }
 
-  /** Peers to disconnect, with the reason. Doubles the stall timeout. */
+  /** Doubles the stall timeout. */
   overdue(now: number): ReadonlyArray<Overdue> {
     const { flights, peers, window } = this.options
     const busy = [...peers.values()].filter(({ flights, stalling }) => flights.size > 0 || stalling !== undefined)
@@ -148,7 +148,6 @@ export class DownloadVerdicts {
 
 const hasDelivered = ({ score }: DownloadPeer): boolean => score.latency !== undefined
 
-/** The peer stalls from now on, if it does not already. */
 const stalls = (peer: DownloadPeer, now: number): void => {
   if (peer.stalling !== undefined) return
   peer.stalling = now

@@ -8,7 +8,7 @@ export const WINDOW = 1024
 export interface WindowOptions {
   readonly tree: DownloadTree
   readonly peers: DownloadPeers
-  /** Minimum chain work of chains whose blocks are requested. */
+  /** Chains with less work are ignored. */
   readonly minimumChainWork: bigint
   readonly length: number
   /** Whether a block is neither stored nor on its way. */
@@ -22,8 +22,7 @@ export interface NextBlocks {
 }
 
 /**
- * Which blocks to request next from a peer. A window moves over the blocks of the peer's chain, from the last block that
- * we have in common on.
+ * Selects blocks to request from a peer. A window moves over its chain, from the last block that we have in common on.
  *
  *   genesis ─── common ─── cursor ······ missing blocks ······ common + window ─── best
  *               all stored     stored or in flight
@@ -31,7 +30,6 @@ export interface NextBlocks {
 export class DownloadWindow {
   protected readonly options: WindowOptions
 
-  /** Whether new blocks come before all others. */
   protected readonly newestFirst: boolean = false
 
   constructor(options: WindowOptions) {
@@ -64,7 +62,6 @@ export class DownloadWindow {
     )
   }
 
-  /** The next blocks to request from a peer, at most `most`. */
   next(peer: DownloadPeer, most: number): NextBlocks {
     this.advance(peer)
     const { isMissing, length, tree } = this.options

@@ -4,7 +4,7 @@ import type { DownloadPeer, DownloadPeers, DownloadTree } from "./DownloadPeer.t
 export interface Flight {
   readonly header: HeaderId
   readonly height: number
-  /** The peers asked and when, in order. */
+  /** In order. */
   readonly askers: Array<{ readonly peer: PeerId; readonly since: number }>
 }
 
@@ -17,14 +17,14 @@ export interface ArrivedBlock {
 export interface FlightsOptions {
   readonly tree: Pick<DownloadTree, "height" | "hasBlock">
   readonly peers: DownloadPeers
-  /** Maximum bytes of blocks in flight or waiting for the chain. */
+  /** Of blocks in flight or waiting for the chain, in bytes. */
   readonly budget: number
 }
 
 /** Milliseconds without a delivery until a peer without blocks in flight counts as idle. */
 const IDLE = 1_000
 
-/** Weight of a new block in the average size. */
+/** Of a new block in the average size. */
 const WEIGHT = 0.05
 
 /**
@@ -39,7 +39,7 @@ const WEIGHT = 0.05
 export class Flights {
   private readonly options: FlightsOptions
   private readonly flights = new Map<HeaderId, Flight>()
-  /** Received blocks that are not stored yet, with their sizes. */
+  /** Sizes of received blocks that are not stored yet. */
   private readonly unstored = new Map<HeaderId, number>()
   private unstoredBytes = 0
   private averageSize = 20_000
@@ -63,7 +63,7 @@ export class Flights {
     return Math.max(Math.floor((this.options.budget - used) / this.averageSize), 2 - this.flights.size)
   }
 
-  /** Peers asked for a block, in order of the requests. */
+  /** In order of the requests. */
   askersOf(header: HeaderId): Flight["askers"] {
     return this.flights.get(header)?.askers ?? []
   }
@@ -90,12 +90,12 @@ export class Flights {
     else this.flights.set(header, { header, height: this.options.tree.height(header), askers: [asker] })
   }
 
-  /** Records that a peer sent a requested block of this size. */
+  /** A peer sent a requested block of this size. */
   measured(size: number): void {
     this.averageSize += WEIGHT * (size - this.averageSize)
   }
 
-  /** Records a block from any source, and cancels its requests. */
+  /** Cancels the block's requests. */
   arrives({ header, size }: ArrivedBlock): void {
     const flight = this.flights.get(header)
     this.flights.delete(header)
@@ -103,14 +103,14 @@ export class Flights {
     this.keep({ header, size })
   }
 
-  /** Records a block, leaving its requests open. */
+  /** Leaves the block's requests open. */
   keep({ header, size }: ArrivedBlock): void {
     if (this.unstored.has(header)) return
     this.unstored.set(header, size)
     this.unstoredBytes += size
   }
 
-  /** The chain stored or refused a block. Returns whether it was on its way to the chain. */
+  /** Returns whether the block was on its way to the chain. */
   settled(header: HeaderId): boolean {
     const size = this.unstored.get(header)
     if (size === undefined) return false
@@ -119,7 +119,7 @@ export class Flights {
     return true
   }
 
-  /** Cancels a request to a peer. Returns whether no peer is asked for the block now. */
+  /** Returns whether no peer is asked for the block now. */
   cancel(peer: DownloadPeer, header: HeaderId): boolean {
     if (!peer.flights.delete(header)) return false
     const flight = this.flights.get(header)
@@ -138,7 +138,6 @@ export class Flights {
     return since === undefined ? 0 : now - Math.max(peer.lastDelivery, since)
   }
 
-  /** When a peer was asked for a block. */
   askedAt(peer: DownloadPeer, header: HeaderId): number | undefined {
     return this.flights.get(header)?.askers.find((asker) => asker.peer === peer.id)?.since
   }

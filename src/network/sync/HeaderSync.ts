@@ -5,7 +5,6 @@ export const HEADERS_ANSWER_TIME = 120_000
 /** Time limit of the header sync peer in milliseconds, and the extra per expected header (6.7). */
 const SYNC_TIME = { base: 15 * 60_000, header: 1 }
 
-/** When a second peer is asked for headers. */
 export interface HeaderPace {
   /** Milliseconds without any part of an answer. */
   readonly patience: number
@@ -19,7 +18,7 @@ export const WHOLE_PACE: HeaderPace = { patience: 20_000, least: 0 }
 /** A light chain is complete within a minute. */
 export const LIGHT_PACE: HeaderPace = { patience: 5_000, least: 128_000 }
 
-/** The most doublings of the measured time: on a slow line, a second peer only takes a share. */
+/** Doublings of the measured time: on a slow line, a second peer only takes a share. */
 const MOST_DOUBLINGS = 6
 
 /** Milliseconds for other peers' headers once the first one has sent all of its own. */
@@ -28,7 +27,7 @@ const COMPARING = 3_000
 /** Bytes that count as part of an answer: more than small messages such as `ping`. */
 export const PART = 4096
 
-/** Maximum peers for header sync at once: one, and another if that is silent. */
+/** Peers for header sync at once: one, and another if that is silent. */
 const MOST_SYNCS = 2
 
 /** Seconds. A younger best header is near the end of the chain, so all peers are asked (6.7). */
@@ -55,7 +54,7 @@ interface HeaderPeer {
   /** Bytes received from it at its last progress, and when that was. */
   bytes: number
   progress: number
-  /** The start of the pace measurement and the bytes until then, and the last result. */
+  /** The start of the pace measurement, and the last result. */
   mark: Mark | undefined
   crawls: boolean
   /** Whether it announced blocks after the request, so that its answer may miss them. */
@@ -99,7 +98,7 @@ export class HeaderSync {
     })
   }
 
-  /** Adds a peer that offers no blocks, without header sync. */
+  /** For a peer that offers no blocks. */
   addAnnouncer(id: PeerId): void {
     this.add(id, false)
     const peer = this.peers.get(id)
@@ -107,7 +106,7 @@ export class HeaderSync {
   }
 
   /**
-   * Whether to ask a peer for the headers of blocks announced by hash. Without header sync it is asked once, as its
+   * Whether to ask for headers of blocks announced by hash. Without header sync, a peer is asked once, as its
    * announcements may be worthless. Source: upstream `m_inv_triggered_getheaders_before_sync`.
    */
   follows(id: PeerId): boolean {
@@ -138,7 +137,7 @@ export class HeaderSync {
     return this.peers.get(id)?.asked !== undefined
   }
 
-  /** Records an answer. Returns whether to ask the peer once more. */
+  /** Returns whether to ask the peer once more. */
   answered(id: PeerId): boolean {
     const peer = this.peers.get(id)
     if (peer === undefined) return false
@@ -190,8 +189,8 @@ export class HeaderSync {
   }
 
   /**
-   * A full answer of a peer had no new header, as another peer was faster. Header sync then continues with that one
-   * alone, unless it is silent. Returns whether it does.
+   * A full answer had no new header, as another peer was faster. Header sync then continues with that one alone, unless
+   * it is silent. Returns whether it does.
    */
   overtaken(id: PeerId, now: Millis): boolean {
     const peer = this.peers.get(id)
@@ -209,7 +208,7 @@ export class HeaderSync {
     return this.peers.get(id)?.started === true
   }
 
-  /** Peers to start header sync with. `age`: of the best header in seconds. */
+  /** `age`: of the best header in seconds. */
   start(now: Millis, age: number): ReadonlyArray<PeerId> {
     const fresh = [...this.peers].filter(([, { serves, started }]) => serves && !started)
     if (fresh.length === 0) return []

@@ -1,5 +1,5 @@
 import type { PeerId } from "../../protocol/keys.ts"
-/** Maximum peers that send compact blocks unsolicited (BIP 152). */
+/** BIP 152. */
 const MOST = 3
 
 export interface Choice {
@@ -24,7 +24,7 @@ export class HighBandwidth {
     if (at >= 0) this.peers.splice(at, 1)
   }
 
-  /** A peer was first with a new block. Returns the change, if any. */
+  /** A peer was first with a new block. */
   gaveBlock(id: PeerId, inbound: boolean): Choice | undefined {
     if (this.has(id)) {
       this.remove(id)

@@ -6,10 +6,9 @@ import type { PartialBlock } from "../wire/compactBlock.ts"
 const PLACE = 16
 const TRANSACTION = 512
 
-/** Reconstruction attempts remembered. */
 const MOST_ATTEMPTED = 16
 
-/** Memory of a partial block. Any of its transactions may be in memory only for it. */
+/** Any of the block's transactions may be in memory only for it. */
 const sizeOf = ({ transactions }: PartialBlock): number => {
   let size = PLACE * transactions.length
   for (const transaction of transactions) {
@@ -19,8 +18,8 @@ const sizeOf = ({ transactions }: PartialBlock): number => {
 }
 
 /**
- * A peer's compact blocks that wait for transactions, by header, oldest first; `undefined` if reconstruction failed and
- * the whole block was requested. Their memory counts in the peer's account.
+ * A peer's compact blocks that wait for transactions, oldest first; `undefined` if reconstruction failed and the whole
+ * block was requested. Their memory counts in the peer's account.
  */
 export class PartialBlocks {
   private readonly account: MemoryAccount
@@ -49,7 +48,7 @@ export class PartialBlocks {
     return undefined
   }
 
-  /** Stores a partial block, or nothing and returns false if out of memory. */
+  /** False if out of memory. */
   set(id: HeaderId, block: PartialBlock | undefined): boolean {
     this.delete(id)
     const size = block === undefined ? 0 : sizeOf(block)
@@ -65,7 +64,7 @@ export class PartialBlocks {
     this.blocks.delete(id)
   }
 
-  /** Records a reconstruction attempt with this peer's data. Returns whether it is the first for the block. */
+  /** Returns whether it is the first attempt for the block with this peer's data. */
   attempt(id: HeaderId): boolean {
     if (this.attempts.has(id)) return false
     this.attempts.add(id)

@@ -1,9 +1,8 @@
 import type { Millis } from "../../protocol/keys.ts"
 
-/** Blocks requested at once from a new peer: upstream's fixed number (reference/protocol.md 6.8). */
+/** For a new peer: upstream's fixed number (reference/protocol.md 6.8). */
 export const START_LIMIT = 16
 
-/** Range of the measured limit. */
 export const LEAST_LIMIT = 4
 export const MOST_LIMIT = 128
 
@@ -13,23 +12,22 @@ const LEAST_AHEAD = 250
 /** Minimum milliseconds over which a rate is measured. */
 const RATE_WINDOW = 100
 
-/** Weight of a new value in an average. */
+/** Of a new value in an average. */
 const WEIGHT = 0.25
 
 const moved = ({ average, value }: { readonly average: number | undefined; readonly value: number }): number =>
   average === undefined ? value : average + WEIGHT * (value - average)
 
 /**
- * How well a peer delivers blocks: moving averages of latency and rate, and its failures. Decides the order of peers
- * and the blocks in flight: twice the bandwidth-delay product, to keep distant and fast peers busy. Milliseconds of one
- * clock.
+ * Rates a peer by moving averages of latency and rate, and its failures. Decides the order of peers and the blocks in
+ * flight: twice the bandwidth-delay product, to keep distant and fast peers busy. Milliseconds of one clock.
  */
 export class PeerScore {
   /** Average time from request to block; `undefined` before the first. */
   latency: number | undefined
   /** Blocks per second while busy. */
   rate: number | undefined
-  /** Number of stalls. Decays with each delivery. */
+  /** Decays with each delivery. */
   stalls = 0
   failures = 0
   private shortest = Infinity
@@ -42,7 +40,7 @@ export class PeerScore {
     this.windowBlocks = 0
   }
 
-  /** A block arrived `latency` after its request. `busy`: the peer's limit was in flight. */
+  /** `busy`: the peer's limit was in flight. */
   delivered(now: Millis, latency: number, busy: boolean): void {
     this.latency = moved({ average: this.latency, value: latency })
     this.shortest = Math.min(this.shortest, latency)
@@ -71,7 +69,7 @@ export class PeerScore {
     this.failures++
   }
 
-  /** Maximum blocks in flight. */
+  /** Of blocks in flight. */
   get limit(): number {
     if (this.rate === undefined) return this.stalls >= 1 ? LEAST_LIMIT : START_LIMIT
     const ahead = Math.max(2 * this.shortest, LEAST_AHEAD)

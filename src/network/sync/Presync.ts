@@ -5,7 +5,7 @@ import type { BlockHeader } from "../../protocol/block.ts"
 import { type Bytes, equal } from "../../protocol/bytes.ts"
 import type { NetworkName } from "../../protocol/networks.ts"
 
-/** Parameters of the check of a low-work chain (reference/protocol.md 1.1, 6.7). */
+/** See reference/protocol.md 1.1, 6.7. */
 export interface PresyncParameters {
   /** One header in each period has a stored bit. */
   readonly period: number
@@ -70,10 +70,9 @@ const FASTEST = 6
  * pass 2  walk it again, compare the bits, hold `buffer` headers back and release the older ones
  * ```
  *
- * The hash of an anchor fixes all headers up to it, so these are worth storing; those after it are judged again.
- *
- * A peer that sends another chain in the second pass must guess a bit per period. The caller checks proofs of work
- * first. Source: upstream `headerssync.cpp`.
+ * The hash of an anchor fixes all headers up to it, so these are worth storing; those after it are judged again. A peer
+ * that sends another chain in the second pass must guess a bit per period. The caller checks proofs of work first.
+ * Source: upstream `headerssync.cpp`.
  */
 export class Presync {
   private readonly options: PresyncOptions
@@ -116,7 +115,7 @@ export class Presync {
     return first !== undefined && equal(first.header.prevHash, this.hash)
   }
 
-  /** Processes linked headers of a message. `full`: more are expected. */
+  /** Headers must be linked. `full`: more are expected. */
   take(headers: ReadonlyArray<BlockHeader>, full: boolean): PresyncStep {
     if (!this.continues(headers)) return OVER
     return this.pass === 1 ? this.first(headers, full) : this.second(headers, full)
@@ -157,7 +156,7 @@ export class Presync {
     return { sound: true, released, more: full && !(this.enough && this.held.length === 0), cut: false }
   }
 
-  /** Advances to a header; false if its difficulty is impossible. */
+  /** False if the header's difficulty is impossible. */
   private step({ header }: BlockHeader): boolean {
     if (!equal(header.prevHash, this.hash)) return false
     const change = { height: this.height + 1, oldBits: this.lastBits ?? header.bits, newBits: header.bits }

@@ -1,13 +1,12 @@
-/** A slot with one owner. */
 export class Lease {
-  /** Frees the slot; `undefined` after release or handover. */
+  /** `undefined` after release or handover. */
   private free: (() => void) | undefined
 
   constructor(free: () => void) {
     this.free = free
   }
 
-  /** Returns the slot. Does nothing after an earlier return or a handover. */
+  /** Does nothing after an earlier release or a handover. */
   release(): void {
     const { free } = this
     this.free = undefined
@@ -23,8 +22,7 @@ export class Lease {
 }
 
 /**
- * A fixed number of slots, `0 <= used <= limit` whatever the order of calls: each used slot is a lease that can still
- * be released. Synchronous, so that several fibers can share it.
+ * A fixed number of slots. Each used one is a lease that can still be released. Synchronous, to share between fibers.
  */
 export class Slots {
   readonly limit: number
@@ -43,7 +41,7 @@ export class Slots {
     return this.taken < this.limit
   }
 
-  /** Takes a slot; `undefined` if none is free. */
+  /** `undefined` if no slot is free. */
   take(): Lease | undefined {
     if (!this.isRoom) return undefined
     this.taken++

@@ -55,7 +55,7 @@ export class SpanWindow extends DownloadWindow {
     return { headers, end: height < first ? "chain" : height < last ? "window" : "before" }
   }
 
-  /** Adds the missing blocks above those that are there, oldest first, as they join the window in this order. */
+  /** Oldest first, as these blocks join the window in this order. */
   private addAbove(peer: DownloadPeer, most: number, headers: Array<HeaderId>): void {
     const { isMissing, tree } = this.options
     const { high } = this.span.taken()

@@ -22,7 +22,7 @@ import type { Presync } from "./Presync.ts"
 import type { Slots } from "./Slots.ts"
 import type { BlockSpan } from "./SpanWindow.ts"
 
-/** What the sync needs of a node with a whole or light chain. */
+/** The needs of the sync, from a node with a whole or light chain. */
 export interface SyncParts {
   readonly chain: Pick<typeof Chain.Service, "block" | "fullHeaders" | "params" | "tree"> & {
     /** An element for each change of the tip. */
@@ -37,7 +37,7 @@ export interface SyncParts {
   readonly span?: BlockSpan
   /** Gets whether headers of several peers are still compared, as one peer alone may send a lesser branch. */
   readonly comparing?: (is: boolean) => void
-  /** When a second peer is asked for headers; by default as for a whole chain. */
+  /** By default as for a whole chain. */
   readonly pace?: HeaderPace
 }
 
@@ -54,9 +54,7 @@ export interface SyncPeer {
   presync: Presync | undefined
   /** Whether it was asked for headers from further back after an empty first answer. */
   lookedBack: boolean
-  /** Compact blocks that wait for transactions. */
   readonly partial: PartialBlocks
-  /** Whether `sendheaders` was sent. */
   toldSendHeaders: boolean
   /** When it last sent a new block and announced one ahead of our tip, in seconds since 1970; 0 for never. */
   lastBlock: number
@@ -68,8 +66,7 @@ type SyncPeerView =
   & { readonly presync: Pick<Presync, "lookedAt"> | undefined }
 
 /**
- * What the fibers of peers see of the loop's state. They change only `slots`: the fiber of a peer takes a slot, and
- * hands it to the loop with the block.
+ * The loop's state, as fibers of peers see it. They change only `slots`: they take one and hand it over with the block.
  */
 export interface SyncView {
   readonly tree: HeaderTree
@@ -82,7 +79,7 @@ export interface SyncView {
     "askersOf" | "commonHeight" | "count" | "inFlight" | "isAsked" | "isUnstored"
   >
   readonly highBandwidth: Pick<HighBandwidth, "has">
-  /** Unsolicited blocks on their way to the chain. */
+  /** For unsolicited blocks on their way to the chain. */
   readonly slots: Slots
   /** Monotonic milliseconds for the timeouts of peers, which follow a set time. */
   readonly now: () => number
@@ -90,14 +87,14 @@ export interface SyncView {
   readonly real: () => number
   /** Wall clock, milliseconds since 1970. It may jump. */
   readonly wall: () => number
-  /** Whether the node was in initial download or loading at the last check. */
+  /** The state of the node at the last check. */
   readonly initial: boolean
   readonly loading: boolean
 }
 
 /**
- * The state of the loop, shared by its parts and changed only by its fiber. Two objects have a second user: `slots`
- * (see `SyncView`), and `blockOrder`, from which the writer takes batches.
+ * The state of the loop, changed only by its fiber. Two objects have a second user: `slots` (see `SyncView`), and
+ * `blockOrder`, from which the writer takes batches.
  */
 export interface SyncContext extends SyncView {
   readonly chain: SyncParts["chain"]
@@ -171,14 +168,11 @@ export const isNew = ({ download, tree }: SyncView, id: HeaderId): boolean =>
 export const servesBlocks = ({ hello, type }: Peer): boolean =>
   (hello.services & (Services.network | Services.networkLimited)) !== 0n && type !== "addr-fetch" && type !== "feeler"
 
-/** Whether it is an outbound or trusted peer, which is asked first. */
+/** An outbound or trusted peer is asked first. */
 export const isPreferred = ({ inbound, permissions, type }: Peer): boolean =>
   (!inbound || permissions.has("noban")) && type !== "addr-fetch" && type !== "feeler"
 
-/**
- * Whether the tip is at most 20 block intervals old, so that new blocks are fetched directly (reference/protocol.md
- * 6.8).
- */
+/** Whether the tip is so recent that new blocks are fetched directly (reference/protocol.md 6.8). */
 export const isNearTip = (context: SyncContext): boolean =>
   context.tree.time(context.tree.tip()) > seconds(context) - 20 * context.params.targetSpacing
 
@@ -222,5 +216,5 @@ export const learn = (context: SyncContext, state: SyncPeer, id: HeaderId): void
   if (state.peer.hello.commonVersion >= SENDHEADERS_VERSION) state.peer.post({ type: "sendheaders" })
 }
 
-/** Lowest version for announcements by headers (BIP 130). */
+/** BIP 130. */
 const SENDHEADERS_VERSION = 110_012

@@ -38,7 +38,7 @@ export interface MessageEvent {
   readonly type: "message"
   readonly peer: Peer
   readonly message: SyncMessage
-  /** The slot of an unsolicited block, owned by the sender until the loop takes the event. */
+  /** For an unsolicited block, owned by the sender until the loop takes the event. */
   readonly slot?: Lease
   /** Called after the message was handled, if its peer waits for that. */
   readonly handled?: () => void
@@ -60,7 +60,6 @@ export interface ServedEvent {
   readonly last: HeaderId
 }
 
-/** A peer sent a ping. */
 export interface PingedEvent extends WaitingPing {
   readonly type: "pinged"
 }
@@ -77,7 +76,7 @@ export type SyncEvent =
   | { readonly type: "tip" }
   | { readonly type: "tick" }
 
-/** Milliseconds between two ticks. */
+/** Milliseconds. */
 export const TICK = 250
 
 /** Milliseconds after which other fibers get a turn. */
@@ -88,7 +87,7 @@ const RECHECK = 30_000
 
 const MOST_ITEMS = 1000
 
-/** Lowest version for compact blocks (reference/protocol.md 6.5). */
+/** See reference/protocol.md 6.5. */
 const COMPACT_BLOCKS_VERSION = 110_014
 
 /** Owns the sync state: handles events in order, and requests missing headers and blocks. */
@@ -104,7 +103,7 @@ export class SyncLoop {
   private rechecked: number
   private ticked: number
   private tip: HeaderId
-  /** When the tip last moved, monotonic milliseconds. */
+  /** Monotonic milliseconds. */
   tipMoved: number
 
   /** @param time measures the fiber that runs `handle`. Each message is charged to its peer. */
@@ -120,7 +119,6 @@ export class SyncLoop {
     this.tip = context.tree.tip()
   }
 
-  /** Handles events in order, then sends requests. */
   handle(events: Iterable<SyncEvent>): Effect.Effect<void> {
     return Effect.gen(this, function*() {
       if (this.context.loading) yield* this.look()
@@ -154,7 +152,7 @@ export class SyncLoop {
     return event.type === "message" && event.message.type === "headers" && this.context.headers.isAsked(event.peer.id)
   }
 
-  /** Handles an event. A defect loses only this event. */
+  /** A defect loses only this event. */
   private tried(event: SyncEvent): Effect.Effect<void> | undefined {
     const complain = (defect: unknown) =>
       Effect.logError("sync loop failed unexpectedly", { event: event.type }, defect)
@@ -166,7 +164,7 @@ export class SyncLoop {
     }
   }
 
-  /** Handles an event and returns remaining work, if any. */
+  /** Returns remaining work, if any. */
   private one(event: SyncEvent): Effect.Effect<void> | undefined {
     switch (event.type) {
       case "connected":
@@ -207,7 +205,7 @@ export class SyncLoop {
     return undefined
   }
 
-  /** Notes that the peer knows the headers it got, so that a block on them is announced in its preferred form. */
+  /** The peer knows these headers, so a block on them is announced in its preferred form. */
   private served({ last, peer }: ServedEvent): undefined {
     const state = this.context.peers.get(peer.id)
     if (state !== undefined) state.sent = last
@@ -249,7 +247,6 @@ export class SyncLoop {
     const { context } = this
     const slot = held?.handOver()
     const state = context.peers.get(peer.id)
-    // Messages of a disconnected peer are ignored.
     if (state === undefined || state.peer.closed) return void slot?.release()
     switch (message.type) {
       case "headers":

@@ -49,7 +49,7 @@ export interface SyncManager extends PeerHandler {
   readonly syncOf: (peer: Peer) => PeerSync
   /** Records that a peer got headers up to this one. */
   readonly served: (peer: Peer, last: HeaderId) => Effect.Effect<void>
-  /** Requests a block from one peer, whatever the node wants itself. */
+  /** Requests a block from one peer, wanted or not. */
   readonly fetch: (peer: PeerId, header: HeaderId) => Effect.Effect<FetchOutcome>
   /** Whether the tip is stale, so that another peer may have a better chain (reference/protocol.md 6.10). */
   readonly staleTip: () => boolean
@@ -58,15 +58,14 @@ export interface SyncManager extends PeerHandler {
 }
 
 export interface SyncManagerOptions {
-  /** Defaults to the system's random bytes. */
   readonly random?: (bytes: number) => Uint8Array
-  /** Measures the time of this thread, milliseconds. Defaults to the thread's clock. */
+  /** Measures the time of this thread, in milliseconds. Defaults to the thread's clock. */
   readonly meter?: () => number
   /** Whether the node takes no transactions from peers. */
   readonly blocksOnly?: boolean
 }
 
-/** Capacity of the event queue; beyond it, senders wait. */
+/** Beyond it, senders wait. */
 const QUEUE = 64
 
 /** Block intervals without a new tip after which it is stale (reference/protocol.md 6.10). */
@@ -82,10 +81,10 @@ const UNKNOWN: PeerSync = {
   highBandwidthFrom: false
 }
 
-/** Whether an inventory has blocks. The relay handles transactions. */
+/** The relay handles transactions. */
 const hasBlocks = (items: ItemList): boolean => hasItem(items, isBlockItem)
 
-/** A random number with this many bits, in whole bytes. */
+/** In whole bytes. */
 const randomNumber = (random: (bytes: number) => Uint8Array) => (bits: number): bigint =>
   random(Math.ceil(bits / 8)).reduce((value, byte) => (value << 8n) | BigInt(byte), 0n)
 
@@ -98,7 +97,6 @@ const unordered = (tree: HeaderTree) => ({
   height: tree.height
 })
 
-/** Follows the whole chain of the node. */
 export const make = (
   options: SyncManagerOptions = {}
 ): Effect.Effect<SyncManager, never, Chain | ChainSink | SyncStatus | Mempool | Scope.Scope> =>

@@ -1,7 +1,7 @@
 /** Milliseconds between two log lines. */
 const PAUSE = 10_000
 
-/** From this many blocks behind on, progress is logged. */
+/** In blocks behind. */
 const FAR = 144
 
 export interface ProgressLine {
@@ -28,14 +28,12 @@ interface Place {
 }
 
 /**
- * Logs the progress of a long download from time to time, and once that it is stuck. Not without peers, which have a
- * warning of their own. Times are milliseconds of one clock.
+ * Logs the progress of a long download, and once that it is stuck unless peers are missing. Milliseconds of one clock.
  */
 export class SyncProgress {
   private told: Place | undefined
   private last: { readonly time: number; readonly blocks: number } | undefined
 
-  /** The line to log, if one is due. */
   look(
     now: number,
     at: Place & { readonly peers: number }

@@ -1,7 +1,7 @@
 import type { PeerId } from "../../protocol/keys.ts"
 import type { BlockOrder } from "./BlockOrder.ts"
 
-/** The most milliseconds that a `pong` waits, as a long reorg must not silence a peer. */
+/** Milliseconds, as a long reorg must not silence a peer. */
 const LONGEST_WAIT = 20_000
 
 /** A ping that waits until the blocks before it are in the chain or refused. */

@@ -8,12 +8,11 @@ import { headersSize, isTooLongHeaders } from "../wire/messages/headers.ts"
 import { ItemType } from "../wire/messages/inv.ts"
 import type { SyncContext, SyncPeer } from "./SyncContext.ts"
 
-/** Maximum headers in a block announcement (reference/protocol.md 6.7). */
+/** Headers per announcement (reference/protocol.md 6.7). */
 export const MOST_ANNOUNCED = 8
 
 type AnnouncementTree = Pick<HeaderTree, "ancestor" | "height" | "parent" | "forkPoint" | "isActive">
 
-/** What a peer knows, and its preferred announcement form. */
 export interface BlockListener {
   /** The last headers announced by and to the peer; `NO_HEADER` for none. */
   readonly best: HeaderId
@@ -31,7 +30,7 @@ export type Announcement =
 
 const NONE: Announcement = { type: "none" }
 
-/** The blocks from the last announced one to the tip, at most the last eight. */
+/** From the last announced block to the tip, at most eight. */
 export const freshBlocks = (tree: AnnouncementTree, announced: HeaderId, tip: HeaderId): ReadonlyArray<HeaderId> => {
   const fork = tree.height(tree.forkPoint(announced, tip))
   const first = Math.max(fork + 1, tree.height(tip) - MOST_ANNOUNCED + 1)
@@ -41,8 +40,8 @@ export const freshBlocks = (tree: AnnouncementTree, announced: HeaderId, tip: He
 }
 
 /**
- * The form of a block announcement: headers that connect to the peer's chain, or only the tip's hash. Source: upstream
- * `net_processing.cpp`, `SendMessages`.
+ * Headers that connect to the peer's chain, or only the tip's hash. Source: upstream `net_processing.cpp`,
+ * `SendMessages`.
  */
 export const announcementFor = (
   tree: AnnouncementTree,
@@ -65,9 +64,9 @@ export const announcementFor = (
 /** Announces the tip to all peers, each in its preferred form. */
 export class Announcer {
   private readonly context: SyncContext
-  /** The last announced tip; initially the tip at the start. */
+  /** Initially the tip at the start. */
   private announced: HeaderId
-  /** The compact form of a block, shared by all peers. */
+  /** Shared by all peers. */
   private compact: { readonly id: HeaderId; readonly message: CmpctBlock } | undefined
 
   constructor(context: SyncContext) {
@@ -107,7 +106,7 @@ export class Announcer {
     return { message: { type: "inv", items: [{ type: ItemType.block, hash }] }, told: NO_HEADER }
   }
 
-  /** Builds the message. An unreadable block is announced by its hash. */
+  /** An unreadable block is announced by its hash. */
   private messageFor(
     plan: Exclude<Announcement, { readonly type: "none" }>,
     { peer }: SyncPeer

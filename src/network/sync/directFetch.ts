@@ -6,7 +6,6 @@ import { Services } from "../wire/messages/version.ts"
 import type { BlockRequest } from "./DownloadPeer.ts"
 import { isNearTip, isNew, type SyncContext, type SyncPeer } from "./SyncContext.ts"
 
-/** The result of an operator's request for a block. */
 export type FetchOutcome = "asked" | "loading" | "no peer" | "no witnesses"
 
 export interface FetchEvent {
@@ -19,7 +18,7 @@ export interface FetchEvent {
 /** The operator's requests that are remembered. */
 const MOST_FETCHED = 1_000
 
-/** Requests a block from a peer, replacing all other requests. Source: upstream `net_processing.cpp`, `FetchBlock`. */
+/** Replaces all other requests for the block. Source: upstream `net_processing.cpp`, `FetchBlock`. */
 export const fetchFrom = (
   { download, fetched, loading, now, peers, tree }: SyncContext,
   { header, peer: id }: FetchEvent
@@ -36,7 +35,6 @@ export const fetchFrom = (
   return "asked"
 }
 
-/** Longest branch that is looked at. */
 const LONGEST_BRANCH = 288
 
 /** The blocks that lead from our chain to a header, lowest first; none if the branch is too long. */

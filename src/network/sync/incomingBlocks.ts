@@ -26,7 +26,7 @@ import {
   workThreshold
 } from "./SyncContext.ts"
 
-/** Maximum unsolicited blocks on their way to the chain at once. */
+/** On their way to the chain at once. */
 export const MOST_UNREQUESTED = 8
 
 /** Maximum height above the tip of an unsolicited block (reference/protocol.md 6.8). */
@@ -35,7 +35,7 @@ const MOST_AHEAD = 288
 /** Maximum peers remembered for blocks that are not validated yet. */
 const MOST_SOURCES = 4096
 
-/** Whether a received block is queued for the loop. An unsolicited one holds a slot. */
+/** An unsolicited block holds a slot. */
 export type BlockAdmission =
   | { readonly queued: false }
   | { readonly queued: true; readonly slot: Lease | undefined }
@@ -78,12 +78,12 @@ export const isAhead = (context: SyncView, { header }: BlockHeader, parent: Head
   return below <= tree.height(tip) || below <= comingHeight(context, parent)
 }
 
-/** A block and its slot, if it is unsolicited. */
+/** With a slot if it is unsolicited. */
 export type AdmittedBlock = Pick<ReceivedBlock, "block" | "slot">
 
 /**
- * Processes a block that `admitBlock` accepted. The header of an unsolicited one is stored before its block, as the
- * peer's next message may build on it (upstream `validation.cpp`, `CheckBlock` and `AcceptBlock`).
+ * Processes an admitted block. The header of an unsolicited one is stored before its block, as the peer's next message
+ * may build on it (upstream `validation.cpp`, `CheckBlock` and `AcceptBlock`).
  */
 export const takeBlock = (
   context: SyncContext,
@@ -204,7 +204,7 @@ export class Verdicts {
     learn(context, state, id)
   }
 
-  /** A block is stored: cancels all other requests and reconstructions of it. */
+  /** Cancels all other requests and reconstructions of a stored block. */
   private arrived(id: HeaderId, size: number): void {
     const { download, peers } = this.context
     download.arrives({ header: id, size })

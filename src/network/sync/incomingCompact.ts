@@ -23,13 +23,13 @@ import {
   workThreshold
 } from "./SyncContext.ts"
 
-/** Maximum peers for the reconstruction of one block at once (reference/protocol.md 6.6). */
+/** Peers for the reconstruction of one block at once (reference/protocol.md 6.6). */
 const MOST_ATTEMPTS = 3
 
-/** Maximum partial blocks per peer. */
+/** Per peer. */
 const MOST_PARTIAL = 3
 
-/** The most blocks that a compact block may be above the tip. Further ahead, its transactions are unknown. */
+/** Blocks above the tip. Further ahead, the transactions of a compact block are unknown. */
 const MOST_AHEAD = 2
 
 const askWhole = (context: SyncContext, { peer }: SyncPeer, id: HeaderId): void =>
@@ -46,7 +46,7 @@ interface Attempt {
   readonly first: boolean
 }
 
-/** Gives up a reconstruction: the first peer sends the whole block, other requests are cancelled. */
+/** The first peer sends the whole block, other requests are cancelled. */
 const giveUp = (
   context: SyncContext,
   state: SyncPeer,
@@ -61,7 +61,7 @@ const giveUp = (
   }
 }
 
-/** Stores a partial block, replacing the oldest. False if out of memory. */
+/** Replaces the oldest partial block. False if out of memory. */
 const remember = (
   context: SyncContext,
   { partial, peer }: SyncPeer,
@@ -146,11 +146,10 @@ const reconstruct = (
 const hasOutbound = ({ peers }: SyncContext, askers: ReadonlyArray<PeerId>): boolean =>
   askers.some((id) => peers.get(id)?.peer.inbound === false)
 
-/** Whether an unsolicited compact block is worth processing. */
 export const isCompactWelcome = (context: SyncView, { header }: BlockHeader, parent: HeaderId): boolean =>
   context.tree.chainwork(parent) + blockWork(header.bits) >= workThreshold(context, parent)
 
-/** Handles a compact block, announced or requested (BIP 152). Source: upstream `net_processing.cpp`, `CMPCTBLOCK`. */
+/** BIP 152. Source: upstream `net_processing.cpp`, `CMPCTBLOCK`. */
 export const takeCompact = (context: SyncContext, state: SyncPeer, message: CmpctBlock): Effect.Effect<void> =>
   Effect.gen(function*() {
     const { download, sink, tree } = context

@@ -19,7 +19,7 @@ const PROOFS_A_TURN = 64
 
 const ANY = new Uint8Array(32)
 
-/** Sends `getheaders` with a locator, unless the node is loading. An unanswered request is not repeated soon. */
+/** No-op while the node is loading. An unanswered request is not repeated soon. */
 const question = (context: SyncContext, { peer }: SyncPeer, locator: ReadonlyArray<Bytes>): void => {
   if (context.loading || !context.headers.ask(peer.id, context.now())) return
   peer.post({ type: "getheaders", version: LOCATOR_VERSION, locator, stop: ANY })
@@ -51,10 +51,7 @@ export const askFrom = (context: SyncContext, state: SyncPeer, id: HeaderId): vo
 
 export const askAll = (context: SyncContext, state: SyncPeer): void => askFrom(context, state, context.tree.best())
 
-/**
- * Requests what follows the last header of a full message. If our best chain continues from there, thanks to another
- * peer or a light start, asks from its end on.
- */
+/** Requests the headers after a full message, or after our best chain if that already continues from there. */
 const askBeyond = (context: SyncContext, state: SyncPeer, last: HeaderId): void => {
   const { tree } = context
   const end = before(context, tree.best())
@@ -63,10 +60,7 @@ const askBeyond = (context: SyncContext, state: SyncPeer, last: HeaderId): void 
   else askHeaders(context, state, last)
 }
 
-/**
- * How far below the best header a peer without later headers is asked again: enough for headers that a peer with some
- * power announces while withholding their blocks.
- */
+/** How far below the best header to ask again: enough for headers announced without their blocks. */
 const LOOK_BACK = 16
 
 /**
@@ -109,19 +103,18 @@ const firstWithoutWork = (
 const claimedWork = (headers: ReadonlyArray<BlockHeader>): bigint =>
   headers.reduce((work, { header }) => work + blockWork(header.bits), 0n)
 
-/** The peer has no more headers. */
 const toldAll = (context: SyncContext, state: SyncPeer): Effect.Effect<void> => {
   context.headers.told(state.peer.id)
   return context.status.answered
 }
 
-/** Received headers, and whether the message was full so that more follow. */
+/** `full`: more headers follow. */
 interface HeadersMessage {
   readonly headers: ReadonlyArray<BlockHeader>
   readonly full: boolean
 }
 
-/** Continues the check of a low-work chain. Returns the headers still to process, and whether more follow. */
+/** Continues the check of a low-work chain. Returns the headers still to process. */
 const continuePresync = (
   context: SyncContext,
   state: SyncPeer,
@@ -135,10 +128,7 @@ const continuePresync = (
   return sound ? { headers: released, full: full || cut } : { headers, full }
 }
 
-/**
- * The first header of a tree from an anchor has no fields: its difficulty is unknown, and blocks since then are assumed
- * on schedule.
- */
+/** An anchor has no fields: its difficulty is unknown, and later blocks are assumed on schedule. */
 const startAt = ({ params, tree }: SyncContext, parent: HeaderId): PresyncStart => {
   const height = tree.height(parent)
   const known = { hash: tree.hash(parent).slice(), height, chainwork: tree.chainwork(parent) }
@@ -169,8 +159,8 @@ const startPresync = (
 }
 
 /**
- * The first header does not connect: the peer has blocks that we miss. This is not misbehaviour (reference/protocol.md
- * 6.7, point 4), but not an answer either, so the peer is charged for the time.
+ * The peer has blocks that we miss. This is not misbehaviour (reference/protocol.md 6.7, point 4), but not an answer
+ * either, so the peer is charged for the time.
  */
 const unconnected = (context: SyncContext, state: SyncPeer, last: Bytes): void => {
   state.peer.judged(false)
@@ -191,7 +181,7 @@ const areKnown = ({ tree }: SyncContext, last: Bytes): boolean => {
     (tree.height(id) <= tree.height(best) && tree.ancestor(best, tree.height(id)) === id)
 }
 
-/** Requests the headers after new ones, to travel while these are checked. Returns whether it did. */
+/** Requests the next headers, to travel while these are checked. Returns whether it did. */
 const askAhead = (context: SyncContext, state: SyncPeer, headers: ReadonlyArray<BlockHeader>): boolean => {
   const { tree } = context
   const [first, last] = [headers[0]?.header, headers.at(-1)?.header]
@@ -238,7 +228,7 @@ const accept = (
     }
   })
 
-/** Handles a `headers` message: rules 1 to 6 of reference/protocol.md 6.7. */
+/** Rules 1 to 6 of reference/protocol.md 6.7. */
 export const takeHeaders = (
   context: SyncContext,
   state: SyncPeer,

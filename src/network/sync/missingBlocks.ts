@@ -3,7 +3,7 @@ import type { HeaderId, PeerId } from "../../protocol/keys.ts"
 import type { BlockDownload } from "./BlockDownload.ts"
 import { type BlockRequest, canServe, type DownloadTree } from "./DownloadPeer.ts"
 
-/** Missing blocks checked in one turn: enough to keep all peers busy. */
+/** Checked in one turn: enough to keep all peers busy. */
 const MOST_LOOKED_AT = 256
 
 /** Milliseconds until the next peer is asked for a block that the current one may lack. */
@@ -22,11 +22,10 @@ interface Search {
 }
 
 /**
- * Requests once-stored blocks of the best chain that are missing. They are below the window of `BlockDownload.plan`,
- * which covers unconnected blocks. A block that a reorg must disconnect is not in the chain of peers on the other
- * branch, but any of them may still have it. They are asked in turn, repeatedly, and need not answer: these requests
- * are not recorded in the download, and the block is accepted from any peer at any time. Times are milliseconds of one
- * clock.
+ * Requests once-stored blocks of the best chain that are missing, below the window of `BlockDownload.plan`. A block
+ * that a reorg must disconnect is not in the chain of peers on the other branch, but any of them may still have it.
+ * Peers are asked in turn, repeatedly, and need not answer: these requests are not recorded in the download, and the
+ * block is accepted from any peer at any time. Times are milliseconds of one clock.
  */
 export class MissingBlocks {
   private readonly download: BlockDownload
@@ -62,7 +61,7 @@ export class MissingBlocks {
     return requests
   }
 
-  /** A peer reported a block as not found. Returns whether that request was part of a search. */
+  /** Returns whether the request for the block that was not found was part of a search. */
   refused(peer: PeerId, header: HeaderId): boolean {
     const search = this.searches.get(header)
     if (search?.pending !== peer) return false

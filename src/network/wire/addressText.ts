@@ -4,7 +4,7 @@ import { fromIpv6, type NetAddress } from "./netAddress.ts"
 
 const BASE32 = "abcdefghijklmnopqrstuvwxyz234567"
 
-/** Base 32 (RFC 4648), lower case, without padding. */
+/** RFC 4648, lower case, without padding. */
 const encodeBase32 = (bytes: Bytes): string => {
   let text = ""
   let bits = 0
@@ -17,7 +17,7 @@ const encodeBase32 = (bytes: Bytes): string => {
   return bits === 0 ? text : text + BASE32[(value << (5 - bits)) & 31]
 }
 
-/** Decodes base 32; `undefined` for other characters, or for set bits beyond the last byte. */
+/** `undefined` for other characters, or for set bits beyond the last byte. */
 const decodeBase32 = (text: string): Uint8Array | undefined => {
   const bytes = new Uint8Array(Math.floor((text.length * 5) / 8))
   let bits = 0
@@ -45,7 +45,7 @@ const onionBytes = (key: Bytes): Uint8Array => {
   return concat(key, checksum, Uint8Array.of(ONION_VERSION))
 }
 
-/** IPv6 as RFC 5952 recommends: lower case, no leading zeros, the longest run of two or more zero groups as `::`. */
+/** As RFC 5952 recommends: lower case, no leading zeros, the longest run of two or more zero groups as `::`. */
 const formatIpv6 = (bytes: Bytes): string => {
   const groups = Array.from({ length: 8 }, (_, i) => ((bytes[2 * i] ?? 0) << 8) | (bytes[2 * i + 1] ?? 0))
   let start = 0
@@ -59,7 +59,7 @@ const formatIpv6 = (bytes: Bytes): string => {
   return length < 2 ? text(groups) : `${text(groups.slice(0, start))}::${text(groups.slice(start + length))}`
 }
 
-/** An address without a port, as the reference node shows it. */
+/** As the reference node shows it, without a port. */
 export const formatNetAddress = ({ bytes, network }: NetAddress): string => {
   switch (network) {
     case "ipv4":
@@ -74,7 +74,7 @@ export const formatNetAddress = ({ bytes, network }: NetAddress): string => {
   }
 }
 
-/** An address with a port: IPv6 and CJDNS in brackets. */
+/** IPv6 and CJDNS in brackets. */
 export const formatEndpoint = (address: NetAddress, port: number): string => {
   const text = formatNetAddress(address)
   return address.network === "ipv6" || address.network === "cjdns" ? `[${text}]:${port}` : `${text}:${port}`
@@ -88,7 +88,7 @@ const parseIpv4 = (text: string): Uint8Array | undefined => {
   return parts === null ? undefined : Uint8Array.from(parts.slice(1), Number)
 }
 
-/** The bytes of groups of up to four digits; the last may be an IPv4 address. */
+/** Groups have up to four digits; the last may be an IPv4 address. */
 const parseGroups = (text: string, last: boolean): ReadonlyArray<number> | undefined => {
   if (text === "") return []
   const bytes: Array<number> = []
@@ -130,8 +130,8 @@ const parseI2p = (name: string): NetAddress | undefined => {
 }
 
 /**
- * Parses an address without a port: IPv4, IPv6, a Tor service or an I2P destination; `undefined` for anything else,
- * such as a host name. A CJDNS address has the form of IPv6 and is parsed as such.
+ * Parses IPv4, IPv6, a Tor service or an I2P destination; `undefined` for others, such as host names. CJDNS counts as
+ * IPv6.
  */
 export const parseNetAddress = (text: string): NetAddress | undefined => {
   const lower = text.toLowerCase()
@@ -143,7 +143,7 @@ export const parseNetAddress = (text: string): NetAddress | undefined => {
   return ipv6 === undefined ? undefined : fromIpv6(ipv6)
 }
 
-/** Parses an address with or without a port; `undefined` for anything else. IPv6 with a port needs brackets. */
+/** The port is optional; `undefined` for anything else. IPv6 with a port needs brackets. */
 export const parseEndpoint = (
   text: string,
   defaultPort: number

@@ -4,19 +4,17 @@ import { compactSizeLength, Writer } from "../../protocol/Writer.ts"
 
 export interface Codec<A> {
   /**
-   * Decodes a payload, ignoring trailing bytes (reference/protocol.md 6.4). Throws `DecodeError` for an invalid
-   * payload, which is dropped without penalty, and `ProtocolViolation` for one with a penalty.
+   * Ignores trailing bytes (reference/protocol.md 6.4). Throws `DecodeError` for an invalid payload, which is dropped
+   * without penalty, and `ProtocolViolation` for one with a penalty.
    */
   readonly decode: (reader: Reader) => A
-  /** The payload in parts, so that long ones are not copied. */
+  /** In parts, so that long payloads are not copied. */
   readonly encode: (message: A) => ReadonlyArray<Bytes>
 }
 
 /**
- * A payload breaks a rule that honest peers keep (reference/protocol.md 6.11). The consequence:
- *
- * - `misbehaving`: the peer is disconnected and discouraged.
- * - `disconnect`: the peer is only disconnected.
+ * A payload breaks a rule that honest peers keep (reference/protocol.md 6.11). Either consequence disconnects the peer;
+ * `misbehaving` also discourages its address.
  */
 export class ProtocolViolation extends DecodeError {
   readonly consequence: "misbehaving" | "disconnect"
@@ -61,10 +59,9 @@ export const codec = <A>(
   }
 })
 
-/** The codec of a message without payload. */
 export const emptyCodec = <A>(message: A): Codec<A> => ({ decode: () => message, encode: () => [] })
 
-/** Name of a list in a message, and the size of its smallest entry in bytes. */
+/** Name of a list, and the size of its smallest entry in bytes. */
 export interface ListField {
   readonly field: string
   readonly smallest: number
@@ -83,7 +80,7 @@ export const readList = <A>(
   return list
 }
 
-/** Reads hashes, in wire order. */
+/** In wire order. */
 export const readHashes = (reader: Reader, field: string, limit?: CountLimit): ReadonlyArray<Bytes> =>
   readList(
     reader,
@@ -115,7 +112,7 @@ export const writeCompactNumber = (writer: Writer, value: bigint): void => {
   else writer.u8(0xff).u64(value)
 }
 
-/** A port, the only big-endian number on the wire. */
+/** The only big-endian number on the wire. */
 export const readPort = (reader: Reader): number => (reader.u8("port") << 8) | reader.u8("port")
 
 export const writePort = (writer: Writer, port: number): void => {

@@ -7,7 +7,7 @@ import type { Transaction } from "../../protocol/transaction.ts"
 import { Writer } from "../../protocol/Writer.ts"
 import type { CmpctBlock } from "./messages/compact.ts"
 
-/** Size of an inner node of a merkle tree, which could pass for a transaction of that size. */
+/** Of an inner node of a merkle tree, which could pass for a transaction of that size. */
 const NODE_SIZE = 64
 
 /**
@@ -33,17 +33,17 @@ export const isMutated = (block: Block, segwitActive: boolean): boolean => {
 /** Maximum index of a transaction (protocol): 16 bits. */
 const MAX_INDEX = 0xffff
 
-/** Short id key: from SHA-256(header ‖ nonce), the header with its merged-mining proof (reference/protocol.md 6.6). */
+/** From SHA-256(header ‖ nonce), the header with its merged-mining proof (reference/protocol.md 6.6). */
 export const shortIdKey = (header: BlockHeader, nonce: bigint): SipKey =>
   sipKey(sha256(concat(encodeBlockHeader(header), new Writer(8).u64(nonce).written())))
 
-/** The short id of a transaction: 48 bits. */
+/** 48 bits. */
 export const shortId = (key: SipKey, wtxid: Bytes): number => {
   const [low, high] = sipHashHalves(key, wtxid)
   return low + (high & 0xffff) * 0x100000000
 }
 
-/** Builds a compact block: the coinbase in full, all other transactions by short id. The nonce must be random. */
+/** The coinbase in full, all other transactions by short id. The nonce must be random. */
 export const makeCompactBlock = (block: Block, nonce: bigint): CmpctBlock => {
   const key = shortIdKey(block, nonce)
   const [coinbase, ...rest] = block.transactions
@@ -59,11 +59,11 @@ export const makeCompactBlock = (block: Block, nonce: bigint): CmpctBlock => {
 export interface PartialBlock {
   readonly header: BlockHeader
   readonly transactions: ReadonlyArray<Transaction | undefined>
-  /** Indexes of the missing transactions, ascending. */
+  /** Ascending. */
   readonly missing: ReadonlyArray<number>
 }
 
-/** Result of a reconstruction step. `invalid` is misbehaviour; a `collision` requires the whole block. */
+/** `invalid` is misbehaviour; a `collision` requires the whole block. */
 export type Reconstruction<A> =
   | ({ readonly type: "ok" } & A)
   | { readonly type: "invalid"; readonly reason: string }
@@ -71,7 +71,7 @@ export type Reconstruction<A> =
 
 const invalid = (reason: string): Reconstruction<never> => ({ type: "invalid", reason })
 
-/** Inserts the prefilled transactions. Returns a reason if one is invalid. */
+/** Returns a reason if a prefilled transaction is invalid. */
 const placePrefilled = ({ prefilled, shortIds }: CmpctBlock): Array<Transaction | undefined> | string => {
   const transactions = new Array<Transaction | undefined>(shortIds.length + prefilled.length).fill(undefined)
   for (const [i, { index, transaction }] of prefilled.entries()) {
@@ -83,7 +83,7 @@ const placePrefilled = ({ prefilled, shortIds }: CmpctBlock): Array<Transaction 
   return transactions
 }
 
-/** The places of the short ids. Binary search, because a peer could choose ids that slow down a hash table. */
+/** Binary search, because a peer could choose ids that slow down a hash table. */
 class ShortIds {
   private readonly ids: Float64Array
   private readonly places: Uint16Array
@@ -145,8 +145,8 @@ const placeCandidates = (
 }
 
 /**
- * Starts the reconstruction of a compact block from its own data and the candidates (the mempool, and transactions that
- * recently left it). Source: upstream `blockencodings.cpp`, `PartiallyDownloadedBlock::InitData`.
+ * The candidates are the mempool, and transactions that recently left it. Source: upstream `blockencodings.cpp`,
+ * `PartiallyDownloadedBlock::InitData`.
  */
 export const startReconstruction = (
   compact: CmpctBlock,
@@ -166,8 +166,8 @@ export const startReconstruction = (
 }
 
 /**
- * Completes a block with the missing transactions, in order. `segwitActive`: whether witnesses are allowed at its
- * height. Source: upstream `blockencodings.cpp`, `PartiallyDownloadedBlock::FillBlock`.
+ * The missing transactions are in order. `segwitActive`: whether witnesses are allowed at the block's height. Source:
+ * upstream `blockencodings.cpp`, `PartiallyDownloadedBlock::FillBlock`.
  */
 export const finishReconstruction = (
   partial: PartialBlock,

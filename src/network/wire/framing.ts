@@ -4,10 +4,9 @@ import { hash256 } from "../../protocol/hash.ts"
 // Frames of the version 1 transport (reference/protocol.md 6.4): magic (4), command (12, ASCII padded with zeros),
 // payload length (LE32), checksum (the first 4 bytes of the payload's double SHA-256), payload.
 
-/** Bytes in front of a payload. */
 export const FRAME_HEADER_SIZE = 24
 
-/** Maximum payload (protocol): 32 MiB. Upstream `net.h`, `MAX_PROTOCOL_MESSAGE_LENGTH`. */
+/** Protocol: 32 MiB. Upstream `net.h`, `MAX_PROTOCOL_MESSAGE_LENGTH`. */
 export const MAX_PAYLOAD = 0x02000000
 
 const MAGIC_SIZE = 4
@@ -17,7 +16,7 @@ const CHECKSUM_SIZE = 4
 /** Payloads up to this size are allocated at once, longer ones as their bytes arrive. */
 const FIRST_ALLOCATION = 0x10000
 
-/** The bytes are not a valid frame. The next frame's start is unknown, so the connection must end. */
+/** The next frame's start is unknown, so the connection must end. */
 export class FramingError extends Error {
   readonly _tag = "FramingError"
   readonly reason: "magic" | "length" | "memory"
@@ -32,7 +31,7 @@ export class FramingError extends Error {
 export type Framed =
   | { readonly type: "frame"; readonly command: string; readonly payload: Uint8Array }
   /**
-   * A frame dropped without penalty: wrong checksum, unprintable command, or a payload longer than its command allows.
+   * Dropped without penalty: wrong checksum, unprintable command, or a payload longer than its command allows.
    * `command` is fit for display; `size` is the payload's.
    */
   | {
@@ -115,12 +114,12 @@ export class FrameParser {
     return this.payload.length
   }
 
-  /** Whether the stream is between two frames, so that it may end without loss. */
+  /** Whether the stream may end here without loss. */
   get idle(): boolean {
     return this.headerSize === 0 && !this.failed
   }
 
-  /** Parses the next bytes and returns the completed frames; nothing after a fatal error. */
+  /** Returns the completed frames; nothing after a fatal error. */
   push(chunk: Bytes): ReadonlyArray<Framed> {
     const found: Array<Framed> = []
     for (let at = 0; at < chunk.length && !this.failed;) {
@@ -155,7 +154,7 @@ export class FrameParser {
     return size
   }
 
-  /** Checks the header received so far. A wrong magic is detected at its first wrong byte. */
+  /** A wrong magic is detected at its first wrong byte. */
   private headerError(): FramingError | undefined {
     const seen = Math.min(this.headerSize, MAGIC_SIZE)
     if (!equal(this.header.subarray(0, seen), this.magic.subarray(0, seen))) {
@@ -179,7 +178,7 @@ export class FrameParser {
     return { command, named, length, checksum, skipped: length > this.limitOf(command) }
   }
 
-  /** Stores bytes of a payload; `undefined` if out of memory. */
+  /** `undefined` if out of memory. */
   private takePayload(chunk: Bytes, at: number, pending: Pending): number | undefined {
     const { length, skipped } = pending
     const size = Math.min(length - this.received, chunk.length - at)
@@ -191,7 +190,7 @@ export class FrameParser {
     return size
   }
 
-  /** Grows the buffer to `size` bytes of a payload by doubling, up to the payload's length. */
+  /** Doubles the buffer to at least `size` bytes, up to the payload's length. */
   private reserve(size: number, { length }: Pending): boolean {
     if (size <= this.payload.length) return true
     const wanted = Math.min(length, Math.max(size, 2 * this.payload.length, FIRST_ALLOCATION))
@@ -226,7 +225,7 @@ export class FrameParser {
 }
 
 /**
- * Builds a frame from a payload in parts; each part is copied once.
+ * Copies each part once.
  *
  * @throws RangeError for a command or a payload that no frame can carry.
  */

@@ -111,7 +111,7 @@ export type MessageCommand = keyof Messages
 
 export type MessageOf<C extends MessageCommand> = { readonly [K in C]: Messages[K] & { readonly type: K } }[C]
 
-/** A message with an unknown command, which is ignored (reference/protocol.md 6.4). */
+/** Unknown commands are ignored (reference/protocol.md 6.4). */
 export interface UnknownMessage {
   readonly type: "unknown"
   readonly command: string
@@ -160,13 +160,12 @@ const codecs: { readonly [C in MessageCommand]: Codec<Messages[C]> } = {
   cfcheckpt
 }
 
-/** Whether the node knows a command. */
 export const isMessageCommand = (command: string): command is MessageCommand => Object.hasOwn(codecs, command)
 
 export const MESSAGE_COMMANDS: ReadonlyArray<MessageCommand> = Object.keys(codecs).filter(isMessageCommand)
 
 /**
- * Decodes the payload of a frame. The result contains views of the payload.
+ * The result contains views of the payload.
  *
  * @throws DecodeError for an invalid payload, which is dropped without penalty (reference/protocol.md 6.4).
  * @throws ProtocolViolation, a `DecodeError` too, for one with a penalty for its peer.
@@ -175,11 +174,9 @@ export const decodeMessage = (command: string, payload: Bytes): Message =>
   isMessageCommand(command) ? codecs[command].decode(new Reader(payload)) : { type: "unknown", command, payload }
 
 /**
- * Decodes a payload like `decodeMessage`, and yields so that other peers get a turn: long blocks take some hundred
- * milliseconds.
+ * As `decodeMessage`, but yields so that other peers get a turn: long blocks take some hundred milliseconds.
  *
  * @param whole whether all items of an `inv` are kept
- * @throws what `decodeMessage` throws.
  */
 export function* decodeInSteps(command: string, payload: Bytes, whole = false): Generator<undefined, Message> {
   if (command === "inv" && whole) return readWholeInv(new Reader(payload))
@@ -191,7 +188,7 @@ export function* decodeInSteps(command: string, payload: Bytes, whole = false): 
 const encodeKnown = <C extends MessageCommand>(message: MessageOf<C>): ReadonlyArray<Bytes> =>
   codecs[message.type].encode(message)
 
-/** The payload in parts, so that long ones need not be copied. */
+/** In parts, so that long payloads need not be copied. */
 export const encodePayload = (message: Message): ReadonlyArray<Bytes> =>
   message.type === "unknown" ? [message.payload] : encodeKnown(message)
 
@@ -225,9 +222,8 @@ const LIMITS = new Map<string, number>([
 ])
 
 /**
- * Limits for unsolicited messages. Headers announce a few blocks. A compact block has its coinbase and short ids.
- * `blocktxn` is always an answer. A whole block may come from the peer that found it and keeps its limit, as its header
- * is checked before decoding the rest.
+ * Limits for unsolicited messages. `blocktxn` is always an answer. A whole block keeps its limit: it may come from the
+ * peer that found it, and its header is checked before the rest is decoded.
  */
 const UNREQUESTED_LIMITS = new Map<string, number>([
   ["headers", 0x64000],
@@ -244,8 +240,8 @@ export interface Owed {
 const EVERYTHING: Owed = { headers: true, blocks: true }
 
 /**
- * The largest payload that an honest peer may send for a command, with a margin. It is far below the protocol's 32 MiB,
- * so that a hundred peers cannot make this node hold 32 MiB each. For `FrameParser`.
+ * The largest payload of an honest peer for a command, with a margin. Far below the protocol's 32 MiB, so that a
+ * hundred peers cannot make this node hold 32 MiB each.
  */
 export const payloadLimit = (command: string, owed: Owed = EVERYTHING): number => {
   const isOwed = command === "headers" ? owed.headers : owed.blocks

@@ -11,7 +11,7 @@ export interface NetAddress {
   readonly bytes: Bytes
 }
 
-/** An address of an unknown network: never used or relayed (BIP 155). */
+/** Never used or relayed (BIP 155). */
 export interface UnknownAddress {
   readonly network: "unknown"
   /** The network's number in BIP 155. */
@@ -19,7 +19,7 @@ export interface UnknownAddress {
   readonly bytes: Bytes
 }
 
-/** Maximum address length of any network (BIP 155). */
+/** Of any network (BIP 155). */
 const MAX_ADDRESS_SIZE = 512
 
 const NETWORKS: Readonly<Record<AddressNetwork, { readonly id: number; readonly size: number }>> = {
@@ -31,7 +31,7 @@ const NETWORKS: Readonly<Record<AddressNetwork, { readonly id: number; readonly 
   cjdns: { id: 6, size: 16 }
 }
 
-/** Prefix of IPv4-mapped IPv6 addresses: ::ffff:0:0/96. */
+/** ::ffff:0:0/96. */
 export const IPV4_MAPPED = Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff)
 
 export const hasPrefix = (bytes: Bytes, prefix: Bytes): boolean => equal(bytes.subarray(0, prefix.length), prefix)
@@ -56,7 +56,7 @@ export const toIpv6 = (address: NetAddress | UnknownAddress): Uint8Array => {
   return bytes
 }
 
-/** Reads an address of `addrv2` (BIP 155). Throws `DecodeError` for a wrong length, or more than 512 bytes. */
+/** BIP 155. Throws `DecodeError` for a wrong length, or more than 512 bytes. */
 export const readAddress = (reader: Reader): NetAddress | UnknownAddress => {
   const id = reader.u8("network")
   const size = reader.compactSize("address", MAX_ADDRESS_SIZE)

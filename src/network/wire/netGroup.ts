@@ -3,7 +3,7 @@ import { hasPrefix, IPV4_MAPPED, type NetAddress, type UnknownAddress } from "./
 
 /** Types of addresses, and groups that probably have one operator (upstream `netaddress.cpp`, `netgroup.cpp`). */
 
-/** A range of addresses: the first `bits` bits are those of `prefix`. */
+/** The first `bits` bits are those of `prefix`. */
 interface Range {
   readonly prefix: ReadonlyArray<number>
   readonly bits: number
@@ -37,7 +37,7 @@ const UNROUTABLE_IPV4: ReadonlyArray<Range> = [
   { prefix: [255, 255, 255, 255], bits: 32 }
 ]
 
-/** Invalid addresses: unspecified, or encodings of other address types. */
+/** Unspecified addresses, or encodings of other address types. */
 const INVALID_IPV6: ReadonlyArray<Range> = [
   { prefix: [], bits: 128 },
   // Documentation (RFC 3849).
@@ -98,7 +98,7 @@ export const isLocal = ({ bytes, network }: NetAddress): boolean =>
     ? LOCAL_IPV4.some((range) => inRange(bytes, range))
     : network === "ipv6" && inRange(bytes, LOCAL_IPV6)
 
-/** Whether an address is publicly routable. Only such addresses are relayed. */
+/** Only publicly routable addresses are relayed. */
 export const isRoutable = (address: NetAddress | UnknownAddress): address is NetAddress => {
   if (!isValid(address)) return false
   const { bytes, network } = address
@@ -127,9 +127,9 @@ const firstBits = (bytes: Bytes, bits: number): Bytes => {
 }
 
 /**
- * The group of an address, as text: addresses of one group are assumed to have one operator. /16 of IPv4, even if
- * embedded in IPv6; /32 of IPv6, /36 in he.net's range; the first 4 bits of keys in Tor, I2P and CJDNS. Unroutable
- * addresses share one group. Source: upstream `netgroup.cpp`, `GetGroup`.
+ * Addresses of one group are assumed to have one operator. /16 of IPv4, even if embedded in IPv6; /32 of IPv6, /36 in
+ * he.net's range; the first 4 bits of keys in Tor, I2P and CJDNS. Unroutable addresses share one group. Source:
+ * upstream `netgroup.cpp`, `GetGroup`.
  */
 export const networkGroup = (address: NetAddress): string => {
   if (!isRoutable(address)) return "unroutable"

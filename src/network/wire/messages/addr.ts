@@ -12,7 +12,7 @@ import {
 } from "../codec.ts"
 import { fromIpv6, type NetAddress, readAddress, toIpv6, type UnknownAddress, writeAddress } from "../netAddress.ts"
 
-/** Maximum addresses in a message (protocol): upstream `net_processing.cpp`, `MAX_ADDR_TO_SEND`. */
+/** Protocol: upstream `net_processing.cpp`, `MAX_ADDR_TO_SEND`. */
 export const MAX_ADDRESSES = 1000
 
 export interface AddressEntry {
@@ -55,7 +55,7 @@ export const addr = codec<Addr>(
   }
 )
 
-/** `addr` with longer addresses (BIP 155). */
+/** BIP 155. */
 export interface AddrV2 {
   readonly type: "addrv2"
   readonly addresses: ReadonlyArray<AddressEntry>

@@ -26,7 +26,7 @@ export const block: Codec<BlockMessage> = {
   encode: (message) => message.payload ?? [message.block.bytes]
 }
 
-/** The message of a serialized block, decoded only on access. */
+/** The block is decoded only on access. */
 export const storedBlock = (bytes: Bytes): BlockMessage => ({
   type: "block",
   get block() {
@@ -35,17 +35,14 @@ export const storedBlock = (bytes: Bytes): BlockMessage => ({
   payload: [bytes]
 })
 
-/** The message for peers that did not request witnesses. */
+/** For peers that did not request witnesses. */
 export const strippedBlock = (block: ProtocolBlock): BlockMessage => ({
   type: "block",
   block,
   payload: withoutWitnesses(block)
 })
 
-/**
- * The `block` payload for a request without the witness flag, in parts. The merged-mining proof stays complete,
- * including the parent coinbase's witness (reference/protocol.md 2.4).
- */
+/** The merged-mining proof stays complete, including the parent coinbase's witness (reference/protocol.md 2.4). */
 export const withoutWitnesses = (block: ProtocolBlock): ReadonlyArray<Bytes> =>
   block.transactions.some(({ hasWitness }) => hasWitness)
     ? [
@@ -62,10 +59,7 @@ export interface BlockStart {
   readonly transactions: number
 }
 
-/**
- * Decodes the header with its proof, and the number of transactions, from the payload of `block` or `cmpctblock`, so
- * that a block can be checked before decoding its transactions. Throws `DecodeError`.
- */
+/** Decodes the start of a `block` or `cmpctblock`, to check it before its transactions. Throws `DecodeError`. */
 export const peekBlock = (type: BlockStart["type"], payload: Bytes): BlockStart => {
   const reader = new Reader(payload)
   const header = readBlockHeader(reader)
@@ -80,9 +74,9 @@ const NONCE_SIZE = 8
 export const STEP = 0x10000
 
 /**
- * Decodes the payload of `block` step by step and yields so that other peers get a turn. It computes the txids as well, a large
- * part of the validation cost. The check of the witness commitment hashes the witnesses: only blocks with the transactions of
- * their header get there, and it keeps no wtxid, which would take 230 bytes of the heap while a block waits. Throws `DecodeError`.
+ * Decodes a `block` and yields so that other peers get a turn. It computes the txids as well, a large part of the
+ * validation cost. It keeps no wtxid, which would take 230 bytes of the heap while a block waits; the check of the
+ * witness commitment hashes the witnesses. Throws `DecodeError`.
  */
 export function* readBlockInSteps(payload: Bytes): Generator<undefined, BlockMessage> {
   const reading = new BlockReading(new Reader(payload))

@@ -37,7 +37,7 @@ export const filteradd = codec<FilterAdd>(
   (writer, { data }) => writer.varBytes(data)
 )
 
-/** Whether a filter or added element keeps the limits. With bloom filters enabled, a violation is misbehaviour. */
+/** With bloom filters enabled, a violation is misbehaviour. */
 export const isWithinFilterLimits = (message: FilterLoad | FilterAdd): boolean =>
   message.type === "filterload"
     ? message.filter.length <= MAX_FILTER_SIZE && message.hashFunctions <= MAX_HASH_FUNCTIONS

@@ -9,10 +9,10 @@ import { STEP } from "./block.ts"
 
 /** Compact blocks (BIP 152), version 2: short ids are of wtxids. Headers include their merged-mining proofs. */
 
-/** The supported version. `sendcmpct` with another version has no effect. */
+/** `sendcmpct` with another version has no effect. */
 export const COMPACT_VERSION = 2n
 
-/** Maximum index in 16 bits (protocol): upstream `blockencodings.h`. */
+/** 16 bits (protocol): upstream `blockencodings.h`. */
 const MAX_INDEX = 0xffff
 
 /** Maximum transactions of a block. As upstream, an index beyond the last one is misbehaviour. */
@@ -43,7 +43,6 @@ export const sendcmpct = codec<SendCmpct>(
   (writer, { highBandwidth, version }) => writer.u8(highBandwidth ? 1 : 0).u64(version)
 )
 
-/** A full transaction in a compact block, and its place in the block. */
 export interface PrefilledTransaction {
   readonly index: number
   readonly transaction: Transaction
@@ -165,7 +164,7 @@ export const blocktxn: Codec<BlockTxn> = {
   ]
 }
 
-/** Decodes the payload of `blocktxn` in steps, yielding to other peers. Throws `DecodeError`. */
+/** Yields to other peers. Throws `DecodeError`. */
 export function* readBlockTxnInSteps(payload: Bytes): Generator<undefined, BlockTxn> {
   const reader = new Reader(payload)
   const hash = reader.bytes(32, "block hash")

@@ -4,7 +4,6 @@ import { type Codec, codec, readHashes, writeHashes } from "../codec.ts"
 
 /** Block filters (BIP 157). Hashes are in wire order. */
 
-/** A range of blocks whose filters or filter headers are requested. */
 interface FilterRange {
   /** 0 for the basic filter (BIP 158). */
   readonly filterType: number
@@ -95,7 +94,7 @@ export interface CFCheckpt {
   readonly type: "cfcheckpt"
   readonly filterType: number
   readonly stopHash: Bytes
-  /** Filter headers of every 1,000th block. */
+  /** Of every 1,000th block. */
   readonly filterHeaders: ReadonlyArray<Bytes>
 }
 

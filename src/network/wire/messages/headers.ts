@@ -4,7 +4,7 @@ import { HEADER_SIZE } from "../../../protocol/header.ts"
 import type { Reader } from "../../../protocol/Reader.ts"
 import { checkCount, type Codec, codec, countBytes, emptyCodec, readHashes, writeHashes } from "../codec.ts"
 
-/** Maximum hashes in a locator (protocol): upstream `net_processing.cpp`, `MAX_LOCATOR_SZ`. */
+/** Protocol: upstream `net_processing.cpp`, `MAX_LOCATOR_SZ`. */
 export const MAX_LOCATOR = 101
 
 /** Version before every sent locator, whatever was negotiated. Receivers ignore it. */
@@ -47,7 +47,7 @@ export const getheaders = locating<GetHeaders>((parts) => ({ type: "getheaders",
 
 export const getblocks = locating<GetBlocks>((parts) => ({ type: "getblocks", ...parts }))
 
-/** Maximum headers in a message (protocol): upstream `MAX_HEADERS_RESULTS`. */
+/** Protocol: upstream `MAX_HEADERS_RESULTS`. */
 export const MAX_HEADERS = 2000
 
 /** From this announced version of a peer on, `headers` has a byte limit too (reference/protocol.md 6.2). */
@@ -56,7 +56,7 @@ const SIZE_LIMIT_VERSION = 110_000
 /** Bytes of headers at which a message is full and more follow (reference/protocol.md 6.7): 4 MiB. */
 export const FULL_HEADERS_SIZE = 4 * 1024 * 1024
 
-/** Maximum bytes of headers in a message (reference/protocol.md 6.7): 6 MiB. */
+/** See reference/protocol.md 6.7: 6 MiB. */
 export const MAX_HEADERS_SIZE = 6 * 1024 * 1024
 
 /** Headers with their merged-mining proofs. */
@@ -91,17 +91,14 @@ export const headers: Codec<Headers> = {
   ]
 }
 
-/** Bytes of headers for the limits: with their proofs, without the transaction counts. */
+/** Bytes for the limits: with proofs, without the transaction counts. */
 export const headersSize = (headers: ReadonlyArray<BlockHeader>): number => {
   let size = 0
   for (const { auxpow } of headers) size += HEADER_SIZE + (auxpow?.bytes.length ?? 0)
   return size
 }
 
-/**
- * Whether a message with these counts is full (reference/protocol.md 6.7), so that the receiver expects more.
- * `peerVersion`: the version that the other side announced.
- */
+/** Whether the receiver expects more (reference/protocol.md 6.7). `peerVersion`: announced by the other side. */
 export const isFullHeaders = (
   { count, peerVersion, size }: { readonly count: number; readonly size: number; readonly peerVersion: number }
 ): boolean => count >= MAX_HEADERS || (peerVersion >= SIZE_LIMIT_VERSION && size >= FULL_HEADERS_SIZE)
@@ -111,7 +108,7 @@ export const isTooLongHeaders = (
   { peerVersion, size }: { readonly size: number; readonly peerVersion: number }
 ): boolean => peerVersion >= SIZE_LIMIT_VERSION && size > MAX_HEADERS_SIZE
 
-/** Requests block announcements by `headers` (BIP 130). */
+/** BIP 130. */
 export interface SendHeaders {
   readonly type: "sendheaders"
 }

@@ -3,10 +3,10 @@ import type { Reader } from "../../../protocol/Reader.ts"
 import { Writer } from "../../../protocol/Writer.ts"
 import { checkCount, type Codec, type CountLimit } from "../codec.ts"
 
-/** Maximum items in `inv` and `getdata` (protocol): upstream `net_processing.cpp`, `MAX_INV_SZ`. */
+/** Protocol: upstream `net_processing.cpp`, `MAX_INV_SZ`. */
 export const MAX_INVENTORY = 50_000
 
-/** Types of items (reference/protocol.md 6.6). An `inv` has only `tx`, `wtx` and `block`. */
+/** See reference/protocol.md 6.6. An `inv` has only `tx`, `wtx` and `block`. */
 export const ItemType = {
   tx: 1,
   block: 2,
@@ -17,7 +17,6 @@ export const ItemType = {
   witnessBlock: 0x40000002
 } as const
 
-/** A transaction or block that is announced, requested or missing. */
 export interface InventoryItem {
   /** One of `ItemType`, or any other number from a peer. */
   readonly type: number
@@ -32,13 +31,13 @@ export const isBlockItem = ({ type }: InventoryItem): boolean =>
   type === ItemType.block || type === ItemType.filteredBlock || type === ItemType.compactBlock ||
   type === ItemType.witnessBlock
 
-/** Bytes of an item: type and hash. */
+/** Type and hash. */
 export const ITEM_SIZE = 36
 
 /** Items kept of an `inv` (reference/protocol.md 6.9): the maximum of open announcements per peer. */
 export const MAX_ANNOUNCED = 5_000
 
-/** The items of a message: an array, or received `PackedItems`, in which 50,000 items take only 1.8 MB. */
+/** An array, or received `PackedItems`, in which 50,000 items take only 1.8 MB. */
 export interface ItemList extends Iterable<InventoryItem> {
   readonly length: number
   at(index: number): InventoryItem | undefined
@@ -114,7 +113,7 @@ export const inv: Codec<Inv> = {
   encode: encodeItems
 }
 
-/** Reads all items of an `inv`, for peers with unlimited announcements. */
+/** For peers with unlimited announcements. */
 export const readWholeInv = (reader: Reader): Inv => ({ type: "inv", items: readItems(reader, LIMIT) })
 
 export interface GetData extends Inventory {
@@ -126,7 +125,7 @@ export const getdata: Codec<GetData> = {
   encode: encodeItems
 }
 
-/** Reports requested items as not found. Has no count limit, as upstream. */
+/** Has no count limit, as upstream. */
 export interface NotFound extends Inventory {
   readonly type: "notfound"
 }

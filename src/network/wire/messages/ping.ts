@@ -1,6 +1,6 @@
 import { codec } from "../codec.ts"
 
-/** Connection check (BIP 31). Before protocol version 60001 it has no nonce and no answer. */
+/** BIP 31. Before protocol version 60001 it has no nonce and no answer. */
 export interface Ping {
   readonly type: "ping"
   readonly nonce: bigint | undefined

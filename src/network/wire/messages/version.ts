@@ -6,7 +6,7 @@ import { fromIpv6, type NetAddress, toIpv6 } from "../netAddress.ts"
 
 /** The handshake messages (reference/protocol.md 6.5). */
 
-/** Maximum length of a user agent (protocol): upstream `net.h`, `MAX_SUBVERSION_LENGTH`. */
+/** Protocol: upstream `net.h`, `MAX_SUBVERSION_LENGTH`. */
 const MAX_USER_AGENT = 256
 
 /** Bits of `services` (reference/protocol.md 6.3). */
@@ -98,7 +98,7 @@ export interface Verack {
 
 export const verack = emptyCodec<Verack>({ type: "verack" })
 
-/** Requests announcements and requests of transactions by wtxid (BIP 339). Valid between `version` and `verack`. */
+/** Announcements and requests by wtxid (BIP 339). Valid between `version` and `verack`. */
 export interface WtxidRelay {
   readonly type: "wtxidrelay"
 }

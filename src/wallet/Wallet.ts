@@ -11,49 +11,42 @@ import type { Registration, WalletNames } from "./names/WalletNames.ts"
 import type { WalletPayments } from "./payments/WalletPayments.ts"
 import type { WalletRules } from "./WalletRules.ts"
 
-/** One wallet. Every change is on disk before it is returned or sent. */
+/** Every change is on disk before it is returned or sent. */
 export interface Wallet {
   /** `""` for the default wallet. */
   readonly name: string
-  /** The path of its file. */
   readonly path: string
-  /** The operator's rules for wallets. */
   readonly rules: WalletRules
-  /** Keys, scripts, addresses, labels. */
   readonly keys: WalletKeys
-  /** Balances, coins, transactions. */
   readonly ledger: WalletLedger
-  /** Payments, fee bumps, queued transactions. */
   readonly payments: WalletPayments
-  /** Name operations, registrations, renewals. */
   readonly names: WalletNames
-  /** The passphrase and the lock. */
   readonly vault: WalletVault
-  /** The words, and copies of the file. */
+  /** Seed phrase and backups. */
   readonly recovery: WalletRecovery
-  /** Whether payments leave out coins of addresses that the wallet has spent from, unless the caller wants them. */
+  /** Whether payments avoid coins of addresses that were spent from, by default. */
   readonly avoidsReuse: () => boolean
   readonly setAvoidReuse: (on: boolean) => Effect.Effect<void, StorageFailure>
-  /** To be registered with the chain. */
+  /** The caller registers it with the chain. */
   readonly follower: Follower
-  /** Waits until the wallet has offered again and continued what the blocks so far call for. */
+  /** Waits until the wallet has rebroadcast and done what the blocks so far call for. */
   readonly settled: Effect.Effect<void>
-  /** Its events from now on. A slow subscriber misses the oldest. */
+  /** From now on. A slow subscriber misses the oldest. */
   readonly changes: Stream.Stream<WalletEvent>
 }
 
-/** A transaction of a wallet that is new or has another state (`-walletnotify`). */
+/** A new transaction or state change (`-walletnotify`). */
 export interface TransactionChange {
   /** `""` for the default wallet. */
   readonly wallet: string
   /** Wire order. */
   readonly txid: Bytes
-  /** Its block; `undefined` while it has none. */
+  /** `undefined` while unconfirmed. */
   readonly block: { readonly height: number; readonly hash: Bytes } | undefined
 }
 
 export type WalletEvent =
   | { readonly _tag: "TransactionAdded"; readonly txid: Bytes }
-  /** A block confirmed it, or a rescan saw it again; a reorg disconnected it; or a block made it impossible. */
+  /** Confirmed, rescanned, disconnected by a reorg, or made impossible by a block. */
   | { readonly _tag: "TransactionMoved"; readonly txid: Bytes }
   | { readonly _tag: "RegistrationMoved"; readonly registration: Registration }

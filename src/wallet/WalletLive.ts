@@ -44,7 +44,6 @@ import type { TransactionChange, Wallet, WalletEvent } from "./Wallet.ts"
 import { update, type WalletParts } from "./WalletParts.ts"
 import { DEFAULT_RULES, type WalletRules } from "./WalletRules.ts"
 
-/** Makes the `keys` interface of a wallet. */
 const makeKeys = (parts: WalletParts): WalletKeys => {
   const { file, ring, vault } = parts
   return {
@@ -72,11 +71,10 @@ export interface WalletOptions {
   readonly file: WalletFile
   readonly indexFile: string
   readonly pageSize: number
-  /** Called with each transaction that is new or has another state. */
+  /** Called for each new transaction or state change. */
   readonly changed?: (change: TransactionChange) => Effect.Effect<void>
-  /** Whether the wallet's keys are new. */
   readonly fresh: boolean
-  /** Maximum number of unconfirmed operations of this node on one name. */
+  /** Maximum number of unconfirmed operations of this node per name. */
   readonly limitNameChains: number
   /** `DEFAULT_RULES` if omitted. */
   readonly rules?: WalletRules
@@ -84,25 +82,24 @@ export interface WalletOptions {
 
 export type WalletServices = Chain | ChainCoins | Mempool | FeeEstimator | SyncStatus | NameDb | DataHealth | Scheduler
 
-/** Maximum number of events that a subscriber may be behind; a slow subscriber misses the oldest. */
+/** Maximum backlog of a subscriber, which then misses the oldest events. */
 const EVENT_BACKLOG = 1_024
 
-/** Interval of the maintenance without new blocks: it sees when an offer is due. */
+/** Maintenance also runs without new blocks, to see when a rebroadcast is due. */
 const LOOK_INTERVAL = "1 minute"
 
-/** A caller waits this long at most for the wallet's own work. */
+/** How long a caller waits at most for the wallet's own work. */
 const SETTLE_LIMIT = "5 seconds"
 
-/** Interval of checking at the start whether the mempool has loaded. */
 const LOADED_INTERVAL = "200 millis"
 
-/** Reminds the owner of words that were never shown. Coins of the private network are worth nothing. */
+/** Reminds the owner of an unseen seed phrase. Coins of the private network are worthless. */
 const remindOfWords = ({ document }: WalletFile): Effect.Effect<void> =>
   isPhraseKept(document) !== false || document.network === "regtest" ? Effect.void : Effect.logWarning(UNSEEN_WORDS)
 
 const annotations = (name: string) => ({ subsystem: "wallet", ...name === "" ? {} : { wallet: name } })
 
-/** Logs the events of the wallet. The code that moves a registration logs it itself. */
+/** Registrations log their own moves. */
 const noteEvent = (name: string, event: WalletEvent): Effect.Effect<void> =>
   event._tag === "TransactionAdded"
     ? Effect.logDebug("wallet transaction", { txid: displayHash(event.txid) }).pipe(
@@ -110,7 +107,6 @@ const noteEvent = (name: string, event: WalletEvent): Effect.Effect<void> =>
     )
     : Effect.void
 
-/** Notifies the node of a transaction that is new or has another state. */
 const tell = (
   { changed = () => Effect.void, name }: WalletOptions,
   ledger: Ledger,
@@ -122,11 +118,11 @@ const tell = (
   return changed({ wallet: name, txid: event.txid, block })
 }
 
-/** The scripts that the wallet derived before; none of a damaged file, which is mended later. */
+/** Scripts derived earlier; empty for a damaged file, which is repaired later. */
 const knownScripts = (store: IndexStore): Effect.Effect<ReadonlyMap<string, Bytes>> =>
   Effect.catchAll(attempt(() => store.scripts()), () => Effect.succeed(new Map<string, Bytes>()))
 
-/** Opens the parts of a wallet: its stores, brought to the tip's state by the chain later, and the services they use. */
+/** Opens the stores, which the chain brings to the tip later, and the services over them. */
 const makeParts = (options: WalletOptions, arrived: Effect.Effect<void>, announce: WalletParts["publish"]) =>
   Effect.gen(function*() {
     const { file, name, rules = DEFAULT_RULES } = options
@@ -188,20 +184,20 @@ const makeParts = (options: WalletOptions, arrived: Effect.Effect<void>, announc
     return parts
   })
 
-/** Logs unexpected failures; the next block retries. Registrations must not stop for good. */
+/** Logs unexpected failures; the next block retries, because registrations must not stop for good. */
 const surviving = (work: Effect.Effect<void>): Effect.Effect<void> =>
   Effect.catchAllCause(work, (cause) =>
     Cause.isInterrupted(cause)
       ? Effect.failCause(cause)
       : Effect.logError("wallet maintenance failed unexpectedly", cause))
 
-/** Requests for maintenance. A pending request stands for all. */
+/** Requests for maintenance; one pending request stands for all. */
 interface Calls {
   readonly queue: Queue.Queue<void>
-  /** Closed from a request until its work is done; at first the start is the request. */
+  /** Closed from a request until its work is done. The start counts as a request. */
   readonly idle: Effect.Latch
   busy: boolean
-  /** Opened by a caller that finds the node ready before the wallet has looked. */
+  /** Opened by a caller that finds the node ready before the wallet has checked. */
   readonly start: Effect.Latch
 }
 
@@ -221,7 +217,7 @@ const callOf = (calls: Calls): Effect.Effect<void> =>
     return Effect.asVoid(Queue.offer(calls.queue, undefined))
   })
 
-/** Whether the node has loaded and the wallet knows its blocks, so that it can offer transactions and go on with registrations. */
+/** Whether the node has loaded and the wallet has its blocks, so that it can broadcast and continue registrations. */
 const isReady = ({ chain, ledger, mempool, status }: WalletParts): Effect.Effect<boolean> =>
   Effect.zipWith(
     status.loading,
@@ -229,14 +225,14 @@ const isReady = ({ chain, ledger, mempool, status }: WalletParts): Effect.Effect
     (loading, { height }) => !loading && mempool.info().loaded && ledger.tip.height >= height
   )
 
-/** Waits for the work that is asked for, unless the node still loads. */
+/** Waits for the requested work, unless the node is still loading. */
 const settledOf = (parts: WalletParts, { busy, idle, start }: Calls): Effect.Effect<void> => {
   if (!busy) return Effect.void
   const wait = Effect.zipRight(start.open, Effect.timeoutOption(idle.await, SETTLE_LIMIT))
   return Effect.whenEffect(wait, isReady(parts))
 }
 
-/** Runs the work of a wallet that no caller asks for, in fibers of the scope: at the start and whenever it is called. */
+/** Runs maintenance in fibers of the scope: at the start and on request. */
 const maintain = (
   parts: WalletParts,
   calls: Calls,
@@ -254,7 +250,7 @@ const maintain = (
     })
     const ready = isReady(parts)
     const untilReady = Effect.repeat(ready, { until: (is) => is, schedule: Schedule.spaced(LOADED_INTERVAL) })
-    // Forked fibers inherit interruptibility, and these have to end with the scope.
+    // Forked fibers inherit interruptibility, and these must end with the scope.
     const attend = Effect.gen(function*() {
       yield* lookAfter
       if (Option.getOrElse(calls.queue.unsafeSize(), () => 0) > 0) return
@@ -276,7 +272,7 @@ const maintain = (
     )
   })
 
-/** Builds a wallet for the lifetime of the scope. The caller has to register its follower with the chain. */
+/** The caller must register the follower with the chain. */
 export const make = (
   options: WalletOptions
 ): Effect.Effect<Wallet, WalletDamaged | StorageFailure, WalletServices | Scope.Scope> =>
@@ -311,7 +307,7 @@ export const make = (
       names,
       vault: {
         ...vault,
-        // Operations that wait for the passphrase continue at once.
+        // Operations waiting for the passphrase continue at once.
         unlock: (passphrase, seconds, options) =>
           Effect.zipLeft(vault.unlock(passphrase, seconds, options), call).pipe(Effect.withSpan("svcd.wallet.unlock"))
       },

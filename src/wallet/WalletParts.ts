@@ -19,35 +19,32 @@ import type { WalletIndex } from "./ledger/WalletIndex.ts"
 import type { WalletEvent } from "./Wallet.ts"
 import type { WalletRules } from "./WalletRules.ts"
 
-/** The parts of one wallet. `WalletLive` makes them once; every interface of the wallet is made over them. */
+/** The parts of one wallet, shared by all its interfaces. */
 export interface WalletParts {
-  // Services of the node
   readonly chain: typeof Chain.Service
   readonly chainCoins: typeof ChainCoins.Service
   readonly mempool: typeof Mempool.Service
   readonly fees: typeof FeeEstimator.Service
   readonly status: typeof SyncStatus.Service
   readonly nameDb: typeof NameDb.Service
-  /** Runs a query about names, and again if its answer denies one: names.db may be incomplete. */
+  /** Repeats a query whose answer denies a name, because names.db may be incomplete. */
   readonly askNames: CompleteNames["ask"]
 
   readonly rules: WalletRules
 
-  // State of the wallet
   readonly file: WalletFile
   readonly ring: KeyRing
   readonly vault: Vault
   readonly ledger: Ledger
   readonly index: WalletIndex
-  /** Outpoint keys that coin selection skips. */
+  /** Skipped by coin selection. */
   readonly locked: Set<OutpointKey>
 
-  /** The private key of a script with one key; `undefined` if the wallet has none. */
+  /** For scripts with one key; `undefined` if the wallet lacks it. */
   readonly privateKey: (script: Bytes) => Effect.Effect<Bytes | undefined, KeysLocked>
   readonly publish: (event: WalletEvent) => Effect.Effect<void>
 }
 
-/** Changes the file and drops the result. */
 export const update = (
   { file }: { readonly file: Pick<WalletFile, "update"> },
   change: (document: WalletDocument) => WalletDocument

@@ -2,15 +2,15 @@ import type { WalletSettings } from "../config/settings.ts"
 import { COIN } from "../protocol/amount.ts"
 
 /**
- * The operator's rules for all wallets of a node, reference/protocol.md 9.4. Fee rates are in smallest units per kvB.
- * Defaults: upstream `wallet/wallet.h`.
+ * The operator's rules for all wallets, reference/protocol.md 9.4. Fee rates per kvB. Defaults: upstream
+ * `wallet/wallet.h`.
  */
 export interface WalletRules
   extends Omit<WalletSettings, "disableWallet" | "keypool" | "limitNameChains" | "noWallet">
 {
-  /** Unused addresses of each chain that a wallet watches; `undefined`: `LOOKAHEAD`. */
+  /** Unused addresses watched per chain; `undefined`: `LOOKAHEAD`. */
   readonly keypool: number | undefined
-  /** The same for the chains of the seed, if it is more; `WORDS_REACH` if omitted. Tests of other things set it lower. */
+  /** The same for the chains of the seed, if more; `WORDS_REACH` if omitted. Some tests lower it. */
   readonly reach?: number
 }
 

@@ -25,27 +25,26 @@ type Failure = InvalidWalletRequest | WalletDamaged | StorageFailure
 export interface NewWallet {
   readonly privateKeys: boolean
   readonly blank: boolean
-  /** Whether payments leave out coins of addresses that the wallet has spent from; false if omitted. */
+  /** Whether payments avoid coins of addresses that were spent from; false if omitted. */
   readonly avoidReuse?: boolean
   readonly passphrase: Redacted.Redacted<string> | undefined
 }
 
 export interface StartChoice {
   readonly name: string
-  /** Whether to load it at each start; `undefined` leaves the setting unchanged. */
+  /** Whether to load it at each start; `undefined` keeps the setting. */
   readonly loadOnStart: boolean | undefined
 }
 
 /** The wallets of a node: the default wallet in wallet.json, named wallets in wallets/. */
 export class Wallets extends Context.Tag("svcd/Wallets")<Wallets, {
-  /** Whether the node has wallets at all (`-disablewallet`). */
+  /** False with `-disablewallet`. */
   readonly enabled: boolean
-  /** The loaded wallets, in the order of their loading. */
+  /** In loading order. */
   readonly loaded: () => ReadonlyArray<Wallet>
   readonly get: (name: string) => Wallet | undefined
-  /** The other loaded wallets that have the keys of this one: it is a copy of them, or made from the same words. */
+  /** The other loaded wallets with the same keys: copies, or wallets of the same seed phrase. */
   readonly twinsOf: (name: string) => ReadonlyArray<string>
-  /** Names of the wallets on disk. */
   readonly onDisk: Effect.Effect<ReadonlyArray<string>, StorageFailure>
   readonly create: (request: NewWallet & StartChoice) => Effect.Effect<Wallet, Failure>
   readonly load: (name: string, loadOnStart: boolean | undefined) => Effect.Effect<Wallet, Failure>
@@ -53,21 +52,20 @@ export class Wallets extends Context.Tag("svcd/Wallets")<Wallets, {
     name: string,
     loadOnStart: boolean | undefined
   ) => Effect.Effect<void, InvalidWalletRequest | StorageFailure>
-  /** Transactions of all wallets, from now on. A slow subscriber misses the oldest. */
+  /** From now on. A slow subscriber misses the oldest. */
   readonly changes: Stream.Stream<TransactionChange>
   readonly restore: (from: StartChoice & { readonly file: string }) => Effect.Effect<Wallet, Failure>
 }>() {}
 
 export interface WalletsOptions {
-  /** The data directory. */
   readonly directory: string
   readonly chainstateDirectory: string
   readonly enabled: boolean
-  /** Whether to load the default wallet, and to create it if it is missing. */
+  /** And creates it if missing. */
   readonly loadDefault: boolean
-  /** Page size of the indexes, in bytes. */
+  /** In bytes. */
   readonly pageSize: number
-  /** Maximum number of unconfirmed operations of a wallet on one name. */
+  /** Maximum number of unconfirmed operations per wallet and name. */
   readonly limitNameChains: number
   /** `DEFAULT_RULES` if omitted. */
   readonly rules?: WalletRules
@@ -89,7 +87,7 @@ const twinsAmong = (loaded: ReadonlyMap<string, Loaded>, name: string): Readonly
   return [...loaded].flatMap(([other, each]) => other !== name && sharesKeys(each.file, file) ? [other] : [])
 }
 
-/** Changes that a subscriber may be behind; a rescan has many at once. */
+/** Maximum backlog of a subscriber; a rescan emits many changes at once. */
 const CHANGE_BACKLOG = 10_000
 
 /** The reference node's text (`wallet/wallet.cpp`, `CWallet::AttachChain`). */
@@ -111,7 +109,7 @@ const disabled: Context.Tag.Service<Wallets> = {
   changes: Stream.never
 }
 
-/** The document of a new wallet. With a passphrase its secrets are sealed before the first write. */
+/** With a passphrase, the secrets are sealed before the first write. */
 const made = (
   network: WalletDocument["network"],
   request: NewWallet
@@ -139,7 +137,7 @@ const makeEnabled = (
     let starting = true
     const changes = yield* PubSub.sliding<TransactionChange>(CHANGE_BACKLOG)
 
-    /** Opens a wallet from its file and lets it follow the chain, which it leaves before its scope closes anything. */
+    /** The wallet stops following the chain before its scope closes anything. */
     const start = (
       name: string,
       file: WalletFile.WalletFile,
@@ -147,7 +145,7 @@ const makeEnabled = (
     ): Effect.Effect<Wallet, Failure> =>
       Effect.gen(function*() {
         const own = yield* Scope.fork(scope, { _tag: "Sequential" })
-        // This finalizer runs last: it writes the last changes of the wallet's parts to disk.
+        // Runs last, and flushes the file.
         yield* Scope.addFinalizer(own, file.close())
         const wallet = yield* WalletLive.make({
           name,
@@ -159,7 +157,7 @@ const makeEnabled = (
           limitNameChains: options.limitNameChains,
           ...options.rules === undefined ? {} : { rules: options.rules }
         }).pipe(
-          // First its scope: among the services is that of the layer, which ends with the node.
+          // Own scope first: the services include the scope of the layer, which ends with the node.
           Scope.extend(own),
           Effect.provide(services),
           Effect.tap(({ follower }) => Scope.addFinalizer(own, control.unregister(follower))),
@@ -193,7 +191,7 @@ const makeEnabled = (
     const requireUnloaded = (name: string): Effect.Effect<void, InvalidWalletRequest> =>
       loaded.has(name) ? invalidRequest("exists", `Wallet "${name}" is already loaded.`) : Effect.void
 
-    /** Loads the wallets of the start list. A named wallet that is missing is logged, and the others load. */
+    /** A missing named wallet is logged, and the others load. */
     const loadAtStart = Effect.gen(function*() {
       const { load, withoutDefault } = yield* startList
       if (options.loadDefault && !withoutDefault) {
@@ -215,7 +213,6 @@ const makeEnabled = (
     yield* Effect.annotateLogs(loadAtStart, "subsystem", "wallet")
     starting = false
 
-    /** Adds a wallet to the loaded ones. */
     const adding = (
       { loadOnStart, name }: StartChoice,
       work: Effect.Effect<Wallet, Failure>
@@ -281,8 +278,8 @@ const make = (
   options.enabled ? makeEnabled(options) : Effect.succeed(disabled)
 
 /**
- * The wallets in a data directory. The caller has to register the wallets that the layer loads with the chain
- * (`Wallet.follower`), before the mempool. Wallets that are loaded later are registered here.
+ * The caller must register the wallets that the layer loads (`Wallet.follower`) with the chain, before the mempool.
+ * Wallets loaded later are registered here.
  */
 export const layer = (
   options: WalletsOptions

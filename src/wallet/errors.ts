@@ -2,9 +2,9 @@ import * as Schema from "effect/Schema"
 import { lasting } from "../base/verdict.ts"
 import { formatAmount } from "../protocol/amount.ts"
 
-/** The wallet is encrypted and locked, or unlocked for renewals only and asked for another signature. */
+/** The wallet is locked, or unlocked for renewals only and asked for another signature. */
 export class KeysLocked extends Schema.TaggedError<KeysLocked>()("KeysLocked", {
-  /** Why the transaction is not a renewal, if there is one; empty for another use of the keys. */
+  /** Why the transaction is not a renewal; empty for another use of the keys. */
   renewalsOnly: Schema.optional(Schema.String)
 }) {
   override get message(): string {
@@ -14,7 +14,6 @@ export class KeysLocked extends Schema.TaggedError<KeysLocked>()("KeysLocked", {
   }
 }
 
-/** The wallet is watch-only: it has no private keys. */
 export class WalletWatchOnly extends Schema.TaggedError<WalletWatchOnly>()("WalletWatchOnly", {}) {
   override get message(): string {
     return "the wallet has no private keys"
@@ -27,13 +26,11 @@ export class WrongPassphrase extends Schema.TaggedError<WrongPassphrase>()("Wron
   }
 }
 
-/** The wallet has not enough spendable coins. */
 export class FundsMissing extends Schema.TaggedError<FundsMissing>()("FundsMissing", {
-  /** The amount of the payment without the fee, smallest units. */
+  /** Without the fee, in smallest units. */
   needed: Schema.Number,
-  /** The spendable amount. */
   available: Schema.Number,
-  /** The fee, if the payment without it could be made. */
+  /** The fee, if only the fee is lacking. */
   fee: Schema.optional(Schema.Number),
   /** A requested coin that is not spendable, as `outpointKey`. */
   missing: Schema.optional(Schema.String)
@@ -46,7 +43,7 @@ export class FundsMissing extends Schema.TaggedError<FundsMissing>()("FundsMissi
   }
 }
 
-/** A request is invalid for the wallet. `code` identifies the reason for callers with texts of their own. */
+/** `code` identifies the reason for callers with their own texts. */
 export class InvalidWalletRequest extends Schema.TaggedError<InvalidWalletRequest>()("InvalidWalletRequest", {
   code: Schema.Literal(
     "no-keys",
@@ -80,7 +77,7 @@ export class InvalidWalletRequest extends Schema.TaggedError<InvalidWalletReques
     "behind-pruned"
   ),
   reason: Schema.String,
-  /** What an import warned of before it failed. */
+  /** Warnings of an import before its failure. */
   warnings: Schema.optional(Schema.Array(Schema.String))
 }) {
   override get message(): string {
@@ -101,7 +98,7 @@ export class NameOperationRefused extends Schema.TaggedError<NameOperationRefuse
   }
 }
 
-/** A wallet's file is unreadable or contradicts itself. It stays unchanged. */
+/** The file is unreadable or contradicts itself. It stays unchanged. */
 export class WalletDamaged extends Schema.TaggedError<WalletDamaged>()("WalletDamaged", {
   file: Schema.String,
   found: Schema.String

@@ -7,12 +7,10 @@ import { checksummed, checkText } from "../base/checksum.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { io } from "../storage/io.ts"
 
-/** The list of the wallets that the node loads at its start. */
 const StartList = Schema.Struct({
   version: Schema.Literal(1),
-  /** Names of further wallets, in the order of loading. */
+  /** In loading order, without the default wallet. */
   load: Schema.Array(Schema.String.pipe(Schema.maxLength(200))).pipe(Schema.maxItems(10_000)),
-  /** Whether a caller disabled the loading of the default wallet. */
   withoutDefault: Schema.Boolean
 })
 export type StartList = typeof StartList.Type
@@ -27,8 +25,8 @@ const parsed = (whole: string): StartList | undefined => {
 }
 
 /**
- * Reads the list; without a file it is empty. A damaged file is renamed, and the new list has all wallets on disk: an
- * unnecessary loaded wallet costs little, but a wallet that is not loaded does not renew its names.
+ * A missing list is empty. A damaged one is renamed, and the new list has all wallets on disk: an unloaded wallet would
+ * not renew its names.
  */
 export const readStartList = (
   path: string,
@@ -54,7 +52,7 @@ export const readStartList = (
     return all
   })
 
-/** Replaces the file atomically. */
+/** Atomic. */
 export const writeStartList = (path: string, list: StartList): Effect.Effect<void, StorageFailure> =>
   io(
     { file: path, doing: "writing" },
@@ -63,7 +61,6 @@ export const writeStartList = (path: string, list: StartList): Effect.Effect<voi
     Effect.uninterruptible
   )
 
-/** The list after a change of one wallet's setting. */
 export const withWallet = (list: StartList, name: string, load: boolean): StartList => {
   if (name === "") return { ...list, withoutDefault: !load }
   const others = list.load.filter((each) => each !== name)

@@ -9,7 +9,7 @@ import * as WalletFile from "./keys/WalletFile.ts"
 import { indexFileOf } from "./ledger/openStore.ts"
 import { readStartList, withWallet, writeStartList } from "./startList.ts"
 
-/** Letters, digits and a few signs that have no meaning in a path. One dot may be in front. */
+/** Letters, digits and signs without meaning in a path, after at most one leading dot. */
 const NAME = /^\.?[\p{L}\p{N}](?:[\p{L}\p{N} ._-]*[\p{L}\p{N}_-])?$/u
 const LONGEST_NAME = 80
 
@@ -22,17 +22,16 @@ export const checkName = (name: string): Effect.Effect<void, InvalidWalletReques
   return new InvalidWalletRequest({ code: "missing", reason })
 }
 
-/** Where the wallets of a node are: wallet.json, the folder of named wallets, and the list of those to load at a start. */
+/** Paths of wallet.json, the named wallets and the start list. */
 export interface WalletPlaces {
   readonly pathOf: (name: string) => string
   readonly indexOf: (name: string) => string
-  /** Names of the wallets on disk. */
   readonly onDisk: Effect.Effect<ReadonlyArray<string>, StorageFailure>
-  /** Makes the folder that a new wallet is to be in. */
+  /** Makes the folder for a new wallet. */
   readonly makeFolder: (name: string) => Effect.Effect<void, StorageUnavailable>
   readonly requireFree: (name: string) => Effect.Effect<void, InvalidWalletRequest | StorageUnavailable>
   readonly startList: ReturnType<typeof readStartList>
-  /** Notes whether a wallet is loaded at each start; `undefined` leaves that as it is. */
+  /** Sets whether the wallet is loaded at each start; `undefined` keeps the setting. */
   readonly remember: (name: string, load: boolean | undefined) => Effect.Effect<void, StorageFailure>
 }
 

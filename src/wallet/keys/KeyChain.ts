@@ -8,7 +8,7 @@ import { type DerivedKey, isHardenedRange, publicDeriver, storedDeriver } from "
 import type { HardenedKeys, Purpose } from "./WalletDocument.ts"
 import type { AddressType } from "./WalletKeys.ts"
 
-/** The source of a chain's scripts: an account of the seed, or an imported descriptor by its public text. */
+/** An account of the seed, or an imported descriptor by its public text. */
 export type KeySource =
   | { readonly kind: "account"; readonly purpose: Purpose; readonly change: boolean }
   | { readonly kind: "import"; readonly text: string }
@@ -21,30 +21,29 @@ export interface KeyChainOptions {
   readonly text: string
   readonly change: boolean
   readonly active: boolean
-  /** Positions of the keys that the wallet can sign with. */
+  /** Positions of the keys with a private key. */
   readonly privateKeys: ReadonlySet<number>
   readonly timestamp: number
-  /** The first watched index, and the index after the last one that must be watched. */
+  /** The first watched index, and the end of those that must be watched. */
   readonly start: number
   readonly end: number
-  /** The first index that is neither given out nor used. */
+  /** The first index neither given out nor used. */
   readonly next: number
-  /** Gap: the number of unused indexes watched from `next` on. */
+  /** Gap: unused indexes watched from `next` on. */
   readonly lookahead: number
-  /** The part of the gap that counts as the keypool; all of it if omitted. */
+  /** The part of the gap that counts as keypool; all of it if omitted. */
   readonly keypool?: number | undefined
-  /** The reach of the recovery words; `undefined` for a chain that they do not bring back. */
+  /** Reach of the seed phrase; `undefined` for a chain that it does not recover. */
   readonly reach?: number | undefined
-  /** The stored keys of hardened ranges. */
   readonly hardened?: ReadonlyArray<HardenedKeys> | undefined
 }
 
-/** The limit of the indexes (BIP 32). */
+/** BIP 32. */
 const INDEX_LIMIT = 0x80000000
 
 const TAPROOT_SCRIPT = 34
 
-/** Sizes of records: the script, and for taproot the HASH160 of the internal key. */
+/** A record is the script, and for taproot the HASH160 of the internal key. */
 const RECORD_SIZE: Readonly<Record<AddressType, number>> = {
   legacy: 25,
   "p2sh-segwit": 23,
@@ -53,8 +52,8 @@ const RECORD_SIZE: Readonly<Record<AddressType, number>> = {
 }
 
 /**
- * Whether the wallet finds all about a script of a descriptor by its bytes alone: it then keeps only these of each
- * index, and derives the rest for the few that are used.
+ * Whether the bytes of a script suffice to find it: then only they are kept per index, and the rest is derived for the
+ * few used scripts.
  */
 const isPlainDescriptor = (descriptor: Descriptor): boolean => {
   switch (descriptor.name) {
@@ -70,14 +69,13 @@ const isPlainDescriptor = (descriptor: Descriptor): boolean => {
   }
 }
 
-/** What the wallet keeps of an index of a plain chain. */
 export interface PlainRecord {
   readonly script: Bytes
-  /** HASH160 of the internal key of a taproot output. */
+  /** HASH160 of the taproot internal key. */
   readonly keyHash: Bytes | undefined
 }
 
-/** The scripts of one descriptor, derived up to the lookahead, and which of them are given out or used. */
+/** The scripts of one descriptor, derived up to the lookahead, and their use. */
 export class KeyChain {
   readonly source: KeySource
   readonly descriptor: Descriptor
@@ -86,23 +84,22 @@ export class KeyChain {
   readonly privateKeys: ReadonlySet<number>
   readonly timestamp: number
   readonly ranged: boolean
-  /** Whether the wallet keeps only a record of each index. */
+  /** Whether only a record is kept per index. */
   readonly isPlain: boolean
-  /** The type of the addresses that the chain gives out. */
   readonly type: AddressType | undefined
   active: boolean
   readonly use: AddressUse
   readonly start: number
-  /** The indexes from `start` up to this one are derived. */
+  /** End of the derived indexes. */
   derived: number
   private end: number
   private readonly lookahead: number
   private readonly keypool: number
   private readonly stored: StoredKeys
   private readonly derivers: ReadonlyMap<number, (index: number) => DerivedKey>
-  /** The records of the first indexes, as read from a file. */
+  /** Records of the first indexes, from a file. */
   private records: Bytes = EMPTY
-  /** The records that were not read, until `takeRecords`. */
+  /** Records not from the file, until `takeRecords`. */
   private fresh: Array<Bytes> | undefined = []
 
   constructor(options: KeyChainOptions) {
@@ -132,34 +129,33 @@ export class KeyChain {
     )
   }
 
-  /** The number of keys of each index. */
+  /** Keys per index. */
   get keyCount(): number {
     return this.derivers.size
   }
 
-  /** Asks for this number of unused indexes, until the wallet is opened again. */
+  /** Watches this many unused indexes, until the wallet is opened again. */
   wants(unused: number): void {
     if (this.ranged) this.end = Math.max(this.end, Math.min(this.use.next + unused, INDEX_LIMIT))
   }
 
-  /** The index after the last one that must be watched with this gap, if its keys are known. */
+  /** The end of the indexes to watch with this gap, as far as their keys are known. */
   private wanted(gap: number): number {
     if (!this.ranged) return this.end
     return Math.min(Math.max(this.end, this.use.next + gap), INDEX_LIMIT)
   }
 
-  /** The index after the last one that must be watched now, and can be. */
+  /** The end of the indexes to watch now. */
   get target(): number {
     const wanted = this.wanted(this.lookahead)
     return this.stored.isNeeded ? Math.min(wanted, this.stored.end) : wanted
   }
 
-  /** The index after the last one of the keypool. */
   get poolEnd(): number {
     return Math.min(this.derived, this.wanted(this.keypool))
   }
 
-  /** The indexes that must be watched, whose keys only the private key derives; `undefined` for none. */
+  /** Indexes to watch whose keys only the private key derives. */
   get lacking(): IndexRange | undefined {
     if (!this.stored.isNeeded) return undefined
     const { end, limit } = this.stored
@@ -167,18 +163,16 @@ export class KeyChain {
     return last > end ? [end, last] : undefined
   }
 
-  /** Takes the keys of the indexes that are lacking. */
   learn(keys: ReadonlyArray<HardenedKeys>): void {
     this.stored.add(keys)
   }
 
-  /** The stored keys of hardened ranges, and the index after the last one; `undefined` without such ranges. */
+  /** The stored keys of hardened ranges and their end; `undefined` without such ranges. */
   get hardened(): { readonly end: number; readonly keys: () => ReadonlyArray<HardenedKeys> } | undefined {
     const { stored } = this
     return stored.isNeeded ? { end: stored.end, keys: () => stored.stored } : undefined
   }
 
-  /** The scripts of an index. */
   scripts(index: number): ReadonlyArray<DescribedScript> {
     const keys = new Map<number, DerivedKey>()
     const keyAt = (position: number): DerivedKey => {
@@ -196,7 +190,6 @@ export class KeyChain {
     return RECORD_SIZE[this.type ?? "legacy"]
   }
 
-  /** Derives or reads the record of the next index. */
   nextRecord(): PlainRecord {
     const { records, recordSize } = this
     const at = (this.derived++ - this.start) * recordSize
@@ -206,7 +199,6 @@ export class KeyChain {
     return this.recordOf(record)
   }
 
-  /** The record of an index. */
   record(index: number): PlainRecord {
     return this.recordOf(this.derivedRecord(index))
   }
@@ -224,22 +216,21 @@ export class KeyChain {
     return this.type === "bech32m" ? concat(described.script, hash160(key.publicKey)) : described.script
   }
 
-  /** Whether records of the next indexes were read. */
   get hasRecords(): boolean {
     return (this.derived - this.start) * this.recordSize < this.records.length
   }
 
-  /** Takes records of the first indexes from a file, unless they are of another chain. */
+  /** Records of another chain are ignored. */
   readRecords(records: Bytes): void {
     const count = records.length / this.recordSize
     if (!this.isPlain || count < 1 || !Number.isInteger(count)) return
-    // An older copy of the wallet has fewer keys of a hardened range than the index beside it.
+    // An older copy of the wallet has fewer keys of a hardened range than the index.
     if (this.stored.isNeeded && this.start + count > this.stored.end) return
     const last = this.derivedRecord(this.start + count - 1)
     if (equal(last, records.subarray(-this.recordSize))) this.records = records
   }
 
-  /** The records of all derived indexes, if some were not read; at the first call, and nothing later. */
+  /** All records, if some were not read; only at the first call. */
   takeRecords(): Bytes | undefined {
     const { fresh = [], records } = this
     this.records = EMPTY
@@ -248,6 +239,6 @@ export class KeyChain {
   }
 }
 
-/** Whether the wallet can sign for a script of a chain, once it is unlocked. */
+/** Whether the wallet can sign for the script, once unlocked. */
 export const isSpendable = ({ keys, required }: DescribedScript, { privateKeys }: KeyChain): boolean =>
   required > 0 && keys.filter(({ position }) => privateKeys.has(position)).length >= required

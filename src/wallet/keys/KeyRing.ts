@@ -16,33 +16,30 @@ import type { Import, WalletDocument } from "./WalletDocument.ts"
 import type { AddressType, ListedDescriptor, OwnScript, WordsView } from "./WalletKeys.ts"
 import { WatchedScripts } from "./WatchedScripts.ts"
 
-/** The gap of a wallet: that of the recovery words, and of the reference node. */
+/** The same gap as upstream. */
 export const LOOKAHEAD = WORDS_REACH
 
-/** Keys derived before the event loop gets its turn: some milliseconds of work. */
+/** Keys derived per turn of the event loop: some milliseconds. */
 const SLICE = 25
 
-/** The same for scripts that were stored. */
+/** The same for stored scripts. */
 const STORED_SLICE = 1_000
 
-/** The indexes of a slice. */
 const sliceOf = ({ hasRecords, keyCount }: KeyChain): number =>
   hasRecords ? STORED_SLICE : Math.max(1, Math.floor(SLICE / keyCount))
 
 export type DocumentChange = (document: WalletDocument) => WalletDocument
 
-/** What a ring watches. */
 export interface RingOptions {
-  /** The gap of the seed's accounts, which is also the reach of the words; if omitted, `lookahead` and `WORDS_REACH`. */
+  /** Gap of the seed's accounts and reach of the seed phrase; if omitted, `lookahead` and `WORDS_REACH`. */
   readonly seed?: number
-  /** The scripts of earlier times, by the text of their chain (`takeRecords`): deriving takes a thousand times as long. */
+  /** Stored scripts by the text of their chain (`takeRecords`): deriving is a thousand times slower. */
   readonly records?: ReadonlyMap<string, Bytes>
 }
 
-/** An address that is promised to a transaction. */
 export interface ReservedAddress {
   readonly own: OwnScript
-  /** To be called if the transaction was not sent. */
+  /** For a transaction that was not sent. */
   readonly release: () => void
 }
 
@@ -53,19 +50,22 @@ interface Offer {
 }
 
 /**
- * The scripts that a wallet watches, by their bytes: those of the seed's accounts and those of imports. It is made from
- * a document and never changes that document: `save` writes into a document which addresses are given out or used.
+ * The scripts that a wallet watches: those of the seed's accounts and of imports. `save` writes their use into a
+ * document.
  */
 export class KeyRing {
   readonly network: Network
-  /** Gap: the number of unused indexes that each chain watches. */
+  /** Gap: unused indexes watched per chain. */
   readonly lookahead: number
   private readonly chains: Array<KeyChain>
   private readonly scripts: WatchedScripts
   private secrets: () => Secrets | undefined = () => undefined
-  /** Receiving addresses up to one that was paid without being given out here: they need a place in the address book. */
+  /**
+   * Receiving addresses that were paid, or precede a paid one, without being given out here: they go into the address
+   * book.
+   */
   private readonly unlisted = new Set<string>()
-  /** Addresses in a row that may be given out without being paid. */
+  /** Unpaid addresses in a row that may be given out. */
   private readonly reach: number
 
   private constructor(document: WalletDocument, lookahead: number, { records, seed }: RingOptions) {
@@ -77,10 +77,7 @@ export class KeyRing {
     for (const chain of this.chains) chain.readRecords(records?.get(chain.text) ?? EMPTY)
   }
 
-  /**
-   * Derives the watched scripts of a document, in slices that do not block the event loop. The document has to come
-   * from `WalletFile` or from this program.
-   */
+  /** Derives in slices that do not block the event loop. The document must come from `WalletFile` or this program. */
   static make(document: WalletDocument, lookahead = LOOKAHEAD, options: RingOptions = {}): Effect.Effect<KeyRing> {
     return Effect.gen(function*() {
       const ring = new KeyRing(document, lookahead, options)
@@ -89,7 +86,7 @@ export class KeyRing {
     })
   }
 
-  /** The scripts of chains that were derived and not stored before, for `RingOptions`; at the first call. */
+  /** Newly derived scripts, for `RingOptions`; only at the first call. */
   takeRecords(): ReadonlyMap<string, Bytes> {
     return new Map(this.chains.flatMap((chain) => {
       const records = chain.takeRecords()
@@ -97,7 +94,7 @@ export class KeyRing {
     }))
   }
 
-  /** How far the recovery words bring the wallet back; `undefined` for a wallet without a seed. */
+  /** `undefined` for a wallet without a seed. */
   words(): WordsView | undefined {
     const uses = this.chains.flatMap(({ source, use }) => source.kind === "account" ? [use] : [])
     if (uses.length === 0) return undefined
@@ -108,12 +105,12 @@ export class KeyRing {
     }
   }
 
-  /** Sets where the ring finds private keys, if the wallet has them now: for more keys of hardened ranges. */
+  /** Sets the source of private keys, for more keys of hardened ranges. */
   deriveWith(secrets: () => Secrets | undefined): void {
     this.secrets = secrets
   }
 
-  /** The wallet's record of a scriptPubKey, with or without a name prefix. */
+  /** By scriptPubKey, with or without a name prefix. */
   own(script: Bytes): OwnScript | undefined {
     return this.scripts.find(script)
   }
@@ -122,7 +119,6 @@ export class KeyRing {
     return this.scripts.all()
   }
 
-  /** The scripts of an import without range, by its text. */
   scriptsOf(text: string): ReadonlyArray<OwnScript> {
     const chain = this.chains.find(({ ranged, source }) => !ranged && source.kind === "import" && source.text === text)
     return chain === undefined ? [] : chain.scripts(0).flatMap(({ script }) => this.scripts.find(script) ?? [])
@@ -150,14 +146,14 @@ export class KeyRing {
   }
 
   /**
-   * Takes the next address of a type for good. The address is taken at once, so that no other caller gets it. The caller
-   * has to apply `change` to the document, and may use the address only once that is on disk.
+   * Takes the next address at once, so that no other caller gets it. The caller must apply `change` and may use the
+   * address only once that is on disk.
    */
   next(
     type: AddressType,
     { change, knows = true }: {
       readonly change: boolean
-      /** Whether all blocks have been looked through; all of them if omitted. */
+      /** Whether all blocks have been scanned; true if omitted. */
       readonly knows?: boolean
     }
   ): Either.Either<{ readonly own: OwnScript; readonly change: DocumentChange }, InvalidWalletRequest> {
@@ -172,8 +168,8 @@ export class KeyRing {
   }
 
   /**
-   * Promises the next address of a type to a transaction that may never be sent. Nothing is written: the address is taken
-   * when `markUsed` sees the transaction, and `release` gives it back otherwise.
+   * Promises an address to a transaction that may never be sent. Nothing is written: `markUsed` takes it when the
+   * transaction appears.
    */
   reserve(type: AddressType, change: boolean): Either.Either<ReservedAddress, InvalidWalletRequest> {
     return Either.map(this.offer(type, { change, which: "again" }), ({ chain, index, own }) => ({
@@ -182,7 +178,7 @@ export class KeyRing {
     }))
   }
 
-  /** A change address for a draft that the caller may send or not. Drafts in a row get different ones, as far as possible. */
+  /** For a draft that may not be sent. Consecutive drafts get different addresses, if possible. */
   draftChange(type: AddressType): OwnScript | undefined {
     const chain = this.chainFor(type, true)
     if (chain === undefined) return undefined
@@ -190,7 +186,7 @@ export class KeyRing {
     return this.at(chain, chain.use.offerDraft(chain.derived))
   }
 
-  /** The script at an index, derived if need be: with a small keypool it may be behind the last one, which is reserved. */
+  /** Derives if needed: with a small keypool the index may be beyond the last one. */
   private at(chain: KeyChain, index: number): OwnScript | undefined {
     if (index >= chain.derived) {
       chain.wants(index + 1 - chain.use.next)
@@ -199,7 +195,7 @@ export class KeyRing {
     return this.scripts.at(chain, index)
   }
 
-  /** The next address to give out. A locked wallet may have given out all scripts of a hardened range. */
+  /** A locked wallet may have given out all scripts of a hardened range. */
   private offer(
     type: AddressType,
     { change, knows = true, which }: { readonly change: boolean; readonly which: WhichIndex; readonly knows?: boolean }
@@ -220,8 +216,8 @@ export class KeyRing {
   }
 
   /**
-   * Derives what the chains lack of hardened ranges, and up to `size` unused addresses of each chain that gives them out,
-   * in slices that do not block the event loop. Returns whether it derived any, and the caller has to write `save`.
+   * Derives missing keys of hardened ranges and up to `size` unused addresses per chain, without blocking the event
+   * loop. If it returns true, the caller must write `save`.
    */
   refill(size = 0): Effect.Effect<boolean> {
     return Effect.gen(this, function*() {
@@ -235,14 +231,15 @@ export class KeyRing {
   }
 
   /**
-   * Marks a script as paid or spent; `inBlock`: by a block. Returns whether the ring watches more scripts since. Then the
-   * caller has to check again the blocks that may use these scripts, and to write `save`.
+   * `inBlock`: by a block. If true is returned, more scripts are watched: the caller must recheck blocks for them, and
+   * write `save`.
    */
   markUsed(script: Bytes, inBlock = false): boolean {
     const watched = this.scripts.find(script)
     if (watched === undefined || !watched.chain.ranged) return false
     const { chain, index } = watched
-    // Another copy of the wallet gave them out, or a transaction took them (upstream `CWallet::AddToWalletIfInvolvingMe`).
+    // Given out by another copy of the wallet, or taken by a transaction (upstream
+    // `CWallet::AddToWalletIfInvolvingMe`).
     if (!chain.change && this.givesOut(chain)) {
       for (let at = chain.use.next; at <= index; at++) {
         const address = this.scripts.at(chain, at)?.address
@@ -253,12 +250,12 @@ export class KeyRing {
     return this.extend(chain)
   }
 
-  /** Forgets what blocks pay to, because some were disconnected. The caller marks again what others pay to. */
+  /** After a disconnection; the caller marks again what the remaining blocks pay to. */
   forgetBlocks(): void {
     for (const { use } of this.chains) use.forgetBlocks()
   }
 
-  /** The labels of a document, with empty ones for addresses that were paid without being given out. */
+  /** Adds empty labels for addresses that were paid without being given out. */
   private listed(labels: WalletDocument["labels"]): WalletDocument["labels"] {
     if (this.unlisted.size === 0) return labels
     const known = new Set(labels.map(({ address }) => address))
@@ -270,7 +267,7 @@ export class KeyRing {
     return labels
   }
 
-  /** Writes into a document which addresses are given out or used. It never makes an address unused again. */
+  /** Never makes an address unused again. */
   readonly save: DocumentChange = (document) => {
     const accounts = new Map<string, number>()
     const imports = new Map<string, KeyChain>()
@@ -295,8 +292,8 @@ export class KeyRing {
   }
 
   /**
-   * Watches an import that is on disk (`prepareImport`). It replaces an import with the same text, whose scripts stay
-   * watched. An active import deactivates earlier imports of its type.
+   * For an import that is on disk (`prepareImport`). It replaces an import with the same text, whose scripts stay
+   * watched, and deactivates earlier imports of its type if active.
    */
   add(entry: Import): Effect.Effect<void> {
     return Effect.gen(this, function*() {
@@ -318,7 +315,7 @@ export class KeyRing {
     })
   }
 
-  /** Derives the keys of hardened ranges that are lacking, if the private key is at hand. */
+  /** Derives missing keys of hardened ranges, if the private key is available. */
   private learn(chain: KeyChain): void {
     const { lacking, source } = chain
     if (lacking === undefined || source.kind !== "import") return
@@ -326,7 +323,7 @@ export class KeyRing {
     if (descriptor !== undefined) chain.learn(deriveHardened(descriptor, lacking))
   }
 
-  /** Derives up to the target, at most `most` indexes. Returns whether it derived any. */
+  /** Up to the target, at most `most` indexes. Returns whether it derived any. */
   private extend(chain: KeyChain, most = Number.POSITIVE_INFINITY): boolean {
     this.learn(chain)
     const { target } = chain
@@ -337,17 +334,16 @@ export class KeyRing {
     return count > 0
   }
 
-  /** The keys and scripts for signing; without secrets, only scripts and public keys. */
+  /** Without secrets: scripts and public keys only. */
   signer(secrets: Secrets | undefined): SigningProvider {
     return this.scripts.signer(secrets)
   }
 
-  /** The private key of a script with a single key of the wallet. */
   privateKeyFor(script: Bytes, secrets: Secrets): SigningKey | undefined {
     return this.scripts.privateKeyFor(script, secrets)
   }
 
-  /** The keypool: unused watched scripts in the chains that give out addresses. */
+  /** Unused watched scripts of the chains that give out addresses. */
   keypool(): { readonly receive: number; readonly change: number } {
     const count = (change: boolean): number =>
       this.chains
@@ -356,7 +352,6 @@ export class KeyRing {
     return { receive: count(false), change: count(true) }
   }
 
-  /** The descriptors of the wallet; with secrets, including their private keys. */
   descriptors(secrets?: Secrets): ReadonlyArray<ListedDescriptor> {
     return this.chains.map((chain) => {
       const active = this.givesOut(chain)

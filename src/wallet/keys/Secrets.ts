@@ -12,13 +12,12 @@ import { parseDescriptor } from "./parseDescriptor.ts"
 import { openSecret } from "./seal.ts"
 import type { Import, Purpose, Secret, WalletDocument } from "./WalletDocument.ts"
 
-/** The keys of one chain of an account, receive or change. */
 interface AccountChain {
   readonly key: ExtendedKey
   readonly publicKey: Bytes
 }
 
-/** The fields that the secrets of a document are sealed for: a sealed secret opens only in its own field. */
+/** A sealed secret opens only for its own field. */
 export const SEED_FIELD = "seed"
 export const MNEMONIC_FIELD = "mnemonic"
 export const importField = (descriptor: string): string => `import ${descriptor}`
@@ -36,8 +35,8 @@ export const wipeDescriptor = (descriptor: Descriptor): void => {
 }
 
 /**
- * The secrets of an unlocked wallet. They are opened at first use and kept until `wipe`. `wipe` overwrites bytes;
- * strings cannot be wiped in JavaScript and are left to the garbage collector.
+ * The secrets of an unlocked wallet, opened at first use. `wipe` overwrites bytes; strings are left to the garbage
+ * collector.
  */
 export class Secrets {
   private readonly documentNow: () => WalletDocument
@@ -46,7 +45,7 @@ export class Secrets {
   private readonly imports = new Map<string, Descriptor>()
   private wiped = false
 
-  /** `masterKey` opens the sealed secrets; `undefined` for an unencrypted document. `wipe` overwrites it as well. */
+  /** `masterKey` opens the sealed secrets; `undefined` for an unencrypted document. `wipe` overwrites it, too. */
   constructor(document: () => WalletDocument, masterKey: Uint8Array | undefined) {
     this.documentNow = document
     this.masterKeyBytes = masterKey
@@ -56,12 +55,11 @@ export class Secrets {
     return this.documentNow()
   }
 
-  /** The key that seals new secrets; `undefined` for an unencrypted document. */
+  /** `undefined` for an unencrypted document. */
   get sealingKey(): Bytes | undefined {
     return this.masterKeyBytes
   }
 
-  /** Whether `wipe` was called. */
   get isWiped(): boolean {
     return this.wiped
   }
@@ -73,19 +71,17 @@ export class Secrets {
     return openSecret(this.masterKeyBytes, { field, sealed: secret.sealed })
   }
 
-  /** The mnemonic, if the seed was made from one. */
   get mnemonic(): string | undefined {
     const secret = this.document.seed?.mnemonic
     return secret === undefined ? undefined : this.open(MNEMONIC_FIELD, secret)
   }
 
-  /** The seed in hexadecimal. */
   get seed(): string | undefined {
     const secret = this.document.seed?.seed
     return secret === undefined ? undefined : this.open(SEED_FIELD, secret)
   }
 
-  /** The extended private master key. The caller wipes it after use. */
+  /** The caller wipes it after use. */
   get master(): ExtendedKey | undefined {
     const { seed } = this
     if (seed === undefined) return undefined
@@ -98,7 +94,7 @@ export class Secrets {
     }
   }
 
-  /** The extended private key of an account of the seed. The caller wipes it after use. */
+  /** The caller wipes it after use. */
   account(purpose: Purpose): ExtendedKey | undefined {
     const { master } = this
     if (master === undefined) return undefined
@@ -120,7 +116,6 @@ export class Secrets {
     return chain
   }
 
-  /** The private key of an address of an account. */
   accountKey(purpose: Purpose, change: boolean, index: number): SigningKey | undefined {
     const chain = this.chain(purpose, change)
     return chain === undefined
@@ -128,7 +123,7 @@ export class Secrets {
       : { privateKey: childPrivateKey(chain.key, chain.publicKey, index), compressed: true }
   }
 
-  /** The descriptor of a chain of an account, with the master key in upstream's form: `xprv/44h/7h/0h/0` and so on. */
+  /** With the master key, in upstream's form: `xprv/44h/7h/0h/0`. */
   accountDescriptor({ descriptor, source }: KeyChain): Descriptor | undefined {
     const { master } = this
     if (master === undefined || source.kind !== "account") return undefined
@@ -139,12 +134,12 @@ export class Secrets {
     )
   }
 
-  /** The text of an imported descriptor, with its private keys. */
+  /** With private keys. */
   importText({ descriptor, secret }: Import): string | undefined {
     return secret === undefined ? undefined : this.open(importField(descriptor), secret)
   }
 
-  /** An imported descriptor with its private keys, found by its public text. */
+  /** With private keys, by its public text. */
   imported(text: string): Descriptor | undefined {
     const known = this.imports.get(text)
     if (known !== undefined) return known
@@ -157,7 +152,6 @@ export class Secrets {
     return descriptor
   }
 
-  /** The private key at a position and an index of an imported descriptor. */
   importedKey(
     text: string,
     { index, position }: { readonly position: number; readonly index: number }
@@ -167,7 +161,7 @@ export class Secrets {
     return key === undefined ? undefined : privateKeyAt(key, index)
   }
 
-  /** Overwrites the keys. Afterwards every access to a secret throws `KeysLocked`. */
+  /** Afterwards, every access to a secret throws `KeysLocked`. */
   wipe(): void {
     this.wiped = true
     this.masterKeyBytes?.fill(0)

@@ -15,68 +15,64 @@ import { Secrets } from "./Secrets.ts"
 import { checkSecrets } from "./secretsCheck.ts"
 import type { WalletFile } from "./WalletFile.ts"
 
-/** The passphrase of a wallet, and the state of its lock. */
 export interface WalletVault {
-  /** Whether the secrets are encrypted, and whether the wallet signs anything now. For renewals only it counts as locked. */
+  /** Unlocked for renewals only counts as locked. */
   readonly encryption: () => "none" | "locked" | "unlocked"
-  /** Whether the wallet signs renewals now: not encrypted, unlocked, or unlocked for them. */
   readonly signsRenewals: () => boolean
-  /** Seconds since 1970 until which the wallet signs what it signs now; 0 while the wallet is locked. */
+  /** Seconds since 1970 until which the current signing lasts; 0 while locked. */
   readonly unlockedUntil: () => number
-  /** Seconds since 1970 until which the wallet was unlocked for renewals only; 0 if it was not, or if that time is over. */
+  /** Seconds since 1970 until which renewals are unlocked; 0 if they are not. */
   readonly renewalsUntil: () => number
-  /** Encrypts the secrets of a wallet without a passphrase, and locks it. */
+  /** Locks the wallet, too. */
   readonly encrypt: (
     passphrase: Redacted.Redacted<string>
   ) => Effect.Effect<void, InvalidWalletRequest | StorageFailure>
   /**
-   * Unlocks the wallet for a number of seconds; with `renewalsOnly`, for signatures of renewals alone. It replaces what is left of
-   * an earlier time, with one exception: at the end of a full unlock, a longer time for renewals goes on. Otherwise a payment
-   * would end the renewals of all names without a word.
+   * `renewalsOnly`: for signatures of renewals only. Replaces an earlier unlock, except that a longer unlock for
+   * renewals survives a full one. Otherwise a payment would silently end the renewals of all names.
    */
   readonly unlock: (
     passphrase: Redacted.Redacted<string>,
     seconds: number,
     options?: { readonly renewalsOnly?: boolean }
   ) => Effect.Effect<void, WrongPassphrase | InvalidWalletRequest | WalletDamaged>
-  /** Locks the wallet at once, including for renewals. */
+  /** Locks at once, including for renewals. */
   readonly lock: Effect.Effect<void, InvalidWalletRequest>
-  /** Replaces the passphrase; the lock stays as it is. */
+  /** The lock stays as it is. */
   readonly changePassphrase: (
     old: Redacted.Redacted<string>,
     next: Redacted.Redacted<string>
   ) => Effect.Effect<void, WrongPassphrase | InvalidWalletRequest | StorageFailure>
 }
 
-/** The secrets of a wallet: the interface for callers, and what only the wallet's own parts may use. */
+/** The vault as the wallet's own parts see it. */
 export interface Vault extends WalletVault {
   readonly secrets: Effect.Effect<Secrets, KeysLocked | WalletWatchOnly>
   /**
-   * The secrets to sign this transaction. While the wallet is unlocked for renewals only, this is the one way to them, and it
-   * fails for every transaction that is not a renewal.
+   * The secrets to sign this transaction; the only way to them while the wallet is unlocked for renewals only, when any
+   * other transaction fails.
    */
   readonly secretsFor: (
     transaction: Transaction,
     spent: ReadonlyArray<SpentOutput | undefined>
   ) => Effect.Effect<Secrets, KeysLocked | WalletWatchOnly>
-  /** The secrets, if the wallet has them now: to derive public keys of hardened ranges, never to sign. */
+  /** For public keys of hardened ranges, never for signatures. */
   readonly opened: () => Secrets | undefined
-  /** The key that seals new secrets; `undefined` while the wallet is locked or not encrypted. */
+  /** `undefined` while the wallet is locked or not encrypted. */
   readonly sealingKey: () => Uint8Array | undefined
 }
 
-/** Longest unlock time in seconds. Upstream `wallet/rpc/encrypt.cpp`, `MAX_SLEEP_TIME`. */
+/** Seconds. Upstream `wallet/rpc/encrypt.cpp`, `MAX_SLEEP_TIME`. */
 const LONGEST_UNLOCK = 100_000_000
 
-/** Longest time of one timer in seconds: the platform's timers count milliseconds in 31 bits. */
+/** Seconds. Platform timers count milliseconds in 31 bits. */
 const LONGEST_TIMER = 86_400
 
-/** What a wallet is unlocked for. */
 type Unlock = "all" | "renewals"
 
 const notEncrypted = () => new InvalidWalletRequest({ code: "not-encrypted", reason: "the wallet is not encrypted" })
 
-/** Waits for a number of seconds by the timer: `setmocktime` must not keep a wallet unlocked. */
+/** By the timer: `setmocktime` must not keep a wallet unlocked. */
 const wait = (seconds: number): Effect.Effect<void> =>
   seconds <= LONGEST_TIMER
     ? Effect.sleep(1000 * seconds)
@@ -88,15 +84,15 @@ export const makeVault = (file: WalletFile, rules: RenewalRules): Effect.Effect<
     const document = () => file.document
     let open = file.document.encryption === undefined ? new Secrets(document, undefined) : undefined
     /**
-     * Each unlock that goes on, with its end in seconds since 1970. A timer ends it, never a clock that a caller can set. A timer
-     * that has fired can still run after its unlock was replaced, so each one ends only the object that it was started for.
+     * Unlocks in effect, with their ends in seconds since 1970. Timers end them, not a clock that a caller can set. A
+     * fired timer may run after its unlock was replaced, so each ends only its own object.
      */
     const until = new Map<Unlock, { readonly time: number }>()
     const timers = new Map<Unlock, Fiber.Fiber<void>>()
     let ended = false
-    /** Whether the secrets were checked against the file. Unencrypted secrets were checked when the file was opened. */
+    /** Whether the secrets were checked against the file; unencrypted ones were at opening. */
     let compared = file.document.encryption === undefined
-    /** Of two concurrent calls that change the encryption, the second has to see the result of the first. */
+    /** The second of two concurrent changes of the encryption must see the result of the first. */
     const alone = (yield* Effect.makeSemaphore(1)).withPermits(1)
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
@@ -111,10 +107,9 @@ export const makeVault = (file: WalletFile, rules: RenewalRules): Effect.Effect<
       until.clear()
     }
 
-    /** Whether the wallet is open for renewals alone. */
     const renewalsOnly = (): boolean => until.has("renewals") && !until.has("all")
 
-    /** Ends one unlock. The other one goes on, with other secrets: a caller that holds those of the full unlock cannot use them longer. */
+    /** The other unlock continues with other secrets, so that a holder of the full unlock's cannot use them longer. */
     const end = (which: Unlock, own: { readonly time: number }): void => {
       if (until.get(which) !== own) return
       until.delete(which)
@@ -153,7 +148,7 @@ export const makeVault = (file: WalletFile, rules: RenewalRules): Effect.Effect<
         yield* Effect.uninterruptible(Effect.zipRight(file.update(change), Effect.sync(close)))
       }).pipe(Effect.scoped, alone)
 
-    /** Refuses secrets that contradict the file: signatures made with them would be wrong. One check is enough. */
+    /** Signatures with secrets that contradict the file would be wrong. One check is enough. */
     const compare = (secrets: Secrets): Effect.Effect<void, WalletDamaged> =>
       Effect.gen(function*() {
         if (compared) return
@@ -163,8 +158,8 @@ export const makeVault = (file: WalletFile, rules: RenewalRules): Effect.Effect<
       })
 
     /**
-     * Keeps the wallet unlocked for a number of seconds. A full unlock leaves the time for renewals as it is, which goes on beside
-     * it; one for renewals ends a full unlock. A wallet that was unloaded meanwhile stays locked.
+     * A full unlock keeps the time for renewals; an unlock for renewals ends a full one. A wallet unloaded meanwhile
+     * stays locked.
      */
     const openFor = (secrets: Secrets, seconds: number, which: Unlock) =>
       Effect.gen(function*() {
@@ -176,7 +171,7 @@ export const makeVault = (file: WalletFile, rules: RenewalRules): Effect.Effect<
         until.delete("all")
         const own = { time: now + Math.floor(seconds) }
         until.set(which, own)
-        // It outlives the call that unlocks.
+        // Outlives the call that unlocks.
         const lock = Effect.zipRight(wait(seconds), Effect.sync(() => end(which, own)))
         timers.set(which, yield* Effect.forkIn(withoutSpan(Effect.interruptible(lock)), scope))
       })

@@ -9,23 +9,20 @@ import { hexBytes, hexOf, ListOf, LONGEST_TEXT, omittable, Seconds, ShortText } 
 import { MAX_RENEWALS, RegistrationEntry, RenewalEntry, withFailure } from "./registrationEntry.ts"
 
 /**
- * The content of wallet.json. A member that this version does not know is refused and not dropped, because the next
- * write would lose it. So a new member needs a new version, or has to be optional and declared here.
+ * The content of wallet.json. Unknown members are refused, because the next write would lose them. So a new member
+ * needs a new version, or must be optional and declared here.
  */
 
-/** The format version that svcd writes. */
 export const WALLET_VERSION = 1
 
-/** Maximum length of a descriptor: that of a `multi_a` of 999 extended keys with their origins. */
+/** Fits a `multi_a` of 999 extended keys with origins. */
 export const LONGEST_DESCRIPTOR = 160_000
-/** Maximum number of keys in a descriptor. */
 const MAX_KEYS = 5_000
-/** Maximum length of a label. */
 export const LONGEST_LABEL = 1_000
 const LONGEST_TRANSACTION = 8_000_000
 const MAX_IMPORTS = 100_000
 const HARDENED = 0x80000000
-/** Maximum length of a place in a message: the file's writer chose the names of unknown members. */
+/** Bounded because the file's writer chose the names of unknown members. */
 const LONGEST_PLACE = 100
 const ID_BYTES = 16
 
@@ -34,7 +31,7 @@ const Label = Schema.String.pipe(Schema.maxLength(LONGEST_LABEL))
 const Index = Schema.Int.pipe(Schema.between(0, HARDENED))
 const Txid = Schema.String.pipe(Schema.pattern(/^[0-9a-f]{64}$/))
 
-/** A secret in plain text, or sealed with the master key (`sealSecret`). */
+/** Plain text, or sealed with the master key (`sealSecret`). */
 export const Secret = Schema.Union(
   Schema.Struct({ plain: DescriptorText }),
   Schema.Struct({ sealed: hexOf(2 * LONGEST_DESCRIPTOR) })
@@ -46,7 +43,7 @@ export const MAX_SCRYPT_LOG_N = 20
 export const MAX_SCRYPT_R = 16
 export const MAX_SCRYPT_P = 16
 
-/** How the passphrase opens the master key, which opens the other secrets. */
+/** The passphrase opens the master key, which opens the other secrets. */
 export const Encryption = Schema.Struct({
   kdf: Schema.Literal("scrypt"),
   /** log2 of scrypt's N. */
@@ -54,53 +51,49 @@ export const Encryption = Schema.Struct({
   r: Schema.Int.pipe(Schema.between(1, MAX_SCRYPT_R)),
   p: Schema.Int.pipe(Schema.between(1, MAX_SCRYPT_P)),
   salt: hexBytes(64),
-  /** The master key, sealed with the key that scrypt derives from the passphrase. */
+  /** Sealed with the key that scrypt derives from the passphrase. */
   masterKey: hexBytes(256)
 })
 export type Encryption = typeof Encryption.Type
 
-/** The purposes of BIP 44, 49, 84 and 86: legacy, p2sh-segwit, bech32 and bech32m. */
+/** BIP 44, 49, 84 and 86: legacy, p2sh-segwit, bech32 and bech32m. */
 export const PURPOSES = [44, 49, 84, 86] as const
 export type Purpose = typeof PURPOSES[number]
 
-/** An account of the wallet's seed, at `m/purpose'/coin'/0'`. */
+/** At `m/purpose'/coin'/0'`. */
 export const Account = Schema.Struct({
   purpose: Schema.Literal(...PURPOSES),
-  /** Extended public key of the account. */
   xpub: ShortText,
-  /** The first receive and change index that is neither given out nor used. */
+  /** The first receive and change index neither given out nor used. */
   receive: Index,
   change: Index
 })
 export type Account = typeof Account.Type
 
-/** Maximum number of stored keys of a hardened range. */
 export const MOST_HARDENED_KEYS = 100_000
 
-/** The public keys of a hardened range at one position, from the first index of the range on: 33 bytes each. */
+/** Of one position, from the first index of the range on: 33 bytes each. */
 export const HardenedKeys = Schema.Struct({
   position: Schema.NonNegativeInt,
   keys: hexOf(33 * MOST_HARDENED_KEYS)
 })
 export type HardenedKeys = typeof HardenedKeys.Type
 
-/** An imported descriptor. Its text without private keys and with checksum identifies it. */
+/** Identified by its text without private keys and with checksum. */
 export const Import = Schema.Struct({
   descriptor: DescriptorText,
   label: Label,
   timestamp: Seconds,
-  /** Whether the wallet gives out its addresses. */
   active: Schema.Boolean,
   internal: Schema.Boolean,
-  /** The requested first index, and the index after the requested last one; only for a ranged descriptor. */
+  /** The requested range, end excluded; only for a ranged descriptor. */
   range: omittable(Schema.Tuple(Index, Index)),
-  /** The first index that is neither given out nor used. */
+  /** The first index neither given out nor used. */
   next: Index,
-  /** The positions of the keys that have a private key, counted from 0 in the order of the text. */
+  /** Positions of the keys with a private key, in the order of the text. */
   privateKeys: ListOf(Schema.NonNegativeInt, MAX_KEYS),
-  /** The descriptor with its private keys. */
   secret: omittable(Secret),
-  /** Only of a descriptor with hardened ranges. */
+  /** Only for hardened ranges. */
   hardened: omittable(ListOf(HardenedKeys, MAX_KEYS))
 })
 export type Import = typeof Import.Type
@@ -112,17 +105,16 @@ export const LabelEntry = Schema.Struct({
 })
 export type LabelEntry = typeof LabelEntry.Type
 
-/** A transaction that the blocks alone cannot restore: unconfirmed, or with the owner's notes. */
+/** A transaction that the blocks cannot restore: unconfirmed, or with the owner's notes. */
 export const TransactionEntry = Schema.Struct({
-  /** In display byte order. */
+  /** Display order. */
   txid: Txid,
-  /** With witnesses. */
   hex: hexOf(LONGEST_TRANSACTION / 2),
   time: Seconds,
   order: Schema.NonNegativeInt,
   comment: omittable(ShortText),
   commentTo: omittable(ShortText),
-  /** Txids in display byte order. */
+  /** Display order. */
   replaces: omittable(Txid),
   replacedBy: omittable(Txid),
   abandoned: Schema.Boolean
@@ -130,7 +122,7 @@ export const TransactionEntry = Schema.Struct({
 export type TransactionEntry = typeof TransactionEntry.Type
 
 export const LockedCoin = Schema.Struct({
-  /** In display byte order. */
+  /** Display order. */
   txid: Txid,
   vout: Schema.NonNegativeInt
 })
@@ -139,40 +131,35 @@ export type LockedCoin = typeof LockedCoin.Type
 export const WalletDocument = Schema.Struct({
   version: Schema.Literal(WALLET_VERSION),
   network: Schema.Literal("mainnet", "testnet", "regtest"),
-  /**
-   * Random. It identifies the wallet that an index of transactions belongs to. It stays the same when the wallet is
-   * restored or encrypted.
-   */
+  /** Random; ties a transaction index to the wallet, and survives a restore or encryption. */
   id: hexOf(ID_BYTES).pipe(Schema.length(2 * ID_BYTES)),
   /** Seconds since 1970. */
   createdAt: Seconds,
-  /** Seconds since 1970: no block from long before has a transaction of the wallet. 0 if unknown. */
+  /** Seconds since 1970: no much earlier block has a transaction of the wallet. 0 if unknown. */
   birthday: Seconds,
   /**
-   * Keys were added while no node was running (`svcd-wallet`): the node has to rescan for them from this time on,
-   * seconds since 1970. An earlier scan for the same descriptor does not count, because it may have started at a later
-   * time. The node removes the member when the rescan is done.
+   * Set if keys were added without a running node (`svcd-wallet`): the node must rescan from this time (seconds since
+   * 1970), even if it scanned the same descriptor before, and then removes the member.
    */
   rescanFrom: omittable(Seconds),
-  /** Whether the wallet may hold private keys at all. */
+  /** Whether the wallet may hold private keys. */
   privateKeys: Schema.Boolean,
-  /** Whether the wallet was made without keys and still has none. */
+  /** Made without keys, and still has none. */
   blank: Schema.Boolean,
-  /** Whether payments leave out coins of addresses that the wallet has spent from; omitted for no. */
+  /** Whether payments avoid coins of addresses that were spent from. */
   avoidReuse: omittable(Schema.Boolean),
-  /** Whether the owner has had the words or a copy of the file; omitted for no, and in files of 0.1.0. */
+  /** Whether the owner has seen the seed phrase or has a copy of the file; missing in files of 0.1.0. */
   phraseKept: omittable(Schema.Boolean),
-  /** When the owner gave words back, seconds since 1970; omitted for never. */
+  /** When the owner last verified words of the seed phrase, seconds since 1970. */
   phraseChecked: omittable(Seconds),
   encryption: omittable(Encryption),
   seed: omittable(Schema.Struct({
-    /** The mnemonic (BIP 39), if the seed was made from one. */
     mnemonic: omittable(Secret),
-    /** 64 bytes in hexadecimal; for BIP 39 its passphrase is included. */
+    /** 64 bytes in hexadecimal, including the BIP 39 passphrase. */
     seed: Secret,
     /** First four bytes of the HASH160 of the master key. */
     fingerprint: hexBytes(4, true),
-    /** Whether the mnemonic has a passphrase (BIP 39). Omitted without a mnemonic, and in files of 0.1.0. */
+    /** Whether the BIP 39 mnemonic has a passphrase. Missing without a mnemonic, and in files of 0.1.0. */
     mnemonicPassphrase: omittable(Schema.Boolean)
   })),
   accounts: ListOf(Account, PURPOSES.length),
@@ -180,21 +167,19 @@ export const WalletDocument = Schema.Struct({
   labels: ListOf(LabelEntry),
   registrations: ListOf(RegistrationEntry),
   transactions: ListOf(TransactionEntry),
-  /** Raw transactions in hexadecimal, in the order in which they were queued. */
+  /** Hexadecimal, in queueing order. */
   queue: ListOf(hexOf(LONGEST_TRANSACTION / 2)),
   lockedCoins: ListOf(LockedCoin),
   renewals: Schema.Struct({
     all: Schema.Boolean,
     names: ListOf(hexBytes(LONGEST_TEXT)),
-    /** Names that the owner switched off, exceptions also of a renewal of all at once; omitted without any, and in files of 0.1.0. */
+    /** Names the owner excluded from renewal; missing in files of 0.1.0. */
     except: omittable(ListOf(hexBytes(LONGEST_TEXT)))
   }),
-  /** Requested renewals; omitted without any. */
   requestedRenewals: omittable(ListOf(RenewalEntry, MAX_RENEWALS))
 })
 export type WalletDocument = typeof WalletDocument.Type
 
-/** A document without keys and history. */
 export const emptyDocument = (options: {
   readonly network: NetworkName
   /** Seconds since 1970. */
@@ -219,25 +204,23 @@ export const emptyDocument = (options: {
   renewals: { all: false, names: [] }
 })
 
-/** The earliest time of the keys and scripts of a document, seconds since 1970; `undefined` without any. */
+/** Earliest time of the keys and scripts, seconds since 1970. */
 export const birthtimeOf = ({ accounts, birthday, imports }: WalletDocument): number | undefined => {
   const times = [...accounts.length === 0 ? [] : [birthday], ...imports.map(({ timestamp }) => timestamp)]
   return times.length === 0 ? undefined : times.reduce((least, time) => Math.min(least, time))
 }
 
-/** Whether the owner can restore the wallet without this file; `undefined` for one that has no words. */
+/** `undefined` without a seed phrase. */
 export const isPhraseKept = ({ phraseKept, seed }: WalletDocument): boolean | undefined =>
   seed?.mnemonic === undefined ? undefined : phraseKept === true
 
 export const withPhraseKept = (document: WalletDocument): WalletDocument => ({ ...document, phraseKept: true })
 
-/** The owner gave words back: so the owner has them. */
 export const withPhraseChecked = (document: WalletDocument, now: number): WalletDocument => ({
   ...withPhraseKept(document),
   phraseChecked: now
 })
 
-/** Sets or removes the flag. */
 export const withAvoidReuse = (document: WalletDocument, on: boolean): WalletDocument => {
   const { avoidReuse: _, ...rest } = document
   return on ? { ...rest, avoidReuse: true } : rest
@@ -246,7 +229,7 @@ export const withAvoidReuse = (document: WalletDocument, on: boolean): WalletDoc
 const decode = Schema.decodeUnknownEither(WalletDocument, { onExcessProperty: "error" })
 const encode = Schema.encodeEither(WalletDocument)
 
-/** Names the place of an error in a document, but not its content, which may be a secret. */
+/** The place of an error, never the content, which may be a secret. */
 const placeOf = (error: ParseResult.ParseError): string => {
   const issue = ParseResult.ArrayFormatter.formatErrorSync(error)[0]
   if (issue === undefined || issue.path.length === 0) return "it is not the file of a wallet"
@@ -257,22 +240,15 @@ const placeOf = (error: ParseResult.ParseError): string => {
 const versionOf = (value: object): number | undefined =>
   "version" in value && typeof value.version === "number" && Number.isInteger(value.version) ? value.version : undefined
 
-/**
- * The functions that upgrade a document by one format version, by the version that they start from. There is no version
- * before the first one here.
- */
+/** Upgrades by one format version, keyed by the version they start from. */
 export type Upgrades = ReadonlyMap<number, (document: object) => object>
 
 const UPGRADES: Upgrades = new Map()
 
-/** The content of a file. */
 export interface DecodedDocument {
   readonly document: WalletDocument
-  /**
-   * The version of the file. If it is below `WALLET_VERSION`, the caller keeps the old text before writing the new one.
-   */
+  /** If below `WALLET_VERSION`, the caller keeps the old text before writing. */
   readonly version: number
-  /** Whether a checksum proves that the file is as svcd wrote it. */
   readonly checksummed: boolean
 }
 
@@ -282,12 +258,12 @@ const upgraded = (value: object, version: number, upgrades: Upgrades): object =>
   return document
 }
 
-/** The error for a file that a program other than svcd changed, and the operator's way to accept it. */
+/** For a file that another program changed. */
 const MISMATCH =
   `${CHECKSUM_MISMATCH}: it was damaged, or edited by hand. If you edited it and want it as it is now, ` +
   "delete its member \"checksum\" (the second line): keys and transactions are still compared with each other then"
 
-/** Decodes the text of a wallet.json. The error on the left has none of its content. */
+/** The error has none of the content. */
 export const decodeDocument = (
   whole: string,
   upgrades: Upgrades = UPGRADES
@@ -301,7 +277,7 @@ export const decodeDocument = (
     return Either.left("it is not whole, or not JSON")
   }
   if (typeof value !== "object" || value === null) return Either.left("it is not the file of a wallet")
-  // Another program may have moved the checksum, and changed the rest with it.
+  // Another program may have moved the checksum and changed the rest.
   if (checksum === "wrong" || "checksum" in value) return Either.left(MISMATCH)
   const version = versionOf(value)
   if (version === undefined) return Either.left("it is not the file of a wallet: it has no version")
@@ -319,12 +295,12 @@ export const decodeDocument = (
   })
 }
 
-/** A change produced a document that cannot be written. The message names the place, but not its content. */
+/** A change produced an invalid document. The message names the place, not the content. */
 export class UnfitDocument extends Error {
   override readonly name = "UnfitDocument"
 }
 
-/** Encodes the text of wallet.json, with its checksum. Throws `UnfitDocument`. */
+/** With a checksum. Throws `UnfitDocument`. */
 export const encodeDocument = (document: WalletDocument): string => {
   const encoded = encode(document)
   if (Either.isLeft(encoded)) throw new UnfitDocument(placeOf(encoded.left))

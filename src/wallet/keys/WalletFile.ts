@@ -25,12 +25,8 @@ import {
 } from "./WalletDocument.ts"
 import { dropCopies, dropDrafts, writeCopy, writeWhole } from "./walletDrafts.ts"
 
-/**
- * wallet.json: svcd reads it once and writes all of it at each change. An interrupted write leaves the old file,
- * because the new one replaces it only once it is on disk.
- */
+/** wallet.json is read once and written as a whole. The new file replaces the old one only once it is on disk. */
 
-/** Maximum size of a file, in bytes. */
 const MAX_FILE_BYTES = 512 * 1024 * 1024
 
 const absentWith = (error: unknown): false => {
@@ -41,13 +37,13 @@ const absentWith = (error: unknown): false => {
 const exists = (path: string): Promise<boolean> => lstat(path).then(() => true, absentWith)
 
 /**
- * Whether a path exists. A dangling link counts as well: its target may be unreachable only for now, and no new file
- * may replace the link. If the path cannot be checked, that is a failure and not an absence.
+ * A dangling link counts as present, since its target may be only temporarily unreachable. An unchecked path is a
+ * failure, not an absence.
  */
 export const isThere = (path: string): Effect.Effect<boolean, StorageUnavailable> =>
   io({ file: path, doing: "looking for" }, () => exists(path))
 
-/** The target of links. A dangling link is a failure of its own. */
+/** A dangling link is a distinct failure. */
 const targetOf = (path: string): Effect.Effect<string, StorageUnavailable> =>
   io({ file: path, doing: "opening" }, () => realpath(path)).pipe(
     Effect.catchIf(({ code }) => code === "ENOENT", (failure) =>
@@ -57,7 +53,7 @@ const targetOf = (path: string): Effect.Effect<string, StorageUnavailable> =>
           : failure))
   )
 
-/** The path of a copy: in a folder, the copy keeps the name of the file. */
+/** In a folder, the copy keeps the file's name. */
 const copyPath = async (
   { destination, name }: { readonly destination: string; readonly name: string }
 ): Promise<string> => {
@@ -73,15 +69,13 @@ interface Waiting {
 }
 
 interface WalletPath {
-  /** As given. */
   readonly path: string
-  /** The path behind links. */
+  /** With links resolved. */
   readonly target: string
 }
 
-/** A wallet's file and its content. It belongs to one process, which the lock of the data directory ensures. */
+/** Belongs to one process, ensured by the lock of the data directory. */
 export class WalletFile {
-  /** The path as given. */
   readonly path: string
   private readonly target: string
   private current: WalletDocument
@@ -97,16 +91,14 @@ export class WalletFile {
     this.current = document
   }
 
-  /** The document on disk. */
   get document(): WalletDocument {
     return this.current
   }
 
   /**
-   * Changes the document, and ends when the change is on disk. Changes that arrive during a write share the next write,
-   * in their order. `change` may run later and sees all earlier changes. If it throws, only its own caller fails with
-   * that defect. A change whose document cannot be written also fails alone. A change that returns its argument writes
-   * nothing. After `close`, every update fails.
+   * Ends when the change is on disk. Changes that arrive during a write share the next one, in order. `change` may run
+   * later and sees all earlier changes. A throw or an invalid document fails only its own caller. Returning the
+   * argument writes nothing. After `close`, every update fails.
    */
   update(change: (document: WalletDocument) => WalletDocument): Effect.Effect<WalletDocument, StorageFailure> {
     return Effect.gen(this, function*() {
@@ -117,17 +109,14 @@ export class WalletFile {
     }).pipe(Effect.uninterruptible)
   }
 
-  /**
-   * Writes the pending changes and ends the writing. A caller that still has an unloaded wallet must not overwrite the
-   * file, which may have changed since.
-   */
+  /** Flushes and stops. A holder of an unloaded wallet must not overwrite the file, which may have changed since. */
   close(): Effect.Effect<void> {
     return this.writing.withPermits(1)(Effect.zipRight(this.flush, Effect.sync(() => void (this.closed = true)))).pipe(
       Effect.uninterruptible
     )
   }
 
-  /** Writes the pending changes; an earlier flush may have written them already. */
+  /** An earlier flush may already have written the changes. */
   private readonly flush: Effect.Effect<void> = Effect.suspend(() => {
     const batch = this.waiting
     this.waiting = []
@@ -136,7 +125,6 @@ export class WalletFile {
     return Effect.forEach(batch, ({ done }) => Deferred.done(done, failure), { discard: true })
   })
 
-  /** The text of a document, or the error if it cannot be written. */
   private textOf(document: WalletDocument): Either.Either<string, StorageUnavailable> {
     try {
       return Either.right(encodeDocument(document))
@@ -158,7 +146,7 @@ export class WalletFile {
         }
       })
       const text = document === this.current ? undefined : this.textOf(document)
-      // One of the changes produced an invalid document: each change is written alone, so that the others succeed.
+      // One change of the batch produced an invalid document; writing each alone lets the others succeed.
       if (text !== undefined && Either.isLeft(text) && batch.length > 1) {
         return Effect.forEach(batch, (one) => this.write([one]), { discard: true })
       }
@@ -179,7 +167,7 @@ export class WalletFile {
     return io({ file: this.path, doing: "writing" }, () => writeWhole({ path: this.target, text }))
   }
 
-  /** Copies the document on disk to a new file, or into a folder under its own name. An existing file is refused. */
+  /** To a new file, or into a folder under its own name. */
   backup(destination: string): Effect.Effect<void, StorageFailure | InvalidWalletRequest> {
     return this.copying.withPermits(1)(Effect.gen(this, function*() {
       const path = resolve(
@@ -208,7 +196,7 @@ const notDeleted = Effect.catchAll(({ message: reason }: StorageUnavailable) =>
   Effect.logWarning("wallet drafts cannot be deleted", { reason })
 )
 
-/** Deletes the drafts of interrupted backups: they contain secrets. */
+/** Interrupted backups leave drafts that contain secrets. */
 const withoutCopies = ({ path, target }: WalletPath): Effect.Effect<void> =>
   io({ file: path, doing: "deleting the copy drafts of" }, () => dropCopies(target)).pipe(
     Effect.flatMap((unreachable) =>
@@ -227,14 +215,12 @@ const withoutCopies = ({ path, target }: WalletPath): Effect.Effect<void> =>
     notDeleted
   )
 
-/** Deletes the drafts of interrupted writes and backups. */
 const cleaned = ({ path, target }: WalletPath): Effect.Effect<void> =>
   io({ file: path, doing: "deleting the drafts beside" }, () => dropDrafts(target)).pipe(
     notDeleted,
     Effect.zipRight(withoutCopies({ path, target }))
   )
 
-/** Keeps the text of an older format beside the file, under an unused name. */
 const keepOlder = async (target: string, version: number, text: string): Promise<void> => {
   for (let count = 0;; count++) {
     const name = `${target}.version${version}${count === 0 ? "" : `.${count}`}.bak`
@@ -243,14 +229,13 @@ const keepOlder = async (target: string, version: number, text: string): Promise
   }
 }
 
-/** The document after its consistency checks, or its problem. */
 const judged = (
   { checksummed, document }: DecodedDocument
 ): Effect.Effect<Either.Either<WalletDocument, string>> =>
   Effect.gen(function*() {
     const problem = documentProblem(document)
     if (problem !== undefined) return Either.left(problem)
-    // Sealed secrets are checked when the wallet is unlocked.
+    // Sealed secrets are checked on unlock.
     if (document.encryption !== undefined) return Either.right(document)
     const { seed } = document
     const finding = yield* Effect.acquireUseRelease(
@@ -260,7 +245,7 @@ const judged = (
     )
     if (finding.problem !== undefined) return Either.left(finding.problem)
     if (seed?.mnemonic === undefined || seed.mnemonicPassphrase !== undefined) return Either.right(document)
-    // A file of 0.1.0 does not record this; the new document does.
+    // Files of 0.1.0 lack this.
     const mnemonicPassphrase = finding.wordsSuffice !== true
     if (mnemonicPassphrase) {
       yield* Effect.logWarning(
@@ -271,14 +256,12 @@ const judged = (
     return Either.right({ ...document, seed: { ...seed, mnemonicPassphrase } })
   })
 
-/** The content of a wallet's file. */
 interface ReadWallet extends DecodedDocument {
-  /** The path behind links. */
   readonly target: string
   readonly text: string
 }
 
-/** Reads and checks a wallet's file. It changes nothing on disk. */
+/** Changes nothing on disk. */
 export const read = (
   path: string,
   network: NetworkName,
@@ -301,10 +284,7 @@ export const read = (
     return { ...decoded.right, document: sound.right, target, text }
   })
 
-/**
- * Reads a wallet's file. A damaged file stays unchanged. A file of an older format is kept as
- * `wallet.json.version0.bak` and so on, and rewritten in the current format.
- */
+/** A damaged file stays unchanged. An older format is kept as `wallet.json.version0.bak` and so on. */
 export const open = (
   path: string,
   network: NetworkName,
@@ -320,7 +300,7 @@ export const open = (
     return new WalletFile({ path, target }, document)
   })
 
-/** Makes a wallet's file. An existing path is refused, even a dangling link. */
+/** Refuses an existing path, even a dangling link. */
 export const create = (
   path: string,
   document: WalletDocument

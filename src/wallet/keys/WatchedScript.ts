@@ -8,7 +8,7 @@ import { isSpendable, type KeyChain } from "./KeyChain.ts"
 import type { DerivedKey } from "./keyExpression.ts"
 import type { AddressType, OwnScript } from "./WalletKeys.ts"
 
-/** A script of a chain. Its texts are computed on demand, because most scripts are watched and never shown. */
+/** Texts are computed on demand: most scripts are watched and never shown. */
 export class WatchedScript implements OwnScript {
   readonly script: Bytes
   readonly type: AddressType | "other"

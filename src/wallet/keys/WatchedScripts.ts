@@ -15,14 +15,13 @@ import type { DerivedKey } from "./keyExpression.ts"
 import type { Secrets } from "./Secrets.ts"
 import { WatchedScript } from "./WatchedScript.ts"
 
-/** A key of a watched script, and the place of its private key. */
 interface KnownKey {
   readonly chain: KeyChain
   readonly index: number
   readonly key: DerivedKey
 }
 
-/** The private key of a place, if the secrets hold it; `undefined` once the secrets are wiped. */
+/** `undefined` once the secrets are wiped. */
 const privateKey = (secrets: Secrets, { chain, index, key }: KnownKey): SigningKey | undefined => {
   if (secrets.isWiped || !chain.privateKeys.has(key.position)) return undefined
   const { source } = chain
@@ -31,25 +30,25 @@ const privateKey = (secrets: Secrets, { chain, index, key }: KnownKey): SigningK
     : secrets.importedKey(source.text, { position: key.position, index })
 }
 
-/** A chain by its number in `WatchedScripts.chains`, and an index below `INDEXES`, in one number: see `placeOf`. */
+/** Chain number and index in one number: see `placeOf`. */
 type Place = number
 
 const INDEXES = 0x80000000
 
 /**
- * The scripts that a wallet watches, by their bytes. Most of them are never used: of a plain chain, a script is only its
- * place until it is found for the first time, some 100 bytes instead of 1,400.
+ * Most watched scripts are never used. On a plain chain, a script is only its place until first found: some 100 bytes
+ * instead of 1,400.
  */
 export class WatchedScripts {
   private readonly network: Network
   private readonly chains: Array<KeyChain> = []
   private readonly numbers = new Map<KeyChain, number>()
   private readonly scripts = new Map<string, WatchedScript | Place>()
-  /** The first script of each index, of chains that are not plain. */
+  /** The first script of each index, for chains that are not plain. */
   private readonly firsts = new Map<Place, WatchedScript>()
-  /** By the HASH160 of the public key. */
+  /** By HASH160. */
   private readonly keys = new Map<string, KnownKey | Place>()
-  /** Redeem and witness scripts, by their HASH160. */
+  /** Redeem and witness scripts, by HASH160. */
   private readonly inner = new Map<string, Bytes>()
   /** By the x coordinate of the output key. */
   private readonly taproot = new Map<string, TaprootSpendData>()
@@ -62,18 +61,17 @@ export class WatchedScripts {
     return this.scripts.size
   }
 
-  /** All scripts, in the order in which they were added. What it makes of a place is not kept. */
+  /** In insertion order. Scripts made from a place are not kept. */
   *all(): Iterable<WatchedScript> {
     for (const each of this.scripts.values()) yield typeof each === "number" ? this.make(each) : each
   }
 
-  /** The first script of a derived index. */
   at(chain: KeyChain, index: number): WatchedScript | undefined {
     if (index < chain.start || index >= chain.derived) return undefined
     return chain.isPlain ? this.get(chain.record(index).script) : this.firsts.get(this.placeOf(chain, index))
   }
 
-  /** The record of a script, with or without a name prefix. */
+  /** With or without a name prefix. */
   find(script: Bytes): WatchedScript | undefined {
     const whole = this.get(script)
     if (whole !== undefined) return whole
@@ -114,7 +112,6 @@ export class WatchedScripts {
     return new WatchedScript(this.network, { chain, index, described })
   }
 
-  /** Watches the next index of a chain. */
   extend(chain: KeyChain): void {
     if (chain.isPlain) {
       const index = chain.derived
@@ -136,7 +133,7 @@ export class WatchedScripts {
     }
   }
 
-  /** If two chains have the same script, the one that can sign takes precedence. */
+  /** Of two chains with the same script, one that can sign takes precedence. */
   private mayReplace(before: WatchedScript | Place | undefined, chain: KeyChain): boolean {
     if (before === undefined) return true
     const holder = typeof before === "number" ? this.chainAt(before) : before.chain
@@ -144,7 +141,6 @@ export class WatchedScripts {
     return typeof before === "number" ? holder.privateKeys.size === 0 : !isSpendable(before.described, holder)
   }
 
-  /** Notes what signing needs of a script. */
   private learn({ chain, described, index }: WatchedScript): void {
     const hasLeaves = (described.taproot?.leaves.length ?? 0) > 0
     for (const each of described.keys) {
@@ -171,14 +167,14 @@ export class WatchedScripts {
     const key = binaryString(keyHash)
     const found = this.keys.get(key)
     if (found !== undefined && typeof found !== "number") return found
-    // Nothing was noted of a script that was not found before: the usual scripts of a key show its place.
+    // Nothing is recorded for a script never found before; the usual scripts of its key show its place.
     if (found !== undefined) this.get(this.chainAt(found).record(found % INDEXES).script)
     else if (keyHash.length === KEY_HASH_SIZE) { for (const script of usualScripts(keyHash)) this.get(script) }
     const now = this.keys.get(key)
     return typeof now === "number" ? undefined : now
   }
 
-  /** The keys and scripts for signing; without secrets, only scripts and public keys. */
+  /** Without secrets: scripts and public keys only. */
   signer(secrets: Secrets | undefined): SigningProvider {
     return {
       key: secrets === undefined ? NO_PROVIDER.key : (keyHash) => {
@@ -200,7 +196,6 @@ export class WatchedScripts {
     }
   }
 
-  /** The private key of a script with a single key of the wallet. */
   privateKeyFor(script: Bytes, secrets: Secrets): SigningKey | undefined {
     const watched = this.find(script)
     const [key, ...more] = watched?.described.keys ?? []
@@ -211,7 +206,6 @@ export class WatchedScripts {
 
 const KEY_HASH_SIZE = 20
 
-/** The scripts that a wallet makes of the HASH160 of one key. */
 const usualScripts = (hash: Bytes): ReadonlyArray<Bytes> => {
   const witness = scriptOf({ kind: "witness", version: 0, program: hash })
   return [scriptOf({ kind: "pubkeyhash", hash }), witness, scriptOf({ kind: "scripthash", hash: hash160(witness) })]

@@ -7,13 +7,12 @@ import { update, type WalletParts } from "../WalletParts.ts"
 import type { LabelEntry, WalletDocument } from "./WalletDocument.ts"
 import type { AddressType, WalletKeys } from "./WalletKeys.ts"
 
-/** The addresses that a wallet gives out, and the labels of addresses. */
 export type Addresses = Pick<
   WalletKeys,
   "newAddress" | "reserveAddress" | "newChangeAddress" | "labels" | "setLabel" | "words"
 >
 
-/** Adds labels to a document; they replace the labels of the same addresses. */
+/** Replaces the labels of the same addresses. */
 export const withLabels = (document: WalletDocument, labels: ReadonlyArray<LabelEntry>): WalletDocument => {
   if (labels.length === 0) return document
   const addresses = new Set(labels.map(({ address }) => address))
@@ -21,8 +20,8 @@ export const withLabels = (document: WalletDocument, labels: ReadonlyArray<Label
 }
 
 /**
- * Why an address of a type must not be paid to; `undefined` if it may. Without active taproot, outputs of witness
- * version 1 are spendable without a signature (reference/protocol.md 10, 13).
+ * Why an address type must not be paid to. Without active taproot, witness version 1 is spendable without a signature
+ * (reference/protocol.md 10, 13).
  */
 export const typeProblem = ({ activation }: ConsensusParams, type: AddressType): InvalidWalletRequest | undefined =>
   type === "bech32m" && !Number.isFinite(activation.taproot)
@@ -35,7 +34,7 @@ export const typeProblem = ({ activation }: ConsensusParams, type: AddressType):
 export const makeAddresses = (parts: WalletParts): Addresses => {
   const { chain, file, index, ring, status } = parts
 
-  /** Whether the wallet knows which of its addresses are paid: it has seen all blocks. */
+  /** Only then does the wallet know which addresses are paid. */
   const knowsBlocks = Effect.map(status.initialDownload, (downloads) => !downloads && index.complete())
 
   const give = (type: AddressType, change: boolean, label: string | undefined) =>
@@ -78,7 +77,7 @@ export const makeAddresses = (parts: WalletParts): Addresses => {
     setLabel: ({ address, label }) =>
       Effect.suspend((): Effect.Effect<void, InvalidWalletRequest | StorageFailure> => {
         const parsed = decodeAddress(ring.network, address)
-        // A file with a label of anything else counts as damaged.
+        // A label of anything else would make the file count as damaged.
         if ("error" in parsed) {
           return new InvalidWalletRequest({ code: "address-type", reason: "only an address can have a label" })
         }

@@ -17,27 +17,26 @@ import { taprootOutputKey } from "./hd.ts"
 import { type DerivedKey, derivedKeyText } from "./keyExpression.ts"
 import type { AddressType } from "./WalletKeys.ts"
 
-/** A script of a descriptor, with the data for spending it except the signatures. */
+/** A script of a descriptor and its spending data, without signatures. */
 export interface DescribedScript {
   readonly script: Bytes
   readonly type: AddressType | "other"
-  /** Keys in the order of the descriptor; none for addresses and raw scripts. */
+  /** In descriptor order; none for addresses and raw scripts. */
   readonly keys: ReadonlyArray<DerivedKey>
   readonly required: number
   readonly redeemScript?: Bytes
   readonly witnessScript?: Bytes
-  /** x-only keys of a taproot output. The internal key is `undefined` if the origin of the output key is unknown. */
+  /** x-only. The internal key is `undefined` if the output key's origin is unknown. */
   readonly taproot?: {
     readonly outputKey: Bytes
     readonly internalKey: Bytes | undefined
-    /** Its script tree, depth first. */
+    /** Depth first. */
     readonly leaves: ReadonlyArray<TreeLeaf>
   }
-  /** Its own descriptor, without checksum. */
+  /** Without checksum. */
   readonly text: () => string
 }
 
-/** The derived key of a position. */
 export type KeyAt = (position: number) => DerivedKey
 
 const witness = (version: number, program: Bytes): Uint8Array => scriptOf({ kind: "witness", version, program })
@@ -98,7 +97,6 @@ const taproot = (descriptor: Extract<Descriptor, { readonly name: "tr" }>, keyAt
   }
 }
 
-/** The script of a leaf. */
 const leafScript = (descriptor: Descriptor, keyAt: KeyAt): DescribedScript => {
   switch (descriptor.name) {
     case "pk": {
@@ -128,7 +126,7 @@ const miniscript = (descriptor: MiniscriptDescriptor, keyAt: KeyAt): DescribedSc
     script: miniscriptScript(tree, bytes),
     type: "other",
     keys,
-    // Which keys are enough depends on the path; with one, the wallet tries.
+    // How many suffice depends on the path; with one, the wallet tries.
     required: 1,
     text: () => writtenDescriptor(descriptor, ({ position }) => derivedKeyText(keyAt(position), xonly))
   }
@@ -172,7 +170,7 @@ const inWitnessScriptHash = (inner: DescribedScript): DescribedScript => ({
   text: () => `wsh(${inner.text()})`
 })
 
-/** All scripts that pay to one key, without taproot; segwit only for compressed keys. BIP 384. */
+/** BIP 384, without taproot; segwit only for compressed keys. */
 const combo = (key: DerivedKey): ReadonlyArray<DescribedScript> =>
   key.publicKey.length === 65 ? [pk(key), pkh(key)] : [pk(key), pkh(key), wpkh(key), inScriptHash(wpkh(key))]
 
@@ -184,16 +182,15 @@ const fixed = (script: Bytes, text: string): DescribedScript => ({
   text: () => text
 })
 
-/** The address type of a script, as in upstream's `OutputTypeFromDestination`. */
+/** Upstream `OutputTypeFromDestination`. */
 const typeOfScript = (script: Bytes): DescribedScript["type"] => {
   const version = witnessVersion(script)
   if (version === 0) return "bech32"
   if (version > 0) return "bech32m"
-  // The script behind a script hash is unknown.
   return script.length === 25 && script[0] === Op.OP_DUP ? "legacy" : "other"
 }
 
-/** The scripts of a descriptor for one index: one script, except for `combo`. */
+/** One script, except for `combo`. */
 export const describedScripts = (descriptor: Descriptor, keyAt: KeyAt): ReadonlyArray<DescribedScript> => {
   switch (descriptor.name) {
     case "pk":
@@ -226,7 +223,7 @@ export const describedScripts = (descriptor: Descriptor, keyAt: KeyAt): Readonly
   }
 }
 
-/** The type of the addresses that a descriptor gives out; `undefined` if it gives out none, or several types. */
+/** `undefined` if it gives out no addresses, or several types. */
 export const outputTypeOf = (descriptor: Descriptor): AddressType | undefined => {
   switch (descriptor.name) {
     case "pkh":

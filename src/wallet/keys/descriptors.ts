@@ -16,10 +16,7 @@ import {
   withoutPrivateKey
 } from "./keyExpression.ts"
 
-/**
- * Output descriptors with their keys (BIP 380 to 389), without `musig`. `parseDescriptor.ts` reads them. Source of rules
- * and error texts: upstream `script/descriptor.cpp`.
- */
+/** Output descriptors with their keys (BIP 380 to 389), without `musig`. Source: upstream `script/descriptor.cpp`. */
 export type Descriptor =
   | {
     readonly name: "pk" | "pkh" | "wpkh" | "combo" | "rawtr"
@@ -28,7 +25,7 @@ export type Descriptor =
   | {
     readonly name: "tr"
     readonly key: KeyExpression
-    /** The leaves of its script tree, depth first. */
+    /** Depth first. */
     readonly leaves: ReadonlyArray<DescriptorLeaf>
   }
   | {
@@ -46,7 +43,7 @@ export interface DescriptorLeaf {
   readonly inner: Descriptor
 }
 
-/** A miniscript in `wsh` or in a leaf of `tr`. In its tree and its text, `keyMark` stands for each key. */
+/** In `wsh` or a leaf of `tr`. `keyMark` stands for each key. */
 export interface MiniscriptDescriptor {
   readonly name: "miniscript"
   readonly context: MiniscriptContext
@@ -55,13 +52,12 @@ export interface MiniscriptDescriptor {
   readonly keys: ReadonlyArray<KeyExpression>
 }
 
-/** What stands for the key of a position in a miniscript. No expression has braces of its own. */
+/** Stands for a key in a miniscript; no expression has braces of its own. */
 export const keyMark = (position: number): string => `{${position}}`
 
-/** The position of a key in a miniscript, from its mark. */
 export const markedPosition = (mark: string): number => Number(mark.slice(1, -1))
 
-/** The keys of a descriptor, in the order of its text. */
+/** In text order. */
 export const keysOf = (descriptor: Descriptor): ReadonlyArray<KeyExpression> => {
   if ("leaves" in descriptor) return [descriptor.key, ...descriptor.leaves.flatMap(({ inner }) => keysOf(inner))]
   if ("key" in descriptor) return [descriptor.key]
@@ -69,7 +65,6 @@ export const keysOf = (descriptor: Descriptor): ReadonlyArray<KeyExpression> => 
   return "inner" in descriptor ? keysOf(descriptor.inner) : []
 }
 
-/** The same descriptor with its keys mapped. */
 export const mapKeys = (descriptor: Descriptor, change: (key: KeyExpression) => KeyExpression): Descriptor => {
   if ("leaves" in descriptor) {
     const leaves = descriptor.leaves.map(({ depth, inner }) => ({ depth, inner: mapKeys(inner, change) }))
@@ -80,13 +75,10 @@ export const mapKeys = (descriptor: Descriptor, change: (key: KeyExpression) => 
   return "inner" in descriptor ? { ...descriptor, inner: mapKeys(descriptor.inner, change) } : descriptor
 }
 
-/**
- * The descriptor without private keys, in its normal form: it derives the same scripts without them. Throws a `KeyFault`
- * if they cannot be derived so.
- */
+/** Normalized, without private keys. Throws a `KeyFault` if hardened steps prevent it. */
 export const publicDescriptor = (descriptor: Descriptor): Descriptor => mapKeys(descriptor, publicForm)
 
-/** The descriptor as written, with public keys in the place of private ones. Its scripts may need the private keys. */
+/** As written, with public keys for private ones. Its scripts may need the private keys. */
 export const shownDescriptor = (descriptor: Descriptor): Descriptor => mapKeys(descriptor, withoutPrivateKey)
 
 export const isRangedDescriptor = (descriptor: Descriptor): boolean => keysOf(descriptor).some(isRanged)
@@ -94,7 +86,7 @@ export const isRangedDescriptor = (descriptor: Descriptor): boolean => keysOf(de
 export const privatePositions = (descriptor: Descriptor): ReadonlyArray<number> =>
   keysOf(descriptor).filter(isPrivate).map(({ position }) => position)
 
-/** The text of a script tree: a leaf, or both sides of a branch in braces. */
+/** A leaf, or both sides of a branch in braces. */
 export const treeText = (leaves: ReadonlyArray<{ readonly depth: number; readonly text: string }>): string => {
   let text = ""
   /** For each open branch, whether its first side is complete. */
@@ -115,7 +107,7 @@ export const treeText = (leaves: ReadonlyArray<{ readonly depth: number; readonl
   return text
 }
 
-/** The text of a descriptor without checksum, its keys written by `write`. */
+/** Without checksum. */
 export const writtenDescriptor = (descriptor: Descriptor, write: (key: KeyExpression) => string): string => {
   const { name } = descriptor
   if ("tree" in descriptor) {
@@ -134,11 +126,10 @@ export const writtenDescriptor = (descriptor: Descriptor, write: (key: KeyExpres
 
 export const withChecksum = (text: string): string => `${text}#${descriptorChecksum(text) ?? ""}`
 
-/** The text of a descriptor with its checksum, and with its private keys if it has any. */
+/** With checksum, and private keys if it has any. */
 export const descriptorText = (network: Network, descriptor: Descriptor): string =>
   withChecksum(writtenDescriptor(descriptor, (key) => keyText(network, key)))
 
-/** Runs a function and returns its `KeyFault` as an error. */
 export const faultless = <A>(run: () => A): Either.Either<A, InvalidWalletRequest> => {
   try {
     return Either.right(run())

@@ -10,7 +10,7 @@ import { parseDescriptor } from "./parseDescriptor.ts"
 import type { Account, Import, WalletDocument } from "./WalletDocument.ts"
 import type { AddressType } from "./WalletKeys.ts"
 
-/** The chains of a document. Throws a `KeyFault` if its keys are invalid. */
+/** Throws a `KeyFault` for invalid keys. */
 
 const accountDescriptor = (type: AddressType, key: KeyExpression): Descriptor => {
   switch (type) {
@@ -83,17 +83,16 @@ export const importChain = (network: Network, entry: Import, lookahead: number):
   })
 }
 
-/** Gaps: numbers of unused indexes. */
+/** Numbers of unused indexes. */
 export interface Gaps {
   /** Of imports, and what counts as the keypool. */
   readonly keypool: number
-  /** Of the seed's accounts. */
   readonly seed: number
-  /** Addresses of the seed's accounts that may be given out in a row without being paid. */
+  /** Unpaid addresses of the seed's accounts that may be given out in a row. */
   readonly reach: number
 }
 
-/** All chains of a document: those of the accounts, then those of the imports. */
+/** Accounts first, then imports. */
 export const documentChains = (document: WalletDocument, gaps: Gaps): ReadonlyArray<KeyChain> => [
   ...document.accounts.flatMap((account) =>
     [false, true].map((change) => accountChain(document, account, { change, gaps }))
@@ -101,7 +100,6 @@ export const documentChains = (document: WalletDocument, gaps: Gaps): ReadonlyAr
   ...document.imports.map((entry) => importChain(networks[document.network], entry, gaps.keypool))
 ]
 
-/** An import with what its chain has given out and derived since. */
 export const withProgress = (entry: Import, { hardened, use }: KeyChain): Import => {
   const next = Math.max(entry.next, use.next)
   const more = hardened === undefined || hardened.end <= storedEnd(entry) ? {} : { hardened: hardened.keys() }

@@ -12,9 +12,8 @@ import type { RegistrationEntry } from "./registrationEntry.ts"
 import type { WalletDocument } from "./WalletDocument.ts"
 
 /**
- * Checks the members of a document against each other, as far as no secrets are needed. These are errors that a
- * checksum does not detect, or a file without checksum. Each function returns the problem without any of the content,
- * or `undefined`. The form of the document is valid.
+ * Checks the members of a well-formed document against each other, without secrets: errors that a checksum does not
+ * detect. Each function returns the problem, never content.
  */
 
 const keysProblem = (document: WalletDocument): string | undefined => {
@@ -22,7 +21,6 @@ const keysProblem = (document: WalletDocument): string | undefined => {
   return Either.isLeft(chains) ? chains.left.reason : undefined
 }
 
-/** The problem of a registration whose NAME_NEW or NAME_FIRSTUPDATE is known. */
 const registrationProblem = (
   { firstUpdateTxid, name, newTxid, newVout, rand }: RegistrationEntry,
   known: (txid: Bytes) => Transaction | undefined
@@ -41,7 +39,6 @@ const registrationProblem = (
   return registers ? undefined : "its NAME_FIRSTUPDATE is of another name"
 }
 
-/** Checks the registrations against the known transactions. */
 export const registrationsProblem = (
   { registrations }: WalletDocument,
   known: (txid: Bytes) => Transaction | undefined
@@ -62,7 +59,6 @@ const ownersProblem = ({ labels, network, registrations }: WalletDocument): stri
   return registration === -1 ? undefined : `registrations.${registration}: its owner is not an address`
 }
 
-/** Checks everything that needs no secrets. */
 export const documentProblem = (document: WalletDocument): string | undefined => {
   const keys = keysProblem(document)
   if (keys !== undefined) return keys

@@ -4,9 +4,7 @@ import * as Schema from "effect/Schema"
 import { type Bytes, fromHex, toHex } from "../../protocol/bytes.ts"
 import { decodeTransaction, type Transaction } from "../../protocol/transaction.ts"
 
-/** The members of which wallet.json is made, each with its bound. */
-
-/** Maximum length of a text: a comment, a key. */
+/** Of a text such as a comment or a key. */
 export const LONGEST_TEXT = 10_000
 const MAX_ITEMS = 1_000_000
 
@@ -16,14 +14,12 @@ export const ListOf = <A, I>(item: Schema.Schema<A, I>, most = MAX_ITEMS) =>
   Schema.Array(item).pipe(Schema.maxItems(most))
 export const omittable = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
 
-/** A member that the file may omit; it is then `undefined`. */
 export const orUndefined = <A, I>(schema: Schema.Schema<A, I>) =>
   Schema.optionalToRequired(schema, Schema.UndefinedOr(Schema.typeSchema(schema)), {
     decode: Option.getOrUndefined,
     encode: Option.fromNullable
   })
 
-/** Bytes as hexadecimal digits. */
 export const hexBytes = (most: number, exactly = false): Schema.Schema<Bytes, string> =>
   Schema.transformOrFail(
     Schema.String.pipe(exactly ? Schema.length(2 * most) : Schema.maxLength(2 * most)),
@@ -40,11 +36,10 @@ export const hexBytes = (most: number, exactly = false): Schema.Schema<Bytes, st
     }
   )
 
-/** Hexadecimal digits that stay text. */
 export const hexOf = (most: number) =>
   Schema.String.pipe(Schema.maxLength(2 * most), Schema.pattern(/^(?:[0-9a-f]{2})*$/))
 
-/** The transaction of a member; `undefined` if no wallet wrote it. */
+/** `undefined` if no wallet wrote it. */
 export const storedTransaction = (hex: string): Transaction | undefined => {
   const bytes = fromHex(hex)
   if (bytes === undefined) return undefined

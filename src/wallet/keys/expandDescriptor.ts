@@ -9,12 +9,9 @@ import { type DescribedScript, describedScripts } from "./descriptorScripts.ts"
 import { keyDeriver, type KeyExpression, privateKeyAt } from "./keyExpression.ts"
 import { parseDescriptors } from "./parseDescriptor.ts"
 
-/** The scripts and the signing data of descriptors, for callers that have no wallet. */
+/** Descriptors for callers without a wallet. */
 
-/**
- * Returns what makes the scripts of any descriptor at an index: one, except for `combo`. Throws a `KeyFault` if hardened
- * steps lack their private key.
- */
+/** One script per index, except for `combo`. Throws a `KeyFault` if hardened steps lack their private key. */
 export const expandDescriptor = (descriptor: Descriptor): (index: number) => ReadonlyArray<DescribedScript> => {
   const derivers = new Map(keysOf(descriptor).map((key) => [key.position, keyDeriver(key)]))
   return (index) =>
@@ -25,20 +22,17 @@ export const expandDescriptor = (descriptor: Descriptor): (index: number) => Rea
     })
 }
 
-/** `ranged` and `multipath`: the descriptor is well-formed, but yields more than one script. */
+/** `ranged` and `multipath`: well-formed, but with more than one script. */
 export type DescriptorFault = "invalid" | "ranged" | "multipath"
 
 export type DescriptorScript =
   | { readonly script: Bytes }
   | { readonly error: string; readonly kind: DescriptorFault }
 
-/** The script of `combo` that a caller with room for one gets: the witness program if the key can have one. */
+/** Of `combo`, the witness program if the key can have one. */
 const preferred = (scripts: ReadonlyArray<DescribedScript>): DescribedScript | undefined => scripts[2] ?? scripts.at(-1)
 
-/**
- * Returns the output script of a descriptor on a network, or the reason why there is none. The checksum is optional.
- * Source: upstream `rpc/mining.cpp`, `getScriptFromDescriptor`.
- */
+/** The checksum is optional. Source: upstream `rpc/mining.cpp`, `getScriptFromDescriptor`. */
 export const descriptorScript = (network: Network, text: string): DescriptorScript => {
   const parsed = parseDescriptors(network, text, "optional")
   if (Either.isLeft(parsed)) return { error: parsed.left.reason, kind: "invalid" }
@@ -53,13 +47,11 @@ export const descriptorScript = (network: Network, text: string): DescriptorScri
   return { script: made.right.script }
 }
 
-/** A key of an expanded descriptor, for its private key when one is asked for. */
 interface ExpandedKey {
   readonly expression: KeyExpression
   readonly index: number
 }
 
-/** Collects the scripts and keys of descriptors for signing. */
 export class DescriptorKnowledge {
   private readonly described: Array<DescribedScript> = []
   private readonly keys = new Map<string, ExpandedKey>()
@@ -67,7 +59,6 @@ export class DescriptorKnowledge {
   private readonly inTrees = new Map<string, Bytes>()
   private keyCount = 0
 
-  /** The number of scripts and keys. */
   get size(): number {
     return this.described.length + this.keyCount
   }
@@ -87,7 +78,7 @@ export class DescriptorKnowledge {
     }
   }
 
-  /** A provider of all that was added. It derives a private key when it is asked for it. */
+  /** Derives a private key on demand. */
   provider(): SigningProvider {
     const { described } = this
     const key = (keyHash: Bytes): SigningKey | undefined => {

@@ -4,20 +4,18 @@ import { isHardenedRange, keyDeriver, KeyFault } from "./keyExpression.ts"
 import { type HardenedKeys, type Import, MOST_HARDENED_KEYS } from "./WalletDocument.ts"
 
 /**
- * The public keys of hardened ranges (`/*h`). Only the private key derives them, and a locked wallet has to know its
- * scripts: they are stored, as upstream does (`script/descriptor.h`, `DescriptorCache`).
+ * Public keys of hardened ranges (`/*h`) are stored, because a locked wallet must know its scripts and only the private
+ * key derives them (upstream `script/descriptor.h`, `DescriptorCache`).
  */
 
 const KEY_SIZE = 33
 
-/** The positions of the keys whose children are hardened. */
 export const hardenedPositions = (descriptor: Descriptor): ReadonlyArray<number> =>
   keysOf(descriptor).filter(isHardenedRange).map(({ position }) => position)
 
-/** Indexes, the last one not included. */
 export type IndexRange = readonly [first: number, end: number]
 
-/** Derives the keys of the indexes of a range. Throws a `KeyFault` without their private key. */
+/** Throws a `KeyFault` without the private key. */
 export const deriveHardened = (descriptor: Descriptor, [first, end]: IndexRange): ReadonlyArray<HardenedKeys> =>
   keysOf(descriptor).filter(isHardenedRange).map((key) => {
     const derive = keyDeriver(key)
@@ -26,18 +24,17 @@ export const deriveHardened = (descriptor: Descriptor, [first, end]: IndexRange)
     return { position: key.position, keys: toHex(concatAll(keys)) }
   })
 
-/** The index after the last one whose keys an import stores. */
 export const storedEnd = ({ hardened = [], range }: Import): number => {
   const sizes = hardened.map(({ keys }) => keys.length / (2 * KEY_SIZE))
   return (range?.[0] ?? 0) + (sizes.length === 0 ? 0 : Math.min(...sizes))
 }
 
-/** The stored keys of one descriptor, each list from the first index of the range on. */
+/** Of one descriptor, each list from the first index of the range on. */
 export class StoredKeys {
   private readonly first: number
   private readonly byPosition = new Map<number, Array<Bytes>>()
 
-  /** Throws a `KeyFault` if these are not the keys that the descriptor needs. */
+  /** Throws a `KeyFault` for keys that do not fit the descriptor. */
   constructor(descriptor: Descriptor, first: number, stored: ReadonlyArray<HardenedKeys>) {
     this.first = first
     const positions = hardenedPositions(descriptor)
@@ -46,30 +43,26 @@ export class StoredKeys {
     if (stored.length !== positions.length) throw new KeyFault("the keys of a hardened range are missing")
   }
 
-  /** Whether the descriptor has hardened ranges at all. */
   get isNeeded(): boolean {
     return this.byPosition.size > 0
   }
 
-  /** The index after the last one whose keys are stored. */
   get end(): number {
     const counts = Array.from(this.byPosition.values(), ({ length }) => length)
     return this.first + Math.min(...counts)
   }
 
-  /** The first index whose keys could not be stored. */
+  /** The first index that cannot be stored. */
   get limit(): number {
     return this.first + MOST_HARDENED_KEYS
   }
 
-  /** The stored keys at a position, by their indexes. */
   readonly at = (position: number) => (index: number): Bytes => {
     const key = this.byPosition.get(position)?.[index - this.first]
     if (key === undefined) throw new TypeError("the key of a hardened child is not stored")
     return key
   }
 
-  /** Appends the keys of the next indexes. */
   add(more: ReadonlyArray<HardenedKeys>): void {
     for (const { keys, position } of more) {
       const known = this.byPosition.get(position)
@@ -85,7 +78,6 @@ export class StoredKeys {
     }
   }
 
-  /** The keys in the form of the document. */
   get stored(): ReadonlyArray<HardenedKeys> {
     return Array.from(this.byPosition, ([position, keys]) => ({ position, keys: toHex(concatAll(keys)) }))
   }

@@ -10,9 +10,8 @@ import { evenKey, tapTweak } from "../../protocol/taproot.ts"
 import type { Purpose } from "./WalletDocument.ts"
 import type { AddressType } from "./WalletKeys.ts"
 
-/** Key derivation (BIP 32), and the paths of a wallet's own keys (BIP 44, 49, 84, 86; reference/protocol.md 9.1). */
+/** BIP 32, and the paths of a wallet's own keys (BIP 44, 49, 84, 86; reference/protocol.md 9.1). */
 
-/** The lowest number of a hardened child. */
 export const HARDENED = 0x80000000
 
 export const PURPOSE_OF: Readonly<Record<AddressType, Purpose>> = {
@@ -29,14 +28,13 @@ export const TYPE_OF: Readonly<Record<Purpose, AddressType>> = {
   86: "bech32m"
 }
 
-/** The path from the master key to the first account of a purpose. */
 export const accountPath = (network: Network, purpose: Purpose): ReadonlyArray<number> => [
   HARDENED + purpose,
   HARDENED + network.coinType,
   HARDENED
 ]
 
-/** The usual text of a path, without its beginning: `/44h/7h/0h`. */
+/** Such as `/44h/7h/0h`. */
 export const pathText = (path: ReadonlyArray<number>, hardened: "h" | "'" = "h"): string =>
   path.map((step) => step >= HARDENED ? `/${step - HARDENED}${hardened}` : `/${step}`).join("")
 
@@ -80,7 +78,7 @@ const fromHdKey = (key: HDKey): ExtendedKey => {
   }
 }
 
-/** The master key of a seed of 16 to 64 bytes. */
+/** Of a seed of 16 to 64 bytes. */
 export const masterKey = (network: Network, seed: Bytes): ExtendedKey => {
   const master = HDKey.fromMasterSeed(seed, versionsOf(network))
   return fromHdKey(master)
@@ -89,16 +87,14 @@ export const masterKey = (network: Network, seed: Bytes): ExtendedKey => {
 export const publicKeyOfExtended = (key: ExtendedKey): Bytes =>
   key.kind === "public" ? key.key : secp256k1.getPublicKey(key.key, true)
 
-/** The public form of a key. */
 export const neutered = (key: ExtendedKey): ExtendedKey =>
   key.kind === "public" ? key : { ...key, kind: "public", key: publicKeyOfExtended(key) }
 
-/** The first four bytes of a public key's HASH160. */
 export const fingerprintOf = (publicKey: Bytes): Uint8Array => hash160(publicKey).slice(0, FINGERPRINT_BYTES)
 
 const native = loadNativeCurve()
 
-/** `point + scalar × G`, compressed; `undefined` if the result is not a key, which practically never happens. */
+/** `point + scalar × G`, compressed; `undefined` if that is not a key, which practically never happens. */
 const addScalar: (point: Bytes, scalar: Bytes) => Uint8Array | undefined = native === undefined
   ? (point, scalar) => {
     const { Point } = secp256k1
@@ -116,7 +112,7 @@ const addScalar: (point: Bytes, scalar: Bytes) => Uint8Array | undefined = nativ
     }
   }
 
-/** An unhardened child of a public key; `undefined` if there is none, or beyond the maximum depth. BIP 32, CKDpub. */
+/** `undefined` if there is none, or beyond the maximum depth. BIP 32, CKDpub. */
 const publicChild = (parent: ExtendedKey, index: number): ExtendedKey | undefined => {
   if (parent.depth >= MAX_DEPTH) return undefined
   const digest = createHmac("sha512", parent.chainCode).update(concat(parent.key, fingerprintBytes(index))).digest()
@@ -132,8 +128,7 @@ const publicChild = (parent: ExtendedKey, index: number): ExtendedKey | undefine
 }
 
 /**
- * Derives a key along a path. A hardened step from a public key is a mistake of the caller and throws. Public steps
- * avoid the slow curve, because every wallet derives them when it is opened.
+ * A hardened step from a public key throws. Public steps avoid the slow curve, because opening a wallet derives them.
  */
 export const derivePath = (key: ExtendedKey, path: ReadonlyArray<number>): ExtendedKey => {
   let at = key
@@ -144,10 +139,7 @@ export const derivePath = (key: ExtendedKey, path: ReadonlyArray<number>): Exten
   return at
 }
 
-/**
- * The public key of an unhardened child, without its chain code. Addresses need no more, and it is thirty times faster
- * than the full derivation. Source: BIP 32, CKDpub.
- */
+/** Of an unhardened child, without chain code: enough for addresses, and thirty times faster. BIP 32, CKDpub. */
 export const childPublicKey = (parent: ExtendedKey, index: number): Bytes => {
   if (index >= HARDENED) throw new RangeError("a hardened child needs the private key")
   const number = fingerprintBytes(index)
@@ -156,7 +148,7 @@ export const childPublicKey = (parent: ExtendedKey, index: number): Bytes => {
   return addScalar(publicKey, digest.subarray(0, 32)) ?? publicKeyOfExtended(derivePath(parent, [index]))
 }
 
-/** Returns what derives the public keys of hardened children, without their chain codes. Source: BIP 32, CKDpriv. */
+/** Without chain codes. BIP 32, CKDpriv. */
 export const hardenedChildren = (parent: ExtendedKey): (index: number) => Bytes => {
   const publicKey = publicKeyOfExtended(parent)
   const head = concat(Uint8Array.of(0), parent.key)
@@ -167,7 +159,7 @@ export const hardenedChildren = (parent: ExtendedKey): (index: number) => Bytes 
   }
 }
 
-/** The private key of an unhardened child; `publicKey` is the parent's. Source: BIP 32, CKDpriv. */
+/** Of an unhardened child; `publicKey` is the parent's. BIP 32, CKDpriv. */
 export const childPrivateKey = (parent: ExtendedKey, publicKey: Bytes, index: number): Uint8Array => {
   if (index >= HARDENED) throw new RangeError("not for hardened children")
   const { Fn } = secp256k1.Point
@@ -175,7 +167,7 @@ export const childPrivateKey = (parent: ExtendedKey, publicKey: Bytes, index: nu
   return Fn.toBytes(Fn.add(Fn.fromBytes(digest.subarray(0, 32)), Fn.fromBytes(parent.key)))
 }
 
-/** As `tapOutput` for an internal key and the hash of its tree, with the fast curve. Both keys are x coordinates. */
+/** As `tapOutput`, with the fast curve. Both keys are x coordinates. */
 export const taprootOutputKey = (internalKey: Bytes, merkleRoot?: Bytes): Uint8Array => {
   const output = addScalar(evenKey(internalKey), tapTweak({ internalKey, merkleRoot }))
   if (output === undefined) throw new RangeError("not the x of a public key")

@@ -30,24 +30,20 @@ import {
   type WalletDocument
 } from "./WalletDocument.ts"
 
-/**
- * Imports a descriptor into a document. Rules and error texts: upstream `wallet/rpc/backup.cpp`,
- * `ProcessDescriptorImport`.
- */
+/** Rules and error texts: upstream `wallet/rpc/backup.cpp`, `ProcessDescriptorImport`. */
 
 export interface ImportRequest {
   readonly descriptor: string
-  /** `undefined` if none is given. */
   readonly label: string | undefined
   /** Seconds since 1970. */
   readonly timestamp: number
   readonly active: boolean
-  /** `undefined` if not given: only then may the descriptor have alternative paths. */
+  /** Must be `undefined` for alternative paths. */
   readonly internal: boolean | undefined
   /** First and last index. */
   readonly range: readonly [number, number] | undefined
   readonly nextIndex: number | undefined
-  /** Indexes of a range that is not given; `LOOKAHEAD` if omitted. */
+  /** For a request without range; `LOOKAHEAD` if omitted. */
   readonly lookahead?: number | undefined
 }
 
@@ -56,11 +52,10 @@ export interface PreparedImport {
   readonly entry: Import
   readonly entries: ReadonlyArray<Import>
   readonly warnings: ReadonlyArray<string>
-  /** Adds the imports to a document, in place of those with the same text, and labels their addresses. */
+  /** Adds the imports in place of those with the same text, and labels their addresses. */
   readonly change: (document: WalletDocument) => WalletDocument
 }
 
-/** Maximum number of indexes in a range. */
 const MAX_RANGE = 1_000_000
 
 const refuse = (code: InvalidWalletRequest["code"], reason: string): Either.Either<never, InvalidWalletRequest> =>
@@ -84,7 +79,6 @@ const rangeProblem = (request: ImportRequest, ranged: boolean): string | undefin
   return undefined
 }
 
-/** What a label, or being active, does not go with. */
 const useProblem = (
   { active, internal, label }: ImportRequest,
   { count, ranged }: { readonly count: number; readonly ranged: boolean }
@@ -104,7 +98,7 @@ const RANGE_MISSING = "Range not given, using default keypool range"
 
 const KEYS_INCOMPLETE = "Not all private keys provided. Some wallet functionality may return unexpected errors"
 
-/** The addresses of a descriptor without range, with its label. Change addresses have no label. */
+/** For descriptors without range. Change addresses have no label. */
 const labelsOf = (network: Network, entry: Import): ReadonlyArray<LabelEntry> => {
   const { label } = entry
   if (entry.internal || entry.range !== undefined) return []
@@ -131,7 +125,7 @@ const replacing = (entry: Import, labels: ReadonlyArray<LabelEntry>) => (documen
   const labelled = new Set(labels.map(({ address }) => address))
   return {
     ...document,
-    // A watch-only wallet stays blank, as upstream.
+    // As upstream, a watch-only wallet stays blank.
     blank: document.blank && !document.privateKeys,
     imports: [...imports, entry],
     labels: [...document.labels.filter(({ address }) => !labelled.has(address)), ...labels]
@@ -141,13 +135,12 @@ const replacing = (entry: Import, labels: ReadonlyArray<LabelEntry>) => (documen
 const activeType = ({ network }: WalletDocument, { descriptor }: Import) =>
   Either.match(parseDescriptor(networks[network], descriptor), { onLeft: () => undefined, onRight: outputTypeOf })
 
-/** One of the descriptors of a request. */
 interface Part {
   readonly descriptor: Descriptor
   readonly internal: boolean
 }
 
-/** Maximum range of hardened keys: their public keys are derived at once. */
+/** Hardened keys are derived at once. */
 const MOST_HARDENED = 10_000
 
 const hardenedOf = (
@@ -158,7 +151,6 @@ const hardenedOf = (
     ? refuse("range", `Range is too large: ${MOST_HARDENED} hardened keys are the maximum`)
     : faultless(() => deriveHardened(descriptor, range))
 
-/** The entry of a descriptor. */
 const entryOf = (
   document: WalletDocument,
   { descriptor, internal }: Part,
@@ -174,7 +166,7 @@ const entryOf = (
     if (privateKeys.length === 0 && document.privateKeys) return yield* refuse("no-keys", KEYS_NEEDED)
     const text = descriptorText(network, shown)
     const whole = descriptorText(network, descriptor)
-    // A public key is longer than the private key that it replaces.
+    // Replacing a private key by its public key lengthens the text.
     if (Math.max(text.length, whole.length) > LONGEST_DESCRIPTOR) {
       return yield* refuse("descriptor", `Descriptor is too long: it may have ${LONGEST_DESCRIPTOR} characters`)
     }
@@ -189,7 +181,7 @@ const entryOf = (
       const reason = `new range must include current range = ${wanted}`
       return yield* refuse("no-keys", `Could not add descriptor '${text}': ${reason}`)
     }
-    // What was given out stays so; before that, a new range begins at its first index.
+    // A given-out index stays so; otherwise the range begins at its first index.
     const taken = before === undefined || before.next <= (before.range?.[0] ?? 0) ? 0 : before.next
     const next = Math.max(taken, request.nextIndex ?? (ranged ? first : 0))
     const hardened = hardenedPositions(descriptor).length === 0
@@ -211,7 +203,7 @@ const entryOf = (
     }
   })
 
-/** The problem of a request, in the order in which upstream finds it. */
+/** In upstream's order. */
 const requestProblem = (
   document: WalletDocument,
   request: ImportRequest,
@@ -246,8 +238,8 @@ const warningsOf = (request: ImportRequest, descriptor: Descriptor): ReadonlyArr
 }
 
 /**
- * Validates an import. In an encrypted wallet, `sealingKey` seals its private keys (`Secrets.sealingKey`); it is
- * `undefined` while the wallet is locked. A refusal has the warnings that precede it.
+ * In an encrypted wallet, `sealingKey` seals the private keys (`Secrets.sealingKey`); `undefined` while locked. A
+ * refusal carries the preceding warnings.
  */
 export const prepareImport = (
   document: WalletDocument,
@@ -286,11 +278,10 @@ export const prepareImport = (
     }
   })
 
-/** The descriptor of all scripts that pay to a private key. */
 export const keyDescriptor = (network: Network, key: ImportedKey): string =>
   withChecksum(`combo(${encodeWif(network, key)})`)
 
-/** Parses a private key in wallet import format. The error does not contain the key. */
+/** Wallet import format. The error does not contain the key. */
 export const parsePrivateKey = (
   network: Network,
   text: string

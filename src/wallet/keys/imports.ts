@@ -9,9 +9,7 @@ import { prepareImport } from "./importDescriptor.ts"
 import type { LabelEntry } from "./WalletDocument.ts"
 import type { WalletKeys } from "./WalletKeys.ts"
 
-/** Imports of scripts into a wallet, and the rescans for them. */
-
-/** The labels of the scripts of a descriptor without range. */
+/** For a descriptor without range. */
 const labelsOf = (
   { ring }: WalletParts,
   { descriptor, label }: { readonly descriptor: string; readonly label: string }
@@ -20,7 +18,7 @@ const labelsOf = (
     address === undefined ? [] : { address, label, purpose: "receive" as const }
   )
 
-/** As the reference node says it (`wallet/rpc/backup.cpp`, `importdescriptors`). The rest was scanned. */
+/** Upstream text (`wallet/rpc/backup.cpp`, `importdescriptors`). The rest was scanned. */
 const prunedText = (timestamp: number): string =>
   `Rescan failed for descriptor with timestamp ${timestamp}. There was an error reading a block, which could contain ` +
   "transactions pertaining to the desc. As a result, transactions and coins using this desc may not appear in the " +
@@ -47,7 +45,7 @@ export const makeImport = (parts: WalletParts): WalletKeys["importDescriptor"] =
     )
     const { change, entries, warnings } = prepared
     yield* Effect.uninterruptible(Effect.gen(function*() {
-      // If the rescan below is interrupted, the next start repeats it.
+      // The next start repeats an interrupted rescan.
       yield* Effect.forEach(entries, ({ descriptor }) => index.forget(descriptor), { discard: true })
       yield* update(parts, change)
       yield* Effect.forEach(entries, (entry) => ring.add(entry), { discard: true })
@@ -70,13 +68,9 @@ export const makeImport = (parts: WalletParts): WalletKeys["importDescriptor"] =
 const isScanning = (error: InvalidWalletRequest | StorageFailure): boolean =>
   error._tag === "InvalidWalletRequest" && error.code === "scanning"
 
-/** Interval between two attempts of a delayed rescan. */
 const SEARCH_INTERVAL = "1 second"
 
-/**
- * Rescans the chain for descriptors that were imported without a node, or whose rescan was interrupted. It waits while
- * the chain is behind the wallet.
- */
+/** For descriptors imported without a node, and interrupted rescans. Waits while the chain is behind the wallet. */
 export const scanMissing = (
   { index, ledger, ring }: Pick<WalletParts, "index" | "ledger" | "ring">
 ): Effect.Effect<void, InvalidWalletRequest | StorageFailure> =>

@@ -16,35 +16,32 @@ import {
   publicKeyOfExtended
 } from "./hd.ts"
 
-/**
- * The keys of output descriptors (BIP 380): parsed, printed and derived. No error has a text that may be a private
- * key: see `maskedKeys`.
- */
+/** The keys of output descriptors (BIP 380). No error contains what may be a private key: see `maskedKeys`. */
 
-/** A part of a text that may be a private key, whole or with a typing error: longer than all words of descriptors. */
+/** What may be a private key, even mistyped: longer than all words of descriptors. */
 const MAY_BE_PRIVATE = /(?<![0-9A-Za-z])(?![xt]pub)(?![0-9a-fA-F]+(?![0-9A-Za-z]))[0-9A-Za-z]{20,}/g
 
-/** A caller's text in an error, which is shown and logged where private keys must not be. */
+/** Masks private keys in a caller's text, for errors and logs. */
 export const maskedKeys = (text: string): string => text.replace(MAY_BE_PRIVATE, "…")
 
-/** Why a descriptor is invalid. The parser of the whole descriptor catches it. */
+/** Caught by the parser of the whole descriptor. */
 export class KeyFault extends Error {}
 
 export type KeyPlace = "top" | "P2SH" | "P2WSH" | "P2WPKH" | "P2TR"
 
 interface Common {
-  /** The origin of the key as written, before its own path. */
+  /** As written, before its own path. */
   readonly origin: KeyOrigin | undefined
-  /** Whether hardened steps are written with `'`, otherwise with `h`. */
+  /** Hardened steps are written with `'` instead of `h`. */
   readonly apostrophe: boolean
-  /** The position of the key among the keys of the descriptor. */
+  /** Among the keys of the descriptor. */
   readonly position: number
 }
 
 export interface SingleKey extends Common {
   readonly kind: "single"
   readonly publicKey: Bytes
-  /** Whether the public form is the 32 bytes of the x coordinate. */
+  /** The public form is the 32 bytes of the x coordinate. */
   readonly xonly: boolean
   readonly privateKey: SigningKey | undefined
 }
@@ -58,18 +55,15 @@ export interface DerivedFrom extends Common {
 
 export type KeyExpression = SingleKey | DerivedFrom
 
-/** A key of a script, and its origin. */
 export interface DerivedKey {
   readonly publicKey: Bytes
   readonly origin: KeyOrigin
-  /** Position of its expression in the descriptor. */
   readonly position: number
 }
 
-/** Maximum number of steps in a path, and of alternatives in a step. Upstream has no limit. */
+/** Steps per path, and alternatives per step. Upstream has no limit. */
 const MAX_PATH_STEPS = 255
 
-/** Paths, and how their last hardened step is written. */
 interface Paths {
   readonly paths: ReadonlyArray<ReadonlyArray<number>>
   readonly apostrophe: boolean
@@ -100,7 +94,7 @@ const parseAlternatives = (step: string): ReadonlyArray<number> => {
   return values
 }
 
-/** Parses the steps of a path; one of them may list alternatives (BIP 389), for several paths. */
+/** One step may list alternatives (BIP 389), for several paths. */
 const parsePaths = (
   steps: ReadonlyArray<string>,
   { apostrophe, multipath }: { readonly multipath: boolean; readonly apostrophe: boolean }
@@ -130,7 +124,7 @@ interface ParsedOrigin {
   readonly key: string
 }
 
-/** Splits off the origin: `[d34db33f/44h/0h]`. */
+/** Such as `[d34db33f/44h/0h]`. */
 const parseOrigin = (text: string): ParsedOrigin => {
   const [before = "", key, ...more] = text.split("]")
   if (more.length > 0) throw new KeyFault("Multiple ']' characters found for a single pubkey")
@@ -155,7 +149,7 @@ const parseWildcard = (step: string | undefined): DerivedFrom["wildcard"] =>
 const UNCOMPRESSED_SIZE = 65
 
 const parseHexKey = (text: string, bytes: Bytes, place: KeyPlace): Pick<SingleKey, "publicKey" | "xonly"> => {
-  // Only in a key of this length these are a prefix: an x-only key may begin with them.
+  // Prefixes only at this length: an x-only key may begin with these bytes.
   if (bytes.length === UNCOMPRESSED_SIZE && (bytes[0] === 0x06 || bytes[0] === 0x07)) {
     throw new KeyFault("Hybrid public keys are not allowed")
   }
@@ -180,7 +174,7 @@ const parseSingle = (
   return { kind: "single", ...common, publicKey, xonly: place === "P2TR", privateKey: imported }
 }
 
-/** The alternatives of an extended key with its path; `undefined` for any other key. */
+/** `undefined` for any other key. */
 const parseExtended = (
   network: Network,
   text: string,
@@ -208,7 +202,7 @@ const parseExtended = (
   }))
 }
 
-/** Parses a key: hexadecimal, WIF, or extended with a path. The result is several keys for alternative paths (BIP 389). */
+/** Hexadecimal, WIF, or extended with a path; several keys for alternative paths (BIP 389). */
 export const parseKey = (
   network: Network,
   text: string,
@@ -230,7 +224,7 @@ export const parseKey = (
 
 export const isRanged = (key: KeyExpression): boolean => key.kind === "extended" && key.wildcard !== "none"
 
-/** Whether it is a range of hardened keys (`/*h`). */
+/** `/*h`. */
 export const isHardenedRange = (key: KeyExpression): key is DerivedFrom =>
   key.kind === "extended" && key.wildcard === "hardened"
 
@@ -240,18 +234,16 @@ export const isPrivate = (key: KeyExpression): boolean =>
 const originText = (origin: KeyOrigin | undefined, mark: "h" | "'" = "h"): string =>
   origin === undefined ? "" : `[${toHex(origin.fingerprint)}${pathText(origin.path, mark)}]`
 
-/** Whether the children of a key need its private key. */
 export const needsPrivateKey = (key: KeyExpression): boolean =>
   key.kind === "extended" && (key.wildcard === "hardened" || key.path.some((step) => step >= HARDENED))
 
-/** The key without its private part, as written otherwise. Upstream `PubkeyProvider::ToString`. */
+/** Otherwise as written. Upstream `PubkeyProvider::ToString`. */
 export const withoutPrivateKey = (key: KeyExpression): KeyExpression =>
   key.kind === "single" ? { ...key, privateKey: undefined } : { ...key, key: neutered(key.key) }
 
 /**
- * The key without its private part. Hardened steps are derived from the private key and moved into the origin, so that
- * the other steps need only the public key, unless the range is of hardened keys. Upstream
- * `BIP32PubkeyProvider::ToNormalizedString`.
+ * Moves hardened steps into the origin, so that the rest needs only the public key, unless the range is hardened.
+ * Upstream `BIP32PubkeyProvider::ToNormalizedString`.
  */
 export const publicForm = (expression: KeyExpression): KeyExpression => {
   const normal = { ...expression, apostrophe: false }
@@ -262,7 +254,6 @@ export const publicForm = (expression: KeyExpression): KeyExpression => {
       "Cannot expand descriptor. Probably because of hardened derivations without private keys provided"
     )
   }
-  // Each child needs the private key, so nothing can be moved.
   if (wildcard === "hardened") return { ...normal, key: neutered(key) }
   const split = path.findLastIndex((step) => step >= HARDENED) + 1
   if (split === 0) return { ...normal, key: neutered(key) }
@@ -278,7 +269,7 @@ export const publicForm = (expression: KeyExpression): KeyExpression => {
   }
 }
 
-/** The text of a key, private if the key is. */
+/** Private if the key is. */
 export const keyText = (network: Network, expression: KeyExpression): string => {
   const mark = expression.apostrophe ? "'" : "h"
   if (expression.kind === "single") {
@@ -293,11 +284,11 @@ export const keyText = (network: Network, expression: KeyExpression): string => 
   return originText(origin, mark) + encodeExtendedKey(network, key) + pathText(path, mark) + child
 }
 
-/** The text of the key of one script, as upstream infers it: x-only in taproot. */
+/** As upstream infers it: x-only in taproot. */
 export const derivedKeyText = ({ origin, publicKey }: DerivedKey, xonly: boolean): string =>
   originText(origin) + toHex(xonly && publicKey.length === 33 ? publicKey.subarray(1) : publicKey)
 
-/** Derives the public keys of an expression without private parts. */
+/** For expressions without private parts. */
 export const publicDeriver = (expression: KeyExpression): (index: number) => DerivedKey => {
   const { position } = expression
   if (expression.kind === "single") {
@@ -320,7 +311,7 @@ export const publicDeriver = (expression: KeyExpression): (index: number) => Der
   })
 }
 
-/** The keys of a hardened range, from where they are stored. */
+/** For a hardened range. */
 export const storedDeriver = (
   { key, origin, path, position }: DerivedFrom,
   at: (index: number) => Bytes
@@ -334,7 +325,7 @@ export const storedDeriver = (
   })
 }
 
-/** Derives the public keys of an expression; hardened steps need its private key, and throw a `KeyFault` without. */
+/** Hardened steps need the private key, and throw a `KeyFault` without. */
 export const keyDeriver = (expression: KeyExpression): (index: number) => DerivedKey => {
   if (expression.kind === "single" || !needsPrivateKey(expression)) return publicDeriver(expression)
   const { key, origin, path, wildcard } = expression
@@ -351,7 +342,6 @@ export const keyDeriver = (expression: KeyExpression): (index: number) => Derive
   })
 }
 
-/** The private key of an expression at an index, if it has one. */
 export const privateKeyAt = (expression: KeyExpression, index: number): SigningKey | undefined => {
   if (expression.kind === "single") return expression.privateKey
   if (expression.key.kind !== "private") return undefined

@@ -11,12 +11,10 @@ import { makeEncryption, makeSecret } from "./seal.ts"
 import { importField, MNEMONIC_FIELD, SEED_FIELD } from "./Secrets.ts"
 import { emptyDocument, PURPOSES, type Secret, type WalletDocument } from "./WalletDocument.ts"
 
-/** Makes new documents, and encrypts a document. */
-
 export interface SeededOptions {
   readonly network: NetworkName
   readonly mnemonic: Redacted.Redacted<string>
-  /** The BIP 39 passphrase, which is part of the seed. It has nothing to do with encryption. */
+  /** The BIP 39 passphrase, part of the seed; unrelated to encryption. */
   readonly passphrase?: Redacted.Redacted<string>
   /** Seconds since 1970. */
   readonly createdAt: number
@@ -24,7 +22,6 @@ export interface SeededOptions {
   readonly birthday: number
 }
 
-/** An unencrypted document with a seed. */
 export const seededDocument = (options: SeededOptions): Effect.Effect<WalletDocument> =>
   Effect.gen(function*() {
     const { birthday, createdAt, mnemonic, network: name, passphrase } = options
@@ -54,8 +51,8 @@ export const seededDocument = (options: SeededOptions): Effect.Effect<WalletDocu
   })
 
 /**
- * The document of a new wallet: with a mnemonic of 24 words, without keys (`blank`), or watch-only (`privateKeys:
- * false`), which is blank on request alone.
+ * With a mnemonic of 24 words, without keys (`blank`), or watch-only (`privateKeys: false`), which is blank on request
+ * only.
  */
 export const newDocument = (options: {
   readonly network: NetworkName
@@ -72,7 +69,6 @@ export const newDocument = (options: {
 const sealed = (masterKey: Bytes, field: string, secret: Secret): Secret =>
   "plain" in secret ? makeSecret(masterKey, { field, text: secret.plain }) : secret
 
-/** Seals every secret of a document with the master key of its new encryption. */
 const sealAll = (document: WalletDocument, masterKey: Bytes): WalletDocument => {
   const { imports, seed } = document
   return {
@@ -93,9 +89,8 @@ const sealAll = (document: WalletDocument, masterKey: Bytes): WalletDocument => 
 }
 
 /**
- * Prepares the encryption of a document. The returned change seals every secret that the document has when it runs. The
- * slow part is done before, so that no other change waits for it. The change can run any number of times until the
- * scope ends, which wipes the key.
+ * The slow part runs now, so that no other change waits. The change seals the secrets present when it runs, any number
+ * of times until the scope ends and wipes the key.
  */
 export const encryption = (
   document: WalletDocument,
@@ -112,6 +107,6 @@ export const encryption = (
       makeEncryption(passphrase),
       (made) => Effect.sync(() => made.masterKey.fill(0))
     )
-    // A concurrent encryption has sealed all secrets with a key that this one does not have.
+    // A concurrent encryption has sealed the secrets with another key.
     return (now) => now.encryption === undefined ? { ...sealAll(now, masterKey), encryption } : now
   })

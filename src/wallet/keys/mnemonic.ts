@@ -8,9 +8,9 @@ import { pbkdf2 } from "node:crypto"
 import { quoted } from "../../base/safeText.ts"
 import { editDistance } from "../../config/suggest.ts"
 
-/** Mnemonics (BIP 39), with the English word list. */
+/** BIP 39, with the English word list. */
 
-/** A mnemonic is invalid. The error names the wrong word, and never the others. */
+/** Names the wrong word, never the others. */
 export class InvalidMnemonic extends Schema.TaggedError<InvalidMnemonic>()("InvalidMnemonic", {
   reason: Schema.String
 }) {
@@ -19,28 +19,26 @@ export class InvalidMnemonic extends Schema.TaggedError<InvalidMnemonic>()("Inva
   }
 }
 
-/** The valid numbers of words. */
 const COUNTS: ReadonlyArray<number> = [12, 15, 18, 21, 24]
 
 const LONGEST_PHRASE = 1_000
 
 const WORDS: ReadonlySet<string> = new Set(wordlist)
 
-/** Makes a mnemonic of 12 words (128 bits) or 24 (256 bits). */
+/** 128 or 256 bits. */
 export const createMnemonic = (words: 12 | 24): Redacted.Redacted<string> =>
   Redacted.make(generateMnemonic(wordlist, words === 12 ? 128 : 256))
 
-/** Letters that tell a word from all others of the list (BIP 39): some owners write down no more. */
+/** Four letters identify a word of the list (BIP 39); some owners write down no more. */
 const TELLING_LETTERS = 4
 
-/** A word of the list, in full or by its first four letters; any other word as it is. */
+/** A listed word, in full or by its first four letters; any other word as it is. */
 export const wholeWord = (word: string): string =>
   WORDS.has(word) || word.length !== TELLING_LETTERS ? word : wordlist.find((known) => known.startsWith(word)) ?? word
 
-/** How many similar words are named: the owner has to choose, for only the right one has the right keys. */
 const MOST_NEAR = 4
 
-/** The words that are one or two edits away, the nearest first. */
+/** At most two edits away, nearest first. */
 const nearWords = (word: string): ReadonlyArray<string> =>
   word.length > LONGEST_WORD ? [] : wordlist
     .map((known) => ({ known, distance: editDistance(word, known) }))
@@ -49,7 +47,7 @@ const nearWords = (word: string): ReadonlyArray<string> =>
     .slice(0, MOST_NEAR)
     .map(({ known }) => known)
 
-/** A longer text is not a mistyped word of the list: its words have up to eight letters. */
+/** Too long for a mistyped word; listed words have up to eight letters. */
 const LONGEST_WORD = 12
 
 const problemOf = (words: ReadonlyArray<string>): string | undefined => {
@@ -69,7 +67,7 @@ const problemOf = (words: ReadonlyArray<string>): string | undefined => {
   return undefined
 }
 
-/** Parses a mnemonic. Case and the width of spaces do not matter, and four letters stand for a word. Returns it in its normal form. */
+/** Ignores case and extra spaces; four letters suffice for a word. Returns the normal form. */
 export const parseMnemonic = (text: string): Either.Either<Redacted.Redacted<string>, InvalidMnemonic> => {
   if (text.length > LONGEST_PHRASE) {
     return Either.left(new InvalidMnemonic({ reason: "that is too long for a phrase of 24 words" }))
@@ -89,11 +87,11 @@ export const parseMnemonic = (text: string): Either.Either<Redacted.Redacted<str
   }
 }
 
-/** Rounds of PBKDF2, and the size of its result (BIP 39). */
+/** PBKDF2 rounds and result size (BIP 39). */
 const ROUNDS = 2_048
 const SEED_BYTES = 64
 
-/** The seed of a valid mnemonic: 64 bytes. The caller wipes it. It is computed outside the event loop. */
+/** 64 bytes, which the caller wipes. Computed outside the event loop. */
 export const seedOf = (
   mnemonic: Redacted.Redacted<string>,
   passphrase: Redacted.Redacted<string> = Redacted.make("")

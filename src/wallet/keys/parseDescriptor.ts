@@ -30,7 +30,7 @@ import {
 } from "./keyExpression.ts"
 import { LONGEST_DESCRIPTOR } from "./WalletDocument.ts"
 
-/** Parses output descriptors. Source of rules and error texts: upstream `script/descriptor.cpp`, `ParseScript`. */
+/** Rules and error texts: upstream `script/descriptor.cpp`, `ParseScript`. */
 
 const MAX_KEYS = 20
 const MAX_TAPSCRIPT_KEYS = 999
@@ -38,7 +38,6 @@ const MAX_BARE_KEYS = 3
 const MAX_TREE_DEPTH = 128
 const CHECKSUM_LENGTH = 8
 
-/** A text that is read from its beginning. */
 class TextCursor {
   rest: string
 
@@ -52,7 +51,7 @@ class TextCursor {
     return true
   }
 
-  /** Takes the text up to a comma or a closing bracket outside of all brackets. Upstream `script/parsing.cpp`, `Expr`. */
+  /** Up to a comma or closing bracket outside of all brackets. Upstream `script/parsing.cpp`, `Expr`. */
   expression(): string {
     let level = 0
     let at = 0
@@ -70,7 +69,6 @@ class TextCursor {
   }
 }
 
-/** Checks and removes the checksum. */
 const withoutChecksum = (text: string, required: boolean): string => {
   if (text.length > LONGEST_DESCRIPTOR) throw new KeyFault("the descriptor is too long")
   const [payload = "", checksum, ...more] = text.split("#")
@@ -87,7 +85,7 @@ const withoutChecksum = (text: string, required: boolean): string => {
   return payload
 }
 
-/** The wrong places of functions, with upstream's errors. The functions that are not here may be anywhere. */
+/** Functions restricted to some places, with upstream's errors; the others may be anywhere. */
 const PLACES: Readonly<Record<string, { readonly places: ReadonlyArray<KeyPlace>; readonly error: string }>> = {
   combo: { places: ["top"], error: "Can only have combo() at top level" },
   multi: {
@@ -112,7 +110,7 @@ const PLACES: Readonly<Record<string, { readonly places: ReadonlyArray<KeyPlace>
 const keySize = (key: KeyExpression): number => key.kind === "single" ? key.publicKey.length : 33
 
 class DescriptorParser {
-  /** The alternatives of each key, by position: several for a key with alternative paths (BIP 389). */
+  /** By position; several alternatives for alternative paths (BIP 389). */
   readonly keys: Array<ReadonlyArray<KeyExpression>> = []
   private readonly network: Network
 
@@ -165,7 +163,7 @@ class DescriptorParser {
   private inside(text: string, place: KeyPlace): Descriptor {
     const cursor = new TextCursor(text)
     const found = this.parse(cursor, place)
-    // Upstream has no words for this.
+    // Upstream has no text for this.
     if (cursor.rest !== "") throw new KeyFault("")
     return found
   }
@@ -184,7 +182,7 @@ class DescriptorParser {
     }
   }
 
-  /** Refuses keys that have different numbers of alternatives, where one is enough for all. */
+  /** Refuses different numbers of alternatives; a single one fits all. */
   private refuseMismatch(keys: ReadonlyArray<KeyExpression>, mismatch: string): void {
     const counts = keys.map(({ position }) => this.keys[position]?.length ?? 1)
     const most = Math.max(1, ...counts)
@@ -258,7 +256,7 @@ class DescriptorParser {
     return { name: "tr", key, leaves }
   }
 
-  /** Reads a script tree, one leaf a round. */
+  /** One leaf per round. */
   private readTree(cursor: TextCursor, leaves: Array<DescriptorLeaf>): void {
     /** For each open branch, whether its second side is being read. */
     const branches: Array<boolean> = []
@@ -315,17 +313,16 @@ class DescriptorParser {
     return descriptor
   }
 
-  /** The same text for keys that are the same. */
+  /** Equal for equal keys. */
   private identity(position: number): string {
     const key = this.keys[position]?.[0]
     if (key === undefined) throw new TypeError("no key at this position")
-    // What cannot be derived is compared as written.
+    // A key that cannot be derived is compared as written.
     if (needsPrivateKey(key) && !isPrivate(key)) return keyText(this.network, key)
     return toHex(keyDeriver(key)(0).publicKey)
   }
 }
 
-/** The descriptors of a text: several for a text with alternative paths (BIP 389). */
 const parseAll = (network: Network, payload: string): ReadonlyArray<Descriptor> => {
   const parser = new DescriptorParser(network)
   const cursor = new TextCursor(payload)
@@ -339,7 +336,7 @@ const parseAll = (network: Network, payload: string): ReadonlyArray<Descriptor> 
     }))
 }
 
-/** Parses the descriptors of a text: several for alternative paths, external before internal (BIP 389). */
+/** Several for alternative paths, external before internal (BIP 389). */
 export const parseDescriptors = (
   network: Network,
   text: string,
@@ -347,7 +344,7 @@ export const parseDescriptors = (
 ): Either.Either<ReadonlyArray<Descriptor>, InvalidWalletRequest> =>
   faultless(() => parseAll(network, withoutChecksum(text, checksum === "required")))
 
-/** Parses a descriptor without alternative paths. The checksum is required. */
+/** Without alternative paths; the checksum is required. */
 export const parseDescriptor = (
   network: Network,
   text: string
@@ -358,7 +355,7 @@ export const parseDescriptor = (
     return first
   })
 
-/** What upstream warns of in a descriptor: locks that are shorter than they look. */
+/** Upstream's warnings: locks that are shorter than they look. */
 export const descriptorWarnings = (descriptor: Descriptor): ReadonlyArray<string> => {
   if ("tree" in descriptor) return unsafeLocks(descriptor.tree)
   if ("leaves" in descriptor) return descriptor.leaves.flatMap(({ inner }) => descriptorWarnings(inner))

@@ -8,28 +8,27 @@ import type { Vault } from "./Vault.ts"
 import { isPhraseKept, withPhraseChecked, withPhraseKept } from "./WalletDocument.ts"
 import type { WalletFile } from "./WalletFile.ts"
 
-/** How the owner gets the wallet back without this disk, and what the wallet knows of it. */
 export interface WalletRecovery {
-  /** Whether the owner has had the words or a copy of the file; `undefined` for a wallet without words. */
+  /** Whether the owner has seen the seed phrase or has a copy of the file; `undefined` without a seed phrase. */
   readonly isPhraseKept: () => boolean | undefined
-  /** When the owner last entered the right words, seconds since 1970; `undefined` if never. */
+  /** When the owner last verified words, seconds since 1970. */
   readonly phraseChecked: () => number | undefined
   /**
-   * Whether these are words of the wallet, each by its place from 1 on; the wallet keeps the time if all of them are. It
-   * needs the unlocked wallet, at least `FEWEST_WORDS` words, and after a wrong answer a second, so that words cannot be
-   * guessed. The answer does not say which word is wrong.
+   * Checks words by their place, from 1 on, and stores the time if all are right. Requires the unlocked wallet, at
+   * least `FEWEST_WORDS` words and, against guessing, a second after a wrong answer. The answer does not tell which
+   * word is wrong.
    */
   readonly checkWords: (
     given: ReadonlyMap<number, Redacted.Redacted<string>>
   ) => Effect.Effect<boolean, KeysLocked | WalletWatchOnly | InvalidWalletRequest | StorageFailure>
-  /** Copies the file; fails if the destination exists. */
+  /** Fails if the destination exists. */
   readonly backup: (destination: string) => Effect.Effect<void, StorageFailure>
 }
 
-/** One word can be guessed with 2,048 calls and two with 4 million, a second each; three need 8.6 billion. */
+/** At one guess per second, one word takes 2,048 guesses, two take 4 million and three 8.6 billion. */
 export const FEWEST_WORDS = 3
 
-/** The most words of a phrase (BIP 39). */
+/** BIP 39. */
 export const MOST_WORDS = 24
 
 const AFTER_WRONG = "1 second"
@@ -42,7 +41,7 @@ interface Parts {
 }
 
 const makeCheck = (parts: Parts): WalletRecovery["checkWords"] => {
-  // Calls at one time wait for each other: otherwise they would share the second after a wrong answer.
+  // Concurrent calls must not share the second after a wrong answer.
   const alone = Effect.unsafeMakeSemaphore(1).withPermits(1)
   return (given) =>
     Effect.gen(function*() {
@@ -66,7 +65,7 @@ const makeCheck = (parts: Parts): WalletRecovery["checkWords"] => {
     }).pipe(alone)
 }
 
-/** An existing destination is reported as a storage failure as well. */
+/** An existing destination is a storage failure, too. */
 const makeBackup = (parts: Parts): WalletRecovery["backup"] => (destination) =>
   parts.file.backup(destination).pipe(
     Effect.catchTag(
@@ -77,7 +76,6 @@ const makeBackup = (parts: Parts): WalletRecovery["backup"] => (destination) =>
     Effect.asVoid
   )
 
-/** The recovery of one wallet. */
 export const makeRecovery = (parts: Parts): WalletRecovery => ({
   isPhraseKept: () => isPhraseKept(parts.file.document),
   phraseChecked: () => parts.file.document.phraseChecked,

@@ -1,22 +1,18 @@
 import * as Schema from "effect/Schema"
 import { hexBytes, LONGEST_TEXT, omittable, orUndefined, Seconds, ShortText } from "./documentParts.ts"
 
-/** The registrations and requested renewals of wallet.json. */
-
-/** Why a registration failed. */
 export const RegistrationFailure = Schema.Literal(
-  /** Another owner has registered the name. */
+  /** Registered by another owner. */
   "taken",
-  /** The owner abandoned its NAME_NEW. */
+  /** The owner abandoned the NAME_NEW. */
   "abandoned",
-  /** A confirmed transaction spends the coins of its NAME_NEW. */
+  /** A confirmed transaction spends the coins of the NAME_NEW. */
   "conflicted",
-  /** The owner called it off. */
   "cancelled"
 )
 export type RegistrationFailure = typeof RegistrationFailure.Type
 
-/** A registration under way or ended: `Registration` and its request. Bytes are in hexadecimal. */
+/** `Registration` and its request, in progress or ended. */
 export const RegistrationEntry = Schema.Struct({
   name: hexBytes(LONGEST_TEXT),
   rand: hexBytes(LONGEST_TEXT),
@@ -25,16 +21,15 @@ export const RegistrationEntry = Schema.Struct({
   newVout: Schema.NonNegativeInt,
   firstUpdateTxid: orUndefined(hexBytes(32, true)),
   step: Schema.Literal("committed", "maturing", "revealed", "done", "failed"),
-  /** What it waits for; empty once it has ended, but for a failure of which 0.1.0 kept other words. */
+  /** What it waits for; empty once ended, unless 0.1.0 stored another text. */
   note: ShortText,
-  /** Only of a failed one. */
   failure: orUndefined(Schema.Struct({
     reason: RegistrationFailure,
-    /** Its transaction that still has coins of the wallet. */
+    /** Its transaction that still holds coins of the wallet. */
     coinsIn: omittable(Schema.Literal("name_new", "name_firstupdate"))
   })),
   createdAt: Seconds,
-  /** The script of the future owner; if omitted, a script of the wallet. */
+  /** If omitted, a script of the wallet. */
   destination: omittable(hexBytes(LONGEST_TEXT)),
   feeRate: omittable(Schema.NonNegativeInt),
   target: omittable(Schema.NonNegativeInt),
@@ -42,10 +37,10 @@ export const RegistrationEntry = Schema.Struct({
 })
 export type RegistrationEntry = typeof RegistrationEntry.Type
 
-/** A name that is renewed for its owner's request (`name_renew`). */
+/** `name_renew`. */
 export const RenewalEntry = Schema.Struct({
   name: hexBytes(LONGEST_TEXT),
-  /** Height of the operation whose record expires: a later one ends the request. */
+  /** Height of the expiring operation; a later one ends the request. */
   height: Schema.NonNegativeInt,
   state: Schema.Literal("waiting", "sent", "done", "skipped"),
   /** The NAME_UPDATE, once sent. */
@@ -55,10 +50,9 @@ export const RenewalEntry = Schema.Struct({
 })
 export type RenewalEntry = typeof RenewalEntry.Type
 
-/** Maximum number of requested renewals. */
 export const MAX_RENEWALS = 10_000
 
-/** Notes of failed registrations in files of 0.1.0, which have them in place of `failure`: each begins with one of these. */
+/** Beginnings of the notes that files of 0.1.0 have in place of `failure`. */
 const NOTES: ReadonlyArray<readonly [text: string, reason: RegistrationFailure]> = [
   ["somebody else has registered the name", "taken"],
   ["its name_new was abandoned", "abandoned"],
@@ -66,7 +60,7 @@ const NOTES: ReadonlyArray<readonly [text: string, reason: RegistrationFailure]>
   ["called off by the owner", "cancelled"]
 ]
 
-/** Returns an entry with its failure, if it has only the note of one. */
+/** Fills in the failure of an entry that has only its note. */
 export const withFailure = (entry: RegistrationEntry): RegistrationEntry => {
   const { failure, note, step } = entry
   if (step !== "failed" || failure !== undefined) return entry

@@ -7,8 +7,8 @@ const HKDF_BYTES = 32
 const SALT_BYTES = 20
 
 /**
- * The salt of a registration, from the name and the private key of the address that the NAME_NEW pays to: the owner of
- * the key can compute it again. reference/protocol.md 9.2.
+ * Derived from the name and the private key of the NAME_NEW's address, so that the owner can recompute it.
+ * reference/protocol.md 9.2.
  */
 export const deterministicSalt = (privateKey: Bytes, name: Bytes): Uint8Array =>
   hkdf(sha256, privateKey, name, INFO, HKDF_BYTES).subarray(0, SALT_BYTES)

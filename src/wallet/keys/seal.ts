@@ -9,19 +9,19 @@ import { InvalidWalletRequest, WrongPassphrase } from "../errors.ts"
 import type { Encryption, Secret } from "./WalletDocument.ts"
 
 /**
- * Encryption of a wallet's secrets. scrypt (RFC 7914) derives a key from the passphrase. That key opens the random
- * master key, and the master key opens each secret. Both use XChaCha20-Poly1305, with the field of a secret as
- * additional data, so that no secret can replace another. A new passphrase seals only the master key again.
+ * scrypt (RFC 7914) derives a key from the passphrase; that key opens the random master key, which opens each secret.
+ * Both use XChaCha20-Poly1305 with the secret's field as additional data, so that no secret can replace another. A new
+ * passphrase only reseals the master key.
  */
 
 const KEY_BYTES = 32
 const NONCE_BYTES = 24
 const SALT_BYTES = 32
 
-/** 128 MiB, and less than a second on the machines that were measured. */
+/** 128 MiB, and less than a second on the measured machines. */
 export const SCRYPT = { logN: 17, r: 8, p: 1 } as const
 
-/** The cost of scrypt in a new encryption; an existing one keeps its own. Tests that make many provide a lower one. */
+/** For a new encryption; an existing one keeps its own cost. Tests lower it. */
 export class ScryptCost extends Context.Reference<ScryptCost>()("svcd/ScryptCost", {
   defaultValue: (): Pick<Encryption, "logN" | "r" | "p"> => SCRYPT
 }) {}
@@ -35,11 +35,11 @@ const sealBytes = (key: Bytes, field: string, plain: Bytes): Uint8Array => {
   return concat(nonce, xchacha20poly1305(key, nonce, additionalData(field)).encrypt(plain))
 }
 
-/** Throws if the key, the field or the bytes differ from those at the sealing. */
+/** Throws unless key, field and bytes match the sealing. */
 const openBytes = (key: Bytes, field: string, sealed: Bytes): Uint8Array =>
   xchacha20poly1305(key, sealed.subarray(0, NONCE_BYTES), additionalData(field)).decrypt(sealed.subarray(NONCE_BYTES))
 
-/** Seals a text for a field. Returns hexadecimal digits. */
+/** Returns hexadecimal. */
 export const sealSecret = (
   masterKey: Bytes,
   { field, text }: { readonly field: string; readonly text: string }
@@ -52,7 +52,7 @@ export const sealSecret = (
   }
 }
 
-/** Opens the result of `sealSecret`. Throws if it was sealed with another key or for another field. */
+/** Throws if sealed with another key or for another field. */
 export const openSecret = (
   masterKey: Bytes,
   { field, sealed }: { readonly field: string; readonly sealed: string }
@@ -67,22 +67,22 @@ export const openSecret = (
   }
 }
 
-/** A secret for the file: sealed with a key, plain in an unencrypted wallet. */
+/** Sealed with a key; plain in an unencrypted wallet. */
 export const makeSecret = (
   masterKey: Bytes | undefined,
   { field, text }: { readonly field: string; readonly text: string }
 ): Secret => masterKey === undefined ? { plain: text } : { sealed: sealSecret(masterKey, { field, text }) }
 
 /**
- * The password for scrypt. HMAC pads short keys with zero bytes (RFC 2104), so that zero bytes at the end of a passphrase
- * would not count; a passphrase that ends so is hashed first.
+ * HMAC pads short keys with zero bytes (RFC 2104), which would ignore zero bytes at the end of a passphrase; such a
+ * passphrase is hashed first.
  */
 const passwordOf = (passphrase: Redacted.Redacted<string>): Uint8Array => {
   const text = new TextEncoder().encode(Redacted.value(passphrase).normalize("NFKD"))
   return text.at(-1) === 0 ? sha256(concat(new TextEncoder().encode("svcd passphrase"), text)) : text
 }
 
-/** Derives the key of a passphrase, in the thread pool outside the event loop. */
+/** Runs in the thread pool. */
 export const passphraseKey = (
   passphrase: Redacted.Redacted<string>,
   { logN, p, r, salt }: Omit<Encryption, "kdf" | "masterKey">
@@ -90,7 +90,7 @@ export const passphraseKey = (
   Effect.async((resume) => {
     const password = passwordOf(passphrase)
     const N = 2 ** logN
-    // The memory that scrypt needs (RFC 7914), with room for the library's own.
+    // The memory of scrypt (RFC 7914), with room for the library's own.
     const maxmem = 128 * r * (N + p + 2) + 1024 * 1024
     scrypt(password, salt, KEY_BYTES, { N, r, p, maxmem }, (error, key) => {
       password.fill(0)
@@ -113,7 +113,7 @@ const sealMasterKey = (
     return { kdf: "scrypt", ...cost, masterKey: sealed } as const
   })
 
-/** Makes a master key and seals it. The caller wipes the key after use. */
+/** The caller wipes the key after use. */
 export const makeEncryption = (
   passphrase: Redacted.Redacted<string>
 ): Effect.Effect<{ readonly encryption: Encryption; readonly masterKey: Uint8Array }, InvalidWalletRequest> => {
@@ -121,7 +121,7 @@ export const makeEncryption = (
   return Effect.map(sealMasterKey(masterKey, passphrase), (encryption) => ({ encryption, masterKey }))
 }
 
-/** Opens the master key. A wrong passphrase is detected only after the full work of scrypt. */
+/** A wrong passphrase costs the full work of scrypt. */
 export const openMasterKey = (
   encryption: Encryption,
   passphrase: Redacted.Redacted<string>
@@ -132,7 +132,6 @@ export const openMasterKey = (
       catch: () => new WrongPassphrase()
     }).pipe(Effect.ensuring(Effect.sync(() => key.fill(0)))))
 
-/** Seals the same master key with another passphrase. */
 export const changePassphrase = (
   encryption: Encryption,
   old: Redacted.Redacted<string>,

@@ -14,15 +14,14 @@ import { type Secrets, wipeDescriptor, wipeKey } from "./Secrets.ts"
 import type { Import, WalletDocument } from "./WalletDocument.ts"
 
 /**
- * Checks the secrets of a wallet against each other and against the document: the mnemonic and the seed, the seed and
- * its fingerprint and account keys, imported private keys and their descriptors. A wallet that signs with a wrong seed
- * or prints wrong words loses coins.
+ * Checks secrets against each other and the document: mnemonic and seed, seed and fingerprint and account keys,
+ * imported private keys and descriptors. A wrong seed or wrong words lose coins.
  */
 
 const WORDS_DAMAGED = "the words (seed.mnemonic) are damaged"
 const SEED_DAMAGED = "the seed is damaged"
 
-/** The opened value; `undefined` if a seal is broken or the value is invalid. */
+/** `undefined` if a seal is broken or the value is invalid. */
 const opened = <A>(open: () => A): { readonly value: A } | undefined => {
   try {
     return { value: open() }
@@ -31,7 +30,7 @@ const opened = <A>(open: () => A): { readonly value: A } | undefined => {
   }
 }
 
-/** Whether a mnemonic without passphrase gives a seed; `undefined` if the mnemonic is invalid. */
+/** `undefined` if the mnemonic is invalid. */
 const givesSeed = (words: string, seed: Uint8Array): Effect.Effect<boolean | undefined> =>
   Effect.gen(function*() {
     const phrase = parseMnemonic(words)
@@ -56,7 +55,6 @@ const masterProblem = (document: WalletDocument, master: ExtendedKey): string | 
   return undefined
 }
 
-/** The problem of the seed, and whether the mnemonic alone gives it. */
 interface SeedFinding {
   readonly problem: string | undefined
   readonly wordsSuffice: boolean | undefined
@@ -78,13 +76,13 @@ const checkSeed = (document: WalletDocument, secrets: Secrets): Effect.Effect<Se
     wipeKey(master)
     if (problem !== undefined || words.value === undefined) return found(problem)
     if (wordsSuffice === undefined) return found(WORDS_DAMAGED)
-    // Without the passphrase it is unknown whether the mnemonic or the seed is damaged.
+    // Without the passphrase, either the mnemonic or the seed may be damaged.
     return seed.mnemonicPassphrase === false && !wordsSuffice
       ? found("the words (seed.mnemonic) do not give the seed")
       : found(undefined, wordsSuffice)
   })
 
-/** Whether the last stored key of each hardened range is that of the private key. */
+/** Checks the last stored key of each hardened range. */
 const lastHardened = (descriptor: Descriptor, entry: Import): boolean => {
   const end = storedEnd(entry)
   const derived = deriveHardened(descriptor, [end - 1, end])
@@ -112,22 +110,22 @@ const importProblem = ({ network: name }: WalletDocument, entry: Import, secrets
     : "the public keys of its hardened range are not those of its private keys"
 }
 
-/** Imports checked before the event loop gets its turn: some milliseconds of work. */
+/** Imports checked per turn of the event loop: some milliseconds. */
 const SLICE = 10
 
 export interface SecretsFinding {
   /** Without any of the content. */
   readonly problem: string | undefined
-  /** Whether the mnemonic alone gives the seed; `undefined` without mnemonic. */
+  /** `undefined` without a mnemonic. */
   readonly wordsSuffice: boolean | undefined
 }
 
-/** Maximum number of imports that are checked at each start: each takes half a millisecond. */
+/** Checked at each start: half a millisecond each. */
 const FEW_IMPORTS = 100
 
 /**
- * Checks the opened secrets of a document. More than `FEW_IMPORTS` imports are checked only with `everything`, for a
- * document that neither a checksum nor a seal proves to be as written.
+ * More than `FEW_IMPORTS` imports are checked only with `everything`, for a document that neither a checksum nor a seal
+ * proves intact.
  */
 export const checkSecrets = (
   document: WalletDocument,

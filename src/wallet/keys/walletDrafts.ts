@@ -5,54 +5,49 @@ import { replaceFile } from "../../base/atomicFile.ts"
 import { codeOf } from "../../base/errorCode.ts"
 
 /**
- * Drafts of a wallet's file. Each one contains the keys, so none may remain after the process is killed. Drafts beside
- * the file are found by their names. For a copy, which is written elsewhere, a note beside the file contains the path
- * of the draft.
+ * Drafts contain keys, so none may remain after the process is killed. Those beside the file are found by their names.
+ * A copy is written elsewhere, so a note beside the file has the path of its draft. Functions throw file system errors.
  *
  *     wallet.json.<id>.new     a draft of wallet.json
  *     wallet.json.<id>.copy    a note with the path of the draft of a copy, `<destination>.<id>.new`
- *
- * The functions throw the errors of the file system.
  */
 
 const ID_BYTES = 16
 
-/** A draft of the file, of a kept file of an older format, or of a note. */
+/** Of the file, a kept older format, or a note. */
 const DRAFT_END = /^(?:\.version\d+(?:\.\d+)?\.bak)?\.[0-9a-f]{32}(?:\.copy)?\.new$/
 const NOTE_END = /^\.([0-9a-f]{32})\.copy$/
 
 const newId = (): string => randomBytes(ID_BYTES).toString("hex")
 
-/** Writes beside the file first, under a name that no other writer uses. */
+/** Writes beside the file first, under a unique name. */
 export const writeWhole = ({ path, text }: { readonly path: string; readonly text: string }): Promise<void> =>
   replaceFile(path, [text], `${path}.${newId()}.new`)
 
-/** The system's codes for a path that does not exist or cannot exist. */
+/** A path that does not exist or cannot exist. */
 const MISSING = ["ENOENT", "ENOTDIR", "ENAMETOOLONG"]
 
 const isMissing = (error: unknown): boolean => MISSING.includes(codeOf(error))
 
 const isFolder = (path: string): Promise<boolean> => stat(path).then((found) => found.isDirectory(), () => false)
 
-/**
- * Deletes a draft. Returns whether it is certainly gone: in an unreachable folder, such as a removed disk, it is not.
- */
+/** Returns whether the draft is certainly gone; in an unreachable folder, such as a removed disk, it is not. */
 const dropDraft = (draft: string): Promise<boolean> =>
   unlink(draft).then(() => true, (error: unknown) => isMissing(error) ? isFolder(dirname(draft)) : false)
 
-/** The draft that a note names; `undefined` for an invalid note, whose path must not be deleted. */
+/** `undefined` for an invalid note, whose path must not be deleted. */
 const draftOf = (note: string, { id }: { readonly id: string }): string | undefined => {
   const draft = note.trimEnd()
   return isAbsolute(draft) && draft.endsWith(`.${id}.new`) ? draft : undefined
 }
 
-/** Writes a copy of a wallet's file to an absolute path. */
+/** To an absolute path. */
 export const writeCopy = async (
   { destination, file, text }: { readonly file: string; readonly destination: string; readonly text: string }
 ): Promise<void> => {
   const id = newId()
   const [draft, note] = [`${destination}.${id}.new`, `${file}.${id}.copy`]
-  // A full disk must not prevent a copy elsewhere: the copy is then made without the note.
+  // A full disk must not prevent a copy elsewhere, which is then made without the note.
   const noted = await replaceFile(note, [`${draft}\n`]).then(() => true, () => false)
   try {
     await replaceFile(destination, [text], draft)
@@ -61,7 +56,7 @@ export const writeCopy = async (
   }
 }
 
-/** The files whose names begin with the name of a wallet's file, with the ends of their names. */
+/** With the ends of their names. */
 const besides = async (file: string): Promise<ReadonlyArray<{ readonly path: string; readonly end: string }>> => {
   const [directory, name] = [dirname(file), basename(file)]
   const entries = await readdir(directory)
@@ -70,14 +65,14 @@ const besides = async (file: string): Promise<ReadonlyArray<{ readonly path: str
     .map((entry) => ({ path: join(directory, entry), end: entry.slice(name.length) }))
 }
 
-/** Deletes the drafts that interrupted writes left beside a file. It must not run during a write of the file. */
+/** Must not run during a write of the file. */
 export const dropDrafts = async (file: string): Promise<void> => {
   for (const { end, path } of await besides(file)) if (DRAFT_END.test(end)) await unlink(path)
 }
 
 /**
- * Deletes the drafts that interrupted copies left anywhere. Returns the drafts that are unreachable now; a later call
- * tries again. It must not run during a copy.
+ * Deletes the drafts of interrupted copies, wherever they are. Returns those now unreachable, for a later call. Must
+ * not run during a copy.
  */
 export const dropCopies = async (file: string): Promise<ReadonlyArray<string>> => {
   const unreachable: Array<string> = []

@@ -3,7 +3,6 @@ import { outpointKey, type Transaction } from "../../protocol/transaction.ts"
 import { keepsInputs, type LedgerEntry } from "./LedgerEntry.ts"
 import type { WalletTxState } from "./WalletLedger.ts"
 
-/** Whether two states of a transaction are the same. */
 const isSameState = (a: WalletTxState, b: WalletTxState): boolean => {
   if (a === b) return true
   if (a.type === "inactive") return b.type === "inactive" && a.abandoned === b.abandoned
@@ -13,7 +12,7 @@ const isSameState = (a: WalletTxState, b: WalletTxState): boolean => {
 
 type EntryKeys = Pick<LedgerEntry, "inputs" | "key">
 
-/** The keys of a transaction. A coinbase spends no output. */
+/** A coinbase spends no output. */
 export const entryKeysOf = ({ inputs, isCoinbase, txidKey: key }: Transaction): EntryKeys => ({
   key,
   inputs: isCoinbase ? [] : inputs.map(({ prevout }) => outpointKey(prevout))
@@ -22,11 +21,11 @@ export const entryKeysOf = ({ inputs, isCoinbase, txidKey: key }: Transaction): 
 const NONE: ReadonlySet<LedgerEntry> = new Set()
 
 /**
- * The transactions of a wallet, and which of them spend the outputs of which. The state of a transaction follows from what is
- * noted on it and on these: no part of the wallet writes a state.
+ * The transactions of a wallet and their spending relations. States follow from the notes on the entries; no part of
+ * the wallet writes a state.
  */
 export class EntryGraph {
-  /** In the order in which they were added. */
+  /** In insertion order. */
   private readonly entries = new Map<TxidKey, LedgerEntry>()
   private readonly spenders = new Map<OutpointKey, Set<LedgerEntry>>()
 
@@ -60,19 +59,17 @@ export class EntryGraph {
     return this.spenders.has(outpoint)
   }
 
-  /** The transactions that spend an outpoint; at most one of them is ever confirmed. */
+  /** At most one of them is ever confirmed. */
   spendersOf(outpoint: OutpointKey): ReadonlySet<LedgerEntry> {
     return this.spenders.get(outpoint) ?? NONE
   }
 
-  /** The transactions that spend an output of an entry. */
   childrenOf({ outpoints }: LedgerEntry): ReadonlySet<LedgerEntry> {
     const found = new Set<LedgerEntry>()
     for (const outpoint of outpoints) for (const spender of this.spendersOf(outpoint)) found.add(spender)
     return found
   }
 
-  /** The other transactions that spend an input of a transaction. */
   rivalsOf({ inputs, key }: EntryKeys): ReadonlySet<LedgerEntry> {
     const found = new Set<LedgerEntry>()
     for (const input of inputs) {
@@ -81,7 +78,7 @@ export class EntryGraph {
     return found
   }
 
-  /** A rival that keeps the inputs. A replaced one that is not in the mempool does not count. */
+  /** A rival that keeps the inputs; a replaced one counts only while in the mempool. */
   claimant(keys: EntryKeys): LedgerEntry | undefined {
     for (const rival of this.rivalsOf(keys)) {
       const isReplaced = rival.state.type === "inactive" && rival.notes.replacedBy !== undefined
@@ -90,13 +87,13 @@ export class EntryGraph {
     return undefined
   }
 
-  /** Notes that the mempool has a transaction in the place of its rivals and their descendants, or no longer. Returns these. */
+  /** Records whether the mempool has a transaction in place of its rivals and their descendants, which are returned. */
   displace(by: EntryKeys, inPool: boolean): ReadonlySet<LedgerEntry> {
     const displaced = new Set<LedgerEntry>()
     for (const rival of this.rivalsOf(by)) {
-      // A block that has the rival ends this, including for what depends on it.
+      // A block with the rival ends this, including for its descendants.
       if (inPool && rival.block !== undefined) continue
-      // Blocks may have parted an entry from its ancestors since it was displaced.
+      // Blocks may have separated an entry from its ancestors since it was displaced.
       const found = inPool ? this.withDescendants(rival) : this.withAllDescendants(rival)
       for (const entry of found) displaced.add(entry)
     }
@@ -107,7 +104,6 @@ export class EntryGraph {
     return displaced
   }
 
-  /** An entry and its unconfirmed descendants. */
   withDescendants(first: LedgerEntry): ReadonlyArray<LedgerEntry> {
     return this.descending(first, ({ block }) => block === undefined)
   }
@@ -124,7 +120,7 @@ export class EntryGraph {
     return [...found]
   }
 
-  /** The height from which on blocks forbid an unconfirmed entry: one of them spends an input of it or of an ancestor. */
+  /** The height of the block that spends an input of the entry or of an ancestor. */
   private forbiddenSince(entry: LedgerEntry): number {
     let lowest = Math.min(...entry.forbiddenAt)
     for (const { block } of this.rivalsOf(entry)) if (block !== undefined) lowest = Math.min(lowest, block.height)
@@ -135,7 +131,7 @@ export class EntryGraph {
     return lowest
   }
 
-  /** What blocks say comes first, then the mempool: it may not have processed the last block yet. */
+  /** Blocks take precedence over the mempool, which may not have processed the last block. */
   stateOf(entry: LedgerEntry): WalletTxState {
     const { abandoned, block, pooled } = entry
     if (block !== undefined) return block
@@ -144,7 +140,7 @@ export class EntryGraph {
     return pooled ? { type: "pending" } : { type: "inactive", abandoned }
   }
 
-  /** Finds the state of an entry again, and those that follow from it. Returns the entries with another state. */
+  /** Recomputes the state of an entry and of those that depend on it. Returns the changed entries. */
   settle(first: LedgerEntry): ReadonlyArray<LedgerEntry> {
     const changed = new Set<LedgerEntry>()
     const due = new Set([first])
@@ -164,8 +160,8 @@ export class EntryGraph {
   }
 
   /**
-   * The conflicts of others that follow from an entry: of its rivals with its block, and of its children with what forbids it
-   * itself. They stay when the entry is removed.
+   * The conflicts that an entry causes for others, and that stay when it is removed: of its rivals with its block, and
+   * of its children with what forbids the entry.
    */
   leftBehind(entry: LedgerEntry): ReadonlyArray<{ readonly key: TxidKey; readonly height: number }> {
     const { state } = entry

@@ -8,32 +8,31 @@ import { StorageCorrupted } from "../../storage/errors.ts"
 import { newerThan, removeDatabase } from "../../storage/inspect.ts"
 import type { PageGuard } from "../../storage/PageGuard.ts"
 
-/** A transaction of the wallet in a block of the best chain. */
 export interface ConfirmedRow {
   readonly bytes: Bytes
   readonly height: number
-  /** Hash of the block, in wire order. */
+  /** Wire order. */
   readonly hash: Bytes
-  /** Its index in the block. */
   readonly position: number
   /** Seconds since 1970. */
   readonly blockTime: number
-  /** The time when the wallet first saw it. */
+  /** When the wallet first saw it. */
   readonly time: number
   readonly order: number
 }
 
-/** A row as read from the table. */
 export interface StoredRow extends Omit<ConfirmedRow, "bytes"> {
   readonly transaction: Transaction
 }
 
 export interface IndexChange {
-  /** By `txidKey`; the txid beside it is in wire order. */
+  /** By `txidKey`; the txid is in wire order. */
   readonly rows: ReadonlyArray<ConfirmedRow & { readonly txid: Bytes }>
-  /** Unconfirmed transactions, each with the height of a block that spends an input of it. Several blocks may. */
+  /**
+   * Unconfirmed transactions with the heights of blocks that spend their inputs; several per transaction are possible.
+   */
   readonly conflicts: ReadonlyArray<{ readonly txid: Bytes; readonly height: number }>
-  /** The new cursor; if omitted, the cursor stays. */
+  /** If omitted, the cursor stays. */
   readonly cursor?: Cursor
 }
 
@@ -49,24 +48,24 @@ const MIGRATIONS = [
    CREATE TABLE sources (descriptor TEXT PRIMARY KEY) WITHOUT ROWID, STRICT;
    CREATE TABLE cursor (one INTEGER PRIMARY KEY CHECK (one = 1), height INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;`,
   PAGES_HAVE_SUMS,
-  // Before, a transaction had the last of its blocks, and its descendants had it too.
+  // Earlier, only the last such block was kept per transaction, shared with its descendants.
   `CREATE TABLE conflicting (txid BLOB, height INTEGER, PRIMARY KEY (txid, height)) WITHOUT ROWID, STRICT;
    INSERT INTO conflicting (txid, height) SELECT txid, height FROM conflicts;
    DROP TABLE conflicts;
    ALTER TABLE conflicting RENAME TO conflicts;`,
-  // The scripts of each chain of keys: see `KeyChain.takeRecords`.
+  // See `KeyChain.takeRecords`.
   "CREATE TABLE scripts (chain TEXT PRIMARY KEY, records BLOB NOT NULL) STRICT;"
 ]
 
-/** The content of the file, except the sources. */
+/** Everything except the sources. */
 export interface IndexContent extends Omit<IndexChange, "cursor"> {
   readonly cursor: Cursor | undefined
 }
 
-/** The source for rebuilding the file while the wallet is open: its ledger has all of the content in memory. */
+/** Rebuilds the file while the wallet is open: the ledger has all content in memory. */
 export interface IndexBackup {
   readonly content: () => IndexContent
-  /** Called with the damage before the file is rebuilt. */
+  /** Called with the damage before the rebuild. */
   readonly damaged: (damage: StorageCorrupted) => void
 }
 
@@ -81,7 +80,7 @@ interface Row {
   readonly ord: number
 }
 
-/** Copies a buffer: the driver's buffers are subclasses of `Uint8Array`, and some are views. */
+/** The driver's buffers are subclasses of `Uint8Array`, and some are views. */
 const plain = (buffer: Buffer): Uint8Array => Uint8Array.from(buffer)
 
 const prepare = (database: Database) => {
@@ -111,7 +110,7 @@ const prepare = (database: Database) => {
   }
 }
 
-/** Opens the file. Throws `StorageFailure`. */
+/** Throws `StorageFailure`. */
 const openIndex = (filename: string, pageSize: number) => {
   const { database, guard } = openDatabase({ filename, pageSize, migrations: MIGRATIONS, remedy: REMEDY })
   try {
@@ -123,7 +122,7 @@ const openIndex = (filename: string, pageSize: number) => {
   }
 }
 
-/** The options for inspecting the file before it is opened. */
+/** For inspection before opening. */
 export const inspectedIndex = (filename: string) => ({
   filename,
   what: basename(filename),
@@ -132,12 +131,11 @@ export const inspectedIndex = (filename: string) => ({
   instead: "the index is rebuilt from the stored blocks and wallet.json"
 })
 
-/** The file of a wallet's confirmed transactions, which the blocks can rebuild. Its methods throw `StorageFailure`. */
+/** The confirmed transactions of a wallet, which can be rebuilt from the blocks. Methods throw `StorageFailure`. */
 export class IndexStore {
   readonly filename: string
   private readonly pageSize: number
   private opened: ReturnType<typeof openIndex>
-  /** The content of the table `sources`. */
   private readonly known: Set<string>
   private backup: IndexBackup | undefined
 
@@ -152,7 +150,6 @@ export class IndexStore {
     return this.opened.statements
   }
 
-  /** Checks the pages against their checksums. */
   get guard(): PageGuard {
     return this.opened.guard
   }
@@ -161,12 +158,12 @@ export class IndexStore {
     this.guard.close()
   }
 
-  /** From now on, a damaged file is rebuilt at once. */
+  /** From now on, damage is repaired at once. */
   backUpFrom(backup: IndexBackup): void {
     this.backup = backup
   }
 
-  /** Runs work on the file. If the file is damaged and can be rebuilt, it runs the work once more. */
+  /** After a repair of damage, runs the work once more. */
   private using<A>(doing: string, work: () => A): A {
     try {
       return guarded({ file: this.filename, doing, remedy: REMEDY }, work)
@@ -177,7 +174,6 @@ export class IndexStore {
     }
   }
 
-  /** Rebuilds the file from the backup. */
   renew(damage: StorageCorrupted): void {
     const { backup } = this
     if (backup === undefined) throw damage
@@ -191,7 +187,7 @@ export class IndexStore {
         for (const source of this.known) this.statements.putSource.run(source)
         this.put({ rows, conflicts, ...cursor === undefined ? {} : { cursor } })
       })()
-      // The content that was durable before is durable again.
+      // Restores the durability of the earlier content.
       this.guard.copyLog()
     })
   }
@@ -210,7 +206,7 @@ export class IndexStore {
     return row === undefined ? undefined : { height: row.height, hash: plain(row.hash) }
   }
 
-  /** In the order in which the wallet saw them. Throws `StorageCorrupted` for a row with a wrong transaction. */
+  /** In arrival order. Throws `StorageCorrupted` for an invalid transaction. */
   rows(): ReadonlyArray<StoredRow> {
     return this.reading(() =>
       this.statements.all.all().map(({ block_time, bytes, hash, height, ord, position, time, txid }) => ({
@@ -242,15 +238,12 @@ export class IndexStore {
     return transaction
   }
 
-  /**
-   * Ends when all earlier writes are durable. Other writes may be lost at a power failure, which costs only a rescan.
-   */
+  /** Makes all earlier writes durable. Losing others at a power failure costs only a rescan. */
   sync(): void {
     const cursor = this.cursor()
-    // Without a cursor the file has no content.
     if (cursor === undefined) return
-    // A write in this mode makes SQLite sync its log, with all earlier writes. A write that changes no byte would not
-    // be written, so the row is deleted and inserted again.
+    // A write in this mode makes SQLite sync its log with all earlier writes. A write that changes no byte would be
+    // skipped, so the row is deleted and inserted again.
     this.reading(() => this.opened.database.pragma("synchronous = FULL"))
     try {
       this.writing(() => {
@@ -268,7 +261,6 @@ export class IndexStore {
     )
   }
 
-  /** The scripts of each chain of keys that were derived before. */
   scripts(): ReadonlyMap<string, Bytes> {
     return new Map(
       this.reading(() => this.statements.scripts.all()).map(({ chain, records }) => [chain, plain(records)] as const)
@@ -282,7 +274,7 @@ export class IndexStore {
     })
   }
 
-  /** The sources that the chain was scanned for, up to the cursor. */
+  /** Sources scanned up to the cursor. */
   sources(): ReadonlySet<string> {
     return new Set(this.known)
   }
@@ -300,7 +292,7 @@ export class IndexStore {
     this.known.delete(source)
   }
 
-  /** Empties the file: its content is invalid, or the index starts at this cursor. */
+  /** For invalid content, or an index that starts at this cursor. */
   reset(sources: Iterable<string>, cursor: Cursor | undefined): void {
     const all = [...sources]
     this.writing(() => {
@@ -327,7 +319,7 @@ export class IndexStore {
     if (cursor !== undefined) putCursor.run(cursor.height, cursor.hash)
   }
 
-  /** Removes a transaction, as if no block had it. */
+  /** As if no block had it. */
   remove(txid: Bytes): void {
     this.writing(() => {
       this.statements.drop.run(txid)

@@ -23,28 +23,27 @@ import type { Balances, LedgerTip, WalletCoin, WalletTx } from "./WalletLedger.t
 
 export interface LedgerOptions {
   readonly params: ConsensusParams
-  /** The wallet's record of a scriptPubKey, with or without a name prefix. */
+  /** With or without a name prefix. */
   readonly own: (script: Bytes) => OwnScript | undefined
   readonly spendUnconfirmed?: boolean
 }
 
 /**
- * The transactions of a wallet and its coins. The ledger is in memory; its callers write the changes to disk. Lists are
- * computed on demand and kept until a change.
+ * The transactions and coins of a wallet, in memory; callers write changes to disk. Lists are cached until a change.
  */
 export class Ledger {
   private readonly options: LedgerOptions
   private readonly graph = new EntryGraph()
   private readonly waiting = new Map<TxidKey, LedgerEntry>()
-  /** Every output of the wallet, spent or unspent. */
+  /** Spent or unspent. */
   private readonly outputs = new Map<OutpointKey, LedgerOutput>()
-  /** The unspent outputs of confirmed and pending transactions. */
+  /** Of confirmed and pending transactions. */
   private readonly unspent = new Map<OutpointKey, LedgerOutput>()
   /** Outputs that set the record of a name, of any owner. */
   private readonly named = new Map<OutpointKey, NamedOutput>()
-  /** Keys of entries that a caller is storing and offering: no other part may offer them. */
+  /** Entries that a caller is storing and broadcasting: no other part may broadcast them. */
   readonly underway = new Set<TxidKey>()
-  /** Keys of entries that the mempool has refused and never had: no peer knows them, so they are offered at each block. */
+  /** Entries that the mempool never accepted: no peer knows them, so they are offered at each block. */
   readonly refused = new Set<TxidKey>()
   private nextOrder = 0
   private known: LedgerTip
@@ -61,7 +60,7 @@ export class Ledger {
     return this.known
   }
 
-  /** Moves the tip, which changes the maturity and the expiry of coins. */
+  /** The tip decides the maturity and expiry of coins. */
   set tip(tip: LedgerTip) {
     this.known = tip
     this.forget()
@@ -77,12 +76,12 @@ export class Ledger {
     return this.graph.get(txid) !== undefined
   }
 
-  /** The entry itself. Only the ledger may change it. */
+  /** Only the ledger may change the entry. */
   entry(txid: TxidKey): LedgerEntry | undefined {
     return this.graph.get(txid)
   }
 
-  /** Unconfirmed entries, in the order in which they arrived. */
+  /** In arrival order. */
   unconfirmed(): ReadonlyArray<LedgerEntry> {
     return [...this.waiting.values()].sort((a, b) => a.order - b.order)
   }
@@ -91,7 +90,6 @@ export class Ledger {
     return [...this.graph.all()].filter(({ block }) => block !== undefined && block.height > height)
   }
 
-  /** Whether a transaction pays to the wallet or spends its outputs. */
   concerns(transaction: Transaction): boolean {
     return this.spendsOwn(transaction) ||
       transaction.outputs.some(({ script }) => this.options.own(script) !== undefined)
@@ -101,23 +99,22 @@ export class Ledger {
     return inputs.some(({ prevout }) => this.outputs.has(outpointKey(prevout)))
   }
 
-  /** Whether a transaction spends outputs of the wallet: the wallet made it, or another program with its keys. */
+  /** Whether it spends outputs of the wallet, and so was made with its keys. */
   isOurs(entry: LedgerEntry): boolean {
     return entry.inputs.some((key) => this.outputs.has(key))
   }
 
-  /** Unconfirmed entries that spend the same outputs as a transaction. */
   rivals(transaction: Transaction): ReadonlyArray<LedgerEntry> {
     if (this.waiting.size === 0) return []
     return [...this.graph.rivalsOf(entryKeysOf(transaction))].filter(({ block }) => block === undefined)
   }
 
-  /** An entry that spends the same output as a transaction and keeps it; `undefined` if there is none. */
+  /** An entry that spends the same output and keeps it. */
   claimant(transaction: Transaction): LedgerEntry | undefined {
     return this.graph.claimant(entryKeysOf(transaction))
   }
 
-  /** Adds a transaction, or notes a report on a known one. Its bytes have to be a copy and not a view of a block. */
+  /** Adds a transaction, or records a report on a known one. It must not be a view of a block. */
   put({ notes = {}, order, state, time, transaction }: NewEntry): LedgerEntry {
     const before = this.graph.get(transaction.txidKey)
     if (before !== undefined) {
@@ -150,7 +147,6 @@ export class Ledger {
     return entry
   }
 
-  /** Finds the outputs of an entry that belong to the wallet. */
   private lookAt(entry: LedgerEntry): void {
     const { outpoints, transaction } = entry
     for (const [vout, output] of transaction.outputs.entries()) {
@@ -167,12 +163,12 @@ export class Ledger {
     this.forget()
   }
 
-  /** Checks the outputs of entries again, because the wallet watches more scripts now. */
+  /** For when the wallet watches more scripts. */
   lookAgain(which: "all" | "unconfirmed"): void {
     for (const entry of which === "all" ? this.graph.all() : this.waiting.values()) this.lookAt(entry)
   }
 
-  /** Finds the state of an entry again, and those that follow from it. Returns the entries with another state. */
+  /** Recomputes the state of an entry and of those that depend on it. Returns the changed entries. */
   private settle(entry: LedgerEntry): ReadonlyArray<LedgerEntry> {
     this.show(entry)
     const changed = this.graph.settle(entry)
@@ -197,13 +193,13 @@ export class Ledger {
     else this.unspent.delete(key)
   }
 
-  /** Whether a transaction spends an outpoint and keeps it, or such a one does. */
+  /** Whether the spender keeps the outpoint, or matches `by`. */
   isSpent(outpoint: OutpointKey, by: (entry: LedgerEntry) => boolean = keepsInputs): boolean {
     for (const entry of this.graph.spendersOf(outpoint)) if (by(entry)) return true
     return false
   }
 
-  /** Notes that the mempool has a transaction of any owner, or no longer: its rivals do not keep their coins meanwhile. */
+  /** Records whether the mempool has a transaction: meanwhile its rivals do not keep their coins. */
   displace(by: Transaction, inPool: boolean): void {
     if (this.waiting.size === 0) return
     const displaced = this.graph.displace(entryKeysOf(by), inPool)
@@ -211,7 +207,6 @@ export class Ledger {
     if (displaced.size > 0) this.forget()
   }
 
-  /** Notes what blocks, the mempool or the owner say of a transaction. */
   report(txid: TxidKey, report: TxReport): void {
     const entry = this.graph.get(txid)
     if (entry === undefined) return
@@ -227,7 +222,7 @@ export class Ledger {
     this.forget()
   }
 
-  /** Removes a transaction. Its inputs become unspent again; what it made impossible remains so (`leftBehind`). */
+  /** Its inputs become unspent again; conflicts that it caused remain (`leftBehind`). */
   remove(txid: TxidKey): void {
     const entry = this.graph.get(txid)
     if (entry === undefined) return
@@ -245,21 +240,20 @@ export class Ledger {
     this.forget()
   }
 
-  /** The conflicts of other transactions that only this one shows. */
+  /** Conflicts of other transactions that only this one shows. */
   leftBehind(txid: TxidKey): ReadonlyArray<{ readonly key: TxidKey; readonly height: number }> {
     const entry = this.graph.get(txid)
     return entry === undefined ? [] : this.graph.leftBehind(entry)
   }
 
-  /** An entry and its unconfirmed descendants. */
   withDescendants(txid: TxidKey): ReadonlyArray<LedgerEntry> {
     const first = this.graph.get(txid)
     return first === undefined ? [] : this.graph.withDescendants(first)
   }
 
   /**
-   * Notes that a block at this height spends an input of a transaction otherwise. Returns the entries with another state:
-   * its unconfirmed descendants are impossible too.
+   * Records that a block at this height spends an input otherwise. Returns the changed entries, including unconfirmed
+   * descendants.
    */
   conflict(txid: TxidKey, height: number): ReadonlyArray<LedgerEntry> {
     const entry = this.graph.get(txid)
@@ -274,7 +268,7 @@ export class Ledger {
     return given
   }
 
-  /** Rolls back to a block. Disconnected coinbases become abandoned, because they are invalid outside their block. */
+  /** Disconnected coinbases become abandoned, because they are invalid outside their block. */
   rewind(to: LedgerTip): void {
     const touched = new Set(this.confirmedAbove(to.height))
     for (const entry of touched) {
@@ -290,7 +284,6 @@ export class Ledger {
     this.tip = to
   }
 
-  /** A transaction, as the wallet shows it. */
   get(txid: TxidKey): WalletTx | undefined {
     const entry = this.graph.get(txid)
     return entry === undefined ? undefined : this.viewOf(entry)
@@ -300,20 +293,20 @@ export class Ledger {
     return viewOf(entry, (outpoint) => this.outputs.get(outpoint)?.output)
   }
 
-  /** All transactions, in the order in which they arrived. */
+  /** In arrival order. */
   transactions(): ReadonlyArray<WalletTx> {
     return this.transactionList ??= [...this.graph.all()]
       .sort((a, b) => a.order - b.order)
       .map((entry) => this.viewOf(entry))
   }
 
-  /** The txids, in display byte order, of other transactions that spend the same outputs. */
+  /** Txids, in display order, of other spenders of the same outputs. */
   conflictsOf(txid: TxidKey): ReadonlyArray<string> {
     const entry = this.graph.get(txid)
     return entry === undefined ? [] : [...this.graph.rivalsOf(entry)].map(({ key }) => shownTxid(key))
   }
 
-  /** Whether an unconfirmed entry is trusted: all its inputs are outputs of the wallet, from trusted transactions. */
+  /** Trusted if all inputs are the wallet's own, from trusted transactions. */
   private isTrusted(entry: LedgerEntry, known: Map<LedgerEntry, boolean>): boolean {
     const isPending = entry.state.type === "pending" && this.options.spendUnconfirmed !== false
     if (!isPending) return entry.state.type === "confirmed"
@@ -348,13 +341,13 @@ export class Ledger {
     }
   }
 
-  /** Whether a name is expired for a block at a height. Its coin is gone one block before the name counts as expired. */
+  /** The coin is gone one block before the name counts as expired. */
   private isExpired(name: LedgerOutput["name"], updated: Height | undefined, height: Height): boolean {
     if (name === undefined || name.operation.op === "name_new" || updated === undefined) return false
     return isExpired({ height: updated }, height, this.options.params)
   }
 
-  /** All unspent coins, including names and immature coins. The caller marks the locked coins. */
+  /** Including names and immature coins. The caller marks locked coins. */
   coins(): ReadonlyArray<WalletCoin> {
     if (this.coinList === undefined) {
       const known = new Map<LedgerEntry, boolean>()
@@ -363,13 +356,13 @@ export class Ledger {
     return this.coinList
   }
 
-  /** An output of the wallet, spent or unspent. */
+  /** Spent or unspent. */
   coin(outpoint: OutpointKey): WalletCoin | undefined {
     const held = this.outputs.get(outpoint)
     return held === undefined ? undefined : this.coinOf(held, new Map())
   }
 
-  /** Whether a transaction of the wallet has spent from a script: then others know that its coins belong together. */
+  /** Whether the wallet has spent from a script, which links its coins publicly. */
   isReused(script: Bytes): boolean {
     this.reused ??= reusedScripts(this.outputs.values(), (outpoint) => this.graph.isSpent(outpoint))
     return this.reused.has(binaryString(script))
@@ -379,21 +372,18 @@ export class Ledger {
     return this.unspent.has(outpoint)
   }
 
-  /** Whether a coin is a coinbase that is immature by the wallet's rule. */
+  /** By the wallet's rule. */
   isImmature({ coinbase, height }: Pick<WalletCoin, "coinbase" | "height">): boolean {
     return coinbase && height !== undefined && this.known.height - height < COINBASE_MATURITY
   }
 
-  /** The sums of the coins; if `clean`, without those of scripts that the wallet has spent from. */
+  /** `clean`: without coins of scripts that were spent from. */
   balances({ clean = false }: { readonly clean?: boolean } = {}): Balances {
     const coins = clean ? this.coins().filter(({ own }) => !this.isReused(own.script)) : this.coins()
     return balancesOf(coins, (coin) => this.isImmature(coin))
   }
 
-  /**
-   * Each name with its last operation in a confirmed wallet transaction, in the order of the names' bytes. This
-   * includes names that expired or went to another owner.
-   */
+  /** Each name with its last confirmed operation, including expired and transferred names, by the bytes of the name. */
   names(): ReadonlyArray<WalletName> {
     return lastOperations(this.named.values(), (script) => this.options.own(script) !== undefined)
   }

@@ -4,22 +4,20 @@ import type { Transaction, TransactionOutput } from "../../protocol/transaction.
 import type { OwnScript } from "../keys/WalletKeys.ts"
 import type { WalletTx, WalletTxState } from "./WalletLedger.ts"
 
-/** The notes on a transaction, from the owner or from a replacement. */
+/** From the owner or a replacement. */
 export interface TransactionNotes {
   readonly comment?: string | undefined
   readonly commentTo?: string | undefined
-  /** Txids in display byte order. */
+  /** Display order. */
   readonly replaces?: string | undefined
   readonly replacedBy?: string | undefined
 }
 
-/** The block of a transaction. */
 export type TxBlock = Extract<WalletTxState, { readonly type: "confirmed" }>
 
-/** What blocks, the mempool or the owner say of a transaction. A conflict is what a block says of another one. */
+/** What blocks, the mempool or the owner report. Conflicts are excluded: they come from reports on others. */
 export type TxReport = Exclude<WalletTxState, { readonly type: "conflicted" }>
 
-/** A transaction to add to the ledger. */
 export interface NewEntry {
   readonly transaction: Transaction
   readonly state: TxReport
@@ -33,29 +31,26 @@ export interface NewEntry {
 export interface LedgerEntry {
   readonly transaction: Transaction
   readonly key: TxidKey
-  /** Outpoint keys of its inputs; none for a coinbase. */
+  /** As `outpointKey`; none for a coinbase. */
   readonly inputs: ReadonlyArray<OutpointKey>
-  /** Outpoint keys of its outputs, by index. */
+  /** As `outpointKey`, by index. */
   readonly outpoints: ReadonlyArray<OutpointKey>
   readonly coinbase: boolean
   readonly time: number
   readonly order: number
-  /** From blocks: the one that has it. */
+  /** The confirming block. */
   block: TxBlock | undefined
-  /** From blocks: the heights of those of the best chain that spend an input of it otherwise. */
+  /** Heights of best-chain blocks that spend an input otherwise. */
   readonly forbiddenAt: Set<number>
-  /** From the mempool: whether it has the transaction. */
   pooled: boolean
-  /** From the mempool: the transactions in it that spend an input of this one or of an unconfirmed ancestor. */
+  /** Mempool transactions that spend an input of this one or of an unconfirmed ancestor. */
   readonly displacedBy: Set<TxidKey>
-  /**
-   * Whether the owner abandoned it, or a reorg disconnected its block (coinbase). It stays set while it is conflicted.
-   */
+  /** By the owner, or by a reorg of its block (coinbase). Stays set while conflicted. */
   abandoned: boolean
-  /** Follows from these and from the entries around it (`EntryGraph.stateOf`). */
+  /** Derived (`EntryGraph.stateOf`). */
   state: WalletTxState
   notes: TransactionNotes
-  /** The cached form for callers. */
+  /** Cached. */
   view: WalletTx | undefined
 }
 
@@ -68,7 +63,7 @@ export interface LedgerOutput {
   readonly name: NameScript | undefined
 }
 
-/** Notes a report on an entry. A block, and then the mempool, contradict that it is abandoned. */
+/** A block or the mempool overrides abandonment. */
 export const noteReport = (entry: LedgerEntry, report: TxReport): void => {
   if (report.type === "confirmed") entry.block = report
   if (report.type !== "inactive") entry.displacedBy.clear()
@@ -76,7 +71,7 @@ export const noteReport = (entry: LedgerEntry, report: TxReport): void => {
   entry.abandoned = report.type === "inactive" && report.abandoned
 }
 
-/** An entry as the wallet shows it. `outputAt` finds the wallet's own outputs. */
+/** `outputAt` finds the wallet's own outputs. */
 export const viewOf = (
   entry: LedgerEntry,
   outputAt: (outpoint: OutpointKey) => TransactionOutput | undefined
@@ -98,14 +93,13 @@ export const viewOf = (
   }
 }
 
-/** Whether a transaction in this state may reach a block. */
+/** Whether it may still be confirmed. */
 export const lives = (state: WalletTxState): boolean =>
   state.type === "confirmed" || state.type === "pending" || (state.type === "inactive" && !state.abandoned)
 
-/** Whether a transaction keeps its inputs spent: not while the mempool has another one in its place (upstream `CWallet::IsSpent`). */
+/** Not while the mempool has another transaction in its place (upstream `CWallet::IsSpent`). */
 export const keepsInputs = ({ displacedBy, state }: LedgerEntry): boolean => lives(state) && displacedBy.size === 0
 
-/** Whether it replaces another transaction or was replaced. */
 export const isReplacement = ({ notes: { replacedBy, replaces } }: LedgerEntry): boolean =>
   replaces !== undefined || replacedBy !== undefined
 

@@ -8,24 +8,24 @@ import type { IndexParts } from "./fillLedger.ts"
 import { BEYOND_PRUNED } from "./indexContent.ts"
 import type { ScannedBlock } from "./scanBlocks.ts"
 
-/** Blocks that a rescan processes before the event loop gets its turn. */
+/** Blocks per turn of the event loop. */
 const RESCAN_BLOCKS = 32
 
-/** Reads blocks of the best chain again for a wallet, one rescan at a time. */
+/** Runs one rescan at a time. */
 export interface Rescan {
-  /** Rescans blocks between two heights, both included. `to` defaults to the height of the index. */
+  /** Both heights included. `to` defaults to the height of the index. */
   readonly rescan: (
     from: number,
     to: number | undefined
   ) => Effect.Effect<number, InvalidWalletRequest | StorageFailure>
-  /** Stops the running rescan after its current blocks. Returns whether one runs that no earlier call has stopped. */
+  /** Stops after the current blocks. Returns whether a rescan was running that no earlier call had stopped. */
   readonly abortRescan: () => boolean
   readonly scanning: () => { readonly duration: number; readonly progress: number } | undefined
-  /** The first block that a rescan can read: those below were pruned. */
+  /** The first unpruned block. */
   readonly firstStored: () => number
   /**
-   * Whether the chain has fewer blocks than the index has processed: the chainstate was lost and is being rebuilt.
-   * Until then no rescan is possible, and the index gets no blocks.
+   * The chain is shorter than the index: the chainstate was lost and is being rebuilt. Until then no rescan is
+   * possible, and the index gets no blocks.
    */
   readonly behind: () => boolean
 }
@@ -35,7 +35,6 @@ type RescanFailure = InvalidWalletRequest | StorageFailure
 const rescanAborted = (): InvalidWalletRequest =>
   new InvalidWalletRequest({ code: "aborted", reason: "Rescan aborted." })
 
-/** The failure of a rescan before the chain has reached its earlier height again. */
 const chainIsBehind = (): InvalidWalletRequest =>
   new InvalidWalletRequest({
     code: "scanning",
@@ -51,7 +50,7 @@ export const makeRescan = (
   let scan: { readonly since: number; progress: number; stopped: boolean } | undefined
   let elapsed = 0
 
-  /** Reads a range of blocks of the best chain. The follower handles blocks that a reorg disconnects meanwhile. */
+  /** The follower handles blocks that a reorg disconnects meanwhile. */
   const read = (from: number, to: number): Effect.Effect<ReadonlyArray<ScannedBlock>, RescanFailure> =>
     Effect.gen(function*() {
       const blocks: Array<ScannedBlock> = []
@@ -70,10 +69,9 @@ export const makeRescan = (
       )
     )
 
-  /** A branch with more work may be shorter for a moment, until the follower has rolled back. */
+  /** A branch with more work may be briefly shorter, until the follower has rolled back. */
   const isBehind = (height: number): boolean => tree.height(tree.tip()) < height
 
-  /** The first block above the pruned ones. */
   const firstStored = (): number => tree.losses.prunedTo === 0 ? 0 : tree.losses.prunedTo + 1
 
   const rescan = (from: number, to: number | undefined): Effect.Effect<number, RescanFailure> =>

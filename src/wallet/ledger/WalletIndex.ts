@@ -21,48 +21,47 @@ import type { WalletLedger } from "./WalletLedger.ts"
 export interface WalletIndexOptions extends IndexParts {
   /** For logs: `wallet` and its name. */
   readonly name: string
-  /** Called with each transaction that is new to the wallet. */
+  /** Called for each transaction new to the wallet. */
   readonly added: (transaction: Transaction) => Effect.Effect<void>
-  /** Called with each known transaction that a block confirms, disconnects or makes impossible. */
+  /** Called for each known transaction that a block confirms, disconnects or makes impossible. */
   readonly moved: (transaction: Transaction) => Effect.Effect<void>
-  /** Runs when the index has reached the tip. It must not wait for the chain. */
+  /** Runs when the index reaches the tip. It must not wait for the chain. */
   readonly arrived: Effect.Effect<void>
 }
 
-/** Keeps a ledger and its file in step with the chain. */
+/** Keeps a ledger and its file in sync with the chain. */
 export interface WalletIndex extends Rescan {
   readonly follower: Follower
-  /** Whether the chain was searched for all keys, and no rescan runs: a coin that is not in the ledger is not there. */
+  /** Whether all keys were searched for and no rescan runs, so that the ledger has every coin. */
   readonly complete: () => boolean
-  /** Stores a transaction that a block of the best chain has, without its other transactions. */
+  /** Stores one transaction of a best-chain block. */
   readonly insert: WalletLedger["insert"]
-  /** Removes a transaction of the wallet, confirmed or not, as if the wallet had never seen it. */
+  /** Removes a transaction, confirmed or not, as if never seen. */
   readonly remove: (transaction: Transaction) => Effect.Effect<void, StorageFailure>
-  /** The first height whose block may be from this time or later, seconds since 1970. */
+  /** The first height that may be from this time (seconds since 1970) or later. */
   readonly heightOfTime: (time: number) => number
-  /** To be called before the wallet watches a new source: until `remember`, each start rescans the chain for it. */
+  /** Call before watching a new source: until `remember`, each start rescans for it. */
   readonly forget: (source: string) => Effect.Effect<void, StorageFailure>
   readonly remember: (source: string) => Effect.Effect<void, StorageFailure>
   readonly missing: ReadonlyArray<MissingSource>
-  /** To be called after the rescan for the missing sources: removes `rescanFrom` from the document. */
+  /** Call after the rescan for missing sources: removes `rescanFrom` from the document. */
   readonly lookedThrough: Effect.Effect<void, StorageFailure>
 }
 
 /**
- * Confirmations after which wallet.json leaves a transaction to the index. One is not enough: a reorg may replace the
- * last blocks, and after a crash they may be missing until a peer sends them again. Six confirmations count as settled,
- * and cost a few entries in the file.
+ * Confirmations after which wallet.json leaves a transaction to the index. A reorg may replace the last blocks, and
+ * after a crash they may be missing for a while. Six count as settled, and cost few entries.
  */
 export const SETTLED_DEPTH = 6
 
-/** Whether an entry of wallet.json is deep enough in the chain to be only in the index. */
+/** Whether an entry of wallet.json is deep enough to be only in the index. */
 const isSettled = (ledger: Ledger, { txid }: TransactionEntry): boolean => {
   const key = txidKeyOf(txid)
   const state = key === undefined ? undefined : ledger.entry(key)?.state
   return state?.type === "confirmed" && ledger.tip.height - state.height + 1 >= SETTLED_DEPTH
 }
 
-/** Removes settled entries from wallet.json once the index is durable: at any moment one of the two has them. */
+/** Removes settled entries from wallet.json once the index is durable: one of the two always has them. */
 const settle = ({ file, ledger, ring, store }: IndexParts): Effect.Effect<void, StorageFailure> =>
   Effect.suspend(() => {
     const leaving = file.document.transactions.filter((entry) => !keptForGood(entry) && isSettled(ledger, entry))
@@ -78,7 +77,6 @@ const settle = ({ file, ledger, ring, store }: IndexParts): Effect.Effect<void, 
     )
   })
 
-/** Makes the index of an open file, and fills the ledger. */
 export const make = (
   options: WalletIndexOptions
 ): Effect.Effect<WalletIndex, StorageFailure, DataHealth | Scope.Scope> =>
@@ -88,10 +86,9 @@ export const make = (
     const alone = (yield* Effect.makeSemaphore(1)).withPermits(1)
     const timesAreReal = hasRealTimes(chain)
     const missing = yield* fillLedger(options)
-    /** Sources that no finished rescan has searched for. */
+    /** Sources not yet searched by a finished rescan. */
     const unsearched = new Set(missing.map(({ source }) => source))
 
-    /** Scans blocks and stores the results. */
     const take = (blocks: ReadonlyArray<ScannedBlock>, cursor: Cursor | undefined) =>
       Effect.gen(function*() {
         const seconds = yield* unixTime
@@ -118,7 +115,7 @@ export const make = (
         return take(blocks.filter(({ block }) => block.header.time >= from), { height: last.height, hash: last.hash })
       })).pipe(Effect.withSpan("svcd.wallet.apply", { attributes: applied(blocks) }))
 
-    /** Stores disconnected transactions in wallet.json before the index drops them. */
+    /** Disconnected transactions go to wallet.json before the index drops them. */
     const rewind = (to: Cursor): Effect.Effect<void, StorageFailure> =>
       alone(Effect.gen(function*() {
         const disconnected = ledger.confirmedAbove(to.height)
@@ -134,7 +131,7 @@ export const make = (
         yield* Effect.forEach(disconnected, ({ transaction }) => options.moved(transaction), { discard: true })
       })).pipe(Effect.withSpan("svcd.wallet.rewind", { attributes: { height: to.height } }))
 
-    /** A wallet that is younger than the blocks before the base of a snapshot begins there. Others wait for the blocks. */
+    /** A wallet younger than the base of a snapshot begins there. Others wait for the blocks. */
     const adopt: NonNullable<Follower["adopt"]> = ({ at }) =>
       alone(attempt(() => {
         const isOlder = tree.time(tree.find(at.hash)) >= firstTime(file)

@@ -15,63 +15,59 @@ export type WalletTxState =
     readonly index: number
     readonly blockTime: number
   }
-  /** In the mempool. */
   | { readonly type: "pending" }
-  /** Not in the mempool. The wallet offers its own again from time to time. */
+  /** Not in the mempool. The wallet rebroadcasts its own from time to time. */
   | { readonly type: "inactive"; readonly abandoned: boolean }
-  /** A transaction confirmed at this height spends one of its coins. */
+  /** A transaction confirmed at this height spends one of its inputs. */
   | { readonly type: "conflicted"; readonly height: number }
 
-/** The last block that a ledger includes. */
 export interface LedgerTip {
   readonly height: number
   readonly hash: Bytes
 }
 
-/** A transaction that pays to the wallet or from it. */
 export interface WalletTx {
   readonly transaction: Transaction
   readonly state: WalletTxState
-  /** The time when the wallet first saw it, seconds since 1970. */
+  /** When the wallet first saw it, seconds since 1970. */
   readonly time: number
-  /** Its number in the order in which the wallet's transactions arrived. */
+  /** Its number in arrival order. */
   readonly order: number
   readonly comment: string | undefined
   readonly commentTo: string | undefined
-  /** Txids in display byte order. */
+  /** Display order. */
   readonly replaces: string | undefined
   readonly replacedBy: string | undefined
-  /** By input: the wallet's own coin that it spends; `undefined` for inputs of others. */
+  /** By input: the wallet's own output that it spends; `undefined` for others. */
   readonly spent: ReadonlyArray<TransactionOutput | undefined>
 }
 
 export interface WalletCoin {
-  /** As `outpointKey`. */
   readonly outpoint: OutpointKey
   readonly txid: Bytes
   readonly vout: number
   readonly output: TransactionOutput
   readonly own: OwnScript
   readonly name: NameScript | undefined
-  /** Height of the block that created it; `undefined` while it is unconfirmed. */
+  /** `undefined` while unconfirmed. */
   readonly height: number | undefined
   readonly coinbase: boolean
-  /** Whether it is confirmed, or unconfirmed change of the wallet itself, so that the wallet can rely on it. */
+  /** Confirmed, or unconfirmed change of the wallet itself. */
   readonly trusted: boolean
   /**
-   * Whether payments may use it unasked: it is trusted, and no unconfirmed transaction made it that replaces another or
-   * was replaced. Of those, a reorg can bring back the other one.
+   * Whether payments may use it by default: trusted, and not from an unconfirmed replacement or replaced transaction,
+   * which a reorg can undo.
    */
   readonly safe: boolean
   /** Set by `lockunspent`: coin selection skips it. */
   readonly locked: boolean
-  /** Whether the coin is gone because its name expires with the next block. */
+  /** Gone, because its name expires with the next block. */
   readonly expired: boolean
-  /** Whether its name counts as expired at the tip: one block later than the coin is gone. */
+  /** At the tip: one block later than the coin is gone. */
   readonly nameExpired: boolean
 }
 
-/** Sums in smallest units, without the coins that hold names. */
+/** In smallest units, without coins that hold names. */
 export interface Balances {
   readonly trusted: number
   readonly untrustedPending: number
@@ -80,42 +76,39 @@ export interface Balances {
 
 export type CoinLock = "unlock" | "lock" | "lock-persistently"
 
-/** What a wallet has: its coins and transactions, as of the last block that it has processed. */
+/** As of the last block that the wallet has processed. */
 export interface WalletLedger {
-  /** The sums of the coins. */
   readonly balances: Effect.Effect<Balances>
-  /** The sums without the coins of scripts that the wallet has spent from. */
+  /** Without coins of scripts that the wallet has spent from. */
   readonly cleanBalances: Effect.Effect<Balances>
-  /** Whether the wallet has spent from the script of a coin before. */
+  /** Whether the wallet has spent from the coin's script. */
   readonly isReused: (coin: WalletCoin) => boolean
-  /** All unspent coins, including names and immature coins. */
+  /** Including names and immature coins. */
   readonly coins: () => ReadonlyArray<WalletCoin>
-  /** All transactions, in the order in which they arrived. */
+  /** In arrival order. */
   readonly transactions: () => ReadonlyArray<WalletTx>
   readonly transaction: (txid: TxidKey) => WalletTx | undefined
-  /** The txids, in display byte order, of wallet transactions that spend the same coins. */
+  /** Txids, in display order, of wallet transactions that spend the same coins. */
   readonly conflictsOf: (txid: TxidKey) => ReadonlyArray<string>
-  /** Locks coins against coin selection, or unlocks them; persistent locks survive a restart. */
+  /** For coin selection; persistent locks survive a restart. */
   readonly lockCoins: (outpoints: ReadonlyArray<OutpointKey>, change: CoinLock) => Effect.Effect<void, StorageFailure>
-  /** The last block that the wallet has processed. */
   readonly lastBlock: () => LedgerTip
-  /** The running rescan: its duration in seconds and its progress from 0 to 1. `undefined` if none is running. */
+  /** Seconds, and progress from 0 to 1; `undefined` if no rescan runs. */
   readonly scanning: () => { readonly duration: number; readonly progress: number } | undefined
-  /** Stops the running rescan. Returns whether one runs that no earlier call has stopped. */
+  /** Returns whether a rescan was running that no earlier call had stopped. */
   readonly abortRescan: () => boolean
   /**
-   * Adds a transaction of a block of the best chain, without a rescan. The caller has proof of it, and looks whether it
-   * concerns the wallet (`importprunedfunds`).
+   * Adds a transaction of a best-chain block without a rescan (`importprunedfunds`). The caller has its proof and
+   * checks that it concerns the wallet.
    */
   readonly insert: (
     transaction: Transaction,
     block: { readonly height: number; readonly hash: Bytes; readonly time: number; readonly position: number }
   ) => Effect.Effect<void, StorageFailure>
-  /** Whether a transaction pays to the wallet or from it. */
   readonly concerns: (transaction: Transaction) => boolean
-  /** Removes a transaction from the wallet; it must be one of the wallet. A rescan finds a confirmed one again. */
+  /** Must be a wallet transaction. A rescan finds a confirmed one again. */
   readonly remove: (txid: TxidKey) => Effect.Effect<void, InvalidWalletRequest | StorageFailure>
-  /** Rescans blocks between two heights, both included. Returns the height of the last one. */
+  /** Both heights included. Returns the last one. */
   readonly rescan: (
     from: number,
     to: number | undefined

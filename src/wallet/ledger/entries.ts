@@ -2,9 +2,8 @@ import { displayHash, toHex } from "../../protocol/bytes.ts"
 import type { TransactionEntry, WalletDocument } from "../keys/WalletDocument.ts"
 import { hasNotes, type LedgerEntry, type TransactionNotes } from "./LedgerEntry.ts"
 
-/** The transactions in wallet.json: unconfirmed ones, and those with notes of the owner. */
+/** Transactions in wallet.json: unconfirmed ones, and those with the owner's notes. */
 
-/** The form of an entry in the file. */
 export const documentEntry = (entry: LedgerEntry): TransactionEntry => {
   const { abandoned, notes: { comment, commentTo, replacedBy, replaces }, order, time, transaction } = entry
   return {
@@ -27,7 +26,7 @@ export const notesOf = ({ comment, commentTo, replacedBy, replaces }: Transactio
   replacedBy
 })
 
-/** Adds entries to a document; they replace those with the same txid. */
+/** Replaces entries with the same txid. */
 export const withEntries = (
   document: WalletDocument,
   entries: ReadonlyArray<TransactionEntry>
@@ -42,11 +41,11 @@ export const withEntries = (
   return { ...document, transactions: [...kept, ...fresh.values()] }
 }
 
-/** Removes entries from a document, by their txids in display byte order. */
+/** By txid in display order. */
 export const withoutEntries = (document: WalletDocument, txids: ReadonlySet<string>): WalletDocument => {
   const transactions = document.transactions.filter(({ txid }) => !txids.has(txid))
   return transactions.length === document.transactions.length ? document : { ...document, transactions }
 }
 
-/** Whether an entry stays in the file at any depth, because it has notes. */
+/** Entries with notes stay in the file at any depth. */
 export const keptForGood = (entry: TransactionEntry): boolean => hasNotes(notesOf(entry))

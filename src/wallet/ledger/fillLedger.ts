@@ -15,27 +15,26 @@ import { contentOf, earliest, load, sourcesOf } from "./indexContent.ts"
 import { type IndexStore, inspectedIndex } from "./IndexStore.ts"
 import type { Ledger } from "./Ledger.ts"
 
-/** A wallet's files, what it has of them in memory, and the chain that they follow. */
 export interface IndexParts {
   readonly store: IndexStore
   readonly chain: typeof Chain.Service
   readonly ledger: Ledger
   readonly ring: KeyRing
   readonly file: WalletFile
-  /** Whether the wallet's keys are new, so that no block up to the tip concerns it. */
+  /** Whether the keys are new, so that no block up to the tip concerns the wallet. */
   readonly fresh: boolean
 }
 
-/** Tolerance for block times, in seconds. Upstream `chain.h`, `TIMESTAMP_WINDOW`. */
+/** In seconds. Upstream `chain.h`, `TIMESTAMP_WINDOW`. */
 const TIMESTAMP_WINDOW = 7_200
 
-/** On regtest the block times are whatever a test sets. */
+/** On regtest, tests set block times. */
 export const hasRealTimes = ({ params }: IndexParts["chain"]): boolean => !params.noRetargeting
 
-/** The time from which on blocks may concern a wallet. */
+/** No earlier block concerns the wallet. */
 export const firstTime = ({ document }: WalletFile): number => earliest(document) - TIMESTAMP_WINDOW
 
-/** The first height whose block may be from this time or later, seconds since 1970. */
+/** The first height that may be from this time (seconds since 1970) or later. */
 export const heightOfTime = (tree: HeaderTree, time: number): number => {
   const top = tree.height(tree.tip())
   let height = 0
@@ -43,7 +42,7 @@ export const heightOfTime = (tree: HeaderTree, time: number): number => {
   return height
 }
 
-/** Lets a damaged file be rebuilt from the ledger, which stays correct, and registers its pages for periodic checks. */
+/** Rebuilds a damaged file from the ledger, which stays correct, and registers it for periodic checks. */
 const mendFromLedger = (
   store: IndexStore,
   ledger: Ledger,
@@ -66,7 +65,7 @@ const mendFromLedger = (
     yield* health.register(pagesOf(inspected, () => store.guard, renew))
   })
 
-/** The start of a new index; `undefined` for the genesis block. */
+/** Where a new index starts; `undefined` for the genesis block. */
 const beginning = ({ chain, file, fresh }: IndexParts): Cursor | undefined => {
   const { tree } = chain
   const height = fresh
@@ -82,7 +81,7 @@ const empty = (parts: IndexParts): ReadonlyArray<string> => {
   return []
 }
 
-/** Sources that need a rescan. An index with sources of another wallet is emptied. */
+/** Sources that need a rescan. An index of another wallet is emptied. */
 const prepare = (parts: IndexParts): ReadonlyArray<string> => {
   const { file: { document }, store } = parts
   const wanted = sourcesOf(document)
@@ -93,13 +92,13 @@ const prepare = (parts: IndexParts): ReadonlyArray<string> => {
   return [...wanted.keys()].filter((source) => !known.has(source))
 }
 
-/** A source that the chain was not scanned for, with the start time of its rescan. */
+/** With the start time of its rescan. */
 export interface MissingSource {
   readonly source: string
   readonly timestamp: number
 }
 
-/** Fills the ledger from the index and wallet.json, and returns the sources that need a rescan. */
+/** Returns the sources that need a rescan. */
 export const fillLedger = (
   parts: IndexParts
 ): Effect.Effect<ReadonlyArray<MissingSource>, StorageFailure, DataHealth | Scope.Scope> =>
@@ -112,7 +111,7 @@ export const fillLedger = (
         load(store, parts)
         return sources
       })
-    /** Rows without a valid transaction are damage from before the file had page checksums. */
+    /** Invalid rows are damage from before the file had page checksums. */
     const refilled = ({ found }: StorageCorrupted) =>
       Effect.gen(function*() {
         const { damaged } = yield* DataHealth

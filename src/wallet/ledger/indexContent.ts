@@ -8,13 +8,11 @@ import type { IndexContent, IndexStore } from "./IndexStore.ts"
 import type { Ledger } from "./Ledger.ts"
 import { markUsed } from "./scanBlocks.ts"
 
-/** What the index of a wallet and its ledger have of each other. */
-
-/** The time from which on a wallet can have transactions, seconds since 1970. */
+/** Seconds since 1970. */
 export const earliest = ({ birthday, imports, rescanFrom = birthday }: WalletDocument): number =>
   imports.reduce((least, { timestamp }) => Math.min(least, timestamp), Math.min(birthday, rescanFrom))
 
-/** The sources of a wallet's scripts, each with the time from which on they may have been used. */
+/** Each with the time of its possible first use. */
 export const sourcesOf = ({ accounts, birthday, imports }: WalletDocument): ReadonlyMap<string, number> =>
   new Map([
     ...accounts.map(({ xpub }) => [xpub, birthday] as const),
@@ -27,11 +25,11 @@ export const withoutRescan = (document: WalletDocument): WalletDocument => {
   return rest
 }
 
-/** The reference node's text (`wallet/rpc/transactions.cpp`, `rescanblockchain`). */
+/** Upstream text (`wallet/rpc/transactions.cpp`, `rescanblockchain`). */
 export const BEYOND_PRUNED =
   "Can't rescan beyond pruned data. Use RPC call getblockchaininfo to determine your pruned height."
 
-/** Fills a ledger from its index and from wallet.json. Throws `StorageFailure`. */
+/** Throws `StorageFailure`. */
 export const load = (
   store: IndexStore,
   { file, ledger, ring }: { readonly file: WalletFile; readonly ledger: Ledger; readonly ring: KeyRing }
@@ -43,8 +41,7 @@ export const load = (
       return transaction === undefined ? [] : [{ entry, transaction }]
     })
     .sort((a, b) => a.entry.order - b.entry.order)
-  // Repeats until no new script is watched: the first use of an address extends the watched range, and the new scripts
-  // may have been used as well.
+  // First use of an address extends the watched range, and the new scripts may have been used as well.
   for (let grew = true; grew;) {
     grew = false
     for (const { transaction } of rows) if (markUsed(ring, transaction, true)) grew = true
@@ -65,7 +62,6 @@ export const load = (
   for (const { height, txid } of store.conflicts()) ledger.conflict(txidKey(txid), height)
 }
 
-/** The content that the index file should have, from the ledger. */
 export const contentOf = (ledger: Ledger): IndexContent => ({
   rows: ledger.confirmedAbove(-1).flatMap(({ block, order, time, transaction }) => {
     if (block === undefined) return []

@@ -13,13 +13,12 @@ const lockedCoin = (key: OutpointKey): LockedCoin => {
   return { txid: displayHash(prevoutTxid(prevout)), vout: prevoutIndex(prevout) }
 }
 
-/** The outpoint key of a locked coin in the file; `undefined` for an invalid txid. */
+/** `undefined` for an invalid txid. */
 export const keyOfLocked = ({ txid, vout }: LockedCoin): OutpointKey | undefined => {
   const key = txidKeyOf(txid)
   return key === undefined ? undefined : outpointKey(outpoint(fromBinaryString(key), vout))
 }
 
-/** All unspent coins, with their locks. */
 export const coinsOf = ({ ledger, locked }: Pick<WalletParts, "ledger" | "locked">): ReadonlyArray<WalletCoin> =>
   locked.size === 0
     ? ledger.coins()
@@ -47,7 +46,6 @@ const makeLockCoins = (parts: WalletParts): WalletLedger["lockCoins"] => (outpoi
     })
   })
 
-/** Validates the range of a rescan. */
 const makeRescan = ({ index, ledger }: WalletParts): WalletLedger["rescan"] => (from, to) =>
   Effect.suspend(() => {
     const { height } = ledger.tip
@@ -58,7 +56,6 @@ const makeRescan = ({ index, ledger }: WalletParts): WalletLedger["rescan"] => (
     return index.rescan(from, to)
   })
 
-/** Makes the `ledger` interface of a wallet. */
 export const makeLedger = (parts: WalletParts): WalletLedger => {
   const { index, ledger } = parts
   return {

@@ -8,11 +8,11 @@ import type { StorageFailure } from "../../storage/errors.ts"
 import { removeDamaged } from "../../storage/inspect.ts"
 import { IndexStore, inspectedIndex } from "./IndexStore.ts"
 
-/** The file of a wallet's index; the same name on all file systems, case-sensitive or not. */
+/** The same on all file systems, case-sensitive or not. */
 export const indexFileOf = (chainstate: string, { name }: { readonly name: string }): string =>
   join(chainstate, name === "" ? "wallet.db" : `wallet-${toHex(new TextEncoder().encode(name))}.db`)
 
-/** Opens the file of an index for the lifetime of the scope. A damaged one is removed: the blocks have its content. */
+/** A damaged file is removed: the blocks have its content. */
 export const openStore = (
   filename: string,
   pageSize: number

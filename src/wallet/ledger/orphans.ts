@@ -2,10 +2,7 @@ import { txidOf } from "../../protocol/keys.ts"
 import type { Ledger } from "./Ledger.ts"
 import type { LedgerEntry } from "./LedgerEntry.ts"
 
-/**
- * Whether a transaction spends a block reward that a reorg orphaned, or depends on one that does: it can never be valid in
- * another block.
- */
+/** Whether it depends on a block reward that a reorg orphaned: such a transaction can never be valid again. */
 export const spendsOrphan = (ledger: Pick<Ledger, "entry">, entry: LedgerEntry): boolean => {
   const ancestors = new Set([entry])
   for (const { inputs } of ancestors) {
@@ -20,8 +17,8 @@ export const spendsOrphan = (ledger: Pick<Ledger, "entry">, entry: LedgerEntry):
 }
 
 /**
- * The unconfirmed transactions that depend on disconnected block rewards. They are abandoned, so that the other coins
- * that they spend are free (upstream `CWallet::blockDisconnected`).
+ * Unconfirmed transactions that depend on disconnected block rewards are abandoned, to free their other coins (upstream
+ * `CWallet::blockDisconnected`).
  */
 export const dependentsOf = (
   ledger: Pick<Ledger, "withDescendants">,

@@ -9,7 +9,7 @@ import { documentEntry, withEntries } from "./entries.ts"
 import type { LedgerEntry } from "./LedgerEntry.ts"
 import { markUsed } from "./scanBlocks.ts"
 
-/** Writes whether an entry is abandoned, if the file says otherwise: an abandoned transaction may be sent again. */
+/** Persists whether an entry is abandoned; an abandoned transaction may be sent again. */
 const keepAbandoned = (parts: WalletParts, entry: LedgerEntry): Effect.Effect<void, StorageFailure> =>
   Effect.suspend(() => {
     const txid = displayHash(entry.transaction.txid)
@@ -19,7 +19,6 @@ const keepAbandoned = (parts: WalletParts, entry: LedgerEntry): Effect.Effect<vo
       : update(parts, (document) => withEntries(document, [documentEntry(entry)]))
   })
 
-/** Stores a mempool transaction that concerns the wallet, or updates the state of a known one. */
 const follow = (parts: WalletParts, { time, transaction }: PoolEntry): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
     const { ledger, mempool, ring } = parts
@@ -38,17 +37,14 @@ const follow = (parts: WalletParts, { time, transaction }: PoolEntry): Effect.Ef
     if (grew) yield* lookAtPool(parts)
   })
 
-/** Checks the whole mempool, for when the wallet watches more scripts. */
+/** For when the wallet watches more scripts. */
 export const lookAtPool = (parts: WalletParts): Effect.Effect<void, StorageFailure> =>
   Effect.suspend(() => Effect.forEach([...parts.mempool.entries()], (entry) => follow(parts, entry), { discard: true }))
 
-/**
- * Follows the wallet's transactions in the mempool. Those of others are stored like those that the wallet made, so that
- * a payment is still known after a restart.
- */
+/** Incoming mempool transactions are stored like outgoing ones, so that a payment is still known after a restart. */
 export const watchPool = (parts: WalletParts): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function*() {
-    // The wallet continues: only a failed write of the chain or of a follower ends the node.
+    // Only a failed write of the chain or of a follower ends the node.
     const said = Effect.catchAll((failure: StorageFailure) =>
       Effect.logError("wallet transaction cannot be saved", { reason: failure.message })
     )

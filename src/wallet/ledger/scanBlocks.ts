@@ -5,7 +5,6 @@ import type { KeyRing } from "../keys/KeyRing.ts"
 import type { ConfirmedRow, IndexChange } from "./IndexStore.ts"
 import type { Ledger } from "./Ledger.ts"
 
-/** A block of the best chain to scan. */
 export interface ScannedBlock {
   readonly height: number
   readonly hash: Bytes
@@ -15,9 +14,8 @@ export interface ScannedBlock {
 export interface Scan extends Pick<IndexChange, "rows" | "conflicts"> {
   /** Whether the wallet watches more scripts than before. */
   readonly grew: boolean
-  /** Transactions that are new to the wallet. */
   readonly added: ReadonlyArray<Transaction>
-  /** Transactions that the wallet knew: those in the blocks, and those that conflict with a block. */
+  /** Known transactions that the blocks contain or conflict with. */
   readonly moved: ReadonlyArray<Transaction>
 }
 
@@ -28,28 +26,25 @@ export interface ScanParts {
   readonly now: number
 }
 
-/** A copy of the transaction: a view of a block would keep the whole block in memory. */
+/** A view would keep the whole block in memory. */
 const ownCopy = (transaction: Transaction): Transaction => decodeTransaction(transaction.bytes.slice())
 
-/**
- * Marks the scripts that a transaction pays to as used; `inBlock`: the transaction is in a block. Returns whether the
- * wallet watches more scripts since.
- */
+/** `inBlock`: the transaction is confirmed. Returns whether the wallet now watches more scripts. */
 export const markUsed = (ring: KeyRing, { outputs }: Transaction, inBlock = false): boolean => {
   let grew = false
   for (const { script } of outputs) if (ring.own(script) !== undefined && ring.markUsed(script, inBlock)) grew = true
   return grew
 }
 
-/** Marks again which scripts blocks pay to, after the wallet's transactions in some of them have left. */
+/** For when confirmed transactions have left the wallet. */
 export const markBlocksAgain = ({ ledger, ring }: Pick<ScanParts, "ledger" | "ring">): void => {
   ring.forgetBlocks()
   for (const { transaction } of ledger.confirmedAbove(-1)) markUsed(ring, transaction, true)
 }
 
 /**
- * Adds the wallet's transactions in blocks to the ledger, in the order of the chain. If a payment makes the wallet
- * watch more scripts, the blocks are scanned again: an earlier one may pay to the new scripts.
+ * Adds the wallet's transactions in chain order. If a payment extends the watched scripts, the blocks are scanned
+ * again: an earlier one may pay to the new scripts.
  */
 export const scanBlocks = (parts: ScanParts, blocks: ReadonlyArray<ScannedBlock>): Scan => {
   const { ledger, now, ring } = parts

@@ -4,9 +4,7 @@ import type { WalletName } from "../names/WalletNames.ts"
 import type { LedgerOutput } from "./LedgerEntry.ts"
 import type { Balances, WalletCoin } from "./WalletLedger.ts"
 
-/** Summaries of a ledger. */
-
-/** The sums of coins, without those that hold names. */
+/** Without coins that hold names. */
 export const balancesOf = (
   coins: ReadonlyArray<WalletCoin>,
   isImmature: (coin: WalletCoin) => boolean
@@ -21,7 +19,7 @@ export const balancesOf = (
   return { trusted, untrustedPending, immature }
 }
 
-/** The scripts of outputs that are spent, each as `binaryString`. */
+/** Scripts of spent outputs, as `binaryString`. */
 export const reusedScripts = (
   outputs: Iterable<LedgerOutput>,
   isSpent: (outpoint: OutpointKey) => boolean
@@ -31,10 +29,10 @@ export const reusedScripts = (
   return scripts
 }
 
-/** An output that sets the record of a name, of any owner. */
+/** Sets the record of a name, of any owner. */
 export type NamedOutput = Pick<LedgerOutput, "entry" | "vout" | "name">
 
-/** Each name with its last confirmed operation, in the order of the names' bytes. */
+/** Each name with its last confirmed operation, by the bytes of the name. */
 export const lastOperations = (
   named: Iterable<NamedOutput>,
   isOwn: (script: Bytes) => boolean

@@ -18,21 +18,20 @@ import type { FeeChoice, WalletPayments } from "../payments/WalletPayments.ts"
 import type { WalletParts } from "../WalletParts.ts"
 import type { NameFailure, Registration } from "./WalletNames.ts"
 
-/** How a wallet makes its name operations. */
 export interface NameSettings {
-  /** Maximum number of unconfirmed operations on one name (upstream `-limitnamechains`). */
+  /** Maximum number of unconfirmed operations per name (upstream `-limitnamechains`). */
   readonly limitNameChains: number
-  /** Type of the addresses that own the names. */
+  /** Of the addresses that own names. */
   readonly addressType: AddressType
-  /** Requested renewals that are made at one time: the others follow after the next block, or a minute later. */
+  /** Requested renewals sent at once; the rest follows after the next block, or a minute later. */
   readonly renewalsAtOnce: number
-  /** Whether names that `register` registers for the wallet itself are renewed, unless the caller says otherwise. */
+  /** Default for renewing names that `register` registers for the wallet itself. */
   readonly autoRenew: boolean
-  /** Cryptographically random bytes. */
+  /** Cryptographically secure. */
   readonly randomBytes: (size: number) => Bytes
 }
 
-/** The parts and interfaces of a wallet that its name operations use: they pay and get addresses like other callers. */
+/** Name operations pay and get addresses like other callers. */
 export interface WalletOfNames extends
   Pick<
     WalletParts,
@@ -47,20 +46,17 @@ export interface WalletOfNames extends
   readonly payments: Pick<WalletPayments, "fund" | "pay">
 }
 
-/** The same with the settings and the state of the name operations. */
 export interface NameParts extends WalletOfNames, NameSettings {
-  /** Requested renewals that failed for a reason of their own, the one that was tried longest ago first. */
+  /** Requested renewals that failed for their own reasons, the least recently tried first. */
   readonly failedRenewals: Set<NameKey>
 }
 
-/** Publishes the change of a registration. */
 export const tell = ({ publish }: NameParts, registration: Registration): Effect.Effect<void> =>
   publish({ _tag: "RegistrationMoved", registration })
 
 export const unavailable = (code: NameOperationRefused["code"], reason: string): NameOperationRefused =>
   new NameOperationRefused({ code, reason })
 
-/** Fails for names and values that are too long. */
 export const checkLengths = (name: Bytes, value?: Bytes): Effect.Effect<void, NameOperationRefused> => {
   if (name.length > MAX_NAME_LENGTH) return unavailable("too-long", "the name is too long")
   return value !== undefined && value.length > MAX_SPENDABLE_VALUE
@@ -68,25 +64,25 @@ export const checkLengths = (name: Bytes, value?: Bytes): Effect.Effect<void, Na
     : Effect.void
 }
 
-/** Fails on a locked wallet, before anything is taken from it. */
+/** Fails on a locked wallet before any change. */
 export const ensureKeysOpen = ({ vault }: NameParts): Effect.Effect<void, KeysLocked> =>
   Effect.suspend(() => {
     if (vault.encryption() !== "locked") return Effect.void
     return new KeysLocked(vault.signsRenewals() ? { renewalsOnly: "" } : {})
   })
 
-/** The same for an operation that may be a renewal: the vault decides when it sees the transaction. */
+/** For a possible renewal: the vault decides when it sees the transaction. */
 export const ensureRenewalsOpen = ({ vault }: NameParts): Effect.Effect<void, KeysLocked> =>
   Effect.suspend(() => vault.signsRenewals() ? Effect.void : new KeysLocked({}))
 
-/** The latest record of a name, expired or not. */
+/** Expired or not. */
 export const latestEntry = (
   { nameDb }: NameParts,
   name: Bytes
 ): Effect.Effect<NameEntry | undefined, StorageFailure> =>
   Effect.catchTag(nameDb.resolve(name), "NameNotFound", () => Effect.succeed(undefined))
 
-/** The record of a registered name, as of `ahead` blocks after the tip. */
+/** As of `ahead` blocks after the tip. */
 export const activeRecord = (
   parts: NameParts,
   name: Bytes,
@@ -99,13 +95,12 @@ export const activeRecord = (
     return record === undefined || isExpired(record, height + ahead, params) ? undefined : record
   })
 
-/** Whether the mempool has a registration of a name. */
 export const isBeingRegistered = ({ mempool }: NameParts, name: Bytes): boolean =>
   mempool.pending(nameKey(name)).some((entry) => entry.name?.script.operation.op === "name_firstupdate")
 
 /**
- * Runs an operation with the script of the name's owner: the requested one, or an unused one of the wallet, which stays
- * unused if the operation is not sent. Retries at every block must not use up the addresses that the words find.
+ * Runs with the requested owner script, or an unused one of the wallet that stays unused if nothing is sent. Retries at
+ * every block must not use up the addresses within reach of the seed phrase.
  */
 export const withOwner = <A>(
   { addressType, keys }: NameParts,
@@ -117,7 +112,7 @@ export const withOwner = <A>(
     : Effect.flatMap(keys.reserveAddress(addressType), ({ own, release }) =>
       Effect.onError(use(own.script), () => Effect.sync(release)))
 
-/** The salt from the key of a script and a name; `undefined` if the wallet does not have the key. */
+/** `undefined` if the wallet lacks the key of the script. */
 export const saltOf = (
   { privateKey }: NameParts,
   script: Bytes,
@@ -125,24 +120,21 @@ export const saltOf = (
 ): Effect.Effect<Bytes | undefined, KeysLocked> =>
   Effect.map(privateKey(script), (key) => key === undefined ? undefined : deterministicSalt(key, name))
 
-/** A name operation to fund and send. */
 export interface NamePayment {
   readonly operation: NameOperation
   readonly owner: Bytes
-  /** The coin of the name or of its commitment, by `outpointKey`. */
+  /** The coin of the name or commitment. */
   readonly input: OutpointKey | undefined
   readonly fees: FeeChoice
   readonly sendCoins?: ReadonlyArray<TransactionOutput> | undefined
 }
 
-/** The fee options of a request. */
 export const feesOf = ({ conservative, feeRate, target }: FeeChoice): FeeChoice => ({
   ...(feeRate === undefined ? {} : { feeRate }),
   ...(target === undefined ? {} : { target }),
   ...(conservative === undefined ? {} : { conservative })
 })
 
-/** Fails if the wallet does not have a coin. */
 export const ensureOwned = ({ ledger }: NameParts, outpoint: OutpointKey): Effect.Effect<void, FundsMissing> =>
   Effect.suspend(() =>
     ledger.coins().some((coin) => coin.outpoint === outpoint)
@@ -150,11 +142,11 @@ export const ensureOwned = ({ ledger }: NameParts, outpoint: OutpointKey): Effec
       : new FundsMissing({ needed: MIN_NAME_AMOUNT, available: 0, missing: outpoint })
   )
 
-/** Whether an operation has to wait for a block, because the mempool takes no more payments that depend on each other. */
+/** Whether to wait for a block, because the mempool takes no more dependent payments. */
 export const isQueueFull = (failure: NameFailure): boolean =>
   failure._tag === "InvalidWalletRequest" && failure.code === "long-chain"
 
-/** Sends a name operation with its locked amount and the additional outputs. */
+/** Adds the locked amount and the additional outputs. */
 export const payName = (parts: NameParts, payment: NamePayment): Effect.Effect<Transaction, NameFailure> =>
   Effect.suspend(() => {
     const { fees, input, operation, owner, sendCoins = [] } = payment

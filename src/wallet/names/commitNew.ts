@@ -12,16 +12,15 @@ import { feesOf, type NameParts, payName, saltOf, tell } from "./NameParts.ts"
 import { movementsOf } from "./progress.ts"
 import type { NameFailure } from "./WalletNames.ts"
 
-/** The request of a registration. */
 export interface Intention extends FeeChoice {
   readonly name: Bytes
   /** `undefined` for a NAME_NEW alone. */
   readonly value: Bytes | undefined
-  /** The future owner of the name, if it is not the wallet. */
+  /** The future owner, if not the wallet. */
   readonly destination: Bytes | undefined
 }
 
-/** The entry of a request, before a transaction is made. */
+/** Before a transaction is made. */
 export const newRegistration = (intention: Intention): Effect.Effect<RegistrationEntry> =>
   Effect.map(Clock.currentTimeMillis, (now) => ({
     ...feesOf(intention),
@@ -38,7 +37,6 @@ export const newRegistration = (intention: Intention): Effect.Effect<Registratio
     createdAt: Math.floor(now / 1000)
   }))
 
-/** The entry with its NAME_NEW. */
 const sent = (entry: RegistrationEntry, { txid }: Transaction, vout: number): RegistrationEntry => ({
   ...entry,
   newTxid: txid,
@@ -46,11 +44,9 @@ const sent = (entry: RegistrationEntry, { txid }: Transaction, vout: number): Re
 })
 
 /**
- * Makes and sends a NAME_NEW to a script. Its salt is on disk before the transaction is sent, with `UNSENT` instead of
- * the txid. After a crash in between, the node finds the transaction by its commitment, or knows that there is none. If
- * sending fails, the entry is removed, or restored to its earlier state.
- *
- * `replaces` is the key of the entry that this one replaces.
+ * The salt is on disk, with `UNSENT` for the txid, before the NAME_NEW is sent. After a crash in between, the node
+ * finds the transaction by its commitment, if it exists. If sending fails, the entry is removed or restored. `replaces`
+ * is the key of the entry to replace.
  */
 export const sendNew = (
   parts: NameParts,
@@ -68,14 +64,14 @@ export const sendNew = (
     const entry: RegistrationEntry = { ...draft, ...fresh, rand }
     const key = entryKey(entry)
     const before = file.document.registrations.find((other) => entryKey(other) === (replaces ?? key))
-    // The same name and address produce the same commitment: the existing entry already has all data.
+    // The same name and address give the same commitment: the existing entry has all data.
     const isKnown = before !== undefined && replaces === undefined && !isUnsent(before)
     const operation = { op: "name_new", commitment: nameCommitment(rand, draft.name) } as const
     const payment = { operation, owner: script, input: undefined, fees: feesOf(draft), sendCoins }
     if (isKnown) return { transaction: yield* payName(parts, payment), entry: before }
     yield* update(parts, withEntry(entry, replaces))
     const takeBack = Effect.suspend(() => {
-      // A refused transaction that the wallet keeps and offers again needs its salt.
+      // A refused transaction that the wallet keeps still needs its salt.
       const kept = movementsOf(ledger.transactions()).maker(key)
       if (kept !== undefined) return update(parts, withEntry(sent(entry, kept.tx.transaction, kept.vout)))
       return update(parts, (document) => {
@@ -92,7 +88,7 @@ export const sendNew = (
     return { transaction, entry: complete }
   })
 
-/** The entry of a name whose NAME_NEW is unspent, the newest first. */
+/** The newest entry whose NAME_NEW is unspent. */
 export const spendableEntry = ({ file, ledger }: NameParts, name: Bytes): RegistrationEntry | undefined => {
   const coins = ledger.coins()
   return entriesOf(file.document, name).find(({ newTxid, newVout }) =>

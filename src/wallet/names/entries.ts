@@ -7,32 +7,29 @@ import type { WalletDocument } from "../keys/WalletDocument.ts"
 import { noteOf } from "./failedRegistration.ts"
 import type { Registration } from "./WalletNames.ts"
 
-/** Registrations in wallet.json. The commitment identifies an entry. */
+/** Registrations in wallet.json, identified by their commitment. */
 
-/** Maximum number of finished registrations; the oldest are dropped first. */
+/** The oldest are dropped first. */
 export const MAX_FINISHED = 1_000
 
-/** Placeholder for the txid of an unsent NAME_NEW: the entry is on disk before the transaction is sent. */
+/** For the txid of an unsent NAME_NEW: the entry is on disk before the transaction is sent. */
 export const UNSENT: Bytes = new Uint8Array(32)
 
-/** Whether the NAME_NEW is not made yet, or the node ended before it stored its txid. */
+/** The NAME_NEW is not made yet, or the node ended before it stored the txid. */
 export const isUnsent = ({ newTxid }: Pick<Registration, "newTxid">): boolean => equal(newTxid, UNSENT)
 
-/** The key of an entry: its commitment. */
 export const entryKey = ({ name, rand }: Pick<RegistrationEntry, "name" | "rand">): string =>
   binaryString(nameCommitment(rand, name))
 
-/** The outpoint key of an entry's NAME_NEW. */
 export const newOutpoint = ({ newTxid, newVout }: RegistrationEntry): OutpointKey =>
   outpointKey(outpoint(newTxid, newVout))
 
-/** Whether the registration has ended. One by hand ends in the block of its NAME_FIRSTUPDATE. */
+/** A manual registration ends with the block of its NAME_FIRSTUPDATE. */
 export const hasEnded = ({ step }: RegistrationEntry): boolean => step === "done" || step === "failed"
 
-/** Whether the wallet continues the registration by itself and it has not ended. */
+/** Not ended, and continued by the wallet itself. */
 export const isUnderWay = (entry: RegistrationEntry): boolean => entry.value !== undefined && !hasEnded(entry)
 
-/** The public form of an entry. */
 export const registrationOf = (entry: RegistrationEntry): Registration => ({
   name: entry.name,
   rand: entry.rand,
@@ -45,7 +42,7 @@ export const registrationOf = (entry: RegistrationEntry): Registration => ({
   createdAt: entry.createdAt
 })
 
-/** Whether an entry may be dropped. One by hand that failed may still have a NAME_NEW on the network, and has its salt. */
+/** A failed manual registration may still have a NAME_NEW on the network, and keeps its salt. */
 const isDisposable = (entry: RegistrationEntry): boolean =>
   hasEnded(entry) && (entry.value !== undefined || entry.step === "done")
 
@@ -68,6 +65,6 @@ export const withoutEntry = (key: string) => (document: WalletDocument): WalletD
   registrations: document.registrations.filter((entry) => entryKey(entry) !== key)
 })
 
-/** The entries of a name, the newest first. */
+/** Newest first. */
 export const entriesOf = ({ registrations }: WalletDocument, name: Bytes): ReadonlyArray<RegistrationEntry> =>
   registrations.filter((entry) => equal(entry.name, name)).reverse()

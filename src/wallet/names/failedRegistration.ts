@@ -3,7 +3,7 @@ import { formatAmount } from "../../protocol/amount.ts"
 import { displayHash } from "../../protocol/bytes.ts"
 import type { RegistrationEntry, RegistrationFailure } from "../keys/registrationEntry.ts"
 
-/** The words for a registration that failed. The file has the reason alone. */
+/** The file has the reason only. */
 const WORDS: Readonly<Record<RegistrationFailure, string>> = {
   taken: "another owner has registered the name",
   abandoned: "its name_new was abandoned",
@@ -11,7 +11,7 @@ const WORDS: Readonly<Record<RegistrationFailure, string>> = {
   cancelled: "called off by the owner"
 }
 
-/** Where the coins of a failed registration are: only a registration of the same name can spend a NAME_NEW. */
+/** Only a registration of the same name can spend a NAME_NEW. */
 const coinsText = ({ failure, firstUpdateTxid }: RegistrationEntry): string => {
   if (failure?.coinsIn === "name_new") {
     return `; its name_new keeps ${formatAmount(MIN_NAME_AMOUNT)} NMC, which only a registration of this name can use`
@@ -23,6 +23,6 @@ const coinsText = ({ failure, firstUpdateTxid }: RegistrationEntry): string => {
     }" frees them`
 }
 
-/** Why a registration failed, or what it waits for; empty for nothing to say. */
+/** Why it failed, or what it waits for; may be empty. */
 export const noteOf = (entry: RegistrationEntry): string =>
   entry.failure === undefined ? entry.note : WORDS[entry.failure.reason] + coinsText(entry)

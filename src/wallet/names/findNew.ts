@@ -9,24 +9,22 @@ import type { WalletCoin } from "../ledger/WalletLedger.ts"
 import { entriesOf, isUnsent, UNSENT } from "./entries.ts"
 import { type NameParts, saltOf, unavailable } from "./NameParts.ts"
 
-/** Finds the NAME_NEW that a NAME_FIRSTUPDATE opens. reference/rpc.md 5.7; upstream `wallet/rpc/walletnames.cpp`. */
+/** Finds the NAME_NEW for a NAME_FIRSTUPDATE. reference/rpc.md 5.7; upstream `wallet/rpc/walletnames.cpp`. */
 
-/** A NAME_NEW and its salt. */
 export interface OpenableNew {
-  /** By `outpointKey`. */
   readonly outpoint: OutpointKey
   readonly rand: Bytes
 }
 
-/** Maximum number of outputs to search for the name output of a transaction. */
+/** In the search for a transaction's name output. */
 const MAX_OUTPUTS = 1_000
 
 const commitmentOf = ({ name }: WalletCoin): Bytes | undefined =>
   name?.operation.op === "name_new" ? name.operation.commitment : undefined
 
 /**
- * Searches the wallet's coins for the NAME_NEW of a name: with the given salt, with the stored salts, or with the salts
- * from the keys of the coins. So the keys alone recover a registration.
+ * By the given salt, the stored salts, or salts from the keys of the wallet's coins. So the keys alone recover a
+ * registration.
  */
 export const findOwnNew = (
   parts: NameParts,
@@ -53,7 +51,7 @@ export const findOwnNew = (
     return undefined
   })
 
-/** The txid of the NAME_NEW, if the request has none. */
+/** If the request has none. */
 const scanForTxid = (
   parts: NameParts,
   name: Bytes,
@@ -62,14 +60,14 @@ const scanForTxid = (
   Effect.gen(function*() {
     const found = yield* findOwnNew(parts, name, rand)
     if (found !== undefined) return found.coin.txid
-    // A known NAME_NEW that is spent or missing is reported as not found, and not as unknown.
+    // A known NAME_NEW that is spent or missing is reported as not found, not as unknown.
     const entry = entriesOf(parts.file.document, name).find((entry) =>
       !isUnsent(entry) && (rand === undefined || equal(entry.rand, rand))
     )
     return entry?.newTxid ?? (yield* unavailable("no-new", "scan for previous txid failed"))
   })
 
-/** The name output of a transaction among the confirmed coins. */
+/** Among the confirmed coins. */
 const nameCoin = ({ chainCoins }: NameParts, txid: Bytes) =>
   Effect.gen(function*() {
     if ((yield* chainCoins.coinOf(txid)) === undefined) return undefined
@@ -82,7 +80,7 @@ const nameCoin = ({ chainCoins }: NameParts, txid: Bytes) =>
     return undefined
   })
 
-/** The stored salt of a NAME_NEW, or the one from its key. */
+/** Stored, or derived from its key. */
 const ownSalt = (
   parts: NameParts,
   name: Bytes,
@@ -100,7 +98,7 @@ const ownSalt = (
       : yield* unavailable("mismatch", "generated rand for txid does not match")
   })
 
-/** Finds the NAME_NEW of a request by its salt, its txid, both or neither, and checks that they match. */
+/** The request has its salt, its txid, both or neither. Checks that they match. */
 export const resolveNew = (
   parts: NameParts,
   request: { readonly name: Bytes; readonly rand: Bytes | undefined; readonly txid: Bytes | undefined }

@@ -60,11 +60,9 @@ import type {
   WalletNames
 } from "./WalletNames.ts"
 
-/** Begins automatic registrations, and cancels them for the owner. */
-
 /**
- * An existing NAME_NEW of the name: stored, or found by the salts from the wallet's keys. Its age counts. After a
- * recovery from the mnemonic alone, it is all that remains of a registration.
+ * A NAME_NEW that is stored, or found by salts from the wallet's keys: all that a recovery from the seed phrase has.
+ * Its age counts.
  */
 const existingNew = (
   parts: NameParts,
@@ -82,7 +80,7 @@ const existingNew = (
     return { ...draft, rand, newTxid: coin.txid, newVout: coin.vout }
   })
 
-/** Runs work after storing whether its name is renewed; undoes that if the work fails. `undefined`: as it is set. */
+/** Stores the renewal setting first, and undoes it if the work fails. `undefined`: no change. */
 const renewing = <A>(
   parts: NameParts,
   { name, on }: { readonly name: Bytes; readonly on: boolean | undefined },
@@ -96,10 +94,10 @@ const renewing = <A>(
   return Effect.zipRight(update(parts, withRenewal(name, on)), Effect.tapError(work, () => update(parts, undo)))
 }
 
-/** Registrations that may wait for their NAME_NEW: some forty blocks send them. Each block walks all of them. */
+/** Registrations waiting for their NAME_NEW: some forty blocks send them, and each block visits all. */
 const MOST_QUEUED = 1_000
 
-/** Stores a registration whose NAME_NEW waits for a block, as `advanceAll` finds it; `refused` if too many wait already. */
+/** A NAME_NEW waits for a block, as `advanceAll` finds it; fails with `refused` if too many wait. */
 const queued = (parts: NameParts, draft: RegistrationEntry, refused: NameFailure) =>
   Effect.gen(function*() {
     if (parts.file.document.registrations.filter(isUnsent).length >= MOST_QUEUED) return yield* Effect.fail(refused)
@@ -109,10 +107,7 @@ const queued = (parts: NameParts, draft: RegistrationEntry, refused: NameFailure
     return { entry }
   })
 
-/**
- * Begins a registration that the wallet continues by itself. Returns once its NAME_NEW is sent or found, or has to wait
- * for a block.
- */
+/** Returns once the NAME_NEW is sent or found, or must wait for a block. */
 const register = (
   parts: NameParts,
   { name, value }: { readonly name: Bytes; readonly value: Bytes },
@@ -130,22 +125,21 @@ const register = (
     }
     yield* ensureKeysOpen(parts)
     const draft = yield* newRegistration({ ...feesOf(options), name, value, destination: options.destination })
-    // What the caller says is stored, so that it counts when the setting of all names changes; the default of the node is not.
+    // The caller's choice is stored, so that it survives a change for all names; the node's default is not.
     const byDefault = autoRenew && !isRenewed(file.document, name) ? true : undefined
-    // A name for another owner cannot be renewed by this wallet.
+    // This wallet cannot renew another owner's name.
     const on = options.destination !== undefined ? undefined : options.renew ?? byDefault
-    // A NAME_NEW that was sent before cannot carry the additional outputs.
+    // A NAME_NEW sent earlier cannot carry the additional outputs.
     const existing = options.sendCoins === undefined ? yield* existingNew(parts, draft) : undefined
     if (existing !== undefined) {
       yield* renewing(parts, { name, on }, update(parts, withEntry(existing)))
       yield* tell(parts, registrationOf(existing))
       return registrationOf(existing)
     }
-    // The name may be for another owner; the output of the commitment has to belong to the wallet.
+    // The name may be for another owner; the commitment's output must belong to the wallet.
     const { sendCoins } = options
     const sending = Effect.catchIf(
       withOwner(parts, undefined, (script) => sendNew(parts, draft, { script, sendCoins })),
-      // The additional outputs are not stored.
       (failure) => sendCoins === undefined && isQueueFull(failure),
       (refused) => queued(parts, draft, refused)
     )
@@ -153,7 +147,7 @@ const register = (
     return registrationOf(entry)
   })
 
-/** Cancels the registration of a name that is not revealed yet. Its NAME_NEW and the salt stay. */
+/** Only before the name is revealed. Its NAME_NEW and the salt stay. */
 const cancelRegistration = (
   parts: NameParts,
   name: Bytes
@@ -177,7 +171,7 @@ const cancelRegistration = (
     yield* tell(parts, registrationOf(failed))
   })
 
-/** Renews the names that are due. A failure is logged, and retried after the next block: some blocks remain. */
+/** A failure is logged and retried after the next block: some blocks remain. */
 const renewDue = (parts: NameParts): Effect.Effect<void> =>
   Effect.gen(function*() {
     const { chain, file, ledger, mempool, status, vault } = parts
@@ -194,7 +188,7 @@ const renewDue = (parts: NameParts): Effect.Effect<void> =>
       return yield* Effect.logWarning("names about to expire: unlock the wallet to renew them", { names })
     }
     for (const name of due) {
-      // Two coins can have the same name only through coinbases; one of them is renewed.
+      // Two coins with the same name exist only through coinbases; one is renewed.
       if (mempool.pending(nameKey(name)).length > 0) continue
       yield* Effect.matchEffect(nameUpdate(parts, { name, value: undefined }), {
         onSuccess: () => Effect.logInfo("name renewed", { name: nameField(name) }),
@@ -204,9 +198,8 @@ const renewDue = (parts: NameParts): Effect.Effect<void> =>
   })
 
 /**
- * Sends the NAME_UPDATE of a caller. One that gives the name away then withdraws its requested renewal: that would be sent if the
- * transfer were abandoned. If the node ends between the two, the request stays: while the transfer spends the coin, nothing
- * is sent for it, and it ends with the transfer.
+ * If the update gives the name away, its requested renewal is withdrawn afterwards: it would be sent if the transfer
+ * were abandoned. After a crash in between, the request stays, but nothing is sent while the transfer spends the coin.
  */
 const updateForCaller = (
   parts: NameParts,
@@ -215,7 +208,7 @@ const updateForCaller = (
   Effect.gen(function*() {
     const transaction = yield* nameUpdate(parts, request)
     const { destination, name } = request
-    // A name for another address of the wallet still needs its renewal, should this update never reach a block.
+    // A name for another address of the wallet still needs its renewal if this update is never confirmed.
     if (destination === undefined || parts.keys.own(destination)?.spendable === true) return transaction
     // The update is sent: its caller must get the txid.
     yield* Effect.catchAll(
@@ -229,7 +222,7 @@ const updateForCaller = (
     return transaction
   })
 
-/** Stores a request of many renewals, and begins with it. Returns the state of its names. */
+/** Stores the request and starts it. Returns the state of its names. */
 const renewChosen = (
   parts: NameParts,
   choice: RenewalChoice
@@ -240,7 +233,7 @@ const renewChosen = (
     return requestedRenewals(parts).filter(({ name }) => names.has(nameKey(name)))
   })
 
-/** The requested renewals, and which of those that were skipped need no attention any more. */
+/** With whether a skipped one still needs attention. */
 const requestedRenewals = ({ chain, file, ledger }: NameParts): ReadonlyArray<Renewal> => {
   const entries = requestedIn(file.document)
   const { height } = ledger.tip
@@ -254,7 +247,7 @@ const requestedRenewals = ({ chain, file, ledger }: NameParts): ReadonlyArray<Re
   }))
 }
 
-/** The registrations as they are listed. A NAME_NEW by hand waits for this wallet only while the wallet has its coin. */
+/** A manual NAME_NEW waits for this wallet only while the wallet has its coin. */
 const listed = ({ file, ledger }: NameParts): ReadonlyArray<ListedRegistration> => {
   const { registrations } = file.document
   const isOpenable = ({ step, value }: RegistrationEntry): boolean => value === undefined && step === "maturing"
@@ -269,11 +262,10 @@ const listed = ({ file, ledger }: NameParts): ReadonlyArray<ListedRegistration> 
   })
 }
 
-/** The name operations of a wallet. */
 export interface Names extends WalletNames {
   /**
-   * Continues registrations and renews names. It has to run at the start, and after each block once wallet and names
-   * have processed it. It never fails: an obstacle is noted or logged, and the next run retries.
+   * Continues registrations and renewals. Run it at the start, and after each block that wallet and names have
+   * processed. It never fails: obstacles are noted or logged, and the next run retries.
    */
   readonly step: Effect.Effect<void>
 }
@@ -286,7 +278,7 @@ const DEFAULTS: NameSettings = {
   randomBytes: (size) => new Uint8Array(randomBytes(size))
 }
 
-/** Makes the `names` interface of a wallet. It runs one operation at a time, so that nothing is sent twice. */
+/** One operation at a time, so that nothing is sent twice. */
 export const makeNames = (wallet: WalletOfNames, settings: Partial<NameSettings> = {}): Effect.Effect<Names> =>
   Effect.gen(function*() {
     const turn = (yield* Effect.makeSemaphore(1)).withPermits(1)

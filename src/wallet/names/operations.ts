@@ -25,9 +25,8 @@ import {
 } from "./NameParts.ts"
 import type { NameFailure, NameOptions, WalletNames } from "./WalletNames.ts"
 
-/** The three name operations, one call each. reference/rpc.md 5.7, 5.8; reference/protocol.md 9.3. */
+/** reference/rpc.md 5.7, 5.8; reference/protocol.md 9.3. */
 
-/** Sends a NAME_NEW and stores its salt. */
 export const nameNew = (
   parts: NameParts,
   name: Bytes,
@@ -49,7 +48,7 @@ export const nameNew = (
     return { transaction, rand: entry.rand }
   })
 
-/** Records a NAME_FIRSTUPDATE that a caller sent for a registration of the wallet. */
+/** For a NAME_FIRSTUPDATE that a caller sent. */
 const noteRevealed = (
   parts: NameParts,
   name: Bytes,
@@ -63,7 +62,6 @@ const noteRevealed = (
     yield* tell(parts, registrationOf(revealed))
   })
 
-/** Sends the NAME_FIRSTUPDATE that opens a NAME_NEW. */
 export const nameFirstUpdate = (
   parts: NameParts,
   request: Parameters<WalletNames["nameFirstUpdate"]>[0]
@@ -90,13 +88,12 @@ export const nameFirstUpdate = (
     return transaction
   })
 
-/** The output that holds a name, and its value. */
 interface Held {
   readonly outpoint: OutpointKey
   readonly value: Bytes
 }
 
-/** The last unspent operation on a name in the mempool; `undefined` if there is none. */
+/** The last unspent operation on a name in the mempool. */
 const pendingOutput = (
   { limitNameChains, mempool }: NameParts,
   pending: ReadonlyArray<PoolEntry>
@@ -113,8 +110,8 @@ const pendingOutput = (
 }
 
 /**
- * The current output of a name: from the mempool, otherwise from the chain. The name is checked as of the next block,
- * because its coin is gone one block before the name counts as expired (reference/protocol.md 4.7).
+ * From the mempool, otherwise from the chain. Checked as of the next block: the coin is gone one block before the name
+ * counts as expired (reference/protocol.md 4.7).
  */
 const heldName = (parts: NameParts, name: Bytes): Effect.Effect<Held, NameOperationRefused | StorageFailure> =>
   Effect.gen(function*() {
@@ -125,7 +122,7 @@ const heldName = (parts: NameParts, name: Bytes): Effect.Effect<Held, NameOperat
     return { outpoint: outpointKey(outpoint(record.txid, record.vout)), value: record.value }
   })
 
-/** Sends a NAME_UPDATE: changes the value or the owner of a name, or renews it. */
+/** Changes the value or the owner of a name, or renews it. */
 export const nameUpdate = (
   parts: NameParts,
   request: NameOptions & { readonly name: Bytes; readonly value: Bytes | undefined }

@@ -19,26 +19,23 @@ import type { RegistrationStep } from "./WalletNames.ts"
  * ```
  *
  * From each step except `done`, another owner's registration of the name leads to `failed`. State that follows from the
- * transactions is not stored: after a crash the same transactions give the same state. So at most one NAME_FIRSTUPDATE
- * is made for a NAME_NEW, whatever the entry says.
+ * transactions is not stored, so that a crash changes nothing and a NAME_NEW gets at most one NAME_FIRSTUPDATE.
  *
- * A NAME_NEW by hand, which the wallet does not continue, does not end while its coin may be unspent: a NAME_FIRSTUPDATE can
- * open a NAME_NEW of any age (reference/protocol.md 4.5, N17), even after the expiry of a name that another owner has.
+ * A manual NAME_NEW does not end while its coin may be unspent: a NAME_FIRSTUPDATE can open a NAME_NEW of any age
+ * (reference/protocol.md 4.5, N17), even after the expiry of another owner's name.
  *
  * The mempool accepts a NAME_FIRSTUPDATE from the first confirmation on (reference/protocol.md 5.6, M4). The wallet
- * sends it when the next block may contain it: an earlier transaction would reveal the name to competitors while they
- * still have time to register it first.
+ * sends it only when the next block may contain it, because it reveals the name to competitors.
  */
 
-/** The wallet transactions that concern registrations. */
 export interface Movements {
-  /** The transaction that spends an outpoint, by `outpointKey`. Of several, the one closest to confirmation. */
+  /** If several transactions spend it, the one closest to confirmation. */
   readonly spender: (outpoint: OutpointKey) => WalletTx | undefined
-  /** The transaction with a NAME_NEW, by its commitment (`binaryString`), and the index of the output. */
+  /** By commitment (`binaryString`), with the output's index. */
   readonly maker: (commitment: string) => { readonly tx: WalletTx; readonly vout: number } | undefined
 }
 
-/** How close a transaction is to confirmation; negative if it will never be confirmed. */
+/** Negative if it will never be confirmed. */
 const nearness = ({ state }: WalletTx): number => {
   switch (state.type) {
     case "confirmed":
@@ -52,7 +49,7 @@ const nearness = ({ state }: WalletTx): number => {
   }
 }
 
-/** Indexes the wallet's transactions in one pass. */
+/** In one pass. */
 export const movementsOf = (transactions: ReadonlyArray<WalletTx>): Movements => {
   const spenders = new Map<OutpointKey, WalletTx>()
   const makers = new Map<string, { readonly tx: WalletTx; readonly vout: number }>()
@@ -80,25 +77,23 @@ const registers = ({ outputs }: Transaction, name: Bytes): boolean =>
     return operation?.op === "name_firstupdate" && equal(operation.name, name)
   })
 
-/** The facts that decide the state of a registration. */
 export interface Evidence {
-  /** Height of the last block that the wallet has processed. */
+  /** The last block that the wallet has processed. */
   readonly height: number
-  /** The wallet transaction with the NAME_NEW; `undefined` if unknown. */
+  /** The wallet transaction with the NAME_NEW. */
   readonly made: WalletTx | undefined
   /** The wallet transaction that spends it. */
   readonly spender: WalletTx | undefined
-  /** The operation that holds the name, as of the next block: its txid in wire order. */
+  /** Txid (wire order) of the operation that holds the name, as of the next block. */
   readonly holder: Bytes | undefined
 }
 
-/** The state of a registration, and the next action. */
 export interface Verdict {
   readonly step: RegistrationStep
   readonly note: string
   readonly failure: RegistrationEntry["failure"]
   readonly firstUpdateTxid: Bytes | undefined
-  /** Wait, make a NAME_NEW, or send the NAME_FIRSTUPDATE. */
+  /** `commit`: make a NAME_NEW; `reveal`: send the NAME_FIRSTUPDATE. */
   readonly action: "wait" | "commit" | "reveal"
 }
 
@@ -124,13 +119,12 @@ const verdict = (
 
 const failed = (failure: NonNullable<Verdict["failure"]>): Verdict => ({ ...verdict("failed"), failure })
 
-/** The verdict on a registration with a NAME_FIRSTUPDATE. */
+/** For a registration with a NAME_FIRSTUPDATE. */
 const judgeRevealed = (entry: RegistrationEntry, spender: WalletTx, { holder }: Evidence): Verdict => {
   const { state, transaction } = spender
   const firstUpdateTxid = transaction.txid
   if (state.type === "confirmed") return verdict("done", "", { firstUpdateTxid })
-  // The names may already include a block that the wallet is about to process. Then the holder is this transaction
-  // itself.
+  // names.db may include a block that the wallet has not processed yet. Then the holder is this transaction itself.
   if (holder !== undefined && !equal(holder, firstUpdateTxid) && entry.value !== undefined) {
     return { ...failed({ reason: "taken", coinsIn: "name_firstupdate" }), firstUpdateTxid }
   }
@@ -138,7 +132,7 @@ const judgeRevealed = (entry: RegistrationEntry, spender: WalletTx, { holder }: 
   return verdict("revealed", note, { firstUpdateTxid })
 }
 
-/** The verdict on a registration without a NAME_FIRSTUPDATE. */
+/** For a registration without a NAME_FIRSTUPDATE. */
 const judgeCommitted = (entry: RegistrationEntry, { height, made }: Evidence): Verdict => {
   const alone = entry.value === undefined
   if (made === undefined) {
@@ -162,7 +156,7 @@ const judgeCommitted = (entry: RegistrationEntry, { height, made }: Evidence): V
   }
 }
 
-/** Returns the state of a registration that has not failed, and the next action. */
+/** For a registration that has not failed. */
 export const registrationVerdict = (entry: RegistrationEntry, evidence: Evidence): Verdict => {
   const { holder, spender } = evidence
   if (spender !== undefined && registers(spender.transaction, entry.name)) {
@@ -178,10 +172,7 @@ export const registrationVerdict = (entry: RegistrationEntry, evidence: Evidence
   return judgeCommitted(entry, evidence)
 }
 
-/**
- * The least number of blocks until a registration takes its next step; `undefined` if it has ended, or is unknown. 0: now, or
- * when the owner opens a NAME_NEW by hand.
- */
+/** Minimum blocks; 0: now, or when the owner opens a manual NAME_NEW. `undefined` if ended or unknown. */
 export const blocksToNextStep = (
   { step }: Pick<RegistrationEntry, "step">,
   made: WalletTx | undefined,
@@ -193,7 +184,7 @@ export const blocksToNextStep = (
     : undefined
 }
 
-/** The entry with the NAME_NEW that has its commitment now, from the wallet's transactions. */
+/** Sets the NAME_NEW that currently has its commitment, from the wallet's transactions. */
 export const withMaker = (entry: RegistrationEntry, movements: Movements): RegistrationEntry => {
   const found = movements.maker(entryKey(entry))
   if (found === undefined) return entry
@@ -201,7 +192,7 @@ export const withMaker = (entry: RegistrationEntry, movements: Movements): Regis
   return equal(entry.newTxid, txid) && entry.newVout === vout ? entry : { ...entry, newTxid: txid, newVout: vout }
 }
 
-/** Collects the facts about an entry (`withMaker`). */
+/** For an entry after `withMaker`. */
 export const evidenceOf = (
   entry: RegistrationEntry,
   movements: Movements,

@@ -28,18 +28,18 @@ import {
 } from "./renewalVerdict.ts"
 import type { NameFailure, PlannedRenewal, RenewalChoice, RenewalPlan } from "./WalletNames.ts"
 
-/** Renews many names for one request of the owner, over the next blocks. */
+/** Renews many names for one request, over the next blocks. */
 
-/** New failures after which the others wait: most concern all names, such as missing coins. */
+/** After so many new failures the rest waits: most failures concern all names, such as missing coins. */
 const FAILURES_A_STEP = 3
 
-/** Renewals that failed for a reason of their own, and are tried again at one time. */
+/** Retries per run of renewals that failed for their own reasons. */
 const RETRIES_A_STEP = 25
 
-/** Entries that wait for the same, and are written at one time. */
+/** Entries written at once that wait for the same thing. */
 const NOTES_A_STEP = 3
 
-/** Names without a coin whose records are looked up in one turn of the event loop. */
+/** Records of names without a coin looked up per turn of the event loop. */
 const LOOKS_A_TURN = 25
 
 const MAX_NOTE = 1_000
@@ -58,7 +58,7 @@ interface HeldName {
   readonly coin: WalletCoin
 }
 
-/** The names of confirmed coins that the wallet can sign for, the first to expire first. */
+/** Confirmed names that the wallet can sign for, the first to expire first. */
 const heldNames = (coins: ReadonlyArray<WalletCoin>): ReadonlyArray<HeldName> =>
   coins.flatMap((coin): ReadonlyArray<HeldName> => {
     const operation = coin.name?.operation
@@ -69,16 +69,16 @@ const heldNames = (coins: ReadonlyArray<WalletCoin>): ReadonlyArray<HeldName> =>
 const leftOf = ({ chain, ledger }: NameParts, height: number): number =>
   blocksToExpiry({ height }, { tipHeight: ledger.tip.height, params: chain.params })
 
-/** A name of a request: its coin, or why it is not renewed. */
+/** The coin of a name, or why it is not renewed. */
 type Chosen = HeldName | { readonly name: Bytes; readonly height: number; readonly note: string }
 
-/** Finds spenders in the wallet's transactions, which are indexed once, at the first question. */
+/** Indexes the wallet's transactions once, on first use. */
 const spenderIn = ({ ledger }: NameParts): Movements["spender"] => {
   let movements: Movements | undefined
   return (coin) => (movements ??= movementsOf(ledger.transactions())).spender(coin)
 }
 
-/** Why a name that the caller gives is not renewed, if the wallet holds no coin of it as far as is known. */
+/** Why a given name is not renewed, if the wallet is not known to hold its coin. */
 const reasonOf = (parts: NameParts, name: Bytes, spender: Movements["spender"]) =>
   Effect.map(latestEntry(parts, name), (record) => {
     if (record === undefined) return { name, height: 0, note: RENEWAL_NOTES.none }
@@ -88,7 +88,7 @@ const reasonOf = (parts: NameParts, name: Bytes, spender: Movements["spender"]) 
     return { name, height, note: isSpent ? RENEWAL_NOTES.pending : RENEWAL_NOTES.notHeld }
   })
 
-/** The same, for certain. Fails while names.db or the wallet is incomplete: the request would be lost. */
+/** For certain: fails while names.db or the wallet is incomplete, because the request would be lost. */
 const reasonFor = (
   parts: NameParts,
   name: Bytes,
@@ -101,11 +101,11 @@ const reasonFor = (
 
 interface ChosenNames {
   readonly chosen: ReadonlyArray<Chosen>
-  /** Names that a choice of all, or of those that expire soon, leaves out: their owner switched their renewal off. */
+  /** Names excluded from renewal that the choice skips. */
   readonly leftOut: number
 }
 
-/** The names of a choice, each once. A name that the caller gives counts, even if its renewal is switched off. */
+/** Each once. A given name counts even if excluded from renewal. */
 const chosenNames = (
   parts: NameParts,
   choice: RenewalChoice
@@ -136,7 +136,6 @@ const chosenNames = (
     return { chosen: yield* bounded(chosen.sort((a, b) => a.height - b.height)), leftOut: 0 }
   })
 
-/** What the wallet knows of names as of a block. */
 const knownIn = (parts: NameParts) => {
   const { ledger } = parts
   const coins = new Map<NameKey, HeldName>(heldNames(ledger.coins()).map((each) => [nameKey(each.name), each]))
@@ -151,7 +150,7 @@ const bounded = <A>(names: ReadonlyArray<A>): Effect.Effect<ReadonlyArray<A>, In
     })
     : Effect.succeed(names)
 
-/** The fee of a renewal. Change to the owner's own script has the size of any: no address is taken for it. */
+/** Change to the owner's own script has the size of any change, so no address is taken. */
 const feeOf = ({ payments }: NameParts, { coin, name }: HeldName): Effect.Effect<number, NameFailure> => {
   const { own } = coin
   const operation = coin.name?.operation
@@ -168,7 +167,7 @@ const feeOf = ({ payments }: NameParts, { coin, name }: HeldName): Effect.Effect
   )
 }
 
-/** What a request would cost. Names of the same lengths cost the same: the fee of each kind is found once. */
+/** Names of equal length cost the same: each kind is computed once. */
 export const planRenewals = (parts: NameParts, choice: RenewalChoice): Effect.Effect<RenewalPlan, NameFailure> =>
   Effect.gen(function*() {
     const fees = new Map<string, { readonly fee: number | undefined; readonly note: string }>()
@@ -195,7 +194,7 @@ export const planRenewals = (parts: NameParts, choice: RenewalChoice): Effect.Ef
     return { names, leftOut, fee: isKnown ? sent.reduce((sum, { fee = 0 }) => sum + fee, 0) : undefined }
   })
 
-/** Stores the requests of a choice; `advanceRenewals` carries them out. Returns the names of the request. */
+/** Stored only; `advanceRenewals` sends them. Returns the names of the request. */
 export const requestRenewals = (
   parts: NameParts,
   choice: RenewalChoice
@@ -212,7 +211,7 @@ export const requestRenewals = (
       note: "note" in each ? each.note : "",
       createdAt
     }))
-    // A new request about a name replaces a finished one.
+    // A new request replaces a finished one.
     const replaced = new Set(added.map(({ name }) => nameKey(name)))
     const others = requested.filter(({ name }) => !replaced.has(nameKey(name)))
     if (underWay.size + added.length > MAX_RENEWALS / 2) {
@@ -226,7 +225,6 @@ const isSame = (a: RenewalEntry, b: RenewalEntry): boolean =>
   a.state === b.state && a.note === b.note &&
   (a.txid === b.txid || a.txid !== undefined && b.txid !== undefined && equal(a.txid, b.txid))
 
-/** Stores the state of a renewal, and logs a new one. */
 const note = (parts: NameParts, before: RenewalEntry, after: RenewalEntry): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
     if (isSame(before, after)) return
@@ -239,7 +237,6 @@ const note = (parts: NameParts, before: RenewalEntry, after: RenewalEntry): Effe
 
 const withNote = (entry: RenewalEntry, text: string): RenewalEntry => ({ ...entry, note: text.slice(0, MAX_NOTE) })
 
-/** The state of a renewal as of now. */
 const lookAt = (
   parts: NameParts,
   entry: RenewalEntry,
@@ -260,9 +257,8 @@ const lookAt = (
   })
 
 /**
- * Makes the look of one run at renewals. A coin that the wallet holds can be renewed at any time. Every other verdict needs
- * complete names and a complete wallet: a missing or old record, or a coin that is not found yet, would end the request,
- * and the name would expire. The look returns `undefined` in place of such a verdict.
+ * A held coin can be renewed at any time. Other verdicts need complete names and a complete wallet: a missing record or
+ * unfound coin would end the request, and the name would expire. Without them, the look returns `undefined`.
  */
 const careful = (parts: NameParts, behind: boolean) => {
   let isWhole = !behind && parts.index.complete()
@@ -280,7 +276,7 @@ const careful = (parts: NameParts, behind: boolean) => {
     })
 }
 
-/** Sends the NAME_UPDATE of a renewal, with the value and the owner of the record. */
+/** Keeps the value and the owner of the record. */
 const send = (parts: NameParts, { name }: RenewalEntry): Effect.Effect<Bytes, NameFailure> =>
   Effect.gen(function*() {
     const record = yield* latestEntry(parts, name)
@@ -289,15 +285,15 @@ const send = (parts: NameParts, { name }: RenewalEntry): Effect.Effect<Bytes, Na
     return txid
   })
 
-/** Whether a failure concerns all names: coins or the passphrase are missing. */
+/** Whether a failure concerns all names, such as missing coins or a locked wallet. */
 const concernsAll = (failure: NameFailure): boolean =>
   failure._tag === "FundsMissing"
     ? failure.missing === undefined
     : failure._tag === "KeysLocked" && failure.renewalsOnly === undefined
 
 /**
- * Makes the choice of what one run tries. Renewals that fail for reasons of their own must not stop the others, and must not
- * cost much at each run: they do not count as new failures, and some of them are tried again at a time, in turn.
+ * Chooses what one run tries. Renewals that fail for their own reasons must not stop or slow the others: they do not
+ * count as new failures, and only some are retried per run, in turn.
  */
 const attempts = ({ failedRenewals: failed }: NameParts, due: ReadonlyArray<RenewalEntry>) => {
   const names = new Set(due.map(({ name }) => nameKey(name)))
@@ -319,7 +315,7 @@ const attempts = ({ failedRenewals: failed }: NameParts, due: ReadonlyArray<Rene
   }
 }
 
-/** Continues the requested renewals as far as possible now, the first to expire first. */
+/** The first to expire first. */
 export const advanceRenewals = (parts: NameParts): Effect.Effect<void, StorageFailure> =>
   Effect.suspend(() => {
     const due = requestedIn(parts.file.document).filter((entry) => !isFinishedRenewal(entry))
@@ -339,7 +335,7 @@ const advanceAll = (parts: NameParts, due: ReadonlyArray<RenewalEntry>): Effect.
     for (const entry of due.toSorted((a, b) => a.height - b.height)) {
       const verdict = yield* carefully(lookAt(parts, entry, { held, movements }))
       if (verdict === undefined) {
-        // Of many that wait for the same, only the first ones are written again.
+        // Of many that wait for the same thing, only the first ones are written again.
         const writes = entry.state === "waiting" && told++ < NOTES_A_STEP
         if (writes) yield* note(parts, entry, withNote(entry, behind ? WAITS.behind : WAITS.incomplete))
         continue
@@ -352,7 +348,7 @@ const advanceAll = (parts: NameParts, due: ReadonlyArray<RenewalEntry>): Effect.
       const mayRenew = waits === undefined && made < parts.renewalsAtOnce && tries.mayTry(entry)
       if (!renews || !mayRenew) {
         const waiting = renews && waits !== undefined && told++ < NOTES_A_STEP
-        // A sent update that was abandoned is not sent any more.
+        // A sent update that was abandoned is not sent again.
         const stays = renews && entry.state === "waiting"
         yield* note(parts, entry, waiting ? withNote(after, waits) : stays ? entry : after)
         continue
@@ -379,7 +375,7 @@ const advanceAll = (parts: NameParts, due: ReadonlyArray<RenewalEntry>): Effect.
     }
   }).pipe(Effect.withSpan("svcd.wallet.renewals"))
 
-/** Cancels a request whose NAME_UPDATE is not made. Returns whether there was one. */
+/** Only before its NAME_UPDATE is made. Returns whether there was one. */
 export const cancelRenewal = (parts: NameParts, name: Bytes): Effect.Effect<boolean, StorageFailure> =>
   Effect.suspend(() => {
     const entries = requestedIn(parts.file.document)

@@ -19,11 +19,9 @@ import {
 import { withdrawn } from "./renewalVerdict.ts"
 import type { RenewalSetting } from "./WalletNames.ts"
 
-/** The owner's setting of which names are renewed: changed, shown, and forgotten for names that the wallet lost. */
-
 /**
- * Returns a check of a name: whether the wallet holds it, even by a transaction that waits for a block, or registers it, by itself or
- * by hand. The setting of such a name can be made, and is kept.
+ * Whether the wallet holds a name, even unconfirmed, or is registering it. Only then can a setting be made, and is it
+ * kept.
  */
 const concernOf = ({ file: { document }, ledger }: NameParts): (name: Bytes) => boolean => {
   const held = heldNames(ledger.coins())
@@ -32,7 +30,7 @@ const concernOf = ({ file: { document }, ledger }: NameParts): (name: Bytes) => 
   return (name) => held.has(nameKey(name)) || registering.has(nameKey(name))
 }
 
-/** The names that the wallet has lost, of those with a setting of their own. */
+/** Lost names with a setting of their own. */
 const lostOf = (parts: NameParts) => {
   const { chain, file: { document }, ledger } = parts
   const { except = [], names } = document.renewals
@@ -43,7 +41,6 @@ const lostOf = (parts: NameParts) => {
   return lost.filter(({ name }) => !concerns(name))
 }
 
-/** Which names are renewed, as users see it. */
 export const shownRenewal = (parts: NameParts): RenewalSetting => {
   const { all, except = [], names } = parts.file.document.renewals
   const lost = new Set(lostOf(parts).map(({ name }) => nameKey(name)))
@@ -52,13 +49,13 @@ export const shownRenewal = (parts: NameParts): RenewalSetting => {
 }
 
 /**
- * Forgets the settings of names that the wallet has lost for good: they would count if an owner transfers such a name to it later.
- * A name that no block brought to the wallet keeps its setting: its transaction may be on the way, though no mempool has it.
+ * Forgets settings of names lost for good, which would count if a name were transferred back later. A name that was
+ * never confirmed keeps its setting, since its transaction may be on the way.
  */
 export const forgetLost = (parts: NameParts): Effect.Effect<void> =>
   Effect.gen(function*() {
     const { chain, index, ledger, status } = parts
-    // While the wallet searches the chain, or blocks are missing, what it knows of a name may be old.
+    // While the wallet or the node is catching up, its knowledge of a name may be old.
     if (!index.complete() || (yield* status.syncing) || (yield* chain.tip).height !== ledger.tip.height) return
     const forgotten = forgottenNames(lostOf(parts), ledger.tip.height)
     if (forgotten.size > 0) yield* update(parts, withoutRenewal(forgotten))
@@ -68,10 +65,7 @@ export const forgetLost = (parts: NameParts): Effect.Effect<void> =>
     )
   )
 
-/**
- * Stores which names are renewed. A mistyped name is refused, not remembered. Where renewal ends, a requested renewal that is not
- * sent ends too; a request does not tell whether the owner named the name.
- */
+/** Refuses mistyped names. Where renewal ends, unsent requested renewals end too. */
 export const setRenewal = (
   parts: NameParts,
   name: Bytes | undefined,
@@ -91,7 +85,7 @@ export const setRenewal = (
       return new InvalidWalletRequest({ code: "missing", reason: "the wallet neither owns nor registers this name" })
     }
     if (on) return update(parts, withRenewal(name, on))
-    // An exception stays one while the coin of its name is not found yet, as after a restored wallet file.
+    // An exception persists while its coin is not found yet, as after a restore of the wallet file.
     const held = name !== undefined &&
       (ownSetting(document, name) === false || heldNames(parts.ledger.coins()).has(nameKey(name)))
     const after = held ? withException(name) : withRenewal(name, on)

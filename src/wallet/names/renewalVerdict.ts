@@ -13,11 +13,11 @@ import type { Renewal } from "./WalletNames.ts"
  *     waiting ── NAME_UPDATE made ──▶ sent ── block ──▶ done
  *        └── another operation, another owner, or the expiry came first ──▶ skipped
  *
- * A NAME_UPDATE is made only while no transaction of the wallet spends the name's coin. So after a crash between a
- * NAME_UPDATE and the note of it, the wallet finds that one, and makes no second.
+ * A NAME_UPDATE is made only while no wallet transaction spends the name's coin. So after a crash, the wallet finds the
+ * NAME_UPDATE that it made and makes no second.
  */
 
-/** Maximum number of finished renewals; the oldest are dropped first. */
+/** The oldest are dropped first. */
 const MAX_FINISHED = 1_000
 
 export const RENEWAL_NOTES = {
@@ -31,18 +31,15 @@ export const RENEWAL_NOTES = {
   notInPool: "its name_update waits to be offered again"
 } as const
 
-/** The facts that decide the state of a renewal. */
 export interface RenewalFacts {
-  /** The latest record of the name. */
   readonly record: NameEntry | undefined
-  /** Height of the last block that the wallet has processed. */
+  /** The last block that the wallet has processed. */
   readonly height: number
   readonly params: ConsensusParams
   /** Whether the wallet has the key of the record's owner. */
   readonly isOwn: boolean
-  /** Whether the mempool has an operation on the name. */
   readonly isPending: boolean
-  /** The wallet's transaction that spends the coin of the record. */
+  /** The wallet transaction that spends the record's coin. */
   readonly spender: WalletTx | undefined
 }
 
@@ -60,7 +57,7 @@ const verdict = (
   { renews = false, txid }: { readonly txid?: Bytes | undefined; readonly renews?: boolean } = {}
 ): RenewalVerdict => ({ state, note, txid, renews })
 
-/** The verdict on an entry that is not finished. */
+/** For an unfinished entry. */
 export const renewalVerdict = (entry: RenewalEntry, facts: RenewalFacts): RenewalVerdict => {
   const { height, isOwn, isPending, params, record, spender } = facts
   const { txid } = entry
@@ -68,7 +65,7 @@ export const renewalVerdict = (entry: RenewalEntry, facts: RenewalFacts): Renewa
   // The wallet has not processed this block: the record may be its own.
   if (record.height > height) return verdict(entry.state, entry.note, { txid })
   if (record.height !== entry.height) {
-    // A lower height follows a reorg that removed a registration or another operation.
+    // A lower height follows a reorg that removed an operation.
     if (txid !== undefined && equal(record.txid, txid)) return verdict("done", "", { txid })
     if (record.height > entry.height) return verdict("skipped", isOwn ? RENEWAL_NOTES.renewed : RENEWAL_NOTES.lost)
   }
@@ -85,7 +82,6 @@ export const renewalVerdict = (entry: RenewalEntry, facts: RenewalFacts): Renewa
 export const isFinishedRenewal = ({ state }: Pick<RenewalEntry, "state">): boolean =>
   state === "done" || state === "skipped"
 
-/** The public form of an entry, as far as it is stored. */
 export const requestedRenewalOf = (
   { createdAt, height, name, note, state, txid }: RenewalEntry
 ): Omit<Renewal, "settled"> => ({
@@ -100,7 +96,7 @@ export const requestedRenewalOf = (
 export const requestedIn = ({ requestedRenewals = [] }: WalletDocument): ReadonlyArray<RenewalEntry> =>
   requestedRenewals
 
-/** Replaces all entries; the oldest finished ones are dropped beyond a number. */
+/** Drops the oldest finished entries beyond the maximum. */
 export const withRequested = (entries: ReadonlyArray<RenewalEntry>) => (document: WalletDocument): WalletDocument => {
   const { requestedRenewals: _, ...rest } = document
   let surplus = entries.filter(isFinishedRenewal).length - MAX_FINISHED
@@ -109,8 +105,7 @@ export const withRequested = (entries: ReadonlyArray<RenewalEntry>) => (document
 }
 
 /**
- * Withdraws the requests of names: the wallet makes no NAME_UPDATE for them any more, not even in place of one that is sent and
- * later abandoned. A sent transaction stays valid.
+ * The wallet makes no more NAME_UPDATEs for the names, not even for an abandoned one. A sent transaction stays valid.
  */
 export const withdrawn = (isMeant: (name: Bytes) => boolean) => (document: WalletDocument): WalletDocument => {
   const entries = requestedIn(document)
@@ -118,7 +113,6 @@ export const withdrawn = (isMeant: (name: Bytes) => boolean) => (document: Walle
   return kept.length === entries.length ? document : withRequested(kept)(document)
 }
 
-/** Stores the new state of an entry. */
 export const withRenewalEntry = (after: RenewalEntry) => (document: WalletDocument): WalletDocument =>
   withRequested(
     requestedIn(document).map((entry) => equal(entry.name, after.name) && !isFinishedRenewal(entry) ? after : entry)

@@ -11,24 +11,23 @@ import type { WalletName } from "./WalletNames.ts"
 const SHARE_OF_LIFE = 18
 const LEAST_WINDOW = 3
 
-/** The number of blocks before its end at which a name is renewed, for a tip at a height. */
+/** In blocks before the end of the name's life. */
 export const renewalWindow = (height: number, params: ConsensusParams): number =>
   Math.max(LEAST_WINDOW, Math.floor(expirationDepth(height, params) / SHARE_OF_LIFE))
 
-/** The name in a coin; `undefined` for plain coins and commitments. */
+/** `undefined` for plain coins and commitments. */
 const nameIn = ({ name }: WalletCoin): Bytes | undefined =>
   name === undefined || name.operation.op === "name_new" ? undefined : name.operation.name
 
-/** The names with a setting of their own, by their keys. */
 interface SetNames {
   readonly names: ReadonlySet<NameKey>
   readonly except: ReadonlySet<NameKey>
 }
 
-/** For each version of the setting: no code changes such an object. */
+/** By version of the setting, an immutable object. */
 const known = new WeakMap<WalletDocument["renewals"], SetNames>()
 
-/** Makes the keys once for each setting: callers with many names ask for each of them. */
+/** Computed once per setting. */
 const setNamesOf = ({ renewals }: WalletDocument): SetNames => {
   const found = known.get(renewals)
   if (found !== undefined) return found
@@ -37,24 +36,20 @@ const setNamesOf = ({ renewals }: WalletDocument): SetNames => {
   return made
 }
 
-/** Whether a name is renewed: by its own setting, or by that of all names, of which it is no exception. */
+/** By its own setting, or by that of all names with its exceptions. */
 export const isRenewed = (document: WalletDocument, name: Bytes): boolean => {
   const { except, names } = setNamesOf(document)
   const key = nameKey(name)
   return names.has(key) || document.renewals.all && !except.has(key)
 }
 
-/** What is set for a name alone; `undefined` if nothing is. */
 export const ownSetting = (document: WalletDocument, name: Bytes): boolean | undefined => {
   const { except, names } = setNamesOf(document)
   const key = nameKey(name)
   return names.has(key) ? true : except.has(key) ? false : undefined
 }
 
-/**
- * The names to renew now, the first to expire first. The wallet owns them, renewal is on for them, they are near their
- * end and not expired, and no operation on them is pending.
- */
+/** Owned names with renewal on that are near their end, not expired and not pending, the first to expire first. */
 export const dueRenewals = (
   coins: ReadonlyArray<WalletCoin>,
   document: WalletDocument,
@@ -67,14 +62,14 @@ export const dueRenewals = (
     if (name === undefined || coin.height === undefined || coin.expired || !coin.own.spendable) continue
     if (!isRenewed(document, name) || isPending(nameKey(name))) continue
     const left = blocksToExpiry({ height: coin.height }, { tipHeight: height, params })
-    // The update has to be in the next block at the latest, while the name is still active.
+    // The update must be in the next block at the latest, while the name is still active.
     if (left > renewalWindow(height, params) || isExpired({ height: coin.height }, height + 1, params)) continue
     due.push({ name, made: coin.height })
   }
   return due.sort((a, b) => a.made - b.made).map(({ name }) => name)
 }
 
-/** The names in coins of the wallet that can still be renewed, including those that a block does not have yet. */
+/** Names in renewable coins, including unconfirmed ones. */
 export const heldNames = (coins: ReadonlyArray<WalletCoin>): ReadonlySet<NameKey> =>
   new Set(
     coins.flatMap((coin) => {
@@ -83,7 +78,7 @@ export const heldNames = (coins: ReadonlyArray<WalletCoin>): ReadonlySet<NameKey
     })
   )
 
-/** The setting with other lists; the file has no empty list of exceptions. */
+/** The file has no empty list of exceptions. */
 const withLists = (
   document: WalletDocument,
   { except, names }: { readonly except: ReadonlyArray<Bytes>; readonly names: ReadonlyArray<Bytes> }
@@ -92,7 +87,7 @@ const withLists = (
   return { ...document, renewals: { all, names, ...except.length > 0 ? { except } : {} } }
 }
 
-/** Forgets what was set for names: what is set for all names counts. */
+/** The setting of all names then applies. */
 export const withoutRenewal = (forgotten: ReadonlySet<NameKey>) => (document: WalletDocument): WalletDocument => {
   const { except = [], names } = document.renewals
   const set = setNamesOf(document)
@@ -101,7 +96,7 @@ export const withoutRenewal = (forgotten: ReadonlySet<NameKey>) => (document: Wa
   return withLists(document, { names: kept(names), except: kept(except) })
 }
 
-/** Switches a name off as an exception: it is not renewed while all are, and left out where all are renewed at once. */
+/** Excludes a name wherever all names are renewed. */
 export const withException = (name: Bytes) => (document: WalletDocument): WalletDocument => {
   const rest = withoutRenewal(new Set([nameKey(name)]))(document)
   const { except = [], names } = rest.renewals
@@ -109,8 +104,8 @@ export const withException = (name: Bytes) => (document: WalletDocument): Wallet
 }
 
 /**
- * Stores whether a name is renewed; without `name`, whether all names are. While all are, a name that is not is an exception.
- * A new setting of all names ends the exceptions: "all" means all.
+ * Without `name`, sets all names and ends the exceptions: "all" means all. While all are on, a name that is off is an
+ * exception.
  */
 export const withRenewal = (name: Bytes | undefined, on: boolean) => (document: WalletDocument): WalletDocument => {
   const { all, names } = document.renewals
@@ -121,13 +116,10 @@ export const withRenewal = (name: Bytes | undefined, on: boolean) => (document: 
   return on ? withLists(rest, { names: [...others, name], except }) : rest
 }
 
-/** Blocks after which a reorg does not bring a name back that another owner has, or that has expired. */
+/** Reorg depth after which a lost name does not come back. */
 const GONE_FOR = 100
 
-/**
- * The names with a setting of their own that the wallet has lost: another owner has them, or they have expired. Each has the
- * height at which that happened.
- */
+/** Names with their own setting that have another owner or have expired, each with the height of that event. */
 export const lostNames = (
   document: WalletDocument,
   last: ReadonlyArray<WalletName>,
@@ -141,7 +133,7 @@ export const lostNames = (
       : []
   })
 
-/** Those whose setting is forgotten now: no reorg brings them back. */
+/** Those that no reorg brings back. */
 export const forgottenNames = (
   lost: ReadonlyArray<{ readonly name: Bytes; readonly since: number }>,
   height: number

@@ -30,9 +30,8 @@ import {
 } from "./progress.ts"
 import type { NameFailure } from "./WalletNames.ts"
 
-/** Continues registrations: stores each verdict and executes its action. */
+/** Stores each registration's verdict and executes its action. */
 
-/** Maximum length of a note. */
 const MAX_NOTE = 1_000
 
 const WAITS = {
@@ -47,7 +46,7 @@ const isSame = (a: RegistrationEntry, b: RegistrationEntry): boolean =>
   (a.firstUpdateTxid === b.firstUpdateTxid ||
     a.firstUpdateTxid !== undefined && b.firstUpdateTxid !== undefined && equal(a.firstUpdateTxid, b.firstUpdateTxid))
 
-/** Stores the state of a registration, and publishes a new step. */
+/** Publishes a new step. */
 const note = (
   parts: NameParts,
   before: RegistrationEntry,
@@ -65,22 +64,21 @@ const note = (
     yield* tell(parts, registrationOf(after))
   })
 
-/** Why nothing can be sent now; `undefined` if nothing prevents it. */
+/** Why nothing can be sent now. */
 const obstacle = ({ status, vault }: NameParts): Effect.Effect<string | undefined> =>
   Effect.gen(function*() {
     if (vault.encryption() === "locked") return WAITS.locked
     return (yield* status.initialDownload) ? WAITS.behind : undefined
   })
 
-/** One pass over all registrations. */
 interface Run {
   readonly movements: Movements
   readonly lost: Lost
-  /** Whether the mempool takes no more payments of the wallet that depend on each other: the rest waits for a block. */
+  /** The mempool takes no more dependent payments of the wallet: the rest waits for a block. */
   full: boolean
 }
 
-/** Runs work for a registration. An obstacle is noted, and the work is retried after the next block. */
+/** An obstacle is noted, and the work retried after the next block. */
 const attempted = (
   parts: NameParts,
   entry: RegistrationEntry,
@@ -100,7 +98,7 @@ const attempted = (
     })
   })
 
-/** Makes the NAME_NEW of a registration, or a second one if the first can never be confirmed. */
+/** Or a second one, if the first can never be confirmed. */
 const commit = (parts: NameParts, entry: RegistrationEntry): Effect.Effect<void, NameFailure> =>
   Effect.gen(function*() {
     const { createdAt, destination, name, value } = entry
@@ -109,7 +107,6 @@ const commit = (parts: NameParts, entry: RegistrationEntry): Effect.Effect<void,
     yield* withOwner(parts, undefined, (script) => sendNew(parts, draft, { script, replaces }))
   })
 
-/** Sends the NAME_FIRSTUPDATE. */
 const reveal = (parts: NameParts, entry: RegistrationEntry, value: Bytes): Effect.Effect<void, NameFailure> =>
   Effect.gen(function*() {
     const { name, rand } = entry
@@ -128,7 +125,7 @@ const act = (
     case "wait":
       return Effect.void
     case "commit":
-      // The NAME_NEW alone was never made, and its caller got no result.
+      // The NAME_NEW was never made, and its caller got no result.
       if (entry.value === undefined) return update(parts, withoutEntry(entryKey(entry)))
       return run.full
         ? note(parts, entry, { ...entry, note: NOTES.full })
@@ -141,10 +138,9 @@ const act = (
   }
 }
 
-/** Registrations that failed because another owner has the name, with the height of that registration. */
+/** Registrations lost to another owner, with the height of the other registration. */
 export type Lost = Map<string, number>
 
-/** Whether the state of an entry may have changed. */
 const needsLook = ({ ledger }: NameParts, entry: RegistrationEntry): boolean => {
   if (entry.step === "failed") return entry.failure?.reason === "taken"
   if (entry.step !== "done" || entry.firstUpdateTxid === undefined) return true
@@ -153,8 +149,8 @@ const needsLook = ({ ledger }: NameParts, entry: RegistrationEntry): boolean => 
 }
 
 /**
- * Whether a failed registration is possible again because a reorg removed the one that was first. A later registration,
- * or the expiry of the name, does not count: the owner does not expect a registration to continue after months.
+ * Whether a reorg removed the competing registration. Later registrations or an expiry do not count: after months, the
+ * owner does not expect a registration to continue.
  */
 const isOpenAgain = (key: string, record: NameEntry | undefined, lost: Lost): boolean => {
   const lostAt = lost.get(key)
@@ -167,7 +163,6 @@ const isOpenAgain = (key: string, record: NameEntry | undefined, lost: Lost): bo
   return true
 }
 
-/** Continues one registration as far as possible now. */
 const advance = (
   parts: NameParts,
   stored: RegistrationEntry,
@@ -180,7 +175,7 @@ const advance = (
     const key = entryKey(stored)
     const record = yield* latestEntry(parts, stored.name)
     const hasEnded = stored.step === "failed" && !isOpenAgain(key, record, lost)
-    // A record of a block that the wallet has not processed is ignored: it may be its own.
+    // A record of an unprocessed block is ignored: it may be the wallet's own.
     const isHeld = record !== undefined && record.height <= height &&
       !isExpired(record, height + 1, chain.params)
     const holder = isHeld ? record : undefined
@@ -191,7 +186,7 @@ const advance = (
     )
     const { failure, firstUpdateTxid, step } = verdict
     if (hasEnded) {
-      // The owner may have given up its NAME_FIRSTUPDATE since: then other coins are held, or none.
+      // The owner may have abandoned its NAME_FIRSTUPDATE since: then other coins are held, or none.
       if (step === "failed") yield* note(parts, stored, { ...stored, firstUpdateTxid, failure })
       return
     }
@@ -202,7 +197,6 @@ const advance = (
     yield* act(parts, after, { run, verdict })
   }).pipe(Effect.withSpan("svcd.wallet.registrationStep", { attributes: { step: stored.step } }))
 
-/** Continues all registrations, one after the other. */
 export const advanceAll = (parts: NameParts, lost: Lost): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
     const { file, ledger } = parts

@@ -1,17 +1,15 @@
 import { feeOf } from "../../mempool/policy/feeRate.ts"
 
 /**
- * A coin as coin selection uses it. The effective value is the value of a coin after the fee of its own input, so that
- * a sum of effective values can be compared with the cost of the transaction without its inputs. All amounts are in
- * smallest units.
+ * A coin in coin selection. Its effective value is its value less the fee of its input, comparable with the cost of the
+ * transaction without inputs. Amounts are in smallest units.
  */
 export interface Candidate {
-  /** Its index in the source list. */
   readonly index: number
   readonly value: number
-  /** Weight units of its signed input. */
+  /** Weight units of the signed input. */
   readonly weight: number
-  /** The fee of its input at the fee rate of the transaction, rounded up, and what its ancestors lack. */
+  /** At the transaction's fee rate, rounded up, plus what its ancestors lack. */
   readonly fee: number
   /** `value - fee`. */
   readonly effective: number
@@ -20,16 +18,15 @@ export interface Candidate {
 }
 
 export interface CandidateRates {
-  /** The fee rate of the transaction, smallest units per kvB. */
+  /** Smallest units per kvB. */
   readonly feeRate: number
-  /** The fee rate expected in the long term. */
   readonly longTermRate: number
 }
 
-/** Virtual bytes of a weight, rounded up. */
+/** Rounded up. */
 export const vsizeOf = (weight: number): number => Math.ceil(weight / 4)
 
-/** Each input is rounded up separately, so that a sum is never less than the cost of the transaction. */
+/** Inputs are rounded up separately, so that a sum is never below the cost of the transaction. */
 export const candidateOf = (
   index: number,
   coin: { readonly value: number; readonly weight: number; readonly bump?: number },
@@ -56,6 +53,6 @@ export const joinedCandidate = (index: number, parts: ReadonlyArray<Candidate>):
   return joined
 }
 
-/** The search order: the highest effective value first, then the least waste, then the lowest index. */
+/** Highest effective value first, then least waste, then lowest index. */
 export const byEffectiveValue = (a: Candidate, b: Candidate): number =>
   b.effective - a.effective || a.waste - b.waste || a.index - b.index

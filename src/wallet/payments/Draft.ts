@@ -5,29 +5,27 @@ import { compactSizeLength } from "../../protocol/Writer.ts"
 import type { WalletCoin } from "../ledger/WalletLedger.ts"
 import { vsizeOf } from "./Candidate.ts"
 
-/** The version of payments whose caller names none. */
 export const DEFAULT_VERSION = 2
 
 export interface WeighedCoin {
   readonly coin: WalletCoin
-  /** Weight units of the signed input. */
+  /** Of the signed input. */
   readonly weight: number
-  /** The sequence number, if it is not the transaction's default. */
+  /** If not the transaction's default. */
   readonly sequence?: number
   /**
-   * For an unconfirmed coin: the unconfirmed transactions that a payment with it would depend on or share limits with, as
-   * part of what the mempool takes; above 1 the mempool would refuse the payment. 0 if omitted.
+   * For an unconfirmed coin: the share of the mempool's limits for dependent transactions that a payment with it would
+   * use. Above 1 the mempool would refuse it. 0 if omitted.
    */
   readonly chain?: number
-  /** What a payment with this coin alone pays for unconfirmed transactions before it (`bumpFeeOf`); 0 if omitted. */
+  /** What a payment with this coin alone pays for unconfirmed ancestors (`bumpFeeOf`); 0 if omitted. */
   readonly bump?: number
-  /** Whether its input has a witness; derived from its script if omitted. */
+  /** Derived from the coin's script if omitted. */
   readonly witness?: boolean
 }
 
 const WITNESS_TYPES: ReadonlySet<string> = new Set(["p2sh-segwit", "bech32", "bech32m"])
 
-/** Whether an input that spends a coin has a witness. */
 export const hasWitness = ({ coin, witness }: WeighedCoin): boolean =>
   witness ??
     (WITNESS_TYPES.has(coin.own.type) || coin.own.witnessScript !== undefined ||
@@ -39,7 +37,7 @@ const WEIGHT_PER_BYTE = 4
 /** Marker and flag of BIP 144: one weight unit per byte. */
 const WITNESS_MARKER_WEIGHT = 2
 
-/** The weight of a transaction without its inputs, but with the input count. */
+/** Includes the input count. */
 export const weightWithoutInputs = (
   outputs: ReadonlyArray<TransactionOutput>,
   inputCount: number,
@@ -50,11 +48,11 @@ export const weightWithoutInputs = (
   return size * WEIGHT_PER_BYTE + (witness ? WITNESS_MARKER_WEIGHT : 0)
 }
 
-/** The weight of an input in a transaction with or without witnesses: an input without a witness adds a zero count. */
+/** In a transaction with witnesses, an input without one adds a zero count. */
 export const inputWeight = (coin: WeighedCoin, inWitnessTransaction: boolean): number =>
   coin.weight + (inWitnessTransaction && !hasWitness(coin) ? 1 : 0)
 
-/** The weight of the signed transaction. It is exact for signatures of the sizes in the input weights. */
+/** Exact for signatures of the sizes in the input weights. */
 export const signedWeight = (inputs: ReadonlyArray<WeighedCoin>, outputs: ReadonlyArray<TransactionOutput>): number => {
   const witness = inputs.some(hasWitness)
   let weight = weightWithoutInputs(outputs, inputs.length, witness)
@@ -62,11 +60,11 @@ export const signedWeight = (inputs: ReadonlyArray<WeighedCoin>, outputs: Readon
   return weight
 }
 
-/** The fee for a weight at a fee rate in smallest units per kvB, rounded up. */
+/** Smallest units per kvB, rounded up. */
 export const feeOfWeight = ({ feeRate, weight }: { readonly feeRate: number; readonly weight: number }): number =>
   feeOf(feeRate, vsizeOf(weight))
 
-/** Whether an unconfirmed transaction made one of the coins. */
+/** Whether a coin is unconfirmed. */
 export const isChild = (inputs: ReadonlyArray<WeighedCoin>): boolean =>
   inputs.some(({ coin }) => coin.height === undefined)
 

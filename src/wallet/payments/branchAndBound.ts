@@ -1,24 +1,23 @@
 import { byEffectiveValue, type Candidate } from "./Candidate.ts"
 
-/** A search without change. Smallest units and weight units. */
+/** Smallest units and weight units. */
 export interface ChangelessSearch {
-  /** Only candidates with an effective value above zero are used. */
+  /** Only those with an effective value above zero are used. */
   readonly candidates: ReadonlyArray<Candidate>
-  /** The minimum sum of effective values. */
+  /** Minimum sum of effective values. */
   readonly target: number
-  /** The allowed excess: the cost of a change output. */
+  /** Allowed excess: the cost of a change output. */
   readonly tolerance: number
   readonly maxWeight: number
 }
 
-/** Maximum number of steps; then the best result so far counts. */
+/** Then the best result so far counts. */
 const MAX_STEPS = 100_000
 
-/** Whether two candidates are interchangeable. */
 const areTwins = (a: Candidate | undefined, b: Candidate | undefined): boolean =>
   a !== undefined && b !== undefined && a.effective === b.effective && a.waste === b.waste && a.weight === b.weight
 
-/** For each index: the sum of the effective values from there on. */
+/** The sum of effective values from each index on. */
 const sumsOfRest = (coins: ReadonlyArray<Candidate>): ReadonlyArray<number> => {
   const rest = new Array<number>(coins.length + 1).fill(0)
   for (let i = coins.length - 1; i >= 0; i--) rest[i] = (rest[i + 1] ?? 0) + (coins[i]?.effective ?? 0)
@@ -26,13 +25,11 @@ const sumsOfRest = (coins: ReadonlyArray<Candidate>): ReadonlyArray<number> => {
 }
 
 /**
- * Finds inputs that pay a target closely enough to need no change, with the least waste: the fees above the long-term
- * fees, and the excess. `undefined` if there are none, or the search finds none within its maximum number of steps.
- *
- * A depth-first search over the coins, the largest first: each coin is included, then excluded. It backtracks if the
- * remaining coins cannot reach the target, if the sum or the weight is too large, and if the waste can only grow and
- * exceeds the best one. A coin that is interchangeable with a coin just excluded is also excluded, because that branch
- * was searched. (M. Erhardt, "An Evaluation of Coin Selection Strategies", 2016.)
+ * Finds inputs that need no change, with the least waste: fees above the long-term fees, plus the excess. `undefined`
+ * if none is found within `MAX_STEPS`. A depth-first search, largest coin first, that includes and then excludes each
+ * coin. It backtracks if the rest cannot reach the target, the sum or weight is too large, or the waste must exceed the
+ * best. Twins of an excluded coin are excluded as well. (M. Erhardt, "An Evaluation of Coin Selection Strategies",
+ * 2016.)
  */
 export const branchAndBound = (search: ChangelessSearch): ReadonlyArray<Candidate> | undefined => {
   const { maxWeight, target, tolerance } = search

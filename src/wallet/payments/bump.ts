@@ -19,14 +19,14 @@ import { replacementProblem } from "./replacing.ts"
 import type { Spending } from "./spending.ts"
 import type { BumpChoice, PaymentRequest, SpendFailure, WalletPayments } from "./WalletPayments.ts"
 
-/** Fee bumps: replacements that pay a higher fee. Rules, their order and error texts: upstream `wallet/feebumper.cpp`. */
+/** Fee bumps. Rules, their order and error texts: upstream `wallet/feebumper.cpp`. */
 
 const alreadySpent = (outpoint: OutpointKey): InvalidWalletRequest => {
   const prevout = fromBinaryString(outpoint)
   return invalidRequest("spent", `${displayHash(prevoutTxid(prevout))}:${prevoutIndex(prevout)} is already spent`)
 }
 
-/** The outputs that the transaction spends, confirmed or in the mempool. */
+/** Confirmed or in the mempool. */
 const spentBy = (
   parts: WalletParts,
   { inputs }: LedgerEntry
@@ -37,10 +37,9 @@ const spentBy = (
       (coin) => coin === undefined ? alreadySpent(outpoint) : Effect.succeed(coin.output)
     ))
 
-/** The recipients of the replacement, and where its change goes. */
 type Recipients = Pick<PaymentRequest, "outputs" | "changeScript" | "changePosition" | "subtractFeeFrom">
 
-/** The outputs without change. If there is nothing but change, that is the recipient, and pays the fee. */
+/** If there is only change, it is the recipient and pays the fee. */
 const recipientsOf = (
   { ring }: WalletParts,
   outputs: ReadonlyArray<TransactionOutput>,
@@ -62,21 +61,21 @@ const recipientsOf = (
     : { outputs: [{ value: totalValue(outputs), script: change.script }], subtractFeeFrom: [0] }
 }
 
-/** A fee rate that the caller gives, and the size to which it applies. */
+/** A caller's fee rate, and the size it applies to. */
 interface GivenRate {
   readonly feeRate: number
   readonly oldFee: number
   /** Virtual bytes as signed. */
   readonly vsize: number
-  /** What ancestors get. */
+  /** For ancestors. */
   readonly bump: number
 }
 
-/** Checks a given rate: the mempool has to take the replacement, and no more than that is required. */
+/** It must suffice for the mempool; no more is required. */
 const rateProblem = (parts: WalletParts, { bump, feeRate, oldFee, vsize }: GivenRate) => {
   const { mempool, rules } = parts
   const { incrementalFeeRate, minFeeRate, minRelayFeeRate } = mempool.info()
-  // The rolling minimum of a full pool; below the relay's own, the checks of the fee refuse it.
+  // The rolling minimum of a full pool. Below the relay minimum, the fee checks refuse it.
   if (feeRate < minFeeRate && minFeeRate > minRelayFeeRate) {
     const reason = `New fee rate (${formatMoney(feeRate)}) is lower than the minimum fee rate ` +
       `(${formatMoney(minFeeRate)}) to get into the mempool -- `
@@ -99,7 +98,6 @@ const rateProblem = (parts: WalletParts, { bump, feeRate, oldFee, vsize }: Given
   return invalidRequest("not-eligible", reason)
 }
 
-/** A replacement as a request, and what it needs beside. */
 interface Plan {
   readonly request: PaymentRequest
   readonly released: ReadonlySet<OutpointKey>
@@ -112,7 +110,7 @@ export const makeBump = (
 ): Pick<WalletPayments, "bump" | "replacement"> => {
   const { ledger, mempool } = parts
 
-  /** The rate that the caller gives, if it is enough; else one above the old rate, or that of a new payment. */
+  /** The caller's rate if sufficient; else one above the old rate, or that of a new payment. */
   const rateOfBump = (
     { feeRate, ...choice }: BumpChoice,
     { transaction }: LedgerEntry,
@@ -132,7 +130,7 @@ export const makeBump = (
       return problem === undefined ? feeRate : yield* problem
     })
 
-  /** Plans a replacement; `sends` as in `replacementProblem`. */
+  /** `sends` as in `replacementProblem`. */
   const planOf = (txid: TxidKey, choice: BumpChoice, sends: boolean): Effect.Effect<Plan, SpendFailure> =>
     Effect.gen(function*() {
       const entry = ledger.entry(txid)
@@ -162,7 +160,7 @@ export const makeBump = (
           external: { known: NO_PROVIDER, weights },
           version: transaction.version,
           replaceable,
-          // Added coins have to be confirmed: others could depend on the replaced transaction.
+          // Unconfirmed coins could depend on the replaced transaction.
           minConfirmations: 1,
           ...notes.comment === undefined ? {} : { comment: notes.comment },
           ...notes.commentTo === undefined ? {} : { commentTo: notes.commentTo }

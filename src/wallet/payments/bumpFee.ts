@@ -5,12 +5,9 @@ import type { TxidKey } from "../../protocol/keys.ts"
 import { vsizeOf } from "./Candidate.ts"
 
 /**
- * What a transaction has to pay in addition to its own fee, so that the unconfirmed transactions that it depends on
- * reach its fee rate as well, smallest units. Those that miners take at this rate anyway do not count. Upstream
- * `node/mini_miner.cpp`, `CalculateTotalBumpFees`.
- *
- * @param parents the transactions whose coins it spends
- * @param feeRate smallest units per kvB
+ * What a transaction must pay beyond its own fee to bring the unconfirmed `parents` it spends to its fee rate, smallest
+ * units. Parents that miners take at that rate anyway do not count. Upstream `node/mini_miner.cpp`,
+ * `CalculateTotalBumpFees`.
  */
 export const bumpFeeOf = (
   mempool: Pick<typeof Mempool.Service, "get" | "ancestors" | "chunkOf">,

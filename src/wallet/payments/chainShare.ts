@@ -1,12 +1,12 @@
 import type { Mempool } from "../../mempool/Mempool.ts"
 import type { TxidKey } from "../../protocol/keys.ts"
 
-/** The most unconfirmed ancestors or descendants, itself included, that older nodes take. Upstream `policy.h`. */
+/** Limit of older nodes on unconfirmed ancestors or descendants, itself included. Upstream `policy.h`. */
 const MAX_RELATED = 25
 
 /**
- * How much of the limits of dependent transactions a payment with a coin of an unconfirmed transaction would use: more
- * than 1 if the mempool would refuse it. 0 for a transaction that is not in the mempool.
+ * The share of the limits on dependent transactions that a payment with this coin would use; above 1 the mempool would
+ * refuse it. 0 outside the mempool.
  */
 export const chainShare = (
   mempool: Pick<typeof Mempool.Service, "get" | "ancestors" | "cluster" | "policy">,

@@ -7,7 +7,7 @@ import type { KeyRing } from "../keys/KeyRing.ts"
 import type { AddressType } from "../keys/WalletKeys.ts"
 import type { WalletRules } from "../WalletRules.ts"
 
-/** The address type of an output; `undefined` for outputs that wallets do not make as change. */
+/** `undefined` for outputs that wallets do not make as change. */
 const typeOf = ({ script }: TransactionOutput): AddressType | undefined => {
   const destination = destinationOf(addressScript(script))
   switch (destination?.kind) {
@@ -23,13 +23,13 @@ const typeOf = ({ script }: TransactionOutput): AddressType | undefined => {
   }
 }
 
-/** The order in which a payment's types count. */
+/** In order of precedence. */
 const TYPES: ReadonlyArray<AddressType> = ["bech32m", "bech32", "p2sh-segwit", "legacy"]
 
 /**
- * The type of a payment's change: the operator's, else that of an output, so that change does not stand out, among the
- * types of which the wallet has keys. Upstream `CWallet::TransactionChangeType`; unlike there, a wallet without keys of
- * the default type falls back to one that it has.
+ * The operator's type, else that of an output, so that change does not stand out. Upstream
+ * `CWallet::TransactionChangeType`; unlike there, a wallet without keys of the default type falls back to one that it
+ * has.
  */
 export const changeTypeOf = (
   { params, ring, rules }: {

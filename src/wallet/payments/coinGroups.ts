@@ -1,16 +1,16 @@
 import { binaryString } from "../../protocol/bytes.ts"
 import type { WeighedCoin } from "./Draft.ts"
 
-/** Coins that coin selection takes together or not at all. */
+/** Selected together or not at all. */
 export type CoinGroup = ReadonlyArray<WeighedCoin>
 
-/** The most coins of a group, so that a payment from an address with many coins costs no high fee. */
+/** Limits the fee of a payment from an address with many coins. */
 const MOST_COINS = 100
 
 /**
- * Groups coins by their script (`-avoidpartialspends`): a payment from an address spends all of it, so that a
- * later one does not join the rest of its coins with those of other addresses. A script with more than 100 coins has several groups. Those with 100 are `whole`; the rest is
- * `partial`, for payments that the whole groups do not cover. Upstream `wallet/spend.cpp`, `GroupOutputs`.
+ * Groups coins by script (`-avoidpartialspends`), so that a later payment does not join the rest with coins of other
+ * addresses. Large scripts have several groups of 100 (`whole`); the remainder is `partial`, for payments that whole
+ * groups do not cover. Upstream `wallet/spend.cpp`, `GroupOutputs`.
  */
 export const groupsOf = (
   coins: ReadonlyArray<WeighedCoin>

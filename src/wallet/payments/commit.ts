@@ -15,7 +15,6 @@ import { markUsed } from "../ledger/scanBlocks.ts"
 import { update, type WalletParts } from "../WalletParts.ts"
 import type { WalletPayments } from "./WalletPayments.ts"
 
-/** Notes whether the mempool has an unconfirmed transaction. */
 export const followPool = ({ ledger, mempool }: Pick<WalletParts, "ledger" | "mempool">, txid: TxidKey): void => {
   const entry = ledger.entry(txid)
   const inPool = mempool.get(txid) !== undefined
@@ -23,7 +22,6 @@ export const followPool = ({ ledger, mempool }: Pick<WalletParts, "ledger" | "me
   ledger.report(txid, inPool ? { type: "pending" } : { type: "inactive", abandoned: spendsOrphan(ledger, entry) })
 }
 
-/** The entry of the replaced transaction, with the replacement's txid. */
 const replacedEntry = (
   { ledger }: WalletParts,
   replaces: TxidKey | undefined,
@@ -35,7 +33,7 @@ const replacedEntry = (
 
 const refuse = (reason: string): InvalidWalletRequest => new InvalidWalletRequest({ code: "not-eligible", reason })
 
-/** A concurrent payment spent the coin first. */
+/** By a concurrent payment. */
 const alreadySpent = (txid: Uint8Array): InvalidWalletRequest =>
   refuse(
     `a coin of this transaction is spent by another transaction of the wallet, ${displayHash(txid)}; try again`
@@ -44,10 +42,9 @@ const alreadySpent = (txid: Uint8Array): InvalidWalletRequest =>
 type CommitFailure = TransactionRejected | InvalidWalletRequest | StorageFailure
 
 /**
- * Stores a transaction, then offers it to the mempool. It is on disk before any other part learns about it. A transaction
- * that the mempool refuses stays in the wallet and is offered again later (reference/rpc.md 5.7; upstream
- * `CWallet::CommitTransaction`). It is removed without a trace if the mempool fails, if it replaces another one, which is
- * still there, and if a reorg made it premature: then the caller makes a new one.
+ * On disk before any other part learns about it, then offered to the mempool. A refused transaction stays and is
+ * offered again later (reference/rpc.md 5.7; upstream `CWallet::CommitTransaction`). It is removed without a trace if
+ * the mempool fails, if it replaces another one, or if a reorg made it premature, so that the caller makes a new one.
  */
 export const makeCommit = (parts: WalletParts): WalletPayments["commit"] => {
   const { ledger, mempool, ring, rules } = parts
@@ -75,7 +72,7 @@ export const makeCommit = (parts: WalletParts): WalletPayments["commit"] => {
       )
     })
 
-  /** Undoes `keep`: on disk first, because a transaction that stays there is sent later. */
+  /** Undoes `keep`, on disk first: a transaction that stays there is sent later. */
   const takeBack = (transaction: Transaction, replaces: TxidKey | undefined): Effect.Effect<void, StorageFailure> => {
     const txid = displayHash(transaction.txid)
     const write = update(parts, (document) => {
@@ -98,7 +95,6 @@ export const makeCommit = (parts: WalletParts): WalletPayments["commit"] => {
     })
   }
 
-  /** Notes a refusal of a transaction that stays. */
   const keepRefused = (refusal: TransactionRejected, key: TxidKey): Effect.Effect<void> =>
     Effect.suspend(() => {
       ledger.refused.add(key)
@@ -130,7 +126,7 @@ export const makeCommit = (parts: WalletParts): WalletPayments["commit"] => {
       const isNew = !ledger.has(txidKey)
       if (isNew) yield* keep(transaction, notes, time)
       yield* offer(transaction, isNew, notes)
-      // On disk with the next change: until the transaction is settled, the file has it.
+      // Written with the next change: the file has the transaction until it is settled.
       if (ledger.has(txidKey)) markUsed(ring, transaction)
       followPool(parts, txidKey)
       if (notes.replaces !== undefined) {
@@ -141,7 +137,7 @@ export const makeCommit = (parts: WalletParts): WalletPayments["commit"] => {
       if (isNew) yield* parts.publish({ _tag: "TransactionAdded", txid })
     })
 
-  // One call at a time for each transaction: a second call could send a half-stored transaction that is then removed.
+  // A concurrent second call could send a half-stored transaction that is then removed.
   return (transaction, notes = {}) =>
     Effect.uninterruptible(Effect.suspend(() => {
       const { txid, txidKey } = transaction

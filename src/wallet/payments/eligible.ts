@@ -6,29 +6,28 @@ import type { WalletCoin } from "../ledger/WalletLedger.ts"
 import { DEFAULT_VERSION } from "./Draft.ts"
 import type { CoinFilter } from "./WalletPayments.ts"
 
-/** Confirmations of a coin; 0 while it is unconfirmed. */
+/** 0 while unconfirmed. */
 export const confirmationsOf = ({ height }: WalletCoin, tipHeight: number): number =>
   height === undefined ? 0 : Math.max(0, tipHeight - height + 1)
 
 /**
- * Whether a coinbase output is immature. As in the reference node's wallet, the limit is one block above the consensus
- * rule, so that a reorg of one block does not invalidate the payment.
+ * As in upstream's wallet, one block stricter than consensus, so that a reorg of one block does not invalidate the
+ * payment.
  */
 export const isImmature = (coin: WalletCoin, tipHeight: number): boolean =>
   coin.coinbase && confirmationsOf(coin, tipHeight) <= COINBASE_MATURITY
 
-/** What decides on coins besides the request. */
 export interface CoinRules {
   readonly tipHeight: number
-  /** Whether coins count that the wallet cannot sign for; false if omitted. */
+  /** Includes coins that the wallet cannot sign for; false if omitted. */
   readonly watchOnly?: boolean
-  /** Whether the mempool takes a child of an unconfirmed transaction; of all of them if omitted. */
+  /** Whether the mempool takes a child; always if omitted. */
   readonly takesChild?: (typeof Mempool.Service)["takesChild"]
 }
 
 /**
- * Keeps the unconfirmed coins of one transaction: a payment of version 3 may have one unconfirmed parent. That is the
- * parent of the request's inputs, if they have one, else the one with the highest sum.
+ * A payment of version 3 may have one unconfirmed parent: that of the request's inputs, else the one with the highest
+ * sum.
  */
 const ofOneParent = (coins: ReadonlyArray<WalletCoin>, given: ReadonlySet<TxidKey>): ReadonlyArray<WalletCoin> => {
   const sums = new Map<TxidKey, number>()
@@ -42,12 +41,9 @@ const ofOneParent = (coins: ReadonlyArray<WalletCoin>, given: ReadonlySet<TxidKe
 }
 
 /**
- * The coins that may fund a payment, in their order. Excluded are coins with names; coins that are locked, gone,
- * immature, or given as inputs of the request; unsafe coins, unless the request allows them; coins outside its
- * confirmation limits; unless the wallet is watch-only, coins that it cannot sign for; and unconfirmed coins whose
- * payment the mempool would refuse.
- *
- * @param parents the unconfirmed transactions whose coins are inputs of the request
+ * Excludes names, the request's own inputs, and coins that are locked, gone, immature, unsafe (unless allowed), outside
+ * the confirmation limits, unsignable (unless watch-only), or whose payment the mempool would refuse. `parents`:
+ * unconfirmed transactions whose coins are inputs of the request.
  */
 export const eligible = (
   coins: ReadonlyArray<WalletCoin>,

@@ -21,7 +21,7 @@ import type { WalletParts } from "../WalletParts.ts"
 import type { WeighedCoin } from "./Draft.ts"
 import type { ExternalInputs } from "./WalletPayments.ts"
 
-/** Inputs that spend coins of others, such as the name of an atomic trade. Upstream `wallet/spend.cpp`. */
+/** Inputs of others, such as the name of an atomic trade. Upstream `wallet/spend.cpp`. */
 
 const SEQUENCE_SIZE = 4
 const WEIGHT_PER_BYTE = 4
@@ -30,7 +30,7 @@ const NOT_FOUND = "Unable to find UTXO for external input"
 
 const refuse = (reason: string): InvalidWalletRequest => new InvalidWalletRequest({ code: "unsolvable", reason })
 
-/** A script that the wallet does not watch, in the form of one that it does. */
+/** A script that the wallet does not watch. */
 const foreign = (script: Bytes): OwnScript => ({
   script,
   address: undefined,
@@ -47,7 +47,7 @@ const foreign = (script: Bytes): OwnScript => ({
   timestamp: 0
 })
 
-/** A coin of the mempool or the chain; `undefined` if the node does not have it. Unconfirmed, it has no height. */
+/** From the mempool or the chain; an unconfirmed coin has no height. */
 export const nodeCoin = (
   { chainCoins, mempool }: Pick<WalletParts, "chainCoins" | "mempool">,
   outpoint: OutpointKey
@@ -60,7 +60,7 @@ export const nodeCoin = (
     return { output, height: unconfirmed === undefined ? found.height : undefined, coinbase: found.coinbase }
   })
 
-/** A coin of the mempool or the chain that is none of the wallet's; fails if the node does not have it. */
+/** Fails if the node does not have the coin. */
 export const externalCoin = (
   parts: Pick<WalletParts, "chainCoins" | "mempool">,
   outpoint: OutpointKey,
@@ -84,13 +84,13 @@ export const externalCoin = (
     }
   })
 
-/** Bytes of the longest signature with low s, with its hash type; those of a signature by another key differ. */
+/** Bytes of the longest low-s signature with its hash type. */
 const LONGEST_SIGNATURE = 72
 
 const growth = (item: Bytes): number => isStrictDer(item) ? LONGEST_SIGNATURE - item.length : 0
 
 /**
- * The weight of an input that is signed again by another program: as it is, with the longest ECDSA signatures. Upstream
+ * For an input that another program signs again: as it is, with the longest ECDSA signatures. Upstream
  * `wallet/feebumper.cpp`, `SignatureWeightChecker`.
  */
 export const weightSignedAgain = ({ scriptSig, witness }: TransactionInput): number => {
@@ -102,7 +102,7 @@ export const weightSignedAgain = ({ scriptSig, witness }: TransactionInput): num
   return weight
 }
 
-/** A requested coin with the caller's weight of its input, or one estimated from all data; `undefined` without either. */
+/** With the caller's weight, or an estimate from all data; `undefined` without either. */
 export const weighRequested = (
   coin: WalletCoin,
   external: ExternalInputs | undefined,

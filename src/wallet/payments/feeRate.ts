@@ -3,31 +3,31 @@ import { InvalidWalletRequest } from "../errors.ts"
 import type { WalletParts } from "../WalletParts.ts"
 import type { ChosenRate, FeeChoice, PaymentRequest } from "./WalletPayments.ts"
 
-/** The fee rate of a payment, reference/protocol.md 9.4. Rates are in smallest units per kvB. Upstream `wallet/fees.cpp`. */
+/** reference/protocol.md 9.4; upstream `wallet/fees.cpp`. Rates are in smallest units per kvB. */
 
-/** The minimum fee rate increase of a replacement. */
+/** Minimum increase of a replacement. */
 export const REPLACEMENT_RATE = 100_000
 
-/** The fee rate on regtest, where the estimator has no data. */
+/** The estimator has no data on regtest. */
 const REGTEST_FALLBACK_RATE = 100_000
 
 const shown = (feeRate: number): string => `${(feeRate / 1000).toFixed(3)} sat/vB`
 
 type Parts = Pick<WalletParts, "mempool" | "fees" | "chain" | "rules">
 
-/** The lowest fee rate that the wallet and the relay of transactions allow. */
+/** The minimum of wallet and relay. */
 export const requiredRate = ({ mempool, rules }: Pick<Parts, "mempool" | "rules">): number =>
   Math.max(rules.minTxFee, mempool.info().minRelayFeeRate)
 
 const atLeast = (chosen: ChosenRate, feeRate: number, reason: string): ChosenRate =>
   chosen.feeRate < feeRate ? { feeRate, reason } : chosen
 
-/** The fee rate without an estimate; 0 for none. */
+/** 0 for none. */
 const fallbackRate = ({ chain, rules }: Parts): number =>
   // Only regtest has no retargeting.
   rules.fallbackFee ?? (chain.params.noRetargeting ? REGTEST_FALLBACK_RATE : 0)
 
-/** The fee rate of a transaction: the requested one, an estimate, or the fallback. */
+/** The requested one, an estimate, or the fallback. */
 export const chooseRate = (
   parts: Parts,
   choice: FeeChoice & Pick<PaymentRequest, "replaceable">

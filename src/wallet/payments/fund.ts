@@ -26,50 +26,49 @@ import {
 } from "./selectInputs.ts"
 import type { PaymentRequest } from "./WalletPayments.ts"
 
-/** The parameters of a payment. Rates are in smallest units per kvB. */
+/** Rates are in smallest units per kvB. */
 export interface FundInput {
   readonly request: PaymentRequest
-  /** The inputs of the request, in their order. They come first, whatever coins they are. */
+  /** The request's inputs, which come first in their order. */
   readonly preset: ReadonlyArray<WeighedCoin>
-  /** Coins that may be added (`eligible`). Coins with names and those of `preset` are skipped. */
+  /** Coins that may be added (`eligible`). Names and coins of `preset` are skipped. */
   readonly candidates: ReadonlyArray<WeighedCoin>
-  /** Whether coins whose payment the mempool would refuse are used if nothing else pays; false if omitted. */
+  /** Uses coins whose payment the mempool would refuse, if nothing else pays; false if omitted. */
   readonly longChains?: boolean
   readonly feeRate: number
-  /** What inputs pay for unconfirmed transactions before them, smallest units; 0 if omitted. */
+  /** What inputs pay for unconfirmed ancestors, smallest units; 0 if omitted. */
   readonly bumpOf?: (inputs: ReadonlyArray<WeighedCoin>) => number
-  /** Change that is not worth spending at this rate becomes fee. */
+  /** Change not worth spending at this rate becomes fee. */
   readonly discardRate: number
-  /** The fee rate expected in the long term. */
   readonly longTermRate: number
-  /** Outputs that are not worth spending at this rate are dust. */
+  /** Outputs not worth spending at this rate are dust. */
   readonly dustRate: number
-  /** The script of the change output, and the weight of an input that spends it. */
+  /** `spendWeight`: weight of an input that spends the change. */
   readonly change: { readonly script: Bytes; readonly spendWeight: number }
-  /** The basis of the lock time; 0 for a node that is behind, so that the transaction does not reveal it. */
+  /** For the lock time; 0 if the node is behind, to hide that. */
   readonly tipHeight: number
   /** Smallest units. */
   readonly maxFee: number
-  /** Returns numbers from 0 to below 1. */
+  /** From 0 to below 1. */
   readonly random: () => number
 }
 
-/** An unsigned payment. */
+/** Unsigned. */
 export interface FundedDraft {
   readonly transaction: Transaction
-  /** The coins that the inputs spend, in their order. */
+  /** In input order. */
   readonly coins: ReadonlyArray<WalletCoin>
   /** Smallest units. */
   readonly fee: number
   /** -1 without a change output. */
   readonly changePosition: number
-  /** Weight of the signed transaction. */
+  /** Of the signed transaction. */
   readonly weight: number
 }
 
 type Refused = FundsMissing | InvalidWalletRequest
 
-/** The reference node's texts, known to RPC clients (reference/rpc.md 5). */
+/** Upstream's texts, known to RPC clients (reference/rpc.md 5). */
 const TEXTS = {
   noOutputs: "Transaction must have at least one recipient",
   negative: "Transaction amounts must not be negative",
@@ -100,10 +99,10 @@ const FINAL_SEQUENCE = 0xfffffffe
 
 const WEIGHT_PER_BYTE = 4
 
-/** Marker and flag of a transaction with witnesses, which the reference node counts like other bytes here. */
+/** Marker and flag of a transaction with witnesses; upstream counts them like other bytes here. */
 const WITNESS_MARKER_SIZE = 1
 
-/** The problem of a request, independent of the coins. */
+/** Problems that do not depend on the coins. */
 const refusalOf = ({ dustRate, feeRate, preset, request }: FundInput): InvalidWalletRequest | undefined => {
   const { changePosition, outputs, subtractFeeFrom = [] } = request
   if (outputs.length === 0) return invalidRequest("too-small", TEXTS.noOutputs)
@@ -121,7 +120,7 @@ const refusalOf = ({ dustRate, feeRate, preset, request }: FundInput): InvalidWa
   return inRange ? undefined : invalidRequest("range", TEXTS.changePosition)
 }
 
-/** Change has to exceed the cost of spending it, and must not be dust at either rate. */
+/** Change must exceed the cost of spending it, and must not be dust at either rate. */
 const leastChangeOf = ({ change, discardRate, dustRate }: FundInput): number => {
   const output = { value: 0, script: change.script }
   return Math.max(
@@ -131,7 +130,6 @@ const leastChangeOf = ({ change, discardRate, dustRate }: FundInput): number => 
   )
 }
 
-/** The maximum weight of a payment, with unconfirmed coins or without. */
 const maxWeightOf = (
   { maxWeight = MAX_STANDARD_WEIGHT, version = DEFAULT_VERSION }: PaymentRequest,
   isChild: boolean
@@ -167,11 +165,11 @@ const selectionOf = (input: FundInput): SelectionRequest => {
   }
 }
 
-/** Weight of a transaction besides its inputs, as upstream counts it. */
+/** Without inputs, as upstream counts it. */
 const frameWeight = (outputs: ReadonlyArray<TransactionOutput>): number =>
   weightWithoutInputs(outputs, 1, false) + WITNESS_MARKER_SIZE * WEIGHT_PER_BYTE
 
-/** Why no selection fits the weight limit. The inputs' count and the marker of a witness take two bytes. */
+/** The input count and the witness marker take two bytes. */
 const tooHeavy = (selection: SelectionRequest): InvalidWalletRequest => {
   const { candidates, changeWeight, preset, target } = selection
   const left = maxWeightWith(selection, [...preset, ...candidates]) - frameWeight(target.outputs)
@@ -181,7 +179,7 @@ const tooHeavy = (selection: SelectionRequest): InvalidWalletRequest => {
   return invalidRequest("too-large", both ? TEXTS.combinationTooHeavy : TEXTS.inputsTooHeavy)
 }
 
-/** Why the coins do not suffice. If they would pay without the fee, the error has the fee, excluding the input fees. */
+/** If only the fee is lacking, the error has the fee without input fees. */
 const shortage = (selection: SelectionRequest, { request }: FundInput): Refused => {
   const { candidates, preset, target } = selection
   const needed = totalValue(target.outputs)
@@ -198,7 +196,6 @@ const shortage = (selection: SelectionRequest, { request }: FundInput): Refused 
   })
 }
 
-/** The problem of a funded payment. */
 const flawOf = (
   { dustRate, maxFee, request }: FundInput,
   { fee, inputs, outputs, weight }: Funding,
@@ -216,9 +213,9 @@ const flawOf = (
 }
 
 /**
- * Returns the lock time: the height of the tip, so that no miner gains from mining the tip block again. In some cases
- * it is a few blocks lower, so that delayed transactions do not stand out. It is 0 if an input has its own sequence
- * number, because the caller may rely on that. Source: upstream `wallet/spend.cpp`, `DiscourageFeeSniping`.
+ * The height of the tip, so that mining the tip again gains nothing; sometimes a few blocks lower, so that delayed
+ * transactions do not stand out. 0 if an input has its own sequence number, which the caller may rely on. Source:
+ * upstream `wallet/spend.cpp`, `DiscourageFeeSniping`.
  */
 const lockTimeOf = ({ preset, random, request, tipHeight }: FundInput): number => {
   if (request.lockTime !== undefined) return request.lockTime
@@ -253,9 +250,8 @@ const assemble = (input: FundInput, funding: Funding): FundedDraft => {
 const typesOf = ({ coins }: FundedDraft): number => new Set(coins.map(({ own }) => own.type)).size
 
 /**
- * Makes a transaction for a request as `fundTransaction` does. One that spends all coins of each script is taken if it
- * costs at most `extra` more, smallest units, and mixes no more address types. Upstream `wallet/spend.cpp`,
- * `CreateTransaction`, which mixes.
+ * Prefers a result that spends all coins of each script, if it costs at most `extra` more (smallest units) and mixes no
+ * more address types. Upstream `wallet/spend.cpp`, `CreateTransaction`, which mixes.
  */
 export const fundGrouped = (input: FundInput, extra: number): ReturnType<typeof fundTransaction> => {
   const funded = fundTransaction(input)
@@ -266,9 +262,9 @@ export const fundGrouped = (input: FundInput, extra: number): ReturnType<typeof 
 }
 
 /**
- * Makes a transaction for a request: selects inputs in addition to the given ones, adds change, and sets the fee by the
- * signed size. The fee is at least what the fee rate requires, and exactly that if there is change. The same input and
- * `random` give the same transaction. reference/protocol.md 9.3, 9.4; upstream `wallet/spend.cpp`.
+ * Selects additional inputs, adds change, and sets the fee by the signed size: exactly the fee rate with change, at
+ * least that without. Deterministic for the same input and `random`. reference/protocol.md 9.3, 9.4; upstream
+ * `wallet/spend.cpp`.
  */
 export const fundTransaction = (input: FundInput): Either.Either<FundedDraft, Refused> => {
   const refused = refusalOf(input)

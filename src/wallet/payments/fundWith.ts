@@ -1,15 +1,14 @@
 import { totalValue, type TransactionOutput } from "../../protocol/transaction.ts"
 import { feeOfWeight, signedWeight, valueOf, type WeighedCoin } from "./Draft.ts"
 
-/** A transaction funded with given inputs. */
 export interface Funding {
   readonly inputs: ReadonlyArray<WeighedCoin>
-  /** The requested outputs, less the fee that recipients pay; without change. */
+  /** Without change, less the fee that recipients pay. */
   readonly outputs: ReadonlyArray<TransactionOutput>
   /** 0 without a change output. */
   readonly change: number
   readonly fee: number
-  /** Weight of the signed transaction. */
+  /** Of the signed transaction. */
   readonly weight: number
 }
 
@@ -20,13 +19,12 @@ export interface FundingTarget {
   /** Smallest units per kvB. */
   readonly feeRate: number
   readonly changeScript: TransactionOutput["script"]
-  /** What inputs pay for unconfirmed transactions before them, smallest units; 0 if omitted. */
+  /** What inputs pay for unconfirmed ancestors, smallest units; 0 if omitted. */
   readonly bumpOf?: ((inputs: ReadonlyArray<WeighedCoin>) => number) | undefined
-  /** The smallest useful change. */
   readonly leastChange: number
 }
 
-/** Subtracts a fee from outputs in equal parts; the first one also pays the remainder. The result may be negative. */
+/** Equal parts; the first output also pays the remainder. Results may be negative. */
 const subtracted = ({ outputs, subtractFeeFrom }: FundingTarget, fee: number): ReadonlyArray<TransactionOutput> => {
   const payers = [...new Set(subtractFeeFrom)].sort((a, b) => a - b)
   const share = Math.floor(fee / payers.length)
@@ -39,8 +37,7 @@ const subtracted = ({ outputs, subtractFeeFrom }: FundingTarget, fee: number): R
 }
 
 /**
- * Funds a target with inputs. The fee is what the fee rate requires for the signed size: exactly with change, and at
- * least that without change. `undefined` if the inputs do not suffice.
+ * The fee for the signed size is exact with change, and a minimum without. `undefined` if the inputs do not suffice.
  */
 export const fundWith = (inputs: ReadonlyArray<WeighedCoin>, target: FundingTarget): Funding | undefined => {
   const { bumpOf = () => 0, changeScript, feeRate, leastChange, outputs } = target
@@ -59,7 +56,7 @@ export const fundWith = (inputs: ReadonlyArray<WeighedCoin>, target: FundingTarg
     return { inputs, outputs: paid, change, fee: feeWithChange, weight: weightWithChange }
   }
   if (!receiversPay) return over < fee ? undefined : { inputs, outputs, change: 0, fee: over, weight }
-  // An excess that is too small for change pays the fee first; no output gets more than requested.
+  // An excess too small for change pays the fee first; no output gets more than requested.
   const due = Math.max(0, fee - over)
   return { inputs, outputs: due === 0 ? outputs : subtracted(target, due), change: 0, fee: over + due, weight }
 }

@@ -28,7 +28,6 @@ const makeAbandon = (parts: WalletParts): WalletPayments["abandon"] => (txid) =>
     ledger.abandon(entry.key)
   }).pipe(Effect.uninterruptible)
 
-/** Makes the `payments` interface of a wallet, and the step that offers waiting transactions again. */
 export const makePayments = (
   parts: WalletParts
 ): Effect.Effect<{ readonly payments: WalletPayments; readonly step: Offers["step"] }> =>

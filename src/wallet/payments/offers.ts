@@ -14,23 +14,22 @@ import { update, type WalletParts } from "../WalletParts.ts"
 import { followPool } from "./commit.ts"
 import type { WalletPayments } from "./WalletPayments.ts"
 
-/** The transactions that the wallet offers to the mempool repeatedly: its own that the mempool lost, and the queue. */
+/** What the wallet broadcasts repeatedly: its own transactions that the mempool lost, and the queue. */
 export interface Offers extends Pick<WalletPayments, "queue" | "enqueue" | "dequeue"> {
   /** Runs at the start, after each block, and every minute. */
   readonly step: Effect.Effect<void, StorageFailure>
 }
 
 /**
- * Hours between two offers of everything that the mempool lost: 12, and up to 24 more at random. A peer that sees a
- * transaction announced twice by one node learns its sender (upstream `CWallet::ShouldResend`).
+ * Rebroadcast interval: 12 hours plus up to 24 at random. A peer that sees a repeated announcement by one node learns
+ * its sender (upstream `CWallet::ShouldResend`).
  */
 const LEAST_HOURS = 12
 const SPREAD_HOURS = 24
 
-/** Only transactions older than the tip by this many seconds are announced again: younger ones may just wait. */
+/** Younger transactions may just be waiting. */
 const SETTLED_SECONDS = 300
 
-/** The result of an offer. */
 type Outcome =
   | { readonly type: "in" }
   | { readonly type: "never"; readonly reason: string }
@@ -39,7 +38,7 @@ type Outcome =
 export const makeOffers = (parts: WalletParts): Offers => {
   const { chain, file, ledger, mempool, rules } = parts
 
-  /** Offers a transaction, and announces it to peers unless it is only `forMining`. */
+  /** `forMining`: without announcing it to peers. */
   const offer = (transaction: Transaction, forMining = false): Effect.Effect<Outcome, StorageFailure> => {
     const { txidKey } = transaction
     const isIn: Outcome = { type: "in" }
@@ -65,7 +64,7 @@ export const makeOffers = (parts: WalletParts): Offers => {
     return (lines: ReadonlyArray<string>): ReadonlyArray<string> => lines.filter((line) => line !== hex)
   }
 
-  /** Removes a transaction from the queue. A transaction of the wallet is stored like all others. */
+  /** A wallet transaction is stored like all others. */
   const leave = (transaction: Transaction): Effect.Effect<void, StorageFailure> =>
     Effect.gen(function*() {
       const time = yield* unixTime
@@ -99,7 +98,7 @@ export const makeOffers = (parts: WalletParts): Offers => {
       }
     })
 
-  /** The transactions of automatic registrations: they must not miss their block. */
+  /** Transactions of automatic registrations must not miss their block. */
   const registering = (): ReadonlySet<TxidKey> =>
     new Set(
       file.document.registrations.flatMap(({ firstUpdateTxid, newTxid, value }) =>
@@ -118,7 +117,6 @@ export const makeOffers = (parts: WalletParts): Offers => {
       })
     })
 
-  /** What to do with an entry: leave it, or offer it, announced to peers or not. */
   type Choice = "leave" | "offer" | "announce"
 
   const reofferSome = (choose: (entry: LedgerEntry) => Choice): Effect.Effect<void, StorageFailure> =>
@@ -149,7 +147,7 @@ export const makeOffers = (parts: WalletParts): Offers => {
     return yield* reofferSome((entry) => {
       if (entry.state.type === "pending") return "leave"
       if (ledger.refused.has(entry.key) || automatic.has(entry.key)) return "announce"
-      // After a start the mempool may have lost it. No peer has seen what is younger than the tip.
+      // After a start the mempool may have lost it. No peer has seen anything younger than the tip.
       if (first) return isSettled(entry) ? "offer" : "announce"
       return "leave"
     })

@@ -5,10 +5,7 @@ import { invalidRequest, type InvalidWalletRequest } from "../errors.ts"
 import type { LedgerEntry } from "../ledger/LedgerEntry.ts"
 import type { WalletParts } from "../WalletParts.ts"
 
-/**
- * The steps of a registration cannot be replaced: the mempool accepts only one at a time (reference/protocol.md 5.6, M1
- * and M2).
- */
+/** The mempool accepts only one transaction per registration step at a time (reference/protocol.md 5.6, M1 and M2). */
 const registrationProblem = ({ outputs }: Transaction): string | undefined => {
   for (const { script } of outputs) {
     const op = parseNameScript(script)?.operation.op
@@ -24,8 +21,8 @@ type Entry = Pick<LedgerEntry, "inputs" | "key" | "notes" | "outpoints" | "state
 const mined = "Transaction has been mined, or is conflicted with a mined transaction"
 
 /**
- * Why a wallet transaction cannot be replaced; `undefined` if it can. `sends`: whether the wallet signs and sends the
- * replacement alone, for which all inputs have to be its own. Upstream `wallet/feebumper.cpp`, `PreconditionChecks`.
+ * `sends`: the wallet alone signs and sends, so all inputs must be its own. Upstream `wallet/feebumper.cpp`,
+ * `PreconditionChecks`.
  */
 export const replacementProblem = (
   { ledger, mempool }: Pick<WalletParts, "ledger" | "mempool">,

@@ -6,17 +6,16 @@ import { type CoinGroup, groupsOf } from "./coinGroups.ts"
 import { feeOfWeight, hasWitness, inputWeight, isChild, type WeighedCoin, weightWithoutInputs } from "./Draft.ts"
 import { type Funding, type FundingTarget, fundWith } from "./fundWith.ts"
 
-/** Coin selection for transactions with change. Each function returns `undefined` if it finds no solution. */
+/** Coin selection with change. Functions return `undefined` for no solution. */
 
-/** The parameters of a selection. Smallest units and weight units. */
+/** Smallest units and weight units. */
 interface Draw {
   readonly candidates: ReadonlyArray<Candidate>
-  /** The minimum sum of effective values. */
+  /** Minimum sum of effective values. */
   readonly target: number
   readonly maxWeight: number
 }
 
-/** Takes coins in their order until the target is reached. */
 const takeUntil = (coins: ReadonlyArray<Candidate>, { maxWeight, target }: Draw): Array<Candidate> | undefined => {
   const taken: Array<Candidate> = []
   let sum = 0
@@ -32,13 +31,13 @@ const takeUntil = (coins: ReadonlyArray<Candidate>, { maxWeight, target }: Draw)
   return undefined
 }
 
-/** Selects coins at random: change has all sizes, and the selection reveals nothing about other coins. */
+/** Change then has all sizes, and the selection reveals nothing about other coins. */
 const singleRandomDraw = (draw: Draw, random: () => number): ReadonlyArray<Candidate> | undefined =>
   takeUntil(shuffled(random, draw.candidates), draw)
 
 /**
- * Selects the coins with the highest effective values: few inputs, and a solution whenever only the sum matters. The last
- * one is the smallest that suffices, so that a small payment does not break a large coin.
+ * Few inputs, and a solution whenever only the sum matters. The last input is the smallest sufficient coin, so that a
+ * small payment does not break a large coin.
  */
 const largestFirst = (draw: Draw): ReadonlyArray<Candidate> | undefined => {
   const sorted = [...draw.candidates].sort(byEffectiveValue)
@@ -51,56 +50,52 @@ const largestFirst = (draw: Draw): ReadonlyArray<Candidate> | undefined => {
   return smallest === undefined || others.includes(smallest) ? taken : [...others, smallest]
 }
 
-/** Selects the coins with the highest effective value per weight, for when the weight is the limit. */
+/** For when the weight is the limit. */
 const densestFirst = (draw: Draw): ReadonlyArray<Candidate> | undefined =>
   takeUntil(
     [...draw.candidates].sort((a, b) => b.effective / b.weight - a.effective / a.weight || byEffectiveValue(a, b)),
     draw
   )
 
-/** The parameters of coin selection. */
 export interface SelectionRequest {
   readonly target: FundingTarget
-  /** Inputs that are always included. */
   readonly preset: ReadonlyArray<WeighedCoin>
   readonly candidates: ReadonlyArray<WeighedCoin>
-  /** Whether the coins of a script are spent together (`-avoidpartialspends`); false if omitted. */
+  /** Whether coins of a script are spent together (`-avoidpartialspends`); false if omitted. */
   readonly grouped?: boolean
-  /** Whether coins whose payment the mempool would refuse are used if nothing else pays; false if omitted. */
+  /** Uses coins whose payment the mempool would refuse, if nothing else pays; false if omitted. */
   readonly longChains?: boolean
-  /** The fee rate expected in the long term, smallest units per kvB. */
+  /** Smallest units per kvB. */
   readonly longTermRate: number
-  /** The cost of a change output, now and when it is spent. */
+  /** Now and when it is spent. */
   readonly costOfChange: number
   readonly changeWeight: number
   readonly maxWeight: number
-  /** The limit of a transaction that spends unconfirmed coins. */
+  /** For a transaction that spends unconfirmed coins. */
   readonly maxChildWeight: number
   readonly random: () => number
 }
 
-/** The maximum weight of a transaction with such inputs. */
 export const maxWeightWith = (
   { maxChildWeight, maxWeight }: Pick<SelectionRequest, "maxWeight" | "maxChildWeight">,
   inputs: ReadonlyArray<WeighedCoin>
 ): number => isChild(inputs) ? maxChildWeight : maxWeight
 
-/** The target for change: large enough to be useful for a later payment. */
+/** Large enough for a later payment. */
 const USEFUL_CHANGE = 50_000
 
-/** The parameters of the searches. */
 interface Frame {
   readonly request: SelectionRequest
-  /** What the searches choose from: single coins, or all coins of a script. */
+  /** Single coins, or all coins of a script. */
   readonly groups: ReadonlyArray<CoinGroup>
   readonly draw: Draw
-  /** The weight available for inputs in a transaction with change. */
+  /** Available for inputs in a transaction with change. */
   readonly weightWithChange: number
 }
 
 /**
- * Converts a selection to effective values. The input count and the witness overhead assume that all candidates are
- * spent, so that a solution here always pays. If the recipients pay the fee, inputs cost nothing.
+ * Input count and witness overhead assume that all candidates are spent, so that a solution always pays. If the
+ * recipients pay the fee, inputs cost nothing.
  */
 const frameOf = (request: SelectionRequest, groups: ReadonlyArray<CoinGroup>): Frame => {
   const { longTermRate, preset, target } = request
@@ -143,8 +138,8 @@ const settled = (frame: Frame, chosen: ReadonlyArray<Candidate> | undefined): Re
 }
 
 /**
- * The waste of a funding: what its inputs cost now above the fee of the long term and for unconfirmed transactions
- * before them, and the cost of change, or the excess that becomes fee without change.
+ * Input costs above the long-term fee, fees for unconfirmed ancestors, and the cost of change, or the excess without
+ * change.
  */
 const wasteOf = ({ costOfChange, longTermRate, preset, target }: SelectionRequest, settled: Funding): number => {
   const { bumpOf = () => 0, feeRate } = target
@@ -158,18 +153,18 @@ const wasteOf = ({ costOfChange, longTermRate, preset, target }: SelectionReques
   return waste
 }
 
-/** Runs the competing searches: without change, for few inputs, and at random. */
+/** Searches without change, for few inputs, and at random. */
 const contest = (frame: Frame): ReadonlyArray<Funding> => {
   const { changeWeight, costOfChange, random, target } = frame.request
   const { draw, weightWithChange } = frame
-  // Where the recipients pay the fee, an excess would be the sender's: only the exact sum goes without change.
+  // If the recipients pay the fee, an excess would be the sender's: only the exact sum goes without change.
   const changeless = branchAndBound({ ...draw, tolerance: target.subtractFeeFrom.length > 0 ? 0 : costOfChange })
   const changeFee = feeOfWeight({ feeRate: target.feeRate, weight: changeWeight })
   const roomy = { ...draw, target: draw.target + changeFee + USEFUL_CHANGE, maxWeight: weightWithChange }
   return [changeless, largestFirst(roomy), singleRandomDraw(roomy, random)].flatMap((chosen) => settled(frame, chosen))
 }
 
-/** Tries any solution that pays, after the searches found none. */
+/** Any solution that pays, after the searches found none. */
 const lastResorts = (frame: Frame): ReadonlyArray<Funding> => {
   const { draw } = frame
   const everything = draw.candidates.filter(({ effective }) => effective > 0)
@@ -192,8 +187,8 @@ const leastWasteful = (
 }
 
 /**
- * The groups that the rounds choose from: at first confirmed coins, then those with few unconfirmed transactions before
- * them, and partial groups only at the end. Upstream `AutomaticCoinSelection`.
+ * Confirmed coins first, then those with few unconfirmed ancestors; partial groups only at the end. Upstream
+ * `AutomaticCoinSelection`.
  */
 const roundsOf = (request: SelectionRequest): ReadonlyArray<ReadonlyArray<CoinGroup>> => {
   const { candidates, grouped = false, random } = request
@@ -206,27 +201,26 @@ const roundsOf = (request: SelectionRequest): ReadonlyArray<ReadonlyArray<CoinGr
   const confirmed = whole.filter((group) => group.every(({ coin }) => coin.height !== undefined))
   const rounds = [confirmed, within(whole, 1 / 2), within(whole, 1), within(all, 1)]
   if (request.longChains === true) rounds.push(all)
-  // Each round has the coins of those before it.
+  // Each round includes the coins of earlier ones.
   return rounds.filter((groups, n) => n === 0 || groups.length > (rounds[n - 1]?.length ?? 0))
 }
 
-/** Whether some coins are left out because the mempool would refuse a payment with them. */
+/** Whether coins are skipped because the mempool would refuse a payment with them. */
 export const leavesOutChains = ({ candidates, longChains }: SelectionRequest): boolean =>
   longChains !== true && candidates.some(({ chain = 0 }) => chain > 1)
 
-/** The best result of the searches; a solution that merely pays only if they find none. */
+/** A last resort counts only if the searches find nothing. */
 const selectFrom = (request: SelectionRequest, groups: ReadonlyArray<CoinGroup>): Funding | undefined => {
   const frame = frameOf(request, groups)
   return leastWasteful(request, contest(frame)) ?? lastResorts(frame)[0]
 }
 
-/** The address type of a group, whose coins have one script or are one. */
+/** The coins of a group share a script. */
 const typeOf = (group: CoinGroup): string => group[0]?.coin.own.type ?? "other"
 
 /**
- * What a round tries, in turn; of the choices of one turn, the least wasteful counts. A payment that mixes address types
- * shows that its coins have one owner. So coins of one type are tried before coins of all: first of the types that the
- * payment has anyway. Upstream `AttemptSelection`.
+ * Coins of one address type before a mix, which shows that coins have one owner; types already in the payment first.
+ * Within a turn the least wasteful choice counts. Upstream `AttemptSelection`.
  */
 const turnsOf = (
   { preset }: SelectionRequest,
@@ -245,10 +239,9 @@ const turnsOf = (
 }
 
 /**
- * Selects inputs: only confirmed coins if they suffice, otherwise all; coins of one address type if they suffice. Each
- * time, branch and bound searches without change; a random draw and the largest coins are tried with change. The result
- * with the least waste counts. If all fail, anything that pays is taken. `undefined` if no selection pays within the
- * weight limit.
+ * Prefers confirmed coins and a single address type. Each round takes the least wasteful of branch and bound without
+ * change, a random draw and the largest coins. Otherwise anything that pays is taken. `undefined` if nothing pays
+ * within the weight limit.
  */
 export const selectInputs = (request: SelectionRequest): Funding | undefined => {
   const { preset, target } = request
@@ -264,14 +257,14 @@ export const selectInputs = (request: SelectionRequest): Funding | undefined => 
   return undefined
 }
 
-/** The sum of the effective values at a fee rate, without the coins that cost more than their value. */
+/** Without coins that cost more than their value. */
 export const effectiveTotal = (coins: ReadonlyArray<WeighedCoin>, feeRate: number): number =>
   coins.reduce(
     (sum, coin) => sum + Math.max(0, coin.coin.output.value - feeOfWeight({ feeRate, weight: coin.weight })),
     0
   )
 
-/** The candidates that are worth more than the fee of their inputs; all if the recipients pay the fee. */
+/** Worth more than their input fees; all if the recipients pay the fee. */
 const worthSpending = ({ candidates, target }: SelectionRequest): ReadonlyArray<WeighedCoin> => {
   const { feeRate, subtractFeeFrom } = target
   return candidates.filter((coin) =>
@@ -280,6 +273,6 @@ const worthSpending = ({ candidates, target }: SelectionRequest): ReadonlyArray<
   )
 }
 
-/** Whether the coins would pay without the weight limit. */
+/** Ignores the weight limit. */
 export const wouldPay = (request: SelectionRequest): boolean =>
   fundWith([...request.preset, ...worthSpending(request)], request.target) !== undefined

@@ -17,31 +17,30 @@ import { eligible } from "./eligible.ts"
 import { externalCoin, weighRequested } from "./externalInputs.ts"
 import type { ExternalInputs, PaymentRequest, WalletPayments } from "./WalletPayments.ts"
 
-/** The text of the reference node, which shows ten digits of the txid. */
+/** Upstream text, with ten digits of the txid. */
 const unsolvable = ({ txid, vout }: WalletCoin): string =>
   `Not solvable pre-selected input COutPoint(${displayHash(txid).slice(0, 10)}, ${vout})`
 
-/** Why a payment cannot spend an unconfirmed coin of the request: both have version 3, or none (BIP 431). */
+/** For a requested unconfirmed coin: both or neither must have version 3 (BIP 431). */
 const mixedVersions = ({ parent, version }: { readonly version: number; readonly parent: number }): string =>
   `Can't spend unconfirmed version ${parent} pre-selected input with a version ${version} tx`
 
 export const needed = ({ outputs }: PaymentRequest): number => totalValue(outputs)
 
 export interface ReleasedCoins {
-  /** Coins that the request may use although a transaction to be replaced spends them. */
+  /** Coins spent by the transaction to be replaced. */
   readonly released?: ReadonlySet<OutpointKey>
 }
 
-/** Which coins of a wallet a payment may spend, and what it costs to spend them. */
 export interface Spendable extends Pick<WalletPayments, "candidates"> {
-  /** The coins that a request names, with the weights of their inputs. */
+  /** With the weights of their inputs. */
   readonly presetOf: (
     request: PaymentRequest,
     options: ReleasedCoins
   ) => Effect.Effect<ReadonlyArray<WeighedCoin>, FundsMissing | InvalidWalletRequest | StorageFailure>
-  /** What unconfirmed parents of these coins need, so that they are mined at a fee rate. */
+  /** What unconfirmed parents need to be mined at a fee rate. */
   readonly bumpFee: (coins: ReadonlyArray<WalletCoin>, feeRate: number) => number
-  /** A coin of the wallet with the weight of its input; `undefined` if the wallet cannot tell. */
+  /** `undefined` if the input's weight is unknown. */
   readonly weigh: (coin: WalletCoin, feeRate: number) => WeighedCoin | undefined
 }
 
@@ -62,14 +61,14 @@ export const makeSpendable = (parts: WalletParts): Spendable => {
   }
 
   /**
-   * Whether a caller may name a coin that a transaction of the wallet spends: while no block has that transaction, the
-   * caller may replace it. Upstream `wallet/spend.cpp`, `FetchSelectedInputs`, takes all outputs of the wallet.
+   * A caller may name a coin that an unconfirmed wallet transaction spends, and so replace it. Upstream
+   * `wallet/spend.cpp`, `FetchSelectedInputs`, takes all outputs of the wallet.
    */
   const isReplaceable = (outpoint: OutpointKey, external: ExternalInputs | undefined): boolean =>
     external !== undefined && ledger.isSpent(outpoint) &&
     !ledger.isSpent(outpoint, ({ block }) => block !== undefined)
 
-  /** The version of the unconfirmed transaction that made a coin; `undefined` for a confirmed one. */
+  /** `undefined` for a confirmed coin. */
   const parentVersion = ({ height, txid }: WalletCoin): number | undefined => {
     if (height !== undefined) return undefined
     const key = txidKey(txid)

@@ -17,7 +17,7 @@ import { type FundedDraft, fundGrouped, type FundInput } from "./fund.ts"
 import { makeSpendable, needed, type ReleasedCoins, type Spendable } from "./spendable.ts"
 import type { PaymentRequest, WalletPayments } from "./WalletPayments.ts"
 
-/** Weight of an input whose script the wallet cannot spend: that of the reference node's usual input. */
+/** Upstream's usual input, for a script that the wallet cannot spend. */
 const UNKNOWN_INPUT_WEIGHT = 592
 
 const TOO_LONG_CHAIN = "too many unconfirmed transactions in cluster"
@@ -26,50 +26,48 @@ const UNKNOWN_SIZE = "Missing solving data for estimating transaction size"
 
 const NO_CHANGE_ADDRESS = "Transaction needs a change address, but we can't generate it."
 
-/** Maximum number of retries after the tip moved back between draft and offer. */
+/** Retries after the tip moved back between draft and broadcast. */
 const UNDONE_MEANWHILE = 3
 
-/** With an older tip, a lock time at its height would make the transaction stand out. Upstream `spend.cpp`. */
+/** With an older tip, a lock time at its height would stand out. Upstream `spend.cpp`. */
 const CURRENT_TIP_SECONDS = 8 * 3_600
 
 export interface FundOptions extends ReleasedCoins {
-  /** Whether the payment is sent at once; otherwise it is a draft, which takes no change address. */
+  /** Sent at once; a draft takes no change address. */
   readonly sends?: boolean
 }
 
-/** The payments that choose coins. */
 export interface Spending
   extends Pick<WalletPayments, "exclusively" | "fund" | "pay">, Pick<Spendable, "candidates" | "presetOf">
 {
-  /** Like `fund`, for transactions that replace another. */
+  /** Like `fund`, for replacements. */
   readonly fundAs: (request: PaymentRequest, options: FundOptions) => ReturnType<WalletPayments["fund"]>
-  /** Like `pay`, for transactions that replace another. */
+  /** Like `pay`, for replacements. */
   readonly payAs: (
     request: PaymentRequest,
     options: FundOptions & { readonly replaces?: TxidKey }
   ) => ReturnType<WalletPayments["pay"]>
 }
 
-/** A draft, and how its fee was chosen. */
 interface Drafted extends FundedDraft {
   readonly reason: string
 }
 
 interface PaymentDraft {
   readonly drafted: Drafted
-  /** Gives back the change address that is promised to it. */
+  /** Releases its change address. */
   readonly release: () => void
 }
 
 export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"]): Effect.Effect<Spending> =>
   Effect.gen(function*() {
     const { chain, file, ledger, mempool, ring, rules, status, vault } = parts
-    // Two concurrent payments would choose the same coins.
+    // Concurrent payments would choose the same coins.
     const exclusively = (yield* Effect.makeSemaphore(1)).withPermits(1)
     const knowledge = ring.signer(undefined)
     const { bumpFee, candidates, presetOf, weigh } = makeSpendable(parts)
 
-    /** A change address: promised to a payment that is sent, and only shown to a draft. */
+    /** Reserved for a payment, only shown to a draft. */
     const changeFor = (type: AddressType, sends: boolean): ReservedAddress | undefined => {
       if (sends) return Either.getOrUndefined(ring.reserve(type, true))
       const own = ring.draftChange(type)
@@ -125,7 +123,7 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
         if (usesChange && script === undefined) {
           return yield* new InvalidWalletRequest({ code: "no-change", reason: NO_CHANGE_ADDRESS })
         }
-        // Coins whose scripts the wallet does not know, such as those of an imported address, could have paid.
+        // Coins of unknown scripts, such as those of an imported address, could have paid.
         const held = preset.concat(usable.map((coin) => ({ coin, weight: 0 })))
         if (
           Either.isLeft(funded) && funded.left._tag === "FundsMissing" && weighed.length < usable.length &&
@@ -160,7 +158,7 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
         return sign(drafted, signer).funded
       })
 
-    /** Signs a draft, as far as the vault signs it. */
+    /** As far as the vault allows. */
     const signed = (drafted: Drafted) =>
       Effect.gen(function*() {
         const spent = drafted.coins.map(({ output }) => output)
@@ -174,7 +172,7 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
 
     const payOnce: Spending["payAs"] = (request, options) =>
       Effect.gen(function*() {
-        // A wallet that is locked or has no private keys fails before a change address is taken.
+        // Fail before a change address is taken.
         if (!vault.signsRenewals() || !file.document.privateKeys) yield* vault.secrets
         const made = yield* draft(request, { ...options, sends: true })
         const funded = yield* Effect.onError(signed(made.drafted), () => putBack(made))
@@ -189,7 +187,7 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
         return funded
       })
 
-    // Blocks that were disconnected since the draft can make its lock time, or a coinbase that it spends, premature.
+    // A disconnected block can make the lock time, or a spent coinbase, premature.
     const payAs: Spending["payAs"] = (request, options) =>
       exclusively(Effect.retry(payOnce(request, options), {
         times: UNDONE_MEANWHILE,

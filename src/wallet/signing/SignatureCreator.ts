@@ -8,15 +8,14 @@ import type { SigningContext } from "./SigningContext.ts"
 import { findByX, type SigningProvider } from "./SigningProvider.ts"
 
 /**
- * Deterministic signatures: the same key and hash always give the same signature, so that no nonce signs two hashes
- * (RFC 6979; BIP 340 with zeros for the auxiliary randomness). These functions do not throw for input from strangers;
- * keys are checked when they are parsed.
+ * Deterministic signatures, so that no nonce signs two hashes (RFC 6979; BIP 340 with zero auxiliary randomness). Input
+ * from strangers never throws; keys are checked when parsed.
  */
 
 const { Point } = secp256k1
 const { Fn } = Point
 
-/** The extra entropy of a further attempt: the number of the attempt, little endian. */
+/** The attempt number, little endian. */
 const entropy = (attempt: number): Uint8Array => {
   const bytes = new Uint8Array(32)
   new DataView(bytes.buffer).setUint32(0, attempt, true)
@@ -24,8 +23,8 @@ const entropy = (attempt: number): Uint8Array => {
 }
 
 /**
- * Signs a hash of 32 bytes with ECDSA; DER without a hash type. It tries nonces until r is below 2^255, so that
- * signatures have at most 70 bytes and a predictable size. s is low. Source: upstream `key.cpp`, `CKey::Sign`.
+ * DER without a hash type. Tries nonces until r is below 2^255, so that signatures have at most 70 bytes. s is low.
+ * Source: upstream `key.cpp`, `CKey::Sign`.
  */
 export const signEcdsa = (hash: Bytes, privateKey: Bytes): Uint8Array => {
   for (let attempt = 0;; attempt++) {
@@ -35,10 +34,7 @@ export const signEcdsa = (hash: Bytes, privateKey: Bytes): Uint8Array => {
   }
 }
 
-/**
- * The private key of a taproot output: the internal private key, tweaked by the Merkle root of the script tree, which
- * is empty without a tree (BIP 341).
- */
+/** The internal private key tweaked by the Merkle root of the script tree, empty without a tree (BIP 341). */
 export const tweakedKey = (privateKey: Bytes, merkleRoot: Bytes): Uint8Array => {
   const scalar = Fn.fromBytes(privateKey)
   const point = Point.BASE.multiply(scalar).toBytes(true)
@@ -47,23 +43,22 @@ export const tweakedKey = (privateKey: Bytes, merkleRoot: Bytes): Uint8Array => 
   return Fn.toBytes(Fn.add(even, tweak))
 }
 
-/** Signs 32 bytes by BIP 340. Returns 64 bytes. */
+/** BIP 340; 64 bytes. */
 const signSchnorr = (hash: Bytes, privateKey: Bytes): Uint8Array => schnorr.sign(hash, privateKey, new Uint8Array(32))
 
-/** Creates the signatures of one input. */
+/** For one input. */
 export interface SignatureCreator {
   /**
-   * An ECDSA signature with its hash type, by the key with this HASH160. The script code is the executed script;
-   * outside witnesses it is complete, including a name prefix (reference/protocol.md 5.2).
+   * With hash type, by the key with this HASH160. The script code is the executed script; outside witnesses it is
+   * complete, including a name prefix (reference/protocol.md 5.2).
    */
   readonly ecdsa: (keyHash: Bytes, scriptCode: Bytes, inWitness: boolean) => Bytes | undefined
-  /** A Schnorr signature by an x-only key, for a leaf or the output. `tweak` is the Merkle root that tweaks the key. */
+  /** By an x-only key, for a leaf or the output. `tweak` is the Merkle root that tweaks the key. */
   readonly schnorr: (xonly: Bytes, leafHash: Bytes | undefined, tweak: Bytes | undefined) => Bytes | undefined
-  /** Whether the input can be spent with these. */
   readonly verify: (scriptSig: Bytes, witness: ReadonlyArray<Bytes>) => boolean
-  /** Whether the transaction's lock time satisfies a script that requires this one (BIP 65). */
+  /** BIP 65. */
   readonly allowsAfter: (lockTime: number) => boolean
-  /** Whether the input's sequence number satisfies a script that requires this one (BIP 112). */
+  /** BIP 112. */
   readonly allowsOlder: (sequence: number) => boolean
 }
 
@@ -72,7 +67,7 @@ const SEQUENCE_DISABLED = 0x80000000
 const SEQUENCE_TIME_FLAG = 0x400000
 const SEQUENCE_MASK = 0xffff
 
-/** Signs with the keys of a provider. `hashType` 0 is the default: ALL outside taproot. */
+/** `hashType` 0 is the default: ALL outside taproot. */
 export const keyCreator = (
   context: SigningContext,
   index: number,
@@ -111,10 +106,9 @@ export const keyCreator = (
   }
 }
 
-/** Bytes of r and s in signatures of `signEcdsa`. */
 const SCALAR_SIZE = 32
 
-/** A signature of the maximum size of `signEcdsa`: 70 bytes of DER and the hash type. */
+/** The maximum of `signEcdsa`: 70 bytes of DER and the hash type. */
 const DUMMY_ECDSA: Bytes = concat(
   Uint8Array.of(0x30, 2 * SCALAR_SIZE + 4, 0x02, SCALAR_SIZE, 0x01),
   new Uint8Array(SCALAR_SIZE - 1),
@@ -123,7 +117,7 @@ const DUMMY_ECDSA: Bytes = concat(
   Uint8Array.of(Sighash.ALL)
 )
 
-/** A signature of a signer that does not look for a small r: a zero precedes r. */
+/** Of a signer that does not grind r: a zero precedes r. */
 const LONGEST_ECDSA: Bytes = concat(
   Uint8Array.of(0x30, 2 * SCALAR_SIZE + 5, 0x02, SCALAR_SIZE + 1, 0, 0x80),
   new Uint8Array(SCALAR_SIZE - 1),
@@ -134,7 +128,7 @@ const LONGEST_ECDSA: Bytes = concat(
 
 const DUMMY_SCHNORR: Bytes = new Uint8Array(64)
 
-/** Creates placeholder signatures for size estimates: every key signs, and every input is spendable. */
+/** For size estimates: every key signs, and every input is spendable. */
 export const DUMMY_CREATOR: SignatureCreator = {
   ecdsa: () => DUMMY_ECDSA,
   schnorr: () => DUMMY_SCHNORR,
@@ -143,5 +137,5 @@ export const DUMMY_CREATOR: SignatureCreator = {
   allowsOlder: () => true
 }
 
-/** The same with the longest signatures, for inputs that another program signs. */
+/** For inputs that another program signs. */
 export const LONGEST_CREATOR: SignatureCreator = { ...DUMMY_CREATOR, ecdsa: () => LONGEST_ECDSA }

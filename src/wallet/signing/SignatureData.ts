@@ -11,7 +11,7 @@ import type {
   TreeLeaf
 } from "../../protocol/psbt/Psbt.ts"
 
-/** The missing data of an input, as far as signing has checked. */
+/** As far as signing has checked. */
 export interface Missing {
   /** HASH160 of unknown public keys. */
   readonly pubkeys: Array<Bytes>
@@ -23,14 +23,9 @@ export interface Missing {
   witnessScript: Bytes | undefined
 }
 
-/**
- * The data for unlocking one input, while it is assembled: data from other signers, and data found or created during
- * signing. It is changed in place.
- */
+/** Unlocking data of one input, from other signers and from signing. Changed in place. */
 export class SignatureData {
-  /** Whether `scriptSig` and `witness` unlock the input. */
   complete = false
-  /** Whether the input is unlocked by a witness. */
   usesWitness = false
   scriptSig: Bytes = EMPTY
   witness: ReadonlyArray<Bytes> = []
@@ -40,12 +35,12 @@ export class SignatureData {
   readonly signatures = new Map<string, PartialSignature>()
   /** By public key. */
   readonly origins = new Map<string, PubkeyOrigin>()
-  /** Public keys of `origins` and `taprootOrigins` by their HASH160. */
+  /** Of `origins` and `taprootOrigins`, by HASH160. */
   readonly pubkeys = new Map<string, Bytes>()
   taprootKeySignature: Bytes | undefined
   taprootInternalKey: Bytes | undefined
   taprootMerkleRoot: Bytes | undefined
-  /** The script tree, depth first. */
+  /** Depth first. */
   taprootTree: ReadonlyArray<TreeLeaf> | undefined
   readonly taprootScriptSignatures = new Map<string, TaprootScriptSignature>()
   readonly taprootLeaves = new Map<string, TaprootLeaf>()

@@ -6,19 +6,18 @@ import { MAX_MONEY } from "../../protocol/amount.ts"
 import { type Bytes, EMPTY } from "../../protocol/bytes.ts"
 import type { Transaction, TransactionInput } from "../../protocol/transaction.ts"
 
-/** The output that an input spends, as far as known. */
 export interface SpentOutput {
-  /** The complete scriptPubKey, including a name prefix. */
+  /** Complete, including a name prefix. */
   readonly script: Bytes
-  /** Smallest units; `undefined` if unknown. Signatures in witnesses commit to it. */
+  /** Smallest units. Witness signatures commit to it. */
   readonly value: number | undefined
 }
 
-/** The rules for a signed input: all script rules, including policy. A scriptSig is made of pushes only. */
+/** All script rules, including policy. A scriptSig has pushes only. */
 export const SIGNING_FLAGS: number = Object.values(Flag).reduce((all: number, flag) => all | flag, 0) &
   ~(Flag.SIGPUSHONLY | Flag.NAMES_MEMPOOL | Flag.NAMES_LONG_SALT)
 
-/** Placeholder for an unknown amount. A signature that commits to it is invalid. */
+/** A signature that commits to this placeholder is invalid. */
 const UNKNOWN_VALUE = MAX_MONEY
 
 const placeholder = (output: SpentOutput | undefined) => ({
@@ -28,14 +27,14 @@ const placeholder = (output: SpentOutput | undefined) => ({
   coinbase: false
 })
 
-/** A transaction being signed: its signature hashes, and the verification of an input. */
+/** Signature hashes and input verification. */
 export class SigningContext extends SighashContext {
   readonly spent: ReadonlyArray<SpentOutput | undefined>
-  /** Whether all spent outputs are known, as taproot signatures require. */
+  /** Required by taproot signatures. */
   readonly allKnown: boolean
   private tried: { readonly index: number; readonly input: TransactionInput } | undefined
 
-  /** `spent` has one entry for each input, in the same order. */
+  /** `spent` has one entry per input, in order. */
   constructor(transaction: Transaction, spent: ReadonlyArray<SpentOutput | undefined>) {
     super(transaction, spent.map(placeholder))
     this.spent = spent
@@ -47,7 +46,6 @@ export class SigningContext extends SighashContext {
     return tried !== undefined && tried.index === index ? tried.input : super.input(index)
   }
 
-  /** Why an input cannot be spent with this scriptSig and witness; `undefined` if it can. */
   verify(index: number, scriptSig: Bytes, witness: ReadonlyArray<Bytes>): ScriptError | undefined {
     this.tried = { index, input: { ...super.input(index), scriptSig, witness } }
     try {

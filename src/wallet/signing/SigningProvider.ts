@@ -4,15 +4,13 @@ import { hash160, ripemd160 } from "../../protocol/hash.ts"
 import type { KeyOrigin, Records, TaprootLeaf, TreeLeaf } from "../../protocol/psbt/Psbt.ts"
 import { runSteps, type Steps } from "../../protocol/steps.ts"
 
-/** The data for signing: keys, scripts by their hashes, and the origins of keys. */
-
-/** A private key, 32 bytes big-endian, and the form of its public key. It must never be in a message or a log. */
+/** 32 bytes big-endian, and the form of its public key. Must never be in a message or a log. */
 export interface SigningKey {
   readonly privateKey: Bytes
   readonly compressed: boolean
 }
 
-/** The data for spending a taproot output (BIP 341). */
+/** BIP 341. */
 export interface TaprootSpendData {
   /** x-only, 32 bytes. */
   readonly internalKey: Bytes | undefined
@@ -25,21 +23,21 @@ export interface TaprootSpendData {
 }
 
 export interface SigningProvider {
-  /** The private key whose public key has this HASH160. */
+  /** By HASH160 of its public key. */
   readonly key: (keyHash: Bytes) => SigningKey | undefined
-  /** The public key with this HASH160, with or without a known private key. */
+  /** By HASH160, with or without a known private key. */
   readonly pubkey: (keyHash: Bytes) => Bytes | undefined
-  /** The script with this HASH160. */
+  /** By HASH160. */
   readonly redeemScript: (scriptHash: Bytes) => Bytes | undefined
-  /** The script with this SHA-256. */
+  /** By SHA-256. */
   readonly witnessScript: (scriptHash: Bytes) => Bytes | undefined
-  /** The spend data of the output with this x-only key. */
+  /** By x-only output key. */
   readonly taproot: (outputKey: Bytes) => TaprootSpendData | undefined
-  /** The origin of the key whose public key has this HASH160, if it may be disclosed. */
+  /** By HASH160 of the public key, if the origin may be disclosed. */
   readonly origin: (keyHash: Bytes) => KeyOrigin | undefined
 }
 
-/** A provider without data: it only combines existing signatures. */
+/** Only combines existing signatures. */
 export const NO_PROVIDER: SigningProvider = {
   key: () => undefined,
   pubkey: () => undefined,
@@ -49,7 +47,7 @@ export const NO_PROVIDER: SigningProvider = {
   origin: () => undefined
 }
 
-/** A provider that asks the second one for data that the first one lacks. */
+/** The second provider fills in for the first. */
 export const joined = (first: SigningProvider, second: SigningProvider): SigningProvider => ({
   key: (hash) => first.key(hash) ?? second.key(hash),
   pubkey: (hash) => first.pubkey(hash) ?? second.pubkey(hash),
@@ -64,17 +62,15 @@ export const withoutKeys = (provider: SigningProvider): SigningProvider => ({ ..
 export const publicKeyOf = ({ compressed, privateKey }: SigningKey): Uint8Array =>
   secp256k1.getPublicKey(privateKey, compressed)
 
-/** The data for `makeProvider`; every field is optional. */
 export interface Knowledge {
   readonly keys?: ReadonlyArray<SigningKey>
   readonly pubkeys?: ReadonlyArray<Bytes>
-  /** Redeem scripts and witness scripts. */
   readonly scripts?: ReadonlyArray<Bytes>
   readonly taproot?: ReadonlyArray<{ readonly outputKey: Bytes; readonly spend: TaprootSpendData }>
   readonly origins?: ReadonlyArray<{ readonly pubkey: Bytes; readonly origin: KeyOrigin }>
 }
 
-/** Makes a provider from lists, one private key per step. */
+/** One private key per step. */
 export function* makeProviderSteps(knowledge: Knowledge): Steps<SigningProvider> {
   const { keys = [], origins = [], pubkeys = [], scripts = [], taproot = [] } = knowledge
   const keysByHash = new Map<string, SigningKey>()
@@ -103,14 +99,13 @@ export function* makeProviderSteps(knowledge: Knowledge): Steps<SigningProvider>
   }
 }
 
-/** Like `makeProviderSteps`, in one step. */
 export const makeProvider = (knowledge: Knowledge): SigningProvider => runSteps(makeProviderSteps(knowledge))
 
-/** The HASH160 of both public keys with this x coordinate. */
+/** Of both public keys with this x coordinate. */
 export const keyHashesOfX = (xonly: Bytes): ReadonlyArray<Bytes> =>
   [0x02, 0x03].map((prefix) => hash160(concat(Uint8Array.of(prefix), xonly)))
 
-/** The result of `find` for one of the two keys with this x coordinate. */
+/** `find` for one of the two keys with this x coordinate. */
 export const findByX = <A>(xonly: Bytes, find: (keyHash: Bytes) => A | undefined): A | undefined => {
   for (const keyHash of keyHashesOfX(xonly)) {
     const found = find(keyHash)

@@ -4,14 +4,13 @@ import type { SignatureCreator } from "./SignatureCreator.ts"
 import type { SignatureData } from "./SignatureData.ts"
 import type { SigningProvider } from "./SigningProvider.ts"
 
-/** The parts that unlock one input. */
 export interface Work {
   readonly provider: SigningProvider
   readonly creator: SignatureCreator
   readonly data: SignatureData
 }
 
-/** A public key by its HASH160, from the data or the provider. */
+/** By HASH160, from the data or the provider. */
 export const findPubkey = ({ data, provider }: Work, keyHash: Bytes): Bytes | undefined => {
   const key = binaryString(keyHash)
   return data.signatures.get(key)?.pubkey ?? data.pubkeys.get(key) ?? provider.pubkey(keyHash)

@@ -11,9 +11,9 @@ import { SIGNING_FLAGS, type SigningContext } from "./SigningContext.ts"
 import { NO_PROVIDER } from "./SigningProvider.ts"
 import { extractTransaction, isSpendableInput, psbtContext, signPsbtInput } from "./signPsbt.ts"
 
-/** The state of a PSBT, and the role that has to continue. Upstream `node/psbt.cpp`, `AnalyzePSBT`. */
+/** Upstream `node/psbt.cpp`, `AnalyzePSBT`. */
 
-/** The roles, in the order of their work. */
+/** In working order. */
 export const PSBT_ROLES = ["creator", "updater", "signer", "finalizer", "extractor"] as const
 
 export type PsbtRole = (typeof PSBT_ROLES)[number]
@@ -34,7 +34,6 @@ export interface PsbtAnalysis {
   readonly estimatedVirtualSize: number | undefined
   /** Smallest units per kvB. */
   readonly estimatedFeeRate: number | undefined
-  /** Why the PSBT is invalid; `undefined` if it is valid. */
   readonly error: string | undefined
 }
 
@@ -47,7 +46,7 @@ const invalid = (problem: string): PsbtAnalysis => ({
   error: `PSBT is not valid. ${problem}`
 })
 
-/** The sum of the amounts, or the index of the first amount that is invalid or makes the sum invalid. */
+/** Or the index of the first amount that is invalid or makes the sum invalid. */
 const sumOf = (outputs: ReadonlyArray<TransactionOutput | undefined>): { sum: number; bad: number | undefined } => {
   let sum = 0
   for (const [at, output] of outputs.entries()) {
@@ -75,7 +74,7 @@ const analyzeInput = (context: SigningContext, psbt: Psbt, index: number): Input
   return { hasUtxo, isFinal: false, next: nextAfter(missing), missing }
 }
 
-/** The virtual size of the signed transaction; `undefined` if it cannot be estimated. */
+/** Of the signed transaction. */
 function* estimateSize(
   context: SigningContext,
   psbt: Psbt,

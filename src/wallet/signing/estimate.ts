@@ -6,14 +6,12 @@ import { DUMMY_CREATOR, LONGEST_CREATOR } from "./SignatureCreator.ts"
 import { SignatureData } from "./SignatureData.ts"
 import type { SigningProvider } from "./SigningProvider.ts"
 
-/** Estimates the size of a signed input before signing. */
-
 export interface InputSize {
-  /** Bytes of the scriptSig, without its length prefix. */
+  /** Bytes, without the length prefix. */
   readonly scriptSig: number
-  /** Bytes of the witness, including the item count; 0 without a witness. */
+  /** Bytes, including the item count; 0 without a witness. */
   readonly witness: number
-  /** Weight units of the whole input. In a transaction with witnesses, an input without one takes one unit more. */
+  /** Of the whole input. In a transaction with witnesses, an input without one takes one unit more. */
   readonly weight: number
 }
 
@@ -28,10 +26,9 @@ const sizeOf = (scriptSig: Bytes, witness: ReadonlyArray<Bytes>): InputSize => {
 }
 
 /**
- * Returns the maximum size of an input that spends an output script, with signatures of `signEcdsa`, or the longest ones
- * if another program signs, such as the holder of a watch-only wallet's keys (upstream `CWallet::CanGrindR`). For taproot it
- * assumes a key path spend, for miniscript the shortest way, even if its keys are not the wallet's. `provider` needs
- * public keys and scripts, but no private keys. `undefined` if the provider lacks data.
+ * Maximum size of a signed input, with signatures of `signEcdsa`, or the longest if another program signs (upstream
+ * `CWallet::CanGrindR`). Assumes a key path spend for taproot, and the shortest way for miniscript, even with keys of
+ * others. `provider` needs public keys and scripts only.
  */
 export const estimateInput = (
   script: Bytes,
@@ -44,7 +41,6 @@ export const estimateInput = (
   return solved ? sizeOf(data.scriptSig, data.witness) : undefined
 }
 
-/** The weight of an input that spends an output script. */
 export const estimateInputWeight = (
   script: Bytes,
   provider: SigningProvider,

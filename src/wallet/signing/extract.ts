@@ -6,12 +6,9 @@ import { scriptTemplate } from "../../protocol/scriptType.ts"
 import { SignatureData } from "./SignatureData.ts"
 import type { SigningContext } from "./SigningContext.ts"
 
-/**
- * The data in an input that was signed before: the scripts behind hashes, and the valid signatures. Source: upstream
- * `script/sign.cpp`, `DataFromTransaction`.
- */
+/** Scripts and valid signatures from a signed input. Source: upstream `script/sign.cpp`, `DataFromTransaction`. */
 
-/** The stack after a script of pushes; empty for other scripts, which a signer cannot have made. */
+/** Empty for scripts with more than pushes, which no signer makes. */
 const pushedItems = (script: Bytes): ReadonlyArray<Bytes> => {
   const items: Array<Bytes> = []
   const cursor = new ScriptCursor(script)
@@ -23,14 +20,13 @@ const pushedItems = (script: Bytes): ReadonlyArray<Bytes> => {
   return cursor.failed ? [] : items
 }
 
-/** A script and the items that satisfy it. */
 interface Layer {
   readonly script: Bytes
   readonly items: ReadonlyArray<Bytes>
   readonly inWitness: boolean
 }
 
-/** Follows the output script to the script that the signatures are for, and records the scripts in between. */
+/** Follows hashes to the signed script, and records the scripts in between. */
 const innermost = (data: SignatureData, script: Bytes): Layer => {
   let layer: Layer = { script, items: pushedItems(data.scriptSig), inWitness: false }
   const redeem = layer.items[layer.items.length - 1]
@@ -48,7 +44,7 @@ const innermost = (data: SignatureData, script: Bytes): Layer => {
   return layer
 }
 
-/** Finds the key of each signature; both lists have the same order. */
+/** Both lists have the same order. */
 const matchMultisig = (
   data: SignatureData,
   { items }: Layer,

@@ -7,30 +7,29 @@ import type { Network } from "../../protocol/networks.ts"
 import { Writer } from "../../protocol/Writer.ts"
 import type { SigningKey } from "./SigningProvider.ts"
 
-/** Messages signed by the key of a P2PKH address. Source: upstream `common/signmessage.cpp`. */
+/** Messages signed by a P2PKH key. Source: upstream `common/signmessage.cpp`. */
 
 const MAGIC = new TextEncoder().encode("Namecoin Signed Message:\n")
 
-/** The first byte of a signature: this value, plus the recovery id, plus 4 for a compressed public key. */
+/** First byte of a signature, plus the recovery id, plus 4 for a compressed public key. */
 const HEAD = 27
 const COMPRESSED = 4
 
 const SIGNATURE_SIZE = 65
 
-/** The signed hash: of a prefix that no transaction has, and the message as UTF-8. */
+/** Of a prefix that no transaction has, and the message as UTF-8. */
 export const messageHash = (message: string): Uint8Array => {
   const bytes = new TextEncoder().encode(message)
   return hash256(new Writer(bytes.length + 64).varBytes(MAGIC).varBytes(bytes).written())
 }
 
-/** Signs a message. Returns the base64 of 65 bytes. */
+/** Returns the base64 of 65 bytes. */
 export const signMessage = (message: string, { compressed, privateKey }: SigningKey): string => {
   const recovered = secp256k1.sign(messageHash(message), privateKey, { prehash: false, format: "recovered" })
   const head = HEAD + (recovered[0] ?? 0) + (compressed ? COMPRESSED : 0)
   return encodeBase64(concat(Uint8Array.of(head), recovered.subarray(1)))
 }
 
-/** The public key that signed a message; `undefined` if the signature is invalid. */
 const recoverKey = (message: string, signature: Bytes): Uint8Array | undefined => {
   if (signature.length !== SIGNATURE_SIZE) return undefined
   const head = ((signature[0] ?? 0) - HEAD) & 0xff
@@ -44,7 +43,7 @@ const recoverKey = (message: string, signature: Bytes): Uint8Array | undefined =
   }
 }
 
-/** `forged`: the signature is invalid, or by another key. */
+/** `forged`: an invalid signature, or one by another key. */
 export type MessageVerdict = "valid" | "forged" | "invalid address" | "address without key" | "malformed signature"
 
 export const verifyMessage = (

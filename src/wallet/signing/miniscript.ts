@@ -7,29 +7,28 @@ import { compactSizeLength } from "../../protocol/Writer.ts"
 import { ecdsaSignature, findPubkey, type Work } from "./Work.ts"
 
 /**
- * Satisfies witness scripts in miniscript with the smallest non-malleable witness: no third party can change it into
- * another valid one. Source of the rules: the miniscript specification, "Satisfaction and malleability".
+ * The smallest non-malleable witness of a miniscript. Rules: the miniscript specification, "Satisfaction and
+ * malleability".
  */
 
-/** Witness elements that satisfy or dissatisfy an expression; `undefined` if impossible. The last one is on top. */
+/** Witness elements; `undefined` if impossible. The last one is on top. */
 interface Input {
   readonly items: ReadonlyArray<Bytes>
   /** Bytes in the witness. */
   readonly size: number
   readonly hasSignature: boolean
-  /** Whether a third party can replace these elements with others. */
+  /** Whether a third party can replace these elements. */
   readonly malleable: boolean
 }
 
 type Option = Input | undefined
 
-/** The satisfaction and the dissatisfaction of an expression. */
 interface Ways {
   readonly sat: Option
   readonly dsat: Option
 }
 
-/** Maximum number of opcodes in a script (consensus). A script with more is unspendable and is skipped. */
+/** Consensus limit. A script with more opcodes is unspendable and skipped. */
 const MAX_OPCODES = 201
 
 const element = (item: Bytes): Input => ({
@@ -48,7 +47,7 @@ const signed = (signature: Bytes | undefined): Option =>
 
 const malleable = (input: Option): Option => input === undefined ? undefined : { ...input, malleable: true }
 
-/** Concatenates the inputs, the first one deepest. */
+/** The first input is deepest. */
 const join = (...inputs: ReadonlyArray<Option>): Option => {
   let all = NOTHING
   for (const input of inputs) {
@@ -73,7 +72,6 @@ const better = (a: Option, b: Option): Option => {
   return smaller
 }
 
-/** Chooses among several options with the same result. */
 const choose = (...options: ReadonlyArray<Option>): Option => options.reduce(better, undefined)
 
 const HASHES: Readonly<Record<string, PreimageKind>> = {
@@ -88,10 +86,9 @@ const bytesOf = (text: string | undefined): Bytes => fromHex(text ?? "") ?? EMPT
 /** Any 32 bytes other than the preimage dissatisfy a hash. */
 const NO_PREIMAGE = malleable(element(new Uint8Array(32)))
 
-/** A known or new signature for a key as the script contains it. */
+/** For a key as the script contains it; known or new. */
 type SignatureOf = (key: Bytes) => Bytes | undefined
 
-/** Satisfies the leaves of an expression: signatures, preimages, lock times. */
 class Satisfier {
   private readonly work: Work
   private readonly signatureOf: SignatureOf
@@ -153,7 +150,7 @@ class Satisfier {
     return { sat, dsat: join(...Array.from({ length: required + 1 }, () => ZERO)) }
   }
 
-  /** Each key has an element; that of the first key is on top. */
+  /** One element per key; that of the first key is on top. */
   private multiA(required: number, keys: ReadonlyArray<string>): Ways {
     let left = required
     const elements = keys.map((key) => this.signature(key)).map((signature) =>
@@ -205,7 +202,7 @@ const binary = (name: string, x: Ways, y: Ways): Ways => {
 }
 
 const thresh = (required: number, subs: ReadonlyArray<Ways>): Ways => {
-  // The best option for each number of satisfied subexpressions so far; the last subexpression is deepest.
+  // By number of satisfied subexpressions so far; the last subexpression is deepest.
   let totals: ReadonlyArray<Option> = [NOTHING]
   for (const { dsat, sat } of subs.toReversed()) {
     totals = Array.from(
@@ -241,14 +238,14 @@ const satisfy = (
   return sat === undefined || sat.malleable || !sat.hasSignature ? undefined : sat.items
 }
 
-/** The witness of a miniscript, without the script; `undefined` if there is none yet, or only a malleable one. */
+/** Without the script; `undefined` if there is none yet, or only a malleable one. */
 export const satisfyMiniscript = (work: Work, script: Bytes): ReadonlyArray<Bytes> | undefined =>
   satisfy(work, script, {
     context: "P2WSH",
     signatureOf: (key) => ecdsaSignature(work, key, { script, inWitness: true })
   })
 
-/** As `satisfyMiniscript`, for a leaf of a script tree; without the control block. */
+/** For a tapscript leaf, without the control block. */
 export const satisfyTapMiniscript = (
   work: Work,
   script: Bytes,

@@ -8,9 +8,8 @@ import type { SignatureData } from "./SignatureData.ts"
 import { satisfyTaproot } from "./taproot.ts"
 import { ecdsaSignature, findPubkey, type Work } from "./Work.ts"
 
-/** Unlocks one input, in the order of upstream `script/sign.cpp`, `ProduceSignature` and `SignStep`. */
+/** In the order of upstream `script/sign.cpp`, `ProduceSignature` and `SignStep`. */
 
-/** The items that satisfy a script, or the script behind a hash; and whether they are complete. */
 interface Step {
   readonly type: ScriptType
   readonly solved: boolean
@@ -30,7 +29,7 @@ const multisig = (
   return { type: "multisig", solved: padding.length === 0, items: [EMPTY, ...chosen, ...padding] }
 }
 
-/** A script that the input provides, as redeem or witness script. */
+/** As redeem or witness script. */
 const givenScript = (
   { redeemScript, witnessScript }: SignatureData,
   isIt: (script: Bytes) => boolean
@@ -87,7 +86,7 @@ const step = (work: Work, script: Bytes, inWitness: boolean): Step => {
   }
 }
 
-/** A script of minimal pushes. */
+/** With minimal pushes. */
 export const pushAll = (items: ReadonlyArray<Bytes>): Uint8Array =>
   concat(...items.map((item) => {
     const [first = 0] = item
@@ -102,7 +101,6 @@ const WRAPPED: ReadonlySet<ScriptType> = new Set<ScriptType>([
   "witness_v0_keyhash"
 ])
 
-/** The witness of a P2WSH output. */
 const solveWitnessScript = (work: Work, script: Bytes): Pick<Step, "solved" | "items"> => {
   work.data.witnessScript = script
   const inner = step(work, script, true)
@@ -115,10 +113,7 @@ const solveWitnessScript = (work: Work, script: Bytes): Pick<Step, "solved" | "i
   return { solved, items: [...items, script] }
 }
 
-/**
- * Unlocks an output script with the known data and new signatures. Returns whether that suffices. The data has the
- * partial results in any case.
- */
+/** Returns whether the known data and new signatures suffice. The data has partial results in any case. */
 export const produceSignature = (work: Work, script: Bytes): boolean => {
   const { creator, data } = work
   if (data.complete) return true

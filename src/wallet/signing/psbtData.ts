@@ -13,9 +13,9 @@ import {
 import { prevoutIndex, prevoutTxid, type TransactionOutput } from "../../protocol/transaction.ts"
 import { SignatureData } from "./SignatureData.ts"
 
-/** Converts between the maps of a PSBT and the data for signing. Upstream `psbt.cpp`. */
+/** PSBT maps to signing data and back. Upstream `psbt.cpp`. */
 
-/** The output that an input spends: from its transaction if the PSBT has it, otherwise from the witness UTXO. */
+/** From the previous transaction if present, otherwise from the witness UTXO. */
 export const spentOutput = (psbt: Psbt, index: number): TransactionOutput | undefined => {
   const map = psbt.inputs[index]
   const input = psbt.transaction.inputs[index]
@@ -30,7 +30,7 @@ const fill = <A>(to: Map<string, A>, from: Records<A>): void => {
   for (const [key, record] of from) if (!to.has(key)) to.set(key, record)
 }
 
-/** The two public keys with an x coordinate: with even and odd y. */
+/** Even and odd y. */
 const keysOfX = (xonly: Bytes): ReadonlyArray<Bytes> => [2, 3].map((parity) => concat(Uint8Array.of(parity), xonly))
 
 const fillMap = (data: SignatureData, map: PsbtMap): void => {
@@ -42,7 +42,7 @@ const fillMap = (data: SignatureData, map: PsbtMap): void => {
   for (const { xonly } of map.taprootOrigins.values()) {
     for (const pubkey of keysOfX(xonly)) {
       data.pubkeys.set(binaryString(hash160(pubkey)), pubkey)
-      // A script tree has hashes of the coordinate alone.
+      // A script tree has hashes of the x coordinate alone.
       data.pubkeys.set(binaryString(hash160(xonly)), pubkey)
     }
   }
@@ -82,7 +82,7 @@ const mergedMap = <M extends PsbtMap>(map: M, data: SignatureData): M => ({
   taprootOrigins: both(data.taprootOrigins, map.taprootOrigins)
 })
 
-/** The final scriptSig and witness of an input replace all other data. */
+/** They replace all other data. */
 const finished = (input: PsbtInput, { scriptSig, witness }: SignatureData): PsbtInput => ({
   ...input,
   partialSignatures: EMPTY_INPUT.partialSignatures,
@@ -93,7 +93,7 @@ const finished = (input: PsbtInput, { scriptSig, witness }: SignatureData): Psbt
   finalScriptWitness: witness.length > 0 ? witness : input.finalScriptWitness
 })
 
-/** The input with the result of signing; `finalize` allows it to be finalized. */
+/** `finalize` allows finalizing the input. */
 export const inputWith = (input: PsbtInput, data: SignatureData, finalize: boolean): PsbtInput => {
   if (data.complete && finalize) return finished(input, data)
   return {

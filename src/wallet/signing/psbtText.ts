@@ -6,9 +6,7 @@ import { encodePsbt, encodePsbtSteps } from "../../protocol/psbt/encode.ts"
 import type { Psbt } from "../../protocol/psbt/Psbt.ts"
 import type { Steps } from "../../protocol/steps.ts"
 
-/** PSBTs as base64 text. */
-
-/** Whether bytes are a strictly encoded ECDSA signature with a defined hash type. */
+/** Strictly encoded, with a defined hash type. */
 export const isSignature = (bytes: Bytes): boolean =>
   bytes.length > 0 && checkSignatureEncoding(bytes, Flag.DERSIG | Flag.STRICTENC) === undefined
 
@@ -22,7 +20,6 @@ const readBase64 = (text: string): Bytes | undefined => {
   return base64(bytes) === text ? bytes : undefined
 }
 
-/** Parses a PSBT, or returns why the text is invalid. */
 export function* parsePsbtSteps(text: string): Steps<DecodedPsbt> {
   const bytes = readBase64(text)
   yield
@@ -35,5 +32,5 @@ export function* psbtTextSteps(psbt: Psbt): Steps<string> {
   return base64(bytes)
 }
 
-/** Like `psbtTextSteps`, in one step: for a PSBT that this node made. */
+/** In one step: for a PSBT that this node made. */
 export const psbtText = (psbt: Psbt): string => base64(encodePsbt(psbt))

@@ -5,17 +5,17 @@ import type { Transaction } from "../../protocol/transaction.ts"
 import type { SpentOutput } from "./SigningContext.ts"
 
 /**
- * What a wallet that is unlocked for renewals only may sign: a NAME_UPDATE that sets the same value again, whose owner, coins
- * and change are all the wallet's. So nothing leaves the wallet but the fee, and that has a limit.
+ * What a wallet unlocked for renewals only may sign: a NAME_UPDATE with an unchanged value whose owner, coins and
+ * change are the wallet's own. So only the limited fee leaves the wallet.
  */
 
-/** Highest fee of a renewal, smallest units: 0.01 NMC, some thirty times the lowest fee that peers relay. */
+/** 0.01 NMC in smallest units: some thirty times the lowest relayed fee. */
 export const MAX_RENEWAL_FEE = 1_000_000
 
 export interface RenewalRules {
-  /** Whether the wallet can sign for a script, with or without a name prefix. */
+  /** With or without a name prefix. */
   readonly isOwn: (script: Bytes) => boolean
-  /** The operator's highest fee of a transaction, smallest units. */
+  /** The operator's highest fee per transaction, smallest units. */
   readonly maxFee: number
 }
 
@@ -24,7 +24,7 @@ interface NameOutput {
   readonly value: number
 }
 
-/** The name in an output; `undefined` for a plain one, "other" for an operation that holds no name yet. */
+/** `undefined` for a plain output, "other" for an operation that holds no name yet. */
 const nameIn = (
   { script, value }: { readonly script: Bytes; readonly value: number }
 ): NameOutput | "other" | undefined => {
@@ -33,7 +33,7 @@ const nameIn = (
   return operation.op === "name_new" ? "other" : { setting: operation, value }
 }
 
-/** The only name of some outputs; `undefined` if there is none or several, or a commitment. */
+/** `undefined` for no, several or committed names. */
 const onlyName = (
   outputs: ReadonlyArray<{ readonly script: Bytes; readonly value: number }>
 ): NameOutput | undefined => {
@@ -44,7 +44,7 @@ const onlyName = (
 const sum = (outputs: ReadonlyArray<{ readonly value: number }>): number =>
   outputs.reduce((total, { value }) => total + value, 0)
 
-/** Why a transaction is not a renewal; `undefined` if it is one. `spent` has the outputs that the inputs spend. */
+/** `spent` has the outputs that the inputs spend. */
 export const renewalProblem = (
   { inputs, outputs, version }: Transaction,
   spent: ReadonlyArray<SpentOutput | undefined>,

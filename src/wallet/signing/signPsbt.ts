@@ -15,7 +15,7 @@ import { NO_PROVIDER, type SigningProvider } from "./SigningProvider.ts"
 
 /** The updater, signer, finalizer and extractor of BIP 174. Upstream `psbt.cpp`. */
 
-/** `mismatch`: the hash type differs from the requested one, so nothing was signed. */
+/** `mismatch`: not signed, because the hash type differs from the requested one. */
 export type InputStatus = "complete" | "incomplete" | "mismatch"
 
 export interface SignedPsbtInput {
@@ -26,20 +26,17 @@ export interface SignedPsbtInput {
 
 const NOTHING_MISSING: Missing = { pubkeys: [], signatures: [], redeemScript: undefined, witnessScript: undefined }
 
-/** The signing context of a PSBT, with the outputs that it contains. */
 export const psbtContext = (psbt: Psbt): SigningContext =>
   new SigningContext(psbt.transaction, psbt.inputs.map((_, index) => spentOutput(psbt, index)))
 
-/** Whether a finalized input is spendable. */
 export const isSpendableInput = (context: SigningContext, index: number, input: PsbtInput): boolean =>
   context.spent[index] !== undefined &&
   context.verify(index, input.finalScriptSig ?? EMPTY, input.finalScriptWitness ?? []) === undefined
 
-/** Whether a Schnorr signature has this hash type; the default is recognized by the length. */
+/** The default type is recognized by the length. */
 const saysType = (signature: Uint8Array, hashType: number): boolean =>
   hashType === Sighash.DEFAULT ? signature.length === 64 : signature.length === 65 && signature[64] === hashType
 
-/** Whether the existing signatures have the requested hash type. */
 const matchesType = (input: PsbtInput, hashType: number): boolean => {
   const { partialSignatures, taprootKeySignature, taprootScriptSignatures } = input
   if (taprootKeySignature !== undefined && !saysType(taprootKeySignature, hashType)) return false
@@ -49,15 +46,15 @@ const matchesType = (input: PsbtInput, hashType: number): boolean => {
 }
 
 export interface PsbtSigning {
-  /** The requested hash type; by default the one for the kind of output. */
+  /** By default the one for the kind of output. */
   readonly hashType?: number | undefined
   /** Whether to finalize complete inputs. */
   readonly finalize?: boolean
-  /** Whether to create placeholder signatures, for their sizes. */
+  /** Placeholder signatures, for their sizes. */
   readonly dummy?: boolean
 }
 
-/** Signs one input of a PSBT, and adds the provider's data about it. */
+/** Adds the provider's data about the input, too. */
 export const signPsbtInput = (
   { context, index, psbt }: { readonly context: SigningContext; readonly psbt: Psbt; readonly index: number },
   provider: SigningProvider,
@@ -68,7 +65,7 @@ export const signPsbtInput = (
   const untouched = (status: InputStatus): SignedPsbtInput => ({ input: before, status, missing: NOTHING_MISSING })
   if (isSpendableInput(context, index, before)) return untouched("complete")
   const utxo = spentOutput(psbt, index)
-  // Final scripts that do not spend the output cannot be completed. Upstream verifies them for witness outputs alone.
+  // Final scripts that do not spend the output cannot be completed. Upstream verifies them for witness outputs only.
   if (utxo === undefined || isFinalInput(before)) return untouched("incomplete")
   const isTaproot = scriptTemplate(utxo.script).type === "witness_v1_taproot"
   const asked = hashType ?? (isTaproot ? Sighash.DEFAULT : Sighash.ALL)
@@ -92,7 +89,6 @@ export const signPsbtInput = (
   }
 }
 
-/** Adds the provider's data about an output: scripts and key origins. */
 const updateOutput = (psbt: Psbt, index: number, provider: SigningProvider): Psbt["outputs"][number] => {
   const map = psbt.outputs[index]
   const output = psbt.transaction.outputs[index]
@@ -103,10 +99,7 @@ const updateOutput = (psbt: Psbt, index: number, provider: SigningProvider): Psb
   return outputWith(map, data)
 }
 
-/**
- * Removes the previous transactions if the signatures commit to all amounts: every input is taproot, and none has
- * ANYONECANPAY.
- */
+/** Signatures commit to all amounts if every input is taproot and none has ANYONECANPAY. */
 export const withoutNeedlessTransactions = (psbt: Psbt): Psbt => {
   const needless = psbt.inputs.every(({ sighashType = 0, witnessUtxo }) =>
     witnessUtxo !== undefined && witnessVersion(addressScript(witnessUtxo.script)) > 0 &&
@@ -121,7 +114,7 @@ export interface SignedPsbt {
   readonly statuses: ReadonlyArray<InputStatus>
 }
 
-/** Signs a PSBT as far as possible, and adds the provider's data about inputs and outputs. */
+/** As far as possible, with the provider's data about inputs and outputs. */
 export function* signPsbtSteps(psbt: Psbt, provider: SigningProvider, options: PsbtSigning = {}): Steps<SignedPsbt> {
   const context = psbtContext(psbt)
   const signed = yield* mapSteps(psbt.inputs, (_, index) => signPsbtInput({ context, psbt, index }, provider, options))
@@ -138,11 +131,11 @@ export function* signPsbtSteps(psbt: Psbt, provider: SigningProvider, options: P
   }
 }
 
-/** Like `signPsbtSteps`, in one step: for a PSBT that this node made. */
+/** In one step: for a PSBT that this node made. */
 export const signPsbt = (psbt: Psbt, provider: SigningProvider, options?: PsbtSigning): SignedPsbt =>
   runSteps(signPsbtSteps(psbt, provider, options))
 
-/** Makes scriptSigs and witnesses from the existing signatures. */
+/** From the existing signatures. */
 export function* finalizePsbtSteps(psbt: Psbt): Steps<SignedPsbt> {
   const context = psbtContext(psbt)
   const signed = yield* mapSteps(
@@ -157,7 +150,7 @@ export function* finalizePsbtSteps(psbt: Psbt): Steps<SignedPsbt> {
   }
 }
 
-/** The transaction of a PSBT with finalized inputs; other inputs stay without scriptSig and witness. */
+/** Inputs that are not finalized stay unsigned. */
 export const extractTransaction = ({ inputs, transaction }: Psbt): Transaction => {
   const { lockTime, outputs, version } = transaction
   return makeTransaction({

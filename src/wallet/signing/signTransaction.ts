@@ -16,29 +16,27 @@ import { SignatureData } from "./SignatureData.ts"
 import { SigningContext, type SpentOutput } from "./SigningContext.ts"
 import { NO_PROVIDER, type SigningProvider } from "./SigningProvider.ts"
 
-/** Signs transactions without a PSBT. Source: upstream `script/sign.cpp`, `SignTransaction`. */
+/** Without a PSBT. Source: upstream `script/sign.cpp`, `SignTransaction`. */
 
-/** An input that is unsigned or incomplete, as it is in the transaction now. */
+/** An unsigned or incomplete input, as it is now. */
 export interface SigningFailure {
   readonly index: number
-  /** In display byte order. */
+  /** Display order. */
   readonly txid: string
   readonly vout: number
   readonly witness: ReadonlyArray<Bytes>
   readonly scriptSig: Bytes
   readonly sequence: number
-  /** The reference node's error text. */
+  /** Upstream's text. */
   readonly error: string
 }
 
 export interface SignedTransaction {
   readonly transaction: Transaction
-  /** Whether every input is spendable. */
   readonly complete: boolean
   readonly errors: ReadonlyArray<SigningFailure>
 }
 
-/** An input, and why it is not spendable. */
 export interface SignedInput {
   readonly input: TransactionInput
   readonly error: string | undefined
@@ -64,10 +62,7 @@ const canSign = (
   { hashType, index }: { readonly index: number; readonly hashType: number }
 ): boolean => (hashType & ~Sighash.ANYONECANPAY) !== Sighash.SINGLE || index < transaction.outputs.length
 
-/**
- * Signs one input with a provider, in addition to its existing signatures. `hashType` 0 is the default: ALL, and for
- * taproot a signature of 64 bytes.
- */
+/** Keeps existing signatures. `hashType` 0 is the default: ALL, and for taproot a signature of 64 bytes. */
 export const signInput = (
   context: SigningContext,
   index: number,
@@ -101,10 +96,7 @@ const withInputs = (
   inputs: ReadonlyArray<TransactionInput>
 ): Transaction => makeTransaction({ version, inputs, outputs, lockTime })
 
-/**
- * Signs a transaction as far as possible. `coins` are the outputs that it spends, in the order of its inputs;
- * `undefined` for an unknown one.
- */
+/** `coins`: the spent outputs in input order, `undefined` if unknown. */
 export function* signTransactionSteps(
   transaction: Transaction,
   coins: ReadonlyArray<SpentOutput | undefined>,
@@ -120,7 +112,7 @@ export function* signTransactionSteps(
   return { transaction: withInputs(transaction, inputs), complete: errors.length === 0, errors }
 }
 
-/** Like `signTransactionSteps`, in one step: for a transaction that this node made. */
+/** In one step: for a transaction that this node made. */
 export const signTransaction = (
   transaction: Transaction,
   coins: ReadonlyArray<SpentOutput | undefined>,
@@ -128,8 +120,8 @@ export const signTransaction = (
 ): SignedTransaction => runSteps(signTransactionSteps(transaction, coins, { provider, hashType }))
 
 /**
- * Combines the signatures of several copies of a transaction in the first copy. The other copies may have fewer inputs.
- * Source: upstream `rpc/rawtransaction.cpp`, `combinerawtransaction`.
+ * Combines into the first copy; the others may have fewer inputs. Source: upstream `rpc/rawtransaction.cpp`,
+ * `combinerawtransaction`.
  */
 export function* combineSignaturesSteps(
   first: Transaction,

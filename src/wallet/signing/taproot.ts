@@ -11,11 +11,11 @@ import { findByX } from "./SigningProvider.ts"
 import type { Work } from "./Work.ts"
 
 /**
- * Satisfies taproot outputs (BIP 341): by key path, otherwise by the leaf with the smallest witness. The supported
- * leaves are a single key with OP_CHECKSIG, `multi_a` of BIP 387, and miniscript.
+ * Satisfies taproot (BIP 341) by key path, otherwise by the leaf with the smallest witness. Supported leaves: a single
+ * key with OP_CHECKSIG, `multi_a` of BIP 387, and miniscript.
  */
 
-/** The keys of a leaf, x-only, and the number of required signatures. */
+/** x-only keys, and the required number of signatures. */
 interface LeafKeys {
   readonly required: number
   readonly keys: ReadonlyArray<Bytes>
@@ -23,10 +23,10 @@ interface LeafKeys {
 
 const X_SIZE = 32
 
-/** Maximum number of keys in a `multi_a` (BIP 387). */
+/** BIP 387. */
 const MAX_KEYS = 999
 
-/** The keys at the beginning of a script, each with its check, and the offset after them. */
+/** The keys with a check at the beginning of a script, and the offset after them. */
 const checkedKeys = (script: Bytes): { readonly keys: ReadonlyArray<Bytes>; readonly end: number } => {
   const keys: Array<Bytes> = []
   let at = 0
@@ -39,7 +39,7 @@ const checkedKeys = (script: Bytes): { readonly keys: ReadonlyArray<Bytes>; read
   return { keys, end: at }
 }
 
-/** The keys of a leaf in a supported form; `undefined` for any other form. */
+/** `undefined` for an unsupported form. */
 export const leafKeys = (script: Bytes): LeafKeys | undefined => {
   const { end, keys } = checkedKeys(script)
   if (keys.length === 1 && end === script.length) return { required: 1, keys }
@@ -51,7 +51,7 @@ export const leafKeys = (script: Bytes): LeafKeys | undefined => {
   return { required, keys }
 }
 
-/** Records the origin of an x-only key, if known, and the leaf that contains it. */
+/** With the leaf that contains the key. */
 const noteOrigin = ({ data, provider }: Work, xonly: Bytes, leafHash: Bytes | undefined): void => {
   const origin = findByX(xonly, provider.origin)
   if (origin === undefined) return
@@ -72,7 +72,7 @@ const leafSignature = (work: Work, xonly: Bytes, leafHash: Bytes): Bytes | undef
   return signature
 }
 
-/** The witness of a leaf, with its script and control block. */
+/** With its script and control block. */
 const satisfyLeaf = (work: Work, leaf: TaprootLeaf): ReadonlyArray<Bytes> | undefined => {
   const [control] = leaf.controlBlocks
   if (leaf.leafVersion !== TAPSCRIPT_LEAF || control === undefined) return undefined
@@ -103,10 +103,7 @@ const keySignature = (work: Work, outputKey: Bytes): Bytes | undefined => {
   return data.taprootKeySignature
 }
 
-/**
- * The witness of a taproot output; `undefined` if signatures are missing. Source: upstream `script/sign.cpp`,
- * `SignTaproot`.
- */
+/** `undefined` if signatures are missing. Source: upstream `script/sign.cpp`, `SignTaproot`. */
 export const satisfyTaproot = (work: Work, outputKey: Bytes): ReadonlyArray<Bytes> | undefined => {
   const { data, provider } = work
   const known = provider.taproot(outputKey)

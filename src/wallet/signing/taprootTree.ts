@@ -5,7 +5,7 @@ import { leafKey, type TaprootLeaf, type TreeLeaf } from "../../protocol/psbt/Ps
 import { evenKey, tapBranchHash, tapLeafHash, tapOutput } from "../../protocol/taproot.ts"
 import type { TaprootSpendData } from "./SigningProvider.ts"
 
-/** Makes taproot outputs from an internal key and a script tree (BIP 341). */
+/** BIP 341. */
 
 export interface TaprootOutput {
   /** x-only, 32 bytes. */
@@ -13,7 +13,7 @@ export interface TaprootOutput {
   readonly spend: TaprootSpendData
 }
 
-/** A subtree: its hash, and its leaves with their paths to its root. */
+/** Its hash, and its leaves with their paths to its root. */
 interface Branch {
   readonly depth: number
   readonly hash: Bytes
@@ -36,7 +36,7 @@ const joined = (a: Branch, b: Branch): Branch => {
   }
 }
 
-/** The root of a tree whose leaves are listed depth first. */
+/** Leaves are listed depth first. */
 const rootOf = (leaves: ReadonlyArray<TreeLeaf>): Branch | undefined => {
   const open: Array<Branch> = []
   for (const leaf of leaves) {
@@ -51,7 +51,7 @@ const rootOf = (leaves: ReadonlyArray<TreeLeaf>): Branch | undefined => {
   return open[0]
 }
 
-/** The hash that an output commits to for a tree, listed depth first; `undefined` without leaves. */
+/** Leaves are listed depth first; `undefined` without any. */
 export const treeHash = (leaves: ReadonlyArray<TreeLeaf>): Bytes | undefined => rootOf(leaves)?.hash
 
 const spendLeaves = (root: Branch, head: number, internalKey: Bytes): ReadonlyMap<string, TaprootLeaf> => {
@@ -60,7 +60,7 @@ const spendLeaves = (root: Branch, head: number, internalKey: Bytes): ReadonlyMa
     const { leafVersion, script } = leaf
     const control = concat(Uint8Array.of(leafVersion | head), internalKey, ...path)
     const before = found.get(leafKey(leaf))?.controlBlocks ?? []
-    // Two leaves of one script, at the same depth beside the same siblings, have the same control block.
+    // Equal leaves at the same depth beside the same siblings have the same control block.
     if (before.some((other) => equal(other, control))) continue
     const controlBlocks = [...before, control].sort(compareControlBlocks)
     found.set(leafKey(leaf), { script, leafVersion, controlBlocks })
@@ -69,8 +69,8 @@ const spendLeaves = (root: Branch, head: number, internalKey: Bytes): ReadonlyMa
 }
 
 /**
- * Makes the output of an x-only internal key and a tree, listed depth first; an empty list means no tree. Throws
- * `RangeError` for depths that do not form a tree and for an invalid internal key, which are mistakes of the caller.
+ * `leaves` are listed depth first; empty for no tree. Throws `RangeError` for depths that do not form a tree, or an
+ * invalid internal key.
  */
 export const makeTaproot = (internalKey: Bytes, leaves: ReadonlyArray<TreeLeaf> = []): TaprootOutput => {
   if (leaves.length > 0 && !isWholeTree(leaves.map(({ depth }) => depth))) {

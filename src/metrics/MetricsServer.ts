@@ -10,33 +10,33 @@ import { type BindFailed, listenOn } from "../base/listening.ts"
 import { CONTENT_TYPE, exposition } from "./exposition.ts"
 import type { Table } from "./families.ts"
 
-/** The endpoint for a collector: GET /metrics on its own address, without credentials (docs/metrics.md). */
+/** GET /metrics on its own address, without credentials (docs/metrics.md). */
 export class MetricsServer extends Context.Tag("svcd/MetricsServer")<MetricsServer, {
-  /** The address of the listener, with the actual port if port 0 was configured. */
+  /** With the actual port if port 0 was configured. */
   readonly address: Address
 }>() {}
 
 export interface MetricsServerConfig {
   /** An empty host is every interface, port 0 any free one. */
   readonly listen: Address
-  /** The metrics exported now. Others of the registry are not. */
+  /** The exported metrics of the registry. */
   readonly table: () => Table
-  /** Runs before each answer, for values that are cheaper to read than to record at each change. */
+  /** Runs before each answer, for values that are cheaper to read than to record. */
   readonly sample?: Effect.Effect<void>
   /** For tests. */
   readonly limits?: Partial<MetricsLimits>
 }
 
 export interface MetricsLimits {
-  /** Simultaneous connections. A collector needs one. */
+  /** A collector needs one. */
   readonly connections: number
-  /** Milliseconds for a request's headers, a whole request, between two requests, and without progress of an answer. */
+  /** Milliseconds for headers, for a request, between two requests, and without progress of an answer. */
   readonly timeout: number
 }
 
 const LIMITS: MetricsLimits = { connections: 32, timeout: 5_000 }
 
-/** Request line and headers, in bytes. */
+/** Bytes of request line and headers. */
 const MAX_HEADER_SIZE = 8_192
 
 /** Milliseconds between Node's checks for timeouts. */
@@ -67,7 +67,7 @@ const FAILED = refusal(500, "Internal error")
 
 const isMetrics = (url: string): boolean => url === "/metrics" || url.startsWith("/metrics?")
 
-/** Sends a reply. A request with a body, which the server does not read, is the connection's last. */
+/** A request with a body, which is not read, is the connection's last. */
 const send = (request: IncomingMessage, response: ServerResponse, { body, headers, status }: Reply): void => {
   if (response.destroyed) return
   const hasBody = request.headers["transfer-encoding"] !== undefined || Number(request.headers["content-length"]) > 0
@@ -98,7 +98,7 @@ export const make = (
   { limits, listen: address, sample = Effect.void, table }: MetricsServerConfig
 ): Effect.Effect<typeof MetricsServer.Service, BindFailed, Scope.Scope> =>
   Effect.gen(function*() {
-    // Answers in progress are interrupted when the scope closes.
+    // Interrupts answers when the scope closes.
     const run = yield* FiberSet.makeRuntime<never, void>()
     const one = yield* Effect.makeSemaphore(1)
     const scrape = one.withPermits(1)(Effect.zipRight(sample, Effect.suspend(() => exposition(table()))))

@@ -6,21 +6,18 @@ import type * as Scope from "effect/Scope"
 import { METRICS } from "./metrics.ts"
 import { sampleProcess, watchEventLoop } from "./processMetrics.ts"
 
-/**
- * Updates metrics that are sampled instead of recorded on change. Each part of a node adds its own. Metrics are per
- * process: of several nodes the first has its gauges sampled until it ends, and the totals add up.
- */
+/** Updates sampled metrics. They are per process: gauges are those of its first node until it ends, totals add up. */
 export class Samples extends Context.Tag("svcd/Samples")<Samples, {
-  /** Adds a sample of gauges until the scope closes. */
+  /** Samples gauges until the scope closes. */
   readonly add: (sample: Effect.Effect<void>) => Effect.Effect<void, never, Scope.Scope>
   readonly addTotals: (sample: Effect.Effect<void>) => Effect.Effect<void, never, Scope.Scope>
   readonly take: Effect.Effect<void>
 }>() {}
 
-/** Interval of sampling without requests, so that a host program finds current values in its registry. */
+/** Without requests, so that a host program finds current values in its registry. */
 const INTERVAL = "15 seconds"
 
-/** The node whose samples count. */
+/** The node whose gauges are sampled. */
 let sampled: symbol | undefined
 
 const make = Effect.gen(function*() {

@@ -1,7 +1,7 @@
 import { facts } from "./categories.ts"
 import { counterBy, gauge, gaugeBy } from "./families.ts"
 
-/** Notices before names expire, the first one first: eight, four and two weeks, one week, one day. */
+/** Notices before names expire, in weeks and days, the first one first. */
 export const EXPIRY_LABELS = ["8w", "4w", "2w", "1w", "1d"] as const
 
 export const namesExpiring = gaugeBy({

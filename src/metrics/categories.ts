@@ -1,6 +1,6 @@
 import type { Facts, MetricName } from "./families.ts"
 
-/** The headings of docs/metrics.md. */
+/** Headings of docs/metrics.md. */
 const CATEGORIES = [
   "block processing",
   "name operations",

@@ -5,7 +5,7 @@ import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import { errors } from "./metrics.ts"
 
-/** Counts log entries of level error. Every internal error is logged with its cause, so this counts them all. */
+/** Every internal error is logged at level error with its cause, so this counts them all. */
 const countingLogger = Logger.make<unknown, void>(({ cause, logLevel }) => {
   if (LogLevel.lessThan(logLevel, LogLevel.Error)) return
   errors.of(Chunk.isEmpty(Cause.defects(cause)) ? "failure" : "defect").increase()

@@ -6,7 +6,7 @@ import * as MetricState from "effect/MetricState"
 import { unwrapped } from "./bucketCounts.ts"
 import type { MetricFamily, Table } from "./families.ts"
 
-/** The registry as text, in the exposition format 0.0.4 of Prometheus. */
+/** The exposition format 0.0.4 of Prometheus. */
 
 export const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -34,7 +34,7 @@ interface Series {
   readonly state: MetricState.MetricState.Untyped
 }
 
-/** The lines of one series; empty if its state is not of the family's kind. */
+/** Empty if the state is not of the family's kind. */
 const seriesLines = ({ kind, name }: MetricFamily, { key, labels, state }: Series): Array<string> => {
   if (kind === "counter" && MetricState.isCounterState(state)) return [sample(name, labels, state.count)]
   if (kind === "gauge" && MetricState.isGaugeState(state)) return [sample(name, labels, state.value)]
@@ -61,10 +61,7 @@ const familyLines = (family: MetricFamily, series: ReadonlyArray<Series>): Array
   ]
 }
 
-/**
- * The text of a table's families in order, with series ordered by label. The registry belongs to the process, so
- * metrics of the host or of other parts of svcd are left out.
- */
+/** Families in order, series by label. The registry is the process's, so other metrics are left out. */
 export const render = (table: Table, pairs: Iterable<MetricPair.MetricPair.Untyped>): string => {
   const found = new Map<string, Array<Series>>(table.map(({ name }) => [name, []]))
   for (const { metricKey, metricState } of pairs) {
@@ -77,7 +74,7 @@ export const render = (table: Table, pairs: Iterable<MetricPair.MetricPair.Untyp
   return `${table.flatMap((family) => familyLines(family, found.get(family.name) ?? [])).join("\n")}\n`
 }
 
-/** The current text of a table's families, including those without a recorded value. */
+/** Includes families without a recorded value. */
 export const exposition = (table: Table): Effect.Effect<string> =>
   Effect.sync(() => {
     for (const family of table) family.register()

@@ -3,34 +3,33 @@ import * as MetricBoundaries from "effect/MetricBoundaries"
 import * as MetricKey from "effect/MetricKey"
 import * as MetricLabel from "effect/MetricLabel"
 
-// Families of metrics over Effect's `Metric`: recorded values are in the registry of the process, where a host finds
-// them with its own. A series is looked up once, when the family is made or a label value first occurs. Recording is
-// then a plain call (about 20 ns), without a fiber.
+// Values are in the registry of the process, where a host finds them with its own. A series is looked up once.
+// Recording is then a plain call (about 20 ns) without a fiber.
 
 export type MetricKind = "counter" | "gauge" | "histogram"
 
-/** The description of a metric for collectors and documents. */
+/** For collectors and documents. */
 export interface MetricFamily {
   readonly name: string
   readonly kind: MetricKind
-  /** The subject, such as `network`, by which documents are ordered. */
+  /** The subject, such as `network`, which orders documents. */
   readonly category: string
   /** One sentence: what the number counts, and what a change in it means. */
   readonly help: string
-  /** The name of the single label of its series; `undefined` for a single series. */
+  /** The label's name; `undefined` for a single series. */
   readonly label: string | undefined
-  /** The values of that label, if known in advance: their series start at 0. */
+  /** Values of the label, if known in advance. Their series start at 0. */
   readonly values: ReadonlyArray<string> | undefined
-  /** Upper bounds of a histogram's buckets, ascending, without the infinite one. */
+  /** Upper bounds of a histogram's buckets, ascending, without infinity. */
   readonly buckets: ReadonlyArray<number> | undefined
-  /** Registers the series known in advance, as the registry lacks unused metrics. */
+  /** Registers the series known in advance, as the registry omits unused metrics. */
   readonly register: () => void
 }
 
 export type Table = ReadonlyArray<MetricFamily>
 
 export interface Counter {
-  /** Adds to the count; a negative amount changes nothing. */
+  /** A negative amount changes nothing. */
   readonly increase: (amount?: number) => void
   readonly value: () => number
 }
@@ -40,7 +39,7 @@ export interface Gauge {
   readonly value: () => number
 }
 
-/** Counts values by size; durations in seconds. */
+/** Durations are in seconds. */
 export interface Histogram {
   readonly observe: (value: number) => void
   readonly count: () => number
@@ -48,15 +47,12 @@ export interface Histogram {
 
 export type Single<Series> = MetricFamily & Series
 
-/**
- * A family with a series per label value. The values must be a closed set, never text from a remote party, as a series
- * lives as long as the process.
- */
+/** One series per label value, which lives as long as the process. Values are a closed set, never remote text. */
 export interface Labelled<Value extends string, Series> extends MetricFamily {
   readonly of: (value: Value) => Series
 }
 
-/** The name of a metric, in words with underscores. */
+/** Words with underscores. */
 export type MetricName = `${string}_${string}`
 
 export interface Facts {
@@ -71,7 +67,7 @@ export interface LabelFacts<Value extends string> {
   readonly values?: ReadonlyArray<Value>
 }
 
-/** Makes the series with these labels (none for a single series). */
+/** No labels make a single series. */
 type MakeSeries<Series> = (labels: ReadonlyArray<MetricLabel.MetricLabel>) => Series & { readonly register: () => void }
 
 const counterOf = ({ help, name }: Facts): MakeSeries<Counter> => (labels) => {

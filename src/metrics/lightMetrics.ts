@@ -1,7 +1,7 @@
 import { facts } from "./categories.ts"
 import { counterBy, gauge } from "./families.ts"
 
-/** The metrics of a light node, and of the window before the whole chain is checked. */
+/** For light nodes, and for the window before the whole chain is checked. */
 
 export const lightActive = gauge(facts(
   "name operations",

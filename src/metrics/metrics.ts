@@ -6,13 +6,9 @@ import { lightActive, lightBlocks, lightHandovers, lightHeight, lightNames, ligh
 import { storageChecked, storageDamage, storageDoubts, storagePasses } from "./storageMetrics.ts"
 import { webhookDeliveries, webhookLag, webhooks } from "./webhookMetrics.ts"
 
-// The metrics of svcd, and where each is recorded. A duration is in seconds, a size in bytes. Label values are closed
-// sets: methods of the method table, and the unions below.
-//
-// Gauges and the bytes of the network are read at each scrape, and every quarter of a minute for a host's registry
+// Durations are in seconds, sizes in bytes. Label values are closed sets: methods of the method table, and the unions
+// below. Gauges and network bytes are read at each scrape, and every 15 seconds for a host's registry
 // (`node/layers/samples.ts`). The others are recorded where the event happens.
-
-// Block processing
 
 export const blockchainHeight = gauge(facts(
   "block processing",
@@ -20,7 +16,7 @@ export const blockchainHeight = gauge(facts(
   "Height of the last block whose transactions are connected."
 ))
 
-/** No label: one number shows whether two nodes agree, while a label would leave a series for each block. */
+/** Without a label, which would leave a series per block. One number shows whether two nodes agree. */
 export const blockchainBestHash = gauge(facts(
   "block processing",
   "svcd_blockchain_best_hash",
@@ -72,8 +68,6 @@ export const blockConnectDuration = histogram({
   buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 })
 
-// Name operations
-
 export const nameDbNames = gauge(facts(
   "name operations",
   "svcd_namedb_names_count",
@@ -87,8 +81,6 @@ export const nameOperations = counterBy({
   label: "operation",
   values: NAME_OPERATIONS
 })
-
-// Network
 
 export const peersConnected = gauge(facts(
   "network",
@@ -113,8 +105,6 @@ export const misbehavingPeers = counter(facts(
   "svcd_network_misbehaving_peers_total",
   "Connections closed because the peer violated the protocol or sent invalid data."
 ))
-
-// Transactions
 
 export const mempoolTransactions = gauge(facts(
   "transactions",
@@ -151,9 +141,7 @@ export const transactions = counterBy({
   values: TRANSACTION_EVENTS
 })
 
-// Validation errors
-
-/** Headers and blocks, and transactions by the kind of their refusal. */
+/** Headers, blocks, and transactions by kind of refusal. */
 export const VALIDATION_ERRORS = [
   "header",
   "block",
@@ -177,8 +165,6 @@ export const validationErrors = counterBy({
   label: "type",
   values: VALIDATION_ERRORS
 })
-
-// Database performance
 
 export const nameDbSize = gauge(facts(
   "database performance",
@@ -212,8 +198,6 @@ export const chainstateFlushDuration = histogram({
   ),
   buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30]
 })
-
-// RPC performance
 
 const RPC_BUCKETS = [0.000_1, 0.000_5, 0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10]
 
@@ -272,8 +256,6 @@ export const rpcRefused = counterBy({
   values: REFUSALS
 })
 
-// Error breakdown
-
 export const ERROR_TYPES = [
   "rpc_malformed",
   "rpc_unknown_method",
@@ -300,8 +282,6 @@ export const errors = counterBy({
   label: "type",
   values: ERROR_TYPES
 })
-
-// Runtime
 
 export const residentMemory = gauge(facts(
   "runtime",

@@ -2,29 +2,26 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { eventLoopDelay, processStart, residentMemory } from "./metrics.ts"
 
-/**
- * Milliseconds between two measurements of the event loop: at first and while busy, and at most while idle. Longer
- * turns are seen. A measurement costs some 2 µs, but wakes an idle process.
- */
+/** Milliseconds between measurements while busy and idle. One takes some 2 µs, but wakes an idle process. */
 const INTERVAL = { least: 20, most: 1_280 }
 
-/** The share of time in which a busy loop runs, and a busy delay in milliseconds. */
+/** Share of time and milliseconds of delay from which the loop counts as busy. */
 const BUSY_SHARE = 0.05
 const BUSY_DELAY = 10
 
-/** Records the state of the process. Takes about 20 µs. */
+/** Takes about 20 µs. */
 export const sampleProcess: Effect.Effect<void> = Effect.sync(() => {
   residentMemory.set(process.memoryUsage.rss())
   processStart.set(performance.timeOrigin / 1000)
 })
 
-/** The pause before the next measurement, given the last one. */
+/** The pause before the next measurement. */
 export const nextInterval = (
   interval: number,
   { delay, share }: { readonly delay: number; readonly share: number }
 ): number => delay > BUSY_DELAY || share > BUSY_SHARE ? INTERVAL.least : Math.min(2 * interval, INTERVAL.most)
 
-/** Measures the delay of timers until the scope closes. The timer does not keep the process alive. */
+/** Measures the delay of timers until the scope closes. Does not keep the process alive. */
 export const watchEventLoop: Effect.Effect<void, never, Scope.Scope> = Effect.asVoid(Effect.acquireRelease(
   Effect.sync(() => {
     let interval = INTERVAL.least

@@ -13,10 +13,9 @@ import { memoryBudget, memoryEvicted, memoryRefused, METRICS } from "./metrics.t
 import { storageChecked, storageDamage, storageDoubts, storagePasses } from "./storageMetrics.ts"
 import { WEBHOOK_STATES, webhookDeliveries, webhookLag, webhooks } from "./webhookMetrics.ts"
 
-// Which metrics the endpoint shows: 32 always, as part of the interface, and those of a part of the node while it is in
-// use. `-metricsdetail` shows all.
+// The endpoint always shows 32 metrics as part of the interface, others while their part of the node is in use, and all
+// with `-metricsdetail`.
 
-/** What makes an optional metric visible. */
 export type MetricPart = "alerts" | "detail" | "light" | "webhooks"
 
 const PARTS: Readonly<Record<MetricPart, Table>> = {
@@ -28,7 +27,7 @@ const PARTS: Readonly<Record<MetricPart, Table>> = {
 
 const PART_NAMES = ["alerts", "detail", "light", "webhooks"] as const satisfies ReadonlyArray<MetricPart>
 
-/** The part of a metric; `undefined` for those that each node shows. */
+/** `undefined` for metrics that every node shows. */
 export const metricPart = (family: MetricFamily): MetricPart | undefined =>
   PART_NAMES.find((part) => PARTS[part].includes(family))
 
@@ -48,7 +47,7 @@ const hadLightStart = (): boolean =>
 
 const hasWebhooks = (): boolean => WEBHOOK_STATES.some((state) => webhooks.of(state).value() > 0)
 
-/** The parts in use, judging by the metrics. `alerts`: whether the operator wants notices before names expire. */
+/** `alerts`: whether the operator wants notices before names expire. */
 export const partsInUse = (alerts: boolean): ReadonlySet<MetricPart> =>
   new Set<MetricPart>([
     ...alerts ? ["alerts"] as const : [],

@@ -1,7 +1,7 @@
 import { facts } from "./categories.ts"
 import { counterBy, gauge, gaugeBy } from "./families.ts"
 
-/** The metrics of webhooks (docs/webhooks.md). listwebhooks and the log name the hook. */
+/** Listed in docs/webhooks.md. listwebhooks and the log name the hook. */
 
 export const WEBHOOK_OUTCOMES = ["delivered", "refused", "timeout", "unreachable", "forbidden"] as const
 

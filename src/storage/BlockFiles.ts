@@ -19,22 +19,22 @@ import { hash256 } from "../protocol/hash.ts"
 import { guarded, storageFailure } from "./Database.ts"
 import { StorageCorrupted } from "./errors.ts"
 
-/** The location of a record: its file, the offset of its content after magic and length, and its size. */
+/** File, offset of the content after magic and length, and size. */
 export interface Place {
   readonly file: number
   readonly offset: number
   readonly size: number
 }
 
-/** The largest block file: 128 MiB, as in the reference node. */
+/** 128 MiB, as in the reference node. */
 const MAX_FILE_SIZE = 0x8000000
 
-/** Magic and length before each record. */
+/** Magic and length. */
 const FRAME_SIZE = 8
 
 const CHECKSUM_SIZE = 4
 
-/** Blocks in the reference node's format, and undo data in our own. */
+/** Blocks in the reference node's format, undo data in our own. */
 export type FileFamily = "blk" | "undo"
 
 const REMEDY =
@@ -47,10 +47,10 @@ interface OpenFile {
 }
 
 /**
- * blkNNNNN.dat and undoNNNNN.dat: records of magic, LE32 length and content, appended and never changed. A block file
- * is the reference node's without its XOR mask (reference/protocol.md 8.1). An undo record ends with the first four
- * bytes of hash256(block hash ‖ content). Each new block file starts a new undo file, so that pruning frees both
- * together. Methods throw `StorageFailure`.
+ * blkNNNNN.dat and undoNNNNN.dat: records of magic, LE32 length and content, appended and never changed. Block files
+ * are the reference node's without its XOR mask (reference/protocol.md 8.1). An undo record ends with the first four
+ * bytes of hash256(block hash ‖ content). Block and undo files start together, so that pruning frees both. Methods
+ * throw `StorageFailure`.
  */
 export class BlockFiles {
   private readonly directory: string
@@ -60,7 +60,7 @@ export class BlockFiles {
   private readonly paths: Record<FileFamily, Map<number, string>> = { blk: new Map(), undo: new Map() }
   private readonly last: Record<FileFamily, number>
   private total = 0
-  /** Whether the directory entry of a new file may not be on disk yet. */
+  /** Whether a new file's directory entry may not be on disk yet. */
   private newFiles = false
 
   /** @param maxFileSize bytes; a larger block gets its own file. */
@@ -118,7 +118,7 @@ export class BlockFiles {
     return this.open.get(path)?.size ?? (existsSync(path) ? this.file(family, number).size : 0)
   }
 
-  /** Appends a block and returns its location. It is on disk only after `sync`. */
+  /** The block is on disk only after `sync`. */
   appendBlock(block: Bytes): Place {
     const record = Buffer.allocUnsafe(FRAME_SIZE + block.length)
     record.set(block, FRAME_SIZE)
@@ -126,7 +126,7 @@ export class BlockFiles {
   }
 
   appendUndo(blockHash: Bytes, undo: Bytes): Place {
-    // The checksum covers the hash and the data. The frame then replaces the end of the hash.
+    // The checksum covers hash and data. The frame then replaces the end of the hash.
     const end = blockHash.length + undo.length
     const bytes = Buffer.allocUnsafe(end + CHECKSUM_SIZE)
     bytes.set(blockHash)
@@ -135,12 +135,12 @@ export class BlockFiles {
     return this.append("undo", bytes.subarray(blockHash.length - FRAME_SIZE))
   }
 
-  /** The file that records are appended to, which is never pruned. */
+  /** Records are appended to this file, which is never pruned. */
   lastOf(family: FileFamily): number {
     return this.last[family]
   }
 
-  /** Appends a record, with its frame in the first bytes, which are free. */
+  /** The frame takes the record's first bytes. */
   private append(family: FileFamily, record: Buffer): Place {
     let number = family === "undo" ? Math.max(this.last.undo, this.last.blk) : this.last.blk
     const size = this.sizeOf(family, number)
@@ -181,12 +181,12 @@ export class BlockFiles {
     })
   }
 
-  /** Reads the bytes of a block. The caller checks that they are still that block. */
+  /** The caller checks that the bytes are still that block. */
   readBlock(place: Place): Uint8Array {
     return this.read("blk", place)
   }
 
-  /** Reads the undo data of a block and verifies its checksum. */
+  /** Verifies the checksum. */
   readUndo(blockHash: Bytes, place: Place): Uint8Array {
     const content = this.read("undo", place)
     const undo = content.subarray(0, content.length - CHECKSUM_SIZE)
@@ -206,10 +206,7 @@ export class BlockFiles {
     this.newFiles = false
   }
 
-  /**
-   * Does most of the work of `sync`, milliseconds of disk time, without blocking the event loop. Leaves data appended
-   * meanwhile to `sync`. Fails with its errors.
-   */
+  /** Most of the work of `sync`, without blocking the event loop. Data appended meanwhile are left to `sync`. */
   async syncAside(): Promise<void> {
     for (const [path, file] of this.open) {
       if (!file.written) continue
@@ -221,9 +218,7 @@ export class BlockFiles {
     }
   }
 
-  /**
-   * Truncates a file to `end`, removing unreferenced or partly written records. Returns the bytes removed.
-   */
+  /** Removes unreferenced or partly written records after `end`. Returns the bytes removed. */
   cut(family: FileFamily, number: number, { end }: { readonly end: number }): number {
     const surplus = this.sizeOf(family, number) - end
     if (surplus <= 0) return 0
@@ -237,7 +232,7 @@ export class BlockFiles {
     return surplus
   }
 
-  /** Removes a file. The removal is on disk after `syncRemovals`. Returns the file's size in bytes. */
+  /** The removal is on disk after `syncRemovals`. Returns the file's size. */
   remove(family: FileFamily, number: number): number {
     const path = this.path(family, number)
     const size = this.sizeOf(family, number)
@@ -263,7 +258,6 @@ export class BlockFiles {
 
 const fsyncAside = promisify(fsync)
 
-/** The checksum of an undo record over the block's hash and the undo data. */
 const checksum = (covered: Bytes): Uint8Array => hash256(covered).subarray(0, CHECKSUM_SIZE)
 
 const writeAll = (descriptor: number, bytes: Uint8Array, position: number): void => {

@@ -13,21 +13,21 @@ import {
 import type { StorageFailure } from "./errors.ts"
 
 export interface Doubt {
-  /** The usual name of the file or store: `names.db`, `blocks`. */
+  /** Usual name of the file or store: `names.db`, `blocks`. */
   readonly what: string
-  /** One sentence with what was found and what the node does about it. */
+  /** One sentence: what was found, and what the node does about it. */
   readonly reason: string
 }
 
 export interface Checkable {
   /** As in `Doubt`, unique per part. */
   readonly what: string
-  /** What `total` counts, in the plural: `pages`, `blocks`. */
+  /** What `total` counts: `pages`, `blocks`. */
   readonly unit: string
   readonly total: Effect.Effect<number>
   /**
-   * Checks units from number `from` on for some milliseconds. Returns the number of the next unit, or `undefined` at
-   * the end. Damage is not a failure: the part notes the doubt, counts it, and starts its own repair.
+   * Checks units from a number on for some milliseconds. Returns the next, or `undefined` at the end. Does not fail on
+   * damage, but notes the doubt, counts it and starts a repair.
    */
   readonly check: (from: number) => Effect.Effect<number | undefined, StorageFailure>
 }
@@ -41,18 +41,18 @@ export interface CheckProgress {
   readonly damaged: number
 }
 
-/** Tracks whether the node's files are undamaged, and the repairs in progress. */
+/** Tracks damage of the node's files and repairs in progress. */
 export class DataHealth extends Context.Tag("svcd/DataHealth")<DataHealth, {
-  /** What may be wrong now. While there is a doubt, `/ready` returns 503. */
+  /** While there is a doubt, `/ready` returns 503. */
   readonly doubts: Effect.Effect<ReadonlyArray<Doubt>>
-  /** Notes a doubt and logs it. The returned effect withdraws the doubt. */
+  /** Logs the doubt, too. The returned effect withdraws it. */
   readonly doubt: (doubt: Doubt) => Effect.Effect<Effect.Effect<void>>
-  /** Facts that the operator needs but that make no answer wrong. `/ready` does not change. */
+  /** Facts for the operator that make no answer wrong. `/ready` does not change. */
   readonly notices: Effect.Effect<ReadonlyArray<Doubt>>
-  /** Notes such a fact and logs it. The returned effect withdraws it. */
+  /** Logs the notice, too. The returned effect withdraws it. */
   readonly notice: (notice: Doubt) => Effect.Effect<Effect.Effect<void>>
   readonly damaged: (what: string) => Effect.Effect<void>
-  /** Registers a part for the background check until the scope closes. */
+  /** Checks the part in the background until the scope closes. */
   readonly register: (part: Checkable) => Effect.Effect<void, never, Scope.Scope>
   readonly parts: Effect.Effect<ReadonlyArray<Checkable>>
   readonly checked: (what: string, upTo: number) => Effect.Effect<void>
@@ -66,7 +66,7 @@ interface Tally {
   damaged: number
 }
 
-/** The metrics label of a store. All wallets share one. */
+/** The metrics label. All wallets share one. */
 const labelOf = (what: string): StoreLabel =>
   STORES.find((store) => store === what) ?? (what.startsWith("wallet-") ? "wallet.db" : "other")
 

@@ -6,10 +6,7 @@ import { keepPrivate } from "../base/privateFile.ts"
 import { StorageCorrupted, type StorageFailure, StorageUnavailable } from "./errors.ts"
 import { PageDamaged, PageGuard } from "./PageGuard.ts"
 
-/**
- * SQLite for stores that have no time for a fiber per statement: prepared statements on the driver, called by one
- * writer. A point read takes 5 µs instead of 50 µs through a queueing client.
- */
+/** SQLite for one writer without a fiber per statement: 5 µs per point read, not 50 as through a queueing client. */
 export type Database = SQLite.Database
 
 export type Statement<Bind extends Array<unknown>, Row> = SQLite.Statement<Bind, Row>
@@ -27,7 +24,7 @@ export interface FileWork {
   readonly remedy: string
 }
 
-/** Converts an error of the driver or file system to a `StorageFailure`. Rethrows other errors. */
+/** Converts errors of the driver or file system. Rethrows others. */
 export const storageFailure = ({ doing, file, remedy }: FileWork) => (cause: unknown): StorageFailure => {
   if (cause instanceof StorageCorrupted || cause instanceof StorageUnavailable) return cause
   if (isDamage(cause) || cause instanceof PageDamaged) {
@@ -38,7 +35,7 @@ export const storageFailure = ({ doing, file, remedy }: FileWork) => (cause: unk
     return new StorageUnavailable({ file, doing, reason: cause.message, code: "ENOENT" })
   }
   if (!(cause instanceof Error) || !("code" in cause) || typeof cause.code !== "string") throw cause
-  // The same words for a full disk whether SQLite or the file system reports it.
+  // One text for a full disk, whether SQLite or the file system reports it.
   const isFull = FULL.has(cause.code)
   const words = isFull ? reasonOf("ENOSPC") : cause.message
   return new StorageUnavailable({
@@ -49,7 +46,7 @@ export const storageFailure = ({ doing, file, remedy }: FileWork) => (cause: unk
   })
 }
 
-/** Runs work on a file, converting its errors with `storageFailure`. */
+/** Converts errors with `storageFailure`. */
 export const guarded = <A>(on: FileWork, work: () => A): A => {
   try {
     return work()
@@ -58,10 +55,7 @@ export const guarded = <A>(on: FileWork, work: () => A): A => {
   }
 }
 
-/**
- * Throws the file system's error for an unwritable file, which SQLite would open, leaving read-only files beside it,
- * and fail on later.
- */
+/** Throws if the file is unwritable. SQLite would open it, leave read-only files beside it, and fail later. */
 export const requireWritable = (filename: string): void => {
   if (existsSync(filename)) accessSync(filename, constants.R_OK | constants.W_OK)
 }
@@ -75,7 +69,7 @@ export interface OpenOptions {
   readonly remedy: string
 }
 
-/** Changes nothing, but makes versions without page sums refuse the file, as they would leave the sums outdated. */
+/** Changes nothing, but makes versions without page sums refuse the file instead of leaving its sums outdated. */
 export const PAGES_HAVE_SUMS = "-- pages have sums beside the file"
 
 export interface OpenDatabase {
@@ -84,8 +78,8 @@ export interface OpenDatabase {
 }
 
 /**
- * Opens a SQLite file and upgrades it to the current format. The caller notifies the guard of each commit, and closes
- * the database with the guard. Throws `StorageFailure`, even for a file of a newer version, which stays unchanged.
+ * Opens a SQLite file and upgrades it. The caller notifies the guard of each commit and closes the database with it.
+ * Throws `StorageFailure`, even for a file of a newer version, which stays unchanged.
  */
 export const openDatabase = ({ filename, migrations, pageSize, remedy }: OpenOptions): OpenDatabase =>
   guarded({ file: filename, doing: "opening", remedy }, () => {
@@ -106,24 +100,23 @@ export const openDatabase = ({ filename, migrations, pageSize, remedy }: OpenOpt
     }
   })
 
-/** KiB of pages cached per connection. A node has five or more connections. */
+/** KiB of cached pages per connection. A node has five or more. */
 export const PAGE_CACHE_KIB = 2_048
 
-/** The settings of every database. The order matters: the first write fixes the page size. */
+/** The order matters: the first write fixes the page size. */
 export const pragmas = (pageSize: number): ReadonlyArray<string> => [
   `page_size = ${pageSize}`,
   // This writes to a new file.
   "journal_mode = WAL",
-  // Data lost in a power cut is restored from the blocks. A killed process loses nothing.
+  // After a power cut, lost data is restored from the blocks. A killed process loses nothing.
   "synchronous = NORMAL",
   "temp_store = MEMORY",
-  // The driver's own limit is 16 MB per connection, besides the system's cache.
+  // Instead of the driver's 16 MB per connection, besides the system's cache.
   `cache_size = -${PAGE_CACHE_KIB}`,
   // The guard copies the log after writing the sums of the copied pages.
   "wal_autocheckpoint = 0"
 ]
 
-/** The error text for a file of a newer version. */
 export const newerFormat = ({ known, version }: { readonly version: number; readonly known: number }): string =>
   `its format is ${version}, this version of svcd knows formats up to ${known}`
 

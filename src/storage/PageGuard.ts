@@ -5,16 +5,16 @@ import type { Steps } from "../protocol/steps.ts"
 import { ANY, type PageSums, readSums, sumOf, sumsFile, writeSums, writeSumsSteps } from "./pageSums.ts"
 import { readFully, readWal, readWalSteps, type WalContent, walFile, walSize } from "./walFile.ts"
 
-/** From this size in bytes on, the write-ahead log is copied into the database, within 10 ms in one turn. */
+/** Bytes from which the write-ahead log is copied into the database, within 10 ms in one turn. */
 export const LOG_BYTES = 8 * 1024 * 1024
 
-/** Bytes of pages read per `check`: about a millisecond. */
+/** Bytes read per `check`: about a millisecond. */
 const CHECK_BYTES = 1024 * 1024
 
-/** Readers that stay until the process ends (see `PageGuard`). Unreferenced ones would be closed by the driver. */
+/** Readers that stay until the process ends (see `PageGuard`). The driver would close unreferenced ones. */
 const STAYING: Array<SQLite.Database> = []
 
-/** Pages that a copy of the log compares per turn of the event loop. */
+/** Pages compared per turn of the event loop while copying the log. */
 const COMPARED_A_TURN = 256
 
 /** A page, or a frame of the log, does not match its checksum. */
@@ -22,7 +22,7 @@ export class PageDamaged extends Error {
   override readonly name = "PageDamaged"
 }
 
-/** A copy of the log ended while the system was syncing a file. */
+/** A copy of the log ended during a sync. */
 class SyncUnknown extends Error {
   override readonly name = "SyncUnknown"
   readonly code = "EINTR"
@@ -34,7 +34,7 @@ class SyncUnknown extends Error {
 
 const PAGE_SIZE_OFFSET = 16
 
-/** The page size in the first page; `undefined` if that is not the first page of a database. */
+/** `undefined` if the page is not the first one of a database. */
 const pageSizeOf = (descriptor: number): number | undefined => {
   const bytes = Buffer.alloc(2)
   if (readFully(descriptor, bytes, PAGE_SIZE_OFFSET) < bytes.length) return undefined
@@ -68,7 +68,7 @@ interface LogState {
 const stateOf = (database: SQLite.Database, mode: "NOOP" | "PASSIVE" | "TRUNCATE"): LogState =>
   database.prepare<[], LogState>(`PRAGMA wal_checkpoint(${mode})`).get() ?? { busy: 1, log: 0, checkpointed: 0 }
 
-/** A reader of the current state. While it exists, SQLite neither copies later frames nor overwrites the log. */
+/** A reader of the current state. Meanwhile SQLite neither copies later frames nor overwrites the log. */
 const pinned = (file: string): SQLite.Database => {
   const pin = new SQLite(file, { readonly: true })
   try {
@@ -82,40 +82,38 @@ const pinned = (file: string): SQLite.Database => {
 }
 
 /**
- * Keeps the sums of an open database consistent with its pages. In WAL mode the database file only changes when the log
- * is copied into it, which only this class does:
+ * Keeps the sums of an open database consistent with its pages. In WAL mode, only copies of the log, all by this class,
+ * change the database file:
  *
  *     commit → log ──(1) sync the log──(2) new sums, synced and renamed──(3) copy the log──► database ──(4) sync it──(5) empty the log
  *
- * So at any moment, even after a crash, each page matches its sum or is superseded by a complete frame of the log.
- * Otherwise methods throw `PageDamaged`; they also throw driver and system errors. A reader holds the log from (1) to
- * (5), so that new commits come after its frames.
+ * At any moment, even after a crash, each page matches its sum or is superseded by a complete frame of the log. Otherwise
+ * methods throw `PageDamaged`. A reader holds the log from (1) to (5), so that new commits come after its frames.
  *
- * After an error in (1) or (4), the system may forget what it could not write. So nothing is copied any more and the
- * reader stays: the log has all that the file may lack, and the next process copies it again. The same holds if a copy
- * ends during one of these syncs, whose result is then unknown.
+ * After an error in (1) or (4), or if a copy ends there, the system may have lost writes. Then nothing is copied any more
+ * and the reader stays, so that the next process copies the log, which has all that the file may lack.
  *
- * The database file stays open here until `close`, as closing it would drop SQLite's locks on it.
+ * The database file stays open until `close`, as closing it would drop SQLite's locks.
  */
 export class PageGuard {
   private readonly file: string
   private readonly database: SQLite.Database
   private readonly descriptor: number
   private inForce: PageSums
-  /** Whether each page outside the log matches its sum, and each page in the log matched it before. */
+  /** Whether each page outside the log matches its sum, and each page in it matched before. */
   private settled: boolean
-  /** The size of the log at which the next copy is tried. */
+  /** Size of the log at the next attempt to copy it. */
   private due = LOG_BYTES
   private copying: DiskWork | undefined
-  /** The error of a sync, or that its result is unknown. Nothing is copied afterwards. */
+  /** The error of a sync, or its unknown result. Nothing is copied afterwards. */
   private lost: { readonly cause: unknown } | undefined
 
   /** `database` is in WAL mode, and no connection copies the log by itself. Computes missing sums. */
   constructor(file: string, database: SQLite.Database) {
     this.file = file
     this.database = database
-    // With its first read a connection takes a lock. While this one holds it, no other closing connection is the last
-    // one, which would copy the log.
+    // The first read takes a lock. While it is held, no other closing connection is the last one, which would copy the
+    // log.
     database.pragma("schema_version")
     // Windows only syncs files that are open for writing.
     this.descriptor = openSync(file, "r+")
@@ -140,25 +138,21 @@ export class PageGuard {
     return walSize(this.file) >= this.due
   }
 
-  /** Call this after each commit. Copies the log into the database if it is large enough. */
+  /** Call this after each commit. Copies a large log. */
   committed(): void {
     if (this.isDue) this.copyLog()
   }
 
   /**
-   * Copies the log into the database now. A reader of an older state delays the end of the copy. A copy in the
-   * background ends and restarts here, but during a sync of the log or the database this throws, and the next process
-   * copies the log.
+   * Copies the log now. A reader of an older state delays the end. A background copy ends and restarts here, but during
+   * its sync this throws, and the next process copies the log.
    */
   copyLog(): void {
     this.endCopy()
     if (walSize(this.file) > 0) doNow(this.copySteps())
   }
 
-  /**
-   * The same without blocking the event loop. A writer waits for it before its next commit, so that the log ends there
-   * and can be emptied.
-   */
+  /** Does not block the event loop. A writer waits for it before its next commit, so that the log can be emptied. */
   async copyLogAside(): Promise<void> {
     const copying = this.copying ??= new DiskWork(this.copySteps())
     try {
@@ -174,7 +168,7 @@ export class PageGuard {
     this.copying = undefined
   }
 
-  /** The steps of copying the log, for a caller that runs them to the end and syncs as they say. */
+  /** Steps of copying the log. The caller runs them to the end and syncs as they say. */
   *copySteps(): DiskSteps {
     const opened: Array<() => unknown> = []
     try {
@@ -189,12 +183,12 @@ export class PageGuard {
       // A copy that ended before its sync, maybe in another process, leaves pages that are not on disk.
       yield* wasCopied ? this.synced(this.descriptor) : this.copyFrames(copier)
       pin.close()
-      // SQLite leaves out pages with later frames in the log, which another writer may have added.
+      // SQLite leaves out pages with later frames, which another writer may have added.
       const isCopied = this.isCopied(copier)
       if (!wasCopied) this.settled = isCopied
       // With nothing left to copy, this only empties the log.
       const isEmptied = isCopied && stateOf(copier, "TRUNCATE").busy === 0
-      // A copy reads the whole log, which grows behind a long read: its copies must not cost the square of its size.
+      // A copy reads the whole log, which grows during a long read. The total cost must not be quadratic.
       this.due = isEmptied ? LOG_BYTES : 1.5 * walSize(this.file)
     } finally {
       for (const close of opened.toReversed()) close()
@@ -206,7 +200,7 @@ export class PageGuard {
     return checkpointed === log
   }
 
-  /** Copies the frames of the log up to the last commit, where a reader holds it. */
+  /** Up to the last commit, where a reader holds the log. */
   private *copyFrames(copier: SQLite.Database): DiskSteps {
     const { log: frames } = stateOf(copier, "NOOP")
     const log = openSync(walFile(this.file), "r+")
@@ -226,7 +220,7 @@ export class PageGuard {
     yield* this.synced(this.descriptor)
   }
 
-  /** Waits until the log or database is on disk, which is unknown if the copy ends here. */
+  /** If the copy ends during the sync, its result is unknown. */
   private *synced(descriptor: number): DiskSteps {
     this.lost = { cause: new SyncUnknown() }
     try {
@@ -238,14 +232,14 @@ export class PageGuard {
     }
   }
 
-  /** Checks sums of frames, as SQLite reads frames that it wrote without checking them. */
+  /** SQLite does not check frames that it wrote itself. */
   private compareLog(content: WalContent, frames: number): void {
     if (content.frames < frames) {
       throw new PageDamaged(`frame ${content.frames + 1} of its write-ahead log does not match its checksum`)
     }
   }
 
-  /** The sums after copying the log. Checks each replaced page unless a copy may have changed it. */
+  /** Checks each replaced page unless a copy may have changed it. */
   private *sumsAfter(log: WalContent): Steps<PageSums> {
     const { pageSize, sums } = this.inForce
     if (log.pageSize !== pageSize) throw new PageDamaged(`its log has pages of ${log.pageSize} bytes, not ${pageSize}`)
@@ -275,10 +269,7 @@ export class PageGuard {
     return readFully(this.descriptor, bytes, (page - 1) * pageSize) === pageSize && sumOf(bytes) === sum
   }
 
-  /**
-   * Checks some pages from number `from` on (the first is 0), and the log after the last page. Returns the next page,
-   * or `undefined` at the end.
-   */
+  /** Checks pages from a number (the first is 0), then the log. Returns the next page, or `undefined` at the end. */
   check(from: number): number | undefined {
     const { pageSize, sums } = this.inForce
     const to = Math.min(sums.length, from + Math.max(1, Math.floor(CHECK_BYTES / pageSize)))
@@ -295,8 +286,8 @@ export class PageGuard {
   }
 
   /**
-   * Closes the database. Afterwards the sums may be outdated, as SQLite copies the log on the last close, so the caller
-   * removes the files or has copied the log. Works once, because the descriptor's number is soon reused.
+   * Closes the database once: the descriptor's number is soon reused. SQLite copies the log on the last close, so sums
+   * may be outdated. The caller has copied the log or removes the files.
    */
   abandon(): void {
     if (!this.database.open) return
@@ -307,10 +298,10 @@ export class PageGuard {
   }
 
   /**
-   * Copies the log and closes the database, maybe as the last connection. If the log cannot be copied here, SQLite
-   * copies it on close. If a page is damaged, the sums stay and the next start finds the mismatch. During or after a
-   * failed sync they stay too, with a reader that keeps SQLite from copying. After other errors the sums are removed
-   * first, and the next start recomputes them.
+   * Copies the log and closes the database, maybe as the last connection. SQLite copies a log that could not be copied
+   * here. With a damaged page, the sums stay and the next start finds the mismatch. During or after a failed sync they
+   * stay, too, and a reader keeps SQLite from copying. After other errors they are removed first, and the next start
+   * recomputes them.
    */
   close(): void {
     if (!this.database.open) return

@@ -8,10 +8,7 @@ const copyAside = (guard: PageGuard, on: FileWork): Effect.Effect<void, StorageF
     Effect.catchAll((cause) => Effect.suspend(() => Effect.fail(storageFailure(on)(cause))))
   )
 
-/**
- * Copies a large write-ahead log into the database without blocking the event loop. A writer runs this after each
- * commit and waits for it even if interrupted.
- */
+/** Copies a large log without blocking the event loop. Writers wait for it after each commit, even if interrupted. */
 export const copyWhenDue = (guard: PageGuard, on: FileWork): Effect.Effect<void, StorageFailure> =>
   Effect.try({ try: () => guard.isDue, catch: storageFailure(on) }).pipe(
     Effect.flatMap((isDue) => isDue ? copyAside(guard, on) : Effect.void),

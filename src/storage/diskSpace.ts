@@ -5,20 +5,20 @@ import { dirname } from "node:path"
 import { DataHealth } from "./DataHealth.ts"
 import { StorageUnavailable } from "./errors.ts"
 
-/** Ends a node before its disk is full: a clean end loses nothing and leaves space for its last writes. */
+/** A clean end before the disk is full loses nothing and leaves space for the last writes. */
 
-/** The node stops below this many bytes, like the reference node (`util/fs_helpers.cpp`, `CheckDiskSpace`). */
+/** Bytes at which the node stops, like the reference node (`util/fs_helpers.cpp`, `CheckDiskSpace`). */
 export const LEAST_FREE = 50_000_000
 
-/** The operator is warned below this many bytes. */
+/** Bytes below which the operator is warned. */
 export const LOW = 1_000_000_000
 
-/** The warning ends from this many bytes on: free space fluctuates while databases merge their logs. */
+/** Bytes at which the warning ends: free space fluctuates while databases merge their logs. */
 const ENOUGH = 1_200_000_000
 
 const LOOK_EVERY = "30 seconds"
 
-/** The bytes that this process may still write at a path; `undefined` if unknown. */
+/** Bytes that this process may still write; `undefined` if unknown. */
 const freeAt = (path: string): Effect.Effect<number | undefined> =>
   Effect.promise(() => statfs(path).then(({ bavail, bsize }) => bavail * bsize, () => undefined))
 
@@ -32,15 +32,13 @@ const nearlyFull = (directory: string, left: number): StorageUnavailable =>
       "make room and start again"
   })
 
-/** The path, or the nearest folder above it that exists. */
+/** The path, or its nearest existing folder. */
 const existing = (path: string): string => {
   const above = dirname(path)
   return above === path || existsSync(path) ? path : existing(above)
 }
 
-/**
- * Checks the disk once, before the first write to a data directory, which may not exist. Fails if nearly full.
- */
+/** Checks before the first write to a data directory, which may not exist. Fails if the disk is nearly full. */
 export const checkDisk = (
   directory: string,
   free: (path: string) => Effect.Effect<number | undefined> = freeAt
@@ -50,7 +48,7 @@ export const checkDisk = (
     (left) => left !== undefined && left < LEAST_FREE ? nearlyFull(directory, left) : Effect.void
   )
 
-/** Watches the disk of a data directory, starting after half a minute. Fails once it is nearly full. */
+/** Starts after half a minute. Fails once the disk is nearly full. */
 export const watchDisk = (
   directory: string,
   free: (path: string) => Effect.Effect<number | undefined> = freeAt

@@ -2,7 +2,7 @@ import * as Schema from "effect/Schema"
 import { codeOf, diskRemedy, type ErrorWords, reasonOf, systemCode } from "../base/errorCode.ts"
 import { lasting } from "../base/verdict.ts"
 
-/** The content of a file is wrong. A retry does not help; the message has the remedy. */
+/** Wrong content of a file. A retry does not help; the message has the remedy. */
 export class StorageCorrupted extends Schema.TaggedError<StorageCorrupted>()("StorageCorrupted", {
   file: Schema.String,
   found: Schema.String,
@@ -26,7 +26,7 @@ export class StorageUnavailable extends Schema.TaggedError<StorageUnavailable>()
   }
 }
 
-/** The failure of work on a file that the system refused. `words`: for codes whose meaning depends on the work. */
+/** `words` is for codes whose meaning depends on the work. */
 export const storageUnavailable = (
   { doing, file }: { readonly file: string; readonly doing: string },
   error: unknown,

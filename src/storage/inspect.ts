@@ -11,7 +11,7 @@ import { readFully, readWal, walFile } from "./walFile.ts"
 type Finding =
   | { readonly type: "absent" }
   | { readonly type: "sound" }
-  /** The database has no usable sums, but SQLite's own check finds no damage. */
+  /** Without usable sums, but SQLite's own check finds no damage. */
   | { readonly type: "unsealed"; readonly reason: "missing" | "unreadable" }
   | { readonly type: "damaged"; readonly found: string }
 
@@ -19,19 +19,19 @@ export interface Inspected {
   readonly filename: string
   readonly what: string
   readonly remedy: string
-  /** The error for a file of a newer version, which is never changed. `sums` are its sums, if intact. */
+  /** The error for a file of a newer version, which is never changed. `sums` are its intact sums. */
   readonly newer: (database: SQLite.Database, sums: PageSums | undefined) => string | undefined
 }
 
 /** Bytes per read, between turns of the event loop. */
 const CHUNK = 1024 * 1024
 
-/** Milliseconds between progress log entries of a check, and before the first. */
+/** Milliseconds before and between log entries about a check's progress. */
 const REPORT_MS = 2_000
 
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0
 
-/** Checks all pages that the write-ahead log does not supersede. Returns the first mismatch. */
+/** The first mismatch of a page that the write-ahead log does not supersede. */
 const firstChanged = async (
   file: string,
   { pageSize, sums }: PageSums,
@@ -58,7 +58,7 @@ const firstChanged = async (
   }
 }
 
-/** The first problem that SQLite finds in a file without sums. A file that is not a database counts as damaged. */
+/** SQLite's first problem with a file without sums. A file that is not a database counts as damaged. */
 const integrity = (file: string): string | undefined => {
   const database = new SQLite(file)
   try {
@@ -94,7 +94,7 @@ const look = async (file: string, signal: AbortSignal, tell: (told: Told) => voi
     : { type: "damaged", found: `page ${changed} does not match its checksum` } as const
 }
 
-/** Checks a closed database: its pages against their sums, or with SQLite's own check without sums. */
+/** Checks a closed database: pages against their sums or, without sums, SQLite's own check. */
 const inspect = ({ filename, remedy, what }: Inspected): Effect.Effect<Finding, StorageFailure> =>
   Effect.suspend(() => {
     let told: Told = { checked: 0, total: 0 }
@@ -109,12 +109,12 @@ const inspect = ({ filename, remedy, what }: Inspected): Effect.Effect<Finding, 
         Effect.suspend(() => Effect.fail(storageFailure({ file: filename, doing: "opening", remedy })(cause)))
       )
     )
-    // Interruptible also in an uninterruptible caller: otherwise the end of the check would wait for this fiber.
+    // Interruptible even in an uninterruptible caller, which would otherwise wait for this fiber.
     const reports = Effect.interruptible(Effect.forever(Effect.zipRight(Effect.sleep(REPORT_MS), report)))
     return Effect.raceFirst(looking, reports)
   })
 
-/** The error for a damaged file of a newer version, as far as SQLite can read it. */
+/** For a damaged file, as far as SQLite can read it. */
 const newerIn = ({ filename, newer }: Inspected): string | undefined => {
   try {
     const database = new SQLite(filename, { readonly: true })
@@ -129,7 +129,7 @@ const newerIn = ({ filename, newer }: Inspected): string | undefined => {
   }
 }
 
-/** Offset of the user version in the first page. Source: sqlite.org/fileformat2.html, "The Database Header". */
+/** In the first page. Source: sqlite.org/fileformat2.html, "The Database Header". */
 const USER_VERSION_OFFSET = 60
 
 const firstPage = (filename: string, pageSize: number): Buffer => {
@@ -143,12 +143,12 @@ const firstPage = (filename: string, pageSize: number): Buffer => {
   return page
 }
 
-/** Recognizes a file of a newer version by its user version. `known` is the newest version that this program writes. */
+/** Compares the user version. `known` is the newest version that this program writes. */
 export const newerThan = (known: number, filename: string): Inspected["newer"] => (database, sums) => {
   const version = Number(database.pragma("user_version", { simple: true }))
   if (version <= known) return undefined
   if (sums !== undefined) {
-    // A newer version changes more of this page than that number. If only the number differs, it is corrupted.
+    // A newer version changes more of this page. If only the number differs, it is corrupted.
     const page = firstPage(filename, sums.pageSize)
     page.writeUInt32BE(known, USER_VERSION_OFFSET)
     if (sumOf(page) === sums.sums[0]) return undefined
@@ -156,24 +156,21 @@ export const newerThan = (known: number, filename: string): Inspected["newer"] =
   return newerFormat({ version, known })
 }
 
-/** Removes a database and the files beside it. After a crash, the next start finds the rest damaged again. */
+/** Removes the files beside it, too. After a crash, the next start finds the rest damaged again. */
 export const removeDatabase = (filename: string): void => {
   for (const file of [walFile(filename), `${filename}-shm`, filename, sumsFile(filename)]) {
     rmSync(file, { force: true })
   }
 }
 
-/** Fails if a database is damaged, for programs that repair nothing. */
+/** For programs that repair nothing. */
 export const requireSound = (inspected: Inspected): Effect.Effect<void, StorageFailure> =>
   Effect.flatMap(inspect(inspected), (finding) =>
     finding.type === "damaged"
       ? new StorageCorrupted({ file: inspected.filename, found: finding.found, remedy: inspected.remedy })
       : Effect.void)
 
-/**
- * Checks a database before it is opened. Returns the damage; the caller removes the file. Fails for a damaged file of a
- * newer version, which is never changed.
- */
+/** Returns the damage of a closed file, which the caller removes. Fails for a damaged file of a newer version. */
 export const findDamage = (inspected: Inspected): Effect.Effect<string | undefined, StorageFailure, DataHealth> =>
   Effect.gen(function*() {
     const { filename, remedy, what } = inspected
@@ -193,10 +190,7 @@ export const findDamage = (inspected: Inspected): Effect.Effect<string | undefin
     return finding.found
   }).pipe(Effect.annotateLogs("subsystem", "storage"))
 
-/**
- * Makes a database safe to open by removing a damaged one before SQLite reads it. All its content can be restored from
- * the blocks. `instead` describes this for the log.
- */
+/** Removes a damaged database before SQLite reads it. `instead` tells the log how its content is restored. */
 export const removeDamaged = (
   inspected: Inspected & { readonly instead: string }
 ): Effect.Effect<void, StorageFailure, DataHealth> =>

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import type { ErrorWords } from "../base/errorCode.ts"
 import { type StorageUnavailable, storageUnavailable } from "./errors.ts"
 
-/** Work on a file. A system error becomes a failure that names the file. */
+/** A system error becomes a failure that names the file. */
 export const io = <A>(
   on: { readonly file: string; readonly doing: string },
   work: () => Promise<A>,

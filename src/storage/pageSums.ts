@@ -6,8 +6,8 @@ import { type DiskSteps, doNow } from "../base/diskSteps.ts"
 import { codeOf } from "../base/errorCode.ts"
 
 /**
- * The sums of a database's pages, in `<file>.sums` beside it: 32 bytes of header, then one CRC-32 per page. All numbers
- * are little endian. With a sum per page, a missing row is as certain as a row.
+ * `<file>.sums`: 32 bytes of header, then one CRC-32 per page, little endian. With a sum for each page, a missing row is
+ * as certain as a row.
  *
  * | offset | bytes | |
  * |---|---|---|
@@ -20,7 +20,7 @@ import { codeOf } from "../base/errorCode.ts"
  */
 export interface PageSums {
   readonly pageSize: number
-  /** By page number, from 0. `ANY` accepts any content. */
+  /** From page 0. `ANY` accepts any content. */
   readonly sums: Uint32Array
 }
 
@@ -29,7 +29,7 @@ const VERSION = 1
 const HEADER_BYTES = 32
 const CHECKED_HEADER = 20
 
-/** The sum of a page that SQLite counts but never wrote, which it reads only after writing it. */
+/** For a page that SQLite counts but never wrote. It writes such a page before it reads it. */
 export const ANY = 0
 
 export const sumsFile = (file: string): string => `${file}.sums`
@@ -42,7 +42,7 @@ const bytesOf = ({ pageSize, sums }: PageSums): Buffer => {
   bytes.writeUInt32LE(VERSION, 8)
   bytes.writeUInt32LE(pageSize, 12)
   bytes.writeUInt32LE(sums.length, 16)
-  // In place, as a loop over the sums of a large database takes several milliseconds.
+  // A loop over the sums of a large database takes several milliseconds.
   const ours = Buffer.from(sums.buffer, sums.byteOffset, sums.byteLength)
   ours.copy(bytes, HEADER_BYTES)
   if (endianness() === "BE") bytes.subarray(HEADER_BYTES).swap32()
@@ -61,7 +61,7 @@ export const decodeSums = (bytes: Buffer): PageSums | undefined => {
   return { pageSize, sums: Uint32Array.from({ length: count }, (_, i) => bytes.readUInt32LE(HEADER_BYTES + 4 * i)) }
 }
 
-/** The sums of a database: `missing` if the file does not exist, `unreadable` if its content is invalid. */
+/** `unreadable` means that the content is invalid. */
 export const readSums = (file: string): PageSums | "missing" | "unreadable" => {
   try {
     return decodeSums(readFileSync(sumsFile(file))) ?? "unreadable"
@@ -71,7 +71,7 @@ export const readSums = (file: string): PageSums | "missing" | "unreadable" => {
   }
 }
 
-/** Replaces the sums of a database. Durable at the end. */
+/** Durable at the end. */
 export const writeSumsSteps = (file: string, sums: PageSums): DiskSteps =>
   replaceFileSteps(sumsFile(file), bytesOf(sums))
 

@@ -6,7 +6,7 @@ import { StorageCorrupted, type StorageFailure, StorageUnavailable } from "./err
 import type { Inspected } from "./inspect.ts"
 import type { PageGuard } from "./PageGuard.ts"
 
-/** How the chain rebuilds a store of derived data and brings it to the tip. */
+/** How the chain rebuilds a store of derived data up to the tip. */
 export interface Repair {
   readonly concerns: (failure: StorageFailure) => boolean
   /** Completes each time the store is found damaged. */
@@ -18,7 +18,7 @@ export interface Repair {
 }
 
 export interface StoreRepair extends Repair {
-  /** Notes damage: sets a doubt until `done`, and requests a rebuild. Further damage changes nothing. */
+  /** Sets a doubt until `done` and requests a rebuild. Further damage changes nothing. */
   readonly noticed: (failure: StorageFailure) => Effect.Effect<void>
 }
 
@@ -52,7 +52,7 @@ export const makeRepair = (
     }
   })
 
-/** The pages of a database for the background check. Damage goes to `noticed`. */
+/** Pages for the background check. Damage goes to `noticed`. */
 export const pagesOf = (
   { filename, remedy, what }: Inspected,
   guard: () => PageGuard,

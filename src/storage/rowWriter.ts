@@ -2,13 +2,10 @@ import type { Database } from "./Database.ts"
 
 export type RowCell = Uint8Array | number
 
-/** Rows per statement. More save little; fewer cost up to twice the time. */
+/** Per statement. More save little; fewer cost up to twice the time. */
 const ROWS = 64
 
-/**
- * Runs one statement over many rows at a time. `text` returns the SQL for a number of rows, `cells` appends the values
- * of one. Inside a transaction, all rows are written or none.
- */
+/** `text` is the SQL for a number of rows, `cells` one row's values. A transaction writes all rows or none. */
 export const rowWriter = <Row>(
   database: Database,
   text: (rows: number) => string,

@@ -4,13 +4,13 @@ import { codeOf } from "../base/errorCode.ts"
 import { runSteps, type Steps } from "../protocol/steps.ts"
 import { sumOf } from "./pageSums.ts"
 
-/** The valid content of SQLite's write-ahead log. Source: sqlite.org/fileformat2.html, "The Write-Ahead Log". */
+/** SQLite's write-ahead log. Source: sqlite.org/fileformat2.html, "The Write-Ahead Log". */
 export interface WalContent {
   readonly pageSize: number
-  /** Frames up to the last complete commit. */
+  /** Up to the last complete commit. */
   readonly frames: number
   readonly pageCount: number
-  /** The sum of each page (from 1) after the last commit. */
+  /** Sums of pages (from 1) after the last commit. */
   readonly pages: ReadonlyMap<number, number>
 }
 
@@ -28,7 +28,7 @@ const NOTHING: WalContent = { pageSize: 0, frames: 0, pageCount: 0, pages: new M
 
 export const walFile = (file: string): string => `${file}-wal`
 
-/** SQLite's running sum over pairs of words. `from` and `to` count words. */
+/** Over pairs of words. `from` and `to` count words. */
 class RunningSum {
   a = 0
   b = 0
@@ -48,7 +48,7 @@ class RunningSum {
   }
 }
 
-/** Reads until `bytes` is full or the file ends. Returns the number of bytes read. */
+/** Reads until `bytes` is full or the file ends. Returns the bytes read. */
 export const readFully = (descriptor: number, bytes: Buffer, position: number): number => {
   let got = 0
   while (got < bytes.length) {
@@ -59,7 +59,7 @@ export const readFully = (descriptor: number, bytes: Buffer, position: number): 
   return got
 }
 
-/** An aligned buffer, whose words can be viewed as a `Uint32Array`. */
+/** Its words can be viewed as a `Uint32Array`. */
 const aligned = (size: number): Buffer => Buffer.from(new ArrayBuffer(size))
 
 const wordsOf = (bytes: Buffer, swapped: boolean): Uint32Array => {
@@ -115,10 +115,7 @@ function* read(descriptor: number, { most }: { readonly most: number }): Steps<W
   }
 }
 
-/**
- * Reads the log of a database up to the last complete commit, as SQLite does when opening it, or to a commit at frame
- * `most`.
- */
+/** Reads up to the last complete commit, as SQLite does on open, or to a commit at frame `most`. */
 export function* readWalSteps(file: string, most = Infinity): Steps<WalContent> {
   let descriptor
   try {

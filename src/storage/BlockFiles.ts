@@ -49,8 +49,8 @@ interface OpenFile {
 /**
  * blkNNNNN.dat and undoNNNNN.dat: records of magic, LE32 length and content, appended and never changed. Block files
  * are the reference node's without its XOR mask (reference/protocol.md 8.1). An undo record ends with the first four
- * bytes of hash256(block hash ‖ content). Block and undo files start together, so that pruning frees both. Methods
- * throw `StorageFailure`.
+ * bytes of hash256(block hash ‖ content). Each new block file starts a new undo file, so that pruning frees both.
+ * Methods throw `StorageFailure`.
  */
 export class BlockFiles {
   private readonly directory: string

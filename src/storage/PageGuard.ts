@@ -88,7 +88,8 @@ const pinned = (file: string): SQLite.Database => {
  *     commit → log ──(1) sync the log──(2) new sums, synced and renamed──(3) copy the log──► database ──(4) sync it──(5) empty the log
  *
  * At any moment, even after a crash, each page matches its sum or is superseded by a complete frame of the log. Otherwise
- * methods throw `PageDamaged`. A reader holds the log from (1) to (5), so that new commits come after its frames.
+ * methods throw `PageDamaged`, besides driver and system errors. A reader holds the log from (1) to (5), so that new
+ * commits come after its frames.
  *
  * After an error in (1) or (4), or if a copy ends there, the system may have lost writes. Then nothing is copied any more
  * and the reader stays, so that the next process copies the log, which has all that the file may lack.
@@ -112,8 +113,7 @@ export class PageGuard {
   constructor(file: string, database: SQLite.Database) {
     this.file = file
     this.database = database
-    // The first read takes a lock. While it is held, no other closing connection is the last one, which would copy the
-    // log.
+    // The first read takes a lock. Without it, another closing connection could be the last and copy the log.
     database.pragma("schema_version")
     // Windows only syncs files that are open for writing.
     this.descriptor = openSync(file, "r+")

@@ -7,7 +7,7 @@ import { StorageUnavailable } from "./errors.ts"
 
 /** A clean end before the disk is full loses nothing and leaves space for the last writes. */
 
-/** Bytes at which the node stops, like the reference node (`util/fs_helpers.cpp`, `CheckDiskSpace`). */
+/** Bytes below which the node stops, like the reference node (`util/fs_helpers.cpp`, `CheckDiskSpace`). */
 export const LEAST_FREE = 50_000_000
 
 /** Bytes below which the operator is warned. */

@@ -111,7 +111,7 @@ export const blockMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | A
     const getblockheader = method(GETBLOCKHEADER, ({ blockhash, verbose }) =>
       Effect.gen(function*() {
         const info = yield* find(blockhash)
-        // Blocks store the proofs, not the tree.
+        // The blocks store the proofs, the tree does not.
         const stored = info.header.hasAuxpowFlag ? Effect.asSome(chain.block(blockhash)) : Effect.succeedNone
         // Objects omit a proof that is not received yet or pruned. A serialization without it would be invalid. A lost
         // proof is an error in both.

@@ -147,8 +147,7 @@ const name_checkdb = ({ names, params, refuse }: NameLookup, chainCoins: typeof 
         const holders = new Map<string, number>()
         yield* state.visitClaims((claims) => {
           check.add(claims)
-          // A name that is unexpired in the next block has exactly one coin, an expired one none (reference/protocol.md
-          // 4.9).
+          // A name unexpired in the next block has one coin, an expired one none (reference/protocol.md 4.9).
           for (const [, claim] of claims) {
             if (!isExpired(claim, nextHeight, params)) holders.set(claim.outpoint, claim.height)
           }

@@ -4,7 +4,7 @@ import { type Block, makeBlock } from "../../protocol/block.ts"
 import { makeTransaction } from "../../protocol/transaction.ts"
 
 /**
- * Adds 32 zero bytes as reserved value if the coinbase commits to witnesses without having one, like the reference
+ * Adds 32 zero bytes as reserved value if the coinbase commits to witnesses but has none, like the reference
  * node's `submitblock`. Source: upstream `validation.cpp`, `ChainstateManager::UpdateUncommittedBlockStructures`.
  */
 export const withReservedValue = (block: Block, height: number, params: ConsensusParams): Block => {

@@ -21,7 +21,7 @@ import { readTransactionInput } from "../transactionParams.ts"
 export const weightsIn = (inputs: ReadonlyArray<Json>): ReadonlyArray<Json> =>
   inputs.filter((input) => input instanceof JsonObject && input.get("weight") !== undefined)
 
-/** An input without signatures, in a transaction with witnesses. */
+/** Of an input without signatures, in a transaction with witnesses. */
 const LEAST_WEIGHT = 165
 
 const INT64 = [-(2 ** 63), 2 ** 63 - 1] as const

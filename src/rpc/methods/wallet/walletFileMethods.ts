@@ -70,7 +70,7 @@ const loadFailure = (name: string) => (failure: FileFailure): RpcError => {
   }
 }
 
-/** Bytes that operating systems accept, and between two slashes. */
+/** Bytes of a path, and between two slashes, that operating systems accept. */
 const MAX_PATH = 4_095
 const MAX_PATH_PART = 255
 

@@ -1,12 +1,12 @@
 import type { PlaceShare } from "./FairPlaces.ts"
 
-/** Holders with the same beginning of their shares. */
+/** Holders whose shares begin with the same words. */
 interface Line<H> {
-  /** Holders of this line and of those below it. */
+  /** Includes the holders of lines below. */
   held: number
-  /** The line that was used longest ago first. */
+  /** The least recently used line first. */
   readonly below: Map<string, Line<H>>
-  /** The last one of them. */
+  /** The last line of `below`. */
   newest: string | undefined
   /** The least recently used first. */
   readonly holders: Set<H>
@@ -14,7 +14,7 @@ interface Line<H> {
 
 const emptyLine = <H>(): Line<H> => ({ held: 0, below: new Map(), newest: undefined, holders: new Set() })
 
-/** Puts a line behind the others: among equals, the one that was used longest ago loses a place. */
+/** Puts a line behind the others: among equals, the least recently used one loses a place. */
 const moveLast = <H>(line: Line<H>, word: string, next: Line<H>): void => {
   if (line.newest === word) return
   line.below.delete(word)
@@ -23,9 +23,8 @@ const moveLast = <H>(line: Line<H>, word: string, next: Line<H>): void => {
 }
 
 /**
- * A limited number of places in which every newcomer finds room. Beyond the limit, the user with the most places loses
- * one: of the address with the most, the one that was used longest ago. So a user of many places loses its own.
- * `FairPlaces` is for callers that can wait.
+ * Limited places that always admit a newcomer. Beyond the limit, the user with the most places loses one: the least
+ * recently used place of the address with the most. `FairPlaces` is for callers that can wait.
  */
 export class EvictingPlaces<H> implements Iterable<H> {
   readonly #total: number
@@ -34,7 +33,7 @@ export class EvictingPlaces<H> implements Iterable<H> {
   readonly #shares = new Map<H, PlaceShare>()
   #newest: H | undefined
 
-  /** `evict`: called for a holder that has lost its place. */
+  /** `evict` is called for a holder that has lost its place. */
   constructor(total: number, evict: (holder: H) => void) {
     this.#total = total
     this.#evict = evict
@@ -52,7 +51,7 @@ export class EvictingPlaces<H> implements Iterable<H> {
     return this.#shares.has(holder)
   }
 
-  /** Gives a holder a place, as the most recently used one of its share. */
+  /** The holder becomes the most recently used one of its share. */
   enter(holder: H, share: PlaceShare): void {
     this.leave(holder)
     this.#shares.set(holder, share)
@@ -73,13 +72,13 @@ export class EvictingPlaces<H> implements Iterable<H> {
     this.#evict(victim)
   }
 
-  /** Marks a holder as used just now, with a share that may have changed. Does nothing for one without a place. */
+  /** Marks a holder as used, with a share that may have changed. No-op for a holder without a place. */
   use(holder: H, share: PlaceShare): void {
     const before = this.#shares.get(holder)
     if (before === undefined) return
     if (before !== share) return this.enter(holder, share)
     if (holder === this.#newest) return
-    // Each request comes here: nothing is counted or made again.
+    // Each request comes here, so nothing is counted or rebuilt.
     let line = this.#all
     for (const word of share) {
       const next = line.below.get(word)

@@ -1,20 +1,19 @@
 import * as Effect from "effect/Effect"
 
-/** The caller that takes a place, from the outside in: user, address, connection. Callers with the same path wait in one line. */
+/** From the outside in: user, address, connection. Callers with the same share wait in one line. */
 export type PlaceShare = ReadonlyArray<string>
 
 export interface PlaceLimits {
-  /** Callers that have a place at one time. */
   readonly total: number
-  /** Most places of callers with the same first word of the share. Below `total`, places are left for others. */
+  /** Most places for one user. Below `total`, places are left for others. */
   readonly each: number
 }
 
-/** Callers with the same beginning of their shares. */
+/** Callers whose shares begin with the same words. */
 interface Line {
-  /** Callers of this line and of those below it that have a place. */
+  /** Places of callers in this line and in lines below. */
   held: number
-  /** Callers of this line and of those below it that wait. */
+  /** Waiting callers of this line and of lines below. */
   waiting: number
   readonly below: Map<string, Line>
   readonly queue: Set<() => void>
@@ -23,9 +22,9 @@ interface Line {
 const emptyLine = (): Line => ({ held: 0, waiting: 0, below: new Map(), queue: new Set() })
 
 /**
- * A limited number of places that callers take in turn. A free place goes to the user that holds the fewest, and among
- * equals to the one whose turn is longest ago; within a user, the same rule chooses the address, and then the
- * connection. So a caller waits as many turns as there are other users, however many calls one of them makes.
+ * Limited places that callers take in turn. A free place goes to the user with the fewest, and among equals to the one
+ * served longest ago; within a user, the same rule chooses the address, then the connection. So a caller waits for one
+ * turn per other user, however many calls each user makes.
  */
 export class FairPlaces {
   readonly #limits: PlaceLimits
@@ -43,10 +42,7 @@ export class FairPlaces {
     return this.#all.waiting
   }
 
-  /**
-   * Calls `begin` once there is a place, now or later. Returns the function that gives the place back; of a caller that
-   * still waits, it leaves the line.
-   */
+  /** Calls `begin` once there is a place, now or later. Returns how to give the place back or stop waiting. */
   enter(share: PlaceShare, begin: () => void): () => void {
     const lines = this.#linesOf(share)
     const line = lines[lines.length - 1] ?? this.#all
@@ -76,7 +72,7 @@ export class FairPlaces {
     }
   }
 
-  /** Runs an effect in a place. An interrupted one leaves its place or the line at once. */
+  /** An interrupted effect leaves its place or the line at once. */
   within(share: PlaceShare): <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> {
     return (effect) =>
       Effect.suspend(() => {
@@ -88,7 +84,7 @@ export class FairPlaces {
       })
   }
 
-  /** The lines of a share, from the outermost in. */
+  /** From the outermost line in. */
   #linesOf(share: PlaceShare): ReadonlyArray<Line> {
     const lines = [this.#all]
     let line = this.#all
@@ -101,7 +97,7 @@ export class FairPlaces {
     return lines
   }
 
-  /** Removes the lines of a share without a caller. */
+  /** Removes the share's empty lines. */
   #forget(share: PlaceShare): void {
     let line = this.#all
     for (const word of share) {
@@ -120,7 +116,7 @@ export class FairPlaces {
     }
   }
 
-  /** Takes the next caller out of its line; `undefined` if none may have a place. */
+  /** Removes the next caller from its line; `undefined` if none may have a place. */
   #next(): (() => void) | undefined {
     let line = this.#all
     let most = this.#limits.each
@@ -138,7 +134,7 @@ export class FairPlaces {
   }
 }
 
-/** Chooses the line below that holds the fewest places, less than `most`, and puts it behind the others. */
+/** Chooses the line below with the fewest places, under `most`, and puts it behind the others. */
 const fewest = ({ below }: Line, most: number): Line | undefined => {
   let chosen: string | undefined
   let least = most

@@ -19,51 +19,50 @@ import { getHeapStatistics } from "node:v8"
  * the total. A closed account holds nothing.
  */
 
-/** What the bytes are held for. The values are the label of `svcd_memory_budget_bytes`. */
+/** The purpose of the bytes, a label of `svcd_memory_budget_bytes`. */
 export const BUDGET_KINDS = ["frames", "messages", "compact_blocks", "outbox", "rpc_bodies", "rpc_answers"] as const
 
 export type BudgetKind = (typeof BUDGET_KINDS)[number]
 
-/** The part of the total that each kind may take. The parts add up to 1. */
+/** Parts of the total; their sum is 1. */
 const SHARES: Readonly<Record<BudgetKind, number>> = {
-  // Payloads of peers whose last byte has not arrived.
+  // Payloads whose last byte has not arrived.
   frames: 0.2,
-  // Decoded messages of peers that wait to be handled, inventories included.
+  // Decoded messages of peers, inventories included, before they are handled.
   messages: 0.25,
   compact_blocks: 0.05,
-  // Data that waits to be sent to peers.
+  // Data to send to peers.
   outbox: 0.1,
-  // Bodies of RPC requests, as bytes and as values.
+  // As bytes and as values.
   rpc_bodies: 0.2,
-  // RPC answers, batches included, until the caller has read them.
+  // Batches included, until the caller has read them.
   rpc_answers: 0.2
 }
 
 const HEAP_SHARE = 0.4
 
-/** The longest time that an account waits for room, in milliseconds. Then `take` decides. */
+/** Milliseconds that an account waits for room. Then `take` decides. */
 const LONGEST_WAIT = 5_000
 
-/** Waiting accounts that are checked when bytes are given back. A small limit spreads the wake-up of many accounts. */
+/** Waiting accounts checked per return of bytes. A small limit spreads their wake-up. */
 const MOST_LOOKED_AT = 8
 
-/** The total for a heap of so many bytes (`v8.getHeapStatistics().heap_size_limit`). */
+/** For a heap of this many bytes (`v8.getHeapStatistics().heap_size_limit`). */
 export const budgetOfHeap = (heapLimit: number): number => Math.floor(heapLimit * HEAP_SHARE)
 
-/** What the budget did when it was full. The values are a label of metrics. */
+/** A label of metrics. */
 export type BudgetAction = "refused" | "evicted"
 
 export type BudgetListener = (event: {
   readonly kind: BudgetKind
   readonly action: BudgetAction
-  /** The name of the account that was refused or evicted. */
+  /** The refused or evicted account. */
   readonly owner: string
   readonly held: number
 }) => void
 
-/** The part of the budget that one peer or caller uses. */
 export interface MemoryAccount {
-  /** Counts `bytes` more; may evict another account. Returns false at a limit: then the owner drops its data. */
+  /** May evict another account. Returns false at a limit: the owner then drops its data. */
   readonly take: (kind: BudgetKind, bytes: number) => boolean
   readonly give: (kind: BudgetKind, bytes: number) => void
   readonly held: (kind: BudgetKind) => number
@@ -74,9 +73,9 @@ export interface MemoryAccount {
 export interface AccountOptions {
   /** For the log: `peer 5`, `caller 127.0.0.1`. */
   readonly owner: string
-  /** The part of a kind's limit that this account may take alone, from 0 to 1. */
+  /** The part of a kind's limit, 0 to 1, that this account may take alone. */
   readonly share: number
-  /** Whether the account may be evicted to make room for others. False for a peer or caller that the operator chose. */
+  /** False for a peer or caller that the operator chose. */
   readonly evictable: boolean
   /** Ends the owner, which closes the account. Called during the `take` of another account. */
   readonly evict: (kind: BudgetKind) => void
@@ -97,7 +96,7 @@ export class MemoryBudget {
   private readonly holders = new Set<Holder>()
   private readonly used = new Map<BudgetKind, number>()
   private readonly listeners = new Set<BudgetListener>()
-  /** In the order of waiting, the longest wait first. */
+  /** The longest wait first. */
   private readonly waiters = new Set<Waiter>()
 
   constructor(total: number) {
@@ -112,9 +111,7 @@ export class MemoryBudget {
     return this.used.get(kind) ?? 0
   }
 
-  /**
-   * Whether an account has to wait: the kind is more than half full, and this account holds more than an equal share.
-   */
+  /** The kind is more than half full, and this account holds more than an equal share. */
   isTight(kind: BudgetKind, account: MemoryAccount): boolean {
     const used = this.held(kind)
     return used > this.limit(kind) / 2 && account.held(kind) > used / Math.max(1, this.holders.size)
@@ -131,7 +128,7 @@ export class MemoryBudget {
     return Effect.suspend(() => isTight() ? Effect.raceFirst(room, Effect.sleep(LONGEST_WAIT)) : Effect.void)
   }
 
-  /** Wakes one waiting account that is not tight any more. Its next `take` or `give` wakes the next one. */
+  /** Wakes one account that is no longer tight. Its next `take` or `give` wakes the next one. */
   private callNext(): void {
     let looked = 0
     for (const waiter of this.waiters) {
@@ -142,7 +139,7 @@ export class MemoryBudget {
     }
   }
 
-  /** Adds a listener and returns the function that removes it. */
+  /** Returns how to remove the listener. */
   listen(listener: BudgetListener): () => void {
     this.listeners.add(listener)
     return () => void this.listeners.delete(listener)
@@ -169,7 +166,7 @@ export class MemoryBudget {
       if (largest === undefined) return this.refuse(holder, kind)
       if (holder.evictable && (largest.bytes.get(kind) ?? 0) < wanted) return this.refuse(holder, kind)
       this.tell(largest, kind, "evicted")
-      // Closed first: this makes room at once, even where the owner takes a while to end.
+      // Closed first, to make room at once, even if the owner takes a while to end.
       this.close(largest)
       largest.evict(kind)
     }
@@ -182,7 +179,7 @@ export class MemoryBudget {
     return false
   }
 
-  /** The evictable account that holds the most of a kind, without the asking account. */
+  /** The largest evictable holder of a kind, except the asking account. */
   private largest(kind: BudgetKind, asker: Holder): Holder | undefined {
     let largest: Holder | undefined
     for (const holder of this.holders) {
@@ -194,7 +191,7 @@ export class MemoryBudget {
 
   private add(holder: Holder, kind: BudgetKind, bytes: number): void {
     if (!holder.open) return
-    // Never below zero: bytes that are given back twice must not create room.
+    // Never below zero: bytes given back twice must not create room.
     const change = Math.max(bytes, -(holder.bytes.get(kind) ?? 0))
     holder.bytes.set(kind, (holder.bytes.get(kind) ?? 0) + change)
     this.used.set(kind, this.held(kind) + change)
@@ -214,7 +211,7 @@ export class MemoryBudget {
   }
 }
 
-/** The budget of the node, shared by its peers and its RPC callers. */
+/** Shared by the peers and RPC callers of the node. */
 export class Budget extends Context.Tag("svcd/Budget")<Budget, MemoryBudget>() {}
 
 export const layer: Layer.Layer<Budget> = Layer.sync(

@@ -6,8 +6,8 @@ import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
 
 /**
- * The time of day of the node, for block times and the age of the tip and of transactions. Tests may set it
- * (`setmocktime`). Sleeping and measuring use the real clock, except for the timeouts of peers: see `peerTime`.
+ * The node's time of day, for block times and the age of the tip and of transactions. Tests may set it (`setmocktime`).
+ * Sleeping and measuring use the real clock, except for the timeouts of peers (`peerTime`).
  */
 export class MockTime extends Context.Tag("svcd/MockTime")<MockTime, {
   /** Stops the clock at a time in seconds since 1970. `undefined` restores the real time. */
@@ -15,12 +15,11 @@ export class MockTime extends Context.Tag("svcd/MockTime")<MockTime, {
   readonly current: Effect.Effect<number | undefined>
 }>() {}
 
-/** The clock itself: what runs with it has the time of the node. */
+/** The clock itself, which gives fibers the node's time. */
 export class NodeTime extends Context.Tag("svcd/NodeTime")<NodeTime, Clock.Clock>() {}
 
-/** A clock that can be set. */
 interface NodeClock extends Clock.Clock {
-  /** Milliseconds that pass as real ones, stand still while the time is set, and jump together with it. */
+  /** Milliseconds that pass like real ones, but stop and jump with a set time. */
   readonly unsafePeerTime: () => number
   /** Completes when the time is set. */
   readonly set: Effect.Effect<void>
@@ -28,11 +27,11 @@ interface NodeClock extends Clock.Clock {
 
 const isNodeClock = (clock: Clock.Clock): clock is NodeClock => "unsafePeerTime" in clock
 
-/** Time for the timeouts of peers. It follows `setmocktime`, and no other jump of the wall clock. */
+/** For the timeouts of peers. It follows `setmocktime`, but no other jump of the wall clock. */
 export interface PeerTime {
   /** Milliseconds. */
   readonly now: () => number
-  /** Sleeps, at most until the time is set. */
+  /** Wakes early when the time is set. */
   readonly sleep: (milliseconds: number) => Effect.Effect<void>
 }
 
@@ -44,7 +43,7 @@ export const peerTime: Effect.Effect<PeerTime> = Effect.map(Effect.clock, (clock
     }
     : { now: () => Number(clock.unsafeCurrentTimeNanos()) / 1e6, sleep: (milliseconds) => Effect.sleep(milliseconds) })
 
-/** Installs the clock for everything under this layer. With `seconds` (since 1970) it is fixed at that time. */
+/** Installs the clock under this layer, fixed at `seconds` since 1970 if given. */
 export const layer = (seconds?: number): Layer.Layer<MockTime | NodeTime> =>
   Layer.unwrapEffect(Effect.map(Effect.clock, (real) => {
     let mock = seconds

@@ -7,9 +7,9 @@ const holds = (filter: Uint8Array, places: ReadonlyArray<number>): boolean =>
   places.every((place) => ((filter[place >>> 3] ?? 0) & (1 << (place & 7))) !== 0)
 
 /**
- * Remembers the last entries in a fixed amount of memory: three Bloom filters of half the capacity each. When the
- * newest is full, the oldest is emptied. So the filter knows at least the last `capacity` entries and at most half as
- * many more. The rate of false positives is `falsePositives`; without the key they cannot be predicted.
+ * Remembers the last entries in fixed memory: three Bloom filters of half the capacity each. A full newest one empties
+ * the oldest, so the filter knows at least `capacity` entries, and at most half as many more. Without the key, its
+ * `falsePositives` cannot be predicted.
  */
 export class RollingFilter {
   private readonly key: SipKey
@@ -55,8 +55,8 @@ export class RollingFilter {
   }
 
   /**
-   * The bits of an entry, from two halves of one hash. The step grows: otherwise an entry whose step has a factor in
-   * common with the size would have few bits (Dillinger, Manolios: "Bloom filters in probabilistic verification").
+   * The bits of an entry, from two halves of one hash. The step grows: a step with a factor in common with the size
+   * would set few bits (Dillinger, Manolios: "Bloom filters in probabilistic verification").
    */
   private places(entry: Bytes): Array<number> {
     const { bits, hashes, key } = this

@@ -7,16 +7,16 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 
 /**
- * Tasks that run every few minutes, such as the repeated announcement of transactions or saving state to disk. Tests
- * may hurry them (`mockscheduler`). Real-time tasks, such as the timeout of a peer, do not belong here.
+ * Periodic tasks, such as announcing transactions again or saving state, which tests may hurry (`mockscheduler`).
+ * Real-time tasks, such as peer timeouts, do not belong here.
  */
 export class Scheduler extends Context.Tag("svcd/Scheduler")<Scheduler, {
-  /** Runs a task repeatedly until the scope closes, first after a delay. `delay` is called before each run. */
+  /** Repeats a task until the scope closes. `delay` is called before each run, including the first. */
   readonly repeat: <R>(
     task: Effect.Effect<void, never, R>,
     delay: () => Duration.DurationInput
   ) => Effect.Effect<void, never, R | Scope.Scope>
-  /** Makes all tasks due earlier by this time. Returns when the tasks that are due now have run. */
+  /** Makes all tasks due earlier, and returns after running those that are due now. */
   readonly forward: (by: Duration.DurationInput) => Effect.Effect<void>
 }>() {}
 

@@ -2,8 +2,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
 /**
- * A place for what is there only later, or only for a time: the methods of a listener that answers before there is a node. It holds its
- * first value until it is filled, and again after that.
+ * Holds its first value until it is filled, and again afterwards: for a listener that answers before its node exists.
  */
 export class Slot<A> {
   readonly #first: A

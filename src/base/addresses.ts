@@ -2,9 +2,9 @@ import * as Either from "effect/Either"
 import { isIPv4, isIPv6 } from "node:net"
 import { quoted } from "./safeText.ts"
 
-/** Where to listen or where to connect. IPv6 hosts have no brackets. */
+/** Where to listen or connect. IPv6 hosts have no brackets. */
 export interface Address {
-  /** An IP address or a host name. Empty, for a listener only: every interface. */
+  /** An IP address or host name. Empty, for a listener only: every interface. */
   readonly host: string
   readonly port: number
 }
@@ -22,8 +22,8 @@ const isHost = (host: string): boolean => {
 const ADDRESS = /^(?:\[(?<ip6>[^\]]*)\]|(?<host>[^:[\]]*)):(?<port>[^:[\]]*)$/
 
 /**
- * Parses `host:port`. An IPv6 address is in brackets, a port is 1 to 65535. No host, as in `:8334`, means every
- * interface; this is an error where `host` is `required`.
+ * An IPv6 address is in brackets, a port is 1 to 65535. No host, as in `:8334`, means every interface; it is an error
+ * where `host` is `required`.
  */
 export const parseHostPort = (text: string, host: "required" | "optional"): Either.Either<Address, string> => {
   const parts = ADDRESS.exec(text)?.groups
@@ -49,12 +49,12 @@ export const parseHostPort = (text: string, host: "required" | "optional"): Eith
 }
 
 export const formatHostPort = ({ host, port }: Address): string =>
-  // To compile the pattern of `isIPv6` takes some milliseconds, which most calls of svcd-cli do not need.
+  // Compiling the pattern of `isIPv6` takes some milliseconds, which most calls of svcd-cli do not need.
   host.includes(":") && isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`
 
 const MAPPED_IPV4 = /^::ffff:(?=\d+\.)/i
 
-/** The kind of a listener's host. Names other than `localhost` are not resolved. */
+/** Names other than `localhost` are not resolved. */
 const placeOf = (host: string): "every interface" | "loopback" | "other" => {
   const plain = host.toLowerCase().replace(MAPPED_IPV4, "").replace(/\.$/, "")
   if (plain === "" || plain === "0.0.0.0" || /^[0:]+$/.test(plain)) return "every interface"
@@ -66,14 +66,13 @@ const placeOf = (host: string): "every interface" | "loopback" | "other" => {
 
 export const isLoopback = (host: string): boolean => placeOf(host) === "loopback"
 
-/** Whether a host means every interface, so that a client has to choose one of them. */
 export const isEveryInterface = (host: string): boolean => placeOf(host) === "every interface"
 
-/** Whether only one of two listeners can be there. Port 0 is any free one. */
+/** Whether two listeners exclude each other. Port 0 is any free one. */
 export const overlap = (a: Address, b: Address): boolean => {
   if (a.port !== b.port || a.port === 0) return false
   if ([a, b].some(({ host }) => host === "0.0.0.0") && [a, b].some(({ host }) => isIPv6(host))) {
-    // IPv4 and IPv6 do not overlap, unless the other listener takes both families, as `::` does.
+    // IPv4 and IPv6 overlap only if one listener takes both families, as `::` does.
     return [a, b].some(({ host }) => isIPv6(host) && isEveryInterface(host))
   }
   if (isEveryInterface(a.host) || isEveryInterface(b.host)) return true

@@ -5,17 +5,16 @@ import { type DiskSteps, doNow } from "./diskSteps.ts"
 import { makeDirectory } from "./makeDirectory.ts"
 
 /**
- * Files that are complete or absent after a power cut (docs/data-directory.md). The new content is written beside the
- * file and synced. A rename puts it in place, and the directory is synced. These functions throw the errors of the
- * system.
+ * Files that are complete or absent after a power cut (docs/data-directory.md): written beside the old file, synced,
+ * renamed, and the directory synced. The functions throw system errors.
  */
 
-/** For the owner only: each of these files holds private information. */
+/** Each of these files holds private information. */
 const FILE_MODE = 0o600
 
 export type Content = string | Uint8Array
 
-/** Makes the entries of a directory durable. On Windows a directory cannot be opened; the system does this itself. */
+/** Makes the entries of a directory durable. Windows cannot open a directory, and does this itself. */
 export const syncDirectory = async (path: string): Promise<void> => {
   if (process.platform === "win32") return
   const directory = await open(path, "r")
@@ -50,8 +49,8 @@ export const makeDirectoryDurably = async (directory: string): Promise<void> => 
 const draftOf = (path: string): string => `${path}.new`
 
 /**
- * Replaces a file by the joined parts. The draft is always a new file: an old draft may have other permissions. On
- * failure the draft is removed. Concurrent writers need different drafts.
+ * Replaces a file by the joined parts. The draft is always a new file, because an old one may have other permissions,
+ * and is removed on failure. Concurrent writers need different drafts.
  */
 export const replaceFile = async (
   path: string,
@@ -97,5 +96,5 @@ export function* replaceFileSteps(path: string, content: Content): DiskSteps {
   yield* directorySteps(dirname(path))
 }
 
-/** Replaces a file synchronously, which blocks the event loop: for small files, and at the end of the process. */
+/** Blocks the event loop: for small files, and at the end of the process. */
 export const replaceFileNow = (path: string, content: Content): void => doNow(replaceFileSteps(path, content))

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 
 /**
- * A checksum as the first member of the node's JSON files. It detects damage that leaves valid JSON:
+ * A checksum as the first member of the node's JSON files, to detect damage that leaves valid JSON:
  *
  *     {"checksum":"<SHA-256 in hexadecimal>", … }
  *
@@ -20,7 +20,7 @@ export class ChecksummedText {
     return this
   }
 
-  /** Returns all parts, the first with the checksum. The first part has to begin with a member. Ends the text. */
+  /** Ends the text and returns its parts, the first with the checksum. That part has to begin with a member. */
   finish(): ReadonlyArray<string> {
     const [first = "", ...rest] = this.parts
     const [opening = "{"] = /^\{[ \n]*/.exec(first) ?? []
@@ -37,11 +37,10 @@ export const CHECKSUM_MISMATCH = "its content does not match its checksum"
 
 export interface CheckedText {
   readonly text: string
-  /** `absent`: a version without checksums wrote the text, or the checksum was removed by hand. */
+  /** `absent`: written by a version without checksums, or removed by hand. */
   readonly checksum: "right" | "wrong" | "absent"
 }
 
-/** Removes the checksum from a text and compares it. */
 export const checkText = (text: string): CheckedText => {
   const [member, opening = "", digest] = MEMBER.exec(text) ?? []
   if (member === undefined) return { text, checksum: "absent" }

@@ -1,7 +1,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 
-/** The time of Effect's clock in whole seconds since 1970, as in block headers and JSON-RPC. */
+/** Whole seconds since 1970, as in block headers and JSON-RPC. */
 export const unixTime: Effect.Effect<number> = Effect.map(
   Clock.currentTimeMillis,
   (milliseconds) => Math.floor(milliseconds / 1000)

@@ -2,8 +2,8 @@ import { fsync, fsyncSync } from "node:fs"
 import { promisify } from "node:util"
 
 /**
- * Work on files that pauses. Where it yields a descriptor, that file has to be on disk before the work continues; an error of the
- * sync is thrown into the work there. Where it yields nothing, other work may have a turn.
+ * Work on files that pauses. A yielded descriptor has to be synced before the work continues; a sync error is thrown
+ * into it. Yielding nothing gives other work a turn.
  */
 export type DiskSteps = Generator<number | void, void, void>
 
@@ -23,7 +23,7 @@ const syncNow = (descriptor: number): Failure | undefined => {
 const goOn = (steps: DiskSteps, failure: Failure | undefined): IteratorResult<number | void, void> =>
   failure === undefined ? steps.next() : steps.throw(failure.cause)
 
-/** Does all the work in this turn of the event loop. */
+/** Blocks this turn of the event loop. */
 export const doNow = (steps: DiskSteps): void => {
   let at = steps.next()
   while (at.done !== true) at = goOn(steps, typeof at.value === "number" ? syncNow(at.value) : undefined)
@@ -36,14 +36,14 @@ const syncAside = (descriptor: number): Promise<Failure | undefined> =>
 
 const turn = (): Promise<undefined> => new Promise((resolve) => setImmediate(() => resolve(undefined)))
 
-/** Work whose files are synced by threads of the system, so that other work has turns of the event loop meanwhile. */
+/** Syncs files in threads of the system, so that other work has turns meanwhile. */
 export class DiskWork {
-  /** Several callers wait for the same end. An error of the work goes to each of them. `stop` is an end without an error. */
+  /** For any number of callers; each gets an error of the work. `stop` ends without an error. */
   readonly end: Promise<void>
   private readonly steps: DiskSteps
   private isStopped = false
 
-  /** Begins the work: its first step is done at the return. */
+  /** The first step is done at the return. */
   constructor(steps: DiskSteps) {
     this.steps = steps
     this.end = this.run()
@@ -59,8 +59,8 @@ export class DiskWork {
   }
 
   /**
-   * Ends the work where it waits: the generator returns there, so it still closes its files. If it waits for a sync, the result of that
-   * sync stays unknown. A second sync would not tell: the system reports an error of a file only once.
+   * Ends the work where it waits: the generator returns there and closes its files. The result of a pending sync stays
+   * unknown; a second sync would not tell, as the system reports a file's error only once.
    */
   stop(): void {
     this.isStopped = true

@@ -1,18 +1,14 @@
 import type { Worker } from "node:worker_threads"
 
-/** The message after which the program of a thread closes its port, and so ends. */
+/** The message at which a thread closes its port, and so ends. */
 export const CLOSE = "close"
 
-/** Milliseconds after which a thread that does not end by itself is stopped. */
+/** Milliseconds before a thread is stopped by force. */
 const PATIENCE = 10_000
 
-/**
- * Ends a thread that calls native code. It ends itself, between two messages: an exception of native code in a thread that
- * is being stopped ends the whole process.
- */
+/** Asks a thread with native code to end by itself: a native exception in a stopped thread ends the process. */
 export const endWorker = (worker: Worker): Promise<void> =>
   new Promise((resolve) => {
-    // It has ended already.
     if (worker.threadId === -1) return resolve()
     const late = setTimeout(() => void worker.terminate(), PATIENCE)
     worker.once("exit", () => {

@@ -1,14 +1,13 @@
-/** The system's error code, such as `ENOENT`; `undefined` for an error without one. */
+/** Such as `ENOENT`; `undefined` for an error without a code. */
 export const systemCode = (error: unknown): string | undefined =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined
 
-/** The same; for an error without a code, its message, else its name. */
+/** The code, else the message, else the name. */
 export const codeOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   return systemCode(error) ?? (error.message === "" ? error.name : error.message)
 }
 
-/** Words for error codes. */
 export type ErrorWords = ReadonlyMap<string, string>
 
 const WORDS: ErrorWords = new Map([
@@ -43,17 +42,13 @@ const WORDS: ErrorWords = new Map([
 
 const NO_WORDS: ErrorWords = new Map()
 
-/**
- * Returns the words for an error code, and a code without words as it is. `own`: codes whose meaning depends on what
- * the program did, such as a missing file.
- */
+/** `own` has texts for codes whose meaning depends on the program, such as a missing file. Unknown codes stay. */
 export const reasonOf = (code: string, own: ErrorWords = NO_WORDS): string => own.get(code) ?? WORDS.get(code) ?? code
 
-/** What the operator does about a disk. */
 const REMEDIES: ReadonlyMap<string | undefined, string> = new Map([
   ["ENOSPC", "; make room and start again"],
   ["EROFS", "; mount it writable, or use another directory"]
 ])
 
-/** What to add to a sentence about a failure if its code is of the disk; else empty. */
+/** The end of a sentence about a failure; empty unless the code is of the disk. */
 export const diskRemedy = (code: string | undefined): string => REMEDIES.get(code) ?? ""

@@ -1,10 +1,10 @@
-/** A queue that runs a few tasks in each turn of the event loop, the oldest first. */
+/** Runs a few tasks in each turn of the event loop, the oldest first. */
 export interface Line {
   readonly add: (task: () => void) => void
   readonly length: number
 }
 
-/** Many tasks of remote parties do not delay other work. `count`: tasks in one turn of the event loop. */
+/** Keeps many tasks of remote parties from delaying other work. `count`: tasks per turn of the event loop. */
 export const fewATurn = (count: number): Line => {
   const waiting: Array<() => void> = []
   let scheduled = false

@@ -3,12 +3,11 @@ import { type FileHandle, open } from "node:fs/promises"
 import { reasonOf } from "./errorCode.ts"
 
 /**
- * Files that a caller names. Opening a FIFO waits for a writer, and a device may be read for ever: either would stop the
- * event loop. So these functions open without waiting, and only regular files. They throw errors with a code, as the
- * system does.
+ * Files that a caller names. A FIFO waits for a writer, and a device may be endless: either would stop the event loop.
+ * So these functions open without waiting, and only regular files. Their errors have a code, like the system's.
  */
 
-/** Windows has neither of the two. */
+/** Windows has neither. */
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)
 
 interface FileKind {
@@ -18,7 +17,7 @@ interface FileKind {
 
 type RefusalCode = "EISDIR" | "ENOTFILE" | "ETOOLARGE"
 
-/** With the words of the system: the code, the reason, and the file. */
+/** In the system's form: the code, the reason, and the file. */
 const refusal = (code: RefusalCode, path: string): Error =>
   Object.assign(new Error(`${code}: ${reasonOf(code)}, open '${path}'`), { code })
 
@@ -27,7 +26,7 @@ const checkKind = (kind: FileKind, path: string): void => {
   if (!kind.isFile()) throw refusal("ENOTFILE", path)
 }
 
-/** Opens a file for reading. The caller closes the descriptor, and reads in pieces. */
+/** The caller closes the descriptor, and reads in pieces. */
 export const openGiven = (path: string): number => {
   const descriptor = openSync(path, FLAGS)
   try {
@@ -39,7 +38,7 @@ export const openGiven = (path: string): number => {
   }
 }
 
-/** Reads a short file at once. */
+/** For a short file. */
 export const readGivenNow = (path: string, most: number): Buffer => {
   const descriptor = openGiven(path)
   try {
@@ -56,10 +55,9 @@ export const readGivenNow = (path: string, most: number): Buffer => {
   }
 }
 
-/** Bytes of one read. */
 const PIECE = 1_048_576
 
-/** Reads to the end, or one byte beyond `most`: a file that is made while it is read, as those in /proc, has the size 0. */
+/** Reads to the end, or one byte beyond `most`: generated files, as in /proc, have the size 0. */
 const readPieces = async (file: FileHandle, most: number): Promise<Buffer> => {
   const pieces: Array<Buffer> = []
   let length = 0
@@ -72,7 +70,7 @@ const readPieces = async (file: FileHandle, most: number): Promise<Buffer> => {
   return Buffer.concat(pieces)
 }
 
-/** Reads a file outside the event loop. */
+/** Reads outside the event loop. */
 export const readGiven = async (path: string, most: number): Promise<Buffer> => {
   const file = await open(path, FLAGS)
   try {

@@ -8,7 +8,7 @@ import { codeOf, reasonOf } from "./errorCode.ts"
 export class BindFailed extends Schema.TaggedError<BindFailed>()("BindFailed", {
   what: Schema.Literal("RPC", "metrics", "mail", "peers"),
   address: Schema.String,
-  /** The system's error code, such as `EADDRINUSE`. */
+  /** The system's code, such as `EADDRINUSE`. */
   code: Schema.String
 }) {
   override get message(): string {
@@ -17,8 +17,8 @@ export class BindFailed extends Schema.TaggedError<BindFailed>()("BindFailed", {
 }
 
 /**
- * Listens; an empty host is every interface, port 0 any free port. Returns the address with the actual port. Errors of
- * the listener after that, such as too many open files, are logged: it continues, and refused clients retry.
+ * An empty host is every interface, port 0 any free port. Returns the address with the actual port. Later errors, such
+ * as too many open files, are logged: the listener continues, and refused clients retry.
  */
 export const listenOn = (
   server: Server,

@@ -1,18 +1,17 @@
 import { domainToASCII } from "node:url"
 
-/** Addresses of mail, as SMTP has them. */
+/** SMTP mail addresses. */
 
-/** The two parts of an address. */
 export interface Mailbox {
   readonly local: string
-  /** In lower case and, if written in another script, in its ASCII form; an address literal unchanged. */
+  /** In lower case and ASCII form; an address literal unchanged. */
   readonly domain: string
 }
 
 /** The longest path of RFC 5321 4.5.3.1.3, without its angle brackets. */
 const LONGEST_ADDRESS = 254
 
-/** RFC 5321 allows 64. Addresses that carry another address (SRS, BATV) are longer, and are in use. */
+/** RFC 5321 allows 64. Addresses in use that carry another address (SRS, BATV) are longer. */
 const LONGEST_LOCAL = 200
 
 const LONGEST_DOMAIN = 253
@@ -28,7 +27,7 @@ const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 const HOST_NAME = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`)
 const LITERAL = /^\[(?:\d{1,3}(?:\.\d{1,3}){3}|IPv6:[0-9A-Fa-f:.]+)\]$/
 
-/** Returns a host name in its ASCII form and in lower case; `undefined` for an invalid one. */
+/** In ASCII form and lower case; `undefined` for an invalid name. */
 export const hostName = (text: string): string | undefined => {
   // The conversion drops some invisible characters.
   if (text.length > LONGEST_DOMAIN || UNSAFE.test(text)) return undefined
@@ -37,8 +36,8 @@ export const hostName = (text: string): string | undefined => {
 }
 
 /**
- * Parses `local@domain` with a local part that needs no quotes. The result is safe in an SMTP command: it has no
- * spaces, no control characters and no brackets but those of an address literal.
+ * Parses `local@domain` with an unquoted local part. The result is safe in an SMTP command: without spaces, control
+ * characters and brackets, except those of an address literal.
  */
 export const parseMailbox = (text: string): Mailbox | undefined => {
   const at = text.lastIndexOf("@")
@@ -52,5 +51,5 @@ export const parseMailbox = (text: string): Mailbox | undefined => {
 
 export const formatMailbox = ({ domain, local }: Mailbox): string => `${local}@${domain}`
 
-/** Whether an address needs SMTPUTF8 (RFC 6531). */
+/** RFC 6531. */
 export const needsUtf8 = (address: string): boolean => /[^\x00-\x7f]/.test(address)

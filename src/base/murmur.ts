@@ -8,7 +8,7 @@ const C2 = 0x1b873593
 
 const mixed = (word: number): number => Math.imul(rotated(Math.imul(word, C1), 15), C2)
 
-/** MurmurHash3 for 32 bits (public domain, Austin Appleby), the hash of BIP 37. `seed` is taken modulo 2^32. */
+/** 32-bit MurmurHash3 (public domain, Austin Appleby), the hash of BIP 37. `seed` is taken modulo 2^32. */
 export const murmur3 = (seed: number, data: Bytes): number => {
   const { length } = data
   let hash = seed | 0

@@ -1,15 +1,14 @@
 import { chmodSync, closeSync, existsSync, openSync, statSync } from "node:fs"
 
-/** Files in the data directory are for their owner only, whatever the umask of the process. */
+/** For the owner only, whatever the umask of the process. */
 export const PRIVATE_FILE = 0o600
 
 /**
- * Makes a file private that SQLite is about to open. A missing file is created with mode 600. Group and others lose
- * their permissions on an existing file, which an earlier version may have made. SQLite gives the same mode to the
- * files beside it.
+ * Makes a file private before SQLite opens it. A missing file is created with mode 600; an existing one, perhaps of an
+ * earlier version, loses the permissions of group and others. SQLite gives its other files the same mode.
  *
- * Errors of the file system are ignored here: SQLite reports them. A file of another user stays as it is. An existing
- * file is not opened here: closing it would drop the locks that this process has on it.
+ * Errors are ignored, because SQLite reports them. A file of another user stays. An existing file is not opened here:
+ * closing it would drop this process's locks on it.
  */
 export const keepPrivate = (filename: string): void => {
   try {

@@ -8,7 +8,7 @@ export interface ProgressTerminal {
   readonly write: (text: string) => void
 }
 
-/** Takes away the line on which the cursor is. */
+/** Removes the line at the cursor. */
 export const CLEAR_LINE = "\r\u001b[2K"
 
 export interface Progress {
@@ -17,7 +17,7 @@ export interface Progress {
   readonly facts: string
 }
 
-/** One line with a bar before the facts, never as long as the terminal is wide; without a bar if there is no room. */
+/** One line, shorter than the terminal is wide; without a bar if there is no room. */
 export const barLine = ({ facts, share }: Progress, columns: number): string => {
   const room = columns - facts.length - 4
   if (room < MIN_BAR) return facts.slice(0, Math.max(0, columns - 1))
@@ -26,7 +26,7 @@ export const barLine = ({ facts, share }: Progress, columns: number): string => 
   return `[${"#".repeat(full)}${".".repeat(width - full)}] ${facts}`
 }
 
-/** The terminal behind standard error, if there is one. */
+/** Standard error, if it is a terminal. */
 export const standardTerminal = (): ProgressTerminal | undefined =>
   process.stderr.isTTY === true
     ? {

@@ -1,13 +1,13 @@
-/** Numbers, times and sizes for display: svcd-cli, the pages and the desk. */
+/** For display in svcd-cli, the pages and the desk. */
 
-/** A whole number with commas between thousands. */
+/** With commas between thousands. */
 export const grouped = (value: number): string => String(Math.round(value)).replace(/\B(?=(\d{3})+(?!\d))/g, ",")
 
 /** `1 peer`, `2 peers`. */
 export const quantityOf = (count: number, one: string, many = `${one}s`): string =>
   `${grouped(count)} ${count === 1 ? one : many}`
 
-/** Units of time in seconds, the longest first. The script of the pages uses the same. */
+/** In seconds, the longest first. The script of the pages uses the same. */
 export const TIME_UNITS = [
   ["year", 31_557_600],
   ["month", 2_629_800],
@@ -17,7 +17,7 @@ export const TIME_UNITS = [
   ["second", 1]
 ] as const
 
-/** A time span in its two largest units: `3 days 4 hours`. */
+/** In the two largest units: `3 days 4 hours`. */
 export const spanText = (seconds: number): string => {
   const whole = Math.max(0, Math.round(seconds))
   const first = TIME_UNITS.findIndex(([, size]) => whole >= size)
@@ -32,7 +32,7 @@ export const spanText = (seconds: number): string => {
 
 const SIZES = ["B", "kB", "MB", "GB", "TB"] as const
 
-/** Bytes in units of thousands, not of 1024s: `1.2 MB`. */
+/** In units of thousands, not of 1024s: `1.2 MB`. */
 export const sizeText = (bytes: number): string => {
   let value = bytes
   let unit = 0
@@ -49,7 +49,7 @@ export const shortNumber = (value: number): string => {
   return Number.isInteger(value) ? grouped(value) : value >= 1000 ? grouped(Math.round(value)) : value.toPrecision(4)
 }
 
-/** A day in UTC: `2026-12-01`. Empty for a time beyond the calendar. */
+/** In UTC: `2026-12-01`. Empty for a time beyond the calendar. */
 export const dayText = (unixSeconds: number): string => {
   const date = new Date(unixSeconds * 1000)
   return Number.isNaN(date.getTime()) ? "" : date.toISOString().slice(0, 10)

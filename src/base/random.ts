@@ -1,10 +1,10 @@
-/** A source of random numbers from 0 up to, but not including, 1. */
+/** From 0 up to, but not including, 1. */
 export type Random = () => number
 
 /** A whole number from 0 up to, but not including, `count`. */
 export const below = (random: Random, count: number): number => Math.floor(random() * count)
 
-/** A random waiting time with this mean, exponentially distributed. */
+/** A random waiting time, exponentially distributed. */
 export const exponential = (random: Random, mean: number): number => -Math.log(1 - random()) * mean
 
 export const shuffled = <A>(random: Random, list: ReadonlyArray<A>): Array<A> => {
@@ -19,10 +19,10 @@ export const shuffled = <A>(random: Random, list: ReadonlyArray<A>): Array<A> =>
   return copy
 }
 
-/** Words drawn from the system at once: one call for each number would be ten times slower. */
+/** Words drawn from the system at once: single calls would be ten times slower. */
 const POOL_WORDS = 512
 
-/** Random numbers that peers cannot predict: peers influence the content of the address book. */
+/** Unpredictable for peers, which influence the content of the address book. */
 export const secureRandom = (): Random => {
   const pool = new Uint32Array(POOL_WORDS)
   let at = POOL_WORDS

@@ -1,9 +1,8 @@
 /**
- * Sentences about the recovery words of a wallet, for its log, RPC, the desk and `svcd-cli`. They stand here, because
- * svcd-cli does not load the wallet.
+ * Sentences about a wallet's recovery words, for its log, RPC, the desk and `svcd-cli`, which does not load the wallet.
  */
 
-/** A wallet whose words were never shown and whose file was never copied. */
+/** For words that were never shown, in a file that was never copied. */
 export const UNSEEN_WORDS =
   "the seed phrase of the wallet was never shown: without it or a backup, a disk failure loses its coins and names. " +
   "Run \"svcd-wallet export --phrase\", or call backupwallet"
@@ -13,7 +12,7 @@ export const FEW_LEFT = 100
 
 const addresses = (count: number, kind = ""): string => `${count} ${kind}${count === 1 ? "address" : "addresses"}`
 
-/** What has happened; `undefined` if the words bring everything back. */
+/** `undefined` if the words restore everything. */
 export const beyondText = (
   { beyond, lost }: { readonly beyond: number; readonly lost: number }
 ): string | undefined => {
@@ -28,7 +27,7 @@ export const beyondText = (
 export const BEYOND_REMEDY = "keep a copy of the file (backupwallet), which has them all; after a recovery from the " +
   "words, -keypool makes the wallet look further"
 
-/** How many addresses can still be given out, if they are few. */
+/** `undefined` if many addresses are left. */
 export const fewLeftText = (left: number): string | undefined =>
   left > FEW_LEFT
     ? undefined
@@ -39,7 +38,7 @@ export const fewLeftText = (left: number): string | undefined =>
 export const FEW_REMEDY =
   "use addresses that were given out and not paid (listreceivedbyaddress 0 true), or set -keypool"
 
-/** Why no more addresses are given out. `knows`: whether all blocks of the chain have been looked through. */
+/** Why no more addresses are given out. `knows`: all blocks of the chain have been scanned. */
 export const refusalText = (
   { knows, reach, type }: { readonly type: string; readonly reach: number; readonly knows: boolean }
 ): string =>

@@ -1,11 +1,11 @@
-/** Text of which no character is unsafe. Most texts are such, and programs that run for a moment make no other pattern. */
+/** Text without unsafe characters. Most texts are, and short-lived programs then need no other pattern. */
 const PLAIN = /^[ -~]*$/
 
 let unsafe: RegExp | undefined
 
 /**
- * Characters that could move the cursor, end a line, turn the writing direction or hide: controls (C0, DEL, C1),
- * format characters (bidirectional overrides, zero-width ones), line and paragraph separators, lone surrogates.
+ * Characters that could move the cursor, end a line, turn the writing direction or hide: controls (C0, DEL, C1), format
+ * characters (bidirectional overrides, zero-width ones), line and paragraph separators, lone surrogates.
  */
 const unsafePattern = (): RegExp => unsafe ??= /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 
@@ -17,30 +17,23 @@ const escaped = (character: string): string => {
   return text
 }
 
-/**
- * Returns the text with every unsafe character as `\uXXXX`, so that it stays on one line. JSON keeps its meaning:
- * outside its strings, JSON without indentation has no such character.
- */
+/** Unsafe characters become `\uXXXX`, so that the text stays on one line. Unindented JSON keeps its meaning. */
 export const escapeUnsafe = (text: string): string => PLAIN.test(text) ? text : text.replace(unsafePattern(), escaped)
 
 const PLAIN_LINES = /^[\t\n -~]*$/
 
-/**
- * The same for a text of several lines: line ends and tabs stay. JSON with indentation keeps its meaning, since its
- * strings have both as escapes already.
- */
+/** As `escapeUnsafe`, but line ends and tabs stay. Indented JSON keeps its meaning: its strings escape both. */
 export const escapeLines = (text: string): string =>
   PLAIN_LINES.test(text)
     ? text
     : text.replace(unsafePattern(), (found) => found === "\n" || found === "\t" ? found : escaped(found))
 
-/** Colours, and what draws a screen again. */
+/** Colours, and redrawing a screen. */
 const SEQUENCES = /(\u001b\[(?:[\d;]*m|H|2?J))/
 
 /**
- * What a program may write, whatever it was told by others: every text that leaves a program passes through here. The
- * sequences that programs themselves use stay; where a line is made of the words of others, `escapeUnsafe` or
- * `escapeLines` has removed these before.
+ * All output of programs passes through here. The programs' own control sequences stay; `escapeUnsafe` and
+ * `escapeLines` remove them from external text before.
  */
 export const outputText = (text: string): string =>
   text.includes("\u001b[")
@@ -49,13 +42,13 @@ export const outputText = (text: string): string =>
 
 const LONGEST_QUOTE = 100
 
-/** Returns external text for use in a message: quoted, escaped, and cut to the longest length. */
+/** External text for a message: quoted, escaped and cut. */
 export const quoted = (text: string): string =>
   escapeUnsafe(JSON.stringify(text.length > LONGEST_QUOTE ? `${text.slice(0, LONGEST_QUOTE)}…` : text))
 
-/** Returns a path for use in a message: escaped, but complete and without quotes, so that it can be copied. */
+/** A path for a message: escaped, but complete and without quotes, so that it can be copied. */
 export const shownPath = (path: string): string => escapeUnsafe(path)
 
-/** Quotes a word so that a POSIX shell passes it on unchanged. */
+/** For a POSIX shell. */
 export const shellWord = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`

@@ -1,8 +1,8 @@
 import type { Bytes } from "../protocol/bytes.ts"
 
 /**
- * SipHash-2-4 (Aumasson, Bernstein: "SipHash: a fast short-input PRF"), in 32-bit halves. With `bigint` it is a hundred
- * times slower, and each compact block hashes the whole mempool.
+ * SipHash-2-4 (Aumasson, Bernstein: "SipHash: a fast short-input PRF"), in 32-bit halves. `bigint` is a hundred times
+ * slower, and each compact block hashes the whole mempool.
  */
 
 /** 128 bits as four numbers: the low and high halves of k0, then of k1. */

@@ -7,30 +7,30 @@ import * as Scope from "effect/Scope"
 import * as Tracer from "effect/Tracer"
 
 /**
- * Spans of work that starts fibers. A fiber inherits the span in which it was started: one that lives as long as the
- * node would add its spans to a trace that never ends, and keep that span, with an event for each log entry, in memory.
+ * Spans of work that starts fibers, which inherit the span. A long-lived fiber would keep it in memory, with an event
+ * for each log entry, and add its spans to an endless trace.
  */
 
-/** Runs work outside the span of its caller: for fibers that outlive the caller. Their spans begin new traces. */
+/** For fibers that outlive the caller. Their spans begin new traces. */
 export const withoutSpan: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = Effect.locallyWith(
   FiberRef.currentContext,
   Context.omit(Tracer.ParentSpan)
 )
 
-/** A span that is the parent of no other span: for work that starts such fibers, or that takes hours. */
+/** A span without children, for work that starts long-lived fibers or takes hours. */
 export const withLoneSpan =
   (name: string, options: Tracer.SpanOptions = {}) => <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.useSpan(name, options, () => withoutSpan(work))
 
-/** The tracer where the host has none: its spans go nowhere. */
+/** The tracer of a host without one: its spans go nowhere. */
 const noTracer = Context.get(DefaultServices.liveServices, Tracer.Tracer)
 
-/** A span that is only made if the host has a tracer: for work that would take less time than its span. */
+/** Makes a span only if the host has a tracer, for work that is shorter than its span. */
 export const withTracedSpan =
   (name: string, options: Tracer.SpanOptions) => <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.tracerWith((tracer) => tracer === noTracer ? work : Effect.withSpan(work, name, options))
 
-/** A layer with a span of its build and a span of its release. Neither is the parent of what the layer does. */
+/** Spans for build and release of a layer, without children. */
 export const spannedLayer =
   (names: { readonly open: string; readonly close: string }) =>
   <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, E, R> =>

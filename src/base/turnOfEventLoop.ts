@@ -9,13 +9,13 @@ export const turnOfEventLoop: Effect.Effect<void> = Effect.async<void>((resume) 
 /** Milliseconds of work of the chain between two turns of the event loop. */
 const SLICE_MS = 5
 
-/** The time at which slices began in this turn of the event loop. */
+/** When slices began in this turn of the event loop. */
 let since: number | undefined
 
 /**
- * Repeats a step of work for some milliseconds, at least once. The step returns whether work is left, and so does the slice. All slices of
- * one turn share the time: the scripts of blocks are checked behind their connection. The works of the chain have slices, one work at a time: of two at
- * once, the one behind the other would do one step a turn.
+ * Repeats a step of work for some milliseconds, at least once. Step and slice return whether work is left. All slices
+ * of one turn share the time, such as checking scripts after connecting blocks. The chain slices one work at a time: of
+ * two at once, the second would do one step a turn.
  */
 export const slice = (step: () => boolean): boolean => {
   if (since === undefined) {

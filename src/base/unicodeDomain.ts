@@ -1,15 +1,15 @@
 import { domainToASCII, domainToUnicode } from "node:url"
 
 /**
- * Domains in other scripts than that of ASCII. DNS and names have them encoded (`xn--zrich-kva`), which tells a reader nothing.
- * The form in Unicode is shown beside that one, never in its place, and only where no reader takes it for another domain: letters
- * of one script, none of which imitates ASCII as a whole word. The rules are stricter than those of browsers (UTS #39, section 5).
+ * Domains beyond ASCII, which DNS and names encode (`xn--zrich-kva`). The Unicode form is shown beside the encoded one,
+ * only if no reader takes it for another domain: letters of one script, no word that imitates ASCII. The rules are
+ * stricter than those of browsers (UTS #39, section 5).
  */
 
 /** Latin letters with marks, each an ASCII letter without them, and some letters of their own. */
 const LATIN = /^(?:[a-z][\u0300-\u036f]{0,2}|[ßæœøđłþð]|[0-9-])+$/
 
-/** Words of one script, or of those that are written together. No script from right to left: it would turn the line around it. */
+/** Words of one script, or of scripts that are mixed. None from right to left: it would turn the surrounding line. */
 const ONE_SCRIPT = [
   /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー々0-9-]+$/u,
   /^[\p{Script=Hangul}\p{Script=Han}0-9-]+$/u,
@@ -22,12 +22,12 @@ const ONE_SCRIPT = [
 ]
 
 /**
- * Characters of these scripts that look like letters, digits or signs of ASCII: a word of them alone may imitate a word of ASCII. So do
- * parts of Korean letters; words have whole ones.
+ * Characters that look like ASCII letters, digits or signs, so that a word of them may imitate an ASCII word, and parts
+ * of Korean letters; words have whole ones.
  */
 const LOOKALIKE = /[0-9\-ー一ノへヘ\u1100-\u11ff\u0966\u09e6\u09ed\u0be6\u0c66\u0c67டபทนบพรหเแ๐ดลปฟมიოყძხჽჿსჲ]/gu
 
-/** Words that also need a letter which looks like none of ASCII. */
+/** Words that also need a letter unlike ASCII. */
 const WITH_OWN_LETTER: ReadonlyArray<readonly [word: RegExp, own: RegExp]> = [
   [/^[\u0430-\u045f0-9-]+$/, /[бвджзийлмнфцчшщэяђћљњџ]/],
   [/^[\u03ac-\u03ce0-9-]+$/, /[βδζθλμξπσςφψ]/]
@@ -39,7 +39,7 @@ const isSafe = (label: string): boolean =>
     ) ||
   WITH_OWN_LETTER.some(([word, own]) => word.test(label) && own.test(label))
 
-/** The label in Unicode, safe to show or not; `undefined` if it is not encoded, or not validly. */
+/** The label in Unicode, safe to show or not; `undefined` if it is not validly encoded. */
 export const decodedLabel = (label: string): string | undefined => {
   if (!label.startsWith("xn--")) return undefined
   const host = domainToUnicode(`${label}.bit`)
@@ -47,7 +47,7 @@ export const decodedLabel = (label: string): string | undefined => {
   return host.endsWith(".bit") && decoded !== label && domainToASCII(host) === `${label}.bit` ? decoded : undefined
 }
 
-/** The domain of a name such as `d/xn--zrich-kva`, in Unicode; `undefined` for any other name, and where it is not safe to show. */
+/** The Unicode domain of a name such as `d/xn--zrich-kva`; `undefined` if there is none or it is not safe to show. */
 export const unicodeDomain = (name: string): string | undefined => {
   if (!name.startsWith("d/xn--")) return undefined
   const decoded = decodedLabel(name.slice("d/".length))

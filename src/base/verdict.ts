@@ -2,14 +2,14 @@ import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 
 /**
- * What a program makes of a failure without a case for each. The class of the error carries it, as an annotation of its schema, where
- * `HttpApi` of @effect/platform finds the status. The caller of an HTTP service can act on 400 to 422; 503 passes, or its operator has to act; 500,
- * 501 and 502 are of the service and what it is set up with.
+ * How a program handles any failure, as a schema annotation of the error class. `HttpApi` of @effect/platform finds the
+ * status there. Callers can act on 400 to 422; 503 passes, or its operator has to act; 500, 501 and 502 concern the
+ * service and its setup.
  */
 export interface FailureVerdict {
-  /** Whether the same call can succeed later, with nothing done about it. */
+  /** Whether the same call can succeed later by itself. */
   readonly transient: boolean
-  /** Of an HTTP answer. */
+  /** HTTP status. */
   readonly status: number
 }
 
@@ -25,10 +25,10 @@ export const lasting = (status: number) => annotation({ transient: false, status
 /** Passes by itself. */
 export const PASSING = annotation({ transient: true, status: 503 })
 
-/** Where a class without a schema has the class whose annotations it shares. */
+/** On a class without a schema: the class whose annotations it shares. */
 export const ANNOTATED = Symbol.for("svcd/annotated")
 
-/** The verdict at the class of an error; `undefined` if it has none. */
+/** `undefined` if the error's class has no verdict. */
 export const annotatedVerdict = (error: Error): FailureVerdict | undefined => {
   const own: unknown = error.constructor
   const made = typeof own === "function" && ANNOTATED in own ? own[ANNOTATED] : own

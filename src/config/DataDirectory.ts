@@ -31,13 +31,12 @@ import { type HeldLock, LOCK_FILE, takeLock } from "./DirectoryLock.ts"
 
 export { type DataDirectoryError, DataDirectoryInUse, DataDirectoryUnusable, WrongNetwork }
 
-/** A directory that belongs to this node until its scope closes. */
+/** Belongs to this node until the scope closes. */
 export class DataDirectory extends Context.Tag("svcd/DataDirectory")<DataDirectory, {
-  /** Absolute. */
   readonly path: string
   readonly blocks: string
   readonly chainstate: string
-  /** The path of a file at the top of the directory. */
+  /** A file at the top of the directory. */
   readonly file: (fileName: string) => string
 }>() {}
 
@@ -51,7 +50,6 @@ const WORDS: ErrorWords = new Map([
   ["ENOENT", "the system does not allow creating it"]
 ])
 
-/** Runs file system calls and turns an exception into `DataDirectoryUnusable`. */
 const attempt = <A>(
   { path, what }: { readonly path: string; readonly what: string },
   run: () => A
@@ -64,21 +62,18 @@ const attempt = <A>(
     }
   })
 
-/**
- * Files in a directory of another program, as paths relative to it. Sharing the directory would mix two kinds of data
- * in `blocks/` and `chainstate/`. These are Namecoin Core's.
- */
+/** Namecoin Core's files, relative to its directory. Sharing it would mix `blocks/` and `chainstate/`. */
 const FOREIGN = ["chainstate/CURRENT", "blocks/index", "wallet.dat", "namecoin.conf", "regtest/chainstate"]
 
 const isOurs = (path: string): boolean => existsSync(join(path, NETWORK_FILE))
 
-/** Whether no other program has files in the directory, so that svcd may set its permissions. A log file may exist. */
+/** Whether svcd may set permissions, because no other program has files here. A log file may exist. */
 const isFresh = (path: string): boolean =>
   readdirSync(path).every((entry) => entry === CONFIG_FILE || entry.endsWith(".log"))
 
 /**
- * Removes the access of other users, and returns whether that succeeded: a directory of another user, such as a mounted
- * one, stays unchanged. The owner's permissions stay too: the owner may have made it read-only on purpose.
+ * Removes the access of other users; returns whether that succeeded. A directory of another user, such as a mounted
+ * one, stays unchanged. So do the owner's permissions: read-only may be intended.
  */
 const canClose = (path: string, mode: number): boolean => {
   try {
@@ -102,7 +97,7 @@ const syncDirectory = (path: string): void => {
   }
 }
 
-/** Makes a directory so that its name survives a power failure: it contains the wallet. */
+/** The name survives a power failure: the directory contains the wallet. */
 const makeDurably = (path: string): void => {
   const made = makeDirectory(path)
   if (made === undefined) return
@@ -117,7 +112,7 @@ const makeDurably = (path: string): void => {
   }
 }
 
-/** Creates a missing directory, and removes the access of other users if svcd alone uses it. */
+/** Removes the access of other users if svcd alone uses the directory. */
 const prepare = (path: string) =>
   Effect.gen(function*() {
     yield* attempt({ path, what: "cannot be made" }, () => makeDurably(path))
@@ -146,7 +141,7 @@ const prepare = (path: string) =>
 /** Access of users other than the owner. */
 const OTHERS = 0o077
 
-/** The files with secrets, as far as svcd writes them: the wallets. */
+/** The files with secrets that svcd writes: the wallets. */
 const secretFiles = (path: string): ReadonlyArray<string> => {
   const named = join(path, "wallets")
   const others = existsSync(named) ? readdirSync(named).map((name) => join(named, name)) : []
@@ -156,8 +151,8 @@ const secretFiles = (path: string): ReadonlyArray<string> => {
 const modeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.mode ?? 0
 
 /**
- * Removes the access of other users to the wallets of an existing directory, which a copy or a restored backup may have opened, and
- * reports it. `svcd.conf` is the operator's: it is reported where others can read it.
+ * Closes wallets to other users, as a copy or a restored backup may have opened them, and reports it. A readable
+ * `svcd.conf` is only reported: it is the operator's.
  */
 const closeFiles = (path: string) =>
   Effect.gen(function*() {
@@ -197,7 +192,7 @@ const readNetwork = (file: string): string | undefined => {
   return statSync(file).size > MAX_NETWORK_BYTES ? "" : readFileSync(file, "utf8").trim()
 }
 
-/** Writes the mark atomically: after a power failure, it is complete or missing. */
+/** Atomic: after a power failure, the mark is complete or missing. */
 const writeNetwork = (file: string, network: NetworkName): void => {
   const draft = `${file}.new`
   writeFileSync(draft, `${network}\n`, { mode: FILE_MODE, flush: true })
@@ -218,11 +213,10 @@ const mark = (path: string, wanted: NetworkName) =>
   })
 
 /**
- * Takes a data directory for this node until the scope closes: creates it with mode 700 if it is missing, locks it, and
- * marks it with its network. A directory that is in use, of another network, or Namecoin Core's stays unchanged.
+ * Takes a data directory until the scope closes: creates it with mode 700 if missing, locks it, and marks it with its
+ * network. A directory in use, of another network, or of Namecoin Core stays unchanged.
  */
 export const make = (options: {
-  /** Absolute. */
   readonly path: string
   readonly network: NetworkName
 }): Effect.Effect<Context.Tag.Service<DataDirectory>, DataDirectoryError, Scope.Scope> =>

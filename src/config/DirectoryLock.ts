@@ -3,14 +3,13 @@ import { keepPrivate } from "../base/privateFile.ts"
 import { nativeProblem } from "./nativePart.ts"
 
 /**
- * Restricts a directory to one process. Node has no file locks. SQLite has them, and the system releases them at any
- * end of a process. So `LOCK` is a SQLite database. The node holds its write lock while it runs, and `user_version` is
- * the id of the process that holds it. A write lock does not exclude readers, so a second process can report the first
- * one's id.
+ * Restricts a directory to one process. Node has no file locks; SQLite has, and the system releases them when a process
+ * ends. So `LOCK` is a SQLite database. The node holds its write lock while it runs, and `user_version` is the holder's
+ * process id, which others may still read.
  *
- * Nothing else in this process may open and close the file `LOCK`: POSIX releases a process's locks on a file when it
- * closes any descriptor of it. SQLite handles this: it does not close a descriptor while another of its connections
- * holds a lock. So a second lock in the same process fails as it should.
+ * Nothing else in this process may open and close `LOCK`: closing any descriptor releases the process's POSIX locks on
+ * the file. SQLite keeps a descriptor open while another connection holds a lock, so a second lock in one process fails
+ * as it should.
  */
 
 export const LOCK_FILE = "LOCK"
@@ -29,7 +28,7 @@ export type LockOutcome =
 /** Maximum wait for a holder that is writing its process id. */
 const NOTE_TIMEOUT_MS = 2_000
 
-/** A process loses a round only to another process that took the lock in between and then leaves or stays. */
+/** A process loses a round only to another one, which then leaves or stays. */
 const MAX_ROUNDS = 10
 
 const sqliteCode = (error: unknown): string =>
@@ -49,7 +48,7 @@ const tryHolderOf = (database: Database.Database): number | undefined => {
   }
 }
 
-/** Tries to take the write lock without waiting. Returns whether it succeeded. */
+/** Does not wait. Returns whether the write lock was taken. */
 const begin = (database: Database.Database): boolean => {
   try {
     database.exec("BEGIN IMMEDIATE")
@@ -61,8 +60,8 @@ const begin = (database: Database.Database): boolean => {
 }
 
 /**
- * Takes the lock, writes this process's id and takes the lock again, because the commit releases it. Another process
- * that takes it in between overwrites the id: so this checks the id, and writes it again if it is another's.
+ * Writes the process id and takes the lock again, because the commit releases it. A process that takes it in between
+ * overwrites the id, so this checks the id and writes it again.
  */
 const hold = (database: Database.Database): boolean => {
   for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -85,7 +84,7 @@ const reasonOf = (code: string): string => {
   return `${LOCK_FILE} cannot be locked (${code})`
 }
 
-/** Takes the lock of an existing directory. Does not wait and does not throw. */
+/** Does not wait and does not throw. */
 export const takeLock = (file: string): LockOutcome => {
   let database: Database.Database | undefined
   try {

@@ -1,6 +1,5 @@
 import * as Data from "effect/Data"
 
-/** Exit status after a usage or configuration error. */
 export const USAGE_EXIT_CODE = 2
 
 const MAX_PROBLEMS = 5
@@ -14,7 +13,7 @@ export class UsageError extends Data.TaggedError("UsageError")<{
     return this.problems.join("\n")
   }
 
-  /** Returns the lines for standard error: at most six, each prefixed with the program's name. */
+  /** At most six lines for standard error, each prefixed with the program's name. */
   report(program: string): ReadonlyArray<string> {
     const shown = this.problems.slice(0, MAX_PROBLEMS)
     const more = this.problems.length - shown.length

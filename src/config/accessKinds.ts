@@ -6,9 +6,7 @@ import { quoted } from "../base/safeText.ts"
 import { formatHashedUser, type HashedUser, parseHashedUser } from "./hashedUser.ts"
 import { fromText, type OptionKind } from "./kinds.ts"
 
-/** The kinds of option values that say which callers RPC answers. */
-
-/** The rights that a user can have; the definition of each method names the one that it needs. */
+/** Each method names the right that it needs. */
 export const USER_RIGHTS = ["read", "names", "spend", "admin"] as const
 export type UserRight = (typeof USER_RIGHTS)[number]
 
@@ -19,7 +17,7 @@ const hashedUserSchema = (): Schema.Schema<HashedUser> =>
     hash: Schema.String
   })
 
-/** `USER:SALT$HMAC`, of which no message shows anything: the hash of a short password can be reversed. */
+/** `USER:SALT$HMAC`, which no message shows: the hash of a short password can be reversed. */
 export const hashedUserKind: OptionKind<Redacted.Redacted<HashedUser>> = {
   placeholder: "USER:SALT$HMAC",
   toml: "string",
@@ -35,7 +33,7 @@ export const hashedUserKind: OptionKind<Redacted.Redacted<HashedUser>> = {
   )
 }
 
-/** What one user of RPC may do: methods or rights. */
+/** The methods or rights of one user. */
 export interface UserWords<Word extends string> {
   readonly user: string
   readonly words: ReadonlyArray<Word>
@@ -68,7 +66,6 @@ export const methodListKind: OptionKind<UserWords<string>> = {
   )
 }
 
-/** `USER:RIGHT,RIGHT`. */
 export const rightsKind: OptionKind<UserWords<UserRight>> = {
   placeholder: "USER:LIST",
   toml: "string",
@@ -85,19 +82,16 @@ export const rightsKind: OptionKind<UserWords<UserRight>> = {
   )
 }
 
-/** What users may call. */
 export interface PermissionSettings {
-  /** Methods. */
   readonly whitelists: ReadonlyArray<UserWords<string>>
   readonly rights: ReadonlyArray<UserWords<UserRight>>
   /**
-   * Whether a user without a list may call nothing. `undefined`: if there is any list, as upstream (`httprpc.cpp`,
+   * Whether a user without a list may call nothing. `undefined`: if any list exists (upstream `httprpc.cpp`,
    * `InitRPCAuthentication`).
    */
   readonly byDefault: boolean | undefined
 }
 
-/** A network of addresses. */
 export interface CallerNet {
   readonly address: string
   /** Bits. */

@@ -2,7 +2,7 @@ import * as AccessKind from "./accessKinds.ts"
 import * as Kind from "./kinds.ts"
 import { inGroup, listOption, oneOption } from "./optionRow.ts"
 
-/** The options that say which callers RPC answers, and what they may call. */
+/** The callers of RPC and their rights. */
 
 /** The users of the machine that a cookie file can be for. */
 export const COOKIE_READERS = ["owner", "group", "all"] as const

@@ -6,9 +6,8 @@ import { formatMailbox, needsUtf8, parseMailbox } from "../base/mailbox.ts"
 import { quoted } from "../base/safeText.ts"
 import { fromText, type OptionKind, textKind } from "./kinds.ts"
 
-/** The mail before names expire. The messages never contain the text of a server: it may have a password. */
+/** Messages never contain the text of a server, which may include a password. */
 
-/** The server that takes the mail. */
 export interface AlertMailServer {
   readonly address: Address
   /** Whether TLS begins with the first byte (`smtps:`); otherwise with STARTTLS. */
@@ -16,14 +15,14 @@ export interface AlertMailServer {
   readonly credentials: { readonly user: string; readonly password: Redacted.Redacted<string> } | undefined
 }
 
-/** The ports of submission (RFC 6409, RFC 8314). */
+/** Submission (RFC 6409, RFC 8314). */
 const PORTS = { "smtp:": 587, "smtps:": 465 } as const
 
 const isScheme = (text: string): text is keyof typeof PORTS => text in PORTS
 
 const EXAMPLE = "write for example smtps://user:password@mail.example.org"
 
-/** The characters of a text in a URL; `undefined` for a lone per cent sign. */
+/** `undefined` for a lone per cent sign. */
 const decoded = (text: string): string | undefined => {
   try {
     return decodeURIComponent(text)
@@ -34,7 +33,7 @@ const decoded = (text: string): string | undefined => {
 
 const LONGEST_SERVER = 2_048
 
-/** A user or a password with a line end would be more than one command. */
+/** A line end in a user or password would add a command. */
 const isOneLine = (text: string): boolean => !/[\p{Cc}]/u.test(text)
 
 const readServer = (text: string): Either.Either<AlertMailServer, string> => {
@@ -83,7 +82,7 @@ export const mailServerKind: OptionKind<AlertMailServer> = {
   schema: fromText(serverSchema, readServer, writeServer)
 }
 
-/** An address in ASCII: not every server takes others, and a mail that does not arrive is of no use. */
+/** In ASCII: not every server takes other addresses, and an undelivered mail is useless. */
 export const mailAddressKind: OptionKind<string> = {
   ...textKind("ADDRESS"),
   schema: fromText(

@@ -2,8 +2,6 @@ import { mailAddressKind, mailServerKind } from "./alertMailKinds.ts"
 import * as Kind from "./kinds.ts"
 import { inGroup, listOption, oneOption } from "./optionRow.ts"
 
-/** The options of notices before names expire. */
-
 export const ALERT_OPTIONS = inGroup("Names and wallet", {
   watch: listOption(Kind.textKind("NAME"), "names.watch", {
     description: "name whose expiry the node reports beforehand, owned or not, registered or not; may be repeated",

@@ -5,21 +5,19 @@ import { decodeText } from "../protocol/nameText.ts"
 import type { AlertMailServer } from "./alertMailKinds.ts"
 import type { GivenSettings } from "./settings.ts"
 
-/** Notices before names expire. */
-
 export interface AlertMailSettings {
   /** Addresses, each once; at least one. */
   readonly to: ReadonlyArray<string>
   readonly from: string
   readonly server: AlertMailServer
-  /** Whether the mail may go without encryption, to other machines too. A password never does. */
+  /** Whether the mail may go unencrypted, even to other machines. A password never does. */
   readonly allowPlain: boolean
 }
 
-/** Maximum number of addresses that get mail: each has its own queue on disk. */
+/** Each address has its own queue on disk. */
 const MAX_ALERT_ADDRESSES = 10
 
-/** Maximum number of names of the settings: as many as the whole list of watched names has room for. */
+/** As many as the whole list of watched names holds. */
 export const MAX_WATCHED = 10_000
 
 type AlertOptions = GivenSettings["alerts"]
@@ -41,7 +39,7 @@ type WatchOptions = {
   readonly names: Pick<GivenSettings["names"], "watch">
 }
 
-/** What is wrong with the options of notices. Names are texts in the encoding of names. */
+/** Names are texts in the encoding of names. */
 export const alertProblems = (
   { alerts, answers: { nameEncoding }, names: { watch } }: WatchOptions & Pick<GivenSettings, "alerts">
 ): ReadonlyArray<string> => {
@@ -56,13 +54,13 @@ export const alertProblems = (
   return problems
 }
 
-/** Names of `-watch`, each once, in the order of their bytes. */
+/** Names of `-watch`, each once, in byte order. */
 export const watchedNames = ({ answers: { nameEncoding }, names: { watch } }: WatchOptions): ReadonlyArray<Bytes> => {
   const sorted = watch.flatMap((text) => decodeText(text, nameEncoding) ?? []).sort(compare)
   return sorted.filter((name, at) => at === 0 || compare(name, sorted[at - 1] ?? name) !== 0)
 }
 
-/** The mail before names expire; `undefined` for none. */
+/** `undefined` for no mail. */
 export const alertMailOf = ({ mail, mailFrom, mailPlain, mailServer }: AlertOptions): AlertMailSettings | undefined => {
   const to = [...new Set(mail)]
   const [first] = to

@@ -3,22 +3,21 @@ import type { Option } from "./optionRow.ts"
 import { nearest } from "./suggest.ts"
 
 /**
- * Parses flags as Go programs do: `-flag value`, `-flag=value`, `--flag value` and `--flag=value` are the same. An
- * empty value is a value. A switch takes its value only after `=`, and `-noflag` turns it off.
+ * Parses flags as Go programs do: `-flag value`, `-flag=value`, `--flag value` and `--flag=value` are the same. A value
+ * may be empty. A switch takes its value only after `=`, and `-noflag` turns it off.
  */
 
 export interface CommandLine<Name extends string> {
   readonly given: ReadonlyMap<Name, ReadonlyArray<string>>
-  /** The arguments that are neither flags nor their values. */
+  /** Arguments that are neither flags nor their values. */
   readonly rest: ReadonlyArray<string>
-  /** The problems, one sentence each, beginning with the argument concerned. */
+  /** One sentence each, beginning with the argument. */
   readonly problems: ReadonlyArray<string>
 }
 
-/** The handling of arguments that are not flags: an error, or the end of the flags and the start of the rest. */
+/** Other arguments than flags: an error, or the end of the flags. */
 export type Positional = "refuse" | "end"
 
-/** What the reader has to know about a flag. */
 export type FlagForm = Pick<Option, "flag" | "placeholder" | "toml">
 
 type FlagForms = Readonly<Record<string, FlagForm>>
@@ -33,7 +32,7 @@ const splitFlag = (argument: string): Flag | undefined => {
   return parts?.[1] === undefined ? undefined : { name: parts[1], value: parts[2]?.slice(1) }
 }
 
-/** Quotes an argument up to its first `=`: behind it there may be a password, even of a mistyped flag. */
+/** Quotes only up to the first `=`: a password may follow, even after a mistyped flag. */
 export const quotedName = (argument: string): string => quoted(argument.split("=", 1)[0] ?? "")
 
 const isSwitch = (option: FlagForm): boolean => option.toml === "boolean"
@@ -147,21 +146,20 @@ interface ArgvReading {
   readonly meant?: (flag: string) => boolean
 }
 
-/** Parses the arguments of a program, without those of Node itself, by a table of options. */
+/** `argv` is without the arguments of Node itself. */
 export const readArgv = <O extends FlagForms>(
   argv: ReadonlyArray<string>,
   options: O,
   { meant = () => true, positional = "refuse" }: ArgvReading = {}
 ): CommandLine<keyof O & string> => new ArgvReader<keyof O & string>(argv, options, { positional, meant }).read()
 
-/** Flags, and the words between them. */
 export interface Words<Name extends string> {
   readonly given: ReadonlyMap<Name, ReadonlyArray<string>>
   readonly words: ReadonlyArray<string>
   readonly problems: ReadonlyArray<string>
 }
 
-/** Parses the arguments of a program with sub-commands: flags may be before, between and after the words. */
+/** For programs with sub-commands: flags may be before, between and after the words. */
 export const readWords = <O extends FlagForms>(argv: ReadonlyArray<string>, options: O): Words<keyof O & string> => {
   const given = new Map<keyof O & string, ReadonlyArray<string>>()
   const words: Array<string> = []

@@ -6,10 +6,10 @@ import { type Bytes, displayHash, parseDisplayHash } from "../protocol/bytes.ts"
 import type { Height } from "../protocol/keys.ts"
 import { choiceKind, fromText, numberWithout, type OptionKind, parseInteger } from "./kinds.ts"
 
-/** The block up to which scripts are assumed valid: the network's own, none, or its hash in wire order. */
+/** The network's own, none, or a hash in wire order. */
 export type AssumeValid = "default" | "none" | Bytes
 
-/** A block hash in display order, `0` for none, empty for the network's own. Upstream `-assumevalid`. */
+/** A hash in display order, `0` for none, empty for the network's own. Upstream `-assumevalid`. */
 export const assumeValid: OptionKind<AssumeValid> = {
   placeholder: "HASH|0",
   toml: "string",
@@ -30,7 +30,7 @@ export const assumeValid: OptionKind<AssumeValid> = {
   )
 }
 
-/** The kind of block filters, as upstream's `-blockfilterindex`: 1 is basic, 0 none. */
+/** As upstream's `-blockfilterindex`: 1 is basic, 0 none. */
 export const filterIndex: OptionKind<"0" | "1" | "basic"> = {
   ...choiceKind(["0", "1", "basic"]),
   schema: fromText(
@@ -43,7 +43,6 @@ export const filterIndex: OptionKind<"0" | "1" | "basic"> = {
   )
 }
 
-/** A hash in display order. */
 export const displayedHash: OptionKind<Bytes> = {
   placeholder: "HASH",
   toml: "string",
@@ -59,7 +58,7 @@ export const displayedHash: OptionKind<Bytes> = {
   )
 }
 
-/** Work of a chain as up to 64 hexadecimal digits. Upstream `-minimumchainwork`. */
+/** Up to 64 hexadecimal digits. Upstream `-minimumchainwork`. */
 export const chainWork: OptionKind<bigint> = {
   placeholder: "HEX",
   toml: "string",
@@ -73,7 +72,7 @@ export const chainWork: OptionKind<bigint> = {
   )
 }
 
-/** The block at which a light chain begins: the network's own, none, or this one. */
+/** Where a light chain begins: the network's own block, none, or this one. */
 export type AnchorChoice = "default" | "none" | ChainAnchor
 
 const ANCHOR = /^(\d{1,9}):([0-9a-fA-F]{64}):(?:0x)?([0-9a-fA-F]{1,64})$/
@@ -112,7 +111,7 @@ export const anchorKind: OptionKind<AnchorChoice> = {
   )
 }
 
-/** The least size in MiB of pruned block files (upstream `MIN_DISK_SPACE_FOR_BLOCK_FILES`). */
+/** MiB (upstream `MIN_DISK_SPACE_FOR_BLOCK_FILES`). */
 const LEAST_PRUNED = 550
 
 const MOST_PRUNED = 1_000_000_000
@@ -127,10 +126,10 @@ const pruneFault = (value: number): string | undefined => {
     : undefined
 }
 
-/** The value of `-prune` with which old blocks are deleted only when a caller asks for it. */
+/** The value of `-prune` that deletes old blocks only on request. */
 export const PRUNE_ON_REQUEST = 1
 
-/** 0 to keep all blocks, 1 to prune on request, or MiB that block and undo files may have. Upstream `-prune`. */
+/** 0 to keep all blocks, 1 to prune on request, or MiB for block and undo files. Upstream `-prune`. */
 export const pruneKind: OptionKind<number> = {
   placeholder: "N",
   toml: "integer",
@@ -148,7 +147,7 @@ export const pruneKind: OptionKind<number> = {
   )
 }
 
-/** A rule and its activation height; `Infinity` for never. */
+/** `Infinity` for never. */
 export interface ActivationHeight {
   readonly rule: keyof Activation
   readonly height: Height
@@ -160,7 +159,7 @@ const activationHeightSchema = (): Schema.Schema<ActivationHeight> =>
     height: Schema.Number
   })
 
-/** The reference node's names of the buried deployments (`deploymentinfo.cpp`, `GetBuriedDeployment`). */
+/** Upstream `deploymentinfo.cpp`, `GetBuriedDeployment`. */
 const BURIED: ReadonlyMap<string, keyof Activation> = new Map([
   ["bip16", "bip16"],
   ["bip34", "bip34"],

@@ -12,15 +12,13 @@ import { UsageError } from "./UsageError.ts"
 export type DaemonCommand = Data.TaggedEnum<{
   Help: {}
   Version: {}
-  /** Print what makes a shell complete the flags. */
   Completions: { readonly shell: Shell }
-  /** Print `text` on standard output. */
   PrintConfig: { readonly text: string }
   Run: { readonly settings: Settings }
 }>
 export const DaemonCommand = Data.taggedEnum<DaemonCommand>()
 
-/** Parses a command line. Help and version have precedence over errors in flags, environment or file. */
+/** Help and version have precedence over errors in flags, environment or file. */
 export const readCommandLine = (input: SettingsInput): Either.Either<DaemonCommand, UsageError> => {
   const { given, problems } = readArgv(input.argv, OPTIONS)
   const wants = (name: "help" | "version" | "printconfig"): boolean =>

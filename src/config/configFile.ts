@@ -12,7 +12,7 @@ import { tomlLines } from "./tomlLines.ts"
 
 export const CONFIG_FILE = "svcd.conf"
 
-/** Keys that are read below a table as well: files for another node of the same specification have them there. */
+/** Keys that files for another node of the same specification have below a table. */
 const SECOND_PLACES: ReadonlyArray<readonly [string, OptionName]> = [
   ["database.maxinbound", "maxinbound"],
   ["database.maxoutbound", "maxoutbound"]
@@ -41,7 +41,7 @@ const EXPECTED = {
   tables: "tables, each with its name in two pairs of brackets"
 } as const
 
-/** The texts of a value in the file, or on the left the expected kind of value. */
+/** The texts of a value, or on the left the expected kind of value. */
 const textsOf = (option: Option, value: unknown): Either.Either<ReadonlyArray<string>, string> => {
   if (option.toml === "tables") {
     const tables = Array.isArray(value) ? value.filter(isTable) : []
@@ -71,10 +71,10 @@ const shownValue = (value: unknown): string => {
   return isTable(value) ? "a table" : "a date"
 }
 
-/** A word that needs no quotes in TOML. */
+/** Needs no quotes in TOML. */
 const BARE_WORD = /^[A-Za-z0-9_-]+$/
 
-/** The text of a configuration file, and its path for messages. */
+/** The path is for messages. */
 export interface ConfigText {
   readonly text: string
   readonly file: string
@@ -145,17 +145,16 @@ class FileReader {
   }
 }
 
-/** The first line of the parser's message: the lines below show the text of the file, which may contain a password. */
+/** Only the first line of the parser's message: the others show the file, which may contain a password. */
 const tomlReason = (error: TomlError): string =>
   (error.message.split("\n", 1)[0] ?? "").replace(/^Invalid TOML document: /, "")
 
-/** What the parser says about a text without quotes, as the reference node's file has it: `rpcuser=bob`. */
+/** The parser's message about a text without quotes, as in the reference node's file: `rpcuser=bob`. */
 const UNQUOTED = /^(?:invalid value|illegal character in numeric literal|incomplete key-value)/
 
 const withQuotes = (reason: string): string =>
   UNQUOTED.test(reason) ? `${reason}; put strings in quotes, as in rpcuser = "NAME"` : reason
 
-/** Parses the text of a configuration file to a source, or returns its problems on the left. */
 export const fromFile = ({ file, text }: ConfigText): Either.Either<OptionSource, ReadonlyArray<string>> => {
   const document = Either.try({
     try: () => parse(text),
@@ -173,8 +172,8 @@ export const fromFile = ({ file, text }: ConfigText): Either.Either<OptionSource
 const MAX_FILE_BYTES = 1024 * 1024
 
 /**
- * Reads a configuration file: `undefined` if it does not exist, on the left the error. A path through a file that is
- * not a directory counts as missing: the code that creates the data directory reports that.
+ * `undefined` for a missing file, on the left the error. A path through a file counts as missing, which the code that
+ * creates the data directory reports.
  */
 export const readConfigFile = (file: string): Either.Either<string | undefined, string> => {
   try {
@@ -188,9 +187,8 @@ export const readConfigFile = (file: string): Either.Either<string | undefined, 
   }
 }
 
-/** What to do about a data directory of another user. */
 export const AS_NODE_USER = "run it as the user of the node (sudo -u USER …), or name another directory with -datadir"
 
-/** What `readConfigFile` found wrong with a file, and what to do where it belongs to another user. */
+/** With the remedy for a file of another user. */
 export const unreadableFile = ({ file, why }: { readonly file: string; readonly why: string }): string =>
   `${shownPath(file)} ${why}${why.includes(reasonOf("EACCES")) ? `; ${AS_NODE_USER}` : ""}`

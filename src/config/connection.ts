@@ -10,7 +10,7 @@ import { type Credentials, credentialsOf } from "./settings.ts"
 import { defaultOf } from "./sources.ts"
 import { UsageError } from "./UsageError.ts"
 
-/** The options that the tools share with the daemon. The tools read the daemon's environment and file too. */
+/** Options that the tools share with the daemon, whose environment and file they read. */
 export const CONNECTION_OPTIONS = {
   network: OPTIONS.network,
   datadir: OPTIONS.datadir,
@@ -19,7 +19,7 @@ export const CONNECTION_OPTIONS = {
   rpcpassword: OPTIONS.rpcpassword
 }
 
-/** The same as a program describes them that calls a daemon: there they say how to listen, here where to call. */
+/** With the descriptions of a caller: where to call, not how to listen. */
 export const CALLING_OPTIONS = {
   network: {
     ...CONNECTION_OPTIONS.network,
@@ -35,16 +35,16 @@ export const CALLING_OPTIONS = {
   }
 }
 
-/** The settings with which a tool finds a daemon or its data. */
+/** How a tool finds a daemon or its data. */
 export interface ConnectionSettings {
   readonly network: NetworkName
-  /** The source of the network, as of the address; `undefined` if none names it, so that any daemon is right. */
+  /** The source of the network; `undefined` if none names it, so that any daemon is right. */
   readonly networkFrom: string | undefined
   readonly dataDir: string
   readonly rpc: Address & { readonly credentials: Credentials | undefined }
-  /** The file in which a daemon with this data directory writes its cookie; `undefined`: nowhere. */
+  /** Where a daemon with this data directory writes its cookie; `undefined`: nowhere. */
   readonly cookieFile: string | undefined
-  /** The source of the address: a flag, a file and line, or `default`. */
+  /** A flag, a file and line, or `default`. */
   readonly rpcAddrFrom: string
 }
 
@@ -52,14 +52,11 @@ const READ_OPTIONS = { ...CONNECTION_OPTIONS, rpccookiefile: OPTIONS.rpccookiefi
 
 const decodeOptions = settingsDecoder(READ_OPTIONS)
 
-/** Clients reach a daemon that listens on every interface on loopback. */
+/** A daemon on every interface is reached on loopback. */
 const reachable = (address: Address): Address =>
   isEveryInterface(address.host) ? { ...address, host: address.host.includes(":") ? "::1" : "127.0.0.1" } : address
 
-/**
- * Parses the shared flags at the start of a tool's arguments and merges them with environment and configuration file.
- * `rest` begins with the first argument that is not a flag.
- */
+/** Merges the shared flags before a tool's arguments with environment and file. `rest` starts at the first other argument. */
 export const decodeConnection = (
   input: SettingsInput
 ): Either.Either<{ readonly connection: ConnectionSettings; readonly rest: ReadonlyArray<string> }, UsageError> =>

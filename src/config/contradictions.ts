@@ -7,9 +7,8 @@ import { peerContradictions } from "./peerSettings.ts"
 import { withoutPort } from "./permissions.ts"
 import type { GivenSettings } from "./settings.ts"
 
-/** What contradicts itself between values that are each valid. */
+/** Contradictions between values that are each valid. */
 
-/** Fails for a user without a password, or the reverse. */
 export const halfCredentials = (
   { rpcPassword, rpcUser }: Pick<GivenSettings["rpc"], "rpcPassword" | "rpcUser">
 ): ReadonlyArray<Issue> => {
@@ -20,7 +19,7 @@ export const halfCredentials = (
   return [[given, `is given without ${missing}; RPC needs both or neither`]]
 }
 
-/** What the desk needs: credentials, a wallet, and no way to it from other machines without TLS. */
+/** The desk needs credentials, a wallet, and TLS for access from other machines. */
 const deskIssues = (settings: GivenSettings): ReadonlyArray<Issue> => {
   const { binds, listenAddr, rpcAuth, rpcPassword, webWallet, webWalletProxy } = settings.rpc
   if (!webWallet) return []
@@ -43,7 +42,6 @@ const deskIssues = (settings: GivenSettings): ReadonlyArray<Issue> => {
   return issues
 }
 
-/** The contradictions between values that are each valid. */
 export const contradictions = (settings: GivenSettings): ReadonlyArray<Issue> => {
   const { chain, cookie, mempool, methods, peers, rpc, wallet } = settings
   const { network } = chain

@@ -1,4 +1,4 @@
-/** Flags of the reference node that svcd does not have, with what to write instead (docs/from-namecoin-core.md). */
+/** Flags of the reference node that svcd lacks, with their substitutes (docs/from-namecoin-core.md). */
 const SERVICE = "svcd stays in the foreground; a service manager starts it in the background (contrib/systemd)"
 
 const CORE_FLAGS: ReadonlyMap<string, string> = new Map([
@@ -29,7 +29,7 @@ const CORE_FLAGS: ReadonlyMap<string, string> = new Map([
   ["wallet", "svcd loads wallet.json, or none with -nowallet; the method loadwallet loads others"]
 ])
 
-/** The problem of an unknown flag, with its counterpart in place of a similar word, which may do something else. */
+/** Proposes the counterpart and not a similar word, which may do something else. */
 export const translatedBy = (counterparts: ReadonlyMap<string, string>) => (problem: string): string => {
   const flag = /^--?([a-z]+): unknown flag/.exec(problem)?.[1]
   const hint = flag === undefined ? undefined : counterparts.get(flag) ?? counterparts.get(flag.replace(/^no/, ""))
@@ -38,5 +38,5 @@ export const translatedBy = (counterparts: ReadonlyMap<string, string>) => (prob
 
 export const translatedFlag = translatedBy(CORE_FLAGS)
 
-/** What to write in place of a key that the reference node's file has; `undefined` for another key. */
+/** The substitute for a key of the reference node's file; `undefined` for another key. */
 export const keyHint = (key: string): string | undefined => CORE_FLAGS.get(key)

@@ -3,7 +3,7 @@ import { diskRemedy } from "../base/errorCode.ts"
 import { quoted, shownPath } from "../base/safeText.ts"
 import { lasting } from "../base/verdict.ts"
 
-/** The errors of a data directory, in their own file for code that needs only the errors. */
+/** In their own file for code that needs only the errors. */
 
 /** The node cannot create, read or write the directory, or the directory belongs to another program. */
 export class DataDirectoryUnusable extends Schema.TaggedError<DataDirectoryUnusable>()("DataDirectoryUnusable", {

@@ -8,22 +8,17 @@ import { settingsFrom, type SettingsIn, type ValuesIn, valuesSchema } from "./se
 import { defaultOf, type OptionSource } from "./sources.ts"
 import { UsageError } from "./UsageError.ts"
 
-/** Decodes the collected texts of options. Each problem names the location of its value. */
+/** Each problem names the location of its value. */
 
-/** What is wrong with the value of an option. */
 export type Issue = readonly [name: OptionName, message: string]
 
-/**
- * A problem with its location. A flag is not repeated in front of a message that names it, or that is a whole sentence: those are in the
- * words of the reference node.
- */
+/** A message that names its flag, or is a sentence of the reference node, gets no flag in front. */
 const located = ([name, message]: readonly [name: string, message: string], source: OptionSource): string => {
   const label = isOptionName(name) ? source.get(name)?.label ?? name : name
   const isWhole = label === `-${name}` && (message.includes(label) || message.endsWith("."))
   return isWhole ? message : `${label}: ${message}`
 }
 
-/** Fails if there are issues. */
 export const refusing = (issues: ReadonlyArray<Issue>, source: OptionSource): Either.Either<void, UsageError> =>
   issues.length === 0
     ? Either.void
@@ -37,11 +32,11 @@ const textsOf = (options: OptionTable, source: OptionSource): Readonly<Record<st
     })
   )
 
-/** A decoder of the options of a table. It reports every value that is wrong by itself. */
+/** Reports every value that is wrong by itself. */
 export const valuesDecoder = <O extends OptionTable>(options: O) => {
   let decode: ((texts: unknown) => Either.Either<ValuesIn<O>, ParseResult.ParseError>) | undefined
   return (source: OptionSource): Either.Either<ValuesIn<O>, UsageError> => {
-    // Its making takes time, and programs that only connect to a daemon do without that of all options.
+    // Made on use: programs that only connect to a daemon do not need all options.
     decode ??= Schema.decodeUnknownEither(valuesSchema(options), { errors: "all" })
     return Either.mapLeft(decode(textsOf(options, source)), (error) =>
       new UsageError({
@@ -52,7 +47,6 @@ export const valuesDecoder = <O extends OptionTable>(options: O) => {
   }
 }
 
-/** A decoder of settings, which are those of the daemon in flags, environment and configuration file. */
 export const settingsDecoder = <O extends OptionTable>(options: O) => {
   const decode = valuesDecoder(options)
   return (gathered: Gathered, input: SettingsInput): Either.Either<SettingsIn<O>, UsageError> =>

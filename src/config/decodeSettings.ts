@@ -10,8 +10,6 @@ import { OPTIONS } from "./options.ts"
 import type { GivenSettings, Settings } from "./settings.ts"
 import { UsageError } from "./UsageError.ts"
 
-/** The settings of a daemon, from the texts of its options. */
-
 const decodeGiven = settingsDecoder(OPTIONS)
 
 const problemsOf = (given: GivenSettings): ReadonlyArray<string> => {
@@ -21,13 +19,12 @@ const problemsOf = (given: GivenSettings): ReadonlyArray<string> => {
   return lacksIndex ? ["Cannot set -peerblockfilters without -blockfilterindex."] : []
 }
 
-/** The settings of options that do not contradict each other, the same way for all sources. */
+/** The same for all sources. */
 export const settingsOf = (given: GivenSettings, origin: Origin): Either.Either<Settings, UsageError> => {
   const problems = problemsOf(given)
   return problems.length > 0 ? Either.left(new UsageError({ problems })) : Either.right(inForce(given, origin))
 }
 
-/** Validates the collected options. */
 export const decodeGathered = (gathered: Gathered, input: SettingsInput): Either.Either<Settings, UsageError> =>
   Either.gen(function*() {
     const given = yield* decodeGiven(gathered, input)
@@ -36,7 +33,7 @@ export const decodeGathered = (gathered: Gathered, input: SettingsInput): Either
     return yield* settingsOf(given, { isDefault, cores: input.cores })
   })
 
-/** Returns the settings in force, or the errors in flags, environment or file. */
+/** The settings in force, or the errors in flags, environment or file. */
 export const decodeSettings = (input: SettingsInput): Either.Either<Settings, UsageError> => {
   const { given, problems } = readArgv(input.argv, OPTIONS)
   if (problems.length > 0) return Either.left(new UsageError({ problems: problems.map(translatedFlag) }))

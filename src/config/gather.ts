@@ -9,19 +9,18 @@ import type { GivenPath } from "./settingsIn.ts"
 import { fromEnvironment, fromFlags, merge, type OptionSource } from "./sources.ts"
 import { UsageError } from "./UsageError.ts"
 
-/** Collects the options of a program from flags, environment and configuration file, and finds the paths among them. */
+/** Collects the options of a program from flags, environment and configuration file. */
 
-/** The inputs of the settings, so that a test needs no process and no files. */
+/** The inputs of the settings; a test needs no process and no files. */
 export interface SettingsInput {
   /** Without the program and its script. */
   readonly argv: ReadonlyArray<string>
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Returns the text of a file, `undefined` if it does not exist, or on the left the error. */
+  /** `undefined` for a missing file, on the left the error. */
   readonly readFile: (path: string) => Either.Either<string | undefined, string>
   /** `NO_HOME` if there is none. */
   readonly homedir: string
   readonly cwd: string
-  /** Available processors. */
   readonly cores: number
 }
 
@@ -34,13 +33,13 @@ export const processInput = (): SettingsInput => ({
   cores: availableParallelism()
 })
 
-/** Returns an absolute path; `~` is the home directory, as in a shell. */
+/** `~` is the home directory, as in a shell. */
 export const absolutePath = (path: string, { cwd, homedir }: Pick<SettingsInput, "cwd" | "homedir">): string => {
   if (path === "~") return homedir
   return path.startsWith("~/") ? join(homedir, path.slice(2)) : isAbsolute(path) ? resolve(path) : resolve(cwd, path)
 }
 
-/** The path of the configuration file: in the data directory from flags, environment or default. */
+/** In the data directory from flags, environment or default. */
 const configFileOf = (
   input: SettingsInput,
   ...sources: ReadonlyArray<OptionSource>
@@ -55,13 +54,13 @@ const configFileOf = (
   return Either.right(join(absolutePath(directory, input), CONFIG_FILE))
 }
 
-/** The merged sources of a table's options, and the path of the configuration file, which need not exist. */
+/** The configuration file need not exist. */
 export interface Gathered {
   readonly source: OptionSource
   readonly configFile: string
 }
 
-/** Collects the options from flags, environment and configuration file. Checks their form, but not the values. */
+/** Checks the form of the options, but not their values. */
 export const gather = (
   options: OptionTable,
   given: ReadonlyMap<string, ReadonlyArray<string>>,
@@ -83,7 +82,7 @@ export const gather = (
   })
 }
 
-/** Absolute paths of the options of a program. One in the data directory is there even on the command line, as upstream. */
+/** Absolute paths. One in the data directory is there even on the command line, as upstream. */
 export const pathIn = ({ configFile, source }: Gathered, { cwd, homedir }: SettingsInput) => {
   const given = ({ name, path }: Omit<GivenPath, "base">): string =>
     absolutePath(path, {

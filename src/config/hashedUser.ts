@@ -1,8 +1,7 @@
 import * as Redacted from "effect/Redacted"
 
-/** Users of RPC with the hash of their password, in the format of the reference node (share/rpcauth). */
+/** In the format of the reference node (share/rpcauth). */
 
-/** A user of RPC without the password: what `-rpcauth` holds. */
 export interface HashedUser {
   readonly user: string
   readonly salt: string
@@ -10,12 +9,11 @@ export interface HashedUser {
   readonly hash: string
 }
 
-/** Loaded on use: svcd-cli reads the table of options at each start, and Node's module takes 3 ms to load. */
+/** Loaded on use: svcd-cli reads the option table at each start, and this module takes 3 ms to load. */
 const nodeCrypto = () => process.getBuiltinModule("node:crypto")
 
 const HASHED_USER = /^([^:\r\n]+):([^:$\r\n]+)\$([0-9a-f]{64})$/
 
-/** Parses `USER:SALT$HMAC`. */
 export const parseHashedUser = (text: string): HashedUser | undefined => {
   const [, user, salt, hash] = HASHED_USER.exec(text) ?? []
   return user === undefined || salt === undefined || hash === undefined ? undefined : { user, salt, hash }
@@ -26,7 +24,7 @@ export const formatHashedUser = ({ hash, salt, user }: HashedUser): string => `$
 export const hmac = (salt: string | Uint8Array, text: Uint8Array): Buffer =>
   nodeCrypto().createHmac("sha256", salt).update(text).digest()
 
-/** Hashes a password under a new salt. */
+/** Under a new salt. */
 export const hashedUser = (
   { password, user }: { readonly user: string; readonly password: Redacted.Redacted<string> }
 ): HashedUser => {

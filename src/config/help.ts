@@ -4,7 +4,7 @@ import { OPTIONS } from "./options.ts"
 const WIDTH = 96
 const COLUMN = 24
 
-/** Breaks a text into lines of at most `width` characters; a longer word has its own line. */
+/** A word longer than `width` has its own line. */
 const wrap = (text: string, width: number): ReadonlyArray<string> => {
   const lines: Array<string> = []
   let line = ""
@@ -18,7 +18,7 @@ const wrap = (text: string, width: number): ReadonlyArray<string> => {
   return [...lines, line]
 }
 
-/** The default of an option as the help shows it. */
+/** As shown in the help. */
 export const defaultText = (option: Option): string | undefined => {
   if (option.defaultNote !== undefined) return option.defaultNote
   if (option.repeatable || option.default === "") return undefined
@@ -28,12 +28,11 @@ export const defaultText = (option: Option): string | undefined => {
 
 interface Described {
   readonly description: string
-  /** The default as the help shows it. */
+  /** As shown in the help. */
   readonly shown?: string | undefined
   readonly env?: string | undefined
 }
 
-/** A description with default and environment variable. */
 export const describedOption = ({ description, env, shown }: Described): string => {
   const notes = [
     ...(shown === undefined ? [] : [`default: ${shown}`]),
@@ -42,7 +41,7 @@ export const describedOption = ({ description, env, shown }: Described): string 
   return `${description}${notes.length === 0 ? "" : ` (${notes.join("; ")})`}`
 }
 
-/** One entry of a help: `head` on the left, the text in a column on the right. */
+/** `head` on the left, the text in a column on the right. */
 export const entry = ({ head, text }: { readonly head: string; readonly text: string }): string => {
   const [first = "", ...rest] = wrap(text, WIDTH - COLUMN).map((line) => " ".repeat(COLUMN) + line)
   const start = `  ${head}`

@@ -2,19 +2,17 @@ import type { OptionName } from "./options.ts"
 import { asksDns, isProxied } from "./peerSettings.ts"
 import type { GivenSettings, Settings } from "./settings.ts"
 
-/** What follows for the settings from options that are given or not. */
+/** Settings that depend on other options. */
 
-/** The maximum of the reference node (`validation.h`, `MAX_SCRIPTCHECK_THREADS`). */
+/** Upstream `validation.h`, `MAX_SCRIPTCHECK_THREADS`. */
 const MAX_DEFAULT_THREADS = 15
 
-/** Megabytes of the mempool of a node that takes no transactions from peers, by default. */
+/** Default megabytes on a node without transactions of peers. */
 const BLOCKS_ONLY_MEMPOOL = 5
 
-/** What the settings depend on beside the values of the options. */
 export interface Origin {
-  /** Whether the option is not given. */
+  /** Whether the option is absent. */
   readonly isDefault: (name: OptionName) => boolean
-  /** Available processors. */
   readonly cores: number
 }
 

@@ -6,31 +6,26 @@ import { type Address, formatHostPort, parseHostPort } from "../base/addresses.t
 import { escapeUnsafe, quoted } from "../base/safeText.ts"
 import { parseAmount, shortAmount } from "../protocol/amount.ts"
 
-/**
- * The kinds of option values. Each validates a text, from any source, and describes errors for the operator; the
- * messages never contain the text of a secret.
- */
+/** Each kind validates a text from any source. Messages are for the operator and never contain a secret. */
 export interface OptionKind<A> {
   readonly schema: () => Schema.Schema<A, string>
-  /** The placeholder of the value in the help. */
   readonly placeholder: string
-  /** The type of the value in the configuration file. */
   readonly toml: TomlType
   /** For a path. */
   readonly base?: PathBase
-  /** The text of the default of options that name none. */
+  /** The default text of options without one. */
   readonly unset?: string
 }
 
-/** What a relative path is relative to: the directory of the caller, or for one in the configuration file that of the file; or the data directory. */
+/** Relative to the caller's directory, or in the configuration file to that of the file; or to the data directory. */
 export type PathBase = "caller" | "data"
 
 /** A `list` is a list of strings, or one string with commas. `tables` are tables of one name, whose texts are JSON. */
 export type TomlType = "string" | "integer" | "boolean" | "list" | "tables"
 
 /**
- * A schema for a text; `parse` returns the value, or on the left the error. It is made on first use: a start of svcd-cli, which
- * decodes a few options, does not make those of a hundred.
+ * `parse` returns the value, or on the left the error. The schema is made on first use: svcd-cli decodes only a few of
+ * a hundred options.
  */
 export const fromText = <A>(
   type: () => Schema.Schema<A>,
@@ -56,7 +51,7 @@ export const textKind = (placeholder: string): OptionKind<string> => ({
   )
 })
 
-/** An unresolved path; the code that knows its source resolves a relative one. */
+/** The code that knows the source resolves a relative path. */
 export const pathKind: OptionKind<string> = {
   ...textKind("PATH"),
   base: "caller",
@@ -70,10 +65,10 @@ export const pathKind: OptionKind<string> = {
   )
 }
 
-/** A path in the data directory, unless it is absolute. */
+/** In the data directory, unless absolute. */
 export const dataPathKind: OptionKind<string> = { ...pathKind, base: "data" }
 
-/** A user name without a colon: in Basic authentication the first colon ends it (RFC 7617, section 2). */
+/** Without a colon, which ends it in Basic authentication (RFC 7617, section 2). */
 export const userNameKind: OptionKind<string> = {
   ...textKind("NAME"),
   schema: fromText(
@@ -83,7 +78,7 @@ export const userNameKind: OptionKind<string> = {
   )
 }
 
-/** A text that is never shown. */
+/** Never shown. */
 export const secretKind: OptionKind<Redacted.Redacted<string>> = {
   placeholder: "SECRET",
   toml: "string",
@@ -94,20 +89,20 @@ export const secretKind: OptionKind<Redacted.Redacted<string>> = {
   )
 }
 
-/** Returns the decimal integer of a text, if a `number` represents it exactly. */
+/** `undefined` unless a `number` represents the decimal integer exactly. */
 export const parseInteger = (given: string): number | undefined => {
   const value = /^[+-]?\d{1,16}$/.test(given) ? Number(given) : NaN
   return Number.isSafeInteger(value) ? value : undefined
 }
 
-/** Bounds of an integer, both included, and the message for one outside, if it is not the usual one. */
+/** Both included, with an optional message. */
 interface Bounds {
   readonly min: number
   readonly max: number
   readonly outside?: (value: number) => string | undefined
 }
 
-/** A schema for numbers that `faultOf` finds nothing wrong with. */
+/** Valid if `faultOf` finds nothing wrong. */
 export const numberWithout = (faultOf: (value: number) => string | undefined): Schema.Schema<number> =>
   Schema.Number.pipe(Schema.filter((value) => faultOf(value) ?? true))
 
@@ -131,7 +126,7 @@ export const integerKind = ({ max, min, outside }: Bounds): OptionKind<number> =
 
 const isPageSize = (value: number): boolean => value >= 512 && value <= 65_536 && (value & (value - 1)) === 0
 
-/** A page size of SQLite: a power of two from 512 to 65536 bytes. */
+/** SQLite's: a power of two from 512 to 65536 bytes. */
 export const pageSizeKind: OptionKind<number> = {
   ...integerKind({ min: 512, max: 65_536 }),
   schema: fromText(
@@ -146,7 +141,7 @@ export const pageSizeKind: OptionKind<number> = {
   )
 }
 
-/** On or off. As a flag it needs no value: `-txindex`, `-txindex=0`, `-notxindex`. */
+/** As a flag it needs no value: `-txindex`, `-txindex=0`, `-notxindex`. */
 export const onOffKind: OptionKind<boolean> = {
   placeholder: "",
   unset: "0",
@@ -188,7 +183,7 @@ export const addressKind = (host: "required" | "optional"): OptionKind<Address> 
   schema: fromText(addressSchema, (given) => parseHostPort(given, host), formatHostPort)
 })
 
-/** Text that is allowed in a user agent (upstream `SanitizeString`, `SAFE_CHARS_UA_COMMENT`). */
+/** Allowed in a user agent (upstream `SanitizeString`, `SAFE_CHARS_UA_COMMENT`). */
 export const commentKind: OptionKind<string> = {
   ...textKind("TEXT"),
   schema: fromText(
@@ -204,10 +199,10 @@ export const commentKind: OptionKind<string> = {
 /** Without sign and exponent; zeros in front are allowed. */
 const AMOUNT = /^\d{1,8}(?:\.\d{1,8})?$/
 
-/** What the most digits of `AMOUNT` say, in the smallest unit. */
+/** The most of `AMOUNT`, in the smallest unit. */
 const MOST_UNITS = 10 ** 16 - 1
 
-/** An amount in NMC with up to eight decimals, decoded to the smallest unit. */
+/** In NMC with up to eight decimals, decoded to the smallest unit. */
 export const amountKind: OptionKind<number> = {
   placeholder: "NMC",
   toml: "string",
@@ -228,7 +223,7 @@ export const amountKind: OptionKind<number> = {
   )
 }
 
-/** A kind whose empty text means that the option is not set. */
+/** An empty text means that the option is not set. */
 export const optionalKind = <A>(kind: OptionKind<A>): OptionKind<A | undefined> => ({
   ...kind,
   unset: "",
@@ -243,7 +238,7 @@ export const optionalKind = <A>(kind: OptionKind<A>): OptionKind<A | undefined> 
 const firstMessage = (error: ParseResult.ParseError): string =>
   ParseResult.ArrayFormatter.formatErrorSync(error)[0]?.message ?? "is not valid"
 
-/** Values separated by commas; spaces around them are ignored. An empty text is an empty list. */
+/** Spaces around commas are ignored. An empty text is an empty list. */
 export const commaSeparatedKind = <A>(kind: OptionKind<A>): OptionKind<ReadonlyArray<A>> => ({
   placeholder: "LIST",
   toml: "list",

@@ -1,8 +1,8 @@
 import { codeOf } from "../base/errorCode.ts"
 
-/** Parts of an installation that it can lack: compiled ones on a platform for which a package has none, and any in a damaged one. */
+/** Parts that an installation may lack: compiled ones of packages without the platform, or any if damaged. */
 
-/** Returns what is wrong with the compiled part of a package and the remedy; `undefined` for another error. */
+/** The problem of a package's compiled part and the remedy; `undefined` for another error. */
 export const nativeProblem = (error: unknown, name: string): string | undefined => {
   if (!(error instanceof Error)) return undefined
   const part = `the native part of ${name} for ${process.platform} on ${process.arch}`
@@ -19,8 +19,8 @@ export const nativeProblem = (error: unknown, name: string): string | undefined 
 const MISSING = /^Cannot find (?:package|module) '([^'/\\]+|@[^'/\\]+\/[^'/\\]+)'/
 
 /**
- * Returns which package or file did not load, and the remedy; `undefined` for another error. The launchers of the programs say the same
- * of what is loaded at once (scripts/bundle.ts).
+ * The package or file that did not load, and the remedy; `undefined` for another error. The programs' launchers say the
+ * same of their own imports (scripts/bundle.ts).
  */
 export const missingPart = (error: unknown): string | undefined => {
   if (!(error instanceof Error) || !/^(?:ERR_)?MODULE_NOT_FOUND$/.test(codeOf(error))) return undefined

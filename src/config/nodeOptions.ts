@@ -16,13 +16,13 @@ import { nearest } from "./suggest.ts"
 import type { UsageError } from "./UsageError.ts"
 
 /**
- * The options of a node as a record: what a program gives in place of flags, environment and file. Each field is an option, its value is
- * what the option decodes to, and all rules and defaults are those of the option.
+ * The options of a node as a record, in place of flags, environment and file. Each field has an option's decoded value,
+ * under the option's rules and defaults.
  */
 
 /**
- * A value, or for one that is not a plain value its text, as after the flag: `"127.0.0.1:8334"` for an address. `undefined` is the default; an empty
- * text unsets an option whose default is not empty.
+ * Values other than plain ones may be text, as after the flag: `"127.0.0.1:8334"` for an address. `undefined` is the
+ * default; an empty text unsets an option.
  */
 type OrText<A> = A extends string | boolean | undefined ? A : A | string
 
@@ -30,7 +30,7 @@ type Given<A> = [A] extends [ReadonlyArray<infer Item>] ? ReadonlyArray<OrText<I
 
 type Values = ValuesIn<typeof OPTIONS>
 
-/** The parts of a node of which programs give options, by the layers that take them. All other options are the daemon's. */
+/** Options that programs give, by layer. All others are the daemon's. */
 export const LAYER_PARTS = {
   Chain: ["chain"],
   NameDb: ["names"],
@@ -44,7 +44,7 @@ export const LAYER_PARTS = {
 
 export type LayerName = keyof typeof LAYER_PARTS
 
-/** The options of a layer, as a record has them: each by its field in the settings. */
+/** The options of a layer, each by its field in the settings. */
 export type OptionsOf<Layer extends LayerName> = {
   readonly [Name in OptionName as FieldIn<(typeof LAYER_PARTS)[Layer][number], (typeof OPTIONS)[Name]["path"]>]?:
     | Given<Values[Name]>
@@ -54,7 +54,6 @@ export type OptionsOf<Layer extends LayerName> = {
 
 export type NodeOptions = OptionsOf<"Node">
 
-/** The options of layers by their fields. */
 type Fields = ReadonlyMap<string, OptionName>
 
 export const fieldsOf = (...layers: ReadonlyArray<LayerName>): Fields => {
@@ -67,10 +66,10 @@ export const fieldsOf = (...layers: ReadonlyArray<LayerName>): Fields => {
   )
 }
 
-/** Values that are given, by the names of their options: what a record decodes to. */
+/** A decoded record, by option names. */
 export type GivenValues = Partial<Values>
 
-/** An option that is wrong, and why. The reason never repeats a secret. */
+/** The reason never repeats a secret. */
 export interface OptionProblem {
   readonly field: string
   readonly reason: string
@@ -79,13 +78,9 @@ export interface OptionProblem {
 const messageOf = (error: ParseResult.ParseError): string =>
   ParseResult.ArrayFormatter.formatErrorSync(error)[0]?.message ?? "is not valid"
 
-/** No word of an option. */
 const NO_WORD = "\0"
 
-/**
- * A text is decoded as everywhere, and any other value has to be what a text decodes to; so has a word that is such a value, as "default". `wrap` makes
- * what the schema is for.
- */
+/** Decodes a text as everywhere. Another value, or a word such as "default", has to be a decoded one already. */
 const decodeAs = (
   schema: Schema.Schema.AnyNoContext,
   { given, wrap }: { readonly given: unknown; readonly wrap: (given: unknown) => unknown }
@@ -96,10 +91,10 @@ const decodeAs = (
   return typeof given !== "string" || isWord ? value : Schema.decodeUnknownEither(schema)(wrap(given))
 }
 
-/** Options of listeners, which a program may have on any free port: it asks the service for the actual one. */
+/** Programs may listen on any free port, and ask the service for the actual one. */
 const LISTENERS: ReadonlySet<OptionName> = new Set(["listen", "metricsaddr", "rpcaddr"])
 
-/** An address with port 0, which no option has as text. */
+/** Port 0, which no option has as text. */
 const withFreePort = (name: OptionName, given: unknown): unknown => {
   const [, host] = LISTENERS.has(name) && typeof given === "string" ? /^(.+):0$/.exec(given) ?? [] : []
   const address = host === undefined ? undefined : parseHostPort(`${host}:1`, "required")
@@ -128,7 +123,7 @@ const decodeField = (
 /** The layers whose options a program may give to another one by mistake. */
 const ELSEWHERE = ["RpcServer", "Metrics", "Node"] as const
 
-/** A misspelled field would be one that the node does without. */
+/** A misspelled field would be ignored silently. */
 const unknownField = (field: string, fields: Fields): OptionProblem => {
   const owner = ELSEWHERE.find((layer) => fieldsOf(layer).has(field))
   if (owner !== undefined) return { field, reason: `is an option of ${owner}.layer` }
@@ -136,7 +131,7 @@ const unknownField = (field: string, fields: Fields): OptionProblem => {
   return { field, reason: `is not an option here${meant === undefined ? "" : `; did you mean ${meant}?`}` }
 }
 
-/** The values of the record of a layer, by the names of their options. */
+/** By option names. */
 export const decodeOptions = (layer: LayerName, options: object): Either.Either<GivenValues, OptionProblem> => {
   const fields = fieldsOf(layer)
   const decoded = Object.entries(options).filter(([, given]) => given !== undefined).map(([field, given]) => {
@@ -148,18 +143,20 @@ export const decodeOptions = (layer: LayerName, options: object): Either.Either<
   return Either.map(Either.all(decoded), (entries): GivenValues => Object.fromEntries(entries))
 }
 
-/** An option as the records of these layers name it; `undefined` for one that none of them has. */
+/** The option's field in the records of these layers; `undefined` if none has it. */
 const fieldOf = (layers: ReadonlyArray<LayerName>, name: string): string | undefined => {
   if (!isOptionName(name)) return undefined
   const [part, field] = placeOf(OPTIONS[name])
   return layers.some((layer) => LAYER_PARTS[layer].some((each) => each === part)) ? field : undefined
 }
 
-/** A message about options with the names of the fields in place of those of the flags. */
+/** Replaces the names of flags in a message by those of fields. */
 const inFields = (message: string): string =>
   message.replaceAll(/-?\b[a-z]{4,}\b/g, (word) => fieldOf(ELSEWHERE, word.replace(/^-/, "")) ?? word)
 
-/** What contradicts itself among the options of the layers: a default of another one contradicts nothing, since that part is not there. */
+/**
+ * Contradictions among the options of the layers. Defaults of other layers do not count, since these parts are absent.
+ */
 const firstIssue = (given: GivenSettings, layers: ReadonlyArray<LayerName>): OptionProblem | undefined => {
   for (const [name, message] of contradictions(given)) {
     const field = fieldOf(layers, name)
@@ -168,7 +165,6 @@ const firstIssue = (given: GivenSettings, layers: ReadonlyArray<LayerName>): Opt
   return undefined
 }
 
-/** What the settings of a program depend on beside its options. */
 export interface NodeSurroundings {
   readonly cwd: string
   readonly homedir: string
@@ -181,13 +177,10 @@ const ofProcess = (): NodeSurroundings => ({
   cores: availableParallelism()
 })
 
-/** No other part of the program listens there, as far as the options say. */
+/** Assumes that no other part of the program listens there. */
 const NOWHERE = { host: "127.0.0.1", port: 0 }
 
-/**
- * The settings with these values, and the defaults of all other options. `layers` are those that the values are from, for the name of one that
- * is wrong. Neither environment nor svcd.conf is read.
- */
+/** Neither environment nor svcd.conf is read. `layers`, the origin of the values, is for error messages. */
 export const settingsWith = (
   given: GivenValues,
   layers: ReadonlyArray<LayerName>,
@@ -215,7 +208,6 @@ export const settingsWith = (
     )
   })
 
-/** The settings of a node with these options, and the defaults of all others. */
 export const decodeNodeOptions = (
   options: NodeOptions,
   surroundings?: NodeSurroundings

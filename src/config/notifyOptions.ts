@@ -1,8 +1,6 @@
 import * as Kind from "./kinds.ts"
 import { inGroup, listOption, oneOption, type SettingPath } from "./optionRow.ts"
 
-/** The commands that the daemon runs when something happens. */
-
 const command = Kind.textKind("COMMAND")
 
 const commandAt = <P extends SettingPath>(path: P, description: string) =>

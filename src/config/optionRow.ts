@@ -2,8 +2,6 @@ import type * as Schema from "effect/Schema"
 import { Array as ArraySchema } from "effect/Schema"
 import type * as Kind from "./kinds.ts"
 
-/** The rows of the option table, and the functions that make them. */
-
 export const GROUPS = [
   "General",
   "RPC",
@@ -18,7 +16,7 @@ export const GROUPS = [
 
 export type OptionGroup = (typeof GROUPS)[number]
 
-/** The place of an option in the settings: the part of the node that has it, and the name of the field there. */
+/** The part of the node that has the option, and the name of the field there. */
 export type SettingPath = `${string}.${string}`
 
 export interface Option<
@@ -26,17 +24,17 @@ export interface Option<
   P extends SettingPath = SettingPath
 > {
   readonly path: P
-  /** Makes what decodes the text of the option, or the list of its texts if it is repeatable. */
+  /** For the option's text, or the list of its texts if it is repeatable. */
   readonly schema: () => S
   readonly repeatable: boolean
-  /** The text of the default, in the schema's terms. Empty: not set. */
+  /** In the schema's terms. Empty: not set. */
   readonly default: string
-  /** The description of the default in the help, if its text is not enough. */
+  /** For the help, if the text of the default is not enough. */
   readonly defaultNote: string | undefined
   readonly placeholder: string
   readonly toml: Kind.TomlType
   readonly base: Kind.PathBase | undefined
-  /** The key in the configuration file, with a dot between table and key; `undefined` for a flag only. */
+  /** With a dot between table and key; `undefined` for a flag only. */
   readonly key: string | undefined
   readonly flag: boolean
   readonly env: string | undefined
@@ -55,7 +53,7 @@ interface Traits {
   readonly default?: string
   readonly defaultNote?: string
   readonly env?: string
-  /** The key in the file, if it is not the name of the option. */
+  /** If it is not the name of the option. */
   readonly key?: string
   readonly flagOnly?: true
   readonly fileOnly?: true
@@ -87,7 +85,6 @@ const placed = <A>(
   base
 })
 
-/** The row of an option that has one value. */
 export const oneOption = <A, P extends SettingPath>(
   kind: Kind.OptionKind<A>,
   path: P,
@@ -95,7 +92,6 @@ export const oneOption = <A, P extends SettingPath>(
 ): Row<Option<Schema.Schema<A, string>, P>> =>
 (place) => ({ ...placed(kind, traits, place), path, schema: kind.schema, repeatable: false })
 
-/** The row of an option that may be repeated. */
 export const listOption = <A, P extends SettingPath>(
   kind: Kind.OptionKind<A>,
   path: P,
@@ -107,7 +103,6 @@ type Rows = Readonly<Record<string, Row>>
 
 type TableOf<R extends Rows> = { readonly [Name in keyof R]: ReturnType<R[Name]> }
 
-/** Options of one group of the help, by their names. */
 export const inGroup = <R extends Rows>(group: OptionGroup, rows: R): TableOf<R> =>
   // Built name by name from the same rows, which the type of Object.fromEntries cannot express.
   Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, row({ name, group })])) as TableOf<R>

@@ -13,14 +13,11 @@ import { WALLET_OPTIONS } from "./walletOptions.ts"
 import { WEBHOOK_OPTIONS } from "./webhookOptions.ts"
 import { ZMQ_OPTIONS } from "./zmqOptions.ts"
 
-/**
- * The table of all svcd options: names in each source, validation, default and help text. The readers of flags,
- * environment and file use this table, and so do the help and `-printconfig`.
- */
+/** The table of all svcd options, for the readers of flags, environment and file, the help and `-printconfig`. */
 
 export const NETWORK_NAMES = ["mainnet", "testnet", "regtest"] as const satisfies ReadonlyArray<NetworkName>
 
-/** Shells for which the programs print completions. */
+/** With completions. */
 export const SHELLS = ["bash", "zsh", "fish"] as const
 export type Shell = (typeof SHELLS)[number]
 
@@ -30,7 +27,7 @@ export type LogLevelName = (typeof LOG_LEVELS)[number]
 export const LOG_FORMATS = ["text", "json"] as const
 export type LogFormat = (typeof LOG_FORMATS)[number]
 
-/** The subsystems of the node in log entries: the annotation `subsystem`. */
+/** Values of the annotation `subsystem` in log entries. */
 export const SUBSYSTEMS = [
   "chain",
   "mail",
@@ -45,7 +42,7 @@ export const SUBSYSTEMS = [
 ] as const
 export type Subsystem = (typeof SUBSYSTEMS)[number]
 
-/** Requests per minute, 0 for the default and -1 for no limit (reference/rpc.md 9.1). */
+/** Per minute, 0 for the default and -1 for no limit (reference/rpc.md 9.1). */
 const rateLimit = Kind.integerKind({ min: -1, max: 1_000_000_000 })
 
 const GIB = 1024 ** 3

@@ -5,8 +5,6 @@ import { type Address, formatHostPort, parseHostPort } from "../base/addresses.t
 import { escapeUnsafe, quoted } from "../base/safeText.ts"
 import { choiceKind, fromText, type OptionKind } from "./kinds.ts"
 
-/** The kinds of option values about peers: amounts of traffic, nodes and networks. */
-
 const UNITS: ReadonlyArray<readonly [suffix: string, bytes: number]> = [
   ["T", 2 ** 40],
   ["G", 2 ** 30],
@@ -23,8 +21,8 @@ const DEFAULT_UNIT = "M"
 const unitOf = (suffix: string): number => UNITS.find(([each]) => each === suffix)?.[1] ?? NaN
 
 /**
- * A number of bytes with a unit: lower case letters count by 1000, upper case letters by 1024; `M` without a letter.
- * Source: upstream `util/strencodings.cpp`, `ParseByteUnits`; the message is that of `init.cpp`.
+ * Lower case units count by 1000, upper case by 1024; `M` if missing. Source: upstream `util/strencodings.cpp`,
+ * `ParseByteUnits`; the message is that of `init.cpp`.
  */
 export const uploadTargetKind: OptionKind<number> = {
   placeholder: "N[kKmMgGtT]",
@@ -47,13 +45,13 @@ export const uploadTargetKind: OptionKind<number> = {
   )
 }
 
-/** The networks in which svcd can open connections, named as in `getnetworkinfo`. */
+/** Named as in `getnetworkinfo`. */
 export const REACHABLE_NETWORKS = ["ipv4", "ipv6", "onion"] as const
 export type ReachableNetwork = (typeof REACHABLE_NETWORKS)[number]
 
 export const networkKind: OptionKind<ReachableNetwork> = { ...choiceKind(REACHABLE_NETWORKS), placeholder: "NET" }
 
-/** `HOST[:PORT]`, in any form that `addnode` takes. An IPv6 address with a port is in brackets. */
+/** `HOST[:PORT]`, in any form of `addnode`. An IPv6 address with a port is in brackets. */
 export const nodeKind: OptionKind<string> = {
   placeholder: "HOST[:PORT]",
   toml: "string",
@@ -73,7 +71,7 @@ const isPublicForm = (host: string): boolean => isIPv4(host) || isIPv6(host) || 
 
 const bareAddress = (given: string): Address => ({ host: given.replace(/^\[(.*)\]$/, "$1"), port: 0 })
 
-/** An IPv4, IPv6 or Tor address of this node, with or without a port. Port 0: that of the listener. */
+/** IPv4, IPv6 or Tor, with or without a port. Port 0: that of the listener. */
 export const ownAddressKind: OptionKind<Address> = {
   placeholder: "ADDRESS[:PORT]",
   toml: "string",

@@ -6,7 +6,6 @@ import { onionKind, PROXIED_NETWORKS, proxyKind } from "./proxies.ts"
 
 const peerCount = Kind.integerKind({ min: 0, max: 10_000 })
 
-/** The options of the group "Peers". */
 export const PEER_OPTIONS = inGroup("Peers", {
   listen: oneOption(Kind.optionalKind(Kind.addressKind("optional")), "peers.listen", {
     description: "address to listen on for peers; empty to listen nowhere",

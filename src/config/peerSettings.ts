@@ -4,27 +4,25 @@ import { proxyRoutes } from "./proxies.ts"
 import type { GivenSettings } from "./settings.ts"
 import { ownUserAgent } from "./userAgent.ts"
 
-/** What the options about peers say together. */
-
 type PeerOptions = GivenSettings["peers"]
 
 type NetworkOptions = Pick<PeerOptions, "onion" | "onlyNet" | "proxy">
 
-/** Networks in which the node opens connections. Tor's needs a proxy. */
+/** Networks of outbound connections. Tor's needs a proxy. */
 export const reachableNetworks = ({ onlyNet, ...given }: NetworkOptions): ReadonlyArray<ReachableNetwork> => {
   const { onion } = proxyRoutes(given)
   const possible: ReadonlyArray<ReachableNetwork> = onion === undefined ? ["ipv4", "ipv6"] : ["ipv4", "ipv6", "onion"]
   return onlyNet.length === 0 ? possible : possible.filter((network) => onlyNet.includes(network))
 }
 
-/** Whether addresses from DNS, which are of IPv4 and IPv6, can be used. */
+/** Whether addresses from DNS, which are IPv4 and IPv6, can be used. */
 const usesDns = (peers: NetworkOptions): boolean => reachableNetworks(peers).some((network) => network !== "onion")
 
 /** Source of the defaults: upstream `init.cpp`, `InitParameterInteraction`. */
 export const asksDns = (peers: PeerOptions): boolean =>
   peers.dnsSeed ?? (peers.bootstrapPeers.length === 0 && usesDns(peers))
 
-/** Whether a proxy of `-proxy` is in force for some network: then the node does not tell its address by itself. */
+/** With a proxy for any network, the node does not announce its address by itself. */
 export const isProxied = (peers: NetworkOptions): boolean =>
   peers.proxy.some(({ proxy }) => proxy !== undefined) &&
   Object.values(proxyRoutes(peers)).some((proxy) => proxy !== undefined)
@@ -32,7 +30,6 @@ export const isProxied = (peers: NetworkOptions): boolean =>
 /** Upstream `net.h`, `MAX_SUBVERSION_LENGTH`. */
 const LONGEST_USER_AGENT = 256
 
-/** The contradictions between options about peers, each with the option that it concerns. */
 export const peerContradictions = (peers: PeerOptions): ReadonlyArray<Issue> => {
   const found: Array<Issue> = []
   if (peers.forceDnsSeed && !asksDns(peers)) {

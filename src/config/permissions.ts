@@ -5,18 +5,17 @@ import { type Address, formatHostPort, parseHostPort } from "../base/addresses.t
 import { escapeUnsafe } from "../base/safeText.ts"
 import { fromText, type OptionKind } from "./kinds.ts"
 
-/** Permissions of peers, in the order of `getpeerinfo` (upstream `net_permissions.cpp`, `NetPermissions::ToStrings`). */
+/** In the order of `getpeerinfo` (upstream `net_permissions.cpp`, `NetPermissions::ToStrings`). */
 export const PERMISSIONS = ["bloomfilter", "noban", "forcerelay", "relay", "mempool", "download", "addr"] as const
 export type Permission = (typeof PERMISSIONS)[number]
 
-/** Permissions that an operator grants. */
 export interface Grant {
   readonly permissions: ReadonlyArray<Permission>
-  /** The operator named no permissions: the peer gets the default ones. */
+  /** The operator named no permissions, so the peer gets the default ones. */
   readonly implicit: boolean
 }
 
-/** `-whitelist`: permissions of the peers in a network, by direction. */
+/** `-whitelist`: permissions by network and direction. */
 export interface WhitelistEntry extends Grant {
   readonly inbound: boolean
   /** Applies to outbound peers that the operator chose. */
@@ -25,7 +24,7 @@ export interface WhitelistEntry extends Grant {
   readonly net: string
 }
 
-/** `-whitebind`: a listener whose peers have permissions. */
+/** `-whitebind`: a listener that grants permissions. */
 export interface WhitebindEntry extends Grant {
   /** Port 0: the operator gave none. */
   readonly address: Address
@@ -51,7 +50,7 @@ export const ordered = (permissions: Iterable<Permission>): ReadonlyArray<Permis
 interface Granted extends Grant {
   readonly inbound: boolean
   readonly outbound: boolean
-  /** The text behind the `@`. */
+  /** The text after the `@`. */
   readonly rest: string
 }
 
@@ -144,7 +143,7 @@ const whitebindSchema = (): Schema.Schema<WhitebindEntry> =>
     address: Schema.Struct({ host: Schema.String, port: Schema.Int })
   })
 
-/** `host:port`; port 0 if the text is an address only, about which `values.ts` complains. */
+/** Port 0 if the text is only an address, which is refused later. */
 const parseListener = (text: string): Either.Either<Address, string> => {
   const bare = text.replace(/^\[(.*)\]$/, "$1")
   if (isIPv4(text) || isIPv6(bare)) return Either.right({ host: bare, port: 0 })
@@ -170,6 +169,5 @@ export const whitebindKind: OptionKind<WhitebindEntry> = {
   )
 }
 
-/** The problem of a listener without a port. */
 export const withoutPort = ({ address }: WhitebindEntry): string =>
   `Need to specify a port with -whitebind: ${shown(address.host)}; allowed is host:port, such as 127.0.0.1:8334`

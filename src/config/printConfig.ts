@@ -8,7 +8,7 @@ import { defaultOf, type Given } from "./sources.ts"
 
 type TomlValue = string | number | boolean | ReadonlyArray<string>
 
-/** The value of an option in TOML, from validated texts. */
+/** From validated texts. */
 const tomlValue = (option: Option, texts: ReadonlyArray<string>): TomlValue => {
   if (option.repeatable) return texts
   const text = texts.at(-1) ?? ""
@@ -33,10 +33,10 @@ const line = (name: OptionName, given: Given): string => {
   return option.key === undefined ? `# ${setting}  ${from}, a flag only` : `${setting}  ${from}`
 }
 
-/** Options that select a command are not part of a configuration. */
+/** Options that select a command are not configuration. */
 const isCommand = (name: OptionName): boolean => placeOf(OPTIONS[name])[0] === "command"
 
-/** An option's texts with absolute paths: relative ones would change their meaning in another file. */
+/** With absolute paths: relative ones would change their meaning in another file. */
 const settled = (name: OptionName, gathered: Gathered, input: SettingsInput): Given => {
   const given = gathered.source.get(name) ?? defaultOf(OPTIONS[name])
   const { base } = OPTIONS[name]
@@ -46,8 +46,8 @@ const settled = (name: OptionName, gathered: Gathered, input: SettingsInput): Gi
 }
 
 /**
- * Returns the settings in force as a configuration file with the same effect at any location, each with its source. The
- * output contains no secrets. The settings must have been validated.
+ * The settings in force as a configuration file with the same effect at any location, each with its source and without
+ * secrets. They must have been validated.
  */
 export const printConfig = (gathered: Gathered, input: SettingsInput): string => {
   const { configFile } = gathered

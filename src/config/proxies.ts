@@ -6,20 +6,19 @@ import { escapeUnsafe } from "../base/safeText.ts"
 import { fromText, type OptionKind } from "./kinds.ts"
 
 /**
- * The SOCKS5 proxies to peers: one for everything, or one for each network, as the options of the reference node say.
- * Source: upstream `init.cpp`, `AppInitMain`.
+ * The SOCKS5 proxies to peers, as the reference node's options define them. Source: upstream `init.cpp`, `AppInitMain`.
  */
 
-/** A SOCKS5 proxy: an address, or the path of a unix socket. */
+/** An address, or the path of a unix socket. */
 export type ProxyAddress = Address | { readonly path: string }
 
 export const PROXIED_NETWORKS = ["ipv4", "ipv6", "onion", "cjdns"] as const
 export type ProxiedNetwork = (typeof PROXIED_NETWORKS)[number]
 
-/** Which proxy leads where; `undefined`: none, so that the node connects itself, or to an onion address not at all. */
+/** `undefined`: the node connects itself, but not to onion addresses. */
 export type ProxyRoutes = { readonly [N in ProxiedNetwork | "names"]: ProxyAddress | undefined }
 
-/** A value of `-proxy`: the proxy, or `undefined` to remove it, and its network; `undefined`: all. */
+/** A value of `-proxy`. Without `proxy` it removes one; without a network it is for all. */
 export interface ProxyChoice {
   readonly proxy: ProxyAddress | undefined
   readonly network: ProxiedNetwork | undefined
@@ -30,7 +29,7 @@ const DEFAULT_PORT = 9050
 
 const UNIX = "unix:"
 
-/** Bytes of the path of a unix socket (`sun_path`, with a zero at the end). */
+/** Bytes of `sun_path`, without the zero at its end. */
 const LONGEST_PATH = 107
 
 const NONE = ["", "0"]
@@ -68,7 +67,7 @@ const parseChoice = (given: string): Either.Either<ProxyChoice, string> => {
     : Either.right({ proxy, network })
 }
 
-/** `HOST[:PORT]` or `unix:PATH`, and `=NETWORK` after it for one network. Empty or 0 removes the ones before. */
+/** `HOST[:PORT]` or `unix:PATH`, and `=NETWORK` for one network. Empty or 0 removes the ones before. */
 export const proxyKind: OptionKind<ProxyChoice> = {
   placeholder: "PROXY[=NETWORK]",
   toml: "string",
@@ -84,7 +83,7 @@ export const proxyKind: OptionKind<ProxyChoice> = {
   )
 }
 
-/** A proxy to onion addresses, `off` to connect to none of them, or `undefined` for the one of `-proxy`. */
+/** `off` for no onion addresses, `undefined` for the proxy of `-proxy`. */
 export const onionKind: OptionKind<ProxyAddress | "off" | undefined> = {
   placeholder: "PROXY",
   toml: "string",
@@ -116,7 +115,7 @@ const withChoice = (routes: ProxyRoutes, { network, proxy }: ProxyChoice): Proxy
   return { ...routes, [network]: proxy, names }
 }
 
-/** The routes from the values of both options; the last one counts. */
+/** The last value counts. */
 export const proxyRoutes = ({ onion, proxy }: {
   readonly proxy: ReadonlyArray<ProxyChoice>
   readonly onion: ProxyAddress | "off" | undefined

@@ -2,16 +2,16 @@ import { MAX_BLOCK_WEIGHT } from "../consensus/params.ts"
 import * as Kind from "./kinds.ts"
 import { inGroup, oneOption } from "./optionRow.ts"
 
-/** The message for a weight that no block can have, in the words of the reference node (`init.cpp`). */
+/** In the words of the reference node (`init.cpp`). */
 const tooHeavy = (name: string, weight: number): string | undefined =>
   weight > MAX_BLOCK_WEIGHT
     ? `Specified -${name} (${weight}) exceeds consensus maximum block weight (${MAX_BLOCK_WEIGHT})`
     : undefined
 
-/** The least weight that may be reserved (upstream `MINIMUM_BLOCK_RESERVED_WEIGHT`). */
+/** Upstream `MINIMUM_BLOCK_RESERVED_WEIGHT`. */
 const LEAST_RESERVED = 2_000
 
-/** The options of the mempool, of its policy, and of the blocks that are made from it. */
+/** The mempool, its policy, and new blocks. */
 
 const MEMPOOL_OPTIONS = inGroup("Mempool", {
   maxmempool: oneOption(

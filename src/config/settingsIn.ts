@@ -2,18 +2,17 @@ import * as Schema from "effect/Schema"
 import type { PathBase } from "./kinds.ts"
 import type { Option, OptionTable } from "./optionRow.ts"
 
-/** The shapes that a table of options decodes to: a record of values by option, and settings by the paths of the table. */
+/** The types that a table of options decodes to. */
 
 type ValueOf<O extends Option> = Schema.Schema.Type<ReturnType<O["schema"]>>
 
-/** The values of options by their names. */
 export type ValuesIn<O extends OptionTable> = { readonly [Name in keyof O]: ValueOf<O[Name]> }
 
 type PartOf<Path extends string> = Path extends `${infer Part}.${string}` ? Part : never
 
 export type FieldIn<Part extends string, Path extends string> = Path extends `${Part}.${infer Field}` ? Field : never
 
-/** The settings of options: for each part of a node its fields. `Decided` are options that have a value even if they are not set. */
+/** By part of the node and field. `Decided` options have a value even if they are not set. */
 export type SettingsIn<O extends OptionTable, Decided extends keyof O = never> = {
   readonly [Part in PartOf<O[keyof O]["path"]>]: {
     readonly [Name in keyof O as FieldIn<Part, O[Name]["path"]>]: Name extends Decided ? NonNullable<ValueOf<O[Name]>>
@@ -21,20 +20,17 @@ export type SettingsIn<O extends OptionTable, Decided extends keyof O = never> =
   }
 }
 
-/** What decodes the texts of all options of a table. */
 export const valuesSchema = <O extends OptionTable>(options: O): Schema.Schema<ValuesIn<O>, unknown> =>
   // Built name by name from the same table, which the type of Object.fromEntries cannot express.
   Schema.Struct(
     Object.fromEntries(Object.entries(options).map(([name, { schema }]) => [name, schema()]))
   ) as unknown as Schema.Schema<ValuesIn<O>, unknown>
 
-/** The part of a node that has the option, and its field there. */
 export const placeOf = ({ path }: Pick<Option, "path">): readonly [part: string, field: string] => {
   const dot = path.indexOf(".")
   return [path.slice(0, dot), path.slice(dot + 1)]
 }
 
-/** A path as an option has it. */
 export interface GivenPath {
   readonly name: string
   readonly path: string
@@ -46,7 +42,7 @@ const resolved = (value: unknown, resolve: (path: string) => string): unknown =>
   return Array.isArray(value) ? value.map((each) => resolved(each, resolve)) : value
 }
 
-/** The settings of values, with absolute paths. */
+/** With absolute paths. */
 export const settingsFrom = <O extends OptionTable>(
   options: O,
   values: ValuesIn<O>,

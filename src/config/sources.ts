@@ -3,27 +3,26 @@ import { type Option, optionNamesOf, type OptionTable } from "./optionRow.ts"
 import { isOptionName, type OptionName, OPTIONS } from "./options.ts"
 import { nearest } from "./suggest.ts"
 
-/** The value of an option in a source. */
 export interface Given {
-  /** Its texts; several only for a repeatable option. */
+  /** Several only for a repeatable option. */
   readonly texts: ReadonlyArray<string>
   /** Their location: `-maxpeers`, `SVCD_NETWORK`, `/home/me/.svcd/svcd.conf:4`, `default`. */
   readonly from: string
   /** The prefix of messages: the location and, if it does not contain it, the key. */
   readonly label: string
-  /** Whether a relative path in it is relative to the configuration file. */
+  /** Whether relative paths are relative to the configuration file. */
   readonly inFile: boolean
 }
 
 export type OptionSource = ReadonlyMap<OptionName, Given>
 
-/** The flags as a source. The last occurrence of a flag that is not repeatable wins. */
+/** The last occurrence of a flag that is not repeatable wins. */
 export const fromFlags = (given: ReadonlyMap<OptionName, ReadonlyArray<string>>): OptionSource =>
   new Map(
     Array.from(given, ([name, texts]) => [name, { texts, from: `-${name}`, label: `-${name}`, inFile: false }])
   )
 
-/** The environment as a source. An empty variable counts as unset, as in most programs. */
+/** An empty variable counts as unset, as in most programs. */
 export const fromEnvironment = (env: Readonly<Record<string, string | undefined>>): OptionSource => {
   const source = new Map<OptionName, Given>()
   for (const name of optionNamesOf(OPTIONS)) {
@@ -35,10 +34,10 @@ export const fromEnvironment = (env: Readonly<Record<string, string | undefined>
   return source
 }
 
-/** Variables of the other programs, which one environment may have too. */
+/** Other programs' variables, which may share the environment. */
 const OF_OTHERS = /^SVCD_(?:MAIL|EXPORT)_/
 
-/** What is wrong with variables that begin as those of svcd: each is named, with the one that was probably meant. */
+/** Names unknown variables with the prefix of svcd's, each with its probable correction. */
 export const strangeVariables = (env: Readonly<Record<string, string | undefined>>): ReadonlyArray<string> => {
   const known = optionNamesOf(OPTIONS).flatMap((name) => OPTIONS[name].env ?? [])
   const strange = (name: string): boolean =>
@@ -51,7 +50,6 @@ export const strangeVariables = (env: Readonly<Record<string, string | undefined
   })
 }
 
-/** The value without any source. */
 export const defaultOf = (option: Option): Given => ({
   texts: option.repeatable ? [] : [option.default],
   from: "default",

@@ -1,7 +1,4 @@
-/**
- * The number of insertions, deletions, substitutions and swaps of neighbours between two words (optimal string
- * alignment).
- */
+/** Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). */
 export const editDistance = (a: string, b: string): number => {
   let beforeLast: Array<number> = []
   let last = Array.from({ length: b.length + 1 }, (_, j) => j)
@@ -20,10 +17,10 @@ export const editDistance = (a: string, b: string): number => {
   return last[b.length] ?? 0
 }
 
-/** A longer word is not a typing error for any known word, and comparing it would waste time. */
+/** A longer word is not a typing error, and comparing it would waste time. */
 const LONGEST = 40
 
-/** Returns the known word that was probably meant: at most two edits away, and at most a third of its length. */
+/** The known word that was probably meant: at most two edits away, and at most a third of its length. */
 export const nearest = (word: string, known: Iterable<string>): string | undefined => {
   if (word.length > LONGEST) return undefined
   let best: { readonly word: string; readonly distance: number } | undefined

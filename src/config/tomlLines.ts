@@ -1,7 +1,6 @@
 /**
- * The lines of the keys of a TOML document. The parser has positions only for its errors, so this scans the text a
- * second time: headers, keys, and values only as far as needed to find their end. Keys inside an inline table have the
- * line of that table's key.
+ * The lines of the keys of a TOML document. The parser has positions only for errors, so this scans the text again:
+ * headers, keys, and values as far as needed to find their end. Keys of an inline table have the line of its key.
  */
 
 const pathKey = (path: ReadonlyArray<string>): string => JSON.stringify(path)
@@ -68,7 +67,7 @@ class Scanner {
     return path
   }
 
-  /** A dotted key. Stops at the first character that cannot be part of one. */
+  /** Stops at the first character outside a dotted key. */
   private key(): ReadonlyArray<string> {
     const path: Array<string> = []
     for (;;) {
@@ -127,7 +126,7 @@ const unquoted = (part: string): string => {
   }
 }
 
-/** Returns the line, from 1, of a key in a valid document; the table's line if the key has none. */
+/** The line, from 1, of a key in a valid document; the table's line if the key has none. */
 export const tomlLines = (source: string): (path: ReadonlyArray<string>) => number => {
   const lines = new Scanner(source).scan()
   return (path) => {

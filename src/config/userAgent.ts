@@ -1,6 +1,6 @@
 import { version } from "../version.ts"
 
-/** The user agent that we announce (BIP 14), with the operator's comments. */
+/** BIP 14, with the operator's comments. */
 export const ownUserAgent = (comments: ReadonlyArray<string>): string => {
   const given = comments.filter((comment) => comment !== "")
   return given.length === 0 ? `/svcd:${version}/` : `/svcd:${version}(${given.join("; ")})/`

@@ -1,8 +1,6 @@
 import * as Kind from "./kinds.ts"
 import { inGroup, oneOption } from "./optionRow.ts"
 
-/** The options of addresses, fees and coins of wallets. */
-
 const ADDRESS_TYPES = ["legacy", "p2sh-segwit", "bech32", "bech32m"] as const
 
 export const WALLET_OPTIONS = inGroup("Names and wallet", {

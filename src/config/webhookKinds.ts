@@ -5,9 +5,9 @@ import { quoted } from "../base/safeText.ts"
 import { decodeBase64 } from "../protocol/base64.ts"
 import { fromText, type OptionKind } from "./kinds.ts"
 
-/** The webhooks of the configuration file (docs/webhooks.md). The messages never contain a secret or a whole URL. */
+/** The webhooks of the configuration file (docs/webhooks.md). Messages never contain a secret or a whole URL. */
 
-/** The parts of a filter as they are written; names and owners are read where the network is known. */
+/** As written; names and owners are read where the network is known. */
 export interface WebhookFilter {
   readonly names: ReadonlyArray<string>
   readonly prefixes: ReadonlyArray<string>
@@ -15,22 +15,20 @@ export interface WebhookFilter {
   readonly types: ReadonlyArray<string>
 }
 
-/** Where a hook sends, what, and from where on. */
 export interface WebhookSettings {
   /** `http:` or `https:`, in the form of the URL standard. It may hold a token of the receiver. */
   readonly url: string
-  /** `whsec_` and the key in base64, as Standard Webhooks writes it. */
+  /** `whsec_` and the key in base64, as in Standard Webhooks. */
   readonly secret: Redacted.Redacted<string>
   readonly filter: WebhookFilter
   /** A cursor; `undefined` for the next block. It counts only when the node sees the hook for the first time. */
   readonly from: string | undefined
 }
 
-/** What the operator set. */
 export interface WebhookChoice {
   /** The hooks of the configuration file. */
   readonly configured: ReadonlyArray<WebhookSettings>
-  /** Whether hooks that are added over RPC may send to private addresses. Those of the file always may. */
+  /** Whether hooks added over RPC may send to private addresses. Those of the file always may. */
   readonly allowPrivate: boolean
 }
 
@@ -38,7 +36,7 @@ const MAX_URL = 2_048
 
 type Read<A> = Either.Either<A, string>
 
-/** Reads the URL of a hook. A user and a password in it would be sent in the clear and be logged by programs on the way. */
+/** Refuses a user and password, which would be sent in the clear and logged on the way. */
 export const readHookUrl = (text: string): Read<string> => {
   if (text.length > MAX_URL) return Either.left(`is longer than ${MAX_URL} characters`)
   const url = URL.canParse(text) ? new URL(text) : undefined
@@ -55,11 +53,11 @@ export const readHookUrl = (text: string): Read<string> => {
 
 const SECRET_PREFIX = "whsec_"
 
-/** Bytes of a key (Standard Webhooks, "Signature scheme"). */
+/** Bytes (Standard Webhooks, "Signature scheme"). */
 const LEAST_KEY = 24
 const MOST_KEY = 64
 
-/** The key of a secret; `undefined` for another text. */
+/** `undefined` if the text is not a secret. */
 export const keyOfSecret = (secret: Redacted.Redacted<string>): Uint8Array | undefined => {
   const text = Redacted.value(secret)
   if (!text.startsWith(SECRET_PREFIX) || text.length > 200) return undefined
@@ -88,7 +86,6 @@ const textIn = (table: Table, key: (typeof KEYS)[number]): Read<string | undefin
     : Either.left(`${key}: expected a text in quotes`)
 }
 
-/** A text, or a list of texts. */
 const textsIn = (table: Table, key: (typeof KEYS)[number]): Read<ReadonlyArray<string>> => {
   const value = table[key] ?? []
   const list: ReadonlyArray<unknown> = Array.isArray(value) ? value : [value]
@@ -146,7 +143,7 @@ const webhookSchema = (): Schema.Schema<WebhookSettings> =>
     from: Schema.UndefinedOr(Schema.String)
   })
 
-/** A table `[[webhook]]`, whose text is the table as JSON. */
+/** A table `[[webhook]]`, as JSON text. */
 export const webhookKind: OptionKind<WebhookSettings> = {
   placeholder: "TABLE",
   toml: "tables",

@@ -2,7 +2,6 @@ import * as Kind from "./kinds.ts"
 import { inGroup, listOption, oneOption } from "./optionRow.ts"
 import { webhookKind } from "./webhookKinds.ts"
 
-/** The programs that receive events of names by HTTP. */
 export const WEBHOOK_OPTIONS = inGroup("General", {
   webhook: listOption(webhookKind, "webhooks.configured", {
     description: "tables [[webhook]] in the configuration file: programs that receive events of names",

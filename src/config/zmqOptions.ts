@@ -2,9 +2,7 @@ import * as Kind from "./kinds.ts"
 import { inGroup, listOption, oneOption } from "./optionRow.ts"
 import type { SettingsIn } from "./settingsIn.ts"
 
-/** The ZeroMQ publishers: what the node publishes, and where. */
-
-/** What can be published, in the order of `getzmqnotifications`. */
+/** In the order of `getzmqnotifications`. */
 export const ZMQ_TOPICS = ["hashblock", "hashtx", "rawblock", "rawtx", "sequence"] as const
 
 export type ZmqTopic = typeof ZMQ_TOPICS[number]
@@ -40,10 +38,10 @@ export const ZMQ_OPTIONS = inGroup("General", {
 export interface ZmqSettings {
   readonly topic: ZmqTopic
   readonly address: string
-  /** Messages that are kept for a slow subscriber. */
+  /** Messages kept for a slow subscriber. */
   readonly hwm: number
 }
 
-/** The publishers, in the order of `getzmqnotifications`. */
+/** In the order of `getzmqnotifications`. */
 export const zmqPublishers = (zmq: SettingsIn<typeof ZMQ_OPTIONS>["zmq"]): ReadonlyArray<ZmqSettings> =>
   ZMQ_TOPICS.flatMap((topic) => zmq[topic].map((address) => ({ topic, address, hwm: zmq[`${topic}hwm`] })))

@@ -11,19 +11,19 @@ import { nameOf } from "./label.ts"
 import { type Forwarding, NoSuchRecipient, Recipients, RecipientsUnavailable } from "./Recipients.ts"
 
 /**
- * `Recipients` from names. The relay remembers an answer for a short time, and not beyond the expiry height of the
- * name, as far as later answers show the height of the chain. Callers that ask for one label at once share one answer.
+ * `Recipients` from names. Answers are remembered briefly, and never beyond the name's expiry as far as later answers
+ * show the height. Concurrent callers for one label share an answer.
  */
 
 export interface NameRecipientsOptions {
   /** As `parseNamespace` returns it: `id/`. */
   readonly namespace: string
   /**
-   * Looks up what a name says, as `NameClient.resolveName` does. It has to fail rather than answer from a node that is
-   * behind: such a node may not know a name yet, or may know an old address.
+   * As `NameClient.resolveName`. It must fail rather than answer from a node that is behind, which may lack a name or
+   * know an old address.
    */
   readonly resolve: (name: string) => Effect.Effect<NameRecord, ResolveFailure | OpenFailure>
-  /** Labels that are remembered, 10000 if it is left out. The label asked for the longest ago is evicted. */
+  /** Labels that are remembered, 10000 if omitted. The least recently used one is evicted. */
   readonly capacity?: number
 }
 
@@ -32,20 +32,19 @@ const CAPACITY = 10_000
 /** How long a change of a name may go unnoticed. */
 const REMEMBERED = Duration.seconds(15)
 
-/** The same for a name without mail: short, because its owner waits for the name to work. */
+/** For a name without mail: short, because its owner waits for it to work. */
 const REMEMBERED_NONE = Duration.seconds(5)
 
-/** For a whole lookup with its retries: the sender waits in the middle of its SMTP session. */
+/** For a whole lookup with its retries: the sender waits in its SMTP session. */
 const PATIENCE = Duration.seconds(15)
 
 interface Found extends Forwarding {
-  /** The first height at which the name is expired. */
   readonly expiresAt: number
 }
 
 type Failure = NoSuchRecipient | RecipientsUnavailable
 
-/** How long an answer is remembered. A failed lookup is repeated at once. */
+/** A failed lookup is repeated at once. */
 const timeToLive = (exit: Exit.Exit<Found, Failure>): Duration.Duration =>
   Exit.match(exit, {
     onSuccess: () => REMEMBERED,
@@ -60,7 +59,7 @@ const foundIn = (label: string, { asOf, expiresIn, value }: NameRecord): Effect.
     : Effect.succeed({ email: forwarding.email, backup: forwarding.backup, expiresAt: asOf.height + expiresIn })
 }
 
-/** Logs once that lookups fail, and once that they work again. */
+/** Logs the beginning and the end of an outage once each. */
 class Outage {
   private lasts = false
 
@@ -123,7 +122,7 @@ const make = ({ capacity = CAPACITY, namespace, resolve }: NameRecipientsOptions
       forwardingOf: (text) => {
         const name = nameOf({ namespace, text })
         if (name === undefined) return new NoSuchRecipient({ label: text, why: "invalid-label" })
-        // In a fiber of its own: a sender that disconnects must not end the lookup that other senders wait for.
+        // In its own fiber: a sender that disconnects must not end a lookup that others wait for.
         return Effect.forkIn(current(name.slice(namespace.length)), scope).pipe(Effect.flatMap(Fiber.join))
       }
     })

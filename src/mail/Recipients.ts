@@ -2,11 +2,10 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
-/** What a name says about its owner's mail (docs/mail.md). */
+/** docs/mail.md. */
 export interface Forwarding {
-  /** Where mail goes first. */
   readonly email: string
-  /** Tried in this order when the upstream server refuses the address before permanently. */
+  /** Tried in order after a permanent refusal of the address before. */
   readonly backup: ReadonlyArray<string>
 }
 
@@ -17,7 +16,7 @@ const WHY = {
   "no-mail": "has a name whose value has no mail address"
 } as const
 
-/** The relay takes no mail for the label: 550 at RCPT. */
+/** 550 at RCPT. */
 export class NoSuchRecipient extends Schema.TaggedError<NoSuchRecipient>()("NoSuchRecipient", {
   label: Schema.String,
   why: Schema.Literal("invalid-label", "unknown", "expired", "no-mail")
@@ -27,7 +26,7 @@ export class NoSuchRecipient extends Schema.TaggedError<NoSuchRecipient>()("NoSu
   }
 }
 
-/** The name cannot be looked up at present: 451 at RCPT. */
+/** 451 at RCPT. */
 export class RecipientsUnavailable extends Schema.TaggedError<RecipientsUnavailable>()("RecipientsUnavailable", {
   reason: Schema.String
 }) {
@@ -36,8 +35,8 @@ export class RecipientsUnavailable extends Schema.TaggedError<RecipientsUnavaila
   }
 }
 
-/** Finds where the mail for a label goes: the label is the part of an address before the `@`. */
+/** A label is the part of an address before the `@`. */
 export class Recipients extends Context.Tag("svcd/Recipients")<Recipients, {
-  /** Answers from memory if it looked the label up recently. The case of a label does not count. */
+  /** May answer from memory. Labels are case-insensitive. */
   readonly forwardingOf: (label: string) => Effect.Effect<Forwarding, NoSuchRecipient | RecipientsUnavailable>
 }>() {}

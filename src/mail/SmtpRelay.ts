@@ -30,10 +30,10 @@ interface Relay {
   readonly failure: Effect.Effect<never, StorageFailure>
 }
 
-/** Messages under way for each connection to the upstream server: some of them wait for the disk. */
+/** Concurrent messages per upstream connection: some of them wait for the disk. */
 const MESSAGES_A_CONNECTION = 2
 
-/** Assembles the relay: incoming mail goes into the spool, spooled mail goes to the upstream server. */
+/** Incoming mail goes into the spool, spooled mail to the upstream server. */
 const makeRelay = (
   config: RelayConfig
 ): Effect.Effect<Relay, BindFailed | StorageFailure, Recipients | Scope.Scope> =>
@@ -126,8 +126,8 @@ const makeRelay = (
 const REPORT = /^(?<original>.+)-r\d+$/
 
 /**
- * Records which failures the bounces in the spool report, before any delivery, so that no bounce is made twice: the
- * relay may have been killed after it wrote a bounce and before it recorded that.
+ * Records the failures that spooled bounces report, before any delivery: the relay may have been killed between writing
+ * a bounce and recording that.
  */
 const noteReports = ({ found, spool }: OpenedSpool): Effect.Effect<void, StorageUnavailable> =>
   Effect.gen(function*() {
@@ -153,18 +153,18 @@ const noteReported = (spool: Spool, original: Queued, recipients: ReadonlyArray<
   return spoolIo({ file: spool.path(id, "log"), doing: "writing" }, () => spool.record(id, record))
 }
 
-/** Takes mail for labels and forwards it to the addresses in their names (docs/mail.md) while its scope is open. */
+/** Forwards mail for labels to the addresses in their names (docs/mail.md) while its scope is open. */
 export class SmtpRelay extends Context.Tag("svcd/SmtpRelay")<SmtpRelay, {
-  /** Where it listens, with the actual port if port 0 was configured. */
+  /** With the actual port, if port 0 was configured. */
   readonly address: Address
   readonly stats: Effect.Effect<RelayStats>
-  /** Fails when the spool becomes unusable for another reason than a full disk. Never succeeds. */
+  /** Fails when the spool becomes unusable for a reason other than a full disk. Never succeeds. */
   readonly failure: Effect.Effect<never, StorageFailure>
 }>() {}
 
 /**
- * The relay. Reads its spool, then listens. On release it takes no more mail, waits up to `drainTime` for transactions
- * under way and leaves the rest in the spool.
+ * Reads the spool, then listens. On release it stops accepting, waits up to `drainTime` for running transactions, and
+ * leaves the rest in the spool.
  */
 export const layer = (config: RelayConfig): Layer.Layer<SmtpRelay, BindFailed | StorageFailure, Recipients> =>
   Layer.scoped(SmtpRelay, withLoneSpan("svcd.mail.open")(makeRelay(config)))

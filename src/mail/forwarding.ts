@@ -9,14 +9,14 @@ import { decodeBase64 } from "../protocol/base64.ts"
 import { parseMailAddress } from "./address.ts"
 import type { Forwarding } from "./Recipients.ts"
 
-/** The forwarding configuration in the value of a name: JSON with `email`, `backup` and `pubkey` (docs/mail.md). */
+/** The value of a name: JSON with `email`, `backup` and `pubkey` (docs/mail.md). */
 
 export interface MailValue extends Forwarding {
-  /** A public key for encrypted mail to the owner, in base64; empty: none. */
+  /** For encrypted mail to the owner, in base64; empty for none. */
   readonly pubkey: string
 }
 
-/** Backup addresses of a name. The relay neither writes nor tries more. */
+/** The relay neither writes nor tries more. */
 export const MAX_BACKUPS = 8
 
 /**
@@ -25,7 +25,7 @@ export const MAX_BACKUPS = 8
  */
 export const MAX_MAIL_VALUE = MAX_SPENDABLE_VALUE
 
-/** A text that `parse` converts; on the left `parse` returns what is wrong with it. */
+/** Left: what is wrong with the text. */
 const parsed = (parse: (text: string) => Either.Either<string, string>): Schema.Schema<string> =>
   Schema.transformOrFail(Schema.String, Schema.String, {
     strict: true,
@@ -48,9 +48,8 @@ const Written = Schema.Struct({
   pubkey: parsed(publicKey)
 })
 
-/** A problem of a value that is to be written. */
 export interface ValueProblem {
-  /** `value`: each field is valid, but together they are too long. */
+  /** `value`: the fields are valid, but together too long. */
   readonly field: keyof MailValue | "value"
   readonly reason: string
 }
@@ -65,28 +64,24 @@ const problemsOf = (error: ParseResult.ParseError): ReadonlyArray<ValueProblem> 
 
 const decodeWritten = Schema.decodeEither(Written, { errors: "all" })
 
-/** JSON in ASCII only, which a node accepts and shows in every configured encoding. */
+/** In ASCII, a node accepts and shows it in every configured encoding. */
 const asciiJson = (value: unknown): string =>
   JSON.stringify(value).replaceAll(/[\x7f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
 
-/** Members of a value, known or not. */
 type Members = Readonly<Record<string, unknown>>
 
 const decodeMembers = Schema.decodeUnknownOption(
   Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
 )
 
-/** The members of a value; none for a value that is not a JSON object. */
+/** Empty for a value that is not a JSON object. */
 export const membersOf = (text: string): Members => Option.getOrElse(decodeMembers(text), () => ({}))
 
-/** The item `email` with another address for mail: addresses for other purposes stay. */
+/** Replaces the mail address in `email`; addresses for other purposes stay. */
 const withAddress = (present: unknown, email: string): unknown =>
   typeof present === "object" && present !== null && "default" in present ? { ...present, default: email } : email
 
-/**
- * Returns the value of a name for mail; on the left everything that is wrong. `others`: members that the name has
- * besides, which stay.
- */
+/** Left: everything that is wrong. `others`: further members of the name, which stay. */
 export const writeValue = (
   value: MailValue,
   others: Members = {}
@@ -104,7 +99,7 @@ export const writeValue = (
 
 const Addresses = Schema.Union(Schema.String, Schema.Array(Schema.String))
 
-/** What the node reads: identities have more fields than these, and some programs write `null` for a missing field. */
+/** Identities have more fields, and some programs write `null` for a missing one. */
 const Stored = Schema.parseJson(Schema.Struct({
   // The published forms: one address, a list, or several by purpose.
   email: Schema.Union(Addresses, Schema.Struct({ default: Addresses })),
@@ -114,7 +109,7 @@ const Stored = Schema.parseJson(Schema.Struct({
 
 const decodeStored = Schema.decodeUnknownEither(Stored)
 
-/** Reads the value of a name. `undefined`: it has no mail address. Invalid backup addresses are left out. */
+/** `undefined` without a mail address. Invalid backup addresses are skipped. */
 export const readValue = (text: string): MailValue | undefined => {
   if (text.length > MAX_VALUE_LENGTH) return undefined
   return Either.getOrUndefined(Either.gen(function*() {

@@ -97,7 +97,7 @@ export interface AlertSender {
   readonly message: MessageContext
 }
 
-/** What the server said, without the password: a server that repeats a command would show it. */
+/** Without the password, which a server may repeat. */
 const answerOf = ({ reply: { text } }: DeliveryOutcome, { credentials }: UpstreamConfig): string => {
   if (credentials === undefined) return text
   const password = Redacted.value(credentials.password)
@@ -107,7 +107,7 @@ const answerOf = ({ reply: { text } }: DeliveryOutcome, { credentials }: Upstrea
   return hidden.reduce((shown, secret) => shown.replaceAll(secret, "…"), text)
 }
 
-/** Hands a mail to the server, on a connection of its own. */
+/** On its own connection. */
 export const sendAlertMail =
   ({ message, upstream }: AlertSender) => (mail: OutgoingMail): Effect.Effect<MailOutcome> => {
     const text = alertMessage(mail, message)
@@ -119,7 +119,7 @@ export const sendAlertMail =
       body: () => Readable.from([text], { objectMode: false })
     }
     return Effect.acquireUseRelease(
-      // A server that does not answer must not delay the end of the node.
+      // A silent server must not delay the end of the node.
       Effect.interruptible(connectUpstream(upstream)),
       (connection) => connection.send(transaction),
       (connection) => Effect.sync(() => connection.quit())

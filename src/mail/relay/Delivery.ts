@@ -33,16 +33,13 @@ export interface DeliveryParts {
   readonly upstream: Upstream
   readonly tally: Tally
   readonly isOver: (age: MessageAge) => boolean
-  /** Whether the relay is shutting down: no more attempts begin. */
   readonly isStopping: () => boolean
-  /** Begins the delivery of another message. */
   readonly start: (message: Queued) => void
 }
 
-/** Recipients of one message under delivery at the same time. */
 const AT_ONCE = 4
 
-/** Pause after the spool could not be read or written, in milliseconds. */
+/** Milliseconds, after the spool could not be read or written. */
 const SPOOL_PAUSE = 60_000
 
 const LOOP: Reply = { code: 0, status: "5.4.6", text: "the message has been here before: it goes round in circles" }
@@ -51,9 +48,8 @@ const EXPIRED = "it could not be delivered in time"
 type Waiting = Extract<RecipientState, { readonly _tag: "Waiting" }>
 
 /**
- * Does what is due for one message: tries each recipient's addresses until the upstream server takes one, and reports
- * to the sender the recipients without such an address. Returns when the message is due again, in milliseconds since
- * 1970; `undefined` when the message has left the spool.
+ * Tries each due recipient's addresses until the upstream server takes one, and reports failed recipients to the
+ * sender. Returns when the message is due again, in milliseconds since 1970; `undefined` once it has left the spool.
  */
 export const deliver = (parts: DeliveryParts, entry: Entry): Effect.Effect<number | undefined> =>
   Effect.gen(function*() {
@@ -88,7 +84,7 @@ export const deliver = (parts: DeliveryParts, entry: Entry): Effect.Effect<numbe
       yield* eachWaiting(message, until, (each) => attempt(parts, message, each))
     }
   }).pipe(
-    // An unexpected defect must not lose the message: the relay logs an error and tries again.
+    // A defect must not lose the message: it is logged, and the relay tries again.
     Effect.catchAllDefect((defect) =>
       Effect.zipRight(
         Effect.logError("delivery failed unexpectedly", { id: entry.id, reason: String(defect) }),
@@ -98,14 +94,12 @@ export const deliver = (parts: DeliveryParts, entry: Entry): Effect.Effect<numbe
     Effect.withSpan("svcd.mail.deliver", { attributes: { message: entry.id } })
   )
 
-/** In milliseconds: no attempt is further away. */
+/** Milliseconds: no attempt is further away. */
 export const longestPause = ({ retry }: RelayConfig): number =>
   Math.max(...retry.pauses.map((pause) => Duration.toMillis(pause))) * (1 + JITTER)
 
-/** Share by which pauses are longer or shorter. */
 const JITTER = 0.1
 
-/** Reads a message that is not in memory. Moves one with damaged content aside. */
 const load = ({ spool }: DeliveryParts, entry: Entry): Effect.Effect<Queued | "unreadable" | "damaged"> =>
   Effect.gen(function*() {
     const { id } = entry
@@ -132,12 +126,11 @@ const load = ({ spool }: DeliveryParts, entry: Entry): Effect.Effect<Queued | "u
   )
 
 interface WaitingRecipient {
-  /** Its place among the recipients of its message. */
   readonly index: number
   readonly state: Waiting
 }
 
-/** Runs `work` for the waiting recipients that are due by `until`. */
+/** Runs `work` for waiting recipients due by `until`. */
 const eachWaiting = (
   message: Queued,
   until: number,
@@ -151,7 +144,6 @@ const eachWaiting = (
     { concurrency: AT_ONCE, discard: true }
   )
 
-/** Gives up a recipient whose time is over. */
 const give = (parts: DeliveryParts, message: Queued, { index, state }: WaitingRecipient): Effect.Effect<void> => {
   const { last } = state
   const reply: Reply = last === undefined
@@ -160,7 +152,7 @@ const give = (parts: DeliveryParts, message: Queued, { index, state }: WaitingRe
   return note(parts, message, { event: "failed", recipient: index, reply })
 }
 
-/** Tries a recipient's next address. Records the outcome even if the relay shuts down meanwhile. */
+/** Tries a recipient's next address, and records the outcome even during a shutdown. */
 const attempt = (parts: DeliveryParts, message: Queued, { index, state }: WaitingRecipient): Effect.Effect<void> => {
   const { envelope } = message
   const recipient = envelope.recipients[index]
@@ -191,7 +183,7 @@ const attempt = (parts: DeliveryParts, message: Queued, { index, state }: Waitin
   )
 }
 
-/** Logs that a recipient may get a message twice: a connection that ends before the last reply leaves that open. */
+/** A connection that ends before the last reply leaves open whether the message was taken. */
 export const mayRepeat = ({ id, reason }: { readonly id: string; readonly reason: string }): Effect.Effect<void> =>
   Effect.zipRight(
     Effect.sync(() => mailCounters.repeated.increase()),
@@ -206,7 +198,6 @@ const noteOutcome = (
   Effect.gen(function*() {
     const { id, recipients, sender } = message.envelope
     const { reply } = outcome
-    /** One entry for each message and recipient: sender, recipient, and the answer of the upstream server. */
     const facts = {
       id,
       sender,
@@ -241,7 +232,7 @@ const noteOutcome = (
     }
   })
 
-/** Applies a record to the state; writes it to the disk unless the message is finished and about to be deleted. */
+/** Writes the record to disk, unless the message is finished and about to be deleted. */
 const note = (parts: DeliveryParts, message: Queued, record: DeliveryRecord): Effect.Effect<void> =>
   Effect.suspend(() => {
     message.state = afterRecord(message.envelope, message.state, record)
@@ -256,7 +247,7 @@ const note = (parts: DeliveryParts, message: Queued, record: DeliveryRecord): Ef
       )
   })
 
-/** Deletes a message. If that fails, the message is delivered again after a restart. */
+/** If that fails, the message is delivered again after a restart. */
 const forget = ({ spool }: DeliveryParts, { bytes, id }: Pick<Entry, "bytes" | "id">): Effect.Effect<void> =>
   spoolIo({ file: spool.path(id, "msg"), doing: "deleting" }, () => spool.remove(id, bytes)).pipe(
     Effect.catchAll((failure) =>
@@ -266,8 +257,8 @@ const forget = ({ spool }: DeliveryParts, { bytes, id }: Pick<Entry, "bytes" | "
   )
 
 /**
- * Reports the failed recipients of a message to its sender, once, with a bounce that is spooled like any message.
- * Returns whether that is done.
+ * Reports failed recipients to the sender, once, with a bounce that is spooled like any message. Returns whether that
+ * is done.
  */
 const report = (parts: DeliveryParts, message: Queued, failed: ReadonlyArray<number>): Effect.Effect<boolean> =>
   Effect.gen(function*() {
@@ -286,7 +277,7 @@ const report = (parts: DeliveryParts, message: Queued, failed: ReadonlyArray<num
       return false
     }
     const { bodyLength, envelope: { id } } = spooled.right
-    // Written before the bounce can be delivered: otherwise a crash would lead to a second bounce.
+    // Before the bounce can be delivered: otherwise a crash would lead to a second bounce.
     const recorded = yield* Effect.either(
       spoolIo({ file: spool.path(envelope.id, "log"), doing: "writing" }, () => spool.record(envelope.id, reported))
     )

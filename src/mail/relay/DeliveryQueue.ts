@@ -1,46 +1,40 @@
 import type { Queued } from "./deliveryState.ts"
 import type { MessageAge } from "./Patience.ts"
 
-/** A waiting message. Small, as there may be very many: the relay reads the rest from the disk when it is due. */
+/** Small, because there may be very many: the rest is read from disk when due. */
 export interface Entry {
   readonly id: string
-  /** Its bytes in the count of the spool. */
   readonly bytes: number
   /** Milliseconds since 1970; never in the future, even if the clock was set. */
   arrivedAt: number
-  /** When the message is due, in milliseconds since 1970; 0: not read from the disk yet. */
+  /** Milliseconds since 1970; 0: not read from disk yet. */
   due: number
-  /** The whole message, if it is in memory. */
   message: Queued | undefined
   /** Whether an earlier relay may have delivered it without a record. */
   suspect: boolean
 }
 
 export interface QueueOptions {
-  /** Messages under way at the same time. */
   readonly atOnce: number
-  /** In milliseconds: no message waits longer for its next attempt. */
+  /** Milliseconds: no message waits longer for its next attempt. */
   readonly longestPause: number
-  /** Whether the upstream server is reachable; while it is not, messages can only be given up. */
+  /** While the upstream server is unreachable, messages can only be given up. */
   readonly isReachable: () => boolean
-  /** Whether the relay gives up a message that arrived at `arrivedAt`. */
+  /** Whether the relay gives up a message of this age. */
   readonly isOver: (age: MessageAge) => boolean
-  /** Starts the delivery of a message; it ends with `finished`. */
   readonly begin: (entry: Entry) => void
 }
 
-/** Recipients of waiting messages that are kept in memory. */
 const HELD_RECIPIENTS = 10_000
 
 /** Milliseconds between searches for messages to give up, while the upstream server is unreachable. */
 const SWEEP = 1_000
 
-/** The clock may be set: the queue reads it at least this often, in milliseconds. */
+/** Milliseconds. The clock may be set, so the queue reads it at least this often. */
 const LONGEST_SLEEP = 60_000
 
 const before = (a: Entry, b: Entry): boolean => a.due < b.due || (a.due === b.due && a.arrivedAt < b.arrivedAt)
 
-/** The messages in the spool, ordered by when they are due. */
 export class DeliveryQueue {
   readonly #options: QueueOptions
   /** A binary heap: the parent of `i` is at `(i - 1) >> 1` and not after it. */
@@ -68,7 +62,7 @@ export class DeliveryQueue {
     this.wake()
   }
 
-  /** Ends the delivery of a message. `due`: when it is due again; `undefined` if it has left the spool. */
+  /** `due`: when the message is due again; `undefined` if it has left the spool. */
   finished(entry: Entry, due: number | undefined): void {
     this.#active -= 1
     if (due === undefined) return this.wake()
@@ -76,7 +70,7 @@ export class DeliveryQueue {
     this.add(entry)
   }
 
-  /** Begins what is due. To be called when the upstream server is reachable again. */
+  /** Call when the upstream server is reachable again. */
   wake(): void {
     if (this.#ended) return
     clearTimeout(this.#timer)
@@ -88,11 +82,10 @@ export class DeliveryQueue {
       this.#active += 1
       this.#options.begin(entry)
     }
-    // At the limit no timer is needed: a delivery that ends wakes the queue.
+    // At the limit, a delivery that ends wakes the queue.
     if (this.#active < this.#options.atOnce) this.#sleep(now)
   }
 
-  /** Begins no more deliveries. */
   end(): void {
     this.#ended = true
     clearTimeout(this.#timer)
@@ -115,7 +108,6 @@ export class DeliveryQueue {
     return this.#over.pop()
   }
 
-  /** Takes out the messages to give up. */
   #sweep(now: number): void {
     this.#sweptAt = performance.now()
     this.#over = this.#heap.filter(({ arrivedAt }) => this.#options.isOver({ arrivedAt, now }))

@@ -9,12 +9,12 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-/** For changed names that no caller waits for: synced with the next group or, without one, after this many ms. */
+/** Milliseconds: changed names that no caller waits for are synced with the next group, or after this time. */
 const SOON = 500
 
 /**
- * Syncs files to the disk in groups. While one group is syncing the next one gathers: all its files are synced at the
- * same time, which the file system's journal merges into few writes, and their directory is synced once for all.
+ * Syncs files in groups, which the file system's journal merges into few writes, and their directory once per group.
+ * The next group gathers meanwhile.
  */
 export class GroupCommit {
   readonly #directory: string
@@ -26,24 +26,19 @@ export class GroupCommit {
     this.#directory = directory
   }
 
-  /**
-   * Resolves when a file's content and the change that `whenSynced` made to its name are on the disk, and the file is
-   * closed. Closes the file in any case.
-   */
+  /** Resolves when the content and the rename by `whenSynced` are on disk. Closes the file in any case. */
   commit(file: FileHandle, whenSynced: () => Promise<void>): Promise<void> {
     return this.#gather(file, whenSynced)
   }
 
-  /** Resolves when all changes of file names are on the disk. */
   syncNames(): Promise<void> {
     return this.#gather(undefined, () => Promise.resolve())
   }
 
-  /** Syncs changed names later, for callers that do not wait. */
   syncSoon(): void {
     this.#soon ??= setTimeout(() => {
       this.#soon = undefined
-      // The next caller that waits for the disk gets the error and reports it.
+      // The next caller that waits for the disk gets and reports the error.
       this.syncNames().catch(() => undefined)
     }, SOON).unref()
   }

@@ -1,38 +1,32 @@
-/** The fields that trace a message's way. */
 const RECEIVED = "received"
 const DELIVERED_TO = "delivered-to"
 const MESSAGE_ID = "message-id"
 
-/** Bytes of a header line that are parsed: enough for a field of this relay. */
+/** Parsed bytes of a header line: enough for a field of this relay. */
 const LINE = 400
 
-/** Traces that are remembered. More of them than the hop limit add nothing. */
+/** More traces than the hop limit add nothing. */
 const MAX_TRACES = 200
 
 const CR = 13
 const LF = 10
 
-/** What the header of a message says about its way, and properties of its bytes. */
 export interface Scanned {
-  /** Number of `Received` fields. */
   readonly received: number
   /** Addresses of `Delivered-To` fields, in lower case. */
   readonly deliveredTo: ReadonlyArray<string>
   readonly hasMessageId: boolean
-  /** Whether there is a byte beyond ASCII. */
   readonly eightBit: boolean
-  /** Whether a CR or LF stands alone. Servers disagree whether such lines end there (SMTP smuggling). */
+  /** A lone CR or LF: servers disagree whether such lines end there (SMTP smuggling). */
   readonly bareLineEnd: boolean
-  /** Whether there is a NUL. Some servers drop it, so that an end of the message appears that this relay does not see. */
+  /** Some servers drop NULs, so that an end of the message may appear that this relay does not see. */
   readonly hasNul: boolean
-  /** Whether the first line continues a header field: it would continue the relay's own trace fields. */
+  /** The first line would continue the relay's own trace fields. */
   readonly startsFolded: boolean
 }
 
-/** Scans a message while it is received, in chunks of any size, in one pass. */
 export class HeaderScan {
   #inHeader = true
-  /** The beginning of the current line of the header. */
   #line = ""
   #lineBytes = 0
   #previous = LF

@@ -28,49 +28,46 @@ export interface InboundParts {
   readonly recipients: typeof Recipients.Service
   readonly tally: Tally
   readonly run: <A, E>(effect: Effect.Effect<A, E>) => Fiber.RuntimeFiber<A, E>
-  /** Takes over a message that is in the spool. */
   readonly take: (message: Queued) => void
-  /** Called with the reason when a message cannot be stored. */
+  /** Called with the reason if a message cannot be stored. */
   readonly spoolFailed: (failure: unknown) => void
 }
 
 type Answer = (error?: Error | null) => void
 
-/** An admitted connection. */
 interface Client {
   readonly address: ClientAddress
-  /** Whether the current message has an empty envelope sender, as bounces have. */
+  /** The current message has an empty envelope sender, as bounces have. */
   isBounce: boolean
-  /** Where the recipients of the current message go, keyed by the address that the client gave, in lower case. */
+  /** By the address that the client gave, in lower case. */
   recipients: Map<string, Recipient>
-  /** Whether a message is being received or stored. */
   inData: boolean
 }
 
-/** Octets of a command line; RFC 5321 has 512, extensions add to that. */
+/** Octets; RFC 5321 has 512, and extensions add to that. */
 const LONGEST_COMMAND = 4_096
 
-/** Messages a minute and client by default. */
+/** Messages per minute and client. */
 const DEFAULT_RATE = 120
 
-/** The longest path of RFC 5321 4.5.3.1.3, without its angle brackets. */
+/** RFC 5321 4.5.3.1.3, without angle brackets. */
 const LONGEST_PATH = 254
 
-/** Parameters of commands that the extensions in the greeting define (RFC 1870, 6152, 6531). */
+/** Defined by the extensions in the greeting (RFC 1870, 6152, 6531). */
 const MAIL_PARAMETERS: ReadonlySet<string> = new Set(["SIZE", "BODY", "SMTPUTF8"])
 const RCPT_PARAMETERS: ReadonlySet<string> = new Set()
 
-/** Whether all parameters of a command are known (RFC 5321, section 4.1.1.11: otherwise 555). */
+/** Otherwise 555 (RFC 5321, section 4.1.1.11). */
 const areKnown = (args: SMTPServerAddress["args"], known: ReadonlySet<string>): boolean =>
   args === false || Object.keys(args).every((name) => known.has(name.toUpperCase()))
 
-/** The replacement for bytes that are not UTF-8. A bounce to such an address would go elsewhere. */
+/** Replaces bytes that are not UTF-8. A bounce to such an address would go elsewhere. */
 const REPLACEMENT = "\ufffd"
 
 /** Refused connections that their clients have not closed yet. */
 const MOST_CLOSING = 256
 
-/** Takes mail from clients. The protocol is smtp-server's; this class decides what is taken, and the replies. */
+/** smtp-server speaks the protocol; this class decides what is accepted, and the replies. */
 export class Inbound {
   readonly server: SMTPServer
   readonly #parts: InboundParts
@@ -88,7 +85,7 @@ export class Inbound {
     this.#rates = new RateLimiter(messagesPerMinute === 0 ? DEFAULT_RATE : messagesPerMinute)
     this.server = new SMTPServer(this.#options())
     this.server.server.maxConnections = parts.config.limits.connections + MOST_CLOSING
-    // Broken connections of clients. They need no action.
+    // Broken client connections need no action.
     this.server.on("error", (error: Error) => {
       parts.run(Effect.logDebug("mail connection failed", { reason: error.message }))
     })
@@ -214,7 +211,7 @@ export class Inbound {
     })
   }
 
-  /** Disconnects a client that asks for many unknown labels: each of them costs a lookup. */
+  /** Disconnects a client that asks for many unknown labels, because each costs a lookup. */
   #refusalOf(rejection: Rejection, client: Client): Rejection {
     return rejection.forGood && this.#isTooFast(client.address) ? rejections.tooManyRefusals() : rejection
   }
@@ -238,7 +235,7 @@ export class Inbound {
     void this.#store(client, receiving, answer)
   }
 
-  /** Replies to a message once the outcome of its storage is known. */
+  /** Replies once the outcome of the storage is known. */
   async #store(
     client: Client,
     receiving: Promise<ReceptionOutcome>,
@@ -282,7 +279,7 @@ export class Inbound {
     return undefined
   }
 
-  /** Takes no more mail; ends idle connections, and waits for the messages that are being received. */
+  /** Stops accepting, ends idle connections, and waits for messages being received. */
   drain(milliseconds: number): Promise<void> {
     this.#stopping = true
     return new Promise((resolve) => {
@@ -314,10 +311,9 @@ export class Inbound {
   }
 }
 
-/** For replies on their way when the relay shuts down, in milliseconds. */
+/** Milliseconds, for replies on their way at shutdown. */
 const LAST_MOMENT = 200
 
-/** Records a reception in a span. */
 const traced = (receiving: Promise<ReceptionOutcome>): Effect.Effect<void> =>
   Effect.promise(() => receiving).pipe(
     Effect.flatMap(({ _tag }) => Effect.annotateCurrentSpan("outcome", _tag)),

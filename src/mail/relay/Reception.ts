@@ -10,7 +10,6 @@ import type { Spool } from "./Spool.ts"
 import { isPassing } from "./spoolFile.ts"
 import type { SpoolWriter } from "./SpoolWriter.ts"
 
-/** What the client sent before DATA. */
 export interface MailIntroduction {
   readonly sender: string
   readonly recipients: readonly [Recipient, ...ReadonlyArray<Recipient>]
@@ -19,7 +18,6 @@ export interface MailIntroduction {
   readonly protocol: string
 }
 
-/** The result of a reception: in the spool, or not. */
 export type ReceptionOutcome =
   | { readonly _tag: "Spooled"; readonly message: Queued }
   | { readonly _tag: "Rejected"; readonly rejection: Rejection; readonly failure?: unknown }
@@ -29,17 +27,17 @@ export type ReceptionOutcome =
 export interface ReceptionParts {
   readonly config: RelayConfig
   readonly spool: Spool
-  /** Closes the client's connection; the message breaks off. */
+  /** Closes the client's connection; the message is cut off. */
   readonly disconnect: (rejection: Rejection | undefined) => void
 }
 
 /** A message that has passed more servers is in a loop. */
 const MOST_HOPS = 100
 
-/** How much of a too large message a client may send before it is disconnected, in messages of the largest size. */
+/** How much a client may send before it is disconnected, as a multiple of the largest size. */
 const PATIENCE = 2
 
-/** Receives one message into the spool. Resolves when it is on the disk; never rejects. */
+/** Resolves when the message is in the spool on disk; never rejects. */
 export const receive = async (
   parts: ReceptionParts,
   introduction: MailIntroduction,
@@ -87,10 +85,10 @@ export const receive = async (
   }
 }
 
-/** Sorts by time of arrival, and cannot be guessed. */
+/** Sorts by arrival time, and cannot be guessed. */
 const messageId = (at: number): string => `${at.toString(36)}-${randomBytes(8).toString("hex")}`
 
-/** Reads a message to its end, even a refused one: a client reads the reply only then. */
+/** Reads even a refused message to its end: only then does a client read the reply. */
 const readAll = async (
   { config, disconnect, spool }: ReceptionParts,
   writer: SpoolWriter,
@@ -109,7 +107,7 @@ const readAll = async (
         disconnect(rejections.tooLarge(limit))
         return { _tag: "Gone" }
       }
-      // Other messages may have filled the spool since the check at MAIL, and not every client declares the size there.
+      // The spool may have filled since the check at MAIL, and not every client declares the size there.
       hasRoom &&= spool.bytes + length <= spoolBytes
       if (length > limit || !hasRoom || failed !== undefined) continue
       scan.push(chunk)
@@ -133,12 +131,12 @@ const notStored = (failure: unknown): ReceptionOutcome & { readonly _tag: "Rejec
   failure
 })
 
-/** Returns why the relay forwards a message to no recipient. */
+/** Why the relay forwards a message to no recipient. */
 const rejectionOf = (scanned: Scanned, recipients: ReadonlyArray<Recipient>): Rejection | undefined => {
   if (scanned.bareLineEnd) return rejections.bareLineEnd()
   if (scanned.hasNul) return rejections.hasNul()
   if (scanned.startsFolded) return rejections.badHeader()
   if (scanned.received > MOST_HOPS) return rejections.tooManyHops()
-  // If only some recipients have had the message, the others get it and a bounce reports these to the sender.
+  // If only some recipients loop, the others get the message and a bounce reports these to the sender.
   return recipients.every(({ loops }) => loops) ? rejections.loop() : undefined
 }

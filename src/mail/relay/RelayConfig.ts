@@ -2,81 +2,71 @@ import * as Duration from "effect/Duration"
 import type * as Redacted from "effect/Redacted"
 import { type Address, isLoopback } from "../../base/addresses.ts"
 
-/** How the connection to the upstream server is encrypted. */
 export type UpstreamTls =
-  /** STARTTLS where it is offered, without a check of the server's certificate. */
+  /** STARTTLS if offered, without checking the certificate. */
   | "opportunistic"
-  /** STARTTLS with a certificate for the host; without it the relay sends nothing. */
+  /** STARTTLS with a certificate for the host; otherwise nothing is sent. */
   | "required"
   /** TLS from the first byte, with a certificate for the host. */
   | "implicit"
 
 export interface RelayConfig {
-  /** Where the relay listens. An empty host means every interface, port 0 any free one. */
+  /** An empty host means every interface, port 0 any free one. */
   readonly listen: Address
-  /** The server that the relay hands all mail to. */
   readonly upstream: Address
   readonly credentials: { readonly user: string; readonly password: Redacted.Redacted } | undefined
   readonly upstreamTls: UpstreamTls
-  /** Trusted certificates for the upstream server, as PEM text; `undefined`: the system's. */
+  /** PEM text; `undefined`: the system's certificates. */
   readonly upstreamCa: string | undefined
-  /** PEM texts. With them the relay offers STARTTLS to clients. */
+  /** PEM texts, for STARTTLS to clients. */
   readonly tls: { readonly key: string; readonly cert: string } | undefined
-  /** The domains of the labels' addresses. Compared without regard to case. */
+  /** Of the labels' addresses; case-insensitive. */
   readonly domains: ReadonlyArray<string>
   /** This relay's name in greetings, trace headers and reports. */
   readonly hostname: string
-  /** The domain of rewritten senders (SRS), where bounces of forwarded mail return. Its MX has to be this relay. */
+  /** The domain of rewritten senders (SRS), to which bounces return. Its MX must be this relay. */
   readonly senderDomain: string
   /** From: in delivery reports. Their envelope sender is empty. */
   readonly reportSender: string
-  /** Gets the mail to `postmaster`; without it that mail is refused like an unknown label. */
+  /** Receives mail to `postmaster`, which is otherwise refused like an unknown label. */
   readonly postmaster: string | undefined
-  /** Created if it is missing. One relay at a time uses it. */
+  /** Created if missing. Used by one relay at a time. */
   readonly spoolDirectory: string
   readonly limits: RelayLimits
   readonly retry: RetryPolicy
 }
 
-/** What a connection to an upstream server needs. */
 export type UpstreamConfig =
   & Pick<RelayConfig, "credentials" | "hostname" | "upstream" | "upstreamCa" | "upstreamTls">
   & { readonly limits: Pick<RelayLimits, "answerTimeout" | "connectTimeout"> }
 
 export interface RelayLimits {
-  /** Bytes of one message. */
+  /** Bytes. */
   readonly messageSize: number
-  /** Recipients of one message. */
   readonly recipients: number
   readonly connections: number
-  /** Connections of one client: of one IPv4 address, of one IPv6 /64. */
+  /** Per IPv4 address or IPv6 /64. */
   readonly connectionsPerClient: number
-  /** Messages a minute and client; -1: no limit; 0: 120, and no limit for clients on this machine. */
+  /** Per client; -1: no limit; 0: 120, and no limit for clients on this machine. */
   readonly messagesPerMinute: number
-  /** Messages that wait in the spool. */
   readonly spoolMessages: number
-  /** Bytes of all messages that wait in the spool. */
   readonly spoolBytes: number
-  /** Connections to the upstream server. */
   readonly upstreamConnections: number
-  /** The relay disconnects a client that is silent for this long. */
   readonly idleTimeout: Duration.Duration
-  /** For the whole text of one message. */
+  /** For the text of one message. */
   readonly dataTimeout: Duration.Duration
-  /** For the upstream server's greeting. */
   readonly connectTimeout: Duration.Duration
-  /** For each reply of the upstream server. */
   readonly answerTimeout: Duration.Duration
-  /** Time that transactions under way get at shutdown. */
+  /** For running transactions at shutdown. */
   readonly drainTime: Duration.Duration
 }
 
 export interface RetryPolicy {
-  /** Pauses after the first, second, … deferred attempt; the last one repeats. Never empty. */
+  /** After the first, second, … deferred attempt; the last one repeats. Never empty. */
   readonly pauses: ReadonlyArray<Duration.Duration>
-  /** Pauses between attempts to connect to an upstream server that is down; the last one repeats. Never empty. */
+  /** Between attempts to reach an upstream server that is down; the last one repeats. Never empty. */
   readonly reconnect: ReadonlyArray<Duration.Duration>
-  /** Age at which the relay gives up a message and reports it to the sender. */
+  /** Age at which a message is given up and reported to the sender. */
   readonly giveUpAfter: Duration.Duration
 }
 
@@ -109,7 +99,6 @@ export const DEFAULT_RETRY: RetryPolicy = {
   giveUpAfter: Duration.days(5)
 }
 
-/** Fills in the defaults of all optional settings. */
 export const relayConfig = (
   given:
     & Pick<RelayConfig, "listen" | "upstream" | "spoolDirectory" | "hostname">
@@ -129,7 +118,7 @@ export const relayConfig = (
   retry: { ...DEFAULT_RETRY, ...given.retry }
 })
 
-/** The encryption in use: credentials go over an unencrypted connection only to this machine itself. */
+/** Without TLS, credentials go only to this machine itself. */
 export const upstreamTlsOf = (config: Pick<RelayConfig, "credentials" | "upstream" | "upstreamTls">): UpstreamTls =>
   config.credentials !== undefined && config.upstreamTls === "opportunistic" && !isLoopback(config.upstream.host)
     ? "required"

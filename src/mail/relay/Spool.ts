@@ -18,10 +18,9 @@ import { GroupCommit } from "./GroupCommit.ts"
 import { decodeEnvelope, decodePrologue, type Prologue, PROLOGUE_LENGTH } from "./spoolFile.ts"
 import { FILE_MODE, SpoolWriter } from "./SpoolWriter.ts"
 
-/** Bytes that are read at a time to check a file. */
 const PIECE = 1_048_576
 
-/** An envelope with the most recipients and the longest addresses is smaller. */
+/** More than an envelope with the most recipients and the longest addresses. */
 const LONGEST_ENVELOPE = 16 * 1_048_576
 
 /** Reads a spool file's envelope and checks the whole file; `undefined` for an incomplete or damaged file. */
@@ -75,9 +74,8 @@ export class Spool {
   readonly #commits: GroupCommit
   #messages = 0
   #bytes = 0
-  /** Messages that have a log. */
   readonly #logged = new Set<string>()
-  /** Messages just written: they are about to be delivered. */
+  /** Just written, about to be delivered. */
   readonly #recent = new Map<string, Buffer>()
   #recentBytes = 0
 
@@ -90,18 +88,16 @@ export class Spool {
     return this.#messages
   }
 
-  /** Bytes of the messages themselves. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** Counts a message found at the start. */
   adopt(id: string, bytes: number, hasLog: boolean): void {
     if (hasLog) this.#logged.add(id)
     this.#count(bytes)
   }
 
-  /** Reads a whole message and its log; `undefined` for damaged content. */
+  /** `undefined` for damaged content. */
   async load(id: string): Promise<Queued | undefined> {
     const message = await readSpoolFile(this.path(id, "msg"))
     if (message === undefined || message.envelope.id !== id) return undefined
@@ -111,7 +107,7 @@ export class Spool {
     return { envelope, bodyLength, state }
   }
 
-  /** Moves a message to the directory where the operator can inspect it. */
+  /** For inspection by the operator. */
   async putAside(id: string, bytes: number): Promise<void> {
     const target = join(this.directory, CORRUPT_DIRECTORY)
     makeDirectory(target)
@@ -120,12 +116,12 @@ export class Spool {
     this.#count(bytes, -1)
   }
 
-  /** Begins a message. Writes to the disk only when the message is long, or when it is committed. */
+  /** Writes to disk only a long message, or at the commit. */
   create(id: string): SpoolWriter {
     return new SpoolWriter(this.path(id, "part"))
   }
 
-  /** Resolves when the message survives a power cut. A failure leaves nothing of the message. */
+  /** Resolves when the message survives a power cut. A failure leaves nothing of it. */
   async commit(writer: SpoolWriter, envelope: Envelope): Promise<number> {
     const target = this.path(envelope.id, "msg")
     try {
@@ -141,7 +137,7 @@ export class Spool {
     return writer.bodyLength
   }
 
-  /** Records an event of a message. Resolves when the record is on the disk. */
+  /** Resolves when the record is on disk. */
   async record(id: string, record: DeliveryRecord): Promise<void> {
     const file = await open(this.path(id, "log"), "a", FILE_MODE)
     this.#logged.add(id)
@@ -155,8 +151,8 @@ export class Spool {
   }
 
   /**
-   * Deletes a message. Its log is deleted last, after the deletion of the message is on the disk: without its log the
-   * message would be delivered, or reported, again after a crash.
+   * The log is deleted last, after the deletion of the message is on disk: a message without its log would be delivered
+   * or reported again after a crash.
    */
   async remove(id: string, bytes: number): Promise<void> {
     this.#forget(id)
@@ -171,7 +167,7 @@ export class Spool {
     }
   }
 
-  /** Returns a message's own bytes: a buffer for a short message, a stream for a long one. */
+  /** A buffer for a short message, a stream for a long one. */
   async read(id: string, bodyLength: number): Promise<Buffer | Readable> {
     const recent = this.#recent.get(id)
     if (recent !== undefined) {
@@ -183,7 +179,6 @@ export class Spool {
     return createReadStream(path, { start: PROLOGUE_LENGTH, end: PROLOGUE_LENGTH + bodyLength - 1 })
   }
 
-  /** Returns the first bytes of a message, at most `length`. */
   async readStart(id: string, length: number): Promise<Buffer> {
     const file = await open(this.path(id, "msg"), "r")
     try {
@@ -194,7 +189,6 @@ export class Spool {
     }
   }
 
-  /** Marks the spool as shut down cleanly: no delivery was under way. */
   async markClean(): Promise<void> {
     await writeFile(join(this.directory, CLEAN_FILE), "", { mode: FILE_MODE })
     await this.#commits.syncNames()
@@ -209,7 +203,7 @@ export class Spool {
     this.#bytes += sign * bytes
   }
 
-  /** Keeps a message for its first reader, while there is room; later readers use the file. */
+  /** For the first reader, while there is room; later readers use the file. */
   #remember(id: string, body: Buffer | undefined): void {
     if (body === undefined || this.#recentBytes + body.length > RECENT) return
     this.#recent.set(id, body)
@@ -226,15 +220,14 @@ const ignoreMissing = (error: unknown): void => {
   if (codeOf(error) !== "ENOENT") throw error
 }
 
-/** Deletes a file if it exists. */
 const removeFile = (path: string): Promise<void> => unlink(path).catch(ignoreMissing)
 
-/** Bytes of messages that are kept in memory until they are read for the first time. */
+/** Bytes of messages kept in memory for their first reader. */
 const RECENT = 16 * 1_048_576
 
 export const CLEAN_FILE = "CLEAN"
 
 export const CORRUPT_DIRECTORY = "corrupt"
 
-/** Messages of up to this many bytes are read in one go. */
+/** Messages up to this many bytes are read in one go. */
 const WHOLE = 262_144

@@ -3,19 +3,16 @@ import { crc32 } from "node:zlib"
 import type { Envelope } from "./envelope.ts"
 import { encodeEnvelope, encodePrologue, PROLOGUE_LENGTH } from "./spoolFile.ts"
 
-/** Only this user may read the mail in the spool. */
+/** Only this user may read the spool. */
 export const FILE_MODE = 0o600
 
-/** Bytes buffered in memory before a write. */
 const BUFFERED = 262_144
 
-/** Writes one spool file, a short message in one write. */
 export class SpoolWriter {
   readonly path: string
   #file: FileHandle | undefined
   #chunks: Array<Uint8Array> = []
   #buffered = 0
-  /** Where the next bytes go in the file. */
   #position = PROLOGUE_LENGTH
   #crc = 0
   #bodyLength = 0
@@ -29,19 +26,19 @@ export class SpoolWriter {
     return this.#bodyLength
   }
 
-  /** The finished message, if it was short enough for one write. */
+  /** The finished message, if short enough for one write. */
   get whole(): Buffer | undefined {
     return this.#whole
   }
 
-  /** Appends a chunk of the message. Resolves when the caller may write the next one. */
+  /** Resolves when the caller may write the next chunk. */
   async write(chunk: Uint8Array): Promise<void> {
     this.#add(chunk)
     this.#bodyLength += chunk.length
     if (this.#buffered >= BUFFERED) await this.#flush(await this.#opened())
   }
 
-  /** Writes the rest, the envelope and the first line. Returns the file, open and not synced. */
+  /** Returns the file, open and not synced. */
   async finish(envelope: Envelope): Promise<FileHandle> {
     const json = encodeEnvelope(envelope)
     const { bodyLength } = this
@@ -61,7 +58,7 @@ export class SpoolWriter {
     return file
   }
 
-  /** Deletes what was written. Never fails: the next start deletes a file that stays. */
+  /** Never fails: the next start deletes leftovers. */
   async abort(): Promise<void> {
     const file = this.#file
     this.#file = undefined

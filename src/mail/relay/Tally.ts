@@ -3,7 +3,6 @@ import type { RelayStats } from "./RelayStats.ts"
 
 type Counted = Exclude<keyof RelayStats, "connections" | "queued" | "queuedBytes" | "upstreamReachable">
 
-/** Counts for one relay's `stats` and for the metrics of the process. */
 export class Tally {
   readonly #counts: Record<Counted, number> = {
     accepted: 0,

@@ -7,18 +7,17 @@ import type { DeliveryOutcome } from "./outcome.ts"
 import type { RelayConfig } from "./RelayConfig.ts"
 import { connectUpstream, type SmtpTransaction, type UpstreamConnection } from "./UpstreamConnection.ts"
 
-/** The server that the relay hands all mail to. */
 export interface Upstream {
-  /** Sends one message, on an open idle connection if there is one. An interruption ends that connection. */
+  /** Reuses an idle connection. An interruption ends it. */
   readonly deliver: (transaction: SmtpTransaction) => Effect.Effect<DeliveryOutcome>
-  /** Whether the server was reachable at the last attempt. The relay sends nothing while it is unreachable. */
+  /** At the last attempt. Nothing is sent while the server is unreachable. */
   readonly isReachable: () => boolean
 }
 
-/** Messages on one connection; servers close connections that send too many. */
+/** Servers close connections that send too many messages. */
 const MESSAGES_PER_CONNECTION = 100
 
-/** How long an idle connection is kept, in milliseconds. */
+/** Milliseconds. */
 const IDLE_TIME = 10_000
 
 interface Idle {
@@ -27,8 +26,8 @@ interface Idle {
 }
 
 /**
- * Makes the connections to the upstream server. While the server is unreachable one fiber tries to connect, and all
- * messages wait for it. `retry.reconnect` sets its pauses, and it calls `reachableAgain` when it has connected.
+ * While the server is unreachable, one fiber tries to connect with the pauses of `retry.reconnect`, and all messages
+ * wait. It calls `reachableAgain` once connected.
  */
 export const makeUpstream = (
   config: RelayConfig,
@@ -43,7 +42,7 @@ export const makeUpstream = (
     /** Why nothing can be sent; `undefined` while the server is reachable. */
     let trouble: DeliveryOutcome | undefined
     let ended = false
-    /** Attempts to connect since the last reply to a message, whatever the reply. */
+    /** Connection attempts since the last reply to a message, whatever the reply. */
     let attempts = 0
 
     const takeIdle = (): UpstreamConnection | undefined => {
@@ -80,7 +79,7 @@ export const makeUpstream = (
       }
     })
 
-    /** Makes all messages wait. The first caller starts the fiber that reconnects. */
+    /** Makes all messages wait. The first caller starts the reconnecting fiber. */
     const shut = (outcome: DeliveryOutcome): Effect.Effect<DeliveryOutcome> =>
       Effect.gen(function*() {
         if (trouble !== undefined) return outcome

@@ -9,27 +9,25 @@ import { needsUtf8 } from "../../base/mailbox.ts"
 import { type DeliveryOutcome, outcomeOfFailure, replyOf, type SmtpClientFailure, unreachable } from "./outcome.ts"
 import { type UpstreamConfig, upstreamTlsOf } from "./RelayConfig.ts"
 
-/** No usable connection to the upstream server. */
 export class NoConnection extends Data.TaggedError("NoConnection")<{ readonly outcome: DeliveryOutcome }> {}
 
-/** One message for one address. */
 export interface SmtpTransaction {
   readonly sender: string
   readonly recipient: string
-  /** Bytes, with the headers that the relay adds in front. */
+  /** Bytes, including the relay's own headers. */
   readonly size: number
   readonly eightBit: boolean
-  /** Opens the message. Reads the disk only when the stream is read, and only if the server wants the message. */
+  /** Reads the disk only with the stream, if the server wants the message. */
   readonly body: () => Readable
 }
 
-/** A longer reply, in bytes, ends the connection. */
+/** Bytes; a longer reply ends the connection. */
 const LONGEST_REPLY = 65_536
 
-/** Time to close after this relay has closed its side of a connection, in milliseconds. */
+/** Milliseconds to close after this relay has closed its side. */
 const CLOSE_TIMEOUT = 1_000
 
-/** A session with the upstream server: greeted, encrypted and logged in. */
+/** A session that is greeted, encrypted and logged in. */
 export class UpstreamConnection {
   readonly #client: SMTPConnection
   readonly #utf8: boolean
@@ -42,7 +40,6 @@ export class UpstreamConnection {
     client.once("end", () => void (this.#usable = false))
   }
 
-  /** Messages sent on it, delivered or not. */
   get sent(): number {
     return this.#sent
   }
@@ -51,7 +48,7 @@ export class UpstreamConnection {
     return this.#usable && !this.#client.destroyed
   }
 
-  /** Sends one message. An interruption ends the connection. Never fails. */
+  /** An interruption ends the connection. Never fails. */
   send(transaction: SmtpTransaction): Effect.Effect<DeliveryOutcome> {
     return Effect.async<DeliveryOutcome>((resume) => {
       const { eightBit, recipient, sender, size } = transaction
@@ -69,7 +66,7 @@ export class UpstreamConnection {
         if (error === null) {
           return resume(Effect.succeed({ _tag: "Delivered", reply: replyOf(250, info.response) }))
         }
-        // A broken-off message must not be terminated: the server would take it for a complete one.
+        // A cut-off message must not be terminated: the server would take it for a complete one.
         if (error.code === "ESTREAM") this.close()
         resume(Effect.as(this.#recover, outcomeOfFailure(error, whole)))
       })
@@ -80,7 +77,7 @@ export class UpstreamConnection {
     })
   }
 
-  /** Resets the session after a failed transaction, so that another one can begin; or closes the connection. */
+  /** Resets the session after a failed transaction, or closes the connection. */
   get #recover(): Effect.Effect<void> {
     return Effect.async((resume) => {
       if (!this.usable) return resume(Effect.void)
@@ -92,7 +89,7 @@ export class UpstreamConnection {
     })
   }
 
-  /** Sends QUIT and closes the connection if no reply comes within `CLOSE_TIMEOUT`. */
+  /** Closes the connection if no reply comes within `CLOSE_TIMEOUT`. */
   quit(): void {
     if (!this.usable) return this.close()
     this.#usable = false
@@ -133,7 +130,7 @@ const clientOptions = (config: UpstreamConfig): SMTPConnectionOptions => {
   }
 }
 
-/** Opens a session: connects, greets, encrypts and logs in. An interruption closes the connection. */
+/** An interruption closes the connection. */
 export const connectUpstream = (config: UpstreamConfig): Effect.Effect<UpstreamConnection, NoConnection> =>
   Effect.async((resume) => {
     const client = new SMTPConnection(clientOptions(config))
@@ -141,7 +138,7 @@ export const connectUpstream = (config: UpstreamConfig): Effect.Effect<UpstreamC
       client.close()
       resume(new NoConnection({ outcome: unreachable(error) }))
     }
-    // This listener stays: an error of an idle connection has no other handler.
+    // Stays: an error of an idle connection has no other handler.
     client.on("error", failed)
     client.connect((error) => {
       if (error !== undefined) return failed(error)

@@ -1,13 +1,12 @@
 import * as Schema from "effect/Schema"
 import { type Envelope, Reply } from "./envelope.ts"
 
-/** One event of a message's delivery; records are in the order of events. `recipient` is an index. */
+/** In the order of events. `recipient` is an index. */
 export const DeliveryRecord = Schema.Union(
-  /** The upstream server took the message for the recipient. */
   Schema.Struct({ event: Schema.Literal("delivered"), recipient: Schema.Number }),
-  /** The upstream server refused one of the recipient's addresses permanently; the next one is tried. */
+  /** One address was refused permanently; the next one is tried. */
   Schema.Struct({ event: Schema.Literal("refused"), recipient: Schema.Number, target: Schema.Number, reply: Reply }),
-  /** The upstream server deferred the recipient. `nextAt` in milliseconds since 1970. */
+  /** `nextAt` in milliseconds since 1970. */
   Schema.Struct({
     event: Schema.Literal("deferred"),
     recipient: Schema.Number,
@@ -15,14 +14,12 @@ export const DeliveryRecord = Schema.Union(
     nextAt: Schema.Number,
     reply: Reply
   }),
-  /** No address of the recipient takes the message. */
   Schema.Struct({ event: Schema.Literal("failed"), recipient: Schema.Number, reply: Reply }),
-  /** A bounce for failed recipients is in the spool, or the message has no sender to report to. */
+  /** The bounce is in the spool, or the message has no sender to report to. */
   Schema.Struct({ event: Schema.Literal("reported"), recipients: Schema.Array(Schema.Number) })
 )
 export type DeliveryRecord = typeof DeliveryRecord.Type
 
-/** An address of a recipient that the upstream server refused permanently. */
 export interface Refusal {
   readonly address: string
   readonly reply: Reply
@@ -37,7 +34,6 @@ export type RecipientState =
     /** Milliseconds since 1970; 0: now. */
     readonly nextAt: number
     readonly refusals: ReadonlyArray<Refusal>
-    /** The reply of the last deferral. */
     readonly last: Reply | undefined
   }
   | { readonly _tag: "Delivered" }
@@ -48,7 +44,6 @@ export type RecipientState =
     readonly reported: boolean
   }
 
-/** A state for each recipient of the envelope. */
 export type DeliveryState = ReadonlyArray<RecipientState>
 
 export const initialState = (envelope: Envelope): DeliveryState =>
@@ -61,7 +56,7 @@ export const initialState = (envelope: Envelope): DeliveryState =>
     last: undefined
   }))
 
-/** Returns the state after a record. A record that does not match the state changes nothing. */
+/** A record that does not match the state changes nothing. */
 export const afterRecord = (envelope: Envelope, state: DeliveryState, record: DeliveryRecord): DeliveryState => {
   if (record.event === "reported") {
     return state.map((each, index) =>
@@ -93,22 +88,21 @@ const moved = (
   }
 }
 
-/** Whether the delivery of a message is complete. */
 export const isFinished = (state: DeliveryState): boolean =>
   state.every((each) => each._tag === "Delivered" || (each._tag === "Failed" && each.reported))
 
-/** The failed recipients, by index, that no bounce has reported yet. */
+/** Failed recipients, by index, without a bounce so far. */
 export const unreported = (state: DeliveryState): ReadonlyArray<number> =>
   state.flatMap((each, index) => each._tag === "Failed" && !each.reported ? [index] : [])
 
 /**
- * The recipients, by index, to report to the sender now: all that failed, once none is waiting any more. So a message
- * leads to one bounce, however many recipients it has: the owners of names choose what happens to their copies.
+ * All failed recipients, by index, once none is waiting: one bounce per message, however many recipients it has,
+ * because owners of names choose what happens to their copies.
  */
 export const dueForReport = (state: DeliveryState): ReadonlyArray<number> =>
   state.some((each) => each._tag === "Waiting") ? [] : unreported(state)
 
-/** When the next recipient is due, in milliseconds since 1970; `undefined` if none is waiting. */
+/** Milliseconds since 1970; `undefined` if none is waiting. */
 export const nextDue = (state: DeliveryState): number | undefined => {
   const times = state.flatMap((each) => each._tag === "Waiting" ? [each.nextAt] : [])
   return times.length === 0 ? undefined : Math.min(...times)
@@ -117,21 +111,19 @@ export const nextDue = (state: DeliveryState): number | undefined => {
 const encode = Schema.encodeSync(Schema.parseJson(DeliveryRecord))
 const decode = Schema.decodeUnknownOption(Schema.parseJson(DeliveryRecord))
 
-/** Returns a record as a line of the message's log. It starts with a line end: the line before may be cut off. */
+/** Starts with a line end, since the line before may be cut off. */
 export const encodeRecord = (record: DeliveryRecord): string => `\n${encode(record)}\n`
 
-/** Reads the records of a log. Skips a line that a crash cut off. */
+/** Skips a line that a crash cut off. */
 export const decodeRecords = (text: string): ReadonlyArray<DeliveryRecord> =>
   text.split("\n").slice(0, -1).flatMap((line) => {
     const record = decode(line)
     return record._tag === "Some" ? [record.value] : []
   })
 
-/** A message that the relay is responsible for. */
 export interface Queued {
   readonly envelope: Envelope
   readonly bodyLength: number
   state: DeliveryState
-  /** Whether an event of it could not be written to the disk. */
   unsaved?: boolean
 }

@@ -2,11 +2,10 @@ import * as Effect from "effect/Effect"
 import { counter, type Facts, gauge, type MetricName, type Table } from "../../metrics/families.ts"
 import type { RelayStats } from "./RelayStats.ts"
 
-/** The metrics of `svcd-mail serve`. They belong to the process: two relays in one process share the counts. */
+/** The metrics of `svcd-mail serve`, shared by all relays of the process. */
 
 const facts = (name: MetricName, help: string): Facts => ({ category: "mail", name, help })
 
-/** Counters, increased where the events happen. */
 export const mailCounters = {
   connections: counter(facts("svcd_mail_connections_total", "Connections of mail clients that were let in.")),
   accepted: counter(facts(
@@ -39,10 +38,9 @@ const gauges = {
   ))
 } as const
 
-/** All mail metrics, as the metrics endpoint shows them. */
 export const mailTable: Table = [...Object.values(mailCounters), ...Object.values(gauges)]
 
-/** Updates the gauges. To be run before each answer of the metrics endpoint. */
+/** Run before each answer of the metrics endpoint. */
 export const sampleMail = (stats: Effect.Effect<RelayStats>): Effect.Effect<void> =>
   Effect.map(stats, (now) => {
     gauges.connections.set(now.connections)

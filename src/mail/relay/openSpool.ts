@@ -11,28 +11,24 @@ import { CLEAN_FILE, Spool } from "./Spool.ts"
 import { spoolIo } from "./spoolFile.ts"
 import { FILE_MODE } from "./SpoolWriter.ts"
 
-/** A message that was in the spool when the relay started. Its file is not read yet. */
 export interface FoundMessage {
   readonly id: string
-  /** Size of its file. */
   readonly bytes: number
-  /** About when it arrived, in milliseconds since 1970. */
+  /** Approximate, in milliseconds since 1970. */
   readonly arrivedAt: number
 }
 
 export interface OpenedSpool {
   readonly spool: Spool
   readonly found: ReadonlyArray<FoundMessage>
-  /** The key of rewritten senders. */
   readonly secret: Uint8Array
-  /** Whether the last relay shut down cleanly, so that none of its deliveries can have been under way. */
+  /** The last relay shut down cleanly, with no delivery under way. */
   readonly clean: boolean
 }
 
 const KEY_FILE = "srs.key"
 const KEY_LENGTH = 32
 
-/** Files whose metadata is read at the same time. */
 const READERS = 64
 
 const lock = (directory: string): Effect.Effect<void, StorageUnavailable, Scope.Scope> =>
@@ -49,8 +45,8 @@ const lock = (directory: string): Effect.Effect<void, StorageUnavailable, Scope.
   )
 
 /**
- * Opens the spool, and creates a missing one. It stays locked while the scope is open. Deletes files that a crash left
- * incomplete, and returns the waiting messages, oldest first.
+ * Creates a missing spool, locks it while the scope is open, deletes incomplete files of a crash, and returns the
+ * waiting messages, oldest first.
  */
 export const openSpool = (directory: string): Effect.Effect<OpenedSpool, StorageFailure, Scope.Scope> =>
   Effect.gen(function*() {
@@ -88,7 +84,7 @@ const lookAt = async (spool: Spool, ids: ReadonlyArray<string>): Promise<Array<F
   return found
 }
 
-/** Deletes messages whose clients never got 250, and logs of deleted messages. */
+/** Messages whose clients never got 250, and logs of deleted messages. */
 const discardParts = (spool: Spool, names: ReadonlySet<string>): Effect.Effect<void, StorageUnavailable> =>
   Effect.gen(function*() {
     const files = [...names]
@@ -105,7 +101,7 @@ const discardParts = (spool: Spool, names: ReadonlySet<string>): Effect.Effect<v
     }
   })
 
-/** Reads the secret of rewritten senders, or creates one that only this user can read. */
+/** The secret of rewritten senders; a new one is readable by this user only. */
 const readKey = (directory: string): Effect.Effect<Uint8Array, StorageFailure> =>
   Effect.gen(function*() {
     const path = join(directory, KEY_FILE)

@@ -1,47 +1,44 @@
 import type { Reply } from "./envelope.ts"
 
-/** The result of an attempt to deliver a message for one address to the upstream server. */
 export type DeliveryOutcome =
   | { readonly _tag: "Delivered"; readonly reply: Reply }
   /** The address, or the message for it, is refused permanently. */
   | { readonly _tag: "Refused"; readonly reply: Reply }
   /** The relay tries again. `uncertain`: the server had the whole message and may have taken it. */
   | { readonly _tag: "Deferred"; readonly reply: Reply; readonly uncertain: boolean }
-  /** No message can be delivered at present. */
   | { readonly _tag: "Unreachable"; readonly reply: Reply }
 
-/** Length to which a reply is cut, in characters. */
+/** Characters of a reply before it is cut. */
 const LONGEST_TEXT = 400
 
-/** One line of printable ASCII: replies come from foreign servers and go into logs and reports. */
+/** One line of printable ASCII: foreign servers' replies go into logs and reports. */
 export const plainText = (text: string): string => text.replace(/[^\x20-\x7e]+/g, " ").trim().slice(0, LONGEST_TEXT)
 
 const ENHANCED = /^\d{3}[ -](?<status>[245]\.\d{1,3}\.\d{1,3})\b/
 
-/** Parses a reply. Without a status of RFC 3463 it gets the general one of its class. */
+/** Without a status of RFC 3463, the reply gets the general one of its class. */
 export const replyOf = (code: number, response: string, general = `${Math.floor(code / 100)}.0.0`): Reply => ({
   code,
   status: ENHANCED.exec(response)?.groups?.["status"] ?? general,
   text: plainText(response)
 })
 
-/** The fields of an SMTP client's error that decide the outcome. */
 export interface SmtpClientFailure {
   readonly message: string
   readonly code?: string | undefined
-  /** The command that failed: `CONN` for the connection itself, `API` if nothing was sent. */
+  /** `CONN` for the connection itself, `API` if nothing was sent. */
   readonly command?: string | undefined
   readonly response?: string | undefined
   readonly responseCode?: number | undefined
 }
 
-/** Refusals of this relay, not of the message: the operator has to act. */
+/** Refusals of this relay, not of the message: the operator must act. */
 const NOT_LOGGED_IN: ReadonlySet<number> = new Set([530, 534, 535, 538])
 
-/** A bad sequence of commands is a problem of the connection; so is a server that is about to close it. */
+/** A bad command sequence or a closing server concerns the connection. */
 const NOT_THE_MESSAGE: ReadonlySet<number> = new Set([421, 503])
 
-/** Returns the outcome of a failure between MAIL and the end of the message. `uncertain`: all of it had been sent. */
+/** For a failure between MAIL and the end of the message. `uncertain`: all of it had been sent. */
 export const outcomeOfFailure = (failure: SmtpClientFailure, uncertain: boolean): DeliveryOutcome => {
   const { command, response, responseCode } = failure
   if (responseCode === undefined) {
@@ -68,7 +65,7 @@ export const outcomeOfFailure = (failure: SmtpClientFailure, uncertain: boolean)
   return { _tag: "Deferred", reply, uncertain: false }
 }
 
-/** Returns the outcome of a failure before MAIL: it concerns every message. */
+/** A failure before MAIL concerns every message. */
 export const unreachable = ({ message, response, responseCode }: SmtpClientFailure): DeliveryOutcome => ({
   _tag: "Unreachable",
   reply: responseCode === undefined

@@ -11,7 +11,7 @@ import { isRewritten, restoreSender, type Srs } from "./srs.ts"
 /** What old mail systems route elsewhere (`user%host`, `host!user`), or what would need quotes. */
 const NO_LABEL = /[\p{C}\p{Z}%!"(),:;<>@[\\\]]/u
 
-/** The label that a local part names; `undefined` for one written as an address of another server. */
+/** `undefined` for a local part written as an address of another server. */
 export const labelOf = (local: string): string | undefined =>
   local === "" || Buffer.byteLength(local) > MAX_NAME_LENGTH || NO_LABEL.test(local) ? undefined : local
 
@@ -21,7 +21,6 @@ interface Parts {
   readonly recipients: typeof Recipients.Service
 }
 
-/** Addresses of one name that are tried. */
 const MOST_TARGETS = 10
 
 /** A client waits five minutes for its reply (RFC 5321 4.5.3.2.3). */
@@ -36,7 +35,7 @@ const isOwn = ({ domains }: RelayConfig, domain: string): boolean => {
   return host !== undefined && domains.some((each) => hostName(each) === host)
 }
 
-/** Forwarding addresses come from a public database: only valid addresses get into an SMTP command. */
+/** Addresses come from a public database: only valid ones get into an SMTP command. */
 const usable = (addresses: ReadonlyArray<string>): ReadonlyArray<string> => {
   const targets = addresses.slice(0, MOST_TARGETS).flatMap((address) => {
     const mailbox = parseMailbox(address)
@@ -46,8 +45,8 @@ const usable = (addresses: ReadonlyArray<string>): ReadonlyArray<string> => {
 }
 
 /**
- * Finds where mail for an address goes. Refuses everything but mail for a label of a configured domain and bounces to
- * an address that this relay made: it is no open relay. `isBounce`: the envelope sender is empty.
+ * Refuses everything but mail for a label of a configured domain and bounces to an address that this relay made, so it
+ * is not an open relay. `isBounce`: the envelope sender is empty.
  */
 export const recipientOf = (
   parts: Parts,

@@ -3,11 +3,10 @@ import type { DeliveryState } from "./deliveryState.ts"
 import type { Envelope, Reply } from "./envelope.ts"
 import { mailDate } from "./trace.ts"
 
-/** A recipient that the message did not reach, and why. */
 export interface FailedRecipient {
   readonly address: string
   readonly reply: Reply
-  /** The addresses that were tried and refused permanently. */
+  /** Addresses refused permanently. */
   readonly refusals: ReadonlyArray<{ readonly address: string; readonly reply: Reply }>
 }
 
@@ -15,22 +14,19 @@ export interface ReportInput {
   readonly id: string
   /** Milliseconds since 1970. */
   readonly at: number
-  /** This relay's name. */
   readonly hostname: string
-  /** From: of the bounce. */
   readonly from: string
-  /** The name of the server that refused. */
   readonly upstream: string
   readonly original: Envelope
   readonly failed: ReadonlyArray<FailedRecipient>
-  /** The original's header and no more: the sender knows the rest, and any other reader must not get it. */
+  /** The original's header only: the sender knows the rest, and no other reader must get it. */
   readonly header: Uint8Array
 }
 
-/** Bytes of the original's header that a bounce includes. */
+/** Bytes of the original's header in a bounce. */
 export const REPORTED_HEADER = 65_536
 
-/** Returns the header of a message: up to its empty line, or as many whole lines as there are. */
+/** Up to the empty line, or as many whole lines as there are. */
 export const reportHeader = (start: Buffer): Buffer => {
   if (start.subarray(0, 2).toString("latin1") === "\r\n") return Buffer.alloc(0)
   const end = start.indexOf("\r\n\r\n")
@@ -38,7 +34,6 @@ export const reportHeader = (start: Buffer): Buffer => {
   return start.subarray(0, start.lastIndexOf("\r\n") + 2)
 }
 
-/** Returns the failed recipients among the given indices. */
 export const failedRecipients = (
   envelope: Envelope,
   state: DeliveryState,
@@ -70,10 +65,7 @@ const statusOf = ({ address, reply }: FailedRecipient, upstream: string): string
   return [`Final-Recipient: ${type}; ${address}`, "Action: failed", `Status: ${status}`, ...remote, ""].join("\r\n")
 }
 
-/**
- * Returns the delivery report of failed recipients for a message's sender (RFC 3464, in the form of RFC 6533 if an
- * address is not ASCII), as a whole message.
- */
+/** A whole delivery report (RFC 3464, or RFC 6533 if an address is not ASCII) to the sender about failed recipients. */
 export const buildReport = (input: ReportInput): Buffer => {
   const { at, failed, from, header, hostname, id, original, upstream } = input
   const header8 = header.some((byte) => byte > 127)

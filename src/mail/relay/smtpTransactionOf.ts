@@ -13,7 +13,7 @@ interface Parts {
   readonly srs: Srs
 }
 
-/** The trace headers of a message for one recipient; empty for a bounce of this relay. */
+/** Trace headers for one recipient; empty for a bounce of this relay. */
 const front = (envelope: Envelope, recipient: Recipient, hostname: string): string => {
   if (envelope.reports !== undefined) return ""
   const arrival = {
@@ -28,13 +28,13 @@ const front = (envelope: Envelope, recipient: Recipient, hostname: string): stri
   return deliveredToField(recipient.address) + receivedField(arrival, hostname) + messageId
 }
 
-/** The envelope sender of the forwarded message. Bounces keep theirs: empty. */
+/** Bounces keep their empty envelope sender. */
 export const forwardedSender = (srs: Srs, sender: string, now: number): string => {
   const mailbox = parseMailbox(sender)
   return mailbox === undefined ? "" : formatMailbox(rewriteSender(srs, mailbox, now))
 }
 
-/** Returns the transaction with the upstream server for one address of one recipient. `now`: ms since 1970. */
+/** For one address of one recipient. `now`: milliseconds since 1970. */
 export const smtpTransactionOf = (
   { config, spool, srs }: Parts,
   { bodyLength, envelope }: { readonly envelope: Envelope; readonly bodyLength: number },

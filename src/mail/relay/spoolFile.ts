@@ -49,7 +49,6 @@ export const encodePrologue = ({ bodyLength, crc, envelopeLength }: Prologue): B
     "latin1"
   )
 
-/** Parses the first line of a spool file; `undefined` for an invalid one. */
 export const decodePrologue = (bytes: Uint8Array): Prologue | undefined => {
   const parts = PROLOGUE.exec(Buffer.from(bytes).toString("latin1"))
   if (parts === null) return undefined
@@ -66,6 +65,5 @@ const encode = Schema.encodeSync(Schema.parseJson(Envelope))
 
 export const encodeEnvelope = (envelope: Envelope): Buffer => Buffer.from(encode(envelope), "utf8")
 
-/** Parses an envelope; `undefined` for an invalid one. */
 export const decodeEnvelope = (bytes: Uint8Array): Envelope | undefined =>
   Either.getOrUndefined(decode(Buffer.from(bytes).toString("utf8")))

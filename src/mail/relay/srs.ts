@@ -2,9 +2,8 @@ import { createHmac, timingSafeEqual } from "node:crypto"
 import { formatMailbox, type Mailbox } from "../../base/mailbox.ts"
 
 /**
- * The Sender Rewriting Scheme. A receiver checks with the sender's domain (SPF) whether this relay may send for it, and
- * it may not. So the relay puts an address of its own in place, which contains the original one and returns bounces to
- * it.
+ * The Sender Rewriting Scheme. Receivers check with the sender's domain (SPF) whether this relay may send for it, and it
+ * may not. So the relay sends from its own address, which contains the original one and returns bounces to it.
  * ```
  * a@one.example                      SRS0=hash=day=one.example=a@relay.example
  * SRS0=h=d=one.example=a@two.example SRS1=hash=two.example==h=d=one.example=a@relay.example
@@ -16,20 +15,19 @@ import { formatMailbox, type Mailbox } from "../../base/mailbox.ts"
  */
 export interface Srs {
   readonly secret: Uint8Array
-  /** The domain of rewritten addresses. */
   readonly domain: string
 }
 
-/** Characters of the hash: 40 bits, too many to try over SMTP in the days that an address is valid. */
+/** 40 bits: too many to try over SMTP in the days that an address is valid. */
 const HASH_LENGTH = 8
 
 /** Days are counted modulo this, in two characters. */
 const DAYS = 1024
 
-/** How long after a message the relay takes its bounce, in days. Servers give up after five. */
+/** Days for which bounces are accepted. Servers give up after five. */
 const VALID_DAYS = 21
 
-/** Tolerance for clocks that are set back a little. */
+/** Tolerance for clocks set back a little. */
 const EARLY_DAYS = 1
 
 const DAY_MS = 86_400_000
@@ -50,7 +48,10 @@ const dayOf = (now: number): number => Math.floor(now / DAY_MS) % DAYS
 
 const encodeDay = (day: number): string => DIGITS.charAt(day >> 5) + DIGITS.charAt(day & 31)
 
-/** Characters of an address literal, `[1.2.3.4]` or `[IPv6:::1]`, that a local part cannot have without quotes; no domain has the others. */
+/**
+ * Characters of an address literal, `[1.2.3.4]` or `[IPv6:::1]`, that a local part cannot have without quotes; no
+ * domain has the others.
+ */
 const IN_LITERAL = ["[", "]", ":"]
 const IN_LOCAL = ["{", "}", "~"]
 
@@ -59,21 +60,21 @@ const isLiteral = (domain: string): boolean => domain.startsWith("[") || domain.
 const exchanged = (domain: string, from: ReadonlyArray<string>, to: ReadonlyArray<string>): string =>
   isLiteral(domain) ? from.reduce((text, each, at) => text.replaceAll(each, to[at] ?? each), domain) : domain
 
-/** A domain as a rewritten local part has it, and back. */
+/** To the form in a rewritten local part, and back. */
 const toLocal = (domain: string): string => exchanged(domain, IN_LITERAL, IN_LOCAL)
 const toDomain = (text: string): string => exchanged(text, IN_LOCAL, IN_LITERAL)
 
-/** Joins the hashed parts with a character that none of them can contain. */
+/** No part can contain the separator. */
 const join = (...parts: ReadonlyArray<string>): string => parts.join("\n")
 
 const SRS0 = /^SRS0(?<rest>[=+-].*)$/is
 const SRS1 = /^SRS1[=+-](?<hash>[^=]*)=(?<host>[^=]*)=(?<rest>[=+-].*)$/is
 const OWN_SRS0 = /^SRS0[=+-](?<hash>[^=]*)=(?<day>[^=]*)=(?<domain>[^=]*)=(?<local>.+)$/is
 
-/** Whether a local part has the form of an address that this relay made. No label has an equals sign. */
+/** No label has an equals sign. */
 export const isRewritten = (local: string): boolean => /^SRS[01]=/i.test(local)
 
-/** Returns the envelope sender that replaces `sender` in forwarded mail. `now`: milliseconds since 1970. */
+/** `now`: milliseconds since 1970. */
 export const rewriteSender = (srs: Srs, sender: Mailbox, now: number): Mailbox => {
   const first = ({ host, rest }: { readonly host: string; readonly rest: string }): Mailbox => ({
     local: `SRS1=${hash(srs, join(host, rest))}=${host}=${rest}`,
@@ -90,8 +91,8 @@ export const rewriteSender = (srs: Srs, sender: Mailbox, now: number): Mailbox =
 }
 
 /**
- * Returns the address that a bounce to a rewritten address is for, as text that the caller has to validate; `undefined`
- * for an address that this relay did not make, that was changed or that has expired.
+ * Where a bounce to a rewritten address goes, as text for the caller to validate; `undefined` for an address that is
+ * foreign, changed or expired.
  */
 export const restoreSender = (srs: Srs, local: string, now: number): string | undefined => {
   const first = SRS1.exec(local)?.groups

@@ -1,15 +1,12 @@
-/** How a message arrived, for the trace header. */
 export interface Arrival {
   readonly id: string
   /** The client's name in its greeting. */
   readonly greeting: string
-  /** The client's IP address. */
   readonly client: string
-  /** `SMTP`, `ESMTP` or `ESMTPS`. */
   readonly protocol: string
   /** Milliseconds since 1970. */
   readonly at: number
-  /** The recipient of this copy. A copy must not show the addresses of other recipients. */
+  /** Of this copy, which must not show other recipients. */
   readonly recipient: string
 }
 
@@ -18,7 +15,7 @@ const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "
 
 const two = (value: number): string => String(value).padStart(2, "0")
 
-/** Returns a time as RFC 5322 3.3 writes it, in UTC. `at`: milliseconds since 1970. */
+/** RFC 5322 3.3, in UTC. `at`: milliseconds since 1970. */
 export const mailDate = (at: number): string => {
   const date = new Date(at)
   const time = [date.getUTCHours(), date.getUTCMinutes(), date.getUTCSeconds()].map(two).join(":")
@@ -26,21 +23,21 @@ export const mailDate = (at: number): string => {
   return `${day} ${date.getUTCFullYear()} ${time} +0000`
 }
 
-/** A client's text, reduced to the characters of host names and address literals. */
+/** Reduced to the characters of host names and address literals. */
 const plain = (text: string): string => text.replace(/[^A-Za-z0-9._:[\]-]/g, "?").slice(0, 255)
 
 const literal = (ip: string): string => ip.includes(":") ? `[IPv6:${ip}]` : `[${ip}]`
 
-/** Returns the `Received` field of RFC 5321 4.4, with its line ends. */
+/** RFC 5321 4.4, with line ends. */
 export const receivedField = (arrival: Arrival, hostname: string): string => {
   const { at, client, greeting, id, protocol, recipient } = arrival
   return `Received: from ${plain(greeting)} (${literal(plain(client))})\r\n` +
     `\tby ${hostname} with ${protocol} id ${id}\r\n\tfor <${recipient}>;\r\n\t${mailDate(at)}\r\n`
 }
 
-/** Returns the field by which this relay recognises a message that it has forwarded to the same label before. */
+/** Identifies messages forwarded to the same label before. */
 export const deliveredToField = (recipient: string): string => `Delivered-To: ${recipient}\r\n`
 
-/** Returns the `Message-ID` of a message without one: always the same for the same message. */
+/** For a message without one; stable per message. */
 export const messageIdField = ({ hostname, id }: { readonly id: string; readonly hostname: string }): string =>
   `Message-ID: <${id}@${hostname}>\r\n`

@@ -1,6 +1,6 @@
 /**
- * Rows in the binary format of COPY, which PostgreSQL reads without parsing text. Source: PostgreSQL, documentation of
- * COPY, "Binary Format", and the `recv` functions of the types.
+ * COPY's binary format, which PostgreSQL reads without parsing text. Source: PostgreSQL, documentation of COPY, "Binary
+ * Format", and the `recv` functions of the types.
  */
 
 const SIGNATURE = Buffer.from("PGCOPY\n\xff\r\n\0", "latin1")
@@ -8,40 +8,39 @@ const SIGNATURE = Buffer.from("PGCOPY\n\xff\r\n\0", "latin1")
 /** The signature, no flags, no extension. */
 const HEAD = Buffer.concat([SIGNATURE, Buffer.alloc(8)])
 
-/** In place of the number of columns: no row follows. */
+/** In place of a column count: no row follows. */
 const TAIL = Buffer.from([0xff, 0xff])
 
-/** Bytes that are allocated at once. */
+/** Bytes allocated at once. */
 const PIECE = 256 * 1024
 
-/** Bytes of a length or a number before what follows. */
+/** Bytes of a length or number before its content. */
 const WORD = 4
 
-/** Milliseconds from 1970 until 2000, where PostgreSQL's clock begins. */
+/** Milliseconds from 1970 to PostgreSQL's epoch. */
 const YEAR_2000 = 946_684_800_000
 
-/** The rows of one table. Values of a row are written in the order of the columns. */
+/** Values are written in column order. */
 export class CopyRows {
   private readonly full: Array<Buffer> = [HEAD]
   private piece = Buffer.allocUnsafe(PIECE)
   private at = 0
   private count = 0
 
-  /** Begins a row. */
   row(columns: number): void {
     this.reserve(2)
     this.at = this.piece.writeInt16BE(columns, this.at)
     this.count++
   }
 
-  /** An `integer`: a whole number of 32 bits with its sign. */
+  /** Signed, 32 bits. */
   integer(value: number): void {
     this.reserve(2 * WORD)
     this.piece.writeInt32BE(WORD, this.at)
     this.at = this.piece.writeInt32BE(value, this.at + WORD)
   }
 
-  /** A `bytea` of hexadecimal digits, of which the caller has made sure. */
+  /** A `bytea`; the caller has validated the digits. */
   hex(digits: string): void {
     const length = digits.length / 2
     this.reserve(WORD + length)
@@ -49,16 +48,16 @@ export class CopyRows {
     this.at = start + this.piece.write(digits, start, "hex")
   }
 
-  /** The same; returns a view of the bytes until the next call. */
+  /** Returns a view of the bytes until the next call. */
   hexBytes(digits: string): Uint8Array {
     this.hex(digits)
     return this.piece.subarray(this.at - digits.length / 2, this.at)
   }
 
-  /** A `text` or a word of an enumeration; `undefined` is NULL. */
+  /** A `text` or enumeration word; `undefined` is NULL. */
   text(text: string | undefined): void {
     if (text === undefined) return this.nothing()
-    // UTF-8 has at most three bytes for a unit of UTF-16.
+    // UTF-8 has at most three bytes per UTF-16 unit.
     this.reserve(WORD + 3 * text.length)
     const start = this.at + WORD
     const length = this.piece.write(text, start, "utf8")
@@ -66,7 +65,7 @@ export class CopyRows {
     this.at = start + length
   }
 
-  /** A `jsonb` from its text; `undefined` is NULL. */
+  /** A `jsonb`; `undefined` is NULL. */
   json(text: string | undefined): void {
     // The version of the format, then the text.
     this.text(text === undefined ? undefined : `\u0001${text}`)
@@ -88,7 +87,7 @@ export class CopyRows {
     return this.count === 0
   }
 
-  /** All rows so far, with the beginning and the end of the format. */
+  /** All rows so far, with header and trailer. */
   get pieces(): ReadonlyArray<Uint8Array> {
     return [...this.full, this.piece.subarray(0, this.at), TAIL]
   }

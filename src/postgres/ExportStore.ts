@@ -8,9 +8,8 @@ import type { PgConnection } from "./PgConnection.ts"
 import { BlockRows, type CurrentName, type RowWriter } from "./rows.ts"
 import { channelOf, indexesOf, operationsByName } from "./schema.ts"
 
-/** The writes of an export. Each is one transaction, which moves the cursor with the rows. */
+/** Each write is one transaction that moves the cursor with the rows. */
 
-/** How far the daemon is. */
 export interface DaemonState {
   readonly height: number
   readonly synced: boolean
@@ -28,10 +27,10 @@ interface CurrentQuery {
   readonly limit?: string
 }
 
-/** Names whose rows are made in one piece, when the first copy is complete. */
+/** Names whose rows are made at once when the first copy completes. */
 const NAMES_AT_ONCE = 5_000
 
-/** Days for which undone blocks are kept, for readers that have a cursor in one. */
+/** Days for which undone blocks are kept for readers with a cursor in one. */
 const UNDONE_DAYS = 90
 
 const Current = Schema.Struct({
@@ -48,7 +47,6 @@ const Touched = Schema.Struct({ name: Schema.String })
 
 const Place = Schema.Struct({ height: Schema.Int, hash: Schema.String, cursor: Schema.String })
 
-/** A block of the tables. */
 export type StoredPlace = typeof Place.Type
 
 export interface ExportStoreParts {
@@ -64,7 +62,7 @@ export class ExportStore {
   readonly #schema: string
   readonly #rows: RowWriter
   readonly #committed: () => void
-  /** A statement of another fiber must not get into a transaction. */
+  /** Keeps other fibers' statements out of a transaction. */
   readonly #alone = Effect.unsafeMakeSemaphore(1).withPermits(1)
 
   constructor({ committed, connection, rows, schema }: ExportStoreParts) {
@@ -74,7 +72,7 @@ export class ExportStore {
     this.#committed = committed
   }
 
-  /** Moves the cursor, within the transaction of the rows. */
+  /** Within the transaction of the rows. */
   #moveTo({ cursor, height }: UndoneFrom, beginning: number | undefined): Effect.Effect<void, PostgresFailed> {
     return this.#connection.set(
       `UPDATE ${this.#schema}.cursor SET height = $1, cursor = $2, beginning = greatest(beginning, $3),
@@ -106,7 +104,6 @@ export class ExportStore {
     )
   }
 
-  /** Removes the rows of names, which get new ones. */
   #dropNames(names: ReadonlyArray<string>): Effect.Effect<void, PostgresFailed> {
     const these = "name IN (SELECT decode(hex, 'hex') FROM unnest($1::text[]) hex)"
     return Effect.zipRight(
@@ -115,7 +112,6 @@ export class ExportStore {
     )
   }
 
-  /** The last operations on names. */
   #current({ condition, limit, params }: CurrentQuery): Effect.Effect<ReadonlyArray<CurrentName>, PostgresFailed> {
     return this.#connection.rows(
       Current,
@@ -127,28 +123,28 @@ export class ExportStore {
     )
   }
 
-  /** A transaction of its own, after the others. */
+  /** After the others. */
   #transaction<A>(work: Effect.Effect<A, PostgresFailed>): Effect.Effect<A, PostgresFailed> {
     return Effect.tap(this.#alone(this.#connection.transaction(work)), () => this.#committed())
   }
 
-  /** Blocks that follow each other, for `append`. */
+  /** For `append`. */
   newRows(): BlockRows {
     return new BlockRows(this.#rows)
   }
 
-  /** Writes blocks of the first copy: operations alone. */
+  /** During the first copy: operations only. */
   append(rows: BlockRows): Effect.Effect<void, PostgresFailed> {
     const { beginning, last } = rows
     if (last === undefined) return Effect.void
     return this.#transaction(Effect.zipRight(this.#copyBlocks(rows), this.#moveTo(last, beginning)))
   }
 
-  /** Completes the first copy: names, their keys, and the indexes. */
+  /** Adds names, their keys, and the indexes. */
   complete(): Effect.Effect<void, PostgresFailed> {
     const [connection, schema] = [this.#connection, this.#schema]
     return this.#transaction(Effect.gen(this, function*() {
-      // It reads and sorts everything once: limits that are meant for the statements of clients do not fit.
+      // This reads and sorts everything once: limits meant for clients' statements do not fit.
       yield* connection.run(
         "SET LOCAL statement_timeout = 0",
         "SET LOCAL maintenance_work_mem = '256MB'",
@@ -171,7 +167,7 @@ export class ExportStore {
     }))
   }
 
-  /** Writes a block behind the last one, once the first copy is complete. */
+  /** Once the first copy is complete. */
   connect(step: BlockStep): Effect.Effect<void, PostgresFailed> {
     const { beginning, block } = step
     const { hash, height, operations } = block
@@ -190,7 +186,7 @@ export class ExportStore {
     }))
   }
 
-  /** Removes the blocks from a height on, and keeps what they had changed for readers of changes. */
+  /** Undoes blocks from a height on, keeping their changes for readers. */
   undo({ cursor, height }: UndoneFrom): Effect.Effect<void, PostgresFailed> {
     const [connection, schema] = [this.#connection, this.#schema]
     return this.#transaction(Effect.gen(this, function*() {
@@ -232,7 +228,7 @@ export class ExportStore {
     }))
   }
 
-  /** Notes how far the daemon is. Readers take names for complete only as long as this is recent. */
+  /** Readers trust the completeness of names only while this is recent. */
   checked({ height, proof, synced }: DaemonState): Effect.Effect<void, PostgresFailed> {
     return this.#alone(this.#connection.set(
       `UPDATE ${this.#schema}.cursor SET daemon_height = $1, synced = $2, proof = $3, checked_at = now()`,
@@ -240,7 +236,7 @@ export class ExportStore {
     ))
   }
 
-  /** The last block up to a height: where the daemon may still agree. */
+  /** The last block up to a height, where the daemon may still agree. */
   placeBelow(height: number): Effect.Effect<StoredPlace | undefined, PostgresFailed> {
     return Effect.map(
       this.#connection.rows(

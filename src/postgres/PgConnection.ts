@@ -6,30 +6,26 @@ import type { Client } from "pg"
 import type { CopyRows } from "./CopyRows.ts"
 import { ExportRefused, type PostgresFailed, postgresFailed } from "./failures.ts"
 
-/** One connection to PostgreSQL, which holds the lock of an export and does all its writes. */
+/** One connection that holds the lock of an export and does all its writes. */
 
 export interface PgTarget {
-  /** `postgres://…`; it may have a password. */
+  /** `postgres://…`, possibly with a password. */
   readonly url: Redacted.Redacted<string>
-  /** The server for logs and messages: `host:port/database`, without user and password. */
+  /** For logs and messages: `host:port/database`. */
   readonly shown: string
 }
 
 export interface PgConnection {
-  /** The rows of one statement. */
   readonly rows: <A, I>(
     schema: Schema.Schema<A, I>,
     statement: string,
     params?: ReadonlyArray<unknown>
   ) => Effect.Effect<ReadonlyArray<A>, PostgresFailed>
-  /** Runs statements without parameters, one after the other. */
+  /** Without parameters, one after the other. */
   readonly run: (...statements: ReadonlyArray<string>) => Effect.Effect<void, PostgresFailed>
-  /** Runs a statement with parameters. */
   // positional: a statement, then its parameters, as the driver has it
   readonly set: (statement: string, params: ReadonlyArray<unknown>) => Effect.Effect<void, PostgresFailed>
-  /** Writes rows into a table. Nothing to write costs nothing. */
   readonly copy: (rows: CopiedRows) => Effect.Effect<void, PostgresFailed>
-  /** Runs statements as one transaction. */
   readonly transaction: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<A, E | PostgresFailed>
 }
 
@@ -39,15 +35,15 @@ export interface CopiedRows {
   readonly rows: CopyRows
 }
 
-/** Milliseconds that connecting may take. */
+/** Milliseconds. */
 const CONNECT_MS = 10_000
 
-/** Seconds after which a silent connection is tested: a server that vanished must not hang the export. */
+/** Seconds after which a silent connection is tested: a vanished server must not hang the export. */
 const SILENCE = 30
 
 /**
- * The server tests the connection too. Otherwise it learns only after hours that a machine is gone without a word, and keeps
- * the lock of the export for as long. A socket within one machine ignores this.
+ * Otherwise the server notices a vanished client only after hours, and keeps its export lock until then. Ignored by
+ * local sockets.
  */
 const KEEPALIVE = [
   `SET tcp_keepalives_idle = ${SILENCE}`,
@@ -63,11 +59,11 @@ const SHARED_POOL =
 
 const Backend = Schema.Struct({ pid: Schema.Int })
 
-/** Opens a connection. The scope closes it. */
+/** The scope closes it. */
 const openClient = ({ shown, url }: PgTarget): Effect.Effect<Client, PostgresFailed | ExportRefused, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.gen(function*() {
-      // It is in the bundle of the program; what prints its help does not load it.
+      // Bundled, but not needed to print help.
       const { default: pg } = yield* Effect.promise(() => import("pg"))
       const made = yield* Effect.try({
         try: () =>
@@ -78,13 +74,13 @@ const openClient = ({ shown, url }: PgTarget): Effect.Effect<Client, PostgresFai
             keepAlive: true,
             keepAliveInitialDelayMillis: 1_000 * SILENCE
           }),
-        // The driver reads the URL here, and the files with certificates. Its words do not repeat the URL.
+        // The driver reads the URL and certificate files here. Its messages do not repeat the URL.
         catch: (cause) =>
           new ExportRefused({
             reason: `the URL of the database cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`
           })
       })
-      // Without a listener, a connection that breaks between two statements would end the process.
+      // Otherwise a connection that breaks between two statements would end the process.
       made.on("error", () => {})
       yield* Effect.tryPromise({ try: () => made.connect(), catch: (cause) => postgresFailed(shown, cause) })
       return made
@@ -92,7 +88,7 @@ const openClient = ({ shown, url }: PgTarget): Effect.Effect<Client, PostgresFai
     (open) => Effect.ignore(Effect.timeout(Effect.tryPromise(() => open.end()), "1 second"))
   )
 
-/** The process of the server that answers, and the one that it named when the client connected. */
+/** The answering server process, and the one named at connection. */
 const processesOf = (client: Client, { shown }: PgTarget) =>
   Effect.gen(function*() {
     const failed = (cause: unknown): PostgresFailed => postgresFailed(shown, cause)
@@ -105,8 +101,8 @@ const processesOf = (client: Client, { shown }: PgTarget) =>
   })
 
 /**
- * Refuses a pool in which a client has no session of its own. A pool names a process of its own. Two clients that are connected
- * at the same time then have the same process of the server only if the pool lends it to both.
+ * Refuses a pool that gives clients no session of their own. A pool names a process of its own; two concurrent clients
+ * then share a server process only if the pool lends it to both.
  */
 const refuseSharedPool = (client: Client, target: PgTarget): Effect.Effect<void, PostgresFailed | ExportRefused> =>
   Effect.scoped(Effect.gen(function*() {
@@ -116,13 +112,13 @@ const refuseSharedPool = (client: Client, target: PgTarget): Effect.Effect<void,
     if (other.pid === pid) return yield* new ExportRefused({ reason: SHARED_POOL })
   }))
 
-/** Connects. The scope disconnects: the server then ends an open transaction, and frees the lock. */
+/** On disconnection by the scope, the server ends an open transaction and frees the lock. */
 export const connectTo = (
   target: PgTarget
 ): Effect.Effect<PgConnection, PostgresFailed | ExportRefused, Scope.Scope> =>
   Effect.gen(function*() {
     const failed = (cause: unknown): PostgresFailed => postgresFailed(target.shown, cause)
-    // A package in CommonJS: in a bundle of several files it has nothing but its default.
+    // A CommonJS package: in a bundle of several files it has only its default.
     const { default: { from: copyFrom } } = yield* Effect.promise(() => import("pg-copy-streams"))
     const client = yield* openClient(target)
     yield* refuseSharedPool(client, target)

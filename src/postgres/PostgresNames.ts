@@ -36,21 +36,20 @@ import { PgEvents } from "./pgEvents.ts"
 import { type FoundRows, PgNames } from "./pgNames.ts"
 import { bytesOf, fixedPartOf, type FoundNameRow, nameEntryIn, rowsOf, type StateRow } from "./pgNames.ts"
 
-/** A read-only `NameClient` over an export in PostgreSQL, a primary or a replica (docs/postgres.md). */
+/** A read-only `NameClient` over an export, primary or replica (docs/postgres.md). */
 
 /**
- * Seconds after which an exporter that says nothing counts as stopped: names may have changed since. It looks at its
- * daemon every five seconds.
+ * Seconds of silence after which an exporter counts as stopped, so that names may have changed. It checks its daemon
+ * every five seconds.
  */
 const LONGEST_SILENCE = 60
 
-/** Milliseconds between two looks at the tables, for callers that wait. */
+/** Milliseconds between checks of the tables for waiting callers. */
 const INTERVAL = 1_000
 
-/** Names that are resolved in one statement. */
+/** Names resolved per statement. */
 const RESOLVED_AT_ONCE = 500
 
-/** Names of a page of a list. */
 const LISTED_AT_ONCE = 1_000
 
 const NO_WALLET = "names in PostgreSQL are read-only: register and update with a client over the daemon"
@@ -88,7 +87,7 @@ type Read = <A, E>(
   effect: Effect.Effect<A, E | SqlError>
 ) => Effect.Effect<A, Exclude<E, SqlError> | DatabaseUnavailable>
 
-/** Resolves names, those that are asked for at the same time in one statement. */
+/** Concurrent requests share one statement. */
 const resolving = (names: PgNames, read: Read) => {
   let waiting: Array<Asked> = []
 
@@ -131,7 +130,6 @@ interface ReadingParts {
   readonly read: Read
 }
 
-/** The reads of a client. */
 const reading = ({ names, params, read, requireProof }: ReadingParts) => {
   const tooWeak = (state: StateRow | undefined, options: Requirement): NotSynced => {
     const report = reportOf(state)
@@ -150,7 +148,7 @@ const reading = ({ names, params, read, requireProof }: ReadingParts) => {
       const fixed = row === undefined ? undefined : fixedPartOf(row)
       const record = fixed === undefined ? undefined : recordAt(fixed, asOf, params)
       if (record !== undefined && !record.expired) return record
-      // The name may be in a block that is missing.
+      // The name may be in a missing block.
       if (!asOf.synced) return yield* tooWeak(state, {})
       return yield* record === undefined
         ? new NameNotFound(requestedName(bytes))
@@ -233,7 +231,7 @@ const noWallet: Effect.Effect<OperationResult, OperationFailure> = Effect.suspen
   new WalletDisabled({ reason: NO_WALLET })
 )
 
-/** What is read when a client opens. */
+/** What opening a client reads. */
 interface Head {
   readonly version: number
   readonly network: NetworkName | null
@@ -244,11 +242,11 @@ const isNetwork = (word: string | null): word is NetworkName => word !== null &&
 export interface ClientParts {
   readonly schema: string
   readonly requireProof: ProofLevel | undefined
-  /** The server for messages. */
+  /** For messages. */
   readonly server: string
 }
 
-/** Opens a client over connections to PostgreSQL. The scope closes the client. */
+/** The scope closes the client. */
 export const make = (
   client: PgClient,
   { requireProof, schema, server }: ClientParts
@@ -302,7 +300,7 @@ export const make = (
 const isSqlError = (error: unknown): error is SqlError =>
   typeof error === "object" && error !== null && "_tag" in error && error._tag === "SqlError"
 
-/** Opens a client over connections of its own. The scope closes both. */
+/** With its own connections. The scope closes both. */
 export const openOwn = (
   config: PgClientConfig,
   parts: ClientParts

@@ -11,16 +11,16 @@ import { BlockCollector, type ExportStep } from "./lines.ts"
 import type { ExportPosition } from "./openSchema.ts"
 import type { BlockRows } from "./rows.ts"
 
-/** Moves the tables along the steps that the lines of a daemon tell. */
+/** Moves the tables along the steps in a daemon's lines. */
 
-/** Operations and blocks of a transaction of the first copy, about. */
+/** Approximate operations and blocks per transaction of the first copy. */
 const OPERATIONS_AT_ONCE = 20_000
 const BLOCKS_AT_ONCE = 5_000
 
-/** Milliseconds between two lines of progress. */
+/** Milliseconds between progress lines. */
 const TOLD_MS = 10_000
 
-/** Operations since the last line of progress. */
+/** Since the last progress line. */
 class Progress {
   private operations = 0
   private told = 0
@@ -29,7 +29,7 @@ class Progress {
     this.operations += count
   }
 
-  /** What to log now, if it is time. */
+  /** What to log now, if due. */
   note(now: number): { readonly perSecond: number } | undefined {
     if (this.told === 0) this.told = now
     const passed = now - this.told
@@ -44,7 +44,7 @@ class Progress {
 export interface FollowerParts {
   readonly store: ExportStore
   readonly position: ExportPosition
-  /** Blocks of the first copy are written in it, while the next ones are read. */
+  /** Writes blocks of the first copy while the next ones are read. */
   readonly scope: Scope.Scope
 }
 
@@ -53,10 +53,10 @@ export class TableFollower {
   readonly #progress = new Progress()
   readonly #store: ExportStore
   readonly #scope: Scope.Scope
-  /** Blocks of the first copy that wait for the transaction before. */
+  /** Blocks of the first copy waiting for the preceding transaction. */
   #waiting: BlockRows
   #writing: Fiber.Fiber<void, PostgresFailed> = Fiber.void
-  /** The last block of the tables, those that wait included. */
+  /** The last block, including waiting ones. */
   #height: number
   #complete: boolean
 
@@ -68,7 +68,7 @@ export class TableFollower {
     this.#complete = complete
   }
 
-  /** Whether the first copy is complete: from then on each block is a transaction. */
+  /** From then on each block is a transaction. */
   get isComplete(): boolean {
     return this.#complete
   }
@@ -77,7 +77,7 @@ export class TableFollower {
     return this.#height
   }
 
-  /** Begins to write the blocks that wait, when those before them are written. */
+  /** Starts writing the waiting blocks once those before are written. */
   readonly #flush: Effect.Effect<void, PostgresFailed> = Effect.gen(this, function*() {
     yield* Fiber.join(this.#writing)
     const rows = this.#waiting
@@ -90,7 +90,6 @@ export class TableFollower {
     }
   })
 
-  /** Writes all blocks that wait. */
   readonly settle: Effect.Effect<void, PostgresFailed> = Effect.gen(this, function*() {
     yield* this.#flush
     yield* Fiber.join(this.#writing)
@@ -118,14 +117,13 @@ export class TableFollower {
     return operationCount >= OPERATIONS_AT_ONCE || blockCount >= BLOCKS_AT_ONCE ? this.#flush : Effect.void
   }
 
-  /** Takes lines of the daemon. */
   take(lines: Iterable<FeedLine>): Effect.Effect<void, PostgresFailed | BlocksMissing | DaemonFailure> {
     return Effect.gen(this, function*() {
       const before = this.#collector.tooLong
       for (const line of lines) {
         const steps = this.#collector.take(line)
         if (steps === undefined) return yield* wrongLine
-        // Without a turn of the fiber for each of the lines, most of which are not steps.
+        // Avoids a fiber turn per line, most of which are not steps.
         for (const step of steps) yield* this.#step(step)
       }
       if (this.#collector.tooLong > before) {
@@ -134,7 +132,7 @@ export class TableFollower {
     })
   }
 
-  /** Completes the first copy, when all blocks are written. */
+  /** Completes the first copy once all blocks are written. */
   readonly finish: Effect.Effect<void, PostgresFailed> = Effect.gen(this, function*() {
     const began = yield* Clock.currentTimeMillis
     yield* Effect.logInfo("export makes names and indexes", { height: this.#height })

@@ -17,15 +17,14 @@ import { connectTo, type PgTarget } from "./PgConnection.ts"
 import { RowWriter } from "./rows.ts"
 import { TableFollower } from "./TableFollower.ts"
 
-/** Follows the events of a daemon, and keeps the tables of an export like its names (docs/postgres.md). */
+/** Keeps the tables of an export in sync with a daemon's names (docs/postgres.md). */
 
-/** The daemon that is followed. */
 export interface ExportSource {
   readonly network: NetworkName
   readonly state: Effect.Effect<DaemonState, DaemonFailure>
-  /** The events behind a cursor. It ends only with a failure. */
+  /** Ends only with a failure. */
   readonly lines: (from: string) => Stream.Stream<FeedLine, EventsFailure>
-  /** The hash of a block of the best chain, in hexadecimal digits; `undefined` above its end. */
+  /** Hexadecimal; `undefined` above the end of the best chain. */
   readonly hashAt: (height: number) => Effect.Effect<string | undefined, DaemonFailure>
 }
 
@@ -35,44 +34,43 @@ export interface ExportOptions {
   readonly schema: string
   /** Seconds to wait for the lock of the schema. */
   readonly lockSeconds?: number | undefined
-  /** The most blocks that are undone because the daemon does not know them. */
+  /** Maximum number of blocks undone because the daemon does not know them. */
   readonly mostUndone?: number | undefined
   readonly pauses?: ExportPauses | undefined
 }
 
-/** Pauses before a retry, in milliseconds: each is twice the one before, and up to half of it is left out at random. */
+/** Milliseconds before a retry: doubling, with up to half left out at random. */
 export interface ExportPauses {
   readonly first: number
   readonly longest: number
 }
 
-/** Why an export ends. */
 export type ExportFailure = PostgresFailed | ExportRefused | BlocksMissing | DaemonBehind | DaemonFailure | NoEvents
 
-/** Two weeks of blocks. A daemon that knows none of more of them is another one, as a rule. */
+/** Two weeks of blocks. A daemon that knows none of them is usually another one. */
 const MOST_UNDONE = 2_016
 
-/** Blocks that are undone in one transaction. */
+/** Per transaction. */
 const UNDONE_AT_ONCE = 25
 
 /** Milliseconds without a line after which the export has caught up. */
 const QUIET_MS = 100
 
-/** Milliseconds without a line after which the first copy is completed, though the daemon is not synced. */
+/** Milliseconds without a line after which the first copy completes, even if the daemon is not synced. */
 const SETTLED_MS = 10_000
 
-/** Milliseconds between two looks at the daemon. Readers take names for complete for a minute after one. */
+/** Milliseconds between checks of the daemon. Readers trust the completeness of names for a minute after one. */
 export const CHECK_MS = 5_000
 
 const PAUSES: ExportPauses = { first: 250, longest: 15_000 }
 
-/** The last block that daemon and tables share, up to a height; `undefined` if they share none. */
+/** The last block up to a height that daemon and tables share; `undefined` if they share none. */
 const lastShared = (store: ExportStore, source: ExportSource, height: number) =>
   Effect.gen(function*() {
     let found: StoredPlace | undefined
-    // What is shared at a height is shared below it, and nothing is missing below the first block of the tables.
+    // A block shared at a height is shared below it, and nothing is missing below the first block of the tables.
     for (let [hit, miss, step] = [-1, height + 1, 1]; miss > hit + 1; step *= 2) {
-      // As a rule the last blocks alone are unknown: the first looks are near the end, the others halve what is left.
+      // Usually only the last blocks are unknown: search near the end first, then bisect.
       const at = Math.max(miss - step, Math.floor((hit + miss) / 2))
       const place = yield* store.placeBelow(at)
       if (place === undefined) hit = at
@@ -90,7 +88,6 @@ interface Meeting {
   readonly most: number
 }
 
-/** Goes back to the last block that daemon and tables share. */
 const meet = (
   store: ExportStore,
   { height }: ExportPosition,
@@ -126,7 +123,7 @@ const meet = (
     }
   })
 
-/** One connection to the database, until something fails, or the tables had to go back to another block. */
+/** One database connection, until a failure or a rollback of the tables to another block. */
 const session = (
   { lockSeconds, mostUndone: most = MOST_UNDONE, schema, source, target }: ExportOptions,
   parts: Pick<ExportStoreParts, "rows" | "committed">
@@ -164,7 +161,7 @@ const session = (
       yield* ensureTextIndex(connection, schema)
     })
 
-    /** Writes the blocks that wait when no line comes, and completes the first copy. */
+    /** When no line comes, writes the waiting blocks and completes the first copy. */
     const settle = Effect.gen(function*() {
       while (!follower.isComplete) {
         yield* Effect.sleep(QUIET_MS)
@@ -175,7 +172,7 @@ const session = (
 
     const check = Effect.gen(function*() {
       for (;;) {
-        // While the daemon restarts, readers see when it was checked last.
+        // While the daemon restarts, readers see the time of the last check.
         const state = yield* Effect.option(source.state)
         if (Option.isSome(state)) yield* store.checked(state.value)
         yield* Effect.sleep(CHECK_MS)
@@ -192,7 +189,7 @@ const session = (
     )
   })
 
-/** Whether the same may succeed later: the operator has nothing to do in the export. */
+/** Whether a retry may succeed without the operator. */
 const mayPass = (failure: ExportFailure): boolean => {
   switch (failure._tag) {
     case "PostgresFailed":
@@ -207,13 +204,13 @@ const mayPass = (failure: ExportFailure): boolean => {
   }
 }
 
-/** Exports until it is interrupted, or a failure needs the operator. */
+/** Runs until interrupted, or until a failure needs the operator. */
 export const runExport = (options: ExportOptions): Effect.Effect<never, ExportFailure> =>
   Effect.gen(function*() {
     const { first, longest } = options.pauses ?? PAUSES
     const rows = new RowWriter(paramsOf(networks[options.source.network]))
     let attempts = 0
-    // What was written is not written again, so each failure behind it is a new one.
+    // A failure after progress counts as a new one.
     const committed = () => void (attempts = 0)
     for (;;) {
       const began = yield* Clock.currentTimeMillis

@@ -1,16 +1,14 @@
 import * as Data from "effect/Data"
 import { codeOf, reasonOf } from "../base/errorCode.ts"
 
-/** What PostgreSQL refuses, in words, and whether the same may succeed later. */
-
 /** A statement or a connection failed. */
 export class PostgresFailed extends Data.TaggedError("PostgresFailed")<{
-  /** The server as `host:port/database`. */
+  /** `host:port/database`. */
   readonly server: string
   /** SQLSTATE, or the system's error code. */
   readonly code: string
   readonly reason: string
-  /** Whether to try again: the server restarts, is full, or is busy. */
+  /** Whether to retry: the server restarts, is full, or is busy. */
   readonly mayPass: boolean
 }> {
   override get message(): string {
@@ -18,18 +16,18 @@ export class PostgresFailed extends Data.TaggedError("PostgresFailed")<{
   }
 }
 
-/** The database cannot be exported to as it is: a newer schema, another network, another exporter. */
+/** The database is unusable as it is: a newer schema, another network, another exporter. */
 export class ExportRefused extends Data.TaggedError("ExportRefused")<{ readonly reason: string }> {
   override get message(): string {
     return this.reason
   }
 }
 
-/** The lines of the daemon left out blocks. From the cursor of the tables, they may come. */
+/** The daemon's lines skipped blocks, which may still come from the cursor of the tables. */
 export class BlocksMissing extends Data.TaggedError("BlocksMissing")<{
-  /** The last block before them. */
+  /** Before the missing blocks. */
   readonly last: number
-  /** The first block behind them. */
+  /** After the missing blocks. */
   readonly next: number
 }> {
   override get message(): string {
@@ -37,7 +35,7 @@ export class BlocksMissing extends Data.TaggedError("BlocksMissing")<{
   }
 }
 
-/** The daemon has fewer blocks than the tables, and syncs: it may come to the same ones. */
+/** The daemon has fewer blocks than the tables and is syncing, possibly to the same ones. */
 export class DaemonBehind extends Data.TaggedError("DaemonBehind")<{
   readonly daemon: number
   readonly tables: number
@@ -56,7 +54,7 @@ const LASTING: ReadonlyMap<string, string> = new Map([
   ["42501", "the user needs CREATE on the database, or has to own the schema"]
 ])
 
-/** Codes and classes of codes of what may pass, with what helps. */
+/** Codes and classes of passing failures, with the remedy. */
 const PASSING: ReadonlyMap<string, string> = new Map([
   ["25006", "the server is read-only: give the address of the primary, and check default_transaction_read_only"],
   ["57014", "a statement was cancelled: statement_timeout may be too short for this user"],
@@ -70,19 +68,19 @@ const PASSING: ReadonlyMap<string, string> = new Map([
 
 const PASSING_CLASSES: ReadonlySet<string> = new Set(["08", "40", "53", "57", "58"])
 
-/** Codes of the system; the driver's own errors of a connection have only a message. */
+/** The driver's own connection errors have only a message. */
 const SYSTEM_CODE = /^E[A-Z_]+$/
 const CONNECTION_ENDED =
   /^(?:Connection terminated|timeout exp|Client was closed|Client has encountered a connection error)/
 
-/** Codes of the system, such as EPIPE, begin with an E, and no class of SQLSTATE does. */
+/** System codes such as EPIPE begin with an E, and no class of SQLSTATE does. */
 const SQLSTATE = /^[0-9A-DF-Z][0-9A-Z]{4}$/
 
-/** The cause of an error, where a library wrapped it. */
+/** Unwraps errors of libraries. */
 const innermost = (error: unknown): unknown =>
   error instanceof Error && error.cause instanceof Error ? innermost(error.cause) : error
 
-/** The failure of a driver's error. Its words have no secret: the server never repeats a password. */
+/** The text has no secret: the server never repeats a password. */
 export const postgresFailed = (server: string, given: unknown): PostgresFailed => {
   const error = innermost(given)
   const code = codeOf(error)

@@ -6,24 +6,22 @@ import { NameClient } from "../client/NameClient.ts"
 import type { ProofLevel } from "../light/proof.ts"
 import { DEFAULT_SCHEMA, isSchemaName } from "./schema.ts"
 
-/** The layer of names in PostgreSQL. It loads the client of PostgreSQL on use. */
+/** Loads the PostgreSQL client on use. */
 
-/** How a client over PostgreSQL is made. */
 export interface PostgresConfig {
   /** `postgres://USER@HOST:PORT/DATABASE`. The password may also be in `PGPASSWORD` or `~/.pgpass`. */
   readonly url: string | Redacted.Redacted<string>
-  /** The schema of the export; `svcd` by default. */
+  /** `svcd` by default. */
   readonly schema?: string | undefined
-  /** What answers have to rest on, for calls that do not say so; `work` by default. */
+  /** The default proof level of calls; `work` if omitted. */
   readonly requireProof?: ProofLevel | undefined
-  /** Connections of the client; 10 by default. */
+  /** 10 by default. */
   readonly maxConnections?: number | undefined
 }
 
-/** Why opening a client over PostgreSQL fails. */
 export type PostgresOpenFailure = DatabaseUnavailable | InvalidConfig
 
-/** The server of a URL for messages, without user and password. */
+/** For messages, without user and password. */
 const shownServer = (url: string): string => {
   if (!URL.canParse(url)) return "an invalid URL"
   const { host, pathname, searchParams } = new URL(url)
@@ -39,7 +37,7 @@ const loaded = Effect.tryPromise({
     })
 })
 
-/** Provides a client over an export, with its own connections, for the lifetime of the layer. */
+/** Provides a client with its own connections for the lifetime of the layer. */
 export const layer = (
   { maxConnections, requireProof, schema = DEFAULT_SCHEMA, url }: PostgresConfig
 ): Layer.Layer<NameClient, PostgresOpenFailure> =>

@@ -4,9 +4,8 @@ import { isHex, parseDisplayHash } from "../protocol/bytes.ts"
 import type { FeedLine } from "../rpc/eventFeed.ts"
 import { type ExportedBlock, type ExportedOperation, MOST_NAME_BYTES } from "./rows.ts"
 
-/** Blocks and what is undone, from the lines of a daemon's events (`form=bytes`, docs/events.md). */
+/** Parses the lines of a daemon's events (`form=bytes`, docs/events.md) into blocks and undos. */
 
-/** A block behind the last one. */
 export interface BlockStep {
   readonly type: "block"
   readonly block: ExportedBlock
@@ -14,13 +13,11 @@ export interface BlockStep {
   readonly beginning: number | undefined
 }
 
-/** What the export does next. */
 export type ExportStep =
   | BlockStep
   /** The blocks from this height on left the best chain. */
   | { readonly type: "undo"; readonly height: number; readonly cursor: string }
 
-/** The query of the events that an export needs. */
 export const EXPORT_QUERY = new URLSearchParams({ form: "bytes", types: [...OPERATION_KINDS, "block"].join(",") })
 
 const isKind = (type: unknown): type is OperationKind => OPERATION_KINDS.some((kind) => kind === type)
@@ -28,7 +25,7 @@ const isKind = (type: unknown): type is OperationKind => OPERATION_KINDS.some((k
 const isCount = (value: unknown): value is number =>
   Number.isInteger(value) && Number(value) >= 0 && Number(value) < 2 ** 31
 
-/** Seconds since 1970, as the header of a block has them. */
+/** Seconds since 1970, as in block headers. */
 const isTime = (value: unknown): value is number =>
   Number.isInteger(value) && Number(value) >= 0 && Number(value) < 2 ** 32
 
@@ -38,14 +35,14 @@ const isHash = (value: unknown): value is string => isHexText(value) && value.le
 
 const NOTHING: ReadonlyArray<ExportStep> = []
 
-/** Collects lines until a block is whole. A line that is none of svcd's makes it fail with `undefined`. */
+/** Collects lines until a block is complete. A foreign line makes it fail with `undefined`. */
 export class BlockCollector {
   private operations: Array<ExportedOperation> = []
   private height = -1
-  /** Names that are longer than the rules allow, and not exported. */
+  /** Names longer than the rules allow, which are not exported. */
   tooLong = 0
 
-  /** What follows from a line: often nothing. `undefined`: it is no line of svcd. */
+  /** The steps after a line, often none. `undefined`: the line is not svcd's. */
   take({ cursor, event }: FeedLine): ReadonlyArray<ExportStep> | undefined {
     const { type } = event
     // Without a cursor it is in no block.

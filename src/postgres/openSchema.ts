@@ -6,28 +6,27 @@ import { ExportRefused, type PostgresFailed } from "./failures.ts"
 import type { PgConnection } from "./PgConnection.ts"
 import { type Migration, MIGRATIONS, SCHEMA_VERSION, textIndex, versionTable } from "./schema.ts"
 
-/** Checks the database, takes the lock of a schema, and brings its tables to the version of this program. */
+/** Checks the database, locks a schema, and migrates its tables to this version. */
 
-/** Where an export is. */
 export interface ExportPosition {
   /** The last block of the tables; -1 before the first. */
   readonly height: number
   readonly cursor: string
-  /** Whether the first copy is complete: names and indexes are there. */
+  /** Whether the first copy is complete, with names and indexes. */
   readonly complete: boolean
 }
 
-/** The first of the two numbers of the advisory lock: "svcd". */
+/** First number of the advisory lock: "svcd". */
 const LOCK = 0x73766364
 
-/** Seconds to wait for the lock: the server may not know yet that an exporter was killed. */
+/** Seconds: the server may not know yet that an exporter was killed. */
 const LOCK_SECONDS = 30
 
 const Found = Schema.Struct({ found: Schema.Boolean })
 
 const Database = Schema.Struct({ encoding: Schema.String, plain: Schema.Boolean })
 
-/** Refuses a database that cannot store every name, and a name of a schema that SQL has a meaning for. */
+/** Refuses a database that cannot store every name, and a schema name that SQL reserves. */
 export const checkDatabase = (
   connection: PgConnection,
   schema: string
@@ -86,7 +85,7 @@ const versionOf = (connection: PgConnection, schema: string): Effect.Effect<numb
     return row?.version ?? 0
   })
 
-/** Why a version cannot be used; `undefined` if it can. */
+/** Why a version cannot be used. */
 export const versionFault = (
   schema: string,
   version: number,
@@ -107,7 +106,7 @@ const Position = Schema.Struct({
 export interface OpenSchemaOptions {
   readonly schema: string
   readonly network: NetworkName
-  /** Those of this program, except in tests. */
+  /** For tests. */
   readonly migrations?: ReadonlyArray<Migration>
 }
 
@@ -156,10 +155,7 @@ export const openSchema = (
 
 const Extension = Schema.Struct({ schema: Schema.String })
 
-/**
- * Makes the index for texts if the server can; otherwise says why searches for a text read all names. The export goes on
- * without it.
- */
+/** Creates the index for texts if the server can; otherwise logs why searches for a text read all names. */
 export const ensureTextIndex = (
   connection: PgConnection,
   schema: string
@@ -184,7 +180,8 @@ export const ensureTextIndex = (
       ;[extension] = yield* find
     }
     if (extension === undefined) return
-    // It reads all names: a limit for the statements of clients does not fit. The two statements are one transaction, so
+    // This reads all names, so a limit for clients' statements does not fit. Both statements are one transaction, which
+    // restores the limit.
     // that the limit comes back.
     const index = `SET LOCAL statement_timeout = 0; ${textIndex({ schema, extension: extension.schema })}`
     yield* Effect.catchAll(connection.run(index), ({ reason }) =>

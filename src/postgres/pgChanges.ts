@@ -18,7 +18,7 @@ import type { EventPage } from "../names/events/NameEvents.ts"
 import type { PgEvents } from "./pgEvents.ts"
 import { channelOf } from "./schema.ts"
 
-/** Changes of names from an export, past and new ones, with the cursors of the daemon. */
+/** Past and new name changes from an export, with the daemon's cursors. */
 
 export interface PgChangesParts {
   readonly client: PgClient
@@ -31,8 +31,8 @@ export interface PgChangesParts {
 }
 
 /**
- * Milliseconds between two looks at the tables. A replica does not pass on notifications, and a connection that waits for
- * them can break unnoticed; so they only make changes come earlier.
+ * Milliseconds between checks of the tables. Notifications only speed changes up: replicas do not pass them on, and a
+ * listening connection can break unnoticed.
  */
 const INTERVAL = 1_000
 
@@ -52,21 +52,21 @@ const newsOf = ({ client, events, read, schema }: PgChangesParts) =>
         Deferred.succeed(told, undefined)
       )
     })
-    // Without LISTEN, as on a replica, the look at the tables is enough.
+    // Without LISTEN, as on a replica, polling the tables is enough.
     yield* Effect.forkScoped(Effect.ignore(Stream.runForEach(client.listen(channelOf(schema)), () => tell)))
     let known = ""
     const look = Effect.gen(function*() {
       yield* Effect.sleep(INTERVAL)
       if (subscribers === 0) return
       const now = yield* Effect.option(read<string, never>(events.version))
-      // A server that does not answer is the business of the next read of a subscriber.
+      // The next read of a subscriber reports a server that does not answer.
       if (Option.isSome(now) && now.value === known) return
       known = Option.getOrElse(now, () => "")
       yield* tell
     })
     yield* Effect.forkScoped(Effect.forever(look))
     return {
-      /** What ends when the tables change after the call. */
+      /** Completes when the tables change after the call. */
       news: (): Effect.Effect<void> => {
         const waited = next
         return Effect.acquireUseRelease(

@@ -15,25 +15,23 @@ import { type Height, nameKey } from "../protocol/keys.ts"
 import { bytesOf, idOf, NAME_COLUMNS, nameEntryIn, type OperationLogRow, rowsOf } from "./pgNames.ts"
 
 /**
- * The events of an export: the same as those of names.db, with the same cursors, because the same functions make them
- * (`names/events`). They read from a log without a wait; so what a page needs of it is read before.
+ * The events of an export equal those of names.db, cursors included, because the same functions (`names/events`) make
+ * them. These read a log synchronously, so everything a page needs is read beforehand.
  */
 
-/** Blocks of a page. */
 const PAGE_BLOCKS = 200
 
-/** Operations that are read for a page, about: a page has fewer blocks where they have more. */
+/** Approximate number of operations read per page, which may limit its blocks. */
 const MOST_READ = 5_000
 
 interface Place {
   readonly height: Height
-  /** The last block. */
   readonly hash: Buffer
   readonly beginning: Height
 }
 
 interface PlaceRow extends Place {
-  /** Above this height the tables expect no block soon; `null` while the daemon is not synced: it may have any. */
+  /** No block is expected above this height soon; `null` while the daemon is not synced and may have any. */
   readonly expected: Height | null
 }
 
@@ -49,7 +47,7 @@ interface UndoneRow {
   readonly parent: Buffer
 }
 
-/** An operation beside the numbers of its neighbours on the same name. */
+/** With the numbers of its neighbors on the same name. */
 interface NeighbourRow extends OperationLogRow {
   readonly before_height: number | null
   readonly before_number: number | null
@@ -62,13 +60,13 @@ interface NeighbourRow extends OperationLogRow {
   readonly next_number: number | null
 }
 
-/** A hash as it is in blocks: the tables have it in display order. */
+/** The tables have hashes in display order. */
 const wireHash = (hash: Buffer): Bytes => reversed(bytesOf(hash))
 
 const ENTRY_COLUMNS = `${NAME_COLUMNS}, n.number, n.type = 'registered' AS first`
 
 interface Known extends LoggedOperation {
-  /** The number of the next operation on the name; `undefined` for none. */
+  /** The next operation on the name. */
   readonly next: number | undefined
 }
 
@@ -101,7 +99,6 @@ const knownOf = (row: NeighbourRow): Known => {
   }
 }
 
-/** The log of what was read. */
 const logOf = (
   { beginning, height, hash }: Place,
   operations: ReadonlyArray<Known>,
@@ -116,7 +113,7 @@ const logOf = (
   count: ({ from, to }) => operations.filter(({ id }) => id >= from && id < to).length
 })
 
-/** Heights, both included. */
+/** Both included. */
 interface Range {
   readonly from: Height
   readonly to: Height
@@ -148,7 +145,7 @@ export class PgEvents {
     )
   }
 
-  /** Behind the last block. */
+  /** After the last block. */
   get now(): Effect.Effect<EventCursor, SqlError> {
     return Effect.map(
       this.#place,
@@ -156,7 +153,7 @@ export class PgEvents {
     )
   }
 
-  /** Something that changes with each block, for readers that are not told of it. */
+  /** Changes with each block, for readers that are not notified. */
   get version(): Effect.Effect<string, SqlError> {
     return Effect.map(
       this.#rows<{ readonly cursor: string }>(`SELECT cursor FROM ${this.#schema}.cursor WHERE complete`),
@@ -191,7 +188,7 @@ export class PgEvents {
     )
   }
 
-  /** The heights of the operations that the expiries of blocks are about, and the notices so many blocks before. */
+  /** Heights of the operations whose expiry, or a notice so many blocks before, falls into the blocks. */
   #agedRanges({ from, to }: Range, shifts: ReadonlyArray<number>): ReadonlyArray<Range> {
     return shifts.flatMap((shift) => {
       const heights = Array.from({ length: to - from + 1 }, (_, i) => expiredFrom(from + i + shift, this.params))
@@ -200,7 +197,7 @@ export class PgEvents {
     })
   }
 
-  /** The last block of a page, so that neither its own operations nor those that expire are too many to read. */
+  /** Limits the page's own and expiring operations. */
   #endOfPage({ from, to }: Range, shifts: ReadonlyArray<number>): Effect.Effect<Height, SqlError> {
     return Effect.gen(this, function*() {
       const counts = new Map<number, number>()
@@ -218,7 +215,7 @@ export class PgEvents {
     })
   }
 
-  /** The events of the chain that has the cursor's block. */
+  /** For a cursor's block on the chain. */
   #on(
     place: Place,
     from: EventCursor,
@@ -248,7 +245,7 @@ export class PgEvents {
     })
   }
 
-  /** The event that undoes the cursor's block. */
+  /** For an undone block. */
   #undoing(place: Place, from: EventCursor, block: UndoneRow): Effect.Effect<EventPage, SqlError | CursorUnusable> {
     return Effect.gen(this, function*() {
       const fork = yield* this.#forkOf(block)
@@ -281,7 +278,7 @@ export class PgEvents {
     })
   }
 
-  /** The last block that an undone block and the tables share; `undefined` if blocks between are not kept any more. */
+  /** The last block shared with the tables; `undefined` if blocks in between are no longer kept. */
   #forkOf(block: UndoneRow): Effect.Effect<Height | undefined, SqlError> {
     return Effect.map(
       this.#rows<{ readonly fork: Height }>(
@@ -298,7 +295,7 @@ export class PgEvents {
     )
   }
 
-  /** The block of a cursor: in the tables, undone, or neither. */
+  /** In the tables, undone, or neither. */
   #blockOf({ block, height }: EventCursor, table: "blocks" | "undone_blocks") {
     const parent = table === "blocks"
       ? `(SELECT p.hash FROM ${this.#schema}.blocks p WHERE p.height = n.height - 1)`
@@ -336,7 +333,7 @@ export class PgEvents {
     })
   }
 
-  /** The events behind a cursor, from one state of the tables. */
+  /** From one state of the tables. */
   page(from: EventCursor, options: EventOptions): Effect.Effect<EventPage, SqlError | CursorUnusable> {
     return this.#sql.withTransaction(
       Effect.zipRight(

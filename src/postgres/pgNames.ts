@@ -11,7 +11,7 @@ import { encodeText } from "../protocol/nameText.ts"
 import { foldedText, searchValue } from "../values/searchable.ts"
 import { replacedText } from "./rows.ts"
 
-/** Reads of names. Each is one statement, so that names and the block up to which they are known belong together. */
+/** Each read is one statement, so that names and the block up to which they are known belong together. */
 
 /** Rows of an export as readers get them, and what they mean. */
 
@@ -93,10 +93,10 @@ export interface FoundRows {
   readonly names: ReadonlyArray<FoundNameRow>
 }
 
-/** Names behind a position in the order of a list: by length, then by bytes. */
+/** In list order: by length, then by bytes. */
 export interface ListedNames {
   readonly prefix: Bytes
-  /** The last name of the page before. */
+  /** The last name of the preceding page. */
   readonly after: Bytes | undefined
   readonly limit: number
 }
@@ -107,18 +107,18 @@ export interface SearchedNames {
   readonly limit: number
 }
 
-/** Parameters of a statement, in the order in which they are met. */
+/** Parameters of a statement, in order of use. */
 class Params {
   readonly values: Array<unknown> = []
 
-  /** The place of a value. */
+  /** Returns the placeholder. */
   add(value: unknown): string {
     this.values.push(value)
     return `$${this.values.length}`
   }
 }
 
-/** Characters that a pattern of LIKE gives a meaning. */
+/** Special in LIKE patterns. */
 const PATTERN = /[\\%_]/g
 
 const conditionsOf = ({ after, query }: SearchedNames, schema: string, params: Params): ReadonlyArray<string> => {
@@ -176,7 +176,6 @@ export class PgNames {
     )
   }
 
-  /** The rows of some names. */
   resolve(names: ReadonlyArray<Bytes>): Effect.Effect<FoundRows | undefined, SqlError> {
     const [first] = names
     const [condition, given] = names.length === 1 && first !== undefined
@@ -203,7 +202,7 @@ export class PgNames {
     })
   }
 
-  /** Names that may fulfil a query, in the order of their bytes. The caller compares each once more. */
+  /** Candidates in byte order; the caller compares each once more. */
   find(searched: SearchedNames): Effect.Effect<FoundRows | undefined, SqlError> {
     const params = new Params()
     const conditions = conditionsOf(searched, this.#schema, params)

@@ -72,27 +72,24 @@ export interface ExportedOperation {
   readonly vout: number
 }
 
-/** A block of the best chain with its operations. */
 export interface ExportedBlock {
   readonly height: number
   readonly hash: string
   /** Seconds since 1970. */
   readonly time: number
-  /** Behind the block. */
+  /** After the block. */
   readonly cursor: string
   readonly operations: ReadonlyArray<ExportedOperation>
 }
 
-/** The last operation on a name, as its row is made from it. */
 export type CurrentName = Omit<ExportedOperation, "type"> & { readonly height: number }
 
 /**
- * Bytes of a name. The rules allow 255; only the coinbase of a block can have more, which no client can ask for, and
- * which an index of PostgreSQL could not take.
+ * The rules allow 255 bytes; only a coinbase can have more, which no client can request and no PostgreSQL index could
+ * hold.
  */
 export const MOST_NAME_BYTES = 1_024
 
-/** Makes rows. */
 export class RowWriter {
   readonly params: ConsensusParams
 
@@ -100,12 +97,11 @@ export class RowWriter {
     this.params = params
   }
 
-  /** The address of an owner's script; `undefined` if it has none. */
   private address(script: Bytes): string | undefined {
     return addressOf(this.params.network, addressScript(script))
   }
 
-  /** The row of a block in `blocks`. */
+  /** In `blocks`. */
   block(out: CopyRows, { cursor, hash, height, operations, time }: ExportedBlock): void {
     out.row(5)
     out.integer(height)
@@ -115,7 +111,7 @@ export class RowWriter {
     out.text(cursor)
   }
 
-  /** The rows of a block in `name_operations`. */
+  /** In `name_operations`. */
   operations(out: CopyRows, { height, operations }: ExportedBlock): void {
     for (const { name, number, script, txid, type, value, vout } of operations) {
       out.row(9)
@@ -130,7 +126,7 @@ export class RowWriter {
     }
   }
 
-  /** The row of a name in `names`. */
+  /** In `names`. */
   name(out: CopyRows, { height, name, number, script, txid, value, vout }: CurrentName): void {
     out.row(14)
     const nameBytes = out.hexBytes(name)
@@ -152,7 +148,7 @@ export class RowWriter {
     out.text(searchedText(folded, foldedValue))
   }
 
-  /** The rows of a name in `name_keys`. */
+  /** In `name_keys`. */
   keys(out: CopyRows, { name, value }: Pick<CurrentName, "name" | "value">): void {
     for (const { key, value: text } of storedKeys(fromHex(value) ?? EMPTY)) {
       out.row(3)
@@ -163,7 +159,7 @@ export class RowWriter {
   }
 }
 
-/** Blocks that follow each other, as the rows of a transaction. */
+/** Consecutive blocks as the rows of one transaction. */
 export class BlockRows {
   readonly blocks = new CopyRows()
   readonly operations = new CopyRows()
@@ -188,7 +184,7 @@ export class BlockRows {
   }
 }
 
-/** The items of a value in `name_keys`, each once. */
+/** For `name_keys`, each once. */
 export const storedKeys = (value: Bytes): ReadonlyArray<SearchPair> => {
   const found = new Map<string, SearchPair>()
   for (const { key, value: text } of searchPairs(value)) {
@@ -201,6 +197,6 @@ export const storedKeys = (value: Bytes): ReadonlyArray<SearchPair> => {
 const storableNamespace = (text: string | undefined): string | undefined =>
   text === undefined || text.includes("\0") ? undefined : text
 
-/** The column in which a text is searched. A search compares name and value once more, each alone. */
+/** The column of a text search, which compares name and value once more, each alone. */
 // positional: the name, then the value, as `searchTexts` returns them
 export const searchedText = (name: string, value: string): string => replacedText(`${name}\n${value}`)

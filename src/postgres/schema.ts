@@ -1,21 +1,21 @@
 /**
- * The tables of an export, in a PostgreSQL schema of their own (docs/postgres.md). Hashes are in display order, so that
+ * The tables of an export, in their own PostgreSQL schema (docs/postgres.md). Hashes are in display order, so that
  * `encode(hash, 'hex')` is the usual text. A released version never changes: a change is a new migration.
  */
 
-/** The table with the version, in every version. */
+/** The same in every version. */
 export const versionTable = (schema: string): string =>
   `CREATE TABLE ${schema}.version (one boolean PRIMARY KEY DEFAULT true CHECK (one), version integer NOT NULL)`
 
 export const DEFAULT_SCHEMA = "svcd"
 
-/** Where `NOTIFY` says that the names of a schema changed. */
+/** Where `NOTIFY` reports changed names of a schema. */
 export const channelOf = (schema: string): string => `${schema}_block`
 
-/** A name that needs no quotes unless it is a reserved word, and leaves room for the name of the channel. */
+/** Needs no quotes unless reserved, and leaves room for the channel name. */
 export const isSchemaName = (text: string): boolean => /^[a-z_][a-z0-9_]{0,47}$/.test(text) && !text.startsWith("pg_")
 
-/** Without secondary indexes: the first copy of the chain is written without them. */
+/** Secondary indexes follow after the first copy. */
 const FIRST = (schema: string): ReadonlyArray<string> => [
   `CREATE TYPE ${schema}.operation AS ENUM ('registered', 'updated', 'renewed', 'transferred', 'cleared')`,
   `CREATE TABLE ${schema}.blocks (
@@ -89,16 +89,15 @@ const FIRST = (schema: string): ReadonlyArray<string> => [
     FROM ${schema}.names n CROSS JOIN ${schema}.cursor c WHERE n.expires_at > c.height`
 ]
 
-/** The statements that make a version from the one before, in a schema. */
+/** From the preceding version. */
 export type Migration = (schema: string) => ReadonlyArray<string>
 
-/** One for each version, the first from nothing. */
+/** One per version, the first from nothing. */
 export const MIGRATIONS: ReadonlyArray<Migration> = [FIRST]
 
-/** The version that this program writes and reads. */
 export const SCHEMA_VERSION = MIGRATIONS.length
 
-/** The secondary indexes that every export has. They are made when the first copy is complete. */
+/** Created when the first copy is complete. */
 export const indexesOf = (schema: string): ReadonlyArray<string> => [
   `CREATE INDEX IF NOT EXISTS names_by_operation ON ${schema}.names (height, number)`,
   `CREATE INDEX IF NOT EXISTS names_by_length ON ${schema}.names (length(name), name)`,
@@ -112,11 +111,11 @@ export const indexesOf = (schema: string): ReadonlyArray<string> => [
   `CREATE UNIQUE INDEX IF NOT EXISTS blocks_by_hash ON ${schema}.blocks (hash)`
 ]
 
-/** The index from which the last operation on each name is read, even while blocks are undone. */
+/** Serves the last operation on each name, even while blocks are undone. */
 export const operationsByName = (schema: string): string =>
   "CREATE INDEX IF NOT EXISTS name_operations_by_name " +
   `ON ${schema}.name_operations (name, height DESC, number DESC)`
 
-/** The index of a text search, with the schema of the extension pg_trgm, which a server may lack. */
+/** With the schema of the extension pg_trgm, which a server may lack. */
 export const textIndex = ({ extension, schema }: { readonly schema: string; readonly extension: string }): string =>
   `CREATE INDEX IF NOT EXISTS names_by_text ON ${schema}.names USING gin (search ${extension}.gin_trgm_ops)`

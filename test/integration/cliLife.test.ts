@@ -40,7 +40,7 @@ describe("svcd-cli", () => {
       yield* mine(1, done(yield* cli("receive")).trim())
       yield* mine(100)
       const refused = yield* cli("register", "example.bit", "-ip", "192.0.2.1")
-      assert.match(refused.stderr, /-yes does it without a question/)
+      assert.match(refused.stderr, /-yes does not ask/)
       const begun = done(yield* cli("register", "example.bit", "-ip", "192.0.2.1", "-sub", "www 192.0.2.2", "-yes"))
       assert.match(begun, /www\.example\.bit\. A 192\.0\.2\.2[^]*The registration of d\/example has begun/)
       assert.match(done(yield* cli("registrations")), /d\/example +committed/)

@@ -179,7 +179,7 @@ describe("registrations", () => {
         })
       const warnings = yield* warningsOf(false)
       assert.lengthOf(warnings, 1)
-      assert.match(warnings[0], /^the words of the wallet were never shown/)
+      assert.match(warnings[0], /^the seed phrase of the wallet was never shown/)
       assert.isUndefined(yield* warningsOf(true))
       assert.isUndefined(yield* warningsOf(false, chain))
     }))

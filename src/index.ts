@@ -4,7 +4,8 @@
  * `NameClient` resolves and registers names as an Effect service. Its layers need Node, and load their modules on use.
  * (`svcd/promise` is the same for programs without Effect.)
  *
- * The rest, one namespace for each module, is that of `svcd/protocol` and `svcd/values`, which run in a browser too. Here it stays for 0.3.
+ * The other namespaces are those of `svcd/protocol` and `svcd/values`, which also run in a browser. They stay here for
+ * 0.3.
  */
 
 export {

@@ -46,7 +46,7 @@ export {
 } from "./rpc/method/ownMethod.ts"
 export { RpcError } from "./rpc/method/RpcError.ts"
 
-// What the types of the layers name: a program that exports a layer needs them all.
+// Named in the types of the layers, so that a program can export a layer.
 export type { ExpiringNames } from "./alerts/ExpiringNames.ts"
 export type { WatchList } from "./alerts/WatchList.ts"
 export type { Address } from "./base/addresses.ts"

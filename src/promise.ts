@@ -1,6 +1,5 @@
 /**
- * `svcd/promise`: names for programs that do not use Effect. Its declarations must not need it either: they reach no file whose
- * declarations name a package.
+ * `svcd/promise`: names for programs without Effect. Its declarations reach no file whose declarations name a package.
  *
  * ```ts
  * import { newClient } from "svcd/promise"

@@ -1,6 +1,6 @@
 /**
- * `svcd/protocol`: codecs and rules as plain functions over bytes and values, one namespace for each module, with the name of its
- * file. Without files, network and clock: they run in a browser as on Node.js.
+ * `svcd/protocol`: codecs and rules as plain functions over bytes and values, one namespace per module file. They run
+ * in a browser and on Node.js, without files, network or clock.
  *
  * ```ts
  * import { address, networks } from "svcd/protocol"

@@ -15,8 +15,8 @@ import type { NameClient } from "./client/NameClient.ts"
 import type { RegtestNode } from "./node/RegtestNode.ts"
 
 /**
- * A node of its own on a private network, without peers, in a temporary directory that is removed at the end. Its wallet has coins. Takes
- * some seconds; loads the node on use.
+ * A node on a private network, without peers, in a temporary directory that is removed at the end. Its wallet has
+ * coins. Starting takes some seconds; the node is loaded on use.
  */
 export const layerRegtest = (): Layer.Layer<NameClient | RegtestNode> =>
   Layer.unwrapEffect(Effect.map(Effect.promise(() => import("./node/regtest.ts")), ({ layer }) => layer))

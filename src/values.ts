@@ -1,6 +1,6 @@
 /**
- * `svcd/values`: what the value of a name says, and what is wrong with it (ifa-0001 and its kin). Plain functions over texts, without files
- * and network.
+ * `svcd/values`: the content of a name's value, and its problems (ifa-0001 and related ones). Plain functions over
+ * texts, without files and network.
  *
  * ```ts
  * import { lint } from "svcd/values"

@@ -20,8 +20,8 @@ import { Script } from "node:vm"
 import { crc32 } from "node:zlib"
 
 /**
- * Runs a program of one file with what V8 compiled of it at an earlier start: to compile it again is a third of the work of
- * a start. The build puts this file between the one that a user starts and the program; it loads nothing of svcd.
+ * Runs a bundled program with V8 code of an earlier start: compiling is a third of the start time. The build puts this
+ * file between the user's file and the program; it loads nothing of svcd.
  */
 
 const SUM_BYTES = 4
@@ -29,12 +29,12 @@ const SUM_BYTES = 4
 const DAY = 86_400_000
 /** Milliseconds after which kept code is removed. */
 const OLD = 30 * DAY
-/** Milliseconds after which a draft is one that a start did not finish. */
+/** Milliseconds after which a draft counts as abandoned. */
 const OLD_DRAFT = DAY
 
 /**
- * The sum that finds damage: CRC-32. It need not resist an author of false code, which could write the sum too; against that stand
- * the owner and the mode of the file. A digest would take 3 ms of each start, to load Node's module for cryptography.
+ * CRC-32, to find damage. Against forged code, which could include the sum, only the file's owner and mode help. A
+ * digest would take 3 ms of each start, to load Node's module for cryptography.
  */
 const sumOf = (content: string | Uint8Array): Buffer => {
   const sum = Buffer.alloc(SUM_BYTES)
@@ -43,9 +43,9 @@ const sumOf = (content: string | Uint8Array): Buffer => {
 }
 
 /**
- * The directory of kept code; `undefined` if nothing is kept. A service of systemd has its own (`CacheDirectory=`). A relative path
- * does not count, as the base directories of XDG say. A new directory is for the user alone. In one that others own or can write,
- * `keep` writes nothing, and in each `readKept` refuses files that others own or can write.
+ * The directory of kept code; `undefined` to keep none. A systemd service has its own (`CacheDirectory=`). Relative
+ * paths do not count, as in the XDG specification. New directories are private. `keep` does not write where others own
+ * or can write the directory, and `readKept` refuses such files.
  */
 const cacheFolder = (env: NodeJS.ProcessEnv): string | undefined => {
   const { CACHE_DIRECTORY = "", HOME = "", NODE_DISABLE_COMPILE_CACHE = "", XDG_CACHE_HOME = "" } = env
@@ -60,11 +60,11 @@ const cacheFolder = (env: NodeJS.ProcessEnv): string | undefined => {
 const isOwn = ({ mode, uid }: Stats): boolean =>
   (mode & 0o022) === 0 && (process.getuid === undefined || uid === process.getuid())
 
-/** The kept code; `undefined` if there is none, if it is damaged, or if another user may have written it. */
+/** `undefined` if there is none, if it is damaged, or if another user may have written it. */
 const readKept = (path: string): Buffer | undefined => {
   let descriptor: number | undefined
   try {
-    // To open a pipe would wait for its writer. Windows has neither flag.
+    // Opening a pipe would wait for its writer. Windows has neither flag.
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     const stats = fstatSync(descriptor)
     if (!stats.isFile() || !isOwn(stats)) return undefined
@@ -78,7 +78,7 @@ const readKept = (path: string): Buffer | undefined => {
   }
 }
 
-/** Removes the user's code that was written more than a month ago, and drafts of starts that were interrupted. */
+/** Removes the user's old code, and drafts of interrupted starts. */
 const removeOld = (folder: string): void => {
   for (const name of readdirSync(folder)) {
     const draft = /^svcd(?:-cli)?-(?:[a-z]+-)?[0-9a-f]{32}(\.[0-9a-f]+)?$/.exec(name)
@@ -90,7 +90,7 @@ const removeOld = (folder: string): void => {
   }
 }
 
-/** Writes the code into a draft, which then takes the place of what is kept. Makes the code only if it can be written. */
+/** Writes a draft, which then replaces the kept code. Makes the code only if it can be written. */
 const replace = (path: string, makeCode: () => Buffer): void => {
   const draft = `${path}.${process.pid.toString(16)}${process.hrtime.bigint().toString(16)}`
   const descriptor = openSync(
@@ -112,14 +112,13 @@ const replace = (path: string, makeCode: () => Buffer): void => {
   }
 }
 
-/** Keeps the code for the next start, and removes what is old. */
 const keep = (path: string, makeCode: () => Buffer): void => {
   try {
     const folder = dirname(path)
     // One after the other: below /proc, a recursive call never ends.
     for (const each of [dirname(folder), folder]) {
       if (existsSync(each)) continue
-      // With `sudo` and the HOME of a user, a directory of root would be in the way of the user's own starts.
+      // With `sudo` and a user's HOME, a directory of root would obstruct the user's own starts.
       if (process.getuid?.() === 0 && statSync(dirname(each)).uid !== 0) return
       mkdirSync(each, { mode: 0o700 })
     }
@@ -127,26 +126,26 @@ const keep = (path: string, makeCode: () => Buffer): void => {
     removeOld(folder)
     replace(path, makeCode)
   } catch {
-    // A full disk, or a directory that cannot be written: the next start compiles again.
+    // A full disk or an unwritable directory: the next start compiles again.
   }
 }
 
-/** What the build tells of a program. */
 export interface Kept {
-  /** The path of the file that a user starts. */
+  /** The file that a user starts. */
   readonly file: string
-  /** Of the program, in hexadecimal digits, at least 24. */
+  /** Of the program, at least 24 hexadecimal digits. */
   readonly digest: string
   /** The commands of the program. */
   readonly commands: ReadonlyArray<string>
 }
 
 /**
- * Runs the program in CommonJS beside a file, such as svcd-cli.main.cjs beside svcd-cli.cjs, and returns what it exports. Its text is
- * ASCII. V8 keeps the functions that ran: for a program with commands those of each command alone, which the first argument that is
- * the name of one chooses, and calls of methods share one. A wrong choice costs time alone.
+ * Runs the program in CommonJS beside a file, such as svcd-cli.main.cjs beside svcd-cli.cjs, and returns its exports.
+ * Its text is ASCII. V8 keeps the functions that ran, separately for each command; the first argument that is a
+ * command's name decides. Method calls share one. A wrong choice costs only time.
  *
- * `keepWhen` calls its argument, at most once, when what a start needs has run; if omitted, it is the end of the process.
+ * `keepWhen` calls its argument, at most once, after everything that a start needs; by default at the end of the
+ * process.
  */
 export const runCached = (
   { commands, digest, file }: Kept,

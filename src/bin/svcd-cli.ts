@@ -11,7 +11,7 @@ import { printLast } from "../programs/tool/print.ts"
 import { makePrompt } from "../programs/tool/prompt.ts"
 import { version } from "../version.ts"
 
-// What this program writes is for its user alone.
+// The program's files are for its user alone.
 process.umask(0o077)
 
 const output = {
@@ -45,7 +45,7 @@ const input = {
 // The arguments that the system shows may contain a password.
 process.title = "svcd-cli"
 
-// The call is over with its output. To end at once saves taking down what Node.js holds, 5 ms by the clock.
+// The call is over with its output. Exiting at once saves 5 ms of teardown.
 const program = Effect.map(run(input), (outcome) => printLast("svcd-cli", outcome, () => process.exit()))
 
 Effect.runFork(program)

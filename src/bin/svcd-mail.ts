@@ -9,10 +9,10 @@ import { run } from "../programs/mail/program.ts"
 import { printLast } from "../programs/tool/print.ts"
 import { version } from "../version.ts"
 
-// What this program writes is for its user alone.
+// The program's files are for its user alone.
 process.umask(0o077)
 
-/** The client of the daemon is loaded on use: help, version and completions need none. */
+/** Loaded on use: help, version and completions do not need the daemon's client. */
 const mailNames = (connection: ConnectionSettings) =>
   Layer.unwrapEffect(
     Effect.map(Effect.promise(() => import("../programs/mail/names.ts")), (module) => module.mailNames(connection))

@@ -6,7 +6,7 @@ import { makePrompt } from "../programs/tool/prompt.ts"
 import { run } from "../programs/wallet/program.ts"
 import { version } from "../version.ts"
 
-// What this program writes is for its user alone.
+// The program's files are for its user alone.
 process.umask(0o077)
 
 const input = { ...processInput(), version, prompt: makePrompt(process) }

@@ -2,12 +2,12 @@ import { boundHeap } from "../base/boundHeap.ts"
 import { onStarted } from "../programs/svcd/startedSignal.ts"
 import { type Kept, runCached } from "./cachedStart.ts"
 
-/** Milliseconds from the start of the node until its first answers were given, and their code has run too. */
+/** Milliseconds until the node has given its first answers, so that their code has run. */
 const ANSWERED = 2_000
 
 /**
- * Runs svcd, with compiled code of an earlier start. The code is kept soon after the start: V8 drops the code of functions that do not
- * run any more, and a node ends after weeks. Kept code counts only under the same flags of V8, so the bounds come first.
+ * Runs svcd with compiled code of an earlier start. The code is kept soon after the start, because V8 drops unused
+ * functions and a node runs for weeks. Kept code requires the same V8 flags, so the bounds come first.
  */
 export const runSvcd = (kept: Kept): unknown => {
   boundHeap()

@@ -56,7 +56,7 @@ const decodeOptions = settingsDecoder(READ_OPTIONS)
 const reachable = (address: Address): Address =>
   isEveryInterface(address.host) ? { ...address, host: address.host.includes(":") ? "::1" : "127.0.0.1" } : address
 
-/** Merges the shared flags before a tool's arguments with environment and file. `rest` starts at the first other argument. */
+/** Merges the flags before a tool's arguments with environment and file. `rest` starts at the first other argument. */
 export const decodeConnection = (
   input: SettingsInput
 ): Either.Either<{ readonly connection: ConnectionSettings; readonly rest: ReadonlyArray<string> }, UsageError> =>

@@ -5,12 +5,12 @@ import { canonicalOnion } from "./hosts.ts"
 import { type Located, type LocatedObject, memberOf } from "./locatedJson.ts"
 import { nostrKeys } from "./nostr.ts"
 
-/** Checks the value of a `d/` name (Domain Name Specification), and computes the records that DNS has for it. */
+/** Checks the value of a `d/` name (Domain Name Specification), and computes its DNS records. */
 
-/** Longest list of records in a view. */
+/** Per list of records in a view. */
 const MOST_RECORDS = 100
 
-/** Items that are not records of DNS. Suppression does not concern them. */
+/** Not DNS records, so suppression does not concern them. */
 const OTHER_ITEMS: ReadonlySet<string> = new Set([
   "map",
   "import",
@@ -31,9 +31,9 @@ const DEPRECATED: Readonly<Record<string, string>> = {
   delegate: "is no longer read: use import"
 }
 
-/** How an item above limits the items of a level. */
+/** How a higher item limits the items of a level. */
 interface Limits {
-  /** The item that takes all records away, except glue for these hosts. */
+  /** The item that suppresses all records, except glue for these hosts. */
   readonly by: "ns" | "translate" | undefined
   readonly glue: ReadonlySet<string>
 }
@@ -46,7 +46,7 @@ interface DomainWalk {
   readonly imports: Array<string>
 }
 
-/** The items of a value below a key of `map`: a text stands for the address alone. */
+/** Below a key of `map`, a text is only the address. */
 const objectOf = (value: Located): LocatedObject | undefined => {
   if (value.kind === "object") return value
   if (value.kind !== "text") return undefined
@@ -54,7 +54,7 @@ const objectOf = (value: Located): LocatedObject | undefined => {
   return { kind: "object", at, end, path, members: [{ key: "ip", at, value }] }
 }
 
-/** The items of a level; those of `map[""]` count where the level has no such item. */
+/** Items of `map[""]` count where the level has no such item. */
 const itemsOf = (object: LocatedObject): ReadonlyMap<string, Located> => {
   const map = memberOf(object, "map")
   const inner = map?.kind === "object" ? memberOf(map, "") : undefined
@@ -76,7 +76,7 @@ const checkOnions = (part: Located, findings: Findings): ReadonlyArray<string> =
     return [host]
   })
 
-/** The records of a level as programs use them: some items suppress others. */
+/** The records as programs use them: some items suppress others. */
 const suppressed = (
   items: ReadonlyMap<string, Located>,
   { by, glue }: Limits,
@@ -179,7 +179,7 @@ const readOthers = (items: ReadonlyMap<string, Located>, place: DomainPlace, wal
   }
 }
 
-/** What programs see in the value of a domain. `host`: `example.bit`. */
+/** `host`: `example.bit`. */
 export const viewDomain = (
   object: LocatedObject,
   { findings, host }: { readonly findings: Findings; readonly host: string }

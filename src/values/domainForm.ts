@@ -32,19 +32,19 @@ import type { KeyPath } from "./jsonTree.ts"
 import { type Located, type LocatedObject } from "./locatedJson.ts"
 
 /**
- * The value of a `d/` name as a form (Domain Name Specification, IFA-0001). A form shows the domain itself and one level
- * of sub-domains; all else stays in the value as it is.
+ * The value of a `d/` name as a form (Domain Name Specification, IFA-0001), for the domain itself and one level of
+ * sub-domains. The rest of the value stays.
  */
 
 /**
- * The fields, and what a line of each is:
+ * The fields, and the content of their lines:
  *
  * - `address`: an IPv4 or IPv6 address
- * - `alias`: the host that the domain is another name of
+ * - `alias`: the host for which the domain is another name
  * - `ns`: the name of a name server
  * - `ds`: key tag, algorithm, digest type, digest in hexadecimal digits
  * - `tls`: port, usage, selector, matching type, data in hexadecimal digits
- * - `mail`: priority, and the host that takes mail
+ * - `mail`: priority, and the mail server
  * - `tor`: the address of an onion service
  * - `text`: a text (TXT)
  * - `subdomain`: a label, and then an address, or `alias HOST`, `ns HOST`, `ds RECORD` or `txt TEXT`
@@ -53,13 +53,12 @@ export const DOMAIN_FIELDS = ["address", "alias", "ns", "ds", "tls", "mail", "to
 
 export type DomainField = (typeof DOMAIN_FIELDS)[number]
 
-/** An address in the item where its kind belongs; another one is left to JSON. */
+/** Only in the item of the address's kind; others are left to JSON. */
 const addressLine = (item: "ip" | "ip6") => (row: Located): string | undefined => {
   const line = lineOfText(row)
   return line !== undefined && addressItem(line) === item ? line : undefined
 }
 
-/** How each item of a level is read and written. */
 const ITEMS: Readonly<
   Record<string, {
     readonly lineOf: (row: Located) => string | undefined
@@ -81,7 +80,7 @@ const readItem = (object: LocatedObject, path: KeyPath): FormItem | undefined =>
   const item = itemOf(path.at(-1))
   if (item === undefined) return undefined
   const found = itemAt(object, path, item.lineOf)
-  // A list of lists without its outer brackets, and a list where one text is asked for, are not shown.
+  // Does not show a list of lists without its outer brackets, or a list in place of one text.
   const isList = partAt(object, path)?.kind === "array"
   return (item.shape === "rows" && !isList) || (item.shape === "text" && isList) ? undefined : found
 }
@@ -91,7 +90,7 @@ const listed = (items: ReadonlyArray<FormItem | undefined>): ReadonlyArray<FormI
 
 const plainLine = ({ line }: FormRow): string => line
 
-/** A field of one item of the domain itself. */
+/** An item of the domain itself. */
 const ownItem = (key: DomainField, item: string): FormField<DomainField> => ({
   key,
   read: (object) => listed([readItem(object, [item])]),
@@ -151,7 +150,7 @@ const mail: FormField<DomainField> = {
   shape: () => "rows"
 }
 
-/** Where the address of an onion service stands: below `_tor`, or in the older item if the value has it. */
+/** Below `_tor`, or in the older item if the value has it. */
 const TOR: KeyPath = ["map", "_tor", "txt"]
 const OLD_TOR: KeyPath = ["tor"]
 
@@ -165,7 +164,7 @@ const tor: FormField<DomainField> = {
   shape: () => "texts"
 }
 
-/** The items of a sub-domain, in the order of its lines. */
+/** In the order of its lines. */
 const BELOW = ["ip", "ip6", "alias", "ns", "ds", "txt"] as const
 
 /** Keys of `map` that other fields show. */
@@ -229,7 +228,7 @@ const subdomain: FormField<DomainField> = {
   shape: ([, , item]) => itemOf(item)?.shape ?? "texts"
 }
 
-/** The item of a value to which a line of a field with many items belongs: a label with its item, or a port. */
+/** The item of a line: a label with its item, or a port. */
 export const itemOfLine = (field: "subdomain" | "tls", line: string): string => {
   if (field === "subdomain") {
     const split = splitSubdomain(line)
@@ -251,12 +250,12 @@ const FIELDS: ReadonlyArray<FormField<DomainField>> = [
   subdomain
 ]
 
-/** The lines of a domain's value, and the parts that they do not show; `undefined` if it is no JSON object. */
+/** The lines, and the parts that they do not show; `undefined` if the value is not a JSON object. */
 export const readDomainForm = (value: string): ReadForm<DomainField> | undefined => readForm(FIELDS, value)
 
 /**
- * The value with these lines in it, in the shortest JSON. A field that is missing stays as it is, and so does all that
- * no field shows. `undefined` if the value before is not a JSON object; an empty one counts as `{}`.
+ * Puts these lines into the value, in the shortest JSON. Missing fields and parts that no field shows stay. `undefined`
+ * if the value before is not a JSON object; an empty one counts as `{}`.
  */
 export const writeDomainForm = (
   value: string,

@@ -6,8 +6,8 @@ import { canonicalIpv6, isDnsLabel, isDnsName, isIpv4Text } from "./hosts.ts"
 import { type Located, type LocatedArray, type LocatedText, memberOf } from "./locatedJson.ts"
 
 /**
- * The items of a domain's value that become records of DNS (Domain Name Specification, IFA-0001 and IFA-0003 of
- * namecoin/proposals). Each reader reports what is invalid and returns the data of the other records.
+ * The items of a domain's value that become DNS records (Domain Name Specification, IFA-0001 and IFA-0003 of
+ * namecoin/proposals). Each reader reports invalid records and returns the others.
  */
 
 export interface DnsData {
@@ -15,17 +15,16 @@ export interface DnsData {
   readonly data: string
 }
 
-/** Where an item stands. */
 export interface DomainPlace {
   readonly findings: Findings
   /** With a dot at the end: `www.example.bit.`. */
   readonly owner: string
-  /** What a name without a dot at its end continues with. */
+  /** Completes a name without a dot at its end. */
   readonly origin: string
   readonly apex: string
 }
 
-/** Returns a name of DNS as it becomes with its origin; `undefined` for an invalid one. */
+/** Completes a DNS name with its origin; `undefined` for an invalid one. */
 export const absoluteName = (text: string, { apex, origin }: DomainPlace): string | undefined => {
   const lower = text.toLowerCase()
   if (lower.endsWith(".")) return isDnsName(lower) ? lower : undefined
@@ -97,7 +96,7 @@ const ns: ItemReader = (part, place) =>
     return name === undefined ? [] : [{ type: "NS", data: name }]
   })
 
-/** The records of a list, each a list with so many fields. */
+/** The records of a list, each with this number of fields. */
 const rowsOf = (part: Located, { findings }: DomainPlace, fields: number): ReadonlyArray<LocatedArray> => {
   if (part.kind !== "array") {
     findings.wrongType(part, "a list of lists")
@@ -203,7 +202,7 @@ const tlsaOf = (row: LocatedArray, place: DomainPlace): ReadonlyArray<DnsData> =
   return [{ type: "TLSA", data: `${usage} ${selector} ${kind} ${toHex(data)}` }]
 }
 
-/** A certificate in six values (IFA-0003). Programs make the TLSA record from it. */
+/** A certificate in six values (IFA-0003), from which programs make the TLSA record. */
 const dehydrated = (part: Located, place: DomainPlace): ReadonlyArray<DnsData> => {
   const { findings } = place
   if (part.kind !== "array" || part.items.length < 6) {
@@ -290,7 +289,6 @@ const sshfp: ItemReader = (part, place) =>
       : [{ type: "SSHFP", data: `${algorithm} ${kind} ${toHex(print)}` }]
   })
 
-/** The items that map to DNS, by key. */
 export const DNS_ITEMS: ReadonlyMap<string, ItemReader> = new Map([
   ["ip", ip],
   ["ip6", ip6],
@@ -307,10 +305,10 @@ export const DNS_ITEMS: ReadonlyMap<string, ItemReader> = new Map([
   ["sshfp", sshfp]
 ])
 
-/** A key of `map`: one label, the wildcard, or empty for the object itself. */
+/** One label, the wildcard, or empty for the object itself. */
 export const isSubdomainKey = (key: string): boolean => key === "" || key === "*" || isDnsLabel(key)
 
-/** The names that an `import` item asks for, each with its part after a comma; reports the others. */
+/** The imported names, each with its part after a comma; reports the others. */
 export const importsOf = (part: Located, { findings }: DomainPlace): ReadonlyArray<string> => {
   const one = (each: Located): ReadonlyArray<string> => {
     const fields = each.kind === "array" ? each.items : [each]

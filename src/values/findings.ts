@@ -1,25 +1,17 @@
 import type { Located, LocatedText } from "./locatedJson.ts"
 
-/** What is wrong with a name or its value. */
-
-/**
- * `error`: programs ignore the part, or the whole value, or the name can never change again. `warning`: it works, but
- * may not be what the owner wants.
- */
+/** `error`: programs ignore a part or all, or the name can never change again. `warning`: works, perhaps unintended. */
 export type Severity = "error" | "warning"
 
 export type FindingCode =
-  /** The form of the name. */
   | "name-form"
   | "namespace"
-  /** The value as bytes and as JSON. */
   | "too-long"
   | "not-text"
   | "not-ascii"
   | "json"
   | "not-object"
   | "duplicate-key"
-  /** Its items. */
   | "wrong-type"
   | "invalid"
   | "deprecated"
@@ -32,7 +24,7 @@ export interface Finding {
   readonly code: FindingCode
   /** The part of the JSON, as `map.www.ip[1]`; empty for the whole. */
   readonly path: string
-  /** From 1 on; `undefined` for what has no place in the text. Columns count UTF-16 units. */
+  /** From 1 on; `undefined` without a place in the text. Columns count UTF-16 units. */
   readonly line: number | undefined
   readonly column: number | undefined
   readonly message: string
@@ -43,7 +35,6 @@ export interface Report extends Omit<Finding, "path" | "line" | "column"> {
   readonly part?: { readonly at: number; readonly path: string } | undefined
 }
 
-/** Collects findings about one text. */
 export class Findings {
   readonly all: Array<Finding> = []
   readonly #text: string
@@ -76,14 +67,14 @@ export class Findings {
     this.error(part, "wrong-type", `is ${KINDS[part.kind]}, not ${wanted}`)
   }
 
-  /** The text of a part; anything else is an error. */
+  /** Reports anything but a text. */
   text(part: Located, wanted: string): LocatedText | undefined {
     if (part.kind === "text") return part
     this.wrongType(part, wanted)
     return undefined
   }
 
-  /** The items of a list, or a text alone, which stands for a list of one. */
+  /** A text alone is a list of one. */
   texts(part: Located, wanted: string): ReadonlyArray<LocatedText> {
     if (part.kind === "text") return [part]
     if (part.kind !== "array") {
@@ -103,13 +94,11 @@ const KINDS: Readonly<Record<Located["kind"], string>> = {
   null: "null"
 }
 
-/** A finding as one line of text. */
 export const findingText = ({ column, line, message, path }: Finding): string => {
   const place = line === undefined ? "" : `line ${line}, column ${column}: `
   return path === "" ? `${place}${message}` : `${place}${path} ${message}`
 }
 
-/** What a program makes of a value. */
 export interface ProgramView {
   readonly program: string
   /** One line each; empty: nothing. */

@@ -3,11 +3,11 @@ import { type JsonTree, type KeyPath, pathsBeside, treeOf } from "./jsonTree.ts"
 import { isFault, type Located, type LocatedObject, memberOf, readLocatedJson } from "./locatedJson.ts"
 
 /**
- * Values as fields of a form and back. A field is a list of lines. What no field shows stays in the value as it is, and
- * so does each item whose lines are unchanged, and each row of a list whose line is.
+ * Values as fields of a form and back. A field is a list of lines. Parts that no field shows, items with unchanged
+ * lines, and rows with an unchanged line stay as they are.
  */
 
-/** Lines by field. A field that is missing has none, or asks for no change. */
+/** A missing field has no lines, or asks for no change. */
 export type FormLines<Key extends string> = Readonly<Partial<Record<Key, ReadonlyArray<string>>>>
 
 /** A line that cannot be written. */
@@ -15,7 +15,7 @@ export interface FormFault<Key extends string = string> {
   readonly field: Key
   /** From 1 on. */
   readonly line: number
-  /** What is wrong with it, to be read behind the line. */
+  /** The problem, to be read after the line. */
   readonly message: string
 }
 
@@ -32,9 +32,8 @@ export type WrittenForm<Key extends string> =
 /** An item of a value as lines. */
 export interface FormItem {
   readonly path: KeyPath
-  /** One for each row. */
   readonly rows: ReadonlyArray<FormRow>
-  /** The part that it shows, by its path in the value. */
+  /** The path of its part in the value. */
   readonly shown: string
 }
 
@@ -46,7 +45,7 @@ export interface FormRow {
 /** A row that a form asks for. */
 export interface WantedRow {
   readonly path: KeyPath
-  /** The line as `FormRow` has it. */
+  /** As in `FormRow`. */
   readonly line: string
   /** The place among the lines of its field, from 1 on. */
   readonly number: number
@@ -59,31 +58,25 @@ export type Shape =
   | "texts"
   /** A list of one or more texts. */
   | "list"
-  /** One text. */
   | "text"
-  /** A list of lists. */
   | "rows"
 
-/** A field of a form. */
 export interface FormField<Key extends string> {
   readonly key: Key
-  /** The items that it shows. An item that it cannot show whole is left out. */
+  /** Omits items that the field cannot show whole. */
   readonly read: (object: LocatedObject) => ReadonlyArray<FormItem>
-  /** The line of the field for a row of an item. */
   readonly show: (row: FormRow, path: KeyPath) => string
-  /** The row that a line stands for. */
   readonly want: (line: string, object: LocatedObject) => Omit<WantedRow, "number">
   readonly shape: (path: KeyPath) => Shape
 }
 
-/** The part of a value at a path of keys. */
 export const partAt = (object: LocatedObject, path: KeyPath): Located | undefined => {
   let part: Located | undefined = object
   for (const key of path) part = part?.kind === "object" ? memberOf(part, key) : undefined
   return part
 }
 
-/** The rows of an item, each as a line; `undefined` if one cannot be shown. */
+/** The rows as lines; `undefined` if one cannot be shown. */
 export const itemAt = (
   object: LocatedObject,
   path: KeyPath,
@@ -100,14 +93,14 @@ export const itemAt = (
   return rows.length === 0 ? undefined : { path, rows, shown: part.path }
 }
 
-/** The object that a value is; an empty value counts as an empty one. */
+/** An empty value counts as an empty object. */
 const objectOf = (value: string): { readonly text: string; readonly object: LocatedObject } | undefined => {
   const text = value.trim() === "" ? "{}" : value
   const object = readLocatedJson(text)
   return isFault(object) || object.kind !== "object" ? undefined : { text, object }
 }
 
-/** The lines of a value; `undefined` if it is no JSON object. */
+/** `undefined` if the value is not a JSON object. */
 export const readForm = <Key extends string>(
   fields: ReadonlyArray<FormField<Key>>,
   value: string
@@ -124,7 +117,7 @@ export const readForm = <Key extends string>(
   return { lines, kept: pathsBeside(read.object, shown) }
 }
 
-/** The lines of a text from a form: without blank ones, and without space around them. */
+/** Trimmed, without blank lines. */
 export const linesOf = (text: string): ReadonlyArray<string> =>
   text.split(/\r\n|\r|\n/).map((line) => line.trim()).filter((line) => line !== "")
 
@@ -146,7 +139,6 @@ interface Draft {
   readonly tree: JsonTree
 }
 
-/** The wanted rows by the item to which they belong. */
 const byItem = <Key extends string>(
   { want }: FormField<Key>,
   lines: ReadonlyArray<string>,
@@ -165,7 +157,7 @@ const byItem = <Key extends string>(
 
 const joined = (rows: ReadonlyArray<{ readonly line: string }>): string => rows.map(({ line }) => line).join("\n")
 
-/** Why an item cannot be written at all, and the row at which that shows. */
+/** Why an item cannot be written at all, and the first row with that problem. */
 const barrierTo = (
   [first, second]: ReadonlyArray<WantedRow>,
   { item, shape, was }: {
@@ -219,10 +211,7 @@ const putField = <Key extends string>(
   return faults
 }
 
-/**
- * The value with the lines of a form in it. A field that is missing in `lines` stays as it is. `undefined` if the value
- * before is not a JSON object.
- */
+/** Fields that `lines` lacks stay. `undefined` if the value before is not a JSON object. */
 export const writeForm = <Key extends string>(
   fields: ReadonlyArray<FormField<Key>>,
   value: string,

@@ -5,9 +5,9 @@ import { canonicalIpv6, canonicalOnion, isDnsName, isIpv4Text } from "./hosts.ts
 import { jsonText } from "./jsonTree.ts"
 import type { Located } from "./locatedJson.ts"
 
-/** Lines of a form, and the JSON that each stands for. A line is written as DNS tools write the same record. */
+/** Lines of a form and their JSON. A line looks like the same record in DNS tools. */
 
-/** The JSON of a line, or what is wrong with it. */
+/** The JSON of a line, or its problem. */
 export type LineWritten = { readonly json: string } | { readonly wrong: string }
 
 const wrong = (message: string): LineWritten => ({ wrong: message })
@@ -24,11 +24,10 @@ export const writeText = (line: string): LineWritten =>
     ? { json: jsonText(line) }
     : wrong("has a character that cannot be seen, such as one that turns the text")
 
-/** Which item an address belongs to. */
 export const addressItem = (line: string): "ip" | "ip6" | undefined =>
   isIpv4Text(line) ? "ip" : canonicalIpv6(line) === undefined ? undefined : "ip6"
 
-/** A host, in the form of the specification: a name with dots is complete, and gets a dot at its end. */
+/** A name with dots is complete, and gets a dot at its end. */
 export const writeHost = (line: string): LineWritten => {
   const host = line.toLowerCase()
   if (isIpv4Text(host) || canonicalIpv6(host) !== undefined) {
@@ -67,7 +66,7 @@ export const recordLine = (row: Located): string | undefined => {
 const digits = (text: string | undefined, most: number): number | undefined =>
   text !== undefined && /^\d{1,5}$/.test(text) && Number(text) <= most ? Number(text) : undefined
 
-/** Bytes in hexadecimal digits, as in DNS, or in base64, as in values. */
+/** In hexadecimal digits, as in DNS, or in base64, as in values. */
 const bytesOf = (text: string): Uint8Array | undefined => isHex(text) ? fromHex(text) : decodeBase64(text)
 
 const record = (line: string, { first, form }: { readonly first: number; readonly form: string }): LineWritten => {
@@ -80,11 +79,11 @@ const record = (line: string, { first, form }: { readonly first: number; readonl
 
 const DS_FORM = "four parts: key tag, algorithm, digest type, and the digest in hexadecimal digits"
 
-/** Takes a line of a zone file too. */
+/** Accepts a line of a zone file. */
 export const writeDs = (line: string): LineWritten =>
   record(line.replace(/^.*\sDS\s+/i, ""), { first: 65_535, form: DS_FORM })
 
-/** The place of a TLSA record: a key below `map` for the protocol, one below that for the port. */
+/** Keys below `map`: the protocol, and below that the port. */
 export interface TlsPlace {
   readonly protocol: "_tcp" | "_udp"
   readonly port: string
@@ -115,10 +114,10 @@ export const tlsLine = (row: Located, { port, protocol }: TlsPlace): string | un
     : `${port.slice(1)}${protocol === "_udp" ? "/udp" : ""} ${data}`
 }
 
-/** The port of mail servers: other rows of `_smtp._tcp` are not mail servers (IFA-0001, MX). */
+/** Other rows of `_smtp._tcp` are not mail servers (IFA-0001, MX). */
 const SMTP_PORT = 25
 
-/** A mail server, as `10 mail.example.org.`: a value writes MX of DNS as SRV of port 25. */
+/** `10 mail.example.org.`: a value has MX records as SRV of port 25. */
 export const mailLine = (row: Located): string | undefined => {
   if (row.kind !== "array" || row.items.length !== 4) return undefined
   const [priority, weight, port, host] = row.items

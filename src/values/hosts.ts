@@ -1,4 +1,4 @@
-/** Addresses and names of hosts as texts of a value, and their one canonical form, by which they are found. */
+/** Addresses and host names in values, and their canonical forms, by which they are found. */
 
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/
 
@@ -7,7 +7,7 @@ export const isIpv4Text = (text: string): boolean => IPV4.test(text)
 
 const GROUP = /^[0-9a-f]{1,4}$/i
 
-/** The groups of a part of an IPv6 address. At the end of the address, an IPv4 address may stand for two. */
+/** At the end of an IPv6 address, an IPv4 address may replace two groups. */
 const groupsOf = (part: string, isEnd: boolean): ReadonlyArray<number> | undefined => {
   if (part === "") return []
   const pieces = part.split(":")
@@ -22,7 +22,7 @@ const groupsOf = (part: string, isEnd: boolean): ReadonlyArray<number> | undefin
   return groups
 }
 
-/** Returns the shortest form of an IPv6 address (RFC 5952), or `undefined` for any other text. */
+/** The shortest form (RFC 5952), or `undefined` for any other text. */
 export const canonicalIpv6 = (text: string): string | undefined => {
   if (text.length > 45) return undefined
   const halves = text.split("::")
@@ -36,7 +36,7 @@ export const canonicalIpv6 = (text: string): string | undefined => {
   return shortest([...before, ...Array.from({ length: missing }, () => 0), ...after])
 }
 
-/** Writes `::` for the first longest run of two zeros or more. */
+/** Writes `::` for the first longest run of at least two zeros. */
 const shortest = (groups: ReadonlyArray<number>): string => {
   let run = { from: 0, length: 0 }
   for (let from = 0; from < groups.length; from++) {
@@ -56,7 +56,7 @@ export const isDnsLabel = (label: string): boolean => LABEL.test(label)
 
 const LONGEST_NAME = 255
 
-/** Whether labels separated by dots, with or without a dot at the end, make a name of DNS in lower case. */
+/** A DNS name in lower case, with or without a dot at the end. */
 export const isDnsName = (name: string): boolean => {
   const bare = name.endsWith(".") ? name.slice(0, -1) : name
   return bare.length <= LONGEST_NAME && bare.split(".").every(isDnsLabel)
@@ -64,7 +64,7 @@ export const isDnsName = (name: string): boolean => {
 
 const ONION = /^(?:[a-z2-7]{16}|[a-z2-7]{56})\.onion$/
 
-/** The address of an onion service in lower case, without a dot at the end; `undefined` for any other text. */
+/** In lower case, without a dot at the end; `undefined` for any other text. */
 export const canonicalOnion = (text: string): string | undefined => {
   const host = text.toLowerCase().replace(/\.$/, "")
   return ONION.test(host) ? host : undefined
@@ -72,7 +72,7 @@ export const canonicalOnion = (text: string): string | undefined => {
 
 const PUBLIC_KEY = /^[0-9a-f]{64}$/
 
-/** Whether a text is a public key as nostr writes it: 64 hex digits in lower case. */
+/** As nostr writes it: 64 hex digits in lower case. */
 export const isNostrKey = (text: string): boolean => PUBLIC_KEY.test(text)
 
 const ATOM = "[A-Za-z0-9#$&'*+/=?^_`{}~\\u00a0-\\u{10ffff}-]+"
@@ -83,7 +83,9 @@ const MAIL_DOMAIN = new RegExp(`^${MAIL_LABEL}(?:\\.${MAIL_LABEL})*\\.(?!\\d+$)$
 
 const utf8Length = (text: string): number => new TextEncoder().encode(text).length
 
-/** Whether svcd-mail can forward to an address (`mail/address.ts` decides; domains beyond ASCII are not checked here). */
+/**
+ * Whether svcd-mail can forward to an address (`mail/address.ts` decides; domains beyond ASCII are not checked here).
+ */
 export const isMailAddress = (text: string): boolean => {
   const at = text.lastIndexOf("@")
   const local = text.slice(0, Math.max(0, at))

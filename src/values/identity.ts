@@ -5,7 +5,7 @@ import { isMailAddress } from "./hosts.ts"
 import { type Located, type LocatedObject, memberOf } from "./locatedJson.ts"
 import { nostrKeys } from "./nostr.ts"
 
-/** Checks the value of an `id/` name, and what svcd-mail reads in it (docs/mail.md). */
+/** Checks the value of an `id/` name, and how svcd-mail reads it (docs/mail.md). */
 
 /** Fields that programs for identities read as one text. */
 const TEXT_FIELDS = [
@@ -41,7 +41,7 @@ const emailParts = (email: Located): ReadonlyArray<Located> => {
   return own.kind === "array" ? own.items : [own]
 }
 
-/** What svcd-mail makes of a value; reports what is invalid. A field of another type makes it ignore the value. */
+/** Reports invalid parts. A field of another type makes svcd-mail ignore the value. */
 const mailView = (object: LocatedObject, { findings, label }: IdentityPlace): ProgramView => {
   const none = (why: string): ProgramView => ({ program: "svcd-mail", sees: [`refuses mail for ${label}: ${why}`] })
   const [email, backup, pubkey] = [memberOf(object, "email"), memberOf(object, "backup"), memberOf(object, "pubkey")]
@@ -102,7 +102,6 @@ const checkFingerprint = (part: Located, findings: Findings): void => {
   }
 }
 
-/** What programs see in the value of an identity. */
 export const viewIdentity = (object: LocatedObject, place: IdentityPlace): ReadonlyArray<ProgramView> => {
   const { findings, label } = place
   const texts: Array<string> = []

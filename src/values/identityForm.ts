@@ -16,9 +16,9 @@ import { lineOfText, type LineWritten, writeText } from "./formRows.ts"
 import { isMailAddress, isNostrKey } from "./hosts.ts"
 import { jsonText } from "./jsonTree.ts"
 
-/** The value of an `id/` name as a form. What the form does not show stays in the value as it is. */
+/** The value of an `id/` name as a form. Parts that the form does not show stay. */
 
-/** The fields. Each is the item of the same name with one text, but `backup` is a list of addresses. */
+/** Each field is the text of the item of the same name, but `backup` is a list of addresses. */
 export const IDENTITY_FIELDS = [
   "name",
   "email",
@@ -80,12 +80,12 @@ const fieldOf = (key: IdentityField): FormField<IdentityField> => {
 
 const FIELDS = IDENTITY_FIELDS.map(fieldOf)
 
-/** The lines of an identity's value, and the parts that they do not show; `undefined` if it is no JSON object. */
+/** The lines, and the parts that they do not show; `undefined` if the value is not a JSON object. */
 export const readIdentityForm = (value: string): ReadForm<IdentityField> | undefined => readForm(FIELDS, value)
 
 /**
- * The value with these lines in it, in the shortest JSON. A field that is missing stays as it is, and so does all that
- * no field shows. `undefined` if the value before is not a JSON object; an empty one counts as `{}`.
+ * Puts these lines into the value, in the shortest JSON. Missing fields and parts that no field shows stay. `undefined`
+ * if the value before is not a JSON object; an empty one counts as `{}`.
  */
 export const writeIdentityForm = (
   value: string,

@@ -2,14 +2,14 @@ import { escapeUnsafe } from "../base/safeText.ts"
 import type { Located, LocatedObject } from "./locatedJson.ts"
 
 /**
- * JSON that is changed in places. Everything else keeps its text: numbers, escapes, the order of members, and members
- * that appear twice. Only white space between the members of objects is lost.
+ * JSON with local changes. Everything else keeps its text: numbers, escapes, the order of members and repeated members.
+ * Only white space between members is lost.
  */
 
-/** The keys from the top to a member, such as `["map", "www", "ip"]`. */
+/** From the top to a member, such as `["map", "www", "ip"]`. */
 export type KeyPath = ReadonlyArray<string>
 
-/** The shortest JSON of a text. Characters that could hide or turn others are escaped. */
+/** Escapes characters that could hide or turn others. */
 export const jsonText = (text: string): string => escapeUnsafe(JSON.stringify(text))
 
 interface Member {
@@ -17,7 +17,7 @@ interface Member {
   value: JsonTree | string
 }
 
-/** An object. Its other values are kept as JSON. */
+/** Values other than objects are kept as JSON. */
 export class JsonTree {
   readonly #members: Array<Member>
 
@@ -39,7 +39,7 @@ export class JsonTree {
     return this.#members.findLast((member) => member.key === key)
   }
 
-  /** Sets a member. Makes the objects above it; a text in their place becomes their item `ip`, as readers take it. */
+  /** Makes missing objects above the member; a text in their place becomes their item `ip`, as readers take it. */
   set([key = "", ...below]: KeyPath, json: string): void {
     const member = this.#last(key)
     if (below.length === 0) {
@@ -56,7 +56,7 @@ export class JsonTree {
     object.set(below, json)
   }
 
-  /** Removes a member, each time if it appears twice, and the objects above it that have no other. */
+  /** Removes all occurrences of a member, and the objects above it that have no other. */
   remove([key = "", ...below]: KeyPath): void {
     const member = this.#last(key)
     if (below.length > 0 && member?.value instanceof JsonTree) {
@@ -69,7 +69,7 @@ export class JsonTree {
   }
 }
 
-/** The tree of a part of a JSON text. `undefined` if it is no object. */
+/** `undefined` if the part is not an object. */
 export const treeOf = (part: Located, text: string): JsonTree | undefined =>
   part.kind === "object"
     ? new JsonTree(part.members.map(({ key, value }) => ({
@@ -78,7 +78,7 @@ export const treeOf = (part: Located, text: string): JsonTree | undefined =>
     })))
     : undefined
 
-/** The highest parts below an object that are not among the parts shown, by their paths. */
+/** The paths of the highest parts that are not shown. */
 export const pathsBeside = (object: LocatedObject, shown: ReadonlySet<string>): ReadonlyArray<string> =>
   object.members.flatMap(({ value }) => {
     if (value.kind === "null" || shown.has(value.path)) return []

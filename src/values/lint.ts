@@ -8,7 +8,7 @@ import { isFault, type Located, type LocatedObject, readLocatedJson } from "./lo
 
 export { type Finding, findingText, type ProgramView }
 
-/** What is wrong with a name and the value it is to get, and what programs see in it. */
+/** Problems of a name and its next value, and what programs see in it. */
 export interface Lint {
   /** In the order of the text, errors and warnings mixed. */
   readonly findings: ReadonlyArray<Finding>
@@ -17,10 +17,10 @@ export interface Lint {
   readonly bytes: number
 }
 
-/** Bytes of a value that are read; a longer one is refused by the network in any case. */
+/** Bytes of a value that are read; the network refuses a longer one in any case. */
 const MOST_READ = 16_384
 
-/** Namespaces whose values are JSON objects (IFA-0001). */
+/** IFA-0001. */
 const JSON_NAMESPACES: ReadonlySet<string> = new Set(["d/", "id/"])
 
 const checkName = (name: Bytes, findings: Findings): void => {
@@ -65,7 +65,7 @@ const checkName = (name: Bytes, findings: Findings): void => {
   }
 }
 
-/** Why a name can be neither a domain nor an identity, though its namespace is for them; `undefined` if it can, or has another namespace. */
+/** Why a name cannot be the domain or identity of its namespace; `undefined` if it can, or for other namespaces. */
 export const nameFault = (name: Bytes): string | undefined => {
   const findings = new Findings("")
   checkName(name, findings)
@@ -83,7 +83,7 @@ const checkLength = ({ length }: Bytes, findings: Findings): void => {
   })
 }
 
-/** Reports each key that an object has twice, in the whole value. */
+/** Reports repeated keys in the whole value. */
 const checkKeys = (part: Located, findings: Findings): void => {
   if (part.kind === "array") { for (const item of part.items) checkKeys(item, findings) }
   if (part.kind !== "object") return
@@ -102,7 +102,7 @@ const checkKeys = (part: Located, findings: Findings): void => {
   }
 }
 
-/** The object that a value is; reports why it is none. `wanted`: the namespace asks for one. */
+/** Reports why the value is not an object. `wanted`: the namespace requires one. */
 const objectOf = (
   text: string,
   { findings, namespace }: { readonly findings: Findings; readonly namespace: string | undefined }
@@ -152,7 +152,7 @@ const UTF8 = new TextEncoder()
 
 const bytesOf = (given: Bytes | string): Bytes => typeof given === "string" ? UTF8.encode(given) : given
 
-/** Checks a name and its value, bytes or text. Nothing here is a rule of the network, except for the two lengths. */
+/** Checks a name and its value, bytes or text. Except for the two lengths, nothing here is a rule of the network. */
 export const lint = (givenName: Bytes | string, givenValue: Bytes | string): Lint => {
   const name = bytesOf(givenName)
   const value = bytesOf(givenValue)
@@ -183,6 +183,5 @@ export const lint = (givenName: Bytes | string, givenValue: Bytes | string): Lin
   return { findings: findings.all.toSorted(byPlace), programs, bytes: value.length }
 }
 
-/** The findings as lines of text. */
 export const lintWarnings = (name: Bytes | string, value: Bytes | string): ReadonlyArray<string> =>
   lint(name, value).findings.map(findingText)

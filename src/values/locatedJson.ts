@@ -1,20 +1,18 @@
 import { escapeUnsafe } from "../base/safeText.ts"
 
 /**
- * JSON with the place of each part, to be corrected by its owner. The reader of `rpc/json` only tells that a text is no
- * JSON; this one tells where and why, and keeps repeated members.
+ * JSON with the place of each part and repeated members, to be corrected by its owner. `rpc/json` reports no places.
  */
 
 interface Part {
   /** Offset in the text, in UTF-16 units. */
   readonly at: number
-  /** The offset behind it. */
+  /** The offset after the end. */
   readonly end: number
   /** From the top: `map.www.ip[1]`; empty for the whole. */
   readonly path: string
 }
 
-/** Where a part begins. */
 type Place = Omit<Part, "end">
 
 export interface LocatedMember {
@@ -51,13 +49,12 @@ export type Located =
   | Part & { readonly kind: "boolean"; readonly value: boolean }
   | Part & { readonly kind: "null" }
 
-/** Why a text is not JSON. */
 export interface JsonFault {
   readonly at: number
   readonly message: string
 }
 
-/** Deepest nesting: a value of the chain has room for little more, and each level is a call. */
+/** Deepest nesting: a value on the chain has room for little more, and each level is a call. */
 const DEEPEST = 200
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
@@ -111,7 +108,6 @@ class LocatingReader {
     throw new Fault({ at: this.#at, message })
   }
 
-  /** Why no value or member can begin here. */
   #unexpected(wanted: string): never {
     const found = this.#text.charAt(this.#at)
     if (found === "") return this.#fault(`the text ends where ${wanted} should be`)
@@ -187,7 +183,7 @@ class LocatingReader {
     return { kind: "array", ...part, end: this.#at, items }
   }
 
-  /** Whether another item follows: consumes the comma, or the closing bracket. */
+  /** Consumes the comma, or the closing bracket. */
   #another(close: string): boolean {
     const next = this.#space()
     if (next !== "," && next !== close) return this.#unexpected(`a comma or ${close}`)
@@ -213,7 +209,7 @@ export const readLocatedJson = (text: string): Located | JsonFault => {
 
 export const isFault = (read: Located | JsonFault): read is JsonFault => "message" in read
 
-/** The member that counts: the last one of its key, as in most JSON readers. `null` counts as missing. */
+/** The last member of a key counts, as in most JSON readers. `null` counts as missing. */
 export const memberOf = (object: LocatedObject, key: string): Located | undefined => {
   const value = object.members.findLast((member) => member.key === key)?.value
   return value?.kind === "null" ? undefined : value

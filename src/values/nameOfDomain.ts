@@ -1,15 +1,14 @@
 import { classify, decodeText } from "../protocol/nameText.ts"
 
-/** The most characters of a domain (RFC 1035), with a dot at its end. */
+/** RFC 1035, with a dot at the end. */
 const MAX_DOMAIN = 254
 
-/** What a URL would not take as part of its host. */
+/** Characters that a URL does not take as part of its host. */
 const NO_HOST = /[\s/\\?#@:%[\]]/
 
 /**
- * The name that has the records of a `.bit` domain: `d/example` for `example.bit`, for `www.example.bit` and for any other domain
- * below it, whose records are inside its value. Case and a dot at the end do not count, and a label beyond ASCII is that of its
- * `xn--` form. `undefined` if no name can be behind it: another ending, or a label that no domain has.
+ * The name with the records of a `.bit` domain: `d/example` for `example.bit` and any domain below it. Ignores case and
+ * a dot at the end; a label beyond ASCII becomes its `xn--` form. `undefined` for another ending or an invalid label.
  */
 export const nameOfDomain = (domain: string): string | undefined => {
   if (domain.length > MAX_DOMAIN || NO_HOST.test(domain) || !URL.canParse(`http://${domain}`)) return undefined

@@ -3,7 +3,9 @@ import type { Findings } from "./findings.ts"
 import { isNostrKey } from "./hosts.ts"
 import { type Located, memberOf } from "./locatedJson.ts"
 
-/** The public keys of nostr in a value: `"nostr": "<key>"`, `{"pubkey": …, "relays": […]}` or `{"names": {…}}` (NIP-05). */
+/**
+ * The public keys of nostr in a value: `"nostr": "<key>"`, `{"pubkey": …, "relays": […]}` or `{"names": {…}}` (NIP-05).
+ */
 
 export interface NostrKey {
   /** The part before the @ of an address; `_` for the name itself. */

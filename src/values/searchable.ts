@@ -2,9 +2,9 @@ import { type Bytes } from "../protocol/bytes.ts"
 import { encodeText } from "../protocol/nameText.ts"
 import { canonicalIpv6 } from "./hosts.ts"
 
-/** What a name is found by: the text of name and value, and some items of the value. */
+/** The searchable parts of a name: its text, that of its value, and some items. */
 
-/** The items of values that have an index, at any depth of `map`. */
+/** Indexed items of values, at any depth of `map`. */
 export const SEARCH_KEYS = ["ip", "ip6", "ns", "email", "nostr", "tor"] as const
 
 export type SearchKey = (typeof SEARCH_KEYS)[number]
@@ -21,16 +21,16 @@ const MOST_BYTES = 1_024
 const MOST_PAIRS = 64
 const LONGEST = 256
 
-/** Text without case, the same within a longer text: the end of a word must not change its letters. */
+/** Case-insensitive, the same within a longer text: the end of a word must not change its letters. */
 export const foldedText = (text: string): string => text.toLowerCase().replaceAll("\u03c2", "\u03c3")
 
-/** The texts in which a name is searched: name and value, each if it is UTF-8. */
+/** The name and the value, each if it is UTF-8. */
 export const searchTexts = (name: Bytes, value: Bytes): readonly [name: string, value: string] => [
   foldedText(encodeText(name, "utf8") ?? ""),
   foldedText(encodeText(value.subarray(0, MOST_BYTES), "utf8") ?? "")
 ]
 
-/** The form in which the value of a key is stored and compared. */
+/** The stored and compared form. */
 export const searchValue = ({ key, value }: SearchPair): string => {
   const lower = value.trim().toLowerCase()
   if (key === "ip6") return canonicalIpv6(lower) ?? lower
@@ -39,13 +39,15 @@ export const searchValue = ({ key, value }: SearchPair): string => {
 
 const PREFIXED = /^([a-z0-9]+):\s*(.*)$/s
 
-/** A search by one item: its word, and what follows the colon. */
+/** A search by one item: its word, and the text after the colon. */
 export interface ItemSearch {
   readonly by: SearchKey | "owner" | "text"
   readonly rest: string
 }
 
-/** Reads `ip:192.0.2.1` and the other keys of values, `owner:ADDRESS` and `text:TEXT`; `undefined` for any other text. */
+/**
+ * Reads `ip:192.0.2.1` and the other keys of values, `owner:ADDRESS` and `text:TEXT`; `undefined` for any other text.
+ */
 export const itemSearch = (text: string): ItemSearch | undefined => {
   const [, word, rest = ""] = PREFIXED.exec(text.trim()) ?? []
   const by = ([...SEARCH_KEYS, "owner", "text"] as const).find((each) => each === word)
@@ -55,7 +57,7 @@ export const itemSearch = (text: string): ItemSearch | undefined => {
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The texts of an item: itself, those of a list, and the values of an object such as `nostr.names`. */
+/** The item itself, the elements of a list, or the values of an object such as `nostr.names`. */
 function* textsIn(value: unknown): Iterable<string> {
   if (typeof value === "string") yield value
   else if (Array.isArray(value)) { for (const item of value) yield* textsIn(item) }
@@ -79,7 +81,7 @@ function* pairsIn(object: Readonly<Record<string, unknown>>, label = ""): Iterab
   }
 }
 
-/** The pairs by which a name with this value is found, each once. */
+/** Each pair once. */
 export const searchPairs = (value: Bytes): ReadonlyArray<SearchPair> => {
   if (value.length < 2 || value.length > MOST_BYTES || value[0] !== 0x7b) return []
   const text = encodeText(value, "utf8")
@@ -100,7 +102,7 @@ export const searchPairs = (value: Bytes): ReadonlyArray<SearchPair> => {
   return [...found.values()]
 }
 
-/** Least number of characters of a text that an index finds. */
+/** In characters. */
 export const SHORTEST_TEXT = 3
 
 /** Groups of three characters that an index looks up; the text itself is compared afterwards. */

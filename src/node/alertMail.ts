@@ -30,7 +30,7 @@ const upstreamOf = (mail: AlertMailSettings): UpstreamConfig => ({
   limits: { connectTimeout: CONNECT_TIMEOUT, answerTimeout: ANSWER_TIMEOUT }
 })
 
-/** The notices of a daemon on disk, and the mail about them if there is any. */
+/** The notices of a daemon on disk, and their mail. */
 export const alertMailLayer = ({ alerts, chain: { network } }: Pick<Settings, "alerts" | "chain">) => {
   const mail = alertMailOf(alerts)
   const file = Layer.unwrapEffect(

@@ -5,7 +5,6 @@ import { AlertMail } from "../alerts/mail/AlertMail.ts"
 import { Mempool } from "../mempool/Mempool.ts"
 import { nameKey } from "../protocol/keys.ts"
 
-/** Notices of a node before names expire, and the mail about them. */
 export const alertsOfNode: Effect.Effect<
   Effect.Effect<void, never, Scope.Scope>,
   never,

@@ -6,11 +6,10 @@ import type { ClientConfig, NameClient } from "../client/NameClient.ts"
 import { ModeAuto, ModeDaemon, ModeEmbedded } from "../client/options.ts"
 
 /**
- * The layers of `NameClient`. Each decodes the configuration once and loads its modules on use: a program that calls
- * a daemon does not load a node, and one that only reads bytes loads neither.
+ * The layers of `NameClient`. Each decodes the configuration once and loads its modules on use: a program with a daemon
+ * does not load a node, and one that only reads bytes loads neither.
  */
 
-/** The layer of a configuration. */
 const decoding = <E>(
   config: ClientConfig,
   layerOf: (decoded: DecodedConfig) => Promise<Layer.Layer<NameClient, E>>
@@ -49,7 +48,7 @@ export const DaemonClient = { layer: (config: ClientConfig = {}) => layerDaemon(
 /** @deprecated since 0.3: `NameClient.layer`. */
 export const AutoClient = { layer: (config: ClientConfig = {}) => layerAuto(config) }
 
-/** A daemon or a node in this process, as the mode says. */
+/** The choice of the configured mode. */
 const chosen = async (decoded: DecodedConfig): Promise<Layer.Layer<NameClient, OpenFailure>> => {
   switch (decoded.mode) {
     case ModeDaemon:

@@ -36,7 +36,7 @@ import { notifyOfNames, notifyOfNode, notifyOfShutdown } from "./notifications.t
 import { rpcCookie } from "./rpcCookie.ts"
 import { checkWebhooks } from "./webhooks.ts"
 
-/** Most restarts for repair within an hour: a disk that damages more than that makes them useless. */
+/** Restarts for repair within an hour: a disk that damages more makes them useless. */
 export const RESTARTS_AN_HOUR = 2
 
 const HOUR_MS = 3_600_000
@@ -45,8 +45,8 @@ const logStorage = (what: string, { message: reason }: { readonly message: strin
   Effect.annotateLogs(Effect.logError(what, { reason }), "subsystem", "storage")
 
 /**
- * Decides whether a failed node starts again in the same process: only if it requested a rebuild of its chain state,
- * which happens at a start. Logs each failure once.
+ * Restarts a failed node in the same process only if it requested a rebuild of its chain state, which happens at a
+ * start. Logs each failure once.
  */
 export class Restarts {
   private readonly chainstateDirectory: string
@@ -88,7 +88,6 @@ const logControl = ({ log }: Settings, switches: Logging.DebugSwitches) =>
     }
   })
 
-/** Why a daemon ends without a request to stop. */
 export type DaemonEnded =
   | BindFailed
   | ImportFailed
@@ -98,7 +97,7 @@ export type DaemonEnded =
   | WebhookMisconfigured
   | ZeroMqMissing
 
-/** Runs the commands of the operator and reports the start, once the node answers. Returns what ends the daemon. */
+/** Runs the operator's commands and `started` once the node answers. Returns what ends the daemon. */
 const start = ({ notify }: Settings, started: Effect.Effect<void>) =>
   Effect.gen(function*() {
     const { events } = yield* Chain
@@ -115,7 +114,7 @@ const start = ({ notify }: Settings, started: Effect.Effect<void>) =>
     return ended
   })
 
-/** The listeners, which answer before there is a node, with the credentials of the settings or of a cookie. */
+/** The listeners, which answer before the node exists. */
 const listeners = (settings: Settings, switches: Logging.DebugSwitches) => {
   const cookie = cookieOf(settings)
   const listener = Layer.unwrapScoped(Effect.map(
@@ -126,8 +125,8 @@ const listeners = (settings: Settings, switches: Logging.DebugSwitches) => {
 }
 
 /**
- * The daemon. It runs until the user stops it or until it fails; an interruption shuts it down cleanly. Runs `started` when the node
- * answers, even after a restart for repair.
+ * Runs the daemon until the user stops it or it fails; an interruption shuts it down cleanly. Runs `started` each time
+ * the node begins to answer, even after a restart for repair.
  */
 export const run = (settings: Settings, started: Effect.Effect<void> = Effect.void) => {
   const { chain: { dataDir }, log } = settings

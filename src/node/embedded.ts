@@ -21,13 +21,10 @@ import * as LightClient from "./lightClient.ts"
 import * as Memory from "./memory.ts"
 import { nameClientLayer } from "./nodeClient.ts"
 
-/** Threads for script checks: the program around the node needs cores and memory too. */
+/** For script checks: the program around the node needs cores and memory, too. */
 const MAX_THREADS = 3
 
-/**
- * The settings of a node inside a program: the daemon's defaults with the client's configuration. Neither environment
- * nor svcd.conf is read: only the program's configuration counts.
- */
+/** The daemon's defaults with the client's configuration. Environment and svcd.conf are ignored. */
 export const embeddedSettings = (
   { embedded, network }: DecodedConfig,
   cores = availableParallelism()
@@ -37,14 +34,14 @@ export const embeddedSettings = (
     decodeNodeOptions({
       network,
       dataDir,
-      // A program that uses names is not a server: it connects to peers and accepts no connections.
+      // An embedded node connects to peers and accepts no connections.
       listen: "",
       maxPeers,
       maxOutbound: maxPeers,
       bootstrapPeers,
       verifyThreads: Math.min(cores - 1, MAX_THREADS),
       disableWallet,
-      // A directory with a part of the chain, too, can stay with the window.
+      // Even a directory with a part of the chain can stay with the window.
       sync: sync ?? "full",
       anchor
     }),
@@ -52,7 +49,7 @@ export const embeddedSettings = (
   )
 }
 
-/** The client with its node, whose services can be used as well. */
+/** The client with its node and the node's services. */
 export const nodeAndClient = ({ embedded, requireProof }: DecodedConfig, settings: Settings) => {
   const { wallet, walletPassphrase: passphrase } = embedded
   const opened = Layer.effectDiscard(openWallet({ wallet, passphrase }, "walletPassphrase"))
@@ -65,9 +62,8 @@ export const nodeAndClient = ({ embedded, requireProof }: DecodedConfig, setting
 }
 
 /**
- * Runs a node in this process for as long as the layer lives; its services stay private. Names are available once the
- * layer is built: at the stored height, while the node syncs. It logs through the logger of the program, and counts in
- * its metrics.
+ * Runs a node for the lifetime of the layer; its services stay private. Once the layer is built, names are available at
+ * the stored height while the node syncs. It uses the program's logger and metrics.
  */
 export const layer = (config: DecodedConfig): Layer.Layer<NameClient, EmbeddedOpenFailure> =>
   Layer.unwrapEffect(
@@ -79,8 +75,8 @@ export const layer = (config: DecodedConfig): Layer.Layer<NameClient, EmbeddedOp
   )
 
 /**
- * Whether the client is light: in a directory without a whole chain if the configuration says so; by default on a
- * network with anchors, if nothing asks for more than a light client has.
+ * The client is light in a directory without a whole chain, if configured; by default on a network with anchors, if
+ * nothing needs more.
  */
 export const isLight = (
   { embedded, requireProof }: Pick<DecodedConfig, "embedded" | "requireProof">,
@@ -100,7 +96,7 @@ export const isLight = (
   return Either.right(paramsFor(settings.chain).anchors.length > 0 && !needsMore)
 }
 
-/** A light client: names from headers and the last blocks of the chain. For directories without a whole chain. */
+/** Answers from headers and the last blocks, in directories without a whole chain. */
 const lightClient = (
   { requireProof }: DecodedConfig,
   settings: Settings

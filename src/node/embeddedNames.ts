@@ -30,8 +30,6 @@ import { type Height, nameKey } from "../protocol/keys.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { findScanned } from "./scannedNames.ts"
 
-/** Reads names of the node in this process. */
-
 /** Milliseconds for which the sync state is reused: it changes only with blocks and peers. */
 const SYNC_AGE = 50
 
@@ -40,7 +38,7 @@ const NO_OPTIONS: ResolveOptions = {}
 export interface EmbeddedNamesParts {
   readonly answers: typeof NameAnswers.Service
   readonly report: Effect.Effect<SyncReport>
-  /** What answers have to rest on if the call does not say it. */
+  /** The default of all calls. */
   readonly requireProof: ProofLevel | undefined
 }
 
@@ -56,7 +54,7 @@ export const make = ({ answers, report, requireProof }: EmbeddedNamesParts) =>
     const { answer, freshness: sameFreshness, textOf, tooWeak } = makeAnswering({ params, report })
     let lately: { readonly synced: boolean; readonly until: number } | undefined
 
-    /** The freshness of an answer that rests on this; by default of one that there is no such name. */
+    /** The freshness of an answer with this proof; by default of a missing name. */
     const freshnessFor = (proof = answers.proofOfAbsence()): Effect.Effect<Freshness, StorageFailure> =>
       Effect.gen(function*() {
         const synced = yield* answers.complete
@@ -118,7 +116,7 @@ export const make = ({ answers, report, requireProof }: EmbeddedNamesParts) =>
           isTooWeak(record.asOf, options)
         )
         if (weak !== undefined) return yield* tooWeak(weak.asOf, options)
-        // An empty list means "there are none", which is unknown while blocks are missing. A window lacks any names then.
+        // An empty list is not final while blocks are missing. A window then lacks any names.
         if (!asOf.synced && (found.length === 0 || answers.fromWindow())) return yield* tooWeak(asOf, {})
         return found
       })
@@ -151,14 +149,14 @@ export const make = ({ answers, report, requireProof }: EmbeddedNamesParts) =>
         const options = requiring({ requireProof: asked }, { requireProof })
         if (!answers.fromWindow()) return foundInIndexes(query, options)
         const asOf = yield* freshnessFor()
-        // A window that is not complete lacks any names.
+        // An incomplete window lacks any names.
         if (!asOf.synced) return yield* tooWeak(asOf, {})
         const refuse = (weak: Freshness) => tooWeak(weak, options)
         const scan = answers.scanByPrefix({ prefix: query.prefix ?? EMPTY })
         return findScanned(scan, { query, params, asOf, atEnd: freshnessFor(), options, refuse })
       }))
 
-    /** While a window answers, the log is that of the chain behind it, which connects blocks of long ago. */
+    /** While a window answers, the log is that of the chain behind it, which connects old blocks. */
     const changes = (
       given: ChangeFilter | LiveFilter = {}
     ): Stream.Stream<NameChange | LiveChange, ChangesFailure> =>

@@ -40,7 +40,7 @@ import type { NameFailure, NameOptions, Registration } from "../wallet/names/Wal
 import type { Wallet } from "../wallet/Wallet.ts"
 import { Wallets } from "../wallet/Wallets.ts"
 
-/** Registers and updates names with a wallet of the node in this process, which carries on registrations by itself. */
+/** Registers and updates names with a wallet of the node, which continues registrations by itself. */
 
 /** Interval of checks without an event: a step can happen between a check and the subscription. */
 const LOOK_EVERY = "1 second"
@@ -79,7 +79,7 @@ const shown = (registration: Registration): WalletRegistration => {
 }
 
 export interface EmbeddedOperationsParts {
-  /** The wallet of operations; the default one if it has no name. */
+  /** The default wallet if empty. */
   readonly walletName: string | undefined
   readonly names: CompleteNames
   readonly lifespan: Lifespan
@@ -95,7 +95,7 @@ export const make = ({ lifespan, names, scope, walletName = "" }: EmbeddedOperat
 
     const notSynced = Effect.flatMap(db.cursor, (at) => Effect.fail(new NotSynced({ height: at?.height ?? 0 })))
 
-    /** Converts a failure. That a name does not exist is certain only while names are at the tip. */
+    /** A name is certainly missing only while names are at the tip. */
     const judged = (name: string) => (failure: NameFailure): Effect.Effect<never, OperationFailure> =>
       failure._tag === "NameOperationRefused" && failure.code === "unknown"
         ? Effect.flatMap(names.complete, (told) => told ? Effect.fail(operationFailure(name)(failure)) : notSynced)
@@ -160,7 +160,7 @@ export const make = ({ lifespan, names, scope, walletName = "" }: EmbeddedOperat
         const first = firstState(shown(begun))
         return yield* followRegistration({ name, first, options, states: states(own, given.name), lifespan, scope })
       }).pipe(
-        // A caller that stops waiting does not withdraw what is sent.
+        // A caller that stops waiting does not withdraw a sent transaction.
         Effect.forkIn(scope),
         Effect.flatMap(Fiber.join),
         lifespan.during

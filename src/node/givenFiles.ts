@@ -12,17 +12,15 @@ import { networks } from "../protocol/networks.ts"
 
 const MISSING: ErrorWords = new Map([["ENOENT", "there is no such file"]])
 
-/** Runs work on a file of the command line. Its errors name the file. */
+/** Errors name the file. */
 const onFile = <A>(file: string, work: () => A): Effect.Effect<A, ImportFailed> =>
   Effect.try({ try: work, catch: (cause) => new ImportFailed({ file, reason: reasonOf(codeOf(cause), MISSING) }) })
 
-/** Opens the block files of a path. */
 const checkBlocks = (path: string): Effect.Effect<void, ImportFailed> =>
   onFile(path, () => {
     for (const file of expandSource(path).files) openSource(file).close()
   })
 
-/** Reads the metadata of a snapshot. */
 const checkSnapshot = (path: string, { network, snapshotHash }: Settings["chain"]): Effect.Effect<void, ImportFailed> =>
   Effect.gen(function*() {
     const metadata = yield* onFile(path, () => {
@@ -46,8 +44,7 @@ const checkSnapshot = (path: string, { network, snapshotHash }: Settings["chain"
   })
 
 /**
- * Checks the files of the command line before the node makes or changes anything. A snapshot that the chain began with is
- * not needed any more.
+ * Checks files of the command line before the node changes anything. The chain's first snapshot is no longer needed.
  */
 export const checkGivenFiles = ({ chain }: Settings): Effect.Effect<void, ImportFailed> =>
   Effect.gen(function*() {

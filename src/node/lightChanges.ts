@@ -23,23 +23,22 @@ import { type HeaderId, type Height, nameKey } from "../protocol/keys.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 
 /**
- * Changes of names from the window of a light node: of the last blocks alone, as far as a reorganization may go. It knows no
- * record before an operation, which may be older than the window.
+ * Changes of names from the window of a light node, within the depth of a reorganization. The record before an
+ * operation may be older than the window, and is missing.
  */
 
-/** Blocks that changes go back: the longest reorganization that a window follows. */
+/** The longest reorganization that a window follows. */
 const KEPT_BLOCKS = 288
 
 type Failure = StorageFailure | CursorUnusable
 
-/** The names of a block, with the owners that it set. */
+/** The names of a block with their new owners. */
 type Touched = ReadonlyArray<Pick<NameEntry, "name" | "address">>
 
-/** What a subscriber has received. */
+/** The progress of a subscriber. */
 class Received {
-  /** Its last block. */
   last: HeaderId
-  /** The place within the block behind `last` behind which changes are wanted. */
+  /** The position within the next block after which changes are wanted. */
   behind: EventCursor | undefined
   /** The names of the last blocks, which the window forgets in a reorganization. */
   readonly touched = new Map<HeaderId, Touched>()
@@ -59,12 +58,11 @@ class Received {
   }
 }
 
-/** What it reads of a light node. */
 export type WindowLog = Pick<LightNode, "complete" | "operationsFrom" | "params" | "resolve"> & {
   readonly span: Pick<LightNode["span"], "filled">
   readonly chain: {
     readonly tree: Pick<LightNode["chain"]["tree"], "ancestor" | "forkPoint" | "hash" | "height" | "parent" | "tip">
-    /** Something for each new tip. */
+    /** An element for each new tip. */
     readonly events: Stream.Stream<unknown>
   }
 }
@@ -76,11 +74,11 @@ export const make = (light: WindowLog) => {
 
   const endOfBlock = (id: HeaderId): EventCursor => endOf({ height: tree.height(id), hash: hashOf(id) })
 
-  /** The lowest block behind which all operations are known. */
+  /** The lowest block after which all operations are known. */
   const oldest = (tip: HeaderId): HeaderId =>
     tree.ancestor(tip, Math.max(light.span.filled().low, tree.height(tip) - KEPT_BLOCKS + 1) - 1)
 
-  /** The operations of the blocks from a height on, block by block. */
+  /** From a height on, by block. */
   const operations = (from: Height): Effect.Effect<ReadonlyMap<Height, ReadonlyArray<NameEntry>>, StorageFailure> =>
     Effect.map(light.operationsFrom(from), (entries) => {
       const found = new Map<Height, Array<NameEntry>>()
@@ -138,7 +136,7 @@ export const make = (light: WindowLog) => {
     }))
   }
 
-  /** The changes between the last block that was received and the tip. */
+  /** The changes between the last received block and the tip. */
   const look = (received: Received, { filter }: WantedChanges): Effect.Effect<ReadonlyArray<NameChange>, Failure> =>
     Effect.gen(function*() {
       const synced = yield* light.complete
@@ -197,7 +195,7 @@ export const make = (light: WindowLog) => {
   return (wanted: WantedChanges): Stream.Stream<NameChange, Failure> =>
     Stream.suspend(() => {
       let received: Received | undefined
-      // The subscription begins before the first look, so that no block is between them.
+      // Subscribes before the first look, so that no block is missed.
       return Stream.merge(light.chain.events, Stream.void).pipe(
         Stream.mapConcatEffect(() =>
           Effect.gen(function*() {

@@ -35,22 +35,20 @@ import * as Peers from "./peers.ts"
 import { isLightSettled, releaseMemory } from "./releaseMemory.ts"
 import { findScanned } from "./scannedNames.ts"
 
-/** A `NameClient` over a light node in this process: it answers about names, and has no wallet. */
+/** A `NameClient` over a light node in this process, without a wallet. */
 
 const NO_OPTIONS: ResolveOptions = {}
 
-/** What a light client is asked and told. */
 interface LightNames {
   readonly light: typeof LightNode.Light.Service
   readonly report: Effect.Effect<SyncReport>
-  /** What answers have to rest on if the call does not say it. */
+  /** The default of all calls. */
   readonly requireProof: ProofLevel | undefined
 }
 
 /** Milliseconds for which the sync state is reused: it changes only with blocks and peers. */
 const SYNC_AGE = 50
 
-/** Reads names of the light node. */
 const makeNames = ({ light, report, requireProof }: LightNames) => {
   const { params } = light
   const { answer, freshness, textOf, tooWeak } = makeAnswering({ params, report })
@@ -62,7 +60,7 @@ const makeNames = ({ light, report, requireProof }: LightNames) => {
       return freshness(light.height(), synced, proof)
     })
 
-  /** Reads names with the state that the answer rests on. Reads again if that changed meanwhile. */
+  /** Reads again if the state of the answer changed meanwhile. */
   const steady = <A, E>(read: Effect.Effect<A, E>): Effect.Effect<readonly [A, Freshness], E> =>
     Effect.gen(function*() {
       for (let before = yield* asOf("work");;) {
@@ -75,7 +73,7 @@ const makeNames = ({ light, report, requireProof }: LightNames) => {
 
   const looked = (name: Bytes, options: ResolveOptions): Effect.Effect<NameRecord, ResolveFailure> =>
     Effect.flatMap(steady(light.resolve(name)), ([found, { height, synced }]) =>
-      // That there is no operation rests on the blocks, and has nothing to sign.
+      // A missing operation rests on the blocks, and has nothing to sign.
       answer(name, found?.record, freshness(height, synced, found?.proof ?? "signatures"), options))
 
   /** Synchronous if record and sync state are in memory; that path has no generator. */
@@ -109,7 +107,7 @@ const makeNames = ({ light, report, requireProof }: LightNames) => {
       return weak === undefined ? listed : yield* tooWeak(weak.asOf, options)
     })
 
-  /** Reads all names of the window: it has no indexes. */
+  /** Reads all names of the window, which has no indexes. */
   const findNames = ({ requireProof: asked, ...filter }: FindFilter): Stream.Stream<NameRecord, ReadFailure> =>
     Stream.unwrap(Effect.gen(function*() {
       const { query } = yield* wantedNames(filter, params.network)
@@ -176,7 +174,7 @@ const make = (requireProof: ProofLevel | undefined) =>
     })
   })
 
-/** The light node in a data directory, with its network. `params`: for other rules than those of the settings. */
+/** `params` replaces the rules of the settings. */
 export const nodeLayer = (settings: Settings, params = paramsFor(settings.chain)) =>
   Layer.unwrapEffect(Effect.map(DataDirectory, (directory) => {
     const light = LightNode.layer({
@@ -200,7 +198,6 @@ export const nodeLayer = (settings: Settings, params = paramsFor(settings.chain)
     )
   }))
 
-/** The client over the light node. */
 export const namesLayer = (requireProof: ProofLevel | undefined) => Layer.scoped(NameClient, make(requireProof))
 
 export const layer = (settings: Settings, requireProof: ProofLevel | undefined) =>

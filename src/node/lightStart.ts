@@ -30,30 +30,30 @@ import { removeDatabase } from "../storage/inspect.ts"
 import * as Peers from "./peers.ts"
 
 /**
- * The light part of a node: names from the last blocks, until the whole chain is checked. It has its own peers and its own
- * file, in a scope that ends with the handover: the names of both are compared, the chain answers, the file is removed.
+ * The light part of a node: names from the last blocks, until the whole chain is checked. It has its own peers, file
+ * and scope. At the handover, the names of both are compared, the chain answers, and the file is removed.
  */
 
 const WINDOW = "names-window.db"
 
-/** The window of a handover that found differences: for the operator to look at. */
+/** The window of a handover with differences, for the operator to inspect. */
 const DIFFERENT = "names-window-different.db"
 
 const PEERS = "light-peers.json"
 
-/** Outbound connections of the light part beside a full node. */
+/** Of the light part beside a full node. */
 const OUTBOUND = 4
 
-/** How long the complete chain waits for the window to be at the same tip. Then it takes over without a comparison. */
+/** How long the complete chain waits for the window at the same tip before it takes over without a comparison. */
 const PATIENCE = "10 minutes"
 
-/** Names of a difference in the log. */
+/** Differing names in the log. */
 const SHOWN = 20
 
-/** What the window is for in this run. */
+/** The purpose of the window in this run. */
 export type LightRole = "none" | "start" | "stays"
 
-/** A window that exists is used. A chain that was complete once needs none. */
+/** An existing window is used. A chain that was complete once needs none. */
 export const lightRole = (
   { chain: { sync }, peers: { maxPeers } }: Pick<Settings, "chain" | "peers">
 ): Effect.Effect<LightRole, never, Chain | DataDirectory> =>
@@ -67,7 +67,7 @@ export const lightRole = (
     return hasWindow || (maxPeers > 0 && params.anchors.length > 0 && !wasComplete) ? "start" : "none"
   })
 
-/** The network of the node: that of its light part, if it stays light. */
+/** Of the light part, if the node stays light. */
 export const networkLayer = (settings: Settings) =>
   Layer.unwrapEffect(Effect.gen(function*() {
     const { current, stays } = yield* LightPart
@@ -149,7 +149,7 @@ const compareStores = (stores: Stores): Effect.Effect<NameComparison, StorageFai
     return { names: compared, different: yield* untilKnown(stillDifferent(stores, different)) }
   })
 
-/** Removes the files of a light part that is closed, or keeps its window for the operator. */
+/** Removes the files of a closed light part, or keeps its window for the operator. */
 export const removeFiles = (directory: Pick<typeof DataDirectory.Service, "file">, keep: boolean) =>
   Effect.try(() => {
     const window = directory.file(WINDOW)
@@ -169,7 +169,7 @@ export const removeFiles = (directory: Pick<typeof DataDirectory.Service, "file"
     )
   )
 
-/** The chain takes over: the part's scope closes, and its files go. */
+/** Closes the light part and removes its files. */
 const retire = (stop: Effect.Effect<void>, directory: typeof DataDirectory.Service, keep: boolean) =>
   Effect.zipRight(stop, removeFiles(directory, keep))
 
@@ -179,10 +179,9 @@ const differenceNotice = {
     "file for a report, then delete it"
 }
 
-/** What a handover does with the light part. */
 interface Handover {
   readonly light: LightNode
-  /** Called when the whole chain is there: the light part may fail from now on. */
+  /** Called with the whole chain: the light part may fail from now on. */
   readonly settled: () => void
   /** Closes the light part. */
   readonly stop: Effect.Effect<void>
@@ -230,7 +229,7 @@ const handover = ({ light, settled, stop }: Handover) =>
     yield* Effect.asVoid(health.notice(differenceNotice))
   }).pipe(Effect.annotateLogs("subsystem", "names"))
 
-/** The light node in its file, without a network. */
+/** Without a network. */
 const lightLayer = (settings: Settings, filename: string) =>
   Layer.unwrapEffect(Effect.map(Chain, ({ params }) =>
     Light.layer({
@@ -283,5 +282,5 @@ const make = (settings: Settings) =>
     })
   }).pipe(Effect.annotateLogs("subsystem", "names"))
 
-/** The light part that the settings and the data directory ask for. */
+/** As the settings and the data directory require. */
 export const layer = (settings: Settings) => Layer.scoped(LightPart, make(settings))

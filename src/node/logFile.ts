@@ -9,8 +9,8 @@ import { shownPath } from "../base/safeText.ts"
 import type { LogOutput } from "./logText.ts"
 
 /**
- * The log in a file. Each line is written at once, so that the last entries of a node are there however it ended. A
- * file that cannot be written does not end the node: lines are then lost, and counted.
+ * The log in a file. Each line is written at once, so that no entry is lost however the node ends. If the file cannot
+ * be written, the node continues, and counts the lost lines.
  */
 
 export class LogFileUnusable extends Schema.TaggedError<LogFileUnusable>()("LogFileUnusable", {
@@ -32,10 +32,10 @@ const wordsFor = (error: unknown): string => reasonOf(codeOf(error), WORDS)
 
 const FILE_MODE = 0o600
 
-/** Appends; neither waits for the reader of a pipe nor makes a terminal the daemon's own. */
+/** Does not wait for the reader of a pipe, nor make a terminal the daemon's own. */
 const FLAGS = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY
 
-/** Opens a file to append to, and creates missing directories above it. Throws as `node:fs` does. */
+/** Creates missing directories. Throws as `node:fs` does. */
 const openToAppend = (path: string): number => {
   makeDirectory(dirname(path))
   return openSync(path, FLAGS, FILE_MODE)
@@ -45,9 +45,9 @@ const END_OF_LINE = 0x0a
 
 export interface LogFileOptions {
   readonly path: string
-  /** Reports to the operator in another way that the file cannot be written. Does not throw. */
+  /** Tells the operator in another way that the file cannot be written. Does not throw. */
   readonly complain: (message: string) => void
-  /** Writes to a file as `fs.writeSync` does: returns the number of bytes written. */
+  /** As `fs.writeSync`: returns the number of bytes written. */
   readonly write?: (file: number, bytes: Uint8Array) => number
 }
 
@@ -63,7 +63,7 @@ export class LogFile implements LogOutput {
   private torn = false
   private closed = false
 
-  /** Opens the file. Throws as `node:fs` does. */
+  /** Throws as `node:fs` does. */
   constructor({ complain, path, write = writeSync }: LogFileOptions) {
     this.path = path
     this.complain = complain
@@ -94,7 +94,7 @@ export class LogFile implements LogOutput {
     }
   }
 
-  /** Reports the number of lost lines by `complain`, now that the file can be written again. */
+  /** Reports the lost lines once the file can be written again. */
   private tellLoss(): void {
     const lost = this.lost
     this.lost = 0
@@ -102,8 +102,7 @@ export class LogFile implements LogOutput {
   }
 
   /**
-   * Opens the path again, as after a rotation of logs: later lines go to the file that has the name now, or to a new
-   * one. Returns why it cannot be opened; lines then go to the old file.
+   * Opens the path again, as after a rotation of logs. Returns the error, in which case lines still go to the old file.
    */
   reopen(): string | undefined {
     try {
@@ -124,7 +123,6 @@ export class LogFile implements LogOutput {
   }
 }
 
-/** Opens a log file for as long as the scope lives. */
 export const open = (options: LogFileOptions): Effect.Effect<LogFile, LogFileUnusable, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.try({

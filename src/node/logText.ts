@@ -9,8 +9,8 @@ import type { LogFormat, LogLevelName } from "../config/options.ts"
 import { toHex } from "../protocol/bytes.ts"
 
 /**
- * A log entry as one line. Whatever a message or a fact contains, the line neither ends nor changes its look inside
- * it: texts from peers and clients are escaped and cut.
+ * A log entry as one line. Texts from peers and clients are escaped and cut, so that they cannot end the line or change
+ * its look.
  */
 
 export const LEVEL: Readonly<Record<LogLevel.LogLevel["_tag"], LogLevelName>> = {
@@ -24,17 +24,15 @@ export const LEVEL: Readonly<Record<LogLevel.LogLevel["_tag"], LogLevelName>> = 
   None: "error"
 }
 
-/** The input of a logger, as `Logger.make` has it. */
 export type LogEvent = Pick<
   Logger.Logger.Options<unknown>,
   "annotations" | "cause" | "date" | "logLevel" | "message" | "spans"
 >
 
-/** The destination of log lines. */
 export interface LogOutput {
   /** Takes one line, without its end. Does not throw. */
   readonly writeLine: (line: string) => void
-  /** Whether the output is a terminal that can show colours. */
+  /** Whether the output is a terminal with colours. */
   readonly colours: boolean
 }
 
@@ -60,7 +58,7 @@ const objectText = (value: object, depth: number): Plain => {
   return Object.fromEntries(entries.map(([key, item]) => [key, plain(item, depth + 1)]))
 }
 
-/** Converts any value to JSON: bounded in size and depth, secrets hidden, bytes as hex. */
+/** Any value as JSON: bounded in size and depth, secrets hidden, bytes as hex. */
 const plain = (value: unknown, depth = 0): Plain => {
   if (typeof value === "string") return cut(value, MAX_TEXT)
   if (typeof value === "boolean" || value === null) return value
@@ -87,10 +85,10 @@ const factsOf = (part: unknown): ReadonlyArray<readonly [string, Plain]> => {
 const causeText = (cause: Cause.Cause<unknown>): string =>
   Cause.isInterruptedOnly(cause) ? "interrupted" : cut(Cause.pretty(cause), MAX_CAUSE)
 
-/** Splits a log call into a message, and the facts from annotations, spans, further arguments and cause. */
+/** The message, and the facts from annotations, spans, further arguments and cause. */
 const entryOf = ({ annotations, cause, date, message, spans }: LogEvent): Entry => {
   const [first, ...parts] = Array.isArray(message) ? message : [message]
-  // A cause that is logged without a message becomes the message.
+  // A cause without a message becomes the message.
   const msg = first === undefined ? causeText(cause).split("\n", 1)[0] ?? "" : plain(first)
   return {
     msg: typeof msg === "string" ? msg : JSON.stringify(msg),
@@ -106,10 +104,10 @@ const entryOf = ({ annotations, cause, date, message, spans }: LogEvent): Entry 
   }
 }
 
-/** The fields that every JSON entry has. A fact with such a name gets another one. */
+/** In every JSON entry. A fact with such a name gets another one. */
 const RESERVED: ReadonlySet<string> = new Set(["time", "level", "msg"])
 
-/** Returns an entry as one JSON object. Operators filter on `level` and `msg`; everything else is context. */
+/** One JSON object. Operators filter on `level` and `msg`; everything else is context. */
 export const jsonLine = (event: LogEvent): string => {
   const { facts, msg } = entryOf(event)
   return escapeUnsafe(JSON.stringify({
@@ -127,7 +125,7 @@ const shown = (value: Plain): string =>
 
 const COLOUR: Readonly<Record<LogLevelName, number>> = { debug: 90, info: 32, warn: 33, error: 31 }
 
-/** Returns an entry as text: time, level, subsystem, message, `key=value` facts. */
+/** Time, level, subsystem, message, `key=value` facts. */
 export const textLine = (event: LogEvent, colours: boolean): string => {
   const { facts, msg } = entryOf(event)
   const level = LEVEL[event.logLevel._tag]

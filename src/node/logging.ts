@@ -11,8 +11,8 @@ import * as LogFile from "./logFile.ts"
 import { lineOf, type LogEvent, type LogOutput } from "./logText.ts"
 
 /**
- * The daemon's log: one line an entry, on standard output or in a file. On standard error `svcd` reports only why it
- * cannot run, so that a refusal stands alone there, and problems of the log file.
+ * The daemon's log: one line per entry, on standard output or in a file. Standard error only has reasons why `svcd`
+ * cannot run, and problems of the log file.
  *
  * An entry is a fixed message and a record of facts: `Effect.logInfo("peer connected", { inbound: false })`. The
  * annotation `subsystem`, set once around a service, names the part of the node that logs.
@@ -21,7 +21,7 @@ import { lineOf, type LogEvent, type LogOutput } from "./logText.ts"
 export interface LogOptions {
   readonly format: LogFormat
   readonly level: LogLevelName
-  /** Subsystems whose debug entries are logged at any `level`. */
+  /** Their debug entries are logged at any `level`. */
   readonly debugSubsystems: ReadonlyArray<Subsystem>
   /** Replaces `debugSubsystems` if they can change while the node runs. */
   readonly switches?: DebugSwitches
@@ -58,7 +58,7 @@ const THRESHOLD: Readonly<Record<LogLevelName, LogLevel.LogLevel>> = {
   error: LogLevel.Error
 }
 
-/** The part of a stream that a log needs; `process.stdout` is one. */
+/** The part of `process.stdout` that a log needs. */
 export interface LogStream {
   readonly isTTY?: boolean | undefined
   readonly write: (text: string) => unknown
@@ -68,8 +68,8 @@ export interface LogStream {
 const guarded = new WeakSet<LogStream>()
 
 /**
- * Keeps the process alive when the reader of a standard stream goes away: the stream then emits `error` (EPIPE) at
- * every write, and an error event without a listener ends the process.
+ * Keeps the process alive after the reader of a standard stream leaves: each write then emits `error` (EPIPE), and an
+ * error event without a listener ends the process.
  */
 const guard = (stream: LogStream): void => {
   if (guarded.has(stream)) return
@@ -78,7 +78,7 @@ const guard = (stream: LogStream): void => {
   stream.on("error", () => {})
 }
 
-/** A stream of this process as the output of a log. Colours are for terminals, and not if NO_COLOR is set. */
+/** Colours only for terminals, and not if NO_COLOR is set. */
 export const streamOutput = (
   stream: LogStream,
   env: Readonly<Record<string, string | undefined>> = process.env
@@ -93,7 +93,7 @@ export const streamOutput = (
 
 const subsystemOf = ({ annotations }: LogEvent): unknown => Option.getOrUndefined(HashMap.get(annotations, "subsystem"))
 
-/** A logger that writes the entries of the level and above, and all entries of the debugged subsystems. */
+/** Writes entries of the level and above, and all entries of the debugged subsystems. */
 export const make = (options: LogOptions, output: LogOutput): Logger.Logger<unknown, void> => {
   const toLine = lineOf(options.format, output.colours)
   const switches = options.switches ?? new DebugSwitches(options)
@@ -108,8 +108,8 @@ export const make = (options: LogOptions, output: LogOutput): Logger.Logger<unkn
 }
 
 /**
- * Replaces Effect's own logger. The fibers drop entries below the level before any logger gets them, unless a subsystem
- * is debugged or can be later: then the logger decides.
+ * Replaces Effect's own logger. Fibers drop entries below the level before any logger, unless a subsystem is debugged
+ * or may be later: then the logger decides.
  */
 export const layerWith = (options: LogOptions, output: LogOutput): Layer.Layer<never> =>
   Layer.merge(
@@ -119,19 +119,19 @@ export const layerWith = (options: LogOptions, output: LogOutput): Layer.Layer<n
     )
   )
 
-/** Calls `listener` at each SIGHUP while the scope lives. Without one, the signal ends a process. */
+/** Without a listener, SIGHUP ends a process. */
 const onHangup = (listener: () => void): Effect.Effect<void, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => void process.on("SIGHUP", listener)),
     () => Effect.sync(() => void process.off("SIGHUP", listener))
   )
 
-/** Reports on standard error what the log itself cannot hold. */
+/** For problems of the log itself. */
 const complain = (message: string): void => void process.stderr.write(`svcd: ${message}\n`)
 
 /**
- * The daemon's log in a file. SIGHUP reopens it, for programs that rotate logs: entries until then go to the renamed
- * file, and none is lost. Nothing goes to standard output.
+ * The daemon's log in a file. SIGHUP reopens it after a rotation; entries until then go to the renamed file, and none
+ * is lost. Standard output stays empty.
  */
 const fileLayer = (options: LogOptions, path: string): Layer.Layer<never, LogFile.LogFileUnusable> =>
   Layer.unwrapScoped(Effect.gen(function*() {
@@ -149,8 +149,8 @@ const fileLayer = (options: LogOptions, path: string): Layer.Layer<never, LogFil
   }))
 
 /**
- * A program's log on standard output. SIGHUP reopens nothing there, and does not end the program. Standard error is
- * guarded as well: Node itself writes warnings there.
+ * A program's log on standard output, where SIGHUP has no effect. Standard error is guarded, too: Node itself writes
+ * warnings there.
  */
 export const layer = (options: LogOptions): Layer.Layer<never> =>
   Layer.unwrapScoped(Effect.map(onHangup(() => {}), () => {
@@ -158,7 +158,7 @@ export const layer = (options: LogOptions): Layer.Layer<never> =>
     return layerWith(options, streamOutput(process.stdout))
   }))
 
-/** The log in a file; on standard output if `file` is `undefined`. */
+/** Standard output if `file` is `undefined`. */
 export const layerTo = (
   file: string | undefined,
   options: LogOptions

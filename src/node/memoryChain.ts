@@ -19,9 +19,9 @@ import type { Bytes } from "../protocol/bytes.ts"
 import { hash256 } from "../protocol/hash.ts"
 import { type Height, type NameKey, nameKey } from "../protocol/keys.ts"
 
-/** A chain of names in memory, for tests: it has heights, operations and reorganizations, and no blocks. */
+/** A chain of names in memory, for tests: heights, operations and reorganizations, without blocks. */
 
-/** High enough that all rules of the main network are in force. */
+/** All rules of the main network are in force at this height. */
 const FIRST_HEIGHT = 800_000
 
 /** Smallest units in the output of a name. */
@@ -29,7 +29,7 @@ const LOCKED = 1_000_000
 
 interface Logged {
   readonly event: NameEvent
-  /** The place in the log of the operation that this event undoes. */
+  /** The log position of the operation that this event undoes. */
   readonly undoes: number | undefined
   isUndone: boolean
 }
@@ -37,14 +37,14 @@ interface Logged {
 export interface MemoryOperation {
   readonly name: Bytes
   readonly value: Bytes
-  /** The script of the owner. */
+  /** The owner's script. */
   readonly address: Bytes
 }
 
-/** A place in the log for one reader. */
+/** A position in the log for one reader. */
 export interface LogPlace {
   next: number
-  /** Operations that were undone before the reader came to them: it gets neither them nor their end. */
+  /** Operations undone before the reader saw them: it gets neither them nor their end. */
   readonly passed: Set<number>
 }
 
@@ -54,9 +54,9 @@ export class MemoryChain {
   height: Height = FIRST_HEIGHT
   readonly records = new Map<NameKey, NameEntry>()
   private readonly log: Array<Logged> = []
-  /** Behind which event each cursor is. */
+  /** The number of events before each cursor. */
   private readonly places = new Map<string, number>([["0", 0]])
-  /** The branches of the best chain, each with its first height. */
+  /** Each with its first height. */
   private branches: ReadonlyArray<{ readonly from: Height; readonly id: number }> = [{ from: 0, id: 0 }]
   private made = 0
   private appended = Deferred.unsafeMake<void>(FiberId.none)
@@ -67,7 +67,7 @@ export class MemoryChain {
     this.params = params
   }
 
-  /** The record of a name while it is not expired. */
+  /** `undefined` if the name is expired. */
   active(name: Bytes): NameEntry | undefined {
     const record = this.records.get(nameKey(name))
     return record === undefined || isExpired(record, this.height, this.params) ? undefined : record
@@ -78,7 +78,7 @@ export class MemoryChain {
     return hash256(utf8.encode(`transaction ${this.made}`))
   }
 
-  /** Puts an operation into the next block. */
+  /** In the next block. */
   write({ address, name, value }: MemoryOperation): NameEntry {
     this.pass(1)
     const key = nameKey(name)
@@ -96,7 +96,7 @@ export class MemoryChain {
     return record
   }
 
-  /** Lets blocks pass; names whose time is over expire. */
+  /** Lets names expire. */
   pass(blocks: number): void {
     const last = this.height + blocks
     const due = [...this.records.values()]
@@ -114,7 +114,7 @@ export class MemoryChain {
     this.pass(Math.max(0, expiryHeight(record.height, this.params) - this.height))
   }
 
-  /** Disconnects the last blocks, and connects one more than they were on another branch, without names. */
+  /** Connects one more block than it disconnects, on another branch without names. */
   reorganize(blocks: number): void {
     const fork = Math.max(0, this.height - blocks)
     for (let at = this.log.length - 1; at >= 0; at--) {
@@ -159,14 +159,14 @@ export class MemoryChain {
     this.wake()
   }
 
-  /** Lets the readers that wait look again. */
+  /** Wakes waiting readers. */
   wake(): void {
     const woken = this.appended
     this.appended = Deferred.unsafeMake<void>(FiberId.none)
     Deferred.unsafeDone(woken, Effect.void)
   }
 
-  /** Where a reader begins; now without a cursor. */
+  /** Without a cursor, a reader begins now. */
   placeOf(from: string | undefined): Effect.Effect<LogPlace, CursorUnusable> {
     return Effect.suspend(() => {
       const next = from === undefined ? this.log.length : this.places.get(from)
@@ -177,7 +177,7 @@ export class MemoryChain {
     })
   }
 
-  /** The next events; waits while there are none. */
+  /** Waits while there are no events. */
   events(place: LogPlace): Effect.Effect<ReadonlyArray<NameEvent>> {
     return Effect.suspend(() => {
       const events: Array<NameEvent> = []

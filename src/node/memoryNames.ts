@@ -39,34 +39,34 @@ import { nameKey } from "../protocol/keys.ts"
 import { networks } from "../protocol/networks.ts"
 import { MemoryChain } from "./memoryChain.ts"
 
-/** A `NameClient` over names in memory, for tests of applications: it answers, fails and reports changes as one over a node. */
+/** A `NameClient` over names in memory, for tests of applications, with the answers, failures and changes of a node. */
 
 /** A failure that every call can have. */
 export type MemoryFailure = Extract<ReadFailure, OperationFailure>
 
-/** What a test does to the names of `layerMemory`. */
+/** The test's control of the names of `layerMemory`. */
 export class MemoryNames extends Context.Tag("svcd/MemoryNames")<MemoryNames, {
   /**
-   * Registers or updates a name in the next block. The name is of the client, which can update it, unless `address` gives it to
-   * another owner.
+   * Registers or updates a name in the next block. The client owns the name and can update it, unless `address` gives
+   * it to another owner.
    */
   // positional: as `NameClient.registerName`
   readonly set: (name: string, value: string, options?: OperationOptions) => Effect.Effect<NameRecord, InvalidRequest>
-  /** Lets blocks pass until the name is expired. Names that were set before it expire too. */
+  /** Lets blocks pass until the name expires. Names set earlier expire, too. */
   readonly expire: (name: string) => Effect.Effect<void, InvalidRequest | NameNotFound>
-  /** Lets blocks pass; one without a number. */
+  /** Lets blocks pass; one by default. */
   readonly pass: (blocks?: number) => Effect.Effect<void>
-  /** Disconnects the last blocks with what they did to names, and connects one more than they were, without names. */
+  /** Disconnects the last blocks with their name operations, and connects one more, without names. */
   readonly reorg: (blocks: number) => Effect.Effect<void>
-  /** Lets all calls and streams fail from now on; `undefined` ends that. */
+  /** Makes all calls and streams fail; `undefined` ends that. */
   readonly fail: (failure: MemoryFailure | undefined) => Effect.Effect<void>
-  /** Whether blocks are missing from now on: then a name that is not known is `NotSynced`. */
+  /** Whether blocks are missing: an unknown name is then `NotSynced`. */
   readonly syncing: (isSyncing: boolean) => Effect.Effect<void>
 }>() {}
 
 const NETWORK = networks.mainnet
 
-/** The scripts of a wallet: a new one for each operation, as the wallet of a node has them. */
+/** One script per operation, as in a node's wallet. */
 class Owner {
   private readonly scripts = new Set<string>()
 
@@ -94,7 +94,7 @@ const ownerOf = ({ address }: OperationOptions): Either.Either<Bytes | undefined
     : Either.left(new InvalidRequest({ field: "address", reason: "is not an address of the network" }))
 }
 
-/** What a test does to single names. */
+/** The test's changes of single names. */
 const changing = ({ chain, now, own, params }: {
   readonly chain: MemoryChain
   readonly own: Owner
@@ -118,20 +118,19 @@ const changing = ({ chain, now, own, params }: {
     })
 })
 
-/** What the operations of a client need of its names. */
 interface Operating {
   readonly chain: MemoryChain
   readonly own: Owner
-  /** Runs the effect of a call, unless the client is closed or fails. */
+  /** Fails if the client is closed or set to fail. */
   readonly call: <A, E>(effect: () => Effect.Effect<A, E>) => Effect.Effect<A, ClientFailure | E | MemoryFailure>
   readonly lifespan: Lifespan
   readonly scope: Scope.Scope
   readonly syncing: () => boolean
-  /** The failure of an answer that names do not allow yet. */
+  /** For an answer that the names do not allow yet. */
   readonly refuse: () => Effect.Effect<never, NotSynced>
 }
 
-/** Registers and updates names: both steps of a registration are in blocks at once. */
+/** Both steps of a registration are in blocks at once. */
 const operationsOf = (
   { call, chain, lifespan, own, refuse, scope, syncing }: Operating
 ): Pick<typeof NameClient.Service, "registerName" | "updateName"> => {
@@ -213,7 +212,7 @@ const make = (seeds: Readonly<Record<string, string>>) =>
       return fixed === undefined ? [] : [recordAt(fixed, now(), params)]
     }
 
-    /** All entries in the order of a node: the shortest first, then by their bytes. */
+    /** In the order of a node: the shortest first, then in byte order. */
     const sorted = () =>
       [...chain.records.values()].toSorted((a, b) => a.name.length - b.name.length || compare(a.name, b.name))
 
@@ -310,8 +309,8 @@ const make = (seeds: Readonly<Record<string, string>>) =>
   })
 
 /**
- * Names in memory, `{ "d/example": "…" }` to begin with: no node, no files, no network, and blocks come at once. An invalid name or
- * value is a defect.
+ * Names in memory, initially `{ "d/example": "…" }`: no node, no files, no network, and blocks come at once. An invalid
+ * name or value is a defect.
  */
 export const layerMemory = (names: Readonly<Record<string, string>> = {}): Layer.Layer<NameClient | MemoryNames> =>
   Layer.scopedContext(make(names))

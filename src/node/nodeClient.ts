@@ -19,7 +19,7 @@ import * as EmbeddedOperations from "./embeddedOperations.ts"
 
 /** A `NameClient` over the services of a node in this process. */
 
-/** What ended the node, as its client reports it: a file that cannot be imported, a failed store, or a defect. */
+/** Why the node ended, in the client's terms: a file that cannot be imported, a failed store, or a defect. */
 export const asClientFailure = (ended: Effect.Effect<void, NodeFailure>) =>
   ended.pipe(
     Effect.catchTag(
@@ -35,7 +35,7 @@ export const asClientFailure = (ended: Effect.Effect<void, NodeFailure>) =>
     )
   )
 
-/** Ends the client if the node ends. The program is notified, and goes on. */
+/** Ends the client with the node; the program is notified and continues. */
 const ending = (lifespan: Lifespan) =>
   Effect.flatMap(Lifecycle, ({ ended }) =>
     asClientFailure(ended).pipe(
@@ -48,7 +48,7 @@ const ending = (lifespan: Lifespan) =>
       Effect.forkScoped
     ))
 
-/** Whether blocks are missing. Offline, all names of a whole chain are available before the mempool is loaded. */
+/** Offline, all names of a whole chain are available before the mempool is loaded. */
 const missingBlocks = Effect.gen(function*() {
   const chain = yield* Chain
   const status = yield* SyncStatus
@@ -86,7 +86,7 @@ const make = ({ requireProof, wallet }: NodeClientOptions) =>
     yield* endWithScope(lifespan)
     return NameClient.of({
       mode: "embedded",
-      // Not through `guard`: programs call it a hundred thousand times a second.
+      // Without `guard`: programs call it a hundred thousand times a second.
       resolveName: (name, options) => Effect.suspend(() => lifespan.reason() ?? names.resolveName(name, options)),
       listNames: (filter) => lifespan.during(names.listNames(filter)),
       findNames: (filter) => lifespan.stream(names.findNames(filter)),
@@ -99,12 +99,11 @@ const make = ({ requireProof, wallet }: NodeClientOptions) =>
     })
   })
 
-/** What answers rest on at least, and the wallet that operations use. */
+/** The default proof, and the wallet for operations. */
 export interface NodeClientOptions {
   readonly requireProof?: ProofLevel | undefined
-  /** The default one if it has no name. */
+  /** The default wallet if missing. */
   readonly wallet?: string | undefined
 }
 
-/** The client of a node. */
 export const nameClientLayer = (options: NodeClientOptions = {}) => Layer.scoped(NameClient, make(options))

@@ -13,17 +13,17 @@ import { type Bytes, displayHash, toHex } from "../protocol/bytes.ts"
 import type { TransactionChange } from "../wallet/Wallet.ts"
 
 /**
- * Runs the operator's commands (`-blocknotify` and others). The commands of one kind run one after the other. A command
- * may hold a secret of the operator, so that logs have its kind and its end alone.
+ * Runs the operator's commands (`-blocknotify` and others), one at a time per kind. A command may hold a secret, so
+ * logs have only its kind and its end.
  */
 
-/** The end of a command: its status, or why it has none. */
+/** The status of a command, or why it has none. */
 type CommandEnd =
   | { readonly _tag: "Ended"; readonly status: number | string }
   | { readonly _tag: "TimedOut" }
   | { readonly _tag: "NotStarted" }
 
-/** The environment without the settings of svcd: the password for RPC is one of them. */
+/** Without the settings of svcd, which may include the RPC password. */
 const environment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("SVCD_")))
 
@@ -58,8 +58,8 @@ const endOf = (
   })
 
 /**
- * Runs a command in a shell and in a process group of its own, without input and output, and kills the group after a
- * time. An interrupted caller leaves it running.
+ * Runs a command in a shell and in its own process group, without input and output, and kills the group after the
+ * limit. An interrupted caller leaves it running.
  */
 export const runCommand = (command: string, limit: CommandLimit): Effect.Effect<CommandEnd> =>
   endOf((options) => spawn(command, { ...options, shell: true }), limit)
@@ -72,16 +72,16 @@ const runProgram = (
 
 type NotifySettings = Settings["notify"]
 
-/** Commands of one kind that may wait; those beyond are dropped. */
+/** Waiting commands of one kind; those beyond are dropped. */
 const MAX_WAITING = 1_000
 
-/** The same for wallets: a rescan has many transactions at once. */
+/** For wallets, as a rescan has many transactions at once. */
 const MAX_WAITING_OF_WALLETS = 10_000
 
 /** Milliseconds that a command may run. */
 const LONGEST = 60_000
 
-/** The same while the node waits for it to stop. */
+/** In milliseconds, while the node waits for a command to stop. */
 const LONGEST_AT_SHUTDOWN = 10_000
 
 const run = (kind: keyof NotifySettings, command: string, limit: { readonly milliseconds: number }) =>
@@ -91,7 +91,7 @@ const run = (kind: keyof NotifySettings, command: string, limit: { readonly mill
     return end.status === 0 ? Effect.void : Effect.logWarning("command failed", { option: kind, status: end.status })
   })
 
-/** A queue whose commands run one after the other until the scope closes. Returns what adds one. */
+/** Runs one command at a time until the scope closes. Returns how to add one. */
 const lineOf = (
   kind: keyof NotifySettings,
   most = MAX_WAITING
@@ -105,12 +105,12 @@ const lineOf = (
         taken ? Effect.void : Effect.logWarning("command dropped: too many wait", { option: kind }))
   })
 
-/** Text as one word of a shell. Upstream `common/system.cpp`, `ShellEscape`. */
+/** Upstream `common/system.cpp`, `ShellEscape`. */
 const shellWord = (text: string): string => `'${text.replaceAll("'", `'"'"'`)}'`
 
 /**
- * The command for a transaction of a wallet: %s becomes its txid, %w the quoted name of the wallet, %b the hash of its
- * block or `unconfirmed`, %h the height or -1. Upstream `CWallet::AddToWallet`.
+ * %s becomes the txid, %w the quoted name of the wallet, %b the hash of the block or `unconfirmed`, %h the height or
+ * -1. Upstream `CWallet::AddToWallet`.
  */
 export const walletCommand = (command: string, { block, txid, wallet }: TransactionChange): string =>
   command.replaceAll(/%[sbhw]/g, (mark) => {
@@ -137,7 +137,7 @@ export const notifyOfWallets = (
     yield* Effect.forkScoped(Stream.runForEach(changes, (change) => add(walletCommand(walletnotify, change))))
   })
 
-/** Changes of names that are in memory while their commands run; the others stay on disk. */
+/** Changes of names in memory while their commands run; the others stay on disk. */
 const CHANGES_AT_ONCE = 100
 
 const namesOf = (event: NameEvent): ReadonlyArray<Bytes> => {
@@ -147,13 +147,13 @@ const namesOf = (event: NameEvent): ReadonlyArray<Bytes> => {
 
 export interface NotifiedNames {
   readonly log: Pick<typeof NameEvents.Service, "news" | "now" | "page">
-  /** Whether the node downloads the chain: no command runs for what its blocks change. */
+  /** During the download of the chain, no command runs. */
   readonly syncing: Effect.Effect<boolean>
 }
 
 /**
- * Runs `-namenotify` for each change of a name from now on: an operation, an expiry, a block that leaves the best chain.
- * A slow command delays the others and drops none, because the log of events keeps them.
+ * Runs `-namenotify` for each change of a name: an operation, an expiry, a disconnected block. A slow command delays
+ * the others and drops none, because the log of events keeps them.
  */
 export const notifyOfNames = (
   { namenotify }: NotifySettings,
@@ -191,9 +191,9 @@ export const notifyOfNames = (
   })
 
 /**
- * Reports to systemd that the node is ready, where its unit waits for that (`Type=notify`) or another manager does: they set
- * `NOTIFY_SOCKET` (sd_notify(3)). Node.js cannot send to a socket of that kind, so the program of systemd does. Without the
- * program the node runs all the same.
+ * Reports to systemd, or another manager that sets `NOTIFY_SOCKET`, that the node is ready (`Type=notify`;
+ * sd_notify(3)). Node.js cannot send to such a socket, so systemd's program does. Without it the node runs all the
+ * same.
  */
 const tellServiceManager: Effect.Effect<void> = Effect.suspend(() => {
   if ((process.env["NOTIFY_SOCKET"] ?? "") === "") return Effect.void
@@ -212,13 +212,13 @@ export interface NotifiedNode {
   readonly events: Stream.Stream<ChainEvent>
   /** Warnings, each as it appears. */
   readonly warnings: Stream.Stream<string>
-  /** Whether the node downloads the chain: no command runs for its blocks. */
+  /** During the download of the chain, no command runs. */
   readonly syncing: Effect.Effect<boolean>
 }
 
 /**
- * Runs `-blocknotify` for the blocks of a node, `-alertnotify` for its warnings, and `-startupnotify` now; reports to the service
- * manager now that the node is ready.
+ * Runs `-blocknotify` for blocks, `-alertnotify` for warnings, and `-startupnotify` now; reports that the node is
+ * ready.
  */
 export const notifyOfNode = (
   settings: NotifySettings,
@@ -245,7 +245,7 @@ export const notifyOfNode = (
     yield* Effect.forkScoped(told)
   })
 
-/** Runs `-shutdownnotify`, and waits for it for a time. */
+/** Waits for `-shutdownnotify`, with a limit. */
 export const notifyOfShutdown = ({ shutdownnotify }: NotifySettings): Effect.Effect<void> =>
   Effect.forEach(
     shutdownnotify,

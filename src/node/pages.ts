@@ -10,7 +10,7 @@ import { restFind } from "../web/rest/restFind.ts"
 import { restNames, restStarting } from "../web/rest/restNames.ts"
 import { makeStatusPage, startingPage } from "../web/statusPage.ts"
 
-/** The documents on the RPC listener that the settings ask for. */
+/** The documents on the RPC listener, as configured. */
 
 type Wanted = Pick<Settings, "chain" | "peers" | "rpc">
 

@@ -36,7 +36,7 @@ import { Services } from "../network/wire/messages/version.ts"
 import type { AddressNetwork } from "../network/wire/netAddress.ts"
 import type { Network } from "../protocol/networks.ts"
 
-/** Milliseconds at which addresses are passed on. */
+/** Milliseconds between two address relays. */
 const GOSSIP_TICK = 1000
 
 /** Age of the tip, in spacings, up to which peers with few blocks are good enough (reference/protocol.md 6.3). */
@@ -44,22 +44,22 @@ const NEAR_TIP_SECONDS = 144 * TARGET_SPACING
 
 type NetworkSettings = Pick<Settings, "chain" | "peers">
 
-/** The port that the node announces to peers. A listener with the permission `noban` has none (upstream `GetListenPort`). */
+/** A listener with the permission `noban` is not announced (upstream `GetListenPort`). */
 const announcedPort = ({ listen, whitebind }: PeerSettings): number | undefined =>
   (listen ?? whitebind.find(({ implicit, permissions }) => !implicit && !permissions.includes("noban"))?.address)?.port
 
-/** The networks of automatic connections, in the words of the protocol. */
+/** In the words of the protocol. */
 const networksOf = (peers: PeerSettings): ReadonlySet<AddressNetwork> =>
   new Set(reachableNetworks(peers).map((network) => network === "onion" ? "torv3" : network))
 
-/** Own addresses that the operator named. One without a port has that of the listener. */
+/** The operator's own addresses, by default with the listener's port. */
 const externalAddresses = (peers: PeerSettings, defaultPort: number): ReadonlyArray<Address> =>
   peers.externalAddresses.map(({ host, port }) => ({
     host,
     port: port === 0 ? announcedPort(peers) ?? defaultPort : port
   }))
 
-/** Score of an address that the operator named (upstream `net.h`, `LOCAL_MANUAL`). */
+/** Of an operator's address (upstream `net.h`, `LOCAL_MANUAL`). */
 const MANUAL_SCORE = 4
 
 interface GossipParts {
@@ -70,7 +70,7 @@ interface GossipParts {
   readonly initialDownload: Effect.Effect<boolean>
 }
 
-/** Receives addresses of peers and passes them on, while the scope is open. */
+/** Relays addresses while the scope is open. */
 const makeGossip = (
   peers: PeerSettings,
   { initialDownload, network, random, services, store }: GossipParts
@@ -114,7 +114,7 @@ const makeGossip = (
     return gossip
   })
 
-/** The parts that handle the messages of peers: sync, relay, serving, addresses. */
+/** The handlers of peer messages: sync, relay, serving, addresses. */
 const makeHandlers = (
   { chain: { network, prune }, peers }: NetworkSettings,
   peersFile: string
@@ -176,7 +176,6 @@ const makeHandlers = (
     }
   })
 
-/** What the manager of connections needs of the settings. */
 const managerOptions = ({ peers }: NetworkSettings, network: Network): PeerManagerOptions => ({
   ...peers,
   network,
@@ -185,14 +184,14 @@ const managerOptions = ({ peers }: NetworkSettings, network: Network): PeerManag
   externalAddresses: externalAddresses(peers, network.defaultP2pPort)
 })
 
-/** The network of a node: finds peers, exchanges messages with them, and follows, serves and relays what they have. */
+/** The network of a node: finds peers, and follows, serves and relays. */
 export const layer = (settings: NetworkSettings, peersFile: string) =>
   Layer.unwrapEffect(Effect.map(Chain, ({ params }) =>
     PeerManager.layer(managerOptions(settings, params.network)).pipe(
       Layer.provide(Layer.scoped(PeerHandlers, makeHandlers(settings, peersFile)))
     )))
 
-/** The parts of a light node: it follows the chain, and has nothing to serve or to relay. */
+/** A light node follows the chain, and has nothing to serve or relay. */
 const makeLightHandlers = (
   { chain: { network }, peers }: NetworkSettings,
   peersFile: string
@@ -238,7 +237,7 @@ const makeLightHandlers = (
 
 const NO_RELAY: PeerRelay = { toAnnounce: 0, lastSequence: 0, lastTransaction: 0 }
 
-/** The network of a light node: finds peers, and follows their chain. It accepts no connections. */
+/** Finds peers and follows their chain. Accepts no connections. */
 export const lightLayer = (settings: NetworkSettings, peersFile: string) =>
   Layer.unwrapEffect(Effect.map(Light, ({ params }) =>
     PeerManager.layer({

@@ -15,7 +15,7 @@ import { plainError } from "../client/promise/plainError.ts"
 import type { CallOptions, LogEntry, PromiseClient, PromiseClientConfig } from "../client/promise/PromiseClient.ts"
 import type { NameChange } from "../client/promise/records.ts"
 
-/** Runs a `NameClient` for programs that do not use Effect: promises, plain errors, abort signals, async iterators. */
+/** Runs a `NameClient` for programs without Effect. */
 
 const LEVELS = new Map<string, LogEntry["level"]>([
   ["Trace", "debug"],
@@ -46,7 +46,7 @@ const logging = (log: PromiseClientConfig["log"]): Layer.Layer<never> => {
   )
 }
 
-/** What a call rejects with. A failure inside a span is a proxy around the error, which a program could not clone. */
+/** A failure inside a span is a proxy around the error, which a program could not clone. */
 const rejectionOf = (error: unknown): unknown => plainError(Cause.originalError(error))
 
 const errorOf = <E>(cause: Cause.Cause<E>): unknown => rejectionOf(Cause.squash(cause))
@@ -55,8 +55,8 @@ const errorOf = <E>(cause: Cause.Cause<E>): unknown => rejectionOf(Cause.squash(
 const asyncDispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose")
 
 /**
- * An iterator over a stream that runs only while the caller waits for the next element. Requests are answered one after
- * the other. After the end, an error or `return` there are no more elements, and a waiting caller gets `done`.
+ * Iterates over a stream that runs only while the caller waits for an element. Requests are answered in turn. After the
+ * end, an error or `return` there are no more elements, and a waiting caller gets `done`.
  */
 const iterate = <A>(source: AsyncIterable<A>, end: (error: unknown) => unknown): AsyncIterableIterator<A> => {
   const inner = source[Symbol.asyncIterator]()
@@ -96,7 +96,7 @@ const iterate = <A>(source: AsyncIterable<A>, end: (error: unknown) => unknown):
   return iterator
 }
 
-/** Opens a client. Rejects with the error class of the failure; nothing stays open then. */
+/** Rejects with the error class of the failure; nothing stays open then. */
 export const open = async (
   layer: (config: ClientConfig) => Layer.Layer<NameClient, OpenFailure>,
   { log, signal, ...config }: PromiseClientConfig

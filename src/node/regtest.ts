@@ -18,12 +18,12 @@ import { Wallets } from "../wallet/Wallets.ts"
 import { Node } from "./layers/node.ts"
 import { RegtestNode } from "./RegtestNode.ts"
 
-/** A node on a private network of its own, for tests of applications: `layerRegtest` of `svcd/testing` loads this file on use. */
+/** A node on its own private network: `layerRegtest` of `svcd/testing` loads this file on use. */
 
-/** Blocks of the start. Coins of ten of them can be spent: those of a block need 100 more. */
+/** Initial blocks. Coins of a block need 100 more blocks, so ten can be spent. */
 const FIRST_BLOCKS = 110
 
-/** Blocks have the time of the machine: that of a `TestClock`, 1970, is before genesis. */
+/** Blocks have the machine's time: that of a `TestClock`, 1970, is before genesis. */
 const machine = Clock.make()
 
 const temporaryDirectory = Effect.acquireRelease(
@@ -71,7 +71,7 @@ const make = Effect.gen(function*() {
   return RegtestNode.of({ mine, fund, newAddress })
 })
 
-/** The node and its client. A failure to open in a new directory is a defect. */
+/** A failure to open in a new directory is a defect. */
 export const layer: Layer.Layer<NameClient | RegtestNode> = Layer.unwrapScoped(
   Effect.map(temporaryDirectory, (dataDir) =>
     Layer.effect(RegtestNode, make).pipe(

@@ -3,22 +3,22 @@ import * as Schedule from "effect/Schedule"
 import type { LightNode } from "../light/LightPart.ts"
 
 /**
- * Gives memory back to the system once a sync is over. A sync fills the heap with short-lived objects; V8 would keep the
- * room for them for as long as the process runs, since a node at the tip needs too little to make it look again.
+ * Returns memory to the system after a sync, which fills the heap with short-lived objects. V8 would otherwise keep it
+ * for the life of the process, since a node at the tip rarely triggers a collection.
  */
 
 const LOOK_EVERY = "2 seconds"
 
-/** How often in a row the node has to be at the tip: between two phases of a sync it is there for a moment. */
+/** How often in a row the node has to be at the tip, where it is briefly between two phases of a sync. */
 const LOOKS = 2
 
-/** Bytes of heap above which nothing is done: a program with so much of its own would stop for too long. */
+/** Bytes of heap above which a collection would stop the program for too long. */
 const MOST_HEAP = 400 * 1024 * 1024
 
 /**
- * Collects the garbage of this thread as V8 does when memory is low: it also moves objects together and frees the room of young
- * ones. The thread stops for about two milliseconds for each megabyte in use. Does nothing if more bytes of heap
- * are in use than `mostHeap`, and in a Node.js without inspector.
+ * Collects the garbage of this thread as V8 does when memory is low: it also moves objects together and frees the young
+ * generation. The thread stops for about two milliseconds per megabyte in use. No-op above `mostHeap` bytes of heap,
+ * and in a Node.js without inspector.
  */
 export const collectGarbageUpTo = (mostHeap: number): Effect.Effect<void> =>
   Effect.ignore(Effect.tryPromise(async () => {
@@ -33,14 +33,13 @@ export const collectGarbageUpTo = (mostHeap: number): Effect.Effect<void> =>
     }
   }))
 
-/** The same, for a node. */
 export const collectGarbage = collectGarbageUpTo(MOST_HEAP)
 
-/** Whether a light part has nothing to do: it knows all names, and their signatures. */
+/** Whether a light part knows all names and their signatures. */
 export const isLightSettled = ({ progress }: Pick<LightNode, "progress">): Effect.Effect<boolean> =>
   Effect.map(progress, ({ phase, unchecked }) => phase === "ready" && unchecked === 0)
 
-/** Waits until a node has nothing to do any more, then releases memory, once. */
+/** Waits until a node has nothing left to do, then releases memory, once. */
 export const releaseMemory = (
   settled: Effect.Effect<boolean>,
   release = collectGarbage

@@ -9,7 +9,7 @@ import { SyncReporter } from "../light/SyncReporter.ts"
 import { PeerManager } from "../network/PeerManager.ts"
 import type { Height, Millis } from "../protocol/keys.ts"
 
-/** Logs when the node has caught up with the network, and when it has no peers to do so. */
+/** Logs when the node has caught up with the network, and when it has no peers. */
 
 /** Milliseconds between two log entries within a phase that callers wait for. */
 const REPORT_MS = 30_000
@@ -26,12 +26,12 @@ const factsOf = ({ headers, height, percent, phase, proof, secondsLeft, window }
 
 type Facts = ReturnType<typeof factsOf>
 
-/** Whether the node is where it was; the time left is an estimate. */
+/** Ignores the time left, which is an estimate. */
 const isSamePlace = (a: Facts, b: Facts): boolean =>
   a.height === b.height && a.headers === b.headers && a.blocks === b.blocks && a.of === b.of &&
   a.names === b.names && a.unchecked === b.unchecked && a.percent === b.percent
 
-/** Follows the reports of a light start, and decides which are worth an entry: new phases, and progress in one. */
+/** Decides which reports of a light start are worth an entry: new phases, and progress in one. */
 export class PhaseLog {
   #told: { readonly at: Millis; readonly facts: Facts } | undefined
 
@@ -48,7 +48,7 @@ export class PhaseLog {
   }
 }
 
-/** Logs the phases of a light start, and how far they are. It ends with the window: the chain has its own entries. */
+/** Logs the phases of a light start and their progress. It ends with the window: the chain has its own entries. */
 export const logSync = Effect.gen(function*() {
   const { report } = yield* SyncReporter
   const { current } = yield* LightPart
@@ -67,10 +67,10 @@ const LOOK_EVERY = "5 seconds"
 
 const MINUTE = 60_000
 
-/** Milliseconds without a peer after which the log warns, each time again: a minute, ten minutes, an hour, six hours, a day. */
+/** Milliseconds without a peer before each warning: a minute, ten minutes, an hour, six hours, a day. */
 const ALONE_MS = [MINUTE, 10 * MINUTE, 60 * MINUTE, 360 * MINUTE, 1440 * MINUTE] as const
 
-/** Milliseconds without a peer until warning number `told`, from 0 on. After the last of these times, the log warns once a day. */
+/** Milliseconds before warning number `told`, from 0 on; after the listed ones, once a day. */
 const aloneAfter = (told: number): Millis => ALONE_MS[told] ?? (told - ALONE_MS.length + 2) * 1440 * MINUTE
 
 interface Begun {
@@ -78,7 +78,6 @@ interface Begun {
   readonly at: Millis
 }
 
-/** What was seen at a look. */
 export interface Sight {
   readonly syncing: boolean
   readonly height: Height
@@ -86,13 +85,12 @@ export interface Sight {
   readonly now: Millis
 }
 
-/** An entry of the log. */
 export type SyncNotice =
   | { readonly _tag: "Synced"; readonly height: Height; readonly blocks: number; readonly seconds: number }
   | { readonly _tag: "Alone"; readonly minutes: number }
   | { readonly _tag: "Accompanied" }
 
-/** Follows the looks at a node, and decides what is worth an entry. */
+/** Decides which observations of a node are worth a log entry. */
 export class SyncLog {
   #begun: Begun | undefined
   #aloneSince: Millis | undefined
@@ -149,7 +147,6 @@ const logged = (notice: SyncNotice): Effect.Effect<void> => {
   }
 }
 
-/** Reports for as long as it runs. */
 export const reportSync: Effect.Effect<never, never, Chain | SyncStatus | PeerManager> = Effect.gen(function*() {
   const chain = yield* Chain
   const status = yield* SyncStatus

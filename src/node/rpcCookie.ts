@@ -11,14 +11,14 @@ import type { CookieSettings } from "../config/cookie.ts"
 import { DataDirectory } from "../config/DataDirectory.ts"
 import type { Credentials } from "../config/settings.ts"
 
-/** The user of a cookie, as upstream (`rpc/request.cpp`). */
+/** As upstream (`rpc/request.cpp`). */
 const COOKIE_USER = "__cookie__"
 
 const PASSWORD_BYTES = 32
 
 export class CookieUnwritable extends Schema.TaggedError<CookieUnwritable>()("CookieUnwritable", {
   path: Schema.String,
-  /** The system's error code, such as `EACCES`. */
+  /** The system's code, such as `EACCES`. */
   code: Schema.String
 }) {
   override get message(): string {
@@ -37,7 +37,7 @@ const write = ({ mode, path }: CookieSettings, text: string): Effect.Effect<void
     catch: (error) => new CookieUnwritable({ path, code: codeOf(error) })
   })
 
-/** Removes the cookie, unless another daemon has replaced it. */
+/** Keeps a cookie of another daemon. */
 const remove = ({ path }: CookieSettings, text: string): Effect.Effect<void> =>
   Effect.sync(() => {
     try {
@@ -48,8 +48,8 @@ const remove = ({ path }: CookieSettings, text: string): Effect.Effect<void> =>
   })
 
 /**
- * Makes a new password and writes it to the cookie file until the scope closes. It needs the data directory, so that a
- * second daemon that cannot have the directory does not replace the cookie.
+ * Writes a new password to the cookie file until the scope closes. Requires the data directory, so that a second
+ * daemon, which cannot have it, does not replace the cookie.
  */
 export const rpcCookie = (
   settings: CookieSettings

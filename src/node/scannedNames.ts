@@ -8,21 +8,21 @@ import type { ConsensusParams } from "../consensus/params.ts"
 import type { NameAnswer } from "../light/NameAnswers.ts"
 import { type NameQuery, queryMatcher } from "../names/search/nameQuery.ts"
 
-/** A search without indexes: in the names of a window, which it reads one after the other. */
+/** A search without indexes, which reads the names of a window one by one. */
 
 export interface ScannedSearch<E> {
   readonly query: NameQuery
   readonly params: ConsensusParams
-  /** Of the window. Its proof is that of each name. */
+  /** Of the window. Each name has its own proof. */
   readonly asOf: Freshness
   readonly options: Requirement
-  /** What the search fails with for a record that rests on less than is required. */
+  /** Fails the search for a record with a weaker proof than required. */
   readonly refuse: (asOf: Freshness) => Effect.Effect<never, NotSynced>
-  /** What is known when all names are read: the window may begin again meanwhile, and lack names. */
+  /** The freshness after all names: the window may begin again meanwhile, and lack names. */
   readonly atEnd: Effect.Effect<Freshness, E>
 }
 
-/** The records of a scan that a query finds, in the order of the scan. */
+/** In the order of the scan. */
 export const findScanned = <E>(
   scan: Stream.Stream<NameAnswer, E>,
   { asOf, atEnd, options, params, query, refuse }: ScannedSearch<E>

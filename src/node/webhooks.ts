@@ -15,7 +15,7 @@ export const checkWebhooks = (
 ): Effect.Effect<void, WebhookMisconfigured> =>
   Effect.asVoid(readConfigured(webhooks.configured, { network: networks[network], nameEncoding }))
 
-/** The webhooks of a daemon: their messages have events as `/events` writes them. */
+/** Messages have events in the form of `/events`. */
 export const webhooksLayer = (
   { answers: { nameEncoding, valueEncoding }, chain: { pageSize }, webhooks }: Pick<
     Settings,

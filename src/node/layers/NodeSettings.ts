@@ -22,31 +22,30 @@ export const optionsOfConfig = <Options, A, E, R>(
 ): Layer.Layer<A, E | ConfigError.ConfigError, R> => Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerOf))
 
 /**
- * The settings of a node, which the layers above its chain take from it: its network, its directory, and what else was given there. Each layer
- * may add the options of its part; what all of them say together is checked as if one record had it.
+ * The settings that the layers above a chain share, such as network and directory. Each layer may add its options; all
+ * together are checked as one record.
  */
 export class NodeSettings extends Context.Tag("svcd/NodeSettings")<NodeSettings, {
-  /** The settings of the parts below the network. */
+  /** For the parts below the network. */
   readonly settings: Settings
-  /** The same with the options of a part. */
+  /** With the options of a part. */
   readonly with: (part: PartOptions) => Either.Either<Settings, InvalidConfig>
-  /** The settings of the network. */
+  /** For the network. */
   readonly withPeers: (part: PartOptions) => Either.Either<Settings, InvalidConfig>
 }>() {}
 
-/** The options of a layer. */
 export interface PartOptions {
   readonly layer: LayerName
   readonly options: object
-  /** Values that the part has whatever is given below it. */
+  /** Values that override those below. */
   readonly values?: GivenValues
-  /** Whether the options are those of a server alone, of which a node may have several. */
+  /** Whether the options are for one of several servers. */
   readonly isServer?: boolean
 }
 
 const invalid = (problem: OptionProblem): InvalidConfig => new InvalidConfig(problem)
 
-/** What the parts of a node have said so far. A part that is built later sees it. */
+/** The options of the parts so far, for parts that are built later. */
 class Known {
   #given: GivenValues
   #layers: ReadonlyArray<LayerName>
@@ -60,7 +59,7 @@ class Known {
     return Either.mapLeft(settingsWith(this.#given, this.#layers), invalid)
   }
 
-  /** Reads the options of a part behind what is known. */
+  /** Adds the options of a part. */
   readonly extend = (
     { isServer = false, layer, options, values }: PartOptions
   ): Either.Either<Settings, InvalidConfig> =>
@@ -75,7 +74,7 @@ class Known {
       return settings
     })
 
-  /** The network is there from now on. */
+  /** The network exists from now on. */
   goOnline(): void {
     const { maxpeers: _, ...others } = this.#given
     this.#given = others
@@ -93,10 +92,7 @@ export const wholeSettings = (settings: Settings): typeof NodeSettings.Service =
   return NodeSettings.of({ settings, with: same, withPeers: same })
 }
 
-/**
- * The settings of a chain whose node is composed by hand. It connects to no peer until a `PeerManager` is built over it, so that nothing below
- * waits for peers.
- */
+/** For a node composed by hand. Nothing below a `PeerManager` waits for peers, and none is contacted without one. */
 export const chainSettings = (options: ChainOptionsGiven): Either.Either<typeof NodeSettings.Service, InvalidConfig> =>
   Either.gen(function*() {
     const given = yield* Either.mapLeft(decodeOptions("Chain", options), invalid)
@@ -111,10 +107,9 @@ export const chainSettings = (options: ChainOptionsGiven): Either.Either<typeof 
     })
   })
 
-/** The options of a chain. */
 export type ChainOptionsGiven = OptionsOf<"Chain">
 
-/** The settings of a whole node, decoded from one record. RPC and metrics may be added to it. */
+/** Decoded from one record. RPC and metrics may be added. */
 export const nodeSettings = (options: object): Either.Either<typeof NodeSettings.Service, InvalidConfig> =>
   Either.gen(function*() {
     const given = yield* Either.mapLeft(decodeOptions("Node", options), invalid)

@@ -23,7 +23,7 @@ import type { InvalidWalletRequest } from "../../wallet/errors.ts"
 import * as Memory from "../memory.ts"
 import { NodeSettings } from "./NodeSettings.ts"
 
-/** What every node has before it opens anything: its settings, its directory, its clock, and what its parts share. */
+/** What every node has before it opens anything. */
 export type NodeBase =
   | Budget
   | DataDirectory.DataDirectory
@@ -37,8 +37,8 @@ export type NodeBase =
   | Scheduler.Scheduler
 
 /**
- * The base of a node, over its settings and its publishers. Layers of nodes are made by functions: one that is a constant would be the same
- * for two nodes of a program.
+ * The base of a node, over its settings and publishers. A function, because a constant layer would be shared by two
+ * nodes of a program.
  */
 export const baseLayer = () =>
   Layer.unwrapEffect(
@@ -55,7 +55,7 @@ export const baseLayer = () =>
     )
   )
 
-/** Keeps the clock and the loggers that a layer sets for its fibers from the program that it is provided to. */
+/** Keeps a layer's clock and loggers from the surrounding program. */
 export const leavingHost = <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, E, R> =>
   Layer.scopedContext(Effect.gen(function*() {
     const scope = yield* Effect.scope
@@ -75,13 +75,13 @@ export const inNode = <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, E, 
     (clock) => layer.pipe(Layer.provide(Layer.setClock(clock)), Layer.provide(ErrorCount.layer))
   )).pipe(leavingHost)
 
-/** Brings a follower to the tip of the chain, and keeps it there until the scope closes. */
+/** Keeps a follower at the tip of the chain until the scope closes. */
 export const following = (
   follower: Follower
 ): Effect.Effect<void, BlocksPruned | StorageFailure, ChainControl | Scope.Scope> =>
   Effect.flatMap(
     ChainControl,
-    // To catch up may take long, and can be interrupted: so it is no `acquireRelease`.
+    // Not `acquireRelease`: catching up may take long, and can be interrupted.
     (control) => Effect.zipRight(Effect.addFinalizer(() => control.unregister(follower)), control.register(follower))
   )
 
@@ -92,22 +92,21 @@ export const starting = (step: string): Effect.Effect<void, never, Lifecycle.Lif
     ({ warmUp }) => Effect.zipRight(warmUp(step), Effect.logDebug("starting", { step }))
   )
 
-/** Runs work of the node in the background. The node ends if it fails. */
+/** The node ends if the background work fails. */
 export const inBackground = <R>(
   work: Effect.Effect<unknown, Lifecycle.NodeFailure, R>
 ): Effect.Effect<void, never, R | Lifecycle.Lifecycle | Scope.Scope> =>
   Effect.asVoid(Effect.forkScoped(withoutSpan(endingNode(work))))
 
-/** Ends the node if work of it fails, or has a defect: otherwise it would go on without that part. */
+/** Ends the node on a failure or defect of work that it cannot do without. */
 export const endingNode = <A, R>(
   work: Effect.Effect<A, Lifecycle.NodeFailure, R>
 ): Effect.Effect<A | void, never, R | Lifecycle.Lifecycle> =>
   Effect.flatMap(Lifecycle.Lifecycle, ({ fail }) => Effect.catchAllCause(work, fail))
 
-/** What the parts of a node fail with when they are opened. */
 type PartFailure = BindFailed | BlocksPruned | EmbeddedOpenFailure | InvalidWalletRequest | ValidatedByOtherRules
 
-/** A failure to open, in the terms of a program that gave options. */
+/** In the terms of a program that gave options. */
 export const openFailure = (failure: PartFailure): EmbeddedOpenFailure => {
   switch (failure._tag) {
     case "InvalidWalletRequest":

@@ -45,18 +45,18 @@ import { type ChainOptionsGiven, chainSettings, NodeSettings, optionsOfConfig } 
 import { paramsFor } from "./rules.ts"
 import { sampleChain } from "./samples.ts"
 
-/** The chain of a node, with what follows from its headers and blocks alone. */
+/** The chain of a node, and the parts that need only headers and blocks. */
 
-/** What the operator has rebuilt from the stored blocks: the chain state with the names, or all indexes as well. */
+/** What to rebuild from the stored blocks: the chain state with the names, or all indexes as well. */
 export type Reindex = "chainstate" | "all"
 
 interface ReindexDirectories {
-  /** The data directory: `names.db` is there. */
+  /** The data directory, with `names.db`. */
   readonly path: string
   readonly chainstate: string
 }
 
-/** The databases that the node derives from blocks, besides `chainstate.db`. Wallets keep theirs: it has the order of arrival. */
+/** Databases derived from blocks, besides `chainstate.db`. Wallets keep theirs: it has the order of arrival. */
 const isIndex = (name: string): boolean => /^[a-z]+\.db/.test(name) && !/^(chainstate|wallet)\.db/.test(name)
 
 const removeFrom = (directory: string, isDerived: (name: string) => boolean): void => {
@@ -66,8 +66,8 @@ const removeFrom = (directory: string, isDerived: (name: string) => boolean): vo
 }
 
 /**
- * Removes what `-reindex` and `-reindex-chainstate` rebuild, before these files are opened. The chain state goes last and
- * through its marker: a node killed meanwhile rebuilds it at the next start, without the flag. Throws `StorageUnavailable`.
+ * Removes the files to rebuild before they are opened. The chain state goes last and through its marker: a node killed
+ * meanwhile rebuilds it at the next start, without the flag. Throws `StorageUnavailable`.
  */
 export const reindex = ({ chainstate, path }: ReindexDirectories, what: Reindex): void => {
   // A validated snapshot is the node's own chain state. Any other cannot be rebuilt from the stored blocks.
@@ -89,11 +89,11 @@ const MIB = 1024 * 1024
 /** Bytes of a block file with `-fastprune` (upstream `node/blockstorage.cpp`, `FindNextBlockPos`). */
 const SMALL_FILE = 0x10000
 
-/** Beside a bundled svcd there is libsecp256k1 for the most usual platforms only. */
+/** A bundled svcd has libsecp256k1 only for the most usual platforms. */
 const SLOW_SIGNATURES = "signatures are checked without libsecp256k1, which takes many times as long: " +
   "install it beside svcd with npm install secp256k1@5"
 
-/** The height from which on blocks are pruned (upstream `kernel/chainparams.cpp`, `nPruneAfterHeight`). */
+/** Upstream `kernel/chainparams.cpp`, `nPruneAfterHeight`. */
 const pruneAfter = ({ fastPrune, network }: Settings["chain"]): number =>
   network === "mainnet" ? 100_000 : fastPrune ? 100 : 1_000
 
@@ -106,11 +106,10 @@ const pruningOf = (chain: Settings["chain"]) => {
   }
 }
 
-/** Whether there are peers to connect to: until one has answered, the node cannot know what is missing. */
+/** Until a peer has answered, a node with peers cannot know what is missing. */
 const expectsPeers = ({ chain: { network }, peers: { bootstrapPeers, maxOutbound, maxPeers } }: Settings): boolean =>
   maxPeers > 0 && (bootstrapPeers.length > 0 || (maxOutbound > 0 && networks[network].dnsSeeds.length > 0))
 
-/** What is built again from the stored blocks. */
 const rebuiltOf = ({ reindex, reindexChainstate }: Settings["chain"]) =>
   reindex ? "all" : reindexChainstate ? "chainstate" : undefined
 
@@ -134,7 +133,7 @@ const chainOf = ({ chain }: Settings) =>
     }).pipe(Layer.annotateLogs("subsystem", "chain"))
   }))
 
-/** What to expect of peers. The chain of a light node has none: it stays at genesis, and must not count as synced. */
+/** The chain of a light node has no peers: it stays at genesis, and must not count as synced. */
 export const expectedPeers = (settings: Settings) =>
   Effect.map(lightRole(settings), (role): SyncStatus.ExpectedPeers => ({
     offline: settings.peers.maxPeers === 0 && role !== "stays",
@@ -161,10 +160,10 @@ const indexesOf = ({ chain }: Settings) =>
     )
   }))
 
-/** Completes when the files of the options are imported: what waits for the blocks waits for it. */
+/** Completes when the files of the options are imported. */
 export class FilesImported extends Context.Tag("svcd/FilesImported")<FilesImported, Deferred.Deferred<void>>() {}
 
-/** Logs blocks as they connect. Those of an import are summed up instead. */
+/** Blocks of an import are summed up instead. */
 const logBlocks = Effect.flatMap(ChainParts.Chain, (chain) =>
   Stream.runForEach(chain.events, (event) => {
     if (event._tag === "BlockDisconnected") {
@@ -178,7 +177,7 @@ const logBlocks = Effect.flatMap(ChainParts.Chain, (chain) =>
     return imported ? Effect.logDebug("new block", facts) : Effect.logInfo("new block", facts)
   }))
 
-/** What the chain does by itself once it is open. */
+/** Background work of an open chain. */
 const running = (settings: Settings) =>
   Layer.scopedDiscard(
     Effect.gen(function*() {
@@ -205,7 +204,7 @@ const indexing = Layer.scopedDiscard(Effect.gen(function*() {
   yield* Effect.forEach(follower === undefined ? followers : [follower, ...followers], following, { discard: true })
 }))
 
-/** The services that a `Chain` brings with it: its coins, its sink, its control, and the base of the node. */
+/** The services that a `Chain` includes: coins, sink, control, and the base of the node. */
 export type ProvidedByChain =
   | NodeBase
   | ChainParts.ChainServices
@@ -215,7 +214,6 @@ export type ProvidedByChain =
   | TxIndex.TxIndex
   | Warnings.Warnings
 
-/** The chain over the base of a node. */
 export const chainLayer = () =>
   Layer.unwrapEffect(Effect.map(NodeSettings, ({ settings }) =>
     Layer.mergeAll(
@@ -232,8 +230,8 @@ export const chainLayer = () =>
 /** The best chain, in a data directory. */
 export class NodeChain extends ChainParts.Chain {
   /**
-   * Opens the chain of a data directory, or begins one. It gets no blocks until a `PeerManager` is built over it. The layers above
-   * take its network and its directory.
+   * Opens or begins the chain of a data directory. It gets no blocks until a `PeerManager` is built over it. The layers
+   * above take its network and its directory.
    */
   static layer(options: ChainOptionsGiven): Layer.Layer<ProvidedByChain, EmbeddedOpenFailure> {
     return chainLayer().pipe(

@@ -13,15 +13,12 @@ import type { Height } from "../../protocol/keys.ts"
 import { inBackground } from "./base.ts"
 import { FilesImported } from "./chain.ts"
 
-/** Blocks and coins from files, in the background. */
-
 interface Summary {
   readonly height: Height
   readonly blocks: number
   readonly of: number
   readonly blocksPerSecond: number
   readonly etaSeconds: number
-  /** 0 to 1. */
   readonly share: number
 }
 
@@ -55,8 +52,8 @@ export const drawBar = (progress: ImportProgress, columns: number): string => {
 }
 
 /**
- * Shows the progress of an import until it is interrupted: a bar on a terminal, else lines in the log, of which an import
- * of hours makes many. The first one has numbers to show.
+ * Shows the progress of an import until it is interrupted: a bar on a terminal, else periodic lines in the log, the
+ * first once there are numbers.
  */
 export const showImport = (terminal: ProgressTerminal | undefined): Effect.Effect<never, never, Chain> =>
   Effect.flatMap(Chain, (chain) => {
@@ -78,7 +75,7 @@ export const showImport = (terminal: ProgressTerminal | undefined): Effect.Effec
     )
   })
 
-/** Imports the files of the command line, and logs the result. */
+/** Logs the result. */
 const importBlocks = (files: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const sink = yield* ChainSink
@@ -105,7 +102,7 @@ const importBlocks = (files: ReadonlyArray<string>) =>
     })
   })
 
-/** Loads the snapshot of the command line as soon as the header of its base block is known. */
+/** Waits until the header of the snapshot's base block is known. */
 const loadSnapshot = (file: string) =>
   Effect.gen(function*() {
     const snapshots = yield* Snapshots
@@ -126,7 +123,6 @@ const loadSnapshot = (file: string) =>
     Effect.catchTag("SnapshotRefused", ({ reason }) => new ImportFailed({ file, reason }))
   )
 
-/** Imports the files of the options, if there are any. */
 export const loadFiles = ({ loadBlocks, loadSnapshot: snapshot }: Settings["chain"]) =>
   Effect.gen(function*() {
     const imported = yield* FilesImported

@@ -13,13 +13,12 @@ import { Lifecycle, listenerLife } from "../../rpc/Lifecycle.ts"
 import { recordCall, recordMalformed, recordRefusal } from "../../rpc/recordCalls.ts"
 import * as NodePages from "../pages.ts"
 
-/** The listener of JSON-RPC. It answers as soon as it is built, with -28 until the methods of the node are there. */
+/** The listener of JSON-RPC. It answers at once, with -28 until the node's methods exist. */
 
-/** What a listener waits for. */
 export class ListenerStart extends Context.Tag("svcd/ListenerStart")<ListenerStart, {
-  /** The health of the node, once there is one. */
+  /** The health of the node, once it exists. */
   readonly health: Slot<Effect.Effect<HealthReport>>
-  /** Its methods are there. */
+  /** Its methods exist. */
   readonly running: Effect.Effect<void>
 }>() {}
 
@@ -46,7 +45,7 @@ const startOf = (settings: Settings): Layer.Layer<Health | ListenerStart, never,
     )
   }))
 
-/** Counts each call, and logs it while `shows` says so: otherwise there is no cost. */
+/** Counts each call, and logs it only while `shows` says so, to save the cost. */
 const noteCalls = ({ rpc: { checkAnswers } }: Settings, shows: () => boolean) =>
   Layer.unwrapEffect(Effect.gen(function*() {
     const log = Runtime.runFork(yield* Effect.runtime())
@@ -67,7 +66,7 @@ const noteCalls = ({ rpc: { checkAnswers } }: Settings, shows: () => boolean) =>
   }))
 
 export interface ListenerAccess {
-  /** One user with a password. Without any user no credentials are required. */
+  /** Without a user, no credentials are required. */
   readonly credentials: Credentials | undefined
   /** Whether the log shows each call. */
   readonly showsCalls: () => boolean
@@ -88,7 +87,7 @@ const serverOf = ({ methods, rpc }: Settings, { credentials }: ListenerAccess) =
     onRefused: recordRefusal
   })
 
-/** The listener, which stops alone: its node may have another one, or go on without. */
+/** The listener stops alone: its node may have another one, or continue without. */
 export const listenerLayer = (settings: Settings, access: ListenerAccess) =>
   serverOf(settings, access).pipe(
     Layer.provideMerge(noteCalls(settings, access.showsCalls)),

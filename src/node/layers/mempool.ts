@@ -22,7 +22,7 @@ import type { ProvidedByNameDb } from "./names.ts"
 import { NodeSettings, optionsOfConfig } from "./NodeSettings.ts"
 import { sampleMempool } from "./samples.ts"
 
-/** The mempool of a node, with what is made from it: fee rates, blocks, and events of unconfirmed operations. */
+/** The mempool of a node with its fee rates, block templates and events. */
 
 /** A higher incremental fee rate raises the minimum of relay, as upstream (`mempool_args.cpp`). */
 const policyOf = (relay: Settings["mempool"]): Policy => ({
@@ -64,7 +64,7 @@ const feesOf = ({ peers: { blocksOnly } }: Settings) =>
       Effect.map(DataDirectory, (directory) => FeeEstimator.layer({ filename: directory.file("fee_estimates.json") }))
     )
 
-/** The mempool follows the chain behind all others, and loads what it held once the blocks are there. */
+/** The mempool follows the chain after all others, and loads its file once the blocks are there. */
 const running = Layer.scopedDiscard(
   Effect.gen(function*() {
     const { follower, load } = yield* Pool.Mempool
@@ -77,10 +77,10 @@ const running = Layer.scopedDiscard(
   }).pipe(Effect.annotateLogs("subsystem", "chain"))
 )
 
-/** The services that a `Mempool` brings with it. */
+/** The services that a `Mempool` includes. */
 export type ProvidedByMempool = FeeEstimator.FeeEstimator | LiveEvents.LiveEvents | Miner.Miner | Pool.Mempool
 
-/** The options of the mempool: its size, the policy of relay, and blocks made from it. */
+/** Size, relay policy and block templates. */
 export type MempoolOptionsGiven = OptionsOf<"Mempool">
 
 export const mempoolLayer = (options: MempoolOptionsGiven = {}) =>
@@ -94,7 +94,7 @@ export const mempoolLayer = (options: MempoolOptionsGiven = {}) =>
 
 /** Unconfirmed transactions that this node would relay and mine. */
 export class NodeMempool extends Pool.Mempool {
-  /** The mempool on the chain below. It follows the chain until the layer closes, and is stored then. */
+  /** The mempool on the chain below. It follows the chain until the layer closes, and is then stored. */
   static layer(
     options: MempoolOptionsGiven = {}
   ): Layer.Layer<ProvidedByMempool, EmbeddedOpenFailure, ProvidedByChain | ProvidedByNameDb> {

@@ -26,7 +26,7 @@ import { pagesOfNode } from "../pages.ts"
 import { webhooksLayer } from "../webhooks.ts"
 import { ListenerStart } from "./listener.ts"
 
-/** What the listener of JSON-RPC answers with once there is a node. */
+/** The answers of JSON-RPC once the node exists. */
 
 const reportOf = ({ chain: { network } }: Settings) =>
   Effect.gen(function*() {
@@ -61,13 +61,13 @@ export class MethodExists extends Schema.TaggedError<MethodExists>()("MethodExis
   }
 }
 
-/** What an application adds. */
+/** An application's additions. */
 export interface OwnAnswers {
   readonly methods: ReadonlyArray<Method>
   readonly handlers: ReadonlyArray<AnyHandler>
 }
 
-/** Answers of the node in place of -28, until the layer closes: calls that run then may end. */
+/** Replaces -28 until the layer closes; calls in progress may then end. */
 const answering = (settings: Settings, own: OwnAnswers) =>
   Layer.scopedDiscard(Effect.gen(function*() {
     const dispatch = yield* Dispatch

@@ -15,7 +15,7 @@ import { partsInUse, shownMetrics } from "../../metrics/shownMetrics.ts"
 import { inNode, type NodeBase } from "./base.ts"
 import { NodeSettings, optionsOfConfig } from "./NodeSettings.ts"
 
-/** The options of the metrics: an address to listen on, if there is to be one, and whether all metrics are shown. */
+/** An optional address to listen on, and whether all metrics are shown. */
 export type MetricsOptions = OptionsOf<"Metrics">
 
 export const metricsLayer = (settings: Settings) =>
@@ -36,12 +36,12 @@ export const metricsLayer = (settings: Settings) =>
 
 /** The metrics of the node, for a collector such as Prometheus. */
 export class NodeMetrics extends Context.Tag("svcd/Metrics")<NodeMetrics, {
-  /** The metrics now, in the text format of Prometheus: to mount on a router of the program. */
+  /** The metrics in the text format of Prometheus, to mount on a router of the program. */
   readonly text: Effect.Effect<string>
-  /** Where GET /metrics is answered, with the actual port; `undefined` without `listen`. */
+  /** The address of GET /metrics with the actual port; `undefined` without `listen`. */
   readonly address: Address | undefined
 }>() {
-  /** The metrics of the node below, on an address of their own if `listen` names one. */
+  /** The metrics of the node below, on their own address if `listen` names one. */
   static layer(options: MetricsOptions = {}): Layer.Layer<NodeMetrics, BindFailed | InvalidConfig, NodeBase> {
     return Layer.unwrapEffect(Effect.map(
       Effect.flatMap(NodeSettings, (node) => node.with({ layer: "Metrics", options, isServer: true })),

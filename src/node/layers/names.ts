@@ -26,11 +26,11 @@ import type { ProvidedByChain } from "./chain.ts"
 import { NodeSettings, optionsOfConfig } from "./NodeSettings.ts"
 import { sampleNames, sampleSync } from "./samples.ts"
 
-/** The names of a chain: the file that follows it, what answers about them, and how far both are. */
+/** The names of a chain: their file, answers and progress. */
 
 /**
- * Empties names that began with a snapshot, if the chain did not begin with that one: the snapshot was removed or found
- * invalid. Runs before the follower of the names is registered.
+ * Empties names from a snapshot that the chain did not begin with: it was removed or found invalid. Runs before the
+ * follower of the names is registered.
  */
 export const restartNames = Effect.gen(function*() {
   const { beganAt } = yield* Snapshots
@@ -60,7 +60,7 @@ const watchedOf = (settings: Settings) =>
       ))
   )
 
-/** Whether the node has nothing to fetch or to check. A light part beside the whole chain ends with the handover. */
+/** Whether the node has nothing to fetch or check. A light part beside the whole chain ends with the handover. */
 const isSettled = Effect.gen(function*() {
   const status = yield* SyncStatus
   const part = yield* LightPart
@@ -93,7 +93,7 @@ const running = Layer.scopedDiscard(
   }).pipe(Effect.annotateLogs("subsystem", "chain"))
 )
 
-/** The services that a `NameDb` brings with it: answers, events, progress, and the list of watched names. */
+/** The services that a `NameDb` includes: answers, events, progress, and the list of watched names. */
 export type ProvidedByNameDb =
   | LightPart
   | NameAnswers.NameAnswers
@@ -105,7 +105,7 @@ export type ProvidedByNameDb =
 /** The options of the names. */
 export type NameDbOptionsGiven = OptionsOf<"NameDb">
 
-/** The names over a chain, with settings that the chain's may lack. */
+/** Includes settings that the chain's may lack. */
 export const nameDbLayer = (options: NameDbOptionsGiven = {}) =>
   Layer.unwrapEffect(Effect.map(
     Effect.flatMap(NodeSettings, (node) => node.with({ layer: "NameDb", options })),
@@ -120,7 +120,10 @@ export const nameDbLayer = (options: NameDbOptionsGiven = {}) =>
 
 /** The names of the chain. */
 export class NodeNames extends Names.NameDb {
-  /** Opens the names of the chain below, and brings them to its tip, even if it runs already. They follow it until the layer closes. */
+  /**
+   * Opens the names of the chain below, running or not, and brings them to its tip. They follow it until the layer
+   * closes.
+   */
   static layer(
     options: NameDbOptionsGiven = {}
   ): Layer.Layer<ProvidedByNameDb, EmbeddedOpenFailure, ProvidedByChain> {

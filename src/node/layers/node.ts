@@ -32,13 +32,12 @@ export type NodeServices = PeerManager | ProvidedByChain | ProvidedByMempool | P
 
 /** Names from a node that is composed by hand. */
 export class NodeNameClient extends NameClient {
-  /** A client of the node below, in this process. `Node.layer` has one already. */
+  /** A client of the node below, in this process. `Node.layer` already includes one. */
   static layerNode(options: NodeClientOptions = {}): Layer.Layer<NameClient, never, NodeServices> {
     return nameClientLayer(options)
   }
 }
 
-/** The parts of a node over its base. */
 export const partsLayer = () =>
   peersLayer().pipe(
     Layer.provideMerge(walletLayer()),
@@ -48,7 +47,6 @@ export const partsLayer = () =>
     spannedLayer({ open: "svcd.node.open", close: "svcd.node.close" })
   )
 
-/** Logs that the node is there. */
 export const logStarted = Effect.gen(function*() {
   const chain = yield* Chain
   const { settings: { chain: { dataDir, network } } } = yield* NodeSettings
@@ -65,7 +63,7 @@ export const nodeOver = <E>(settings: Layer.Layer<NodeSettings, E>) =>
     leavingHost
   )
 
-/** What a node is and does, and the wallet that the program uses. */
+/** The options of a node, and the wallet that the program uses. */
 export type NodeGiven = NodeOptions & WalletAccess
 
 const layer = (
@@ -90,8 +88,8 @@ const SIGNALS = ["SIGINT", "SIGTERM"] as const
 /** A node in this process. */
 export const Node = {
   /**
-   * The services of a whole node, without the servers: for as long as the layer lives. `NameClient` answers from it. Rules and defaults are
-   * those of the options of svcd.
+   * The services of a whole node, without servers, for the lifetime of the layer. `NameClient` answers from it. Rules
+   * and defaults are those of svcd's options.
    */
   layer,
 
@@ -102,14 +100,14 @@ export const Node = {
     optionsOfConfig(options, layer),
 
   /**
-   * Waits until the node has to end: a caller of `stop` asked for it, or, as a failure, a part of the node cannot go on, for instance because
-   * the disk is full. A program that is a daemon runs this.
+   * Waits until a caller of `stop` ends the node. Fails when a part of the node cannot continue, for instance on a full
+   * disk. A program that is a daemon runs this.
    */
   ended,
 
   /**
-   * Runs a layer with a node as the daemon of this process: until a caller of `stop`, SIGINT or SIGTERM ends it, and everything is closed.
-   * A node that is not built or cannot go on is an entry in the log, and the exit code is 1.
+   * Runs a layer with a node as the daemon of this process, until a caller of `stop`, SIGINT or SIGTERM ends it and
+   * everything is closed. A failure to build or continue is logged, and the exit code is 1.
    */
   runDaemon: <A, E extends { readonly message: string }>(daemon: Layer.Layer<A | Lifecycle, E>): void => {
     const running = Effect.runFork(

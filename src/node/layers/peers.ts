@@ -24,9 +24,9 @@ import { NodeSettings, optionsOfConfig } from "./NodeSettings.ts"
 import { samplePeers, sampleTraffic } from "./samples.ts"
 import type { ProvidedByWallet } from "./wallet.ts"
 
-/** Where the blocks of a node come from: its peers, and the files of its options. */
+/** The sources of a node's blocks: its peers, and the files of its options. */
 
-/** With the blocks begins what waits for all that follow the chain: they are registered now. */
+/** Everything that follows the chain is registered by now, so blocks may begin. */
 const running = (settings: Settings) =>
   Layer.scopedDiscard(
     Effect.gen(function*() {
@@ -68,8 +68,8 @@ type BelowPeers = ProvidedByChain | ProvidedByMempool | ProvidedByNameDb | Provi
 /** The peers of the node. */
 export class NodePeers extends Manager.PeerManager {
   /**
-   * Connects the chain below to the network, and imports the files of its options. Build it over everything that follows the chain. With
-   * `maxPeers: 0` the node is offline: without DNS, connections or a listener.
+   * Connects the chain below to the network, and imports the files of its options. Build it over everything that
+   * follows the chain. With `maxPeers: 0` the node is offline: without DNS, connections or a listener.
    */
   static layer(options: PeerOptionsGiven = {}): Layer.Layer<Manager.PeerManager, PeersFailure, BelowPeers> {
     return peersLayer(options)

@@ -17,16 +17,14 @@ import { methodsLayer } from "./methods.ts"
 import type { NodeServices } from "./node.ts"
 import { NodeSettings, optionsOfConfig } from "./NodeSettings.ts"
 
-/** JSON-RPC of a node in a program. */
-
 type AnyMethods = ReadonlyArray<OwnMethod<unknown>>
 type AnyRoutes = ReadonlyArray<OwnRoute<unknown>>
 
-/** What an application adds to JSON-RPC. */
+/** An application's additions to JSON-RPC. */
 export interface OwnParts<M extends AnyMethods = AnyMethods, T extends AnyRoutes = AnyRoutes> {
-  /** Methods beside those of the node: `help`, rights and counts apply to them too. */
+  /** Methods besides those of the node. `help`, rights and counts include them. */
   readonly methods?: M | undefined
-  /** Documents beside `/`, `/rpc`, `/health` and `/ready`. */
+  /** Documents besides `/`, `/rpc`, `/health` and `/ready`. */
   readonly routes?: T | undefined
 }
 
@@ -36,16 +34,18 @@ type NeedsOf<T> = T extends OwnMethod<infer R> ? R : T extends OwnRoute<infer R>
 /** The services of all handlers. */
 export type OwnNeeds<M extends AnyMethods, T extends AnyRoutes> = NeedsOf<M[number]> | NeedsOf<T[number]>
 
-/** The options of the listener. Without credentials each program of this machine may call everything, and no other machine may. */
+/**
+ * The options of the listener. Without credentials, every program of this machine may call everything, and no other
+ * machine may.
+ */
 export type RpcServerOptions = OptionsOf<"RpcServer">
 
 const refusal = (problem: OptionProblem): Either.Either<never, InvalidConfig> => Either.left(new InvalidConfig(problem))
 
-/** The first value that is in a list twice. */
 const repeatedIn = (values: ReadonlyArray<string>): string | undefined =>
   values.find((value, at) => values.indexOf(value) !== at)
 
-/** Names and paths can be checked before anything listens. */
+/** Checks names and paths before anything listens. */
 const checkOwn = ({ methods = [], routes = [] }: OwnParts): Either.Either<void, InvalidConfig> => {
   const [names, paths] = [methods.map(({ name }) => name), routes.map(({ path }) => path)]
   const wrong = names.find((name) => !isMethodName(name))
@@ -68,10 +68,10 @@ const checkOwn = ({ methods = [], routes = [] }: OwnParts): Either.Either<void, 
 
 const NO_ACCESS = "RPC needs no credentials: every program of this machine may call it; give rpcUser and rpcPassword"
 
-/** The default of the option, where the program gives no address: another one in its place is for nodes without a listener. */
+/** Marks a missing address: a different default is for nodes without a listener. */
 const LISTEN_ADDR = OPTIONS.rpcaddr.default
 
-/** What the listener is made of: its options, and handlers with the services of one context. */
+/** The options, and handlers with the services of one context. */
 interface RpcParts<R> {
   readonly given: RpcServerOptions
   readonly methods: ReadonlyArray<OwnMethod<R>>
@@ -101,16 +101,15 @@ const rpcLayer = <R>({ given, methods, routes }: RpcParts<R>) =>
     )
   })).pipe(inNode)
 
-/** Why a listener is not built. */
 type ListenerFailure = BindFailed | EmbeddedOpenFailure
 
 /** JSON-RPC over HTTP. */
 export class NodeRpcServer extends RpcServer {
-  /** Answers JSON-RPC for the node below. `RpcServer.address` is where it really listens, for port 0. */
+  /** Answers JSON-RPC for the node below. `RpcServer.address` is the actual address, for port 0. */
   static layer<const M extends AnyMethods = readonly [], const T extends AnyRoutes = readonly []>(
     { methods, routes, ...given }: RpcServerOptions & OwnParts<M, T> = {}
   ): Layer.Layer<RpcServer, ListenerFailure, NodeServices | OwnNeeds<M, T>> {
-    // Each handler has some of these services; TypeScript does not see it of lists that it knows by their bound alone.
+    // Each handler has some of these services; TypeScript does not see this for lists of a bounded type.
     const parts = { given, methods: methods ?? [], routes: routes ?? [] } as RpcParts<OwnNeeds<M, T>>
     return Layer.unwrapEffect(Effect.map(checkOwn({ methods, routes }), () => rpcLayer(parts))).pipe(
       Layer.mapError((failure) => {

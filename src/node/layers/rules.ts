@@ -2,7 +2,7 @@ import type { Settings } from "../../config/settings.ts"
 import { type ConsensusParams, paramsOf, withOverrides } from "../../consensus/params.ts"
 import { networks } from "../../protocol/networks.ts"
 
-/** The rules of the configured network, with changes for tests. */
+/** With changes for tests. */
 export const paramsFor = (
   { anchor, assumeValid, minimumChainWork, network, test, testActivationHeights, versionBits }: Settings["chain"]
 ): ConsensusParams => {

@@ -11,7 +11,7 @@ import { NameDb } from "../../names/NameDb.ts"
 import { PeerManager } from "../../network/PeerManager.ts"
 import { type Bytes, displayHash } from "../../protocol/bytes.ts"
 
-/** The samples of the parts of a node: each part adds its own to `Samples`. */
+/** The metric samples of the node's parts, which each adds to `Samples`. */
 
 /** Hexadecimal digits of a hash that a number holds exactly. */
 const DIGITS = 13
@@ -22,7 +22,7 @@ export const hashNumber = (hash: Bytes): number => Number.parseInt(displayHash(h
 /** Counting the names takes at most one part in this many of the time, even while many blocks connect. */
 const COUNTING_SHARE = 20
 
-/** Makes a counter follow an external total. The totals of several nodes in a process add up. */
+/** Adds the change of an external total, so that several nodes in a process add up. */
 const following = (counter: Counter): (total: number) => void => {
   let seen = 0
   return (total) => {

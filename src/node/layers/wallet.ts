@@ -18,8 +18,6 @@ import type { ProvidedByMempool } from "./mempool.ts"
 import type { ProvidedByNameDb } from "./names.ts"
 import { NodeSettings, optionsOfConfig } from "./NodeSettings.ts"
 
-/** The wallets of a node. */
-
 const walletsOf = ({ chain: { pageSize }, wallet }: Settings) =>
   Layer.unwrapEffect(Effect.map(DataDirectory, (directory) =>
     Wallets.layer({
@@ -33,12 +31,12 @@ const walletsOf = ({ chain: { pageSize }, wallet }: Settings) =>
       pageSize
     }).pipe(Layer.annotateLogs("subsystem", "wallet"))))
 
-/** Brings the wallets of the start to the tip of the chain. Those that are loaded later follow by themselves. */
+/** Brings the wallets of the start to the tip. Wallets loaded later follow by themselves. */
 const catchingUp = ({ notify }: Settings) =>
   Layer.scopedDiscard(
     Effect.gen(function*() {
       const { changes, loaded } = yield* Wallets.Wallets
-      // What is found while they catch up is news too.
+      // Transactions found while catching up are news, too.
       yield* notifyOfWallets(notify, changes)
       const { register } = yield* ChainControl
       yield* Effect.forEach(loaded(), ({ follower }) => register(follower), { discard: true })
@@ -57,10 +55,9 @@ export interface WalletAccess {
   readonly passphrase?: Redacted.Redacted<string> | undefined
 }
 
-/** Seconds that a wallet stays unlocked: the longest time; the end of the node locks it. */
+/** The longest time, in seconds; the end of the node locks the wallet. */
 const UNLOCK_SECONDS = 100_000_000
 
-/** Loads and unlocks the wallet of a program. */
 export const openWallet = (
   { passphrase, wallet = "" }: WalletAccess,
   field: "passphrase" | "walletPassphrase" = "passphrase"
@@ -80,7 +77,7 @@ export const openWallet = (
     )
   })
 
-/** The services that a `Wallet` brings with it. */
+/** The services that a `Wallet` includes. */
 export type ProvidedByWallet = ExpiringNames.ExpiringNames | Wallets.Wallets
 
 /** The options of the wallets. */
@@ -92,12 +89,12 @@ export const walletLayer = (options: OptionsOf<"Wallet"> = {}) =>
     (settings) => Layer.merge(catchingUp(settings), ExpiringNames.layer).pipe(Layer.provideMerge(walletsOf(settings)))
   )).pipe(inNode)
 
-/** What a wallet is built over. */
+/** The services below a wallet. */
 type BelowWallet = ProvidedByChain | ProvidedByMempool | ProvidedByNameDb
 
 /** The wallets of the node: the default one, and named ones. */
 export class NodeWallet extends Wallets.Wallets {
-  /** Opens the wallets in the directory of the chain below; makes the default one if there is none. */
+  /** Opens the wallets in the directory of the chain below. Creates the default one if there is none. */
   static layer(
     { passphrase, wallet, ...options }: WalletOptionsGiven = {}
   ): Layer.Layer<ProvidedByWallet, EmbeddedOpenFailure, BelowWallet> {
@@ -114,7 +111,7 @@ export class NodeWallet extends Wallets.Wallets {
     return optionsOfConfig(options, NodeWallet.layer)
   }
 
-  /** A node without wallets: what needs one is refused. */
+  /** A node without wallets: calls that need one are refused. */
   static get layerNone(): Layer.Layer<ProvidedByWallet, EmbeddedOpenFailure, BelowWallet> {
     return NodeWallet.layer({ disableWallet: true })
   }

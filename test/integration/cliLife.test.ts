@@ -42,7 +42,7 @@ describe("svcd-cli", () => {
       const refused = yield* cli("register", "example.bit", "-ip", "192.0.2.1")
       assert.match(refused.stderr, /-yes does not ask/)
       const begun = done(yield* cli("register", "example.bit", "-ip", "192.0.2.1", "-sub", "www 192.0.2.2", "-yes"))
-      assert.match(begun, /www\.example\.bit\. A 192\.0\.2\.2[^]*The registration of d\/example has begun/)
+      assert.match(begun, /www\.example\.bit\. A 192\.0\.2\.2[^]*The registration of d\/example has started/)
       assert.match(done(yield* cli("registrations")), /d\/example +committed/)
       yield* mine(12)
       yield* until(node, "name_registrations", isStep("revealed"))
@@ -72,7 +72,7 @@ describe("svcd-cli", () => {
       assert.deepStrictEqual([doctor.code, doctor.stderr], [0, ""], doctor.stdout)
       assert.match(doctor.stdout, /ok {4}the wallet renews all its names/)
 
-      assert.match(done(yield* cli("transfer", "d/example", NO_OWNER, "-yes")), /nothing restores it\.\nSent with/)
+      assert.match(done(yield* cli("transfer", "d/example", NO_OWNER, "-yes")), /lost for good\.\nSent with/)
       assert.match(done(yield* cli("pay", NO_OWNER, "1.5", "-yes")), /Pay {2}1\.5 NMC[^]*Sent with/)
       yield* mine(1)
       const given = yield* page

@@ -33,24 +33,19 @@ export interface Hello {
   readonly userAgent: string
   readonly startHeight: number
   readonly relay: boolean
-  /** The peer's clock minus ours at the handshake, in seconds. */
   readonly timeOffset: number
   /** Both sides announce transactions by wtxid (BIP 339). */
   readonly wtxidRelay: boolean
-  /** The peer wants `addrv2` (BIP 155). */
   readonly addrV2: boolean
-  /** Our address as the peer sees it. */
   readonly ourAddress: { readonly address: NetAddress; readonly port: number } | undefined
 }
 
 export interface Features {
-  /** New blocks by `headers` (BIP 130). */
   sendHeaders: boolean
   /** Support for compact blocks, unsolicited in high-bandwidth mode (BIP 152). */
   compactBlocks: "none" | "low-bandwidth" | "high-bandwidth"
   /** Lowest fee rate to announce, in smallest units per kvB (BIP 133). */
   feeFilter: number
-  /** Whether to announce transactions; from `version` on. */
   relay: boolean
   /** Selects the transactions of announcements and filtered blocks (BIP 37). */
   bloom: BloomFilter | undefined
@@ -72,20 +67,18 @@ export interface Traffic {
 export interface Latency {
   readonly last: number | undefined
   readonly best: number | undefined
-  /** How long the current ping has waited. */
   readonly waiting: number | undefined
 }
 
 export interface Disconnection {
-  /** In our own words. */
   readonly reason: string
   /** Whether the peer broke the protocol (reference/protocol.md 6.11), so that its address is discouraged. */
   readonly misbehaving: boolean
 }
 
 /**
- * A connection after the handshake. One fiber reads messages and waits for their handlers, another sends from a bounded
- * queue, so a slow peer delays only itself.
+ * A connection after the handshake. A reading fiber waits for handlers, and a bounded queue lets a slow peer delay only
+ * itself.
  */
 export interface Peer {
   readonly id: PeerId
@@ -96,14 +89,12 @@ export interface Peer {
   /** `address:port` in display form, or the name that the operator gave. */
   readonly name: string
   readonly permissions: Permissions
-  /** The local end of the connection, as `address:port`. */
   readonly bind: string | undefined
   readonly connectedAt: number
   readonly hello: Hello
   readonly features: Features
   readonly traffic: Traffic
   readonly latency: Latency
-  /** Whether `disconnect` was called or the connection has ended. */
   readonly closed: boolean
   /** Waits for room in the queue, for the fiber that handles the peer's messages. No-op once closed. */
   readonly send: (message: Message) => Effect.Effect<void>
@@ -111,24 +102,18 @@ export interface Peer {
   readonly ready: Effect.Effect<void>
   /** Does not wait, for fibers that serve many peers. Disconnects a peer whose queue is at its hard limit. */
   readonly post: (message: Message) => void
-  /** Disconnects the peer once; a misbehaving peer with the permission `noban` stays connected. */
+  /** Disconnects once; a misbehaving peer with the permission `noban` stays connected. */
   readonly disconnect: (disconnection: Disconnection) => void
   /** Memory held for data from the peer. Closed with the connection. */
   readonly memory: MemoryAccount
   /** Charges the peer for milliseconds of this thread outside its reading fiber. Time for `asked` data is on trust. */
   readonly spent: (milliseconds: number, asked?: boolean) => void
-  /**
-   * Reports whether requested blocks or headers were good. For refused or useless ones the peer is charged, and its
-   * outstanding answers are read at its pace.
-   */
+  /** Whether requested data was good. Otherwise charges the peer, and reads its outstanding answers at its pace. */
   readonly judged: (good: boolean) => void
-  /**
-   * Gives other peers a turn during long work in the handling fiber. Charges the time so far and waits for it first.
-   */
+  /** Gives other peers a turn in the handling fiber. Charges the time so far and waits for it first. */
   readonly turn: Effect.Effect<void>
 }
 
-/** Peer events. Messages go through `messageTable.ts`. */
 export interface PeerHandler {
   /** Runs before any message. Must not wait for anything that needs the peer. */
   readonly connected: (peer: Peer) => Effect.Effect<void>

@@ -12,16 +12,13 @@ import type { FetchOutcome } from "./sync/directFetch.ts"
 import type { AddressNetwork } from "./wire/netAddress.ts"
 
 export interface PeerControl {
-  /** Peers after the handshake, by id. */
   readonly peers: Effect.Effect<ReadonlyArray<PeerInfo>>
   readonly count: Effect.Effect<{ readonly inbound: number; readonly outbound: number }>
   /** Bytes of all connections since the start, including closed ones. */
   readonly totals: Effect.Effect<{ readonly sent: number; readonly received: number }>
   readonly relaysTransactions: boolean
   readonly upload: Effect.Effect<UploadState>
-  /** Networks of automatic connections. */
   readonly networks: ReadonlySet<AddressNetwork>
-  /** Bits of `Services` that we announce. */
   readonly services: bigint
   readonly userAgent: string
   /** `host:port`, or `unix:` and a path. */
@@ -30,7 +27,7 @@ export interface PeerControl {
   ) => { readonly address: string; readonly randomize: boolean } | undefined
   readonly localAddresses: Effect.Effect<ReadonlyArray<LocalAddress>>
   readonly active: Effect.Effect<boolean>
-  /** While off, all connections are closed and no new ones are made. */
+  /** While off, no connections exist. */
   readonly setActive: (active: boolean) => Effect.Effect<void>
   /** Connects once, without waiting for the connection. */
   readonly connectOnce: (node: string, type?: Exclude<ConnectionType, "inbound">) => Effect.Effect<void>
@@ -48,11 +45,8 @@ export interface PeerControl {
   ) => Effect.Effect<boolean>
   /** Requests a block with a known header from one peer, wanted or not. */
   readonly fetchBlock: (peer: PeerId, header: HeaderId) => Effect.Effect<FetchOutcome>
-  /** Every occupied slot of the address book. */
   readonly bookPlaces: Effect.Effect<ReadonlyArray<BookPlace>>
-  /** Transactions that wait for their parents. */
   readonly orphans: Effect.Effect<ReadonlyArray<StoredOrphan>>
-  /** Bans an address or range and disconnects its peers. */
   readonly ban: (subnet: string, until: number) => Effect.Effect<"banned" | "already" | "invalid">
   readonly unban: (subnet: string) => Effect.Effect<"unbanned" | "unknown" | "invalid">
   readonly bans: Effect.Effect<ReadonlyArray<Ban>>

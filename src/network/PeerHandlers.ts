@@ -19,7 +19,6 @@ export class PeerHandlers extends Context.Tag("svcd/PeerHandlers")<PeerHandlers,
   /** When a peer last announced a block ahead of our tip, in seconds since 1970; 0 for never. */
   readonly lastAnnouncement: (peer: Peer) => number
   readonly fetchBlock: (peer: PeerId, header: HeaderId) => Effect.Effect<FetchOutcome>
-  /** Transactions that wait for their parents. */
   readonly orphans: () => ReadonlyArray<StoredOrphan>
   readonly services: () => bigint
   readonly upload: UploadTarget

@@ -101,7 +101,6 @@ const accepting = (
   }
 }
 
-/** Returns the addresses in the order of the options. */
 const listenAll = (
   options: PeerManagerOptions,
   acceptFor: (grant: Grant | undefined) => (socket: Socket) => void
@@ -280,10 +279,7 @@ const make = (
 
 export class PeerManager extends Context.Tag("svcd/PeerManager")<PeerManager, PeerControl>() {}
 
-/**
- * Listens and connects as the options say. On release it frees the port first, then closes all connections without a
- * message.
- */
+/** Listens and connects as configured. On release, frees the port, then closes connections without a message. */
 export const layer = (
   options: PeerManagerOptions
 ): Layer.Layer<PeerManager, BindFailed, PeerHandlers | Budget> => Layer.scoped(PeerManager, make(options))

@@ -11,14 +11,11 @@ export interface MessageParts {
   readonly sync: MessageHandlers<"headers" | "inv" | "block" | "cmpctblock" | "blocktxn" | "notfound">
   readonly relay: MessageHandlers<"inv" | "tx" | "notfound" | "mempool">
   readonly server: MessageHandlers<"getheaders" | "getblocks" | "getdata" | "getblocktxn">
-  /** Only in a node that serves block filters. */
   readonly filters?: MessageHandlers<"getcfilters" | "getcfheaders" | "getcfcheckpt"> | undefined
-  /** Only in a node with bloom filters. */
   readonly bloom?: MessageHandlers<"filterload" | "filteradd" | "filterclear"> | undefined
   readonly gossip: MessageHandlers<"addr" | "addrv2" | "getaddr">
 }
 
-/** Handlers are called in order. */
 export type MessageRoute<C extends MessageCommand> =
   | "ignore"
   | "connection"
@@ -35,7 +32,6 @@ const FILTERS = leave("unsupported: the peer requests block filters")
 /** A light node neither relays nor serves. */
 type GivenParts = Omit<MessageParts, "relay" | "server"> & Partial<Pick<MessageParts, "relay" | "server">>
 
-/** Without handlers, the message is ignored. */
 const present = <C extends MessageCommand>(
   ...handlers: ReadonlyArray<MessageHandler<C> | undefined>
 ): ReadonlyArray<MessageHandler<C>> => handlers.filter((handler) => handler !== undefined)

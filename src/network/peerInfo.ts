@@ -8,7 +8,6 @@ export interface PeerSync {
   readonly syncedBlocks: number
   /** Headers checked while the peer's chain had too little work to store them; -1 if no such pass runs. */
   readonly presyncedHeaders: number
-  /** Heights. */
   readonly inFlight: ReadonlyArray<number>
   /** When the peer last sent a new block, seconds since 1970; 0 for never. */
   readonly lastBlock: number
@@ -41,7 +40,6 @@ export interface PeerInfo {
 export interface Ban {
   /** An address or a range, as `192.0.2.0/24`. */
   readonly subnet: string
-  /** Seconds since 1970. */
   readonly created: number
   readonly until: number
 }
@@ -55,12 +53,10 @@ export interface KnownAddress {
 }
 
 export interface AddedNode {
-  /** The operator's spelling. */
   readonly node: string
   readonly connected: { readonly address: string; readonly inbound: boolean } | undefined
 }
 
-/** An address of our own that peers can reach. */
 export interface LocalAddress {
   readonly address: string
   readonly port: number

@@ -33,7 +33,6 @@ export const BOOK_KEY_SIZE = 16
 
 export interface AddressBookOptions {
   readonly random: Random
-  /** For test networks. */
   readonly allowLocal?: boolean
   /** Random if absent. */
   readonly key?: Bytes
@@ -101,7 +100,6 @@ export class AddressBook {
     return this.tables.all.length
   }
 
-  /** By network, without empty ones. */
   counts(): ReadonlyMap<AddressNetwork, { readonly fresh: number; readonly tried: number }> {
     return new Map(Array.from(this.tables.counts, ([network, numbers]) => [network, { ...numbers }]))
   }
@@ -174,10 +172,7 @@ export class AddressBook {
     if (entry !== undefined) entry.services = services
   }
 
-  /**
-   * Selects a new or tried address at even odds, preferring those without many or recent failures. Source: upstream
-   * `addrman.cpp`, `Select_`.
-   */
+  /** Selects new or tried at even odds, preferring few and old failures. Source: upstream `addrman.cpp`, `Select_`. */
   select(
     { networks, newOnly = false }: { readonly newOnly?: boolean; readonly networks?: ReadonlySet<AddressNetwork> },
     now: number
@@ -206,10 +201,7 @@ export class AddressBook {
     return this.collisions.size > 0
   }
 
-  /**
-   * Resolves collisions whose tests are done. Call it before `select`. Source: upstream `addrman.cpp`,
-   * `ResolveCollisions_`.
-   */
+  /** Resolves tested collisions, before `select`. Source: upstream `addrman.cpp`, `ResolveCollisions_`. */
   resolveCollisions(now: number): void {
     for (const entry of this.collisions) {
       const old = this.tables.inPlaceOf(entry)
@@ -278,7 +270,6 @@ export class AddressBook {
     )
   }
 
-  /** Updates a known address. Returns whether it may enter another bucket. */
   private renew(
     entry: BookEntry,
     { services, time }: KnownAddress,
@@ -310,7 +301,6 @@ export class AddressBook {
 
 const isSame = (a: NetAddress, b: NetAddress): boolean => a.network === b.network && equal(a.bytes, b.bytes)
 
-/** Decides on an address that waits for the slot of a tried one. */
 const decide = (old: BookEntry, waiting: BookEntry, now: number): "keep" | "replace" | "wait" => {
   if (now - old.lastSuccess < REPLACEMENT) return "keep"
   if (now - old.lastTry < REPLACEMENT) return now - old.lastTry > CALL ? "replace" : "wait"

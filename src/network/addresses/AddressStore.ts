@@ -18,7 +18,6 @@ import { type Anchor, decodePeers, encodePeers, MAX_ANCHORS, MAX_FILE_SIZE, type
 const SAVE_EVERY = "15 minutes"
 const DISCOURAGED_KEY_SIZE = 16
 
-/** Peer data in peers.json, which survives a restart. */
 export interface AddressStore {
   readonly book: AddressBook
   readonly bans: BanList
@@ -33,7 +32,6 @@ export interface AddressStore {
 export interface AddressStoreOptions {
   readonly path: string
   readonly random: Random
-  /** For test networks. */
   readonly allowLocal?: boolean
 }
 
@@ -47,7 +45,6 @@ const readText = async (path: string): Promise<string | undefined> => {
   }
 }
 
-/** `undefined` if missing or unusable. Renames a damaged file. */
 const load = (path: string): Effect.Effect<PeersContent | undefined> =>
   Effect.gen(function*() {
     const text = yield* io({ file: path, doing: "reading" }, () => readText(path))
@@ -69,10 +66,7 @@ const load = (path: string): Effect.Effect<PeersContent | undefined> =>
         undefined
       )))
 
-/**
- * Reads peers.json, and saves it periodically and at the end of the scope. Never fails, because its content can be
- * found again.
- */
+/** Reads peers.json, saves it periodically and at the end. Never fails, as the content can be found again. */
 export const make = (options: AddressStoreOptions): Effect.Effect<AddressStore, never, Scope.Scope> =>
   Effect.gen(function*() {
     const { path, random } = options

@@ -36,10 +36,7 @@ export class BanList {
     }
   }
 
-  /**
-   * `already` if this exact range, or any range around a single address, is banned. Source: upstream `rpc/net.cpp`,
-   * `setban`.
-   */
+  /** `already` covers a single address in a banned range. Source: upstream `rpc/net.cpp`, `setban`. */
   ban(
     text: string,
     { now, until }: { readonly until: number; readonly now: number }
@@ -75,7 +72,6 @@ export class BanList {
     return false
   }
 
-  /** Keeps discouraged addresses, as the reference node does. */
   clear(): void {
     this.bans.clear()
   }

@@ -42,7 +42,6 @@ export class BookTables {
   private readonly key: SipKey
   private readonly random: Random
   private readonly entries = new Map<string, BookEntry>()
-  /** Unordered. */
   private readonly list: Array<BookEntry> = []
   private readonly fresh = emptySlots(NEW_BUCKETS)
   private readonly tried = emptySlots(TRIED_BUCKETS)
@@ -52,7 +51,6 @@ export class BookTables {
   constructor(options: {
     readonly key: SipKey
     readonly random: Random
-    /** Called with each removed entry. */
     readonly forgotten: (entry: BookEntry) => void
   }) {
     this.key = options.key
@@ -101,7 +99,6 @@ export class BookTables {
     return undefined
   }
 
-  /** The tried address in this entry's slot. */
   inPlaceOf(entry: BookEntry): BookEntry | undefined {
     return this.tried[this.triedSlot(entry)]
   }
@@ -196,7 +193,6 @@ export class BookTables {
     this.forgotten(entry)
   }
 
-  /** Returns the entry now at `i`. */
   private swap({ i, j }: { readonly i: number; readonly j: number }): BookEntry | undefined {
     const [a, b] = [this.list[i], this.list[j]]
     if (a === undefined || b === undefined) return undefined

@@ -23,7 +23,6 @@ const ANNOUNCE_EVERY = 86_400
 export class PeerAddresses {
   /** Whether we sent `getaddr` and the answer is incomplete. */
   asked = false
-  /** Whether the peer sent `getaddr`. */
   answered = false
   processed = 0
   rateLimited = 0
@@ -37,7 +36,6 @@ export class PeerAddresses {
   private nextAnnouncement = 0
 
   constructor(options: {
-    /** Whether the peer accepts addresses of all networks (BIP 155). */
     readonly addrV2: boolean
     readonly random: Random
     readonly key: SipKey
@@ -63,7 +61,7 @@ export class PeerAddresses {
     this.tokensAt = now
   }
 
-  /** Whether to process one more address of the peer. `unlimited` lifts the rate limit. */
+  /** `unlimited` lifts the rate limit. */
   take(unlimited = false): boolean {
     if (this.tokens < 1) {
       if (unlimited) return true

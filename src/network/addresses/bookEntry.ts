@@ -11,7 +11,6 @@ export const NEW_BUCKETS = 1024
 export const TRIED_BUCKETS = 256
 export const BUCKET_SIZE = 64
 
-/** Buckets for addresses of one group, and for sources of one group. */
 const TRIED_BUCKETS_PER_GROUP = 8
 const NEW_BUCKETS_PER_SOURCE_GROUP = 64
 
@@ -27,12 +26,10 @@ export interface BookEntry {
   services: bigint
   /** When a source last reported the address as seen. */
   time: number
-  /** The group of the first source. */
   readonly source: string
   lastTry: number
   lastSuccess: number
   lastCounted: number
-  /** Since the last success. */
   attempts: number
   tried: boolean
   /** The new buckets that contain it; empty for a tried address. */
@@ -45,7 +42,6 @@ export interface BookAddress extends KnownAddress {
   readonly source: string
   readonly lastTry: number
   readonly lastSuccess: number
-  /** Since the last success. */
   readonly attempts: number
   readonly tried: boolean
 }
@@ -121,7 +117,6 @@ export const newBucket = (key: SipKey, entry: BookEntry, source: string): number
   return hashBelow(key, NEW_BUCKETS, "new", slot, source)
 }
 
-/** Index of an address among the slots of all buckets of a table. */
 export const slotOf = (
   key: SipKey,
   entry: BookEntry,

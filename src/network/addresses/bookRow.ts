@@ -10,16 +10,13 @@ export interface BookRow {
   /** In decimal digits: JSON has no 64-bit numbers. */
   readonly services: string
   readonly time: number
-  /** The group of the source. */
   readonly source: string
   readonly lastSuccess: number
   readonly attempts: number
-  /** The new buckets that contain it; absent for a tried address. */
   readonly buckets?: ReadonlyArray<number>
 }
 
 export interface BookSnapshot {
-  /** The secret that determines the buckets, in hex. */
   readonly key: string
   readonly addresses: Iterable<BookRow>
 }

@@ -9,11 +9,9 @@ import type { AddressNetwork } from "../wire/netAddress.ts"
 export interface EvictionCandidate {
   readonly id: number
   readonly connectedAt: number
-  /** From `networkGroup`. */
   readonly group: string
   /** The best round trip in milliseconds; `undefined` before the first `pong`. */
   readonly bestPing: number | undefined
-  /** When the peer last sent a new transaction and a new block. */
   readonly lastTransaction: number
   readonly lastBlock: number
   /** NODE_NETWORK and NODE_WITNESS. */
@@ -21,9 +19,7 @@ export interface EvictionCandidate {
   readonly relaysTransactions: boolean
   readonly local: boolean
   readonly network: AddressNetwork
-  /** Evicted first, like a discouraged address. */
   readonly preferEvict: boolean
-  /** Never evicted. */
   readonly noban: boolean
 }
 
@@ -32,7 +28,6 @@ interface Candidate extends EvictionCandidate {
   readonly groupHash: readonly [number, number]
 }
 
-/** Sorts the best candidates, which are protected, first. */
 type Order = (a: Candidate, b: Candidate) => number
 
 const larger = (a: number, b: number): number => b - a
@@ -57,7 +52,6 @@ const byBlock: Order = (a, b) =>
 
 const byBlockAlone: Order = (a, b) => first(!a.relaysTransactions, !b.relaysTransactions) || byBlock(a, b)
 
-/** Protects those of a kind among the first `count` of an order. */
 const without = (
   candidates: ReadonlyArray<Candidate>,
   { order, count, kind = () => true }: {
@@ -112,7 +106,6 @@ const withoutLongest = (candidates: ReadonlyArray<Candidate>): ReadonlyArray<Can
   return without(left, { order: longest, count: places - (candidates.length - left.length) })
 }
 
-/** Among equal groups, the one with the youngest peer counts. */
 const youngestOfLargestGroup = (candidates: ReadonlyArray<Candidate>): Candidate | undefined => {
   const groups = new Map<string, Array<Candidate>>()
   for (const candidate of [...candidates].sort((a, b) => longest(b, a))) {

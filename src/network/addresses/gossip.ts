@@ -32,7 +32,6 @@ const FEW = 10
 /** Assumed age of an address without a usable time, and the earliest usable time, in seconds. */
 const AGE_WITHOUT_TIME = 5 * DAY
 const EARLIEST_TIME = 100_000_000
-/** Of the book, in one answer. */
 const ANSWER_PERCENT = 23
 /** One per local address and network of the peer. */
 const MAX_ANSWERS = 16
@@ -47,13 +46,11 @@ export interface GossipOptions {
   readonly key: Bytes
   /** Seconds since 1970. */
   readonly now: () => number
-  /** Bits of `Services` that we announce. */
   readonly services: bigint
   /** `undefined` if we do not listen or have no reachable address. */
   readonly ownAddress: (peer: Peer) => { readonly address: NetAddress; readonly port: number } | undefined
   /** The node does not announce its address in initial download. */
   readonly initialDownload: () => boolean
-  /** Whether we could connect to peers in this network. */
   readonly reachable: (network: AddressNetwork) => boolean
 }
 
@@ -215,7 +212,6 @@ class AddressGossip implements Gossip {
     return due.length === 0 ? Effect.void : peer.send(toMessage(peer, due))
   }
 
-  /** A separate sample for a peer with the permission `addr`. */
   private fresh(now: number): ReadonlyArray<KnownAddress> {
     return this.options.book.sample({ max: MAX_ADDRESSES, percent: ANSWER_PERCENT, now })
   }

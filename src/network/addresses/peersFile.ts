@@ -23,7 +23,6 @@ export interface Anchor {
   readonly port: number
 }
 
-/** See reference/protocol.md 6.10. */
 export const MAX_ANCHORS = 2
 
 export interface PeersContent {
@@ -76,7 +75,6 @@ const Content = Schema.Struct({
 
 const decodeContent = Schema.decodeUnknownEither(Schema.parseJson(Content))
 
-/** The left side is the reason of a failure. */
 export const decodePeers = (whole: string): Either.Either<PeersContent, string> => {
   const { checksum, text } = checkText(whole)
   return checksum === "wrong" ? Either.left(CHECKSUM_MISMATCH) : decodeText(text)

@@ -60,15 +60,11 @@ export interface SeedingOptions {
   readonly proxied: boolean
   readonly fullOutbound: Effect.Effect<number>
   readonly active: Effect.Effect<boolean>
-  /** The operator's seed nodes. */
   readonly seedNodes: ReadonlyArray<Address>
-  /** Asks all DNS seeds in any case. */
   readonly force: boolean
   /** Whether there are sources of addresses besides the fixed seeds. */
   readonly otherSources: boolean
-  /** Networks of automatic connections. */
   readonly networks: ReadonlySet<AddressNetwork>
-  /** Connects to a host only to fetch addresses, without waiting. */
   readonly fetchFrom: (host: string, port: number) => Effect.Effect<void>
 }
 
@@ -92,7 +88,6 @@ const enoughPeers = ({ book, fullOutbound }: SeedingOptions): Effect.Effect<bool
     return false
   })
 
-/** Returns the number of addresses. */
 const askSeed = (options: SeedingOptions, seed: string): Effect.Effect<number> =>
   Effect.gen(function*() {
     const { book, fetchFrom, network: { defaultP2pPort }, proxied, random, resolve } = options
@@ -139,7 +134,6 @@ export const askSeedNodes = (
     }
   })
 
-/** Gives the seed nodes time, and returns whether there are enough peers by then. */
 const seedNodesSuffice = ({ fullOutbound, seedNodes }: SeedingOptions): Effect.Effect<boolean> =>
   Effect.gen(function*() {
     if (seedNodes.length === 0) return false

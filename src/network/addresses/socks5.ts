@@ -142,7 +142,6 @@ export const connectThrough = (
   target: { readonly host: string; readonly port: number },
   options: {
     readonly credentials?: ProxyCredentials
-    /** For the whole handshake. */
     readonly limit?: Duration.DurationInput
   } = {}
 ): Effect.Effect<Socket, PeerUnreachable, Scope.Scope> =>

@@ -50,7 +50,6 @@ export const parseSubnet = (text: string): Subnet | undefined => {
 export const formatSubnet = ({ address, bits }: Subnet): string =>
   hasRanges(address) ? `${formatNetAddress(address)}/${bits}` : formatNetAddress(address)
 
-/** False for invalid addresses. */
 export const contains = ({ address, bits }: Subnet, other: NetAddress): boolean =>
   other.network === address.network && isValid(other) && compare(masked(other.bytes, bits), address.bytes) === 0
 

@@ -53,7 +53,6 @@ export interface AutomaticOptions {
     type: "outbound-full-relay" | "block-relay-only" | "feeler",
     expectedServices: bigint
   ) => Effect.Effect<ConnectionOutcome, PeerUnreachable>
-  /** The task ends with the network. */
   readonly spawn: (effect: Effect.Effect<void>) => void
 }
 
@@ -68,9 +67,7 @@ interface Target {
 /** Opens automatic connections (reference/protocol.md 6.10). */
 export class Automatic {
   private readonly options: AutomaticOptions
-  /** Connections being opened, or open. */
   private readonly calls = new Map<string, { readonly purpose: Purpose; readonly address: NetAddress }>()
-  /** Addresses that turned out to be our own. */
   private readonly selves = new Set<string>()
   private anchors: Array<{ readonly address: NetAddress; readonly port: number }>
   private nextFeeler: number

@@ -54,7 +54,6 @@ export class Connections {
     this.options = options
   }
 
-  /** Without closing ones. */
   get all(): ReadonlyArray<PeerConnection> {
     return Array.from(this.byId.values()).filter(({ closed }) => !closed)
   }

@@ -21,7 +21,6 @@ export interface InboundOptions {
   readonly secret: Bytes
   readonly info: (peer: Peer) => { readonly sync: PeerSync; readonly relay: PeerRelay }
   readonly rules: Pick<PermissionRules, "inbound">
-  /** What the operator grants to all peers of this listener. */
   readonly grant: Grant | undefined
 }
 

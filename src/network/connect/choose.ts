@@ -15,7 +15,6 @@ export interface ExtraPeer {
   readonly lastAnnouncement: number
   /** When the peer last sent a new block; 0 for never. */
   readonly lastBlock: number
-  /** Whether blocks are in flight from the peer. */
   readonly busy: boolean
 }
 
@@ -70,7 +69,6 @@ export interface ChoiceOptions {
   readonly random: Random
 }
 
-/** Drawn per selection. */
 const CANDIDATES = 100
 
 /** Candidates after which recently tried addresses and ports of other services are accepted. */
@@ -99,7 +97,6 @@ const BAD_PORTS: ReadonlySet<number> = new Set([
 /** Networks in which the address group does not identify an operator. */
 const UNGROUPED: ReadonlySet<AddressNetwork> = new Set(["torv3", "i2p", "cjdns"])
 
-/** Whether an address must not be tried, even if it is the only one. */
 const isOut = ({ address, lastTry, port, services }: BookAddress, options: ChoiceOptions): boolean => {
   const { barred, groups, nearTip, networks, now, purpose, taken } = options
   if (lastTry > 0 && now - lastTry < SHORT_PAUSE) return true
@@ -109,13 +106,11 @@ const isOut = ({ address, lastTry, port, services }: BookAddress, options: Choic
   return !offersEnough(services, nearTip)
 }
 
-/** The matching elements, or all if none matches. */
 const preferring = (list: ReadonlyArray<BookAddress>, kind: (address: BookAddress) => boolean) => {
   const some = list.filter(kind)
   return some.length > 0 ? some : list
 }
 
-/** Applies the same rules to every address of a small book. */
 const chooseOfFew = (book: AddressBook, options: ChoiceOptions): BookAddress | undefined => {
   const { now, purpose, random } = options
   const searched = purpose !== "feeler" && random() < 0.5

@@ -23,8 +23,6 @@ import { type ConnectionOutcome, type Connections, socketAddress } from "./Conne
 import type { PermissionRules } from "./permissions.ts"
 import type { SlotLimits } from "./slots.ts"
 
-/** Opens sockets to peers, directly or through a proxy. */
-
 interface Proxies {
   readonly routes: ProxyRoutes
   /** A login per connection, for which Tor makes separate circuits; `undefined` for no login. */
@@ -44,8 +42,7 @@ const through = (proxy: ProxyAddress | undefined, otherwise: PeerRoute): PeerRou
   proxy === undefined ? otherwise : { type: "proxy", proxy }
 
 /**
- * A proxy cannot reach addresses of this machine or a private network. Names that end like an onion address, in any
- * case, are never looked up. Source: upstream `net.cpp`, `ConnectNode`.
+ * A proxy reaches no local address. Onion-like names are never looked up. Source: upstream `net.cpp`, `ConnectNode`.
  */
 export const routeTo = (routes: ProxyRoutes, host: string): PeerRoute => {
   const address = parseNetAddress(host)
@@ -113,7 +110,6 @@ export const nextPause = (pause: number, outcome: ConnectionOutcome | undefined)
     : Math.min(LONGEST_PAUSE, 2 * pause)
 
 interface ManualOptions {
-  /** The operator's spelling. */
   readonly name: string
   /** `undefined` if the peer is already connected. */
   readonly call: Effect.Effect<ConnectionOutcome | undefined, PeerUnreachable>
@@ -154,11 +150,8 @@ const callForever = ({ call, name, wanted, whenActive }: ManualOptions): Effect.
 export interface PeerManagerOptions extends PeerSettings {
   readonly network: Pick<Network, "magic" | "defaultP2pPort" | "dnsSeeds" | "fixedSeeds">
   readonly proxies: ProxyRoutes
-  /** Networks of automatic connections. */
   readonly networks: ReadonlySet<AddressNetwork>
-  /** For tests. */
   readonly random?: Random
-  /** For tests: resolves the names of DNS seeds. */
   readonly resolve?: Resolve
 }
 
@@ -186,12 +179,10 @@ export interface Net {
 
 interface CallOptions {
   readonly type: ConnectionType
-  /** Defaults to the address. */
   readonly name?: string
   readonly expectedServices?: bigint
 }
 
-/** Runs the connection until it ends. */
 export const call = (
   { connections, isActive, options, proxies, rules, store }: Net,
   target: Address,

@@ -31,7 +31,6 @@ const spelledOut = (text: string): string => {
   return `${[...numbers, ...filled].join(".")}${port}`
 }
 
-/** Parses an operator's name for a peer. */
 export const nodeAddress = (text: string, defaultPort: number): Address | undefined => {
   const endpoint = parseEndpoint(spelledOut(text), defaultPort)
   if (endpoint !== undefined) {

@@ -1,11 +1,9 @@
 import type { ConnectionType } from "../Peer.ts"
 
 export interface SlotLimits {
-  /** Automatic outbound connections. */
   readonly fullRelay: number
   readonly blockRelay: number
   readonly feelers: number
-  /** Concurrent connections to manual peers. */
   readonly manual: number
   readonly inbound: number
   readonly total: number

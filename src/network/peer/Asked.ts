@@ -14,9 +14,7 @@ export const ANSWER_TIME = 120_000
 
 interface Due {
   count: number
-  /** Bytes that may be theirs. */
   bytes: number
-  /** When they time out. */
   until: number
 }
 
@@ -63,7 +61,6 @@ export class Asked {
     blocks.until = now + ANSWER_TIME
   }
 
-  /** Bytes that may be part of answers. */
   bytes(now: number): number {
     this.expire(now)
     return this.headers.bytes + this.blocks.bytes
@@ -84,7 +81,6 @@ export class Asked {
     return expected
   }
 
-  /** Returns whether the message was requested. */
   answered(message: Message, now: number): boolean {
     this.expire(now)
     switch (message.type) {

@@ -23,7 +23,6 @@ export class Counters implements Traffic {
   bytesReceived = 0
   lastSend = 0
   lastReceive = 0
-  /** Messages with a wrong checksum, an invalid payload, or one that is too long. */
   dropped = 0
   readonly sentByCommand = new Map<string, number>()
   readonly receivedByCommand = new Map<string, number>()
@@ -46,12 +45,10 @@ export class Counters implements Traffic {
     this.lastReceive = now
   }
 
-  /** `bytes` of the frame. */
   messageSent(command: string, bytes: number): void {
     increase(this.sentByCommand, command, bytes)
   }
 
-  /** `bytes` of the frame. */
   messageReceived(command: string, bytes: number): void {
     increase(this.receivedByCommand, command, bytes)
   }

@@ -7,7 +7,6 @@ export class FiberTime extends Supervisor.AbstractSupervisor<void> {
   private readonly now: () => number
   private total = 0
   private since = 0
-  /** Number of nested running fibers. */
   private depth = 0
   private readonly paused: () => void
 
@@ -44,7 +43,6 @@ export class FiberTime extends Supervisor.AbstractSupervisor<void> {
     this.depth = 0
   })
 
-  /** Measures an effect in its own fiber. */
   measured<A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
     return Effect.supervised(Effect.ensuring(effect, this.end), this)
   }

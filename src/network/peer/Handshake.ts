@@ -25,7 +25,6 @@ const HANDSHAKE_COMMANDS: ReadonlySet<string> = new Set(["version", "verack", "w
 export const isHandshakeCommand = (command: string): boolean => HANDSHAKE_COMMANDS.has(command)
 
 export interface Introduction {
-  /** Bits of `Services`. */
   readonly services: bigint
   readonly userAgent: string
   readonly startHeight: number
@@ -42,13 +41,11 @@ export interface HandshakeOptions extends Introduction {
   readonly type: ConnectionType
   readonly address: NetAddress
   readonly port: number
-  /** Services expected of the address. */
   readonly expectedServices: bigint
 }
 
 export interface HandshakeStep {
   readonly send: ReadonlyArray<Message>
-  /** Set when the handshake is complete. */
   readonly hello?: Hello
   readonly disconnection?: Disconnection
 }
@@ -87,7 +84,6 @@ export class Handshake {
     this.options = options
   }
 
-  /** Messages to send before any is received. */
   open(now: number): ReadonlyArray<Message> {
     return this.options.type === "inbound" ? [] : [this.ownVersion(now)]
   }

@@ -45,7 +45,6 @@ export class Intake {
     this.asked.sent(message, this.now())
   }
 
-  /** Whether the next bytes may belong to an outstanding answer. */
   get expects(): boolean {
     return this.asked.bytes(this.now()) > 0
   }
@@ -57,7 +56,6 @@ export class Intake {
     return expected
   }
 
-  /** For unsolicited data. */
   spent(milliseconds: number): void {
     this.pace?.spent(milliseconds, this.now())
   }
@@ -97,7 +95,6 @@ export class Intake {
       if (wait === 0) return Effect.succeed(true)
       return Effect.raceFirst(Effect.as(Effect.sleep(wait), true), Effect.as(ended, false)).pipe(
         Effect.ensuring(Effect.sync(() => this.pace?.goOn(this.now()))),
-        // The wait may have been only a part of the total.
         Effect.flatMap((waited) => waited ? this.due(ended) : Effect.succeed(false))
       )
     })

@@ -32,7 +32,6 @@ export interface PeerLink {
 /** BIP 152. */
 const COMPACT_BLOCKS_VERSION = 2n
 
-/** A connection after the handshake, as handlers see it. */
 export class OpenPeer implements Peer {
   readonly id: PeerId
   readonly type: ConnectionType

@@ -10,12 +10,10 @@ export interface Parcel {
 }
 
 export interface OutboxLimits {
-  /** From this many bytes on, `put` waits. */
   readonly soft: number
   readonly hard: number
 }
 
-/** Counts queued bytes of all peers. */
 export interface OutboxMemory {
   readonly take: (bytes: number) => boolean
   readonly give: (bytes: number) => void
@@ -84,7 +82,6 @@ export class Outbox {
     return first === undefined ? this.arrival : Effect.succeed(first)
   })
 
-  /** The system accepted bytes of a taken message. */
   delivered(bytes: number): void {
     if (this.closed) return
     this.held -= bytes

@@ -87,12 +87,10 @@ export class Pace {
     }
   }
 
-  /** The share of time reserved for each peer. */
   get ownShare(): number {
     return SHARE / Math.max(FEWEST, this.peers)
   }
 
-  /** The share of time at which each waiting peer pays off its debt. */
   get waitersShare(): number {
     return SHARE / Math.max(1, this.waiting)
   }
@@ -145,7 +143,6 @@ export class PeerPace {
     this.since = now
   }
 
-  /** The share of time at which the debt is paid off. */
   private get share(): number {
     const { ownShare, waitersShare } = this.all
     return this.isWaiting ? Math.max(ownShare, waitersShare) : ownShare

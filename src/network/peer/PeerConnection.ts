@@ -34,9 +34,7 @@ export interface ConnectionContext {
   /** 64 random bits, never 0. */
   readonly nonce: () => bigint
   readonly outbox: OutboxLimits
-  /** Throttles inbound peers. */
   readonly pace: Pace
-  /** Shared by all peers of this thread. */
   readonly turns: Turns
   /** Measures the time of this thread, in milliseconds. */
   readonly meter: () => number
@@ -56,7 +54,6 @@ export interface ConnectionFacts {
   readonly permissions: Permissions
   readonly bind: string | undefined
   readonly introduction: Introduction
-  /** Services expected of the address. */
   readonly expectedServices: bigint
 }
 
@@ -69,7 +66,6 @@ const WATCH_INTERVAL = 10_000
 interface Times {
   /** Monotonic milliseconds. */
   readonly now: () => number
-  /** For timeouts and pings. */
   readonly peer: PeerTime
   /** Seconds since 1970. */
   readonly unix: () => number
@@ -159,7 +155,6 @@ export class PeerConnection implements PeerLink {
   ): Effect.Effect<PeerConnection> =>
     Effect.map(times, (clock) => new PeerConnection(socket, { facts, context, times: clock }))
 
-  /** Set after the handshake. */
   get peer(): Peer | undefined {
     return this.open?.peer
   }
@@ -190,7 +185,6 @@ export class PeerConnection implements PeerLink {
     Deferred.unsafeDone(this.ended, Effect.succeed(why))
   }
 
-  /** No-op before the end of the handshake. */
   ping(): void {
     if (this.open === undefined) return
     const { keepAlive, peer } = this.open
@@ -239,8 +233,8 @@ export class PeerConnection implements PeerLink {
   }
 
   /**
-   * Returns why the connection ended. `opened` runs after the handshake, before the handlers get the peer. Interruption
-   * closes the connection.
+   * Returns why the connection ended. `opened` runs before the handlers get the peer. Interruption closes the
+   * connection.
    */
   run(opened: (peer: Peer) => Effect.Effect<void>): Effect.Effect<Disconnection> {
     return Effect.uninterruptible(Effect.gen(this, function*() {
@@ -258,7 +252,6 @@ export class PeerConnection implements PeerLink {
     }))
   }
 
-  /** A defect ends the connection and is logged. */
   private guarded(part: Effect.Effect<void>): Effect.Effect<void> {
     return Effect.catchAllCause(part, (cause) => {
       if (Cause.isInterruptedOnly(cause)) return Effect.void
@@ -345,7 +338,6 @@ export class PeerConnection implements PeerLink {
     )
   }
 
-  /** Handles a message that concerns only the connection. */
   private handleOwn(peer: OpenPeer, message: Message): Effect.Effect<void> {
     switch (message.type) {
       case "ping":

@@ -38,7 +38,6 @@ export class PeerSocket {
     }
   }
 
-  /** Bytes not yet accepted by the system. */
   get unsent(): number {
     return this.socket.writableLength
   }
@@ -86,12 +85,10 @@ export class PeerSocket {
     })
   }
 
-  /** Drops unsent bytes. */
   destroy(): void {
     this.socket.destroy()
   }
 
-  /** Returns whether the peer stopped sending. */
   private lookAhead(): boolean {
     for (let held = this.ahead.reduce((sum, { length }) => sum + length, 0); held < AHEAD;) {
       const found = this.pull()

@@ -17,7 +17,6 @@ import type { PeerSocket } from "./PeerSocket.ts"
 /** Longest payload accepted before `verack`. */
 const HANDSHAKE_PAYLOAD = 1024
 
-/** Returns the error of an invalid payload. */
 export const decoded = <A>(read: () => A): A | DecodeError => {
   try {
     return read()
@@ -73,17 +72,13 @@ export interface ReadingLink {
   readonly intake: Intake
   readonly memory: PeerMemory
   readonly time: FiberTime
-  /** Waits for a turn among all peers, given the number of bytes to read. */
   readonly turn: (bytes: number) => Effect.Effect<void>
-  /** Handles large messages one at a time. */
   readonly alone: <A>(handling: Effect.Effect<A>) => Effect.Effect<A>
   readonly took: (time: TakenTime) => void
   readonly disconnect: (why: Disconnection) => void
   readonly isClosed: () => boolean
-  /** Set after the handshake. */
   readonly peer: () => Peer | undefined
   readonly heard: (bytes: number) => void
-  /** Whether a block is worth decoding, judging by the bytes before its transactions. */
   readonly screened: (peer: Peer, start: BlockStart) => Effect.Effect<boolean>
   readonly handled: (message: Message) => Effect.Effect<void>
 }
@@ -127,9 +122,7 @@ export class Reading {
   private noted = 0
   private charged = 0
   private turn = 0
-  /** Whether the next charge belongs to the handshake. */
   private greeting = true
-  /** Bytes read from the socket and not parsed yet. */
   private unread = 0
   /** Maximum milliseconds charged for the current message; `undefined` between messages. */
   private most: number | undefined
@@ -173,7 +166,6 @@ export class Reading {
     this.note()
   }
 
-  /** Returns the total measured time. */
   private note(): number {
     const { time, took } = this.link
     const { ran } = time
@@ -195,7 +187,6 @@ export class Reading {
     else intake.trusts(milliseconds)
   }
 
-  /** Waits for another turn if this one has lasted too long. */
   private readonly yieldTurn: Effect.Effect<void> = Effect.suspend(() =>
     this.note() - this.turn > STRETCH ? this.nextTurn(this.unread) : Effect.void
   )
@@ -255,7 +246,6 @@ export class Reading {
     return this.link.intake.uncalled(undefined)
   }
 
-  /** Returns whether the message was unsolicited. */
   private decodeAndHandle(command: string, payload: Bytes): Effect.Effect<boolean> {
     return Effect.flatMap(this.decode(command, payload), (message) => {
       if (message === undefined) return Effect.succeed(this.drop())
@@ -264,7 +254,6 @@ export class Reading {
     })
   }
 
-  /** Whether the peer may announce any number of transactions. */
   private get keepsWhole(): boolean {
     return this.link.peer()?.permissions.has("relay") === true
   }

@@ -4,7 +4,6 @@ import type { Millis } from "../../protocol/keys.ts"
 /** Milliseconds that all peers may take of one event-loop turn before others wait. */
 const TURN = 2
 
-/** Per line and event-loop turn. */
 const MOST_CALLED = 8
 
 /** Of the time that a peer took, in milliseconds. */
@@ -89,7 +88,6 @@ export class Turns {
     return taker.chosen ? handling : this.large.withPermits(1)(handling)
   }
 
-  /** Waits for a turn, given the number of bytes to read. */
   take(taker: TurnTaker, bytes = 0): Effect.Effect<void> {
     return Effect.suspend(() =>
       this.used < TURN && this.chosen.size + this.others.size === 0 ? Effect.void : this.inLine(taker, bytes)
@@ -115,7 +113,6 @@ export class Turns {
     })
   }
 
-  /** Runs one peer of each line, then more while little time was taken. */
   private callUp(left: number): void {
     for (const line of [this.chosen, this.others]) this.callFirst(line)
     queueMicrotask(() => {
@@ -126,7 +123,7 @@ export class Turns {
     })
   }
 
-  /** Runs the peer with the lowest rank; among equals, the one that waited longest. */
+  /** The lowest rank; among equals, the longest wait. */
   private callFirst(line: Set<Waiter>): void {
     const now = this.now()
     let first: Waiter | undefined

@@ -13,7 +13,6 @@ const UPDATE_MASK = 3
 /** Difference of the seeds of two hash functions (BIP 37). */
 const SEED_STEP = 0xfba4c795
 
-/** Whether the script of a matching output shows the keys. */
 const paysToKeys = ({ script }: TransactionOutput): boolean => {
   const { type } = scriptTemplate(script)
   return type === "pubkey" || type === "multisig"

@@ -37,7 +37,6 @@ interface Orphan {
   /** One point per announcement is charged to the peer. The rest, for the inputs, counts once in total. */
   readonly score: number
   readonly announcers: Set<PeerId>
-  /** The announcer charged for the next retry. */
   retry: PeerId | undefined
 }
 
@@ -58,9 +57,7 @@ export class Orphanage {
   private readonly limits: OrphanageLimits
   private readonly orphans = new Map<WtxidKey, Orphan>()
   private readonly shares = new Map<PeerId, Share>()
-  /** By the outpoints that they spend. */
   private readonly spenders = new Map<OutpointKey, Set<Orphan>>()
-  /** In the order in which they became ready. */
   private readonly retries = new Set<Orphan>()
   private weight = 0
   private inputScore = 0
@@ -185,7 +182,6 @@ export class Orphanage {
     return { transaction: chosen.transaction(), peer }
   }
 
-  /** It stays stored. */
   nextRetryOf(peer: PeerId): Transaction | undefined {
     for (const orphan of this.retries) {
       if (orphan.retry !== peer) continue

@@ -42,13 +42,11 @@ class RecentTransactions {
   }
 }
 
-/** Relays transactions between peers (reference/protocol.md 6.9). */
 export interface Relay extends PeerHandler {
   readonly messages: MessageParts["relay"]
   readonly relayOf: (peer: Peer) => PeerRelay
   /** `undefined` if the peer may not know that we have it. */
   readonly transactionFor: (peer: Peer, item: InventoryItem) => Transaction | undefined
-  /** Transactions that wait for their parents. */
   readonly orphans: () => ReadonlyArray<StoredOrphan>
 }
 
@@ -66,10 +64,7 @@ export interface RelayOptions {
 /** A fraction of the shortest delay, in milliseconds. */
 const INTERVAL = 250
 
-/**
- * Milliseconds, plus up to half, between announcements of own unrequested transactions (upstream
- * `ReattemptInitialBroadcast`).
- */
+/** Milliseconds, plus up to half, between repeated own announcements (upstream `ReattemptInitialBroadcast`). */
 const UNBROADCAST_INTERVAL = 10 * 60_000
 
 export const make = (
@@ -135,7 +130,6 @@ export const make = (
         downloads.blockConnected(transactions)
       })
 
-    /** Logs an early end. */
     const inBackground = <E>(work: Effect.Effect<unknown, E>) =>
       work.pipe(
         Effect.tapErrorCause((cause) =>

@@ -49,7 +49,6 @@ export interface RelayPeer {
   readonly listens: boolean
   /** Hashes that the peer knows: wtxids if it uses those, otherwise txids. */
   readonly known: RollingFilter
-  /** Transactions to announce. */
   readonly waiting: Set<TxidKey>
   /** The peer asked for the mempool (BIP 35), which the next announcement answers. */
   wantsAll: boolean
@@ -81,7 +80,6 @@ export const makeRelayPeer = (
   feeFilter: { sent: undefined, next: now }
 })
 
-/** Announcements to a trusted peer are not delayed. */
 export const isRoundDue = ({ listens, nextRound, peer, wantsAll }: RelayPeer, now: number): boolean =>
   (listens || wantsAll) && (nextRound <= now || peer.permissions.has("noban"))
 

@@ -13,10 +13,7 @@ import { isRoundDue, knownHash, type RelayParts, type RelayPeer } from "./RelayP
 /** See reference/protocol.md 6.6. */
 const MAX_ITEMS = 50_000
 
-/**
- * Answers `mempool` (BIP 35): announces every transaction that pays what the peer wants, including those it knows. Removes
- * them all from `waiting`. Source: upstream `net_processing.cpp`, `SendMessages`.
- */
+/** Answers `mempool` (BIP 35) with all that pays enough, known or not. Source: upstream `SendMessages`. */
 const mempoolAnswer = (
   entries: Iterable<PoolEntry>,
   { bloom, feeFilter, known, wtxidRelay }: TransactionListener,
@@ -48,7 +45,6 @@ export class TxAnnouncer {
   readonly #parts: RelayParts
   readonly #times: RoundTimes
   readonly #feeSteps: ReadonlyArray<number>
-  /** Not announced to any peer yet. */
   readonly #untold: Set<TxidKey>
 
   constructor(parts: RelayParts) {
@@ -72,7 +68,6 @@ export class TxAnnouncer {
     for (const state of this.#parts.states.values()) this.enqueue(state, entry)
   }
 
-  /** Announces own transactions that no peer has requested. */
   enqueueUnbroadcast(to: Iterable<RelayPeer> = this.#parts.states.values()): void {
     const entries = this.#parts.mempool.unbroadcast()
     for (const state of to) for (const entry of entries) this.enqueue(state, entry)
@@ -118,7 +113,6 @@ export class TxAnnouncer {
         if (looked < ENTRIES_IN_A_TURN) continue
         yield* turnOfEventLoop
         looked = 0
-        // The mempool may have changed.
         order = new MiningOrder(mempool)
       }
       return first

@@ -22,7 +22,6 @@ import { type AskedPeer, type HashKind, MAX_IN_FLIGHT, type TxRequest, TxRequest
 //                       child of the same peer ──► package ──► mempool  ◄──── underpaid filter
 // ```
 
-/** Until the next block. */
 const REFUSED_CAPACITY = 120_000
 
 const CONFIRMED_CAPACITY = 48_000
@@ -123,7 +122,6 @@ export class TxDownloads {
     }
   }
 
-  /** Marks the due requests as in flight. */
   requests(peer: PeerId, now: number): ReadonlyArray<TxRequest> {
     return this.asks.due(peer, now).filter((request) => {
       const { hash, kind } = request
@@ -149,7 +147,6 @@ export class TxDownloads {
     if (hasWitness) this.asks.answered(peer, wtxidKey(wtxid))
   }
 
-  /** Whether a transaction is neither stored nor refused. */
   isNews({ wtxid }: Transaction): boolean {
     return !this.has(wtxid, "wtxid") && !this.underpaid.has(wtxid)
   }
@@ -167,12 +164,10 @@ export class TxDownloads {
     return undefined
   }
 
-  /** Their own refusals go to `rejected`. */
   packageRejected(parent: Transaction, child: Transaction): void {
     this.underpaid.add(packageHash(parent, child))
   }
 
-  /** From any source. */
   accepted(transaction: Transaction): void {
     this.forget(transaction)
     this.orphans.remove(wtxidKey(transaction.wtxid))
@@ -206,7 +201,6 @@ export class TxDownloads {
     return kind === "underpaid" && !retry ? { parents: [], child: this.childFor(peer, transaction) } : NOTHING
   }
 
-  /** With the peer charged for it. */
   nextRetry(): { readonly transaction: Transaction; readonly peer: PeerId } | undefined {
     const next = this.orphans.nextRetry(this.retried)
     this.retried = next?.peer
@@ -223,7 +217,6 @@ export class TxDownloads {
     this.underpaid.clear()
   }
 
-  /** A block with these transactions joined the best chain. */
   blockConnected(transactions: ReadonlyArray<Transaction>): void {
     this.orphans.confirmed(transactions)
     for (const transaction of transactions) {
@@ -274,7 +267,6 @@ export class TxDownloads {
     return { refused: false, missing }
   }
 
-  /** Records that a peer with an orphan has its parents. False if it is gone or has too many announcements. */
   private askForParents(peer: PeerId, orphan: Transaction, { now, parents }: MissingParents): boolean {
     if (!this.asks.knows(peer) || this.orphans.hasFrom(wtxidKey(orphan.wtxid), peer)) return false
     if (this.asks.countOf(peer) + parents.length > this.asks.limitOf(peer)) return false

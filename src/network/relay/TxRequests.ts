@@ -56,7 +56,6 @@ interface PeerEntry extends AskedPeer {
 interface Announcement extends TxRequest {
   readonly peer: PeerId
   readonly owner: PeerEntry
-  /** Higher goes first. */
   readonly rank: number
   state: "waiting" | "ready" | "due" | "asked" | "done"
   /** Deadline of the state `waiting` or `asked`. */
@@ -69,7 +68,6 @@ export class TxRequests {
   private readonly byHash = new Map<TxHash, Map<PeerId, Announcement>>()
   /** By delay; each set is ordered by deadline. */
   private readonly waiting = new Map<number, Set<Announcement>>()
-  /** Ordered by deadline. */
   private readonly asked = new Set<Announcement>()
   private wtxidPeers = 0
 
@@ -113,7 +111,6 @@ export class TxRequests {
     return this.peers.get(peer)?.inFlight ?? 0
   }
 
-  /** Peers that announced a transaction and can still be asked. */
   candidates(hash: TxHash): ReadonlyArray<PeerId> {
     const all = this.byHash.get(hash)
     if (all === undefined) return []
@@ -170,7 +167,6 @@ export class TxRequests {
     this.elect(hash)
   }
 
-  /** Drops a transaction, so that no peer is asked for it. */
   forget(hash: TxHash): void {
     const all = this.byHash.get(hash)
     if (all === undefined) return

@@ -19,7 +19,6 @@ export const ROUND_TARGET = 70
 
 export const ROUND_LIMIT = 1_000
 
-/** Maximum size of a round, by the number of waiting transactions. */
 export const roundSize = (waiting: number): number =>
   Math.min(ROUND_LIMIT, ROUND_TARGET + 5 * Math.floor(waiting / 1000))
 
@@ -29,7 +28,6 @@ export interface PoolOrder {
 }
 
 interface Rank {
-  /** Fee rate of the chunk. */
   readonly rate: number
   /** Sequence of the cluster's first entry, which identifies the cluster. */
   readonly cluster: number

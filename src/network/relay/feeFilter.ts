@@ -12,7 +12,6 @@ const SPACING = 1.1
 /** Mean time between two checks of the sent filter. */
 const MEAN_INTERVAL = 10 * 60_000
 
-/** After a big change. */
 const MAX_CHANGE_DELAY = 5 * 60_000
 
 /** Ascending, from 0. */
@@ -40,7 +39,6 @@ export interface FeeFilterNeeds {
   readonly rate: number
   /** Rate below which nothing is ever relayed. */
   readonly floor: number
-  /** During initial download no transactions are wanted. */
   readonly initialDownload: boolean
 }
 

@@ -15,18 +15,13 @@ import type { TxAnnouncer } from "./TxAnnouncer.ts"
 import type { Rejected, TxDownloads } from "./TxDownloads.ts"
 import { MAX_ANNOUNCEMENTS } from "./TxRequests.ts"
 
-/** Offers the transactions of peers to the mempool, and notes the verdicts. */
-
 interface JudgeParts {
   readonly mempool: typeof Mempool.Service
   readonly downloads: TxDownloads
   /** Monotonic milliseconds. */
   readonly now: Effect.Effect<Millis>
-  /** A transaction of the peer was accepted at once. */
   readonly accepted: (peer: PeerId) => Effect.Effect<void>
-  /** The peer sent a known transaction. */
   readonly again: (peer: PeerId, transaction: Transaction) => Effect.Effect<void>
-  /** The peer must have the transactions with these txids. */
   readonly knows: (peer: PeerId, txids: ReadonlyArray<Bytes>) => void
 }
 
@@ -59,7 +54,6 @@ const makeJudging = ({ accepted, again, downloads, knows, mempool, now }: JudgeP
   const noteUnjudged = (transaction: Transaction, { message }: StorageFailure): Effect.Effect<void> =>
     Effect.logError("transaction cannot be validated", { txid: displayHash(transaction.txid), reason: message })
 
-  /** Validates a transaction that was refused for its fee, together with an orphan of the same peer. */
   const judgePackage = (peer: PeerId, parent: Transaction, child: Transaction): Effect.Effect<void> =>
     Effect.gen(function*() {
       const { outcomes, refused } = yield* mempool.submit([parent, child])
@@ -131,7 +125,6 @@ export interface Receiving {
   readonly transaction: (peer: Peer, transaction: Transaction) => Effect.Effect<void>
   readonly notFound: (peer: Peer, items: ItemList) => void
   readonly takeRequests: (peer: Peer, now: number) => ReadonlyArray<Message>
-  /** One at a time, once their parents have arrived. */
   readonly retryOrphans: Effect.Effect<void>
 }
 

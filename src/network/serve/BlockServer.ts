@@ -36,7 +36,6 @@ export interface BlockServerOptions {
 export interface BlockServer {
   readonly getblocks: (peer: Peer, question: GetBlocks) => Effect.Effect<void>
   readonly getblocktxn: (peer: Peer, question: GetBlockTxn) => Effect.Effect<void, Unreadable>
-  /** Answers an item of `getdata`. */
   readonly sendBlock: (peer: Peer, item: InventoryItem) => Effect.Effect<void, Unreadable>
   readonly gone: (peer: Peer) => void
 }

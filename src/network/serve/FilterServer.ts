@@ -22,7 +22,6 @@ const CHECKPOINT_INTERVAL = 1_000
 
 const BASIC = 0
 
-/** Index rows read at a time. */
 const AT_ONCE = 50
 
 const NO_FILTER_HEADER = new Uint8Array(32)

@@ -19,7 +19,6 @@ export interface HeaderServerOptions {
   readonly served?: (peer: Peer, last: HeaderId) => Effect.Effect<void>
 }
 
-/** Reads headers until the message is full; `undefined` if one is not stored. */
 const readHeaders = (
   chain: typeof Chain.Service,
   ids: ReadonlyArray<HeaderId>,

@@ -16,7 +16,6 @@ import { TRANSACTIONS_A_TURN, withoutWitness } from "./sendFiltered.ts"
 const MISSING_AT_ONCE = 1_000
 
 export interface ServerOptions extends BlockServerOptions, HeaderServerOptions {
-  /** `undefined` if the peer may not have it. */
   readonly transactionFor: (peer: Peer, item: InventoryItem) => Transaction | undefined
 }
 

@@ -19,10 +19,8 @@ const BUDGET = 32 * 1024 * 1024
 
 export interface BlockDownloadOptions {
   readonly tree: DownloadTree
-  /** Chains with less work are ignored. */
   readonly minimumChainWork: bigint
   readonly window?: number
-  /** The wanted blocks, if not the whole chain. */
   readonly span?: BlockSpan | undefined
   readonly budget?: number
 }
@@ -77,7 +75,6 @@ export class BlockDownload {
     return common === NO_HEADER ? -1 : this.tree.height(common)
   }
 
-  /** Heights. */
   inFlight(peer: PeerId): ReadonlyArray<number> {
     return [...this.peers.get(peer)?.flights ?? []].map((header) => this.tree.height(header))
   }
@@ -86,12 +83,10 @@ export class BlockDownload {
     return this.flights.count
   }
 
-  /** The number of blocks that fit in the budget. */
   get room(): number {
     return this.flights.room
   }
 
-  /** In order of the requests. */
   askersOf(header: HeaderId): ReadonlyArray<PeerId> {
     return this.flights.askersOf(header).map(({ peer }) => peer)
   }
@@ -109,7 +104,6 @@ export class BlockDownload {
     return state !== undefined && hasRoom(state)
   }
 
-  /** Whether a peer worth downloading from has a block in its chain and offers it. */
   isWanted(header: HeaderId): boolean {
     return this.window.isWanted(header)
   }
@@ -130,7 +124,6 @@ export class BlockDownload {
     return [...this.peers.values()].filter(({ best, source }) => source.serves && best !== NO_HEADER)
   }
 
-  /** The last valid header of the peer's chain. */
   setBest(peer: PeerId, best: HeaderId): void {
     const state = this.peers.get(peer)
     if (state !== undefined) this.window.setBest(state, best)
@@ -141,7 +134,6 @@ export class BlockDownload {
     this.window.recheck()
   }
 
-  /** The requests to send now, recorded as sent. */
   plan(now: number): ReadonlyArray<BlockRequest> {
     return this.ranked().flatMap((peer) => this.fill(peer, now))
   }
@@ -193,7 +185,6 @@ export class BlockDownload {
     this.flights.keep(block)
   }
 
-  /** The chain stored or refused a block. */
   settled(header: HeaderId): void {
     if (!this.flights.settled(header)) return
     if (this.tree.hasBlock(header)) this.verdicts.stored()
@@ -227,12 +218,10 @@ export class BlockDownload {
     return this.verdicts.standIns(now)
   }
 
-  /** Peers to disconnect, with the reason. */
   overdue(now: number): ReadonlyArray<Overdue> {
     return this.verdicts.overdue(now)
   }
 
-  /** Excuses all peers for milliseconds in which this node was too busy to read. */
   excuse(lag: number, now: Millis): void {
     this.verdicts.excuse(lag, now)
   }

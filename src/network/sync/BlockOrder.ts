@@ -12,7 +12,6 @@ export interface ReceivedBlock {
   readonly compact: boolean
   /** Of an unsolicited block, held until the chain has stored or refused it. */
   readonly slot: Lease | undefined
-  /** Whether the operator requested it. */
   readonly isFetched?: boolean
 }
 
@@ -34,11 +33,9 @@ export class BlockOrder {
   /** By the predecessor that they wait for. */
   private readonly waiting = new Map<HeaderId, Array<ReceivedBlock>>()
   private waitingBytes = 0
-  /** The awaited predecessors at the last `releaseOld`. */
   private awaited: ReadonlySet<HeaderId> = new Set()
   /** Blocks that are ready or delivered but not stored. */
   private readonly passing = new Set<HeaderId>()
-  /** Their number by sending peer. */
   private readonly sent = new Map<PeerId, number>()
 
   constructor(tree: Pick<HeaderTree, "parent" | "hasBlock" | "isActive" | "isFailed" | "height">) {
@@ -115,7 +112,6 @@ export class BlockOrder {
     return batch
   }
 
-  /** The chain stored or refused these blocks. */
   done(batch: ReadonlyArray<ReceivedBlock>): void {
     for (const { id, peer } of batch) {
       this.passing.delete(id)
@@ -125,7 +121,6 @@ export class BlockOrder {
     }
   }
 
-  /** Whether blocks of a peer are ready or delivered but not stored. */
   isPassing(peer: PeerId): boolean {
     return this.sent.has(peer)
   }

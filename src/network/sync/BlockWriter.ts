@@ -27,7 +27,6 @@ export interface BlockWriterOptions {
   readonly sink: { readonly [K in "deliver"]: (typeof ChainSink.Service)[K] }
   readonly tree: Pick<HeaderTree, "best" | "height" | "tip">
   readonly blockOrder: BlockOrder
-  /** Gets an element when blocks may be ready. */
   readonly wakeUps: Queue.Dequeue<void>
   readonly time: Pick<FiberTime, "ran">
   readonly report: (written: Written) => Effect.Effect<void>

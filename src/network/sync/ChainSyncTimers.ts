@@ -9,11 +9,9 @@ const LAST_CHANCE = 2 * 60_000
 const MOST_PROTECTED = 4
 
 interface Timer {
-  /** Whether it is a full-relay peer. */
   readonly protectable: boolean
   protected: boolean
   deadline: number | undefined
-  /** Our tip when the timer started. */
   mark: HeaderId
   asked: boolean
 }

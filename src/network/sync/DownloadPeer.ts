@@ -30,7 +30,6 @@ export interface DownloadPeer {
 
   // DownloadWindow: the peer's chain.
 
-  /** The last valid header of its chain. */
   best: HeaderId
   /** The last block of that chain up to which we have all blocks. */
   common: HeaderId

@@ -13,7 +13,6 @@ import type { Flight, Flights } from "./Flights.ts"
 const MOST_ASKERS = 2
 const MOST_WITH_PROVEN = MOST_ASKERS + 1
 
-/** Missing blocks remembered per peer. */
 const MOST_LACKS = 1024
 
 /** Milliseconds that a peer may delay the window, first and at most, and the factor per stored block (6.8). */
@@ -46,7 +45,6 @@ export class DownloadVerdicts {
     this.options = options
   }
 
-  /** Returns whether the block was requested from the peer. */
   delivered(peer: DownloadPeer, header: HeaderId, now: number): boolean {
     const { flights, tree } = this.options
     const since = flights.askedAt(peer, header)

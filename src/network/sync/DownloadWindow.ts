@@ -8,10 +8,8 @@ export const WINDOW = 1024
 export interface WindowOptions {
   readonly tree: DownloadTree
   readonly peers: DownloadPeers
-  /** Chains with less work are ignored. */
   readonly minimumChainWork: bigint
   readonly length: number
-  /** Whether a block is neither stored nor on its way. */
   readonly isMissing: (header: HeaderId) => boolean
 }
 
@@ -51,7 +49,6 @@ export class DownloadWindow {
       tree.chainwork(best) >= minimumChainWork
   }
 
-  /** Whether a peer worth downloading from has a block in its chain and offers it. */
   isWanted(header: HeaderId): boolean {
     const { peers, tree } = this.options
     const height = tree.height(header)
@@ -110,7 +107,6 @@ export class DownloadWindow {
     for (const peer of this.options.peers.values()) peer.cursor = Math.min(peer.cursor, height - 1)
   }
 
-  /** Rechecks everything, as blocks may be lost or valid again, and peers may have new ones. */
   recheck(): void {
     for (const peer of this.options.peers.values()) {
       restart(peer)
@@ -119,7 +115,6 @@ export class DownloadWindow {
   }
 }
 
-/** Searches the chain of a peer again from the fork. */
 const restart = (peer: DownloadPeer): void => {
   peer.common = NO_HEADER
   peer.cursor = 0

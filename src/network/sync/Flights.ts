@@ -24,7 +24,6 @@ export interface FlightsOptions {
 /** Milliseconds without a delivery until a peer without blocks in flight counts as idle. */
 const IDLE = 1_000
 
-/** Of a new block in the average size. */
 const WEIGHT = 0.05
 
 /**
@@ -39,7 +38,6 @@ const WEIGHT = 0.05
 export class Flights {
   private readonly options: FlightsOptions
   private readonly flights = new Map<HeaderId, Flight>()
-  /** Sizes of received blocks that are not stored yet. */
   private readonly unstored = new Map<HeaderId, number>()
   private unstoredBytes = 0
   private averageSize = 20_000
@@ -63,7 +61,6 @@ export class Flights {
     return Math.max(Math.floor((this.options.budget - used) / this.averageSize), 2 - this.flights.size)
   }
 
-  /** In order of the requests. */
   askersOf(header: HeaderId): Flight["askers"] {
     return this.flights.get(header)?.askers ?? []
   }
@@ -90,12 +87,10 @@ export class Flights {
     else this.flights.set(header, { header, height: this.options.tree.height(header), askers: [asker] })
   }
 
-  /** A peer sent a requested block of this size. */
   measured(size: number): void {
     this.averageSize += WEIGHT * (size - this.averageSize)
   }
 
-  /** Cancels the block's requests. */
   arrives({ header, size }: ArrivedBlock): void {
     const flight = this.flights.get(header)
     this.flights.delete(header)
@@ -110,7 +105,6 @@ export class Flights {
     this.unstoredBytes += size
   }
 
-  /** Returns whether the block was on its way to the chain. */
   settled(header: HeaderId): boolean {
     const size = this.unstored.get(header)
     if (size === undefined) return false
@@ -119,7 +113,6 @@ export class Flights {
     return true
   }
 
-  /** Returns whether no peer is asked for the block now. */
   cancel(peer: DownloadPeer, header: HeaderId): boolean {
     if (!peer.flights.delete(header)) return false
     const flight = this.flights.get(header)

@@ -40,15 +40,12 @@ interface Mark {
 
 interface HeaderPeer {
   readonly preferred: boolean
-  /** Whether it offers blocks. */
   serves: boolean
   /** Whether it was asked because of an announcement, before header sync with it. */
   invited: boolean
   /** When the unanswered `getheaders` was sent. */
   asked: number | undefined
-  /** Whether header sync with it was started. */
   started: boolean
-  /** Whether it has sent all its headers. */
   told: boolean
   deadline: number | undefined
   /** Bytes received from it at its last progress, and when that was. */
@@ -98,7 +95,6 @@ export class HeaderSync {
     })
   }
 
-  /** For a peer that offers no blocks. */
   addAnnouncer(id: PeerId): void {
     this.add(id, false)
     const peer = this.peers.get(id)
@@ -147,7 +143,6 @@ export class HeaderSync {
     return again
   }
 
-  /** The peer has sent all its headers. */
   told(id: PeerId): void {
     const peer = this.peers.get(id)
     if (peer !== undefined) peer.told = true

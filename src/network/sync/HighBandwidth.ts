@@ -24,7 +24,6 @@ export class HighBandwidth {
     if (at >= 0) this.peers.splice(at, 1)
   }
 
-  /** A peer was first with a new block. */
   gaveBlock(id: PeerId, inbound: boolean): Choice | undefined {
     if (this.has(id)) {
       this.remove(id)

@@ -12,7 +12,6 @@ const LEAST_AHEAD = 250
 /** Minimum milliseconds over which a rate is measured. */
 const RATE_WINDOW = 100
 
-/** Of a new value in an average. */
 const WEIGHT = 0.25
 
 const moved = ({ average, value }: { readonly average: number | undefined; readonly value: number }): number =>
@@ -69,7 +68,6 @@ export class PeerScore {
     this.failures++
   }
 
-  /** Of blocks in flight. */
   get limit(): number {
     if (this.rate === undefined) return this.stalls >= 1 ? LEAST_LIMIT : START_LIMIT
     const ahead = Math.max(2 * this.shortest, LEAST_AHEAD)

@@ -40,7 +40,6 @@ export interface PresyncOptions {
   readonly threshold: bigint
   /** Seconds since 1970. */
   readonly now: number
-  /** Secret key of the stored bits. */
   readonly key: SipKey
   /** Secret index, from 0, of the header in each period whose bit is stored. */
   readonly offset: number
@@ -49,7 +48,6 @@ export interface PresyncOptions {
 export interface PresyncStep {
   /** False if the chain breaks a rule, changed, or is impossibly long, which ends the pass. */
   readonly sound: boolean
-  /** Headers that may be stored, in chain order. */
   readonly released: ReadonlyArray<BlockHeader>
   /** Whether to ask the peer for headers after `next`. */
   readonly more: boolean
@@ -85,7 +83,6 @@ export class Presync {
   private hash: Bytes
   private lastBits: number | undefined
   private work: bigint
-  /** Pass 2: headers held back. */
   private held: Array<BlockHeader> = []
   private enough = false
 
@@ -109,7 +106,6 @@ export class Presync {
     return this.height
   }
 
-  /** Whether a message continues where the last one ended. */
   continues(headers: ReadonlyArray<BlockHeader>): boolean {
     const first = headers[0]
     return first !== undefined && equal(first.header.prevHash, this.hash)

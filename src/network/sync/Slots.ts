@@ -41,7 +41,6 @@ export class Slots {
     return this.taken < this.limit
   }
 
-  /** `undefined` if no slot is free. */
   take(): Lease | undefined {
     if (!this.isRoom) return undefined
     this.taken++

@@ -33,11 +33,9 @@ export interface SyncParts {
   readonly sink: Pick<typeof ChainSink.Service, "acceptHeaders" | "deliver">
   readonly status: Pick<typeof SyncStatus.Service, "answered" | "initialDownload" | "loading">
   readonly mempool: Pick<typeof Mempool.Service, "entries">
-  /** The wanted blocks, if not the whole chain. */
   readonly span?: BlockSpan
   /** Gets whether headers of several peers are still compared, as one peer alone may send a lesser branch. */
   readonly comparing?: (is: boolean) => void
-  /** By default as for a whole chain. */
   readonly pace?: HeaderPace
 }
 
@@ -45,7 +43,6 @@ export interface SyncPeer {
   readonly peer: Peer
   /** The best header that the peer has, valid or not; `NO_HEADER` for none. */
   best: HeaderId
-  /** The last header announced to the peer. */
   sent: HeaderId
   /** The last valid header of the current message, whose block the peer has. */
   announced: HeaderId
@@ -87,7 +84,6 @@ export interface SyncView {
   readonly real: () => number
   /** Wall clock, milliseconds since 1970. It may jump. */
   readonly wall: () => number
-  /** The state of the node at the last check. */
   readonly initial: boolean
   readonly loading: boolean
 }
@@ -116,7 +112,6 @@ export interface SyncContext extends SyncView {
   readonly fetched: Set<HeaderId>
   /** A random number from 0 to below 2^bits, for bits up to 64. */
   readonly random: (bits: number) => bigint
-  /** Wakes the fiber that delivers blocks to the chain. */
   readonly wake: () => void
   initial: boolean
   loading: boolean
@@ -201,7 +196,6 @@ export const validPart = (tree: HeaderTree, id: HeaderId): HeaderId => {
   return tree.ancestor(id, low)
 }
 
-/** Records that the peer has this header. */
 export const learn = (context: SyncContext, state: SyncPeer, id: HeaderId): void => {
   const { tree } = context
   if (

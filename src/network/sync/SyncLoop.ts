@@ -49,11 +49,9 @@ export interface AnnouncedEvent {
   readonly type: "announced"
   readonly peer: Peer
   readonly header: BlockHeader
-  /** Called after the header was handled, as the peer's next block may build on it. */
   readonly handled: () => void
 }
 
-/** A peer got headers from us. */
 export interface ServedEvent {
   readonly type: "served"
   readonly peer: Peer
@@ -164,7 +162,6 @@ export class SyncLoop {
     }
   }
 
-  /** Returns remaining work, if any. */
   private one(event: SyncEvent): Effect.Effect<void> | undefined {
     switch (event.type) {
       case "connected":
@@ -268,7 +265,6 @@ export class SyncLoop {
     }
   }
 
-  /** The tip may have changed. */
   private moved(): Effect.Effect<void> {
     const { context } = this
     const tip = context.tree.tip()
@@ -315,7 +311,6 @@ export class SyncLoop {
     )
   }
 
-  /** Rechecks the peers' chains, as blocks may be lost or valid again. */
   private recheck(now: number): void {
     const { download, blockOrder, peers, tree } = this.context
     this.rechecked = now

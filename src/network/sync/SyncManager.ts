@@ -47,7 +47,6 @@ import { blockReception } from "./unsolicitedBlocks.ts"
 export interface SyncManager extends PeerHandler {
   readonly messages: MessageParts["sync"]
   readonly syncOf: (peer: Peer) => PeerSync
-  /** Records that a peer got headers up to this one. */
   readonly served: (peer: Peer, last: HeaderId) => Effect.Effect<void>
   /** Requests a block from one peer, wanted or not. */
   readonly fetch: (peer: PeerId, header: HeaderId) => Effect.Effect<FetchOutcome>
@@ -61,7 +60,6 @@ export interface SyncManagerOptions {
   readonly random?: (bytes: number) => Uint8Array
   /** Measures the time of this thread, in milliseconds. Defaults to the thread's clock. */
   readonly meter?: () => number
-  /** Whether the node takes no transactions from peers. */
   readonly blocksOnly?: boolean
 }
 
@@ -84,7 +82,6 @@ const UNKNOWN: PeerSync = {
 /** The relay handles transactions. */
 const hasBlocks = (items: ItemList): boolean => hasItem(items, isBlockItem)
 
-/** In whole bytes. */
 const randomNumber = (random: (bytes: number) => Uint8Array) => (bits: number): bigint =>
   random(Math.ceil(bits / 8)).reduce((value, byte) => (value << 8n) | BigInt(byte), 0n)
 
@@ -116,7 +113,6 @@ const comparison = (comparing: SyncParts["comparing"], isOver: () => boolean): (
   }
 }
 
-/** Starts the loop and the writer while the scope is open. */
 export const makeOver = (
   { chain, comparing, mempool, pace, sink, span, status }: SyncParts,
   options: SyncManagerOptions = {}

@@ -1,13 +1,11 @@
 /** Milliseconds between two log lines. */
 const PAUSE = 10_000
 
-/** In blocks behind. */
 const FAR = 144
 
 export interface ProgressLine {
   readonly headers: number
   readonly blocks: number
-  /** Percentage of the known headers whose blocks are connected. */
   readonly percent: number
   readonly blocksPerSecond: number
   readonly peers: number

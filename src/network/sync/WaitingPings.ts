@@ -28,7 +28,6 @@ export class WaitingPings {
     this.look(now)
   }
 
-  /** Answers the pings whose blocks are through, or that have waited long enough. */
   look(now: number): void {
     for (const [ping, until] of this.waiting) {
       if (this.blockOrder.isPassing(ping.peer) && now < until) continue

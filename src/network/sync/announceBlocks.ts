@@ -18,7 +18,6 @@ export interface BlockListener {
   readonly best: HeaderId
   readonly sent: HeaderId
   readonly wantsHeaders: boolean
-  /** The peer wants compact blocks unsolicited. */
   readonly wantsCompact: boolean
 }
 
@@ -30,7 +29,6 @@ export type Announcement =
 
 const NONE: Announcement = { type: "none" }
 
-/** From the last announced block to the tip, at most eight. */
 export const freshBlocks = (tree: AnnouncementTree, announced: HeaderId, tip: HeaderId): ReadonlyArray<HeaderId> => {
   const fork = tree.height(tree.forkPoint(announced, tip))
   const first = Math.max(fork + 1, tree.height(tip) - MOST_ANNOUNCED + 1)
@@ -39,10 +37,7 @@ export const freshBlocks = (tree: AnnouncementTree, announced: HeaderId, tip: He
   return ids
 }
 
-/**
- * Headers that connect to the peer's chain, or only the tip's hash. Source: upstream `net_processing.cpp`,
- * `SendMessages`.
- */
+/** Headers that connect to the peer's chain, or only the tip's hash. Source: upstream `SendMessages`. */
 export const announcementFor = (
   tree: AnnouncementTree,
   fresh: ReadonlyArray<HeaderId>,
@@ -64,9 +59,7 @@ export const announcementFor = (
 /** Announces the tip to all peers, each in its preferred form. */
 export class Announcer {
   private readonly context: SyncContext
-  /** Initially the tip at the start. */
   private announced: HeaderId
-  /** Shared by all peers. */
   private compact: { readonly id: HeaderId; readonly message: CmpctBlock } | undefined
 
   constructor(context: SyncContext) {

@@ -15,7 +15,6 @@ export interface FetchEvent {
   readonly answer: (outcome: FetchOutcome) => void
 }
 
-/** The operator's requests that are remembered. */
 const MOST_FETCHED = 1_000
 
 /** Replaces all other requests for the block. Source: upstream `net_processing.cpp`, `FetchBlock`. */

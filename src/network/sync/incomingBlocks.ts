@@ -26,7 +26,6 @@ import {
   workThreshold
 } from "./SyncContext.ts"
 
-/** On their way to the chain at once. */
 export const MOST_UNREQUESTED = 8
 
 /** Maximum height above the tip of an unsolicited block (reference/protocol.md 6.8). */
@@ -78,7 +77,6 @@ export const isAhead = (context: SyncView, { header }: BlockHeader, parent: Head
   return below <= tree.height(tip) || below <= comingHeight(context, parent)
 }
 
-/** With a slot if it is unsolicited. */
 export type AdmittedBlock = Pick<ReceivedBlock, "block" | "slot">
 
 /**
@@ -114,7 +112,6 @@ export const takeBlock = (
   )
 }
 
-/** Checks an unsolicited block. Returns whether it continues. */
 const welcome = (
   context: SyncContext,
   state: SyncPeer,
@@ -152,7 +149,6 @@ export const takeNotFound = (
   }
 }
 
-/** Reports the chain's verdicts on blocks to their peers. */
 export class Verdicts {
   private readonly context: SyncContext
   /** Stored blocks without a verdict, by hash, oldest first. */
@@ -204,7 +200,6 @@ export class Verdicts {
     learn(context, state, id)
   }
 
-  /** Cancels all other requests and reconstructions of a stored block. */
   private arrived(id: HeaderId, size: number): void {
     const { download, peers } = this.context
     download.arrives({ header: id, size })

@@ -26,7 +26,6 @@ import {
 /** Peers for the reconstruction of one block at once (reference/protocol.md 6.6). */
 const MOST_ATTEMPTS = 3
 
-/** Per peer. */
 const MOST_PARTIAL = 3
 
 /** Blocks above the tip. Further ahead, the transactions of a compact block are unknown. */
@@ -99,7 +98,6 @@ const finish = (
   handOn(context, { block: result.block, id, peer, compact: true, slot: undefined })
 }
 
-/** Reconstructs a block from the mempool, and requests the missing transactions. */
 const reconstruct = (
   context: SyncContext,
   state: SyncPeer,
@@ -185,7 +183,6 @@ export const takeCompact = (context: SyncContext, state: SyncPeer, message: Cmpc
     reconstruct(context, state, { message, id })
   }).pipe(Effect.withSpan("svcd.network.compactBlock", { attributes: { peer: state.peer.id } }))
 
-/** Handles the missing transactions of a compact block. */
 export const takeTransactions = (context: SyncContext, state: SyncPeer, message: BlockTxn): void => {
   const id = context.tree.find(message.hash)
   const { peer } = state

@@ -84,7 +84,6 @@ const areLinked = (headers: ReadonlyArray<BlockHeader>): boolean =>
     return before === undefined || equal(header.prevHash, before.header.hash)
   })
 
-/** The first header without the work that it claims. */
 const firstWithoutWork = (
   headers: ReadonlyArray<BlockHeader>,
   { params }: SyncContext
@@ -114,7 +113,6 @@ interface HeadersMessage {
   readonly full: boolean
 }
 
-/** Continues the check of a low-work chain. Returns the headers still to process. */
 const continuePresync = (
   context: SyncContext,
   state: SyncPeer,
@@ -158,10 +156,7 @@ const startPresync = (
   continuePresync(context, state, { presync: state.presync, headers, full: true })
 }
 
-/**
- * The peer has blocks that we miss. This is not misbehaviour (reference/protocol.md 6.7, point 4), but not an answer
- * either, so the peer is charged for the time.
- */
+/** Not misbehaviour (reference/protocol.md 6.7, point 4), but no answer either, so the peer is charged. */
 const unconnected = (context: SyncContext, state: SyncPeer, last: Bytes): void => {
   state.peer.judged(false)
   state.unknown = last.slice()
@@ -190,7 +185,6 @@ const askAhead = (context: SyncContext, state: SyncPeer, headers: ReadonlyArray<
   return true
 }
 
-/** Stores headers and requests the next ones. */
 const accept = (
   context: SyncContext,
   state: SyncPeer,

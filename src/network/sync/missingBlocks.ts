@@ -14,7 +14,6 @@ const ASK_AGAIN = 120_000
 
 type Losses = Pick<BlockLosses, "ids" | "needs" | "refusedBy">
 
-/** A search for a block across all peers, whatever their chain. */
 interface Search {
   readonly asked: Map<PeerId, number>
   /** The peer asked last, until it answers. */
@@ -39,7 +38,6 @@ export class MissingBlocks {
     this.losses = losses
   }
 
-  /** The requests to send now, recorded as sent. */
   plan(now: number): ReadonlyArray<BlockRequest> {
     const { download, losses, tree } = this
     const requests: Array<BlockRequest> = []

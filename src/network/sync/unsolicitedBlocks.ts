@@ -9,10 +9,7 @@ import { isCompactWelcome } from "./incomingCompact.ts"
 import { isNew, isOffence, misbehaves, type SyncView } from "./SyncContext.ts"
 import type { SyncEvent, SyncMessage } from "./SyncLoop.ts"
 
-/**
- * Decision on an unsolicited block by its header, parent and proof of work, before its transactions are decoded.
- * `announced`: only the header is useful. `wait`: no slot is free.
- */
+/** Decided before transactions are decoded. `announced`: only the header is useful. `wait`: no slot is free. */
 type Screening = "decode" | "announced" | "drop" | "wait"
 
 /** Runs in the fiber of the peer. Changes nothing, but disconnects a misbehaving peer. */
@@ -52,7 +49,6 @@ export const screen = (
 export interface BlockSenders {
   readonly view: SyncView
   readonly queued: (peer: Peer, message: SyncMessage) => Effect.Effect<void>
-  /** Waits until the loop has handled an event. */
   readonly offered: (event: (handled: () => void) => SyncEvent) => Effect.Effect<void>
 }
 

@@ -74,7 +74,6 @@ export const formatNetAddress = ({ bytes, network }: NetAddress): string => {
   }
 }
 
-/** IPv6 and CJDNS in brackets. */
 export const formatEndpoint = (address: NetAddress, port: number): string => {
   const text = formatNetAddress(address)
   return address.network === "ipv6" || address.network === "cjdns" ? `[${text}]:${port}` : `${text}:${port}`
@@ -129,10 +128,7 @@ const parseI2p = (name: string): NetAddress | undefined => {
   return bytes === undefined ? undefined : { network: "i2p", bytes }
 }
 
-/**
- * Parses IPv4, IPv6, a Tor service or an I2P destination; `undefined` for others, such as host names. CJDNS counts as
- * IPv6.
- */
+/** Parses IPv4, IPv6, a Tor service or an I2P destination; `undefined` for others. CJDNS counts as IPv6. */
 export const parseNetAddress = (text: string): NetAddress | undefined => {
   const lower = text.toLowerCase()
   if (lower.endsWith(".onion")) return parseOnion(lower.slice(0, -".onion".length))

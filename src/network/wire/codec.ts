@@ -29,7 +29,6 @@ export class ProtocolViolation extends DecodeError {
   }
 }
 
-/** A protocol limit on the entries of a list. */
 export interface CountLimit {
   readonly most: number
   readonly consequence: ProtocolViolation["consequence"]

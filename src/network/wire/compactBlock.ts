@@ -71,7 +71,6 @@ export type Reconstruction<A> =
 
 const invalid = (reason: string): Reconstruction<never> => ({ type: "invalid", reason })
 
-/** Returns a reason if a prefilled transaction is invalid. */
 const placePrefilled = ({ prefilled, shortIds }: CmpctBlock): Array<Transaction | undefined> | string => {
   const transactions = new Array<Transaction | undefined>(shortIds.length + prefilled.length).fill(undefined)
   for (const [i, { index, transaction }] of prefilled.entries()) {
@@ -87,7 +86,6 @@ const placePrefilled = ({ prefilled, shortIds }: CmpctBlock): Array<Transaction 
 class ShortIds {
   private readonly ids: Float64Array
   private readonly places: Uint16Array
-  /** Whether two transactions have the same short id. */
   readonly collide: boolean
 
   constructor(shortIds: ReadonlyArray<number>, transactions: ReadonlyArray<Transaction | undefined>) {
@@ -112,7 +110,6 @@ class ShortIds {
     return low
   }
 
-  /** The place of an id in the block, or -1. */
   find(id: number): number {
     const index = this.indexOf(id)
     return this.ids[index] === id ? this.places[index] ?? -1 : -1
@@ -145,8 +142,7 @@ const placeCandidates = (
 }
 
 /**
- * The candidates are the mempool, and transactions that recently left it. Source: upstream `blockencodings.cpp`,
- * `PartiallyDownloadedBlock::InitData`.
+ * `candidates`: the mempool and recently removed transactions. Source: upstream `PartiallyDownloadedBlock::InitData`.
  */
 export const startReconstruction = (
   compact: CmpctBlock,

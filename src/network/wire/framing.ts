@@ -40,10 +40,8 @@ export type Framed =
     readonly reason: "checksum" | "command" | "length"
     readonly size: number
   }
-  /** Always the last. */
   | { readonly type: "fatal"; readonly error: FramingError }
 
-/** Counts the memory of an unfinished frame. */
 export interface FrameMemory {
   /** False if there is no room, which fails the frame and the stream. */
   readonly take: (bytes: number) => boolean
@@ -52,14 +50,12 @@ export interface FrameMemory {
 
 const UNLIMITED: FrameMemory = { take: () => true, give: () => {} }
 
-/** A frame whose header is complete. */
 interface Pending {
   readonly command: string
   /** Whether the command is well formed. */
   readonly named: boolean
   readonly length: number
   readonly checksum: Bytes
-  /** Whether the payload is too long to be stored. */
   readonly skipped: boolean
 }
 
@@ -119,7 +115,6 @@ export class FrameParser {
     return this.headerSize === 0 && !this.failed
   }
 
-  /** Returns the completed frames; nothing after a fatal error. */
   push(chunk: Bytes): ReadonlyArray<Framed> {
     const found: Array<Framed> = []
     for (let at = 0; at < chunk.length && !this.failed;) {
@@ -178,7 +173,6 @@ export class FrameParser {
     return { command, named, length, checksum, skipped: length > this.limitOf(command) }
   }
 
-  /** `undefined` if out of memory. */
   private takePayload(chunk: Bytes, at: number, pending: Pending): number | undefined {
     const { length, skipped } = pending
     const size = Math.min(length - this.received, chunk.length - at)

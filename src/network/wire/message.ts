@@ -67,7 +67,6 @@ import {
   wtxidrelay
 } from "./messages/version.ts"
 
-/** The messages of reference/protocol.md 6.6, by command. */
 interface Messages {
   readonly version: Version
   readonly verack: Verack
@@ -118,7 +117,6 @@ export interface UnknownMessage {
   readonly payload: Bytes
 }
 
-/** A message, discriminated by `type`, which is its command. */
 export type Message = Messages[MessageCommand] | UnknownMessage
 
 const codecs: { readonly [C in MessageCommand]: Codec<Messages[C]> } = {
@@ -197,7 +195,6 @@ export const commandOf = (message: Message): string => message.type === "unknown
 export const encodeMessage = (magic: Bytes, message: Message): Uint8Array =>
   encodeFrame(magic, commandOf(message), encodePayload(message))
 
-/** Maximum payload of commands that are not listed. */
 const SHORT = 0x20000
 
 /** More than any valid block: 4,000,000 bytes (consensus), and short ids in place of transactions. */

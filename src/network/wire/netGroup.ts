@@ -92,7 +92,6 @@ export const isValid = (address: NetAddress | UnknownAddress): address is NetAdd
   }
 }
 
-/** Whether an address is this machine's. */
 export const isLocal = ({ bytes, network }: NetAddress): boolean =>
   network === "ipv4"
     ? LOCAL_IPV4.some((range) => inRange(bytes, range))

@@ -14,9 +14,7 @@ import { type Codec, countBytes } from "../codec.ts"
 export interface BlockMessage {
   readonly type: "block"
   readonly block: ProtocolBlock
-  /**
-   * Encoded payload in place of the block's bytes, set by `storedBlock` and `strippedBlock`. Never on received ones.
-   */
+  /** Replaces the block's bytes in `storedBlock` and `strippedBlock`. Never on received messages. */
   readonly payload?: ReadonlyArray<Bytes>
 }
 
@@ -26,7 +24,6 @@ export const block: Codec<BlockMessage> = {
   encode: (message) => message.payload ?? [message.block.bytes]
 }
 
-/** The block is decoded only on access. */
 export const storedBlock = (bytes: Bytes): BlockMessage => ({
   type: "block",
   get block() {
@@ -35,7 +32,6 @@ export const storedBlock = (bytes: Bytes): BlockMessage => ({
   payload: [bytes]
 })
 
-/** For peers that did not request witnesses. */
 export const strippedBlock = (block: ProtocolBlock): BlockMessage => ({
   type: "block",
   block,

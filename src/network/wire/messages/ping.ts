@@ -13,7 +13,6 @@ export const ping = codec<Ping>(
   }
 )
 
-/** The answer, with the nonce of the `ping`. */
 export interface Pong {
   readonly type: "pong"
   readonly nonce: bigint | undefined
